@@ -9,7 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/persist/config/settings"
 )
 
@@ -60,7 +60,7 @@ type OtherPanes interface {
 // AskReplace asks before an existing file is overwritten.
 func AskReplace(env Env, path string, then tea.Cmd) {
 	env.Ask(&dialog.Question{
-		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, env.Home()), 48) + "?",
+		Title: "Replace " + text.ClipLeft(text.ShortPath(path, env.Home()), 48) + "?",
 		Lines: []string{"The file already exists."},
 		Yes:   "replace it",
 		Then:  then,

@@ -1,6 +1,10 @@
 package panes
 
-import "tandem/panes/widget"
+import (
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
 
 // FleetTabRows returns the height of the row drawn by DrawFleetTabs: 0 without a fleet of many
 // machines.
@@ -14,22 +18,22 @@ func FleetTabRows(env Env) int {
 // DrawFleetTabs draws the choice between the tables of a view, here and fleet, with a summary
 // of each and a hint.
 func DrawFleetTabs(env Env, fleetShown bool, here, fleet, hint string, w int) string {
-	look := env.Look()
-	inks := [2]widget.Ink{look.Chip, look.Dim}
+	style := env.Look()
+	inks := [2]look.Ink{style.Chip, style.Dim}
 	if fleetShown {
 		inks[0], inks[1] = inks[1], inks[0]
 	}
-	r := widget.Row{}
+	r := list.Row{}
 	r.Add(" ", "")
 	r.Add(" "+here+" ", inks[0])
 	r.Add(" ", "")
-	r.Add(widget.Clip(" "+fleet+" ", max(w-r.Cells, 0)), inks[1])
+	r.Add(text.Clip(" "+fleet+" ", max(w-r.Cells, 0)), inks[1])
 	if room := w - r.Cells - 2; hint != "" && room > 8 {
-		hint = widget.Clip(hint, room)
-		r.Add(widget.Spaces(w-r.Cells-widget.Width(hint)-1), "")
-		r.Add(hint, look.Dim)
+		hint = text.Clip(hint, room)
+		r.Add(text.Spaces(w-r.Cells-text.Width(hint)-1), "")
+		r.Add(hint, style.Dim)
 	}
-	r.Add(widget.Spaces(w-r.Cells), "")
+	r.Add(text.Spaces(w-r.Cells), "")
 	return r.Text.String()
 }
 
@@ -40,11 +44,11 @@ type Count struct {
 }
 
 // WithCounts returns a text followed by the counts above 0.
-func WithCounts(text string, counts ...Count) string {
+func WithCounts(s string, counts ...Count) string {
 	for _, c := range counts {
 		if c.N > 0 {
-			text += ", " + widget.Thousands(c.N) + " " + c.What
+			s += ", " + text.Thousands(c.N) + " " + c.What
 		}
 	}
-	return text
+	return s
 }

@@ -5,7 +5,7 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 // AllRows stands for "no limit" in a number of rows.
@@ -27,7 +27,7 @@ type Pane interface {
 	Mouse(e keys.Mouse) tea.Cmd   // handles an event in the pane's own cells; a press captures the mouse until its release
 	Scopes() []keymap.Scope       // scopes of the focused part, innermost first, without the global one
 	Hints() (all []Hint, ok bool) // the next useful keys; if !ok, those of its scopes
-	Note() (string, widget.Ink)   // its text in the status bar
+	Note() (string, look.Ink)     // its text in the status bar
 
 	Resize(w, h int)
 	Draw() []string // rows as set by Resize, each padded to its width
@@ -62,4 +62,4 @@ func (NoInput) Hints() ([]Hint, bool)        { return nil, false }
 type Actions map[keymap.Action]func() tea.Cmd
 
 // A Hint is a key and what it does.
-type Hint = widget.Hint
+type Hint = look.Hint

@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A StartRequest is a process as entered in the start form.
@@ -29,7 +29,7 @@ func ParseStartForm(typed dialog.StartInput, folder, home string) (w StartReques
 		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Name: typed.Name, CWD: folder,
 		KeepAlive: typed.KeepAlive, Actor: "person", TTY: typed.Terminal,
 	}
-	w.Sandbox = widget.ExpandHome(typed.Sandbox, home)
+	w.Sandbox = text.ExpandHome(typed.Sandbox, home)
 	if in.Command, err = ParseCommand(typed.Command); err != nil {
 		return w, dialog.FieldCommand, err
 	}
@@ -54,7 +54,7 @@ func ParseStartForm(typed dialog.StartInput, folder, home string) (w StartReques
 
 // ParseTreeForm parses the form for a session in a new worktree. A nil command means a shell.
 func ParseTreeForm(typed dialog.StartInput, home string) (in api.WorktreeAddInput, command []string, field int, err error) {
-	in.CWD = widget.ExpandHome(cmp.Or(typed.Folder, "~"), home)
+	in.CWD = text.ExpandHome(cmp.Or(typed.Folder, "~"), home)
 	if typed.Command != "" {
 		if command, err = ParseCommand(typed.Command); err != nil {
 			return in, nil, dialog.FieldCommand, err

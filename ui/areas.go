@@ -1,8 +1,6 @@
 package ui
 
-import (
-	"tandem/panes/widget"
-)
+import "tandem/panes/kit/look"
 
 // Minimum size of a terminal for the complete dashboard.
 const (
@@ -21,10 +19,10 @@ const (
 // shown has an empty one.
 type areas struct {
 	w, h  int
-	body  widget.Rect // the view
-	tips  widget.Rect // the row of tips
-	small bool        // too small for the dashboard
-	tight bool        // a single pane, in body, is all that fits
+	body  look.Rect // the view
+	tips  look.Rect // the row of tips
+	small bool      // too small for the dashboard
+	tight bool      // a single pane, in body, is all that fits
 
 	zoomed bool // one pane has the whole screen, without bars; implies tight
 }
@@ -33,21 +31,21 @@ func computeAreas(w, h int, tips, zoomed bool) (a areas) {
 	a.w, a.h = w, h
 	// A zoomed pane is shown however small the screen is: it needs no bars.
 	if zoomed {
-		a.body = widget.Rect{W: w, H: h}
+		a.body = look.Rect{W: w, H: h}
 		a.small, a.tight, a.zoomed = w < minScreenWidth || h < minScreenHeight, true, true
 		return a
 	}
 	if w < minScreenWidth || h < minScreenHeight {
 		a.small = true
 		if w >= minTightWidth && h >= minTightHeight {
-			a.tight, a.body = true, widget.Rect{W: w, H: h - 1}
+			a.tight, a.body = true, look.Rect{W: w, H: h - 1}
 		}
 		return a
 	}
-	a.body = widget.Rect{Y: 1, W: w, H: h - 2}
+	a.body = look.Rect{Y: 1, W: w, H: h - 2}
 	if tips {
 		a.body.H--
-		a.tips = widget.Rect{Y: h - 2, W: w, H: 1}
+		a.tips = look.Rect{Y: h - 2, W: w, H: 1}
 	}
 	return a
 }

@@ -15,7 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/ui/screen"
 )
 
@@ -174,13 +174,13 @@ func TestClickOnCountsOpensInbox(t *testing.T) {
 	d, _, away := openTwoSessions(t)
 	away.setAgent(api.AgentWorking, "")
 	d.waitText("1 working")
-	at := func(text string) int {
+	at := func(s string) int {
 		bar, _, _ := strings.Cut(d.screenText(), "\n")
-		before, _, ok := strings.Cut(bar, text)
+		before, _, ok := strings.Cut(bar, s)
 		if !ok {
-			t.Fatalf("%q is not in %q", text, bar)
+			t.Fatalf("%q is not in %q", s, bar)
 		}
-		return widget.Width(before)
+		return text.Width(before)
 	}
 	d.click(at("1 working"), 0)
 	d.waitText("nothing needs you")

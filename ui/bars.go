@@ -6,8 +6,10 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/panes/machines"
-	"tandem/panes/widget"
+	"tandem/panes/states"
 )
 
 // drawTopBar draws the program's name, the views with their numbers, and the counts.
@@ -25,14 +27,14 @@ func (m *model) drawTopBar() string {
 		}
 		label := v.label()
 		line += ink.Text(label)
-		used += widget.Width(label)
+		used += text.Width(label)
 	}
-	text := ""
+	s := ""
 	for _, c := range counts {
 		used += c.cells()
-		text += c.style.Text(c.text)
+		s += c.style.Text(c.text)
 	}
-	return line + look.Bar.Text(widget.Spaces(m.areas.w-used)) + text
+	return line + look.Bar.Text(text.Spaces(m.areas.w-used)) + s
 }
 
 const (
@@ -50,12 +52,12 @@ func (m *model) layoutTopBar() (views int, counts []barCount) {
 	counts = m.listCounts()
 	room := m.areas.w - 1
 	for v := viewKind(0); v < viewCount; v++ {
-		room -= widget.Width(v.label())
+		room -= text.Width(v.label())
 	}
 	for _, c := range counts {
 		room -= c.cells()
 	}
-	if name := widget.Width(barName) + 1; m.areas.w >= minNamedBar && room >= name {
+	if name := text.Width(barName) + 1; m.areas.w >= minNamedBar && room >= name {
 		return name, counts
 	}
 	for room < 0 && len(counts) > 0 {
@@ -69,35 +71,35 @@ func (m *model) layoutTopBar() (views int, counts []barCount) {
 // A barCount is a number in the top bar, with its label.
 type barCount struct {
 	text  string
-	style widget.Ink
+	style look.Ink
 	inbox bool // the inbox lists these agents; a click opens it
 }
 
-func (c barCount) cells() int { return widget.Width(c.text) }
+func (c barCount) cells() int { return text.Width(c.text) }
 
 // listCounts returns the counts for the top bar, the most urgent first: requests, blocked
 // and waiting agents, then failures, then whatever runs.
 func (m *model) listCounts() (counts []barCount) {
 	running, failed, waiting := m.countProcesses()
 	agents := &m.sessions.list.Agents.Count
-	g, look := &m.theme.look.Glyphs, &m.theme.look
+	g, style := &m.theme.look.Glyphs, &m.theme.look
 	text, bad := machines.Summary(&m.news, m.areas.w < minNamedBar)
 	if bad {
-		counts = append(counts, barCount{text: text + "  ", style: look.BarWarn})
+		counts = append(counts, barCount{text: text + "  ", style: style.BarWarn})
 	}
 	parts := []struct {
 		glyph, what string
 		n           int
-		ink         widget.Ink
+		ink         look.Ink
 		inbox       bool
 	}{
-		{g.Unknown, "asking", len(m.news.Requests), look.BarWarn, true},
-		{g.Blocked, "blocked", agents.Blocked, look.BarWarn, true},
-		{g.Bell, "waiting", waiting, look.BarWarn, false},
-		{g.Check, "done", agents.Done, look.BarGood, true},
-		{g.Failed, "failed", failed, look.BarBad, false},
-		{g.Working, "working", agents.Working, look.Bar, true},
-		{g.Running, "running", running, look.BarGood, false},
+		{g.Unknown, "asking", len(m.news.Requests), style.BarWarn, true},
+		{g.Blocked, "blocked", agents.Blocked, style.BarWarn, true},
+		{g.Bell, "waiting", waiting, style.BarWarn, false},
+		{g.Check, "done", agents.Done, style.BarGood, true},
+		{g.Failed, "failed", failed, style.BarBad, false},
+		{g.Working, "working", agents.Working, style.Bar, true},
+		{g.Running, "running", running, style.BarGood, false},
 	}
 	for _, p := range parts {
 		if p.n == 0 && p.what != "running" {
@@ -110,7 +112,7 @@ func (m *model) listCounts() (counts []barCount) {
 		counts = append(counts, barCount{label, p.ink, p.inbox})
 	}
 	if text != "" && !bad {
-		counts = append(counts, barCount{text: text + "  ", style: look.BarDim})
+		counts = append(counts, barCount{text: text + "  ", style: style.BarDim})
 	}
 	return counts
 }
@@ -125,7 +127,7 @@ func (m *model) countProcesses() (running, failed, waiting int) {
 		case !m.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
-			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.NeedsInput(p.ID)) {
+			if p.Terminal != nil && !states.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.NeedsInput(p.ID)) {
 				waiting++
 			}
 		}
@@ -141,21 +143,21 @@ func isOneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervisio
 type statusBar struct {
 	m         *model
 	lead      string // text before the hints
-	hints     []widget.Hint
+	hints     []look.Hint
 	note      string
-	noteStyle widget.Ink // of the note
+	noteStyle look.Ink // of the note
 }
 
 func (s *statusBar) draw() string {
-	w, look := s.m.areas.w, &s.m.theme.look
-	line, used := widget.Hints(s.hints, w, 0, look.BarKey, look.BarDim)
-	used += widget.Width(s.lead)
+	w, style := s.m.areas.w, &s.m.theme.look
+	line, used := look.Hints(s.hints, w, 0, style.BarKey, style.BarDim)
+	used += text.Width(s.lead)
 	if s.note == "" {
-		return s.lead + line + look.Bar.Text(widget.Spaces(max(w-used, 0)))
+		return s.lead + line + style.Bar.Text(text.Spaces(max(w-used, 0)))
 	}
 	note := s.note + " "
-	gap := max(w-used-widget.Width(note), 0)
-	return s.lead + line + look.Bar.Text(widget.Spaces(gap)) + s.noteStyle.Text(note)
+	gap := max(w-used-text.Width(note), 0)
+	return s.lead + line + style.Bar.Text(text.Spaces(gap)) + s.noteStyle.Text(note)
 }
 
 // newStatusBar returns the status bar for the current state of the dashboard.
@@ -163,8 +165,8 @@ func newStatusBar(m *model) *statusBar {
 	note, ink := m.statusNote()
 	s := &statusBar{m: m, lead: drawBarLead(m), noteStyle: ink}
 	hints, kept := m.statusHints(), keptHints
-	room := max(m.areas.w-widget.Width(s.lead), 0)
-	s.note = widget.Clip(note, max(room-1, 0))
+	room := max(m.areas.w-text.Width(s.lead), 0)
+	s.note = text.Clip(note, max(room-1, 0))
 	// The keys of a dialog are listed nowhere else, so one of them is always kept and the
 	// note gives way. An approval starts with its answers, so its first hints are kept
 	// instead.
@@ -173,12 +175,12 @@ func newStatusBar(m *model) *statusBar {
 		if _, ok := m.dialog.open.(*dialog.Approval); ok {
 			kept = 0
 		}
-		s.note = widget.Clip(note, max(room-hintsWidth(hints)-4, room/2))
+		s.note = text.Clip(note, max(room-hintsWidth(hints)-4, room/2))
 	}
 	if s.note != "" {
-		room -= widget.Width(s.note) + 3
+		room -= text.Width(s.note) + 3
 	}
-	s.hints = widget.FittingHints(hints, max(room, 0), kept)
+	s.hints = look.FittingHints(hints, max(room, 0), kept)
 	return s
 }
 
@@ -198,20 +200,20 @@ const keptHints = 2
 
 // statusNote returns the note in the status bar and its style. A lost connection comes
 // before everything else.
-func (m *model) statusNote() (string, widget.Ink) {
+func (m *model) statusNote() (string, look.Ink) {
 	switch {
 	case m.sessions.isOpen && !m.news.Connected:
-		text := "engine restarted – reconnecting…"
+		s := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
-			text = "cannot reach the engine, trying again: " + widget.Clean(panes.ErrorText(m.news.Err))
+			s = "cannot reach the engine, trying again: " + text.Clean(panes.ErrorText(m.news.Err))
 		}
 		if n := m.sessions.attachments.countQueued(); n > 0 {
-			text = fmt.Sprintf("%s %d keys queued", text, n)
+			s = fmt.Sprintf("%s %d keys queued", s, n)
 		}
 		if len(m.input.pending) > 0 {
-			text += m.input.cancelNote()
+			s += m.input.cancelNote()
 		}
-		return text, m.theme.look.BarWarn
+		return s, m.theme.look.BarWarn
 	case len(m.input.pending) > 0 && m.input.queue.Len() > 0:
 		return "your input is queued" + m.input.cancelNote(), m.theme.look.BarWarn
 	case m.notices.toast.text != "" && m.notices.toast.bad:
@@ -227,7 +229,7 @@ func (m *model) statusNote() (string, widget.Ink) {
 }
 
 // statusHints returns hints for the keys that work now. An open dialog has its own.
-func (m *model) statusHints() []widget.Hint {
+func (m *model) statusHints() []look.Hint {
 	b := m.o.Bindings
 	pending := m.input.resolver.Pending()
 	switch {
@@ -241,9 +243,9 @@ func (m *model) statusHints() []widget.Hint {
 			return all
 		}
 	}
-	var hints []widget.Hint
+	var hints []look.Hint
 	for _, h := range b.Hints(pending, m.input.activeScopes()...) {
-		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
+		hints = append(hints, look.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
 	}
 	return hints
 }

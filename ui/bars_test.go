@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -66,12 +66,12 @@ func TestTopBarFillsRowAndClicksHitViews(t *testing.T) {
 		d := drive(t, e, w, 24)
 		d.waitUntil("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.sessions.tabs.Current != nil })
 		bar, _, _ := strings.Cut(d.screenText(), "\n")
-		if widget.Width(bar) != w || !strings.Contains(bar, "1") {
-			t.Errorf("at %d columns it is %d wide: %q", w, widget.Width(bar), bar)
+		if text.Width(bar) != w || !strings.Contains(bar, "1") {
+			t.Errorf("at %d columns it is %d wide: %q", w, text.Width(bar), bar)
 		}
 		for v := viewCount - 1; v >= 0; v-- {
 			before, _, _ := strings.Cut(bar, v.label())
-			for _, x := range []int{widget.Width(before), widget.Width(before+v.label()) - 1} {
+			for _, x := range []int{text.Width(before), text.Width(before+v.label()) - 1} {
 				d.m.setView((v + 1) % viewCount)
 				if d.click(x, 0); d.m.view != v {
 					t.Errorf("at %d columns a click at %d shows %s, want %s", w, x, d.m.view, v)
@@ -163,8 +163,8 @@ func TestPrefixIsShownAtOnceAndListsKeysAfterDelay(t *testing.T) {
 			}
 			d.waitText("scroll, paste")
 			for _, row := range strings.Split(d.screenText(), "\n") {
-				if widget.Width(row) != size[0] {
-					t.Errorf("%v: a row has %d cells", size, widget.Width(row))
+				if text.Width(row) != size[0] {
+					t.Errorf("%v: a row has %d cells", size, text.Width(row))
 				}
 			}
 			d.pressKeys("c")

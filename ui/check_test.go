@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"tandem/engine/invariants"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -65,7 +65,7 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 		"panes fill another area": func() func() {
 			root := v.tabs.Current.Root
 			before := root.Rect
-			root.Rect = widget.Rect{W: 1, H: 1}
+			root.Rect = look.Rect{W: 1, H: 1}
 			return func() { root.Rect = before }
 		},
 	} {

@@ -14,7 +14,7 @@ import (
 
 	"tandem/keys"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/persist/config/settings"
 	"tandem/ui/conn"
 	"tandem/ui/layout"
@@ -225,15 +225,15 @@ func (d *driver) waitStarted(n int) {
 }
 
 // onScreen converts a rectangle of the sessions view to screen coordinates.
-func (d *driver) onScreen(r widget.Rect) widget.Rect {
+func (d *driver) onScreen(r look.Rect) look.Rect {
 	r.X, r.Y = r.X+d.m.areas.body.X, r.Y+d.m.areas.body.Y
 	return r
 }
 
 // treeArea returns the screen rectangle of the panes.
-func (d *driver) treeArea() widget.Rect { return d.onScreen(d.m.sessions.areas.tree) }
+func (d *driver) treeArea() look.Rect { return d.onScreen(d.m.sessions.areas.tree) }
 
 // paneArea returns the screen rectangle of a leaf's pane, leafArea that of the leaf including
 // its title row.
-func (d *driver) paneArea(l *layout.Node) widget.Rect { return d.onScreen(d.m.sessions.paneArea(l)) }
-func (d *driver) leafArea(l *layout.Node) widget.Rect { return d.onScreen(l.Rect) }
+func (d *driver) paneArea(l *layout.Node) look.Rect { return d.onScreen(d.m.sessions.paneArea(l)) }
+func (d *driver) leafArea(l *layout.Node) look.Rect { return d.onScreen(l.Rect) }

@@ -11,8 +11,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/persist/config/settings"
 )
 
@@ -47,7 +47,7 @@ func (e env) Ask(o dialog.Overlay) {
 
 func (e env) Close()                    { e.m.dialog.open = nil }
 func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
-func (e env) Look() *widget.Look        { return &e.m.theme.look }
+func (e env) Look() *look.Look          { return &e.m.theme.look }
 func (e env) Spinner() string           { return e.m.dialog.spinnerText() }
 
 func (e env) Shows(o dialog.Overlay) bool { return e.m.dialog.open == o }

@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // onFolder opens the dashboard on a folder with files, a map of paths to contents. A path
@@ -64,7 +64,7 @@ func (d *driver) cursorRow() string {
 
 // isOnFile reports whether the cursor is on a name.
 func (d *driver) isOnFile(name string) bool {
-	name = widget.FileName(name)
+	name = text.FileName(name)
 	if begin, _, clipped := strings.Cut(d.cursorRow(), "…"); clipped {
 		return strings.HasPrefix(name, begin)
 	}

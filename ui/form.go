@@ -10,8 +10,9 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 	"tandem/panes/sessions"
-	"tandem/panes/widget"
+	"tandem/panes/states"
 )
 
 // A processForm opens the forms that start a process, or a session in a new worktree.
@@ -36,7 +37,7 @@ func (s *processForm) showTree() tea.Cmd {
 	if machine := starts.targetMachine(); machine != "" {
 		return s.m.notices.showToast("the dashboard creates worktrees only on this machine, not on "+machine, true)
 	}
-	f := dialog.NewTreeForm(widget.ShortPath(sessions.RepositoryNear(starts.startFolder(s.m.sessions.currentPane())), s.m.o.Home))
+	f := dialog.NewTreeForm(text.ShortPath(sessions.RepositoryNear(starts.startFolder(s.m.sessions.currentPane())), s.m.o.Home))
 	f.Start = func(in dialog.StartInput) tea.Cmd { return s.startWorktree(f, in) }
 	return s.showForm(f)
 }
@@ -60,9 +61,9 @@ func (s *processForm) defaultFolder() string {
 	}
 	switch {
 	case machine == s.m.sessions.launcher.machineOf(pane):
-		return widget.ShortPath(s.m.sessions.launcher.startFolder(pane), s.m.o.Home)
+		return text.ShortPath(s.m.sessions.launcher.startFolder(pane), s.m.o.Home)
 	case machine == "":
-		return widget.ShortPath(s.m.o.CWD, s.m.o.Home)
+		return text.ShortPath(s.m.o.CWD, s.m.o.Home)
 	}
 	// An empty folder stands for the machine's home directory.
 	return machine + ":"
@@ -74,7 +75,7 @@ func (s *processForm) splitMachine(typed string) (machine, folder string) {
 	if name, there, ok := strings.Cut(typed, ":"); ok && s.m.news.Machine(name) != nil {
 		return name, there
 	}
-	return "", widget.ExpandHome(typed, s.m.o.Home)
+	return "", text.ExpandHome(typed, s.m.o.Home)
 }
 
 // startProcess validates the form's input and starts the process.
@@ -97,7 +98,7 @@ func (s *processForm) startProcess(f *dialog.StartForm, typed dialog.StartInput)
 	}, func(a formAnswer) tea.Cmd {
 		cmd := s.m.learnProcesses(a.process)
 		s.m.processes.Select(a.process.ID)
-		return tea.Batch(cmd, s.m.notices.showToast("started "+widget.FullName(&a.process), false))
+		return tea.Batch(cmd, s.m.notices.showToast("started "+states.FullName(&a.process), false))
 	})
 }
 

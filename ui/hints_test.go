@@ -7,7 +7,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
 )
 
 // rebind changes the keys of actions.
@@ -136,7 +137,7 @@ func TestHintsAreMatchedByActionNotLabel(t *testing.T) {
 	if !strings.Contains(told, "f9 next; ") || strings.Contains(told, "tab next") || strings.Contains(told, " close") {
 		t.Errorf("a request tells %q", told)
 	}
-	inBar := []widget.Hint{{Key: "n", Does: "new", Action: string(keymap.ProcessNew)}}
+	inBar := []look.Hint{{Key: "n", Does: "new", Action: string(keymap.ProcessNew)}}
 	if tips := dialog.DrawTips(d.m.o.Bindings, inBar, 200, &d.m.theme.look); !strings.Contains(tips, "another session") {
 		t.Errorf("the tip about sessions is dropped for a key about processes: %q", tips)
 	}
@@ -212,11 +213,11 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	searching.Do(env{d.m}, keymap.HelpSearch)
 	overlays := []dialog.Overlay{
 		&dialog.Question{Title: "x", Yes: "yes"}, dialog.NewPrompt("x", "", nil), dialog.NewStartForm(""),
-		&dialog.Picker{Verb: func(widget.Choice) string { return "take" }}, find, &dialog.Help{}, searching,
+		&dialog.Picker{Verb: func(list.Choice) string { return "take" }}, find, &dialog.Help{}, searching,
 	}
 	for _, o := range overlays {
 		for _, h := range o.(interface {
-			Hints(dialog.Host) []widget.Hint
+			Hints(dialog.Host) []look.Hint
 		}).Hints(env{d.m}) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)

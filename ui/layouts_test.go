@@ -15,7 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/tests/needs"
 	"tandem/ui/layout"
 )
@@ -440,7 +440,7 @@ func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
 		t.Errorf("%d rows are drawn", len(rows))
 	}
 	for _, row := range rows {
-		if w := widget.Width(row); w != 20 {
+		if w := text.Width(row); w != 20 {
 			t.Errorf("a row has %d cells: %q", w, row)
 		}
 	}
@@ -488,7 +488,7 @@ func TestSmallTerminalShowsOverlaysThatFit(t *testing.T) {
 			d.update(size)
 			rows := strings.Split(d.screenText(), "\n")
 			for _, row := range rows {
-				if len(rows) != size.Height || widget.Width(row) > size.Width {
+				if len(rows) != size.Height || text.Width(row) > size.Width {
 					t.Fatalf("%s at %d×%d:\n%s", key, size.Width, size.Height, d.screenText())
 				}
 			}

@@ -7,7 +7,8 @@ import (
 
 	"tandem/keys"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 )
 
 // handleMouse routes one mouse event. The dialog or view in which a button was pressed
@@ -79,7 +80,7 @@ type overlayPress struct {
 func (p *overlayPress) claimsEvent(e keys.Mouse, open dialog.Overlay, now time.Time) bool {
 	press := e.Kind == keys.MouseDown && !e.IsWheel()
 	switch {
-	case press && p.on != nil && p.on != open && now.Sub(p.at) < widget.DoubleClick && e.X == p.x && e.Y == p.y:
+	case press && p.on != nil && p.on != open && now.Sub(p.at) < list.DoubleClick && e.X == p.x && e.Y == p.y:
 		p.down = true
 		return true
 	case press:
@@ -97,7 +98,7 @@ func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
 	}
 	x, _ := in.m.layoutTopBar()
 	for v := viewKind(0); v < viewCount; v++ {
-		x += widget.Width(v.label())
+		x += text.Width(v.label())
 		if e.X < x {
 			return in.m.setView(v)
 		}

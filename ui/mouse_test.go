@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 func (d *driver) mouseButton(kind keys.MouseKind, x, y int) {
@@ -225,12 +225,12 @@ func TestClipboardIsKeptIfSelectedLinesAreGone(t *testing.T) {
 }
 
 // findText returns the screen position of a text.
-func (d *driver) findText(text string) (x, y int) {
+func (d *driver) findText(s string) (x, y int) {
 	d.t.Helper()
-	d.waitText(text)
+	d.waitText(s)
 	for y, row := range strings.Split(d.screenText(), "\n") {
-		if i := strings.Index(row, text); i >= 0 {
-			return widget.Width(row[:i]), y
+		if i := strings.Index(row, s); i >= 0 {
+			return text.Width(row[:i]), y
 		}
 	}
 	return -1, -1

@@ -8,7 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // reportChanges shows which processes have failed or become ready since before.
@@ -30,9 +31,9 @@ func (n *notices) reportChanges(before []api.Process) tea.Cmd {
 		}
 		switch {
 		case isFailing(p) && !isFailing(was) && !n.isRepeatedFailure(p):
-			failed = append(failed, widget.FullName(p)+" failed: "+widget.HowEnded(p))
+			failed = append(failed, states.FullName(p)+" failed: "+states.HowEnded(p))
 		case p.IsReady() && !was.IsReady():
-			ready = append(ready, widget.FullName(p)+" is ready")
+			ready = append(ready, states.FullName(p)+" is ready")
 		}
 	}
 	switch {
@@ -143,8 +144,8 @@ const toastTime = 4 * time.Second
 type toastExpired int
 
 // showToast shows a message in the status bar for toastTime; bad marks an error.
-func (n *notices) showToast(text string, bad bool) tea.Cmd {
-	n.toast = toast{text: widget.Clean(text), bad: bad, serial: n.toast.serial + 1}
+func (n *notices) showToast(s string, bad bool) tea.Cmd {
+	n.toast = toast{text: text.Clean(s), bad: bad, serial: n.toast.serial + 1}
 	n.m.dirty = true
 	serial := toastExpired(n.toast.serial)
 	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })

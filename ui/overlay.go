@@ -2,44 +2,12 @@ package ui
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
 )
-
-// drawBox draws a frame around an overlay's rows. It returns the framed rows and their
-// position, a little above the middle of the screen.
-func drawBox(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string, widget.Rect) {
-	line := strings.Repeat("─", w+2)
-	out := []string{look.Edge("╭"+line+"╮", true)}
-	side := look.Edge("│", true)
-	for _, r := range rows {
-		out = append(out, side+" "+r+" "+side)
-	}
-	out = append(out, look.Edge("╰"+line+"╯", true))
-	at := widget.Rect{W: w + 4, H: len(out)}
-	at.X = (screen.W - at.W) / 2
-	at.Y = max((screen.H-at.H)*2/5, 0)
-	return out, at
-}
-
-// overlayRows replaces the part of the screen's rows that is covered by a box.
-func overlayRows(screen, box []string, at widget.Rect) {
-	for i, row := range box {
-		y := at.Y + i
-		if y >= len(screen) {
-			return
-		}
-		under := screen[y]
-		head := widget.Pad(widget.Cut(under, at.X, ""), at.X)
-		tail := widget.CutLeft(under, at.X+at.W)
-		screen[y] = head + "\x1b[m" + row + tail
-	}
-}
 
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.input.activeScopes()

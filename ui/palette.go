@@ -15,7 +15,9 @@ import (
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // A palette lists everything that can be done or opened here, filtered by the typed text.
@@ -23,7 +25,7 @@ type palette struct {
 	dialog.Picker
 	handlers []func(*model) tea.Cmd // by the number of a choice
 
-	actions, open, folders, commands []widget.Choice
+	actions, open, folders, commands []list.Choice
 	scopes                           []keymap.Scope // scopes active when the palette was opened
 	recent                           []string       // previous choices, the latest first
 
@@ -51,7 +53,7 @@ const maxPaletteCommands = 200
 func (m *model) showPalette() tea.Cmd {
 	u := &palette{scopes: m.input.activeScopes(), recent: m.o.Recent}
 	u.Title, u.Verb = "Find anything", paletteVerb
-	u.Pick = func(c widget.Choice) tea.Cmd { return tea.Batch(u.saveRecent(m, c), u.handlers[c.Number](m)) }
+	u.Pick = func(c list.Choice) tea.Cmd { return tea.Batch(u.saveRecent(m, c), u.handlers[c.Number](m)) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
 	u.fillList()
@@ -60,7 +62,7 @@ func (m *model) showPalette() tea.Cmd {
 }
 
 // paletteVerb returns the hint for enter on a choice.
-func paletteVerb(c widget.Choice) string {
+func paletteVerb(c list.Choice) string {
 	switch c.Kind {
 	case "action":
 		return "do it"
@@ -75,11 +77,11 @@ func (u *palette) fillList() { u.List.Set(u.orderChoices()) }
 
 // orderChoices returns all choices, the recent ones first. Only actions and processes can
 // be recent: folders and commands arrive later and must not displace the first choice.
-func (u *palette) orderChoices() []widget.Choice {
+func (u *palette) orderChoices() []list.Choice {
 	known := slices.Concat(u.actions, u.open)
-	var first []widget.Choice
+	var first []list.Choice
 	for _, name := range u.recent {
-		if i := slices.IndexFunc(known, func(c widget.Choice) bool { return choiceName(c) == name }); i >= 0 && len(first) < maxRecentShown {
+		if i := slices.IndexFunc(known, func(c list.Choice) bool { return choiceName(c) == name }); i >= 0 && len(first) < maxRecentShown {
 			first = append(first, known[i])
 			known = slices.Delete(known, i, i+1)
 		}
@@ -95,10 +97,10 @@ const (
 )
 
 // choiceName returns the name under which a choice is saved as recent.
-func choiceName(c widget.Choice) string { return c.Kind + " " + c.ID }
+func choiceName(c list.Choice) string { return c.Kind + " " + c.ID }
 
 // saveRecent makes a choice the most recent one, and saves the list.
-func (u *palette) saveRecent(m *model, c widget.Choice) tea.Cmd {
+func (u *palette) saveRecent(m *model, c list.Choice) tea.Cmd {
 	if c.ID == "" {
 		return nil
 	}
@@ -116,7 +118,7 @@ func (u *palette) saveRecent(m *model, c widget.Choice) tea.Cmd {
 }
 
 // addChoice numbers a choice and sets its handler.
-func (u *palette) addChoice(c widget.Choice, do func(*model) tea.Cmd) widget.Choice {
+func (u *palette) addChoice(c list.Choice, do func(*model) tea.Cmd) list.Choice {
 	c.Number = len(u.handlers)
 	u.handlers = append(u.handlers, do)
 	return c
@@ -124,8 +126,8 @@ func (u *palette) addChoice(c widget.Choice, do func(*model) tea.Cmd) widget.Cho
 
 // actionChoices lists the actions of the scopes below the palette, then those available
 // everywhere, then those without a label. Actions that only move the cursor are left out.
-func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
-	var later []widget.Choice
+func (u *palette) actionChoices(m *model) (choices []list.Choice) {
+	var later []list.Choice
 	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.showsTips()}
 	// Two actions may do the same here.
 	said := map[string]bool{}
@@ -138,7 +140,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 				continue
 			}
 			seen[row.Action], said[row.Help] = true, true
-			c := u.addChoice(widget.Choice{
+			c := u.addChoice(list.Choice{
 				Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: row.Help,
 				Also: row.Label + " " + string(row.Action), Words: row.Also, Detail: row.Keys[0], IsKey: true, ID: string(row.Action),
 			}, func(*model) tea.Cmd { return act() })
@@ -151,7 +153,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	}
 	choices = append(choices, later...)
 	unbound := func(text, words, id string, do func(*model) tea.Cmd) {
-		choices = append(choices, u.addChoice(widget.Choice{
+		choices = append(choices, u.addChoice(list.Choice{
 			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: text, Also: id, Words: words, ID: id,
 		}, do))
 	}
@@ -191,13 +193,13 @@ func (msg configReady) applyTo(m *model) tea.Cmd {
 }
 
 // processChoices lists the sessions and processes, the running ones first.
-func (u *palette) processChoices(m *model) (choices []widget.Choice) {
+func (u *palette) processChoices(m *model) (choices []list.Choice) {
 	all := slices.Clone(m.news.Processes)
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
-		sign, ink := widget.StateGlyph(&p, &m.theme.look)
-		c := widget.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command, Late: p.State.Ended(),
-			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.o.Home), 40)}
+		sign, ink := states.StateGlyph(&p, &m.theme.look)
+		c := list.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command, Late: p.State.Ended(),
+			Detail: text.ClipLeft(text.ShortPath(p.CWD, m.o.Home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command
 		}
@@ -296,8 +298,8 @@ func (u *palette) addAnswer(m *model) {
 	u.handlers = u.handlers[:len(u.actions)+len(u.open)]
 	u.folders, u.commands = nil, nil
 	for _, path := range u.answer.bookmarks {
-		u.folders = append(u.folders, u.addChoice(widget.Choice{
-			Kind: "folder", Sign: "/", SignInk: m.theme.look.Accent, Text: widget.ShortPath(path, m.o.Home), Detail: "bookmark",
+		u.folders = append(u.folders, u.addChoice(list.Choice{
+			Kind: "folder", Sign: "/", SignInk: m.theme.look.Accent, Text: text.ShortPath(path, m.o.Home), Detail: "bookmark",
 		}, func(m *model) tea.Cmd {
 			cmd := m.setView(viewFiles)
 			m.files.GoFolder(path, "")
@@ -305,9 +307,9 @@ func (u *palette) addAnswer(m *model) {
 		}))
 	}
 	for _, row := range u.answer.commands {
-		u.commands = append(u.commands, u.addChoice(widget.Choice{
+		u.commands = append(u.commands, u.addChoice(list.Choice{
 			Kind: "command", Sign: "$", SignInk: m.theme.look.Dim, Text: row.Command.Command,
-			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.o.Home), 40),
+			Detail: text.ClipLeft(text.ShortPath(row.CWD, m.o.Home), 40),
 		}, func(m *model) tea.Cmd { return m.history.InsertAtPrompt(row) }))
 	}
 }

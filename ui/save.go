@@ -9,7 +9,7 @@ import (
 
 	"tandem/engine/units"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // savedMsg is the result of saving a file.
@@ -35,5 +35,5 @@ func (m *model) reportSaved(msg savedMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.notices.showToast(panes.ErrorText(msg.err), true)
 	}
-	return m.notices.showToast("saved "+units.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.o.Home), false)
+	return m.notices.showToast("saved "+units.Bytes(msg.bytes)+" to "+text.ShortPath(msg.Path, m.o.Home), false)
 }

@@ -11,9 +11,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/look"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -215,7 +215,7 @@ func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 }
 
 // Note returns the list's note, such as who may type into the session.
-func (v *sessionsView) Note() (string, widget.Ink) { return v.list.Note() }
+func (v *sessionsView) Note() (string, look.Ink) { return v.list.Note() }
 
 // Show and Hide mark the view as shown or hidden, and report the change of focus.
 func (v *sessionsView) Show() {

@@ -7,8 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -23,31 +23,31 @@ const (
 // sessionAreas are the rectangles of the view's parts. A part that is not shown has an
 // empty one.
 type sessionAreas struct {
-	list  widget.Rect // the session list as a column
-	strip widget.Rect // the session list as a row
-	tabs  widget.Rect // the tab bar, unless the list is a row
-	tree  widget.Rect // the panes
-	bare  bool        // a pane without a title row
+	list  look.Rect // the session list as a column
+	strip look.Rect // the session list as a row
+	tabs  look.Rect // the tab bar, unless the list is a row
+	tree  look.Rect // the panes
+	bare  bool      // a pane without a title row
 }
 
 // divideView divides a view of w×h cells. alone gives one pane all of it; tabs asks for a
 // tab bar.
 func divideView(w, h, panes int, alone, tabs bool) sessionAreas {
-	a := sessionAreas{tree: widget.Rect{W: w, H: h}}
+	a := sessionAreas{tree: look.Rect{W: w, H: h}}
 	switch {
 	case alone:
 		a.bare = true
 	case w >= minListWidth+1+minTreeWidth:
-		a.list = widget.Rect{W: min(max(w/4, minListWidth), maxListWidth, w-1-minTreeWidth), H: h}
+		a.list = look.Rect{W: min(max(w/4, minListWidth), maxListWidth, w-1-minTreeWidth), H: h}
 		a.tree.X = a.list.W + 1
 		a.tree.W = w - a.tree.X
 		if tabs {
-			a.tabs = widget.Rect{X: a.tree.X, W: a.tree.W, H: 1}
+			a.tabs = look.Rect{X: a.tree.X, W: a.tree.W, H: 1}
 			a.tree.Y++
 			a.tree.H--
 		}
 	default:
-		a.strip = widget.Rect{W: w, H: 1}
+		a.strip = look.Rect{W: w, H: 1}
 		a.tree.Y++
 		a.tree.H--
 		a.bare = panes == 1
@@ -56,7 +56,7 @@ func divideView(w, h, panes int, alone, tabs bool) sessionAreas {
 }
 
 // contentOf returns the part of a leaf's rectangle below its title row.
-func (a sessionAreas) contentOf(leaf widget.Rect) widget.Rect {
+func (a sessionAreas) contentOf(leaf look.Rect) look.Rect {
 	if a.bare {
 		return leaf
 	}
@@ -142,7 +142,7 @@ func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 }
 
 // paneArea returns the rectangle of a leaf's pane in the view, without its title row.
-func (v *sessionsView) paneArea(l *layout.Node) widget.Rect {
+func (v *sessionsView) paneArea(l *layout.Node) look.Rect {
 	if v.tight {
 		return v.areas.tree
 	}

@@ -8,9 +8,10 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
+	"tandem/panes/kit/text"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -47,11 +48,11 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 func (v *sessionsView) overlayFloat(rows []string) []string {
 	look, float := v.env.Look(), v.tabs.Float
 	focused := v.focusedPane() != nil
-	heading := widget.Heading("float", "", float.Root.Rect.W, focused, look)
+	heading := look.Heading("float", "", float.Root.Rect.W, focused)
 	if float.Root.Pane != nil {
 		heading = v.paneHeading(float.Root, v.focusedPane())
 	}
-	overlayRows(rows, float.DrawFramed(heading, focused, look), layout.FrameRect(v.areas.tree))
+	layout.FrameRect(v.areas.tree).Overlay(rows, float.DrawFramed(heading, focused, look))
 	return rows
 }
 
@@ -105,11 +106,11 @@ func (v *sessionsView) buildEdges() layout.Edges {
 // paneHeading draws the title row of a leaf.
 func (v *sessionsView) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 	name, detail, folder := l.Pane.Title()
-	heading := widget.Heading
+	heading := v.env.Look().Heading
 	if folder {
-		heading = widget.FolderHeading
+		heading = v.env.Look().FolderHeading
 	}
-	return heading(name, detail, l.Rect.W, l.Pane == focused, v.env.Look())
+	return heading(name, detail, l.Rect.W, l.Pane == focused)
 }
 
 // Cursor returns the cursor of the focused pane, in the view's cells.
@@ -138,7 +139,7 @@ func (v *sessionsView) Title() string {
 	if p == nil {
 		return ""
 	}
-	if title := widget.Clean(p.State().Title); title != "" {
+	if title := text.Clean(p.State().Title); title != "" {
 		return title
 	}
 	name, _, _ := p.Title()
@@ -172,17 +173,17 @@ func (m *model) progress() *tea.ProgressBar {
 }
 
 // emptyPage returns the page shown without a session.
-func (v *sessionsView) emptyPage() *widget.Page {
+func (v *sessionsView) emptyPage() *look.Page {
 	switch {
 	case !v.isOpen && v.env.News().Attempts > 0:
-		return &widget.Page{Title: "Connecting to the engine…"}
+		return &look.Page{Title: "Connecting to the engine…"}
 	case !v.isOpen:
-		return &widget.Page{}
+		return &look.Page{}
 	}
 	hint := func(a keymap.Action, does string) panes.Hint {
 		return panes.HintFor(v.env.Bindings(), a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
 	}
-	return &widget.Page{
+	return &look.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has exited."},
 		Hints: []panes.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Prefix, "commands"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},

@@ -10,7 +10,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 	"tandem/ui/layout"
 )
 
@@ -18,7 +19,7 @@ import (
 type layoutDialogs struct{ v *sessionsView }
 
 // arrangementChoices lists the arrangements that fit the tab, numbered from first on.
-func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) {
+func (d *layoutDialogs) arrangementChoices(first int) (choices []list.Choice) {
 	if d.v.tabs.Current == nil || d.v.tabs.Current.Root.Pane != nil {
 		return nil
 	}
@@ -26,7 +27,7 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) 
 	for i, a := range layout.Arrangements() {
 		root, _ := d.v.tabs.Current.Rearrange(a)
 		if root.MinSize(layout.Beside) <= d.v.areas.tree.W && root.MinSize(layout.Below) <= d.v.areas.tree.H {
-			choices = append(choices, widget.Choice{Number: first + i, Sign: look.Glyphs.More, SignInk: look.Dim,
+			choices = append(choices, list.Choice{Number: first + i, Sign: look.Glyphs.More, SignInk: look.Dim,
 				Text: a.Name, Also: a.Does, Detail: a.Does})
 		}
 	}
@@ -84,7 +85,7 @@ type layoutExistsMsg struct {
 
 func (d *layoutDialogs) askReplaceLayout(msg layoutExistsMsg) {
 	d.v.env.Ask(&dialog.Question{
-		Title: "Replace the layout " + widget.Clean(msg.name) + "?",
+		Title: "Replace the layout " + text.Clean(msg.name) + "?",
 		Lines: []string{"A layout with this name already exists."},
 		Yes:   "replace it",
 		Then: panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
@@ -122,9 +123,9 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 	case len(saved)+len(usual) == 0:
 		return d.v.env.Say("no saved layouts yet; "+keyFor(d.v.env.Bindings(), keymap.LayoutSave)+" saves this one", false)
 	}
-	u := &dialog.Picker{Title: "Show the layout", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "show it" }}
+	u := &dialog.Picker{Title: "Show the layout", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "show it" }}
 	u.List.Set(append(d.layoutChoices(saved), usual...))
-	u.Pick = func(c widget.Choice) tea.Cmd {
+	u.Pick = func(c list.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
 			return d.v.arranger.applyArrangement(layout.Arrangements()[c.Number-len(saved)])
 		}
@@ -135,11 +136,11 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 		return nil
 	}
 	removed := map[int]bool{}
-	u.Stays = func(c widget.Choice) bool { return c.Number >= len(saved) }
-	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
+	u.Stays = func(c list.Choice) bool { return c.Number >= len(saved) }
+	u.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) {
 		removed[c.Number] = true
 		all := append(d.layoutChoices(saved), usual...)
-		return slices.DeleteFunc(all, func(c widget.Choice) bool { return removed[c.Number] }),
+		return slices.DeleteFunc(all, func(c list.Choice) bool { return removed[c.Number] }),
 			panes.Do(d.v.env, func(ctx context.Context, e panes.Engine) error {
 				return api.LayoutRemove.Run(ctx, e, api.LayoutRemoveInput{Name: saved[c.Number].Name})
 			})
@@ -148,12 +149,12 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 	return nil
 }
 
-func (d *layoutDialogs) layoutChoices(saved []api.SavedLayout) (choices []widget.Choice) {
+func (d *layoutDialogs) layoutChoices(saved []api.SavedLayout) (choices []list.Choice) {
 	look := d.v.env.Look()
 	for i, s := range saved {
 		does := layout.Describe(s.Layout)
-		choices = append(choices, widget.Choice{Number: i, Sign: look.Glyphs.Terminal, SignInk: look.Accent,
-			Text: widget.Clean(s.Name), Also: does, Detail: does})
+		choices = append(choices, list.Choice{Number: i, Sign: look.Glyphs.Terminal, SignInk: look.Accent,
+			Text: text.Clean(s.Name), Also: does, Detail: does})
 	}
 	return choices
 }

@@ -9,8 +9,10 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -120,23 +122,23 @@ func (m *arranger) askMove() tea.Cmd {
 	if p == nil {
 		return nil
 	}
-	var choices []widget.Choice
+	var choices []list.Choice
 	var targets []*layout.Tab
 	look := m.v.env.Look()
 	for i, t := range m.v.tabs.All {
 		if t == m.v.tabs.Current {
 			continue
 		}
-		choices = append(choices, widget.Choice{Number: len(targets), Sign: look.Glyphs.Terminal, SignInk: look.Accent,
-			Text: m.tabName(t), Detail: "tab " + widget.Itoa(i+1)})
+		choices = append(choices, list.Choice{Number: len(targets), Sign: look.Glyphs.Terminal, SignInk: look.Accent,
+			Text: m.tabName(t), Detail: "tab " + text.Itoa(i+1)})
 		targets = append(targets, t)
 	}
 	if len(choices) == 0 {
 		return m.v.env.Say("no other tab; "+keyFor(m.v.env.Bindings(), keymap.PaneBreak)+" moves the pane to a tab of its own", false)
 	}
-	u := &dialog.Picker{Title: "Move the pane beside", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "move it there" }}
+	u := &dialog.Picker{Title: "Move the pane beside", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "move it there" }}
 	u.List.Set(choices)
-	u.Pick = func(c widget.Choice) tea.Cmd { return m.movePane(p, targets[c.Number]) }
+	u.Pick = func(c list.Choice) tea.Cmd { return m.movePane(p, targets[c.Number]) }
 	m.v.env.Ask(u)
 	return nil
 }
@@ -146,7 +148,7 @@ func (m *arranger) tabName(t *layout.Tab) string {
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
 		p, _ := m.v.env.News().Process(l.Pane.ID)
-		names = append(names, widget.FullName(&p))
+		names = append(names, states.FullName(&p))
 	}
 	return strings.Join(names, " + ")
 }

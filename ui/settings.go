@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/persist/config/settings"
 )
 
@@ -31,7 +31,7 @@ func (m *model) applySettings(msg settingsMsg) tea.Cmd {
 	next := Settings(msg)
 	if next.Fault != "" {
 		m.o.Fault = next.Fault
-		return m.notices.showToast(widget.Clean(next.Fault)+"; the previous settings stay in effect", true)
+		return m.notices.showToast(text.Clean(next.Fault)+"; the previous settings stay in effect", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()
@@ -74,5 +74,5 @@ func (t *themeState) acceptSetting(name string) (worn bool) {
 
 // faultNote returns the mistake in config.toml or policy.toml, if there is one.
 func (m *model) faultNote() string {
-	return widget.Clean(cmp.Or(m.o.Fault, m.news.Policy))
+	return text.Clean(cmp.Or(m.o.Fault, m.news.Policy))
 }

@@ -5,7 +5,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/themes"
 )
 
@@ -13,7 +13,7 @@ import (
 type openDialog struct {
 	m     *model
 	open  dialog.Overlay
-	at    widget.Rect    // of the overlay drawn last
+	at    look.Rect      // of the overlay drawn last
 	seen  dialog.Overlay // overlay drawn last
 	press overlayPress
 	busy  busySpinner

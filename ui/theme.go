@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/themes"
 	"tandem/ui/screen"
 )
@@ -14,7 +14,7 @@ import (
 // the theme being tried.
 type themeState struct {
 	m          *model
-	look       widget.Look
+	look       look.Look
 	background *screen.Background // to paint; nil leaves the terminal's own
 	dark       bool
 	reported   bool     // the terminal has reported whether it is dark
@@ -60,7 +60,7 @@ func (t *themeState) rebuildLook() {
 	if t.silent && !t.reported && t.background == nil && wanted.Theme == "auto" {
 		theme = themes.Neutral()
 	}
-	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
+	t.look = look.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
 	t.look.Heavy = t.profile <= colorprofile.Ascii
 }
 

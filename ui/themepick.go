@@ -8,7 +8,9 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -26,15 +28,15 @@ func (t *themeState) showPicker() tea.Cmd {
 	if now == "" {
 		now = t.m.o.Theme
 	}
-	u := &dialog.Picker{Title: "Theme", Wide: 72, Verb: func(widget.Choice) string { return "keep it" }}
+	u := &dialog.Picker{Title: "Theme", Wide: 72, Verb: func(list.Choice) string { return "keep it" }}
 	// Until the background is known, the picker keeps its look, to stay readable with any
 	// theme.
 	if look := t.look; !t.reported {
 		u.Look = &look
 	}
-	var choices []widget.Choice
+	var choices []list.Choice
 	for i, name := range names {
-		choices = append(choices, widget.Choice{Text: name, Number: i, Detail: t.describeTheme(name),
+		choices = append(choices, list.Choice{Text: name, Number: i, Detail: t.describeTheme(name),
 			Sign: t.look.Glyphs.Running, SignInk: t.accentOf(name)})
 	}
 	u.List.Set(choices)
@@ -45,7 +47,7 @@ func (t *themeState) showPicker() tea.Cmd {
 		}
 	}
 	u.Cancel = func() { t.tryTheme(before) }
-	u.Pick = func(c widget.Choice) tea.Cmd { return t.keepTheme(names[c.Number]) }
+	u.Pick = func(c list.Choice) tea.Cmd { return t.keepTheme(names[c.Number]) }
 	t.m.dialog.open = u
 	return nil
 }
@@ -65,14 +67,14 @@ func (t *themeState) rankTheme(name string) int {
 }
 
 // accentOf returns a theme's accent colour.
-func (t *themeState) accentOf(name string) widget.Ink {
+func (t *themeState) accentOf(name string) look.Ink {
 	theme, err := themes.ByName(name, t.dark)
 	if err != nil {
 		auto := t.m.o.Dashboard
 		auto.Theme = "auto"
 		theme, _ = themes.ByName(auto.ThemeFor(t.dark), t.dark)
 	}
-	return widget.InkOf(theme.Styles(t.profile).Accent)
+	return look.InkOf(theme.Styles(t.profile).Accent)
 }
 
 // describeTheme returns the note beside a theme's name.
@@ -132,5 +134,5 @@ func (t *themeState) reportSaved(msg themeSaved) tea.Cmd {
 		t.saving = slices.DeleteFunc(t.saving, func(name string) bool { return name == msg.name })
 		return t.m.notices.showToast(fmt.Sprintf("for this run only: %v", msg.err), true)
 	}
-	return t.m.notices.showToast(fmt.Sprintf("theme = %q is in %s now", msg.name, widget.ShortPath(msg.path, t.m.o.Home)), false)
+	return t.m.notices.showToast(fmt.Sprintf("theme = %q is in %s now", msg.name, text.ShortPath(msg.path, t.m.o.Home)), false)
 }

@@ -8,7 +8,9 @@ import (
 
 	"tandem/keys"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // tipsHeight is the minimum height of a screen with a row of tips.
@@ -41,8 +43,8 @@ func (s *statusBar) drawTips() string {
 }
 
 // hintsWidth returns the width of hints side by side, in cells.
-func hintsWidth(hints []widget.Hint) int {
-	_, used := widget.Hints(hints, 1<<16, 0, "", "")
+func hintsWidth(hints []look.Hint) int {
+	_, used := look.Hints(hints, 1<<16, 0, "", "")
 	return used
 }
 
@@ -62,7 +64,7 @@ func (msg prefixSaved) applyTo(m *model) tea.Cmd {
 	if msg.err != nil {
 		return m.notices.showToast(msg.err.Error(), true)
 	}
-	return m.notices.showToast(fmt.Sprintf("prefix = %q is in %s now", msg.key, widget.ShortPath(msg.path, m.o.Home)), false)
+	return m.notices.showToast(fmt.Sprintf("prefix = %q is in %s now", msg.key, text.ShortPath(msg.path, m.o.Home)), false)
 }
 
 // offerPrefix asks a user inside tmux for another prefix key, unless they have chosen one.
@@ -73,15 +75,15 @@ func (m *model) offerPrefix() {
 		return
 	}
 	u := &dialog.Picker{Title: "tmux uses " + tmuxPrefix + " too. Which key comes before Tandem's commands?", Wide: 72,
-		Verb: func(widget.Choice) string { return "use it" }}
+		Verb: func(list.Choice) string { return "use it" }}
 	names := append([]string{tmuxPrefix}, otherPrefixes...)
-	var choices []widget.Choice
+	var choices []list.Choice
 	for i, name := range names {
-		choices = append(choices, widget.Choice{Text: name, Number: i})
+		choices = append(choices, list.Choice{Text: name, Number: i})
 	}
 	choices[0].Detail = "press it twice: tmux passes the second one on"
 	u.List.Set(choices)
-	u.Pick = func(c widget.Choice) tea.Cmd {
+	u.Pick = func(c list.Choice) tea.Cmd {
 		return func() tea.Msg {
 			path, err := keep(names[c.Number])
 			return prefixSaved{names[c.Number], path, err}

@@ -11,7 +11,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -103,8 +104,8 @@ func (m *model) drawTooSmall() string {
 		room--
 	}
 	var words []string
-	for _, text := range []string{long, "too small: " + needs, needs} {
-		if words = widget.WrapWords(text, m.areas.w); len(words) <= room {
+	for _, s := range []string{long, "too small: " + needs, needs} {
+		if words = text.WrapWords(s, m.areas.w); len(words) <= room {
 			break
 		}
 	}
@@ -115,7 +116,7 @@ func (m *model) drawTooSmall() string {
 	first := max((m.areas.h-len(words))/2, 0)
 	for i, line := range words {
 		if first+i < m.areas.h {
-			rows[first+i] = widget.Center(line, m.areas.w)
+			rows[first+i] = text.Center(line, m.areas.w)
 		}
 	}
 	return strings.Join(rows, "\n")
@@ -180,9 +181,9 @@ func (m *model) drawScreen() string {
 }
 
 func (d *openDialog) drawDialog() {
-	screen := widget.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
+	screen := look.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
 	inside, w, x, y := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
-	rows, at := drawBox(inside, w, screen, &d.m.theme.look)
+	rows, at := dialog.DrawBox(inside, w, screen, &d.m.theme.look)
 	if p, ok := d.open.(interface{ Low() bool }); ok && p.Low() {
 		at.Y = max(d.m.areas.h-1-at.H, 0)
 	}
@@ -207,10 +208,10 @@ func (d *openDialog) dimScreen() {
 }
 
 // overlayBox draws a box over the screen and records its position.
-func (d *openDialog) overlayBox(rows []string, at widget.Rect) {
+func (d *openDialog) overlayBox(rows []string, at look.Rect) {
 	all := strings.Split(d.m.lastView.Content, "\n")
 	d.at = at
-	overlayRows(all, rows, at)
+	at.Overlay(all, rows)
 	d.m.lastView.Content = strings.Join(all, "\n")
 }
 
@@ -253,7 +254,7 @@ func (d *openDialog) drawPrefixKeys() {
 	if len(rows) == 0 {
 		return
 	}
-	rows, at := drawBox(rows, widget.Width(rows[0]), widget.Rect{W: d.m.areas.w, H: d.m.areas.h}, &d.m.theme.look)
+	rows, at := dialog.DrawBox(rows, text.Width(rows[0]), look.Rect{W: d.m.areas.w, H: d.m.areas.h}, &d.m.theme.look)
 	at.Y = d.m.areas.h - 1 - d.m.areas.tips.H - at.H
 	d.overlayBox(rows, at)
 	if c := d.m.lastView.Cursor; c != nil && at.Contains(c.X, c.Y) {
@@ -278,5 +279,5 @@ func (m *model) windowTitle() string {
 	if title == "" {
 		return "tandem"
 	}
-	return "tandem – " + widget.Clip(title, 120)
+	return "tandem – " + text.Clip(title, 120)
 }

@@ -12,8 +12,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/screen"
 )
 
@@ -146,28 +146,28 @@ func (m *model) insertText(text string) tea.Cmd {
 }
 
 // insertInto types text once the session's foreground program is known.
-func (m *model) insertInto(p *terminal.Pane, text string, now api.SessionForegroundOutput, err error) tea.Cmd {
+func (m *model) insertInto(p *terminal.Pane, s string, now api.SessionForegroundOutput, err error) tea.Cmd {
 	switch {
 	case cannotType(p):
-		return m.insertNew(text)
+		return m.insertNew(s)
 	case err != nil:
 		return m.notices.showToast("not inserted: "+panes.ErrorText(err), true)
 	case now.Prompt:
-		return p.Paste(text)
+		return p.Paste(s)
 	}
 	// Queued keys were meant for a prompt, and would answer the question.
 	m.input.queue.Drain()
 	session, _ := m.news.Process(p.ID)
-	title := widget.Clip(widget.Clean(session.Name), 30) + " is not at its prompt"
+	title := text.Clip(text.Clean(session.Name), 30) + " is not at its prompt"
 	if now.Program != "" {
-		title = widget.Clip(widget.Clean(session.Name), 30) + " is running " + widget.Clip(widget.Clean(now.Program), 30)
+		title = text.Clip(text.Clean(session.Name), 30) + " is running " + text.Clip(text.Clean(now.Program), 30)
 	}
 	env{m}.Ask(&dialog.Question{
 		Title: title + ".",
 		Lines: []string{"Type it there anyway, or open a new session?"},
 		Replies: []dialog.Reply{
-			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(text) }},
-			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(text) }},
+			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(s) }},
+			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(s) }},
 		},
 	})
 	return nil

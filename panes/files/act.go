@@ -12,8 +12,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 	"tandem/panes/preview"
-	"tandem/panes/widget"
 )
 
 // makeActions returns the actions of the list and the preview.
@@ -201,7 +201,7 @@ func (f *Pane) copyPath() tea.Cmd {
 		return nil
 	}
 	for i, path := range targets {
-		if widget.FileName(path) != path { // ambiguous as shown, or impossible to paste
+		if text.FileName(path) != path { // ambiguous as shown, or impossible to paste
 			targets[i] = shellWord(path)
 		}
 	}
@@ -252,7 +252,7 @@ func (f *Pane) askNew() tea.Cmd {
 
 // undoOfNew returns the undo of a new file.
 func undoOfNew(path string) undo {
-	return undo{description: "new " + widget.FileName(filepath.Base(path)), steps: []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsFor([]string{path})}}}
+	return undo{description: "new " + text.FileName(filepath.Base(path)), steps: []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsFor([]string{path})}}}
 }
 
 // onTargets returns an action on the targets, if there are any.
@@ -273,7 +273,7 @@ func (f *Pane) trashFiles(targets []string) {
 func (f *Pane) askErase(targets []string) {
 	f.env.Ask(&dialog.Question{
 		Title: "Delete " + nameFiles(targets) + " permanently?",
-		Lines: append(widget.Some(targets, 10, func(path string) string { return widget.Clip(widget.FileName(filepath.Base(path)), 60) }),
+		Lines: append(text.Some(targets, 10, func(path string) string { return text.Clip(text.FileName(filepath.Base(path)), 60) }),
 			"This cannot be undone."),
 		Yes:  "delete",
 		No:   "keep",
@@ -284,13 +284,13 @@ func (f *Pane) askErase(targets []string) {
 // nameFiles names one file, or the number of several.
 func nameFiles(paths []string) string {
 	if len(paths) == 1 {
-		return widget.Clip(widget.FileName(filepath.Base(paths[0])), 40)
+		return text.Clip(text.FileName(filepath.Base(paths[0])), 40)
 	}
 	return countItems(len(paths))
 }
 
 // countItems returns a number of files and folders in words.
-func countItems(n int) string { return widget.Count(n, "item") }
+func countItems(n int) string { return text.Count(n, "item") }
 
 // Actions returns the actions for the keys of the list and the preview.
 func (f *Pane) Actions() panes.Actions { return f.actions }

@@ -8,7 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // archiveExtensions returns the extensions of supported archives, longest first.
@@ -92,7 +92,7 @@ func askLarge(ts *transfers, t *transfer) {
 	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
 	ts.env.Ask(&dialog.Question{
 		Title: "Unpack " + nameFiles([]string{in.Items[0].Path}) + " all the same?",
-		Lines: append(widget.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
+		Lines: append(text.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
 		Yes:   "unpack it",
 		Then:  ts.enqueueCmd(in),
 	})

@@ -12,7 +12,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
 	"tandem/persist/datadir"
 )
 
@@ -94,18 +94,18 @@ func (f *Pane) toggleBookmark(path string) tea.Cmd {
 
 // chooseBookmark offers the bookmarks, to open or remove.
 func (f *Pane) chooseBookmark(paths []string) {
-	u := &dialog.Picker{Title: "Go to a bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
-	var choices []widget.Choice
+	u := &dialog.Picker{Title: "Go to a bookmark", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "go there" }}
+	var choices []list.Choice
 	for i, path := range paths {
-		choices = append(choices, widget.Choice{Text: f.displayPath(path), Number: i})
+		choices = append(choices, list.Choice{Text: f.displayPath(path), Number: i})
 	}
 	u.List.Set(choices)
-	u.Pick = func(c widget.Choice) tea.Cmd {
+	u.Pick = func(c list.Choice) tea.Cmd {
 		f.GoFolder(paths[c.Number], "")
 		return nil
 	}
-	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
-		choices = slices.DeleteFunc(slices.Clone(choices), func(other widget.Choice) bool { return other.Number == c.Number })
+	u.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) {
+		choices = slices.DeleteFunc(slices.Clone(choices), func(other list.Choice) bool { return other.Number == c.Number })
 		return choices, f.toggleBookmark(paths[c.Number])
 	}
 	f.env.Ask(u)

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // maxConflicts is the maximum number of conflicting files listed.
@@ -31,7 +31,7 @@ func startTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInpu
 		b.facts = describeBoth(ctx, e, in.Kind, from[to], to)
 		return b, err
 	}
-	b.facts = widget.Some(b.out.Conflicts, maxConflicts, func(path string) string { return describeConflict(ctx, e, from[path], path) })
+	b.facts = text.Some(b.out.Conflicts, maxConflicts, func(path string) string { return describeConflict(ctx, e, from[path], path) })
 	return b, err
 }
 
@@ -54,7 +54,7 @@ func describeBoth(ctx context.Context, e panes.Engine, kind, from, to string) []
 
 // describeConflict describes one of several conflicts in a line.
 func describeConflict(ctx context.Context, e panes.Engine, from, to string) string {
-	name := widget.Clip(widget.FileName(filepath.Base(to)), 24)
+	name := text.Clip(text.FileName(filepath.Base(to)), 24)
 	existing, err := e.StatFile(ctx, to)
 	if err != nil {
 		return name
@@ -85,7 +85,7 @@ func describeFile(f api.FileInfo) string {
 func (ts *transfers) askConflict(t *transfer, b transferStart) {
 	title := nameFiles(b.out.Conflicts) + " already exists"
 	if n := len(b.out.Conflicts); n > 1 {
-		title = widget.Itoa(n) + " of these already exist"
+		title = text.Itoa(n) + " of these already exist"
 	}
 	reply := func(key, does, policy string) dialog.Reply {
 		return dialog.Reply{Key: key, Does: does, Then: func() tea.Cmd {

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // matchDelay is how long typing must rest before the engine is asked for matches.
@@ -50,7 +50,7 @@ func (f *folder) askFilter() tea.Cmd {
 	var names []string
 	rows := f.list.Rows()
 	for i := range min(rows.Len(), maxQuickRows) {
-		if name := rows.Name(i); !widget.NeedsEscapes(name) && !strings.Contains(name, " ") {
+		if name := rows.Name(i); !text.NeedsEscapes(name) && !strings.Contains(name, " ") {
 			names = append(names, name)
 		}
 	}

@@ -16,7 +16,10 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 const (
@@ -37,7 +40,7 @@ type fileFinder struct {
 	f            *Pane
 	folder       string
 	contents     bool
-	field        widget.Field
+	field        field.Field
 	cursor       int
 	top          int
 	hits         []fileHit
@@ -50,12 +53,12 @@ type fileFinder struct {
 	searchLarge  tea.Cmd        // second pass, including large files
 	below        []string       // all names below the folder; nil if unknown or too many
 	listed       bool           // below is known, or known to be too many
-	query        widget.Query   // query for names
+	query        list.Query     // query for names
 	match        *regexp.Regexp // pattern for lines; nil if unknown
 	viewer       viewer         // shows the current result
 	previewed    fileHit
 	cancelStat   context.CancelFunc // cancels reading its type
-	preview      widget.Rect        // area of the preview in the last drawing
+	preview      look.Rect          // area of the preview in the last drawing
 }
 
 // A fileHit is a result.
@@ -188,7 +191,7 @@ func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text 
 		out.below = below
 		return out, err
 	}
-	query := widget.NewQuery(text)
+	query := list.NewQuery(text)
 	ranked := query.RankPaths(n.below)
 	out.limited = len(ranked) > maxFound
 	for _, i := range ranked[:min(len(ranked), maxFound)] {
@@ -244,17 +247,17 @@ func searchContents(ctx context.Context, e panes.Engine, folder, text string, mo
 }
 
 // showResult shows the result of a search.
-func (u *fileFinder) showResult(text string, out findResult, err error) tea.Cmd {
+func (u *fileFinder) showResult(s string, out findResult, err error) tea.Cmd {
 	u.busy, u.note, u.bad = false, "", false
 	// Names listed once serve all further searches.
 	if out.below != nil {
 		u.below, u.listed = *out.below, true
 	}
 	if err != nil {
-		u.hits, u.note, u.bad = nil, widget.Clean(api.AsError(err).Message), true
+		u.hits, u.note, u.bad = nil, text.Clean(api.AsError(err).Message), true
 		return nil
 	}
-	u.setHits(text, out)
+	u.setHits(s, out)
 	if out.skippedLarge && !out.limited {
 		u.busy = true
 		return u.searchLarge
@@ -276,7 +279,7 @@ func (u *fileFinder) setHits(text string, out findResult) {
 		at, u.top = 0, 0
 	}
 	u.hits, u.limited, u.text, u.cursor = out.files, out.limited, text, at
-	u.query, u.match = widget.NewQuery(text), nil
+	u.query, u.match = list.NewQuery(text), nil
 	if u.contents {
 		u.match = contentMatcher(text)
 	}

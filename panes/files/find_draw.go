@@ -9,7 +9,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Minimum sizes of the search box for a preview beside the results, or
@@ -20,12 +22,12 @@ const (
 )
 
 // Hints returns the keys of the search.
-func (u *fileFinder) Hints(h dialog.Host) []widget.Hint {
+func (u *fileFinder) Hints(h dialog.Host) []look.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []widget.Hint{panes.HintFor(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
+	return []look.Hint{panes.HintFor(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
 		panes.HintFor(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
@@ -38,40 +40,40 @@ func (u *fileFinder) Draw(h dialog.Host, w, height int) (rows []string, width, x
 	}
 	title += u.f.displayPath(u.folder)
 	field, x := u.field.Draw(width)
-	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field)}
+	rows = []string{look.Strong.Text(text.Fit(title, width)), look.Text.Text(field)}
 	rows = append(rows, u.drawBody(width, height, look)...)
 	note := u.countText(h.Spinner())
-	rows[0] = look.Strong.Text(widget.Fit(title, width-widget.Width(note)-1)) + " " + look.Dim.Text(note)
+	rows[0] = look.Strong.Text(text.Fit(title, width-text.Width(note)-1)) + " " + look.Dim.Text(note)
 	return rows, width, x, 1
 }
 
 // drawBody draws the results with a preview of the current one, in height rows and a rule.
-func (u *fileFinder) drawBody(width, height int, look *widget.Look) (rows []string) {
-	line := func(n int) string { return look.Rule.Text(strings.Repeat("─", n)) }
+func (u *fileFinder) drawBody(width, height int, style *look.Look) (rows []string) {
+	line := func(n int) string { return style.Rule.Text(strings.Repeat("─", n)) }
 	p := &u.viewer.preview
 	switch {
 	case width >= previewBesideHits:
 		list := width * 9 / 20
-		u.preview = widget.Rect{W: width - list - 1, H: height}
-		rows = append(rows, line(list)+look.Rule.Text("┬")+p.Heading(u.preview.W, look))
-		results, shown := u.drawResults(list, height, look), u.drawPreview(look)
+		u.preview = look.Rect{W: width - list - 1, H: height}
+		rows = append(rows, line(list)+style.Rule.Text("┬")+p.Heading(u.preview.W, style))
+		results, shown := u.drawResults(list, height, style), u.drawPreview(style)
 		for i := range height {
-			rows = append(rows, results[i]+look.Rule.Text("│")+shown[i])
+			rows = append(rows, results[i]+style.Rule.Text("│")+shown[i])
 		}
 	case height >= previewBelowHits:
 		list := height / 2
-		u.preview = widget.Rect{W: width, H: height - list - 1}
-		rows = append(append(rows, line(width)), u.drawResults(width, list, look)...)
-		rows = append(append(rows, p.Heading(width, look)), u.drawPreview(look)...)
+		u.preview = look.Rect{W: width, H: height - list - 1}
+		rows = append(append(rows, line(width)), u.drawResults(width, list, style)...)
+		rows = append(append(rows, p.Heading(width, style)), u.drawPreview(style)...)
 	default:
-		u.preview = widget.Rect{}
-		rows = append(append(rows, line(width)), u.drawResults(width, height, look)...)
+		u.preview = look.Rect{}
+		rows = append(append(rows, line(width)), u.drawResults(width, height, style)...)
 	}
 	return rows
 }
 
 // drawPreview draws the preview of the current result.
-func (u *fileFinder) drawPreview(look *widget.Look) []string {
+func (u *fileFinder) drawPreview(look *look.Look) []string {
 	if u.cursor >= len(u.hits) && u.viewer.preview.Path() != "" {
 		u.viewer.preview.Clear()
 		u.previewed = fileHit{}
@@ -79,22 +81,22 @@ func (u *fileFinder) drawPreview(look *widget.Look) []string {
 	return u.viewer.preview.Draw(u.preview.W, u.preview.H, look)
 }
 
-func (u *fileFinder) drawResults(width, height int, look *widget.Look) (rows []string) {
-	u.top = widget.Follow(u.top, u.cursor, len(u.hits), height)
+func (u *fileFinder) drawResults(width, height int, look *look.Look) (rows []string) {
+	u.top = list.Follow(u.top, u.cursor, len(u.hits), height)
 	for i := u.top; i < u.top+height; i++ {
 		switch {
 		case i < len(u.hits):
 			rows = append(rows, u.drawHit(i, width, look))
 		case i == u.top && u.field.Text() == "" && u.contents:
-			rows = append(rows, look.Dim.Text(widget.Fit(" type a regular expression; case matters if you type a capital", width)))
+			rows = append(rows, look.Dim.Text(text.Fit(" type a regular expression; case matters if you type a capital", width)))
 		case i == u.top && u.field.Text() == "":
-			rows = append(rows, look.Dim.Text(widget.Fit(" type letters of the name; words in any order; * ? [a-z] make a pattern", width)))
+			rows = append(rows, look.Dim.Text(text.Fit(" type letters of the name; words in any order; * ? [a-z] make a pattern", width)))
 		case i == u.top && u.note != "" && u.bad:
-			rows = append(rows, look.Bad.Text(widget.Fit(" "+u.note, width)))
+			rows = append(rows, look.Bad.Text(text.Fit(" "+u.note, width)))
 		case i == u.top && u.note != "":
-			rows = append(rows, look.Dim.Text(widget.Fit(" "+u.note, width)))
+			rows = append(rows, look.Dim.Text(text.Fit(" "+u.note, width)))
 		default:
-			rows = append(rows, widget.Spaces(width))
+			rows = append(rows, text.Spaces(width))
 		}
 	}
 	return rows
@@ -117,8 +119,8 @@ func (u *fileFinder) countText(spinner string) string {
 	return fmt.Sprintf("%d found", len(u.hits))
 }
 
-func (u *fileFinder) drawHit(i, width int, look *widget.Look) string {
-	r := widget.Row{Plain: i == u.cursor}
+func (u *fileFinder) drawHit(i, width int, look *look.Look) string {
+	r := list.Row{Plain: i == u.cursor}
 	if f := &u.hits[i]; f.line == 0 {
 		u.drawName(&r, f.path, width, look)
 	} else {
@@ -131,9 +133,9 @@ func (u *fileFinder) drawHit(i, width int, look *widget.Look) string {
 }
 
 // drawName draws a path with the matching letters marked. The folder is shortened before the name.
-func (u *fileFinder) drawName(r *widget.Row, path string, width int, look *widget.Look) {
+func (u *fileFinder) drawName(r *list.Row, path string, width int, look *look.Look) {
 	r.Add(" ", "")
-	shown := widget.FileName(path)
+	shown := text.FileName(path)
 	cut := len(shown) - len(filepath.Base(shown))
 	if strings.HasSuffix(shown, "/") {
 		cut--
@@ -154,16 +156,16 @@ func (u *fileFinder) drawName(r *widget.Row, path string, width int, look *widge
 	if strings.HasSuffix(base, "/") {
 		ink = look.Accent
 	}
-	room := min(widget.Width(dir), max(width-r.Cells-widget.Width(base), 0))
-	widget.MarkText(dir, inDir, look).Draw(r, room, look.Dim, look.Match, look)
-	widget.MarkText(base, inBase, look).Draw(r, width-r.Cells, ink, look.Match, look)
+	room := min(text.Width(dir), max(width-r.Cells-text.Width(base), 0))
+	list.MarkText(dir, inDir, look).Draw(r, room, look.Dim, look.Match, look)
+	list.MarkText(base, inBase, look).Draw(r, width-r.Cells, ink, look.Match, look)
 }
 
 // drawLine draws a line with the matches marked, after its file and number.
-func (u *fileFinder) drawLine(r *widget.Row, f *fileHit, width int, look *widget.Look) {
-	place := widget.ClipLeft(fmt.Sprintf("%s:%d", widget.FileName(f.path), f.line), width*2/5)
+func (u *fileFinder) drawLine(r *list.Row, f *fileHit, width int, look *look.Look) {
+	place := text.ClipLeft(fmt.Sprintf("%s:%d", text.FileName(f.path), f.line), width*2/5)
 	r.Add(" "+place+"  ", look.Dim)
-	text := strings.TrimSpace(widget.FileName(strings.ReplaceAll(f.text, "\t", " ")))
+	text := strings.TrimSpace(text.FileName(strings.ReplaceAll(f.text, "\t", " ")))
 	var marked []int
 	if u.match != nil {
 		for _, at := range u.match.FindAllStringIndex(text, -1) {
@@ -172,5 +174,5 @@ func (u *fileFinder) drawLine(r *widget.Row, f *fileHit, width int, look *widget
 			}
 		}
 	}
-	widget.MarkText(text, marked, look).Draw(r, width-r.Cells, look.Text, look.Match, look)
+	list.MarkText(text, marked, look).Draw(r, width-r.Cells, look.Text, look.Match, look)
 }

@@ -10,8 +10,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 )
 
 // A findEngine has names below a folder, and one text for all files.
@@ -48,7 +49,7 @@ func openFinder(t *testing.T, contents bool, engine panes.Engine, text string) (
 	t.Helper()
 	f, e := newShownPane("/d")
 	e.API = engine
-	e.Inks = widget.Look{Found: "\x1b[7m", FoundHere: "\x1b[1;7m", Match: "\x1b[4m"}
+	e.Inks = look.Look{Found: "\x1b[7m", FoundHere: "\x1b[1;7m", Match: "\x1b[4m"}
 	f.setListing("a")
 	f.startFind(contents)
 	u := f.finder
@@ -122,16 +123,16 @@ func TestFindMarksMatchesInListAndPreview(t *testing.T) {
 			t.Errorf("at %v the preview is %q", size, all)
 		}
 		for _, row := range rows {
-			if widget.Width(row) != width {
-				t.Errorf("at %v a row has %d cells of %d: %q", size, widget.Width(row), width, row)
+			if text.Width(row) != width {
+				t.Errorf("at %v a row has %d cells of %d: %q", size, text.Width(row), width, row)
 			}
 		}
 	}
 }
 
 func TestFileColorDependsOnKind(t *testing.T) {
-	look := &widget.Look{Text: "text", Dim: "dim", Accent: "accent", Good: "good", Bad: "bad", Info: "info", Warn: "warn"}
-	for want, all := range map[widget.Ink][]api.FileInfo{
+	style := &look.Look{Text: "text", Dim: "dim", Accent: "accent", Good: "good", Bad: "bad", Info: "info", Warn: "warn"}
+	for want, all := range map[look.Ink][]api.FileInfo{
 		"accent": {{Name: "x.zip", Type: "dir"}, {Name: "l", Type: "link", ToDir: true}},
 		"good":   {{Name: "run", Type: "file", Mode: "0755"}},
 		"info":   {{Name: "l", Type: "link"}, {Name: "A.PNG", Type: "file"}, {Name: "a.mp3", Type: "file"}},
@@ -141,7 +142,7 @@ func TestFileColorDependsOnKind(t *testing.T) {
 		"text":   {{Name: "a.go", Type: "file"}},
 	} {
 		for i := range all {
-			if got := fileColor(&all[i], look); got != want {
+			if got := fileColor(&all[i], style); got != want {
 				t.Errorf("%+v has %q, not %q", all[i], got, want)
 			}
 		}

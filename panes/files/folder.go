@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A folder may have hundreds of thousands of entries, change all the time or be on a slow disk. A
@@ -297,11 +297,11 @@ func (f *folder) noteChange() {
 
 // errorReason returns an error without the path already on screen.
 func errorReason(err error, path string) string {
-	text := api.AsError(err).Message
-	if _, cause, ok := strings.Cut(text, path+": "); ok {
-		text = cause
+	s := api.AsError(err).Message
+	if _, cause, ok := strings.Cut(s, path+": "); ok {
+		s = cause
 	}
-	return widget.Clean(text)
+	return text.Clean(s)
 }
 
 // setRows shows rows, or why there are none.
@@ -315,7 +315,7 @@ func (f *folder) setRows(rows *Rows) {
 	case rows.Order.Filter != "" && f.cancelMatch != nil:
 		f.list.Note = "searching the rest of the folder…"
 	case rows.Order.Filter != "":
-		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "”" +
+		f.list.Note = "nothing matches “" + text.Clean(rows.Order.Filter) + "”" +
 			panes.WithKey(f.env.Bindings(), " · ", keymap.Clear, " shows all", keymap.ScopeFiles, keymap.ScopeList)
 	case f.list.More:
 		f.list.Note = "reading the folder…"

@@ -6,12 +6,12 @@ import (
 	"sync"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 // fileColor returns the colour for the kind of a file. Important kinds also have a sign after the
 // name, for terminals without colours.
-func fileColor(f *api.FileInfo, look *widget.Look) widget.Ink {
+func fileColor(f *api.FileInfo, look *look.Look) look.Ink {
 	switch {
 	case f.Broken:
 		return look.Bad

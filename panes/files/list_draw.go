@@ -10,7 +10,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Minimum widths for more than names.
@@ -27,7 +29,7 @@ func sortedKeys(m map[string]bool) []string {
 }
 
 // Draw returns h rows of w cells. The slice is valid until the next call.
-func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
+func (l *List) Draw(w, h int, now time.Time, look *look.Look) []string {
 	l.out, l.h = l.out[:0], h
 	l.scrollToCursor(h)
 	for y := range max(h, 0) {
@@ -36,26 +38,26 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case row < l.rows.Len():
 			l.out = append(l.out, l.drawRow(row, w, now, look))
 		case row == l.rows.Len() && row > 0 && l.Omitted > 0:
-			text := "    and " + widget.Itoa(l.Omitted) + " more (too many to show)"
-			l.out = append(l.out, look.Dim.Text(widget.Fit(text, w)))
+			s := "    and " + text.Itoa(l.Omitted) + " more (too many to show)"
+			l.out = append(l.out, look.Dim.Text(text.Fit(s, w)))
 		case y == 0 && l.Note != "":
 			ink := look.Dim
 			if l.Bad {
 				ink = look.Bad
 			}
-			for _, line := range widget.WrapWords(l.Note, max(w-4, 1)) {
-				l.out = append(l.out, "  "+ink.Text(widget.Fit(line, max(w-2, 0))))
+			for _, line := range text.WrapWords(l.Note, max(w-4, 1)) {
+				l.out = append(l.out, "  "+ink.Text(text.Fit(line, max(w-2, 0))))
 			}
 		case len(l.out) <= y:
-			l.out = append(l.out, widget.Spaces(w))
+			l.out = append(l.out, text.Spaces(w))
 		}
 	}
 	return l.out[:max(min(len(l.out), h), 0)]
 }
 
 // drawScrollbar draws a scrollbar over rows.
-func (l *List) drawScrollbar(rows []string, w int, look *widget.Look) {
-	widget.Scrollbar(rows, w, l.top, l.rows.Len(), look)
+func (l *List) drawScrollbar(rows []string, w int, look *look.Look) {
+	list.Scrollbar(rows, w, l.top, l.rows.Len(), look)
 }
 
 // scrollToCursor keeps the cursor among the h visible rows.
@@ -67,14 +69,14 @@ func (l *List) scrollToCursor(h int) {
 			cursor++ // show the row about omitted entries along with the last one
 		}
 	}
-	l.top = widget.Follow(l.top, cursor, rows, h)
+	l.top = list.Follow(l.top, cursor, rows, h)
 }
 
-func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
+func (l *List) drawRow(i, w int, now time.Time, look *look.Look) string {
 	f := l.rows.At(i)
 	cursor := i == l.cursor
 	// The selected row has one style for all of it, so its colours are left out.
-	r := widget.Row{Plain: cursor && l.Focused}
+	r := list.Row{Plain: cursor && l.Focused}
 	cursorMark, mark := " ", " "
 	if cursor {
 		cursorMark = look.Glyphs.Selected
@@ -92,7 +94,7 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	if !l.Plain {
 		r.Add(letters+" ", gitInk)
 	}
-	name, ink := widget.FileName(f.Name)+widget.FileSuffix(f), fileColor(f, look)
+	name, ink := text.FileName(f.Name)+text.FileSuffix(f), fileColor(f, look)
 	switch {
 	case status == "!!":
 		ink = look.Faint
@@ -106,11 +108,11 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	if l.Icons {
 		r.Add(fileIcon(f)+" ", ink)
 	}
-	room := max(w-r.Cells-widget.Width(facts)-1, 0)
-	r.Add(widget.ClipName(name, room), ink)
-	r.Add(widget.Spaces(w-r.Cells-widget.Width(facts)-1), "")
+	room := max(w-r.Cells-text.Width(facts)-1, 0)
+	r.Add(text.ClipName(name, room), ink)
+	r.Add(text.Spaces(w-r.Cells-text.Width(facts)-1), "")
 	r.Add(facts, look.Dim)
-	r.Add(widget.Spaces(w-r.Cells), "")
+	r.Add(text.Spaces(w-r.Cells), "")
 	if r.Plain {
 		return look.Selected.Text(r.Text.String())
 	}
@@ -126,8 +128,8 @@ func fileDetails(f *api.FileInfo, w int, by Column, now time.Time) string {
 	case f.Type == "link":
 		size = "→"
 	}
-	size = widget.PadLeft(size, 6)
-	age := widget.PadLeft(widget.FileTime(f.Modified, now), 12)
+	size = text.PadLeft(size, 6)
+	age := text.PadLeft(text.FileTime(f.Modified, now), 12)
 	switch {
 	case w < fileSizeWidth:
 		return ""
@@ -138,11 +140,11 @@ func fileDetails(f *api.FileInfo, w int, by Column, now time.Time) string {
 	case w < fileModeWidth:
 		return " " + size + "  " + age
 	}
-	return " " + widget.FileMode(f) + " " + size + "  " + age
+	return " " + text.FileMode(f) + " " + size + "  " + age
 }
 
 // gitMark returns a one-cell mark for the letters of git status.
-func gitMark(letters string, look *widget.Look) (string, widget.Ink) {
+func gitMark(letters string, look *look.Look) (string, look.Ink) {
 	switch {
 	case len(letters) < 2:
 		return " ", ""

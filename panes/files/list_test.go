@@ -13,7 +13,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -95,7 +96,7 @@ func TestFileNameEscapesUnsafeCharacters(t *testing.T) {
 		"🏴\U000e0067\U000e007f":             "🏴",
 	}
 	for name, want := range cases {
-		if got := widget.FileName(name); got != want {
+		if got := text.FileName(name); got != want {
 			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}
@@ -106,20 +107,20 @@ func FuzzFileName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := widget.FileName(s)
+		got := text.FileName(s)
 		if !utf8.ValidString(got) {
 			t.Fatalf("%q is not UTF-8", got)
 		}
 		for _, r := range got {
-			if widget.CleanRune(r) != r && r != utf8.RuneError {
+			if text.CleanRune(r) != r && r != utf8.RuneError {
 				t.Fatalf("%q holds %U", got, r)
 			}
 		}
-		row, _ := widget.AppendRun(nil, &api.Run{Text: got, Cells: widget.Width(got)}, 0, widget.Width(got))
-		if a, b := widget.Width(got), widget.Width(string(row)); a != b {
+		row, _ := text.AppendRun(nil, &api.Run{Text: got, Cells: text.Width(got)}, 0, text.Width(got))
+		if a, b := text.Width(got), text.Width(string(row)); a != b {
 			t.Fatalf("%q of %q is %d cells, drawn as %q in %d", got, s, a, row, b)
 		}
-		if again := widget.FileName(got); again != got {
+		if again := text.FileName(got); again != got {
 			t.Fatalf("%q of %q is shown as %q in turn", got, s, again)
 		}
 	})
@@ -157,7 +158,7 @@ func TestListRowsFillTheirWidth(t *testing.T) {
 			t.Fatalf("%d rows", len(rows))
 		}
 		for _, row := range rows {
-			if got := widget.Width(row); got != w && w >= 5 {
+			if got := text.Width(row); got != w && w >= 5 {
 				t.Errorf("a row for %d cells is %d wide: %q", w, got, row)
 			}
 		}
@@ -166,7 +167,7 @@ func TestListRowsFillTheirWidth(t *testing.T) {
 
 func TestFileModeUsesLsNotation(t *testing.T) {
 	for mode, want := range map[string]string{"0755": "-rwxr-xr-x", "4755": "-rwsr-xr-x", "1777": "-rwxrwxrwt", "2644": "-rw-r-Sr--", "": "----------"} {
-		if got := widget.FileMode(&api.FileInfo{Type: "file", Mode: mode}); got != want {
+		if got := text.FileMode(&api.FileInfo{Type: "file", Mode: mode}); got != want {
 			t.Errorf("%s is %s, want %s", mode, got, want)
 		}
 	}
@@ -278,7 +279,7 @@ func TestIconsAreOneCellWide(t *testing.T) {
 	l.Icons = true
 	l.SetRows(Arrange(all, Order{Hidden: true}))
 	for _, row := range l.Draw(40, len(all), noon, look) {
-		if got := widget.Width(row); got != 40 {
+		if got := text.Width(row); got != 40 {
 			t.Errorf("%q is %d wide", row, got)
 		}
 	}
@@ -316,4 +317,4 @@ func BenchmarkListOf100000(b *testing.B) {
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func unicodeLook() *widget.Look { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }
+func unicodeLook() *look.Look { return &look.Look{Glyphs: themes.UnicodeGlyphs()} }

@@ -10,7 +10,7 @@ import (
 
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
 )
 
 // A program is a choice for opening files.
@@ -28,13 +28,13 @@ func askOpenWith(f *Pane) tea.Cmd {
 		return nil
 	}
 	programs := programsFor(targets, f.env.Settings().OpenWith, os.Getenv, exec.LookPath)
-	u := &dialog.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "open" }}
-	choices := make([]widget.Choice, len(programs))
+	u := &dialog.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "open" }}
+	choices := make([]list.Choice, len(programs))
 	for i, p := range programs {
-		choices[i] = widget.Choice{Text: p.name, Detail: p.detail, Number: i}
+		choices[i] = list.Choice{Text: p.name, Detail: p.detail, Number: i}
 	}
 	u.List.Set(choices)
-	u.Pick = func(c widget.Choice) tea.Cmd { return f.runInSession(programs[c.Number].command, nil) }
+	u.Pick = func(c list.Choice) tea.Cmd { return f.runInSession(programs[c.Number].command, nil) }
 	f.env.Ask(u)
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/list"
 	"tandem/panes/preview"
-	"tandem/panes/widget"
 	"tandem/persist/datadir"
 )
 
@@ -33,7 +33,7 @@ type Pane struct {
 
 	onPreview bool // the preview has the keyboard
 	zoomed    bool // the focused part fills the view
-	clicked   widget.Click
+	clicked   list.Click
 	snapshots int // News.Snapshots of the current engine
 }
 

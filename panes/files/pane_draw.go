@@ -8,7 +8,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Minimum widths for a preview beside the list and for the folder above, and the minimum height
@@ -21,47 +23,47 @@ const (
 
 // parts are the areas of the view, without their headings. Hidden parts are empty.
 type parts struct {
-	tabs           widget.Rect // row of tabs, if there are several
-	heading        widget.Rect // of the list and the folder above
-	above          widget.Rect
-	list, preview  widget.Rect
-	previewHeading widget.Rect
+	tabs           look.Rect // row of tabs, if there are several
+	heading        look.Rect // of the list and the folder above
+	above          look.Rect
+	list, preview  look.Rect
+	previewHeading look.Rect
 	below          bool // the preview is below the list
 }
 
 func (f *Pane) computeParts() (parts parts) {
-	b := widget.Rect{W: f.w, H: f.h}
+	b := look.Rect{W: f.w, H: f.h}
 	if f.tabs.hasSeveral() && !(f.zoomed && f.onPreview) {
-		parts.tabs = widget.Rect{W: b.W, H: 1}
+		parts.tabs = look.Rect{W: b.W, H: 1}
 		b.Y, b.H = 1, b.H-1
 	}
-	parts.heading = widget.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}
-	in := widget.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: b.H - 1}
+	parts.heading = look.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}
+	in := look.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: b.H - 1}
 	switch {
 	case f.zoomed && f.onPreview:
-		parts.heading = widget.Rect{}
-		parts.previewHeading, parts.preview = widget.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, in
+		parts.heading = look.Rect{}
+		parts.previewHeading, parts.preview = look.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, in
 	case f.zoomed:
 		parts.list = in
 	case b.W >= previewBeside:
 		x := in.X
 		if b.W >= aboveBeside {
 			w := min(max(b.W/7, 20), 30)
-			parts.above = widget.Rect{X: x, Y: in.Y, W: w, H: in.H}
+			parts.above = look.Rect{X: x, Y: in.Y, W: w, H: in.H}
 			x += w + 1
 		}
 		rest := b.X + b.W - x
 		w := rest * 9 / 20
-		parts.list = widget.Rect{X: x, Y: in.Y, W: w, H: in.H}
-		parts.preview = widget.Rect{X: x + w + 1, Y: in.Y, W: rest - w - 1, H: in.H}
+		parts.list = look.Rect{X: x, Y: in.Y, W: w, H: in.H}
+		parts.preview = look.Rect{X: x + w + 1, Y: in.Y, W: rest - w - 1, H: in.H}
 		parts.heading.W = x + w - b.X
-		parts.previewHeading = widget.Rect{X: x + w + 1, Y: b.Y, W: rest - w - 1, H: 1}
+		parts.previewHeading = look.Rect{X: x + w + 1, Y: b.Y, W: rest - w - 1, H: 1}
 	case b.H >= previewBelow:
 		h := in.H * 11 / 20
 		parts.below = true
-		parts.list = widget.Rect{X: in.X, Y: in.Y, W: in.W, H: h}
-		parts.previewHeading = widget.Rect{X: in.X, Y: in.Y + h, W: in.W, H: 1}
-		parts.preview = widget.Rect{X: in.X, Y: in.Y + h + 1, W: in.W, H: in.H - h - 1}
+		parts.list = look.Rect{X: in.X, Y: in.Y, W: in.W, H: h}
+		parts.previewHeading = look.Rect{X: in.X, Y: in.Y + h, W: in.W, H: 1}
+		parts.preview = look.Rect{X: in.X, Y: in.Y + h + 1, W: in.W, H: in.H - h - 1}
 	default:
 		parts.list = in
 	}
@@ -73,7 +75,7 @@ func (f *Pane) computeParts() (parts parts) {
 func (f *Pane) Draw() []string {
 	now := time.Now()
 	if !f.env.News().Connected && f.folder.path == "" {
-		return (&widget.Page{Title: "Connecting to the engine…"}).Draw(f.w, f.h, f.env.Look())
+		return (&look.Page{Title: "Connecting to the engine…"}).Draw(f.w, f.h, f.env.Look())
 	}
 	parts := f.computeParts()
 	f.folder.list.Focused, f.viewer.preview.Focused = !f.onPreview, f.onPreview
@@ -91,7 +93,7 @@ func (f *Pane) Draw() []string {
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
 		for range f.viewer.findRows() {
-			preview = append(preview, widget.Spaces(parts.preview.W))
+			preview = append(preview, text.Spaces(parts.preview.W))
 		}
 	}
 	if parts.tabs.W > 0 {
@@ -118,7 +120,7 @@ func (f *Pane) Draw() []string {
 		}
 	}
 	for len(rows) < f.h {
-		rows = append(rows, widget.Spaces(f.w))
+		rows = append(rows, text.Spaces(f.w))
 	}
 	return rows[:f.h]
 }
@@ -128,7 +130,7 @@ func (f *Pane) filesHeading(parts parts) string {
 	look := f.env.Look()
 	w, above := parts.heading.W, ""
 	if parts.above.W > 0 {
-		above = widget.Heading(f.displayPath(parentFolder(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
+		above = look.Heading(f.displayPath(parentFolder(f.folder.path)), "", parts.above.W, false) + look.Rule.Text("┬")
 		w -= parts.above.W + 1
 	}
 	sign, cells := f.folder.listSign().Draw(w/2, look)
@@ -138,11 +140,11 @@ func (f *Pane) filesHeading(parts parts) string {
 	w -= cells
 	detail, room := f.folder.headingDetail(), w-6
 	// The path keeps at least 8 cells.
-	if n := widget.Width(detail); detail != "" && room-n-1 >= 8 {
+	if n := text.Width(detail); detail != "" && room-n-1 >= 8 {
 		room -= n + 1
 	}
 	name := clipPath(f.displayPath(f.folder.path), max(room, 1))
-	heading := above + widget.Heading(name, detail, w, !f.onPreview, look) + sign
+	heading := above + look.Heading(name, detail, w, !f.onPreview) + sign
 	if parts.previewHeading.W == 0 || parts.below {
 		return heading
 	}
@@ -152,25 +154,25 @@ func (f *Pane) filesHeading(parts parts) string {
 // clipPath shortens a path to at most w cells. It keeps the end and the machine.
 func clipPath(path string, w int) string {
 	machine, rest, ok := strings.Cut(path, ":")
-	if n := widget.Width(machine) + 1; ok && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {
-		return machine + ":" + widget.ClipLeft(rest, w-n)
+	if n := text.Width(machine) + 1; ok && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {
+		return machine + ":" + text.ClipLeft(rest, w-n)
 	}
-	return widget.ClipLeft(path, w)
+	return text.ClipLeft(path, w)
 }
 
 // displayPath returns a path with ~ for the home directory.
 func (f *Pane) displayPath(path string) string {
 	if machine, remotePath := api.PathOf(path); machine != "" {
-		return machine + ":" + widget.FileName(remotePath)
+		return machine + ":" + text.FileName(remotePath)
 	}
-	return widget.FileName(api.TildePath(path, f.env.Home()))
+	return text.FileName(api.TildePath(path, f.env.Home()))
 }
 
 // headingDetail returns the branch, and the sort order unless it is by name.
 func (f *folder) headingDetail() string {
 	var parts []string
 	if f.branch != "" {
-		parts = append(parts, "on "+widget.Clean(f.branch))
+		parts = append(parts, "on "+text.Clean(f.branch))
 	}
 	if f.order.By != ByName || f.order.Reversed {
 		by := "by " + f.order.By.String()
@@ -187,16 +189,16 @@ func (f *folder) headingDetail() string {
 }
 
 // Note describes what is running and how much is shown.
-func (f *Pane) Note() (string, widget.Ink) {
+func (f *Pane) Note() (string, look.Ink) {
 	var notes []string
 	if note := f.transfers.progressNote(); note != "" {
 		notes = append(notes, note)
 	}
 	if search := f.viewer.search; search.stop != nil {
-		notes = append(notes, "searching for “"+widget.Clip(widget.Clean(search.text), 24)+"”…")
+		notes = append(notes, "searching for “"+text.Clip(text.Clean(search.text), 24)+"”…")
 	}
 	if n := len(f.folder.marked); n > 0 {
-		notes = append(notes, widget.Itoa(n)+" marked")
+		notes = append(notes, text.Itoa(n)+" marked")
 	}
 	if f.folder.list.More {
 		notes = append(notes, "reading the folder…")
@@ -208,12 +210,12 @@ func (f *Pane) Note() (string, widget.Ink) {
 }
 
 // listSign returns the position of the cursor and the filter.
-func (f *folder) listSign() widget.ListSign {
+func (f *folder) listSign() list.ListSign {
 	rows := f.list.Rows()
 	if rows == nil || rows.Len() == 0 && f.order.Filter == "" {
-		return widget.ListSign{}
+		return list.ListSign{}
 	}
-	s := widget.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
+	s := list.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
 	if s.Filter == "" && f.omitted == 0 { // hidden files do not count
 		s.All = rows.Len()
 	}
@@ -231,11 +233,11 @@ func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.tabs.Contains(e.X, e.Y):
 		return f.tabs.handleMouse(e)
 	case parts.preview.Contains(e.X, e.Y) && wheel:
-		f.viewer.preview.Scroll(widget.WheelRows(e))
+		f.viewer.preview.Scroll(list.WheelRows(e))
 	case parts.preview.Contains(e.X, e.Y) && down && !f.onPreview:
 		f.focusPreview(true)
 	case parts.list.Contains(e.X, e.Y) && wheel:
-		f.folder.list.Move(widget.WheelRows(e))
+		f.folder.list.Move(list.WheelRows(e))
 	case parts.list.Contains(e.X, e.Y) && down:
 		f.clickRow(f.folder.list.RowAt(e.Y - parts.list.Y))
 	case parts.above.Contains(e.X, e.Y) && down:

@@ -18,8 +18,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 )
 
 // A fakeEnv is a dashboard that records requests.
@@ -85,7 +85,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	e.Keys = &b
 	for _, o := range []dialog.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &dialog.Question{Replies: []dialog.Reply{{Key: "s"}}}} {
 		for _, h := range o.(interface {
-			Hints(dialog.Host) []widget.Hint
+			Hints(dialog.Host) []look.Hint
 		}).Hints(e) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)

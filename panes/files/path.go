@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // parentFolder returns the folder above; a machine's root is its own parent.
@@ -55,14 +55,14 @@ func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pat
 
 // displayText returns a path as typed, with escapes if needed.
 func (p *pathPrompt) displayText(path string) string {
-	if p.escaped || widget.NeedsEscapes(path) {
-		return widget.EscapeName(path)
+	if p.escaped || text.NeedsEscapes(path) {
+		return text.EscapeName(path)
 	}
 	return path
 }
 
 // useEscapes writes paths with escapes from now on.
-func (p *pathPrompt) useEscapes() { p.escaped, p.Note = true, widget.EscapesNote }
+func (p *pathPrompt) useEscapes() { p.escaped, p.Note = true, text.EscapesNote }
 
 // setPath replaces the text with a path.
 func (p *pathPrompt) setPath(path string) {
@@ -76,24 +76,24 @@ func (p *pathPrompt) setPath(path string) {
 }
 
 // absolutePath converts the typed text to an absolute path.
-func (p *pathPrompt) absolutePath(text string) (string, error) {
-	text, err := parseTyped(strings.TrimLeft(text, " "), p.escaped)
+func (p *pathPrompt) absolutePath(s string) (string, error) {
+	s, err := parseTyped(strings.TrimLeft(s, " "), p.escaped)
 	if err != nil {
 		return "", err
 	}
-	slash := strings.HasSuffix(text, "/")
-	text = widget.ExpandHome(text, p.f.env.Home())
+	slash := strings.HasSuffix(s, "/")
+	s = text.ExpandHome(s, p.f.env.Home())
 	// A colon is common in file names, so it counts only after the name of a known machine.
-	if machine, remotePath, ok := strings.Cut(text, ":"); ok && strings.HasPrefix(remotePath, "/") && p.f.env.News().Machine(machine) != nil {
-		text = api.PathOn(machine, remotePath)
+	if machine, remotePath, ok := strings.Cut(s, ":"); ok && strings.HasPrefix(remotePath, "/") && p.f.env.News().Machine(machine) != nil {
+		s = api.PathOn(machine, remotePath)
 	}
-	if !filepath.IsAbs(text) {
-		text = filepath.Join(p.f.folder.path, text)
+	if !filepath.IsAbs(s) {
+		s = filepath.Join(p.f.folder.path, s)
 	}
 	if slash {
-		text = withSlash(text)
+		s = withSlash(s)
 	}
-	return text, nil
+	return s, nil
 }
 
 // suggest offers completions of the last part of the path, and lists its folder once.

@@ -16,7 +16,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // askRename asks for a new name, or opens the user's editor for several.
@@ -31,7 +31,7 @@ func (f *Pane) askRename() tea.Cmd {
 	}
 	old := filepath.Base(targets[0])
 	shown, escaped := editableName(old)
-	p := dialog.NewPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
+	p := dialog.NewPrompt("Rename "+text.Clip(text.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
 		name, err := parseTyped(text, escaped)
 		if err != nil || name == "" || name == old {
 			return nil
@@ -42,7 +42,7 @@ func (f *Pane) askRename() tea.Cmd {
 	})
 	p.Check = func(text string) error { return f.checkNewName(text, escaped) }
 	if escaped {
-		p.Note = widget.EscapesNote
+		p.Note = text.EscapesNote
 	}
 	f.env.Ask(p)
 	return nil
@@ -63,9 +63,9 @@ func (f *Pane) checkNewName(text string, escaped bool) error {
 }
 
 // editableName returns a name or path for editing, with escapes if it has invisible characters.
-func editableName(name string) (text string, escaped bool) {
-	if widget.NeedsEscapes(name) {
-		return widget.EscapeName(name), true
+func editableName(name string) (s string, escaped bool) {
+	if text.NeedsEscapes(name) {
+		return text.EscapeName(name), true
 	}
 	return name, false
 }
@@ -83,23 +83,23 @@ func parseTyped(text string, escaped bool) (string, error) {
 func (f *Pane) renameMany(targets []string) tea.Cmd {
 	folder := f.folder.path
 	names := relativeTo(folder, targets)
-	escaped := slices.ContainsFunc(names, widget.NeedsEscapes)
+	escaped := slices.ContainsFunc(names, text.NeedsEscapes)
 	if escaped {
 		for i, name := range names {
-			names[i] = widget.EscapeName(name)
+			names[i] = text.EscapeName(name)
 		}
 	}
 	list := filepath.Join(f.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), time.Now().UnixNano()))
-	text := strings.Join(names, "\n") + "\n"
+	s := strings.Join(names, "\n") + "\n"
 	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (string, error) {
-		return list, e.WriteFile(ctx, list, []byte(text), false)
+		return list, e.WriteFile(ctx, list, []byte(s), false)
 	}, func(list string, err error) tea.Cmd {
 		if err != nil {
 			return f.env.Say(panes.ErrorText(err), true)
 		}
 		cmd := f.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
 		if escaped {
-			cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
+			cmd = tea.Batch(cmd, f.env.Say("in these names "+text.EscapesNote, false))
 		}
 		return cmd
 	})
@@ -187,11 +187,11 @@ func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 		no = "keep its name"
 	}
 	short := func(path string) string {
-		return widget.Clip(widget.FileName(relativeTo(f.folder.path, []string{path})[0]), 34)
+		return text.Clip(text.FileName(relativeTo(f.folder.path, []string{path})[0]), 34)
 	}
 	f.env.Ask(&dialog.Question{
 		Title: "Rename " + countItems(len(items)) + "?",
-		Lines: widget.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
+		Lines: text.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",
 		No:    no,
 		Then:  f.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),

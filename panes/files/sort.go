@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A Column is a sort criterion for the entries of a folder.
@@ -92,7 +92,7 @@ func (s *Set) Arrange(o Order) *Rows {
 			continue
 		}
 		folded[i] = strings.ToLower(name)
-		if widget.Holds(folded[i], words) {
+		if text.Holds(folded[i], words) {
 			r.shown = append(r.shown, int32(i))
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // tabsFile is the file of the last tabs in the data directory: one path per line, with > before the
@@ -90,7 +91,7 @@ func (ts *tabs) showCurrent() {
 // openTab opens the folder in another tab.
 func (ts *tabs) openTab() tea.Cmd {
 	if len(ts.all) == maxTabs {
-		return ts.f.env.Say("no more than "+widget.Itoa(maxTabs)+" tabs", true)
+		return ts.f.env.Say("no more than "+text.Itoa(maxTabs)+" tabs", true)
 	}
 	ts.saveCurrent()
 	next := ts.all[ts.current]
@@ -229,7 +230,7 @@ func (ts *tabs) restoreTabs(text string) {
 }
 
 // drawTabs draws the row of tabs.
-func (ts *tabs) drawTabs(w int, look *widget.Look) string {
+func (ts *tabs) drawTabs(w int, look *look.Look) string {
 	labels := ts.tabLabels()
 	ts.first = min(ts.first, ts.current)
 	// The current tab must be visible.
@@ -240,22 +241,22 @@ func (ts *tabs) drawTabs(w int, look *widget.Look) string {
 	used := 0
 	ts.starts = ts.starts[:0]
 	for i := ts.first; i < len(labels) && used < w; i++ {
-		label := widget.Clip(labels[i], w-used)
+		label := text.Clip(labels[i], w-used)
 		ink := look.Dim
 		if i == ts.current {
 			ink = look.Selected
 		}
 		row.WriteString(ink.Text(label))
 		ts.starts = append(ts.starts, used)
-		used += widget.Width(label)
+		used += text.Width(label)
 	}
 	ts.starts = append(ts.starts, used)
-	return row.String() + widget.Spaces(w-used)
+	return row.String() + text.Spaces(w-used)
 }
 
 func labelCells(labels []string) (cells int) {
 	for _, label := range labels {
-		cells += widget.Width(label)
+		cells += text.Width(label)
 	}
 	return cells
 }
@@ -279,7 +280,7 @@ func (ts *tabs) tabLabels() []string {
 		if base := filepath.Base(path); times[base] > 1 && name != "~" {
 			name = filepath.Join(filepath.Base(filepath.Dir(path)), base)
 		}
-		labels[i] = " " + widget.Itoa(i+1) + " " + widget.ClipName(widget.FileName(name), 24) + " "
+		labels[i] = " " + text.Itoa(i+1) + " " + text.ClipName(text.FileName(name), 24) + " "
 	}
 	return labels
 }

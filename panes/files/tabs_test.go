@@ -11,7 +11,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A keepEngine holds one file.
@@ -44,7 +44,7 @@ func TestTabsKeepTheirOwnFolderAndCursor(t *testing.T) {
 	do[keymap.FilesTab]()
 	f.GoFolder("/c/a", "")
 	f.setListing()
-	if got := f.Draw()[0]; !strings.Contains(got, " 1 ann/a  2 b  3 c/a ") || widget.Width(got) != 100 {
+	if got := f.Draw()[0]; !strings.Contains(got, " 1 ann/a  2 b  3 c/a ") || text.Width(got) != 100 {
 		t.Errorf("the tabs are %q", got)
 	}
 	do[keymap.FilesTabNext]()
@@ -94,7 +94,7 @@ func TestNarrowScreenShowsCurrentTab(t *testing.T) {
 	f.GoFolder("/last", "")
 	f.Resize(40, 20)
 	for range 2 {
-		if got := f.Draw(); !strings.Contains(got[0], " 31 last ") || widget.Width(got[0]) != 40 || len(got) != 20 {
+		if got := f.Draw(); !strings.Contains(got[0], " 31 last ") || text.Width(got[0]) != 40 || len(got) != 20 {
 			t.Errorf("%d rows, the tabs are %q", len(got), got[0])
 		}
 		f.GoFolder("/last", "") // drawing twice gives the same

@@ -16,7 +16,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // The engine does the transfers; here they are queued and followed. A transfer is started in the
@@ -64,30 +64,30 @@ func (ts *transfers) progressNote() string {
 		return ""
 	}
 	stop := panes.WithKey(ts.env.Bindings(), ", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
-	text := ""
+	s := ""
 	if t.undoing != nil {
-		text = "undoing: "
+		s = "undoing: "
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return text + "checking " + countItems(n) + stop
+		return s + "checking " + countItems(n) + stop
 	}
-	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
+	s += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting", api.TransferExtract: "unpacking", api.TransferPack: "packing"}[t.in.Kind]
-	text += " " + widget.Clip(widget.FileName(filepath.Base(t.job.Current)), 24)
+	s += " " + text.Clip(text.FileName(filepath.Base(t.job.Current)), 24)
 	if n > 1 {
-		text += " " + widget.Itoa(min(t.job.Handled+1, n)) + " of " + widget.Itoa(n)
+		s += " " + text.Itoa(min(t.job.Handled+1, n)) + " of " + text.Itoa(n)
 	}
 	switch {
 	case t.job.Total > 0:
-		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + units.Bytes(t.job.Total)
+		s += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + units.Bytes(t.job.Total)
 	case n > 1:
-		text += " " + progressBar(int64(t.job.Handled), int64(n))
+		s += " " + progressBar(int64(t.job.Handled), int64(n))
 	}
 	if waiting := len(ts.waiting); waiting > 0 {
-		text += ", then " + widget.Itoa(waiting) + " more"
+		s += ", then " + text.Itoa(waiting) + " more"
 	}
-	return text + stop
+	return s + stop
 }
 
 // progressBar draws done of all as a bar. all must be positive.
@@ -95,7 +95,7 @@ func progressBar(done, all int64) string {
 	bar := progress.New(progress.WithWidth(10), progress.WithFillCharacters('█', '░'), progress.WithoutPercentage())
 	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // inherit the status bar's colours
 	percent := int(min(done, all) * 100 / all)
-	return bar.ViewAs(float64(percent/10)/10) + " " + widget.Itoa(percent) + "%"
+	return bar.ViewAs(float64(percent/10)/10) + " " + text.Itoa(percent) + "%"
 }
 
 // newQueued returns a transfer ready to start.
@@ -229,36 +229,36 @@ func (t *transfer) describeItem(item api.FileMove) string {
 // reportResult shows the result of a transfer.
 func (ts *transfers) reportResult(t *transfer) tea.Cmd {
 	paths := originalPaths(t.job.Done)
-	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
+	s := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
 		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind]
 	if isRename(t.in.Kind, t.job.Done) {
-		text = "renamed "
+		s = "renamed "
 	}
-	text += nameFiles(paths)
+	s += nameFiles(paths)
 	if t.in.Kind == api.TransferPack && len(paths) > 0 {
-		text = "packed " + countItems(len(t.in.Items)) + " into " + nameFiles([]string{t.job.Done[0].To})
+		s = "packed " + countItems(len(t.in.Items)) + " into " + nameFiles([]string{t.job.Done[0].To})
 	}
 	if len(paths) == 0 {
-		text = "nothing was changed"
+		s = "nothing was changed"
 	}
 	if t.job.Skipped > 0 {
-		text += ", skipped " + widget.Itoa(t.job.Skipped)
+		s += ", skipped " + text.Itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete && t.in.Kind != api.TransferRestore {
-		text += panes.WithKey(ts.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
+		s += panes.WithKey(ts.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.Large:
 		askLarge(ts, t)
 		return nil
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return ts.env.Say(t.failureText()+"; before that "+text, true)
+		return ts.env.Say(t.failureText()+"; before that "+s, true)
 	case t.job.State == api.JobFailed:
 		return ts.env.Say(t.failureText(), true)
 	case t.job.State == api.JobCancelled:
-		return ts.env.Say("cancelled; "+text, true)
+		return ts.env.Say("cancelled; "+s, true)
 	}
-	return ts.env.Say(text, false)
+	return ts.env.Say(s, false)
 }
 
 // isRename reports whether a transfer only changed names.

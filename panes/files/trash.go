@@ -11,7 +11,8 @@ import (
 	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 )
 
 // emptyTrash is the number of the last choice, for emptying the trash.
@@ -35,33 +36,33 @@ func showTrash(f *Pane) tea.Cmd {
 
 func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *dialog.Picker {
 	u := &dialog.Picker{Title: "Trash: enter restores; the last row empties it"}
-	choices := make([]widget.Choice, 0, len(all)+1)
+	choices := make([]list.Choice, 0, len(all)+1)
 	for i := range all {
 		choices = append(choices, trashChoice(f, &all[i], i, now))
 	}
-	choices = append(choices, widget.Choice{Text: "Empty the trash", Detail: countItems(len(all)), Number: emptyTrash, Extra: true})
+	choices = append(choices, list.Choice{Text: "Empty the trash", Detail: countItems(len(all)), Number: emptyTrash, Extra: true})
 	u.List.Set(choices)
-	u.Verb = func(c widget.Choice) string {
+	u.Verb = func(c list.Choice) string {
 		if c.Number == emptyTrash {
 			return "empty"
 		}
 		return "restore"
 	}
 	// Emptying asks a question first, over the open list.
-	u.Stays = func(c widget.Choice) bool { return c.Number == emptyTrash }
-	u.Pick = func(c widget.Choice) tea.Cmd {
+	u.Stays = func(c list.Choice) bool { return c.Number == emptyTrash }
+	u.Pick = func(c list.Choice) tea.Cmd {
 		switch {
 		case c.Number == emptyTrash:
 			askDiscard(f, "Empty the trash?", all)
 		case all[c.Number].From == "":
-			return f.env.Say("restore "+nameOfTrashed(&all[c.Number])+": its original folder is unknown; move it from "+widget.FileName(all[c.Number].Path), true)
+			return f.env.Say("restore "+nameOfTrashed(&all[c.Number])+": its original folder is unknown; move it from "+text.FileName(all[c.Number].Path), true)
 		default:
 			one := all[c.Number]
 			f.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
 		}
 		return nil
 	}
-	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
+	u.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) {
 		askDiscard(f, "Delete "+nameOfTrashed(&all[c.Number])+" permanently?", all[c.Number:c.Number+1])
 		return choices, nil
 	}
@@ -69,10 +70,10 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *dialog.Picker {
 }
 
 // trashChoice describes a deleted file: its name, folder, size and time.
-func trashChoice(f *Pane, one *api.TrashedFile, number int, now time.Time) widget.Choice {
+func trashChoice(f *Pane, one *api.TrashedFile, number int, now time.Time) list.Choice {
 	from, size := "from an unknown folder", ""
 	if one.From != "" {
-		from = "from " + widget.ClipLeft(f.displayPath(filepath.Dir(one.From)), 40)
+		from = "from " + text.ClipLeft(f.displayPath(filepath.Dir(one.From)), 40)
 	}
 	name := nameOfTrashed(one)
 	if one.Type == "dir" {
@@ -81,14 +82,14 @@ func trashChoice(f *Pane, one *api.TrashedFile, number int, now time.Time) widge
 	if one.Type == "file" {
 		size = units.Bytes(one.Size)
 	}
-	return widget.Choice{Text: name, Also: one.From, Detail: from + "  " + widget.PadLeft(size, 6) + "  " + widget.PadLeft(widget.FileTime(one.Deleted, now), 12), Number: number}
+	return list.Choice{Text: name, Also: one.From, Detail: from + "  " + text.PadLeft(size, 6) + "  " + text.PadLeft(text.FileTime(one.Deleted, now), 12), Number: number}
 }
 
 func nameOfTrashed(one *api.TrashedFile) string {
 	if one.From == "" {
-		return widget.FileName(filepath.Base(one.Path))
+		return text.FileName(filepath.Base(one.Path))
 	}
-	return widget.FileName(filepath.Base(one.From))
+	return text.FileName(filepath.Base(one.From))
 }
 
 // askDiscard asks before deleting files in the trash for good.
@@ -99,7 +100,7 @@ func askDiscard(f *Pane, title string, all []api.TrashedFile) {
 	}
 	f.env.Ask(&dialog.Question{
 		Title: title,
-		Lines: append(widget.Some(all, 10, func(one api.TrashedFile) string { return widget.Clip(nameOfTrashed(&one), 60) }), "This cannot be undone."),
+		Lines: append(text.Some(all, 10, func(one api.TrashedFile) string { return text.Clip(nameOfTrashed(&one), 60) }), "This cannot be undone."),
 		Yes:   "delete",
 		No:    "keep",
 		Then:  f.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}),

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/shell"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // startSession starts a command in a session in the current folder, or a shell without one.
@@ -51,7 +51,7 @@ func encodeCommand(command []string, folder string) ([]string, string, error) {
 // shellWord writes a word for a shell in visible characters, whatever bytes it has. A trailing line
 // break is lost.
 func shellWord(word string) string {
-	if widget.NeedsEscapes(word) {
+	if text.NeedsEscapes(word) {
 		return shell.QuoteBytes(word)
 	}
 	return shell.Quote(word)

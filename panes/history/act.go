@@ -16,7 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // redacted replaces a secret in the history.
@@ -40,18 +40,18 @@ func promptText(command string) string {
 // InsertAtPrompt types a command into the session used last, and shows the session. It does not run
 // the command.
 func (p *Pane) InsertAtPrompt(row api.HistoryRow) tea.Cmd {
-	text := promptText(row.Command.Command)
+	s := promptText(row.Command.Command)
 	// Without bracketed paste, each line break runs a line.
-	if strings.Contains(text, "\n") && !p.takesPastes() {
+	if strings.Contains(s, "\n") && !p.takesPastes() {
 		p.env.Ask(&dialog.Question{
-			Title: "Insert " + widget.Itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
+			Title: "Insert " + text.Itoa(strings.Count(s, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it arrives."},
 			Yes:   "insert",
-			Then:  panes.Result(func() tea.Cmd { return p.env.Insert(text) }).Cmd,
+			Then:  panes.Result(func() tea.Cmd { return p.env.Insert(s) }).Cmd,
 		})
 		return nil
 	}
-	return p.env.Insert(text)
+	return p.env.Insert(s)
 }
 
 // takesPastes reports whether the session used last accepts several lines without running them: its
@@ -76,7 +76,7 @@ func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 		return start
 	}
 	p.env.Ask(&dialog.Question{
-		Title: "Run " + widget.Clip(widget.Clean(strings.TrimRight(row.Command.Command, " \t\r\n")), 40) + "?",
+		Title: "Run " + text.Clip(text.Clean(strings.TrimRight(row.Command.Command, " \t\r\n")), 40) + "?",
 		Lines: []string{"It contained a secret, which was not recorded:", redacted + " stands in its place."},
 		Yes:   "run it anyway",
 		Then:  start,
@@ -154,7 +154,7 @@ func reserveName(name string, taken map[string]bool) string {
 	}
 	free := name
 	for n := 2; taken[free]; n++ {
-		free = name + "-" + widget.Itoa(n)
+		free = name + "-" + text.Itoa(n)
 	}
 	taken[free] = true
 	return free
@@ -172,24 +172,24 @@ func (p *Pane) askDeleteCommand(row api.HistoryRow) tea.Cmd {
 		title = "Delete this command?"
 		switch n := p.detail.Total(&row); {
 		case n > 1:
-			title = "Delete all " + widget.Itoa(n) + " runs of this command?"
+			title = "Delete all " + text.Itoa(n) + " runs of this command?"
 		case n == 0 && row.Runs > 1:
 			title = "Delete all runs of this command?"
 		}
 	}
 	p.env.Ask(&dialog.Question{
 		Title: title,
-		Lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
+		Lines: []string{text.Clip(text.Clean(row.Command.Command), 60), what},
 		Yes:   "delete",
 		Then:  p.removeRuns([]api.HistoryRemoveInput{in}),
 	})
 	return nil
 }
 
-func countCommands(n int) string { return widget.Count(n, "command") }
+func countCommands(n int) string { return text.Count(n, "command") }
 
 func (p *Pane) askSave() tea.Cmd {
-	path, what := widget.ShortPath(filepath.Join(p.env.Folder(), "commands.txt"), p.env.Home()), "all commands"
+	path, what := text.ShortPath(filepath.Join(p.env.Folder(), "commands.txt"), p.env.Home()), "all commands"
 	var ids []int64
 	for _, row := range p.list.ListMarked() {
 		if row.Host != "" {
@@ -229,7 +229,7 @@ func (p *Pane) reportFile(did string, n api.HistoryCount, where, path string, er
 	if err != nil {
 		return p.env.Say(panes.ErrorText(err), true)
 	}
-	return p.env.Say(did+countCommands(n.Count)+where+widget.ShortPath(path, p.env.Home()), false)
+	return p.env.Say(did+countCommands(n.Count)+where+text.ShortPath(path, p.env.Home()), false)
 }
 
 func (p *Pane) askLoad() tea.Cmd {
@@ -247,7 +247,7 @@ func (p *Pane) askLoad() tea.Cmd {
 
 // fullPath returns a typed path made absolute.
 func (p *Pane) fullPath(path string) string {
-	path = widget.ExpandHome(path, p.env.Home())
+	path = text.ExpandHome(path, p.env.Home())
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.env.Folder(), path)
 	}

@@ -11,7 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 func (p *Pane) toggleMark() tea.Cmd {
@@ -37,7 +37,7 @@ func (p *Pane) forMarked(act func([]api.HistoryRow) tea.Cmd) func() tea.Cmd {
 
 // commandList returns the rows of a dialog with commands.
 func commandList(rows []api.HistoryRow) []string {
-	return widget.Some(rows, 8, func(row api.HistoryRow) string { return widget.Clip(widget.Clean(row.Command.Command), 60) })
+	return text.Some(rows, 8, func(row api.HistoryRow) string { return text.Clip(text.Clean(row.Command.Command), 60) })
 }
 
 // copyCommands puts commands on the clipboard, one per line.
@@ -63,7 +63,7 @@ func (p *Pane) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 	what, title := "All their runs go", "Delete "+countCommands(len(rows))+"?"
 	var removals []api.HistoryRemoveInput
 	if p.everyRun {
-		title, what = "Delete "+widget.Itoa(len(rows))+" runs?", "Other runs stay"
+		title, what = "Delete "+text.Itoa(len(rows))+" runs?", "Other runs stay"
 	}
 	runs := map[string]int{} // index in removals, by machine
 	for _, row := range rows {
@@ -103,7 +103,7 @@ func (p *Pane) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 			return p.env.Say(panes.ErrorText(err), true)
 		}
 		p.list.ClearMarks()
-		return p.env.Say("deleted "+widget.Count(runs, "run"), false)
+		return p.env.Say("deleted "+text.Count(runs, "run"), false)
 	})
 }
 
@@ -151,13 +151,13 @@ func (p *Pane) reportStarts(started []api.Process, err error) tea.Cmd {
 	n := len(started)
 	switch {
 	case err != nil && n > 0:
-		return tea.Batch(cmd, p.env.Say("started "+widget.Itoa(n)+"; "+panes.ErrorText(err), true))
+		return tea.Batch(cmd, p.env.Say("started "+text.Itoa(n)+"; "+panes.ErrorText(err), true))
 	case err != nil:
 		return p.env.Say(panes.ErrorText(err), true)
 	}
-	what, shows := widget.Count(n, "process"), " shows them"
+	what, shows := text.Count(n, "process"), " shows them"
 	if n == 1 {
-		what, shows = widget.Clean(started[0].Name), " shows it"
+		what, shows = text.Clean(started[0].Name), " shows it"
 	}
 	what = "started " + what + " in the background" + panes.WithKey(p.env.Bindings(), " – ", keymap.ViewProcesses, shows, keymap.ScopeGlobal)
 	return tea.Batch(cmd, p.env.Say(what, false))

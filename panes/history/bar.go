@@ -7,7 +7,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A filterChip is a filter as drawn in the filter row.
@@ -21,23 +21,23 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 	look := f.env.Look()
 	note := f.countText()
 	if n := f.list.Total(); n > 0 {
-		note = widget.Thousands(f.list.cursor+1) + "/" + note
+		note = text.Thousands(f.list.cursor+1) + "/" + note
 	}
 	if f.folder != "" {
-		note += " in " + widget.ClipLeft(widget.ShortPath(f.folder, f.env.Home()), w/3)
+		note += " in " + text.ClipLeft(text.ShortPath(f.folder, f.env.Home()), w/3)
 	}
-	room := max(w-widget.Width(note)-5, 8)
+	room := max(w-text.Width(note)-5, 8)
 	ink := look.Key
 	if typing {
 		ink = look.Title
 	}
-	text, at := f.field.DrawIn(room, look)
+	s, at := f.field.DrawIn(room, look)
 	if f.field.Text() == "" {
-		text = look.Faint.Text(widget.Fit("search", room))
+		s = look.Faint.Text(text.Fit("search", room))
 	}
-	row = " " + ink.Text("/") + " " + text
+	row = " " + ink.Text("/") + " " + s
 	used := 3 + room
-	return row + look.Dim.Text(widget.Pad(widget.Clip(" "+note, w-used), w-used)), 3 + at
+	return row + look.Dim.Text(text.Pad(text.Clip(" "+note, w-used), w-used)), 3 + at
 }
 
 // countText returns how many commands are listed.
@@ -45,11 +45,11 @@ func (f *finder) countText() string {
 	n := f.list.Total()
 	switch {
 	case f.isFiltered():
-		return widget.Thousands(n) + " found"
+		return text.Thousands(n) + " found"
 	case f.everyRun:
-		return widget.Count(n, "run")
+		return text.Count(n, "run")
 	}
-	return widget.Count(n, "command")
+	return text.Count(n, "command")
 }
 
 // filterActions returns the actions for the filters, in the order of their row.
@@ -85,7 +85,7 @@ func (f *finder) drawFilters(w int, scope keymap.Scope) string {
 		names[i] = panes.KeyOf(f.env.Bindings(), a, scope)
 	}
 	before := commonModifier(names)
-	line, used := " "+look.Dim.Text(before), 1+widget.Width(before)
+	line, used := " "+look.Dim.Text(before), 1+text.Width(before)
 	f.chips = f.chips[:0]
 	for i, a := range all {
 		key := strings.TrimPrefix(names[i], before)
@@ -94,19 +94,19 @@ func (f *finder) drawFilters(w int, scope keymap.Scope) string {
 		if on {
 			sign, ink = look.Glyphs.Running, look.Title
 		}
-		cells := widget.Width(key) + 3 + widget.Width(name)
+		cells := text.Width(key) + 3 + text.Width(name)
 		gap := 2
 		if i == 0 {
-			gap = min(widget.Width(before), 1)
+			gap = min(text.Width(before), 1)
 		}
 		if used+gap+cells > w {
 			break
 		}
-		line += widget.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
+		line += text.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
 		f.chips = append(f.chips, filterChip{a, used + gap, cells})
 		used += gap + cells
 	}
-	return line + widget.Spaces(w-used)
+	return line + text.Spaces(w-used)
 }
 
 // commonModifier returns the modifier all keys begin with, such as "alt+", so that it is drawn

@@ -11,7 +11,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
+	"tandem/panes/states"
 )
 
 // A Detail shows one command: how the run under the cursor went, the other runs of the same line,
@@ -28,7 +32,7 @@ type Detail struct {
 	known     bool // the answer has arrived
 	runs      []api.HistoryRow
 	total     int
-	output    []widget.Line
+	output    []logtext.Line
 	note      string // replaces output
 
 	view      viewport.Model // of the output
@@ -43,7 +47,7 @@ type Detail struct {
 // A drawKey has everything the rows of an output depend on.
 type drawKey struct {
 	w, search int
-	ink       widget.Ink
+	ink       look.Ink
 }
 
 // An Output is the end of the output of a run.
@@ -106,7 +110,7 @@ func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out
 const enterAltScreen = "\x1b[?1049h"
 
 // parseOutput parses output into lines, without blank ones at both ends.
-func parseOutput(out Output) []widget.Line {
+func parseOutput(out Output) []logtext.Line {
 	text := strings.Trim(out.Text, "\r\n")
 	if out.Cut {
 		// The first line is incomplete.
@@ -115,11 +119,11 @@ func parseOutput(out Output) []widget.Line {
 	if out.Terminal && strings.Contains(text, enterAltScreen) {
 		return nil
 	}
-	var lines []widget.Line
+	var lines []logtext.Line
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, widget.ReadLine(line, out.Terminal))
+		lines = append(lines, logtext.ReadLine(line, out.Terminal))
 	}
-	blank := func(t widget.Line) bool { return strings.TrimSpace(t.Plain()) == "" }
+	blank := func(t logtext.Line) bool { return strings.TrimSpace(t.Plain()) == "" }
 	for len(lines) > 0 && blank(lines[len(lines)-1]) {
 		lines = lines[:len(lines)-1]
 	}
@@ -158,11 +162,11 @@ func (d *Detail) splitColumn(w, h int) int {
 }
 
 // Draw returns h rows of w cells. The slice is valid until the next call.
-func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
+func (d *Detail) Draw(w, h int, now time.Time, look *look.Look) []string {
 	d.out = d.out[:0]
 	if !d.shown || h <= 0 {
 		for len(d.out) < h {
-			d.out = append(d.out, widget.Spaces(w))
+			d.out = append(d.out, text.Spaces(w))
 		}
 		return d.out
 	}
@@ -170,7 +174,7 @@ func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		about := d.drawAbout(left, h, now, look)
 		output := d.drawOutput(w-left-3, h, look)
 		for i := range h {
-			row := widget.Spaces(left)
+			row := text.Spaces(left)
 			if i < len(about) {
 				row = about[i]
 			}
@@ -181,33 +185,33 @@ func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	about := d.drawAbout(w, max(h*3/5, min(h-1, 3)), now, look)
 	d.out = append(d.out, about...)
 	if rest := h - len(d.out); rest > 1 {
-		d.out = append(d.out, widget.Heading("output", "", w, false, look))
+		d.out = append(d.out, look.Heading("output", "", w, false))
 		for _, row := range d.drawOutput(w-2, rest-1, look) {
 			d.out = append(d.out, " "+row+" ")
 		}
 	}
 	for len(d.out) < h {
-		d.out = append(d.out, widget.Spaces(w))
+		d.out = append(d.out, text.Spaces(w))
 	}
 	return d.out
 }
 
 // drawAbout returns at most h rows of w cells about the command and its runs.
-func (d *Detail) drawAbout(w, h int, now time.Time, look *widget.Look) []string {
+func (d *Detail) drawAbout(w, h int, now time.Time, style *look.Look) []string {
 	room := max(w-2, 1)
 	var rows []string
-	add := func(text string, ink widget.Ink) { rows = append(rows, " "+ink.Text(widget.Fit(text, room))+" ") }
+	add := func(s string, ink look.Ink) { rows = append(rows, " "+ink.Text(text.Fit(s, room))+" ") }
 	lines := commandLines(d.row.Command.Command, room)
 	if maxLines := max(h/3, 1); len(lines) > maxLines {
 		more := len(lines) - maxLines
 		lines = lines[:maxLines]
-		lines[maxLines-1] = widget.Clip(lines[maxLines-1], max(room-14, 1)) + " … +" + widget.Itoa(more) + " lines"
+		lines[maxLines-1] = text.Clip(lines[maxLines-1], max(room-14, 1)) + " … +" + text.Itoa(more) + " lines"
 	}
 	for _, line := range lines {
-		add(line, look.Strong)
+		add(line, style.Strong)
 	}
-	rows = append(rows, d.drawStatus(room, now, look))
-	add(d.whereText(room), look.Dim)
+	rows = append(rows, d.drawStatus(room, now, style))
+	add(d.whereText(room), style.Dim)
 	if len(rows) > h {
 		return rows[:h]
 	}
@@ -215,17 +219,17 @@ func (d *Detail) drawAbout(w, h int, now time.Time, look *widget.Look) []string 
 	if d.total < 2 || rest < 2 {
 		return rows
 	}
-	title := widget.Itoa(d.total) + " runs"
+	title := text.Itoa(d.total) + " runs"
 	if failed := d.failureText(); failed != "" {
 		title += ", " + failed
 	}
 	if rest > 5 {
-		rows = append(rows, widget.Spaces(w))
+		rows = append(rows, text.Spaces(w))
 		rest--
 	}
-	add(title, look.Dim)
+	add(title, style.Dim)
 	for i := range min(len(d.runs), rest-1) {
-		rows = append(rows, d.drawRun(&d.runs[i], room, now, look))
+		rows = append(rows, d.drawRun(&d.runs[i], room, now, style))
 	}
 	return rows
 }
@@ -233,9 +237,9 @@ func (d *Detail) drawAbout(w, h int, now time.Time, look *widget.Look) []string 
 // commandLines breaks a command into lines of at most w cells.
 func commandLines(command string, w int) (lines []string) {
 	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
-		line = strings.TrimLeftFunc(widget.CleanText(line), unicode.IsMark) // a leading mark would join the cell before it
-		for widget.Width(line) > w && len(lines) < 100 {
-			head := widget.Cut(line, w, "")
+		line = strings.TrimLeftFunc(text.CleanText(line), unicode.IsMark) // a leading mark would join the cell before it
+		for text.Width(line) > w && len(lines) < 100 {
+			head := text.Cut(line, w, "")
 			// A character wider than w can never fit.
 			if head == "" {
 				break
@@ -260,9 +264,9 @@ func (d *Detail) failureText() string {
 	case n == 0:
 		return ""
 	case d.total > len(d.runs):
-		return widget.Itoa(n) + " of the last " + widget.Itoa(len(d.runs)) + " failed"
+		return text.Itoa(n) + " of the last " + text.Itoa(len(d.runs)) + " failed"
 	}
-	return widget.Itoa(n) + " failed"
+	return text.Itoa(n) + " failed"
 }
 
 // hasStopped reports whether one of the runs was stopped on purpose.
@@ -271,10 +275,10 @@ func (d *Detail) hasStopped() bool {
 }
 
 // drawStatus draws how the run went.
-func (d *Detail) drawStatus(w int, now time.Time, look *widget.Look) string {
+func (d *Detail) drawStatus(w int, now time.Time, look *look.Look) string {
 	c := &d.row.Command
 	running := d.IsRunning != nil && d.IsRunning(c)
-	sign, words, ink := widget.CommandStatus(c, running, look)
+	sign, words, ink := states.CommandStatus(c, running, look)
 	switch {
 	case c.Stopped:
 		words += stopText(c)
@@ -287,17 +291,17 @@ func (d *Detail) drawStatus(w int, now time.Time, look *widget.Look) string {
 	default:
 		sign, words = look.Glyphs.Unknown, "exit unknown"
 	}
-	text := ""
+	s := ""
 	if elapsed := units.Elapsed(c.DurationMS); elapsed != "" {
-		text += " · took " + elapsed
+		s += " · took " + elapsed
 	}
-	text += " · " + whenText(c.StartedAt, now)
-	r := widget.Row{}
+	s += " · " + whenText(c.StartedAt, now)
+	r := list.Row{}
 	r.Add(" ", "")
-	status := widget.Clip(sign+" "+words, w)
+	status := text.Clip(sign+" "+words, w)
 	r.Add(status, ink)
-	r.Add(widget.Clip(text, w-widget.Width(status)), look.Dim)
-	r.Add(widget.Spaces(w+2-r.Cells), "")
+	r.Add(text.Clip(s, w-text.Width(status)), look.Dim)
+	r.Add(text.Spaces(w+2-r.Cells), "")
 	return r.Text.String()
 }
 
@@ -305,7 +309,7 @@ func (d *Detail) drawStatus(w int, now time.Time, look *widget.Look) string {
 func stopText(c *api.Command) string {
 	switch {
 	case c.ExitSignal != "":
-		return " by " + widget.Clean(c.ExitSignal)
+		return " by " + text.Clean(c.ExitSignal)
 	case c.ExitCode != nil:
 		return ", exit " + strconv.Itoa(*c.ExitCode)
 	}
@@ -339,9 +343,9 @@ func daysBetween(a, b time.Time) int {
 // whereText returns the directory of a run and who started it.
 func (d *Detail) whereText(w int) string {
 	c := &d.row.Command
-	by := "by " + widget.WhoFrom(c.Actor, c.From)
+	by := "by " + states.WhoFrom(c.Actor, c.From)
 	if c.Host != "" {
-		by += " on " + widget.Clean(c.Host)
+		by += " on " + text.Clean(c.Host)
 	}
 	switch c.Kind {
 	case "session":
@@ -357,57 +361,57 @@ func (d *Detail) whereText(w int) string {
 		return by
 	}
 	where := "in "
-	return where + widget.ClipLeft(widget.ShortPath(c.CWD, d.Home), max(w-widget.Width(by)-widget.Width(where)-3, 8)) + " · " + by
+	return where + text.ClipLeft(text.ShortPath(c.CWD, d.Home), max(w-text.Width(by)-text.Width(where)-3, 8)) + " · " + by
 }
 
-func (d *Detail) drawRun(h *api.HistoryRow, w int, now time.Time, look *widget.Look) string {
-	r := widget.Row{}
+func (d *Detail) drawRun(h *api.HistoryRow, w int, now time.Time, look *look.Look) string {
+	r := list.Row{}
 	r.Add(" ", "")
-	sign, words, ink := widget.CommandStatus(&h.Command, d.IsRunning != nil && d.IsRunning(&h.Command), look)
+	sign, words, ink := states.CommandStatus(&h.Command, d.IsRunning != nil && d.IsRunning(&h.Command), look)
 	exit := minExitCells
 	if d.hasStopped() {
 		exit = maxExitCells
 	}
-	r.Add(widget.Fit(sign+" "+words, min(exit, w)), ink)
+	r.Add(text.Fit(sign+" "+words, min(exit, w)), ink)
 	if w < exit+elapsedCells+agoCells+2 {
-		r.Add(widget.Spaces(w+2-r.Cells), "")
+		r.Add(text.Spaces(w+2-r.Cells), "")
 		return r.Text.String()
 	}
-	r.Add(widget.PadLeft(units.Elapsed(h.DurationMS), elapsedCells+1)+widget.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
+	r.Add(text.PadLeft(units.Elapsed(h.DurationMS), elapsedCells+1)+text.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
 	who := ""
 	if h.Actor != d.row.Actor {
-		who = "  " + widget.Clip(widget.Who(h.Actor), maxWhoCells)
+		who = "  " + text.Clip(states.Who(h.Actor), maxWhoCells)
 	}
-	if room := w + 1 - r.Cells - widget.Width(who) - 2; room > 4 {
-		r.Add("  "+widget.ClipLeft(widget.ShortPath(h.CWD, d.Home), room), look.Dim)
+	if room := w + 1 - r.Cells - text.Width(who) - 2; room > 4 {
+		r.Add("  "+text.ClipLeft(text.ShortPath(h.CWD, d.Home), room), look.Dim)
 		r.Add(who, look.Dim)
 	}
-	r.Add(widget.Spaces(w+2-r.Cells), "")
+	r.Add(text.Spaces(w+2-r.Cells), "")
 	return r.Text.String()
 }
 
 // drawOutput returns h rows of w cells with the end of the output.
-func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
+func (d *Detail) drawOutput(w, h int, look *look.Look) []string {
 	rows := make([]string, 0, h)
 	if w <= 0 {
 		return append(rows, make([]string, h)...)
 	}
 	if d.note != "" || len(d.output) == 0 {
 		d.view = viewport.Model{}
-		rows = append(rows, look.Dim.Text(widget.Fit(d.note, w)))
+		rows = append(rows, look.Dim.Text(text.Fit(d.note, w)))
 	} else {
 		d.wrapOutput(w, h, look)
 		first := d.view.YOffset()
 		rows = append(rows, d.rows[first:min(first+h, len(d.rows))]...)
 	}
 	for len(rows) < h {
-		rows = append(rows, widget.Spaces(w))
+		rows = append(rows, text.Spaces(w))
 	}
 	return rows[:h]
 }
 
 // wrapOutput wraps and draws the output, with h rows visible.
-func (d *Detail) wrapOutput(w, h int, look *widget.Look) {
+func (d *Detail) wrapOutput(w, h int, look *look.Look) {
 	// Fast path: wrap again only if the width, the matches or the colors have changed.
 	if of := (drawKey{w, d.search.serial, look.Faint}); d.rows == nil || d.drawnFor != of {
 		d.rows, d.firstRows, d.drawnFor = nil, nil, of
@@ -416,9 +420,9 @@ func (d *Detail) wrapOutput(w, h int, look *widget.Look) {
 			marks := d.textMarks(i, look)
 			breaks := append(d.output[i].Wrap(w), d.output[i].Cells+w)
 			for j, from := range breaks[:len(breaks)-1] {
-				draw := widget.LineDrawing{From: from, To: min(breaks[j+1], from+w), Look: look}
+				draw := logtext.LineDrawing{From: from, To: min(breaks[j+1], from+w), Look: look}
 				draw.Draw(&d.output[i], marks)
-				d.rows = append(d.rows, string(draw.Dst)+widget.Spaces(w-draw.Used))
+				d.rows = append(d.rows, string(draw.Dst)+text.Spaces(w-draw.Used))
 			}
 		}
 		// The zero viewport has no settings yet.
@@ -434,16 +438,16 @@ func (d *Detail) wrapOutput(w, h int, look *widget.Look) {
 }
 
 // DrawHeading draws the row above a detail of h rows.
-func (d *Detail) DrawHeading(w, h int, look *widget.Look) string {
+func (d *Detail) DrawHeading(w, h int, look *look.Look) string {
 	up := ""
 	if at, n := d.MatchNumber(); n > 0 {
-		up = "match " + widget.Itoa(at) + " of " + widget.Itoa(n)
+		up = "match " + text.Itoa(at) + " of " + text.Itoa(n)
 	} else if n := len(d.rows) - d.view.YOffset() - d.view.Height(); d.scrolled && n > 0 {
-		up = widget.Itoa(n) + " rows up"
+		up = text.Itoa(n) + " rows up"
 	}
 	left := d.splitColumn(w, h)
 	if left == 0 {
-		return widget.Heading("details", up, w, d.Focused, look)
+		return look.Heading("details", up, w, d.Focused)
 	}
-	return widget.Heading("details", "", left, d.Focused, look) + look.Edge("┬", d.Focused) + widget.Heading("output", up, w-left-1, d.Focused, look)
+	return look.Heading("details", "", left, d.Focused) + look.Edge("┬", d.Focused) + look.Heading("output", up, w-left-1, d.Focused)
 }

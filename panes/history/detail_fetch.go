@@ -10,7 +10,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sleep"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 const (
@@ -44,7 +45,7 @@ func (p *Pane) fetchDetail() tea.Cmd {
 	p.cancelDetail = stop
 	split := false
 	if process, known := p.env.News().Process(row.Process); known {
-		split = widget.SplitLog(&process)
+		split = states.SplitLog(&process)
 	}
 	var output Output
 	in := api.HistorySearchInput{Exact: row.Command.Command, Limit: maxDetailRuns}
@@ -123,5 +124,5 @@ func outputError(err error) Output {
 	if errors.Is(err, api.CodeNotFound) {
 		return Output{Note: "output no longer in the log"}
 	}
-	return Output{Note: "cannot read the output: " + widget.Clean(panes.ErrorText(err))}
+	return Output{Note: "cannot read the output: " + text.Clean(panes.ErrorText(err))}
 }

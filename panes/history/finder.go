@@ -10,7 +10,9 @@ import (
 	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 )
 
 // typingDelay is how long a search waits for another key.
@@ -22,7 +24,7 @@ type finder struct {
 	isShown  func() bool // it is on the screen
 	onCancel func()      // called if a choice is cancelled; may be nil
 	list     List
-	field    widget.Field
+	field    field.Field
 
 	here, session, failed, today, everyRun bool // filters; everyRun shows equal commands separately
 	who                                    int  // index in actorFilters
@@ -40,7 +42,7 @@ func actorFilters() []string { return []string{"", "person", "agent"} }
 // buildInput returns the search for the query and filters.
 func (f *finder) buildInput() api.HistorySearchInput {
 	in := api.HistorySearchInput{Query: f.field.Text(), Failed: f.failed, Unique: !f.everyRun, Actor: actorFilters()[f.who]}
-	in.From, in.Query = widget.CutFrom(in.Query)
+	in.From, in.Query = list.CutFrom(in.Query)
 	session, folder := f.env.Session()
 	if f.here {
 		in.CWD = folder
@@ -173,7 +175,7 @@ func (f *finder) suggestCommands() {
 	var lines []string
 	for i := range f.list.rows {
 		// A suggestion must look exactly as it will be inserted.
-		if line := f.list.rows[i].Command.Command; widget.Clean(line) == line {
+		if line := f.list.rows[i].Command.Command; text.Clean(line) == line {
 			lines = append(lines, line)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 const (
@@ -112,11 +112,11 @@ func drawTabs(p *Pane, w int) string {
 	switch out := &p.fleet.answer; {
 	case !p.fleet.shown:
 	case p.list.Err() != nil:
-		hint = widget.Clean(panes.ErrorText(p.list.Err()))
+		hint = text.Clean(panes.ErrorText(p.list.Err()))
 	case out.Asking || !p.list.IsSettled():
 		hint = "asking…"
 	case len(out.Problems) > 0:
-		hint = widget.Clean(out.Problems[0])
+		hint = text.Clean(out.Problems[0])
 	}
 	return panes.DrawFleetTabs(p.env, p.fleet.shown, "here", "fleet "+p.machineSummary(), hint, w)
 }
@@ -125,12 +125,12 @@ func drawTabs(p *Pane, w int) string {
 func (f *finder) machineSummary() string {
 	out := &f.fleet.answer
 	if !f.fleet.shown || out.Serial == 0 {
-		return widget.Count(f.env.News().Fleet.Machines, "machine")
+		return text.Count(f.env.News().Fleet.Machines, "machine")
 	}
-	text := widget.Thousands(out.Answered) + " of " + widget.Count(out.Machines, "machine")
-	text = panes.WithCounts(text, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
+	s := text.Thousands(out.Answered) + " of " + text.Count(out.Machines, "machine")
+	s = panes.WithCounts(s, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
 	if out.Found > out.Total {
-		text += ", " + widget.Thousands(out.Found) + " found"
+		s += ", " + text.Thousands(out.Found) + " found"
 	}
-	return text
+	return s
 }

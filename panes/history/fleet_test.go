@@ -11,8 +11,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/look"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -29,7 +29,7 @@ func fleetPane(t *testing.T, answer func(api.FleetHistoryInput) (api.FleetHistor
 		return answer(in)
 	})
 	e.API = engine
-	e.Inks = widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	e.Inks = look.Look{Glyphs: themes.UnicodeGlyphs()}
 	e.Known.Fleet = &api.FleetSummary{Machines: 1000, Away: 3}
 	return p, asked
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
 )
 
 // A List is a list of the commands found by a search, with a cursor. It holds only the rows around
@@ -174,7 +174,7 @@ func (l *List) Selected() (row api.HistoryRow, ok bool) {
 // Move moves the cursor by a number of rows.
 func (l *List) Move(by int) {
 	l.cursor = max(min(l.cursor+by, l.total-1), 0)
-	l.top = widget.Follow(l.top, l.cursor, l.total, l.height)
+	l.top = list.Follow(l.top, l.cursor, l.total, l.height)
 }
 
 func (l *List) MoveTo(row int) { l.Move(row - l.cursor) }

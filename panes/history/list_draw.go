@@ -5,7 +5,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // Widths of the columns, and the minimum widths of the list to show them.
@@ -34,13 +37,13 @@ type columns struct{ exit, elapsed, host, command, runs, folder, who int }
 
 // Draw returns h rows of w cells: the heading and the commands. The slice is valid until the next
 // call.
-func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
+func (l *List) Draw(w, h int, now time.Time, look *look.Look) []string {
 	l.out = l.out[:0]
 	if h <= 0 {
 		return l.out
 	}
 	l.height = h - 1
-	l.top = widget.Follow(l.top, l.cursor, l.total, l.height)
+	l.top = list.Follow(l.top, l.cursor, l.total, l.height)
 	l.measureColumns(w)
 	l.out = append(l.out, l.drawHead(w, look))
 	for i := l.top; len(l.out) < h; i++ {
@@ -49,14 +52,14 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case row != nil:
 			l.out = append(l.out, l.drawRow(row, i == l.cursor, w, now, look))
 		case i == 0 && l.settled && l.err == nil:
-			l.out = append(l.out, look.Dim.Text(widget.Fit("  nothing found", w)))
+			l.out = append(l.out, look.Dim.Text(text.Fit("  nothing found", w)))
 		case i == 0 && l.err != nil:
-			l.out = append(l.out, look.Bad.Text(widget.Fit("  "+widget.Clean(api.AsError(l.err).Message), w)))
+			l.out = append(l.out, look.Bad.Text(text.Fit("  "+text.Clean(api.AsError(l.err).Message), w)))
 		default:
-			l.out = append(l.out, widget.Spaces(w))
+			l.out = append(l.out, text.Spaces(w))
 		}
 	}
-	widget.Scrollbar(l.out[1:], w, l.top, l.total, look)
+	list.Scrollbar(l.out[1:], w, l.top, l.total, look)
 	return l.out
 }
 
@@ -82,13 +85,13 @@ func (l *List) measureColumns(w int) {
 			c.exit = maxExitCells
 		}
 		if l.Hosts && w >= minElapsedWidth {
-			c.host = max(c.host, min(widget.Width(widget.Clean(row.Host)), maxHostCells), minHostCells)
+			c.host = max(c.host, min(text.Width(text.Clean(row.Host)), maxHostCells), minHostCells)
 		}
 		if w >= minFolderWidth {
-			c.folder = max(c.folder, min(widget.Width(widget.ShortPath(row.CWD, l.Home)), maxFolder), minFolderCells)
+			c.folder = max(c.folder, min(text.Width(text.ShortPath(row.CWD, l.Home)), maxFolder), minFolderCells)
 		}
 		if w >= minWhoWidth {
-			c.who = max(c.who, min(widget.Width(widget.Who(row.Actor)), maxWhoCells))
+			c.who = max(c.who, min(text.Width(states.Who(row.Actor)), maxWhoCells))
 		}
 	}
 	c.runs = 0
@@ -103,30 +106,30 @@ func (l *List) measureColumns(w int) {
 	}
 }
 
-func (l *List) drawHead(w int, look *widget.Look) string {
+func (l *List) drawHead(w int, look *look.Look) string {
 	c := &l.columns
-	r := widget.Row{}
-	r.Add(widget.Spaces(historyLead)+widget.Fit("exit", c.exit), look.Dim)
-	addCell(&r, c.elapsed, widget.PadLeft("took", c.elapsed), look.Dim)
-	r.Add(" "+widget.PadLeft("age", agoCells), look.Dim)
-	addCell(&r, c.host, widget.Fit("host", c.host), look.Dim)
-	addCell(&r, c.command, widget.Fit("command", c.command), look.Dim)
-	addCell(&r, c.runs, widget.PadLeft("runs", c.runs), look.Dim)
-	addCell(&r, c.folder, widget.Fit("folder", c.folder), look.Dim)
-	addCell(&r, c.who, widget.Fit("who", c.who), look.Dim)
-	r.Add(widget.Spaces(w-r.Cells), "")
+	r := list.Row{}
+	r.Add(text.Spaces(historyLead)+text.Fit("exit", c.exit), look.Dim)
+	addCell(&r, c.elapsed, text.PadLeft("took", c.elapsed), look.Dim)
+	r.Add(" "+text.PadLeft("age", agoCells), look.Dim)
+	addCell(&r, c.host, text.Fit("host", c.host), look.Dim)
+	addCell(&r, c.command, text.Fit("command", c.command), look.Dim)
+	addCell(&r, c.runs, text.PadLeft("runs", c.runs), look.Dim)
+	addCell(&r, c.folder, text.Fit("folder", c.folder), look.Dim)
+	addCell(&r, c.who, text.Fit("who", c.who), look.Dim)
+	r.Add(text.Spaces(w-r.Cells), "")
 	return r.Text.String()
 }
 
 // addCell adds a cell of a column unless it is hidden.
-func addCell(r *widget.Row, cells int, text string, ink widget.Ink) {
+func addCell(r *list.Row, cells int, s string, ink look.Ink) {
 	if cells > 0 {
-		r.Add(widget.Spaces(historyGap)+text, ink)
+		r.Add(text.Spaces(historyGap)+s, ink)
 	}
 }
 
 // drawRow draws a command. The row under the cursor has one color.
-func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, look *widget.Look) string {
+func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, look *look.Look) string {
 	c := &l.columns
 	here, mark := " ", " "
 	if cursor {
@@ -135,31 +138,31 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 	if l.isMarked(h) {
 		mark = look.Glyphs.Attached // a check mark would look like an exit status
 	}
-	r := widget.Row{Plain: cursor && l.Focused}
+	r := list.Row{Plain: cursor && l.Focused}
 	r.Add(here, look.Accent)
 	r.Add(mark+" ", look.Warn)
-	sign, words, ink := widget.CommandStatus(&h.Command, l.IsRunning != nil && l.IsRunning(&h.Command), look)
+	sign, words, ink := states.CommandStatus(&h.Command, l.IsRunning != nil && l.IsRunning(&h.Command), look)
 	if h.Stopped && c.exit < maxExitCells {
 		words = ""
 	}
-	r.Add(widget.Fit(sign+" "+words, c.exit), ink)
-	addCell(&r, c.elapsed, widget.PadLeft(units.Elapsed(h.DurationMS), c.elapsed), look.Dim)
-	r.Add(" "+widget.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells), look.Dim)
-	addCell(&r, c.host, widget.Fit(widget.Clean(h.Host), c.host), look.Dim)
-	r.Add(widget.Spaces(historyGap), "")
-	text := look.Text
+	r.Add(text.Fit(sign+" "+words, c.exit), ink)
+	addCell(&r, c.elapsed, text.PadLeft(units.Elapsed(h.DurationMS), c.elapsed), look.Dim)
+	r.Add(" "+text.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells), look.Dim)
+	addCell(&r, c.host, text.Fit(text.Clean(h.Host), c.host), look.Dim)
+	r.Add(text.Spaces(historyGap), "")
+	s := look.Text
 	if cursor {
-		text = look.Current
+		s = look.Current
 	}
-	widget.MarkText(h.Command.Command, h.Matched, look).Draw(&r, c.command, text, look.Match, look)
+	list.MarkText(h.Command.Command, h.Matched, look).Draw(&r, c.command, s, look.Match, look)
 	runs := ""
 	if h.Runs > 1 {
-		runs = "×" + widget.Itoa(h.Runs)
+		runs = "×" + text.Itoa(h.Runs)
 	}
-	addCell(&r, c.runs, widget.PadLeft(runs, c.runs), look.Dim)
-	addCell(&r, c.folder, widget.Pad(widget.ClipPath(widget.ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
-	addCell(&r, c.who, widget.Fit(widget.Who(h.Actor), c.who), look.Dim)
-	r.Add(widget.Spaces(w-r.Cells), "")
+	addCell(&r, c.runs, text.PadLeft(runs, c.runs), look.Dim)
+	addCell(&r, c.folder, text.Pad(text.ClipPath(text.ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
+	addCell(&r, c.who, text.Fit(states.Who(h.Actor), c.who), look.Dim)
+	r.Add(text.Spaces(w-r.Cells), "")
 	if r.Plain {
 		return look.Selected.Text(r.Text.String())
 	}

@@ -10,7 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -60,7 +62,7 @@ func manyCommands(n int) (c fakeHistory) {
 
 var historyNow = time.Unix(1_000_000, 0).Add(3 * time.Hour)
 
-func unicodeLook() *widget.Look { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }
+func unicodeLook() *look.Look { return &look.Look{Glyphs: themes.UnicodeGlyphs()} }
 
 func drawHistory(l *List, w, h int) []string {
 	var plain []string
@@ -197,7 +199,7 @@ func TestRowsFillTheWidthAndDropColumns(t *testing.T) {
 		l.StartSearch(api.HistorySearchInput{Unique: true}, 0)
 		c.answerAll(&l)
 		for i, row := range drawHistory(&l, w, 8) {
-			if got := widget.Width(row); got != w {
+			if got := text.Width(row); got != w {
 				t.Fatalf("row %d of width %d is %d wide: %q", i, w, got, row)
 			}
 			if strings.ContainsAny(row, "\x1b\t\n\u202e") {
@@ -214,14 +216,14 @@ func TestRowsFillTheWidthAndDropColumns(t *testing.T) {
 }
 
 func TestMatchedCharactersAreMarkedAndVisible(t *testing.T) {
-	look := unicodeLook()
+	style := unicodeLook()
 	draw := func(command string, matched []int, w int) string {
-		r := widget.Row{}
-		widget.MarkText(command, matched, look).Draw(&r, w, "", widget.Ink("<"), look)
+		r := list.Row{}
+		list.MarkText(command, matched, style).Draw(&r, w, "", look.Ink("<"), style)
 		if r.Cells != w {
 			t.Errorf("%q is %d cells wide, want %d", command, r.Cells, w)
 		}
-		return strings.TrimRight(strings.ReplaceAll(r.Text.String(), widget.SgrReset, ">"), " ")
+		return strings.TrimRight(strings.ReplaceAll(r.Text.String(), text.SgrReset, ">"), " ")
 	}
 	for _, test := range []struct {
 		command string
@@ -246,12 +248,12 @@ func TestMatchedCharactersAreMarkedAndVisible(t *testing.T) {
 func TestMarkedTextHasTheGivenWidth(t *testing.T) {
 	look := unicodeLook()
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOf(hostile).Draw(t, "command")
+		s := rapid.StringOf(hostile).Draw(t, "command")
 		matched := rapid.SliceOfDistinct(rapid.IntRange(0, 60), rapid.ID).Draw(t, "matched")
 		w := rapid.IntRange(4, 60).Draw(t, "width")
-		r := widget.Row{}
-		widget.MarkText(text, matched, look).Draw(&r, w, "", look.Match, look)
-		if got := widget.Width(r.Text.String()); got != w || r.Cells != w {
+		r := list.Row{}
+		list.MarkText(s, matched, look).Draw(&r, w, "", look.Match, look)
+		if got := text.Width(r.Text.String()); got != w || r.Cells != w {
 			t.Fatalf("%q is %d wide, want %d", r.Text.String(), got, w)
 		}
 	})
@@ -316,7 +318,7 @@ func TestDetailFillsItsAreaWithAnyText(t *testing.T) {
 			rt.Fatalf("%d rows, want %d", len(rows), h)
 		}
 		for _, row := range rows {
-			if got := widget.Width(row); got != w {
+			if got := text.Width(row); got != w {
 				rt.Fatalf("a row is %d wide, want %d: %q", got, w, row)
 			}
 		}

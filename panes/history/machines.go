@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 )
 
 // selectMachines sets the machines to search, if there are others: the one of the folder or
@@ -17,7 +18,7 @@ func (f *finder) selectMachines(in *api.HistorySearchInput) {
 		return
 	}
 	var host string
-	host, in.Query = widget.CutHost(in.Query)
+	host, in.Query = list.CutHost(in.Query)
 	machine, _ := api.MachineOf(in.Process)
 	if on, there := api.PathOf(in.CWD); n.Machine(on) != nil {
 		machine, in.CWD = on, there
@@ -27,11 +28,11 @@ func (f *finder) selectMachines(in *api.HistorySearchInput) {
 		in.Hosts = []string{machine}
 		return
 	}
-	if widget.OnHost(host, "") {
+	if list.OnHost(host, "") {
 		in.Hosts = append(in.Hosts, "")
 	}
 	for i := range n.Machines {
-		if name := n.Machines[i].Name; widget.OnHost(host, name) {
+		if name := n.Machines[i].Name; list.OnHost(host, name) {
 			in.Hosts = append(in.Hosts, name)
 		}
 	}
@@ -49,7 +50,7 @@ func (f *finder) missingNote(now time.Time) string {
 	all := slices.Clone(f.list.missing)
 	for _, host := range f.list.search.Hosts {
 		if m := n.Machine(host); m != nil && m.OfflineReason(now) != "" {
-			all = append(all, widget.Clean(host)+": "+m.OfflineReason(now))
+			all = append(all, text.Clean(host)+": "+m.OfflineReason(now))
 		}
 	}
 	if len(all) == 0 || len(f.list.search.Hosts) == 1 { // the list shows the reason
@@ -68,5 +69,5 @@ func (f *finder) drawList(w, h int, now time.Time) []string {
 		return f.list.Draw(w, h, now, look)
 	}
 	rows := f.list.Draw(w, h-1, now, look)
-	return append(rows, look.Warn.Text(widget.Fit(" "+widget.Clip(widget.Clean(missing), w-1), w)))
+	return append(rows, look.Warn.Text(text.Fit(" "+text.Clip(text.Clean(missing), w-1), w)))
 }

@@ -12,7 +12,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Pane is the view of the history: a query and filters above a list of commands, and the details
@@ -34,7 +36,7 @@ type Pane struct {
 
 	recall       *recall // the history over a terminal, opened last
 	cancelDetail context.CancelFunc
-	click        widget.Click
+	click        list.Click
 	ticking      bool
 }
 
@@ -121,9 +123,9 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeHistory, keymap.ScopeList}
 }
 
-func (p *Pane) Note() (string, widget.Ink) {
+func (p *Pane) Note() (string, look.Ink) {
 	if n := p.list.MarkCount(); n > 0 {
-		return widget.Itoa(n) + " marked", p.env.Look().BarWarn
+		return text.Itoa(n) + " marked", p.env.Look().BarWarn
 	}
 	return "", p.env.Look().BarWarn
 }
@@ -207,7 +209,7 @@ func (p *Pane) scheduleRedraw() tea.Cmd {
 
 // A layout has the rectangles of the view's parts.
 type layout struct {
-	query, filters, list, heading, detail widget.Rect
+	query, filters, list, heading, detail look.Rect
 	beside                                bool // the details are beside the list
 }
 
@@ -218,21 +220,21 @@ const (
 )
 
 func (p *Pane) computeLayout() (parts layout) {
-	b := widget.Rect{Y: panes.FleetTabRows(p.env), W: p.w, H: p.h - panes.FleetTabRows(p.env)}
-	parts.query, parts.filters = widget.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, widget.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
-	parts.list = widget.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
+	b := look.Rect{Y: panes.FleetTabRows(p.env), W: p.w, H: p.h - panes.FleetTabRows(p.env)}
+	parts.query, parts.filters = look.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, look.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
+	parts.list = look.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
 	switch {
 	case b.W >= minBesideWidth:
 		parts.beside = true
 		w := b.W * 11 / 20
-		parts.heading = widget.Rect{X: w + 1, Y: parts.list.Y, W: b.W - w - 1, H: 1}
-		parts.detail = widget.Rect{X: w + 1, Y: parts.list.Y + 1, W: b.W - w - 1, H: parts.list.H - 1}
+		parts.heading = look.Rect{X: w + 1, Y: parts.list.Y, W: b.W - w - 1, H: 1}
+		parts.detail = look.Rect{X: w + 1, Y: parts.list.Y + 1, W: b.W - w - 1, H: parts.list.H - 1}
 		parts.list.W = w
 	case b.H >= minDetailHeight:
 		h := min(max(b.H*2/5, 8), 20) + p.searchRows()
 		parts.list.H -= h
-		parts.heading = widget.Rect{X: b.X, Y: b.Y + b.H - h, W: b.W, H: 1}
-		parts.detail = widget.Rect{X: b.X, Y: b.Y + b.H - h + 1, W: b.W, H: h - 1}
+		parts.heading = look.Rect{X: b.X, Y: b.Y + b.H - h, W: b.W, H: 1}
+		parts.detail = look.Rect{X: b.X, Y: b.Y + b.H - h + 1, W: b.W, H: h - 1}
 	}
 	parts.detail.H -= min(p.searchRows(), parts.detail.H)
 	return parts
@@ -263,7 +265,7 @@ func (p *Pane) Draw() []string {
 	detail := append([]string{p.detail.DrawHeading(parts.heading.W, parts.detail.H, look)},
 		p.detail.Draw(parts.detail.W, parts.detail.H, now, look)...)
 	for range p.searchRows() {
-		detail = append(detail, widget.Spaces(parts.detail.W))
+		detail = append(detail, text.Spaces(parts.detail.W))
 	}
 	if !parts.beside {
 		return append(rows, detail...)
@@ -279,14 +281,14 @@ func (p *Pane) Draw() []string {
 }
 
 // emptyPage returns the page for an empty history; nil if there is something to show.
-func (p *Pane) emptyPage() *widget.Page {
+func (p *Pane) emptyPage() *look.Page {
 	switch {
 	case !p.env.News().Connected && !p.list.IsSettled():
-		return &widget.Page{Title: "Connecting to the engine…"}
+		return &look.Page{Title: "Connecting to the engine…"}
 	case !p.list.IsSettled() || p.list.Total() > 0 || p.isFiltered() || p.typing || p.fleet.shown || panes.FleetTabRows(p.env) > 0:
 		return nil
 	}
-	return &widget.Page{
+	return &look.Page{
 		Title: "No commands yet",
 		Lines: []string{
 			"Commands that you type in sessions, and that you or agents run,",
@@ -414,7 +416,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case e.Y < panes.FleetTabRows(p.env) && down:
 		return toggleFleet(p)
 	case parts.detail.Contains(e.X, e.Y) && e.IsWheel():
-		p.detail.Scroll(widget.WheelRows(e))
+		p.detail.Scroll(list.WheelRows(e))
 	case parts.detail.Contains(e.X, e.Y), parts.heading.Contains(e.X, e.Y):
 		return p.focusDetail(true)
 	case parts.query.Contains(e.X, e.Y) && down:
@@ -424,7 +426,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		return p.clickFilter(e.X)
 	case parts.list.Contains(e.X, e.Y) && e.IsWheel():
 		p.rowChosen = true
-		p.list.Move(widget.WheelRows(e))
+		p.list.Move(list.WheelRows(e))
 	case parts.list.Contains(e.X, e.Y):
 		p.focusDetail(false)
 		return p.clickCommand(p.list.RowAt(e.Y - parts.list.Y))

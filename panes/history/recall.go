@@ -10,7 +10,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
 )
 
 // A recall is the history in a dialog over a terminal: the chosen command is inserted at the
@@ -18,7 +19,7 @@ import (
 type recall struct {
 	finder
 	pane  *Pane
-	click widget.Click
+	click list.Click
 	top   int // rows above the list
 }
 
@@ -97,12 +98,12 @@ func (u *recall) Draw(h dialog.Host, w, height int) (rows []string, width, x, y 
 }
 
 // Hints returns the next useful keys. Without any row there is only one.
-func (u *recall) Hints(_ dialog.Host) []widget.Hint {
+func (u *recall) Hints(_ dialog.Host) []look.Hint {
 	leave := u.hintFor(keymap.HistoryLeave, "close")
 	if u.list.IsSettled() && u.list.Total() == 0 {
-		return []widget.Hint{leave}
+		return []look.Hint{leave}
 	}
-	return []widget.Hint{u.hintFor(keymap.HistoryPick, "insert at the prompt"), u.upDownHint(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+	return []look.Hint{u.hintFor(keymap.HistoryPick, "insert at the prompt"), u.upDownHint(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
 		panes.HintFor(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintFor(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
@@ -110,7 +111,7 @@ func (u *recall) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
 	case e.IsWheel():
-		u.list.Move(widget.WheelRows(e))
+		u.list.Move(list.WheelRows(e))
 	case !e.IsLeftDown():
 		return nil
 	case e.Y == 1:

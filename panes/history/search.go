@@ -8,7 +8,8 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/logtext"
 )
 
 // An outputSearch is a search in the output of a Detail.
@@ -109,7 +110,7 @@ func (d *Detail) MatchNumber() (number, total int) {
 }
 
 // textMarks returns the matching parts of a line.
-func (d *Detail) textMarks(line int, look *widget.Look) (marks []widget.TextMark) {
+func (d *Detail) textMarks(line int, look *look.Look) (marks []logtext.TextMark) {
 	if d.search.re == nil {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (d *Detail) textMarks(line int, look *widget.Look) (marks []widget.TextMark
 		ink = look.FoundHere
 	}
 	for _, at := range d.search.re.FindAllStringIndex(d.output[line].Plain(), 100) {
-		marks = append(marks, widget.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
+		marks = append(marks, logtext.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
 	}
 	return marks
 }

@@ -8,7 +8,8 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // showStats shows frequent commands, failures and runs per day, as tandem history stats prints
@@ -24,10 +25,10 @@ func (p *Pane) showStats() tea.Cmd {
 			return p.env.Say("no command has been run yet", false)
 		}
 		for i := range out.Actors {
-			out.Actors[i].Name = widget.Who(out.Actors[i].Name)
+			out.Actors[i].Name = states.Who(out.Actors[i].Name)
 		}
 		p.env.Ask(&dialog.Counts{
-			Title: widget.Count(out.Total, "run") + " of " + widget.Count(out.Unique, "command") + ", " + widget.Thousands(out.Failed) + " failed",
+			Title: text.Count(out.Total, "run") + " of " + text.Count(out.Unique, "command") + ", " + text.Thousands(out.Failed) + " failed",
 			Lists: []dialog.CountList{
 				{Title: "Commands", Rows: out.Commands}, {Title: "Failures", Rows: out.Failures}, {Title: "Days", Rows: out.Days},
 				{Title: "Programs", Rows: out.Programs}, {Title: "Folders", Rows: out.Folders}, {Title: "Who", Rows: out.Actors},

@@ -12,8 +12,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -40,16 +41,16 @@ func TestShowStatsListsCounts(t *testing.T) {
 	if !ok {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	for _, size := range []tea.WindowSizeMsg{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 200, Height: 60}} {
 		rows, w, _, _ := counts.Draw(countsHost{look: look}, size.Width, size.Height)
-		text := ansi.Strip(strings.Join(rows, "\n"))
-		if !strings.Contains(text, "1,200 runs of 3 commands, 2 failed") || !strings.Contains(text, "   1,000  ▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃  make test") {
-			t.Errorf("%v: %s", size, text)
+		s := ansi.Strip(strings.Join(rows, "\n"))
+		if !strings.Contains(s, "1,200 runs of 3 commands, 2 failed") || !strings.Contains(s, "   1,000  ▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃  make test") {
+			t.Errorf("%v: %s", size, s)
 		}
 		for _, row := range rows {
-			if widget.Width(row) != w || w > size.Width-4 {
-				t.Errorf("%v: %d cells of %d: %q", size, widget.Width(row), w, row)
+			if text.Width(row) != w || w > size.Width-4 {
+				t.Errorf("%v: %d cells of %d: %q", size, text.Width(row), w, row)
 			}
 		}
 		if len(rows) > size.Height-2 {
@@ -60,7 +61,7 @@ func TestShowStatsListsCounts(t *testing.T) {
 
 type countsHost struct {
 	dialog.Host
-	look *widget.Look
+	look *look.Look
 }
 
-func (h countsHost) Look() *widget.Look { return h.look }
+func (h countsHost) Look() *look.Look { return h.look }

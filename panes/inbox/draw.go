@@ -7,7 +7,10 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // Sizes of the dialog.
@@ -26,14 +29,14 @@ func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y i
 	i, at, all := b.findSelected()
 	room := max(height-8-headRows-ruleRows, 2)
 	b.height = max(min(len(all), maxItems, room/2), 1)
-	b.top = widget.Follow(b.top, max(at, 0), len(all), b.height)
-	rows = append(rows, b.drawTitle(all, width, look), widget.Spaces(width))
+	b.top = list.Follow(b.top, max(at, 0), len(all), b.height)
+	rows = append(rows, b.drawTitle(all, width, look), text.Spaces(width))
 	for n := b.top; n < b.top+b.height; n++ {
 		switch {
 		case n < len(all):
 			rows = append(rows, b.drawRow(all[n], n == at, width, look))
 		default:
-			rows = append(rows, look.Dim.Text(widget.Fit("Nothing needs you now.", width)))
+			rows = append(rows, look.Dim.Text(text.Fit("Nothing needs you now.", width)))
 		}
 	}
 	rows = append(rows, look.Rule.Text(strings.Repeat(ruleGlyph(look), width)))
@@ -52,7 +55,7 @@ func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y i
 	return rows, width, x, y
 }
 
-func ruleGlyph(look *widget.Look) string {
+func ruleGlyph(look *look.Look) string {
 	if look.Glyphs.Ellipsis == "…" {
 		return "─"
 	}
@@ -60,7 +63,7 @@ func ruleGlyph(look *widget.Look) string {
 }
 
 // drawTitle draws the number of items by kind.
-func (b *Inbox) drawTitle(all []item, width int, look *widget.Look) string {
+func (b *Inbox) drawTitle(all []item, width int, look *look.Look) string {
 	var blocked, requests, done int
 	for _, i := range all {
 		switch {
@@ -77,69 +80,69 @@ func (b *Inbox) drawTitle(all []item, width int, look *widget.Look) string {
 		parts = append(parts, fmt.Sprintf("%d blocked", blocked))
 	}
 	if requests > 0 {
-		parts = append(parts, widget.Count(requests, "request"))
+		parts = append(parts, text.Count(requests, "request"))
 	}
 	if done > 0 {
 		parts = append(parts, fmt.Sprintf("%d done", done))
 	}
-	count := widget.Clip(strings.Join(parts, ", "), max(width-7, 0))
-	return look.Strong.Text("Inbox") + look.Dim.Text(widget.PadLeft(count, width-5))
+	count := text.Clip(strings.Join(parts, ", "), max(width-7, 0))
+	return look.Strong.Text("Inbox") + look.Dim.Text(text.PadLeft(count, width-5))
 }
 
 // drawRow draws an item: its sign, name, state and age.
-func (b *Inbox) drawRow(i item, selected bool, width int, look *widget.Look) string {
+func (b *Inbox) drawRow(i item, selected bool, width int, look *look.Look) string {
 	glyph, ink := look.Glyphs.Unknown, look.Warn
 	name, state, tree := "", "", ""
 	if i.request != nil {
 		name, state = dialog.AskerName(*i.request)+" asks: "+dialog.RequestSummary(*i.request), "request"
 	} else {
 		a := i.session.Agent
-		glyph, ink = widget.AgentGlyph(a, look)
+		glyph, ink = states.AgentGlyph(a, look)
 		name, state, tree = b.o.Describe(i.session), string(a.State), b.o.DescribeTree(i.session)
 		if last, ok := b.sent[i.id()]; ok && sameState(&last.to, a) {
 			state = "answered"
-		} else if age := widget.AgentAge(a, time.Now()); age != "" {
+		} else if age := states.AgentAge(a, time.Now()); age != "" {
 			state += " " + age
 		}
 	}
-	state = widget.Clip(state, width/3)
-	room := max(width-4-widget.Width(state), 0)
-	name = widget.Clip(name, room)
+	state = text.Clip(state, width/3)
+	room := max(width-4-text.Width(state), 0)
+	name = text.Clip(name, room)
 	if tree != "" {
-		tree = widget.Clip("  "+tree, room-widget.Width(name))
+		tree = text.Clip("  "+tree, room-text.Width(name))
 	}
-	tree = widget.Pad(tree, room-widget.Width(name))
+	tree = text.Pad(tree, room-text.Width(name))
 	if selected {
-		return look.Selected.Text(widget.Fit(glyph+" "+name+tree+"  "+state, width))
+		return look.Selected.Text(text.Fit(glyph+" "+name+tree+"  "+state, width))
 	}
-	return widget.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+look.Dim.Text(tree+"  "+state), width)
+	return text.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+look.Dim.Text(tree+"  "+state), width)
 }
 
 // drawPreview draws the content of the item under the cursor in n rows.
-func (b *Inbox) drawPreview(i item, width, n int, look *widget.Look) (rows []string) {
+func (b *Inbox) drawPreview(i item, width, n int, look *look.Look) (rows []string) {
 	switch {
 	case i.request != nil:
-		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
-		for _, line := range widget.WrapWords(dialog.RequestSummary(*i.request), width) {
-			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
+		rows = append(rows, look.Strong.Text(text.Fit("A request to call "+text.Clean(i.request.Tool), width)))
+		for _, line := range text.WrapWords(dialog.RequestSummary(*i.request), width) {
+			rows = append(rows, look.Text.Text(text.Fit(line, width)))
 		}
 	case i.session != nil:
 		rows = b.drawScreen(i, width, n, look)
 	case b.current != "":
-		rows = append(rows, look.Dim.Text(widget.Fit("This no longer needs you.", width)))
+		rows = append(rows, look.Dim.Text(text.Fit("This no longer needs you.", width)))
 	}
 	if len(rows) > n {
 		rows = rows[:n]
 	}
 	for len(rows) < n {
-		rows = append(rows, widget.Spaces(width))
+		rows = append(rows, text.Spaces(width))
 	}
 	return rows
 }
 
 // drawScreen draws the question and the last lines of the session's screen.
-func (b *Inbox) drawScreen(i item, width, n int, look *widget.Look) (rows []string) {
-	asks := widget.Clean(i.session.Agent.Text)
+func (b *Inbox) drawScreen(i item, width, n int, look *look.Look) (rows []string) {
+	asks := text.Clean(i.session.Agent.Text)
 	lines := b.screen.lines
 	if b.screen.item.id() != i.id() {
 		lines = nil
@@ -150,32 +153,32 @@ func (b *Inbox) drawScreen(i item, width, n int, look *widget.Look) (rows []stri
 	lines = lines[max(len(lines)-n, 0):]
 	shown := false
 	for _, line := range lines {
-		line, ink := widget.CleanText(line), look.Dim
+		line, ink := text.CleanText(line), look.Dim
 		if asks != "" && strings.Contains(line, asks) {
 			shown, ink = true, look.Strong
 		}
-		rows = append(rows, ink.Text(widget.Fit(line, width)))
+		rows = append(rows, ink.Text(text.Fit(line, width)))
 	}
 	// The question is on the screen already, or there is none.
 	if asks == "" || shown {
 		return rows
 	}
 	var question []string
-	for _, line := range widget.WrapWords(asks, width) {
-		question = append(question, look.Strong.Text(widget.Fit(line, width)))
+	for _, line := range text.WrapWords(asks, width) {
+		question = append(question, look.Strong.Text(text.Fit(line, width)))
 	}
 	question = question[:min(len(question), max(n/2, 1))]
 	return append(question, rows[max(len(rows)-n+len(question), 0):]...)
 }
 
 // Hints returns the actions on the item under the cursor.
-func (b *Inbox) Hints(h dialog.Host) (hints []widget.Hint) {
+func (b *Inbox) Hints(h dialog.Host) (hints []look.Hint) {
 	bindings := h.Bindings()
 	hint := func(a keymap.Action, does string) {
 		hints = append(hints, dialog.Hint(bindings, keymap.ScopeInbox, a, does))
 	}
 	if b.writing {
-		return []widget.Hint{
+		return []look.Hint{
 			dialog.Hint(bindings, keymap.ScopePrompt, keymap.Accept, "send"),
 			dialog.Hint(bindings, keymap.ScopePrompt, keymap.Cancel, "back"),
 		}

@@ -15,7 +15,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // Options are the dependencies of an inbox.
@@ -43,7 +45,7 @@ type Inbox struct {
 	sent    map[string]answer // by session: the last answer given here
 
 	writing bool
-	field   widget.Field
+	field   field.Field
 }
 
 // An item is a session or a request that needs the user.
@@ -270,7 +272,7 @@ const settleTime = 2 * time.Second
 
 // sendAnswer types into the session under the cursor. It asks first if someone else is typing
 // there, and types nothing if the item has changed since it was drawn.
-func (b *Inbox) sendAnswer(text string, key bool) tea.Cmd {
+func (b *Inbox) sendAnswer(s string, key bool) tea.Cmd {
 	i, _, _ := b.findSelected()
 	last, answered := b.sent[b.current]
 	switch {
@@ -282,17 +284,17 @@ func (b *Inbox) sendAnswer(text string, key bool) tea.Cmd {
 	asked := *i.session
 	who := otherTypist(&asked)
 	if who == "" {
-		return b.typeAnswer(&asked, text, key)
+		return b.typeAnswer(&asked, s, key)
 	}
 	// The question replaces the inbox, so open it again afterwards.
 	back := func() { b.o.Env.Ask(b) }
 	b.o.Env.Ask(&dialog.Question{
-		Title: who + " types into " + widget.Clip(widget.Clean(asked.Name), 30) + ".",
-		Lines: []string{"Type " + widget.Clip(widget.Clean(text), 30) + " there too?"},
+		Title: who + " types into " + text.Clip(text.Clean(asked.Name), 30) + ".",
+		Lines: []string{"Type " + text.Clip(text.Clean(s), 30) + " there too?"},
 		Yes:   "type it",
 		Then: panes.Result(func() tea.Cmd {
 			back()
-			return b.typeAnswer(&asked, text, key)
+			return b.typeAnswer(&asked, s, key)
 		}).Cmd,
 		Cancelled: back,
 	})
@@ -305,9 +307,9 @@ func otherTypist(p *api.Process) string {
 	switch {
 	case t == nil:
 	case strings.HasPrefix(t.Typist, "agent:"):
-		return "The agent " + widget.Clip(widget.Who(t.Typist), 30)
+		return "The agent " + text.Clip(states.Who(t.Typist), 30)
 	case t.Keyboard != "" && t.Keyboard != panes.ClientName:
-		return widget.Clip(widget.Clean(t.Keyboard), 30)
+		return text.Clip(text.Clean(t.Keyboard), 30)
 	}
 	return ""
 }

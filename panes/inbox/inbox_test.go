@@ -14,8 +14,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -92,8 +92,8 @@ func (d *testInbox) drawText() string {
 	d.Helper()
 	rows, width, _, _ := d.box.Draw(&d.env, 100, 36)
 	for _, row := range rows {
-		if widget.Width(row) != width {
-			d.Errorf("a row has %d cells, the inbox %d: %q", widget.Width(row), width, row)
+		if text.Width(row) != width {
+			d.Errorf("a row has %d cells, the inbox %d: %q", text.Width(row), width, row)
 		}
 	}
 	return ansi.Strip(strings.Join(rows, "\n"))
@@ -248,8 +248,8 @@ func TestInboxFitsAnyScreen(t *testing.T) {
 				t.Errorf("on %d×%d it has %d×%d", w, h, width, len(rows))
 			}
 			for _, row := range rows {
-				if widget.Width(row) != width {
-					t.Fatalf("on %d×%d a row has %d cells of %d: %q", w, h, widget.Width(row), width, row)
+				if text.Width(row) != width {
+					t.Fatalf("on %d×%d a row has %d cells of %d: %q", w, h, text.Width(row), width, row)
 				}
 			}
 		}

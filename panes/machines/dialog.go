@@ -16,7 +16,8 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 )
 
 // An Env is the dashboard as the dialog sees it.
@@ -42,7 +43,7 @@ const addChoice, fleetChoice = 1 << 20, 1<<20 + 1
 
 // Show opens the list.
 func (d *Dialog) Show() tea.Cmd {
-	d.list = &dialog.Picker{Title: "Machines", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
+	d.list = &dialog.Picker{Title: "Machines", Wide: list.ChoicesWidth, Verb: func(c list.Choice) string {
 		switch c.Number {
 		case addChoice:
 			return "add one"
@@ -51,7 +52,7 @@ func (d *Dialog) Show() tea.Cmd {
 		}
 		return "choose what to do"
 	}}
-	d.list.Pick = func(c widget.Choice) tea.Cmd {
+	d.list.Pick = func(c list.Choice) tea.Cmd {
 		switch c.Number {
 		case addChoice:
 			return d.askAdd()
@@ -72,15 +73,15 @@ func (d *Dialog) UpdateChoices() {
 	}
 }
 
-func (d *Dialog) listChoices() (all []widget.Choice) {
+func (d *Dialog) listChoices() (all []list.Choice) {
 	look := d.env.Look()
 	names := 0
 	for _, m := range d.env.News().Machines {
-		names = max(names, widget.Width(m.Name))
+		names = max(names, text.Width(m.Name))
 	}
 	for i, m := range d.env.News().Machines {
-		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good,
-			Text: widget.Pad(m.Name, names) + "  " + widget.Clean(m.Target), Also: string(m.State), Detail: machineStatus(&m)}
+		c := list.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good,
+			Text: text.Pad(m.Name, names) + "  " + text.Clean(m.Target), Also: string(m.State), Detail: machineStatus(&m)}
 		if doing, _ := d.env.News().AgentSummary(m.Name); doing != "" && m.State == api.MachineConnected {
 			c.Detail += "  " + doing
 		}
@@ -94,16 +95,16 @@ func (d *Dialog) listChoices() (all []widget.Choice) {
 		all = append(all, c)
 	}
 	if text := fleetText(d.env.News()); text != "" {
-		all = append(all, widget.Choice{Number: fleetChoice, ID: "fleet", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent, Text: "The fleet…", Also: "hub health", Detail: text})
+		all = append(all, list.Choice{Number: fleetChoice, ID: "fleet", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent, Text: "The fleet…", Also: "hub health", Detail: text})
 	}
-	return append(all, widget.Choice{Number: addChoice, ID: "+", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent,
+	return append(all, list.Choice{Number: addChoice, ID: "+", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent,
 		Text: "Add a machine…", Also: "new ssh", Detail: "over ssh, or by a command"})
 }
 
 // fleetText describes a fleet in a few words; "" without one.
 func fleetText(n *panes.News) string {
 	if f := n.Fleet; f != nil {
-		return panes.WithCounts(widget.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "away"})
+		return panes.WithCounts(text.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "away"})
 	}
 	if slices.ContainsFunc(n.Machines, func(m panes.Machine) bool { return m.Fleet }) {
 		return "the state of the hub"
@@ -115,15 +116,15 @@ func fleetText(n *panes.News) string {
 func machineStatus(m *panes.Machine) string {
 	if away := m.OfflineReason(time.Now()); away != "" {
 		if m.Error != "" {
-			away += ": " + widget.Clip(widget.Clean(m.Error), 36)
+			away += ": " + text.Clip(text.Clean(m.Error), 36)
 		}
 		return away
 	}
-	text := "connected"
+	s := "connected"
 	if rtt := formatRoundTrip(m.RTTMS); rtt != "" {
-		text += "  " + rtt
+		s += "  " + rtt
 	}
-	return text + "  " + widget.Clean(m.Version)
+	return s + "  " + text.Clean(m.Version)
 }
 
 // A machineAction is an action on a machine.
@@ -161,11 +162,11 @@ func (d *Dialog) askAction(name string) tea.Cmd {
 
 // offerActions opens a list of actions on a machine.
 func (d *Dialog) offerActions(name string, all []machineAction) tea.Cmd {
-	u := &dialog.Picker{Title: name, Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "do it" }}
-	u.Pick = func(c widget.Choice) tea.Cmd { return all[c.Number].do(name) }
-	var choices []widget.Choice
+	u := &dialog.Picker{Title: name, Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "do it" }}
+	u.Pick = func(c list.Choice) tea.Cmd { return all[c.Number].do(name) }
+	var choices []list.Choice
 	for i, it := range all {
-		choices = append(choices, widget.Choice{Number: i, Sign: d.env.Look().Glyphs.More, SignInk: d.env.Look().Accent, Text: it.text, Detail: it.detail})
+		choices = append(choices, list.Choice{Number: i, Sign: d.env.Look().Glyphs.More, SignInk: d.env.Look().Accent, Text: it.text, Detail: it.detail})
 	}
 	u.List.Set(choices)
 	d.env.Ask(u)
@@ -264,7 +265,7 @@ func runTandem(ctx context.Context, args ...string) error {
 
 // Summary returns the number of machines, and of those offline, for a status bar; "" without any.
 // bad reports whether any is offline.
-func Summary(n *panes.News, short bool) (text string, bad bool) {
+func Summary(n *panes.News, short bool) (s string, bad bool) {
 	all, away, needs := len(n.Machines), 0, 0
 	for i := range n.Machines {
 		switch m := &n.Machines[i]; {
@@ -287,6 +288,6 @@ func Summary(n *panes.News, short bool) (text string, bad bool) {
 	case short:
 		return "", false
 	}
-	text = panes.WithCounts(widget.Count(all, "machine"), panes.Count{N: away, What: "away"}, panes.Count{N: needs, What: "waiting for you"})
-	return text, away+needs > 0
+	s = panes.WithCounts(text.Count(all, "machine"), panes.Count{N: away, What: "away"}, panes.Count{N: needs, What: "waiting for you"})
+	return s, away+needs > 0
 }

@@ -15,7 +15,9 @@ import (
 	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // healthInterval is the time between two fetches while the fleet is shown.
@@ -31,19 +33,19 @@ type health struct {
 
 // showFleet opens the list of the fleet's machines, below the state of the hub.
 func (d *Dialog) showFleet() tea.Cmd {
-	d.fleet = &dialog.Picker{Title: "The fleet", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
+	d.fleet = &dialog.Picker{Title: "The fleet", Wide: list.ChoicesWidth, Verb: func(c list.Choice) string {
 		if c.Extra {
 			return "close"
 		}
 		return "choose what to do"
 	}}
-	d.fleet.Pick = func(c widget.Choice) tea.Cmd {
+	d.fleet.Pick = func(c list.Choice) tea.Cmd {
 		if c.Extra {
 			return nil
 		}
 		return d.askFleetAction(c.ID)
 	}
-	d.fleet.List.Set([]widget.Choice{{Extra: true, Sign: d.env.Look().Glyphs.Working, SignInk: d.env.Look().Dim, Text: "asking the hub…"}})
+	d.fleet.List.Set([]list.Choice{{Extra: true, Sign: d.env.Look().Glyphs.Working, SignInk: d.env.Look().Dim, Text: "asking the hub…"}})
 	d.env.Ask(d.fleet)
 	return d.loadHealth(d.fleet, nil)
 }
@@ -81,7 +83,7 @@ func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
 
 // listChoices returns the state of the hub, then the machines: offline ones, failing ones, then by
 // round-trip time.
-func (h *health) listChoices(fault error, look *widget.Look) []widget.Choice {
+func (h *health) listChoices(fault error, look *look.Look) []list.Choice {
 	all := h.statusLines(fault, look)
 	machines := slices.Clone(h.machines)
 	away := func(m api.FleetMachine) int { return map[bool]int{true: 0, false: 1}[m.State == api.FleetAway] }
@@ -90,11 +92,11 @@ func (h *health) listChoices(fault error, look *widget.Look) []widget.Choice {
 	})
 	names := 0
 	for _, m := range machines {
-		names = max(names, widget.Width(m.Name))
+		names = max(names, text.Width(m.Name))
 	}
 	for i, m := range machines {
-		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good, Also: string(m.State)}
-		c.Text = widget.Pad(m.Name, names) + "  " + widget.Clean(m.LabelText(" ", "os", "arch", "version", "hostname"))
+		c := list.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good, Also: string(m.State)}
+		c.Text = text.Pad(m.Name, names) + "  " + text.Clean(m.LabelText(" ", "os", "arch", "version", "hostname"))
 		c.Detail = panes.WithCounts(fmt.Sprintf("%d up", m.Processes), panes.Count{N: m.Failed, What: "failed"})
 		if m.Failed > 0 {
 			c.Sign, c.SignInk = look.Glyphs.Failed, look.Bad
@@ -106,29 +108,29 @@ func (h *health) listChoices(fault error, look *widget.Look) []widget.Choice {
 			c.Sign, c.SignInk = look.Glyphs.Unknown, look.Dim
 			c.Detail = "away for " + units.Age(h.at.Sub(m.LastSeen))
 		}
-		c.Detail += "  " + widget.Clean(m.Version)
+		c.Detail += "  " + text.Clean(m.Version)
 		all = append(all, c)
 	}
 	return all
 }
 
 // statusLines returns the lines on the hub, the machines and their versions.
-func (h *health) statusLines(fault error, look *widget.Look) (all []widget.Choice) {
-	line := func(sign string, ink widget.Ink, text, detail string) {
-		all = append(all, widget.Choice{Number: -1 - len(all), ID: fmt.Sprint("line ", len(all)), Extra: true, Sign: sign, SignInk: ink, Text: text, Detail: detail})
+func (h *health) statusLines(fault error, style *look.Look) (all []list.Choice) {
+	line := func(sign string, ink look.Ink, text, detail string) {
+		all = append(all, list.Choice{Number: -1 - len(all), ID: fmt.Sprint("line ", len(all)), Extra: true, Sign: sign, SignInk: ink, Text: text, Detail: detail})
 	}
-	hub := "hub " + widget.Clean(strings.TrimPrefix(h.status.Hub, "tls://"))
+	hub := "hub " + text.Clean(strings.TrimPrefix(h.status.Hub, "tls://"))
 	for _, as := range h.status.As {
 		switch {
 		case as.Kind != "person":
 		case as.Error != "":
-			line(look.Glyphs.Failed, look.Bad, hub, widget.Clean(as.Error))
+			line(style.Glyphs.Failed, style.Bad, hub, text.Clean(as.Error))
 		default:
-			line(look.Glyphs.Check, look.Good, hub, strings.TrimSpace(fmt.Sprintf("%s, may %s  %s", widget.Clean(as.Name), as.Role, formatRoundTrip(h.status.RTTMS))))
+			line(style.Glyphs.Check, style.Good, hub, strings.TrimSpace(fmt.Sprintf("%s, may %s  %s", text.Clean(as.Name), as.Role, formatRoundTrip(h.status.RTTMS))))
 		}
 	}
 	if fault != nil {
-		line(look.Glyphs.Failed, look.Bad, "the machines are not known", panes.ErrorText(fault))
+		line(style.Glyphs.Failed, style.Bad, "the machines are not known", panes.ErrorText(fault))
 	}
 	away, failed, up := 0, 0, 0
 	versions := map[string]int{}
@@ -141,35 +143,35 @@ func (h *health) statusLines(fault error, look *widget.Look) (all []widget.Choic
 		up += m.Processes
 		failed += m.Failed
 	}
-	sign, ink := look.Glyphs.Check, look.Good
+	sign, ink := style.Glyphs.Check, style.Good
 	if away > 0 {
-		sign, ink = look.Glyphs.Bell, look.Warn
+		sign, ink = style.Glyphs.Bell, style.Warn
 	}
-	line(sign, ink, widget.Thousands(len(h.machines)-away)+" of "+widget.Count(len(h.machines), "machine")+" connected", widget.Thousands(up)+" up, "+widget.Thousands(failed)+" failed")
+	line(sign, ink, text.Thousands(len(h.machines)-away)+" of "+text.Count(len(h.machines), "machine")+" connected", text.Thousands(up)+" up, "+text.Thousands(failed)+" failed")
 	var texts []string
 	for _, v := range slices.SortedFunc(maps.Keys(versions), func(a, b string) int { return cmp.Or(cmp.Compare(versions[b], versions[a]), strings.Compare(a, b)) }) {
-		texts = append(texts, widget.Clean(v)+" × "+widget.Thousands(versions[v]))
+		texts = append(texts, text.Clean(v)+" × "+text.Thousands(versions[v]))
 	}
-	line(" ", look.Dim, "versions", strings.Join(texts, "  "))
-	line(" ", look.Dim, "messages", h.trafficText())
+	line(" ", style.Dim, "versions", strings.Join(texts, "  "))
+	line(" ", style.Dim, "messages", h.trafficText())
 	return all
 }
 
 // trafficText returns the traffic on this engine's connection to the hub, as rates if there is a
 // previous state.
 func (h *health) trafficText() string {
-	text := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
+	s := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
 	// Rates need two states; until then the totals must do.
 	if b := h.before; b != nil {
 		if seconds := h.at.Sub(b.at).Seconds(); seconds > 0 {
-			text = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
+			s = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
 				units.Bytes(int64(float64(h.status.InBytes+h.status.OutBytes-b.status.InBytes-b.status.OutBytes)/seconds)))
 		}
 	}
 	if h.status.Reconnects > 0 {
-		text += ", " + widget.Count(int(h.status.Reconnects), "reconnection")
+		s += ", " + text.Count(int(h.status.Reconnects), "reconnection")
 	}
-	return text
+	return s
 }
 
 // askFleetAction offers the actions on a machine of the fleet.

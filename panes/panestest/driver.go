@@ -16,7 +16,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // patience is how long a test waits for an expected state.
@@ -264,7 +265,7 @@ func (d *Driver) hints() string {
 			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 		}
 	}
-	line, _ := widget.Hints(hints, d.w, 0, "", "")
+	line, _ := look.Hints(hints, d.w, 0, "", "")
 	return line
 }
 
@@ -297,7 +298,7 @@ func (d *Driver) CheckRows() {
 func (d *Driver) checkWidths(rows []string, w int) {
 	d.t.Helper()
 	for i, row := range rows {
-		if got := widget.Width(row); got != w {
+		if got := text.Width(row); got != w {
 			d.t.Errorf("%d×%d: row %d is %d wide: %q", d.w, d.h, i, got, row)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/persist/config/settings"
 )
 
@@ -19,7 +19,7 @@ import (
 type Env struct {
 	panes.Env
 	Known panes.News
-	Inks  widget.Look
+	Inks  look.Look
 	API   panes.Engine
 	Keys  *keymap.Bindings // nil for the default ones
 
@@ -61,7 +61,7 @@ func (e *Env) Home() string                                 { return "/home/ann"
 func (e *Env) Folder() string                               { return "/home/ann" }
 func (e *Env) Colors() int                                  { return 256 }
 func (e *Env) Settings() settings.Dashboard                 { return settings.Defaults().Dashboard }
-func (e *Env) Look() *widget.Look                           { return &e.Inks }
+func (e *Env) Look() *look.Look                             { return &e.Inks }
 func (e *Env) Spinner() string                              { return "" }
 func (e *Env) Ask(o dialog.Overlay)                         { e.Shown = o }
 func (e *Env) Shows(o dialog.Overlay) bool                  { return e.Shown == o }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // maxUnpacked is the maximum amount unpacked of a compressed archive, in bytes.
@@ -56,7 +56,7 @@ func (part *Part) listArchive(ctx context.Context, src Source, r Request, head [
 	if !whole {
 		part.lines = append(part.lines, previewLine{text: "        and more", ink: inkDim})
 	}
-	part.note = widget.Thousands(len(entries)) + " entries"
+	part.note = text.Thousands(len(entries)) + " entries"
 	switch {
 	case !whole:
 		part.note = "more than " + part.note

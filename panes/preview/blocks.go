@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // drawBlocks returns rows of half blocks, with two pixels per cell. It returns nil if the terminal lacks
@@ -39,8 +39,8 @@ func (p *picturePreview) drawBlocks(w, h, colors int, screen graphics.Screen) []
 			}
 			row.WriteString("▀")
 		}
-		row.WriteString(widget.SgrReset)
-		p.rows = append(p.rows, row.String()+widget.Spaces(w-b.Dx()))
+		row.WriteString(text.SgrReset)
+		p.rows = append(p.rows, row.String()+text.Spaces(w-b.Dx()))
 	}
 	return p.rows
 }

@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Heading returns the title row of the preview.
-func (p *Preview) Heading(w int, look *widget.Look) string {
+func (p *Preview) Heading(w int, look *look.Look) string {
 	if p.path == "" {
-		return widget.Heading("preview", "", w, p.Focused, look)
+		return look.Heading("preview", "", w, p.Focused)
 	}
-	name, detail := widget.FileName(p.info.Name), p.describeFile()
-	if room := w - max(widget.Width(detail), 4) - 6; room >= minNameWidth { // the list shows the name too
-		name = widget.ClipName(name, room)
+	name, detail := text.FileName(p.info.Name), p.describeFile()
+	if room := w - max(text.Width(detail), 4) - 6; room >= minNameWidth { // the list shows the name too
+		name = text.ClipName(name, room)
 	}
-	return widget.Heading(name, detail, w, p.Focused, look)
+	return look.Heading(name, detail, w, p.Focused)
 }
 
 // minNameWidth is the minimum number of cells for a file's name.
@@ -27,7 +28,7 @@ const minNameWidth = 12
 func (p *Preview) describeFile() string {
 	var parts []string
 	if p.info.Type == "link" {
-		parts = append(parts, "→ "+widget.FileName(p.info.Target))
+		parts = append(parts, "→ "+text.FileName(p.info.Target))
 	}
 	if p.info.Type == "file" || p.isWindowed() {
 		parts = append(parts, units.Bytes(max(p.info.Size, p.size)))
@@ -71,7 +72,7 @@ func (p *Preview) describePosition() string {
 }
 
 // Draw returns h rows of w cells. The slice is valid until the next call.
-func (p *Preview) Draw(w, h int, look *widget.Look) []string {
+func (p *Preview) Draw(w, h int, look *look.Look) []string {
 	p.w, p.h = w, h
 	p.out, p.drawn = p.out[:0], nil
 	p.top = max(min(p.top, p.lastTop()), 0)
@@ -79,21 +80,21 @@ func (p *Preview) Draw(w, h int, look *widget.Look) []string {
 		p.fillRows(w, h, look)
 	}
 	for len(p.out) < h {
-		p.out = append(p.out, widget.Spaces(w))
+		p.out = append(p.out, text.Spaces(w))
 	}
 	return p.out[:max(h, 0)]
 }
 
-func (p *Preview) fillRows(w, h int, look *widget.Look) {
+func (p *Preview) fillRows(w, h int, look *look.Look) {
 	switch {
 	case p.bad && len(p.lines) == 0:
-		for _, line := range widget.WrapWords(p.note, max(w-2, 1)) {
-			p.out = append(p.out, look.Bad.Text(widget.Fit(" "+line, w)))
+		for _, line := range text.WrapWords(p.note, max(w-2, 1)) {
+			p.out = append(p.out, look.Bad.Text(text.Fit(" "+line, w)))
 		}
 	case p.kind == previewWords:
 		for i := range p.lines {
-			for _, line := range widget.WrapWords(p.lines[i].text, max(w-2, 1)) {
-				p.out = append(p.out, look.Dim.Text(widget.Fit(" "+line, w)))
+			for _, line := range text.WrapWords(p.lines[i].text, max(w-2, 1)) {
+				p.out = append(p.out, look.Dim.Text(text.Fit(" "+line, w)))
 			}
 		}
 		p.out = p.out[:min(len(p.out), max(h, 0))]
@@ -112,33 +113,33 @@ func (p *Preview) gutter() int {
 	if p.kind != previewText || p.number == 0 || p.w < 40 {
 		return 0
 	}
-	return max(len(widget.Itoa(int(p.number)+len(p.lines))), 3) + 1
+	return max(len(text.Itoa(int(p.number)+len(p.lines))), 3) + 1
 }
 
 // drawLine draws a line, in several rows if lines wrap.
-func (p *Preview) drawLine(i, w, h, gutter int, look *widget.Look) {
+func (p *Preview) drawLine(i, w, h, gutter int, look *look.Look) {
 	l := &p.lines[i]
 	number, here := "", false
 	if gutter > 0 {
-		if number = widget.Spaces(gutter); !l.cont {
+		if number = text.Spaces(gutter); !l.cont {
 			n, ink := p.lineNumber(i), look.Faint
 			if here = n == p.currentMatch; here {
 				ink = look.FoundHere
 			}
-			number = ink.Text(widget.PadLeft(widget.Itoa(int(n)), gutter-1)) + " "
+			number = ink.Text(text.PadLeft(text.Itoa(int(n)), gutter-1)) + " "
 		}
 	}
-	text := p.inkLine(l, here, look)
+	s := p.inkLine(l, here, look)
 	room := max(w-gutter-1, 1)
 	if !p.wrap {
-		p.out = append(p.out, number+" "+fitLine(text, widget.Width(l.text), p.left, room))
+		p.out = append(p.out, number+" "+fitLine(s, text.Width(l.text), p.left, room))
 		return
 	}
-	cells := widget.Width(l.text)
+	cells := text.Width(l.text)
 	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
-		p.out = append(p.out, number+" "+fitLine(text, cells, at, room))
+		p.out = append(p.out, number+" "+fitLine(s, cells, at, room))
 		// Only the first row of a wrapped line has its number.
-		number = widget.Spaces(gutter)
+		number = text.Spaces(gutter)
 	}
 }
 
@@ -154,18 +155,18 @@ func (p *Preview) lineNumber(i int) int64 {
 }
 
 // fitLine returns exactly w cells of a line of cells cells, starting at column from.
-func fitLine(text string, cells, from, w int) string {
+func fitLine(s string, cells, from, w int) string {
 	switch {
 	case from >= cells:
-		return widget.Spaces(w)
+		return text.Spaces(w)
 	case from == 0 && cells <= w:
-		return text + widget.Spaces(w-cells)
+		return s + text.Spaces(w-cells)
 	}
-	return widget.Pad(widget.Cut(widget.CutLeft(text, from), w, ""), w)
+	return text.Pad(text.Cut(text.CutLeft(s, from), w, ""), w)
 }
 
 // inkLine returns a line with its colours. here is set for the line found last.
-func (p *Preview) inkLine(l *previewLine, here bool, look *widget.Look) string {
+func (p *Preview) inkLine(l *previewLine, here bool, look *look.Look) string {
 	switch {
 	case p.kind == previewHex:
 		off, rest, _ := strings.Cut(l.text, "  ")
@@ -206,10 +207,10 @@ type inkedText struct {
 	out   strings.Builder
 	at    int     // number of bytes added
 	marks [][]int // start and end, in order
-	found widget.Ink
+	found look.Ink
 }
 
-func (t *inkedText) addText(text string, ink widget.Ink) {
+func (t *inkedText) addText(text string, ink look.Ink) {
 	for text != "" {
 		for len(t.marks) > 0 && t.marks[0][1] <= t.at {
 			t.marks = t.marks[1:]

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Limits for images: bytes of the file, pixels of the image, time, and pixels per side kept, for
@@ -148,11 +149,11 @@ func (p *Preview) Picture() *graphics.Picture { return p.drawn }
 
 // drawPicture returns the rows of an image: empty ones if the terminal draws it, otherwise half
 // blocks.
-func (p *Preview) drawPicture(w, h int, look *widget.Look) []string {
+func (p *Preview) drawPicture(w, h int, look *look.Look) []string {
 	img := p.image
 	switch {
 	case p.Screen.Protocol == graphics.Off:
-		return []string{look.Dim.Text(widget.Fit(" a picture; pictures are switched off", w))}
+		return []string{look.Dim.Text(text.Fit(" a picture; pictures are switched off", w))}
 	case img.exact != nil && !p.Covered && img.wanted == encodeTarget{w, h, p.Screen}:
 		p.drawn = img.exact
 		return img.emptyRows(w, h)
@@ -160,7 +161,7 @@ func (p *Preview) drawPicture(w, h int, look *widget.Look) []string {
 	if rows := img.drawBlocks(w, h, p.Colors, p.Screen); rows != nil {
 		return rows
 	}
-	return []string{look.Dim.Text(widget.Fit(" a picture; this terminal has too few colours to show it", w))}
+	return []string{look.Dim.Text(text.Fit(" a picture; this terminal has too few colours to show it", w))}
 }
 
 // emptyRows returns the empty cells below an image drawn by the terminal. They are concealed and have a
@@ -169,7 +170,7 @@ func (p *Preview) drawPicture(w, h int, look *widget.Look) []string {
 func (p *picturePreview) emptyRows(w, h int) []string {
 	n := p.serial
 	ink := fmt.Sprintf("\x1b[0;8;38;2;%d;%d;%dm", n>>16&0xff, n>>8&0xff, n&0xff)
-	row := ink + widget.Spaces(w) + widget.SgrReset
+	row := ink + text.Spaces(w) + text.SgrReset
 	rows := make([]string, min(p.exact.Rows, h))
 	for i := range rows {
 		rows[i] = row

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/units"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A previewAsk is a kind of request.
@@ -170,7 +170,7 @@ func (part *Part) openFile(ctx context.Context, src Source, r Request) {
 		part.listFolder(ctx, src, r)
 		return
 	case r.info.Broken:
-		part.showMessage("broken link → "+widget.FileName(r.info.Target), "")
+		part.showMessage("broken link → "+text.FileName(r.info.Target), "")
 		return
 	case r.info.Type != "file" && r.info.Type != "link":
 		part.showMessage("a "+cmp.Or(map[string]string{"fifo": "named pipe"}[r.info.Type], r.info.Type), "not read, because reading it could change something")
@@ -230,7 +230,7 @@ func (part *Part) listFolder(ctx context.Context, src Source, r Request) {
 			size = units.Bytes(f.Size)
 		}
 		line := entryLine(int64(i), size, f.Name, ink)
-		line.text += widget.FileSuffix(f)
+		line.text += text.FileSuffix(f)
 		part.lines = append(part.lines, line)
 	}
 	if omitted > 0 {
@@ -240,7 +240,7 @@ func (part *Part) listFolder(ctx context.Context, src Source, r Request) {
 
 // entryLine returns the line for an entry of a folder or an archive.
 func entryLine(n int64, size, name string, ink lineInk) previewLine {
-	return previewLine{off: n, text: widget.PadLeft(size, 6) + "  " + widget.FileName(name), ink: ink}
+	return previewLine{off: n, text: text.PadLeft(size, 6) + "  " + text.FileName(name), ink: ink}
 }
 
 // readWindow reads another part of a text or binary file.
@@ -318,22 +318,22 @@ const tabCells = 4
 // lineText returns a line in a form safe to draw, with tabs expanded.
 func lineText(s string) string {
 	s = strings.TrimSuffix(s, "\r")
-	if widget.IsPlain(s) {
+	if text.IsPlain(s) {
 		return s
 	}
 	if !strings.Contains(s, "\t") {
-		return widget.FileName(s)
+		return text.FileName(s)
 	}
 	var out strings.Builder
 	cells := 0
 	for i, part := range strings.Split(s, "\t") {
 		if i > 0 {
 			n := tabCells - cells%tabCells
-			out.WriteString(widget.Spaces(n))
+			out.WriteString(text.Spaces(n))
 			cells += n
 		}
-		part = widget.FileName(part)
-		cells += widget.Width(part)
+		part = text.FileName(part)
+		cells += text.Width(part)
 		out.WriteString(part)
 	}
 	return out.String()

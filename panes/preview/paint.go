@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 // An inkSpan is a range of a line in one syntax class.
@@ -29,8 +29,8 @@ const (
 	classBad
 )
 
-func (c syntaxClass) ink(look *widget.Look) widget.Ink {
-	return [...]widget.Ink{look.Text, look.Accent, look.Good, look.Warn, look.Faint, look.Info, look.Strong, look.Bad}[c]
+func (c syntaxClass) ink(style *look.Look) look.Ink {
+	return [...]look.Ink{style.Text, style.Accent, style.Good, style.Warn, style.Faint, style.Info, style.Strong, style.Bad}[c]
 }
 
 // classOfToken maps chroma's many token types to classes.

@@ -6,7 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // Amounts of a file requested and held by a Preview, in bytes and lines.
@@ -142,7 +142,7 @@ func (p *Preview) lastTop() int {
 	}
 	room, rows := max(p.w-p.gutter()-1, 1), 0
 	for i := len(p.lines) - 1; i > first; i-- {
-		if rows += max((widget.Width(p.lines[i].text)+room-1)/room, 1); rows > p.h {
+		if rows += max((text.Width(p.lines[i].text)+room-1)/room, 1); rows > p.h {
 			return min(i+1, len(p.lines)-1)
 		}
 	}

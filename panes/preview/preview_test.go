@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/tests/needs"
 	"tandem/themes"
 )
@@ -338,7 +338,7 @@ func FuzzPreview(f *testing.F) {
 	})
 }
 
-func unicodeLook() *widget.Look { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }
+func unicodeLook() *look.Look { return &look.Look{Glyphs: themes.UnicodeGlyphs()} }
 
 func entries(names ...string) (all []api.FileInfo) {
 	for i, name := range names {

@@ -13,7 +13,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // maxConcurrent is how many processes an action handles at the same time.
@@ -52,9 +53,9 @@ func filterRunning(targets []api.Process) (alive []api.Process) {
 // describeTargets names processes in a title: one by its name, several by their number, and those
 // of a project with its name.
 func (t *Table) describeTargets(targets []api.Process) string {
-	what := widget.Count(len(targets), "process")
+	what := text.Count(len(targets), "process")
 	if len(targets) == 1 {
-		what = widget.FullName(&targets[0])
+		what = states.FullName(&targets[0])
 	}
 	if g := t.HeaderProject(); g != nil && g.file != "" && t.MarkCount() == 0 {
 		what += " of " + g.name()
@@ -67,8 +68,8 @@ func listNames(targets []api.Process) []string {
 	if len(targets) < 2 {
 		return nil
 	}
-	names := widget.Some(targets, 12, func(p api.Process) string { return widget.Clip(widget.FullName(&p), 24) })
-	return widget.WrapWords(strings.Join(names, ", "), 44)
+	names := text.Some(targets, 12, func(p api.Process) string { return text.Clip(states.FullName(&p), 24) })
+	return text.WrapWords(strings.Join(names, ", "), 44)
 }
 
 // askConfirm opens a dialog about an action on targets.
@@ -198,7 +199,7 @@ func (p *Pane) askDeleteExited() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("nothing here has exited", false)
 	}
-	return p.confirmDelete("Delete "+widget.Count(len(targets), "exited process")+"?", targets)
+	return p.confirmDelete("Delete "+text.Count(len(targets), "exited process")+"?", targets)
 }
 
 func (p *Pane) confirmDelete(title string, targets []api.Process) tea.Cmd {

@@ -8,7 +8,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 func pidText(p *api.Process) string {
@@ -69,14 +71,14 @@ func hostText(p *api.Process) string {
 	return machine
 }
 
-func whoText(p *api.Process) string { return widget.Who(p.Actor) }
+func whoText(p *api.Process) string { return states.Who(p.Actor) }
 
 // fromText returns the machine a process was started from, "" if it is its own.
-func fromText(p *api.Process) string { return widget.Clean(p.From) }
+func fromText(p *api.Process) string { return text.Clean(p.From) }
 
 // sparkline draws the recent use of the CPU in n cells of five seconds each. Its top is the largest
 // value, but at least a quarter of a core, so that idling looks idle.
-func sparkline(p history, n int, look *widget.Look) string {
+func sparkline(p history, n int, look *look.Look) string {
 	values := p.sample(time.Duration(n)*sparkStep, n)
 	top := max(25, slices.Max(values))
 	var b strings.Builder

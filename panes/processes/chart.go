@@ -8,7 +8,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // ChartRows is the height of the charts of a process.
@@ -31,12 +32,12 @@ type chart struct {
 	line    bool                       // draws a line instead of an area
 	top     func(peak float64) float64 // of the scale
 	label   func(float64) string
-	ink     func(float64) widget.Ink // color of a value
+	ink     func(float64) look.Ink // color of a value
 }
 
 // DrawCharts draws the recent CPU and memory use of a process, and below them the timeline of its
 // runs: h rows of w cells. If two charts do not fit beside each other, it draws only the CPU.
-func DrawCharts(p *api.Process, w, h int, now time.Time, look *widget.Look) []string {
+func DrawCharts(p *api.Process, w, h int, now time.Time, look *look.Look) []string {
 	if h < 2 {
 		return padSides([]string{drawTimeline(p, w-2, now, look)}[:max(h, 0)])
 	}
@@ -45,22 +46,22 @@ func DrawCharts(p *api.Process, w, h int, now time.Time, look *widget.Look) []st
 }
 
 // drawUse draws the charts without the timeline.
-func drawUse(p *api.Process, w, h int, look *widget.Look) []string {
-	cpu := chart{name: "cpu", top: cpuTop, label: chartPercent, ink: func(v float64) widget.Ink { return cpuInk(v, look) }}
+func drawUse(p *api.Process, w, h int, style *look.Look) []string {
+	cpu := chart{name: "cpu", top: cpuTop, label: chartPercent, ink: func(v float64) look.Ink { return cpuInk(v, style) }}
 	mem := chart{name: "memory", line: true, top: memoryTop, label: func(v float64) string { return units.Bytes(int64(v)) },
-		ink: func(float64) widget.Ink { return look.Info }}
+		ink: func(float64) look.Ink { return style.Info }}
 	if m := p.Metrics; m != nil && p.PID != 0 {
 		cpu.known, mem.known = true, true
 		cpu.now, cpu.history = m.CPUPercent, cpuHistory(m)
 		mem.now, mem.history = float64(m.RSSBytes), memoryHistory(m)
 	}
 	if w < 2*minChartWidth+chartGap+2 {
-		return padSides(cpu.draw(w-2, h, look))
+		return padSides(cpu.draw(w-2, h, style))
 	}
 	left := (w - 2 - chartGap) / 2
-	rows := cpu.draw(left, h, look)
-	for i, row := range mem.draw(w-2-chartGap-left, h, look) {
-		rows[i] += widget.Spaces(chartGap) + row
+	rows := cpu.draw(left, h, style)
+	for i, row := range mem.draw(w-2-chartGap-left, h, style) {
+		rows[i] += text.Spaces(chartGap) + row
 	}
 	return padSides(rows)
 }
@@ -79,7 +80,7 @@ func chartPercent(v float64) string {
 
 // cpuInk returns the color for a CPU use in percent. It warns near one whole core, the limit of
 // many programs.
-func cpuInk(v float64, look *widget.Look) widget.Ink {
+func cpuInk(v float64, look *look.Look) look.Ink {
 	switch {
 	case v >= 90:
 		return look.Bad
@@ -131,14 +132,14 @@ func (c *chart) timeWindow() time.Duration {
 }
 
 // draw returns a heading row and below it the plot, with the scale on its left.
-func (c *chart) draw(w, h int, look *widget.Look) []string {
+func (c *chart) draw(w, h int, look *look.Look) []string {
 	if w <= 0 || h <= 0 {
 		return make([]string, max(h, 0))
 	}
 	top := c.top(c.peakValue())
 	rows := []string{c.drawHead(w, look)}
 	topLabel := strings.Replace(c.label(top), ".0", "", 1)
-	scale := max(widget.Width(topLabel), 2) + 1
+	scale := max(text.Width(topLabel), 2) + 1
 	if w < scale+minPlotWidth || h < 2 {
 		scale = 0
 	}
@@ -151,7 +152,7 @@ func (c *chart) draw(w, h int, look *widget.Look) []string {
 			label = "0"
 		}
 		if scale > 0 {
-			row = look.Faint.Text(widget.PadLeft(label, scale-1)+" ") + row
+			row = look.Faint.Text(text.PadLeft(label, scale-1)+" ") + row
 		}
 		rows = append(rows, row)
 	}
@@ -160,27 +161,27 @@ func (c *chart) draw(w, h int, look *widget.Look) []string {
 
 // drawHead draws the name of a chart, its current value, its peak and its time span, as far as they
 // fit.
-func (c *chart) drawHead(w int, look *widget.Look) string {
-	name := widget.Clip(c.name+" ", w)
+func (c *chart) drawHead(w int, look *look.Look) string {
+	name := text.Clip(c.name+" ", w)
 	now, peak, since := "", "", ""
 	if c.known {
 		now, peak, since = c.label(c.now), "  peak "+c.label(c.peakValue()), "last "+units.Age(c.timeWindow())
 	}
-	now = widget.Clip(now, w-widget.Width(name))
-	left := w - widget.Width(name) - widget.Width(now)
-	if widget.Width(peak) > left {
+	now = text.Clip(now, w-text.Width(name))
+	left := w - text.Width(name) - text.Width(now)
+	if text.Width(peak) > left {
 		peak = ""
 	}
-	left -= widget.Width(peak)
-	if widget.Width(since) >= left {
+	left -= text.Width(peak)
+	if text.Width(since) >= left {
 		since = ""
 	}
-	gap := widget.Spaces(left - widget.Width(since))
+	gap := text.Spaces(left - text.Width(since))
 	return look.Dim.Text(name) + look.Strong.Text(now) + look.Dim.Text(peak) + gap + look.Faint.Text(since)
 }
 
 // drawPlot draws the values in h rows of w cells, each in the color of its value.
-func (c *chart) drawPlot(w, h int, top float64, look *widget.Look) []string {
+func (c *chart) drawPlot(w, h int, top float64, look *look.Look) []string {
 	across, up := 2, 4 // dots per cell
 	if !hasFineGlyphs(look) {
 		across, up = 1, 3
@@ -197,7 +198,7 @@ func (c *chart) drawPlot(w, h int, top float64, look *widget.Look) []string {
 // drawRow draws one row of a plot. base is the number of its lowest dot.
 func (c *chart) drawRow(values []float64, dots []stroke, base, up, across int) string {
 	var row, run strings.Builder
-	var ink widget.Ink
+	var ink look.Ink
 	for x := 0; x < len(values); x += across {
 		// One cell can have only one color, so the largest of its values decides.
 		if next := c.ink(slices.Max(values[x : x+across])); next != ink {
@@ -267,4 +268,4 @@ func drawCell(strokes []stroke, base, up int) string {
 }
 
 // hasFineGlyphs reports whether the terminal shows more than ASCII.
-func hasFineGlyphs(look *widget.Look) bool { return look.Glyphs.Levels[4] == "▇" }
+func hasFineGlyphs(look *look.Look) bool { return look.Glyphs.Levels[4] == "▇" }

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -26,8 +27,8 @@ func processWithHistory() *api.Process {
 }
 
 func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	compareRows(t, plainRows(DrawCharts(processWithHistory(), 75, 6, noon, look)), []string{
+	style := &look.Look{Glyphs: themes.UnicodeGlyphs()}
+	compareRows(t, plainRows(DrawCharts(processWithHistory(), 75, 6, noon, style)), []string{
 		" cpu 100%  peak 100%        last 10m   memory 8.0M  peak 10M      last 10m ",
 		" 100%                            ⣿⣿⣿   12M                      ⢠⠤⠤⠤⡀      ",
 		"                           ⣤⣤⣤   ⣿⣿⣿                            ⢸   ⡇ ⢰⠒⠒⠒ ",
@@ -35,7 +36,7 @@ func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 		"    0       ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣤⣤⣤⣿⣿⣿⣿⣿⣿⣿⣿⣿     0       ⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠊             ",
 		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
-	compareRows(t, plainRows(DrawCharts(processWithHistory(), 40, 4, noon, &widget.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
+	compareRows(t, plainRows(DrawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
 		" cpu 100%  peak 100%           last 10m ",
 		" 100%                        ....  #### ",
 		"    0       .................####::#### ",
@@ -44,7 +45,7 @@ func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 }
 
 func TestChartColumnHasTheColorOfItsValue(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Accent: "<low>", Warn: "<half>", Bad: "<full>"}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs(), Accent: "<low>", Warn: "<half>", Bad: "<full>"}
 	row := DrawCharts(processWithHistory(), 40, 6, noon, look)[4]
 	low, half, full := strings.Index(row, "<low>"), strings.Index(row, "<half>"), strings.Index(row, "<full>")
 	if low < 0 || half < low || full < half {
@@ -65,7 +66,7 @@ func TestChartKeepsShortPeaks(t *testing.T) {
 
 func TestChartOfAYoungProcessFillsItsWidth(t *testing.T) {
 	p := &api.Process{PID: 1, Metrics: &api.Metrics{CPUHistory: []float64{5, 7}, HistorySeconds: []int{50, 5}}}
-	if got := plainRows(DrawCharts(p, 40, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
+	if got := plainRows(DrawCharts(p, 40, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
 		t.Errorf("%q", got)
 	}
 }
@@ -74,7 +75,7 @@ func TestTimelineShowsAStopAsNoFailure(t *testing.T) {
 	p := processWithHistory()
 	end := noon.Add(-time.Minute)
 	p.State, p.Supervision.Runs[2].EndedAt, p.Supervision.Runs[2].ExitSignal = api.StateStopped, &end, "SIGTERM"
-	rows := plainRows(DrawCharts(p, 75, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := plainRows(DrawCharts(p, 75, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if got := rows[5]; strings.Count(got, "✗") != 1 || strings.Count(got, "■") != 1 {
 		t.Errorf("%q", got)
 	}
@@ -84,12 +85,12 @@ func TestChartsFillTheirSize(t *testing.T) {
 	for _, p := range []*api.Process{processWithHistory(), {}, {PID: 1, Metrics: &api.Metrics{CPUHistory: make([]float64, 500)}}} {
 		for w := 2; w < 200; w++ {
 			for h := 1; h < 8; h++ {
-				rows := DrawCharts(p, w, h, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})
+				rows := DrawCharts(p, w, h, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})
 				if len(rows) != h {
 					t.Fatalf("%d rows, want %d", len(rows), h)
 				}
 				for _, row := range rows {
-					if got := widget.Width(row); got != w {
+					if got := text.Width(row); got != w {
 						t.Fatalf("row %q takes %d cells of %d", row, got, w)
 					}
 				}

@@ -9,11 +9,14 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // A layout has the rectangles of the view's parts.
-type layout struct{ table, charts, heading, reason, log widget.Rect }
+type layout struct{ table, charts, heading, reason, log look.Rect }
 
 // Minimum heights of the view's parts, with their headings.
 const (
@@ -26,7 +29,7 @@ const (
 func (p *Pane) computeLayout() layout {
 	top := panes.FleetTabRows(p.env)
 	all := layoutRows(p, p.h-top)
-	for _, r := range []*widget.Rect{&all.table, &all.charts, &all.heading, &all.reason, &all.log} {
+	for _, r := range []*look.Rect{&all.table, &all.charts, &all.heading, &all.reason, &all.log} {
 		r.Y += top
 	}
 	return all
@@ -34,7 +37,7 @@ func (p *Pane) computeLayout() layout {
 
 // layoutRows lays the parts out in h rows. An unfit part has no height.
 func layoutRows(p *Pane, h int) (all layout) {
-	body := widget.Rect{W: p.w, H: h}
+	body := look.Rect{W: p.w, H: h}
 	h = min(max(p.table.rowCount()+1, minTableHeight+1), body.H*9/20)
 	if p.tableHeight > 0 {
 		h = p.tableHeight
@@ -54,14 +57,14 @@ func layoutRows(p *Pane, h int) (all layout) {
 		return layout{table: body}
 	}
 	if p.wantsCharts() && body.H-h-1-ChartRows >= minLogHeight {
-		all.charts = widget.Rect{Y: h, W: body.W, H: ChartRows}
+		all.charts = look.Rect{Y: h, W: body.W, H: ChartRows}
 		h += ChartRows
 	}
-	all.heading = widget.Rect{Y: h, W: body.W, H: 1}
+	all.heading = look.Rect{Y: h, W: body.W, H: 1}
 	h++
 	if selected, ok := p.table.Selected(); ok && p.merged == nil {
 		n := min(len(reasonRows(&selected, body.W, time.Now())), max(body.H-h-covered-minLogHeight, 0))
-		all.reason = widget.Rect{Y: h, W: body.W, H: n}
+		all.reason = look.Rect{Y: h, W: body.W, H: n}
 		h += n
 	}
 	all.log.Y += h
@@ -119,7 +122,7 @@ func (p *Pane) Draw() []string {
 	p.log.Focused = p.logFocused
 	log := p.log.Draw(parts.log.W, parts.log.H, look)
 	if parts.reason.H == 0 {
-		rows = append(rows, p.log.DrawHeading(&selected, widget.Reason(&selected, now), p.w, look))
+		rows = append(rows, p.log.DrawHeading(&selected, states.Reason(&selected, now), p.w, look))
 		return padHeight(append(rows, log...), p.w, p.h)
 	}
 	rows = append(rows, p.log.DrawHeading(&selected, "", p.w, look))
@@ -130,21 +133,21 @@ func (p *Pane) Draw() []string {
 // padHeight appends blank rows of w cells up to h rows.
 func padHeight(rows []string, w, h int) []string {
 	for len(rows) < h {
-		rows = append(rows, widget.Spaces(w))
+		rows = append(rows, text.Spaces(w))
 	}
 	return rows
 }
 
 // drawProjectHeading draws the heading in place of a log's.
-func (t *Table) drawProjectHeading(w int, look *widget.Look) string {
+func (t *Table) drawProjectHeading(w int, look *look.Look) string {
 	g := t.HeaderProject()
 	switch {
 	case g == nil || g.file == "" && g.group == nil:
-		return widget.Heading("log", "", w, false, look)
+		return look.Heading("log", "", w, false)
 	case g.group != nil:
-		return widget.Heading(g.name(), widget.Count(g.group.Processes, "process")+" on "+widget.Count(g.group.Machines, "machine"), w, false, look)
+		return look.Heading(g.name(), text.Count(g.group.Processes, "process")+" on "+text.Count(g.group.Machines, "machine"), w, false)
 	}
-	return widget.Heading(g.name(), widget.ShortPath(g.file, t.Home), w, false, look)
+	return look.Heading(g.name(), text.ShortPath(g.file, t.Home), w, false)
 }
 
 // maxReasonRows is how many rows the reason of a failure may take.
@@ -152,32 +155,32 @@ const maxReasonRows = 3
 
 // reasonRows returns why a process failed, wrapped to w cells; nil for others.
 func reasonRows(p *api.Process, w int, now time.Time) []string {
-	reason := widget.Why(p, now)
+	reason := states.Why(p, now)
 	if reason == "" {
 		return nil
 	}
-	rows := widget.WrapWords(reason, max(w-4, 1))
+	rows := text.WrapWords(reason, max(w-4, 1))
 	return rows[:min(len(rows), maxReasonRows)]
 }
 
 // drawReason draws why a process failed, above the last lines of its log.
-func drawReason(p *api.Process, at widget.Rect, now time.Time, look *widget.Look) (rows []string) {
-	sign, ink := widget.StateGlyph(p, look)
+func drawReason(p *api.Process, at look.Rect, now time.Time, look *look.Look) (rows []string) {
+	sign, ink := states.StateGlyph(p, look)
 	for _, line := range reasonRows(p, at.W, now)[:at.H] {
-		rows = append(rows, ink.Text(widget.Fit(" "+sign+" "+line, at.W)))
+		rows = append(rows, ink.Text(text.Fit(" "+sign+" "+line, at.W)))
 		sign = " "
 	}
 	return rows
 }
 
-func (p *Pane) emptyPage() *widget.Page {
+func (p *Pane) emptyPage() *look.Page {
 	if !p.env.News().Connected {
-		return &widget.Page{Title: "Connecting to the engine…"}
+		return &look.Page{Title: "Connecting to the engine…"}
 	}
 	hint := func(a keymap.Action, does string) panes.Hint {
 		return panes.HintFor(p.env.Bindings(), a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
 	}
-	return &widget.Page{
+	return &look.Page{
 		Title: "No processes yet",
 		Lines: []string{"What you start here keeps running without the dashboard,", "and its output is kept."},
 		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
@@ -214,7 +217,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		p.mouseOnTable(e, down)
 	case p.log == nil && p.merged == nil || !parts.log.Contains(e.X, e.Y):
 	case e.IsWheel():
-		p.onShownLog(func(l *Log) { l.Scroll(widget.WheelRows(e)) })()
+		p.onShownLog(func(l *Log) { l.Scroll(list.WheelRows(e)) })()
 	case down:
 		return p.focusLog(true)
 	}
@@ -225,7 +228,7 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 	t := p.table
 	switch {
 	case e.IsWheel():
-		t.Move(widget.WheelRows(e) / 3)
+		t.Move(list.WheelRows(e) / 3)
 	case !down:
 	case e.Y == 0:
 		if c, ok := t.ColumnAt(e.X); ok {

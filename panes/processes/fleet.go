@@ -14,7 +14,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 const (
@@ -80,7 +82,7 @@ func (f *Fleet) fetchRows(h int) tea.Cmd {
 	t := &f.table
 	// The cursor may have moved since the last drawing; the new view decides about the missing
 	// rows.
-	t.top = widget.Follow(t.top, t.cursor, t.rowCount(), h)
+	t.top = list.Follow(t.top, t.cursor, t.rowCount(), h)
 	in := f.buildQuery(h)
 	// A query for missing rows replaces one waiting for changes, but not one for the same rows.
 	fresh := !sameTable(in, f.answered) || f.answer.Serial == 0 || !f.coversRows(t.top, h)
@@ -137,7 +139,7 @@ func (f *Fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOu
 		p := *l.Process
 		p.ID = api.OnMachine(l.Host, p.ID)
 		if l.Away && !p.State.Ended() {
-			p.State = widget.StateAway
+			p.State = states.StateAway
 		}
 		rows = append(rows, tableRow{group, len(all)})
 		all = append(all, p)
@@ -163,10 +165,10 @@ func (f *Fleet) toggleGroup() {
 
 func (f *Fleet) askGroup() {
 	names := []string{"", "host"}
-	choices := []widget.Choice{{Text: "nothing", Detail: "one list"}, {Text: "host", Detail: "a group for each machine"}}
+	choices := []list.Choice{{Text: "nothing", Detail: "one list"}, {Text: "host", Detail: "a group for each machine"}}
 	for _, key := range f.answer.Labels {
 		names = append(names, "label:"+key)
-		choices = append(choices, widget.Choice{Text: widget.Clean(key), Also: "label", Detail: "label"})
+		choices = append(choices, list.Choice{Text: text.Clean(key), Also: "label", Detail: "label"})
 	}
 	look := f.env.Look()
 	for i := range choices {
@@ -175,8 +177,8 @@ func (f *Fleet) askGroup() {
 			choices[i].Sign = look.Glyphs.Check
 		}
 	}
-	u := &dialog.Picker{Title: "Group the fleet by", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "group by it" }}
-	u.Pick = func(c widget.Choice) tea.Cmd {
+	u := &dialog.Picker{Title: "Group the fleet by", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "group by it" }}
+	u.Pick = func(c list.Choice) tea.Cmd {
 		f.group, f.open = names[c.Number], map[string]bool{}
 		f.table.cursor, f.table.id = 0, ""
 		return nil
@@ -263,7 +265,7 @@ func openRemote(p *Pane, session api.Process) tea.Cmd {
 // drawTabs draws the tabs of the two tables, this machine's and the fleet's, each with its counts.
 func (f *Fleet) drawTabs(w int) string {
 	n := f.env.News()
-	fleet := "fleet " + widget.Thousands(n.Fleet.Processes) + " on " + widget.Count(n.Fleet.Machines, "machine")
+	fleet := "fleet " + text.Thousands(n.Fleet.Processes) + " on " + text.Count(n.Fleet.Machines, "machine")
 	fleet = panes.WithCounts(fleet, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
 	hint := panes.WithKey(f.env.Bindings(), "", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
 	switch {
@@ -273,9 +275,9 @@ func (f *Fleet) drawTabs(w int) string {
 	case f.answer.Loading:
 		hint = "loading…"
 	case f.group != "":
-		hint = "by " + widget.Clean(strings.TrimPrefix(f.group, "label:"))
+		hint = "by " + text.Clean(strings.TrimPrefix(f.group, "label:"))
 	}
-	return panes.DrawFleetTabs(f.env, f.shown, "here "+widget.Thousands(len(n.Processes)), fleet, hint, w)
+	return panes.DrawFleetTabs(f.env, f.shown, "here "+text.Thousands(len(n.Processes)), fleet, hint, w)
 }
 
 // A fleetWindow describes the rows of a table beyond the loaded ones.

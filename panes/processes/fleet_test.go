@@ -13,8 +13,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -52,7 +52,7 @@ func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
 	p, e := newTestPane(service("1", "mine", nil))
 	f := &fakeFleet{total: total}
 	panestest.On(e.API.(*panestest.Engine), api.FleetProcesses, f.processes)
-	e.Inks = widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	e.Inks = look.Look{Glyphs: themes.UnicodeGlyphs()}
 	e.Known.Fleet = &api.FleetSummary{Machines: 1000, Away: 3, Processes: total, Failed: 12}
 	p.HandleNews(&e.Known)
 	p.press(t, keymap.ProcessFleet)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A project is the processes of one project file, those without one, or a group of a fleet.
@@ -32,7 +34,7 @@ func headerID(file string) string { return "project " + file }
 
 func (g *project) name() string {
 	if g.group != nil {
-		return cmp.Or(widget.Clean(g.file), "without the label")
+		return cmp.Or(text.Clean(g.file), "without the label")
 	}
 	if g.file == "" {
 		return "no project"
@@ -51,7 +53,7 @@ func projectNames(all []api.Process) map[string]string {
 		if _, known := names[file]; file == "" || known && !p.StartedAt.After(newest[file]) {
 			continue
 		}
-		names[file] = widget.Clean(cmp.Or(p.Project.Project, filepath.Base(projectFolder(p))))
+		names[file] = text.Clean(cmp.Or(p.Project.Project, filepath.Base(projectFolder(p))))
 		newest[file] = p.StartedAt
 	}
 	return names
@@ -191,7 +193,7 @@ func (t *Table) countStates(g *project) (up, failed, all int) {
 }
 
 // drawHeader draws the header of a project.
-func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) string {
+func (t *Table) drawHeader(g *project, cursor bool, w int, look *look.Look) string {
 	sign, here, name := look.Glyphs.Unfolded, " ", look.Strong
 	if t.folded[g.file] && t.filter == "" || g.group != nil && !g.group.Open {
 		sign = look.Glyphs.Folded
@@ -199,12 +201,12 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) st
 	if cursor {
 		here, name = look.Glyphs.Selected, look.Current
 	}
-	r := widget.Row{Plain: cursor && t.Focused}
+	r := list.Row{Plain: cursor && t.Focused}
 	r.Add(here, look.Accent)
 	r.Add("  "+sign+" ", look.Dim)
 	at := t.stateColumnX()
-	r.Add(widget.Fit(g.name(), max(at-columnGap-r.Cells, min(12, w-r.Cells))), name)
-	r.Add(widget.Spaces(columnGap), "")
+	r.Add(text.Fit(g.name(), max(at-columnGap-r.Cells, min(12, w-r.Cells))), name)
+	r.Add(text.Spaces(columnGap), "")
 	up, failed, all := t.countStates(g)
 	ink := look.Good
 	switch {
@@ -213,23 +215,23 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) st
 	case up < all:
 		ink = look.Warn
 	}
-	r.AddKept(widget.Itoa(up)+"/"+widget.Itoa(all)+" up", ink, look.Selected)
+	r.AddKept(text.Itoa(up)+"/"+text.Itoa(all)+" up", ink, look.Selected)
 	if failed > 0 {
-		r.AddKept(", "+widget.Itoa(failed)+" failed", look.Bad, look.Selected)
+		r.AddKept(", "+text.Itoa(failed)+" failed", look.Bad, look.Selected)
 	}
 	if m := g.group; m != nil && m.Machines > 1 {
-		r.Add(widget.Spaces(columnGap)+widget.Itoa(m.Machines)+" machines", look.Dim)
+		r.Add(text.Spaces(columnGap)+text.Itoa(m.Machines)+" machines", look.Dim)
 	}
 	if m := g.group; m != nil && m.Away > 0 {
 		away := "away"
 		if m.Machines > 1 {
-			away = widget.Itoa(m.Away) + " away"
+			away = text.Itoa(m.Away) + " away"
 		}
 		r.Add(", "+away, look.Dim)
 	}
 	if g.group == nil && g.file != "" && w-r.Cells > columnGap+4 {
-		folder := widget.ShortPath(filepath.Dir(g.file), t.Home)
-		r.Add(widget.Spaces(columnGap)+widget.ClipPath(folder, w-r.Cells-columnGap), look.Dim)
+		folder := text.ShortPath(filepath.Dir(g.file), t.Home)
+		r.Add(text.Spaces(columnGap)+text.ClipPath(folder, w-r.Cells-columnGap), look.Dim)
 	}
 	return t.finishRow(&r, w, look)
 }
@@ -244,11 +246,11 @@ func (t *Table) stateColumnX() int {
 }
 
 // finishRow pads or clips a row to the width of the table.
-func (t *Table) finishRow(r *widget.Row, w int, look *widget.Look) string {
-	r.Add(widget.Spaces(w-r.Cells), "")
+func (t *Table) finishRow(r *list.Row, w int, look *look.Look) string {
+	r.Add(text.Spaces(w-r.Cells), "")
 	line := r.Text.String()
 	if r.Cells > w {
-		line = widget.Cut(line, w, "")
+		line = text.Cut(line, w, "")
 	}
 	if r.Plain {
 		return look.Selected.Text(line)

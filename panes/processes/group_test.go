@@ -13,8 +13,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -39,7 +40,7 @@ func projectProcesses() []api.Process {
 }
 
 func TestTableGroupsProcessesByProject(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	table := tableOf(projectProcesses())
 	table.Home = "/home/ann"
 	compareRows(t, plainRows(table.Draw(80, 9, noon, look)), []string{
@@ -61,7 +62,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	}
 	for w := 20; w < 160; w++ {
 		for _, row := range tableOf(projectProcesses()).Draw(w, 9, noon, look) {
-			if got := widget.Width(row); got != w {
+			if got := text.Width(row); got != w {
 				t.Fatalf("row %q takes %d cells of %d", row, got, w)
 			}
 		}
@@ -69,7 +70,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 }
 
 func TestProjectHeaderShowsTheNameInItsFile(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	all := projectProcesses()
 	for i := range all {
 		if p := &all[i]; p.Name == "web" {

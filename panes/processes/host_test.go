@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/states"
 )
 
 func TestTableShowsAndFiltersByMachine(t *testing.T) {
 	var table Table
-	look := &widget.Look{}
+	look := &look.Look{}
 	head := func() string { return table.Draw(120, 10, time.Now(), look)[0] }
 	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "box/b", Name: "far", State: api.StateRunning},
-		{ID: "box/c", Name: "gone", State: widget.StateAway}}
+		{ID: "box/c", Name: "gone", State: states.StateAway}}
 	table.SetRows(all[:1])
 	if strings.Contains(head(), "host") {
 		t.Errorf("a column that says nothing: %s", head())
@@ -34,7 +35,7 @@ func TestTableShowsAndFiltersByMachine(t *testing.T) {
 // The column appears only if such a process is listed and the table is wide enough.
 func TestTableShowsTheMachineThatStartedAProcess(t *testing.T) {
 	var table Table
-	look := &widget.Look{}
+	look := &look.Look{}
 	drawn := func(w int) string { return strings.Join(table.Draw(w, 10, time.Now(), look), "\n") }
 	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "b", Name: "far", State: api.StateRunning, From: "me@laptop\x1b[2J"}}
 	table.SetRows(all[:1])

@@ -5,7 +5,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
 )
 
 // Limits of a Log.
@@ -89,7 +91,7 @@ type logLine struct {
 	at     time.Time
 	from   int64 // its offset in its own log
 	next   int64 // offset of the next line there
-	text   *widget.Line
+	text   *logtext.Line
 	breaks []int // first cells of its rows when wrapped
 	width  int   // of these rows
 	drawn  string
@@ -129,7 +131,7 @@ func (l *logView) isMerged() bool { return len(l.names) > 0 }
 
 func (l *Log) addProcess(p api.Process) {
 	l.states[p.ID] = p.State
-	source := logmerge.NewSource(p, l.sources, widget.Tints, widget.Clean)
+	source := logmerge.NewSource(p, l.sources, look.Tints, text.Clean)
 	l.sources = append(l.sources, source)
 	for _, span := range source.Spans("") {
 		// Lines are already shown, so the process is new and all of its log follows them.
@@ -138,7 +140,7 @@ func (l *Log) addProcess(p api.Process) {
 		}
 		l.spans = append(l.spans, span)
 		l.names = append(l.names, lineName{source.Label, source.Tint, span.Stream == "stderr", p.Kind == api.KindSession})
-		l.nameWidth = max(l.nameWidth, widget.Width(source.Label))
+		l.nameWidth = max(l.nameWidth, text.Width(source.Label))
 	}
 }
 
@@ -185,14 +187,14 @@ func (l *Log) resumeReading() {
 func (l *logView) Following() bool { return l.follow }
 
 // parseLine returns line i with its styles and without control characters. It is cached.
-func (l *logView) parseLine(i int) *widget.Line {
+func (l *logView) parseLine(i int) *logtext.Line {
 	line := &l.lines[i]
 	if line.text == nil {
 		raw := line.raw
 		if l.pretty {
 			raw = prettyLine(raw)
 		}
-		t := widget.ReadLine(raw, l.Terminal || l.isMerged() && l.names[line.name].terminal)
+		t := logtext.ReadLine(raw, l.Terminal || l.isMerged() && l.names[line.name].terminal)
 		line.text = &t
 	}
 	return line.text

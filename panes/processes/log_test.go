@@ -15,8 +15,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/tests/needs"
 	"tandem/themes"
 )
@@ -111,9 +113,9 @@ func (f *fakeLog) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (w
 func (f *fakeLog) drawLog(t testing.TB, l *Log, w, h int) []string {
 	l.SetSize(w, h)
 	f.answerAll(t, l)
-	rows := plainRows(l.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := plainRows(l.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	for _, r := range rows {
-		if got := widget.Width(r); got != w {
+		if got := text.Width(r); got != w {
 			t.Fatalf("row %q takes %d cells of %d", r, got, w)
 		}
 	}
@@ -195,7 +197,7 @@ func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
 	if l.skipped < 4<<20 {
 		t.Errorf("skipped %d bytes", l.skipped)
 	}
-	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "flood"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "flood"}, "", 60, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if !strings.Contains(head, "skipped "+units.Bytes(l.skipped)) {
 		t.Errorf("the heading is %q", head)
 	}
@@ -249,7 +251,7 @@ func TestSearchCoversTheWholeLog(t *testing.T) {
 	find(false, "needle two", 2, false)
 	find(false, "needle one", 1, true)
 	find(true, "needle two", 2, true)
-	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "hay"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "hay"}, "", 60, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if !strings.Contains(head, "/need.e 2/2") {
 		t.Errorf("the heading is %q", head)
 	}
@@ -278,7 +280,7 @@ func TestLineOffsetsCountInvalidBytes(t *testing.T) {
 func TestLogKeepsColorsAndShowsControlCharacters(t *testing.T) {
 	f, l := &fakeLog{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", "", false)
 	f.drawLog(t, l, 40, 1)
-	row := l.Draw(40, 1, &widget.Look{})[0]
+	row := l.Draw(40, 1, &look.Look{})[0]
 	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^G") {
 		t.Errorf("got %q", row)
 	}
@@ -294,18 +296,18 @@ func TestMarksDoNotSpreadWithinARun(t *testing.T) {
 		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
 	rapid.Check(t, func(t *rapid.T) {
 		line := strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "line"), "")
-		read, text := widget.ReadLine(line, rapid.Bool().Draw(t, "terminal")), ""
+		read, s := logtext.ReadLine(line, rapid.Bool().Draw(t, "terminal")), ""
 		for _, run := range read.Runs {
-			text += run.Text
+			s += run.Text
 		}
-		if widget.Width(text) != read.Cells {
-			t.Fatalf("%q became %q, which is %d wide and not %d", line, text, widget.Width(text), read.Cells)
+		if text.Width(s) != read.Cells {
+			t.Fatalf("%q became %q, which is %d wide and not %d", line, s, text.Width(s), read.Cells)
 		}
 	})
 }
 
 func TestLogHighlightsLevels(t *testing.T) {
-	look := &widget.Look{Bad: "<bad>", Warn: "<warn>", Good: "<good>", Faint: "<faint>"}
+	look := &look.Look{Bad: "<bad>", Warn: "<warn>", Good: "<good>", Faint: "<faint>"}
 	for line, want := range map[string]string{
 		"12:00 ERROR x":     "12:00 <bad>ERROR\x1b[m x",
 		"level=warning hey": "level=<warn>warning\x1b[m hey",
@@ -354,7 +356,7 @@ func TestEveryViewIsAContiguousPartOfTheLog(t *testing.T) {
 					break
 				}
 			}
-			if rows := l.Draw(w, h, &widget.Look{}); len(rows) != h {
+			if rows := l.Draw(w, h, &look.Look{}); len(rows) != h {
 				t.Fatalf("%d rows of %d", len(rows), h)
 			}
 			for i, line := range l.lines {
@@ -377,12 +379,12 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 			l.wrap = wrap
 			l.SetSize(w, 5)
 			served.answerAll(t, l)
-			for _, row := range l.Draw(w, 5, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
+			for _, row := range l.Draw(w, 5, &look.Look{Glyphs: themes.UnicodeGlyphs()}) {
 				plain := ansi.Strip(row)
 				if strings.ContainsFunc(plain, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 					t.Fatalf("%q has a control character", plain)
 				}
-				if got := widget.Width(row); got != w {
+				if got := text.Width(row); got != w {
 					t.Fatalf("%q takes %d cells of %d", row, got, w)
 				}
 			}
@@ -392,7 +394,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 
 func BenchmarkDrawLogAllNew(b *testing.B) {
 	f, l := &fakeLog{text: numberedLines(10_000)}, NewLog("1", "", false)
-	look := &widget.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
 	l.SetSize(200, 40)
 	f.answerAll(b, l)
 	line := strings.Repeat("2026-11-20 ERROR something \x1b[32mgreen\x1b[0m happened ", 3) + "\n"

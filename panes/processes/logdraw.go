@@ -6,19 +6,22 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
+	"tandem/panes/states"
 )
 
 // A drawKey has everything a drawn line depends on, except the line.
 type drawKey struct {
 	w, left, finds int
 	found          bool
-	text           widget.Ink
+	text           look.Ink
 }
 
 // Draw returns the visible part of the log: h rows of w cells. The slice is valid until the next
 // call.
-func (l *Log) Draw(w, h int, look *widget.Look) []string {
+func (l *Log) Draw(w, h int, look *look.Look) []string {
 	if l.SetSize(w, h); len(l.lines) == 0 && w > 0 {
 		return l.drawEmpty(look)
 	}
@@ -38,13 +41,13 @@ func (l *Log) Draw(w, h int, look *widget.Look) []string {
 		row = 0
 	}
 	for len(l.out) < l.h {
-		l.out = append(l.out, widget.Spaces(l.w))
+		l.out = append(l.out, text.Spaces(l.w))
 	}
 	return l.out
 }
 
 // drawEmpty draws a log without lines.
-func (l *Log) drawEmpty(look *widget.Look) []string {
+func (l *Log) drawEmpty(look *look.Look) []string {
 	if len(l.tail) == 0 {
 		return l.drawNothing(look)
 	}
@@ -52,38 +55,38 @@ func (l *Log) drawEmpty(look *widget.Look) []string {
 	first := max(l.h-len(l.tail), 0)
 	for y := range max(l.h, 0) {
 		if y < first {
-			l.out = append(l.out, widget.Spaces(l.w))
+			l.out = append(l.out, text.Spaces(l.w))
 			continue
 		}
-		l.out = append(l.out, look.Dim.Text(widget.Fit(widget.Clean(l.tail[len(l.tail)-l.h+y]), l.w)))
+		l.out = append(l.out, look.Dim.Text(text.Fit(text.Clean(l.tail[len(l.tail)-l.h+y]), l.w)))
 	}
 	return l.out
 }
 
 // drawNothing draws the reason for an empty log.
-func (l *logView) drawNothing(look *widget.Look) []string {
-	text := ""
+func (l *logView) drawNothing(look *look.Look) []string {
+	s := ""
 	switch {
 	case l.err != nil:
-		text = widget.Clean(l.err.Error())
+		s = text.Clean(l.err.Error())
 	case l.known && l.idle:
-		text = "no output"
+		s = "no output"
 	case l.known:
-		text = "no output yet"
+		s = "no output yet"
 	}
 	l.out = l.out[:0]
 	for y := range max(l.h, 0) {
-		if y == l.h/3 && text != "" {
-			l.out = append(l.out, look.Dim.Text(widget.Center(text, l.w)))
+		if y == l.h/3 && s != "" {
+			l.out = append(l.out, look.Dim.Text(text.Center(s, l.w)))
 			continue
 		}
-		l.out = append(l.out, widget.Spaces(l.w))
+		l.out = append(l.out, text.Spaces(l.w))
 	}
 	return l.out
 }
 
 // drawLine draws one row of line i.
-func (l *logView) drawLine(i, row int, look *widget.Look) string {
+func (l *logView) drawLine(i, row int, look *look.Look) string {
 	line := &l.lines[i]
 	width := l.textWidth()
 	key := drawKey{width, l.left, l.search.serial, line.offset == l.search.at, look.Text}
@@ -91,16 +94,16 @@ func (l *logView) drawLine(i, row int, look *widget.Look) string {
 	if !l.wrap && line.drawn != "" && line.key == key {
 		return line.drawn
 	}
-	text := l.parseLine(i)
+	s := l.parseLine(i)
 	from, to := l.rowCells(i, row)
 	more := ""
-	if !l.wrap && text.Cells > to {
+	if !l.wrap && s.Cells > to {
 		more = look.Glyphs.More
-		to -= widget.Width(more)
+		to -= text.Width(more)
 	}
-	d := widget.LineDrawing{Dst: l.buf[:0], From: from, To: to, Look: look}
-	d.Draw(text, l.textMarks(text, key.found, look))
-	d.Dst = append(d.Dst, widget.Spaces(width-widget.Width(more)-d.Used)...)
+	d := logtext.LineDrawing{Dst: l.buf[:0], From: from, To: to, Look: look}
+	d.Draw(s, l.textMarks(s, key.found, look))
+	d.Dst = append(d.Dst, text.Spaces(width-text.Width(more)-d.Used)...)
 	d.Dst = append(d.Dst, look.Dim.Text(more)...)
 	l.buf = d.Dst
 	if l.wrap {
@@ -125,9 +128,9 @@ func (l *logView) rowCells(i, row int) (from, to int) {
 }
 
 // textMarks returns the highlights of a line: matches of the search, else words for a level.
-func (l *logView) textMarks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
+func (l *logView) textMarks(text *logtext.Line, found bool, look *look.Look) []logtext.TextMark {
 	plain := text.Plain()
-	var marks []widget.TextMark
+	var marks []logtext.TextMark
 	if l.search.re != nil {
 		ink := look.Found
 		if found {
@@ -135,7 +138,7 @@ func (l *logView) textMarks(text *widget.Line, found bool, look *widget.Look) []
 		}
 		for _, at := range l.search.re.FindAllStringIndex(plain, 100) {
 			if at[1] > at[0] {
-				marks = append(marks, widget.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
+				marks = append(marks, logtext.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
 			}
 		}
 	}
@@ -149,8 +152,8 @@ func (l *logView) textMarks(text *widget.Line, found bool, look *widget.Look) []
 const maxLevelScan = 200
 
 // findLevels finds the words for the severity of a line.
-func findLevels(s string, look *widget.Look) []widget.TextMark {
-	var marks []widget.TextMark
+func findLevels(s string, look *look.Look) []logtext.TextMark {
+	var marks []logtext.TextMark
 	s = s[:min(len(s), maxLevelScan)]
 	for i := 0; i < len(s); {
 		if !isLetter(s[i]) {
@@ -162,7 +165,7 @@ func findLevels(s string, look *widget.Look) []widget.TextMark {
 			j++
 		}
 		if ink, ok := levelInk(s[i:j], look); ok {
-			marks = append(marks, widget.TextMark{From: i, To: j, Ink: ink})
+			marks = append(marks, logtext.TextMark{From: i, To: j, Ink: ink})
 		}
 		i = j
 	}
@@ -171,7 +174,7 @@ func findLevels(s string, look *widget.Look) []widget.TextMark {
 
 func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
 
-func levelInk(word string, look *widget.Look) (widget.Ink, bool) {
+func levelInk(word string, look *look.Look) (look.Ink, bool) {
 	if len(word) < 3 || len(word) > 9 {
 		return "", false
 	}
@@ -190,37 +193,37 @@ func levelInk(word string, look *widget.Look) (widget.Ink, bool) {
 
 // DrawHeading draws the row above the log: the name and command of its process, or the reason of a
 // failure, and the state of the view.
-func (l *Log) DrawHeading(p *api.Process, reason string, w int, look *widget.Look) string {
-	detail, ink := widget.CommandText(p), look.Dim
+func (l *Log) DrawHeading(p *api.Process, reason string, w int, look *look.Look) string {
+	detail, ink := states.CommandText(p), look.Dim
 	if reason != "" {
 		detail = reason
-		if _, ink = widget.StateGlyph(p, look); p.State == api.StateRunning {
+		if _, ink = states.StateGlyph(p, look); p.State == api.StateRunning {
 			ink = look.Warn
 		}
 	}
-	return l.drawHeading(widget.Clip(widget.Clean(p.Name), max(w/3, 8)), detail, ink, w, look)
+	return l.drawHeading(text.Clip(text.Clean(p.Name), max(w/3, 8)), detail, ink, w, look)
 }
 
 // DrawMergedHeading draws the row above merged logs.
-func (l *Log) DrawMergedHeading(w int, look *widget.Look) string {
-	return l.drawHeading("logs", widget.Clip(l.title, max(w/2, 8)), look.Dim, w, look)
+func (l *Log) DrawMergedHeading(w int, look *look.Look) string {
+	return l.drawHeading("logs", text.Clip(l.title, max(w/2, 8)), look.Dim, w, look)
 }
 
 // drawHeading draws a title and a detail on the left and the state of the view on the right.
-func (l *Log) drawHeading(title, detail string, ink widget.Ink, w int, look *widget.Look) string {
+func (l *Log) drawHeading(title, detail string, ink look.Ink, w int, look *look.Look) string {
 	name := look.Dim
 	if l.Focused {
 		name = look.Title
 	}
 	status := " " + l.statusText() + " "
-	rest := w - widget.Width(title) - widget.Width(status) - 5
+	rest := w - text.Width(title) - text.Width(status) - 5
 	if rest < 0 {
-		return widget.Heading(title, "", w, l.Focused, look)
+		return look.Heading(title, "", w, l.Focused)
 	}
 	line := look.Edge("─", l.Focused) + " " + name.Text(title) + " "
-	if detail = widget.Clip(detail, rest-2); detail != "" {
+	if detail = text.Clip(detail, rest-2); detail != "" {
 		line += ink.Text(detail) + " "
-		rest -= widget.Width(detail) + 1
+		rest -= text.Width(detail) + 1
 	}
 	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
 }
@@ -235,7 +238,7 @@ func (l *Log) statusText() string {
 		parts = append(parts, "cannot be read")
 	}
 	if f := &l.search; f.label != "" {
-		text := "/" + widget.Clip(widget.Clean(f.label), 20)
+		text := "/" + text.Clip(text.Clean(f.label), 20)
 		if f.total > 0 {
 			text += fmt.Sprintf(" %d/%d", f.number, f.total)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/vt/scan"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // TogglePretty switches between structured lines in columns and raw ones.
@@ -44,11 +44,11 @@ func prettyLine(line string) string {
 		parts = append(parts, s.time)
 	}
 	if s.level != "" {
-		parts = append(parts, widget.Pad(s.level, max(levelCells, widget.Width(s.level))))
+		parts = append(parts, text.Pad(s.level, max(levelCells, text.Width(s.level))))
 	}
 	if s.message != "" {
 		if len(s.rest) > 0 {
-			s.message = widget.Pad(s.message, max(messageCells, widget.Width(s.message)))
+			s.message = text.Pad(s.message, max(messageCells, text.Width(s.message)))
 		}
 		parts = append(parts, s.message)
 	}

@@ -7,7 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
 )
 
 func TestPrettyShowsJSONLinesInColumns(t *testing.T) {
@@ -56,10 +57,10 @@ func FuzzStructuredLinesAreSafe(f *testing.F) {
 		} else if ok && strings.IndexFunc(pretty, unicode.IsControl) >= 0 {
 			t.Fatalf("%q became %q", line, pretty)
 		}
-		read := widget.ReadLine(pretty, false)
-		text := read.Plain()
-		if !utf8.ValidString(text) || strings.IndexFunc(text, unicode.IsControl) >= 0 || widget.Width(text) != read.Cells {
-			t.Fatalf("%q is drawn as %q", line, text)
+		read := logtext.ReadLine(pretty, false)
+		s := read.Plain()
+		if !utf8.ValidString(s) || strings.IndexFunc(s, unicode.IsControl) >= 0 || text.Width(s) != read.Cells {
+			t.Fatalf("%q is drawn as %q", line, s)
 		}
 	})
 }

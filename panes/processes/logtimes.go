@@ -3,7 +3,8 @@ package processes
 import (
 	"time"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // clockWidth is the width of the column with the times of lines.
@@ -23,22 +24,22 @@ func (l *logView) clockCells() int {
 }
 
 // drawMargin draws the time and the name before a row of line i.
-func (l *logView) drawMargin(i, row int, look *widget.Look) string {
+func (l *logView) drawMargin(i, row int, look *look.Look) string {
 	return l.drawClock(i, row, look) + l.drawName(i, row, look)
 }
 
-func (l *logView) drawClock(i, row int, look *widget.Look) string {
+func (l *logView) drawClock(i, row int, look *look.Look) string {
 	w := l.clockCells()
 	if w == 0 {
 		return ""
 	}
 	at := l.lines[i].at.Local()
 	if row > 0 || l.lines[i].at.IsZero() {
-		return widget.Spaces(w)
+		return text.Spaces(w)
 	}
-	text := at.Format(time.TimeOnly)
+	s := at.Format(time.TimeOnly)
 	if time.Since(at) > 24*time.Hour {
-		text = at.Format("_2 Jan")
+		s = at.Format("_2 Jan")
 	}
-	return look.Dim.Text(widget.Pad(text, w))
+	return look.Dim.Text(text.Pad(s, w))
 }

@@ -11,7 +11,8 @@ import (
 	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // shownLog returns the log of the process under the cursor; nil without one. It is created at once,
@@ -25,7 +26,7 @@ func (p *Pane) shownLog() *Log {
 	if p.log == nil || p.log.ID != selected.ID {
 		p.dropLog()
 		stream := ""
-		if widget.SplitLog(&selected) {
+		if states.SplitLog(&selected) {
 			stream = "stdout"
 			if selected.Failed() { // errors usually explain a failure
 				stream = "stderr"
@@ -80,7 +81,7 @@ func (p *Pane) switchStream() tea.Cmd {
 		return p.env.Say("merged logs show both output and errors; errors have ! after the name", false)
 	}
 	selected, ok := p.table.Selected()
-	if !ok || p.shownLog() == nil || !widget.SplitLog(&selected) {
+	if !ok || p.shownLog() == nil || !states.SplitLog(&selected) {
 		return p.env.Say("this process has one log for both output and errors", false)
 	}
 	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[p.log.Stream]
@@ -135,12 +136,12 @@ func (p *Pane) askSave() tea.Cmd {
 	if log := p.log; log != nil && log.ID == selected.ID {
 		stream = log.Stream
 	}
-	p.env.Ask(dialog.NewPrompt("Save the log of "+widget.Clean(selected.Name)+" to",
-		filepath.Join(p.env.Folder(), widget.AsFileName(selected.Name)+".log"), func(path string) tea.Cmd {
+	p.env.Ask(dialog.NewPrompt("Save the log of "+text.Clean(selected.Name)+" to",
+		filepath.Join(p.env.Folder(), text.AsFileName(selected.Name)+".log"), func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return p.env.Save(panes.FileSave{What: "log", Path: widget.ExpandHome(path, p.env.Home()),
+			return p.env.Save(panes.FileSave{What: "log", Path: text.ExpandHome(path, p.env.Home()),
 				Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 					return copyLog(ctx, e, selected, stream, to)
 				}})

@@ -16,8 +16,9 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -55,9 +56,9 @@ func (f fakeLogs) answerAll(t testing.TB, m *Log) {
 func (f fakeLogs) drawLog(t testing.TB, m *Log, w, h int) []string {
 	m.SetSize(w, h)
 	f.answerAll(t, m)
-	rows := plainRows(m.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := plainRows(m.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	for i := range rows {
-		if got := widget.Width(rows[i]); got != w {
+		if got := text.Width(rows[i]); got != w {
 			t.Fatalf("row %q takes %d cells of %d", rows[i], got, w)
 		}
 		rows[i] = strings.TrimRight(rows[i], " ")

@@ -15,7 +15,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // toggleMerged merges the logs of the marked processes or, without marks, of the project under the
@@ -45,7 +46,7 @@ func (p *Pane) toggleMerged() tea.Cmd {
 
 // joinNames names the processes of a merged log.
 func joinNames(targets []api.Process) string {
-	names := widget.Some(targets, 4, func(p api.Process) string { return widget.Clip(widget.Clean(p.Name), 20) })
+	names := text.Some(targets, 4, func(p api.Process) string { return text.Clip(text.Clean(p.Name), 20) })
 	return strings.Join(names, ", ")
 }
 
@@ -72,12 +73,12 @@ func askSaveMerged(env panes.Env, m *Log) tea.Cmd {
 	if m.project != "" {
 		name = m.title
 	}
-	env.Ask(dialog.NewPrompt("Save the logs of "+widget.Clip(widget.Clean(m.title), 40)+" to",
-		filepath.Join(env.Folder(), widget.AsFileName(name)+".log"), func(path string) tea.Cmd {
+	env.Ask(dialog.NewPrompt("Save the logs of "+text.Clip(text.Clean(m.title), 40)+" to",
+		filepath.Join(env.Folder(), text.AsFileName(name)+".log"), func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return env.Save(panes.FileSave{What: "log", Path: widget.ExpandHome(path, env.Home()),
+			return env.Save(panes.FileSave{What: "log", Path: text.ExpandHome(path, env.Home()),
 				Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 					return copyMerged(ctx, e, spans, to)
 				}})
@@ -121,20 +122,20 @@ func (l *logView) nameCells() int {
 
 // drawName draws the name before a row of line i. Standard error has another separator, as in
 // merged logs on the command line.
-func (l *logView) drawName(i, row int, look *widget.Look) string {
+func (l *logView) drawName(i, row int, look *look.Look) string {
 	if len(l.names) == 0 {
 		return ""
 	}
 	name := l.names[l.lines[i].name]
 	ink, label := look.Tint(name.tint), ""
 	if row == 0 {
-		label = widget.Clip(name.label, l.nameCells()-3)
+		label = text.Clip(name.label, l.nameCells()-3)
 	}
 	rule := ink.Text(look.Glyphs.Separator)
 	if name.stderr {
 		rule = look.Bad.Text("!")
 	}
-	return ink.Text(widget.Pad(label, l.nameCells()-3)) + " " + rule + " "
+	return ink.Text(text.Pad(label, l.nameCells()-3)) + " " + rule + " "
 }
 
 // WholeSpans returns the spans of the logs from their beginnings.

@@ -11,7 +11,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // metricsEvery is the interval between measurements while the view is shown.
@@ -118,7 +120,7 @@ func (p *Pane) refresh() {
 	rows := slices.Clone(p.env.News().Processes)
 	for i := range rows {
 		if !rows[i].State.Ended() && !p.env.News().CanReach(rows[i].ID) {
-			rows[i].State = widget.StateAway
+			rows[i].State = states.StateAway
 		}
 		if metrics := p.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {
 			rows[i].Metrics = metrics
@@ -165,7 +167,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 }
 
 // Note returns the state of a search, or the number of marks.
-func (p *Pane) Note() (string, widget.Ink) {
+func (p *Pane) Note() (string, look.Ink) {
 	note := ""
 	switch {
 	case p.search.cancel != nil:
@@ -173,7 +175,7 @@ func (p *Pane) Note() (string, widget.Ink) {
 	case p.search.pending != nil:
 		note = "waiting for output to search"
 	case p.table.MarkCount() > 0:
-		note = widget.Itoa(p.table.MarkCount()) + " marked"
+		note = text.Itoa(p.table.MarkCount()) + " marked"
 	}
 	return note, p.env.Look().BarWarn
 }
@@ -306,7 +308,7 @@ func (p *Pane) openSelected() tea.Cmd {
 func (p *Pane) askFilter() tea.Cmd {
 	var names []string
 	for _, one := range p.env.News().Processes {
-		names = append(names, widget.Clean(one.Name))
+		names = append(names, text.Clean(one.Name))
 	}
 	p.env.Ask(dialog.NewFilter("Show processes with", filterNote(p), p.table.Filter(),
 		func(text string) tea.Cmd {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // A Table is the table of processes with a cursor, marks, an order and a filter. The cursor stays
@@ -243,13 +245,13 @@ func matchesFilter(p *api.Process, project, filter string) bool {
 	if filter == "" {
 		return true
 	}
-	host, filter := widget.CutHost(filter)
-	if machine, _ := api.MachineOf(p.ID); !widget.OnHost(host, machine) {
+	host, filter := list.CutHost(filter)
+	if machine, _ := api.MachineOf(p.ID); !list.OnHost(host, machine) {
 		return false
 	}
-	text := strings.ToLower(strings.Join([]string{p.Name, project, projectFolder(p), hostText(p), p.Command, p.CWD, string(p.State), stateText(p), widget.WhoFrom(p.Actor, p.From),
+	s := strings.ToLower(strings.Join([]string{p.Name, project, projectFolder(p), hostText(p), p.Command, p.CWD, string(p.State), stateText(p), states.WhoFrom(p.Actor, p.From),
 		string(p.Kind), pidText(p), portsText(p)}, "\n"))
-	return widget.Holds(text, strings.Fields(strings.ToLower(filter)))
+	return text.Holds(s, strings.Fields(strings.ToLower(filter)))
 }
 
 // stateText returns the text of the state column, without the time left until a restart.
@@ -257,7 +259,7 @@ func stateText(p *api.Process) string {
 	if p.State == api.StateBackoff {
 		return "restarts"
 	}
-	return widget.StateWords(p, time.Time{})
+	return states.StateWords(p, time.Time{})
 }
 
 // RowAt returns the row drawn at y, -1 for none.

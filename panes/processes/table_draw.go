@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // A columnKind describes a column.
@@ -25,9 +28,9 @@ func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) str
 
 func columnKinds() []columnKind {
 	return []columnKind{
-		{ColumnName, "name", false, 28, 0, plainCell(func(p *api.Process) string { return widget.Clean(p.Name) })},
+		{ColumnName, "name", false, 28, 0, plainCell(func(p *api.Process) string { return text.Clean(p.Name) })},
 		{ColumnHost, "host", false, 16, 0, plainCell(hostText)},
-		{ColumnState, "state", false, 24, 0, widget.StateWords},
+		{ColumnState, "state", false, 24, 0, states.StateWords},
 		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
 		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
 		{ColumnMemory, "mem", true, 5, 2, plainCell(memoryText)},
@@ -60,12 +63,12 @@ type placedColumn struct {
 
 // Draw returns h rows of w cells: the heading and the processes. The slice is valid until the next
 // call.
-func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
+func (t *Table) Draw(w, h int, now time.Time, look *look.Look) []string {
 	t.out = t.out[:0]
 	if h <= 0 {
 		return t.out
 	}
-	t.top = widget.Follow(t.top, t.cursor, t.rowCount(), h-1)
+	t.top = list.Follow(t.top, t.cursor, t.rowCount(), h-1)
 	t.measureColumns(w, h-1, now)
 	t.out = append(t.out, t.listSign().Over(t.drawHead(w, look), w, look))
 	for row := t.top; len(t.out) < h; row++ {
@@ -76,14 +79,14 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case r != nil:
 			t.out = append(t.out, t.drawHeader(r.project, row == t.cursor, w, look))
 		case row < t.rowCount() || row == 0 && t.isLoading():
-			t.out = append(t.out, look.Dim.Text(widget.Fit("   …", w)))
+			t.out = append(t.out, look.Dim.Text(text.Fit("   …", w)))
 		case row == 0:
-			t.out = append(t.out, look.Dim.Text(widget.Fit("   "+widget.NothingMatches(w-3, t.ClearKey), w)))
+			t.out = append(t.out, look.Dim.Text(text.Fit("   "+list.NothingMatches(w-3, t.ClearKey), w)))
 		default:
-			t.out = append(t.out, widget.Spaces(w))
+			t.out = append(t.out, text.Spaces(w))
 		}
 	}
-	widget.Scrollbar(t.out[1:], w, t.top, t.rowCount(), look)
+	list.Scrollbar(t.out[1:], w, t.top, t.rowCount(), look)
 	return t.out
 }
 
@@ -91,8 +94,8 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 func (t *Table) isLoading() bool { return t.window != nil && (t.window.all == 0 || t.window.loading) }
 
 // listSign returns the position of the cursor among the processes.
-func (t *Table) listSign() widget.ListSign {
-	s := widget.ListSign{Filter: t.filter, Shown: t.matching}
+func (t *Table) listSign() list.ListSign {
+	s := list.ListSign{Filter: t.filter, Shown: t.matching}
 	_, s.All = t.Len()
 	switch {
 	case t.processAt(t.cursor) == nil:
@@ -122,7 +125,7 @@ func (t *Table) isUnused(k *columnKind, now time.Time) bool {
 		return false
 	case ColumnRestarts, ColumnPorts, ColumnHost, ColumnFrom:
 	case ColumnWho:
-		usual = widget.You
+		usual = states.You
 	default:
 		return false
 	}
@@ -147,15 +150,15 @@ func (t *Table) measureColumns(w, n int, now time.Time) {
 		case k.column == ColumnState:
 			k.maxCells = narrowStateCells
 		}
-		cells := max(t.widths[k.column], widget.Width(k.head)+1)
+		cells := max(t.widths[k.column], text.Width(k.head)+1)
 		for row := t.top; row < min(t.top+n, t.rowCount()); row++ {
-			text := ""
+			s := ""
 			if p := t.processAt(row); p != nil {
-				text = k.text(p, now)
+				s = k.text(p, now)
 			} else if r := t.findRow(row); r != nil && k.column == ColumnName {
-				text = r.project.name()
+				s = r.project.name()
 			}
-			cells = max(cells, min(widget.Width(text), k.maxCells))
+			cells = max(cells, min(text.Width(s), k.maxCells))
 		}
 		t.widths[k.column] = cells
 	}
@@ -211,7 +214,7 @@ func (t *Table) placeColumns(kinds []columnKind, w, scrollbar int) {
 		x += cells + columnGap
 	}
 	if rest := w - scrollbar - x; rest >= minCommandCells {
-		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(widget.CommandText)}
+		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(states.CommandText)}
 		t.columns = append(t.columns, placedColumn{command, x, rest})
 	}
 }
@@ -223,7 +226,7 @@ func (t *Table) columnWidth(k columnKind, w int) int {
 	return t.widths[k.column]
 }
 
-func (t *Table) drawHead(w int, look *widget.Look) string {
+func (t *Table) drawHead(w int, look *look.Look) string {
 	ink, chosen := look.Dim, look.Strong
 	if t.Focused {
 		chosen = look.Title
@@ -235,25 +238,25 @@ func (t *Table) drawHead(w int, look *widget.Look) string {
 	}
 	line, x := "   "+head.Text(state)+"  ", leadCells
 	for _, p := range t.columns {
-		text, ink := p.head, ink
+		s, ink := p.head, ink
 		if p.column == t.order {
-			text, ink = text+t.sortArrow(look), chosen
+			s, ink = s+t.sortArrow(look), chosen
 		}
 		w := p.w
 		if p.column == ColumnCPU && w > sparkCells {
 			w -= sparkCells + 1
 		}
-		if text = widget.Clip(text, w); p.right {
-			text = widget.PadLeft(text, w)
+		if s = text.Clip(s, w); p.right {
+			s = text.PadLeft(s, w)
 		}
-		text = widget.Pad(text, p.w)
-		line += widget.Spaces(p.x-x) + ink.Text(text)
+		s = text.Pad(s, p.w)
+		line += text.Spaces(p.x-x) + ink.Text(s)
 		x = p.x + p.w
 	}
-	return line + widget.Spaces(w-x)
+	return line + text.Spaces(w-x)
 }
 
-func (t *Table) sortArrow(look *widget.Look) string {
+func (t *Table) sortArrow(look *look.Look) string {
 	if t.descending() {
 		return look.Glyphs.Descending
 	}
@@ -261,7 +264,7 @@ func (t *Table) sortArrow(look *widget.Look) string {
 }
 
 // drawRow draws a process. The row under the cursor has one color, except for the state.
-func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *widget.Look) string {
+func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *look.Look) string {
 	mark, here := " ", " "
 	if t.marked[p.ID] {
 		mark = look.Glyphs.Attached // a check mark beside the glyph of a failure would confuse
@@ -269,7 +272,7 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 	if cursor {
 		here = look.Glyphs.Selected
 	}
-	glyph, glyphInk := widget.StateGlyph(p, look)
+	glyph, glyphInk := states.StateGlyph(p, look)
 	kind := " "
 	switch {
 	case p.Kind == api.KindSession:
@@ -277,7 +280,7 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 	case p.KeepAlive:
 		kind = look.Glyphs.KeepAlive
 	}
-	r := widget.Row{Plain: cursor && t.Focused}
+	r := list.Row{Plain: cursor && t.Focused}
 	r.Add(here, look.Accent)
 	r.Add(mark+" ", look.Warn)
 	r.AddKept(glyph, glyphInk, look.Selected)
@@ -290,12 +293,12 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 			if to == len(t.columns)-1 {
 				span = w - 1 - c.x
 			}
-			r.Add(widget.Spaces(c.x-r.Cells), "")
+			r.Add(text.Spaces(c.x-r.Cells), "")
 			if reason := t.reasonText(p, now); reason != "" {
-				r.AddKept(widget.Fit(reason, span), glyphInk, look.Selected)
+				r.AddKept(text.Fit(reason, span), glyphInk, look.Selected)
 				continue
 			}
-			r.Add(widget.Fit(widget.CommandText(p), span), look.Dim)
+			r.Add(text.Fit(states.CommandText(p), span), look.Dim)
 		case i < from || i > to:
 			t.drawCell(&r, p, c, cursor, now, look)
 		}
@@ -314,7 +317,7 @@ func (t *Table) idleCells(p *api.Process, now time.Time) (from, to int) {
 	for i := range t.columns {
 		switch c := &t.columns[i]; c.column {
 		case ColumnState:
-			if widget.Width(widget.StateWords(p, now)) > c.w {
+			if text.Width(states.StateWords(p, now)) > c.w {
 				from, to = i, i
 			}
 		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
@@ -334,61 +337,61 @@ func (t *Table) hasColumn(c Column) bool {
 const minCommandPrefix = 12
 
 // drawCommand draws the command of a process and the reason if it is not running.
-func (t *Table) drawCommand(r *widget.Row, p *api.Process, w int, now time.Time, look *widget.Look) {
+func (t *Table) drawCommand(r *list.Row, p *api.Process, w int, now time.Time, look *look.Look) {
 	reason := t.reasonText(p, now)
-	command := widget.CommandText(p)
+	command := states.CommandText(p)
 	if reason == "" {
-		r.Add(widget.Fit(command, w), look.Dim)
+		r.Add(text.Fit(command, w), look.Dim)
 		return
 	}
-	command = widget.Clip(command, max(w-widget.Width(reason)-columnGap, min(minCommandPrefix, w)))
+	command = text.Clip(command, max(w-text.Width(reason)-columnGap, min(minCommandPrefix, w)))
 	r.Add(command, look.Dim)
-	r.AddKept(widget.Fit(widget.Spaces(columnGap)+reason, w-widget.Width(command)), widget.StateInk(p, look), look.Selected)
+	r.AddKept(text.Fit(text.Spaces(columnGap)+reason, w-text.Width(command)), states.StateInk(p, look), look.Selected)
 }
 
 // reasonText returns why a process is not running, except for the part already in the state column.
 func (t *Table) reasonText(p *api.Process, now time.Time) string {
 	for _, c := range t.columns {
-		if c.column == ColumnState && widget.Width(widget.StateWords(p, now)) <= c.w {
-			return widget.BesideState(p)
+		if c.column == ColumnState && text.Width(states.StateWords(p, now)) <= c.w {
+			return states.BesideState(p)
 		}
 	}
-	return widget.Reason(p, now)
+	return states.Reason(p, now)
 }
 
-func (t *Table) drawCell(r *widget.Row, p *api.Process, c *placedColumn, cursor bool, now time.Time, look *widget.Look) {
-	r.Add(widget.Spaces(c.x-r.Cells), "")
+func (t *Table) drawCell(r *list.Row, p *api.Process, c *placedColumn, cursor bool, now time.Time, look *look.Look) {
+	r.Add(text.Spaces(c.x-r.Cells), "")
 	ink := look.Dim
 	switch {
 	case c.column == ColumnName && cursor:
 		ink = look.Current
-	case p.State.Ended() && !p.Failed(), p.State == widget.StateAway:
+	case p.State.Ended() && !p.Failed(), p.State == states.StateAway:
 	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
 		ink = look.Text
 	}
-	text := c.text(p, now)
+	s := c.text(p, now)
 	switch {
 	case c.column == ColumnState:
-		r.AddKept(widget.Fit(text, c.w), widget.StateInk(p, look), look.Selected)
+		r.AddKept(text.Fit(s, c.w), states.StateInk(p, look), look.Selected)
 		return
 	case c.column == ColumnCommand:
 		t.drawCommand(r, p, c.w, now, look)
 		return
 	case c.column == ColumnCPU && c.w > sparkCells:
-		r.Add(widget.PadLeft(widget.Clip(text, c.w-sparkCells-1), c.w-sparkCells-1), ink)
+		r.Add(text.PadLeft(text.Clip(s, c.w-sparkCells-1), c.w-sparkCells-1), ink)
 		r.Add(" "+t.drawSpark(p, look), look.Accent)
 		return
 	}
-	text = widget.Clip(text, c.w)
+	s = text.Clip(s, c.w)
 	if c.right {
-		text = widget.PadLeft(text, c.w)
+		s = text.PadLeft(s, c.w)
 	}
-	r.Add(widget.Pad(text, c.w), ink)
+	r.Add(text.Pad(s, c.w), ink)
 }
 
-func (t *Table) drawSpark(p *api.Process, look *widget.Look) string {
+func (t *Table) drawSpark(p *api.Process, look *look.Look) string {
 	if p.Metrics == nil || p.PID == 0 {
-		return widget.Spaces(sparkCells)
+		return text.Spaces(sparkCells)
 	}
 	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
 }

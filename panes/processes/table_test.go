@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -60,7 +61,7 @@ func namesIn(t *Table) (names []string) {
 }
 
 func TestTableSortsByUrgencyFirst(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	compareRows(t, plainRows(tableOf(sampleProcesses()).Draw(118, 7, noon, look)), []string{
 		"       name   state▲           pid   cpu%            mem     up   rst   ports  who   command                      1/5 ",
 		"▌  ✗   cache  failed                                                           you   serve cache  start redis: no suc…",
@@ -78,7 +79,7 @@ func TestTableSortsByUrgencyFirst(t *testing.T) {
 }
 
 func TestScrollbarClipsCommands(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	row := plainRows(tableOf(sampleProcesses()).Draw(118, 3, noon, look))[1]
 	if !strings.HasSuffix(row, " no such…▐") {
 		t.Errorf("the row with a clipped command is %q", row)
@@ -87,36 +88,36 @@ func TestScrollbarClipsCommands(t *testing.T) {
 
 func TestStateIsInWordsAndKeepsItsColorUnderTheCursor(t *testing.T) {
 	seven, yes, no := 7, true, false
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Good: "<good>", Warn: "<warn>", Bad: "<bad>", Dim: "<dim>", Selected: "<here>"}
+	style := &look.Look{Glyphs: themes.UnicodeGlyphs(), Good: "<good>", Warn: "<warn>", Bad: "<bad>", Dim: "<dim>", Selected: "<here>"}
 	for words, c := range map[string]struct {
-		ink    widget.Ink
+		ink    look.Ink
 		change func(*api.Process)
 	}{
-		"running":          {look.Good, nil},
-		"ready":            {look.Good, func(p *api.Process) { p.Supervision.Ready = &yes }},
-		"not ready":        {look.Warn, func(p *api.Process) { p.Supervision.Ready = &no }},
-		"failed: exited 7": {look.Bad, func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateFailed, 0, &seven }},
-		"failed: SIGSEGV":  {look.Bad, func(p *api.Process) { p.State, p.PID, p.ExitSignal = api.StateExited, 0, "SIGSEGV" }},
-		"exit unknown":     {look.Bad, func(p *api.Process) { p.State, p.PID, p.ExitUnknown = api.StateExited, 0, true }},
-		"stopped":          {look.Dim, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }},
-		"waiting for db": {look.Warn, func(p *api.Process) {
+		"running":          {style.Good, nil},
+		"ready":            {style.Good, func(p *api.Process) { p.Supervision.Ready = &yes }},
+		"not ready":        {style.Warn, func(p *api.Process) { p.Supervision.Ready = &no }},
+		"failed: exited 7": {style.Bad, func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateFailed, 0, &seven }},
+		"failed: SIGSEGV":  {style.Bad, func(p *api.Process) { p.State, p.PID, p.ExitSignal = api.StateExited, 0, "SIGSEGV" }},
+		"exit unknown":     {style.Bad, func(p *api.Process) { p.State, p.PID, p.ExitUnknown = api.StateExited, 0, true }},
+		"stopped":          {style.Dim, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }},
+		"waiting for db": {style.Warn, func(p *api.Process) {
 			p.State, p.PID, p.WaitsFor = api.StateWaiting, 0, []api.Dependency{{Name: "db"}}
 		}},
 	} {
-		row := tableOf([]api.Process{service("1", "web", c.change)}).Draw(118, 2, noon, look)[1]
+		row := tableOf([]api.Process{service("1", "web", c.change)}).Draw(118, 2, noon, style)[1]
 		at := strings.Index(row, string(c.ink)+words)
 		if at < 0 {
 			t.Errorf("no %s%s in %q", c.ink, words, row)
 			continue
 		}
-		if _, behind, _ := strings.Cut(row[at:], widget.SgrReset); !strings.HasPrefix(behind, string(look.Selected)) {
+		if _, behind, _ := strings.Cut(row[at:], text.SgrReset); !strings.HasPrefix(behind, string(style.Selected)) {
 			t.Errorf("%s: the row under the cursor goes on with %q", words, behind)
 		}
 	}
 }
 
 func TestTableShowsWhyAProcessWaits(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	waits := service("2", "api", func(p *api.Process) {
 		p.State, p.PID, p.WaitsFor = api.StateWaiting, 0, []api.Dependency{{Name: "db"}, {Name: "migrate"}}
 	})
@@ -134,8 +135,8 @@ func TestTableRowsFillTheWidth(t *testing.T) {
 	for w := 30; w < 180; w++ {
 		table := tableOf(all)
 		table.ToggleMark()
-		for _, row := range table.Draw(w, 9, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
-			if got := widget.Width(row); got != w {
+		for _, row := range table.Draw(w, 9, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}) {
+			if got := text.Width(row); got != w {
 				t.Fatalf("row %q takes %d cells of %d", row, got, w)
 			}
 		}
@@ -144,7 +145,7 @@ func TestTableRowsFillTheWidth(t *testing.T) {
 
 func TestTableSortsByAnyColumn(t *testing.T) {
 	table := tableOf(sampleProcesses())
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	table.Draw(118, 7, noon, look)
 	compareRows(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
 	table.SortBy(ColumnName)
@@ -220,7 +221,7 @@ func thousandProcesses() []api.Process {
 }
 
 func BenchmarkDrawThousandProcesses(b *testing.B) {
-	table, look := tableOf(thousandProcesses()), &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	table, look := tableOf(thousandProcesses()), &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	for b.Loop() {
 		table.Move(1)
 		table.Draw(200, 40, noon, look)
@@ -240,7 +241,7 @@ func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
 		return api.Process{ID: id, Name: "make", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, Argv: []string{"bash", "-c", line}, Actor: "person"}
 	}
 	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
-	rows := strings.Join(plainRows(tableOf(all).Draw(80, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	rows := strings.Join(plainRows(tableOf(all).Draw(80, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	for _, want := range []string{"failed: exited 2 ", "  make one ", "failed: exited 3 ", "  make another "} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("no %q in\n%s", want, rows)
@@ -249,7 +250,7 @@ func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
 	if strings.Contains(rows, "ports") || strings.Contains(rows, "rst") {
 		t.Errorf("empty columns take room:\n%s", rows)
 	}
-	rows = strings.Join(plainRows(tableOf(all).Draw(50, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	rows = strings.Join(plainRows(tableOf(all).Draw(50, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	if !strings.Contains(rows, "make another") || !strings.Contains(rows, "exited 3 ") {
 		t.Errorf("the command or its status is missing:\n%s", rows)
 	}

@@ -6,7 +6,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // knownRuns returns the runs of a process, oldest first. The engine may have dropped early ones.
@@ -22,18 +23,18 @@ func knownRuns(p *api.Process) []api.ProcessRun {
 
 // drawTimeline draws the runs and exits of a process in a row of w cells, the first known run on
 // the left and now on the right.
-func drawTimeline(p *api.Process, w int, now time.Time, look *widget.Look) string {
+func drawTimeline(p *api.Process, w int, now time.Time, look *look.Look) string {
 	all := knownRuns(p)
 	if len(all) == 0 || w < 20 {
-		return widget.Spaces(max(w, 0))
+		return text.Spaces(max(w, 0))
 	}
 	from := all[0].StartedAt
 	span := max(now.Sub(from), time.Second)
 	name, since := "runs ", " "+units.Age(span)+" ago to now"
-	cells := w - widget.Width(name) - widget.Width(since)
+	cells := w - text.Width(name) - text.Width(since)
 	if cells < 10 {
 		since = ""
-		cells = w - widget.Width(name)
+		cells = w - text.Width(name)
 	}
 	row := make([]runCell, cells)
 	at := func(t time.Time) int {
@@ -70,7 +71,7 @@ const (
 	runFailed  // with a status, a signal or in an unknown way
 )
 
-func (c runCell) glyph(look *widget.Look) (string, widget.Ink) {
+func (c runCell) glyph(look *look.Look) (string, look.Ink) {
 	switch c {
 	case runGoing:
 		if !hasFineGlyphs(look) {

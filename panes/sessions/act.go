@@ -12,7 +12,8 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // targetSession returns the session an action applies to: the one with the keyboard, or else the
@@ -37,7 +38,7 @@ func (p *Pane) AskKill() tea.Cmd {
 		return p.askDelete()
 	}
 	p.env.Ask(&dialog.Question{
-		Title: fmt.Sprintf("Kill session %s?", widget.FullName(&session)),
+		Title: fmt.Sprintf("Kill session %s?", states.FullName(&session)),
 		Lines: []string{describeKill(&session)},
 		Yes:   "kill it",
 		Then:  panes.Result(func() tea.Cmd { return p.KillSession(session.ID) }).Cmd,
@@ -71,7 +72,7 @@ func (p *Pane) askDelete() tea.Cmd {
 		return p.env.Say("the session is running; kill it first", true)
 	}
 	p.env.Ask(&dialog.Question{
-		Title: fmt.Sprintf("Delete session %s?", widget.FullName(&session)),
+		Title: fmt.Sprintf("Delete session %s?", states.FullName(&session)),
 		Lines: []string{"Its record and log are deleted."},
 		Yes:   "delete it",
 		Then: panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
@@ -104,7 +105,7 @@ func (p *Pane) askFilter() tea.Cmd {
 	var names []string
 	for _, session := range p.env.News().Processes {
 		if session.Kind == api.KindSession {
-			names = append(names, widget.Clean(session.Name))
+			names = append(names, text.Clean(session.Name))
 		}
 	}
 	p.env.Ask(dialog.NewFilter("Show sessions with", "", p.filter, func(text string) tea.Cmd {
@@ -133,7 +134,7 @@ func (p *Pane) toggleKeyboard() tea.Cmd {
 		note, undoes = "Agents can't type into ", " lets them again"
 	}
 	return tea.Batch(p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Take: take}),
-		p.reportToggle(note+widget.Clean(session.Name), keymap.SessionKeyboard, undoes))
+		p.reportToggle(note+text.Clean(session.Name), keymap.SessionKeyboard, undoes))
 }
 
 // toggleSandboxAccess switches whether sandboxed agents may type into a session outside their
@@ -143,7 +144,7 @@ func (p *Pane) toggleSandboxAccess() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	name := widget.Clean(session.Name)
+	name := text.Clean(session.Name)
 	set := p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Open: !session.Terminal.Open})
 	note := func(text, undoes string) tea.Cmd { return p.reportToggle(text+name, keymap.SessionOpen, undoes) }
 	if session.Terminal.Open {
@@ -194,7 +195,7 @@ func (p *Pane) keyboardNote() string {
 	var parts []string
 	if name, agent := strings.CutPrefix(session.Terminal.Typist, "agent:"); agent {
 		name, _, _ = strings.Cut(name, "/")
-		parts = append(parts, "agent "+widget.Clean(name)+" typed last")
+		parts = append(parts, "agent "+text.Clean(name)+" typed last")
 	}
 	if session.Terminal.Keyboard != "" {
 		parts = append(parts, "agents can't type here now")

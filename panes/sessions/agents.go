@@ -14,7 +14,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/inbox"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // Agents are the coding agents in sessions, with their need for the user's attention.
@@ -156,15 +158,15 @@ func (a *Agents) collectNews(silent bool) (notes []string, blocked bool) {
 		if !a.isNew(session) || silent || a.p.env.IsVisible(session.ID) {
 			continue
 		}
-		text := describeAgent(session) + " is " + string(session.Agent.State)
+		s := describeAgent(session) + " is " + string(session.Agent.State)
 		if session.Agent.State != api.AgentBlocked {
-			notes = append(notes, text)
+			notes = append(notes, s)
 			continue
 		}
-		if asks := widget.Clean(session.Agent.Text); asks != "" {
-			text += ": " + asks
+		if asks := text.Clean(session.Agent.Text); asks != "" {
+			s += ": " + asks
 		}
-		notes, blocked = append([]string{text}, notes...), true
+		notes, blocked = append([]string{s}, notes...), true
 	}
 	return notes, blocked
 }
@@ -201,9 +203,9 @@ func (a *Agents) isNew(session *api.Process) bool {
 
 // describeAgent names an agent with its session.
 func describeAgent(session *api.Process) string {
-	name, where := widget.Clean(session.Agent.Name), widget.Clean(session.Name)
+	name, where := text.Clean(session.Agent.Name), text.Clean(session.Name)
 	if name == where {
-		where = widget.Clean(path.Base(session.CWD))
+		where = text.Clean(path.Base(session.CWD))
 	}
 	machine, _ := api.MachineOf(session.ID)
 	where = api.OnMachine(machine, where)
@@ -243,14 +245,14 @@ func (a *Agents) scheduleAges() {
 // agentText returns the text about a coding agent in a row, in at most w cells.
 func agentText(r *Row, w int) string {
 	a := r.Process.Agent
-	name, state := widget.Clip(widget.Clean(a.Name), maxAgentCells), string(a.State)
+	name, state := text.Clip(text.Clean(a.Name), maxAgentCells), string(a.State)
 	if a.State == api.AgentUnknown {
 		state = ""
 	}
 	for _, words := range [][]string{{name, state, r.Age}, {name, r.Age}, {name}, {r.Age}} {
 		words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
-		if text := strings.Join(words, " "); widget.Width(text) <= w {
-			return text
+		if s := strings.Join(words, " "); text.Width(s) <= w {
+			return s
 		}
 	}
 	return ""
@@ -258,9 +260,9 @@ func agentText(r *Row, w int) string {
 
 // tabMark returns the mark of a session in the tab bar, "" for none. The mark with the highest
 // urgency is shown for a tab.
-func tabMark(r *Row, look *widget.Look) (mark string, ink widget.Ink, urgency int) {
+func tabMark(r *Row, look *look.Look) (mark string, ink look.Ink, urgency int) {
 	p := &r.Process
-	tells := widget.AgentTells(p)
+	tells := states.AgentTells(p)
 	mark, ink = rowMark(r, look)
 	switch {
 	case tells && p.Agent.State == api.AgentBlocked:
@@ -274,17 +276,17 @@ func tabMark(r *Row, look *widget.Look) (mark string, ink widget.Ink, urgency in
 	default:
 		return "", ink, 0
 	}
-	mark, ink = widget.AgentGlyph(p.Agent, look)
+	mark, ink = states.AgentGlyph(p.Agent, look)
 	return mark, ink, urgency
 }
 
 // makeRow returns the row of a session.
 func (a *Agents) makeRow(session api.Process) Row {
 	r := Row{Process: session, Mark: a.p.attention.marks[session.ID], Tree: a.p.Trees.worktreeFor(&session)}
-	if widget.AgentTells(&session) {
+	if states.AgentTells(&session) {
 		now := *session.Agent
 		now.Seen = now.State == api.AgentDone && !a.NeedsUser(&session)
-		r.Process.Agent, r.Age = &now, widget.AgentAge(&now, time.Now())
+		r.Process.Agent, r.Age = &now, states.AgentAge(&now, time.Now())
 	}
 	return r
 }

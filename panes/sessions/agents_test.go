@@ -8,7 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -31,7 +32,7 @@ func TestListShowsAgentStatesAndAgesAtAnyWidth(t *testing.T) {
 		"unicode": {"▌ ◆ session-a  claude blocked now", "  ◐ session-b  claude 1h15m", "  ✓ session-c  claude done 3m", "  ✓ session-d  claude done 3m", "  ○ session-e  claude idle 1m"},
 		"ascii":   {"> ! session-a  claude blocked now", "  % session-b  claude 1h15m", "  + session-c  claude done 3m", "  + session-d  claude done 3m", "  o session-e  claude idle 1m"},
 	} {
-		look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+		look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 		if glyphs == "ascii" {
 			look.Glyphs = themes.ASCIIGlyphs()
 		}
@@ -42,7 +43,7 @@ func TestListShowsAgentStatesAndAgesAtAnyWidth(t *testing.T) {
 		}
 		for w := 20; w < 60; w++ {
 			for _, row := range plainRows(p.list.Draw(w, 6, look)) {
-				if widget.Width(row) != w {
+				if text.Width(row) != w {
 					t.Errorf("%d cells: %q", w, row)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/widget"
+	"tandem/panes/states"
 )
 
 // minInputWait is how long a program must have worked before a note that it waits for input. A
@@ -59,7 +59,7 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 			p.attention.setMark(session.ID, mark)
 			marked = true
 		}
-		notes = append(notes, widget.FullName(session)+" "+text)
+		notes = append(notes, states.FullName(session)+" "+text)
 	}
 	if marked {
 		p.Refresh()
@@ -87,13 +87,13 @@ func (a *attention) classify(before, now *api.Process, at time.Time, long time.D
 		if now.State == api.StateStopped { // on request
 			return "", ""
 		}
-		return "", widget.HowEnded(now)
+		return "", states.HowEnded(now)
 	case now.State.Ended() || now.Terminal == nil || before.Terminal == nil:
 		return "", ""
 	}
 	worked, lasted := a.trackWaiting(now.ID, before.Terminal.Waiting, now.Terminal.Waiting, at)
 	// The agent's own reports are better than guesses from its terminal.
-	if widget.AgentTells(now) {
+	if states.AgentTells(now) {
 		return "", ""
 	}
 	if now.Terminal.Notices > before.Terminal.Notices {
@@ -124,10 +124,10 @@ func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
 	if ended.State != api.StateStopped || here {
 		return nil
 	}
-	text := widget.FullName(ended) + " was ended"
+	text := states.FullName(ended) + " was ended"
 	switch {
 	case strings.HasPrefix(ended.EndedBy, "agent:"):
-		text += " by " + widget.Who(ended.EndedBy)
+		text += " by " + states.Who(ended.EndedBy)
 	case ended.EndedBy != "":
 		text += " from elsewhere"
 	}
@@ -177,7 +177,7 @@ func (p *Pane) clearSeenMarks() {
 	for id, mark := range p.attention.marks {
 		session, ok := p.env.News().Process(id)
 		answered := mark == "asks" && session.Terminal != nil && session.Terminal.Waiting != "input" && session.Terminal.Waiting != "secret"
-		saysSo := mark == "asks" && widget.AgentTells(&session) // marked before it was known as an agent
+		saysSo := mark == "asks" && states.AgentTells(&session) // marked before it was known as an agent
 		if !ok || answered || saysSo || p.env.IsVisible(id) {
 			delete(p.attention.marks, id)
 		}

@@ -7,14 +7,15 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
 )
 
 // A MachineRow is the heading above the sessions of a machine.
 type MachineRow struct {
 	Name   string
 	Status string // in a word or two
-	Ink    widget.Ink
+	Ink    look.Ink
 }
 
 // machineRowID returns the id of a machine's heading, in place of a session's.
@@ -87,9 +88,9 @@ func (p *Pane) Machine() string {
 // matchesFilter reports whether a session matches a filter: it contains each word, and its machine
 // matches host:.
 func matchesFilter(p api.Process, filter string) bool {
-	machine, words := widget.CutHost(filter)
+	machine, words := list.CutHost(filter)
 	on, _ := api.MachineOf(p.ID)
-	if !widget.OnHost(machine, on) {
+	if !list.OnHost(machine, on) {
 		return false
 	}
 	text := p.Name + " " + p.Command + " " + p.CWD + " " + p.Actor + " " + on

@@ -5,7 +5,10 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // A Row is a row of the session list.
@@ -48,7 +51,7 @@ func (l *List) SetRows(rows []Row) {
 	for i := range rows {
 		l.tabs = l.tabs || rows[i].Tab > 0
 		if rows[i].Machine == nil {
-			l.nameWidth = max(l.nameWidth, min(widget.Width(widget.Clean(rows[i].Process.Name)), maxNameCells))
+			l.nameWidth = max(l.nameWidth, min(text.Width(text.Clean(rows[i].Process.Name)), maxNameCells))
 		}
 	}
 }
@@ -88,9 +91,9 @@ func (l *List) SessionAt(y int) string {
 
 // Draw returns h rows of w cells: a heading and the sessions. The slice is valid until the next
 // call.
-func (l *List) Draw(w, h int, look *widget.Look) []string {
-	head := widget.Heading("sessions", "", w, l.Focused, look)
-	sign := widget.ListSign{Filter: l.Filter, Shown: countSessions(l.rows), All: l.All}
+func (l *List) Draw(w, h int, look *look.Look) []string {
+	head := look.Heading("sessions", "", w, l.Focused)
+	sign := list.ListSign{Filter: l.Filter, Shown: countSessions(l.rows), All: l.All}
 	if len(l.rows) > 0 {
 		sign.At = max(countSessions(l.rows[:l.cursor+1]), 1)
 	}
@@ -98,18 +101,18 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 		head = sign.Over(head, w, look)
 	}
 	l.out = append(l.out[:0], head)
-	l.top = widget.Follow(l.top, l.cursor, len(l.rows), h-1)
+	l.top = list.Follow(l.top, l.cursor, len(l.rows), h-1)
 	for i := l.top; len(l.out) < h; i++ {
 		switch {
 		case i < len(l.rows):
 			l.out = append(l.out, l.drawRow(i, w, look))
 		case i == 0 && l.Filter != "":
-			l.out = append(l.out, look.Dim.Text(widget.Fit("  "+widget.NothingMatches(w-2, l.ClearKey), w)))
+			l.out = append(l.out, look.Dim.Text(text.Fit("  "+list.NothingMatches(w-2, l.ClearKey), w)))
 		default:
-			l.out = append(l.out, widget.Spaces(w))
+			l.out = append(l.out, text.Spaces(w))
 		}
 	}
-	widget.Scrollbar(l.out[min(1, len(l.out)):], w, l.top, len(l.rows), look)
+	list.Scrollbar(l.out[min(1, len(l.out)):], w, l.top, len(l.rows), look)
 	return l.out
 }
 
@@ -128,19 +131,19 @@ func (l *List) filterText() string {
 	if l.Filter == "" {
 		return ""
 	}
-	return "/" + widget.Clean(l.Filter)
+	return "/" + text.Clean(l.Filter)
 }
 
 const maxNameCells = 14 // at most, before the detail
 
 // drawRow draws the branch, state, name, detail and mark of a session.
-func (l *List) drawRow(i, w int, look *widget.Look) string {
+func (l *List) drawRow(i, w int, look *look.Look) string {
 	row := &l.rows[i]
 	if row.Machine != nil {
 		return l.drawMachine(i, w, look)
 	}
 	p := &row.Process
-	glyph, glyphInk := widget.SessionGlyph(p, look)
+	glyph, glyphInk := states.SessionGlyph(p, look)
 	mark, markInk := rowMark(row, look)
 	if mark != "" {
 		mark = " " + mark
@@ -156,9 +159,9 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	if branch == "" {
 		branch = " "
 	}
-	room := max(w-5-widget.Width(mark), 0)
+	room := max(w-5-text.Width(mark), 0)
 	// The worktree's mark must not shorten the names.
-	if cells := widget.Width(tree) + 1; tree != "" && room-cells > l.nameWidth {
+	if cells := text.Width(tree) + 1; tree != "" && room-cells > l.nameWidth {
 		room -= cells
 		tree = " " + tree
 	} else {
@@ -168,25 +171,25 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	if agent != "" {
 		room = max(room-2, 0) // at least for the sign
 	}
-	name := widget.Fit(widget.Clean(p.Name), min(l.nameWidth, room))
+	name := text.Fit(text.Clean(p.Name), min(l.nameWidth, room))
 	if agent != "" {
 		room += 2
-		if agent = widget.Clip(agent, room-widget.Width(name)-1); agent == "…" {
+		if agent = text.Clip(agent, room-text.Width(name)-1); agent == "…" {
 			agent = "@"
 		}
 		agent = " " + agent
-		room -= widget.Width(agent)
+		room -= text.Width(agent)
 	}
 	detail, detailInk := "", look.Dim
-	if rest := room - widget.Width(name) - 2; rest > 3 {
+	if rest := room - text.Width(name) - 2; rest > 3 {
 		detail = "  " + l.detailText(row, rest)
 	}
 	if p.Agent.NeedsAttention() {
 		detailInk = glyphInk
 	}
-	detail = widget.Pad(detail, room-widget.Width(name))
+	detail = text.Pad(detail, room-text.Width(name))
 	if l.Focused && i == l.cursor {
-		return look.Selected.Text(widget.Fit(here+branch+glyph+" "+name+detail+agent+tree+mark, w))
+		return look.Selected.Text(text.Fit(here+branch+glyph+" "+name+detail+agent+tree+mark, w))
 	}
 	nameInk := look.Text
 	switch {
@@ -203,12 +206,12 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 }
 
 // drawMachine draws the heading of a machine.
-func (l *List) drawMachine(i, w int, look *widget.Look) string {
+func (l *List) drawMachine(i, w int, look *look.Look) string {
 	head := l.rows[i].Machine
-	how := widget.Clip(head.Status, max(w-3-min(widget.Width(head.Name), w/2), 0))
-	name := " " + widget.Fit(widget.Clean(head.Name), max(w-3-widget.Width(how), 0)) + " "
+	how := text.Clip(head.Status, max(w-3-min(text.Width(head.Name), w/2), 0))
+	name := " " + text.Fit(text.Clean(head.Name), max(w-3-text.Width(how), 0)) + " "
 	if l.Focused && i == l.cursor {
-		return look.Selected.Text(widget.Fit(name+how+" ", w))
+		return look.Selected.Text(text.Fit(name+how+" ", w))
 	}
 	ink := look.Strong
 	if l.rows[i].Offline {
@@ -218,24 +221,24 @@ func (l *List) drawMachine(i, w int, look *widget.Look) string {
 }
 
 // sessionMark returns the mark for a session's state, "" without one.
-func sessionMark(p *api.Process, look *widget.Look) (string, widget.Ink) {
+func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 	switch {
 	case p.State == api.StateStopping:
 		return "ending", look.Dim
 	case p.State == api.StateExited && p.ExitCode != nil:
-		return "exit " + widget.Itoa(*p.ExitCode), look.Bad
+		return "exit " + text.Itoa(*p.ExitCode), look.Bad
 	case p.State.Ended() && p.ExitSignal != "":
-		return widget.Clean(p.ExitSignal), look.Bad
+		return text.Clean(p.ExitSignal), look.Bad
 	case p.State == api.StateFailed:
 		return "failed", look.Bad
-	case p.Terminal != nil && p.Terminal.Rang && !widget.AgentTells(p):
+	case p.Terminal != nil && p.Terminal.Rang && !states.AgentTells(p):
 		return look.Glyphs.Bell + " rang", look.Warn
-	case p.Terminal != nil && p.Terminal.Notice != "" && !widget.AgentTells(p):
+	case p.Terminal != nil && p.Terminal.Notice != "" && !states.AgentTells(p):
 		return look.Glyphs.Bell, look.Warn
 	case p.Terminal != nil && p.Terminal.Progress.State == "error":
 		return "failing", look.Bad
 	case p.Terminal != nil && p.Terminal.Progress.Percent > 0:
-		return widget.Itoa(p.Terminal.Progress.Percent) + " %", look.Info
+		return text.Itoa(p.Terminal.Progress.Percent) + " %", look.Info
 	}
 	return "", look.Dim
 }
@@ -250,11 +253,11 @@ func agentMark(p *api.Process) string {
 		return ""
 	}
 	name, _, _ = strings.Cut(name, "/")
-	return "@" + widget.Clip(widget.Clean(name), maxAgentCells)
+	return "@" + text.Clip(text.Clean(name), maxAgentCells)
 }
 
 // rowMark returns the mark of the row's process or, without one, its own.
-func rowMark(row *Row, look *widget.Look) (string, widget.Ink) {
+func rowMark(row *Row, look *look.Look) (string, look.Ink) {
 	if mark, ink := sessionMark(&row.Process, look); mark != "" || row.Mark == "" {
 		return mark, ink
 	}
@@ -269,29 +272,29 @@ func (l *List) detailText(row *Row, w int) string {
 	case p.Agent != nil:
 		return agentText(row, w)
 	case p.Terminal != nil && p.Terminal.Notice != "":
-		return widget.Clip(widget.Clean(p.Terminal.Notice), w)
+		return text.Clip(text.Clean(p.Terminal.Notice), w)
 	case p.Terminal != nil && p.Terminal.Title != "":
-		return widget.Clip(widget.Clean(p.Terminal.Title), w)
+		return text.Clip(text.Clean(p.Terminal.Title), w)
 	case len(p.Argv) > 1:
-		return widget.Clip(widget.CommandText(p), w)
+		return text.Clip(states.CommandText(p), w)
 	}
 	if row.Tree != nil && row.Tree.Branch != p.Name {
-		return widget.Clip(widget.Clean(row.Tree.Branch), w)
+		return text.Clip(text.Clean(row.Tree.Branch), w)
 	}
-	return widget.ClipPath(widget.ShortPath(p.CWD, l.Home), w)
+	return text.ClipPath(text.ShortPath(p.CWD, l.Home), w)
 }
 
 // DrawStrip draws the list in one row for a narrow screen: the names side by side with the current
 // one visible. A single pane has no title row, so its title is drawn at the end.
-func (l *List) DrawStrip(w int, look *widget.Look) string {
+func (l *List) DrawStrip(w int, look *look.Look) string {
 	sign := l.stripFilter(w)
-	w -= widget.Width(sign)
+	w -= text.Width(sign)
 	first := l.stripStart(w, look)
 	var b strings.Builder
 	used := 0
 	for i := first; i < len(l.rows); i++ {
 		cell := l.stripCell(i, look)
-		n := widget.Width(cell)
+		n := text.Width(cell)
 		if used+n > w {
 			break
 		}
@@ -320,7 +323,7 @@ func (l *List) stripFilter(w int) string {
 	case len(l.rows) == 0:
 		sign = "nothing matches " + sign
 	}
-	return " " + widget.Clip(sign, w/2-2) + " "
+	return " " + text.Clip(sign, w/2-2) + " "
 }
 
 // aboutCurrent returns what the current session's title row would show, in exactly w cells: title
@@ -328,31 +331,31 @@ func (l *List) stripFilter(w int) string {
 func (l *List) aboutCurrent(w int) string {
 	i := slices.IndexFunc(l.rows, func(r Row) bool { return r.Current })
 	if i < 0 || l.rows[i].Branch != "" || w < minAboutCells {
-		return widget.Spaces(w)
+		return text.Spaces(w)
 	}
 	p := &l.rows[i].Process
-	where, what := widget.ShortPath(p.CWD, l.Home), ""
+	where, what := text.ShortPath(p.CWD, l.Home), ""
 	switch {
 	case p.Terminal != nil && p.Terminal.Title != "":
-		what = widget.Clean(p.Terminal.Title)
+		what = text.Clean(p.Terminal.Title)
 	case len(p.Argv) > 1:
-		what = widget.CommandText(p)
+		what = states.CommandText(p)
 	}
-	where = widget.ClipPath(where, w-2)
-	if room := w - 2 - widget.Width(where) - 3; what != "" && what != widget.Clean(p.Name) && room > 3 && !strings.Contains(what, where) {
-		where = widget.Clip(what, room) + " · " + where
+	where = text.ClipPath(where, w-2)
+	if room := w - 2 - text.Width(where) - 3; what != "" && what != text.Clean(p.Name) && room > 3 && !strings.Contains(what, where) {
+		where = text.Clip(what, room) + " · " + where
 	}
-	return widget.PadLeft(where+" ", w)
+	return text.PadLeft(where+" ", w)
 }
 
 // minAboutCells is the minimum width of the text after the names.
 const minAboutCells = 8
 
 // stripStart returns the first row to draw so that the cursor is visible.
-func (l *List) stripStart(w int, look *widget.Look) int {
+func (l *List) stripStart(w int, look *look.Look) int {
 	first, used := l.cursor, 0
 	for first >= 0 && first < len(l.rows) {
-		used += widget.Width(l.stripCell(first, look))
+		used += text.Width(l.stripCell(first, look))
 		if used > w {
 			return min(first+1, l.cursor)
 		}
@@ -364,9 +367,9 @@ func (l *List) stripStart(w int, look *widget.Look) int {
 	return 0
 }
 
-func (l *List) stripCell(i int, look *widget.Look) string {
+func (l *List) stripCell(i int, look *look.Look) string {
 	p := &l.rows[i].Process
-	glyph, _ := widget.SessionGlyph(p, look)
+	glyph, _ := states.SessionGlyph(p, look)
 	mark, _ := rowMark(&l.rows[i], look)
 	if mark != "" {
 		mark = " " + mark
@@ -376,19 +379,19 @@ func (l *List) stripCell(i int, look *widget.Look) string {
 	}
 	number := ""
 	if n := l.rows[i].Tab; n > 0 {
-		number = widget.Itoa(n) + " "
+		number = text.Itoa(n) + " "
 	}
-	return " " + number + glyph + " " + widget.Clip(widget.FullName(p), maxNameCells) + mark + " "
+	return " " + number + glyph + " " + text.Clip(states.FullName(p), maxNameCells) + mark + " "
 }
 
 // StripAt returns the id of the session at column x of the strip.
-func (l *List) StripAt(x, w int, look *widget.Look) string {
-	w -= widget.Width(l.stripFilter(w))
+func (l *List) StripAt(x, w int, look *look.Look) string {
+	w -= text.Width(l.stripFilter(w))
 	if x >= w {
 		return ""
 	}
 	for i, used := l.stripStart(w, look), 0; i < len(l.rows); i++ {
-		used += widget.Width(l.stripCell(i, look))
+		used += text.Width(l.stripCell(i, look))
 		if x < used {
 			return l.rows[i].Process.ID
 		}

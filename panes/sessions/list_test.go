@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -43,7 +44,7 @@ func TestSessionListShowsStateTitleAndMarks(t *testing.T) {
 		Row{Process: vim, Branch: "┌"}, Row{Process: rang, Branch: "└"},
 		Row{Process: failed},
 	)
-	compareRows(t, plainRows(l.Draw(30, 6, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), []string{
+	compareRows(t, plainRows(l.Draw(30, 6, &look.Look{Glyphs: themes.UnicodeGlyphs()})), []string{
 		"─ sessions ───────────────────",
 		"▌ ● bash        ~/src         ",
 		" ┌● vim         main.go       ",
@@ -60,8 +61,8 @@ func TestListRowsFillTheWidth(t *testing.T) {
 		for focused := range 2 {
 			l := listOf(Row{Process: p, Branch: "│", Current: true})
 			l.Focused = focused == 1
-			for _, r := range l.Draw(w, 3, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
-				if got := widget.Width(r); got != w {
+			for _, r := range l.Draw(w, 3, &look.Look{Glyphs: themes.UnicodeGlyphs()}) {
+				if got := text.Width(r); got != w {
 					t.Fatalf("row %q takes %d cells of %d", r, got, w)
 				}
 			}
@@ -74,7 +75,7 @@ func TestSessionsOfAgentsAreMarkedAtAnyWidth(t *testing.T) {
 	p.Actor = "agent:codex/1.2"
 	rang := p
 	rang.Terminal = &api.Terminal{Rang: true}
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	l := listOf(Row{Process: p, Current: true}, Row{Process: rang})
 	compareRows(t, plainRows(l.Draw(34, 3, look))[1:], []string{
 		"▌ ● a-long-name-o…  ~/src  @codex ",
@@ -82,7 +83,7 @@ func TestSessionsOfAgentsAreMarkedAtAnyWidth(t *testing.T) {
 	})
 	for w := 20; w < 60; w++ {
 		for _, row := range plainRows(l.Draw(w, 3, look))[1:] {
-			if !strings.Contains(row, "@") || widget.Width(row) != w {
+			if !strings.Contains(row, "@") || text.Width(row) != w {
 				t.Errorf("%d cells: %q", w, row)
 			}
 		}
@@ -93,7 +94,7 @@ func TestSessionsOfAgentsAreMarkedAtAnyWidth(t *testing.T) {
 }
 
 func TestStripShowsTheTitleOfASinglePane(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	shell, vim := session("1", "bash", api.StateRunning), session("2", "vim", api.StateRunning)
 	vim.Terminal = &api.Terminal{Title: "main.go – a title that is much too long for the row"}
 	for _, test := range []struct {
@@ -104,7 +105,7 @@ func TestStripShowsTheTitleOfASinglePane(t *testing.T) {
 		{[]Row{{Process: vim, Current: true}}, " ● vim  main.go – a title that is much too long fo… · ~/src "},
 		{[]Row{{Process: shell, Current: true, Branch: "┌"}, {Process: vim, Branch: "└"}}, " ● bash  ● vim "},
 	} {
-		want := widget.Pad(test.want, 60)
+		want := text.Pad(test.want, 60)
 		if got := ansi.Strip(listOf(test.rows...).DrawStrip(60, look)); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
@@ -135,7 +136,7 @@ func TestLongListScrollsWithItsCursor(t *testing.T) {
 		rows = append(rows, Row{Process: session(string(rune('A'+i)), string(rune('A'+i)), api.StateRunning)})
 	}
 	l := listOf(rows...)
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	l.Draw(30, 11, look)
 	l.Move(12)
 	l.Draw(30, 11, look)
@@ -155,7 +156,7 @@ func TestStripKeepsTheCurrentSessionVisible(t *testing.T) {
 	rows[15].Current = true
 	l := listOf(rows...)
 	l.Select("p")
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	got := ansi.Strip(l.DrawStrip(60, look))
 	if want := " ● sessionl  ● sessionm  ● sessionn  ● sessiono  ● sessionp "; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -191,19 +192,19 @@ func TestExitedShellHasNotFailed(t *testing.T) {
 }
 
 func TestListShowsItsFilter(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	l := listOf()
 	l.Filter = "z\x1bz"
-	compareRows(t, plainRows(l.Draw(25, 3, look)), []string{"─ sessions ─────  /zz  0 ", "  nothing matches        ", widget.Spaces(25)})
+	compareRows(t, plainRows(l.Draw(25, 3, look)), []string{"─ sessions ─────  /zz  0 ", "  nothing matches        ", text.Spaces(25)})
 	for w := 10; w < 120; w++ {
 		for _, l := range []*List{listOf(), listOf(Row{Process: session("1", "bash", api.StateRunning), Current: true})} {
 			for _, filter := range []string{"zz", strings.Repeat("long ", 30)} {
 				l.Filter = filter
 				strip := ansi.Strip(l.DrawStrip(w, look))
-				if widget.Width(strip) != w || !strings.Contains(strip, " /") && !strings.Contains(strip, " no") && w > 20 {
+				if text.Width(strip) != w || !strings.Contains(strip, " /") && !strings.Contains(strip, " no") && w > 20 {
 					t.Fatalf("%d cells: %q", w, strip)
 				}
-				if at := widget.Width(strip) - 1; l.StripAt(at, w, look) != "" {
+				if at := text.Width(strip) - 1; l.StripAt(at, w, look) != "" {
 					t.Errorf("the filter in %q is taken for a session", strip)
 				}
 			}
@@ -212,9 +213,9 @@ func TestListShowsItsFilter(t *testing.T) {
 }
 
 func TestFolderHeadingKeepsTheEndOfTheFolder(t *testing.T) {
-	look := &widget.Look{}
+	look := &look.Look{}
 	for w, want := range map[int]string{40: "─ bash ~/src/project/deep/folder ───────", 24: "─ bash …/deep/folder ───", 18: "─ bash …/folder ──", 14: "─ bash fol… ──", 8: "─ bash ─"} {
-		if got := ansi.Strip(widget.FolderHeading("bash", "~/src/project/deep/folder", w, true, look)); got != want {
+		if got := ansi.Strip(look.FolderHeading("bash", "~/src/project/deep/folder", w, true)); got != want {
 			t.Errorf("in %d cells it is %q, want %q", w, got, want)
 		}
 	}

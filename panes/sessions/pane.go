@@ -11,7 +11,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Pane is the list of sessions with the actions on them, and the notes about hidden sessions.
@@ -150,10 +151,10 @@ func (p *Pane) IsEmpty() bool { return len(p.list.Rows()) == 0 }
 func (p *Pane) Selected() string { return p.list.Selected() }
 
 // Note returns the filter, or who may type into the session.
-func (p *Pane) Note() (string, widget.Ink) {
+func (p *Pane) Note() (string, look.Ink) {
 	ink := p.env.Look().BarWarn
 	if p.filter != "" && p.list.Focused {
-		return "showing sessions with “" + widget.Clean(p.filter) + "”", ink
+		return "showing sessions with “" + text.Clean(p.filter) + "”", ink
 	}
 	return p.keyboardNote(), ink
 }

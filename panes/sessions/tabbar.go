@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // Names in the tab bar get as many cells as fit, within these limits.
@@ -19,13 +21,13 @@ type tabCell struct {
 	name    string // in full
 	text    string // number and name, which may be shortened
 	mark    string
-	markInk widget.Ink
+	markInk look.Ink
 	current bool
 }
 
-func (c *tabCell) shortenName(n int) { c.text = " " + c.number + " " + widget.Clip(c.name, n) + " " }
+func (c *tabCell) shortenName(n int) { c.text = " " + c.number + " " + text.Clip(c.name, n) + " " }
 
-func (c *tabCell) width() int { return widget.Width(c.text) + widget.Width(c.mark) }
+func (c *tabCell) width() int { return text.Width(c.text) + text.Width(c.mark) }
 
 // DrawTabBar draws the tabs in a row of w cells: numbers, sessions and marks. The current one is
 // inverted and always visible.
@@ -48,10 +50,10 @@ func (p *Pane) DrawTabBar(w int) string {
 		used += c.width()
 	}
 	if last < len(cells) {
-		b.WriteString(widget.Spaces(w-used-1) + look.Dim.Text(look.Glyphs.More))
+		b.WriteString(text.Spaces(w-used-1) + look.Dim.Text(look.Glyphs.More))
 		used = w
 	}
-	return b.String() + widget.Spaces(w-used)
+	return b.String() + text.Spaces(w-used)
 }
 
 // TabAt returns the index of the tab at column x of a bar of w cells. The signs for more tabs are
@@ -134,13 +136,13 @@ func (p *Pane) makeTabCell(i int, ids []string) (c tabCell) {
 		if !ok {
 			session = api.Process{Name: "…"} // being started
 		}
-		sessions = append(sessions, widget.FullName(&session))
+		sessions = append(sessions, states.FullName(&session))
 		row := p.Agents.makeRow(session)
 		if mark, ink, urgency := tabMark(&row, look); urgency > highest {
 			c.mark, c.markInk, highest = mark+" ", ink, urgency
 		}
 	}
-	c.number, c.name = widget.Itoa(i+1), strings.Join(sessions, "+")
+	c.number, c.name = text.Itoa(i+1), strings.Join(sessions, "+")
 	if p.isFloating(i) {
 		c.number = "float"
 	}
@@ -149,7 +151,7 @@ func (p *Pane) makeTabCell(i int, ids []string) (c tabCell) {
 }
 
 // lessGlyph returns the sign for more tabs before the visible ones.
-func lessGlyph(look *widget.Look) string {
+func lessGlyph(look *look.Look) string {
 	if look.Glyphs.More == ">" { // ASCII
 		return "<"
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -20,7 +20,7 @@ func TestTabBarShowsNumbersNamesAndMarks(t *testing.T) {
 	p.SetTabs([][]string{{"a", "b"}, {"c"}}, "a")
 	bar := ansi.Strip(p.DrawTabBar(60))
 	mark, _ := sessionMark(&rang, e.Look())
-	if want := " 1 session-a+session-b  2 session-c " + mark + " "; strings.TrimRight(bar, " ") != strings.TrimRight(want, " ") || widget.Width(bar) != 60 {
+	if want := " 1 session-a+session-b  2 session-c " + mark + " "; strings.TrimRight(bar, " ") != strings.TrimRight(want, " ") || text.Width(bar) != 60 {
 		t.Errorf("got  %q\nwant %q", bar, want)
 	}
 	for x, want := range map[int]int{0: 0, 22: 0, 23: 1, 34: 1, 58: -1} {
@@ -47,7 +47,7 @@ func TestTabBarShortensNamesThenScrolls(t *testing.T) {
 		p.SetTabs(tabs, fmt.Sprint("tab", at+1))
 		for w := 16; w < 80; w += 7 {
 			bar := ansi.Strip(p.DrawTabBar(w))
-			if !strings.Contains(bar, fmt.Sprintf(" %d a-lon… ", at+1)) || widget.Width(bar) != w {
+			if !strings.Contains(bar, fmt.Sprintf(" %d a-lon… ", at+1)) || text.Width(bar) != w {
 				t.Fatalf("%d cells for tab %d: %q", w, at+1, bar)
 			}
 			for x := range w {

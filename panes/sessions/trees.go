@@ -14,7 +14,8 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Trees are the git worktrees of sessions. They show uncommitted and unmerged work, and ask about a
@@ -130,7 +131,7 @@ func (t *Trees) fetchTrees() tea.Cmd {
 }
 
 // worktreeMark returns a short mark for uncommitted changes and the number of unmerged commits.
-func worktreeMark(w *api.Worktree, look *widget.Look) (sign string) {
+func worktreeMark(w *api.Worktree, look *look.Look) (sign string) {
 	if w.Dirty {
 		sign = "*"
 	}
@@ -147,7 +148,7 @@ func (t *Trees) describeTree(session *api.Process) string {
 	if w == nil {
 		return ""
 	}
-	return strings.Join(append([]string{"branch " + widget.Clean(w.Branch)}, describeLoss(w)...), ", ")
+	return strings.Join(append([]string{"branch " + text.Clean(w.Branch)}, describeLoss(w)...), ", ")
 }
 
 // describeLoss returns what exists only in a worktree.
@@ -196,7 +197,7 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 		case len(describeLoss(w)) == 0:
 			return nil
 		}
-		return t.p.env.ShowNote("worktree "+widget.Clean(filepath.Base(w.Path))+": "+strings.Join(describeLoss(w), ", ")+"; see tandem worktree list", false)
+		return t.p.env.ShowNote("worktree "+text.Clean(filepath.Base(w.Path))+": "+strings.Join(describeLoss(w), ", ")+"; see tandem worktree list", false)
 	})
 }
 
@@ -264,15 +265,15 @@ func (t *Trees) loadTree(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd 
 // by itself.
 func (t *Trees) askTree(w *api.Worktree, unasked bool) {
 	env := t.p.env
-	repository := widget.ClipLeft(widget.ShortPath(w.Repository, env.Home()), 40)
-	q := &dialog.Question{Unasked: unasked, Title: "Worktree " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
+	repository := text.ClipLeft(text.ShortPath(w.Repository, env.Home()), 40)
+	q := &dialog.Question{Unasked: unasked, Title: "Worktree " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
 	add := func(key, does string, then func() tea.Cmd) {
 		q.Replies = append(q.Replies, dialog.Reply{Key: key, Does: does, Then: then})
 	}
 	add("k", "keep", func() tea.Cmd { return nil })
 	switch {
 	case w.Unmerged > 0:
-		q.Lines = append(q.Lines, widget.Count(w.Unmerged, "commit")+" of branch "+widget.Clip(widget.Clean(w.Branch), 30)+" not merged")
+		q.Lines = append(q.Lines, text.Count(w.Unmerged, "commit")+" of branch "+text.Clip(text.Clean(w.Branch), 30)+" not merged")
 	case !w.Dirty:
 		q.Lines = append(q.Lines, "Everything in it is merged.")
 	}
@@ -313,7 +314,7 @@ func (t *Trees) askRemove(w *api.Worktree) tea.Cmd {
 		return t.removeTree(w, false)
 	}
 	q := &dialog.Question{
-		Title: "Remove " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
+		Title: "Remove " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
 		Lines: []string{countUncommitted(w) + ": lost permanently."},
 		Yes:   "discard and remove",
 		Then:  panes.Result(func() tea.Cmd { return t.removeTree(w, true) }).Cmd,
@@ -330,12 +331,12 @@ func (t *Trees) removeTree(w *api.Worktree, discard bool) tea.Cmd {
 	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
 		return api.WorktreeRemove.Call(ctx, e, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
 	}, func(out api.WorktreeRemoveOutput, err error) tea.Cmd {
-		note := "removed " + widget.ShortPath(w.Path, env.Home())
+		note := "removed " + text.ShortPath(w.Path, env.Home())
 		switch {
 		case err != nil:
 			return env.Say(panes.ErrorText(err), true)
 		case out.Branch != "" && !out.BranchRemoved:
-			note += fmt.Sprintf("; branch %s stays, with %d unmerged", widget.Clean(out.Branch), w.Unmerged)
+			note += fmt.Sprintf("; branch %s stays, with %d unmerged", text.Clean(out.Branch), w.Unmerged)
 		}
 		return env.Say(note, false)
 	})

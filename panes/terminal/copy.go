@@ -4,7 +4,7 @@ import (
 	"regexp"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 const maxCount = 1_000_000
@@ -88,7 +88,7 @@ func (s *ScrollMode) Pattern() *regexp.Regexp { return s.search }
 func (s *ScrollMode) SetMatchNumber(number, total int) { s.number, s.total = number, total }
 
 // matchSpans returns the spans of all matches in the view, by line.
-func (s *ScrollMode) matchSpans(top int64, h int, look *widget.Look) map[int64][]span {
+func (s *ScrollMode) matchSpans(top int64, h int, look *look.Look) map[int64][]span {
 	if s.search == nil {
 		return nil
 	}

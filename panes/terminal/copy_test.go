@@ -13,7 +13,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/styled"
 	"tandem/keys"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // scrollPane returns a pane in scroll mode with the cursor at a place. A row ending in "\" wraps
@@ -21,8 +22,8 @@ import (
 func scrollPane(w, h int, at api.Place, rows ...string) *Terminal {
 	f := screenOf(w, max(len(rows), h), 0, rows...)
 	for i, r := range rows {
-		if text, ok := strings.CutSuffix(r, `\`); ok {
-			f.Lines[i].Line = textLine(textRun(text, widget.Width(text), api.Style{}))
+		if s, ok := strings.CutSuffix(r, `\`); ok {
+			f.Lines[i].Line = textLine(textRun(s, text.Width(s), api.Style{}))
 			f.Lines[i].Line.Wrapped = true
 		}
 		f.Lines[i].N = int64(i)
@@ -186,7 +187,7 @@ func TestSelectionMatchesTheCopiedRange(t *testing.T) {
 
 // drawBracketed returns the drawn pane with brackets around marked parts.
 func drawBracketed(p *Terminal, w, h int) []string {
-	look := &widget.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
+	look := &look.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
 	p.rows = p.rows[:0]
 	st := p.State()
 	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.Scroll.topLine(st), W: w, H: h})
@@ -431,7 +432,7 @@ func TestMarksDoNotChangeTheWidthOfALine(t *testing.T) {
 			spans = append(spans, span{from, from + rapid.IntRange(0, 9).Draw(t, "n"), "\x1b[7m"})
 		}
 		marked := string(appendMarked(nil, l, w, spans))
-		bare := string(widget.AppendLine(nil, l, w))
+		bare := string(text.AppendLine(nil, l, w))
 		if a, b := plainText(marked), plainText(bare); a != b {
 			t.Fatalf("%q became %q", b, a)
 		}

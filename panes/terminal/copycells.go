@@ -8,7 +8,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A cluster is a character with its position, one or two cells wide.
@@ -25,11 +26,11 @@ func appendClusters(dst []cluster, l api.Line) []cluster {
 	for i := range l.Runs {
 		r := &l.Runs[i]
 		end := x + max(r.Cells, 0)
-		for text := r.Text; text != "" && x < end; {
-			piece, width := cellwidth.Fit(text, end-x)
-			text = text[len(piece):]
+		for s := r.Text; s != "" && x < end; {
+			piece, width := cellwidth.Fit(s, end-x)
+			s = s[len(piece):]
 			// Without width, it has no cell of its own.
-			if width == 0 && !widget.IsControl(piece) {
+			if width == 0 && !text.IsControl(piece) {
 				continue
 			}
 			width = max(width, 1)
@@ -55,7 +56,7 @@ func spreadDouble(l api.Line) api.Line {
 	wide := l
 	wide.Runs = nil
 	for _, c := range appendClusters(nil, l) {
-		wide.Runs = append(wide.Runs, api.Run{Style: *c.style, Text: c.text + widget.Spaces(c.w), Cells: 2 * c.w})
+		wide.Runs = append(wide.Runs, api.Run{Style: *c.style, Text: c.text + text.Spaces(c.w), Cells: 2 * c.w})
 	}
 	return wide
 }
@@ -125,27 +126,27 @@ func (c cluster) class() charClass {
 // A span has the columns from up to to, excluding to, and their style.
 type span struct {
 	from, to int
-	ink      widget.Ink
+	ink      look.Ink
 }
 
-// appendMarked appends a line like widget.AppendLine, with spans in styles of their own. Where
+// appendMarked appends a line like text.AppendLine, with spans in styles of their own. Where
 // spans overlap, the last one counts. A wide character is marked if one of its cells is.
 func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 	var style api.Style
-	var ink widget.Ink
-	change := func(toStyle api.Style, toInk widget.Ink) {
+	var ink look.Ink
+	change := func(toStyle api.Style, toInk look.Ink) {
 		if ink == toInk && (ink != "" || style == toStyle) {
 			return
 		}
 		if ink != "" {
-			dst = append(dst, widget.SgrReset...)
+			dst = append(dst, text.SgrReset...)
 			style = api.Style{}
 		}
 		if toInk != "" {
-			dst = append(widget.AppendStyle(dst, style, api.Style{}), toInk...)
+			dst = append(text.AppendStyle(dst, style, api.Style{}), toInk...)
 			toStyle = api.Style{}
 		} else {
-			dst = widget.AppendStyle(dst, style, toStyle)
+			dst = text.AppendStyle(dst, style, toStyle)
 		}
 		style, ink = toStyle, toInk
 	}
@@ -158,7 +159,7 @@ func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 		if len(c.text) == 1 && c.text[0] >= 0x20 && c.text[0] < 0x7f {
 			dst = append(dst, c.text[0])
 		} else {
-			dst = widget.AppendCluster(dst, c.text, c.w)
+			dst = text.AppendCluster(dst, c.text, c.w)
 		}
 		x = c.x + c.w
 	}
@@ -171,7 +172,7 @@ func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 }
 
 // inkAt returns the style of the last span overlapping some columns; "" without one.
-func inkAt(spans []span, from, to int) widget.Ink {
+func inkAt(spans []span, from, to int) look.Ink {
 	for i := len(spans) - 1; i >= 0; i-- {
 		if spans[i].from < to && from < spans[i].to {
 			return spans[i].ink

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A Target is something to open: a URL, or a path with the line and column after it, 0 for none.
@@ -81,7 +81,7 @@ func (s *ScrollMode) TargetAtCursor() (target Target, ok bool) {
 func (s *Screen) linkAt(p api.Place) string {
 	row, _ := s.textRow(p.Line)
 	if i := clusterIndex(row, p.Cell); i < len(row) {
-		return widget.CleanLink(row[i].style.Link)
+		return text.CleanLink(row[i].style.Link)
 	}
 	return ""
 }
@@ -92,15 +92,15 @@ func schemes() []string {
 }
 
 // parseTarget parses a URL, or a path as printed by compilers: "a/b.go:12:3".
-func parseTarget(text string) (target Target, ok bool) {
-	text = strings.TrimLeft(strings.TrimSpace(widget.Clean(text)), edgeChars[1:])
+func parseTarget(s string) (target Target, ok bool) {
+	s = strings.TrimLeft(strings.TrimSpace(text.Clean(s)), edgeChars[1:])
 	for _, scheme := range schemes() {
-		if i := strings.Index(text, scheme); i >= 0 && len(text) > i+len(scheme) {
-			return Target{URL: strings.TrimRight(text[i:], edgeChars)}, true
+		if i := strings.Index(s, scheme); i >= 0 && len(s) > i+len(scheme) {
+			return Target{URL: strings.TrimRight(s[i:], edgeChars)}, true
 		}
 	}
-	text = strings.TrimRight(text, edgeChars)
-	rest, last := cutNumber(text)
+	s = strings.TrimRight(s, edgeChars)
+	rest, last := cutNumber(s)
 	target.Path, target.Line = cutNumber(rest)
 	if target.Line == 0 {
 		target.Line = last

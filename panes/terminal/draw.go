@@ -6,11 +6,13 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // Draw returns the pane's rows: h strings of w cells each. The slice is valid until the next call.
-func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
+func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 	t.rows, t.patches = t.rows[:0], nil
 	st := t.State()
 	if w <= 0 || h <= 0 {
@@ -33,7 +35,7 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	t.drawMarks(st, w, look)
 	t.fillRows(st, w, h, look)
 	if t.Scroll.active {
-		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
+		t.rows[0] = overwrite(t.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
 	} else if t.exited != nil {
 		t.rows[h-1] = drawExitRow(t.exited, t.exitHints, w, look)
 	}
@@ -44,20 +46,20 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
 // drawUnknown draws the pane before its first frame.
-func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
-	var text string
+func (t *Terminal) drawUnknown(w, h int, look *look.Look) []string {
+	var s string
 	switch {
 	case t.exited != nil:
-		text = widget.HowEndedIn(t.exited, w)
+		s = states.HowEndedIn(t.exited, w)
 	case t.err != nil:
-		text = widget.Clean(t.err.Error())
+		s = text.Clean(t.err.Error())
 	}
 	for y := range h {
-		if y == h/2 && text != "" {
-			t.rows = append(t.rows, look.Dim.Text(widget.Center(text, w)))
+		if y == h/2 && s != "" {
+			t.rows = append(t.rows, look.Dim.Text(text.Center(s, w)))
 			continue
 		}
-		t.rows = append(t.rows, widget.Spaces(w))
+		t.rows = append(t.rows, text.Spaces(w))
 	}
 	if t.exited != nil {
 		t.rows[h-1] = drawExitRow(t.exited, t.exitHints, w, look)
@@ -67,8 +69,8 @@ func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
 
 // fillRows extends the rows to w cells and h rows. Once the size has settled, cells outside the
 // session's screen get a pattern.
-func (t *Terminal) fillRows(st ScreenState, w, h int, look *widget.Look) {
-	filled := widget.Spaces
+func (t *Terminal) fillRows(st ScreenState, w, h int, look *look.Look) {
+	filled := text.Spaces
 	if t.sizeSettled {
 		filled = look.FillPattern
 	}
@@ -89,29 +91,29 @@ func (t *Terminal) fillRows(st ScreenState, w, h int, look *widget.Look) {
 
 // drawSizeNote explains the session's smaller size in the pattern, below the drawn rows or beside
 // them, if it fits.
-func (t *Terminal) drawSizeNote(st ScreenState, drawn, w, h int, look *widget.Look) {
+func (t *Terminal) drawSizeNote(st ScreenState, drawn, w, h int, look *look.Look) {
 	size := fmt.Sprintf("%d×%d of %d×%d", st.Cols, st.Rows, w, h)
 	long := size + ": a smaller terminal shows this session too"
 	if drawn < h {
-		for _, text := range []string{long, size} {
-			if text = " " + text + " "; widget.Width(text) <= w {
-				t.rows[h-1] = look.Dim.Text(text) + look.FillPattern(w-widget.Width(text))
+		for _, s := range []string{long, size} {
+			if s = " " + s + " "; text.Width(s) <= w {
+				t.rows[h-1] = look.Dim.Text(s) + look.FillPattern(w-text.Width(s))
 				return
 			}
 		}
 		return
 	}
 	side := w - st.Cols
-	lines := widget.WrapWords(long, max(side-1, 0))
+	lines := text.WrapWords(long, max(side-1, 0))
 	for _, line := range lines {
-		if widget.Width(line) > side-1 || len(lines) > h {
+		if text.Width(line) > side-1 || len(lines) > h {
 			return
 		}
 	}
 	for i, line := range lines {
 		y := h - len(lines) + i
-		text := " " + widget.Pad(line, side-1)
-		t.rows[y] = widget.Pad(widget.Cut(t.rows[y], st.Cols, ""), st.Cols) + widget.SgrReset + look.Dim.Text(text)
+		s := " " + text.Pad(line, side-1)
+		t.rows[y] = text.Pad(text.Cut(t.rows[y], st.Cols, ""), st.Cols) + text.SgrReset + look.Dim.Text(s)
 	}
 }
 
@@ -134,18 +136,27 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 }
 
 // drawExitRow draws the last row of a pane whose program has exited, with the keys to use next.
-func drawExitRow(p *api.Process, hints []widget.Hint, w int, look *widget.Look) string {
-	what := " " + widget.HowEndedIn(p, w-2) + " "
-	row, used := look.BarBad.Text(what), widget.Width(what)
+func drawExitRow(p *api.Process, hints []look.Hint, w int, look *look.Look) string {
+	what := " " + states.HowEndedIn(p, w-2) + " "
+	row, used := look.BarBad.Text(what), text.Width(what)
 	for _, h := range hints {
 		if h.Key == "" {
 			continue
 		}
 		row += "  " + look.Key.Text(h.Key) + look.Dim.Text(" "+h.Does)
-		used += widget.Width(h.Key+h.Does) + 3
+		used += text.Width(h.Key+h.Does) + 3
 	}
 	if used > w {
-		return look.BarBad.Text(widget.Fit(what, w))
+		return look.BarBad.Text(text.Fit(what, w))
 	}
-	return row + widget.Spaces(w-used)
+	return row + text.Spaces(w-used)
+}
+
+// overwrite draws a label over the right end of a row of w cells.
+func overwrite(row string, w int, label string, ink look.Ink) string {
+	n := text.Width(label)
+	if n >= w {
+		return ink.Text(text.Fit(label, w))
+	}
+	return text.Pad(text.Cut(row, w-n, ""), w-n) + text.SgrReset + ink.Text(label)
 }

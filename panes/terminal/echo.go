@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/styled"
 	"tandem/panes/kit/predict"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // maxMarks limits the marks without a reply: an older engine never replies.
@@ -151,7 +151,7 @@ func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
 		}
 		// Drawing the line again would drop its pictures.
 		if row, l := int(k.First+int64(y)-top), k.line(y); row >= 0 && row < len(t.rows) && len(l.Pictures) == 0 {
-			t.rows[row] = string(widget.AppendLine(nil, overlayCells(l, rest[:n]), min(w, k.Cols)))
+			t.rows[row] = string(text.AppendLine(nil, overlayCells(l, rest[:n]), min(w, k.Cols)))
 		}
 		rest = rest[n:]
 	}
@@ -173,21 +173,21 @@ func overlayCells(l api.Line, cells []predict.OverlayCell) api.Line {
 			}
 		}
 		if x < end {
-			add(widget.Spaces(end-x), end-x, api.Style{})
+			add(text.Spaces(end-x), end-x, api.Style{})
 		}
 	}
 	for _, c := range cells {
 		upTo(c.X)
 		style := c.Style
 		style.Underline, style.Link = styled.UnderlineSingle, ""
-		add(c.Text, widget.Width(c.Text), style)
+		add(c.Text, text.Width(c.Text), style)
 	}
 	for len(own) > 0 && own[0].x < x {
 		own = own[1:]
 	}
 	for _, c := range own {
 		if c.x > x {
-			add(widget.Spaces(c.x-x), c.x-x, api.Style{})
+			add(text.Spaces(c.x-x), c.x-x, api.Style{})
 		}
 		add(c.text, c.w, *c.style)
 	}

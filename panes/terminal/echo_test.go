@@ -11,8 +11,8 @@ import (
 	"tandem/engine/styled"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -72,7 +72,7 @@ func (f *remotePane) answerMarks(after time.Duration) {
 // wantRow checks that a row is plain text followed by underlined text and the cursor.
 func (f *remotePane) wantRow(y int, plain, underlined string) {
 	f.Helper()
-	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	row := f.Terminal.Draw(20, 4, look)[y]
 	before, rest, _ := strings.Cut(row, "\x1b[0;4m")
 	guessed, _, _ := strings.Cut(rest, "\x1b[")

@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // openTarget opens the path or the URL under the cursor.
@@ -28,7 +28,7 @@ func (p *Pane) openTarget() tea.Cmd {
 	machine, _ := api.MachineOf(p.ID)
 	path := target.Path
 	if machine == "" { // ~ on another machine is that machine's home
-		path = widget.ExpandHome(path, p.env.Home())
+		path = text.ExpandHome(path, p.env.Home())
 	}
 	if filepath.IsAbs(path) {
 		path = api.PathOn(machine, path)
@@ -38,7 +38,7 @@ func (p *Pane) openTarget() tea.Cmd {
 	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		info, err := e.StatFile(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
-			err = api.Errorf(api.CodeNotFound, "no such file: %s", widget.ShortPath(path, p.env.Home()))
+			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, p.env.Home()))
 		}
 		return targetMsg{p, path, target, info, err}
 	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
@@ -76,9 +76,9 @@ func (p *Pane) openURL(url string) tea.Cmd {
 	}
 	if program == "" {
 		keep := p.env.Copy(url, "")
-		return tea.Batch(keep, p.env.Say("no browser here: copied "+widget.Clip(url, 60), false))
+		return tea.Batch(keep, p.env.Say("no browser here: copied "+text.Clip(url, 60), false))
 	}
-	return tea.Batch(p.env.Say("opening "+widget.Clip(url, 60), false), func() tea.Msg {
+	return tea.Batch(p.env.Say("opening "+text.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
 		// Run also waits for the program, so that it leaves no zombie.

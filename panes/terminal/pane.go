@@ -14,7 +14,9 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
 )
 
 // A Pane is a session's terminal in the dashboard. It adds keys, the mouse, scroll and copy mode
@@ -156,7 +158,7 @@ func (p *Pane) ReportUnsure() tea.Cmd {
 		return nil
 	}
 	name, _, _ := p.Title()
-	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, widget.Clip(name, 30)))
+	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, text.Clip(name, 30)))
 }
 
 // resetModes resets the terminal modes left by a killed program.
@@ -227,7 +229,7 @@ func (p *Pane) Cursor() *tea.Cursor {
 	}
 	cursor := &tea.Cursor{Position: tea.Position{X: c.X, Y: c.Y}, Shape: shape, Blink: c.Blink}
 	if c.Own {
-		cursor.Shape, cursor.Blink = widget.OwnCursor, false
+		cursor.Shape, cursor.Blink = look.OwnCursor, false
 	}
 	if c.Color != 0 {
 		cursor.Color = color.RGBA{uint8(c.Color >> 16), uint8(c.Color >> 8), uint8(c.Color), 255}
@@ -242,19 +244,19 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	if !ok {
 		return "new session", "", false
 	}
-	name = widget.FullName(&process)
+	name = states.FullName(&process)
 	if machine, _ := api.MachineOf(p.ID); machine != "" {
 		if m := p.env.News().Machine(machine); m != nil && m.State != api.MachineConnected {
 			return name, m.OfflineReason(time.Now()), false
 		}
 	}
-	if title := widget.Clean(p.State().Title); title != "" && title != name {
+	if title := text.Clean(p.State().Title); title != "" && title != name {
 		return name, title, false
 	}
 	if len(process.Argv) > 1 {
-		return name, widget.CommandText(&process), false
+		return name, states.CommandText(&process), false
 	}
-	return name, widget.ShortPath(process.CWD, p.env.Home()), true
+	return name, text.ShortPath(process.CWD, p.env.Home()), true
 }
 
 // folder returns the working directory of the session's program, or else of the dashboard.
@@ -267,7 +269,7 @@ func (p *Pane) folder() string {
 }
 
 // Note returns no text: the list of sessions has it.
-func (p *Pane) Note() (string, widget.Ink) { return "", p.env.Look().Bar }
+func (p *Pane) Note() (string, look.Ink) { return "", p.env.Look().Bar }
 
 // Show and Hide do nothing: a hidden pane still receives output.
 func (p *Pane) Show() {}

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
 )
 
 // mouseState is the state of the mouse in a pane.
@@ -106,7 +106,7 @@ type clickCounter struct {
 
 // countClick counts a press; n is 1, 2 or 3.
 func (c *clickCounter) countClick(now time.Time, x, y int) (n int) {
-	if now.Sub(c.last) > widget.DoubleClick || x != c.x || y != c.y {
+	if now.Sub(c.last) > list.DoubleClick || x != c.x || y != c.y {
 		c.n = 0
 	}
 	c.last, c.x, c.y = now, x, y

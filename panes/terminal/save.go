@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // askSave asks for a file to save the scrollback to.
@@ -24,12 +24,12 @@ func (p *Pane) askSave() tea.Cmd {
 	if process, ok := p.env.News().Process(p.ID); ok {
 		name = process.Name
 	}
-	p.env.Ask(dialog.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(folder, widget.AsFileName(name)+".txt"),
+	p.env.Ask(dialog.NewPrompt("Save the scrollback of "+text.Clean(name)+" to", filepath.Join(folder, text.AsFileName(name)+".txt"),
 		func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return p.env.Save(panes.FileSave{What: "scrollback", Path: widget.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
+			return p.env.Save(panes.FileSave{What: "scrollback", Path: text.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
 			}})
 		}))

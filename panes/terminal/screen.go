@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // maxScrolledLines is how many lines above the screen are kept after they scrolled by; the engine
@@ -190,7 +190,7 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 		if l := s.lines[n]; l != nil {
 			rows = append(rows, s.drawLine(l, w, win.Pictures))
 		} else {
-			rows = append(rows, widget.Spaces(w))
+			rows = append(rows, text.Spaces(w))
 		}
 	}
 	return rows
@@ -199,7 +199,7 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 func (s *Screen) drawLine(l *screenLine, w int, on graphics.Screen) string {
 	// Fast path: most lines are drawn again unchanged.
 	if l.drawn == "" || l.width != w || l.target != on && len(l.line.Pictures) > 0 {
-		s.buf = widget.AppendLine(s.buf[:0], spreadDouble(s.gallery.drawPictures(l.line, w, on)), w)
+		s.buf = text.AppendLine(s.buf[:0], spreadDouble(s.gallery.drawPictures(l.line, w, on)), w)
 		l.drawn, l.width, l.target = string(s.buf), w, on
 	}
 	return l.drawn

@@ -2,7 +2,7 @@ package terminal
 
 import (
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 // A SelectKind is the shape of a selection.
@@ -131,7 +131,7 @@ func (s *Screen) spanInLine(in api.SessionTextInput, n int64, w int) (part span,
 }
 
 // drawMarks redraws the rows with a match or a part of the selection.
-func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
+func (t *Terminal) drawMarks(st ScreenState, w int, look *look.Look) {
 	top := t.Scroll.topLine(st)
 	sel, cursor := t.Scroll.sel, t.Scroll.cursor
 	if !t.Scroll.active {

@@ -5,8 +5,8 @@ import (
 	"tandem/engine/api/outbox"
 	"tandem/keys"
 	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
-	"tandem/panes/widget"
 )
 
 // A Terminal shows a session live and types into it. All its methods are for the goroutine drawing
@@ -28,7 +28,7 @@ type Terminal struct {
 	display     *api.Display // the user's terminal; nil if unknown
 	sentDisplay *api.Display // display sent to the session; nil if none
 	exited      *api.Process
-	exitHints   []widget.Hint // keys of a pane whose program has exited
+	exitHints   []look.Hint // keys of a pane whose program has exited
 	err         error
 	bells       uint32
 	bellKnown   bool

@@ -13,7 +13,8 @@ import (
 	"tandem/engine/api/outbox"
 	"tandem/engine/api/wire"
 	"tandem/keys"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 )
 
@@ -60,8 +61,8 @@ func (b *sentInput) text() string {
 func screenOf(cols, rows int, first int64, lines ...string) *api.Frame {
 	f := &api.Frame{Full: true, Cols: cols, Rows: rows, First: first, Cursor: api.Cursor{Y: len(lines) - 1, Visible: true}}
 	for i, l := range lines {
-		f.Lines = append(f.Lines, api.NumberedLine{N: first + int64(i), Line: textLine(textRun(l, widget.Width(l), api.Style{}))})
-		f.Cursor.X = widget.Width(l)
+		f.Lines = append(f.Lines, api.NumberedLine{N: first + int64(i), Line: textLine(textRun(l, text.Width(l), api.Style{}))})
+		f.Cursor.X = text.Width(l)
 	}
 	return f
 }
@@ -130,7 +131,7 @@ func livePane(w, h int, f *api.Frame) (*Terminal, *sentInput) {
 // plainRows returns the drawn pane without colors.
 func plainRows(t *Terminal, w, h int) []string {
 	var rows []string
-	for _, r := range t.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
+	for _, r := range t.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}) {
 		rows = append(rows, ansi.Strip(r))
 	}
 	return rows
@@ -189,9 +190,9 @@ func TestExitedSessionShowsItsExitAndHints(t *testing.T) {
 	p, box := livePane(60, 3, screenOf(60, 3, 0, "$ exit 7"))
 	p.Feed.Receive(api.Output{Ended: &api.Process{State: api.StateExited, ExitCode: &seven}})
 	p.Sync()
-	p.exitHints = []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
+	p.exitHints = []look.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	got := plainRows(p, 60, 3)
-	compareRows(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
+	compareRows(t, got[2:], []string{text.Pad(" exited with status 7   enter new shell  x close", 60)})
 	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, outbox.ErrNotSent) || len(box.sent) > 0 {
 		t.Errorf("typing into an ended session: error %v, sent %v", err, box.sent)
 	}
@@ -370,7 +371,7 @@ func TestExitTextFitsTheWidth(t *testing.T) {
 	three := 3
 	p := api.Process{ID: "1", Name: "bash", State: api.StateExited, ExitCode: &three}
 	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
-		if got := ansi.Strip(drawExitRow(&p, []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &widget.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || widget.Width(got) != w {
+		if got := ansi.Strip(drawExitRow(&p, []look.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &look.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || text.Width(got) != w {
 			t.Errorf("in %d cells it is %q", w, got)
 		}
 	}

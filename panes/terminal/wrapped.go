@@ -2,7 +2,7 @@ package terminal
 
 import (
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 // maxWrapRows limits the rows of a wrapped line.
@@ -51,7 +51,7 @@ func (s *Screen) joinRows(first int64) joinedLine {
 }
 
 // markSpans adds the spans of the text between the bytes from and to.
-func (j *joinedLine) markSpans(spans map[int64][]span, from, to int, cursor api.Place, look *widget.Look) {
+func (j *joinedLine) markSpans(spans map[int64][]span, from, to int, cursor api.Place, look *look.Look) {
 	ink := look.Match
 	begin := true
 	var parts []span

@@ -18,8 +18,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/qr"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A Dialog shows links to the web page.
@@ -117,33 +118,33 @@ func (u *page) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 func (u *page) Type(dialog.Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (u *page) Paste(dialog.Host, string) tea.Cmd         { return nil }
 
-func (u *page) Hints(h dialog.Host) []widget.Hint {
-	hints := []widget.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
+func (u *page) Hints(h dialog.Host) []look.Hint {
+	hints := []look.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
 	if u.loading {
 		return hints
 	}
-	return append([]widget.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
+	return append([]look.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
 }
 
 func (u *page) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	if u.loading {
 		width = min(46, w-8)
-		return []string{look.Strong.Text(widget.Fit("Open in browser", width)), look.Dim.Text(widget.Fit(h.Spinner()+" Starting tandem web…", width))}, width, -1, 0
+		return []string{look.Strong.Text(text.Fit("Open in browser", width)), look.Dim.Text(text.Fit(h.Spinner()+" Starting tandem web…", width))}, width, -1, 0
 	}
 	notes := u.noteLines()
 	if len(u.code)+1+frameRows+2 <= height { // the code needs the rows more than the notes
 		notes = notes[:min(len(notes), height-len(u.code)-frameRows-2)]
 	}
-	width = widget.Width(u.link.URL)
+	width = text.Width(u.link.URL)
 	for _, n := range notes {
-		width = max(width, widget.Width(n))
+		width = max(width, text.Width(n))
 	}
 	width = min(width, w-8)
-	rows = []string{look.Strong.Text(widget.Fit("Open in browser", width)), look.Accent.Text(widget.Fit(u.link.URL, width))}
+	rows = []string{look.Strong.Text(text.Fit("Open in browser", width)), look.Accent.Text(text.Fit(u.link.URL, width))}
 	rows = append(rows, u.drawCode(look, width, height-len(rows)-len(notes)-frameRows)...)
 	for _, n := range notes {
-		rows = append(rows, look.Dim.Text(widget.Fit(n, width)))
+		rows = append(rows, look.Dim.Text(text.Fit(n, width)))
 	}
 	return rows, width, -1, 0
 }
@@ -152,20 +153,20 @@ func (u *page) Draw(h dialog.Host, w, height int) (rows []string, width, x, y in
 const frameRows = 4
 
 // drawCode draws the QR code in the middle, if it fits.
-func (u *page) drawCode(look *widget.Look, width, height int) (rows []string) {
+func (u *page) drawCode(look *look.Look, width, height int) (rows []string) {
 	if len(u.code) == 0 {
 		return nil
 	}
-	size := widget.Width(u.code[0])
+	size := text.Width(u.code[0])
 	if size > width || len(u.code) > height {
-		return []string{look.Dim.Text(widget.Fit("No room for its QR code. Enlarge the window.", width))}
+		return []string{look.Dim.Text(text.Fit("No room for its QR code. Enlarge the window.", width))}
 	}
 	left := (width - size) / 2
 	for _, line := range u.code {
 		if u.env.Colors() > 0 {
 			line = qr.PaintLine(line)
 		}
-		rows = append(rows, widget.Spaces(left)+line+widget.Spaces(width-size-left))
+		rows = append(rows, text.Spaces(left)+line+text.Spaces(width-size-left))
 	}
 	return rows
 }

@@ -10,8 +10,8 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 )
 
 // openDialog opens the dialog; arrive delivers its link.
@@ -29,8 +29,8 @@ func drawText(t *testing.T, env *panestest.Env, w, h int) string {
 	t.Helper()
 	rows, width, _, _ := env.Shown.Draw(env, w, h)
 	for i, row := range rows {
-		if widget.Width(row) != width {
-			t.Errorf("%d×%d: row %d is %d cells wide, not %d: %q", w, h, i, widget.Width(row), width, row)
+		if text.Width(row) != width {
+			t.Errorf("%d×%d: row %d is %d cells wide, not %d: %q", w, h, i, text.Width(row), width, row)
 		}
 	}
 	if len(rows) > h-2 && h > 12 {

@@ -30,7 +30,7 @@ var layers = map[string]layer{
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
@@ -42,19 +42,15 @@ var layers = map[string]layer{
 		"other machines are reached through the local engine, by any client of it",
 	},
 	"ui/layout": {
-		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/widget"},
+		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/kit/look", "panes/kit/text"},
 		"the arrangement of terminals depends neither on keys nor on its storage",
-	},
-	"panes/kit/dialog": {
-		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/widget"},
-		"a dialog asks the user and passes the answer to a function given by its caller",
 	},
 	"ui/display": {
 		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/kit/graphics"},
 		"a terminal's replies are parsed independently of the code that queried it",
 	},
 	"ui/screen": {
-		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/kit/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
+		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/kit/graphics", "ui/display", "keys", "engine/vt/scan", "panes/kit/look", "panes/kit/text"},
 		"painting and input handling do not depend on the content of panes or the meaning of keys",
 	},
 	"ui/pictures": {
@@ -65,16 +61,12 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/outbox"},
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
-	"panes/kit/predict": {
-		[]string{"engine/cellwidth", "engine/styled", "keys"},
-		"predictions need only a screen and a key",
-	},
 	"ui/cli": {
 		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "panes/kit/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/config/settings", "persist/diag", "persist/datadir", "engine/sleep", "engine/units"},
 		"commands are a client: they use the engine only through its API",
 	},
 	"ui/pick": {
-		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes", "ui/display", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text"},
 		"picking shows the dashboard's history list in another terminal, without the rest of the dashboard",
 	},
 	"ui/cli/codingagents": {
@@ -93,7 +85,6 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "panes/kit/qr", "engine/sleep", "engine/units"},
 		"these commands start the page and query it; serving is separate from the command line",
 	},
-	"panes/kit/qr": {nil, "drawing a QR code does not depend on its text"},
 	"ui/cli/files": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "engine/units"},
 		"a folder is listed by the engine of its machine; the caller opens the dashboard",
@@ -160,51 +151,81 @@ var layers = map[string]layer{
 		"the prompt runs any command and imports none",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "persist/config/settings", "panes/kit/dialog", "engine/units", "engine/api/outbox"},
+		[]string{"engine/api", "keys", "keys/keymap", "persist/config/settings", "panes/kit/dialog", "engine/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"the contract between dashboard and panes does not depend on any one pane",
 	},
 	"persist/config/settings": {
 		[]string{"keys/keymap", "persist/diag", "themes"},
 		"settings are values that a client can hold without reading the file",
 	},
-	"panes/widget": {
-		[]string{"engine/cellwidth", "engine/rendered", "engine/api", "keys", "themes", "engine/styled", "engine/units"},
-		"shared parts do not depend on the panes that use them",
+	"panes/kit/text": {
+		[]string{"engine/api", "engine/cellwidth", "engine/styled"},
+		"measuring and cutting text does not depend on colours",
+	},
+	"panes/kit/look": {
+		[]string{"panes/kit/text", "themes"},
+		"inks and glyphs do not depend on what they draw",
+	},
+	"panes/kit/list": {
+		[]string{"engine/cellwidth", "keys", "panes/kit/look", "panes/kit/text"},
+		"a list does not depend on what it lists",
+	},
+	"panes/kit/field": {
+		[]string{"engine/cellwidth", "panes/kit/look", "panes/kit/text"},
+		"editing text does not depend on its use",
+	},
+	"panes/kit/dialog": {
+		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		"a dialog asks the user and passes the answer to a function given by its caller",
+	},
+	"panes/kit/predict": {
+		[]string{"engine/cellwidth", "engine/styled", "keys"},
+		"predictions need only a screen and a key",
+	},
+	"panes/kit/graphics": {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
+	"panes/kit/qr":       {nil, "drawing a QR code does not depend on its text"},
+	"panes/states": {
+		[]string{"engine/api", "engine/units", "panes/kit/look", "panes/kit/text"},
+		"all panes describe the state of a process alike",
+	},
+	"panes/logtext": {
+		[]string{"engine/api", "engine/cellwidth", "engine/rendered", "engine/styled", "panes/kit/look", "panes/kit/text"},
+		"drawing a line of a log does not depend on the pane that shows it",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan"},
+		[]string{"panes", "panes/kit/dialog", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},
 		"a pane draws the state reported by the API; it decides no policy and imports no other pane",
 	},
 	"panes/history": {
-		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units"},
+		[]string{"panes", "panes/kit/dialog", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},
 		"a pane like panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/kit/graphics", "panes/preview", "panes/widget", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell"},
+		[]string{"panes", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/preview": {
-		[]string{"panes/widget", "panes/kit/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units"},
+		[]string{"panes/kit/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes",
 	},
 	"panes/inbox": {
-		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a dialog over the state of sessions and agents",
 	},
 	"panes/sessions": {
-		[]string{"panes", "panes/inbox", "panes/widget", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/units"},
+		[]string{"panes", "panes/inbox", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a pane like panes/processes, plus the inbox it opens",
 	},
 	"panes/web": {
-		[]string{"keys/keymap", "panes", "panes/widget", "panes/kit/dialog", "panes/kit/qr"},
+		[]string{"keys/keymap", "panes", "panes/kit/dialog", "panes/kit/qr", "panes/kit/look", "panes/kit/text"},
 		"this dialog shows a link; another process serves the page",
 	},
 	"panes/machines": {
-		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/api", "engine/units"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/kit/graphics", "panes/widget", "panes/kit/dialog", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
+		[]string{"panes", "panes/kit/graphics", "panes/kit/dialog", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
@@ -364,7 +385,6 @@ var layers = map[string]layer{
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
 	"engine/audit":       {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
-	"panes/kit/graphics": {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
 	"persist/store":      {[]string{"persist/datadir"}, "the format on disk does not depend on its readers"},
 	"persist/datadir":    {nil, "all users of a file share its name"},
 	"persist/sparse":     {nil, "file system features do not depend on the content of files"},
@@ -376,7 +396,7 @@ var layers = map[string]layer{
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":    {[]string{"panes", "panes/widget", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"panes/panestest":    {[]string{"panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":               {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":        {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
 	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
@@ -442,6 +462,37 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 	} {
 		if got := checkImport(good[0], good[1]); got != "" {
 			t.Errorf("%q with %s: %q", good[0], good[1], got)
+		}
+	}
+}
+
+// kitImports are the packages that panes/kit may import besides its own.
+var kitImports = []string{"keys", "keys/keymap", "themes", "engine/api", "engine/cellwidth", "engine/styled"}
+
+func TestKitKnowsNeitherPanesNorTheEngine(t *testing.T) {
+	for pkg, rule := range layers {
+		if !strings.HasPrefix(pkg, "panes/kit/") {
+			continue
+		}
+		for _, name := range rule.may {
+			if !strings.HasPrefix(name, "panes/kit/") && !slices.Contains(kitImports, name) {
+				t.Errorf("%s may import %s; let the panes pass what it needs", pkg, name)
+			}
+		}
+	}
+}
+
+func TestNothingBelowTheDashboardImportsIt(t *testing.T) {
+	inUI := func(pkg string) bool { return pkg == "ui" || strings.HasPrefix(pkg, "ui/") }
+	for pkg, rule := range layers {
+		// Main and the tests of the whole program are above the dashboard.
+		if inUI(pkg) || pkg == "" || strings.HasPrefix(pkg, "tests/") {
+			continue
+		}
+		for _, name := range rule.may {
+			if inUI(name) {
+				t.Errorf("%s may import %s; move what it needs to panes/kit", pkg, name)
+			}
 		}
 	}
 }

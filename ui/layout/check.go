@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"tandem/engine/invariants"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 // checkTree panics unless the tree below n is consistent: each node has either a pane or
@@ -32,13 +32,13 @@ func (n *Node) checkTree(panes []*terminal.Pane) []*terminal.Pane {
 // space suffices.
 func (n *Node) checkHalves() {
 	a, b, border := n.A.Rect, n.B.Rect, 0
-	tiled := widget.Rect{X: a.X, Y: a.Y, W: a.W, H: a.H + b.H}
-	second := widget.Rect{X: a.X, Y: a.Y + a.H, W: a.W, H: b.H}
+	tiled := look.Rect{X: a.X, Y: a.Y, W: a.W, H: a.H + b.H}
+	second := look.Rect{X: a.X, Y: a.Y + a.H, W: a.W, H: b.H}
 	size, first, rest := n.Rect.H, a.H, b.H
 	if n.Axis == Beside {
 		border = 1
-		tiled = widget.Rect{X: a.X, Y: a.Y, W: a.W + border + b.W, H: a.H}
-		second = widget.Rect{X: a.X + a.W + border, Y: a.Y, W: b.W, H: a.H}
+		tiled = look.Rect{X: a.X, Y: a.Y, W: a.W + border + b.W, H: a.H}
+		second = look.Rect{X: a.X + a.W + border, Y: a.Y, W: b.W, H: a.H}
 		size, first, rest = n.Rect.W, a.W, b.W
 	}
 	switch {

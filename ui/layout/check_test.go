@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 // drawSession draws the id of one of a few sessions.
@@ -72,7 +72,7 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 	case kind == "focus":
 		tab.SetFocus(tab.Focus.NextLeaf(1))
 	case kind == "place":
-		tab.Root.SetRects(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
+		tab.Root.SetRects(look.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
 		tab.Focus.PushBorder(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 30).Draw(t, "by"))
 	case kind == "keep":
 		*kept = tabs.WriteLayout(func(id string) string { return "n" + id[1:] })
@@ -104,7 +104,7 @@ func TestTabsKeepInvariantsUnderAnyOperation(t *testing.T) {
 			step(t, tabs, &kept)
 			Check(tabs)
 			for _, tab := range tabs.EveryTab() {
-				tab.Root.SetRects(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
+				tab.Root.SetRects(look.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
 			}
 			if len(tabs.All) > 0 && tabs.Current == nil {
 				t.Fatalf("no tab is shown of %d", len(tabs.All))

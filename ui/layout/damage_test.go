@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tandem/engine/invariants"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 func TestCheckPanicsOnDamagedTabs(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCheckPanicsOnHalvesNotTiling(t *testing.T) {
 		"overlap":             func(root *Node) { root.A.Rect.W++ },
 		"half outside":        func(root *Node) { root.B.Rect.W++ },
 		"halves of two sizes": func(root *Node) { root.A.Rect.H-- },
-		"half too small":      func(root *Node) { root.A.Rect.W, root.B.Rect = 1, widget.Rect{X: 2, W: 79, H: 20} },
+		"half too small":      func(root *Node) { root.A.Rect.W, root.B.Rect = 1, look.Rect{X: 2, W: 79, H: 20} },
 	} {
 		root, _, _, _, _ := fourPanes()
 		root.checkHalves()

@@ -3,7 +3,7 @@ package layout
 import (
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // TitleRow returns the title row of a leaf, with the ends of the borders above it.
@@ -13,8 +13,8 @@ func (n *Node) TitleRow(title string, e Edges) string {
 	}
 	for x := n.Rect.X; x < n.Rect.X+n.Rect.W; x++ {
 		at := x - n.Rect.X
-		if n.wallAbove(x, n.Rect.Y) && isRule(ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, ""))) {
-			title = widget.Cut(title, at, "") + e.Look.Rule.Text("┴") + widget.CutLeft(title, at+1)
+		if n.wallAbove(x, n.Rect.Y) && isRule(ansi.Strip(text.Cut(text.CutLeft(title, at), 1, ""))) {
+			title = text.Cut(title, at, "") + e.Look.Rule.Text("┴") + text.CutLeft(title, at+1)
 		}
 	}
 	return e.drawTitle(title, n.Rect)
@@ -42,7 +42,7 @@ func (n *Node) AppendRow(out []byte, y int, e Edges) []byte {
 		if i < len(n.Rows) {
 			return append(out, n.Rows[i]...)
 		}
-		return append(out, widget.Spaces(n.Rect.W)...)
+		return append(out, text.Spaces(n.Rect.W)...)
 	}
 	if n.Axis == Below {
 		return n.halfAt(y).AppendRow(out, y, e)

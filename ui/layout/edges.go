@@ -3,13 +3,14 @@ package layout
 import (
 	"strings"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Edges draws the borders between panes. Those around the focused pane are highlighted.
 type Edges struct {
-	Look  *widget.Look
-	Focus widget.Rect // the focused pane, including its title row; empty without focus
+	Look  *look.Look
+	Focus look.Rect // the focused pane, including its title row; empty without focus
 }
 
 // DrawPiece draws a piece of border at a cell.
@@ -27,7 +28,7 @@ func (e Edges) inFrame(x, y int) bool {
 
 // drawTitle draws the title row of a leaf with rectangle r. Parts of its rule in the frame
 // are highlighted.
-func (e Edges) drawTitle(title string, r widget.Rect) string {
+func (e Edges) drawTitle(title string, r look.Rect) string {
 	from, to := 0, 0
 	switch {
 	case e.Focus == r && e.Look.Rule != "":
@@ -40,8 +41,8 @@ func (e Edges) drawTitle(title string, r widget.Rect) string {
 	if from >= to || e.Look.Rule == "" {
 		return title
 	}
-	under := widget.CutLeft(widget.Cut(title, to, ""), from)
-	return widget.Cut(title, from, "") + e.highlightRules(under) + widget.CutLeft(title, to)
+	under := text.CutLeft(text.Cut(title, to, ""), from)
+	return text.Cut(title, from, "") + e.highlightRules(under) + text.CutLeft(title, to)
 }
 
 // highlightRules highlights the pieces of rule in a row.
@@ -49,7 +50,7 @@ func (e Edges) highlightRules(row string) string {
 	parts := strings.Split(row, string(e.Look.Rule))
 	out := parts[0]
 	for _, part := range parts[1:] {
-		line, rest, _ := strings.Cut(part, widget.SgrReset)
+		line, rest, _ := strings.Cut(part, text.SgrReset)
 		out += e.Look.Edge(line, strings.Trim(line, "─┴") == "") + rest
 	}
 	return out

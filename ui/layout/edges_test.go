@@ -6,24 +6,25 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
 // fourTitled returns two rows of two panes, with titles drawn for the focused one.
-func fourTitled(look *widget.Look, focus int) (root *Node, e Edges) {
+func fourTitled(style *look.Look, focus int) (root *Node, e Edges) {
 	root = NewLeaf(terminal.New(nil, nil, "0"))
-	root.SetRects(widget.Rect{W: 41, H: 12})
+	root.SetRects(look.Rect{W: 41, H: 12})
 	root, below := root.SplitLeaf(Below, terminal.New(nil, nil, "2"))
-	root.SetRects(widget.Rect{W: 41, H: 12})
+	root.SetRects(look.Rect{W: 41, H: 12})
 	root.A.SplitLeaf(Beside, terminal.New(nil, nil, "1"))
 	below.SplitLeaf(Beside, terminal.New(nil, nil, "3"))
-	root.SetRects(widget.Rect{W: 41, H: 12})
+	root.SetRects(look.Rect{W: 41, H: 12})
 	leaves := root.Leaves(nil)
-	e = Edges{Look: look, Focus: leaves[focus].Rect}
+	e = Edges{Look: style, Focus: leaves[focus].Rect}
 	for i, l := range leaves {
-		l.Title = l.TitleRow(widget.Heading("pane", "", l.Rect.W, i == focus, look), e)
+		l.Title = l.TitleRow(style.Heading("pane", "", l.Rect.W, i == focus), e)
 	}
 	return root, e
 }
@@ -37,13 +38,13 @@ func drawRows(root *Node, e Edges) (rows []string) {
 }
 
 func TestFocusHighlightsWholeFrame(t *testing.T) {
-	look := &widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Dim: "\x1b[90m", Title: "\x1b[96;1m", Glyphs: themes.UnicodeGlyphs()}
+	look := &look.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Dim: "\x1b[90m", Title: "\x1b[96;1m", Glyphs: themes.UnicodeGlyphs()}
 	for focus := range 4 {
 		root, e := fourTitled(look, focus)
 		rows := drawRows(root, e)
 		for y, row := range rows {
 			for x := range root.Rect.W {
-				cell := widget.Cut(widget.CutLeft(row, x), 1, "")
+				cell := text.Cut(text.CutLeft(row, x), 1, "")
 				if !strings.ContainsAny(cell, "─│┬┴├┤┼") {
 					continue
 				}
@@ -58,7 +59,7 @@ func TestFocusHighlightsWholeFrame(t *testing.T) {
 }
 
 func TestFocusedFrameIsHeavyWithoutColours(t *testing.T) {
-	root, e := fourTitled(&widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Heavy: true, Glyphs: themes.UnicodeGlyphs()}, 1)
+	root, e := fourTitled(&look.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Heavy: true, Glyphs: themes.UnicodeGlyphs()}, 1)
 	var rows []string
 	for _, row := range drawRows(root, e) {
 		rows = append(rows, ansi.Strip(row))

@@ -6,7 +6,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/invariants"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // IsFloating reports whether the floating tab is shown.
@@ -51,8 +52,8 @@ func (t *Tabs) SettleFloat() {
 }
 
 // FrameRect returns the rectangle of the floating tab over an area, including its frame.
-func FrameRect(over widget.Rect) widget.Rect {
-	r := widget.Rect{W: max(over.W*4/5, min(over.W, minFrameWidth)), H: max(over.H*4/5, min(over.H, minFrameHeight))}
+func FrameRect(over look.Rect) look.Rect {
+	r := look.Rect{W: max(over.W*4/5, min(over.W, minFrameWidth)), H: max(over.H*4/5, min(over.H, minFrameHeight))}
 	r.X, r.Y = over.X+(over.W-r.W)/2, over.Y+(over.H-r.H)/2
 	return r
 }
@@ -63,13 +64,13 @@ const (
 )
 
 // InsideFrame returns the rectangle inside a frame.
-func InsideFrame(frame widget.Rect) widget.Rect {
-	return widget.Rect{X: frame.X + 1, Y: frame.Y + 1, W: frame.W - 2, H: frame.H - 2}
+func InsideFrame(frame look.Rect) look.Rect {
+	return look.Rect{X: frame.X + 1, Y: frame.Y + 1, W: frame.W - 2, H: frame.H - 2}
 }
 
 // DrawFramed draws the floating tab with its frame. heading must have the width of the
 // tab.
-func (t *Tab) DrawFramed(heading string, focused bool, look *widget.Look) (rows []string) {
+func (t *Tab) DrawFramed(heading string, focused bool, look *look.Look) (rows []string) {
 	inside := Edges{Look: look}
 	if focused {
 		inside.Focus = t.Focus.Rect
@@ -78,7 +79,7 @@ func (t *Tab) DrawFramed(heading string, focused bool, look *widget.Look) (rows 
 	rows = append(rows, look.Edge("╭", focused)+heading+look.Edge("╮", focused))
 	side := look.Edge("│", focused)
 	for y := r.Y; y < r.Y+r.H; y++ {
-		rows = append(rows, side+string(t.Root.AppendRow(nil, y, inside))+widget.SgrReset+side)
+		rows = append(rows, side+string(t.Root.AppendRow(nil, y, inside))+text.SgrReset+side)
 	}
 	return append(rows, look.Edge("╰"+strings.Repeat("─", r.W)+"╯", focused))
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/text"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 // WriteLayout describes the tabs, and which of them are shown; name returns a session's
@@ -217,7 +217,7 @@ func Describe(l api.Layout) string {
 		for _, n := range t.Nodes {
 			if n.Axis == "" {
 				machine, _ := api.MachineOf(n.ID)
-				names = append(names, api.OnMachine(machine, widget.Clean(n.Name)))
+				names = append(names, api.OnMachine(machine, text.Clean(n.Name)))
 			}
 		}
 		tabs = append(tabs, strings.Join(names, "+"))

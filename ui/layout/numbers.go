@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Numbers are leaves numbered from 1 in their order. The tenth has 0; later ones have no
@@ -30,7 +31,7 @@ func (n Numbers) KeyRange() string { return "1–" + strconv.Itoa(len(n)%10) }
 
 // DrawOver draws the number of a leaf over the middle of its rows, in large digits if they
 // fit. It returns the rows of a leaf without a number unchanged.
-func (n Numbers) DrawOver(l *Node, rows []string, focused bool, look *widget.Look) []string {
+func (n Numbers) DrawOver(l *Node, rows []string, focused bool, look *look.Look) []string {
 	i := slices.Index(n, l)
 	if i < 0 || len(rows) == 0 {
 		return rows
@@ -40,15 +41,15 @@ func (n Numbers) DrawOver(l *Node, rows []string, focused bool, look *widget.Loo
 		ink = look.Dim
 	}
 	// A pane too small for large digits shows a small one.
-	if l.Rect.W < widget.Width(label[0]) || len(rows) < len(label) {
+	if l.Rect.W < text.Width(label[0]) || len(rows) < len(label) {
 		label, ink = []string{" " + strconv.Itoa((i+1)%10) + " "}, look.Tab
 	}
-	w := widget.Width(label[0])
+	w := text.Width(label[0])
 	x, y := (l.Rect.W-w)/2, (len(rows)-len(label))/2
 	rows = slices.Clone(rows)
 	for j, row := range label {
 		under := rows[y+j]
-		rows[y+j] = widget.Pad(widget.Cut(under, x, ""), x) + widget.SgrReset + ink.Text(row) + widget.CutLeft(under, x+w)
+		rows[y+j] = text.Pad(text.Cut(under, x, ""), x) + text.SgrReset + ink.Text(row) + text.CutLeft(under, x+w)
 	}
 	return rows
 }

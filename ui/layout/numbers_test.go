@@ -6,13 +6,13 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/themes"
 )
 
 func TestNumberIsDrawnInMiddleOfPane(t *testing.T) {
-	look := &widget.Look{Glyphs: themes.ASCIIGlyphs()}
+	style := &look.Look{Glyphs: themes.ASCIIGlyphs()}
 	leaf := NewLeaf(new(terminal.Pane))
 	for _, size := range []struct {
 		w, h int
@@ -22,12 +22,12 @@ func TestNumberIsDrawnInMiddleOfPane(t *testing.T) {
 		{9, 7, "aaaaaaaaa\naaaaaaaaa\naaaaaaaaa\naaa 2 aaa\naaaaaaaaa\naaaaaaaaa\naaaaaaaaa"},
 		{14, 2, "aaaaa 2 aaaaaa\naaaaaaaaaaaaaa"},
 	} {
-		leaf.Rect = widget.Rect{W: size.w, H: size.h + 1}
+		leaf.Rect = look.Rect{W: size.w, H: size.h + 1}
 		rows := make([]string, size.h)
 		for i := range rows {
 			rows[i] = strings.Repeat("a", size.w)
 		}
-		got := NumberLeaves([]*Node{NewLeaf(new(terminal.Pane)), leaf}).DrawOver(leaf, rows, false, look)
+		got := NumberLeaves([]*Node{NewLeaf(new(terminal.Pane)), leaf}).DrawOver(leaf, rows, false, style)
 		if text := ansi.Strip(strings.Join(got, "\n")); text != size.want {
 			t.Errorf("in %d×%d it is\n%s", size.w, size.h, text)
 		}

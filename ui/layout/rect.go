@@ -1,10 +1,10 @@
 package layout
 
-import "tandem/panes/widget"
+import "tandem/panes/kit/look"
 
 // isAdjacent reports whether r is next to s in direction d from s, with at most one column
 // between them.
-func isAdjacent(r, s widget.Rect, d Direction) bool {
+func isAdjacent(r, s look.Rect, d Direction) bool {
 	switch d {
 	case Left:
 		return abs(r.X+r.W-s.X) <= 1 && rangesOverlap(r.Y, r.H, s.Y, s.H)
@@ -19,7 +19,7 @@ func isAdjacent(r, s widget.Rect, d Direction) bool {
 func rangesOverlap(a, an, b, bn int) bool { return a < b+bn && b < a+an }
 
 // offAxis returns the distance of the middle of s from r, across direction d.
-func offAxis(r, s widget.Rect, d Direction) int {
+func offAxis(r, s look.Rect, d Direction) int {
 	if d == Left || d == Right {
 		return rangeDistance(s.Y+s.H/2, r.Y, r.H)
 	}
@@ -33,7 +33,7 @@ func rangeDistance(p, a, n int) int {
 
 // centreDistance returns a measure of the distance between the centres of r and s. Rows
 // count double, as a cell is twice as high as wide.
-func centreDistance(r, s widget.Rect) int {
+func centreDistance(r, s look.Rect) int {
 	return abs(2*r.X+r.W-2*s.X-s.W) + 2*abs(2*r.Y+r.H-2*s.Y-s.H)
 }
 

@@ -7,13 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 func TestWrittenLayoutIsRestored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		root, leaves := grow(t, widget.Rect{X: 0, Y: 0, W: 200, H: 60})
+		root, leaves := grow(t, look.Rect{X: 0, Y: 0, W: 200, H: 60})
 		name := func(id string) string { return id }
 		for i, l := range leaves {
 			l.Pane = terminal.New(nil, nil, string(rune('a'+i)))
@@ -32,7 +32,7 @@ func TestWrittenLayoutIsRestored(t *testing.T) {
 		if diff := cmp.Diff(kept, keptAgain); diff != "" {
 			t.Fatal(diff)
 		}
-		again.SetRects(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
+		again.SetRects(look.Rect{X: 0, Y: 0, W: 200, H: 60})
 	})
 }
 

@@ -2,8 +2,8 @@ package layout
 
 import (
 	"tandem/engine/invariants"
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 // An Axis is the direction in which a split divides its area.
@@ -40,7 +40,7 @@ type Node struct {
 	Axis   Axis
 	Share  int // share of A, in parts of ShareUnit
 	A, B   *Node
-	Rect   widget.Rect // set by SetRects
+	Rect   look.Rect // set by SetRects
 
 	Title string   // title row of a leaf; "" for none
 	Rows  []string // rows of its pane
@@ -49,7 +49,7 @@ type Node struct {
 func NewLeaf(p *terminal.Pane) *Node { return &Node{Pane: p} }
 
 // SetRects sets the rectangles of the node and everything below it.
-func (n *Node) SetRects(r widget.Rect) {
+func (n *Node) SetRects(r look.Rect) {
 	n.Rect = r
 	if n.Pane != nil {
 		return
@@ -174,7 +174,7 @@ func (n *Node) RemoveLeaf() (root, focus *Node) {
 }
 
 // nearestLeaf returns the leaf of n closest to r.
-func (n *Node) nearestLeaf(r widget.Rect) *Node {
+func (n *Node) nearestLeaf(r look.Rect) *Node {
 	var best *Node
 	least := 1 << 30
 	for _, l := range n.Leaves(nil) {

@@ -5,13 +5,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 )
 
 func TestSplitsFillAreaWithoutOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		area := widget.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
+		area := look.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
 		root, leaves := grow(t, area)
 		cells := 0
 		room := area.W >= root.MinSize(Beside) && area.H >= root.MinSize(Below)
@@ -36,7 +36,7 @@ func TestSplitsFillAreaWithoutOverlap(t *testing.T) {
 }
 
 // grow builds a tree by splitting leaves, closing some and moving borders.
-func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
+func grow(t *rapid.T, area look.Rect) (*Node, []*Node) {
 	root := NewLeaf(terminal.New(nil, nil, "0"))
 	root.SetRects(area)
 	for range rapid.IntRange(0, 12).Draw(t, "steps") {
@@ -77,9 +77,9 @@ func borderCells(n *Node) int {
 
 func TestHalvesKeepMinimumSizeIfSpaceSuffices(t *testing.T) {
 	root := NewLeaf(terminal.New(nil, nil, "a"))
-	root.SetRects(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
+	root.SetRects(look.Rect{X: 0, Y: 1, W: 80, H: 22})
 	root, second := root.SplitLeaf(Beside, terminal.New(nil, nil, "b"))
-	root.SetRects(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
+	root.SetRects(look.Rect{X: 0, Y: 1, W: 80, H: 22})
 	second.PushBorder(Left, 500)
 	if root.A.Rect.W != minPaneWidth {
 		t.Errorf("pushed to the edge, the left half has %d columns, want %d", root.A.Rect.W, minPaneWidth)
@@ -106,7 +106,7 @@ func TestBorderStopsAtMinimumSizeOfPanes(t *testing.T) {
 //	──┼──
 //	c │ d
 func fourPanes() (root, a, b, c, d *Node) {
-	area := widget.Rect{X: 0, Y: 0, W: 81, H: 20}
+	area := look.Rect{X: 0, Y: 0, W: 81, H: 20}
 	a = NewLeaf(terminal.New(nil, nil, "a"))
 	root = a
 	root.SetRects(area)
@@ -175,7 +175,7 @@ func TestBordersAreFoundWhereDrawn(t *testing.T) {
 func TestHalvesNeverHaveNegativeSize(t *testing.T) {
 	root, a, b, c, d := fourPanes()
 	for w := range 8 {
-		root.SetRects(widget.Rect{W: w, H: 1})
+		root.SetRects(look.Rect{W: w, H: 1})
 		for _, l := range []*Node{a, b, c, d} {
 			if l.Rect.W < 0 || l.Rect.H < 0 {
 				t.Errorf("in %d columns a pane has %+v", w, l.Rect)

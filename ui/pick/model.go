@@ -14,7 +14,9 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sleep"
 	"tandem/panes/history"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/themes"
 	"tandem/ui/display"
 )
@@ -28,11 +30,11 @@ type model struct {
 	o       Options
 	engine  api.Engine
 	profile colorprofile.Profile
-	look    widget.Look
+	look    look.Look
 	w, h    int
 
 	list    history.List
-	field   widget.Field
+	field   field.Field
 	here    bool // only commands run in the folder
 	failed  bool
 	today   bool
@@ -66,7 +68,7 @@ func (m *model) setDark(dark, told bool) {
 	if err != nil || told && theme.Dark != dark {
 		theme = themes.ForBackground(dark)
 	}
-	m.look = widget.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
+	m.look = look.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
 }
 
 // rowsMsg is the answer to a request.
@@ -227,20 +229,20 @@ func (m *model) View() tea.View {
 	if m.w < minWidth || m.h < minHeight {
 		return v
 	}
-	look := &m.look
-	note := widget.Thousands(m.list.Total()) + " found"
-	room := m.w - widget.Width(note) - 5
+	style := &m.look
+	note := text.Thousands(m.list.Total()) + " found"
+	room := m.w - text.Width(note) - 5
 	if room < minWidth {
 		note, room = "", m.w-4
 	}
-	text, x := m.field.DrawIn(room, look)
-	query := " " + look.Title.Text("/") + " " + text
-	query += look.Dim.Text(widget.Pad(widget.Clip(" "+note, m.w-3-room), m.w-3-room))
+	s, x := m.field.DrawIn(room, style)
+	query := " " + style.Title.Text("/") + " " + s
+	query += style.Dim.Text(text.Pad(text.Clip(" "+note, m.w-3-room), m.w-3-room))
 	rows := []string{query, m.drawFilters()}
-	rows = append(rows, m.list.Draw(m.w, m.h-3, time.Now(), look)...)
-	hints := []widget.Hint{{Key: "enter", Does: "run"}, {Key: "tab", Does: "edit"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "back"}}
-	line, used := widget.Hints(hints, m.w-1, 1, look.BarKey, look.BarDim)
-	rows = append(rows, look.Bar.Text(" ")+line+look.Bar.Text(widget.Spaces(m.w-1-used)))
+	rows = append(rows, m.list.Draw(m.w, m.h-3, time.Now(), style)...)
+	hints := []look.Hint{{Key: "enter", Does: "run"}, {Key: "tab", Does: "edit"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "back"}}
+	line, used := look.Hints(hints, m.w-1, 1, style.BarKey, style.BarDim)
+	rows = append(rows, style.Bar.Text(" ")+line+style.Bar.Text(text.Spaces(m.w-1-used)))
 	v.SetContent(strings.Join(rows, "\n"))
 	v.Cursor = tea.NewCursor(3+x, 0)
 	v.Cursor.Shape = tea.CursorBar
@@ -264,5 +266,5 @@ func (m *model) drawFilters() string {
 		line += m.look.Key.Text(f.key) + " " + ink.Text(f.name) + "  "
 		used += len(f.key) + len(f.name) + 3
 	}
-	return line + widget.Spaces(m.w-used)
+	return line + text.Spaces(m.w-used)
 }

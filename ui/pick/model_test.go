@@ -13,8 +13,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
-	"tandem/panes/widget"
 )
 
 // newTestModel returns a picker over commands, newest first, and its last request.
@@ -115,7 +115,7 @@ func TestPickerStartsWithLineAndFilters(t *testing.T) {
 		m.Update(tea.WindowSizeMsg{Width: w, Height: 12})
 		rows := strings.Split(ansi.Strip(m.View().Content), "\n")
 		for _, row := range rows {
-			if widget.Width(row) > w {
+			if text.Width(row) > w {
 				t.Fatalf("%d cells: %q", w, row)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/cellwidth"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // A pen writes the text of a row into the cells of a line.
@@ -34,7 +34,7 @@ const wideEnd = " \x1b(B"
 
 // drawRow sets the cells of a line to a row of text. The row may contain SGR sequences and
 // hyperlinks (OSC 8), and is laid out as package cellwidth measures it, except for
-// clusters with explicit cells (widget.Sized). Other sequences, control characters and
+// clusters with explicit cells (text.Sized). Other sequences, control characters and
 // text without cells are dropped. A cluster narrower on the terminal than in the layout is
 // padded with spaces. clusters reports whether the terminal treats clusters as one
 // character (mode 2027). The result reports whether the line has wide cells.
@@ -45,7 +45,7 @@ func drawRow(line uv.Line, row string, clusters bool, ground *Background) (wide 
 	for i := 0; i < len(row) && p.x < len(line); {
 		c := row[i]
 		switch {
-		case c == ansi.ESC && strings.HasPrefix(row[i:], widget.Sized):
+		case c == ansi.ESC && strings.HasPrefix(row[i:], text.Sized):
 			i += p.putSized(row[i:])
 		case c == ansi.ESC:
 			i += p.applySequence(row[i:], parser)
@@ -124,16 +124,16 @@ func parseLink(data []byte) uv.Link {
 // putSized writes the cluster with explicit cells at the start of s, and returns its
 // length.
 func (p *pen) putSized(s string) int {
-	rest := s[len(widget.Sized):]
+	rest := s[len(text.Sized):]
 	end := strings.IndexByte(rest, ansi.ESC)
 	if end < 0 {
 		return len(s)
 	}
-	cells, text, ok := strings.Cut(rest[:end], ";")
-	if ok && (cells == "1" || cells == "2") && cellwidth.Whole(text) {
-		p.drawCluster(text, int(cells[0]-'0'))
+	cells, content, ok := strings.Cut(rest[:end], ";")
+	if ok && (cells == "1" || cells == "2") && cellwidth.Whole(content) {
+		p.drawCluster(content, int(cells[0]-'0'))
 	}
-	return min(len(widget.Sized)+end+len("\x1b\\"), len(s))
+	return min(len(text.Sized)+end+len("\x1b\\"), len(s))
 }
 
 // putCluster writes the cluster at the start of s and returns its length.
@@ -189,13 +189,13 @@ func (p *pen) mayJoin(text string) bool {
 // movements that make up for it: the cells are blanked first, in case the text covers
 // fewer, and the cursor is positioned explicitly after it. At the right edge it must not
 // wrap.
-func (p *pen) anchorText(text string, width int) string {
+func (p *pen) anchorText(s string, width int) string {
 	end := p.x + width
 	if end >= len(p.line) {
-		text = ansi.ResetModeAutoWrap + text + ansi.SetModeAutoWrap
+		s = ansi.ResetModeAutoWrap + s + ansi.SetModeAutoWrap
 		end = len(p.line) - 1
 	}
-	return widget.Spaces(width) + ansi.CursorHorizontalAbsolute(p.x+1) + text + ansi.CursorHorizontalAbsolute(end+1)
+	return text.Spaces(width) + ansi.CursorHorizontalAbsolute(p.x+1) + s + ansi.CursorHorizontalAbsolute(end+1)
 }
 
 // putCell writes one character, which must fit.

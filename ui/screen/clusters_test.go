@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/cellwidth"
 	"tandem/engine/vt"
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 )
 
 // terminals treat clusters differently. On each, the effect shows in text that has the
@@ -67,7 +67,7 @@ func TestColumnsStayAlignedOnEveryTerminal(t *testing.T) {
 					for range rapid.IntRange(0, 6).Draw(rt, "pieces") {
 						p := piece.Draw(rt, "piece")
 						row += p + "|"
-						x += widget.Width(p)
+						x += text.Width(p)
 						if x < 20 {
 							want = append(want, x)
 						}

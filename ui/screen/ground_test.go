@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 func paperBackground() *Background {
@@ -68,10 +68,10 @@ func TestCursorFollowsProgramOrTerminal(t *testing.T) {
 		want   []string
 		lacks  string
 	}{
-		{tea.Cursor{Shape: widget.OwnCursor}, []string{"\x1b[0 q"}, "\x1b]12;"},
+		{tea.Cursor{Shape: look.OwnCursor}, []string{"\x1b[0 q"}, "\x1b]12;"},
 		{tea.Cursor{Shape: tea.CursorBar, Color: color.RGBA{255, 0, 0, 255}}, []string{"\x1b]12;rgb:ffff/0000/0000", "\x1b[6 q"}, "\x1b[0 q"},
 		{tea.Cursor{Shape: tea.CursorBar, Color: color.RGBA{0, 0, 255, 255}}, []string{"\x1b]12;rgb:0000/0000/ffff"}, " q"},
-		{tea.Cursor{Shape: widget.OwnCursor}, []string{ansi.ResetCursorColor, "\x1b[0 q"}, "\x1b]12;"}, // a different pane
+		{tea.Cursor{Shape: look.OwnCursor}, []string{ansi.ResetCursorColor, "\x1b[0 q"}, "\x1b]12;"}, // a different pane
 	}
 	for i, s := range steps {
 		out := with(&s.cursor)

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/text"
 	"tandem/ui/display"
 )
 
@@ -37,7 +37,7 @@ func notifySequence(text string, getenv func(string) string) string {
 // noticeText returns s without characters that could end a sequence or separate its
 // fields.
 func noticeText(s string) string {
-	return strings.ReplaceAll(widget.Clip(widget.Clean(s), maxNotice), ";", ",")
+	return strings.ReplaceAll(text.Clip(text.Clean(s), maxNotice), ";", ",")
 }
 
 // showsProgress reports whether a terminal is known to show OSC 9;4 beside its icon.

@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/panes/kit/graphics"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/ui/display"
 )
 
@@ -420,7 +420,7 @@ func sameCursor(a, b *tea.Cursor) bool {
 
 // cursorStyle returns the parameter of DECSCUSR for a cursor.
 func cursorStyle(c *tea.Cursor) int {
-	if c.Shape == widget.OwnCursor {
+	if c.Shape == look.OwnCursor {
 		return 0
 	}
 	style := 2*int(c.Shape) + 1

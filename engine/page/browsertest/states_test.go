@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/panes/states"
 )
 
 // stateWords compares the page's words for states with the dashboard's.
@@ -42,7 +42,7 @@ func stateWords(m *machine, t *testing.T) {
 	}
 	var want []words
 	for i := range all {
-		want = append(want, words{widget.StateWords(&all[i], now), widget.HowEnded(&all[i]), all[i].Failed()})
+		want = append(want, words{states.StateWords(&all[i], now), states.HowEnded(&all[i]), all[i].Failed()})
 	}
 	list, err := json.Marshal(all)
 	if err != nil {

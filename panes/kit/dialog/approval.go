@@ -11,7 +11,8 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // An Approval shows agents' requests to the user, the oldest first. A request can be
@@ -97,18 +98,18 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	width = max(min(w-8, 84), 10)
 	r, at, open := a.findRequest()
 	if !open {
-		rows = []string{look.Dim.Text(widget.Fit("Already answered, or it timed out.", width))}
+		rows = []string{look.Dim.Text(text.Fit("Already answered, or it timed out.", width))}
 		return rows, width, -1, 0
 	}
 	shown := textOf(r)
-	title := fmt.Sprintf("%s wants to call %s", widget.Clip(shown.Asker, width/2), describeTool(shown))
+	title := fmt.Sprintf("%s wants to call %s", text.Clip(shown.Asker, width/2), describeTool(shown))
 	if n := len(a.Requests()); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
-	rows = append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.requestRowsInView(r, width, max(height-11, 3), look)...)
-	rows = append(rows, widget.Spaces(width))
+	rows = append([]string{look.Strong.Text(text.Fit(title, width)), text.Spaces(width)}, a.requestRowsInView(r, width, max(height-11, 3), look)...)
+	rows = append(rows, text.Spaces(width))
 	for _, fact := range requestFacts(r, shown) {
-		rows = append(rows, look.Dim.Text(widget.Fit(fact, width)))
+		rows = append(rows, look.Dim.Text(text.Fit(fact, width)))
 		// Only a request visible to its last row can be allowed: the frame must fit, too.
 	}
 	if a.pager.view.AtBottom() && width+4 <= w && len(rows)+2 < height {
@@ -119,14 +120,14 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 
 // requestRowsInView draws the visible rows of the request, up to most, and a line with the
 // position if not all rows fit.
-func (a *Approval) requestRowsInView(r api.Request, width, most int, look *widget.Look) (rows []string) {
+func (a *Approval) requestRowsInView(r api.Request, width, most int, look *look.Look) (rows []string) {
 	page := a.pager.rows
 	if page == nil || a.width != width || !sameRequest(a.shownRequest, r) {
 		a.shownRequest, a.width = r, width
 		page = requestLines(r, width)
 		a.requestRows = len(page)
 		if r.CWD != "" {
-			page = append(page, widget.Spaces(width))
+			page = append(page, text.Spaces(width))
 			page = append(page, foldLine("in "+textOf(r).CWD, width)...)
 		}
 	}
@@ -137,11 +138,11 @@ func (a *Approval) requestRowsInView(r api.Request, width, most int, look *widge
 		if first+i >= a.requestRows {
 			ink = look.Dim
 		}
-		rows = append(rows, ink.Text(widget.Fit(line, width)))
+		rows = append(rows, ink.Text(text.Fit(line, width)))
 	}
 	if !a.pager.isComplete() {
 		place := fmt.Sprintf("rows %d–%d of %d", first+1, first+len(rows), len(page))
-		rows = append(rows, look.Strong.Text(widget.Fit(place, width)))
+		rows = append(rows, look.Strong.Text(text.Fit(place, width)))
 	}
 	return rows
 }
@@ -175,14 +176,14 @@ func sameRequest(a, b api.Request) bool {
 }
 
 // Hints returns the keys for the shown request.
-func (a *Approval) Hints(h Host) []widget.Hint {
+func (a *Approval) Hints(h Host) []look.Hint {
 	_, _, open := a.findRequest()
-	var hints []widget.Hint
+	var hints []look.Hint
 	for _, hint := range h.Bindings().Hints(false, keymap.ScopeRequest) {
 		if hint.Action == keymap.Close || hint.Action == keymap.RequestNext && (!open || len(a.Requests()) < 2) {
 			continue
 		}
-		hints = append(hints, widget.Hint{Key: hint.Key, Does: hint.Label})
+		hints = append(hints, look.Hint{Key: hint.Key, Does: hint.Label})
 	}
 	if open && !a.pager.isComplete() {
 		scroll := Choose(h.Bindings(), keymap.ScopeRequest, keymap.HelpDown, keymap.HelpUp, "scroll")

@@ -8,7 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/text"
 )
 
 // A completion holds the ways to complete a field.
@@ -25,21 +26,21 @@ const maxNames = 50
 // findCompletions returns a command that looks up completions of the focused field; nil if
 // it has none.
 func (f *StartForm) findCompletions() tea.Cmd {
-	field, text, home := f.focused, f.fields[f.focused].Text(), f.Home
+	field, s, home := f.focused, f.fields[f.focused].Text(), f.Home
 	switch f.focused {
 	case FieldCommand:
-		folder := widget.ExpandHome(f.fields[FieldFolder].Text(), home)
+		folder := text.ExpandHome(f.fields[FieldFolder].Text(), home)
 		return func() tea.Msg {
-			common, lines := completeCommand(text, folder, home)
-			return f.completionAnswer(completion{field, text, common, lines})
+			common, lines := completeCommand(s, folder, home)
+			return f.completionAnswer(completion{field, s, common, lines})
 		}
 	case FieldFolder, FieldSandbox:
-		if !strings.Contains(text, "/") {
+		if !strings.Contains(s, "/") {
 			return nil
 		}
 		return func() tea.Msg {
-			common, lines := completePath(text, "", home, field == FieldFolder)
-			return f.completionAnswer(completion{field, text, common, lines})
+			common, lines := completePath(s, "", home, field == FieldFolder)
+			return f.completionAnswer(completion{field, s, common, lines})
 		}
 	}
 	return nil
@@ -51,7 +52,7 @@ func (f *StartForm) completionAnswer(c completion) Answer {
 	return Answer{Of: f, Do: func() tea.Cmd {
 		if c.field == f.focused && c.text == f.fields[f.focused].Text() {
 			f.completion = c
-			if field, ok := f.fields[f.focused].formInput.(*widget.Field); ok {
+			if field, ok := f.fields[f.focused].formInput.(*field.Field); ok {
 				field.Suggest(c.lines)
 			}
 		}
@@ -72,9 +73,9 @@ func (f *StartForm) applyCompletion() bool {
 
 // completePath returns the paths starting with text, at most maxNames, and the common
 // prefix of all.
-func completePath(text, base, home string, onlyFolders bool) (common string, lines []string) {
-	dir, part := filepath.Split(text)
-	folder := widget.ExpandHome(dir, home)
+func completePath(s, base, home string, onlyFolders bool) (common string, lines []string) {
+	dir, part := filepath.Split(s)
+	folder := text.ExpandHome(dir, home)
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(base, folder)
 	}
@@ -86,18 +87,18 @@ func completePath(text, base, home string, onlyFolders bool) (common string, lin
 
 // completeCommand completes the last word of a command line: the first word with a program
 // in $PATH, any other with a file relative to folder. Words with quotes are not completed.
-func completeCommand(text, folder, home string) (common string, lines []string) {
-	word := text[strings.LastIndexByte(text, ' ')+1:]
-	if word == "" || strings.ContainsAny(text, "'\"\\`$|&;<>()*?") {
+func completeCommand(s, folder, home string) (common string, lines []string) {
+	word := s[strings.LastIndexByte(s, ' ')+1:]
+	if word == "" || strings.ContainsAny(s, "'\"\\`$|&;<>()*?") {
 		return "", nil
 	}
-	head := text[:len(text)-len(word)]
+	head := s[:len(s)-len(word)]
 	dir, part := filepath.Split(word)
 	var names []string
 	if strings.TrimSpace(head) == "" && dir == "" {
 		names = listPrograms(part)
 	} else {
-		where := widget.ExpandHome(dir, home)
+		where := text.ExpandHome(dir, home)
 		if !filepath.IsAbs(where) {
 			where = filepath.Join(folder, where)
 		}

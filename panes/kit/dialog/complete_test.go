@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 	"tandem/themes"
 )
 
@@ -55,7 +55,7 @@ var bindings = keymap.DefaultBindings()
 
 func (h *host) Close()                    { h.closed = true }
 func (h *host) Bindings() keymap.Bindings { return bindings }
-func (h *host) Look() *widget.Look        { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }
+func (h *host) Look() *look.Look          { return &look.Look{Glyphs: themes.UnicodeGlyphs()} }
 func (h *host) Spinner() string           { return "" }
 
 // runLookup runs a dialog's lookup and applies its answer, as the dashboard does.

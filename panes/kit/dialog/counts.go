@@ -8,7 +8,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Counts shows lists of names with their counts, each with a bar.
@@ -55,38 +56,38 @@ func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = min(w-8, countsWidth)
 	u.pager.setRows(u.drawLists(width, look), max(height-6, 3))
-	rows = append(rows, look.Strong.Text(widget.Fit(u.Title, width)), widget.Spaces(width))
+	rows = append(rows, look.Strong.Text(text.Fit(u.Title, width)), text.Spaces(width))
 	rows = append(rows, u.pager.visibleRows()...)
 	return rows, width, -1, 0
 }
 
 // Hints returns the keys of the overlay.
-func (u *Counts) Hints(h Host) []widget.Hint {
+func (u *Counts) Hints(h Host) []look.Hint {
 	leave := Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")
 	if u.pager.isComplete() {
-		return []widget.Hint{leave}
+		return []look.Hint{leave}
 	}
-	return []widget.Hint{Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"), leave}
+	return []look.Hint{Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"), leave}
 }
 
-func (u *Counts) drawLists(w int, look *widget.Look) (rows []string) {
+func (u *Counts) drawLists(w int, look *look.Look) (rows []string) {
 	for _, l := range u.Lists {
 		if len(l.Rows) == 0 {
 			continue
 		}
 		if len(rows) > 0 {
-			rows = append(rows, widget.Spaces(w))
+			rows = append(rows, text.Spaces(w))
 		}
-		rows = append(rows, look.Strong.Text(widget.Fit(l.Title, w)))
+		rows = append(rows, look.Strong.Text(text.Fit(l.Title, w)))
 		most := 1
 		for _, r := range l.Rows {
 			most = max(most, r.Count)
 		}
-		cells := max(countCells, widget.Width(widget.Thousands(most)))
+		cells := max(countCells, text.Width(text.Thousands(most)))
 		for _, r := range l.Rows {
 			bar := strings.Repeat(look.Glyphs.Level(2), max(r.Count*barCells/most, 1))
-			rows = append(rows, widget.PadLeft(widget.Thousands(r.Count), cells)+"  "+look.Accent.Text(widget.Pad(bar, barCells))+
-				"  "+look.Text.Text(widget.Fit(widget.Clean(r.Name), w-cells-barCells-4)))
+			rows = append(rows, text.PadLeft(text.Thousands(r.Count), cells)+"  "+look.Accent.Text(text.Pad(bar, barCells))+
+				"  "+look.Text.Text(text.Fit(text.Clean(r.Name), w-cells-barCells-4)))
 		}
 	}
 	return rows

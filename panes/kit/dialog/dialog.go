@@ -11,7 +11,7 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
 )
 
 // An Overlay is a dialog. It may have further methods:
@@ -32,14 +32,14 @@ type Overlay interface {
 	// w×height cells. x and y are the position of the cursor; x is negative without one.
 	Draw(h Host, w, height int) (rows []string, width, x, y int)
 	// Hints returns its keys for the status bar, with the one that closes it last.
-	Hints(Host) []widget.Hint
+	Hints(Host) []look.Hint
 }
 
 // A Host shows an overlay.
 type Host interface {
 	Close() // closes the open overlay
 	Bindings() keymap.Bindings
-	Look() *widget.Look
+	Look() *look.Look
 	Spinner() string // the current frame while the overlay is busy, else ""
 }
 
@@ -51,13 +51,13 @@ type Answer struct {
 }
 
 // Hint returns the hint for an action in a scope.
-func Hint(b keymap.Bindings, scope keymap.Scope, a keymap.Action, does string) widget.Hint {
-	return widget.Hint{Key: keyOf(b, scope, a), Does: does, Action: string(a)}
+func Hint(b keymap.Bindings, scope keymap.Scope, a keymap.Action, does string) look.Hint {
+	return look.Hint{Key: keyOf(b, scope, a), Does: does, Action: string(a)}
 }
 
 // OwnKeys returns the hint for keys handled by the overlay itself. Keys the user has bound
 // to something else in scope are left out.
-func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string) widget.Hint {
+func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string) look.Hint {
 	resolver := keymap.NewResolver(b)
 	var free []string
 	for _, name := range names {
@@ -65,12 +65,12 @@ func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string
 			free = append(free, k.Show())
 		}
 	}
-	return widget.Hint{Key: strings.Join(free, " "), Does: does}
+	return look.Hint{Key: strings.Join(free, " "), Does: does}
 }
 
 // Choose returns the combined hint for two opposite actions in a scope, such as up and
 // down.
-func Choose(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does string) widget.Hint {
+func Choose(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does string) look.Hint {
 	hint := Hint(b, scope, up, does)
 	if key := keyOf(b, scope, down); hint.Key == "" {
 		hint.Key = key

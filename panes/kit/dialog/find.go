@@ -5,7 +5,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Find is the search line of a text. Matches are shown while the user types. It is drawn
@@ -20,7 +22,7 @@ type Find struct {
 	Changed func() tea.Cmd            // called when the pattern changes
 	Done    func(accept bool) tea.Cmd // called when the line is closed
 
-	field widget.Field
+	field field.Field
 }
 
 // FindRows is the height of a Find, including its frame.
@@ -41,7 +43,7 @@ func (f *Find) Tell(number, total int) {
 	if total == 0 {
 		f.Problem = "no match"
 	} else {
-		f.Count = widget.Itoa(number) + "/" + widget.Itoa(total)
+		f.Count = text.Itoa(number) + "/" + text.Itoa(total)
 	}
 }
 
@@ -73,7 +75,7 @@ func (f *Find) patternChanged() tea.Cmd {
 }
 
 // Hints returns the keys of the line.
-func (f *Find) Hints(h Host) []widget.Hint {
+func (f *Find) Hints(h Host) []look.Hint {
 	regexp, exact := "regexp", "match case"
 	if f.Regexp {
 		regexp = "plain text"
@@ -81,7 +83,7 @@ func (f *Find) Hints(h Host) []widget.Hint {
 	if f.Exact {
 		exact = "any case"
 	}
-	return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), OwnKeys(h.Bindings(), keymap.ScopePrompt, regexp, "alt+r"),
+	return []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), OwnKeys(h.Bindings(), keymap.ScopePrompt, regexp, "alt+r"),
 		OwnKeys(h.Bindings(), keymap.ScopePrompt, exact, "alt+c"), Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back")}
 }
 
@@ -98,15 +100,15 @@ func (f *Find) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if f.Regexp {
 		label = "regexp " + label
 	}
-	at := widget.Width(label)
+	at := text.Width(label)
 	told, ink := f.Count, look.Dim
 	if f.Problem != "" {
-		told, ink = widget.Clip(widget.Clean(f.Problem), width/2), look.Bad
+		told, ink = text.Clip(text.Clean(f.Problem), width/2), look.Bad
 	}
 	if told != "" {
 		told = " " + told
 	}
-	field, x := f.field.Draw(max(width-at-widget.Width(told), 1))
+	field, x := f.field.Draw(max(width-at-text.Width(told), 1))
 	return []string{
 		look.Strong.Text(label) + look.Text.Text(field) + ink.Text(told),
 	}, width, at + x, 0

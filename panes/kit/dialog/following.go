@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Layout of the list of keys after the prefix.
@@ -18,7 +19,7 @@ const (
 
 // DrawPrefixKeys draws the keys after the prefix in columns, within w×h cells. If not all fit,
 // the last rows of long groups are dropped. With too little space it returns nil.
-func DrawPrefixKeys(groups []keymap.Group, w, h int, look *widget.Look) (rows []string) {
+func DrawPrefixKeys(groups []keymap.Group, w, h int, look *look.Look) (rows []string) {
 	columns, key, cell := arrangePrefixKeys(groups, w, h)
 	if columns == nil {
 		return nil
@@ -27,10 +28,10 @@ func DrawPrefixKeys(groups []keymap.Group, w, h int, look *widget.Look) (rows []
 		line := ""
 		for i, column := range columns {
 			if i > 0 {
-				line += widget.Spaces(prefixKeysGap)
+				line += text.Spaces(prefixKeysGap)
 			}
 			if y >= len(column) {
-				line += widget.Spaces(cell)
+				line += text.Spaces(cell)
 				continue
 			}
 			line += column[y].drawLine(key, cell, look)
@@ -76,7 +77,7 @@ func arrangePrefixKeys(groups []keymap.Group, w, h int) (columns [][]prefixKeyLi
 func measurePrefixKeys(groups []keymap.Group) (key, does int) {
 	for _, g := range groups {
 		for _, r := range g.Rows {
-			key, does = max(key, widget.Width(r.Keys)), max(does, widget.Width(r.Does))
+			key, does = max(key, text.Width(r.Keys)), max(does, text.Width(r.Does))
 		}
 	}
 	return min(key, maxPrefixKeyCells), min(does, minPrefixKeysWidth)
@@ -88,11 +89,11 @@ type prefixKeyLine struct {
 	row   keymap.GroupRow
 }
 
-func (l prefixKeyLine) drawLine(key, cell int, look *widget.Look) string {
+func (l prefixKeyLine) drawLine(key, cell int, look *look.Look) string {
 	if l.row.Keys == "" {
-		return look.Accent.Text(widget.Fit(l.title, cell))
+		return look.Accent.Text(text.Fit(l.title, cell))
 	}
-	return look.Key.Text(widget.Fit(l.row.Keys, key)) + "  " + look.Text.Text(widget.Fit(l.row.Does, max(cell-key-2, 0)))
+	return look.Key.Text(text.Fit(l.row.Keys, key)) + "  " + look.Text.Text(text.Fit(l.row.Does, max(cell-key-2, 0)))
 }
 
 // balanceColumns divides groups among up to most columns of similar height, of which the

@@ -8,11 +8,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 func prefixKeysText(w, h int, b keymap.Bindings) []string {
-	return strings.Split(ansi.Strip(strings.Join(DrawPrefixKeys(b.Following(), w, h, &widget.Look{}), "\n")), "\n")
+	return strings.Split(ansi.Strip(strings.Join(DrawPrefixKeys(b.Following(), w, h, &look.Look{}), "\n")), "\n")
 }
 
 func TestAllPrefixKeysFitOrdinaryTerminal(t *testing.T) {
@@ -46,13 +47,13 @@ func TestPrefixKeyGroupsAreNotSplitIfColumnsSuffice(t *testing.T) {
 func TestPrefixKeysStayWithinScreen(t *testing.T) {
 	for w := 0; w < 120; w += 7 {
 		for h := 0; h < 30; h += 3 {
-			rows := DrawPrefixKeys(keymap.DefaultBindings().Following(), w, h, &widget.Look{})
+			rows := DrawPrefixKeys(keymap.DefaultBindings().Following(), w, h, &look.Look{})
 			if len(rows) > h {
 				t.Fatalf("in %d×%d there are %d rows", w, h, len(rows))
 			}
 			for _, row := range rows {
-				if widget.Width(row) > w || widget.Width(row) != widget.Width(rows[0]) {
-					t.Fatalf("in %d×%d a row has %d cells, and the first %d", w, h, widget.Width(row), widget.Width(rows[0]))
+				if text.Width(row) > w || text.Width(row) != text.Width(rows[0]) {
+					t.Fatalf("in %d×%d a row has %d cells, and the first %d", w, h, text.Width(row), text.Width(rows[0]))
 				}
 			}
 			if len(rows) > 0 && !strings.Contains(ansi.Strip(strings.Join(rows, "")), "new") {
@@ -60,7 +61,7 @@ func TestPrefixKeysStayWithinScreen(t *testing.T) {
 			}
 		}
 	}
-	if DrawPrefixKeys(keymap.DefaultBindings().Following(), 10, 3, &widget.Look{}) != nil {
+	if DrawPrefixKeys(keymap.DefaultBindings().Following(), 10, 3, &look.Look{}) != nil {
 		t.Error("there are rows without room for any")
 	}
 	low := prefixKeysText(56, 8, keymap.DefaultBindings())

@@ -8,7 +8,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // The fields of the form that starts a process.
@@ -107,17 +109,17 @@ type StartForm struct {
 func NewStartForm(folder string) *StartForm {
 	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
 	f := &StartForm{fields: [fieldCount]formField{
-		FieldCommand:   {"command", "program and arguments, quoted as in a shell; alt+enter: another line", &widget.Area{}},
-		FieldName:      {"name", "default: the program's name, or for a shell line that of its first program", &widget.Field{}},
-		FieldFolder:    {"folder", "default: the home folder", &widget.Field{}},
-		FieldEnv:       {"environment", "NAME=value, separated by spaces, commas or lines", &widget.Area{}},
+		FieldCommand:   {"command", "program and arguments, quoted as in a shell; alt+enter: another line", &field.Area{}},
+		FieldName:      {"name", "default: the program's name, or for a shell line that of its first program", &field.Field{}},
+		FieldFolder:    {"folder", "default: the home folder", &field.Field{}},
+		FieldEnv:       {"environment", "NAME=value, separated by spaces, commas or lines", &field.Area{}},
 		FieldKeepAlive: {"keep alive", "space switches; restarted whenever it exits", newYesNo()},
-		FieldSandbox:   {"sandbox file", "JSON that says what it may read, write and reach", &widget.Field{}},
+		FieldSandbox:   {"sandbox file", "JSON that says what it may read, write and reach", &field.Field{}},
 		FieldMore:      {"more", "space shows or hides when it is restarted and ready, terminal and worktree", &choiceField{values: []string{valueFolded, valueUnfolded}}},
 		FieldRestart:   {"restart", "space switches; unless-stopped: after a reboot too, unless it was stopped", &choiceField{values: policies}},
-		FieldReady:     {"ready when", "port 8080, http://…, log REGEXP or command LINE; default: at once", &widget.Field{}},
+		FieldReady:     {"ready when", "port 8080, http://…, log REGEXP or command LINE; default: at once", &field.Field{}},
 		FieldTerminal:  {"terminal", "space switches; with a terminal it is a session that you can type into", newYesNo()},
-		FieldWorktree:  {"worktree", "new branch and its starting point, such as fix main; default: none", &widget.Field{}},
+		FieldWorktree:  {"worktree", "new branch and its starting point, such as fix main; default: none", &field.Field{}},
 	}}
 	f.fields[FieldFolder].Set(folder)
 	return f
@@ -157,7 +159,7 @@ func (f *StartForm) Busy() bool { return f.busy }
 
 // Fail focuses a field and shows its error.
 func (f *StartForm) Fail(field int, why string) {
-	f.focused, f.errField, f.err, f.busy = field, field, widget.Clean(why), false
+	f.focused, f.errField, f.err, f.busy = field, field, text.Clean(why), false
 	// The field with the error may be folded away.
 	if field > FieldMore {
 		f.fields[FieldMore].Set(valueUnfolded)
@@ -182,11 +184,11 @@ func (f *StartForm) Do(h Host, a keymap.Action) tea.Cmd {
 		return f.moveFocus(1)
 	// Inside a field of several lines, up and down move the cursor first.
 	case keymap.FormDown:
-		if area, ok := f.fields[f.focused].formInput.(*widget.Area); !ok || !area.Down() {
+		if area, ok := f.fields[f.focused].formInput.(*field.Area); !ok || !area.Down() {
 			return f.moveFocus(1)
 		}
 	case keymap.FormUp:
-		if area, ok := f.fields[f.focused].formInput.(*widget.Area); !ok || !area.Up() {
+		if area, ok := f.fields[f.focused].formInput.(*field.Area); !ok || !area.Up() {
 			return f.moveFocus(-1)
 		}
 	case keymap.FormPrevious:
@@ -203,7 +205,7 @@ func (f *StartForm) moveFocus(by int) tea.Cmd {
 
 func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	f.err = ""
-	field, ok := f.fields[f.focused].formInput.(*widget.Field)
+	field, ok := f.fields[f.focused].formInput.(*field.Field)
 	switch {
 	case ok && field.Accepts(k) && field.Accept():
 	case k.Code != tea.KeyTab: // a field would accept a completion with tab, too
@@ -240,9 +242,9 @@ func (f *StartForm) fieldNote(b keymap.Bindings) string {
 }
 
 // Hints returns the keys of the form.
-func (f *StartForm) Hints(h Host) []widget.Hint {
+func (f *StartForm) Hints(h Host) []look.Hint {
 	b := h.Bindings()
-	return []widget.Hint{Hint(b, keymap.ScopeForm, keymap.Accept, "start"), Hint(b, keymap.ScopeForm, keymap.FormNext, "next"), Hint(b, keymap.ScopeForm, keymap.Cancel, "cancel")}
+	return []look.Hint{Hint(b, keymap.ScopeForm, keymap.Accept, "start"), Hint(b, keymap.ScopeForm, keymap.FormNext, "next"), Hint(b, keymap.ScopeForm, keymap.Cancel, "cancel")}
 }
 
 func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int) {
@@ -258,12 +260,12 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 	}
 	fields, at := f.drawFields(label, width, look)
 	notes := f.drawNotes(h.Bindings(), width, look)
-	blank := []string{widget.Spaces(width)}
+	blank := []string{text.Spaces(width)}
 	// A low screen has no room for the blank rows that set off the title and the notes.
 	if len(fields)+5+len(notes) > height { // including the frame
 		blank = nil
 	}
-	rows = append([]string{look.Strong.Text(widget.Fit(title, width))}, blank...)
+	rows = append([]string{look.Strong.Text(text.Fit(title, width))}, blank...)
 	room := max(height-2-len(notes)-len(rows)-len(blank), 1)
 	first := max(min(at.y-room/2, len(fields)-room), 0)
 	x, y = at.x, len(rows)+at.y-first
@@ -276,21 +278,21 @@ const maxFormWidth = 74
 
 // drawNotes draws the error, or the note of the focused field. Every field has the same
 // number of rows, so that the form does not jump.
-func (f *StartForm) drawNotes(b keymap.Bindings, width int, look *widget.Look) []string {
-	text, ink := f.fieldNote(b), look.Dim
+func (f *StartForm) drawNotes(b keymap.Bindings, width int, look *look.Look) []string {
+	s, ink := f.fieldNote(b), look.Dim
 	if f.err != "" {
-		text, ink = f.fields[f.errField].label+": "+f.err, look.Bad
+		s, ink = f.fields[f.errField].label+": "+f.err, look.Bad
 	}
 	rows := make([]string, (maxFormWidth+width-1)/width)
-	lines := []string{text}
-	if widget.Width(text) > width {
-		lines = widget.WrapWords(text, width)
+	lines := []string{s}
+	if text.Width(s) > width {
+		lines = text.WrapWords(s, width)
 	}
 	for i := range rows {
 		if i < len(lines) {
-			rows[i] = widget.Clip(lines[i], width)
+			rows[i] = text.Clip(lines[i], width)
 		}
-		rows[i] = ink.Text(widget.Pad(rows[i], width))
+		rows[i] = ink.Text(text.Pad(rows[i], width))
 	}
 	return rows
 }
@@ -299,7 +301,7 @@ func (f *StartForm) drawNotes(b keymap.Bindings, width int, look *widget.Look) [
 type cursorPosition struct{ x, y int }
 
 // drawFields draws the rows of the visible fields.
-func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []string, cursor cursorPosition) {
+func (f *StartForm) drawFields(label, width int, look *look.Look) (rows []string, cursor cursorPosition) {
 	for _, i := range f.visibleFields() {
 		name := f.fields[i].label
 		ink := look.Dim
@@ -314,33 +316,33 @@ func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []stri
 			if n > 0 {
 				name = ""
 			}
-			rows = append(rows, ink.Text(widget.Pad(name, label))+line)
+			rows = append(rows, ink.Text(text.Pad(name, label))+line)
 		}
 	}
 	return rows, cursor
 }
 
 // drawField draws the rows of a field, and returns the position of the cursor in them.
-func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y int) {
-	switch field := f.fields[i].formInput.(type) {
+func (f *StartForm) drawField(i, w int, look *look.Look) (rows []string, x, y int) {
+	switch input := f.fields[i].formInput.(type) {
 	case *choiceField:
-		text := field.Text()
+		s := input.Text()
 		if i == FieldRestart {
-			text = "< " + text + " >"
+			s = "< " + s + " >"
 		}
-		return []string{look.Text.Text(widget.Fit(text, w))}, 1, 0
-	case *widget.Area:
-		rows, x, y = field.Draw(w)
+		return []string{look.Text.Text(text.Fit(s, w))}, 1, 0
+	case *field.Area:
+		rows, x, y = input.Draw(w)
 		for i := range rows {
 			rows[i] = look.Text.Text(rows[i])
 		}
 		return rows, x, y
-	case *widget.Field:
+	case *field.Field:
 		if i == f.focused {
-			row, x := field.DrawIn(w, look)
+			row, x := input.DrawIn(w, look)
 			return []string{row}, x, 0
 		}
-		row, x := field.Draw(w)
+		row, x := input.Draw(w)
 		return []string{look.Text.Text(row)}, x, 0
 	}
 	return nil, 0, 0

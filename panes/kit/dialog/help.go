@@ -9,7 +9,9 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // Help lists the keys, starting with those of the focused scope.
@@ -18,8 +20,8 @@ type Help struct {
 	Prefix   string               // called after a key closes it; may be nil
 	Closed   func()               // what is done when a key closes it; may be nil
 	// the search
-	field     widget.Field // the search has the keyboard
-	searching bool         // it has the keyboard
+	field     field.Field // the search has the keyboard
+	searching bool        // it has the keyboard
 	pager     pager
 	shownPage helpPage // the page in the pager
 }
@@ -28,7 +30,7 @@ type Help struct {
 type helpPage struct {
 	search      string
 	width, room int
-	look        widget.Look
+	look        look.Look
 }
 
 // rowKeys returns the keys of a row, without the prefix: the section's title has it.
@@ -131,7 +133,7 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	shown := u.pager.visibleRows()
 	rows = append(rows, shown...)
 	for range u.pager.view.Height() - len(shown) {
-		rows = append(rows, widget.Spaces(width))
+		rows = append(rows, text.Spaces(width))
 	}
 	if !u.searching {
 		return rows, width, -1, 0
@@ -150,7 +152,7 @@ const (
 
 // updatePage redraws the rows if anything they depend on has changed. The height is that
 // of all keys, so that the box keeps its size during a search.
-func (u *Help) updatePage(width, room int, look *widget.Look) {
+func (u *Help) updatePage(width, room int, look *look.Look) {
 	of := helpPage{u.field.Text(), width, room, *look}
 	if u.pager.rows == nil || u.shownPage != of {
 		u.shownPage = of
@@ -173,24 +175,24 @@ func (u *Help) countMatches() string {
 			}
 		}
 	}
-	return " " + widget.Itoa(n) + "/" + widget.Itoa(all)
+	return " " + text.Itoa(n) + "/" + text.Itoa(all)
 }
 
 // drawHead draws the title, or the search line.
-func (u *Help) drawHead(width int, look *widget.Look) string {
+func (u *Help) drawHead(width int, look *look.Look) string {
 	if u.searching || u.field.Text() != "" {
 		count := u.countMatches()
 		line, _ := u.field.Draw(u.fieldWidth(width))
-		return look.Strong.Text(helpSearch) + look.Text.Text(line) + look.Dim.Text(widget.Clip(count, max(width-len(helpSearch)-1, 0)))
+		return look.Strong.Text(helpSearch) + look.Text.Text(line) + look.Dim.Text(text.Clip(count, max(width-len(helpSearch)-1, 0)))
 	}
 	title := "Keys"
 	if !u.pager.isComplete() {
 		first, all := u.pager.firstVisible(), len(u.pager.rows)
 		place := fmt.Sprintf("%d–%d of %d", first+1, first+u.pager.view.Height(), all)
-		title = widget.Fit(title, max(width-widget.Width(place)-1, 0))
-		return look.Strong.Text(title) + look.Dim.Text(widget.Fit(" "+place, width-widget.Width(title)))
+		title = text.Fit(title, max(width-text.Width(place)-1, 0))
+		return look.Strong.Text(title) + look.Dim.Text(text.Fit(" "+place, width-text.Width(title)))
 	}
-	return look.Strong.Text(widget.Fit(title, width))
+	return look.Strong.Text(text.Fit(title, width))
 }
 
 // fieldWidth returns the width of the search field in cells.
@@ -199,25 +201,25 @@ func (u *Help) fieldWidth(width int) int { return max(width-len(helpSearch)-len(
 // searchWords splits a search into words. All must occur in a row.
 func (u *Help) searchWords(search string) []string { return strings.Fields(strings.ToLower(search)) }
 
-func (u *Help) Hints(h Host) []widget.Hint {
+func (u *Help) Hints(h Host) []look.Hint {
 	if u.searching {
-		return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "all keys")}
+		return []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "all keys")}
 	}
-	return []widget.Hint{Hint(h.Bindings(), keymap.ScopeHelp, keymap.HelpSearch, "search"), Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
+	return []look.Hint{Hint(h.Bindings(), keymap.ScopeHelp, keymap.HelpSearch, "search"), Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
 		Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")}
 }
 
 func (u *Help) labelWidth(w int) (label int) {
 	for _, s := range u.Sections {
 		for _, r := range s.Rows {
-			label = max(label, widget.Width(u.rowKeys(s, r)))
+			label = max(label, text.Width(u.rowKeys(s, r)))
 		}
 	}
 	return min(label, w*2/5)
 }
 
 // drawColumns draws the groups matching a search, in two columns if the width allows.
-func (u *Help) drawColumns(search string, w int, look *widget.Look) []string {
+func (u *Help) drawColumns(search string, w int, look *look.Look) []string {
 	if w < 2*minHelpColumn+helpGap {
 		return u.joinBlocks(u.drawBlocks(search, w, look), w)
 	}
@@ -229,12 +231,12 @@ func (u *Help) drawColumns(search string, w int, look *widget.Look) []string {
 	for i := range rows {
 		for j, column := range [][]string{left, right} {
 			if j > 0 {
-				rows[i] += widget.Spaces(helpGap)
+				rows[i] += text.Spaces(helpGap)
 			}
 			if i < len(column) {
 				rows[i] += column[i]
 			} else {
-				rows[i] += widget.Spaces(w)
+				rows[i] += text.Spaces(w)
 			}
 		}
 	}
@@ -259,7 +261,7 @@ func splitBlocks(blocks [][]string) (at int) {
 func (u *Help) joinBlocks(blocks [][]string, w int) (lines []string) {
 	for i, b := range blocks {
 		if i > 0 {
-			lines = append(lines, widget.Spaces(w))
+			lines = append(lines, text.Spaces(w))
 		}
 		lines = append(lines, b...)
 	}
@@ -267,7 +269,7 @@ func (u *Help) joinBlocks(blocks [][]string, w int) (lines []string) {
 }
 
 // drawBlocks draws each group with matching rows under its title.
-func (u *Help) drawBlocks(search string, w int, look *widget.Look) (blocks [][]string) {
+func (u *Help) drawBlocks(search string, w int, look *look.Look) (blocks [][]string) {
 	words, label := u.searchWords(search), u.labelWidth(w)
 	match := matchAny(words)
 	for _, s := range u.Sections {
@@ -278,14 +280,14 @@ func (u *Help) drawBlocks(search string, w int, look *widget.Look) (blocks [][]s
 			}
 			if !begun || r.Group != group {
 				group, begun = r.Group, true
-				blocks = append(blocks, []string{look.Accent.Text(widget.Fit(u.sectionTitle(s, group), w))})
+				blocks = append(blocks, []string{look.Accent.Text(text.Fit(u.sectionTitle(s, group), w))})
 			}
 			last := &blocks[len(blocks)-1]
 			*last = append(*last, u.drawEntry(s, r, w, label, match, look)...)
 		}
 	}
 	if len(blocks) == 0 {
-		blocks = [][]string{{look.Dim.Text(widget.Fit("no key with that", w))}}
+		blocks = [][]string{{look.Dim.Text(text.Fit("no key with that", w))}}
 	}
 	return blocks
 }
@@ -295,21 +297,21 @@ const minSideBySide = 40
 
 // drawEntry draws the keys and description of an action, with the matches of a search
 // marked.
-func (u *Help) drawEntry(s keymap.HelpSection, r keymap.HelpRow, w, label int, match *regexp.Regexp, look *widget.Look) (rows []string) {
-	marked := func(text string, w int, ink widget.Ink) string {
-		return highlightMatches(widget.Fit(text, w), match, ink, look.Found)
+func (u *Help) drawEntry(s keymap.HelpSection, r keymap.HelpRow, w, label int, match *regexp.Regexp, style *look.Look) (rows []string) {
+	marked := func(content string, w int, ink look.Ink) string {
+		return highlightMatches(text.Fit(content, w), match, ink, style.Found)
 	}
 	if w >= minSideBySide {
-		keys := marked(u.rowKeys(s, r), label, look.Key)
-		for _, line := range widget.WrapWords(r.Help, w-label-2) {
-			rows = append(rows, keys+"  "+marked(line, w-label-2, look.Text))
-			keys = widget.Spaces(label)
+		keys := marked(u.rowKeys(s, r), label, style.Key)
+		for _, line := range text.WrapWords(r.Help, w-label-2) {
+			rows = append(rows, keys+"  "+marked(line, w-label-2, style.Text))
+			keys = text.Spaces(label)
 		}
 		return rows
 	}
-	rows = []string{marked(u.rowKeys(s, r), w, look.Key)}
-	for _, line := range widget.WrapWords(r.Help, max(w-1, 1)) {
-		rows = append(rows, marked(" "+line, w, look.Text))
+	rows = []string{marked(u.rowKeys(s, r), w, style.Key)}
+	for _, line := range text.WrapWords(r.Help, max(w-1, 1)) {
+		rows = append(rows, marked(" "+line, w, style.Text))
 	}
 	return rows
 }
@@ -327,7 +329,7 @@ func matchAny(words []string) *regexp.Regexp {
 }
 
 // highlightMatches draws text in ink, and its matches in found.
-func highlightMatches(text string, match *regexp.Regexp, ink, found widget.Ink) string {
+func highlightMatches(text string, match *regexp.Regexp, ink, found look.Ink) string {
 	if match == nil {
 		return ink.Text(text)
 	}

@@ -7,15 +7,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A bareHost shows overlays without colours.
-type bareHost struct{ look widget.Look }
+type bareHost struct{ look look.Look }
 
 func (*bareHost) Close()                    {}
 func (*bareHost) Bindings() keymap.Bindings { return keymap.DefaultBindings() }
-func (h *bareHost) Look() *widget.Look      { return &h.look }
+func (h *bareHost) Look() *look.Look        { return &h.look }
 func (*bareHost) Spinner() string           { return "" }
 
 func helpText(u *Help, w, h int) string {
@@ -47,8 +48,8 @@ func TestHelpShowsCompleteTextAtEverySize(t *testing.T) {
 		u := terminalHelp()
 		rows := strings.Split(helpText(u, w, 400), "\n")
 		for _, row := range rows {
-			if widget.Width(row) != widget.Width(rows[0]) || widget.Width(row) > w-4 {
-				t.Fatalf("at %d columns a row has %d cells, the first %d", w, widget.Width(row), widget.Width(rows[0]))
+			if text.Width(row) != text.Width(rows[0]) || text.Width(row) > w-4 {
+				t.Fatalf("at %d columns a row has %d cells, the first %d", w, text.Width(row), text.Width(rows[0]))
 			}
 		}
 		text := strings.Join(rows, " ")
@@ -87,7 +88,7 @@ func TestHelpSearchCountsAndHighlightsMatches(t *testing.T) {
 	for _, s := range u.Sections {
 		all += len(s.Rows)
 	}
-	if head := ansi.Strip(rows[0]); !strings.HasPrefix(head, "/ zoom") || !strings.HasSuffix(head, "/"+widget.Itoa(all)) || widget.Width(head) != width {
+	if head := ansi.Strip(rows[0]); !strings.HasPrefix(head, "/ zoom") || !strings.HasSuffix(head, "/"+text.Itoa(all)) || text.Width(head) != width {
 		t.Errorf("the head is %q", head)
 	}
 	if len(rows) != before {

@@ -6,7 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Menu lets the user choose one of a few items, or type another value. The typed text
@@ -17,7 +19,7 @@ type Menu struct {
 	Prefix string
 	Then   func(string) tea.Cmd
 
-	field  widget.Field
+	field  field.Field
 	cursor int
 }
 
@@ -75,26 +77,26 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = min(46, w-8)
 	field, x := u.field.Draw(width)
-	rows = []string{look.Strong.Text(widget.Fit(u.Title, width)), look.Text.Text(field)}
+	rows = []string{look.Strong.Text(text.Fit(u.Title, width)), look.Text.Text(field)}
 	items := u.matchingItems()
 	n := min(len(u.Items), max(height-6, 3))
 	top := max(u.cursor-n+1, 0)
 	for i := top; i < top+n; i++ {
 		switch {
 		case i >= len(items):
-			rows = append(rows, widget.Spaces(width))
+			rows = append(rows, text.Spaces(width))
 		case i == u.cursor:
-			rows = append(rows, look.Selected.Text(widget.Fit(" "+widget.Pad(items[i].Name, 7)+items[i].Does, width)))
+			rows = append(rows, look.Selected.Text(text.Fit(" "+text.Pad(items[i].Name, 7)+items[i].Does, width)))
 		default:
-			rows = append(rows, look.Key.Text(widget.Fit(" "+items[i].Name, 8))+look.Dim.Text(widget.Fit(items[i].Does, width-8)))
+			rows = append(rows, look.Key.Text(text.Fit(" "+items[i].Name, 8))+look.Dim.Text(text.Fit(items[i].Does, width-8)))
 		}
 	}
 	return rows, width, x, 1
 }
 
 // Hints returns the keys of the menu.
-func (u *Menu) Hints(h Host) []widget.Hint {
-	return []widget.Hint{
+func (u *Menu) Hints(h Host) []look.Hint {
+	return []look.Hint{
 		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"),
 		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"),
 	}

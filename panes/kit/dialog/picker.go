@@ -8,27 +8,30 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Picker is a search line above a list of matching choices.
 type Picker struct {
 	Title string // shown while nothing is typed
-	List  widget.Choices
-	Wide  int          // maximum inner width in cells; default pickerWidth
-	Look  *widget.Look // default the host's
+	List  list.Choices
+	Wide  int        // maximum inner width in cells; default pickerWidth
+	Look  *look.Look // default the host's
 
-	Pick   func(widget.Choice) tea.Cmd // called for the chosen item
-	Verb   func(widget.Choice) string  // returns the hint for enter on a choice
-	Moved  func()                      // called after the cursor moved; may be nil
-	Cancel func()                      // called if nothing is chosen; may be nil
+	Pick   func(list.Choice) tea.Cmd // called for the chosen item
+	Verb   func(list.Choice) string  // returns the hint for enter on a choice
+	Moved  func()                    // called after the cursor moved; may be nil
+	Cancel func()                    // called if nothing is chosen; may be nil
 	// Drop permanently removes a choice after the delete key, and returns the remaining
 	// ones. Nil means that choices cannot be removed.
-	Drop func(widget.Choice) (left []widget.Choice, cmd tea.Cmd)
+	Drop func(list.Choice) (left []list.Choice, cmd tea.Cmd)
 	// Stays reports whether a choice cannot be removed. Nil means that all can.
-	Stays func(widget.Choice) bool
+	Stays func(list.Choice) bool
 
-	field    widget.Field
+	field    field.Field
 	headRows int // rows above the choices in the last frame
 }
 
@@ -176,21 +179,21 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if counted != of {
 		count += " of " + strconv.Itoa(of)
 	}
-	room := max(width-3-widget.Width(count), 1)
+	room := max(width-3-text.Width(count), 1)
 	line, x := u.field.Draw(room)
-	text := look.Text.Text(line)
+	s := look.Text.Text(line)
 	if u.field.Text() == "" {
-		text = look.Dim.Text(widget.Fit(u.Title, room))
+		s = look.Dim.Text(text.Fit(u.Title, room))
 	}
-	rows = []string{look.Accent.Text(look.Glyphs.Terminal) + " " + text + " " + look.Dim.Text(count)}
+	rows = []string{look.Accent.Text(look.Glyphs.Terminal) + " " + s + " " + look.Dim.Text(count)}
 	if !low {
 		rows = append(rows, look.Rule.Text(horizontalRule(width)))
 	}
 	u.headRows = len(rows)
 	if shown == 0 {
-		rows = append(rows, look.Dim.Text(widget.Fit("  nothing matches", width)))
+		rows = append(rows, look.Dim.Text(text.Fit("  nothing matches", width)))
 		for range height - 1 {
-			rows = append(rows, widget.Spaces(width))
+			rows = append(rows, text.Spaces(width))
 		}
 	} else {
 		rows = append(rows, u.List.Draw(width, height, look)...)
@@ -202,7 +205,7 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 func (u *Picker) Live() bool { return u.Moved != nil }
 
 // Hints returns the keys of the picker.
-func (u *Picker) Hints(h Host) (hints []widget.Hint) {
+func (u *Picker) Hints(h Host) (hints []look.Hint) {
 	if c, ok := u.List.Selected(); ok {
 		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)),
 			Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"))

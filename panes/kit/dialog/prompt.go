@@ -7,7 +7,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Prompt asks for a line of text. A live one shows its effect while the user types, and
@@ -15,7 +18,7 @@ import (
 type Prompt struct {
 	Title string
 	Note  string // describes the expected text; may be empty
-	Field widget.Field
+	Field field.Field
 	Check func(string) error // returns the error in a line; may be nil
 	Then  func(string) tea.Cmd
 	// Suggest passes possible completions of line to Offer, now or through a command. May
@@ -166,8 +169,8 @@ func (p *Prompt) lineChanged() tea.Cmd {
 }
 
 // Hints returns the keys of the prompt.
-func (p *Prompt) Hints(h Host) []widget.Hint {
-	hints := []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
+func (p *Prompt) Hints(h Host) []look.Hint {
+	hints := []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
 	if lines, _ := p.Field.Suggestions(); len(lines) > 0 {
 		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePrompt, "complete", "tab"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"))
 	}
@@ -183,14 +186,14 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if p.Suggest != nil {
 		least = 60
 	}
-	width = min(max(least, widget.Width(p.Title), widget.Width(p.Note), widget.Width(widget.Clean(p.problem))), w-8)
+	width = min(max(least, text.Width(p.Title), text.Width(p.Note), text.Width(text.Clean(p.problem))), w-8)
 	field, x := p.Field.DrawIn(width, look)
-	note := look.Dim.Text(widget.Fit(p.Note, width))
+	note := look.Dim.Text(text.Fit(p.Note, width))
 	if p.problem != "" {
-		note = look.Bad.Text(widget.Fit(widget.Clean(p.problem), width))
+		note = look.Bad.Text(text.Fit(text.Clean(p.problem), width))
 	}
 	return []string{
-		look.Strong.Text(widget.Fit(p.Title, width)),
+		look.Strong.Text(text.Fit(p.Title, width)),
 		note,
 		field,
 		p.drawSuggestions(width, look),
@@ -199,25 +202,25 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 
 // drawSuggestions draws a row with the last parts of the suggestions, scrolled to the
 // current one.
-func (p *Prompt) drawSuggestions(width int, look *widget.Look) string {
+func (p *Prompt) drawSuggestions(width int, look *look.Look) string {
 	lines, chosen := p.Field.Suggestions()
 	lines = lastParts(p.Field.Text(), lines)
 	first := chosen
 	for used := 0; first > 0; first-- {
-		if used += widget.Width(lines[first-1]) + 2; used > width/2 {
+		if used += text.Width(lines[first-1]) + 2; used > width/2 {
 			break
 		}
 	}
-	r := widget.Row{}
+	r := list.Row{}
 	for i := first; i < len(lines) && r.Cells < width; i++ {
 		ink := look.Dim
 		if i == chosen && p.byArrows {
 			ink = look.Selected
 		}
-		r.Add(widget.Clip(lines[i], width-r.Cells), ink)
-		r.Add(widget.Spaces(min(2, width-r.Cells)), "")
+		r.Add(text.Clip(lines[i], width-r.Cells), ink)
+		r.Add(text.Spaces(min(2, width-r.Cells)), "")
 	}
-	r.Add(widget.Spaces(width-r.Cells), "")
+	r.Add(text.Spaces(width-r.Cells), "")
 	return r.Text.String()
 }
 
@@ -234,11 +237,11 @@ func lastParts(text string, lines []string) (parts []string) {
 func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	look := h.Look()
 	label := p.Title + " "
-	at := widget.Width(label)
+	at := text.Width(label)
 	field, x := p.Field.DrawIn(width-at, look)
 	rows := []string{look.Strong.Text(label) + field}
 	if p.Note != "" {
-		rows = append(rows, look.Dim.Text(widget.Fit(p.Note, width)))
+		rows = append(rows, look.Dim.Text(text.Fit(p.Note, width)))
 	}
 	return rows, width, at + x, 0
 }

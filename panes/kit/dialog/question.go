@@ -6,7 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Question asks for confirmation before an irreversible action, or for one of several
@@ -84,21 +85,21 @@ func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
 func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 
 // Hints returns the keys of the question.
-func (q *Question) Hints(h Host) []widget.Hint {
+func (q *Question) Hints(h Host) []look.Hint {
 	cancel := Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel")
 	switch {
 	case q.chosen != nil:
-		return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, q.chosen.Does), {Key: "backspace", Does: "choose another"}, cancel}
+		return []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, q.chosen.Does), {Key: "backspace", Does: "choose another"}, cancel}
 	case q.Unasked && q.typed > 0:
-		return []widget.Hint{{Key: "backspace", Does: "choose"}, cancel}
+		return []look.Hint{{Key: "backspace", Does: "choose"}, cancel}
 	case len(q.Replies) > 0:
-		var hints []widget.Hint
+		var hints []look.Hint
 		for _, r := range q.Replies {
-			hints = append(hints, widget.Hint{Key: r.Key, Does: r.Does})
+			hints = append(hints, look.Hint{Key: r.Key, Does: r.Does})
 		}
 		return append(hints, cancel)
 	}
-	return []widget.Hint{
+	return []look.Hint{
 		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Accept, q.Yes),
 		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Cancel, cmp.Or(q.No, "cancel")),
 	}
@@ -108,12 +109,12 @@ func (q *Question) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	look := h.Look()
 	width = 34
 	for _, l := range append([]string{q.Title}, q.Lines...) {
-		width = max(width, widget.Width(l))
+		width = max(width, text.Width(l))
 	}
 	width = min(width, w-8)
-	rows = []string{look.Strong.Text(widget.Fit(q.Title, width))}
+	rows = []string{look.Strong.Text(text.Fit(q.Title, width))}
 	for _, l := range q.Lines {
-		rows = append(rows, look.Dim.Text(widget.Fit(l, width)))
+		rows = append(rows, look.Dim.Text(text.Fit(l, width)))
 	}
 	return rows, width, -1, 0
 }

@@ -15,24 +15,25 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
 )
 
 // sampleOverlays returns one overlay of each kind, with some content.
 func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay {
 	then := func(string) tea.Cmd { return nil }
 	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that goes on for longer than any line has room for"}
-	var choices []widget.Choice
+	var choices []list.Choice
 	var items []MenuItem
 	var names []api.NameCount
 	for i, w := range words {
-		choices = append(choices, widget.Choice{Text: w, Detail: w, Number: i})
+		choices = append(choices, list.Choice{Text: w, Detail: w, Number: i})
 		items = append(items, MenuItem{strings.ToUpper(w), w})
 		names = append(names, api.NameCount{Name: w, Count: 1 << (7 * i)})
 	}
-	picker := &Picker{Title: "Choose", Verb: func(widget.Choice) string { return "take it" }, Pick: func(widget.Choice) tea.Cmd { return nil }}
+	picker := &Picker{Title: "Choose", Verb: func(list.Choice) string { return "take it" }, Pick: func(list.Choice) tea.Cmd { return nil }}
 	picker.List.Set(choices)
-	picker.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) { return choices[:c.Number], nil }
+	picker.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) { return choices[:c.Number], nil }
 	paths := NewPrompt("Save as", folder+"/", then).SuggestPaths(folder, folder)
 	paths.Note = strings.Join(words, " ")
 	start, tree := NewStartForm(folder), NewTreeForm(folder)
@@ -128,7 +129,7 @@ func checkDrawing(o Overlay, h Host, w, height int) string {
 		return "" // the dashboard then reports that the screen is too small
 	}
 	for _, row := range rows {
-		if got := widget.Width(ansi.Strip(row)); got != width {
+		if got := text.Width(ansi.Strip(row)); got != width {
 			return fmt.Sprintf("%q takes %d cells of %d", row, got, width)
 		}
 	}

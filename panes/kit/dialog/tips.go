@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // A Tip describes a key after the prefix, in wordings for three screen widths.
@@ -30,7 +31,7 @@ func Tips() []Tip {
 }
 
 // InHint reports whether a hint has the same effect as the tip.
-func (t Tip) InHint(h widget.Hint) bool {
+func (t Tip) InHint(h look.Hint) bool {
 	return h.Action != "" && (h.Action == string(t.Action) || h.Action == string(t.Same))
 }
 
@@ -39,27 +40,27 @@ const maxTips = 4
 
 // DrawTips draws the row of tips, w cells wide: keys missing in the status bar, and the
 // key to hide the row.
-func DrawTips(b keymap.Bindings, inBar []widget.Hint, w int, look *widget.Look) string {
+func DrawTips(b keymap.Bindings, inBar []look.Hint, w int, style *look.Look) string {
 	prefix := b.PrefixKeys()[0].Show()
 	told := slices.DeleteFunc(Tips(), func(t Tip) bool {
 		return slices.ContainsFunc(inBar, t.InHint)
 	})
 	told = append(told[:min(len(told), maxTips)], Tip{keymap.TipsHide, "", [3]string{"hides this", "hides this", "hide"}})
 	welcome := " New here? Press " + prefix + ", then  "
-	room := w - widget.Width(welcome)
+	room := w - text.Width(welcome)
 	var line string
 	var used int
 	// The longest wording whose hints all fit is used.
 	for width := range 3 {
-		var hints []widget.Hint
+		var hints []look.Hint
 		for _, t := range told {
 			key := strings.TrimPrefix(keyOf(b, keymap.ScopePrefix, t.Action), prefix+" ")
-			hints = append(hints, widget.Hint{Key: key, Does: t.Does[width]})
+			hints = append(hints, look.Hint{Key: key, Does: t.Does[width]})
 		}
-		line, used = widget.Hints(hints, room, 1, look.Key, look.Text)
-		if _, all := widget.Hints(hints, 1<<16, 0, "", ""); used == all {
+		line, used = look.Hints(hints, room, 1, style.Key, style.Text)
+		if _, all := look.Hints(hints, 1<<16, 0, "", ""); used == all {
 			break
 		}
 	}
-	return look.Accent.Text(welcome) + line + widget.Spaces(room-used)
+	return style.Accent.Text(welcome) + line + text.Spaces(room-used)
 }

@@ -145,7 +145,7 @@ export class Store extends EventTarget {
 
 export const ended = (p) => p.state === 'stopped' || p.state === 'exited' || p.state === 'failed';
 
-// The words for states are those of the dashboard (panes/widget/process.go).
+// The words for states are those of the dashboard (panes/states/process.go).
 
 // failed reports whether a process ended by itself and not well, as far as anybody knows.
 export function failed(p) {

@@ -1,0 +1,44 @@
+package list
+
+import (
+	"strings"
+
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
+
+// A Row is a row being drawn, in inks or, if Plain, in one colour.
+type Row struct {
+	Text  strings.Builder
+	Cells int
+	Plain bool
+}
+
+func (r *Row) Add(s string, ink look.Ink) {
+	if r.Plain {
+		ink = ""
+	}
+	r.Text.WriteString(ink.Text(s))
+	r.Cells += text.Width(s)
+}
+
+// AddKept adds text keeping its ink even in a plain row. The row then continues in under.
+func (r *Row) AddKept(s string, ink, under look.Ink) {
+	r.Text.WriteString(ink.Text(s))
+	// Ink.Text has reset the row's colours.
+	if r.Plain && ink != "" {
+		r.Text.WriteString(string(under))
+	}
+	r.Cells += text.Width(s)
+}
+
+// addMatch adds text matched by a search; it is underlined in a plain row.
+func (r *Row) addMatch(s string, ink look.Ink) {
+	if r.Plain {
+		const underline, noUnderline = "\x1b[4m", "\x1b[24m"
+		r.Text.WriteString(underline + s + noUnderline)
+	} else {
+		r.Text.WriteString(ink.Text(s))
+	}
+	r.Cells += text.Width(s)
+}

@@ -1,0 +1,88 @@
+package look
+
+import (
+	"slices"
+
+	"tandem/panes/kit/text"
+)
+
+// A Page is an empty view's pane of a few centred lines.
+type Page struct {
+	Title string
+	Lines []string
+	Hints []Hint
+}
+
+// A Hint is a key and its effect.
+type Hint struct {
+	Key, Does string
+	Action    string // the action bound to the key; may be ""
+}
+
+// Draw returns h rows of w cells.
+func (p *Page) Draw(w, h int, look *Look) []string {
+	body := []string{look.Strong.Text(text.Center(p.Title, w)), text.Spaces(w)}
+	for _, l := range p.Lines {
+		body = append(body, look.Dim.Text(text.Center(l, w)))
+	}
+	if len(p.Hints) > 0 {
+		body = append(body, text.Spaces(w), centerHints(p.Hints, w, look))
+	}
+	if len(body) > h {
+		body = body[:max(h, 0)]
+	}
+	rows := make([]string, 0, h)
+	// Slightly above the middle looks centred.
+	for range (h - len(body)) * 2 / 5 {
+		rows = append(rows, text.Spaces(w))
+	}
+	rows = append(rows, body...)
+	for len(rows) < h {
+		rows = append(rows, text.Spaces(w))
+	}
+	return rows
+}
+
+func centerHints(hints []Hint, w int, look *Look) string {
+	line, used := Hints(hints, w, 0, look.Key, look.Dim)
+	return text.Spaces((w-used)/2) + line + text.Spaces(w-used-(w-used)/2)
+}
+
+// Hints joins as many hints as fit into w cells, in order, and returns their width. Hints without a
+// key are left out. If not all fit, the last keep ones have priority.
+func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
+	for _, h := range FittingHints(hints, w, keep) {
+		gap := min(used, hintGap)
+		line += does.Text(text.Spaces(gap)) + key.Text(h.Key) + does.Text(" "+h.Does)
+		used += gap + h.cells()
+	}
+	return line, used
+}
+
+// FittingHints returns the hints shown by Hints.
+func FittingHints(hints []Hint, w, keep int) (fit []Hint) {
+	hints = slices.DeleteFunc(slices.Clone(hints), func(h Hint) bool { return h.Key == "" })
+	first := max(len(hints)-keep, 0)
+	// Reserve the cells of the last hints while placing the others.
+	reserved, used := 0, 0
+	for _, h := range hints[first:] {
+		reserved += h.cells() + hintGap
+	}
+	for i, h := range hints {
+		if i >= first {
+			reserved -= h.cells() + hintGap
+		}
+		gap := min(used, hintGap)
+		// A later, shorter hint may still fit.
+		if used+gap+h.cells()+max(reserved, 0) > w {
+			continue
+		}
+		fit = append(fit, h)
+		used += gap + h.cells()
+	}
+	return fit
+}
+
+const hintGap = 3
+
+func (h Hint) cells() int { return text.Width(h.Key) + 1 + text.Width(h.Does) }

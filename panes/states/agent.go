@@ -1,0 +1,54 @@
+package states
+
+import (
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/units"
+	"tandem/panes/kit/look"
+)
+
+// AgentTells reports whether the state of the coding agent in a session is known. It is then shown
+// in place of the terminal's own state.
+func AgentTells(p *api.Process) bool { return p.Agent != nil && p.Agent.State != api.AgentUnknown }
+
+// SessionGlyph returns the glyph and the ink for a session: its coding agent's state if known,
+// otherwise its own.
+func SessionGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
+	if !AgentTells(p) || p.State != api.StateRunning {
+		return StateGlyph(p, look)
+	}
+	return AgentGlyph(p.Agent, look)
+}
+
+// AgentGlyph returns the glyph and the ink for a coding agent's state. Results the user has seen
+// are dim.
+func AgentGlyph(a *api.CodingAgent, look *look.Look) (string, look.Ink) {
+	g := &look.Glyphs
+	switch {
+	case a.State == api.AgentBlocked:
+		return g.Blocked, look.Warn
+	case a.State == api.AgentWorking:
+		return g.Working, look.Info
+	case a.NeedsAttention():
+		return g.Check, look.Good
+	case a.State == api.AgentDone:
+		return g.Check, look.Dim
+	case a.State == api.AgentIdle:
+		return g.Exited, look.Dim
+	}
+	return g.Unknown, look.Dim
+}
+
+// AgentAge returns how long a coding agent has been in its state, to the minute, or "" if that is
+// unknown.
+func AgentAge(a *api.CodingAgent, now time.Time) string {
+	switch age := now.Sub(a.Since); {
+	case a.Since.IsZero():
+		return ""
+	case age < time.Minute:
+		return "now"
+	default:
+		return units.Age(age)
+	}
+}

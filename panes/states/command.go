@@ -1,0 +1,20 @@
+package states
+
+import (
+	"path"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/panes/kit/text"
+)
+
+// CommandText returns the command of a process for display, or the line itself if a shell runs one.
+func CommandText(p *api.Process) string {
+	if len(p.Argv) == 3 && p.Argv[1] == "-c" {
+		switch path.Base(p.Argv[0]) {
+		case "sh", "bash", "dash", "zsh", "ksh":
+			return text.Clean(strings.TrimSpace(p.Argv[2]))
+		}
+	}
+	return text.Clean(p.Command)
+}

@@ -1,0 +1,189 @@
+// Package states holds the words, glyphs and inks for the state of processes, sessions, commands and
+// coding agents, the same in all panes.
+package states
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/units"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
+
+// HowEnded describes how a session or process ended.
+func HowEnded(p *api.Process) string {
+	switch {
+	case p.Error != "":
+		return text.Clean(p.Error)
+	case p.ExitCode != nil:
+		return fmt.Sprintf("exited with status %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		return "terminated by " + text.Clean(p.ExitSignal)
+	case p.ExitUnknown:
+		return "exited; status unknown"
+	}
+	return "exited"
+}
+
+// HowEndedIn is HowEnded, in fewer words if w cells are too few.
+func HowEndedIn(p *api.Process, w int) string {
+	what := HowEnded(p)
+	if text.Width(what) > w && p.Error == "" && p.ExitCode != nil {
+		return "exit " + text.Itoa(*p.ExitCode)
+	}
+	return what
+}
+
+// Reason says briefly why a process is not simply running, or returns "".
+func Reason(p *api.Process, now time.Time) string {
+	switch {
+	case p.State == api.StateBackoff:
+		return HowEnded(p) + restartDelay(p, now)
+	case p.Failed():
+		return HowEnded(p)
+	case p.State == api.StateWaiting:
+		return "waiting for " + text.Clean(p.DependencyNames())
+	case p.IsUnready():
+		return "not ready yet"
+	case p.State == api.StateStarting, p.State == api.StateStopping:
+		return string(p.State) + "…"
+	}
+	return ""
+}
+
+// StateWords describes the state of a process, short enough for a column.
+func StateWords(p *api.Process, now time.Time) string {
+	switch {
+	case p.Failed() && p.ExitCode != nil:
+		return "failed: exited " + text.Itoa(*p.ExitCode)
+	case p.Failed() && p.ExitSignal != "" && p.Error == "": // otherwise the signal is a consequence of the failure
+		return "failed: " + text.Clean(p.ExitSignal)
+	case p.Failed() && p.ExitUnknown:
+		return "exit unknown"
+	case p.State == api.StateBackoff:
+		return strings.TrimPrefix(restartDelay(p, now), ", ")
+	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
+		return "waiting for " + text.Clean(p.DependencyNames())
+	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil:
+		return map[bool]string{true: "ready", false: "not ready"}[*p.Supervision.Ready]
+	case p.State == api.StateExited && p.ExitCode != nil:
+		return "exited " + text.Itoa(*p.ExitCode)
+	}
+	return string(p.State)
+}
+
+// StateInk returns the ink for StateWords.
+func StateInk(p *api.Process, look *look.Look) look.Ink {
+	if p.IsUnready() {
+		return look.Warn
+	}
+	_, ink := StateGlyph(p, look)
+	return ink
+}
+
+// BesideState returns what Reason adds to StateWords for a failed process.
+func BesideState(p *api.Process) string {
+	if p.State == api.StateBackoff || p.Failed() && p.Error != "" {
+		return HowEnded(p)
+	}
+	return ""
+}
+
+// Why explains why a process failed: how its last run ended, its length and time, and the number of
+// restarts. It returns "" for other processes.
+func Why(p *api.Process, now time.Time) string {
+	if !p.Failed() && p.State != api.StateBackoff {
+		return ""
+	}
+	parts := []string{HowEnded(p)}
+	if p.ExitedAt != nil && !p.StartedAt.IsZero() {
+		parts = append(parts, "ran "+units.Age(p.ExitedAt.Sub(p.StartedAt)), units.Age(now.Sub(*p.ExitedAt))+" ago")
+	}
+	if p.Supervision != nil && p.Supervision.Automatic > 0 {
+		parts = append(parts, text.Count(p.Supervision.Automatic, "restart"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// restartDelay returns the time until a process in backoff is restarted.
+func restartDelay(p *api.Process, now time.Time) string {
+	if p.Supervision == nil || p.Supervision.NextStart == nil {
+		return ", waiting to restart"
+	}
+	wait := p.Supervision.NextStart.Sub(now)
+	if wait < time.Second {
+		return ", restarting now"
+	}
+	return ", restarts in " + units.Age(wait+time.Second-1)
+}
+
+// CommandStatus returns the sign, words and ink for a command's outcome. The words are "" if the
+// sign says everything.
+func CommandStatus(c *api.Command, running bool, look *look.Look) (sign, words string, ink look.Ink) {
+	switch {
+	case c.Stopped:
+		return look.Glyphs.Stopped, "stopped", look.Dim
+	case c.ExitSignal != "":
+		return look.Glyphs.Failed, strings.TrimPrefix(text.Clean(c.ExitSignal), "SIG"), look.Bad
+	case c.ExitCode != nil && *c.ExitCode != 0:
+		return look.Glyphs.Failed, strconv.Itoa(*c.ExitCode), look.Bad
+	case c.ExitCode != nil:
+		return look.Glyphs.Check, "", look.Dim
+	case running:
+		return look.Glyphs.Running, "", look.Good
+	}
+	return " ", "", look.Dim
+}
+
+// You is the name shown for the user.
+const You = "you"
+
+// Who returns the name of an actor, without the prefix all agents have.
+func Who(actor string) string {
+	if actor == "person" {
+		return You
+	}
+	return strings.TrimPrefix(text.Clean(actor), "agent:")
+}
+
+// WhoFrom is Who with the other machine the call came from.
+func WhoFrom(actor, from string) string {
+	if from == "" {
+		return Who(actor)
+	}
+	return Who(actor) + " from " + text.Clean(from)
+}
+
+// StateGlyph returns the glyph and the ink for a process's state.
+func StateGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
+	glyph := look.Glyphs.State(string(p.State))
+	switch {
+	case p.Failed():
+		return look.Glyphs.Failed, look.Bad
+	case p.State == api.StateRunning && p.Terminal != nil && p.Terminal.Rang:
+		return glyph, look.Warn
+	case p.State == api.StateRunning:
+		return glyph, look.Good
+	case p.State == StateAway:
+		return look.Glyphs.Unknown, look.Dim
+	case p.State.Ended():
+		return glyph, look.Dim
+	}
+	return glyph, look.Warn
+}
+
+// SplitLog reports whether a process's standard error has a log of its own.
+func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }
+
+// StateAway is the state shown for processes of a machine now offline.
+const StateAway api.State = "away"
+
+// FullName returns a process's name, with its machine if it is another one.
+func FullName(p *api.Process) string {
+	machine, _ := api.MachineOf(p.ID)
+	return api.OnMachine(machine, text.Clean(p.Name))
+}
