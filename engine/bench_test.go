@@ -18,6 +18,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
+	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
@@ -155,7 +156,7 @@ func BenchmarkSession(b *testing.B) {
 		b.Fatal(err)
 	}
 	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
-	h.settings.current.Store(&currentSettings{Settings: Settings{LogLimit: 1 << 30}})
+	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Defaults().Engine}})
 	h.equip(nil)
 	h.control = supervise.NewControl(context.Background(), h, h.observer, h.log)
 	h.agents = h.newRegistry("")

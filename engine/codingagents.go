@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"os"
 
 	"tandem/engine/agents"
@@ -36,7 +35,7 @@ type resumption struct {
 // planResumption decides about the conversation of a session restarted after a reboot. former is
 // the session's previous child. Nothing is typed into sessions started by an agent.
 func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {
-	how := cmp.Or(h.settings.now().Resume, ResumeOffer)
+	how := h.settings.now().Resume
 	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.IsFromAgent(r) {
 		return out
 	}

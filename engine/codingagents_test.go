@@ -262,7 +262,7 @@ func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 		typed   string
 		instead bool
 	}{
-		{"", []string{"bash"}, command, false},
+		{ResumeOffer, []string{"bash"}, command, false},
 		{ResumeRun, []string{"bash"}, command + "\r", false},
 		{ResumeOff, []string{"bash"}, "", false},
 		{ResumeOffer, []string{"claude"}, "", false},

@@ -56,7 +56,6 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	o.Settings = o.Settings.withDefaults()
 	if o.IdleExpiry == 0 {
 		o.IdleExpiry = 30 * time.Minute
 	}

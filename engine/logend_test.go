@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/supervise"
+	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
@@ -14,7 +15,7 @@ func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &host{store: data}
-	h.settings.current.Store(&currentSettings{Settings: Settings{LogLimit: 1 << 20}})
+	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Engine{LogLimit: 1 << 20}}})
 	r := supervise.NewRecord("0123456789ab", api.KindSession)
 	if err := data.Save(r); err != nil {
 		t.Fatal(err)

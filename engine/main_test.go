@@ -15,6 +15,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/launch"
 	"tandem/engine/sandbox"
+	"tandem/persist/config/settings"
 	"tandem/tests/leaks"
 )
 
@@ -63,7 +64,9 @@ func runRole(role string) int {
 				EnginePID: launch.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
-			err = Run(ctx, Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Shell: []string{"/bin/sh"}}})
+			o := Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Resume: ResumeOffer}}
+			o.Shell = []string{"/bin/sh"}
+			err = Run(ctx, o)
 		}
 	}
 	if err != nil {

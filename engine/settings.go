@@ -14,6 +14,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/prompt"
+	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
 )
 
@@ -37,18 +38,12 @@ func ownEnviron() []string {
 
 // Settings may be changed by the user while the engine runs. They apply to later starts.
 type Settings struct {
-	Shell      []string // program for an empty command; default $SHELL or /bin/sh
-	Emulator   string   // grid of the terminals: "" or "native", or "vt10x"
-	Scrollback int      // lines kept of each session's screen; default 10,000
-	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
-
-	ProcessLogLimit  int64 // bytes kept of the log of each process without a terminal; default 64 MiB
-	ShellIntegration *bool // make interactive shells mark their prompts; nil means true
+	settings.Engine
 
 	Machines []transport.Machine // machines this engine keeps links to
 	Fleet    fleet.Config        // the fleet this engine belongs to, if any
 
-	Resume string // how to treat agents' conversations after a reboot: see the Resume… constants; "" is ResumeOffer
+	Resume string // how to treat agents' conversations after a reboot: see the Resume… constants
 
 	HistoryIgnore []string      // regular expressions of commands to keep out of the history
 	ReapAfter     time.Duration // processes left behind by an agent are stopped after this; 0: never
@@ -60,20 +55,6 @@ const (
 	ResumeRun   = "run"
 	ResumeOff   = "off"
 )
-
-func (s Settings) withDefaults() Settings {
-	if s.LogLimit == 0 {
-		s.LogLimit = 1 << 30
-	}
-	if s.ProcessLogLimit == 0 {
-		s.ProcessLogLimit = 64 << 20
-	}
-	return s
-}
-
-func (s Settings) usesShellIntegration() bool {
-	return s.ShellIntegration == nil || *s.ShellIntegration
-}
 
 // currentSettings are the settings in effect and values derived from them. A value is never
 // changed.
@@ -98,11 +79,11 @@ func (s *liveSettings) now() currentSettings {
 
 // apply puts settings into effect, and returns an error about any it could not apply.
 func (s *liveSettings) apply(changed Settings) error {
-	next := currentSettings{Settings: changed.withDefaults()}
+	next := currentSettings{Settings: changed}
 	var err error
 	// Earlier sessions need the key even if integration is turned off now.
 	dir := filepath.Join(s.dataDir, datadir.Shell)
-	if next.shells = prompt.ReadKeys(dir); changed.usesShellIntegration() {
+	if next.shells = prompt.ReadKeys(dir); changed.ShellIntegration {
 		next.shells, err = prompt.OpenKeys(dir)
 	}
 	// Even after an error: the other settings still apply.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/vt"
+	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
@@ -12,26 +13,29 @@ func TestSettingsApplyToLaterStarts(t *testing.T) {
 	t.Parallel()
 	h := new(host)
 	h.settings.dataDir = t.TempDir()
-	if err := h.settings.apply(Settings{Shell: []string{"first"}}); err != nil {
+	changed := Settings{Engine: settings.Defaults().Engine}
+	changed.Shell = []string{"first"}
+	if err := h.settings.apply(changed); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.settings.shell(nil); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("the shell is %q", got)
 	}
-	off := false
 	shell := store.Record{ID: "1", Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"/bin/bash"}}}
-	if err := h.settings.apply(Settings{Shell: []string{"second"}, Emulator: "vt10x", Scrollback: 7}); err != nil {
+	changed.Shell, changed.Emulator, changed.Scrollback = []string{"second"}, "vt10x", 7
+	if err := h.settings.apply(changed); err != nil {
 		t.Fatal(err)
 	}
 	now := h.settings.now()
-	if !slices.Equal(h.settings.shell(nil), []string{"second"}) || now.LogLimit != 1<<30 || now.ProcessLogLimit != 64<<20 {
+	if !slices.Equal(h.settings.shell(nil), []string{"second"}) || now.Scrollback != 7 {
 		t.Errorf("what holds is %+v", now.Settings)
 	}
 	if now.shells.Nonce(shell.ID, shell.Argv) == "" {
 		t.Error("shells do not mark their prompts")
 	}
 	before := h.newEmulator(vt.Options{Cols: 10, Rows: 2})
-	if err := h.settings.apply(Settings{ShellIntegration: &off}); err != nil {
+	changed.ShellIntegration = false
+	if err := h.settings.apply(changed); err != nil {
 		t.Fatal(err)
 	}
 	if h.settings.now().shells.Nonce(shell.ID, shell.Argv) != "" || before == nil {

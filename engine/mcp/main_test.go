@@ -19,6 +19,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/launch"
 	"tandem/engine/sandbox"
+	"tandem/persist/config/settings"
 	"tandem/ui/cli"
 )
 
@@ -71,8 +72,10 @@ func runRole(role string) int {
 				DataDir: dir, Socket: socket, Engine: []string{"engine"}, EnginePID: launch.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
-			err = engine.Run(ctx, engine.Options{DataDir: dir, Version: "1.2.3", Policy: filepath.Join(dir, policyName),
-				Settings: engine.Settings{Shell: []string{"/bin/sh"}}})
+			o := engine.Options{DataDir: dir, Version: "1.2.3", Policy: filepath.Join(dir, policyName)}
+			o.Settings.Engine = settings.Defaults().Engine
+			o.Shell = []string{"/bin/sh"}
+			err = engine.Run(ctx, o)
 		}
 	}
 	if err != nil {

@@ -229,7 +229,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/logs", "engine/names", "engine/observe", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/logs", "engine/names", "engine/observe", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/config/settings", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
 		"the engine has no user interface",
 	},
 	"engine/launch": {

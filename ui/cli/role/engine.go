@@ -62,10 +62,9 @@ func (r *machineReader) readMachines() ([]transport.Machine, bool, error) {
 // engineSettings returns the settings for the engine.
 func engineSettings(c settings.Config) engine.Settings {
 	return engine.Settings{
-		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
-		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
-		ShellIntegration: &c.ShellIntegration, HistoryIgnore: c.History.Ignore,
-		ReapAfter: c.Agents.ReapAfter.Value(), Resume: c.Agents.Resume,
+		Engine:        c.Engine,
+		HistoryIgnore: c.History.Ignore,
+		ReapAfter:     c.Agents.ReapAfter.Value(), Resume: c.Agents.Resume,
 		Machines: machinesOf(c), Fleet: fleet.Config(c.Fleet),
 	}
 }
