@@ -20,17 +20,33 @@ import (
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
 	"tandem/panes/panestest"
+	"tandem/persist/config/settings"
 )
 
 // A fakeEnv is a dashboard that records requests.
 type fakeEnv struct {
 	panestest.Env
 	folder  string // of the last used session
+	home    string // "" for Env's
+	icons   bool
 	visited []string
 	then    func() tea.Cmd
 }
 
 func (e *fakeEnv) Session() (id, folder string) { return "1", e.folder }
+
+func (e *fakeEnv) Home() string {
+	if e.home != "" {
+		return e.home
+	}
+	return e.Env.Home()
+}
+
+func (e *fakeEnv) Settings() settings.Dashboard {
+	s := e.Env.Settings()
+	s.Icons = e.icons
+	return s
+}
 
 func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd {
 	e.visited, e.then = command, then

@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"os"
@@ -18,21 +18,21 @@ func TestEveryConflictIsListed(t *testing.T) {
 		}
 	}
 	d.onFile("a")
-	d.pressKeys("space")
+	d.Press("space")
 	d.onFile("b")
-	d.pressKeys("space", "C", "ctrl+u", "'to/", "enter")
-	d.waitText("2 of these already exist")
-	d.waitText("a: 3B exists, yours is newer, 1B")
-	d.waitText("b: 1B exists, yours is older, 2B")
+	d.Press("space", "C", "ctrl+u", "'to/", "enter")
+	d.WaitText("2 of these already exist")
+	d.WaitText("a: 3B exists, yours is newer, 1B")
+	d.WaitText("b: 1B exists, yours is older, 2B")
 }
 
 func TestCopyOntoItselfOffersOnlyKeepBoth(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
 	d.onFile("a")
-	d.pressKeys("C", "enter")
-	d.waitText("cannot replace itself")
-	d.waitNoText("r replace")
-	d.pressKeys("r", "k")
+	d.Press("C", "enter")
+	d.WaitText("cannot replace itself")
+	d.WaitNoText("r replace")
+	d.Press("r", "k")
 	d.waitExists(dir+"/a (2)", true)
 	d.waitExists(dir+"/a", true)
 }
@@ -41,18 +41,18 @@ func TestInvalidNameIsReportedInDialogAndKept(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "bad\xff": "2"})
 	d.onFile("a")
 	for text, mistake := range map[string]string{"x/y": "a name cannot contain /", ".": "not a valid name", "..": "not a valid name"} {
-		d.pressKeys("R", "ctrl+u", "'"+text, "enter")
-		d.waitText(mistake)
-		if p, ok := d.m.dialog.open.(*dialog.Prompt); !ok || p.Field.Text() != text {
-			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.m.dialog.open)
+		d.Press("R", "ctrl+u", "'"+text, "enter")
+		d.WaitText(mistake)
+		if p, ok := d.env.Shown.(*dialog.Prompt); !ok || p.Field.Text() != text {
+			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.env.Shown)
 		}
-		d.pressKeys("'z")
-		d.waitNoText(mistake)
-		d.pressKeys("esc")
+		d.Press("'z")
+		d.WaitNoText(mistake)
+		d.Press("esc")
 	}
 	d.onFile("bad\xff")
-	d.pressKeys("R", "ctrl+u", `'x\q`, "enter")
-	d.waitText(`unknown escape \q`)
-	d.pressKeys("backspace", `'\`, "enter")
+	d.Press("R", "ctrl+u", `'x\q`, "enter")
+	d.WaitText(`unknown escape \q`)
+	d.Press("backspace", `'\`, "enter")
 	d.waitExists(dir+`/x\`, true)
 }
