@@ -21,7 +21,7 @@ func (h *host) newRegistry(rules string) *agents.Registry {
 		Home:    home,
 		OnEnd:   proctree.OnEnd,
 		Log:     h.log,
-		Changed: func(session string, now *store.Agent) { supervise.SetAgent(h.control, session, now) },
+		Changed: func(session string, now *store.Agent) { h.control.SetAgent(session, now) },
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -30,7 +29,7 @@ func (r *rig) startAgent(name, folder, conversation string) (api.Process, agentT
 	a := &store.Agent{Name: "claude", Process: &store.Identity{PID: fakePID}, CWD: folder, Conversation: conversation}
 	session := agentTerminal{make(chan struct{})}
 	r.agents.Start(p.ID, 0, a, session, nil)
-	supervise.SetAgent(r.control, p.ID, a)
+	r.control.SetAgent(p.ID, a)
 	return p, session
 }
 

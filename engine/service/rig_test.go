@@ -237,7 +237,7 @@ func newRig(t testing.TB) *rig {
 		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, History: past, Usage: usage, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },
 	}
-	r.agents = &agents.Registry{Library: agents.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { supervise.SetAgent(r.control, id, now) }}
+	r.agents = &agents.Registry{Library: agents.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { r.control.SetAgent(id, now) }}
 	r.client = client{mux: server.NewMux(nil), name: "test"}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		env, files, r.procs,

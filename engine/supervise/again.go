@@ -16,7 +16,7 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 	w = c.newPending(r.ID)
 	removed := false
 	ok, err = askWithError(ctx, c, func() (bool, error) {
-		p := c.procs[r.ID]
+		p := c.reg.procs[r.ID]
 		switch {
 		case p == nil:
 			return false, nil
@@ -25,7 +25,7 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 		// It never ran, so the caller may start it again. Its removal must finish first.
 		case p.neverStarted() || p.removing && p.view.ID == "":
 			removed = true
-			c.handle(r.ID, event{kind: evRemove, reply: w.reply})
+			c.reg.handle(r.ID, event{kind: evRemove, reply: w.reply})
 			return false, nil
 		case p.rec.Unsure && p.state().Ended():
 			w.reply <- outcome{err: ErrUnsure(p.rec)}

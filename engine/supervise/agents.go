@@ -8,16 +8,16 @@ import (
 
 // SetAgent records the coding agent running in a session, or its absence if a is nil. Clients hear
 // of it once it is on disk.
-func SetAgent(c *Control, id string, a *store.Agent) {
-	c.box.Post(func() {
+func (c *Control) SetAgent(id string, a *store.Agent) {
+	c.reg.box.Post(func() {
 		// The session may have ended since the report was sent.
-		if p := c.procs[id]; p != nil && !c.frozen && !p.state().Ended() {
+		if p := c.reg.procs[id]; p != nil && !c.reg.frozen && !p.state().Ended() {
 			if was := p.rec.Agent; a == nil && was != nil && was.Conversation != "" {
 				// Keep the conversation, so that a later agent can resume it.
 				p.rec.LeftAgent = &store.LeftAgent{Name: was.Name, Conversation: was.Conversation, CWD: was.CWD, At: time.Now()}
 			}
 			p.rec.Agent = a
-			c.saveChange(p)
+			c.reg.saveChange(p)
 		}
 	})
 }

@@ -11,12 +11,12 @@ import (
 const maxCheckedProcs = 32
 
 // checkTable panics if the processes are in an impossible state.
-func checkTable(c *Control) {
-	if n := len(c.procs); c.frozen || n > maxCheckedProcs && !invariants.Sometimes("check of many processes", n/maxCheckedProcs) {
+func (c *Control) checkTable() {
+	if n := len(c.reg.procs); c.reg.frozen || n > maxCheckedProcs && !invariants.Sometimes("check of many processes", n/maxCheckedProcs) {
 		return
 	}
 	named := map[string]*proc{}
-	for id, p := range c.procs {
+	for id, p := range c.reg.procs {
 		if p.rec.ID != id {
 			invariants.Failf("process %s is under id %s", p.rec.ID, id)
 		}

@@ -14,7 +14,7 @@ import (
 func TestCheckPanicsOnInconsistentProcess(t *testing.T) {
 	for name, damage := range map[string]func(c *Control, p *proc){
 		"id differs from its key":     func(c *Control, p *proc) { p.rec.ID = "b" },
-		"two live ones with one name": func(c *Control, p *proc) { c.procs["b"].rec.Name = p.rec.Name },
+		"two live ones with one name": func(c *Control, p *proc) { c.reg.procs["b"].rec.Name = p.rec.Name },
 		"left by a connected client":  func(c *Control, p *proc) { p.rec.LeftAt = time.Now(); c.leases.watches = map[string]int{"agent1": 1} },
 		"connected client with a timer": func(c *Control, p *proc) {
 			c.leases.watches = map[string]int{"agent1": 1}
@@ -52,14 +52,14 @@ func TestCheckPanicsOnInconsistentProcess(t *testing.T) {
 			r.startOwned("a", "agent1", api.LeaseDetached)
 			r.startRunning("b")
 			r.stop() // the rest runs without the control goroutine
-			r.c.frozen = false
+			r.c.reg.frozen = false
 			checkTable(r.c)
-			if invariants.Broken(func() { damage(r.c, r.c.procs["a"]); checkTable(r.c) }) == "" {
+			if invariants.Broken(func() { damage(r.c, r.c.reg.procs["a"]); checkTable(r.c) }) == "" {
 				t.Errorf("%s: no check fails", name)
 			}
-			r.c.frozen = true
+			r.c.reg.frozen = true
 			r.c.leases.stopTimers()
-			if due := r.c.procs["a"].retryTimer; due != nil {
+			if due := r.c.reg.procs["a"].retryTimer; due != nil {
 				due.Stop()
 			}
 		})

@@ -13,8 +13,6 @@ import (
 	"tandem/engine/invariants"
 	"tandem/engine/keeper"
 	"tandem/engine/mailbox"
-	"tandem/engine/secrets"
-	"tandem/engine/shell"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -167,48 +165,49 @@ type outcome struct {
 	err     error
 }
 
-// Control owns all process state. Everything except post and Ask runs on its own goroutine.
+// Control owns all process state. Everything except Ask, and methods that say otherwise, runs on its
+// own goroutine. It serves the requests; its parts carry them out.
 type Control struct {
-	executor   Executor
-	observer   Observer
-	log        *slog.Logger
-	table      table
-	procs      processes
-	hub        hub
-	box        *mailbox.Mailbox
-	effects    *effects
-	trimQueued bool // a trim of old processes is queued
-	wakeQueued bool // a check of waiting processes is queued
-	screens    screens
-	environs   environs
-	closing    bool                   // StopAll is in progress: no start is accepted
-	History    *history.History       // nil if no history is kept
-	OnLeft     func(owner string)     // called with a client that disconnected; may block
-	Keeper     func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block
-	leases     leases
-	frozen     bool // the engine is exiting: later events are ignored
-	ctx        context.Context
-	done       chan struct{}
+	reg      *registry
+	starting *starting
+	stopping *stopping
+	waiting  *waiting
+	leases   leases
+	History  *history.History       // nil if no history is kept
+	OnLeft   func(owner string)     // called with a client that disconnected; may block
+	Keeper   func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block
+	done     chan struct{}
 }
 
 // NewControl returns a Control to be filled with Restore before Run is called. It and its workers
 // stop when ctx ends.
 func NewControl(ctx context.Context, w Executor, o Observer, log *slog.Logger) *Control {
 	box := mailbox.New()
-	c := &Control{
+	reg := &registry{
 		ctx:      ctx,
 		executor: guardedExecutor{w, guard{log}},
 		observer: guardedObserver{o, guard{log}},
 		log:      log,
-		table:    newTable(),
 		procs:    make(processes),
 		box:      box,
 		effects:  newEffects(box.Post),
-		done:     make(chan struct{}),
 		screens:  screens{post: box.Post},
-		Keeper:   func() *store.Identity { return nil },
 	}
-	c.leases.c = c
+	c := &Control{reg: reg, done: make(chan struct{}), Keeper: func() *store.Identity { return nil }}
+	c.leases = leases{reg: reg, onLeft: func() func(string) { return c.OnLeft }}
+	c.starting = &starting{reg: reg, keeper: func() *store.Identity { return c.Keeper() }, claimRun: c.leases.claimRun}
+	c.waiting = &waiting{reg: reg, spawnOnceSaved: c.starting.spawnOnceSaved, claimRun: c.leases.claimRun}
+	c.stopping = &stopping{reg: reg, next: c.starting, wakeWaiting: c.waiting.wakeSoon}
+	c.starting.runs, c.starting.waitForNextRun = c.stopping, c.waiting.waitForNextRun
+	reg.table = newTable(c.starting, c.stopping, c.waiting)
+	trim := &trimming{reg: reg}
+	reg.history = func() *history.History { return c.History }
+	reg.onAnnounced = func(s api.State) {
+		c.waiting.wakeSoon()
+		if s.Ended() {
+			trim.trimSoon()
+		}
+	}
 	return c
 }
 
@@ -216,21 +215,21 @@ func NewControl(ctx context.Context, w Executor, o Observer, log *slog.Logger) *
 // workers and returns.
 func (c *Control) Run() {
 	defer close(c.done)
-	c.procs.noteFound(c.History)
-	for c.ctx.Err() == nil {
+	c.reg.procs.noteFound(c.History)
+	for c.reg.ctx.Err() == nil {
 		select {
-		case <-c.ctx.Done():
-		case <-c.box.Wake:
+		case <-c.reg.ctx.Done():
+		case <-c.reg.box.Wake:
 			// Take returns all events posted so far; those posted meanwhile wake the loop again.
-			for _, f := range c.box.Take() {
+			for _, f := range c.reg.box.Take() {
 				c.step(f)
 			}
 		}
 	}
-	c.frozen = true
+	c.reg.frozen = true
 	c.leases.stopTimers()
-	c.hub.close()
-	c.effects.running.Wait()
+	c.reg.hub.close()
+	c.reg.effects.running.Wait()
 }
 
 // step runs a posted function. A panic leaves the state of processes half changed, so the engine
@@ -247,35 +246,20 @@ func (c *Control) panics(f func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			panicked = true
-			c.log.Error("control loop panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c.reg.log.Error("control loop panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
 	f()
 	if invariants.Enabled {
-		checkTable(c)
+		c.checkTable()
 	}
 	return false
-}
-
-// insert adds a record to the table.
-func (c *Control) insert(r store.Record, logPath string) *proc {
-	r.Environ = c.environs.intern(r.Environ)
-	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
-	p.command = shell.Quote(p.argv...)
-	p.updateShared()
-	c.procs[r.ID] = p
-	return p
-}
-
-// post sends an event about a process to the control goroutine.
-func (c *Control) post(id string, e event) {
-	c.box.Post(func() { c.handle(id, e) })
 }
 
 // Ask runs f on the control goroutine and returns its result.
 func Ask[T any](ctx context.Context, c *Control, f func() T) (T, error) {
 	reply := make(chan T, 1)
-	c.box.Post(func() { reply <- f() })
+	c.reg.box.Post(func() { reply <- f() })
 	var none T
 	select {
 	case v := <-reply:
@@ -288,59 +272,9 @@ func Ask[T any](ctx context.Context, c *Control, f func() T) (T, error) {
 	}
 }
 
-func (c *Control) handle(id string, e event) {
-	p := c.procs[id]
-	// The process may have been removed since the event was posted.
-	if p == nil || c.frozen {
-		return
-	}
-	// The event may have been sent in another state; only the present one counts.
-	act := c.table[p.state()][e.kind]
-	if act == nil {
-		c.log.Error("impossible event", "id", id, "state", p.state(), "event", e.kind)
-		return
-	}
-	act(c, p, e)
-	p.updateShared()
-	if invariants.Enabled {
-		p.check()
-	}
-}
-
-// setState changes the state of a process and saves it. The new state is announced once it is on
-// disk.
-func (c *Control) setState(p *proc, s api.State) {
-	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
-	p.rec.State = string(s)
-	p.noteEnd(c.History)
-	c.saveChange(p)
-}
-
 // isExpected reports whether a client waits for a state.
 func (p *proc) isExpected(s api.State) bool {
 	return slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(s) })
-}
-
-func (c *Control) saveChange(p *proc) {
-	p.rev++
-	c.writeRecord(p)
-}
-
-// writeRecord saves a process as it is now, and announces it if that is still to be done.
-func (c *Control) writeRecord(p *proc) {
-	if c.frozen {
-		return
-	}
-	// The worker gets copies, because only the control goroutine may read p.
-	rec, rev, durable, wantLines := p.rec, p.rev, p.mustBeDurable(), p.showsLines()
-	c.effects.addJob(&p.work, &c.effects.writes, func() {
-		err := c.executor.Save(rec, durable)
-		var lines []string
-		if wantLines {
-			lines = c.observer.LastLines(rec)
-		}
-		c.box.Post(func() { c.announceSaved(p, rev, lines, err) })
-	})
 }
 
 // mustBeDurable reports whether the record being saved answers a client and decides what a reboot
@@ -361,77 +295,6 @@ func (p *proc) showsLines() bool {
 	return !p.rec.TTY && (p.state() == api.StateBackoff || p.state() == api.StateFailed)
 }
 
-// announceSaved announces a state now on disk, unless a newer one is being saved.
-func (c *Control) announceSaved(p *proc, rev int, lines []string, err error) {
-	// The id may have been reused for another process meanwhile.
-	if c.frozen || c.procs[p.rec.ID] != p {
-		return
-	}
-	if err != nil {
-		c.publishNotice(fmt.Sprintf("%s: %v", p.rec.Name, err))
-	}
-	if rev == p.rev && rev != p.announcedRev {
-		p.lines = lines
-		c.announce(p)
-	}
-	if p.state() == api.StateRunning && !p.notedUnconfined && !p.rec.Sandboxed && !p.rec.IsOneShot() {
-		p.notedUnconfined = true
-		rec := p.rec
-		c.effects.addJob(&p.work, &c.effects.writes, func() { c.executor.NoteUnconfined(rec) })
-	}
-}
-
-// probeReadiness starts the readiness check of a running child.
-func probeReadiness(c *Control, p *proc, child keeper.Child) {
-	if p.rec.Ready == nil || p.rec.WasReady {
-		return
-	}
-	ctx, cancel := context.WithCancel(c.ctx)
-	p.cancelProbe = cancel
-	rec := p.rec
-	c.effects.runBlocking(func() {
-		defer cancel()
-		err := c.observer.Probe(ctx, rec)
-		switch {
-		// The child exited or is being stopped; its readiness no longer matters.
-		case ctx.Err() != nil:
-		case err != nil:
-			c.post(rec.ID, event{kind: evUnready, Launch: Launch{Child: child}, err: err})
-		default:
-			c.post(rec.ID, event{kind: evReady, Launch: Launch{Child: child}})
-		}
-	})
-}
-
-// announce publishes a process and answers the clients waiting for its state.
-func (c *Control) announce(p *proc) {
-	p.view, p.announcedRev = describeProcess(p), p.rev
-	p.updateShared()
-	c.publishView(p)
-	// Publish before answering, so that a client never learns of a state its watchers have not
-	// seen.
-	state := p.state()
-	p.answerWaiters(func(w waiter) bool { return w.until(state) }, outcome{process: p.currentView()})
-	checkWaitingSoon(c)
-	if state.Ended() {
-		if p.live != nil {
-			p.live.Finish(p.currentView())
-			c.screens.noteUse(p)
-		}
-		trimSoon(c)
-	}
-}
-
-func (c *Control) publishView(p *proc) {
-	view := p.currentView()
-	c.hub.publishProcess(p.rec, api.Event{Type: api.EventProcess, Process: &view})
-}
-
-func (c *Control) publishNotice(text string) {
-	c.log.Warn("notice", "text", text)
-	c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
-}
-
 // failWaiters answers every client waiting on a process with an error.
 func (p *proc) failWaiters(err error) {
 	p.answerWaiters(func(waiter) bool { return true }, outcome{err: err})
@@ -450,9 +313,9 @@ func (p *proc) answerWaiters(meant func(waiter) bool, o outcome) {
 
 // PublishView publishes a process after a change of its screen, which is not saved to disk.
 func (c *Control) PublishView(id string) {
-	c.box.Post(func() {
-		if p := c.procs[id]; p != nil && !c.frozen && p.view.ID != "" {
-			c.publishView(p)
+	c.reg.box.Post(func() {
+		if p := c.reg.procs[id]; p != nil && !c.reg.frozen && p.view.ID != "" {
+			c.reg.publishView(p)
 		}
 	})
 }

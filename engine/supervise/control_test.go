@@ -79,7 +79,7 @@ func TestLogEndsWhenTheExitIsAnnounced(t *testing.T) {
 		p := r.startRunning("a")
 		r.w.saveDelay = time.Second
 		state := func() (announced, ofLog api.State) {
-			e, err := Ask(r.Context(), r.c, func() Entry { return r.c.procs["a"].makeEntry() })
+			e, err := Ask(r.Context(), r.c, func() Entry { return r.c.reg.procs["a"].makeEntry() })
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -329,13 +329,13 @@ func TestRecordsShareEqualEnvironments(t *testing.T) {
 			held := make(map[uintptr]bool)
 			for i := range records {
 				env := map[string]string{"A": "1", "B": strconv.Itoa(i % environments)}
-				p := r.c.insert(store.Record{ID: fmt.Sprintf("p%03d", i), Command: store.Command{Environ: env}}, "")
+				p := r.c.reg.insert(store.Record{ID: fmt.Sprintf("p%03d", i), Command: store.Command{Environ: env}}, "")
 				if !maps.Equal(p.rec.Environ, env) {
 					t.Errorf("%v instead of %v", p.rec.Environ, env)
 				}
 				held[reflect.ValueOf(p.rec.Environ).Pointer()] = true
 			}
-			clear(r.c.procs)
+			clear(r.c.reg.procs)
 			return held
 		})
 		if err != nil || len(held) != environments {
@@ -364,7 +364,7 @@ func TestWatcherReceivesSnapshotThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.startRunning("a")
 		s, _ := Ask(r.Context(), r.c, func() *subscriber {
-			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.procs.listViews()})
+			return r.c.reg.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.reg.procs.listViews()})
 		})
 		r.startRunning("b")
 		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
@@ -378,9 +378,9 @@ func TestWatcherReceivesSnapshotThenEveryChange(t *testing.T) {
 
 func TestSlowWatcherIsDisconnected(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{}) })
+		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(false, api.Event{}) })
 		for range maxQueuedEvents {
-			r.c.box.Post(func() { r.c.publishNotice("news") })
+			r.c.reg.box.Post(func() { r.c.reg.publishNotice("news") })
 		}
 		synctest.Wait()
 		n := 0
@@ -408,7 +408,7 @@ func TestTableHasAnActionForEveryPossibleEvent(t *testing.T) {
 	}
 	events := []eventKind{evSpawned, evSpawnFailed, evFound, evLost, evMissing, evBooted, evExited, evDrained,
 		evReady, evUnready, evDue, evGone, evStuck, evStop, evRestart, evRemove}
-	table := newTable()
+	table := newTable(new(starting), new(stopping), new(waiting))
 	for state, not := range impossible {
 		for _, e := range events {
 			if has, want := table[state][e] != nil, !slices.Contains(strings.Split(not, ", "), string(e)); has != want {
@@ -447,10 +447,10 @@ func TestEngineStartHandlesEventsSinceTheLastSave(t *testing.T) {
 			withRig(t, func(r *rig) {
 				rec := NewRecord("a", api.KindProcess)
 				rec.State, rec.Desired, rec.Identity = test.state, test.desired, test.identity
-				r.c.box.Post(func() {
-					r.c.insert(rec, "")
+				r.c.reg.box.Post(func() {
+					r.c.reg.insert(rec, "")
 					for _, e := range test.events {
-						r.c.handle("a", e)
+						r.c.reg.handle("a", e)
 					}
 				})
 				p := r.view("a")

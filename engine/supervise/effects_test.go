@@ -40,7 +40,7 @@ func TestManyStartsAreLimitedAndDoNotDelayStops(t *testing.T) {
 	withRig(t, func(r *rig) {
 		running := r.startRunning("running")
 		w := &slowExecutor{fakeExecutor: r.w, open: make(chan struct{})}
-		r.runOnLoop(func() { r.c.executor = w })
+		r.runOnLoop(func() { r.c.reg.executor = w })
 		var replies []<-chan outcome
 		for i := range 500 {
 			replies = append(replies, r.startSession(fmt.Sprintf("p%03d", i)))
@@ -119,7 +119,7 @@ func TestPanicInExecutorBecomesAnErrorWithoutLoggingSecrets(t *testing.T) {
 	withRig(t, func(r *rig) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
-		r.runOnLoop(func() { r.c.executor = guardedExecutor{brokenExecutor{r.w}, guard{log}} })
+		r.runOnLoop(func() { r.c.reg.executor = guardedExecutor{brokenExecutor{r.w}, guard{log}} })
 		if o := <-r.startSession("a"); !errors.Is(o.err, api.CodeInternal) {
 			t.Errorf("the start answers %v", o.err)
 		}

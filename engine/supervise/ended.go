@@ -82,33 +82,39 @@ func (p *proc) closeSession() {
 	p.updateShared()
 }
 
+// trimming removes the oldest ended processes.
+type trimming struct {
+	reg    *registry
+	queued bool // a trim is queued
+}
+
 // trimSoon queues one trim for all processes ending at this moment.
-func trimSoon(c *Control) {
-	if c.trimQueued {
+func (t *trimming) trimSoon() {
+	if t.queued {
 		return
 	}
-	c.trimQueued = true
-	c.box.Post(func() {
-		c.trimQueued = false
-		if !c.frozen {
-			trimEnded(c)
+	t.queued = true
+	t.reg.box.Post(func() {
+		t.queued = false
+		if !t.reg.frozen {
+			t.trimEnded()
 		}
 	})
 }
 
 // trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each.
 // Other processes stay until a client removes them.
-func trimEnded(c *Control) {
-	trimKind(c, func(p *proc) bool { return p.rec.Transient })
-	trimKind(c, func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
+func (t *trimming) trimEnded() {
+	t.trimKind(func(p *proc) bool { return p.rec.Transient })
+	t.trimKind(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
 }
 
-func trimKind(c *Control, kind func(*proc) bool) {
-	ended := c.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
+func (t *trimming) trimKind(kind func(*proc) bool) {
+	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
 	if len(ended) <= maxEnded+endedSlack {
 		return
 	}
 	for _, p := range ended[:len(ended)-maxEnded] {
-		c.handle(p.rec.ID, event{kind: evRemove})
+		t.reg.handle(p.rec.ID, event{kind: evRemove})
 	}
 }

@@ -88,18 +88,18 @@ func (s *shared) bytesWritten(path string) int64 {
 
 // FindEntry finds an announced process by id, name or unique prefix.
 func (c *Control) FindEntry(ctx context.Context, id string, kinds ...api.Kind) (Entry, error) {
-	return c.lookUpEntry(ctx, func() (*proc, error) { return c.procs.find(id, kinds...) })
+	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.find(id, kinds...) })
 }
 
 // FindStarting is FindEntry, but also finds processes not announced yet because they are starting.
 func (c *Control) FindStarting(ctx context.Context, id string) (Entry, error) {
-	return c.lookUpEntry(ctx, func() (*proc, error) { return c.procs.findIncludingNew(id) })
+	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.findIncludingNew(id) })
 }
 
 // EntryByID finds a process by its full id, whether announced or not.
 func (c *Control) EntryByID(ctx context.Context, id string) (Entry, error) {
 	return c.lookUpEntry(ctx, func() (*proc, error) {
-		if p := c.procs[id]; p != nil {
+		if p := c.reg.procs[id]; p != nil {
 			return p, nil
 		}
 		return nil, errRemoved(id)
@@ -124,7 +124,7 @@ func errRemoved(id string) error {
 // block.
 func (c *Control) Visit(ctx context.Context, f func(e Entry)) error {
 	return c.runOnLoop(ctx, func() error {
-		for _, p := range c.procs {
+		for _, p := range c.reg.procs {
 			f(p.makeEntry())
 		}
 		return nil
@@ -140,10 +140,10 @@ type Measurable struct {
 // Measurables returns all announced processes, oldest first.
 func (c *Control) Measurables(ctx context.Context) ([]Measurable, error) {
 	return Ask(ctx, c, func() []Measurable {
-		all := c.procs.listViews()
+		all := c.reg.procs.listViews()
 		out := make([]Measurable, len(all))
 		for i, view := range all {
-			out[i] = MeasurableOf(c.procs[view.ID].rec, view)
+			out[i] = MeasurableOf(c.reg.procs[view.ID].rec, view)
 		}
 		return out
 	})
@@ -161,7 +161,7 @@ func MeasurableOf(r store.Record, view api.Process) Measurable {
 func (c *Control) ListEndedIDs(ctx context.Context) (map[string]bool, error) {
 	return Ask(ctx, c, func() map[string]bool {
 		ended := map[string]bool{}
-		for id, p := range c.procs {
+		for id, p := range c.reg.procs {
 			ended[id] = p.state().Ended()
 		}
 		return ended
@@ -172,7 +172,7 @@ func (c *Control) ListEndedIDs(ctx context.Context) (map[string]bool, error) {
 // goroutine.
 func (c *Control) CountRunning() int {
 	n := 0
-	for _, p := range c.procs {
+	for _, p := range c.reg.procs {
 		if p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
 			n++
 		}
@@ -182,14 +182,14 @@ func (c *Control) CountRunning() int {
 
 // ListProcesses returns all announced processes, oldest first.
 func (c *Control) ListProcesses(ctx context.Context) ([]api.Process, error) {
-	return Ask(ctx, c, c.procs.listViews)
+	return Ask(ctx, c, c.reg.procs.listViews)
 }
 
 // OpenSession returns the terminal of a session and its announced view. For an ended session whose
 // screen has been dropped, it recreates the screen from the log.
 func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
 	e, err := askWithError(ctx, c, func() (e Entry, err error) {
-		p, err := c.procs.find(id, api.KindSession)
+		p, err := c.reg.procs.find(id, api.KindSession)
 		if err != nil {
 			return e, err
 		}
@@ -199,7 +199,7 @@ func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session
 		}
 		e.View = p.currentView()
 		if p.live == nil {
-			revived := c.executor.ReviveSession(p.rec)
+			revived := c.reg.executor.ReviveSession(p.rec)
 			if !waiting { // viewers stay for the next run
 				revived.Finish(e.View)
 			}
@@ -207,7 +207,7 @@ func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session
 			p.updateShared()
 		}
 		if p.state().Ended() {
-			c.screens.noteUse(p)
+			c.reg.screens.noteUse(p)
 		}
 		e.Session = p.live.(*terminal.Session)
 		e.Session.NoteUse()

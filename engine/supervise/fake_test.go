@@ -292,20 +292,20 @@ func (r *rig) startRunning(id string) api.Process {
 
 func (r *rig) postEvent(id string, kind eventKind) <-chan outcome {
 	reply := make(chan outcome, 1)
-	r.c.post(id, event{kind: kind, reply: reply})
+	r.c.reg.post(id, event{kind: kind, reply: reply})
 	return reply
 }
 
 // reportExit reports the exit of a process's child with code.
 func (r *rig) reportExit(p api.Process, code int) {
-	r.c.post(p.ID, event{
+	r.c.reg.post(p.ID, event{
 		kind:   evExited,
 		Launch: Launch{Child: keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7}},
 		ending: Ending{Exit: keeper.Exit{Code: &code}, At: time.Now()},
 	})
 }
 
-func (r *rig) reportDrained(p api.Process) { r.c.post(p.ID, event{kind: evDrained}) }
+func (r *rig) reportDrained(p api.Process) { r.c.reg.post(p.ID, event{kind: evDrained}) }
 
 // view returns the announced view of a process once the control loop is idle.
 func (r *rig) view(id string) api.Process {

@@ -255,20 +255,20 @@ func EndingFrom(e store.Exit) Ending {
 func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make func(*Found)) error {
 	return c.runOnLoop(ctx, func() error {
 		// A start may have reused the id, or an earlier retry restored the record.
-		if c.procs[f.Rec.ID] != nil || c.frozen {
+		if c.reg.procs[f.Rec.ID] != nil || c.reg.frozen {
 			return nil
 		}
 		make(&f)
 		if !api.State(f.Rec.State).Ended() {
-			f.Rec.Name = c.procs.freeName(f.Rec.Name) // another process may have taken the name meanwhile
+			f.Rec.Name = c.reg.procs.freeName(f.Rec.Name) // another process may have taken the name meanwhile
 		}
 		c.Restore(f, logPath)
-		p := c.procs[f.Rec.ID]
-		c.publishView(p)
+		p := c.reg.procs[f.Rec.ID]
+		c.reg.publishView(p)
 		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaveTimers[owner] == nil {
 			c.leases.expectReturn(owner, returnGrace)
 		}
-		c.publishNotice(p.rec.Name + ": record is readable again")
+		c.reg.publishNotice(p.rec.Name + ": record is readable again")
 		return nil
 	})
 }
@@ -276,11 +276,11 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make
 // Restore inserts a record into the table as it was last announced, then feeds the events since. It
 // must be called before the control goroutine runs.
 func (c *Control) Restore(f Found, logPath string) {
-	p := c.insert(f.Rec, logPath)
+	p := c.reg.insert(f.Rec, logPath)
 	p.ending = f.ending
 	p.lastFacts = terminal.Facts{Cols: f.Rec.Cols, Rows: f.Rec.Rows, Title: f.Rec.Title}
 	if p.showsLines() {
-		p.lines = c.observer.LastLines(f.Rec)
+		p.lines = c.reg.observer.LastLines(f.Rec)
 	}
 	p.view = describeProcess(p)
 	p.lastFacts.Bytes = f.Bytes
@@ -294,6 +294,6 @@ func (c *Control) Restore(f Found, logPath string) {
 		default:
 			e.Live = f.Live
 		}
-		c.handle(f.Rec.ID, e)
+		c.reg.handle(f.Rec.ID, e)
 	}
 }

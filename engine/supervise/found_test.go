@@ -15,13 +15,13 @@ import (
 // recoverFrom puts the records of a survey into the table as a new engine would.
 func (r *rig) recoverFrom(s Survey) {
 	all, _ := s.Plan()
-	r.c.box.Post(func() {
+	r.c.reg.box.Post(func() {
 		for _, f := range all {
-			p := r.c.insert(f.Rec, "")
+			p := r.c.reg.insert(f.Rec, "")
 			p.ending = f.ending
 			p.view = describeProcess(p)
 			for _, e := range f.events {
-				r.c.handle(f.Rec.ID, e)
+				r.c.reg.handle(f.Rec.ID, e)
 			}
 		}
 	})
@@ -115,7 +115,7 @@ func TestLateStartReturnsUnsureAndContinues(t *testing.T) {
 		r.w.spawnDelay = time.Minute
 		reply := r.startSession("a")
 		synctest.Wait()
-		r.c.post("a", event{kind: evUnsure, err: errFakeUnsure})
+		r.c.reg.post("a", event{kind: evUnsure, err: errFakeUnsure})
 		if o := <-reply; !errors.Is(o.err, api.CodeUnsure) {
 			t.Errorf("answered %v", o.err)
 		}
@@ -263,7 +263,7 @@ func TestSessionWithLostTerminalIsNotRestartedByALaterEngine(t *testing.T) {
 		s := surveyFor(rec, nil)
 		s.Alive = func(store.Identity) bool { return true }
 		all, _ := s.Plan()
-		r.c.box.Post(func() { r.c.Restore(all[0], "") }) // its terminal is lost, so it is being stopped
+		r.c.reg.box.Post(func() { r.c.Restore(all[0], "") }) // its terminal is lost, so it is being stopped
 		synctest.Wait()
 		saved = r.w.savedRecord("a")
 	})

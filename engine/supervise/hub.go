@@ -92,13 +92,13 @@ func (h *hub) close() {
 func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
 	s, err := Ask(ctx, c, func() *subscriber {
 		c.leases.addWatch(owner)
-		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.procs.listViewsFor(lasting)})...)
+		return c.reg.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.reg.procs.listViewsFor(lasting)})...)
 	})
 	if err != nil {
 		return err
 	}
-	defer c.box.Post(func() {
-		c.hub.disconnect(s)
+	defer c.reg.box.Post(func() {
+		c.reg.hub.disconnect(s)
 		c.leases.removeWatch(owner)
 	})
 	for {

@@ -62,7 +62,7 @@ func TestAwaitedOneShotCommandIsAnnouncedAtOnce(t *testing.T) {
 
 func TestExitOfOneShotCommandIsAnnouncedOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot}) })
+		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(false, api.Event{Type: api.EventSnapshot}) })
 		<-s.events
 		reply := r.startCommand("a", api.State.Ended)
 		synctest.Wait()
@@ -78,19 +78,19 @@ func TestExitOfOneShotCommandIsAnnouncedOnce(t *testing.T) {
 
 func TestLastingWatchOmitsOneShotCommands(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(true, api.Event{Type: api.EventSnapshot}) })
+		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(true, api.Event{Type: api.EventSnapshot}) })
 		<-s.events
 		reply := r.startCommand("a", api.State.Ended)
 		time.Sleep(2 * oneShotGrace)
 		r.w.killChild(r, "a", 0)
 		<-reply
-		r.c.post("a", event{kind: evRemove})
+		r.c.reg.post("a", event{kind: evRemove})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(s.events); n != 0 {
 			t.Errorf("%d events: %+v", n, <-s.events)
 		}
-		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.procs.listViewsFor(true) }); len(all) != 0 {
+		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.reg.procs.listViewsFor(true) }); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})

@@ -32,8 +32,9 @@ func describeOwnership(r store.Record) *api.Ownership {
 // leases stops what disconnected clients of agents leave behind. A client is present while it
 // watches events. The control goroutine owns leases.
 type leases struct {
-	c           *Control
-	watches     map[string]int // number of watches by owner
+	reg         *registry
+	onLeft      func() func(owner string) // returns Control.OnLeft
+	watches     map[string]int            // number of watches by owner
 	leaveTimers map[string]*time.Timer
 	sweepTimers map[string]*time.Timer // by owner that has left
 	reapAfter   time.Duration          // delay before what is left behind is stopped; 0: never
@@ -50,10 +51,10 @@ func (l *leases) addWatch(owner string) {
 	l.watches[owner]++
 	l.cancelLeaving(owner)
 	l.cancelSweep(owner)
-	for _, p := range l.c.procs.listOwned(owner) {
+	for _, p := range l.reg.procs.listOwned(owner) {
 		if !p.rec.LeftAt.IsZero() {
 			p.rec.LeftAt = time.Time{}
-			l.c.saveChange(p)
+			l.reg.saveChange(p)
 		}
 	}
 }
@@ -101,9 +102,9 @@ func (l *leases) expectReturn(owner string, grace time.Duration) {
 	l.cancelLeaving(owner)
 	var timer *time.Timer
 	timer = time.AfterFunc(grace, func() {
-		l.c.box.Post(func() {
+		l.reg.box.Post(func() {
 			// The timer may have been replaced after it fired.
-			if l.leaveTimers[owner] == timer && !l.c.frozen {
+			if l.leaveTimers[owner] == timer && !l.reg.frozen {
 				delete(l.leaveTimers, owner)
 				l.handleLeft(owner)
 			}
@@ -114,14 +115,14 @@ func (l *leases) expectReturn(owner string, grace time.Duration) {
 
 // handleLeft handles the processes of a client whose grace is over.
 func (l *leases) handleLeft(owner string) {
-	l.c.log.Info("agent has gone", "owner", owner)
-	if l.c.OnLeft != nil {
-		l.c.effects.runBlocking(func() { l.c.OnLeft(owner) })
+	l.reg.log.Info("agent has gone", "owner", owner)
+	if left := l.onLeft(); left != nil {
+		l.reg.effects.runBlocking(func() { left(owner) })
 	}
-	for _, p := range l.c.procs.listOwned(owner) {
+	for _, p := range l.reg.procs.listOwned(owner) {
 		if p.rec.LeftAt.IsZero() {
 			p.rec.LeftAt = time.Now()
-			l.c.saveChange(p)
+			l.reg.saveChange(p)
 		}
 		l.expireProcess(p)
 	}
@@ -139,8 +140,8 @@ func (l *leases) scheduleSweep(owner string) {
 	l.cancelSweep(owner)
 	var timer *time.Timer
 	timer = time.AfterFunc(l.reapAfter, func() {
-		l.c.box.Post(func() {
-			if l.sweepTimers[owner] == timer && !l.c.frozen {
+		l.reg.box.Post(func() {
+			if l.sweepTimers[owner] == timer && !l.reg.frozen {
 				delete(l.sweepTimers, owner)
 				l.sweepRemains(owner, api.LeaseDetached)
 			}
@@ -152,13 +153,13 @@ func (l *leases) scheduleSweep(owner string) {
 // sweepRemains stops what a client's ended commands with the given lease left running, such as
 // background jobs.
 func (l *leases) sweepRemains(owner string, lease api.Lease) {
-	records := l.c.procs.endedRecords(func(r store.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
+	records := l.reg.procs.endedRecords(func(r store.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
 	if len(records) == 0 {
 		return
 	}
-	l.c.effects.runBlocking(func() {
-		if _, err := l.c.executor.StopRemains(l.c.ctx, records, ""); err != nil {
-			l.c.log.Warn("kill what was left behind", "owner", owner, "error", err)
+	l.reg.effects.runBlocking(func() {
+		if _, err := l.reg.executor.StopRemains(l.reg.ctx, records, ""); err != nil {
+			l.reg.log.Warn("kill what was left behind", "owner", owner, "error", err)
 		}
 	})
 }
@@ -168,9 +169,9 @@ func (l *leases) sweepRemains(owner string, lease api.Lease) {
 func (l *leases) expireProcess(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
-		if p := l.c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
-			l.c.log.Info("kill what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
-			l.c.handle(id, event{kind: evStop, reply: make(chan outcome, 1)})
+		if p := l.reg.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
+			l.reg.log.Info("kill what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
+			l.reg.handle(id, event{kind: evStop, reply: make(chan outcome, 1)})
 		}
 	}
 	switch {
@@ -178,7 +179,7 @@ func (l *leases) expireProcess(p *proc) {
 		end()
 	case p.rec.Lease == string(api.LeaseDetached) && l.reapAfter > 0:
 		p.stopReaping()
-		p.reapTimer = time.AfterFunc(time.Until(leftAt.Add(l.reapAfter)), func() { l.c.box.Post(end) })
+		p.reapTimer = time.AfterFunc(time.Until(leftAt.Add(l.reapAfter)), func() { l.reg.box.Post(end) })
 	}
 }
 
@@ -193,14 +194,14 @@ func (p *proc) stopReaping() {
 // AwaitOwners gives the owners of all adopted processes, and others, the time returnGrace to come
 // back.
 func (c *Control) AwaitOwners(others []string) {
-	c.box.Post(func() { c.leases.awaitOwners(others) })
+	c.reg.box.Post(func() { c.leases.awaitOwners(others) })
 }
 
 func (l *leases) awaitOwners(others []string) {
 	for _, owner := range others {
 		l.expectReturn(owner, returnGrace)
 	}
-	for _, p := range l.c.procs {
+	for _, p := range l.reg.procs {
 		owner := p.rec.Owner
 		switch {
 		case owner == "" || p.state().Ended():
@@ -220,7 +221,7 @@ func (l *leases) stopTimers() {
 	for owner := range l.sweepTimers {
 		l.cancelSweep(owner)
 	}
-	for _, p := range l.c.procs {
+	for _, p := range l.reg.procs {
 		p.stopReaping()
 	}
 }
@@ -234,11 +235,11 @@ func IsFromAgent(r store.Record) bool {
 // them, the user has locked the keyboard, they have a restart policy, or their agent asked to keep
 // them forever.
 func (c *Control) StopIdleSessions(since time.Time) {
-	c.box.Post(func() { c.leases.stopIdle(since) })
+	c.reg.box.Post(func() { c.leases.stopIdle(since) })
 }
 
 func (l *leases) stopIdle(since time.Time) {
-	for _, p := range l.c.procs {
+	for _, p := range l.reg.procs {
 		if !p.rec.TTY || !IsFromAgent(p.rec) || p.rec.Lease == string(api.LeaseForever) ||
 			p.rec.Restart.Policy != "" || p.state() != api.StateRunning || p.live == nil {
 			continue
@@ -247,8 +248,8 @@ func (l *leases) stopIdle(since time.Time) {
 		if f.Viewers > 0 || p.rec.Keyboard != "" || f.Active.After(since) {
 			continue
 		}
-		l.c.log.Info("end idle session", "id", p.rec.ID, "since", f.Active)
-		l.c.publishNotice(p.rec.Name + ": stopped, because its agent had not used it for a while")
-		l.c.handle(p.rec.ID, event{kind: evStop})
+		l.reg.log.Info("end idle session", "id", p.rec.ID, "since", f.Active)
+		l.reg.publishNotice(p.rec.Name + ": stopped, because its agent had not used it for a while")
+		l.reg.handle(p.rec.ID, event{kind: evStop})
 	}
 }

@@ -14,8 +14,8 @@ func (r *rig) startOwned(id, owner string, lease api.Lease) {
 	r.Helper()
 	r.startRunning(id)
 	r.runOnLoop(func() {
-		r.c.procs[id].rec.Owner, r.c.procs[id].rec.Lease = owner, string(lease)
-		r.c.saveChange(r.c.procs[id])
+		r.c.reg.procs[id].rec.Owner, r.c.reg.procs[id].rec.Lease = owner, string(lease)
+		r.c.reg.saveChange(r.c.reg.procs[id])
 	})
 	synctest.Wait()
 }
@@ -94,7 +94,7 @@ func TestSessionWithLockedKeyboardOutlivesItsAgent(t *testing.T) {
 		r.c.leases.reapAfter = time.Minute
 		r.startOwned("a", "agent1", api.LeaseSession)
 		r.startOwned("b", "agent1", api.LeaseDetached)
-		r.runOnLoop(func() { r.c.procs["a"].rec.Keyboard, r.c.procs["b"].rec.Keyboard = "dashboard", "dashboard" })
+		r.runOnLoop(func() { r.c.reg.procs["a"].rec.Keyboard, r.c.reg.procs["b"].rec.Keyboard = "dashboard", "dashboard" })
 		r.connectBriefly("agent1")
 		time.Sleep(time.Hour)
 		r.runOnLoop(func() { r.c.StopIdleSessions(time.Now()) })

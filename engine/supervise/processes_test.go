@@ -12,7 +12,7 @@ func TestNameIsUniqueAmongLiveProcesses(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.startRunning("a")
 		free := func() string {
-			name, _ := Ask(r.Context(), r.c, func() string { return r.c.procs.freeName("name-a") })
+			name, _ := Ask(r.Context(), r.c, func() string { return r.c.reg.procs.freeName("name-a") })
 			return name
 		}
 		if got := free(); got != "name-a-2" {
@@ -38,7 +38,7 @@ func TestFindResolvesIDNameAndUniquePrefix(t *testing.T) {
 				err error
 			}
 			a, _ := Ask(r.Context(), r.c, func() answer {
-				p, err := r.c.procs.find(what, api.KindSession)
+				p, err := r.c.reg.procs.find(what, api.KindSession)
 				if err != nil {
 					return answer{err: err}
 				}

@@ -19,8 +19,8 @@ type Terminals struct{ Of *Control }
 func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(store.Record) Session) (used bool, err error) {
 	c := t.Of
 	err = c.runOnLoop(ctx, func() error {
-		p := c.procs[child.ID]
-		if used = !c.frozen && lacksTerminal(p, child); !used {
+		p := c.reg.procs[child.ID]
+		if used = !c.reg.frozen && lacksTerminal(p, child); !used {
 			return nil
 		}
 		p.live, p.drained, p.rec.Error = open(p.rec), false, ""
@@ -29,7 +29,7 @@ func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(sto
 			p.live.Stopping()
 		}
 		p.updateShared()
-		c.saveChange(p)
+		c.reg.saveChange(p)
 		return nil
 	})
 	return used, err
@@ -37,14 +37,14 @@ func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(sto
 
 // Lacks reports whether a child is running in a session that has no terminal yet.
 func (t Terminals) Lacks(ctx context.Context, child keeper.Child) (bool, error) {
-	return Ask(ctx, t.Of, func() bool { return lacksTerminal(t.Of.procs[child.ID], child) })
+	return Ask(ctx, t.Of, func() bool { return lacksTerminal(t.Of.reg.procs[child.ID], child) })
 }
 
 // Abandon kills the session of a child whose terminal cannot be recovered.
 func (t Terminals) Abandon(child keeper.Child) {
-	t.Of.box.Post(func() {
-		if p := t.Of.procs[child.ID]; lacksTerminal(p, child) && !p.killing {
-			t.Of.handle(child.ID, event{kind: evLost})
+	t.Of.reg.box.Post(func() {
+		if p := t.Of.reg.procs[child.ID]; lacksTerminal(p, child) && !p.killing {
+			t.Of.reg.handle(child.ID, event{kind: evLost})
 		}
 	})
 }
@@ -52,7 +52,7 @@ func (t Terminals) Abandon(child keeper.Child) {
 // Each calls f with the child and the session of each process running in a terminal.
 // The control goroutine must have stopped.
 func (t Terminals) Each(f func(keeper.Child, Session)) {
-	for _, p := range t.Of.procs {
+	for _, p := range t.Of.reg.procs {
 		if p.live != nil && p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
 			f(childOf(p.rec), p.live)
 		}

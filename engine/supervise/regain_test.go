@@ -18,7 +18,7 @@ func (r *rig) restoreWithoutTerminal(fault error) keeper.Child {
 	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot", TTY: true}
 	all, _ := Survey{BootID: "boot", Records: []store.Record{rec}, Children: []keeper.Child{child}}.Plan()
 	all[0].Fault = fault
-	r.c.box.Post(func() { r.c.Restore(all[0], "") })
+	r.c.reg.box.Post(func() { r.c.Restore(all[0], "") })
 	return child
 }
 
@@ -81,7 +81,7 @@ func TestSessionWithLostTerminalIsNotRestartedByTheNextEngine(t *testing.T) {
 			Alive: func(store.Identity) bool { return false },
 			Exit:  func(string) (store.Exit, bool) { return store.Exit{}, false },
 		}.Plan()
-		r.c.box.Post(func() { r.c.Restore(all[0], "") })
+		r.c.reg.box.Post(func() { r.c.Restore(all[0], "") })
 		if p := r.wantState("a", api.StateExited); !p.ExitUnknown || r.countSpawns() != 0 {
 			t.Errorf("process is %+v after %d starts", p, r.countSpawns())
 		}

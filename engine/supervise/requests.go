@@ -49,14 +49,14 @@ func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	case o := <-w.reply: // it came in time
 		return o.process, o.err
 	default:
-		w.c.box.Post(func() { w.c.abandon(w) })
+		w.c.reg.box.Post(func() { w.c.abandon(w) })
 		return api.Process{}, ctx.Err()
 	}
 }
 
 // abandon drops an answer after its reader has given up.
 func (c *Control) abandon(w Pending) {
-	if p := c.procs[w.id]; p != nil {
+	if p := c.reg.procs[w.id]; p != nil {
 		p.waiters = slices.DeleteFunc(p.waiters, func(of waiter) bool { return of.reply == w.reply })
 	}
 }
@@ -90,28 +90,28 @@ func (c *Control) StartNew(ctx context.Context, r store.Record, logPath string, 
 
 // startRecord is StartNew on the control goroutine, with the answer sent to reply.
 func (c *Control) startRecord(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
-	switch other := c.procs.findLiveNamed(r.Name); {
-	case c.closing:
+	switch other := c.reg.procs.findLiveNamed(r.Name); {
+	case c.reg.closing:
 		return api.ErrEnding()
 	case other != nil && named:
 		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
 	}
-	after, err := c.procs.resolveDependencies(r.After, r.ID)
+	after, err := c.reg.procs.resolveDependencies(r.After, r.ID)
 	if err != nil {
 		return err
 	}
-	r.Name, r.After = c.procs.freeName(r.Name), after
+	r.Name, r.After = c.reg.procs.freeName(r.Name), after
 	if len(after) > 0 {
 		r.State = string(api.StateWaiting)
 	}
-	p := c.insert(r, logPath)
+	p := c.reg.insert(r, logPath)
 	p.addWaiter(reply, until)
 	if len(after) > 0 {
-		c.saveChange(p)
-		checkWaitingSoon(c)
+		c.reg.saveChange(p)
+		c.waiting.wakeSoon()
 	} else {
-		spawnFirst(c, p)
+		c.starting.spawnFirst(p)
 	}
 	return nil
 }
@@ -151,12 +151,12 @@ func (c *Control) sendRequest(ctx context.Context, q Request, e event) (api.Proc
 	w := c.newPending("")
 	e.reply, e.by = w.reply, q.By
 	err := c.runOnLoop(ctx, func() error {
-		p, err := c.procs.findIncludingNew(q.ID, q.Kinds...)
+		p, err := c.reg.procs.findIncludingNew(q.ID, q.Kinds...)
 		if err == nil {
-			err = q.checkAllowed(c, p)
+			err = q.checkAllowed(p)
 		}
 		if err == nil {
-			e.after, err = c.procs.resolveDependencies(e.after, p.rec.ID)
+			e.after, err = c.reg.procs.resolveDependencies(e.after, p.rec.ID)
 		}
 		if err != nil {
 			return err
@@ -166,8 +166,8 @@ func (c *Control) sendRequest(ctx context.Context, q Request, e event) (api.Proc
 			p.answerWhen(isUp, w.reply)
 			return nil
 		}
-		c.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", q.Client)
-		c.handle(p.rec.ID, e)
+		c.reg.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", q.Client)
+		c.reg.handle(p.rec.ID, e)
 		return nil
 	})
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *Control) sendRequest(ctx context.Context, q Request, e event) (api.Proc
 	return w.Wait(ctx)
 }
 
-func (q Request) checkAllowed(c *Control, p *proc) error {
+func (q Request) checkAllowed(p *proc) error {
 	if q.Allowed == nil {
 		return nil
 	}
@@ -188,9 +188,9 @@ func (q Request) checkAllowed(c *Control, p *proc) error {
 func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
 	w := c.newPending("")
 	err := c.runOnLoop(ctx, func() error {
-		p, err := c.procs.find(q.ID, q.Kinds...)
+		p, err := c.reg.procs.find(q.ID, q.Kinds...)
 		if err == nil {
-			err = q.checkAllowed(c, p)
+			err = q.checkAllowed(p)
 		}
 		if err != nil {
 			return err
@@ -209,7 +209,7 @@ func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, 
 func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, open bool) (api.Process, error) {
 	w := c.newPending("")
 	s, err := askWithError(ctx, c, func() (*terminal.Session, error) {
-		p, err := c.procs.find(q.ID, api.KindSession)
+		p, err := c.reg.procs.find(q.ID, api.KindSession)
 		switch {
 		case err != nil:
 			return nil, err
@@ -222,7 +222,7 @@ func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, ope
 			s.Admit(holder != "", open)
 		}
 		p.addWaiter(w.reply, anyState)
-		c.saveChange(p)
+		c.reg.saveChange(p)
 		return s, nil
 	})
 	if err != nil {
@@ -239,7 +239,7 @@ func (c *Control) MakeDaemon(ctx context.Context, id string, lines int) (api.Pro
 	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: lines}
 		p.addWaiter(reply, anyState)
-		c.saveChange(p)
+		c.reg.saveChange(p)
 		return nil
 	})
 }
@@ -255,11 +255,11 @@ type Update struct {
 
 // UpdateProcess changes a process's settings, whatever its state.
 func (c *Control) UpdateProcess(ctx context.Context, q Request, u Update) (api.Process, error) {
-	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error { return applyUpdate(c, p, u, reply) })
+	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error { return c.applyUpdate(p, u, reply) })
 }
 
 // applyUpdate applies an update. A process in backoff whose restart is no longer wanted has ended.
-func applyUpdate(c *Control, p *proc, u Update, reply chan<- outcome) error {
+func (c *Control) applyUpdate(p *proc, u Update, reply chan<- outcome) error {
 	restart := p.rec.Restart
 	if u.Restart != nil {
 		restart = *u.Restart
@@ -286,7 +286,7 @@ func applyUpdate(c *Control, p *proc, u Update, reply chan<- outcome) error {
 			WithHint("Call process.get for its current state and revision, and check whether the change is still needed.")
 	}
 	if name != p.rec.Name {
-		if err := c.procs.checkName(p, name); err != nil {
+		if err := c.reg.procs.checkName(p, name); err != nil {
 			return err
 		}
 	}
@@ -297,19 +297,19 @@ func applyUpdate(c *Control, p *proc, u Update, reply chan<- outcome) error {
 		p.rec.LogLimit = limit
 		if p.stopBound != nil {
 			p.stopBounding()
-			p.stopBound = c.observer.BoundLog(p.rec)
+			p.stopBound = c.reg.observer.BoundLog(p.rec)
 		}
 	}
 	p.rec.Name, p.rec.Restart = name, restart
 	p.addWaiter(reply, anyState)
 	if p.state() == api.StateBackoff && !wantsRestart(restart, p.lastRunResult()) {
 		p.disarm()
-		c.setState(p, api.StateExited)
+		c.reg.setState(p, api.StateExited)
 		p.updateShared()
-		forgetChild(c, p)
+		c.stopping.forgetChild(p)
 		return nil
 	}
-	c.saveChange(p)
+	c.reg.saveChange(p)
 	return nil
 }
 
@@ -344,7 +344,7 @@ func (p *proc) isCrashLoop() bool {
 func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, error) {
 	w := c.newPending(id)
 	err := c.runOnLoop(ctx, func() error {
-		switch p := c.procs[id]; {
+		switch p := c.reg.procs[id]; {
 		case p == nil:
 			return errRemoved(id)
 		case p.view.ID != "":
@@ -376,7 +376,7 @@ func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
 		// In one step with the stops, so that no start slips in between.
-		c.closing, longest = true, c.procs.maxStopTimeout()
+		c.reg.closing, longest = true, c.reg.procs.maxStopTimeout()
 		return c.stopEach("", func(api.Process) bool { return true })
 	})
 	if err != nil {
@@ -389,15 +389,15 @@ func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 }
 
 // AllowStarts allows starts again after StopAll.
-func (c *Control) AllowStarts() { c.box.Post(func() { c.closing = false }) }
+func (c *Control) AllowStarts() { c.reg.box.Post(func() { c.reg.closing = false }) }
 
 // stopEach asks all wanted processes to stop, oldest first.
 func (c *Control) stopEach(signal string, wanted func(api.Process) bool) []Pending {
-	live := c.procs.selectOldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.currentView()) })
+	live := c.reg.procs.selectOldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.currentView()) })
 	replies := make([]Pending, len(live))
 	for i, p := range live {
 		replies[i] = c.newPending(p.rec.ID)
-		c.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: replies[i].reply})
+		c.reg.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: replies[i].reply})
 	}
 	return replies
 }
@@ -418,11 +418,11 @@ func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, f
 }
 
 // ReapAfter sets how long processes left behind by agents may run from now on; 0: forever.
-func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.leases.reapAfter = d }) }
+func (c *Control) ReapAfter(d time.Duration) { c.reg.box.Post(func() { c.leases.reapAfter = d }) }
 
 // Close releases all terminals. The control goroutine must have stopped.
 func (c *Control) Close() {
-	for _, p := range c.procs {
+	for _, p := range c.reg.procs {
 		p.disarm()
 		p.stopBounding()
 		p.closeSession()
@@ -432,37 +432,37 @@ func (c *Control) Close() {
 // WhenWritten returns a channel closed once everything decided so far is on disk. It may be called
 // only once, before the first client connects.
 func (c *Control) WhenWritten(ctx context.Context) (<-chan struct{}, error) {
-	return Ask(ctx, c, c.effects.whenWritten)
+	return Ask(ctx, c, c.reg.effects.whenWritten)
 }
 
 // Publish publishes an event.
-func (c *Control) Publish(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
+func (c *Control) Publish(e api.Event) { c.reg.box.Post(func() { c.reg.hub.publish(e) }) }
 
 // PublishNow publishes an event before it returns. It does nothing if the engine is exiting, when
 // no subscriber is left.
 func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 	_ = c.runOnLoop(ctx, func() error {
-		c.hub.publish(e)
+		c.reg.hub.publish(e)
 		return nil
 	})
 }
 
 // PublishNotice publishes a notice.
-func (c *Control) PublishNotice(text string) { c.box.Post(func() { c.publishNotice(text) }) }
+func (c *Control) PublishNotice(text string) { c.reg.box.Post(func() { c.reg.publishNotice(text) }) }
 
 // ReportExit reports how a child has exited.
 func (c *Control) ReportExit(child keeper.Child, e Ending) {
-	c.post(child.ID, event{kind: evExited, Launch: Launch{Child: child}, ending: e})
+	c.reg.post(child.ID, event{kind: evExited, Launch: Launch{Child: child}, ending: e})
 }
 
 // ReportDrained reports that all output of a terminal has been read.
-func (c *Control) ReportDrained(id string) { c.post(id, event{kind: evDrained}) }
+func (c *Control) ReportDrained(id string) { c.reg.post(id, event{kind: evDrained}) }
 
 // ReportUnsure reports a start for which the keeper has not answered in time.
-func (c *Control) ReportUnsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
+func (c *Control) ReportUnsure(id string, err error) { c.reg.post(id, event{kind: evUnsure, err: err}) }
 
 // RequestStop stops a process without waiting for it.
-func (c *Control) RequestStop(id string) { c.post(id, event{kind: evStop}) }
+func (c *Control) RequestStop(id string) { c.reg.post(id, event{kind: evStop}) }
 
 // Context returns the context of the engine's run.
-func (c *Control) Context() context.Context { return c.ctx }
+func (c *Control) Context() context.Context { return c.reg.ctx }

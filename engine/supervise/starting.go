@@ -13,80 +13,99 @@ import (
 	"tandem/persist/store"
 )
 
+// starting starts processes, and starts them again according to their policies.
+type starting struct {
+	reg  *registry
+	runs runEnder
+	// keeper returns the keeper that receives starts, nil if unknown; it must not block.
+	keeper         func() *store.Identity
+	claimRun       func(p *proc)          // makes a new run its client's own
+	waitForNextRun func(p *proc, e event) // makes an ended process wait for its dependencies
+}
+
+// A runEnder ends runs, and removes processes.
+type runEnder interface {
+	stopTree(p *proc)
+	settleRun(p *proc)
+	forgetChild(p *proc)
+	removeStopped(p *proc)
+	deleteProcess(p *proc)
+}
+
 // spawnFirst starts a new process. The record is on disk before the child exists, so a new engine
 // can find the child.
-func spawnFirst(c *Control, p *proc) {
-	p.rec.Asked = c.Keeper()
+func (s *starting) spawnFirst(p *proc) {
+	p.rec.Asked = s.keeper()
 	rec, durable := p.rec, p.mustBeDurable()
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(s.reg.ctx)
 	p.cancelStart = cancel
-	c.effects.addStart(&p.work, func(waits func()) {
+	s.reg.effects.addStart(&p.work, func(waits func()) {
 		defer cancel()
-		if err := c.executor.Save(rec, durable); err != nil {
-			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+		if err := s.reg.executor.Save(rec, durable); err != nil {
+			s.reg.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		runSpawn(c, ctx, rec, store.Identity{}, waits)
+		s.runSpawn(ctx, rec, store.Identity{}, waits)
 	})
 }
 
 // spawnAfter asks the keeper for the child once nothing is left of the previous run, unless the
 // process was asked to stop meanwhile.
-func spawnAfter(c *Control, p *proc, before Predecessor) {
+func (s *starting) spawnAfter(p *proc, before Predecessor) {
 	rec := p.rec
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(s.reg.ctx)
 	if p.cancelStart = cancel; rec.Desired == desiredStopped {
 		cancel()
 	}
 	start := func() {
-		c.effects.startOutsideQueue(&p.work, func(waits func()) {
+		s.reg.effects.startOutsideQueue(&p.work, func(waits func()) {
 			defer cancel()
 			former := store.Identity{}
 			if rec.Former != nil {
 				former = *rec.Former
 			}
-			runSpawn(c, ctx, rec, former, waits)
+			s.runSpawn(ctx, rec, former, waits)
 		})
 	}
 	if before.isEmpty() {
 		start()
 		return
 	}
-	c.effects.runBlocking(func() {
-		// With c.ctx rather than ctx: cancelling the start must not leave the predecessor behind.
-		if err := c.executor.ClearPredecessor(c.ctx, rec, before); err != nil {
+	s.reg.effects.runBlocking(func() {
+		// With s.reg.ctx rather than ctx: cancelling the start must not leave the predecessor behind.
+		if err := s.reg.executor.ClearPredecessor(s.reg.ctx, rec, before); err != nil {
 			cancel()
-			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+			s.reg.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		c.box.Post(start)
+		s.reg.box.Post(start)
 	})
 }
 
 // runSpawn spawns in a worker and posts the result.
-func runSpawn(c *Control, ctx context.Context, rec store.Record, former store.Identity, waits func()) {
-	s, err := c.executor.Spawn(ctx, rec, former, waits)
+func (s *starting) runSpawn(ctx context.Context, rec store.Record, former store.Identity, waits func()) {
+	launch, err := s.reg.executor.Spawn(ctx, rec, former, waits)
 	if err != nil {
-		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+		s.reg.post(rec.ID, event{kind: evSpawnFailed, err: err})
 		return
 	}
-	c.post(rec.ID, event{kind: evSpawned, Launch: s})
+	s.reg.post(rec.ID, event{kind: evSpawned, Launch: launch})
 }
 
 // startNextRun starts a process again after its last run has ended.
-func startNextRun(c *Control, p *proc, e event) {
+func (s *starting) startNextRun(p *proc, e event) {
 	p.rec.Restarts++
-	startPending(c, p, e)
+	s.startPending(p, e)
 }
 
 // startPending starts a process whose start is already counted. The record is on disk before the
 // child exists.
-func startPending(c *Control, p *proc, _ event) {
+func (s *starting) startPending(p *proc, _ event) {
 	before := p.prepareNextRun()
-	p.rec.Asked = c.Keeper()
-	c.leases.claimRun(p)
-	c.setState(p, api.StateStarting)
-	spawnOnceSaved(c, p, before)
+	p.rec.Asked = s.keeper()
+	s.claimRun(p)
+	s.reg.setState(p, api.StateStarting)
+	s.spawnOnceSaved(p, before)
 }
 
 // prepareNextRun resets a process that has ended, or never ran, for its next run.
@@ -102,11 +121,11 @@ func (p *proc) prepareNextRun() Predecessor {
 
 // spawnOnceSaved spawns the child when the current record is on disk.
 // A no-op at the end of the queue runs after the save.
-func spawnOnceSaved(c *Control, p *proc, before Predecessor) {
-	c.effects.addJob(&p.work, &c.effects.writes, func() {
-		c.box.Post(func() {
-			if !c.frozen {
-				spawnAfter(c, p, before)
+func (s *starting) spawnOnceSaved(p *proc, before Predecessor) {
+	s.reg.effects.addJob(&p.work, &s.reg.effects.writes, func() {
+		s.reg.box.Post(func() {
+			if !s.reg.frozen {
+				s.spawnAfter(p, before)
 			}
 		})
 	})
@@ -129,7 +148,7 @@ func (p *proc) releaseRun() Predecessor {
 
 // adoptChild handles a child now known to exist, started or found, and stops it at once if a stop
 // was requested meanwhile.
-func adoptChild(c *Control, p *proc, e event) {
+func (s *starting) adoptChild(p *proc, e event) {
 	id := IdentityOf(e.Child)
 	// A known child was recorded by an earlier engine; its start is not a new run.
 	known := p.rec.Identity != nil && *p.rec.Identity == id
@@ -147,7 +166,7 @@ func adoptChild(c *Control, p *proc, e event) {
 	p.drained = p.drained || e.Live == nil
 	p.runs++
 	if !p.rec.TTY && p.stopBound == nil {
-		p.stopBound = c.observer.BoundLog(p.rec)
+		p.stopBound = s.reg.observer.BoundLog(p.rec)
 	}
 	if p.rec.StartedAt.IsZero() || !known {
 		if p.rec.StartedAt = e.Began; e.Began.IsZero() {
@@ -155,27 +174,27 @@ func adoptChild(c *Control, p *proc, e event) {
 		}
 		beginRun(&p.rec)
 	}
-	p.noteStart(c.History, e)
+	p.noteStart(s.reg.history(), e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
 		if p.stop.restart = p.wasRestarting(); !p.stop.restart {
 			p.stop.fault = p.rec.Error
 		}
-		c.setState(p, api.StateStopping)
-		stopTree(c, p)
+		s.reg.setState(p, api.StateStopping)
+		s.runs.stopTree(p)
 	case known && p.state() == api.StateRunning:
-		c.announce(p)
+		s.reg.announce(p)
 	// Nobody waits for the running state, and the command may exit in a moment.
 	case p.rec.Transient && !p.isExpected(api.StateRunning):
-		setStateSoon(c, p, api.StateRunning)
+		s.reg.setStateSoon(p, api.StateRunning)
 	default:
-		c.setState(p, api.StateRunning)
+		s.reg.setState(p, api.StateRunning)
 	}
 	if p.ending != nil { // the exit was reported before the start
 		notifyChildEnded(p)
-		settleRun(c, p)
+		s.runs.settleRun(p)
 	} else if p.state() == api.StateRunning {
-		probeReadiness(c, p, e.Child)
+		s.probeReadiness(p, e.Child)
 	}
 }
 
@@ -198,8 +217,8 @@ func (p *proc) wasRestarting() bool {
 
 // giveUp removes a process whose first start failed, and answers its clients: the start fails, a
 // stop succeeds.
-func giveUp(c *Control, p *proc, e event) {
-	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+func (s *starting) giveUp(p *proc, e event) {
+	s.reg.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	// While removing is set, a restart of the process is rejected.
 	p.rec.State, p.removing = string(api.StateStopped), true
 	p.failStart(e.err)
@@ -212,14 +231,14 @@ func giveUp(c *Control, p *proc, e event) {
 		p.addWaiter(reply, noState)
 	}
 	p.removals = nil
-	deleteProcess(c, p)
+	s.runs.deleteProcess(p)
 }
 
 // answerUnsure answers the clients of a start still unconfirmed by the keeper. The executor keeps
 // trying. The record is on disk already.
-func answerUnsure(c *Control, p *proc, e event) {
+func (s *starting) answerUnsure(p *proc, e event) {
 	p.failWaiters(e.err)
-	c.announce(p)
+	s.reg.announce(p)
 }
 
 // failStart answers every client waiting for a process to run with an error.
@@ -229,22 +248,22 @@ func (p *proc) failStart(err error) {
 
 // handleStartFailure handles a failed start. A new process is removed; an older one fails or is
 // retried, according to its policy.
-func handleStartFailure(c *Control, p *proc, e event) {
+func (s *starting) handleStartFailure(p *proc, e event) {
 	if p.view.ID == "" && !errors.Is(e.err, api.CodeUnsure) {
-		giveUp(c, p, e)
+		s.giveUp(p, e)
 		return
 	}
-	c.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+	s.reg.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	if p.rec.Desired == desiredStopped {
 		p.failStart(e.err)
-		c.setState(p, api.StateStopped)
-		removeStopped(c, p)
+		s.reg.setState(p, api.StateStopped)
+		s.runs.removeStopped(p)
 		return
 	}
 	p.failWaiters(e.err)
 	p.rec.Unsure = errors.Is(e.err, api.CodeUnsure)
 	v := applyPolicy(p.rec, runResult{fault: e.err.Error()}, rand.Float64())
-	applyVerdict(c, p, v)
+	s.applyVerdict(p, v)
 }
 
 // ErrUnsure returns the error for a start that may or may not have been carried out.
@@ -254,7 +273,7 @@ func ErrUnsure(r store.Record) error {
 }
 
 // applyVerdict carries out the verdict of a policy.
-func applyVerdict(c *Control, p *proc, v verdict) {
+func (s *starting) applyVerdict(p *proc, v verdict) {
 	if invariants.Enabled {
 		v.check(p.rec.Restart)
 	}
@@ -263,44 +282,29 @@ func applyVerdict(c *Control, p *proc, v verdict) {
 		p.rec.Error = v.reason
 	}
 	switch {
-	case v.state == api.StateStarting && !c.closing:
+	case v.state == api.StateStarting && !s.reg.closing:
 		p.rec.AutoRestarts++
-		startNextRun(c, p, event{})
-	case v.state == api.StateBackoff && !c.closing:
+		s.startNextRun(p, event{})
+	case v.state == api.StateBackoff && !s.reg.closing:
 		p.rec.NextStart = time.Now().Add(v.delay)
-		armBackoff(c, p)
-		c.setState(p, api.StateBackoff)
+		s.armBackoff(p)
+		s.reg.setState(p, api.StateBackoff)
 	default:
 		if v.state != api.StateFailed {
 			v.state = api.StateExited
 		}
 		if p.rec.Transient { // its only client waits for the end
-			c.effects.prioritize(&p.work)
+			s.reg.effects.prioritize(&p.work)
 		}
-		c.setState(p, v.state)
+		s.reg.setState(p, v.state)
 		if p.runs > 0 { // otherwise the keeper never had it
-			forgetChild(c, p)
+			s.runs.forgetChild(p)
 		}
 	}
 }
 
 // armBackoff sets the timer of a process in backoff.
-func armBackoff(c *Control, p *proc) { armTimer(c, p, min(time.Until(p.rec.NextStart), maxDelay)) }
-
-// armTimer sets the timer of a process to fire after delay.
-func armTimer(c *Control, p *proc, delay time.Duration) {
-	id := p.rec.ID
-	var timer *time.Timer
-	timer = time.AfterFunc(delay, func() {
-		c.box.Post(func() {
-			// The timer may have been stopped or replaced after it fired.
-			if p.retryTimer == timer {
-				c.handle(id, event{kind: evDue})
-			}
-		})
-	})
-	p.retryTimer = timer
-}
+func (s *starting) armBackoff(p *proc) { s.reg.armTimer(p, min(time.Until(p.rec.NextStart), maxDelay)) }
 
 // stopBounding stops the bounding of a log whose process has exited.
 func (p *proc) stopBounding() {
@@ -322,21 +326,21 @@ func (p *proc) disarm() {
 	}
 }
 
-func startDue(c *Control, p *proc, e event) {
+func (s *starting) startDue(p *proc, e event) {
 	p.retryTimer = nil
 	p.rec.AutoRestarts++
-	startNextRun(c, p, e)
+	s.startNextRun(p, e)
 }
 
 // awaitStart answers a restart of a process already starting, once it has started.
-func awaitStart(c *Control, p *proc, e event) {
+func (s *starting) awaitStart(p *proc, e event) {
 	if p.rec.Desired == desiredStopped {
 		e.answer(outcome{err: errStopping(p)})
 		return
 	}
 	p.rec.RestartID = e.restartID
 	if p.view.ID != "" {
-		c.saveChange(p)
+		s.reg.saveChange(p)
 	}
 	p.addWaiter(e.reply, HasStarted)
 }
@@ -346,20 +350,20 @@ func errStopping(p *proc) error {
 }
 
 // restartRunning stops a process, for settleRun to start it again.
-func restartRunning(c *Control, p *proc, e event) {
-	if c.closing {
+func (s *starting) restartRunning(p *proc, e event) {
+	if s.reg.closing {
 		e.answer(outcome{err: api.ErrEnding()})
 		return
 	}
 	p.acceptRestart(e)
 	p.rec.Error, p.stop.restart = "", true
-	c.setState(p, api.StateStopping)
-	stopTree(c, p)
+	s.reg.setState(p, api.StateStopping)
+	s.runs.stopTree(p)
 }
 
 // restartStopping turns a stop into a restart. Clients waiting for the stop get a conflict.
-func restartStopping(c *Control, p *proc, e event) {
-	if c.closing || p.removals != nil {
+func (s *starting) restartStopping(p *proc, e event) {
+	if s.reg.closing || p.removals != nil {
 		e.answer(outcome{err: errStopping(p)})
 		return
 	}
@@ -371,9 +375,9 @@ func restartStopping(c *Control, p *proc, e event) {
 	}
 	p.stop.restart = true
 	p.acceptRestart(e)
-	c.saveChange(p)
+	s.reg.saveChange(p)
 	if !p.killing { // the last attempt to stop it failed
-		stopTree(c, p)
+		s.runs.stopTree(p)
 	}
 }
 
@@ -393,48 +397,27 @@ func (p *proc) wasRestartedAs(id string) bool {
 func isUp(s api.State) bool { return s != api.StateStarting && s != api.StateStopping }
 
 // restartEnded starts a process with no running child.
-func restartEnded(c *Control, p *proc, e event) {
+func (s *starting) restartEnded(p *proc, e event) {
 	switch {
-	case c.closing:
+	case s.reg.closing:
 		e.answer(outcome{err: api.ErrEnding()})
 		return
 	case p.removing:
 		e.answer(outcome{err: api.Errorf(api.CodeConflict, "restart %s: it is being removed", p.rec.Name)})
 		return
 	case p.state().Ended():
-		p.rec.Name = c.procs.freeName(p.rec.Name)
+		p.rec.Name = s.reg.procs.freeName(p.rec.Name)
 	}
 	p.acceptRestart(e)
 	if len(e.after) > 0 {
-		waitForNextRun(c, p, e)
+		s.waitForNextRun(p, e)
 		return
 	}
-	startNextRun(c, p, e)
-}
-
-// noteReady records a successful readiness check.
-func noteReady(c *Control, p *proc, e event) {
-	if !isSameChild(p.rec.Identity, e.Child) || p.rec.WasReady {
-		return
-	}
-	p.rec.WasReady = true
-	c.saveChange(p)
-}
-
-// stopUnready stops a child that was not ready in time. Its policy decides whether to restart it.
-func stopUnready(c *Control, p *proc, e event) {
-	if !isSameChild(p.rec.Identity, e.Child) || p.ending != nil {
-		return
-	}
-	p.stop.fault = e.err.Error()
-	p.rec.Error = p.stop.fault
-	c.publishNotice(p.rec.Name + ": " + p.stop.fault)
-	c.setState(p, api.StateStopping)
-	stopTree(c, p)
+	s.startNextRun(p, e)
 }
 
 // concludeMissing decides about a process whose child is missing when an engine starts.
-func concludeMissing(c *Control, p *proc, e event) {
+func (s *starting) concludeMissing(p *proc, e event) {
 	p.ending, p.drained, p.treeGone = &e.ending, true, true
 	p.stop.restart = p.wasRestarting()
 	if p.rec.Identity == nil {
@@ -443,34 +426,34 @@ func concludeMissing(c *Control, p *proc, e event) {
 	supervised := p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
 	switch {
 	case p.rec.Desired == desiredStopped:
-		c.setState(p, api.StateStopped)
+		s.reg.setState(p, api.StateStopped)
 	case e.rebooted && StartsAtBoot(p.rec.Restart):
 		p.rec.Failures = 0
-		startNextRun(c, p, e)
+		s.startNextRun(p, e)
 	case e.rebooted:
-		c.setState(p, api.StateExited)
+		s.reg.setState(p, api.StateExited)
 	case p.state() == api.StateBackoff:
-		armBackoff(c, p)
-		c.announce(p)
+		s.armBackoff(p)
+		s.reg.announce(p)
 	case p.rec.Identity != nil:
-		settleRun(c, p)
+		s.runs.settleRun(p)
 	case e.unsure: // only its restart policy may start it again
-		handleStartFailure(c, p, event{err: ErrUnsure(p.rec)})
+		s.handleStartFailure(p, event{err: ErrUnsure(p.rec)})
 	case supervised:
-		startPending(c, p, e) // the previous engine had counted this start, and got no further
+		s.startPending(p, e) // the previous engine had counted this start, and got no further
 	default:
 		p.rec.NeverStarted, p.rec.Error = true, "the engine exited before the process was started"
-		c.setState(p, api.StateFailed)
+		s.reg.setState(p, api.StateFailed)
 	}
 }
 
 // stopLost stops a child whose terminal is lost.
-func stopLost(c *Control, p *proc, _ event) {
+func (s *starting) stopLost(p *proc, _ event) {
 	p.disarm()
 	p.drained = true
 	p.ending = &Ending{Exit: keeper.Exit{Unknown: true}} // the keeper that could have reported it is gone
 	p.aliveUntil = proctree.BootTicks()                  // it was seen running a moment ago
 	p.rec.Error = "its terminal was lost: engine and keeper exited at the same time"
-	c.setState(p, api.StateStopping)
-	stopTree(c, p)
+	s.reg.setState(p, api.StateStopping)
+	s.runs.stopTree(p)
 }

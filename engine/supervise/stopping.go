@@ -18,6 +18,19 @@ const (
 	defaultStopTimeout = 8 * time.Second
 )
 
+// stopping stops processes, ends runs whose child has exited, and removes processes.
+type stopping struct {
+	reg         *registry
+	next        restarter
+	wakeWaiting func() // queues a check of all waiting processes
+}
+
+// A restarter decides what follows a run.
+type restarter interface {
+	applyVerdict(p *proc, v verdict)
+	startNextRun(p *proc, e event)
+}
+
 // StopTimeout returns the time from a record's stop signal to SIGKILL.
 func StopTimeout(r store.Record) time.Duration {
 	if r.StopTimeoutMS > 0 {
@@ -28,7 +41,7 @@ func StopTimeout(r store.Record) time.Duration {
 
 // noteExit records how the child exited. Its output is read to the end before the exit is
 // announced.
-func noteExit(c *Control, p *proc, e event) {
+func (s *stopping) noteExit(p *proc, e event) {
 	if p.ending != nil || !p.isChild(e.Child) {
 		return
 	}
@@ -41,7 +54,7 @@ func noteExit(c *Control, p *proc, e event) {
 		return
 	}
 	notifyChildEnded(p)
-	settleRun(c, p)
+	s.settleRun(p)
 }
 
 // isChild reports whether an event is about the child running or being started, rather than the
@@ -65,26 +78,26 @@ func notifyChildEnded(p *proc) {
 	}
 }
 
-func noteDrained(c *Control, p *proc, _ event) {
+func (s *stopping) noteDrained(p *proc, _ event) {
 	p.drained = true
-	settleRun(c, p)
+	s.settleRun(p)
 }
 
 // noteTreeGone records that no process of the tree is left. If the exit is unknown, the run settles
 // after a search for the keeper's report.
-func noteTreeGone(c *Control, p *proc, _ event) {
+func (s *stopping) noteTreeGone(p *proc, _ event) {
 	p.treeGone, p.killing = true, false
 	p.stop.tries, p.stop.reported = 0, false
 	if p.ending == nil {
 		rec := p.rec
-		c.effects.runBlocking(func() {
-			late := c.observer.FindLateExit(c.ctx, rec)
+		s.reg.effects.runBlocking(func() {
+			late := s.reg.observer.FindLateExit(s.reg.ctx, rec)
 			// The keeper's own report may come first, and another child start.
-			c.post(rec.ID, event{kind: evExited, Launch: Launch{Child: childOf(rec)}, ending: late})
+			s.reg.post(rec.ID, event{kind: evExited, Launch: Launch{Child: childOf(rec)}, ending: late})
 		})
 		return
 	}
-	settleRun(c, p)
+	s.settleRun(p)
 }
 
 // IdentityOf returns the identity of a keeper's child.
@@ -102,14 +115,14 @@ func childOf(r store.Record) keeper.Child {
 
 // settleRun ends a run once its child has exited and its output is read, and begins the next run if
 // one is wanted.
-func settleRun(c *Control, p *proc) {
+func (s *stopping) settleRun(p *proc) {
 	if p.ending == nil || !p.drained || p.killing {
 		return
 	}
 	stopping := p.state() == api.StateStopping
 	// The child has exited, but not everything it started.
 	if stopping && !p.treeGone {
-		stopTree(c, p)
+		s.stopTree(p)
 		return
 	}
 	p.disarm()
@@ -121,13 +134,13 @@ func settleRun(c *Control, p *proc) {
 	}
 	switch {
 	case p.rec.Desired == desiredStopped:
-		c.setState(p, api.StateStopped)
-		forgetChild(c, p)
-		removeStopped(c, p)
-	case stopping && p.stop.restart && !c.closing:
-		startNextRun(c, p, event{})
+		s.reg.setState(p, api.StateStopped)
+		s.forgetChild(p)
+		s.removeStopped(p)
+	case stopping && p.stop.restart && !s.reg.closing:
+		s.next.startNextRun(p, event{})
 	default:
-		applyVerdict(c, p, applyPolicy(p.rec, p.lastRunResult(), rand.Float64()))
+		s.next.applyVerdict(p, applyPolicy(p.rec, p.lastRunResult(), rand.Float64()))
 	}
 }
 
@@ -144,16 +157,16 @@ func (p *proc) lastRunResult() runResult {
 }
 
 // forgetChild lets the keeper drop an exited child.
-func forgetChild(c *Control, p *proc) {
+func (s *stopping) forgetChild(p *proc) {
 	id := p.rec.ID
-	c.effects.addJob(&p.work, &c.effects.forgets, func() { c.executor.ForgetChild(id) })
+	s.reg.effects.addJob(&p.work, &s.reg.effects.forgets, func() { s.reg.executor.ForgetChild(id) })
 }
 
 // forgetLate lets the keeper drop a child whose exit it learned of after the engine did.
-func forgetLate(c *Control, p *proc, _ event) { forgetChild(c, p) }
+func (s *stopping) forgetLate(p *proc, _ event) { s.forgetChild(p) }
 
 // stopRunning saves that the process is to be stopped, then stops it.
-func stopRunning(c *Control, p *proc, e event) {
+func (s *stopping) stopRunning(p *proc, e event) {
 	p.addWaiter(e.reply, api.State.Ended)
 	// A worker is stopping it already, and will answer this request too.
 	if p.killing && p.rec.Desired == desiredStopped {
@@ -161,52 +174,52 @@ func stopRunning(c *Control, p *proc, e event) {
 	}
 	p.stop.signal, p.stop.timeoutMS, p.stop.restart = e.signal, e.timeoutMS, false
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
-	c.setState(p, api.StateStopping)
+	s.reg.setState(p, api.StateStopping)
 	if !p.killing {
-		stopTree(c, p)
+		s.stopTree(p)
 	}
 }
 
 // stopBackoff stops a process waiting for its next start. Its last child has exited, but the
 // child's descendants may still be running.
-func stopBackoff(c *Control, p *proc, e event) {
+func (s *stopping) stopBackoff(p *proc, e event) {
 	p.rec.NextStart, p.alreadyExited = time.Time{}, true
 	if p.rec.Identity != nil {
 		p.treeGone = false
-		stopRunning(c, p, e)
+		s.stopRunning(p, e)
 		return
 	}
 	p.disarm()
 	p.addWaiter(e.reply, api.State.Ended)
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
-	c.setState(p, api.StateStopped)
-	forgetChild(c, p)
+	s.reg.setState(p, api.StateStopped)
+	s.forgetChild(p)
 }
 
 // stopOnceStarted saves the stop and cancels the start. If the child already exists, adoptChild
 // stops it.
-func stopOnceStarted(c *Control, p *proc, e event) {
+func (s *stopping) stopOnceStarted(p *proc, e event) {
 	p.addWaiter(e.reply, api.State.Ended)
 	if p.cancelStart != nil {
 		p.cancelStart()
 	}
-	c.effects.prioritize(&p.work)
+	s.reg.effects.prioritize(&p.work)
 	p.stop.signal, p.stop.timeoutMS = e.signal, e.timeoutMS
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	if p.view.ID != "" {
-		c.saveChange(p)
+		s.reg.saveChange(p)
 	}
 }
 
 // stopEnded keeps a reboot from starting a process that has ended.
-func stopEnded(c *Control, p *proc, e event) {
+func (s *stopping) stopEnded(p *proc, e event) {
 	if !StartsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
 		e.answer(outcome{err: ErrEnded(p.rec)})
 		return
 	}
 	p.addWaiter(e.reply, api.State.Ended)
 	p.rec.Desired = desiredStopped
-	c.setState(p, api.StateStopped)
+	s.reg.setState(p, api.StateStopped)
 }
 
 func ErrEnded(r store.Record) error {
@@ -215,7 +228,7 @@ func ErrEnded(r store.Record) error {
 
 // stopTree stops the process tree. It queues behind the save, so that the stop is on disk before
 // the first signal is sent.
-func stopTree(c *Control, p *proc) {
+func (s *stopping) stopTree(p *proc) {
 	p.disarm()
 	p.killing = true
 	if p.stop.tries == 0 {
@@ -231,14 +244,14 @@ func stopTree(c *Control, p *proc) {
 	if p.stop.timeoutMS > 0 {
 		rec.StopTimeoutMS = p.stop.timeoutMS
 	}
-	c.effects.prioritize(&p.work)
-	c.effects.addJob(&p.work, &c.effects.writes, func() {
-		c.effects.runBlocking(func() {
-			if err := c.executor.StopTree(c.ctx, rec, held, signal); err != nil {
-				c.post(rec.ID, event{kind: evStuck, err: err})
+	s.reg.effects.prioritize(&p.work)
+	s.reg.effects.addJob(&p.work, &s.reg.effects.writes, func() {
+		s.reg.effects.runBlocking(func() {
+			if err := s.reg.executor.StopTree(s.reg.ctx, rec, held, signal); err != nil {
+				s.reg.post(rec.ID, event{kind: evStuck, err: err})
 				return
 			}
-			c.post(rec.ID, event{kind: evGone})
+			s.reg.post(rec.ID, event{kind: evGone})
 		})
 	})
 }
@@ -253,101 +266,28 @@ const (
 
 // retryFailedStop schedules another attempt to stop a process tree. If attempts keep failing, it
 // reports the error to waiting clients and continues to retry.
-func retryFailedStop(c *Control, p *proc, e event) {
+func (s *stopping) retryFailedStop(p *proc, e event) {
 	p.killing = false
 	delay := min(firstStopDelay<<min(p.stop.tries, 16), maxStopDelay)
 	p.stop.tries++
-	c.log.Warn("stop failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err, "tries", p.stop.tries)
+	s.reg.log.Warn("stop failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err, "tries", p.stop.tries)
 	if time.Since(p.stop.since) >= stopReportDelay && (!p.stop.reported || p.isAwaited()) {
 		p.stop.reported = true
 		p.failWaiters(e.err)
 		p.failRemovals(e.err)
-		c.publishNotice(fmt.Sprintf("stop %s: %v; still retrying", p.rec.Name, e.err))
+		s.reg.publishNotice(fmt.Sprintf("stop %s: %v; still retrying", p.rec.Name, e.err))
 	}
-	armTimer(c, p, delay)
+	s.reg.armTimer(p, delay)
 }
 
 // isAwaited reports whether a client is waiting for the process to change or be removed.
 func (p *proc) isAwaited() bool { return len(p.waiters) > 0 || len(p.removals) > 0 }
 
 // retryStop makes the next attempt at a stop.
-func retryStop(c *Control, p *proc, _ event) {
+func (s *stopping) retryStop(p *proc, _ event) {
 	p.retryTimer = nil
 	if !p.killing {
-		stopTree(c, p)
-	}
-}
-
-func refuseRunning(_ *Control, p *proc, e event) {
-	e.answer(outcome{err: errRunning(p)})
-}
-
-func errRunning(p *proc) error {
-	return api.Errorf(api.CodeConflict, "remove %s: still running", p.rec.Name).WithHint("stop it first: `tandem stop " + p.rec.Name + "`")
-}
-
-// removeOnceStopped defers the removal until the process is stopped.
-func removeOnceStopped(_ *Control, p *proc, e event) {
-	if p.rec.Desired != desiredStopped {
-		e.answer(outcome{err: errRunning(p)})
-		return
-	}
-	p.removals = append(p.removals, e.reply)
-}
-
-func removeStopped(c *Control, p *proc) {
-	for _, reply := range p.removals {
-		id := p.rec.ID
-		c.box.Post(func() { c.handle(id, event{kind: evRemove, reply: reply}) })
-	}
-	p.removals = nil
-}
-
-func (p *proc) failRemovals(err error) {
-	for _, reply := range p.removals {
-		event{reply: reply}.answer(outcome{err: err})
-	}
-	p.removals = nil
-}
-
-// removeEnded deletes a process from disk and table.
-func removeEnded(c *Control, p *proc, e event) {
-	p.addWaiter(e.reply, noState)
-	if p.removing {
-		return
-	}
-	p.removing = true
-	deleteProcess(c, p)
-}
-
-func noState(api.State) bool { return false }
-
-// deleteProcess removes a process from disk, then from the table, and announces that.
-func deleteProcess(c *Control, p *proc) {
-	p.disarm()
-	p.stopBounding()
-	p.closeSession()
-	id, durable := p.rec.ID, p.startsAtBoot()
-	c.effects.addJob(&p.work, &c.effects.writes, func() {
-		err := c.executor.Remove(id, durable)
-		c.box.Post(func() { finishDelete(c, p, err) })
-	})
-}
-
-func finishDelete(c *Control, p *proc, err error) {
-	p.removing = false
-	if err != nil {
-		p.failWaiters(err)
-		return
-	}
-	for _, w := range p.waiters {
-		w.reply <- outcome{process: p.view}
-	}
-	p.waiters = nil
-	delete(c.procs, p.rec.ID)
-	checkWaitingSoon(c)
-	if p.view.ID != "" {
-		c.hub.publishProcess(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
+		s.stopTree(p)
 	}
 }
 

@@ -162,10 +162,10 @@ func TestStopCancelsAStartWaitingForAKeeper(t *testing.T) {
 		r.w.spawnWaits = true
 		begun := r.startSession("new")
 		r.runOnLoop(func() {
-			if p, err := r.c.procs.findIncludingNew("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
+			if p, err := r.c.reg.procs.findIncludingNew("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
 				t.Errorf("findIncludingNew: %v", err)
 			}
-			if _, err := r.c.procs.find("name-new"); !errors.Is(err, api.CodeNotFound) {
+			if _, err := r.c.reg.procs.find("name-new"); !errors.Is(err, api.CodeNotFound) {
 				t.Errorf("find: %v", err)
 			}
 		})
@@ -437,12 +437,12 @@ func TestEngineStartHandlesEverySavedState(t *testing.T) {
 					s.Children = []keeper.Child{*c.held}
 				}
 				all, _ := s.Plan()
-				r.c.box.Post(func() {
-					p := r.c.insert(all[0].Rec, "")
+				r.c.reg.box.Post(func() {
+					p := r.c.reg.insert(all[0].Rec, "")
 					p.ending = all[0].ending
 					p.view = describeProcess(p)
 					for _, e := range all[0].events {
-						r.c.handle("a", e)
+						r.c.reg.handle("a", e)
 					}
 				})
 				p := r.wantState("a", c.want)
@@ -486,8 +486,8 @@ func TestAnyOrderOfRequestsAndExitsLeavesAtMostOneChild(t *testing.T) {
 					time.Sleep(time.Duration(random.IntN(40)) * time.Second)
 				case 6:
 					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
-					r.c.box.Post(func() {
-						if err := applyUpdate(r.c, r.c.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
+					r.c.reg.box.Post(func() {
+						if err := r.c.applyUpdate(r.c.reg.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
 							t.Error(err)
 						}
 					})

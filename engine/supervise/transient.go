@@ -3,8 +3,6 @@ package supervise
 import (
 	"sync"
 	"time"
-
-	"tandem/engine/api"
 )
 
 // Thousands of one-shot commands run, and most exit before anyone could look at them. Their record
@@ -13,22 +11,6 @@ import (
 
 // oneShotGrace is how long a one-shot command may run before it is shown.
 const oneShotGrace = 20 * time.Millisecond
-
-// setStateSoon is setState, except that a state replaced within oneShotGrace is neither saved nor
-// announced.
-func setStateSoon(c *Control, p *proc, s api.State) {
-	p.rec.State = string(s)
-	p.rev++
-	rev := p.rev
-	time.AfterFunc(oneShotGrace, func() {
-		c.box.Post(func() {
-			// A newer state has been saved by itself; the id may belong to another process.
-			if p.rev == rev && c.procs[p.rec.ID] == p && !p.removing {
-				c.writeRecord(p)
-			}
-		})
-	})
-}
 
 // AfterStart calls begin after oneShotGrace, unless the command has exited by then. The returned
 // function ends what begin began, if it did.

@@ -12,6 +12,14 @@ import (
 // A process with dependencies waits here, not in its client. Its record lists the dependencies not
 // yet met, so a new engine carries on with them.
 
+// waiting keeps processes whose dependencies are not yet met.
+type waiting struct {
+	reg            *registry
+	queued         bool                              // a check of waiting processes is queued
+	spawnOnceSaved func(p *proc, before Predecessor) // spawns a child
+	claimRun       func(p *proc)                     // makes a new run its client's own
+}
+
 // resolveDependencies finds the processes to be waited for. asked names them by id, name or prefix;
 // id is the process to be started.
 func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
@@ -46,41 +54,41 @@ func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
 	return after, nil
 }
 
-// checkWaitingSoon queues one check of all waiting processes for all changes at this moment.
-func checkWaitingSoon(c *Control) {
-	if c.wakeQueued {
+// wakeSoon queues one check of all waiting processes for all changes at this moment.
+func (w *waiting) wakeSoon() {
+	if w.queued {
 		return
 	}
-	c.wakeQueued = true
-	c.box.Post(func() {
-		c.wakeQueued = false
+	w.queued = true
+	w.reg.box.Post(func() {
+		w.queued = false
 		// Oldest first: processes start in the order of their requests.
-		for _, p := range c.procs.selectOldestFirst(func(p *proc) bool { return p.state() == api.StateWaiting }) {
-			c.handle(p.rec.ID, event{kind: evDue})
+		for _, p := range w.reg.procs.selectOldestFirst(func(p *proc) bool { return p.state() == api.StateWaiting }) {
+			w.reg.handle(p.rec.ID, event{kind: evDue})
 		}
 	})
 }
 
 // checkDependencies starts a process whose last dependency is met, and fails one with a dependency
 // that can no longer be met. A condition met once stays met.
-func checkDependencies(c *Control, p *proc, _ event) {
+func (w *waiting) checkDependencies(p *proc, _ event) {
 	var left []store.Dependency
 	for _, d := range p.rec.After {
-		switch holds, never := checkDependency(c.procs[d.ID], d); {
+		switch holds, never := checkDependency(w.reg.procs[d.ID], d); {
 		case never != "":
 			p.rec.Error = never
-			c.setState(p, api.StateFailed)
+			w.reg.setState(p, api.StateFailed)
 			return
 		case !holds:
 			left = append(left, d)
 		}
 	}
 	switch {
-	case len(left) == 0 && !c.closing:
-		startWaiting(c, p)
+	case len(left) == 0 && !w.reg.closing:
+		w.startWaiting(p)
 	case len(left) < len(p.rec.After) && len(left) > 0:
 		p.rec.After = left
-		c.saveChange(p)
+		w.reg.saveChange(p)
 	}
 }
 
@@ -138,50 +146,50 @@ func (p *proc) describeShortfall(d store.Dependency) string {
 }
 
 // startWaiting starts a process whose wait is over.
-func startWaiting(c *Control, p *proc) {
+func (w *waiting) startWaiting(p *proc) {
 	before := p.predecessor
 	if now := p.releaseRun(); now.Live != nil { // a viewer had opened the previous screen
 		before.Live = now.Live
 	}
 	p.predecessor, p.rec.After = Predecessor{}, nil
-	c.setState(p, api.StateStarting)
-	spawnOnceSaved(c, p, before)
+	w.reg.setState(p, api.StateStarting)
+	w.spawnOnceSaved(p, before)
 }
 
 // restartWaiting starts a waiting process at once, or replaces its dependencies.
-func restartWaiting(c *Control, p *proc, e event) {
+func (w *waiting) restartWaiting(p *proc, e event) {
 	switch {
-	case c.closing:
+	case w.reg.closing:
 		e.answer(outcome{err: api.ErrEnding()})
 	case len(e.after) > 0:
 		p.rec.After = slices.Clone(e.after)
 		p.acceptRestart(e)
-		c.saveChange(p)
-		checkWaitingSoon(c)
+		w.reg.saveChange(p)
+		w.wakeSoon()
 	default:
 		p.acceptRestart(e)
-		startWaiting(c, p)
+		w.startWaiting(p)
 	}
 }
 
 // waitForNextRun makes an ended process wait for its dependencies before its next start.
-func waitForNextRun(c *Control, p *proc, e event) {
+func (w *waiting) waitForNextRun(p *proc, e event) {
 	p.rec.Restarts++
 	p.rec.Error = ""
 	p.predecessor = p.prepareNextRun()
-	c.leases.claimRun(p)
+	w.claimRun(p)
 	p.rec.After = e.after
-	c.setState(p, api.StateWaiting)
-	checkWaitingSoon(c)
+	w.reg.setState(p, api.StateWaiting)
+	w.wakeSoon()
 }
 
 // resumeWaiting lets a process go on waiting in a new engine. The check is queued, because the
 // table is still being filled.
-func resumeWaiting(c *Control, _ *proc, _ event) { checkWaitingSoon(c) }
+func (w *waiting) resumeWaiting(*proc, event) { w.wakeSoon() }
 
 // stopWaiting cancels a start that is waiting.
-func stopWaiting(c *Control, p *proc, e event) {
+func (w *waiting) stopWaiting(p *proc, e event) {
 	p.addWaiter(e.reply, api.State.Ended)
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
-	c.setState(p, api.StateStopped)
+	w.reg.setState(p, api.StateStopped)
 }

@@ -76,7 +76,7 @@ func TestWaitingProcessFailsWithTheReasonOfItsDependency(t *testing.T) {
 		"fails":      {api.ConditionSucceeded, func(r *rig, db api.Process) { r.reportExit(db, 3) }, "name-db exited with 3"},
 		"is stopped": {api.ConditionReady, func(r *rig, db api.Process) { r.postEvent("db", evStop); synctest.Wait(); r.reportExit(db, 0) }, "name-db was stopped before it was ready"},
 		"is removed": {api.ConditionReady, func(r *rig, db api.Process) {
-			r.c.box.Post(func() { deleteProcess(r.c, r.c.procs["db"]) })
+			r.c.reg.box.Post(func() { r.c.stopping.deleteProcess(r.c.reg.procs["db"]) })
 		}, "name-db was removed before it was ready"},
 	}
 	for name, test := range cases {

@@ -1,0 +1,76 @@
+package supervise
+
+import "tandem/engine/api"
+
+func refuseRunning(p *proc, e event) {
+	e.answer(outcome{err: errRunning(p)})
+}
+
+func errRunning(p *proc) error {
+	return api.Errorf(api.CodeConflict, "remove %s: still running", p.rec.Name).WithHint("stop it first: `tandem stop " + p.rec.Name + "`")
+}
+
+// removeOnceStopped defers the removal until the process is stopped.
+func removeOnceStopped(p *proc, e event) {
+	if p.rec.Desired != desiredStopped {
+		e.answer(outcome{err: errRunning(p)})
+		return
+	}
+	p.removals = append(p.removals, e.reply)
+}
+
+func (s *stopping) removeStopped(p *proc) {
+	for _, reply := range p.removals {
+		id := p.rec.ID
+		s.reg.box.Post(func() { s.reg.handle(id, event{kind: evRemove, reply: reply}) })
+	}
+	p.removals = nil
+}
+
+func (p *proc) failRemovals(err error) {
+	for _, reply := range p.removals {
+		event{reply: reply}.answer(outcome{err: err})
+	}
+	p.removals = nil
+}
+
+// removeEnded deletes a process from disk and table.
+func (s *stopping) removeEnded(p *proc, e event) {
+	p.addWaiter(e.reply, noState)
+	if p.removing {
+		return
+	}
+	p.removing = true
+	s.deleteProcess(p)
+}
+
+func noState(api.State) bool { return false }
+
+// deleteProcess removes a process from disk, then from the table, and announces that.
+func (s *stopping) deleteProcess(p *proc) {
+	p.disarm()
+	p.stopBounding()
+	p.closeSession()
+	id, durable := p.rec.ID, p.startsAtBoot()
+	s.reg.effects.addJob(&p.work, &s.reg.effects.writes, func() {
+		err := s.reg.executor.Remove(id, durable)
+		s.reg.box.Post(func() { s.finishDelete(p, err) })
+	})
+}
+
+func (s *stopping) finishDelete(p *proc, err error) {
+	p.removing = false
+	if err != nil {
+		p.failWaiters(err)
+		return
+	}
+	for _, w := range p.waiters {
+		w.reply <- outcome{process: p.view}
+	}
+	p.waiters = nil
+	delete(s.reg.procs, p.rec.ID)
+	s.wakeWaiting()
+	if p.view.ID != "" {
+		s.reg.hub.publishProcess(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
+	}
+}
