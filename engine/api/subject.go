@@ -59,7 +59,7 @@ func (s Subject) WithVariables(all bool) Subject {
 func commandSubject(argv []string, cwd string, env, environ map[string]string) Subject {
 	s := Subject{Argv: argv, CWD: cwd, Env: env, Environ: environ}
 	switch {
-	case len(argv) == 1 && isShell(argv[0]): // it runs what is typed into it, which is judged then
+	case len(argv) == 1 && (isShell(argv[0]) || isOtherShell(argv[0])): // it runs what is typed into it, which is judged then
 		s.Argv = nil
 	case len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc"):
 		s.Command, s.Argv = argv[2], nil
@@ -71,4 +71,9 @@ func commandSubject(argv []string, cwd string, env, environ map[string]string) S
 // must be seen.
 func isShell(program string) bool {
 	return slices.Contains([]string{"sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash", "/system/bin/sh"}, program)
+}
+
+// isOtherShell reports whether a program is a shell with a language of its own.
+func isOtherShell(program string) bool {
+	return slices.Contains([]string{"zsh", "fish", "/bin/zsh", "/bin/fish", "/usr/bin/zsh", "/usr/bin/fish"}, program)
 }

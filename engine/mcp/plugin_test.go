@@ -442,7 +442,6 @@ func TestPluginSubjectsNameCommandsAndPaths(t *testing.T) {
 		{"ls", `{}`, toolkit.Subject{Paths: []string{"/work"}}},
 		{"exec", `{"command":"rm -rf x","cwd":"d"}`, toolkit.Subject{Command: "rm -rf x", CWD: "/work/d"}},
 		{"process_start", `{"command":"serve"}`, toolkit.Subject{Command: "serve", CWD: "/work"}},
-		{"write_output", `{"name":"n","content":""}`, toolkit.Subject{Paths: []string{"/home/me/outputs"}}},
 		{"process_stop_all", `{}`, toolkit.Subject{}},
 	} {
 		for _, tool := range plugin.Tools() {

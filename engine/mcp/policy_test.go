@@ -126,7 +126,7 @@ func callsOfEveryTool(home, id string) map[string]object {
 		"check-command-status": {"processId": id}, "stop-command": {"processId": id}, "list-background-processes": {},
 		"get-command-history": {}, "clear-command-history": {}, "save-to-file": {"absolutePath": home + "/made"}, "load-from-file": {"absolutePath": home + "/there"},
 		"shell_cmd": {"command": "echo old > made"}, "run_terminal_command": {"command": "echo old > made"},
-		"format_terminal_output": {"content": "x"}, "start_interactive_shell": {"startup_commands": []string{"touch made"}},
+		"format_terminal_output": {"content": "x"}, "start_interactive_shell": {"startup_commands": []string{"touch made", "true"}},
 		"local_run_shell": {"command": "echo old > made"}, "termux_run_shell": {"command": "echo old > made"},
 		"local_shell_session": {"action": "start"}, "termux_shell_session": {"action": "start"},
 		"termux_fs": {"action": "write", "path": "made", "content": "x"}, "device_api": {"action": "termux.restart"},

@@ -125,10 +125,6 @@ type runInput struct {
 	Env       toolkit.Env       `json:"env,omitempty"`
 }
 
-func (in runInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
-}
-
 // A ShellResult is the outcome of a command.
 type ShellResult struct {
 	Status   string `json:"status"` // ok or timeout

@@ -28,10 +28,6 @@ type fsInput struct {
 	Recursive  bool    `json:"recursive,omitempty" doc:"delete: with its contents"`
 }
 
-func (in fsInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: []string{in.absolutePath(f)}}
-}
-
 // absolutePath returns the path of the file; relative paths start in the home folder.
 func (in fsInput) absolutePath(f *toolkit.Agent) string {
 	return toolkit.AbsolutePath(in.Path, f.Options.Home, f.Options.Home)

@@ -42,10 +42,6 @@ type coreCommand struct {
 	Command []string `json:"command"`
 }
 
-func (c coreCommand) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Argv: c.Command, CWD: f.Options.CWD}
-}
-
 type coreProcess struct {
 	ProcessID string `json:"processId" doc:"from start-command-async"`
 }
@@ -59,16 +55,8 @@ type coreSave struct {
 	Overwrite    bool   `json:"overwrite,omitempty"`
 }
 
-func (c coreSave) Subject(*toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: []string{c.AbsolutePath}}
-}
-
 type coreLoad struct {
 	AbsolutePath string `json:"absolutePath"`
-}
-
-func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: []string{c.AbsolutePath}}
 }
 
 func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {

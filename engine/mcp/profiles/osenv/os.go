@@ -69,10 +69,6 @@ type shellCmd struct {
 	TimeoutSeconds *float64          `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
 }
 
-func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: string(c.Command), CWD: f.Options.CWD}
-}
-
 func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Result, error) {
 	seconds, lines := toolkit.ValueOr(in.TimeoutSeconds, shellSeconds), toolkit.ValueOr(in.BufferSize, shellLines)
 	switch {

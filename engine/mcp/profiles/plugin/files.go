@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -266,10 +265,6 @@ type outputInput struct {
 	Name    string `json:"name" doc:"no folder or extension"`
 	Content string `json:"content"`
 	Format  string `json:"format,omitempty" enum:"markdown,json" default:"markdown"`
-}
-
-func (in outputInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: []string{filepath.Join(f.Options.Home, "outputs")}}
 }
 
 func writeOutput(ctx context.Context, f *toolkit.Agent, in outputInput) (toolkit.Result, error) {

@@ -22,8 +22,22 @@ type shellInput struct {
 	StartupCommands  []string `json:"startup_commands,omitempty"`
 }
 
-func (in shellInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), CWD: f.Folder(in.WorkingDirectory)}
+// Subjects returns the startup commands, each of which runs by itself, and the program unless it is
+// a shell.
+func (in shellInput) Subjects(f *toolkit.Agent) (all []toolkit.Subject) {
+	cwd := f.Folder(in.WorkingDirectory)
+	switch in.ShellType {
+	case "python":
+		all = append(all, toolkit.Subject{Argv: []string{PythonName()}, CWD: cwd})
+	case "codomyrmex", "tandem":
+		if argv, err := in.ownArgv(); err == nil {
+			all = append(all, toolkit.Subject{Argv: argv, CWD: cwd})
+		}
+	}
+	for _, line := range in.StartupCommands {
+		all = append(all, toolkit.Subject{Command: line, CWD: cwd})
+	}
+	return all
 }
 
 // promptEnv returns the variable with the shell's prompt. A command setting the prompt would be
@@ -137,22 +151,32 @@ func PythonName() string {
 	return "python3"
 }
 
-// ownShell returns the kind of Tandem's own command shell, with the list of its commands.
-func ownShell(ctx context.Context, in shellInput) (shellKind, error) {
+// ownArgv returns the command line of Tandem's own command shell.
+func (in shellInput) ownArgv() ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return shellKind{}, api.Errorf(api.CodeInternal, "start shell: find this program: %v", err)
+		return nil, api.Errorf(api.CodeInternal, "start shell: find this program: %v", err)
 	}
-	k := shellKind{argv: []string{program, "shell"}, shows: cmp.Or(strings.TrimSpace(in.Prompt), "tandem>")}
+	argv := []string{program, "shell"}
 	if in.Prompt != "" {
-		k.argv = append(k.argv, "--prompt", in.Prompt)
+		argv = append(argv, "--prompt", in.Prompt)
 	}
 	for _, line := range in.StartupCommands {
-		k.argv = append(k.argv, "--run", line)
+		argv = append(argv, "--run", line)
 	}
-	words, err := exec.CommandContext(ctx, program, "shell", "--commands").Output()
+	return argv, nil
+}
+
+// ownShell returns the kind of Tandem's own command shell, with the list of its commands.
+func ownShell(ctx context.Context, in shellInput) (shellKind, error) {
+	argv, err := in.ownArgv()
 	if err != nil {
-		return k, api.Errorf(api.CodeInternal, "start shell: ask %s for its commands: %v", program, err)
+		return shellKind{}, err
+	}
+	k := shellKind{argv: argv, shows: cmp.Or(strings.TrimSpace(in.Prompt), "tandem>")}
+	words, err := exec.CommandContext(ctx, argv[0], "shell", "--commands").Output()
+	if err != nil {
+		return k, api.Errorf(api.CodeInternal, "start shell: ask %s for its commands: %v", argv[0], err)
 	}
 	k.commands = strings.Fields(string(words))
 	return k, nil

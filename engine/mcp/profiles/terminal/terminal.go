@@ -34,10 +34,6 @@ type terminalCommand struct {
 	CaptureOutput    *bool             `json:"capture_output,omitempty" default:"true"`
 }
 
-func (c terminalCommand) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: string(c.Command), CWD: f.Folder(c.WorkingDirectory)}
-}
-
 type terminalRan struct {
 	Command          string  `json:"command"`
 	ReturnCode       int     `json:"return_code"`
