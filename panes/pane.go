@@ -24,10 +24,10 @@ type Pane interface {
 	Actions() Actions             // what the keys of its scopes do
 	Type(tea.KeyPressMsg) tea.Cmd // handles a key without a binding
 	Paste(text string) tea.Cmd
-	Mouse(e keys.Mouse) tea.Cmd   // handles an event in the pane's own cells; a press captures the mouse until its release
-	Scopes() []keymap.Scope       // scopes of the focused part, innermost first, without the global one
-	Hints() (all []Hint, ok bool) // the next useful keys; if !ok, those of its scopes
-	Note() (string, look.Ink)     // its text in the status bar
+	Mouse(e keys.Mouse) tea.Cmd          // handles an event in the pane's own cells; a press captures the mouse until its release
+	Scopes() []keymap.Scope              // scopes of the focused part, innermost first, without the global one
+	Hints() (all []keymap.Hint, ok bool) // the next useful keys; if !ok, those of its scopes
+	Note() (string, look.Ink)            // its text in the status bar
 
 	Resize(w, h int)
 	Draw() []string // rows as set by Resize, each padded to its width
@@ -56,10 +56,7 @@ type NoInput struct{}
 func (NoInput) Type(tea.KeyPressMsg) tea.Cmd { return nil }
 func (NoInput) Paste(string) tea.Cmd         { return nil }
 func (NoInput) Cursor() *tea.Cursor          { return nil }
-func (NoInput) Hints() ([]Hint, bool)        { return nil, false }
+func (NoInput) Hints() ([]keymap.Hint, bool) { return nil, false }
 
 // Actions map each bound action of a pane to its handler.
 type Actions map[keymap.Action]func() tea.Cmd
-
-// A Hint is a key and what it does.
-type Hint = look.Hint

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
@@ -143,7 +144,7 @@ func isOneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervisio
 type statusBar struct {
 	m         *model
 	lead      string // text before the hints
-	hints     []look.Hint
+	hints     []keymap.Hint
 	note      string
 	noteStyle look.Ink // of the note
 }
@@ -229,8 +230,7 @@ func (m *model) statusNote() (string, look.Ink) {
 }
 
 // statusHints returns hints for the keys that work now. An open dialog has its own.
-func (m *model) statusHints() []look.Hint {
-	b := m.o.Bindings
+func (m *model) statusHints() []keymap.Hint {
 	pending := m.input.resolver.Pending()
 	switch {
 	case m.dialog.open != nil:
@@ -243,11 +243,7 @@ func (m *model) statusHints() []look.Hint {
 			return all
 		}
 	}
-	var hints []look.Hint
-	for _, h := range b.Hints(pending, m.input.activeScopes()...) {
-		hints = append(hints, look.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
-	}
-	return hints
+	return m.o.Bindings.Hints(pending, m.input.activeScopes()...)
 }
 
 // farewellLine returns the line left in the terminal after the user detached; command

@@ -8,7 +8,6 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
-	"tandem/panes/kit/look"
 )
 
 // rebind changes the keys of actions.
@@ -137,7 +136,7 @@ func TestHintsAreMatchedByActionNotLabel(t *testing.T) {
 	if !strings.Contains(told, "f9 next; ") || strings.Contains(told, "tab next") || strings.Contains(told, " close") {
 		t.Errorf("a request tells %q", told)
 	}
-	inBar := []look.Hint{{Key: "n", Does: "new", Action: string(keymap.ProcessNew)}}
+	inBar := []keymap.Hint{{Key: "n", Does: "new", Action: keymap.ProcessNew}}
 	if tips := dialog.DrawTips(d.m.o.Bindings, inBar, 200, &d.m.theme.look); !strings.Contains(tips, "another session") {
 		t.Errorf("the tip about sessions is dropped for a key about processes: %q", tips)
 	}
@@ -217,7 +216,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	}
 	for _, o := range overlays {
 		for _, h := range o.(interface {
-			Hints(dialog.Host) []look.Hint
+			Hints(dialog.Host) []keymap.Hint
 		}).Hints(env{d.m}) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)

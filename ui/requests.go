@@ -19,7 +19,7 @@ func (n *notices) announceRequests(before []api.Request) tea.Cmd {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
 			// The key works everywhere, and comes early in the text so that it is not cut
 			// off.
-			key := panes.WithKey(n.m.o.Bindings, " (", keymap.Requests, " answers)", keymap.ScopePrefix)
+			key := n.m.o.Bindings.WithKey(" (", keymap.Requests, " answers)", keymap.ScopePrefix)
 			who, asks := dialog.AskerName(r)+" asks", ": "+dialog.RequestSummary(r)
 			notify := n.notifyDesktop(who + asks)
 			// The dialog counts them.
@@ -30,13 +30,6 @@ func (n *notices) announceRequests(before []api.Request) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-func firstOf(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return names[0]
 }
 
 // showRequest opens the dialog on a request; an empty id selects the oldest.

@@ -201,9 +201,9 @@ func (v *sessionsView) Scopes() []keymap.Scope {
 }
 
 // Hints returns those of the focused pane, or of the list.
-func (v *sessionsView) Hints() ([]panes.Hint, bool) {
+func (v *sessionsView) Hints() ([]keymap.Hint, bool) {
 	if v.navigator.numbers != nil {
-		return []panes.Hint{{Key: v.navigator.numbers.KeyRange(), Does: "go to the pane"}, panes.HintFor(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
+		return []keymap.Hint{{Key: v.navigator.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
 	if p := v.focusedPane(); p != nil {
 		return p.Hints()

@@ -7,7 +7,6 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
 	"tandem/panes/kit/text"
@@ -180,13 +179,13 @@ func (v *sessionsView) emptyPage() *look.Page {
 	case !v.isOpen:
 		return &look.Page{}
 	}
-	hint := func(a keymap.Action, does string) panes.Hint {
-		return panes.HintFor(v.env.Bindings(), a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
+	hint := func(a keymap.Action, does string) keymap.Hint {
+		return v.env.Bindings().Hint(a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
 	}
 	return &look.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has exited."},
-		Hints: []panes.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Prefix, "commands"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
+		Hints: []keymap.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Prefix, "commands"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }
 

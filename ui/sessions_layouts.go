@@ -121,7 +121,7 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 	case err != nil:
 		return d.v.env.Say(panes.ErrorText(err), true)
 	case len(saved)+len(usual) == 0:
-		return d.v.env.Say("no saved layouts yet; "+keyFor(d.v.env.Bindings(), keymap.LayoutSave)+" saves this one", false)
+		return d.v.env.Say("no saved layouts yet; "+d.v.env.Bindings().KeyOrName(keymap.LayoutSave, keymap.ScopePrefix)+" saves this one", false)
 	}
 	u := &dialog.Picker{Title: "Show the layout", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "show it" }}
 	u.List.Set(append(d.layoutChoices(saved), usual...))
@@ -157,13 +157,4 @@ func (d *layoutDialogs) layoutChoices(saved []api.SavedLayout) (choices []list.C
 			Text: text.Clean(s.Name), Also: does, Detail: does})
 	}
 	return choices
-}
-
-// keyFor returns the key of an action, including the prefix; the action's name if it has
-// no key.
-func keyFor(b keymap.Bindings, a keymap.Action) string {
-	if key := panes.KeyOf(b, a, keymap.ScopePrefix); key != "" {
-		return key
-	}
-	return string(a)
 }

@@ -134,7 +134,7 @@ func (m *arranger) askMove() tea.Cmd {
 		targets = append(targets, t)
 	}
 	if len(choices) == 0 {
-		return m.v.env.Say("no other tab; "+keyFor(m.v.env.Bindings(), keymap.PaneBreak)+" moves the pane to a tab of its own", false)
+		return m.v.env.Say("no other tab; "+m.v.env.Bindings().KeyOrName(keymap.PaneBreak, keymap.ScopePrefix)+" moves the pane to a tab of its own", false)
 	}
 	u := &dialog.Picker{Title: "Move the pane beside", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "move it there" }}
 	u.List.Set(choices)

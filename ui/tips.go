@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
@@ -43,7 +44,7 @@ func (s *statusBar) drawTips() string {
 }
 
 // hintsWidth returns the width of hints side by side, in cells.
-func hintsWidth(hints []look.Hint) int {
+func hintsWidth(hints []keymap.Hint) int {
 	_, used := look.Hints(hints, 1<<16, 0, "", "")
 	return used
 }

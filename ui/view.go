@@ -128,9 +128,9 @@ func (m *model) backHint() string {
 	if !m.areas.tight || m.sessions.tabs.Current == nil {
 		return ""
 	}
-	ways := []string{firstOf(m.o.Bindings.KeysOf(keymap.Cancel, keymap.ScopePicker))}
+	ways := []string{m.o.Bindings.KeyOf(keymap.Cancel, keymap.ScopePicker)}
 	if m.dialog.open == nil {
-		ways = append(ways, firstOf(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)))
+		ways = append(ways, m.o.Bindings.KeyOf(keymap.ViewSessions, keymap.ScopeGlobal))
 	}
 	ways = slices.DeleteFunc(ways, func(key string) bool { return key == "" })
 	if len(ways) == 0 {

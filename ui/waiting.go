@@ -62,7 +62,7 @@ func cancelScopes() []keymap.Scope {
 
 // cancelNote names the key for Cancel.
 func (in *input) cancelNote() string {
-	return panes.WithKey(in.m.o.Bindings, "; ", keymap.Cancel, " cancels", cancelScopes()...)
+	return in.m.o.Bindings.WithKey("; ", keymap.Cancel, " cancels", cancelScopes()...)
 }
 
 func (in *input) cancelPending() {

@@ -1,7 +1,6 @@
 package keymap
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -71,66 +70,4 @@ func (b Bindings) displayName(bound binding) string {
 		return b.keys[Prefix][0].key.Show() + " " + name
 	}
 	return name
-}
-
-// A Hint is a key to show in the status bar.
-type Hint struct {
-	Key    string // without the prefix after that was pressed
-	Label  string
-	Action Action
-}
-
-// Hints lists the next useful keys in some scopes, most useful first; if pending, those that can
-// follow the prefix.
-func (b Bindings) Hints(pending bool, scopes ...Scope) []Hint {
-	if pending {
-		scopes = []Scope{ScopePrefix}
-	}
-	var found []rankedHint
-	for _, scope := range scopes {
-		found = append(found, b.hints[scope]...)
-	}
-	slices.SortStableFunc(found, func(x, y rankedHint) int { return cmp.Compare(x.rank, y.rank) })
-	hints := make([]Hint, len(found))
-	for i, f := range found {
-		hints[i] = f.Hint
-	}
-	return hints
-}
-
-// A rankedHint is a Hint with its rank; 1 is the most useful.
-type rankedHint struct {
-	Hint
-	rank int
-}
-
-// collectHints returns the hints of each scope. They are computed once because they are drawn in
-// every frame.
-func (b Bindings) collectHints() map[Scope][]rankedHint {
-	all := map[Scope][]rankedHint{}
-	for _, d := range b.definitions {
-		if d.Rank == 0 {
-			continue
-		}
-		listed := map[Scope]bool{}
-		for _, bound := range b.keys[d.Action] {
-			// One key per scope is enough.
-			if !listed[bound.scope] {
-				listed[bound.scope] = true
-				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Label, d.Action}, d.Rank})
-			}
-		}
-	}
-	return all
-}
-
-// KeysOf lists an action's keys as in help: those in a scope or, for an empty scope, all.
-func (b Bindings) KeysOf(a Action, scope Scope) []string {
-	var names []string
-	for _, bound := range b.keys[a] {
-		if scope == "" || bound.scope == scope {
-			names = append(names, b.displayName(bound))
-		}
-	}
-	return names
 }

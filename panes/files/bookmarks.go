@@ -63,7 +63,7 @@ func (f *Pane) showBookmarks() tea.Cmd {
 		case err != nil:
 			return f.env.Say(panes.ErrorText(err), true)
 		case len(paths) == 0:
-			return f.env.Say("no bookmarks yet"+panes.WithKey(f.env.Bindings(), "; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
+			return f.env.Say("no bookmarks yet"+f.env.Bindings().WithKey("; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
 		}
 		f.chooseBookmark(paths)
 		return nil
@@ -86,7 +86,7 @@ func (f *Pane) toggleBookmark(path string) tea.Cmd {
 		case err != nil:
 			return f.env.Say(panes.ErrorText(err), true)
 		case slices.Contains(paths, path):
-			return f.env.Say("bookmarked"+panes.WithKey(f.env.Bindings(), "; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
+			return f.env.Say("bookmarked"+f.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
 		}
 		return f.env.Say("bookmark removed", false)
 	})

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
@@ -22,13 +21,13 @@ const (
 )
 
 // Hints returns the keys of the search.
-func (u *fileFinder) Hints(h dialog.Host) []look.Hint {
+func (u *fileFinder) Hints(h dialog.Host) []keymap.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []look.Hint{panes.HintFor(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
-		panes.HintFor(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
+	return []keymap.Hint{u.f.env.Bindings().Hint(keymap.Accept, "show", keymap.ScopePrompt), h.Bindings().OwnKeys(keymap.ScopePrompt, "choose", "up", "down"), h.Bindings().OwnKeys(keymap.ScopePrompt, other, "tab"),
+		u.f.env.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
 func (u *fileFinder) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {

@@ -316,7 +316,7 @@ func (f *folder) setRows(rows *Rows) {
 		f.list.Note = "searching the rest of the folder…"
 	case rows.Order.Filter != "":
 		f.list.Note = "nothing matches “" + text.Clean(rows.Order.Filter) + "”" +
-			panes.WithKey(f.env.Bindings(), " · ", keymap.Clear, " shows all", keymap.ScopeFiles, keymap.ScopeList)
+			f.env.Bindings().WithKey(" · ", keymap.Clear, " shows all", keymap.ScopeFiles, keymap.ScopeList)
 	case f.list.More:
 		f.list.Note = "reading the folder…"
 	case f.all.Len() > 0:

@@ -18,7 +18,6 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/kit/look"
 	"tandem/panes/panestest"
 	"tandem/persist/config/settings"
 )
@@ -101,7 +100,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	e.Keys = &b
 	for _, o := range []dialog.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &dialog.Question{Replies: []dialog.Reply{{Key: "s"}}}} {
 		for _, h := range o.(interface {
-			Hints(dialog.Host) []look.Hint
+			Hints(dialog.Host) []keymap.Hint
 		}).Hints(e) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)

@@ -55,7 +55,7 @@ func (f *Pane) checkNewName(text string, escaped bool) error {
 	case err != nil:
 		return err
 	case strings.ContainsRune(name, '/'):
-		return errors.New("a name cannot contain /" + panes.WithKey(f.env.Bindings(), "; press ", keymap.FilesMove, " to move the file", keymap.ScopeFiles))
+		return errors.New("a name cannot contain /" + f.env.Bindings().WithKey("; press ", keymap.FilesMove, " to move the file", keymap.ScopeFiles))
 	case name == "." || name == "..":
 		return fmt.Errorf("not a valid name: %s stands for a folder", name)
 	}

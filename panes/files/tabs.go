@@ -107,7 +107,7 @@ func (ts *tabs) closeCurrent() tea.Cmd { return ts.closeTab(ts.current) }
 // closeTab closes a tab. If it is the current one, the next one takes its place.
 func (ts *tabs) closeTab(i int) tea.Cmd {
 	if !ts.hasSeveral() {
-		return ts.f.env.Say("this is the only tab"+panes.WithKey(ts.f.env.Bindings(), "; press ", keymap.FilesTab, " for another", keymap.ScopeFiles), false)
+		return ts.f.env.Say("this is the only tab"+ts.f.env.Bindings().WithKey("; press ", keymap.FilesTab, " for another", keymap.ScopeFiles), false)
 	}
 	ts.saveCurrent()
 	shown := i == ts.current

@@ -63,7 +63,7 @@ func (ts *transfers) progressNote() string {
 	if t == nil {
 		return ""
 	}
-	stop := panes.WithKey(ts.env.Bindings(), ", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
+	stop := ts.env.Bindings().WithKey(", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
 	s := ""
 	if t.undoing != nil {
 		s = "undoing: "
@@ -245,7 +245,7 @@ func (ts *transfers) reportResult(t *transfer) tea.Cmd {
 		s += ", skipped " + text.Itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete && t.in.Kind != api.TransferRestore {
-		s += panes.WithKey(ts.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
+		s += ts.env.Bindings().WithKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.Large:
@@ -276,7 +276,7 @@ func (ts *transfers) cancelRunning() {
 	}
 	rest := "Finished items stay; the rest is left alone."
 	if t.undoing != nil {
-		rest = "What was undone stays undone" + panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
+		rest = "What was undone stays undone" + ts.env.Bindings().WithKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
 	ts.env.Ask(&dialog.Question{
 		Title: "Cancel the transfer?",

@@ -8,7 +8,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
-	"tandem/panes"
 )
 
 // A change is undone by ordinary transfers: copies go to the trash, moved files go back, and
@@ -79,7 +78,7 @@ func (ts *transfers) continueUndo(t *transfer) tea.Cmd {
 		return ts.env.Say(t.failureText(), true)
 	case t.job.State == api.JobCancelled && left.countFiles() > 0:
 		ts.pushUndo(left)
-		return ts.env.Say("cancelled"+panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
+		return ts.env.Say("cancelled"+ts.env.Bindings().WithKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
 	case len(left.steps) > 0:
 		ts.applyUndo(left)
 		return nil
@@ -152,7 +151,7 @@ func originalPaths(done []api.FileMoved) (paths []string) {
 func (ts *transfers) undoLast() tea.Cmd {
 	switch {
 	case ts.running != nil || len(ts.waiting) > 0:
-		return ts.env.Say("another transfer is in progress"+panes.WithKey(ts.env.Bindings(), "; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
+		return ts.env.Say("another transfer is in progress"+ts.env.Bindings().WithKey("; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
 	case len(ts.undos) == 0:
 		return ts.env.Say("nothing to undo", false)
 	}

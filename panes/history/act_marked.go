@@ -159,6 +159,6 @@ func (p *Pane) reportStarts(started []api.Process, err error) tea.Cmd {
 	if n == 1 {
 		what, shows = text.Clean(started[0].Name), " shows it"
 	}
-	what = "started " + what + " in the background" + panes.WithKey(p.env.Bindings(), " – ", keymap.ViewProcesses, shows, keymap.ScopeGlobal)
+	what = "started " + what + " in the background" + p.env.Bindings().WithKey(" – ", keymap.ViewProcesses, shows, keymap.ScopeGlobal)
 	return tea.Batch(cmd, p.env.Say(what, false))
 }

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/text"
 )
 
@@ -82,7 +81,7 @@ func (f *finder) drawFilters(w int, scope keymap.Scope) string {
 	all := filterActions()
 	names := make([]string, len(all))
 	for i, a := range all {
-		names[i] = panes.KeyOf(f.env.Bindings(), a, scope)
+		names[i] = f.env.Bindings().KeyOf(a, scope)
 	}
 	before := commonModifier(names)
 	line, used := " "+look.Dim.Text(before), 1+text.Width(before)

@@ -108,7 +108,7 @@ func toggleFleet(p *Pane) tea.Cmd {
 
 // drawTabs draws the choice between both histories, with the state of the fleet's search.
 func drawTabs(p *Pane, w int) string {
-	hint := panes.WithKey(p.env.Bindings(), "", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
+	hint := p.env.Bindings().WithKey("", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
 	switch out := &p.fleet.answer; {
 	case !p.fleet.shown:
 	case p.list.Err() != nil:

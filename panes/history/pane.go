@@ -295,45 +295,45 @@ func (p *Pane) emptyPage() *look.Page {
 			"are listed here with their folder, time, duration and status.",
 			"", "You can add your shell's history to it.",
 		},
-		Hints: []panes.Hint{p.hintFor(keymap.HistoryLoad, "load a history"), p.hintFor(keymap.ViewSessions, "sessions"),
+		Hints: []keymap.Hint{p.hintFor(keymap.HistoryLoad, "load a history"), p.hintFor(keymap.ViewSessions, "sessions"),
 			p.hintFor(keymap.Help, "keys")},
 	}
 }
 
 // Hints returns the next useful keys.
-func (p *Pane) Hints() ([]panes.Hint, bool) {
+func (p *Pane) Hints() ([]keymap.Hint, bool) {
 	if p.typing && p.emptyPage() == nil {
-		return []panes.Hint{p.hintFor(keymap.HistoryPick, "done"),
+		return []keymap.Hint{p.hintFor(keymap.HistoryPick, "done"),
 			p.upDownHint(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"), p.hintFor(keymap.HistoryLeave, "clear")}, true
 	}
 	return append(p.viewHints(), p.hintFor(keymap.Quit, "detach"), p.hintFor(keymap.Help, "keys")), true
 }
 
-func (p *Pane) viewHints() []panes.Hint {
+func (p *Pane) viewHints() []keymap.Hint {
 	hint := p.hintFor
 	switch {
 	case p.emptyPage() != nil:
-		return []panes.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions")}
+		return []keymap.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions")}
 	case p.detailFocused:
-		return []panes.Hint{p.upDownHint(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.Filter, "search the output"),
+		return []keymap.Hint{p.upDownHint(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.Filter, "search the output"),
 			hint(keymap.FocusNext, "back to the list")}
 	case p.list.MarkCount() > 0:
-		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"),
+		return []keymap.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"),
 			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark")}
 	case p.list.IsSettled() && p.list.Total() == 0:
-		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear")}
+		return []keymap.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear")}
 	}
-	return []panes.Hint{hint(keymap.Open, "insert at the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
+	return []keymap.Hint{hint(keymap.Open, "insert at the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
 		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark")}
 }
 
 // hintFor returns the hint of an action, with its key in any scope of the view.
-func (f *finder) hintFor(a keymap.Action, does string) panes.Hint {
-	return panes.HintFor(f.env.Bindings(), a, does, keymap.ScopeHistory, keymap.ScopeList, keymap.ScopeGlobal, keymap.ScopeRecall, "")
+func (f *finder) hintFor(a keymap.Action, does string) keymap.Hint {
+	return f.env.Bindings().Hint(a, does, keymap.ScopeHistory, keymap.ScopeList, keymap.ScopeGlobal, keymap.ScopeRecall, "")
 }
 
-func (f *finder) upDownHint(scope keymap.Scope, up, down keymap.Action, does string) panes.Hint {
-	return panes.UpDownHint(f.env.Bindings(), scope, up, down, does)
+func (f *finder) upDownHint(scope keymap.Scope, up, down keymap.Action, does string) keymap.Hint {
+	return f.env.Bindings().PairHint(up, down, does, scope)
 }
 
 // Cursor returns the cursor of the query.

@@ -8,10 +8,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
-	"tandem/panes/kit/look"
 )
 
 // A recall is the history in a dialog over a terminal: the chosen command is inserted at the
@@ -98,13 +96,13 @@ func (u *recall) Draw(h dialog.Host, w, height int) (rows []string, width, x, y 
 }
 
 // Hints returns the next useful keys. Without any row there is only one.
-func (u *recall) Hints(_ dialog.Host) []look.Hint {
+func (u *recall) Hints(_ dialog.Host) []keymap.Hint {
 	leave := u.hintFor(keymap.HistoryLeave, "close")
 	if u.list.IsSettled() && u.list.Total() == 0 {
-		return []look.Hint{leave}
+		return []keymap.Hint{leave}
 	}
-	return []look.Hint{u.hintFor(keymap.HistoryPick, "insert at the prompt"), u.upDownHint(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
-		panes.HintFor(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintFor(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
+	return []keymap.Hint{u.hintFor(keymap.HistoryPick, "insert at the prompt"), u.upDownHint(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+		u.env.Bindings().Hint(keymap.HistoryRun, "run", keymap.ScopeRecall), u.env.Bindings().Hint(keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
 func (u *recall) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {

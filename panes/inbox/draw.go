@@ -172,21 +172,21 @@ func (b *Inbox) drawScreen(i item, width, n int, look *look.Look) (rows []string
 }
 
 // Hints returns the actions on the item under the cursor.
-func (b *Inbox) Hints(h dialog.Host) (hints []look.Hint) {
+func (b *Inbox) Hints(h dialog.Host) (hints []keymap.Hint) {
 	bindings := h.Bindings()
 	hint := func(a keymap.Action, does string) {
-		hints = append(hints, dialog.Hint(bindings, keymap.ScopeInbox, a, does))
+		hints = append(hints, bindings.Hint(a, does, keymap.ScopeInbox))
 	}
 	if b.writing {
-		return []look.Hint{
-			dialog.Hint(bindings, keymap.ScopePrompt, keymap.Accept, "send"),
-			dialog.Hint(bindings, keymap.ScopePrompt, keymap.Cancel, "back"),
+		return []keymap.Hint{
+			bindings.Hint(keymap.Accept, "send", keymap.ScopePrompt),
+			bindings.Hint(keymap.Cancel, "back", keymap.ScopePrompt),
 		}
 	}
 	i, _, all := b.findSelected()
 	switch {
 	case i.isBlocked():
-		yes := dialog.Choose(bindings, keymap.ScopeInbox, keymap.InboxYes, keymap.InboxNo, "answer")
+		yes := bindings.PairHint(keymap.InboxYes, keymap.InboxNo, "answer", keymap.ScopeInbox)
 		yes.Key = strings.TrimSpace(yes.Key + " 0-9")
 		hints = append(hints, yes)
 		hint(keymap.InboxWrite, "write")
@@ -202,7 +202,7 @@ func (b *Inbox) Hints(h dialog.Host) (hints []look.Hint) {
 		hint(keymap.InboxOpen, "review")
 	}
 	if len(all) > 1 {
-		hints = append(hints, dialog.Choose(bindings, keymap.ScopeInbox, keymap.InboxUp, keymap.InboxDown, "choose"))
+		hints = append(hints, bindings.PairHint(keymap.InboxUp, keymap.InboxDown, "choose", keymap.ScopeInbox))
 	}
 	hint(keymap.Help, "keys")
 	hint(keymap.InboxLeave, "close")

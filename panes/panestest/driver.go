@@ -255,15 +255,13 @@ func (d *Driver) dialogRows() []string {
 }
 
 func (d *Driver) hints() string {
-	var hints []panes.Hint
+	var hints []keymap.Hint
 	if d.env.Shown != nil {
 		hints = d.env.Shown.Hints(d.env)
 	} else if all, ok := d.pane.Hints(); ok {
 		hints = all
 	} else {
-		for _, h := range d.env.Bindings().Hints(false, d.Scopes()...) {
-			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
-		}
+		hints = d.env.Bindings().Hints(false, d.Scopes()...)
 	}
 	line, _ := look.Hints(hints, d.w, 0, "", "")
 	return line

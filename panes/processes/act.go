@@ -168,7 +168,7 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 			runEach(p.env, targets, keep))
 	}
 	note := p.env.Say("Keep-alive is "+state+" for "+p.table.describeTargets(targets)+
-		panes.WithKey(p.env.Bindings(), "; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
+		p.env.Bindings().WithKey("; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
 	return tea.Batch(note, runEach(p.env, targets, keep))
 }
 

@@ -177,13 +177,13 @@ func (p *Pane) emptyPage() *look.Page {
 	if !p.env.News().Connected {
 		return &look.Page{Title: "Connecting to the engine…"}
 	}
-	hint := func(a keymap.Action, does string) panes.Hint {
-		return panes.HintFor(p.env.Bindings(), a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
+	hint := func(a keymap.Action, does string) keymap.Hint {
+		return p.env.Bindings().Hint(a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
 	}
 	return &look.Page{
 		Title: "No processes yet",
 		Lines: []string{"What you start here keeps running without the dashboard,", "and its output is kept."},
-		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
+		Hints: []keymap.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }
 

@@ -267,7 +267,7 @@ func (f *Fleet) drawTabs(w int) string {
 	n := f.env.News()
 	fleet := "fleet " + text.Thousands(n.Fleet.Processes) + " on " + text.Count(n.Fleet.Machines, "machine")
 	fleet = panes.WithCounts(fleet, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
-	hint := panes.WithKey(f.env.Bindings(), "", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
+	hint := f.env.Bindings().WithKey("", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
 	switch {
 	case !f.shown:
 	case f.err != nil:

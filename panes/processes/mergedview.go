@@ -33,7 +33,7 @@ func (p *Pane) toggleMerged() tea.Cmd {
 	case p.table.MarkCount() > 0:
 		return p.showMerged(NewMerged(joinNames(targets), "", targets))
 	case targets[0].Project == nil:
-		return p.env.Say("mark processes to merge their logs"+panes.WithKey(p.env.Bindings(), ": ", keymap.Mark, " marks the row", keymap.ScopeProcesses), false)
+		return p.env.Say("mark processes to merge their logs"+p.env.Bindings().WithKey(": ", keymap.Mark, " marks the row", keymap.ScopeProcesses), false)
 	}
 	project := targets[0].Project.File
 	all := logmerge.Newest(project, p.env.News().Processes, false)

@@ -137,7 +137,7 @@ func (p *Pane) refresh() {
 		p.table = &p.fleet.table
 	}
 	p.table.Home = p.env.Home()
-	p.table.ClearKey = panes.KeyOf(p.env.Bindings(), keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
+	p.table.ClearKey = p.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
 }
 
 // Select puts the cursor on a process. If the filter hides it, the filter is cleared.
@@ -171,7 +171,7 @@ func (p *Pane) Note() (string, look.Ink) {
 	note := ""
 	switch {
 	case p.search.cancel != nil:
-		note = "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
+		note = "searching…" + p.env.Bindings().WithKey(" ", keymap.LogLeave, " ends it", keymap.ScopeLog)
 	case p.search.pending != nil:
 		note = "waiting for output to search"
 	case p.table.MarkCount() > 0:

@@ -183,7 +183,7 @@ func (p *Pane) reportToggle(text string, a keymap.Action, undoes string) tea.Cmd
 		p.env.ClearNote()
 		return nil
 	}
-	return p.env.Say(text+panes.WithKey(p.env.Bindings(), "; ", a, undoes, keymap.ScopeSessions), false)
+	return p.env.Say(text+p.env.Bindings().WithKey("; ", a, undoes, keymap.ScopeSessions), false)
 }
 
 // keyboardNote returns who may type into the session, and whether an agent typed last.

@@ -213,7 +213,7 @@ func describeAgent(session *api.Process) string {
 }
 
 func (a *Agents) keyHint() string {
-	return panes.WithKey(a.p.env.Bindings(), " – ", keymap.SessionWaiting, " goes there", keymap.ScopePrefix)
+	return a.p.env.Bindings().WithKey(" – ", keymap.SessionWaiting, " goes there", keymap.ScopePrefix)
 }
 
 // scheduleAges schedules an update of the list for the next change of an agent's age.

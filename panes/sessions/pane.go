@@ -143,7 +143,7 @@ func (p *Pane) sessionAt(x, y int) string {
 
 func (p *Pane) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeSessions, keymap.ScopeList} }
 
-func (p *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
+func (p *Pane) Hints() ([]keymap.Hint, bool) { return nil, false }
 
 func (p *Pane) IsEmpty() bool { return len(p.list.Rows()) == 0 }
 
@@ -173,7 +173,7 @@ func (p *Pane) Draw() []string {
 	if p.h == 1 {
 		return []string{p.list.DrawStrip(p.w, p.env.Look())}
 	}
-	p.list.ClearKey = panes.KeyOf(p.env.Bindings(), keymap.Clear, keymap.ScopeSessions, keymap.ScopeList)
+	p.list.ClearKey = p.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeSessions, keymap.ScopeList)
 	return p.list.Draw(p.w, p.h, p.env.Look())
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
@@ -136,7 +137,7 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 }
 
 // drawExitRow draws the last row of a pane whose program has exited, with the keys to use next.
-func drawExitRow(p *api.Process, hints []look.Hint, w int, look *look.Look) string {
+func drawExitRow(p *api.Process, hints []keymap.Hint, w int, look *look.Look) string {
 	what := " " + states.HowEndedIn(p, w-2) + " "
 	row, used := look.BarBad.Text(what), text.Width(what)
 	for _, h := range hints {

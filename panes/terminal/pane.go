@@ -139,11 +139,11 @@ func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 
 // hintsAfterExit returns the hints for the keys of keyAfterExit. They need no prefix, because there
 // is no program to type to.
-func (p *Pane) hintsAfterExit() []panes.Hint {
+func (p *Pane) hintsAfterExit() []keymap.Hint {
 	b := p.env.Bindings()
-	return []panes.Hint{
-		panes.HintFor(b, keymap.Open, "new shell", keymap.ScopeList),
-		panes.HintFor(b, keymap.SessionKill, "close", keymap.ScopeSessions, keymap.ScopePrefix),
+	return []keymap.Hint{
+		b.Hint(keymap.Open, "new shell", keymap.ScopeList),
+		b.Hint(keymap.SessionKill, "close", keymap.ScopeSessions, keymap.ScopePrefix),
 	}
 }
 
@@ -280,7 +280,7 @@ const directHints = 2
 
 // Hints returns a few keys without the prefix, then the prefix and the keys after it; in scroll
 // mode those of its scope.
-func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
+func (p *Pane) Hints() (hints []keymap.Hint, ok bool) {
 	switch {
 	case p.Scroll.Active():
 		return nil, false
@@ -293,14 +293,14 @@ func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
 	listed := map[keymap.Action]bool{}
 	for _, h := range b.Hints(false, append(slices.Clone(p.Scopes()), keymap.ScopeGlobal)...) {
 		if h.Key != prefix && len(hints) < directHints {
-			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
+			hints = append(hints, h)
 			listed[h.Action] = true
 		}
 	}
-	hints = append(hints, panes.Hint{Key: prefix, Does: "then"})
+	hints = append(hints, keymap.Hint{Key: prefix, Does: "then"})
 	for _, h := range b.Hints(true) {
 		if !listed[h.Action] {
-			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
+			hints = append(hints, h)
 		}
 	}
 	return hints, true

@@ -4,8 +4,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
 )
 
@@ -28,7 +28,7 @@ type Terminal struct {
 	display     *api.Display // the user's terminal; nil if unknown
 	sentDisplay *api.Display // display sent to the session; nil if none
 	exited      *api.Process
-	exitHints   []look.Hint // keys of a pane whose program has exited
+	exitHints   []keymap.Hint // keys of a pane whose program has exited
 	err         error
 	bells       uint32
 	bellKnown   bool

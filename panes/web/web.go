@@ -118,12 +118,12 @@ func (u *page) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 func (u *page) Type(dialog.Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (u *page) Paste(dialog.Host, string) tea.Cmd         { return nil }
 
-func (u *page) Hints(h dialog.Host) []look.Hint {
-	hints := []look.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
+func (u *page) Hints(h dialog.Host) []keymap.Hint {
+	hints := []keymap.Hint{h.Bindings().Hint(keymap.Cancel, "close", keymap.ScopePrompt)}
 	if u.loading {
 		return hints
 	}
-	return append([]look.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
+	return append([]keymap.Hint{h.Bindings().Hint(keymap.Accept, "copy the link", keymap.ScopePrompt)}, hints...)
 }
 
 func (u *page) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {

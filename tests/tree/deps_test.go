@@ -66,7 +66,7 @@ var layers = map[string]layer{
 		"commands are a client: they use the engine only through its API",
 	},
 	"ui/pick": {
-		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text", "keys/keymap"},
 		"picking shows the dashboard's history list in another terminal, without the rest of the dashboard",
 	},
 	"ui/cli/codingagents": {
@@ -163,7 +163,7 @@ var layers = map[string]layer{
 		"measuring and cutting text does not depend on colours",
 	},
 	"panes/kit/look": {
-		[]string{"panes/kit/text", "themes"},
+		[]string{"panes/kit/text", "themes", "keys/keymap"},
 		"inks and glyphs do not depend on what they draw",
 	},
 	"panes/kit/list": {

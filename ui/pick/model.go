@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sleep"
+	"tandem/keys/keymap"
 	"tandem/panes/history"
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/look"
@@ -240,7 +241,7 @@ func (m *model) View() tea.View {
 	query += style.Dim.Text(text.Pad(text.Clip(" "+note, m.w-3-room), m.w-3-room))
 	rows := []string{query, m.drawFilters()}
 	rows = append(rows, m.list.Draw(m.w, m.h-3, time.Now(), style)...)
-	hints := []look.Hint{{Key: "enter", Does: "run"}, {Key: "tab", Does: "edit"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "back"}}
+	hints := []keymap.Hint{{Key: "enter", Does: "run"}, {Key: "tab", Does: "edit"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "back"}}
 	line, used := look.Hints(hints, m.w-1, 1, style.BarKey, style.BarDim)
 	rows = append(rows, style.Bar.Text(" ")+line+style.Bar.Text(text.Spaces(m.w-1-used)))
 	v.SetContent(strings.Join(rows, "\n"))

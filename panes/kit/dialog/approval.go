@@ -176,21 +176,21 @@ func sameRequest(a, b api.Request) bool {
 }
 
 // Hints returns the keys for the shown request.
-func (a *Approval) Hints(h Host) []look.Hint {
+func (a *Approval) Hints(h Host) []keymap.Hint {
 	_, _, open := a.findRequest()
-	var hints []look.Hint
+	var hints []keymap.Hint
 	for _, hint := range h.Bindings().Hints(false, keymap.ScopeRequest) {
 		if hint.Action == keymap.Close || hint.Action == keymap.RequestNext && (!open || len(a.Requests()) < 2) {
 			continue
 		}
-		hints = append(hints, look.Hint{Key: hint.Key, Does: hint.Label})
+		hints = append(hints, hint)
 	}
 	if open && !a.pager.isComplete() {
-		scroll := Choose(h.Bindings(), keymap.ScopeRequest, keymap.HelpDown, keymap.HelpUp, "scroll")
-		scroll.Key = strings.TrimSpace(scroll.Key + " " + keyOf(h.Bindings(), keymap.ScopeRequest, keymap.HelpLast))
+		scroll := h.Bindings().PairHint(keymap.HelpDown, keymap.HelpUp, "scroll", keymap.ScopeRequest)
+		scroll.Key = strings.TrimSpace(scroll.Key + " " + h.Bindings().KeyOf(keymap.HelpLast, keymap.ScopeRequest))
 		hints = append(hints, scroll)
 	}
-	return append(hints, Hint(h.Bindings(), keymap.ScopeRequest, keymap.Close, "later"))
+	return append(hints, h.Bindings().Hint(keymap.Close, "later", keymap.ScopeRequest))
 }
 
 const (

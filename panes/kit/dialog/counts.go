@@ -62,12 +62,12 @@ func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 }
 
 // Hints returns the keys of the overlay.
-func (u *Counts) Hints(h Host) []look.Hint {
-	leave := Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")
+func (u *Counts) Hints(h Host) []keymap.Hint {
+	leave := h.Bindings().Hint(keymap.Close, "close", keymap.ScopeHelp)
 	if u.pager.isComplete() {
-		return []look.Hint{leave}
+		return []keymap.Hint{leave}
 	}
-	return []look.Hint{Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"), leave}
+	return []keymap.Hint{h.Bindings().PairHint(keymap.HelpDown, keymap.HelpUp, "scroll", keymap.ScopeHelp), leave}
 }
 
 func (u *Counts) drawLists(w int, look *look.Look) (rows []string) {

@@ -5,11 +5,8 @@
 package dialog
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
 )
@@ -32,7 +29,7 @@ type Overlay interface {
 	// w×height cells. x and y are the position of the cursor; x is negative without one.
 	Draw(h Host, w, height int) (rows []string, width, x, y int)
 	// Hints returns its keys for the status bar, with the one that closes it last.
-	Hints(Host) []look.Hint
+	Hints(Host) []keymap.Hint
 }
 
 // A Host shows an overlay.
@@ -48,42 +45,4 @@ type Host interface {
 type Answer struct {
 	Of Overlay
 	Do func() tea.Cmd
-}
-
-// Hint returns the hint for an action in a scope.
-func Hint(b keymap.Bindings, scope keymap.Scope, a keymap.Action, does string) look.Hint {
-	return look.Hint{Key: keyOf(b, scope, a), Does: does, Action: string(a)}
-}
-
-// OwnKeys returns the hint for keys handled by the overlay itself. Keys the user has bound
-// to something else in scope are left out.
-func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string) look.Hint {
-	resolver := keymap.NewResolver(b)
-	var free []string
-	for _, name := range names {
-		if k, err := keys.Parse(name); err == nil && resolver.Resolve(k, scope).Kind == keymap.Unbound {
-			free = append(free, k.Show())
-		}
-	}
-	return look.Hint{Key: strings.Join(free, " "), Does: does}
-}
-
-// Choose returns the combined hint for two opposite actions in a scope, such as up and
-// down.
-func Choose(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does string) look.Hint {
-	hint := Hint(b, scope, up, does)
-	if key := keyOf(b, scope, down); hint.Key == "" {
-		hint.Key = key
-	} else if key != "" {
-		hint.Key += " " + key
-	}
-	return hint
-}
-
-// keyOf returns the first key of an action in a scope; "" if it has none.
-func keyOf(b keymap.Bindings, scope keymap.Scope, a keymap.Action) string {
-	if names := b.KeysOf(a, scope); len(names) > 0 {
-		return names[0]
-	}
-	return ""
 }

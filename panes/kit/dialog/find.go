@@ -6,7 +6,6 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/field"
-	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
@@ -75,7 +74,7 @@ func (f *Find) patternChanged() tea.Cmd {
 }
 
 // Hints returns the keys of the line.
-func (f *Find) Hints(h Host) []look.Hint {
+func (f *Find) Hints(h Host) []keymap.Hint {
 	regexp, exact := "regexp", "match case"
 	if f.Regexp {
 		regexp = "plain text"
@@ -83,8 +82,8 @@ func (f *Find) Hints(h Host) []look.Hint {
 	if f.Exact {
 		exact = "any case"
 	}
-	return []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), OwnKeys(h.Bindings(), keymap.ScopePrompt, regexp, "alt+r"),
-		OwnKeys(h.Bindings(), keymap.ScopePrompt, exact, "alt+c"), Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back")}
+	return []keymap.Hint{h.Bindings().Hint(keymap.Accept, "stay here", keymap.ScopePrompt), h.Bindings().OwnKeys(keymap.ScopePrompt, regexp, "alt+r"),
+		h.Bindings().OwnKeys(keymap.ScopePrompt, exact, "alt+c"), h.Bindings().Hint(keymap.Cancel, "go back", keymap.ScopePrompt)}
 }
 
 func (f *Find) Draw(h Host, w, height int) (rows []string, width, x, y int) {

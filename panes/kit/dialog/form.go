@@ -225,7 +225,7 @@ func (f *StartForm) Paste(_ Host, text string) tea.Cmd {
 func (f *StartForm) fieldNote(b keymap.Bindings) string {
 	if c := f.completion; c.field == f.focused && c.text == f.fields[f.focused].Text() && len(c.lines) > 0 {
 		names := strings.Join(lastParts(c.text, c.lines), "  ")
-		if key := keyOf(b, keymap.ScopeForm, keymap.FormNext); key != "" {
+		if key := b.KeyOf(keymap.FormNext, keymap.ScopeForm); key != "" {
 			return key + ": " + names
 		}
 		return names
@@ -242,9 +242,9 @@ func (f *StartForm) fieldNote(b keymap.Bindings) string {
 }
 
 // Hints returns the keys of the form.
-func (f *StartForm) Hints(h Host) []look.Hint {
+func (f *StartForm) Hints(h Host) []keymap.Hint {
 	b := h.Bindings()
-	return []look.Hint{Hint(b, keymap.ScopeForm, keymap.Accept, "start"), Hint(b, keymap.ScopeForm, keymap.FormNext, "next"), Hint(b, keymap.ScopeForm, keymap.Cancel, "cancel")}
+	return []keymap.Hint{b.Hint(keymap.Accept, "start", keymap.ScopeForm), b.Hint(keymap.FormNext, "next", keymap.ScopeForm), b.Hint(keymap.Cancel, "cancel", keymap.ScopeForm)}
 }
 
 func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int) {

@@ -201,12 +201,12 @@ func (u *Help) fieldWidth(width int) int { return max(width-len(helpSearch)-len(
 // searchWords splits a search into words. All must occur in a row.
 func (u *Help) searchWords(search string) []string { return strings.Fields(strings.ToLower(search)) }
 
-func (u *Help) Hints(h Host) []look.Hint {
+func (u *Help) Hints(h Host) []keymap.Hint {
 	if u.searching {
-		return []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "all keys")}
+		return []keymap.Hint{h.Bindings().Hint(keymap.Accept, "done", keymap.ScopePrompt), {Key: "↑ ↓", Does: "scroll"}, h.Bindings().Hint(keymap.Cancel, "all keys", keymap.ScopePrompt)}
 	}
-	return []look.Hint{Hint(h.Bindings(), keymap.ScopeHelp, keymap.HelpSearch, "search"), Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
-		Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")}
+	return []keymap.Hint{h.Bindings().Hint(keymap.HelpSearch, "search", keymap.ScopeHelp), h.Bindings().PairHint(keymap.HelpDown, keymap.HelpUp, "scroll", keymap.ScopeHelp),
+		h.Bindings().Hint(keymap.Close, "close", keymap.ScopeHelp)}
 }
 
 func (u *Help) labelWidth(w int) (label int) {

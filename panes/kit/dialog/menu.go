@@ -7,7 +7,6 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes/kit/field"
-	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
@@ -95,9 +94,9 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 }
 
 // Hints returns the keys of the menu.
-func (u *Menu) Hints(h Host) []look.Hint {
-	return []look.Hint{
-		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"),
-		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"),
+func (u *Menu) Hints(h Host) []keymap.Hint {
+	return []keymap.Hint{
+		h.Bindings().Hint(keymap.Accept, "send", keymap.ScopePrompt), h.Bindings().OwnKeys(keymap.ScopePrompt, "choose", "up", "down"),
+		h.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt),
 	}
 }

@@ -205,15 +205,15 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 func (u *Picker) Live() bool { return u.Moved != nil }
 
 // Hints returns the keys of the picker.
-func (u *Picker) Hints(h Host) (hints []look.Hint) {
+func (u *Picker) Hints(h Host) (hints []keymap.Hint) {
 	if c, ok := u.List.Selected(); ok {
-		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)),
-			Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"))
+		hints = append(hints, h.Bindings().Hint(keymap.Accept, u.Verb(c), keymap.ScopePicker),
+			h.Bindings().PairHint(keymap.PickerUp, keymap.PickerDown, "choose", keymap.ScopePicker))
 	} else if u.field.Text() != "" {
-		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePicker, "clear", "ctrl+u"))
+		hints = append(hints, h.Bindings().OwnKeys(keymap.ScopePicker, "clear", "ctrl+u"))
 	}
 	if u.canRemove() {
-		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePicker, "remove it", "delete"))
+		hints = append(hints, h.Bindings().OwnKeys(keymap.ScopePicker, "remove it", "delete"))
 	}
-	return append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Cancel, "close"))
+	return append(hints, h.Bindings().Hint(keymap.Cancel, "close", keymap.ScopePicker))
 }

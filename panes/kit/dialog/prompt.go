@@ -169,12 +169,12 @@ func (p *Prompt) lineChanged() tea.Cmd {
 }
 
 // Hints returns the keys of the prompt.
-func (p *Prompt) Hints(h Host) []look.Hint {
-	hints := []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
+func (p *Prompt) Hints(h Host) []keymap.Hint {
+	hints := []keymap.Hint{h.Bindings().Hint(keymap.Accept, "accept", keymap.ScopePrompt)}
 	if lines, _ := p.Field.Suggestions(); len(lines) > 0 {
-		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePrompt, "complete", "tab"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"))
+		hints = append(hints, h.Bindings().OwnKeys(keymap.ScopePrompt, "complete", "tab"), h.Bindings().OwnKeys(keymap.ScopePrompt, "choose", "up", "down"))
 	}
-	return append(hints, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"))
+	return append(hints, h.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt))
 }
 
 func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
@@ -85,23 +84,23 @@ func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
 func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 
 // Hints returns the keys of the question.
-func (q *Question) Hints(h Host) []look.Hint {
-	cancel := Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel")
+func (q *Question) Hints(h Host) []keymap.Hint {
+	cancel := h.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt)
 	switch {
 	case q.chosen != nil:
-		return []look.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, q.chosen.Does), {Key: "backspace", Does: "choose another"}, cancel}
+		return []keymap.Hint{h.Bindings().Hint(keymap.Accept, q.chosen.Does, keymap.ScopePrompt), {Key: "backspace", Does: "choose another"}, cancel}
 	case q.Unasked && q.typed > 0:
-		return []look.Hint{{Key: "backspace", Does: "choose"}, cancel}
+		return []keymap.Hint{{Key: "backspace", Does: "choose"}, cancel}
 	case len(q.Replies) > 0:
-		var hints []look.Hint
+		var hints []keymap.Hint
 		for _, r := range q.Replies {
-			hints = append(hints, look.Hint{Key: r.Key, Does: r.Does})
+			hints = append(hints, keymap.Hint{Key: r.Key, Does: r.Does})
 		}
 		return append(hints, cancel)
 	}
-	return []look.Hint{
-		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Accept, q.Yes),
-		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Cancel, cmp.Or(q.No, "cancel")),
+	return []keymap.Hint{
+		h.Bindings().Hint(keymap.Accept, q.Yes, keymap.ScopeDialog),
+		h.Bindings().Hint(keymap.Cancel, cmp.Or(q.No, "cancel"), keymap.ScopeDialog),
 	}
 }
 

@@ -114,7 +114,7 @@ func actionsOf(o Overlay) (all []keymap.Action) {
 		keymap.HelpLast, keymap.HelpSearch, keymap.HelpUp, keymap.PickerDown, keymap.PickerPageDown, keymap.PickerPageUp, keymap.PickerUp,
 		keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny, keymap.RequestNext,
 	} {
-		if slices.ContainsFunc(o.Scopes(), func(s keymap.Scope) bool { return keyOf(bindings, s, a) != "" }) {
+		if slices.ContainsFunc(o.Scopes(), func(s keymap.Scope) bool { return bindings.KeyOf(a, s) != "" }) {
 			all = append(all, a)
 		}
 	}

@@ -31,8 +31,8 @@ func Tips() []Tip {
 }
 
 // InHint reports whether a hint has the same effect as the tip.
-func (t Tip) InHint(h look.Hint) bool {
-	return h.Action != "" && (h.Action == string(t.Action) || h.Action == string(t.Same))
+func (t Tip) InHint(h keymap.Hint) bool {
+	return h.Action != "" && (h.Action == t.Action || h.Action == t.Same)
 }
 
 // maxTips is the maximum number of tips shown.
@@ -40,7 +40,7 @@ const maxTips = 4
 
 // DrawTips draws the row of tips, w cells wide: keys missing in the status bar, and the
 // key to hide the row.
-func DrawTips(b keymap.Bindings, inBar []look.Hint, w int, style *look.Look) string {
+func DrawTips(b keymap.Bindings, inBar []keymap.Hint, w int, style *look.Look) string {
 	prefix := b.PrefixKeys()[0].Show()
 	told := slices.DeleteFunc(Tips(), func(t Tip) bool {
 		return slices.ContainsFunc(inBar, t.InHint)
@@ -52,10 +52,10 @@ func DrawTips(b keymap.Bindings, inBar []look.Hint, w int, style *look.Look) str
 	var used int
 	// The longest wording whose hints all fit is used.
 	for width := range 3 {
-		var hints []look.Hint
+		var hints []keymap.Hint
 		for _, t := range told {
-			key := strings.TrimPrefix(keyOf(b, keymap.ScopePrefix, t.Action), prefix+" ")
-			hints = append(hints, look.Hint{Key: key, Does: t.Does[width]})
+			key := strings.TrimPrefix(b.KeyOf(t.Action, keymap.ScopePrefix), prefix+" ")
+			hints = append(hints, keymap.Hint{Key: key, Does: t.Does[width]})
 		}
 		line, used = look.Hints(hints, room, 1, style.Key, style.Text)
 		if _, all := look.Hints(hints, 1<<16, 0, "", ""); used == all {

@@ -3,6 +3,7 @@ package look
 import (
 	"slices"
 
+	"tandem/keys/keymap"
 	"tandem/panes/kit/text"
 )
 
@@ -10,13 +11,7 @@ import (
 type Page struct {
 	Title string
 	Lines []string
-	Hints []Hint
-}
-
-// A Hint is a key and its effect.
-type Hint struct {
-	Key, Does string
-	Action    string // the action bound to the key; may be ""
+	Hints []keymap.Hint
 }
 
 // Draw returns h rows of w cells.
@@ -43,46 +38,46 @@ func (p *Page) Draw(w, h int, look *Look) []string {
 	return rows
 }
 
-func centerHints(hints []Hint, w int, look *Look) string {
+func centerHints(hints []keymap.Hint, w int, look *Look) string {
 	line, used := Hints(hints, w, 0, look.Key, look.Dim)
 	return text.Spaces((w-used)/2) + line + text.Spaces(w-used-(w-used)/2)
 }
 
 // Hints joins as many hints as fit into w cells, in order, and returns their width. Hints without a
 // key are left out. If not all fit, the last keep ones have priority.
-func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
+func Hints(hints []keymap.Hint, w, keep int, key, does Ink) (line string, used int) {
 	for _, h := range FittingHints(hints, w, keep) {
 		gap := min(used, hintGap)
 		line += does.Text(text.Spaces(gap)) + key.Text(h.Key) + does.Text(" "+h.Does)
-		used += gap + h.cells()
+		used += gap + hintCells(h)
 	}
 	return line, used
 }
 
 // FittingHints returns the hints shown by Hints.
-func FittingHints(hints []Hint, w, keep int) (fit []Hint) {
-	hints = slices.DeleteFunc(slices.Clone(hints), func(h Hint) bool { return h.Key == "" })
+func FittingHints(hints []keymap.Hint, w, keep int) (fit []keymap.Hint) {
+	hints = slices.DeleteFunc(slices.Clone(hints), func(h keymap.Hint) bool { return h.Key == "" })
 	first := max(len(hints)-keep, 0)
 	// Reserve the cells of the last hints while placing the others.
 	reserved, used := 0, 0
 	for _, h := range hints[first:] {
-		reserved += h.cells() + hintGap
+		reserved += hintCells(h) + hintGap
 	}
 	for i, h := range hints {
 		if i >= first {
-			reserved -= h.cells() + hintGap
+			reserved -= hintCells(h) + hintGap
 		}
 		gap := min(used, hintGap)
 		// A later, shorter hint may still fit.
-		if used+gap+h.cells()+max(reserved, 0) > w {
+		if used+gap+hintCells(h)+max(reserved, 0) > w {
 			continue
 		}
 		fit = append(fit, h)
-		used += gap + h.cells()
+		used += gap + hintCells(h)
 	}
 	return fit
 }
 
 const hintGap = 3
 
-func (h Hint) cells() int { return text.Width(h.Key) + 1 + text.Width(h.Does) }
+func hintCells(h keymap.Hint) int { return text.Width(h.Key) + 1 + text.Width(h.Does) }
