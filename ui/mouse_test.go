@@ -262,3 +262,13 @@ func TestClickOnPaletteRowChoosesIt(t *testing.T) {
 	d.click(d.findText("split: open a new session below"))
 	d.waitStarted(2)
 }
+
+// logHeading returns the screen row of the log's heading.
+func (d *driver) logHeading() int {
+	d.t.Helper()
+	at := slices.IndexFunc(strings.Split(d.screenText(), "\n"), func(row string) bool { return strings.HasPrefix(row, "─") })
+	if at < 0 {
+		d.t.Fatalf("there is no log:\n%s", d.screenText())
+	}
+	return at
+}
