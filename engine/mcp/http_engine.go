@@ -19,7 +19,10 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-const attachStream = "session.attach"
+const (
+	attachStream = "session.attach"
+	openStream   = "engine.open"
+)
 
 // operationsHandler passes the engine's operations and streams on, in the name of the token's
 // bearer. The engine judges, limits and records them.
@@ -41,6 +44,10 @@ func (w *httpServer) operationsHandler() http.Handler {
 		}
 		if _, known := api.Find(operationOf(r)); !known {
 			writeError(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "call %s: there is no such operation", operationOf(r)).WithHint("docs/api.md lists the operations"))
+			return
+		}
+		if operationOf(r) == openStream { // nothing would remove the client's headers from that connection
+			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: a token does not lead to other machines", openStream))
 			return
 		}
 		// Before the engine is involved: a client may send slowly or too much.

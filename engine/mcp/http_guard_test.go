@@ -273,6 +273,19 @@ func TestClientHeadersDoNotReachEngine(t *testing.T) {
 	}
 }
 
+// On a connection to another machine, the client would write the headers itself.
+func TestTokenOpensNoConnectionToAnotherMachine(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, path := range []string{"/v1/engine.open", "/v1/engine%2Eopen"} {
+		status, answer, _ := s.sendRequest(http.MethodGet, path+"?machine=b", "", "Authorization", "Bearer "+masterToken,
+			"Connection", "Upgrade", "Upgrade", "tandem")
+		if status != http.StatusForbidden {
+			t.Errorf("%s: status %d: %s", path, status, answer)
+		}
+	}
+}
+
 func TestStreamObeysBoundsOfItsToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -80,6 +81,11 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		return nil
 	}
 	m.HandleWatch(e.watch)
+	m.HandleOpen(func(context.Context, api.OpenOptions) (io.ReadWriteCloser, api.Info, error) {
+		near, far := net.Pipe()
+		far.Close()
+		return near, api.Info{Version: "1.2.3"}, nil
+	})
 	socket, _ := api.Sockets(dir)
 	l, err := apiserver.Listen(socket)
 	if err != nil {
