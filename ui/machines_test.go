@@ -142,43 +142,6 @@ func TestLayoutKeepsPanesOfMachineNotYetConnected(t *testing.T) {
 	d.waitUntil("it is attached", func() bool { return box.inputOf(1) == "x" })
 }
 
-func TestMachineListCountsOnlyMachines(t *testing.T) {
-	e := newFakeEngine()
-	e.addSession("here")
-	addBox(e)
-	d := drive(t, e, 120, 24)
-	d.waitText("1 machine")
-	d.pressKeys("ctrl+b", "M")
-	d.waitText("Add a machine…")
-	if line := regexp.MustCompile(`Machines +(\d+) `).FindStringSubmatch(d.screenText()); len(line) < 2 || line[1] != "1" {
-		t.Errorf("it counts %q:\n%s", line, d.screenText())
-	}
-	d.pressKeys("'add")
-	d.waitText("0 of 1")
-}
-
-func TestUpgradeIsOfferedOnlyWhereItWorks(t *testing.T) {
-	for _, over := range []struct {
-		ssh  bool
-		want string
-	}{{true, "Upgrade"}, {false, "Remove"}} {
-		e := newFakeEngine()
-		e.addSession("here")
-		addBox(e)
-		e.known[0].SSH = over.ssh
-		d := drive(t, e, 120, 24)
-		d.waitText("1 machine")
-		d.pressKeys("ctrl+b", "M")
-		d.waitText("Add a machine…")
-		d.pressKeys("enter")
-		d.waitText("New session")
-		d.waitText(over.want)
-		if strings.Contains(d.screenText(), "Upgrade") != over.ssh {
-			t.Errorf("over ssh %v:\n%s", over.ssh, d.screenText())
-		}
-	}
-}
-
 func TestMachineShowsWhatItsAgentsDo(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("here")

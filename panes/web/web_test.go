@@ -87,6 +87,38 @@ func TestDialogReportsWhyThereIsNoLink(t *testing.T) {
 	}
 }
 
+func TestHintsOfferTheLinkOnceItArrives(t *testing.T) {
+	env := &panestest.Env{}
+	d := panestest.DriveDialogs(t, env, 100, 30)
+	link := make(chan Link)
+	dialog := New(env)
+	dialog.Invite = func(context.Context) (Link, error) { return <-link, nil }
+	d.Run(dialog.ShowLink())
+	d.WaitText("esc close")
+	d.WaitNoText("copy the link")
+	link <- Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}
+	d.WaitText("enter copy the link")
+	d.CheckRows()
+}
+
+func TestLateErrorOfAClosedDialogIsDropped(t *testing.T) {
+	env := &panestest.Env{}
+	d := panestest.DriveDialogs(t, env, 100, 30)
+	fail, answer := make(chan error), make(chan Link)
+	closed, open := New(env), New(env)
+	closed.Invite = func(context.Context) (Link, error) { return Link{}, <-fail }
+	open.Invite = func(context.Context) (Link, error) { return <-answer, nil }
+	d.Run(closed.ShowLink())
+	d.Press("esc")
+	d.Run(open.ShowLink())
+	fail <- errors.New("too late")
+	answer <- Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}
+	d.WaitText("enter copy the link")
+	if env.Said != "" {
+		t.Errorf("said %q", env.Said)
+	}
+}
+
 func TestLastMessageReadsTheJSONError(t *testing.T) {
 	for stderr, want := range map[string]string{
 		"": "",
