@@ -122,7 +122,7 @@ func (s *processForm) startWorktree(f *dialog.StartForm, typed dialog.StartInput
 func (s *processForm) submitForm(f *dialog.StartForm, ask func(context.Context, panes.Engine) (formAnswer, error), then func(formAnswer) tea.Cmd) tea.Cmd {
 	e := env{s.m}
 	waiting := e.Await(panes.Pending{
-		Ready:  func() bool { return !f.Busy() || !e.Shows(f) },
+		Ready:  func() bool { return !f.Traits().Busy || !e.Shows(f) },
 		Then:   func() tea.Cmd { return nil },
 		Cancel: e.Close,
 	})

@@ -27,22 +27,13 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 	if in.m.dialog.open != nil && in.m.dialog.open != in.m.dialog.seen {
 		return nil
 	}
-	if u, ok := in.m.dialog.open.(interface {
-		Mouse(dialog.Host, keys.Mouse) tea.Cmd
-	}); ok && in.m.dialog.at.Contains(e.X, e.Y) {
-		in.m.dirty = true
-		e.X, e.Y = e.X-in.m.dialog.at.X-2, e.Y-in.m.dialog.at.Y-1
-		return u.Mouse(env{in.m}, e)
-	}
-	// A click outside the dialog closes it.
-	if u, ok := in.m.dialog.open.(interface{ Dismiss(dialog.Host) }); ok && e.IsLeftDown() {
-		u.Dismiss(env{in.m})
-		return nil
+	if in.m.dialog.open != nil {
+		return in.sendToDialog(e)
 	}
 	if in.m.dialog.prefixRows() != nil && in.m.dialog.at.Contains(e.X, e.Y) {
 		return in.m.dialog.clickPrefixRow(e)
 	}
-	if in.m.dialog.open != nil || in.m.areas.small && !in.m.isTight() {
+	if in.m.areas.small && !in.m.isTight() {
 		return nil
 	}
 	// The release of an earlier press was lost.
@@ -61,6 +52,21 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		return in.m.hideTips()
 	case e.Y == 0 && !in.m.areas.tight:
 		return in.clickTopBar(e)
+	}
+	return nil
+}
+
+// sendToDialog gives the open dialog an event inside it. A click outside closes it.
+func (in *input) sendToDialog(e keys.Mouse) tea.Cmd {
+	d := &in.m.dialog
+	traits := d.open.Traits()
+	switch {
+	case traits.Mouse != nil && d.at.Contains(e.X, e.Y):
+		in.m.dirty = true
+		e.X, e.Y = e.X-d.at.X-2, e.Y-d.at.Y-1
+		return traits.Mouse(env{in.m}, e)
+	case traits.Dismiss != nil && e.IsLeftDown():
+		traits.Dismiss(env{in.m})
 	}
 	return nil
 }

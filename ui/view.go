@@ -184,11 +184,12 @@ func (d *openDialog) drawDialog() {
 	screen := look.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
 	inside, w, x, y := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
 	rows, at := dialog.DrawBox(inside, w, screen, &d.m.theme.look)
-	if p, ok := d.open.(interface{ Low() bool }); ok && p.Low() {
+	traits := d.open.Traits()
+	if traits.Low {
 		at.Y = max(d.m.areas.h-1-at.H, 0)
 	}
 	d.seen = d.open
-	if p, ok := d.open.(interface{ Live() bool }); !ok || !p.Live() {
+	if !traits.Live {
 		d.dimScreen()
 	}
 	d.overlayBox(rows, at)

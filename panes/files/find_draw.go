@@ -101,8 +101,8 @@ func (u *fileFinder) drawResults(width, height int, look *look.Look) (rows []str
 	return rows
 }
 
-// Busy reports whether a search is running.
-func (u *fileFinder) Busy() bool { return u.busy }
+// Traits shows that a search is running.
+func (u *fileFinder) Traits() dialog.Traits { return dialog.Traits{Busy: u.busy} }
 
 func (u *fileFinder) countText(spinner string) string {
 	switch {

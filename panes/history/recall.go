@@ -105,6 +105,8 @@ func (u *recall) Hints(_ dialog.Host) []keymap.Hint {
 		u.env.Bindings().Hint(keymap.HistoryRun, "run", keymap.ScopeRecall), u.env.Bindings().Hint(keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
+func (u *recall) Traits() dialog.Traits { return dialog.Traits{Mouse: u.Mouse} }
+
 func (u *recall) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {

@@ -185,7 +185,9 @@ func (b *Inbox) Paste(_ dialog.Host, text string) tea.Cmd {
 	return nil
 }
 
-func (b *Inbox) Dismiss(h dialog.Host) { h.Close() }
+func (b *Inbox) Traits() dialog.Traits {
+	return dialog.Traits{Mouse: b.Mouse, Dismiss: dialog.Host.Close}
+}
 
 func (b *Inbox) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 	switch all := b.listItems(); {

@@ -99,8 +99,8 @@ func (u *page) storeLink(link Link, err error) tea.Cmd {
 	return nil
 }
 
-// Busy reports whether the link has not arrived yet.
-func (u *page) Busy() bool { return u.loading }
+// Traits shows that the link has not arrived yet.
+func (u *page) Traits() dialog.Traits { return dialog.Traits{Busy: u.loading} }
 
 func (u *page) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 

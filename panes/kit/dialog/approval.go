@@ -82,6 +82,8 @@ func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
 	return a.Answer(in)
 }
 
+func (a *Approval) Traits() Traits { return Traits{Mouse: a.Mouse} }
+
 // Mouse scrolls with the wheel.
 func (a *Approval) Mouse(_ Host, e keys.Mouse) tea.Cmd {
 	a.pager.scrollWheel(e)

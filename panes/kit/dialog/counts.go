@@ -46,6 +46,8 @@ func (u *Counts) Do(h Host, a keymap.Action) tea.Cmd {
 func (u *Counts) Type(Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (u *Counts) Paste(Host, string) tea.Cmd         { return nil }
 
+func (u *Counts) Traits() Traits { return Traits{Mouse: u.Mouse} }
+
 // Mouse scrolls with the wheel.
 func (u *Counts) Mouse(_ Host, e keys.Mouse) tea.Cmd {
 	u.pager.scrollWheel(e)

@@ -7,17 +7,15 @@ package dialog
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
 )
 
-// An Overlay is a dialog. It may have further methods:
-//
-// Mouse(Host, keys.Mouse) tea.Cmd handles events inside the frame, in cells from its first
-// row. Dismiss(Host) handles a click outside. Low() bool reports whether to draw it at the
-// bottom. Live() bool reports whether the view behind it shows its effect and must not be
-// dimmed. Busy() bool reports whether it waits for a result.
+// An Overlay is a dialog.
 type Overlay interface {
+	// Traits returns how the host treats it now.
+	Traits() Traits
 	// Scopes returns the scopes in which its keys are looked up.
 	Scopes() []keymap.Scope
 	// Do handles a bound key.
@@ -30,6 +28,16 @@ type Overlay interface {
 	Draw(h Host, w, height int) (rows []string, width, x, y int)
 	// Hints returns its keys for the status bar, with the one that closes it last.
 	Hints(Host) []keymap.Hint
+}
+
+// Traits are how a host treats an overlay. Those of most are zero.
+type Traits struct {
+	Low  bool // draw it at the bottom
+	Live bool // the view behind shows its effect and must not be dimmed
+	Busy bool // it waits for a result
+
+	Mouse   func(Host, keys.Mouse) tea.Cmd // handles events inside the frame, in cells from its first row; may be nil
+	Dismiss func(Host)                     // handles a click outside; may be nil
 }
 
 // A Host shows an overlay.

@@ -27,8 +27,7 @@ type Find struct {
 // FindRows is the height of a Find, including its frame.
 const FindRows = 3
 
-func (f *Find) Low() bool              { return true }
-func (f *Find) Live() bool             { return true }
+func (f *Find) Traits() Traits         { return Traits{Low: true, Live: true} }
 func (f *Find) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // Pattern returns the pattern to search for.

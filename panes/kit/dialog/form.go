@@ -154,8 +154,8 @@ func (f *StartForm) visibleFields() []int {
 	return all
 }
 
-// Busy reports whether a start is running.
-func (f *StartForm) Busy() bool { return f.busy }
+// Traits shows that a start is running.
+func (f *StartForm) Traits() Traits { return Traits{Busy: f.busy} }
 
 // Fail focuses a field and shows its error.
 func (f *StartForm) Fail(field int, why string) {

@@ -105,14 +105,13 @@ func (u *Help) Paste(_ Host, text string) tea.Cmd {
 	return nil
 }
 
+func (u *Help) Traits() Traits { return Traits{Mouse: u.Mouse, Dismiss: Host.Close} }
+
 // Mouse scrolls with the wheel.
 func (u *Help) Mouse(_ Host, e keys.Mouse) tea.Cmd {
 	u.pager.scrollWheel(e)
 	return nil
 }
-
-// Dismiss closes the overlay.
-func (u *Help) Dismiss(h Host) { h.Close() }
 
 func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look, low := h.Look(), height < minRoomyHeight

@@ -25,6 +25,8 @@ type Menu struct {
 // A MenuItem is a name in capitals and its description.
 type MenuItem struct{ Name, Does string }
 
+func (u *Menu) Traits() Traits { return Traits{} }
+
 func (u *Menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // matchingItems returns the items starting with the typed text.

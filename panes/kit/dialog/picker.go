@@ -65,6 +65,11 @@ func (u *Picker) Do(h Host, a keymap.Action) tea.Cmd {
 	return nil
 }
 
+// Traits keeps the view visible that previews the selected choice.
+func (u *Picker) Traits() Traits {
+	return Traits{Live: u.Moved != nil, Mouse: u.Mouse, Dismiss: u.Dismiss}
+}
+
 // Dismiss closes the picker without a choice.
 func (u *Picker) Dismiss(h Host) {
 	h.Close()
@@ -200,9 +205,6 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	}
 	return rows, width, 2 + x, 0
 }
-
-// Live reports whether the view behind the picker previews the selected choice.
-func (u *Picker) Live() bool { return u.Moved != nil }
 
 // Hints returns the keys of the picker.
 func (u *Picker) Hints(h Host) (hints []keymap.Hint) {

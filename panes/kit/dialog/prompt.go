@@ -47,11 +47,8 @@ func NewFilter(title, note, text string, apply func(string) tea.Cmd) *Prompt {
 	return p
 }
 
-// Low reports whether the prompt is drawn at the bottom.
-func (p *Prompt) Low() bool { return p.live }
-
-// Live reports whether the view behind the prompt shows its effect.
-func (p *Prompt) Live() bool { return p.live }
+// Traits puts a live prompt below the view that shows its effect.
+func (p *Prompt) Traits() Traits { return Traits{Low: p.live, Live: p.live} }
 
 func (p *Prompt) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 

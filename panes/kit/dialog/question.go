@@ -34,6 +34,8 @@ type Reply struct {
 	Then      func() tea.Cmd
 }
 
+func (q *Question) Traits() Traits { return Traits{} }
+
 func (q *Question) Scopes() []keymap.Scope {
 	// This scope binds no character.
 	if len(q.Replies) > 0 {
