@@ -30,12 +30,12 @@ func (m *model) drawTopBar() string {
 		line += ink.Text(label)
 		used += text.Width(label)
 	}
-	s := ""
+	right := ""
 	for _, c := range counts {
 		used += c.cells()
-		s += c.style.Text(c.text)
+		right += c.style.Text(c.text)
 	}
-	return line + look.Bar.Text(text.Spaces(m.areas.w-used)) + s
+	return line + look.Bar.Text(text.Spaces(m.areas.w-used)) + right
 }
 
 const (
@@ -204,17 +204,17 @@ const keptHints = 2
 func (m *model) statusNote() (string, look.Ink) {
 	switch {
 	case m.sessions.isOpen && !m.news.Connected:
-		s := "engine restarted – reconnecting…"
+		problem := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
-			s = "cannot reach the engine, trying again: " + text.Clean(panes.ErrorText(m.news.Err))
+			problem = "cannot reach the engine, trying again: " + text.Clean(panes.ErrorText(m.news.Err))
 		}
 		if n := m.sessions.attachments.countQueued(); n > 0 {
-			s = fmt.Sprintf("%s %d keys queued", s, n)
+			problem = fmt.Sprintf("%s %d keys queued", problem, n)
 		}
 		if len(m.input.pending) > 0 {
-			s += m.input.cancelNote()
+			problem += m.input.cancelNote()
 		}
-		return s, m.theme.look.BarWarn
+		return problem, m.theme.look.BarWarn
 	case len(m.input.pending) > 0 && m.input.queue.Len() > 0:
 		return "your input is queued" + m.input.cancelNote(), m.theme.look.BarWarn
 	case m.notices.toast.text != "" && m.notices.toast.bad:

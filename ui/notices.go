@@ -144,8 +144,8 @@ const toastTime = 4 * time.Second
 type toastExpired int
 
 // showToast shows a message in the status bar for toastTime; bad marks an error.
-func (n *notices) showToast(s string, bad bool) tea.Cmd {
-	n.toast = toast{text: text.Clean(s), bad: bad, serial: n.toast.serial + 1}
+func (n *notices) showToast(message string, bad bool) tea.Cmd {
+	n.toast = toast{text: text.Clean(message), bad: bad, serial: n.toast.serial + 1}
 	n.m.dirty = true
 	serial := toastExpired(n.toast.serial)
 	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })

@@ -145,15 +145,15 @@ func (m *model) insertText(text string) tea.Cmd {
 	})
 }
 
-// insertInto types text once the session's foreground program is known.
-func (m *model) insertInto(p *terminal.Pane, s string, now api.SessionForegroundOutput, err error) tea.Cmd {
+// insertInto types a command once the session's foreground program is known.
+func (m *model) insertInto(p *terminal.Pane, command string, now api.SessionForegroundOutput, err error) tea.Cmd {
 	switch {
 	case cannotType(p):
-		return m.insertNew(s)
+		return m.insertNew(command)
 	case err != nil:
 		return m.notices.showToast("not inserted: "+panes.ErrorText(err), true)
 	case now.Prompt:
-		return p.Paste(s)
+		return p.Paste(command)
 	}
 	// Queued keys were meant for a prompt, and would answer the question.
 	m.input.queue.Drain()
@@ -166,8 +166,8 @@ func (m *model) insertInto(p *terminal.Pane, s string, now api.SessionForeground
 		Title: title + ".",
 		Lines: []string{"Type it there anyway, or open a new session?"},
 		Replies: []dialog.Reply{
-			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(s) }},
-			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(s) }},
+			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(command) }},
+			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(command) }},
 		},
 	})
 	return nil

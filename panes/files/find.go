@@ -247,7 +247,7 @@ func searchContents(ctx context.Context, e panes.Engine, folder, text string, mo
 }
 
 // showResult shows the result of a search.
-func (u *fileFinder) showResult(s string, out findResult, err error) tea.Cmd {
+func (u *fileFinder) showResult(query string, out findResult, err error) tea.Cmd {
 	u.busy, u.note, u.bad = false, "", false
 	// Names listed once serve all further searches.
 	if out.below != nil {
@@ -257,7 +257,7 @@ func (u *fileFinder) showResult(s string, out findResult, err error) tea.Cmd {
 		u.hits, u.note, u.bad = nil, text.Clean(api.AsError(err).Message), true
 		return nil
 	}
-	u.setHits(s, out)
+	u.setHits(query, out)
 	if out.skippedLarge && !out.limited {
 		u.busy = true
 		return u.searchLarge

@@ -297,11 +297,11 @@ func (f *folder) noteChange() {
 
 // errorReason returns an error without the path already on screen.
 func errorReason(err error, path string) string {
-	s := api.AsError(err).Message
-	if _, cause, ok := strings.Cut(s, path+": "); ok {
-		s = cause
+	message := api.AsError(err).Message
+	if _, cause, ok := strings.Cut(message, path+": "); ok {
+		message = cause
 	}
-	return text.Clean(s)
+	return text.Clean(message)
 }
 
 // setRows shows rows, or why there are none.

@@ -63,7 +63,7 @@ func (f *Pane) checkNewName(text string, escaped bool) error {
 }
 
 // editableName returns a name or path for editing, with escapes if it has invisible characters.
-func editableName(name string) (s string, escaped bool) {
+func editableName(name string) (editable string, escaped bool) {
 	if text.NeedsEscapes(name) {
 		return text.EscapeName(name), true
 	}
@@ -90,9 +90,9 @@ func (f *Pane) renameMany(targets []string) tea.Cmd {
 		}
 	}
 	list := filepath.Join(f.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), time.Now().UnixNano()))
-	s := strings.Join(names, "\n") + "\n"
+	content := strings.Join(names, "\n") + "\n"
 	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (string, error) {
-		return list, e.WriteFile(ctx, list, []byte(s), false)
+		return list, e.WriteFile(ctx, list, []byte(content), false)
 	}, func(list string, err error) tea.Cmd {
 		if err != nil {
 			return f.env.Say(panes.ErrorText(err), true)

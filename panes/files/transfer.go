@@ -64,30 +64,30 @@ func (ts *transfers) progressNote() string {
 		return ""
 	}
 	stop := ts.env.Bindings().WithKey(", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
-	s := ""
+	status := ""
 	if t.undoing != nil {
-		s = "undoing: "
+		status = "undoing: "
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return s + "checking " + countItems(n) + stop
+		return status + "checking " + countItems(n) + stop
 	}
-	s += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
+	status += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting", api.TransferExtract: "unpacking", api.TransferPack: "packing"}[t.in.Kind]
-	s += " " + text.Clip(text.FileName(filepath.Base(t.job.Current)), 24)
+	status += " " + text.Clip(text.FileName(filepath.Base(t.job.Current)), 24)
 	if n > 1 {
-		s += " " + text.Itoa(min(t.job.Handled+1, n)) + " of " + text.Itoa(n)
+		status += " " + text.Itoa(min(t.job.Handled+1, n)) + " of " + text.Itoa(n)
 	}
 	switch {
 	case t.job.Total > 0:
-		s += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + units.Bytes(t.job.Total)
+		status += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + units.Bytes(t.job.Total)
 	case n > 1:
-		s += " " + progressBar(int64(t.job.Handled), int64(n))
+		status += " " + progressBar(int64(t.job.Handled), int64(n))
 	}
 	if waiting := len(ts.waiting); waiting > 0 {
-		s += ", then " + text.Itoa(waiting) + " more"
+		status += ", then " + text.Itoa(waiting) + " more"
 	}
-	return s + stop
+	return status + stop
 }
 
 // progressBar draws done of all as a bar. all must be positive.
@@ -229,36 +229,36 @@ func (t *transfer) describeItem(item api.FileMove) string {
 // reportResult shows the result of a transfer.
 func (ts *transfers) reportResult(t *transfer) tea.Cmd {
 	paths := originalPaths(t.job.Done)
-	s := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
+	done := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
 		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind]
 	if isRename(t.in.Kind, t.job.Done) {
-		s = "renamed "
+		done = "renamed "
 	}
-	s += nameFiles(paths)
+	done += nameFiles(paths)
 	if t.in.Kind == api.TransferPack && len(paths) > 0 {
-		s = "packed " + countItems(len(t.in.Items)) + " into " + nameFiles([]string{t.job.Done[0].To})
+		done = "packed " + countItems(len(t.in.Items)) + " into " + nameFiles([]string{t.job.Done[0].To})
 	}
 	if len(paths) == 0 {
-		s = "nothing was changed"
+		done = "nothing was changed"
 	}
 	if t.job.Skipped > 0 {
-		s += ", skipped " + text.Itoa(t.job.Skipped)
+		done += ", skipped " + text.Itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete && t.in.Kind != api.TransferRestore {
-		s += ts.env.Bindings().WithKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
+		done += ts.env.Bindings().WithKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.Large:
 		askLarge(ts, t)
 		return nil
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return ts.env.Say(t.failureText()+"; before that "+s, true)
+		return ts.env.Say(t.failureText()+"; before that "+done, true)
 	case t.job.State == api.JobFailed:
 		return ts.env.Say(t.failureText(), true)
 	case t.job.State == api.JobCancelled:
-		return ts.env.Say("cancelled; "+s, true)
+		return ts.env.Say("cancelled; "+done, true)
 	}
-	return ts.env.Say(s, false)
+	return ts.env.Say(done, false)
 }
 
 // isRename reports whether a transfer only changed names.

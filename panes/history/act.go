@@ -40,18 +40,18 @@ func promptText(command string) string {
 // InsertAtPrompt types a command into the session used last, and shows the session. It does not run
 // the command.
 func (p *Pane) InsertAtPrompt(row api.HistoryRow) tea.Cmd {
-	s := promptText(row.Command.Command)
+	command := promptText(row.Command.Command)
 	// Without bracketed paste, each line break runs a line.
-	if strings.Contains(s, "\n") && !p.takesPastes() {
+	if strings.Contains(command, "\n") && !p.takesPastes() {
 		p.env.Ask(&dialog.Question{
-			Title: "Insert " + text.Itoa(strings.Count(s, "\n")+1) + " lines at the prompt?",
+			Title: "Insert " + text.Itoa(strings.Count(command, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it arrives."},
 			Yes:   "insert",
-			Then:  panes.Result(func() tea.Cmd { return p.env.Insert(s) }).Cmd,
+			Then:  panes.Result(func() tea.Cmd { return p.env.Insert(command) }).Cmd,
 		})
 		return nil
 	}
-	return p.env.Insert(s)
+	return p.env.Insert(command)
 }
 
 // takesPastes reports whether the session used last accepts several lines without running them: its

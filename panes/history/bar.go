@@ -30,11 +30,11 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 	if typing {
 		ink = look.Title
 	}
-	s, at := f.field.DrawIn(room, look)
+	query, at := f.field.DrawIn(room, look)
 	if f.field.Text() == "" {
-		s = look.Faint.Text(text.Fit("search", room))
+		query = look.Faint.Text(text.Fit("search", room))
 	}
-	row = " " + ink.Text("/") + " " + s
+	row = " " + ink.Text("/") + " " + query
 	used := 3 + room
 	return row + look.Dim.Text(text.Pad(text.Clip(" "+note, w-used), w-used)), 3 + at
 }

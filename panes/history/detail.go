@@ -291,16 +291,16 @@ func (d *Detail) drawStatus(w int, now time.Time, look *look.Look) string {
 	default:
 		sign, words = look.Glyphs.Unknown, "exit unknown"
 	}
-	s := ""
+	facts := ""
 	if elapsed := units.Elapsed(c.DurationMS); elapsed != "" {
-		s += " · took " + elapsed
+		facts += " · took " + elapsed
 	}
-	s += " · " + whenText(c.StartedAt, now)
+	facts += " · " + whenText(c.StartedAt, now)
 	r := list.Row{}
 	r.Add(" ", "")
 	status := text.Clip(sign+" "+words, w)
 	r.Add(status, ink)
-	r.Add(text.Clip(s, w-text.Width(status)), look.Dim)
+	r.Add(text.Clip(facts, w-text.Width(status)), look.Dim)
 	r.Add(text.Spaces(w+2-r.Cells), "")
 	return r.Text.String()
 }

@@ -127,10 +127,10 @@ func (f *finder) machineSummary() string {
 	if !f.fleet.shown || out.Serial == 0 {
 		return text.Count(f.env.News().Fleet.Machines, "machine")
 	}
-	s := text.Thousands(out.Answered) + " of " + text.Count(out.Machines, "machine")
-	s = panes.WithCounts(s, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
+	summary := text.Thousands(out.Answered) + " of " + text.Count(out.Machines, "machine")
+	summary = panes.WithCounts(summary, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
 	if out.Found > out.Total {
-		s += ", " + text.Thousands(out.Found) + " found"
+		summary += ", " + text.Thousands(out.Found) + " found"
 	}
-	return s
+	return summary
 }

@@ -150,11 +150,11 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 	r.Add(" "+text.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells), look.Dim)
 	addCell(&r, c.host, text.Fit(text.Clean(h.Host), c.host), look.Dim)
 	r.Add(text.Spaces(historyGap), "")
-	s := look.Text
+	textInk := look.Text
 	if cursor {
-		s = look.Current
+		textInk = look.Current
 	}
-	list.MarkText(h.Command.Command, h.Matched, look).Draw(&r, c.command, s, look.Match, look)
+	list.MarkText(h.Command.Command, h.Matched, look).Draw(&r, c.command, textInk, look.Match, look)
 	runs := ""
 	if h.Runs > 1 {
 		runs = "×" + text.Itoa(h.Runs)

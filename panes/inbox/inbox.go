@@ -274,7 +274,7 @@ const settleTime = 2 * time.Second
 
 // sendAnswer types into the session under the cursor. It asks first if someone else is typing
 // there, and types nothing if the item has changed since it was drawn.
-func (b *Inbox) sendAnswer(s string, key bool) tea.Cmd {
+func (b *Inbox) sendAnswer(answer string, key bool) tea.Cmd {
 	i, _, _ := b.findSelected()
 	last, answered := b.sent[b.current]
 	switch {
@@ -286,17 +286,17 @@ func (b *Inbox) sendAnswer(s string, key bool) tea.Cmd {
 	asked := *i.session
 	who := otherTypist(&asked)
 	if who == "" {
-		return b.typeAnswer(&asked, s, key)
+		return b.typeAnswer(&asked, answer, key)
 	}
 	// The question replaces the inbox, so open it again afterwards.
 	back := func() { b.o.Env.Ask(b) }
 	b.o.Env.Ask(&dialog.Question{
 		Title: who + " types into " + text.Clip(text.Clean(asked.Name), 30) + ".",
-		Lines: []string{"Type " + text.Clip(text.Clean(s), 30) + " there too?"},
+		Lines: []string{"Type " + text.Clip(text.Clean(answer), 30) + " there too?"},
 		Yes:   "type it",
 		Then: panes.Result(func() tea.Cmd {
 			back()
-			return b.typeAnswer(&asked, s, key)
+			return b.typeAnswer(&asked, answer, key)
 		}).Cmd,
 		Cancelled: back,
 	})

@@ -120,11 +120,11 @@ func machineStatus(m *panes.Machine) string {
 		}
 		return away
 	}
-	s := "connected"
+	state := "connected"
 	if rtt := formatRoundTrip(m.RTTMS); rtt != "" {
-		s += "  " + rtt
+		state += "  " + rtt
 	}
-	return s + "  " + text.Clean(m.Version)
+	return state + "  " + text.Clean(m.Version)
 }
 
 // A machineAction is an action on a machine.
@@ -265,7 +265,7 @@ func runTandem(ctx context.Context, args ...string) error {
 
 // Summary returns the number of machines, and of those offline, for a status bar; "" without any.
 // bad reports whether any is offline.
-func Summary(n *panes.News, short bool) (s string, bad bool) {
+func Summary(n *panes.News, short bool) (summary string, bad bool) {
 	all, away, needs := len(n.Machines), 0, 0
 	for i := range n.Machines {
 		switch m := &n.Machines[i]; {
@@ -288,6 +288,6 @@ func Summary(n *panes.News, short bool) (s string, bad bool) {
 	case short:
 		return "", false
 	}
-	s = panes.WithCounts(text.Count(all, "machine"), panes.Count{N: away, What: "away"}, panes.Count{N: needs, What: "waiting for you"})
-	return s, away+needs > 0
+	summary = panes.WithCounts(text.Count(all, "machine"), panes.Count{N: away, What: "away"}, panes.Count{N: needs, What: "waiting for you"})
+	return summary, away+needs > 0
 }

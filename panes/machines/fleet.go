@@ -160,18 +160,18 @@ func (h *health) statusLines(fault error, style *look.Look) (all []list.Choice) 
 // trafficText returns the traffic on this engine's connection to the hub, as rates if there is a
 // previous state.
 func (h *health) trafficText() string {
-	s := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
+	traffic := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
 	// Rates need two states; until then the totals must do.
 	if b := h.before; b != nil {
 		if seconds := h.at.Sub(b.at).Seconds(); seconds > 0 {
-			s = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
+			traffic = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
 				units.Bytes(int64(float64(h.status.InBytes+h.status.OutBytes-b.status.InBytes-b.status.OutBytes)/seconds)))
 		}
 	}
 	if h.status.Reconnects > 0 {
-		s += ", " + text.Count(int(h.status.Reconnects), "reconnection")
+		traffic += ", " + text.Count(int(h.status.Reconnects), "reconnection")
 	}
-	return s
+	return traffic
 }
 
 // askFleetAction offers the actions on a machine of the fleet.

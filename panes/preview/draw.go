@@ -129,15 +129,15 @@ func (p *Preview) drawLine(i, w, h, gutter int, look *look.Look) {
 			number = ink.Text(text.PadLeft(text.Itoa(int(n)), gutter-1)) + " "
 		}
 	}
-	s := p.inkLine(l, here, look)
+	drawn := p.inkLine(l, here, look)
 	room := max(w-gutter-1, 1)
 	if !p.wrap {
-		p.out = append(p.out, number+" "+fitLine(s, text.Width(l.text), p.left, room))
+		p.out = append(p.out, number+" "+fitLine(drawn, text.Width(l.text), p.left, room))
 		return
 	}
 	cells := text.Width(l.text)
 	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
-		p.out = append(p.out, number+" "+fitLine(s, cells, at, room))
+		p.out = append(p.out, number+" "+fitLine(drawn, cells, at, room))
 		// Only the first row of a wrapped line has its number.
 		number = text.Spaces(gutter)
 	}

@@ -65,19 +65,19 @@ func (l *Log) drawEmpty(look *look.Look) []string {
 
 // drawNothing draws the reason for an empty log.
 func (l *logView) drawNothing(look *look.Look) []string {
-	s := ""
+	note := ""
 	switch {
 	case l.err != nil:
-		s = text.Clean(l.err.Error())
+		note = text.Clean(l.err.Error())
 	case l.known && l.idle:
-		s = "no output"
+		note = "no output"
 	case l.known:
-		s = "no output yet"
+		note = "no output yet"
 	}
 	l.out = l.out[:0]
 	for y := range max(l.h, 0) {
-		if y == l.h/3 && s != "" {
-			l.out = append(l.out, look.Dim.Text(text.Center(s, l.w)))
+		if y == l.h/3 && note != "" {
+			l.out = append(l.out, look.Dim.Text(text.Center(note, l.w)))
 			continue
 		}
 		l.out = append(l.out, text.Spaces(l.w))
@@ -94,15 +94,15 @@ func (l *logView) drawLine(i, row int, look *look.Look) string {
 	if !l.wrap && line.drawn != "" && line.key == key {
 		return line.drawn
 	}
-	s := l.parseLine(i)
+	parsed := l.parseLine(i)
 	from, to := l.rowCells(i, row)
 	more := ""
-	if !l.wrap && s.Cells > to {
+	if !l.wrap && parsed.Cells > to {
 		more = look.Glyphs.More
 		to -= text.Width(more)
 	}
 	d := logtext.LineDrawing{Dst: l.buf[:0], From: from, To: to, Look: look}
-	d.Draw(s, l.textMarks(s, key.found, look))
+	d.Draw(parsed, l.textMarks(parsed, key.found, look))
 	d.Dst = append(d.Dst, text.Spaces(width-text.Width(more)-d.Used)...)
 	d.Dst = append(d.Dst, look.Dim.Text(more)...)
 	l.buf = d.Dst

@@ -152,13 +152,13 @@ func (t *Table) measureColumns(w, n int, now time.Time) {
 		}
 		cells := max(t.widths[k.column], text.Width(k.head)+1)
 		for row := t.top; row < min(t.top+n, t.rowCount()); row++ {
-			s := ""
+			cell := ""
 			if p := t.processAt(row); p != nil {
-				s = k.text(p, now)
+				cell = k.text(p, now)
 			} else if r := t.findRow(row); r != nil && k.column == ColumnName {
-				s = r.project.name()
+				cell = r.project.name()
 			}
-			cells = max(cells, min(text.Width(s), k.maxCells))
+			cells = max(cells, min(text.Width(cell), k.maxCells))
 		}
 		t.widths[k.column] = cells
 	}
@@ -238,19 +238,19 @@ func (t *Table) drawHead(w int, look *look.Look) string {
 	}
 	line, x := "   "+head.Text(state)+"  ", leadCells
 	for _, p := range t.columns {
-		s, ink := p.head, ink
+		title, ink := p.head, ink
 		if p.column == t.order {
-			s, ink = s+t.sortArrow(look), chosen
+			title, ink = title+t.sortArrow(look), chosen
 		}
 		w := p.w
 		if p.column == ColumnCPU && w > sparkCells {
 			w -= sparkCells + 1
 		}
-		if s = text.Clip(s, w); p.right {
-			s = text.PadLeft(s, w)
+		if title = text.Clip(title, w); p.right {
+			title = text.PadLeft(title, w)
 		}
-		s = text.Pad(s, p.w)
-		line += text.Spaces(p.x-x) + ink.Text(s)
+		title = text.Pad(title, p.w)
+		line += text.Spaces(p.x-x) + ink.Text(title)
 		x = p.x + p.w
 	}
 	return line + text.Spaces(w-x)
@@ -369,24 +369,24 @@ func (t *Table) drawCell(r *list.Row, p *api.Process, c *placedColumn, cursor bo
 	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
 		ink = look.Text
 	}
-	s := c.text(p, now)
+	value := c.text(p, now)
 	switch {
 	case c.column == ColumnState:
-		r.AddKept(text.Fit(s, c.w), states.StateInk(p, look), look.Selected)
+		r.AddKept(text.Fit(value, c.w), states.StateInk(p, look), look.Selected)
 		return
 	case c.column == ColumnCommand:
 		t.drawCommand(r, p, c.w, now, look)
 		return
 	case c.column == ColumnCPU && c.w > sparkCells:
-		r.Add(text.PadLeft(text.Clip(s, c.w-sparkCells-1), c.w-sparkCells-1), ink)
+		r.Add(text.PadLeft(text.Clip(value, c.w-sparkCells-1), c.w-sparkCells-1), ink)
 		r.Add(" "+t.drawSpark(p, look), look.Accent)
 		return
 	}
-	s = text.Clip(s, c.w)
+	value = text.Clip(value, c.w)
 	if c.right {
-		s = text.PadLeft(s, c.w)
+		value = text.PadLeft(value, c.w)
 	}
-	r.Add(text.Pad(s, c.w), ink)
+	r.Add(text.Pad(value, c.w), ink)
 }
 
 func (t *Table) drawSpark(p *api.Process, look *look.Look) string {

@@ -158,15 +158,15 @@ func (a *Agents) collectNews(silent bool) (notes []string, blocked bool) {
 		if !a.isNew(session) || silent || a.p.env.IsVisible(session.ID) {
 			continue
 		}
-		s := describeAgent(session) + " is " + string(session.Agent.State)
+		note := describeAgent(session) + " is " + string(session.Agent.State)
 		if session.Agent.State != api.AgentBlocked {
-			notes = append(notes, s)
+			notes = append(notes, note)
 			continue
 		}
 		if asks := text.Clean(session.Agent.Text); asks != "" {
-			s += ": " + asks
+			note += ": " + asks
 		}
-		notes, blocked = append([]string{s}, notes...), true
+		notes, blocked = append([]string{note}, notes...), true
 	}
 	return notes, blocked
 }

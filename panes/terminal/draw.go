@@ -48,16 +48,16 @@ func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
 // drawUnknown draws the pane before its first frame.
 func (t *Terminal) drawUnknown(w, h int, look *look.Look) []string {
-	var s string
+	var reason string
 	switch {
 	case t.exited != nil:
-		s = states.HowEndedIn(t.exited, w)
+		reason = states.HowEndedIn(t.exited, w)
 	case t.err != nil:
-		s = text.Clean(t.err.Error())
+		reason = text.Clean(t.err.Error())
 	}
 	for y := range h {
-		if y == h/2 && s != "" {
-			t.rows = append(t.rows, look.Dim.Text(text.Center(s, w)))
+		if y == h/2 && reason != "" {
+			t.rows = append(t.rows, look.Dim.Text(text.Center(reason, w)))
 			continue
 		}
 		t.rows = append(t.rows, text.Spaces(w))

@@ -71,7 +71,7 @@ func (f *StartForm) applyCompletion() bool {
 	return true
 }
 
-// completePath returns the paths starting with text, at most maxNames, and the common
+// completePath returns the paths starting with s, at most maxNames, and the common
 // prefix of all.
 func completePath(s, base, home string, onlyFolders bool) (common string, lines []string) {
 	dir, part := filepath.Split(s)

@@ -186,11 +186,11 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	}
 	room := max(width-3-text.Width(count), 1)
 	line, x := u.field.Draw(room)
-	s := look.Text.Text(line)
+	query := look.Text.Text(line)
 	if u.field.Text() == "" {
-		s = look.Dim.Text(text.Fit(u.Title, room))
+		query = look.Dim.Text(text.Fit(u.Title, room))
 	}
-	rows = []string{look.Accent.Text(look.Glyphs.Terminal) + " " + s + " " + look.Dim.Text(count)}
+	rows = []string{look.Accent.Text(look.Glyphs.Terminal) + " " + query + " " + look.Dim.Text(count)}
 	if !low {
 		rows = append(rows, look.Rule.Text(horizontalRule(width)))
 	}
