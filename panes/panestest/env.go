@@ -1,4 +1,4 @@
-// Package panestest has a fake dashboard and a fake engine for the tests of panes.
+// Package panestest has a fake dashboard, a fake engine and a driver for the tests of panes.
 package panestest
 
 import (
