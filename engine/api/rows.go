@@ -3,7 +3,10 @@ package api
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
+
+	"tandem/keys"
 )
 
 // The functions of the operations' rows.
@@ -90,9 +93,25 @@ func (in *ProcessStartInput) subject() Subject {
 	return s
 }
 
-func (in *SessionWriteInput) subject() Subject { return Subject{Command: in.Text + in.Paste} }
+func (in *SessionWriteInput) subject() Subject {
+	return Subject{Command: in.Text + TextOfKeys(in.Keys) + in.Paste}
+}
+
 func (in *SessionExecInput) subject() Subject  { return Subject{Command: in.Command} }
 func (in *ProcessWriteInput) subject() Subject { return Subject{Command: in.Text} }
+
+// TextOfKeys returns the text that keys type, with a line break for each enter except at the end.
+func TextOfKeys(names []string) string {
+	var text strings.Builder
+	for _, name := range names {
+		k, _ := keys.Parse(name) // the operation rejects unknown names
+		if k.Code == keys.Enter {
+			text.WriteByte('\n')
+		}
+		text.WriteString(k.Text)
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
 
 // about returns the subject of a call on files.
 func (s *FileScope) about(paths ...string) Subject {

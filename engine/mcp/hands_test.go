@@ -51,11 +51,14 @@ func TestTypedSecretIsNotRecorded(t *testing.T) {
 		t.Errorf("session_write gives %q", text)
 	}
 	r.writePolicy(`default = "allow"`)
+	if text, failed := r.callAsClient(session, "session_write", object{"id": "sh", "keys": []string{"q"}}); failed {
+		t.Errorf("session_write gives %q", text)
+	}
 	text, failed := r.callAsClient(session, "session_write", object{"id": "sh", "text": "xyzzy-typed", "enter": true})
 	if failed || strings.Contains(text, "xyzzy") {
 		t.Errorf("session_write gives %q", text)
 	}
-	if text, _ := r.callChecked("session_exec", object{"id": "sh", "command": "echo ${#x}"}); !strings.HasPrefix(text, "11\n") {
+	if text, _ := r.callChecked("session_exec", object{"id": "sh", "command": "echo ${#x}"}); !strings.HasPrefix(text, "12\n") {
 		t.Errorf("it has got %q", text)
 	}
 	_, entries := r.waitForAudit(2)

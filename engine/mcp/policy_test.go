@@ -275,6 +275,7 @@ func TestRulesMatchCommandPathAndToolName(t *testing.T) {
 		{"process_start", object{"command": "rm -rf " + kept}, "nothing is lost here"},
 		{"start_interactive_shell", object{"startup_commands": []string{"true", "rm -rf " + kept}}, "nothing is lost here"},
 		{"session_start", object{"command": "rm -rf " + kept}, "nothing is lost here"},
+		{"session_write", object{"id": "any", "text": "r", "keys": []string{"m", "space", "-", "r", "f", "enter"}}, "nothing is lost here"},
 		{"read", object{"path": "/etc/passwd"}, "rule 3"},
 		{"exec", object{"command": "cat < /etc/passwd"}, "rule 3"},
 		{"save-to-file", object{"absolutePath": "/etc/history"}, "rule 3"},

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,28 @@ func TestSessionWriteSendsPartsInOrder(t *testing.T) {
 		}
 	}
 	newAgent(t).Check("session_write", `{"id":"x"}`, "write to session x: nothing to type\nhint: give text, paste, keys or enter", true)
+}
+
+// The policy judges the whole text, and the engine each operation.
+func TestSessionWriteDeclaresTheTextOfKeys(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		in   sessionWriteInput
+		want []string
+	}{
+		{sessionWriteInput{Text: "git push", Enter: true}, []string{"git push"}},
+		{sessionWriteInput{Text: "rm", Keys: []string{"space", "x", "enter"}}, []string{"rm x"}},
+		{sessionWriteInput{Text: "r", Paste: "m ", Keys: []string{"x", "enter"}}, []string{"rm x", "rm ", "x"}},
+		{sessionWriteInput{Paste: "ls", Keys: []string{"up"}}, []string{"ls"}},
+	} {
+		var got []string
+		for _, s := range tc.in.Subjects(nil) {
+			got = append(got, s.Command)
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%+v declares %q, want %q", tc.in, got, tc.want)
+		}
+	}
 }
 
 func TestSessionWriteReportsTheEffect(t *testing.T) {

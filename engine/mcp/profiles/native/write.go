@@ -38,8 +38,14 @@ type writeState struct {
 	Waits string `json:"waits,omitempty"` // input, secret, or prompt (the next command)
 }
 
-func (in sessionWriteInput) Subject(*toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Text + in.Paste, Session: in.ID}
+// Subjects returns the text typed, in whole and by operation.
+func (in sessionWriteInput) Subjects(*toolkit.Agent) []toolkit.Subject {
+	typed, pressed := in.Text+in.Paste, api.TextOfKeys(in.Keys)
+	all := []toolkit.Subject{{Command: typed + pressed, Session: in.ID}}
+	if in.Paste != "" && pressed != "" {
+		all = append(all, toolkit.Subject{Command: typed, Session: in.ID}, toolkit.Subject{Command: pressed, Session: in.ID})
+	}
+	return all
 }
 
 func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (toolkit.Result, error) {
