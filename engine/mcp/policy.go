@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -110,11 +111,11 @@ func (p *permit) ask(ctx context.Context, f *toolkit.Agent, q *api.Question) (mo
 	switch {
 	case !supportsRounds(f, p.call.req):
 		return nil, p.askBoth(ctx, f, in, q.Request)
-	case p.round == nil:
+	case p.round == nil || !reflect.DeepEqual(p.round.question, in): // an answer is to one question
 		return p.openRound(f, in, q.Request), nil
 	}
 	answer, err := p.round.awaitAnswer(ctx, p.call.req.Params.InputResponses[allowInput])
-	p.round = nil // an answer is to one question
+	p.round = nil // it counts once
 	if answer == "" {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func questionText(r api.Request) string {
 		fmt.Fprintf(&b, " for %q", r.Session)
 	}
 	if r.CWD != "" {
-		fmt.Fprintf(&b, " in %s", r.CWD)
+		fmt.Fprintf(&b, " in %q", r.CWD)
 	}
 	return fmt.Sprintf("%s. Asked because of: %s", b.String(), r.Rule)
 }

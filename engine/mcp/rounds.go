@@ -34,7 +34,8 @@ type rounds struct {
 type round struct {
 	id        string            // of the call in the engine
 	call      [sha256.Size]byte // digest of its agent, tool and arguments
-	dashboard chan error        // at most one: nil if the user has allowed it there
+	question  api.PolicyCheckInput
+	dashboard chan error // at most one: nil if the user has allowed it there
 	withdraw  context.CancelFunc
 }
 
@@ -52,7 +53,7 @@ func supportsRounds(f *toolkit.Agent, req *sdk.CallToolRequest) bool {
 func (p *permit) openRound(f *toolkit.Agent, in api.PolicyCheckInput, request api.Request) *toolkit.Result {
 	// From the server's context: the question stays open after this call has returned.
 	asking, withdraw := context.WithCancel(p.s.ctx)
-	r := &round{id: p.id, call: callDigest(p.call.own, p.call.req), dashboard: make(chan error, 1), withdraw: withdraw}
+	r := &round{id: p.id, call: callDigest(p.call.own, p.call.req), question: in, dashboard: make(chan error, 1), withdraw: withdraw}
 	p.s.tasks.Go(func() { r.dashboard <- p.check(asking, f, in, "") })
 	return &toolkit.Result{
 		Input: sdk.InputRequestMap{allowInput: &sdk.ElicitParams{Mode: "form", Message: questionText(request), RequestedSchema: elicitation}},

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -104,6 +105,45 @@ func TestAnswerAllowsOnlyItsOwnCall(t *testing.T) {
 	other := r.serveRounds(r.serveLatest)
 	if _, got := r.callRound(other, ": || git push", first.RequestState, acceptAnswer()); !got.NeedsInput() {
 		t.Error("another agent's answer counts")
+	}
+}
+
+// Between a question and its answer, the session may go to another folder.
+func TestAnswerAllowsOnlyTheQuestionShown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	session := r.serveRounds(r.serveLatest)
+	shell, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"sh", "-c", "read line; cd /usr; read line"}, CWD: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := func(state string) (question string, got *sdk.CallToolResult) {
+		in := &sdk.CallToolParams{Name: "session_exec", Arguments: object{"id": shell.ID, "command": "git push"}, RequestState: state}
+		if state != "" {
+			in.InputResponses = sdk.InputResponseMap{allowInput: acceptAnswer()}
+		}
+		got, err := session.CallTool(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked, ok := got.InputRequests[allowInput].(*sdk.ElicitParams); ok {
+			question = asked.Message
+		}
+		return question, got
+	}
+	asked, first := exec("")
+	if !strings.Contains(asked, ` in "/".`) {
+		t.Fatalf("the user is asked %q", asked)
+	}
+	if err := api.TypeInto(t.Context(), r.userClient(), api.SessionWriteInput{ID: shell.ID, Keys: []string{"enter"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the other folder", func() bool {
+		folder, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", shell.PID))
+		return folder == "/usr"
+	})
+	if asked, _ := exec(first.RequestState); !strings.Contains(asked, ` in "/usr".`) {
+		t.Errorf("the answer is taken for another folder: %q", asked)
 	}
 }
 
