@@ -81,7 +81,9 @@ func (in *ExecInput) subject() Subject {
 }
 
 func (in *SessionStartInput) subject() Subject {
-	return commandSubject(in.Command, in.CWD, in.Env, in.Environ)
+	s := commandSubject(in.Command, in.CWD, in.Env, in.Environ)
+	s.CWDOf = in.CWDOf
+	return s
 }
 
 // subject includes the readiness command, which runs repeatedly.

@@ -17,6 +17,8 @@ type Subject struct {
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in; default for a command typed into a session: the session's"`
 	Session string   `json:"session,omitempty" jsonschema:"session or process concerned"`
 
+	CWDOf string `json:"-"` // session whose folder replaces CWD, if known
+
 	// Variables set for the program. Environ is the base environment: its variables count only if a
 	// caller without a tool of Tandem sends it, because otherwise it is that of the agent's server.
 	Env     map[string]string `json:"env,omitempty" jsonschema:"variables set for the program"`

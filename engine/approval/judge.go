@@ -216,6 +216,7 @@ func (a *Arbiter) allow(act action) {
 func (a *Arbiter) resolve(ctx context.Context, act action, subjects ...api.Subject) []api.Subject {
 	all := make([]api.Subject, 0, len(subjects))
 	for _, s := range subjects {
+		s = a.findFolder(ctx, s)
 		if len(s.Check) > 0 {
 			s.Command, s.Argv, s.Check = shell.Quote(s.Argv...)+"\n"+shell.Quote(s.Check...), nil, nil
 		}
@@ -234,6 +235,17 @@ func (a *Arbiter) resolve(ctx context.Context, act action, subjects ...api.Subje
 		all = append(all, s)
 	}
 	return all
+}
+
+// findFolder gives a program started in a session's folder that folder.
+func (a *Arbiter) findFolder(ctx context.Context, s api.Subject) api.Subject {
+	if s.CWDOf != "" && a.Sessions != nil {
+		if known, ok := a.Sessions(ctx, s.CWDOf); ok {
+			s.CWD = cmp.Or(known.Folder, s.CWD)
+		}
+	}
+	s.CWDOf = ""
+	return s
 }
 
 // isBare reports whether the caller called the operation itself rather than a tool.
