@@ -53,8 +53,8 @@ func TestCheckPanicsOnInconsistentProcess(t *testing.T) {
 			r.startRunning("b")
 			r.stop() // the rest runs without the control goroutine
 			r.c.reg.frozen = false
-			checkTable(r.c)
-			if invariants.Broken(func() { damage(r.c, r.c.reg.procs["a"]); checkTable(r.c) }) == "" {
+			r.c.checkTable()
+			if invariants.Broken(func() { damage(r.c, r.c.reg.procs["a"]); r.c.checkTable() }) == "" {
 				t.Errorf("%s: no check fails", name)
 			}
 			r.c.reg.frozen = true
