@@ -448,7 +448,7 @@ func testProgramAsks(t *testing.T, version string) {
 	if text, failed := r.callAsClient(session, "exec", push); failed || !strings.HasPrefix(text, "pushed\n") {
 		t.Errorf("allowed: %q", text)
 	}
-	if !strings.HasPrefix(asked, `tester/7 wants to call exec: "echo pushed; : || git push" in `+r.home) || !strings.Contains(asked, "rule 2 of policy.toml") {
+	if !strings.HasPrefix(asked, `tester/7 wants to call exec: "echo pushed; : || git push" in "`+r.home) || !strings.Contains(asked, "rule 2 of policy.toml") {
 		t.Errorf("the user is asked %q", asked)
 	}
 	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
