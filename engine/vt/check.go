@@ -20,50 +20,50 @@ const (
 
 // check panics if the terminal is in a state no input may lead to.
 func (t *writer) check() {
-	if n := t.cols * t.rows; n > checkedCells && !invariants.Sometimes("check of a large screen", n/checkedCells) {
+	if n := t.store.cols * t.store.rows; n > checkedCells && !invariants.Sometimes("check of a large screen", n/checkedCells) {
 		return
 	}
 	t.checkPage()
-	for _, s := range [...]*screen{t.main, t.alt} {
+	for _, s := range [...]*screen{t.store.main, t.store.alt} {
 		if s != nil {
-			t.checkScreen(s)
+			t.store.checkScreen(s)
 		}
 	}
-	t.checkEpochs()
-	if n := len(t.styles.pens) + len(t.links.text) + len(t.clusters.text); invariants.Sometimes("check of the tables", 1+n/checkedEntries) {
-		t.checkTables()
+	t.store.checkEpochs()
+	if n := len(t.store.styles.pens) + len(t.store.links.text) + len(t.store.clusters.text); invariants.Sometimes("check of the tables", 1+n/checkedEntries) {
+		t.store.checkTables()
 	}
-	if n := int(t.hist.End() - t.hist.Oldest()); invariants.Sometimes("check of the scrollback's styles", 1+n/checkedEntries) {
-		t.hist.EachStyle(t.checkStyle)
+	if n := int(t.store.hist.End() - t.store.hist.Oldest()); invariants.Sometimes("check of the scrollback's styles", 1+n/checkedEntries) {
+		t.store.hist.EachStyle(t.store.checkStyle)
 	}
-	if t.reported != nil && t.reported.seq >= t.fullSeq {
-		t.checkReported()
+	if t.store.reported != nil && t.store.reported.seq >= t.store.fullSeq {
+		t.store.checkReported()
 	}
 }
 
 // checkPage checks the cursor, the pen, the margins and the tab stops.
 func (t *writer) checkPage() {
-	cur, r := &t.cur, &t.region
+	cur, r := &t.page.cur, &t.page.region
 	switch {
-	case t.scr == nil, t.scr != t.main && t.scr != t.alt:
+	case t.store.scr == nil, t.store.scr != t.store.main && t.store.scr != t.store.alt:
 		invariants.Failf("the screen shown is neither the main nor the alternate one")
-	case cur.y < 0, cur.y >= t.rows, cur.x < 0, cur.x > t.scr.rows[cur.y].lastColumn(t.cols):
-		invariants.Failf("the cursor is at %d,%d on a screen of %d × %d", cur.x, cur.y, t.cols, t.rows)
-	case cur.pending && cur.x != t.rightLimit() && t.mode.leftRight: // otherwise it may be at an earlier margin (xterm)
-		invariants.Failf("a wrap is pending in column %d, but the last column is %d", cur.x, t.rightLimit())
-	case r.Left < 0, r.Left > r.Right, r.Right >= t.cols, r.Top < 0, r.Top > r.Bottom, r.Bottom >= t.rows:
-		invariants.Failf("margins %+v on a screen of %d × %d", *r, t.cols, t.rows)
-	case !t.mode.leftRight && (r.Left != 0 || r.Right != t.cols-1):
-		invariants.Failf("margins %+v on a screen of %d columns without DECLRMM", *r, t.cols)
-	case len(t.tabs) != t.cols:
-		invariants.Failf("%d tab stops for %d columns", len(t.tabs), t.cols)
+	case cur.y < 0, cur.y >= t.store.rows, cur.x < 0, cur.x > t.store.scr.rows[cur.y].lastColumn(t.store.cols):
+		invariants.Failf("the cursor is at %d,%d on a screen of %d × %d", cur.x, cur.y, t.store.cols, t.store.rows)
+	case cur.pending && cur.x != t.page.rightLimit() && t.page.mode.leftRight: // otherwise it may be at an earlier margin (xterm)
+		invariants.Failf("a wrap is pending in column %d, but the last column is %d", cur.x, t.page.rightLimit())
+	case r.Left < 0, r.Left > r.Right, r.Right >= t.store.cols, r.Top < 0, r.Top > r.Bottom, r.Bottom >= t.store.rows:
+		invariants.Failf("margins %+v on a screen of %d × %d", *r, t.store.cols, t.store.rows)
+	case !t.page.mode.leftRight && (r.Left != 0 || r.Right != t.store.cols-1):
+		invariants.Failf("margins %+v on a screen of %d columns without DECLRMM", *r, t.store.cols)
+	case len(t.page.tabs) != t.store.cols:
+		invariants.Failf("%d tab stops for %d columns", len(t.page.tabs), t.store.cols)
 	}
-	t.checkStyle(t.penStyle)
-	if !t.penChanged && t.styles.pens[t.penStyle] != cur.pen {
-		invariants.Failf("style %d is %+v, but the pen is %+v", t.penStyle, t.styles.pens[t.penStyle], cur.pen)
+	t.store.checkStyle(t.page.penStyle)
+	if !t.page.penChanged && t.store.styles.pens[t.page.penStyle] != cur.pen {
+		invariants.Failf("style %d is %+v, but the pen is %+v", t.page.penStyle, t.store.styles.pens[t.page.penStyle], cur.pen)
 	}
-	t.checkGlyph(t.last.Glyph)
-	t.checkLink(cur.pen)
+	t.store.checkGlyph(t.last.Glyph)
+	t.store.checkLink(cur.pen)
 }
 
 // checkScreen checks the cells of a screen and its row states.

@@ -10,36 +10,36 @@ const (
 )
 
 // executeControl executes a C0 control.
-func (t *Terminal) executeControl(b byte) {
+func (t *interpreter) executeControl(b byte) {
 	if b != del && b != esc {
-		t.joinOK = false
+		t.writer.joinOK = false
 	}
 	switch b {
 	case bel:
-		t.bells++
-		t.sendEvent(BellEvent{})
+		t.host.bells++
+		t.host.sendEvent(BellEvent{})
 	case '\b':
-		t.cursorBack(1)
+		t.page.cursorBack(1)
 	case '\t':
-		t.tabForward(1)
+		t.writer.tabForward(1)
 	case '\n', '\v', '\f':
-		t.index()
-		if t.mode.newline {
-			t.carriageReturn()
+		t.page.index()
+		if t.page.mode.newline {
+			t.page.carriageReturn()
 		}
 	case '\r':
-		t.carriageReturn()
+		t.page.carriageReturn()
 	case 0x0E:
-		t.cur.gl = 1
+		t.page.cur.gl = 1
 	case 0x0F:
-		t.cur.gl = 0
+		t.page.cur.gl = 0
 	case can, sub:
-		t.ps.state = stateGround
+		t.host.ps.state = stateGround
 	case esc:
 		t.startEscape()
 	case del:
-		if t.nextCharset().Has96() && t.ps.state == stateGround {
-			t.printCharset([]byte{del})
+		if t.writer.nextCharset().Has96() && t.host.ps.state == stateGround {
+			t.writer.printCharset([]byte{del})
 		}
 	}
 }
@@ -51,75 +51,75 @@ func (t *page) index() {
 }
 
 // executeC1 executes a C1 control sent as a code point from U+0080 to U+009F.
-func (t *Terminal) executeC1(r rune) {
-	t.joinOK = false
+func (t *interpreter) executeC1(r rune) {
+	t.writer.joinOK = false
 	b := byte(r) - 0x40
 	t.startEscape()
 	if t.startSequence(b) {
 		return
 	}
-	t.ps.state = stateGround
+	t.host.ps.state = stateGround
 	t.dispatchEscape(b)
 }
 
 // dispatchEscape executes an escape sequence with final byte b.
-func (t *Terminal) dispatchEscape(b byte) {
-	switch t.ps.inter {
+func (t *interpreter) dispatchEscape(b byte) {
+	switch t.host.ps.inter {
 	case 0:
 		t.dispatchPlainEscape(b)
 	case '#':
 		if b == '8' {
-			t.fillAlignment()
+			t.page.fillAlignment()
 		} else if size, ok := parseLineSize(b); ok {
-			t.setLineSize(size)
+			t.page.setLineSize(size)
 		}
 	case '(', ')', '*', '+':
-		t.designate(int(t.ps.inter-'('), b)
+		t.writer.designate(int(t.host.ps.inter-'('), b)
 	case '-', '.', '/':
-		t.designate96(int(t.ps.inter-'-')+1, b)
+		t.writer.designate96(int(t.host.ps.inter-'-')+1, b)
 	}
 }
 
-func (t *Terminal) dispatchPlainEscape(b byte) {
+func (t *interpreter) dispatchPlainEscape(b byte) {
 	switch b {
 	case '7':
-		t.saveCursor()
+		t.page.saveCursor()
 	case '8':
-		t.restoreCursor()
+		t.page.restoreCursor()
 	case 'D':
-		t.index()
+		t.page.index()
 	case 'E':
-		t.index()
-		t.carriageReturn()
+		t.page.index()
+		t.page.carriageReturn()
 	case 'H':
-		t.tabs[t.cur.x] = true
+		t.page.tabs[t.page.cur.x] = true
 	case 'M':
-		t.cur.pending = false
-		t.reverseLineFeed()
+		t.page.cur.pending = false
+		t.page.reverseLineFeed()
 	case 'N':
-		t.cur.single = 2
+		t.page.cur.single = 2
 	case 'O':
-		t.cur.single = 3
+		t.page.cur.single = 3
 	case 'V':
-		t.setGuard(true)
+		t.page.setGuard(true)
 	case 'W':
-		t.setGuard(false)
+		t.page.setGuard(false)
 	case 'Z':
-		t.reportAttributes(0)
+		t.host.reportAttributes(0)
 	case 'c':
 		t.hardReset()
 	case '=':
-		t.mode.keys.appKeypad = true
+		t.page.mode.keys.appKeypad = true
 	case '>':
-		t.mode.keys.appKeypad = false
+		t.page.mode.keys.appKeypad = false
 	case 'n':
-		t.cur.gl = 2
+		t.page.cur.gl = 2
 	case 'o':
-		t.cur.gl = 3
+		t.page.cur.gl = 3
 	case '6':
-		t.backIndex()
+		t.page.backIndex()
 	case '9':
-		t.forwardIndex()
+		t.page.forwardIndex()
 	}
 }
 

@@ -3,13 +3,13 @@ package vt
 import "tandem/engine/styled"
 
 // dispatchCSI executes a control sequence. Names follow ECMA-48 and xterm's ctlseqs.
-func (t *Terminal) dispatchCSI(b byte) {
+func (t *interpreter) dispatchCSI(b byte) {
 	switch {
-	case t.ps.inter != 0:
+	case t.host.ps.inter != 0:
 		t.csiInter(b)
-	case t.ps.prefix == 0:
+	case t.host.ps.prefix == 0:
 		t.csi(b)
-	case t.ps.prefix == '?':
+	case t.host.ps.prefix == '?':
 		t.csiPrivate(b)
 	default:
 		t.csiOther(b)
@@ -17,36 +17,36 @@ func (t *Terminal) dispatchCSI(b byte) {
 }
 
 // csi executes sequences without a prefix or an intermediate.
-func (t *Terminal) csi(b byte) {
+func (t *interpreter) csi(b byte) {
 	switch b {
 	case 'm':
-		t.cur.pen.applySGR(t.ps.params[:t.ps.n], t.ps.sub)
-		t.penChanged = true
+		t.page.cur.pen.applySGR(t.host.ps.params[:t.host.ps.n], t.host.ps.sub)
+		t.page.penChanged = true
 	case '@':
-		t.insertChars(t.param(0, 1))
+		t.page.insertChars(t.host.param(0, 1))
 	case 'P':
-		t.deleteChars(t.param(0, 1))
+		t.page.deleteChars(t.host.param(0, 1))
 	case 'X':
-		t.cur.pending = false
-		t.eraseSpan(t.cur.x, t.cur.y, min(t.param(0, 1), t.cols-t.cur.x), t.mode.guarded)
+		t.page.cur.pending = false
+		t.page.eraseSpan(t.page.cur.x, t.page.cur.y, min(t.host.param(0, 1), t.store.cols-t.page.cur.x), t.page.mode.guarded)
 	case 'J':
-		t.eraseDisplay(t.param(0, 0), t.mode.guarded && t.param(0, 0) != 3)
+		t.page.eraseDisplay(t.host.param(0, 0), t.page.mode.guarded && t.host.param(0, 0) != 3)
 	case 'K':
-		t.eraseLine(t.param(0, 0), t.mode.guarded)
+		t.page.eraseLine(t.host.param(0, 0), t.page.mode.guarded)
 	case 'L':
-		t.insertLines(t.param(0, 1))
+		t.page.insertLines(t.host.param(0, 1))
 	case 'M':
-		t.deleteLines(t.param(0, 1))
+		t.page.deleteLines(t.host.param(0, 1))
 	case 'S':
-		t.scrollUp(t.region, t.param(0, 1), true)
+		t.page.scrollUp(t.page.region, t.host.param(0, 1), true)
 	case 'T':
-		if explicit := t.ps.set&1 != 0; t.ps.n <= 1 && !(explicit && t.ps.params[0] == 0) { // otherwise it is mouse tracking
-			t.scrollDown(t.region, t.param(0, 1))
+		if explicit := t.host.ps.set&1 != 0; t.host.ps.n <= 1 && !(explicit && t.host.ps.params[0] == 0) { // otherwise it is mouse tracking
+			t.page.scrollDown(t.page.region, t.host.param(0, 1))
 		}
 	case '^':
-		t.scrollDown(t.region, t.param(0, 1))
+		t.page.scrollDown(t.page.region, t.host.param(0, 1))
 	case 'b':
-		t.repeatLast(t.param(0, 1))
+		t.writer.repeatLast(t.host.param(0, 1))
 	case 'h', 'l':
 		t.setModes(false, b == 'h')
 	default:
@@ -55,157 +55,157 @@ func (t *Terminal) csi(b byte) {
 }
 
 // csiCursor executes sequences for the cursor, margins and tab stops.
-func (t *Terminal) csiCursor(b byte) {
-	n := t.param(0, 1)
+func (t *interpreter) csiCursor(b byte) {
+	n := t.host.param(0, 1)
 	switch b {
 	case 'A':
-		t.cursorUp(n)
+		t.page.cursorUp(n)
 	case 'B':
-		t.cursorDown(n)
+		t.page.cursorDown(n)
 	case 'C':
-		t.cursorForward(n)
+		t.page.cursorForward(n)
 	case 'D':
-		t.cursorBack(n)
+		t.page.cursorBack(n)
 	case 'E':
-		t.cursorDown(n)
-		t.carriageReturn()
+		t.page.cursorDown(n)
+		t.page.carriageReturn()
 	case 'F':
-		t.cursorUp(n)
-		t.carriageReturn()
+		t.page.cursorUp(n)
+		t.page.carriageReturn()
 	case 'G', '`':
-		_, y0 := t.origin()
-		t.moveToOrigin(n-1, t.cur.y-y0)
+		_, y0 := t.page.origin()
+		t.page.moveToOrigin(n-1, t.page.cur.y-y0)
 	case 'H', 'f':
-		t.moveToOrigin(t.param(1, 1)-1, n-1)
+		t.page.moveToOrigin(t.host.param(1, 1)-1, n-1)
 	case 'a':
-		t.moveBy(n, 0)
+		t.page.moveBy(n, 0)
 	case 'd':
-		x0, _ := t.origin()
-		t.moveToOrigin(t.cur.x-x0, n-1)
+		x0, _ := t.page.origin()
+		t.page.moveToOrigin(t.page.cur.x-x0, n-1)
 	case 'e':
-		t.moveBy(0, n)
+		t.page.moveBy(0, n)
 	case 'I':
-		t.tabForward(n)
+		t.writer.tabForward(n)
 	case 'Z':
-		t.tabBackward(n)
+		t.page.tabBackward(n)
 	case 'g':
-		t.clearTabs(t.param(0, 0))
+		t.host.clearTabs(t.host.param(0, 0))
 	case 'r':
-		t.setTopBottom()
+		t.host.setTopBottom()
 	case 's':
-		t.setLeftRight()
+		t.host.setLeftRight()
 	case 'u':
-		t.restoreCursor()
+		t.page.restoreCursor()
 	default:
 		t.csiReport(b)
 	}
 }
 
 // csiReport executes queries.
-func (t *Terminal) csiReport(b byte) {
+func (t *interpreter) csiReport(b byte) {
 	switch b {
 	case 'c':
-		t.reportAttributes(0)
+		t.host.reportAttributes(0)
 	case 'n':
-		t.reportStatus(false)
+		t.host.reportStatus(false)
 	case 't':
-		t.windowOperation()
+		t.host.windowOperation()
 	case 'x':
-		t.reportParameters()
+		t.host.reportParameters()
 	}
 }
 
 func (t *host) clearTabs(how int) {
 	switch how {
 	case 0:
-		t.tabs[t.cur.x] = false
+		t.page.tabs[t.page.cur.x] = false
 	case 3:
-		clear(t.tabs)
+		clear(t.page.tabs)
 	}
 }
 
 // setTopBottom implements DECSTBM.
 func (t *host) setTopBottom() {
-	top, bottom := t.param(0, 1), min(t.param(1, t.rows), t.rows)
+	top, bottom := t.param(0, 1), min(t.param(1, t.store.rows), t.store.rows)
 	if top < bottom {
-		t.region.Top, t.region.Bottom = top-1, bottom-1
-		t.moveToOrigin(0, 0)
+		t.page.region.Top, t.page.region.Bottom = top-1, bottom-1
+		t.page.moveToOrigin(0, 0)
 	}
 }
 
 // setLeftRight implements DECSLRM if DECLRMM is set, otherwise SCOSC.
 func (t *host) setLeftRight() {
-	if !t.mode.leftRight {
+	if !t.page.mode.leftRight {
 		if t.ps.n == 0 {
-			t.saveCursor()
+			t.page.saveCursor()
 		}
 		return
 	}
-	left, right := t.param(0, 1), min(t.param(1, t.cols), t.cols)
+	left, right := t.param(0, 1), min(t.param(1, t.store.cols), t.store.cols)
 	if left < right {
-		t.region.Left, t.region.Right = left-1, right-1
-		t.moveToOrigin(0, 0)
+		t.page.region.Left, t.page.region.Right = left-1, right-1
+		t.page.moveToOrigin(0, 0)
 	}
 }
 
 // csiPrivate executes sequences with the prefix ?.
-func (t *Terminal) csiPrivate(b byte) {
+func (t *interpreter) csiPrivate(b byte) {
 	switch b {
 	case 'h', 'l':
 		t.setModes(true, b == 'h')
 	case 'J':
-		t.eraseDisplay(t.param(0, 0), true)
+		t.page.eraseDisplay(t.host.param(0, 0), true)
 	case 'K':
-		t.eraseLine(t.param(0, 0), true)
+		t.page.eraseLine(t.host.param(0, 0), true)
 	case 'n':
-		t.reportStatus(true)
+		t.host.reportStatus(true)
 	case 's':
 		t.saveModes()
 	case 'r':
 		t.restoreModes()
 	case 'u':
-		t.reportKitty()
+		t.host.reportKitty()
 	case 'm':
-		t.reportModifyKeys()
+		t.host.reportModifyKeys()
 	case 'S':
-		t.reportGraphics()
+		t.host.reportGraphics()
 	case 'W':
-		if t.param(0, 0) == 5 {
-			t.tabs = defaultTabs(nil, t.cols)
+		if t.host.param(0, 0) == 5 {
+			t.page.tabs = defaultTabs(nil, t.store.cols)
 		}
 	}
 }
 
 // csiOther executes sequences with the prefixes <, = and >.
-func (t *Terminal) csiOther(b byte) {
-	switch prefix := t.ps.prefix; b {
+func (t *interpreter) csiOther(b byte) {
+	switch prefix := t.host.ps.prefix; b {
 	case 'c':
-		t.reportAttributes(prefix)
+		t.host.reportAttributes(prefix)
 	case 'u':
-		t.setKittyFlags(prefix)
+		t.host.setKittyFlags(prefix)
 	case 'm':
 		if prefix == '>' {
-			t.setModifyKeys()
+			t.host.setModifyKeys()
 		}
 	case 'n':
-		if prefix == '>' && t.param(0, 0) == 4 {
-			t.mode.keys.modifyOther = 0
+		if prefix == '>' && t.host.param(0, 0) == 4 {
+			t.page.mode.keys.modifyOther = 0
 		}
 	case 'q':
-		if prefix == '>' && t.param(0, 0) == 0 {
-			t.sendReply([]byte("\x1bP>|tandem\x1b\\"))
+		if prefix == '>' && t.host.param(0, 0) == 0 {
+			t.host.sendReply([]byte("\x1bP>|tandem\x1b\\"))
 		}
 	}
 }
 
 // csiInter executes sequences with an intermediate.
-func (t *Terminal) csiInter(b byte) {
-	switch t.ps.inter {
+func (t *interpreter) csiInter(b byte) {
+	switch t.host.ps.inter {
 	case '$':
 		if b == 'p' {
-			t.reportMode(t.ps.prefix == '?')
-		} else if t.ps.prefix == 0 {
-			t.csiRect(b)
+			t.reportMode(t.host.ps.prefix == '?')
+		} else if t.host.ps.prefix == 0 {
+			t.host.csiRect(b)
 		}
 	case ' ':
 		t.csiSpace(b)
@@ -215,60 +215,60 @@ func (t *Terminal) csiInter(b byte) {
 		}
 	case '"':
 		if b == 'q' {
-			t.setProtection(t.param(0, 0))
+			t.page.setProtection(t.host.param(0, 0))
 		} else if b == 'p' {
-			t.setLevel(t.param(0, 0) - 60)
+			t.setLevel(t.host.param(0, 0) - 60)
 		}
 	case '\'':
-		if b == '}' && t.inRegion() {
-			t.shiftColumns(t.cur.x, t.param(0, 1))
-		} else if b == '~' && t.inRegion() {
-			t.shiftColumns(t.cur.x, -t.param(0, 1))
+		if b == '}' && t.page.inRegion() {
+			t.page.shiftColumns(t.page.cur.x, t.host.param(0, 1))
+		} else if b == '~' && t.page.inRegion() {
+			t.page.shiftColumns(t.page.cur.x, -t.host.param(0, 1))
 		}
 	case '#':
 		t.csiHash(b)
 	case '*':
 		if b == 'x' {
-			t.mode.rectExtent = uint8(min(t.param(0, 0), 2))
+			t.page.mode.rectExtent = uint8(min(t.host.param(0, 0), 2))
 		} else if b == 'y' {
-			t.reportChecksum()
+			t.host.reportChecksum()
 		}
 	}
 }
 
 // csiHash executes sequences with the intermediate #.
-func (t *Terminal) csiHash(b byte) {
+func (t *interpreter) csiHash(b byte) {
 	switch b {
 	case '{', 'p':
-		t.pushStyle()
+		t.host.pushStyle()
 	case '}', 'q':
-		t.popStyle()
+		t.host.popStyle()
 	case 'y':
-		t.mode.checksum = uint8(t.param(0, 0) & checksumAll)
+		t.page.mode.checksum = uint8(t.host.param(0, 0) & checksumAll)
 	}
 }
 
 // csiSpace executes sequences with a space as intermediate.
-func (t *Terminal) csiSpace(b byte) {
+func (t *interpreter) csiSpace(b byte) {
 	switch b {
 	case 'q':
-		t.cursorStyle(t.param(0, 0))
+		t.page.cursorStyle(t.host.param(0, 0))
 	case '@':
-		t.scrollColumns(t.param(0, 1), false)
+		t.scrollColumns(t.host.param(0, 1), false)
 	case 'A':
-		t.scrollColumns(t.param(0, 1), true)
+		t.scrollColumns(t.host.param(0, 1), true)
 	}
 }
 
 // scrollColumns implements SL and SR.
-func (t *Terminal) scrollColumns(n int, right bool) {
-	if !t.inRegion() {
+func (t *interpreter) scrollColumns(n int, right bool) {
+	if !t.page.inRegion() {
 		return
 	}
 	if !right {
 		n = -n
 	}
-	t.shiftColumns(t.region.Left, n)
+	t.page.shiftColumns(t.page.region.Left, n)
 }
 
 // setProtection implements DECSCA: cells written from now on are safe from selective erase, or not.
@@ -293,12 +293,12 @@ func (t *page) protectPen(on bool) {
 }
 
 // setLevel implements DECSCL: a soft reset, then the features of level n.
-func (t *Terminal) setLevel(n int) {
+func (t *interpreter) setLevel(n int) {
 	if n < 1 || n > maxLevel {
 		return
 	}
 	t.softReset()
-	t.mode.level = uint8(n)
+	t.page.mode.level = uint8(n)
 }
 
 // cursorStyle implements DECSCUSR.

@@ -3,17 +3,17 @@ package vt
 import "tandem/engine/styled"
 
 // Cursor returns the cursor of the current screen.
-func (t *host) Cursor() styled.Cursor {
+func (t *Terminal) Cursor() styled.Cursor {
 	return styled.Cursor{
-		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursor.on,
-		Shape: t.mode.cursor.shape, Blink: t.mode.cursor.blink, Own: !t.mode.cursor.chosen, Color: t.colors.Cursor(),
+		X: t.page.cur.x, Y: t.page.cur.y, Visible: t.page.mode.cursor.on,
+		Shape: t.page.mode.cursor.shape, Blink: t.page.mode.cursor.blink, Own: !t.page.mode.cursor.chosen, Color: t.host.colors.Cursor(),
 	}
 }
 
 // moveTo moves the cursor, clamped to the screen.
 func (t *page) moveTo(x, y int) {
-	t.cur.y = min(max(y, 0), t.rows-1)
-	t.cur.x = min(max(x, 0), t.scr.rows[t.cur.y].lastColumn(t.cols))
+	t.cur.y = min(max(y, 0), t.store.rows-1)
+	t.cur.x = min(max(x, 0), t.store.scr.rows[t.cur.y].lastColumn(t.store.cols))
 	t.cur.pending = false
 }
 
@@ -52,7 +52,7 @@ func (t *page) cursorUp(n int) {
 }
 
 func (t *page) cursorDown(n int) {
-	bottom := t.rows - 1
+	bottom := t.store.rows - 1
 	if t.cur.y <= t.region.Bottom {
 		bottom = t.region.Bottom
 	}
@@ -78,7 +78,7 @@ func (t *page) cursorBackWrapping(n int) {
 		t.cur.pending = false
 	}
 	// The program's count may be huge; one round over the screen bounds the loop.
-	for n = min(n, t.cols*t.rows); n > 0; {
+	for n = min(n, t.store.cols*t.store.rows); n > 0; {
 		left := t.leftLimit()
 		if step := min(n, t.cur.x-left); step > 0 {
 			t.moveTo(t.cur.x-step, t.cur.y)
@@ -99,7 +99,7 @@ func (t *page) previousRow() (y int, ok bool) {
 	y = t.cur.y - 1
 	top := y < 0 || t.cur.y == t.region.Top
 	if !t.mode.reverseAll {
-		return y, !top && t.scr.rows[y].wrapped
+		return y, !top && t.store.scr.rows[y].wrapped
 	}
 	if top {
 		y = t.region.Bottom
@@ -117,11 +117,11 @@ func (t *page) leftLimit() int {
 
 // rightLimit returns the last column for text and CUF.
 func (t *page) rightLimit() int {
-	row := &t.scr.rows[t.cur.y]
+	row := &t.store.scr.rows[t.cur.y]
 	if row.size == styled.SingleSize && t.cur.x <= t.region.Right {
 		return t.region.Right
 	}
-	return row.lastColumn(t.cols)
+	return row.lastColumn(t.store.cols)
 }
 
 func (t *page) carriageReturn() {
@@ -145,18 +145,18 @@ func defaultTabs(old []bool, cols int) []bool {
 // mode 41 the wrap comes first, to the first column regardless of margins, without joining lines
 // (xterm's TabNext).
 func (t *writer) tabForward(n int) {
-	if t.cur.pending && t.mode.moreFix && t.mode.autowrap {
-		t.index()
-		t.moveTo(0, t.cur.y)
+	if t.page.cur.pending && t.page.mode.moreFix && t.page.mode.autowrap {
+		t.page.index()
+		t.page.moveTo(0, t.page.cur.y)
 	}
-	limit := t.rightLimit()
-	x := t.cur.x
+	limit := t.page.rightLimit()
+	x := t.page.cur.x
 	for ; n > 0 && x < limit; n-- {
-		for x++; x < limit && !t.tabs[x]; x++ {
+		for x++; x < limit && !t.page.tabs[x]; x++ {
 		}
 	}
-	if x != t.cur.x {
-		t.moveTo(x, t.cur.y)
+	if x != t.page.cur.x {
+		t.page.moveTo(x, t.page.cur.y)
 	}
 }
 

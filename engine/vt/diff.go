@@ -45,26 +45,26 @@ const maxKeptDiffs = 64
 // screen's rows of newer ones; the rest must be fetched with Lines.
 func (t *Terminal) Diff(since uint64) Diff {
 	d := Diff{
-		Seq: t.epoch, Cols: t.cols, Rows: t.rows,
-		Oldest: t.hist.Oldest(), First: t.hist.End(),
-		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.title, Bells: t.bells,
+		Seq: t.store.epoch, Cols: t.store.cols, Rows: t.store.rows,
+		Oldest: t.store.hist.Oldest(), First: t.store.hist.End(),
+		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.host.title, Bells: t.host.bells,
 	}
-	first, known := t.topRowAt(since)
-	d.Full = since == 0 || since < t.fullSeq || since >= t.epoch || since < t.lostVersion && !known
+	first, known := t.store.topRowAt(since)
+	d.Full = since == 0 || since < t.store.fullSeq || since >= t.store.epoch || since < t.store.lostVersion && !known
 	if !d.Full {
-		d.Lines = t.changedScrollback(since, first)
+		d.Lines = t.store.changedScrollback(since, first)
 	}
-	for y := range t.rows {
-		if d.Full || t.scr.rows[y].version > since {
-			d.Lines = append(d.Lines, styled.NumberedLine{N: t.hist.End() + int64(y), Line: t.screenLine(y)})
+	for y := range t.store.rows {
+		if d.Full || t.store.scr.rows[y].version > since {
+			d.Lines = append(d.Lines, styled.NumberedLine{N: t.store.hist.End() + int64(y), Line: t.store.screenLine(y)})
 		}
 	}
-	t.taken[t.epoch%maxKeptDiffs] = diffRecord{t.epoch, t.hist.End()}
+	t.store.taken[t.store.epoch%maxKeptDiffs] = diffRecord{t.store.epoch, t.store.hist.End()}
 	if invariants.Enabled {
-		t.recordReported()
+		t.store.recordReported()
 	}
 	// Later changes must be newer than this diff.
-	t.epoch++
+	t.store.epoch++
 	return d
 }
 
@@ -115,7 +115,7 @@ func (t *store) internCluster(b []byte) grid.Glyph {
 
 // Lines returns up to n lines starting at absolute line number from; the scrollback and the screen
 // are one sequence. It skips lines no longer kept.
-func (t *store) Lines(from int64, n int) []styled.NumberedLine {
+func (t *Terminal) Lines(from int64, n int) []styled.NumberedLine {
 	oldest, _, end := t.Bounds()
 	// Compared this way, because from+n could overflow.
 	if gone := oldest - int64(max(n, 0)); n <= 0 || from >= end || from <= gone {
@@ -127,10 +127,10 @@ func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 	end = from + min(int64(n), end-from)
 	var lines []styled.NumberedLine
 	for i := from; i < end; i++ {
-		if i < t.hist.End() {
-			lines = append(lines, t.scrollbackLine(i))
+		if i < t.store.hist.End() {
+			lines = append(lines, t.store.scrollbackLine(i))
 		} else {
-			lines = append(lines, styled.NumberedLine{N: i, Line: t.screenLine(int(i - t.hist.End()))})
+			lines = append(lines, styled.NumberedLine{N: i, Line: t.store.screenLine(int(i - t.store.hist.End()))})
 		}
 	}
 	return lines
@@ -138,21 +138,21 @@ func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 
 // Bounds returns the oldest line kept, the line number of the screen's top row, and the number
 // after the last row.
-func (t *store) Bounds() (oldest, first, end int64) {
-	return t.hist.Oldest(), t.hist.End(), t.hist.End() + int64(t.rows)
+func (t *Terminal) Bounds() (oldest, first, end int64) {
+	return t.store.hist.Oldest(), t.store.hist.End(), t.store.hist.End() + int64(t.store.rows)
 }
 
 // Text returns the current screen without styles: rows without trailing spaces, joined with
 // newlines.
-func (t *store) Text() string {
+func (t *Terminal) Text() string {
 	var b []byte
-	for y := range t.rows {
+	for y := range t.store.rows {
 		if y > 0 {
 			b = append(b, '\n')
 		}
 		from := len(b)
-		for _, c := range t.scr.grid.Row(y) {
-			b = t.appendGlyph(b, c.Glyph)
+		for _, c := range t.store.scr.grid.Row(y) {
+			b = t.store.appendGlyph(b, c.Glyph)
 		}
 		for len(b) > from && b[len(b)-1] == ' ' {
 			b = b[:len(b)-1]

@@ -29,28 +29,28 @@ func (t *store) splitColumns(r grid.Rect) {
 
 // eraseCells blanks n cells of a row.
 func (t *page) eraseCells(x, y, n int, s grid.StyleID) {
-	n = min(n, t.cols-x)
+	n = min(n, t.store.cols-x)
 	if n <= 0 {
 		return
 	}
-	row := &t.scr.rows[y]
-	t.splitWide(x, y)
-	t.splitWide(x+n, y)
-	t.scr.grid.Erase(x, y, n, s)
-	if t.scr.strips != nil {
-		t.cutTextStrips(x, y, n)
+	row := &t.store.scr.rows[y]
+	t.store.splitWide(x, y)
+	t.store.splitWide(x+n, y)
+	t.store.scr.grid.Erase(x, y, n, s)
+	if t.store.scr.strips != nil {
+		t.store.cutTextStrips(x, y, n)
 	}
-	row.version = t.epoch
+	row.version = t.store.epoch
 	// Cells erased in a background colour are not blank in the default style.
 	if s != 0 {
 		row.used = max(row.used, int16(x+n))
 	} else if x+n >= int(row.used) {
 		row.used = min(row.used, int16(x))
 	}
-	if x+n == t.cols {
+	if x+n == t.store.cols {
 		row.wrapped = false
 	}
-	if n == t.cols {
+	if n == t.store.cols {
 		row.wide = 0
 	}
 }
@@ -58,24 +58,24 @@ func (t *page) eraseCells(x, y, n int, s grid.StyleID) {
 // eraseRows blanks whole rows.
 func (t *page) eraseRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
-		t.eraseCells(0, y, t.cols, t.blankID())
+		t.eraseCells(0, y, t.store.cols, t.blankID())
 		t.setSingleSize(y)
-		t.scr.rows[y].mark = 0
+		t.store.scr.rows[y].mark = 0
 	}
-	t.dropStrips(top, bottom)
+	t.store.dropStrips(top, bottom)
 }
 
 // insertCells inserts n blanks at x. The cells up to column right move right, and the last ones are
 // lost.
 func (t *page) insertCells(x, y, right, n int) {
 	n = min(n, right-x+1)
-	t.splitWide(x, y)
-	t.splitWide(right+1, y)
-	t.splitWide(right+1-n, y)
-	t.scr.grid.Insert(x, y, right, n, t.blankID())
-	t.cutTextStrips(x, y, right+1-x)
-	if row := &t.scr.rows[y]; int(row.wide) > x {
-		row.wide = int16(t.cols)
+	t.store.splitWide(x, y)
+	t.store.splitWide(right+1, y)
+	t.store.splitWide(right+1-n, y)
+	t.store.scr.grid.Insert(x, y, right, n, t.blankID())
+	t.store.cutTextStrips(x, y, right+1-x)
+	if row := &t.store.scr.rows[y]; int(row.wide) > x {
+		row.wide = int16(t.store.cols)
 	}
 	t.noteShift(right, y)
 }
@@ -83,18 +83,18 @@ func (t *page) insertCells(x, y, right, n int) {
 // deleteCells removes n cells at x. Those up to column right move left.
 func (t *page) deleteCells(x, y, right, n int) {
 	n = min(n, right-x+1)
-	t.splitWide(x, y)
-	t.splitWide(x+n, y)
-	t.splitWide(right+1, y)
-	t.scr.grid.Delete(x, y, right, n, t.blankID())
-	t.cutTextStrips(x, y, right+1-x)
+	t.store.splitWide(x, y)
+	t.store.splitWide(x+n, y)
+	t.store.splitWide(right+1, y)
+	t.store.scr.grid.Delete(x, y, right, n, t.blankID())
+	t.store.cutTextStrips(x, y, right+1-x)
 	t.noteShift(right, y)
 }
 
 func (t *page) noteShift(right, y int) {
-	t.noteWritten(y, t.cols)
-	if right == t.cols-1 {
-		t.scr.rows[y].wrapped = false
+	t.store.noteWritten(y, t.store.cols)
+	if right == t.store.cols-1 {
+		t.store.scr.rows[y].wrapped = false
 	}
 }
 
@@ -151,11 +151,11 @@ func (t *page) eraseLine(how int, selective bool) {
 	x, y := t.cur.x, t.cur.y
 	switch how {
 	case 0:
-		t.eraseSpan(x, y, t.cols-x, selective)
+		t.eraseSpan(x, y, t.store.cols-x, selective)
 	case 1:
 		t.eraseSpan(0, y, x+1, selective)
 	case 2:
-		t.eraseSpan(0, y, t.cols, selective)
+		t.eraseSpan(0, y, t.store.cols, selective)
 	}
 }
 
@@ -168,53 +168,53 @@ func (t *page) eraseDisplay(how int, selective bool) {
 	case 0:
 		if t.cur.x == 0 {
 			// The erased row no longer continues the row above.
-			t.unwrapRow(y - 1)
-			t.scr.rows[y].mark = 0
+			t.store.unwrapRow(y - 1)
+			t.store.scr.rows[y].mark = 0
 		}
 		if t.cur.x == 0 && y == 0 {
 			t.setSingleSize(y)
 		}
 		t.eraseLine(0, selective)
-		t.eraseLines(y+1, t.rows-1, selective)
+		t.eraseLines(y+1, t.store.rows-1, selective)
 	case 1:
-		t.unwrapRow(-1)
+		t.store.unwrapRow(-1)
 		t.eraseLines(0, y-1, selective)
 		t.eraseLine(1, selective)
-		if t.cur.x == t.cols-1 && y == t.rows-1 {
+		if t.cur.x == t.store.cols-1 && y == t.store.rows-1 {
 			t.setSingleSize(y)
 		}
 	case 2:
 		t.cur.pending = false
-		if !selective && t.scr == t.main {
+		if !selective && t.store.scr == t.store.main {
 			t.keepScreen()
 		}
-		t.unwrapRow(-1)
-		t.eraseLines(0, t.rows-1, selective)
-		t.dropStrips(0, t.rows-1)
+		t.store.unwrapRow(-1)
+		t.eraseLines(0, t.store.rows-1, selective)
+		t.store.dropStrips(0, t.store.rows-1)
 	case 3:
 		if !selective {
-			t.hist.Clear()
-			clear(t.scrolledVersions)
-			t.lostVersion = 0
+			t.store.hist.Clear()
+			clear(t.store.scrolledVersions)
+			t.store.lostVersion = 0
 		}
 	}
 }
 
 func (t *page) eraseLines(top, bottom int, selective bool) {
 	for y := top; y <= bottom; y++ {
-		t.eraseSpan(0, y, t.cols, selective)
+		t.eraseSpan(0, y, t.store.cols, selective)
 		t.setSingleSize(y)
-		t.scr.rows[y].mark = 0
+		t.store.scr.rows[y].mark = 0
 	}
 }
 
 // keepScreen scrolls the used rows into the scrollback, where a cleared screen stays readable.
 func (t *page) keepScreen() {
-	used := t.usedRows()
+	used := t.store.usedRows()
 	if used == 0 {
 		return
 	}
-	all := grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
+	all := grid.Rect{Right: t.store.cols - 1, Bottom: t.store.rows - 1}
 	t.scrollUp(all, used, true)
 }
 
@@ -234,11 +234,11 @@ func (t *page) eraseSpan(x, y, n int, selective bool) {
 		return
 	}
 	for i := x; i < x+n; i++ {
-		if t.isProtected(i, y) {
+		if t.store.isProtected(i, y) {
 			continue
 		}
 		start := i
-		for i < x+n && !t.isProtected(i, y) {
+		for i < x+n && !t.store.isProtected(i, y) {
 			i++
 		}
 		t.eraseCells(start, y, i-start, t.blankID())
@@ -253,17 +253,17 @@ func (t *store) isProtected(x, y int) bool {
 func (t *page) fillAlignment() {
 	t.cur.pen.applySGR(nil, 0)
 	t.penChanged = true
-	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
+	t.region = grid.Rect{Right: t.store.cols - 1, Bottom: t.store.rows - 1}
 	t.cur.origin = false
 	t.moveTo(0, 0)
-	row := make([]byte, t.cols)
+	row := make([]byte, t.store.cols)
 	for x := range row {
 		row[x] = 'E'
 	}
-	for y := range t.rows {
-		t.eraseCells(0, y, t.cols, 0)
+	for y := range t.store.rows {
+		t.eraseCells(0, y, t.store.cols, 0)
 		t.setSingleSize(y)
-		t.scr.grid.PutASCII(0, y, row, 0)
-		t.noteWritten(y, t.cols)
+		t.store.scr.grid.PutASCII(0, y, row, 0)
+		t.store.noteWritten(y, t.store.cols)
 	}
 }

@@ -18,27 +18,27 @@ import (
 // before p ends: it sends them to the scrollback directly, many times faster than printing them. It
 // returns the number of bytes handled, and the offset from where another call may pay off.
 func (t *writer) pushPlainLines(p []byte) (used, from int) {
-	above := t.rows - 1
+	above := t.store.rows - 1
 	if above == 0 || !t.canPushLines() {
 		return 0, 0
 	}
 	lines, end := t.countPlainLines(p)
 	// A short run gains nothing. The caller skips past it instead of counting it again.
-	if lines < 2*t.rows {
+	if lines < 2*t.store.rows {
 		return 0, end
 	}
 	// The rows on screen are older than the pushed lines, so they go first.
-	t.pushRows(above)
-	t.notePushed(lines - above)
+	t.store.pushRows(above)
+	t.store.notePushed(lines - above)
 	for range lines - above {
 		n := scan.PrintableLen(p[used:])
-		t.hist.PushText(p[used : used+n])
+		t.store.hist.PushText(p[used : used+n])
 		used += n + len("\r\n")
 	}
-	t.scr.grid.Scroll(t.region, above, 0)
-	t.moveRows(0, above, above)
-	t.touchRows(0, above)
-	t.cur.y = 0 // the remaining lines start here
+	t.store.scr.grid.Scroll(t.page.region, above, 0)
+	t.page.moveRows(0, above, above)
+	t.store.touchRows(0, above)
+	t.page.cur.y = 0 // the remaining lines start here
 	return used, end
 }
 
@@ -59,7 +59,7 @@ func (t *store) notePushed(n int) {
 func (t *writer) countPlainLines(p []byte) (lines, end int) {
 	for {
 		n := scan.PrintableLen(p[end:])
-		if n > t.cols || !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
+		if n > t.store.cols || !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
 			return lines, end
 		}
 		lines++
@@ -71,14 +71,14 @@ func (t *writer) countPlainLines(p []byte) (lines, end int) {
 // the empty last row of the main screen, printed text is unstyled, and a line feed scrolls the
 // whole screen.
 func (t *writer) canPushLines() bool {
-	row := &t.scr.rows[t.cur.y]
+	row := &t.store.scr.rows[t.page.cur.y]
 	switch {
-	case t.scr != t.main || t.scr.strips != nil,
-		t.cur.x != 0 || t.cur.y != t.rows-1 || t.cur.pending,
+	case t.store.scr != t.store.main || t.store.scr.strips != nil,
+		t.page.cur.x != 0 || t.page.cur.y != t.store.rows-1 || t.page.cur.pending,
 		row.used != 0 || row.size != styled.SingleSize || row.mark != 0,
-		t.region.Left != 0 || t.region.Right != t.cols-1 || t.region.Top != 0 || t.region.Bottom != t.rows-1,
-		t.mode.insert || t.cur.single != 0 || t.cur.g[t.cur.gl] != charset.ASCII:
+		t.page.region.Left != 0 || t.page.region.Right != t.store.cols-1 || t.page.region.Top != 0 || t.page.region.Bottom != t.store.rows-1,
+		t.page.mode.insert || t.page.cur.single != 0 || t.page.cur.g[t.page.cur.gl] != charset.ASCII:
 		return false
 	}
-	return t.penID() == 0
+	return t.page.penID() == 0
 }

@@ -35,7 +35,7 @@ func (k *kittyStack) pop(n int) {
 
 // setKittyFlags implements CSI > u (push), CSI < u (pop) and CSI = u (set).
 func (t *host) setKittyFlags(prefix byte) {
-	k := &t.scr.kitty
+	k := &t.store.scr.kitty
 	flags := uint8(t.param(0, 0) & allKittyFlags)
 	switch prefix {
 	case '>':
@@ -54,18 +54,18 @@ func (t *host) setKittyFlags(prefix byte) {
 	}
 }
 
-func (t *host) reportKitty() { t.replyf("\x1b[?%du", t.scr.kitty.flags()) }
+func (t *host) reportKitty() { t.replyf("\x1b[?%du", t.store.scr.kitty.flags()) }
 
 // setModifyKeys implements XTMODKEYS for modifyOtherKeys, the only resource programs use.
 func (t *host) setModifyKeys() {
 	if t.ps.n == 0 || t.param(0, 0) == 4 {
-		t.mode.keys.modifyOther = uint8(min(t.param(1, 0), 2))
+		t.page.mode.keys.modifyOther = uint8(min(t.param(1, 0), 2))
 	}
 }
 
 // reportModifyKeys implements XTQMODKEYS.
 func (t *host) reportModifyKeys() {
 	if t.param(0, 0) == 4 {
-		t.replyf("\x1b[>4;%dm", t.mode.keys.modifyOther)
+		t.replyf("\x1b[>4;%dm", t.page.mode.keys.modifyOther)
 	}
 }

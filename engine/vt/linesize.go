@@ -23,30 +23,30 @@ func parseLineSize(b byte) (size styled.LineSize, ok bool) {
 // Such a row is a line of its own and is never joined to its neighbours.
 func (t *page) setLineSize(size styled.LineSize) {
 	y := t.cur.y
-	if t.mode.leftRight || t.scr.rows[y].size == size {
+	if t.mode.leftRight || t.store.scr.rows[y].size == size {
 		return
 	}
-	t.unwrapRow(y - 1)
-	t.unwrapRow(y)
-	t.scr.rows[y].size = size
-	t.touchRow(y)
+	t.store.unwrapRow(y - 1)
+	t.store.unwrapRow(y)
+	t.store.scr.rows[y].size = size
+	t.store.touchRow(y)
 	t.clampCursor()
 }
 
 // setSingleSize makes row y of the current screen single size.
 func (t *page) setSingleSize(y int) {
-	if row := &t.scr.rows[y]; row.size != styled.SingleSize {
-		row.size, row.version = styled.SingleSize, t.epoch
+	if row := &t.store.scr.rows[y]; row.size != styled.SingleSize {
+		row.size, row.version = styled.SingleSize, t.store.epoch
 		t.clampCursor()
 	}
 }
 
 // setAllSingleSize makes all rows of both screens single size.
 func (t *page) setAllSingleSize() {
-	for _, s := range [...]*screen{t.main, t.alt} {
+	for _, s := range [...]*screen{t.store.main, t.store.alt} {
 		for y := 0; s != nil && y < len(s.rows); y++ {
 			if row := &s.rows[y]; row.size != styled.SingleSize {
-				row.size, row.version = styled.SingleSize, t.epoch
+				row.size, row.version = styled.SingleSize, t.store.epoch
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (s *screen) hasTailAfter(x, y int) bool {
 // clampCursor moves the cursor left if its row has become too narrow, and cancels a pending wrap if
 // the row has become wider.
 func (t *page) clampCursor() {
-	if row := &t.scr.rows[t.cur.y]; row.size != styled.SingleSize {
-		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
+	if row := &t.store.scr.rows[t.cur.y]; row.size != styled.SingleSize {
+		t.cur.x = min(t.cur.x, row.lastColumn(t.store.cols))
 	}
 	if t.cur.pending {
 		t.cur.pending = t.cur.x == t.rightLimit()

@@ -24,15 +24,15 @@ const syncLimit = 150 * time.Millisecond
 
 // Modes returns the current modes. Sync ends by itself after 150 ms.
 func (t *Terminal) Modes() Modes {
-	m := &t.mode
+	m := &t.page.mode
 	return Modes{
 		Modes: keys.Modes{
 			AppCursor: m.keys.appCursor, AppKeypad: m.keys.appKeypad, Newline: m.newline, BracketedPaste: m.paste,
-			Mouse: m.mouse.mode, MouseEncoding: m.mouse.encoding, ModifyOther: m.keys.modifyOther, Kitty: t.scr.kitty.flags(),
+			Mouse: m.mouse.mode, MouseEncoding: m.mouse.encoding, ModifyOther: m.keys.modifyOther, Kitty: t.store.scr.kitty.flags(),
 		},
-		Alt:          t.scr == t.alt,
+		Alt:          t.store.scr == t.store.alt,
 		FocusReports: m.focus, AlternateScroll: m.altScroll,
-		Sync:          m.sync && time.Since(t.syncAt) < syncLimit,
+		Sync:          m.sync && time.Since(t.host.syncAt) < syncLimit,
 		ReverseScreen: m.reverse,
 	}
 }
@@ -232,105 +232,105 @@ func mouseEncoding(n int) keys.MouseEncoding {
 }
 
 // setModes implements SM, RM, DECSET and DECRST.
-func (t *Terminal) setModes(private, on bool) {
-	for i := range max(t.ps.n, 1) {
-		n := t.param(i, 0)
+func (t *interpreter) setModes(private, on bool) {
+	for i := range max(t.host.ps.n, 1) {
+		n := t.host.param(i, 0)
 		if private {
 			t.setPrivateMode(n, on)
-		} else if f := t.mode.ansiFlag(n); f != nil {
+		} else if f := t.page.mode.ansiFlag(n); f != nil {
 			*f = on
 		}
 	}
 }
 
 // setPrivateMode sets or resets one DEC private mode.
-func (t *Terminal) setPrivateMode(n int, on bool) {
-	if f := t.mode.privateFlag(n); f != nil {
+func (t *interpreter) setPrivateMode(n int, on bool) {
+	if f := t.page.mode.privateFlag(n); f != nil {
 		*f = on
 	}
 	switch n {
 	case 3:
 		t.setColumns(on)
 	case 6:
-		t.cur.origin = on
-		t.moveToOrigin(0, 0)
+		t.page.cur.origin = on
+		t.page.moveToOrigin(0, 0)
 	case 7:
-		t.cur.pending = t.cur.pending && on
+		t.page.cur.pending = t.page.cur.pending && on
 	case 47, 1047, 1049:
-		t.setAlt(n, on)
+		t.page.setAlt(n, on)
 	case 69:
-		if t.mode.level >= 4 {
+		if t.page.mode.level >= 4 {
 			if on {
-				t.setAllSingleSize()
+				t.page.setAllSingleSize()
 			} else {
-				t.region.Left, t.region.Right = 0, t.cols-1
+				t.page.region.Left, t.page.region.Right = 0, t.store.cols-1
 			}
 		}
 	case 1048:
 		if on {
-			t.saveCursor()
+			t.page.saveCursor()
 		} else {
-			t.restoreCursor()
+			t.page.restoreCursor()
 		}
 	case 9, 1000, 1002, 1003:
-		t.mode.mouse.mode = keys.MouseOff
+		t.page.mode.mouse.mode = keys.MouseOff
 		if on {
-			t.mode.mouse.mode = mouseMode(n)
+			t.page.mode.mouse.mode = mouseMode(n)
 		}
 	case 1005, 1006, 1015, 1016:
-		t.mode.mouse.encoding = keys.MouseX10
+		t.page.mode.mouse.encoding = keys.MouseX10
 		if on {
-			t.mode.mouse.encoding = mouseEncoding(n)
+			t.page.mode.mouse.encoding = mouseEncoding(n)
 		}
 	case 2026:
-		t.syncAt = time.Now()
+		t.host.syncAt = time.Now()
 	case 2048:
-		t.reportSize()
+		t.host.reportSize()
 	}
 }
 
 // privateMode returns the state of a DEC private mode for DECRQM and XTSAVE.
-func (t *Terminal) privateMode(n int) (on, known bool) {
-	if f := t.mode.privateFlag(n); f != nil {
+func (t *interpreter) privateMode(n int) (on, known bool) {
+	if f := t.page.mode.privateFlag(n); f != nil {
 		return *f, true
 	}
 	switch n {
 	case 3:
-		return t.mode.width.wide, true
+		return t.page.mode.width.wide, true
 	case 6:
-		return t.cur.origin, true
+		return t.page.cur.origin, true
 	case 47, 1047, 1049:
-		return t.scr == t.alt, true
+		return t.store.scr == t.store.alt, true
 	case 1048:
 		return true, true
 	case 9, 1000, 1002, 1003:
-		return t.mode.mouse.mode == mouseMode(n), true
+		return t.page.mode.mouse.mode == mouseMode(n), true
 	case 1005, 1006, 1015, 1016:
-		return t.mode.mouse.encoding == mouseEncoding(n), true
+		return t.page.mode.mouse.encoding == mouseEncoding(n), true
 	}
 	return false, false
 }
 
 // setColumns implements DECCOLM if mode 40 allows it, except the change of width, which belongs to
 // the viewer.
-func (t *Terminal) setColumns(on bool) {
-	m := &t.mode
+func (t *interpreter) setColumns(on bool) {
+	m := &t.page.mode
 	if !m.width.allowed {
 		return
 	}
 	m.width.wide = on
-	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
+	t.page.region = grid.Rect{Right: t.store.cols - 1, Bottom: t.store.rows - 1}
 	m.leftRight = false
 	if !m.width.keeps || m.level < 5 {
-		t.moveTo(0, 0)
-		t.eraseRows(0, t.rows-1)
+		t.page.moveTo(0, 0)
+		t.page.eraseRows(0, t.store.rows-1)
 	}
 }
 
 // saveModes implements XTSAVE. It keeps only known modes, so the map is bounded.
-func (t *Terminal) saveModes() {
-	for i := range t.ps.n {
-		n := t.param(i, 0)
+func (t *interpreter) saveModes() {
+	for i := range t.host.ps.n {
+		n := t.host.param(i, 0)
 		if on, known := t.privateMode(n); known {
 			if t.savedDEC == nil {
 				t.savedDEC = map[int]bool{}
@@ -341,9 +341,9 @@ func (t *Terminal) saveModes() {
 }
 
 // restoreModes implements XTRESTORE.
-func (t *Terminal) restoreModes() {
-	for i := range t.ps.n {
-		n := t.param(i, 0)
+func (t *interpreter) restoreModes() {
+	for i := range t.host.ps.n {
+		n := t.host.param(i, 0)
 		if on, ok := t.savedDEC[n]; ok {
 			t.setPrivateMode(n, on)
 		}
@@ -351,34 +351,34 @@ func (t *Terminal) restoreModes() {
 }
 
 // softReset implements DECSTR (DEC STD 070, and xterm's VTReset).
-func (t *Terminal) softReset() {
-	m := &t.mode
+func (t *interpreter) softReset() {
+	m := &t.page.mode
 	m.cursor.on, m.insert, m.autowrap = true, false, true
 	m.keys.appCursor, m.keys.appKeypad, m.leftRight, m.keys.lock = false, false, false, false
 	m.reverseWrap, m.reverseAll = false, false
 	m.rectExtent, m.guarded = 0, false
-	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
-	x, y := t.cur.x, t.cur.y
-	t.cur = cursor{x: x, y: y}
-	t.scr.saved = cursor{}
-	t.scr.kitty = kittyStack{}
+	t.page.region = grid.Rect{Right: t.store.cols - 1, Bottom: t.store.rows - 1}
+	x, y := t.page.cur.x, t.page.cur.y
+	t.page.cur = cursor{x: x, y: y}
+	t.store.scr.saved = cursor{}
+	t.store.scr.kitty = kittyStack{}
 	m.keys.modifyOther = 0
-	t.penChanged = true
+	t.page.penChanged = true
 }
 
 // hardReset implements RIS. The scrollback stays.
-func (t *Terminal) hardReset() {
-	t.alt = nil
-	t.showScreen(t.main)
-	t.cur = cursor{}
+func (t *interpreter) hardReset() {
+	t.store.alt = nil
+	t.page.showScreen(t.store.main)
+	t.page.cur = cursor{}
 	t.softReset()
-	t.mode.reset()
-	t.tabs = defaultTabs(nil, t.cols)
-	t.titles, t.savedDEC, t.savedStyles, t.started = nil, nil, nil, nil
-	t.colors.Reset()
-	t.notice, t.remoteHost = notice.Parts{}, ""
-	t.eraseRows(0, t.rows-1)
-	t.pictures.Forget()
-	t.last = grid.Cell{}
-	t.setTitle("")
+	t.page.mode.reset()
+	t.page.tabs = defaultTabs(nil, t.store.cols)
+	t.host.titles, t.savedDEC, t.host.savedStyles, t.host.started = nil, nil, nil, nil
+	t.host.colors.Reset()
+	t.host.notice, t.host.remoteHost = notice.Parts{}, ""
+	t.page.eraseRows(0, t.store.rows-1)
+	t.store.pictures.Forget()
+	t.writer.last = grid.Cell{}
+	t.host.setTitle("")
 }

@@ -53,7 +53,7 @@ func (t *host) dispatchOSC(b []byte, end string) {
 }
 
 // Changes returns the colours changed by the program (OSC 4, 10, 11); nil if none.
-func (t *host) Changes() *styled.ColorChanges { return t.colors.Changes() }
+func (t *Terminal) Changes() *styled.ColorChanges { return t.host.colors.Changes() }
 
 func (t *host) setTitle(title string) {
 	if title == t.title {
@@ -121,11 +121,11 @@ func (t *host) setHyperlink(b []byte) {
 	if !ok {
 		return
 	}
-	t.penChanged = true
-	t.cur.pen.link = 0
+	t.page.penChanged = true
+	t.page.cur.pen.link = 0
 	// Beyond this size, links are dropped until the next collection makes room.
-	if len(uri) > 0 && len(uri) <= maxLink && isPlainURI(uri) && t.links.bytes < 2*maxLinkBytes {
-		t.cur.pen.link = t.links.intern(uri)
+	if len(uri) > 0 && len(uri) <= maxLink && isPlainURI(uri) && t.store.links.bytes < 2*maxLinkBytes {
+		t.page.cur.pen.link = t.store.links.intern(uri)
 	}
 }
 

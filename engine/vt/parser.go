@@ -52,13 +52,13 @@ type parser struct {
 }
 
 // feed runs p through the state machine.
-func (t *Terminal) feed(p []byte) {
-	if t.ps.nutf > 0 {
+func (t *interpreter) feed(p []byte) {
+	if t.host.ps.nutf > 0 {
 		p = t.finishRune(p)
 	}
 	for len(p) > 0 {
 		var n int
-		switch t.ps.state {
+		switch t.host.ps.state {
 		case stateGround:
 			n = t.parseGround(p)
 		case stateEscape, stateEscapeInter:
@@ -68,7 +68,7 @@ func (t *Terminal) feed(p []byte) {
 		case stateString:
 			n = t.parseString(p)
 		default:
-			t.remaining = t.unfed + len(p) - 1
+			t.host.remaining = t.unfed + len(p) - 1
 			n = t.parseStringEnd(p[0])
 		}
 		p = p[n:]
@@ -77,19 +77,19 @@ func (t *Terminal) feed(p []byte) {
 
 // parseGround handles text and controls, and returns the number of bytes used. A carriage return
 // and the start of a CSI are handled in place: with text, they are nearly all of most output.
-func (t *Terminal) parseGround(p []byte) int {
+func (t *interpreter) parseGround(p []byte) int {
 	used, flood := 0, 0
-	for used < len(p) && t.ps.state == stateGround {
+	for used < len(p) && t.host.ps.state == stateGround {
 		if n := scan.PrintableLen(p[used:]); n > 0 {
-			t.printASCII(p[used : used+n])
+			t.writer.printASCII(p[used : used+n])
 			used += n
 			continue
 		}
 		switch b := p[used]; {
 		// The common carriage return needs none of executeControl's checks.
-		case b == '\r' && !t.cur.origin && t.region.Left == 0:
-			t.joinOK = false
-			t.cur.x, t.cur.pending = 0, false
+		case b == '\r' && !t.page.cur.origin && t.page.region.Left == 0:
+			t.writer.joinOK = false
+			t.page.cur.x, t.page.cur.pending = 0, false
 			used++
 		// Parsing a CSI here saves a round through feed for each sequence.
 		case b == esc && used+1 < len(p) && p[used+1] == '[':
@@ -100,8 +100,8 @@ func (t *Terminal) parseGround(p []byte) int {
 			t.executeControl(b)
 			used++
 			// flood is the end of the last run found too short, so that no byte is counted twice.
-			if b == '\n' && used > flood && t.cur.y == t.rows-1 {
-				n, end := t.pushPlainLines(p[used:])
+			if b == '\n' && used > flood && t.page.cur.y == t.store.rows-1 {
+				n, end := t.writer.pushPlainLines(p[used:])
 				used, flood = used+n, used+end
 			}
 		default:
@@ -112,13 +112,13 @@ func (t *Terminal) parseGround(p []byte) int {
 }
 
 // printNonASCII prints at least one character from U+0080 on.
-func (t *Terminal) printNonASCII(p []byte) int {
-	if n := t.printSimple(p); n > 0 {
+func (t *interpreter) printNonASCII(p []byte) int {
+	if n := t.writer.printSimple(p); n > 0 {
 		return n
 	}
 	r, n := scan.DecodeRune(p)
 	if n == 0 {
-		t.ps.nutf = copy(t.ps.utf[:], p)
+		t.host.ps.nutf = copy(t.host.ps.utf[:], p)
 		return len(p)
 	}
 	t.handleRune(r)
@@ -126,39 +126,39 @@ func (t *Terminal) printNonASCII(p []byte) int {
 }
 
 // handleRune executes a C1 control or prints a character.
-func (t *Terminal) handleRune(r rune) {
+func (t *interpreter) handleRune(r rune) {
 	if r < 0xA0 {
 		t.executeC1(r)
 		return
 	}
-	t.printRune(r)
+	t.writer.printRune(r)
 }
 
 // finishRune completes a character started in an earlier Write, and returns the rest of p.
-func (t *Terminal) finishRune(p []byte) []byte {
+func (t *interpreter) finishRune(p []byte) []byte {
 	for len(p) > 0 {
-		had := t.ps.nutf
-		t.ps.utf[had] = p[0]
-		r, n := scan.DecodeRune(t.ps.utf[:had+1])
+		had := t.host.ps.nutf
+		t.host.ps.utf[had] = p[0]
+		r, n := scan.DecodeRune(t.host.ps.utf[:had+1])
 		if n == 0 {
-			t.ps.nutf++
+			t.host.ps.nutf++
 			p = p[1:]
 			continue
 		}
-		t.ps.nutf = 0
+		t.host.ps.nutf = 0
 		t.handleRune(r)
 		return p[n-had:]
 	}
 	return p
 }
 
-func (t *Terminal) startEscape() {
-	t.ps.state, t.ps.prefix, t.ps.inter, t.ps.n = stateEscape, 0, 0, 0
+func (t *interpreter) startEscape() {
+	t.host.ps.state, t.host.ps.prefix, t.host.ps.inter, t.host.ps.n = stateEscape, 0, 0, 0
 }
 
 // parseEscape handles a byte after ESC.
-func (t *Terminal) parseEscape(b byte) int {
-	ps := &t.ps
+func (t *interpreter) parseEscape(b byte) int {
+	ps := &t.host.ps
 	switch {
 	case b < 0x20:
 		t.executeControl(b)
@@ -175,15 +175,15 @@ func (t *Terminal) parseEscape(b byte) int {
 	case ps.state == stateEscape && t.startSequence(b):
 	default:
 		ps.state = stateGround
-		t.joinOK = false
+		t.writer.joinOK = false
 		t.dispatchEscape(b)
 	}
 	return 1
 }
 
 // startSequence starts a control sequence or string, and reports whether b introduces one.
-func (t *Terminal) startSequence(b byte) bool {
-	ps := &t.ps
+func (t *interpreter) startSequence(b byte) bool {
+	ps := &t.host.ps
 	switch b {
 	case '[', 'P':
 		ps.state, ps.kind = stateParam, b
@@ -196,16 +196,16 @@ func (t *Terminal) startSequence(b byte) bool {
 	return true
 }
 
-func (t *Terminal) startString(kind byte, drop bool) {
-	t.ps.state, t.ps.kind, t.ps.drop, t.ps.length = stateString, kind, drop, 0
-	t.ps.buf = t.ps.buf[:0]
-	t.last.Glyph = 0
+func (t *interpreter) startString(kind byte, drop bool) {
+	t.host.ps.state, t.host.ps.kind, t.host.ps.drop, t.host.ps.length = stateString, kind, drop, 0
+	t.host.ps.buf = t.host.ps.buf[:0]
+	t.writer.last.Glyph = 0
 }
 
 // parseSequence handles the parameters, intermediates and final byte of a control sequence, or of
 // the head of a device control string.
-func (t *Terminal) parseSequence(p []byte) int {
-	ps := &t.ps
+func (t *interpreter) parseSequence(p []byte) int {
+	ps := &t.host.ps
 	for i := 0; i < len(p); i++ {
 		switch b := p[i]; {
 		case b >= '0' && b <= '9':
@@ -284,8 +284,8 @@ func (ps *parser) startParam(b byte) {
 	ps.n++
 }
 
-func (t *Terminal) finishSequence(b byte) {
-	ps := &t.ps
+func (t *interpreter) finishSequence(b byte) {
+	ps := &t.host.ps
 	ignore := ps.state == stateIgnore
 	ps.n = min(ps.n, maxParams)
 	if ps.kind == 'P' {
@@ -302,9 +302,9 @@ func (t *Terminal) finishSequence(b byte) {
 	switch b {
 	case 'b':
 	case 'm':
-		t.last.Glyph = 0
+		t.writer.last.Glyph = 0
 	default:
-		t.joinOK = false
+		t.writer.joinOK = false
 	}
 	t.dispatchCSI(b)
 }
@@ -318,40 +318,40 @@ func (t *host) param(i, def int) int {
 }
 
 // parseString collects a string up to its end.
-func (t *Terminal) parseString(p []byte) int {
+func (t *interpreter) parseString(p []byte) int {
 	n := 0
 	for n < len(p) && p[n] >= 0x20 {
 		n++
 	}
 	t.appendString(p[:n])
-	t.ps.length += n
+	t.host.ps.length += n
 	if n == len(p) {
 		return n
 	}
-	t.remaining = t.unfed + len(p) - n - 1
+	t.host.remaining = t.unfed + len(p) - n - 1
 	switch b := p[n]; {
 	case b == esc:
-		t.ps.state = stateStringEsc
+		t.host.ps.state = stateStringEsc
 	case b == can || b == sub:
-		t.ps.state = stateGround
-	case b == bel && t.ps.kind == ']':
+		t.host.ps.state = stateGround
+	case b == bel && t.host.ps.kind == ']':
 		t.finishString("\a")
-	case t.ps.kind == 'P':
+	case t.host.ps.kind == 'P':
 		t.appendString(p[n : n+1])
 	}
-	t.ps.length++
+	t.host.ps.length++
 	return n + 1
 }
 
 // appendString appends part of a string, up to its maximum length.
-func (t *Terminal) appendString(p []byte) {
-	ps := &t.ps
+func (t *interpreter) appendString(p []byte) {
+	ps := &t.host.ps
 	if ps.drop || len(p) == 0 {
 		return
 	}
 	// The first byte selects the protocol. A checkpoint's commands count only during a replay: a
 	// program must not forge one.
-	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' && p[0] != 'C' || !t.quiet) {
+	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' && p[0] != 'C' || !t.host.quiet) {
 		ps.drop = true
 		return
 	}
@@ -365,10 +365,10 @@ func (t *Terminal) appendString(p []byte) {
 // PendingString returns the number of bytes received of an unfinished control string, after its
 // head; 0 outside a string.
 func (t *Terminal) PendingString() int {
-	if t.ps.state != stateString && t.ps.state != stateStringEsc {
+	if t.host.ps.state != stateString && t.host.ps.state != stateStringEsc {
 		return 0
 	}
-	return t.ps.length
+	return t.host.ps.length
 }
 
 // maxLength returns the maximum length of the string.
@@ -388,7 +388,7 @@ func (ps *parser) maxLength() int {
 
 // parseStringEnd handles the byte after an ESC inside a string. Any byte but a backslash aborts the
 // string and starts a new escape sequence.
-func (t *Terminal) parseStringEnd(b byte) int {
+func (t *interpreter) parseStringEnd(b byte) int {
 	if b == '\\' {
 		t.finishString("\x1b\\")
 		return 1
@@ -397,13 +397,13 @@ func (t *Terminal) parseStringEnd(b byte) int {
 	return 0
 }
 
-func (t *Terminal) finishString(end string) {
-	ps := &t.ps
+func (t *interpreter) finishString(end string) {
+	ps := &t.host.ps
 	ps.state = stateGround
 	if !ps.drop {
 		switch ps.kind {
 		case ']':
-			t.dispatchOSC(ps.buf, end)
+			t.host.dispatchOSC(ps.buf, end)
 		case 'P':
 			t.dispatchDCS(ps.buf)
 		case '_':

@@ -17,70 +17,70 @@ const (
 // A canvas is the terminal as its pictures see it.
 type canvas struct{ t *Terminal }
 
-func (c canvas) Alt() bool { return c.t.scr == c.t.alt }
+func (c canvas) Alt() bool { return c.t.store.scr == c.t.store.alt }
 
-func (c canvas) Cursor() (x, y int) { return c.t.cur.x, c.t.cur.y }
+func (c canvas) Cursor() (x, y int) { return c.t.page.cur.x, c.t.page.cur.y }
 
-func (c canvas) Reply(b []byte) { c.t.sendReply(b) }
+func (c canvas) Reply(b []byte) { c.t.host.sendReply(b) }
 
-func (c canvas) Index() { c.t.index() }
+func (c canvas) Index() { c.t.page.index() }
 
 func (c canvas) Redraw() {
-	c.t.touchRows(0, c.t.rows-1)
-	c.t.fullSeq = c.t.epoch // the scrollback may have placeholders too
+	c.t.store.touchRows(0, c.t.store.rows-1)
+	c.t.store.fullSeq = c.t.store.epoch // the scrollback may have placeholders too
 }
 
 func (c canvas) PutPlacement(p *graphics.Placement, x, y int, move, cover bool) {
 	t := c.t
-	t.joinOK = false
+	t.writer.joinOK = false
 	for n := range p.Rows {
 		if n > 0 && move {
-			before := t.cur.y
+			before := t.page.cur.y
 			// Below the margins, the last row is the end: nothing scrolls there.
-			if t.index(); t.cur.y == before && before != t.region.Bottom {
+			if t.page.index(); t.page.cur.y == before && before != t.page.region.Bottom {
 				return
 			}
-			y = t.cur.y
+			y = t.page.cur.y
 		} else if n > 0 {
 			y++
 		}
-		if y >= t.rows {
+		if y >= t.store.rows {
 			return
 		}
 		if cover {
-			t.eraseCells(x, y, p.Cols, t.blankID())
+			t.page.eraseCells(x, y, p.Cols, t.page.blankID())
 		}
-		t.setStrips(t.scr, y, t.scr.strips.At(y).With(p, n, x))
+		t.store.setStrips(t.store.scr, y, t.store.scr.strips.At(y).With(p, n, x))
 	}
-	t.cur.pending = t.cur.pending && !move
+	t.page.cur.pending = t.page.cur.pending && !move
 }
 
 func (c canvas) AdvanceCursor(cols int) {
 	t := c.t
-	left, right := t.leftLimit(), t.rightLimit()
-	if t.cur.x += cols; t.cur.x > right {
-		t.cur.x = left
-		t.index()
+	left, right := t.page.leftLimit(), t.page.rightLimit()
+	if t.page.cur.x += cols; t.page.cur.x > right {
+		t.page.cur.x = left
+		t.page.index()
 	}
-	t.cur.pending = false
+	t.page.cur.pending = false
 }
 
 func (c canvas) EachRow(alt bool, f func(y int, s *graphics.Strips) *graphics.Strips) {
-	t, s := c.t, c.t.main
+	t, s := c.t, c.t.store.main
 	if alt {
-		s = t.alt
+		s = t.store.alt
 	}
 	for y := 0; s != nil && y < len(s.strips); y++ {
 		if strips := s.strips[y]; strips != nil {
-			t.setStrips(s, y, f(y, strips))
+			t.store.setStrips(s, y, f(y, strips))
 		}
 	}
 	if alt {
 		return
 	}
-	for n, kept := range t.hist.Strips() {
+	for n, kept := range t.store.hist.Strips() {
 		if left := f(-1, kept); left != kept {
-			t.setScrollbackStrips(n, left)
+			t.store.setScrollbackStrips(n, left)
 		}
 	}
 }
@@ -141,19 +141,19 @@ func (t *store) replacePlaceholders(cells []grid.Cell, alt bool) ([]grid.Cell, [
 }
 
 // Picture returns a picture by the number in a Placement; nil if it is no longer kept.
-func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Picture(number) }
+func (t *Terminal) Picture(number uint64) *graphics.Picture { return t.store.pictures.Picture(number) }
 
 // PictureUsage returns the usage of the pictures; nil if there have been none.
-func (t *store) PictureUsage() *graphics.Usage { return t.pictures.Usage() }
+func (t *Terminal) PictureUsage() *graphics.Usage { return t.store.pictures.Usage() }
 
 // PictureChanges counts how often pictures were drawn, hidden or covered. Scrolling does not count.
-func (t *store) PictureChanges() uint64 { return t.pictureChanges }
+func (t *Terminal) PictureChanges() uint64 { return t.store.pictureChanges }
 
 // AppendPictures appends the pictures on the screen, in kitty's protocol, for use after a repaint.
 func (t *Terminal) AppendPictures(dst []byte) []byte {
 	o := Overlay{t}
 	if n := len(dst); o.CanAddressCells() {
-		if dst = t.pictures.AppendShown(dst); len(dst) > n {
+		if dst = t.store.pictures.AppendShown(dst); len(dst) > n {
 			dst = o.AppendCursor(dst)
 		}
 	}
@@ -163,37 +163,37 @@ func (t *Terminal) AppendPictures(dst []byte) []byte {
 // AppendCheckpoint appends a repaint, the pictures on the screens, and pictures the program can
 // still name. It is for a replay only: a terminal accepts it while its replies are off.
 func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
-	if t.started != nil {
+	if t.host.started != nil {
 		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // a command started, almost always in the default modes
 	}
 	dst = t.AppendRepaint(dst)
 	for _, n := range [...]int{2031, 2048} { // not in a repaint: the user's terminal must not send these reports
-		if *t.mode.privateFlag(n) {
+		if *t.page.mode.privateFlag(n) {
 			dst = fmt.Appendf(dst, "\x1b[?%dh", n)
 		}
 	}
 	dst = append(dst, "\x1b_T"...)
-	return append(t.pictures.AppendSaved(dst), "\x1b\\"...)
+	return append(t.store.pictures.AppendSaved(dst), "\x1b\\"...)
 }
 
 // dispatchAPC executes a command of kitty's graphics protocol, or restores the pictures of a
 // checkpoint.
-func (t *Terminal) dispatchAPC(b []byte) {
+func (t *interpreter) dispatchAPC(b []byte) {
 	switch string(b[:min(len(b), 1)]) {
 	case "G":
-		if t.pictures.HandleKitty(b[1:]) {
-			t.pictureChanges++ // a placeholder may show the new picture
+		if t.store.pictures.HandleKitty(b[1:]) {
+			t.store.pictureChanges++ // a placeholder may show the new picture
 		}
 	case "C":
-		t.trackCommand('C')
+		t.host.trackCommand('C')
 	case "T":
-		t.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
-			s := t.main
+		t.store.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
+			s := t.store.main
 			if alt {
-				s = t.alt
+				s = t.store.alt
 			}
 			if s != nil && y >= 0 && y < len(s.rows) {
-				t.setStrips(s, y, add(s.strips.At(y)))
+				t.store.setStrips(s, y, add(s.strips.At(y)))
 			}
 		})
 	}

@@ -22,10 +22,10 @@ const (
 // markRow marks the cursor's row as the start of a prompt or of output. The alternate screen has no
 // marks.
 func (t *page) markRow(kind byte) {
-	if t.scr != t.main {
+	if t.store.scr != t.store.main {
 		return
 	}
-	row := &t.scr.rows[t.cur.y]
+	row := &t.store.scr.rows[t.cur.y]
 	switch kind {
 	case 'A':
 		row.mark |= MarkPrompt
@@ -34,13 +34,13 @@ func (t *page) markRow(kind byte) {
 	default:
 		return
 	}
-	row.version = t.epoch
+	row.version = t.store.epoch
 }
 
 // splitByScreen separates positions on the visible alternate screen from all others.
 func (t *Terminal) splitByScreen(keep []*Position) (onMain, onOther []*Position) {
 	for _, p := range keep {
-		if t.scr == t.alt && p.Line >= t.hist.End() {
+		if t.store.scr == t.store.alt && p.Line >= t.store.hist.End() {
 			onOther = append(onOther, p)
 		} else {
 			onMain = append(onMain, p)
@@ -53,7 +53,7 @@ func (t *Terminal) splitByScreen(keep []*Position) (onMain, onOther []*Position)
 func (t *Terminal) newMarks(keep []*Position) []*mark {
 	marks := make([]*mark, len(keep))
 	for i, p := range keep {
-		marks[i] = &mark{int(max(p.Line-t.hist.Oldest(), 0)), max(p.X, 0)}
+		marks[i] = &mark{int(max(p.Line-t.store.hist.Oldest(), 0)), max(p.X, 0)}
 	}
 	return marks
 }
@@ -73,27 +73,27 @@ func (f *reflow) moveToMarks(keep []*Position, marks []*mark, read int) {
 
 // AppendText appends the text of a line for searching; trailing blanks may be missing. ok is false
 // if the line does not exist.
-func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
+func (t *Terminal) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
 	if !t.hasLine(n) {
 		return dst, false, false
 	}
-	if n < t.hist.End() {
-		text, attrs := t.hist.LineText(n)
+	if n < t.store.hist.End() {
+		text, attrs := t.store.hist.LineText(n)
 		return append(dst, text...), attrs.Wrapped, true
 	}
-	y := int(n - t.hist.End())
-	for _, c := range t.scr.textCells(y) {
-		dst = t.appendGlyph(dst, c.Glyph)
+	y := int(n - t.store.hist.End())
+	for _, c := range t.store.scr.textCells(y) {
+		dst = t.store.appendGlyph(dst, c.Glyph)
 	}
-	return dst, t.scr.rows[y].wrapped, true
+	return dst, t.store.scr.rows[y].wrapped, true
 }
 
 // PrintedCells counts the cells of line n up to the last printed one. On the screen, printed blanks
 // count too.
-func (t *store) PrintedCells(n int64) int {
-	cells := t.lineCells(n)
-	if y := int(n - t.hist.End()); y >= 0 && !t.scr.rows[y].wrapped {
-		cells = t.scr.grid.Row(y)
+func (t *Terminal) PrintedCells(n int64) int {
+	cells := t.store.lineCells(n)
+	if y := int(n - t.store.hist.End()); y >= 0 && !t.store.scr.rows[y].wrapped {
+		cells = t.store.scr.grid.Row(y)
 	}
 	return grid.CountPrinted(cells)
 }
@@ -107,42 +107,42 @@ func (t *store) lineCells(n int64) []grid.Cell {
 	return t.scr.textCells(int(n - t.hist.End()))
 }
 
-func (t *store) hasLine(n int64) bool {
+func (t *Terminal) hasLine(n int64) bool {
 	oldest, _, end := t.Bounds()
 	return n >= oldest && n < end
 }
 
 // AppendCells appends the text of columns from up to, but not including, to. A wide cluster at
 // either edge is included whole.
-func (t *store) AppendCells(dst []byte, n int64, from, to int) []byte {
+func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
 	if !t.hasLine(n) {
 		return dst
 	}
-	cells := t.lineCells(n)
+	cells := t.store.lineCells(n)
 	from, to = max(from, 0), min(to, len(cells))
 	if from > 0 && from < to && cells[from].Glyph == grid.Tail {
 		from--
 	}
 	for x := from; x < to; x++ {
-		dst = t.appendGlyph(dst, cells[x].Glyph)
+		dst = t.store.appendGlyph(dst, cells[x].Glyph)
 	}
 	return dst
 }
 
 // CellAt returns the column of the cell containing the byte at offset in a line's text, and the
 // column after that cell.
-func (t *store) CellAt(n int64, offset int) (x, behind int) {
+func (t *Terminal) CellAt(n int64, offset int) (x, behind int) {
 	if !t.hasLine(n) {
 		return 0, 0
 	}
-	cells := t.lineCells(n)
+	cells := t.store.lineCells(n)
 	for x = 0; x < len(cells); x = behind {
 		behind = x + 1
 		for behind < len(cells) && cells[behind].Glyph == grid.Tail {
 			behind++
 		}
-		t.text = t.appendGlyph(t.text[:0], cells[x].Glyph)
-		if offset -= len(t.text); offset < 0 {
+		t.store.text = t.store.appendGlyph(t.store.text[:0], cells[x].Glyph)
+		if offset -= len(t.store.text); offset < 0 {
 			return x, behind
 		}
 	}
@@ -150,13 +150,13 @@ func (t *store) CellAt(n int64, offset int) (x, behind int) {
 }
 
 // MarkOf returns the marks of line n.
-func (t *store) MarkOf(n int64) RowMark {
+func (t *Terminal) MarkOf(n int64) RowMark {
 	switch {
 	case !t.hasLine(n):
 		return 0
-	case n < t.hist.End():
-		_, attrs := t.hist.LineText(n)
+	case n < t.store.hist.End():
+		_, attrs := t.store.hist.LineText(n)
 		return attrs.Mark
 	}
-	return t.scr.rows[n-t.hist.End()].mark
+	return t.store.scr.rows[n-t.store.hist.End()].mark
 }

@@ -16,7 +16,7 @@ func TestPositionsFollowTheirTextThroughResize(t *testing.T) {
 		var keep []*Position
 		var want []string
 		for n := oldest; n < end; n++ {
-			for x, c := range term.lineCells(n) {
+			for x, c := range term.store.lineCells(n) {
 				if c.Glyph == grid.Tail || c.Blank() {
 					continue
 				}

@@ -21,22 +21,22 @@ const (
 
 // printASCII prints a run of bytes from 0x20 to 0x7e.
 func (t *writer) printASCII(s []byte) {
-	if t.cur.single != 0 || t.cur.g[t.cur.gl] != charset.ASCII {
+	if t.page.cur.single != 0 || t.page.cur.g[t.page.cur.gl] != charset.ASCII {
 		t.printCharset(s)
 		return
 	}
 	final := s[len(s)-1]
 	for len(s) > 0 {
 		limit := t.beforePrint()
-		if !t.mode.autowrap && t.cur.x == limit {
+		if !t.page.mode.autowrap && t.page.cur.x == limit {
 			// Without autowrap each further character overwrites the last column, so only the final
 			// one matters.
 			s = s[len(s)-1:]
 		}
-		n := min(len(s), limit-t.cur.x+1)
+		n := min(len(s), limit-t.page.cur.x+1)
 		t.makeRoom(n, limit)
-		t.scr.grid.PutASCII(t.cur.x, t.cur.y, s[:n], t.penID())
-		t.noteWritten(t.cur.y, t.cur.x+n)
+		t.store.scr.grid.PutASCII(t.page.cur.x, t.page.cur.y, s[:n], t.page.penID())
+		t.store.noteWritten(t.page.cur.y, t.page.cur.x+n)
 		t.advanceCursor(n, limit)
 		s = s[n:]
 	}
@@ -45,10 +45,10 @@ func (t *writer) printASCII(s []byte) {
 
 // nextCharset returns the character set of the next character.
 func (t *writer) nextCharset() charset.Set {
-	if t.cur.single != 0 {
-		return t.cur.g[t.cur.single]
+	if t.page.cur.single != 0 {
+		return t.page.cur.g[t.page.cur.single]
 	}
-	return t.cur.g[t.cur.gl]
+	return t.page.cur.g[t.page.cur.gl]
 }
 
 // printCharset prints bytes through a character set other than ASCII.
@@ -61,63 +61,63 @@ func (t *writer) printCharset(s []byte) {
 
 // beforePrint performs a pending wrap and returns the last column of the row.
 func (t *writer) beforePrint() int {
-	if t.cur.pending {
-		t.cur.pending = false
-		if t.mode.autowrap && !t.scr.hasTailAfter(t.cur.x, t.cur.y) {
+	if t.page.cur.pending {
+		t.page.cur.pending = false
+		if t.page.mode.autowrap && !t.store.scr.hasTailAfter(t.page.cur.x, t.page.cur.y) {
 			t.wrapLine(false)
 		}
 	}
-	return t.rightLimit()
+	return t.page.rightLimit()
 }
 
 // wrapLine moves to the next row as autowrap does. padded marks a row whose last cell is free
 // because a wide cluster did not fit.
 func (t *writer) wrapLine(padded bool) {
-	y := t.cur.y
+	y := t.page.cur.y
 	// Only a wrap at the edge of the screen joins two rows. Between margins, rows are separate
 	// lines.
-	if t.cur.x == t.cols-1 && t.region.Left == 0 && t.canContinue(y) {
-		t.scr.rows[y].wrapped, t.scr.rows[y].padded = true, padded
-		t.touchRow(y)
+	if t.page.cur.x == t.store.cols-1 && t.page.region.Left == 0 && t.canContinue(y) {
+		t.store.scr.rows[y].wrapped, t.store.scr.rows[y].padded = true, padded
+		t.store.touchRow(y)
 	}
-	t.cur.x = t.leftLimit()
-	t.lineFeed()
+	t.page.cur.x = t.page.leftLimit()
+	t.page.lineFeed()
 }
 
 // canContinue reports whether row y and the row of a wrap can be one line.
 func (t *writer) canContinue(y int) bool {
 	switch {
-	case t.scr.rows[y].size != styled.SingleSize:
+	case t.store.scr.rows[y].size != styled.SingleSize:
 		return false
-	case y == t.region.Bottom:
+	case y == t.page.region.Bottom:
 		return true
 	}
-	return y < t.rows-1 && t.scr.rows[y+1].size == styled.SingleSize
+	return y < t.store.rows-1 && t.store.scr.rows[y+1].size == styled.SingleSize
 }
 
 // makeRoom prepares n cells at the cursor. In insert mode, between the margins, it inserts them;
 // otherwise it blanks wide clusters they cover in part.
 func (t *writer) makeRoom(n, limit int) {
-	x, y := t.cur.x, t.cur.y
-	if t.scr.strips != nil {
-		t.cutTextStrips(x, y, n)
+	x, y := t.page.cur.x, t.page.cur.y
+	if t.store.scr.strips != nil {
+		t.store.cutTextStrips(x, y, n)
 	}
-	if t.mode.insert && x >= t.region.Left && x <= t.region.Right {
-		t.insertCells(x, y, limit, n)
+	if t.page.mode.insert && x >= t.page.region.Left && x <= t.page.region.Right {
+		t.page.insertCells(x, y, limit, n)
 		return
 	}
-	if int(t.scr.rows[y].wide) > x {
-		t.splitWide(x, y)
-		t.splitWide(x+n, y)
+	if int(t.store.scr.rows[y].wide) > x {
+		t.store.splitWide(x, y)
+		t.store.splitWide(x+n, y)
 	}
 }
 
 // advanceCursor moves the cursor past n printed cells.
 func (t *writer) advanceCursor(n, limit int) {
-	t.cur.x += n
-	t.lastEnd = t.cur.x - 1
-	if t.cur.x > limit {
-		t.cur.x, t.cur.pending = limit, t.mode.autowrap
+	t.page.cur.x += n
+	t.lastEnd = t.page.cur.x - 1
+	if t.page.cur.x > limit {
+		t.page.cur.x, t.page.cur.pending = limit, t.page.mode.autowrap
 	}
 }
 
@@ -143,24 +143,24 @@ func (t *writer) printRune(r rune) {
 
 // putCluster prints one cluster of w cells, or nothing if it cannot fit.
 func (t *writer) putCluster(r rune, g grid.Glyph, w int) {
-	t.cur.single = 0
+	t.page.cur.single = 0
 	limit := t.beforePrint()
-	if w == 2 && t.cur.x == limit {
-		if t.mode.autowrap && limit > t.leftLimit() {
+	if w == 2 && t.page.cur.x == limit {
+		if t.page.mode.autowrap && limit > t.page.leftLimit() {
 			limit = t.wrapWide()
 		}
-		if t.cur.x == limit {
+		if t.page.cur.x == limit {
 			t.joinOK = false
 			return
 		}
 	}
 	t.makeRoom(w, limit)
-	style := t.penID()
-	t.pair = [2]grid.Cell{{Glyph: g, Style: style}, {Glyph: grid.Tail, Style: style}}
-	t.scr.grid.Put(t.cur.x, t.cur.y, t.pair[:w])
-	t.noteWritten(t.cur.y, t.cur.x+w)
+	style := t.page.penID()
+	t.store.pair = [2]grid.Cell{{Glyph: g, Style: style}, {Glyph: grid.Tail, Style: style}}
+	t.store.scr.grid.Put(t.page.cur.x, t.page.cur.y, t.store.pair[:w])
+	t.store.noteWritten(t.page.cur.y, t.page.cur.x+w)
 	if w == 2 {
-		t.noteWide(t.cur.x + 2)
+		t.noteWide(t.page.cur.x + 2)
 	}
 	t.advanceCursor(w, limit)
 	t.notePrinted(r, g, w == 2)
@@ -168,7 +168,7 @@ func (t *writer) putCluster(r rune, g grid.Glyph, w int) {
 
 // noteWide records that a wide cluster ends before column x of the cursor's row.
 func (t *writer) noteWide(x int) {
-	row := &t.scr.rows[t.cur.y]
+	row := &t.store.scr.rows[t.page.cur.y]
 	row.wide = max(row.wide, int16(x))
 }
 
@@ -176,7 +176,7 @@ func (t *writer) noteWide(x int) {
 // skipped cell keeps its content, as in xterm.
 func (t *writer) wrapWide() int {
 	t.wrapLine(true)
-	return t.rightLimit()
+	return t.page.rightLimit()
 }
 
 // canJoin reports whether r may join the cluster before it. It rules out characters that always
@@ -189,58 +189,58 @@ func (t *writer) canJoin(r rune) bool {
 // with a width of its own joins only in mode 2027: other programs count it as wcwidth does, and
 // erase it separately.
 func (t *writer) joinCluster(r rune) bool {
-	x, y, repeats := t.lastEnd, t.cur.y, t.canRepeat()
+	x, y, repeats := t.lastEnd, t.page.cur.y, t.canRepeat()
 	if t.lastWide {
 		x--
 	}
-	cell := t.scr.grid.Cell(x, y)
-	t.text = t.appendGlyph(t.text[:0], cell.Glyph)
-	before := len(t.text)
-	t.text = utf8.AppendRune(t.text, r)
+	cell := t.store.scr.grid.Cell(x, y)
+	t.store.text = t.store.appendGlyph(t.store.text[:0], cell.Glyph)
+	before := len(t.store.text)
+	t.store.text = utf8.AppendRune(t.store.text, r)
 	// Only if the whole text is a single cluster (UAX #29) does r belong to it.
-	if n, _, err := graphemes.SplitFunc(t.text, true); err != nil || n != len(t.text) {
+	if n, _, err := graphemes.SplitFunc(t.store.text, true); err != nil || n != len(t.store.text) {
 		return false
 	}
-	first, _ := utf8.DecodeRune(t.text)
-	last, _ := utf8.DecodeLastRune(t.text[:before])
+	first, _ := utf8.DecodeRune(t.store.text)
+	last, _ := utf8.DecodeLastRune(t.store.text[:before])
 	added, own := cellwidth.Joined(first, last, r)
-	if own && !t.mode.clusters {
+	if own && !t.page.mode.clusters {
 		return false
 	}
 	switch {
-	case t.mode.clusters:
+	case t.page.mode.clusters:
 	case r == vs16:
 		added = 0 // as in wcwidth, which the program uses to place its cursor
 	case last == zwj && !t.lastWide && cellwidth.Rune(r) == 2:
 		added = 1
 	}
-	if len(t.text) > maxCluster {
+	if len(t.store.text) > maxCluster {
 		return true
 	}
-	cell.Glyph = t.internCluster(t.text)
+	cell.Glyph = t.store.internCluster(t.store.text)
 	wide := t.lastWide || added > 0
-	switch limit := t.rightLimit(); {
+	switch limit := t.page.rightLimit(); {
 	case wide == t.lastWide:
-	case t.cur.x == x+1 && x < limit:
+	case t.page.cur.x == x+1 && x < limit:
 		t.makeRoom(1, limit)
 		t.advanceCursor(1, limit)
 		t.noteWide(x + 2)
 	// At the last column, the cluster has no room to widen, so it moves to the next row.
-	case t.cur.pending && t.mode.autowrap:
-		t.cur.pending = false
-		t.eraseCells(x, y, 1, 0)
+	case t.page.cur.pending && t.page.mode.autowrap:
+		t.page.cur.pending = false
+		t.page.eraseCells(x, y, 1, 0)
 		t.putCluster(r, cell.Glyph, 2)
 		return true
 	default:
 		return true // it would need a cell beyond the edge
 	}
-	t.pair = [2]grid.Cell{cell, {Glyph: grid.Tail, Style: cell.Style}}
+	t.store.pair = [2]grid.Cell{cell, {Glyph: grid.Tail, Style: cell.Style}}
 	n := 1
 	if wide {
 		n = 2
 	}
-	t.scr.grid.Put(x, y, t.pair[:n])
-	t.noteWritten(y, x+n)
+	t.store.scr.grid.Put(x, y, t.store.pair[:n])
+	t.store.noteWritten(y, x+n)
 	if t.notePrinted(r, cell.Glyph, wide); !repeats { // its pen may differ from the current one
 		t.last.Glyph = 0
 	}
@@ -257,7 +257,7 @@ func (t *writer) repeatLast(n int) {
 		return
 	}
 	defer func() { t.last.Glyph = 0 }()
-	n = min(n, (t.rightLimit()-t.leftLimit()+1)*t.rows)
+	n = min(n, (t.page.rightLimit()-t.page.leftLimit()+1)*t.store.rows)
 	if g := t.last.Glyph; g < utf8.RuneSelf {
 		t.repeatASCII(byte(g), n)
 		return
@@ -277,26 +277,26 @@ func (t *writer) repeatASCII(b byte, n int) {
 		run[i] = b
 	}
 	// The byte is translated already, so the character set must not apply again.
-	gl := t.cur.gl
-	set := t.cur.g[gl]
-	t.cur.g[gl], t.cur.single = charset.ASCII, 0
+	gl := t.page.cur.gl
+	set := t.page.cur.g[gl]
+	t.page.cur.g[gl], t.page.cur.single = charset.ASCII, 0
 	for n > 0 {
 		k := min(n, len(run))
 		t.printASCII(run[:k])
 		n -= k
 	}
-	t.cur.g[gl] = set
+	t.page.cur.g[gl] = set
 }
 
 // designate implements SCS for a set of 94 characters: ESC, one of ( to +, and a final byte.
 func (t *writer) designate(slot int, final byte) {
-	t.cur.g[slot] = charset.ForFinalByte(final, t.mode.national)
+	t.page.cur.g[slot] = charset.ForFinalByte(final, t.page.mode.national)
 }
 
 // designate96 implements SCS for a set of 96 characters; only Latin-1 is known.
 func (t *writer) designate96(slot int, final byte) {
-	t.cur.g[slot] = charset.ASCII
+	t.page.cur.g[slot] = charset.ASCII
 	if final == 'A' {
-		t.cur.g[slot] = charset.Latin1
+		t.page.cur.g[slot] = charset.Latin1
 	}
 }

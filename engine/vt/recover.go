@@ -19,7 +19,7 @@ type commandModes struct {
 
 // modesOf returns the modes of a page.
 func modesOf(t *page) commandModes {
-	return commandModes{t.mode, t.scr.kitty, t.scr == t.alt, t.cur.origin, t.cols, t.rows, t.region}
+	return commandModes{t.mode, t.store.scr.kitty, t.store.scr == t.store.alt, t.cur.origin, t.store.cols, t.store.rows, t.region}
 }
 
 // plainModes returns the modes of a new terminal.
@@ -35,20 +35,20 @@ func (to commandModes) applyTo(t *page) (changed bool) {
 	now := modesOf(t)
 	to.mode.cursor = cursorModes{on: to.mode.cursor.on, blink: now.mode.cursor.blink, chosen: now.mode.cursor.chosen, shape: now.mode.cursor.shape}
 	// After a resize, the margins recorded for the old size would be wrong.
-	if to.cols != t.cols || to.rows != t.rows {
-		to.cols, to.rows, to.region = t.cols, t.rows, plainModes(t.cols, t.rows).region
+	if to.cols != t.store.cols || to.rows != t.store.rows {
+		to.cols, to.rows, to.region = t.store.cols, t.store.rows, plainModes(t.store.cols, t.store.rows).region
 	}
 	if now.alt && !to.alt {
 		t.setAlt(t.altBy, false)
-		t.alt = nil // discards its keyboard flags
-		t.pictures.ForgetAlt()
+		t.store.alt = nil // discards its keyboard flags
+		t.store.pictures.ForgetAlt()
 	} else {
 		to.alt = now.alt
 	}
 	if modesOf(t) == to {
 		return now.alt != to.alt
 	}
-	t.mode, t.scr.kitty, t.region = to.mode, to.kitty, to.region
+	t.mode, t.store.scr.kitty, t.region = to.mode, to.kitty, to.region
 	t.cur.origin, t.cur.pending = to.origin, t.cur.pending && t.mode.autowrap
 	if t.mode.leftRight {
 		t.setAllSingleSize()
@@ -60,20 +60,20 @@ func (to commandModes) applyTo(t *page) (changed bool) {
 func (t *host) trackCommand(kind byte) {
 	switch {
 	case kind == 'C':
-		now := modesOf(&t.page)
+		now := modesOf(t.page)
 		t.started = &now
-	case kind == 'D' && t.started != nil && t.started.applyTo(&t.page):
+	case kind == 'D' && t.started != nil && t.started.applyTo(t.page):
 		t.sendEvent(ResetEvent{})
 	}
 }
 
 // ResetModes sets the modes of a new terminal, for a shell after a killed program. It keeps bracketed
 // paste: the line editor may have enabled it, and without it a pasted line would run at once.
-func (t *writer) ResetModes() {
-	to := plainModes(t.cols, t.rows)
-	to.mode.paste = t.mode.paste
+func (t *Terminal) ResetModes() {
+	to := plainModes(t.store.cols, t.store.rows)
+	to.mode.paste = t.page.mode.paste
 	to.applyTo(&t.page)
-	t.cur.g, t.cur.gl, t.cur.single = cursor{}.g, 0, 0
-	t.cur.pen, t.penChanged = pen{}, true
-	t.joinOK = false
+	t.page.cur.g, t.page.cur.gl, t.page.cur.single = cursor{}.g, 0, 0
+	t.page.cur.pen, t.page.penChanged = pen{}, true
+	t.writer.joinOK = false
 }

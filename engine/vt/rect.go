@@ -12,11 +12,11 @@ func (t *host) csiRect(b byte) {
 		t.fillRect()
 	case 'z':
 		if r, ok := t.rectAt(0); ok {
-			t.eraseRect(r)
+			t.writer.eraseRect(r)
 		}
 	case '{':
 		if r, ok := t.rectAt(0); ok {
-			t.wipeRect(r)
+			t.writer.wipeRect(r)
 		}
 	case 'v':
 		t.copyRect()
@@ -28,10 +28,10 @@ func (t *host) csiRect(b byte) {
 // rectAt reads top, left, bottom and right from parameter i on, relative to the origin and clipped
 // to the addressable area. ok is false if the rectangle is empty.
 func (t *host) rectAt(i int) (grid.Rect, bool) {
-	x0, y0 := t.origin()
-	right, bottom := t.cols, t.rows
-	if t.cur.origin {
-		right, bottom = t.region.Right+1, t.region.Bottom+1
+	x0, y0 := t.page.origin()
+	right, bottom := t.store.cols, t.store.rows
+	if t.page.cur.origin {
+		right, bottom = t.page.region.Right+1, t.page.region.Bottom+1
 	}
 	r := grid.Rect{
 		Top: t.param(i, 1) - 1 + y0, Left: t.param(i+1, 1) - 1 + x0,
@@ -49,53 +49,53 @@ func (t *host) fillRect() {
 		return
 	}
 	width := r.Right - r.Left + 1
-	t.cells = t.cells[:0]
+	t.store.cells = t.store.cells[:0]
 	for range width {
-		t.cells = append(t.cells, grid.Cell{Glyph: grid.Glyph(ch), Style: t.penID()})
+		t.store.cells = append(t.store.cells, grid.Cell{Glyph: grid.Glyph(ch), Style: t.page.penID()})
 	}
 	for y := r.Top; y <= r.Bottom; y++ {
-		t.putCells(r.Left, y, t.cells)
+		t.writer.putCells(r.Left, y, t.store.cells)
 	}
 }
 
 // putCells overwrites cells.
 func (t *writer) putCells(x, y int, cells []grid.Cell) {
-	t.splitWide(x, y)
-	t.splitWide(x+len(cells), y)
-	t.scr.grid.Put(x, y, cells)
-	t.cutTextStrips(x, y, len(cells))
-	t.noteWritten(y, x+len(cells))
+	t.store.splitWide(x, y)
+	t.store.splitWide(x+len(cells), y)
+	t.store.scr.grid.Put(x, y, cells)
+	t.store.cutTextStrips(x, y, len(cells))
+	t.store.noteWritten(y, x+len(cells))
 }
 
 // eraseRect implements DECERA.
 func (t *writer) eraseRect(r grid.Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
-		t.eraseCells(r.Left, y, r.Right-r.Left+1, t.blankID())
+		t.page.eraseCells(r.Left, y, r.Right-r.Left+1, t.page.blankID())
 	}
 }
 
 // wipeRect implements DECSERA: unprotected cells become spaces in their present style.
 func (t *writer) wipeRect(r grid.Rect) {
-	t.splitColumns(r)
+	t.store.splitColumns(r)
 	for y := r.Top; y <= r.Bottom; y++ {
-		t.cells = append(t.cells[:0], t.scr.grid.Row(y)[r.Left:r.Right+1]...)
-		for i := range t.cells {
-			if t.mode.guarded || !t.isProtected(r.Left+i, y) {
-				t.cells[i].Glyph = ' '
+		t.store.cells = append(t.store.cells[:0], t.store.scr.grid.Row(y)[r.Left:r.Right+1]...)
+		for i := range t.store.cells {
+			if t.page.mode.guarded || !t.store.isProtected(r.Left+i, y) {
+				t.store.cells[i].Glyph = ' '
 			}
 		}
-		t.putCells(r.Left, y, t.cells)
+		t.putCells(r.Left, y, t.store.cells)
 	}
 }
 
 // copyRect implements DECCRA. The rectangles may overlap.
 func (t *host) copyRect() {
 	r, ok := t.rectAt(0)
-	x0, y0 := t.origin()
+	x0, y0 := t.page.origin()
 	toY, toX := t.param(5, 1)-1+y0, t.param(6, 1)-1+x0
-	right, bottom := t.cols-1, t.rows-1
-	if t.cur.origin {
-		right, bottom = t.region.Right, t.region.Bottom
+	right, bottom := t.store.cols-1, t.store.rows-1
+	if t.page.cur.origin {
+		right, bottom = t.page.region.Right, t.page.region.Bottom
 	}
 	width, height := min(r.Right-r.Left, right-toX)+1, min(r.Bottom-r.Top, bottom-toY)+1
 	if !ok || width <= 0 || height <= 0 {
@@ -105,26 +105,26 @@ func (t *host) copyRect() {
 		if toY > r.Top { // bottom up: no source row is overwritten before it is copied
 			i = height - 1 - i
 		}
-		t.copyCells(r.Left, r.Top+i, toX, toY+i, width)
+		t.writer.copyCells(r.Left, r.Top+i, toX, toY+i, width)
 	}
 }
 
 // copyCells copies part of a row. Halves of wide clusters become blank.
 func (t *writer) copyCells(x, y, toX, toY, n int) {
-	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[x:min(x+n+1, t.cols)]...)
+	t.store.cells = append(t.store.cells[:0], t.store.scr.grid.Row(y)[x:min(x+n+1, t.store.cols)]...)
 	// The extra cell shows whether the copy cuts a wide cluster at its end.
-	if len(t.cells) > n {
-		if t.cells[n].Glyph == grid.Tail {
-			t.cells[n-1].Glyph = 0
+	if len(t.store.cells) > n {
+		if t.store.cells[n].Glyph == grid.Tail {
+			t.store.cells[n-1].Glyph = 0
 		}
-		t.cells = t.cells[:n]
+		t.store.cells = t.store.cells[:n]
 	}
-	if t.cells[0].Glyph == grid.Tail {
-		t.cells[0].Glyph = 0
+	if t.store.cells[0].Glyph == grid.Tail {
+		t.store.cells[0].Glyph = 0
 	}
-	t.putCells(toX, toY, t.cells)
-	if t.scr.rows[y].wide > 0 {
-		t.scr.rows[toY].wide = int16(t.cols)
+	t.putCells(toX, toY, t.store.cells)
+	if t.store.scr.rows[y].wide > 0 {
+		t.store.scr.rows[toY].wide = int16(t.store.cols)
 	}
 }
 
@@ -133,17 +133,17 @@ func (t *writer) copyCells(x, y, toX, toY, n int) {
 func (t *host) changeRect(reverse bool) {
 	r, ok := t.rectAt(0)
 	// A range over several rows may start further right than it ends.
-	if !ok && (t.mode.rectExtent == 2 || r.Top >= r.Bottom) {
+	if !ok && (t.page.mode.rectExtent == 2 || r.Top >= r.Bottom) {
 		return
 	}
 	for y := r.Top; y <= r.Bottom; y++ {
 		left, right := r.Left, r.Right
-		if t.mode.rectExtent != 2 {
+		if t.page.mode.rectExtent != 2 {
 			if y > r.Top {
 				left = 0
 			}
 			if y < r.Bottom {
-				right = t.cols - 1
+				right = t.store.cols - 1
 			}
 		}
 		if left <= right {
@@ -154,25 +154,25 @@ func (t *host) changeRect(reverse bool) {
 
 // changeCells changes part of a row. A wide cluster belongs to its first half.
 func (t *host) changeCells(left, right, y int, reverse bool) {
-	if t.scr.grid.Cell(left, y).Glyph == grid.Tail {
+	if t.store.scr.grid.Cell(left, y).Glyph == grid.Tail {
 		left++
 	}
-	if right < t.cols-1 && t.scr.grid.Cell(right+1, y).Glyph == grid.Tail {
+	if right < t.store.cols-1 && t.store.scr.grid.Cell(right+1, y).Glyph == grid.Tail {
 		right++
 	}
 	if left > right {
 		return
 	}
-	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[left:right+1]...)
-	for i := range t.cells {
-		p := t.styles.pens[t.cells[i].Style]
+	t.store.cells = append(t.store.cells[:0], t.store.scr.grid.Row(y)[left:right+1]...)
+	for i := range t.store.cells {
+		p := t.store.styles.pens[t.store.cells[i].Style]
 		for k := 4; k < max(t.ps.n, 5); k++ {
 			p.changeAttr(int32(t.param(k, 0)), reverse)
 		}
-		t.cells[i].Style = t.styles.intern(p)
+		t.store.cells[i].Style = t.store.styles.intern(p)
 	}
-	t.scr.grid.Put(left, y, t.cells)
-	t.noteWritten(y, right+1)
+	t.store.scr.grid.Put(left, y, t.store.cells)
+	t.store.noteWritten(y, right+1)
 }
 
 // changeAttr applies one attribute of DECCARA or DECRARA.
@@ -209,13 +209,13 @@ func (t *host) reportChecksum() {
 	if ok {
 		first := true
 		for y := r.Top; y <= r.Bottom; y++ {
-			for _, c := range t.scr.grid.Row(y)[r.Left : r.Right+1] {
+			for _, c := range t.store.scr.grid.Row(y)[r.Left : r.Right+1] {
 				sum += t.cellSum(c, first)
 				first = false
 			}
 		}
 	}
-	if t.mode.checksum&checksumPositive == 0 {
+	if t.page.mode.checksum&checksumPositive == 0 {
 		sum = -sum
 	}
 	t.replyf("\x1bP%d!~%04X\x1b\\", t.param(0, 0), sum&0xFFFF)
@@ -223,7 +223,7 @@ func (t *host) reportChecksum() {
 
 // cellSum returns a cell's contribution to the checksum.
 func (t *host) cellSum(c grid.Cell, first bool) int {
-	how := t.mode.checksum
+	how := t.page.mode.checksum
 	if c.Empty() && c.Style == 0 && !first && how&checksumBlanks == 0 {
 		return 0
 	}
@@ -231,7 +231,7 @@ func (t *host) cellSum(c grid.Cell, first bool) int {
 	if how&checksumPlain != 0 {
 		return sum
 	}
-	p := t.styles.pens[c.Style]
+	p := t.store.styles.pens[c.Style]
 	for _, a := range [...]struct {
 		on   bool
 		adds int
@@ -246,9 +246,9 @@ func (t *host) cellSum(c grid.Cell, first bool) int {
 // glyphSum returns the sum of a cell's code points; only the low eight bits of the first one unless
 // checksumWide is set.
 func (t *host) glyphSum(c grid.Cell) (sum int) {
-	t.text = t.appendGlyph(t.text[:0], c.Glyph)
-	for _, r := range string(t.text) {
-		if t.mode.checksum&checksumWide == 0 {
+	t.store.text = t.store.appendGlyph(t.store.text[:0], c.Glyph)
+	for _, r := range string(t.store.text) {
+		if t.page.mode.checksum&checksumWide == 0 {
 			return int(r) & 0xFF
 		}
 		sum += int(r)

@@ -37,32 +37,32 @@ const cleanSlate = "\x1b\\" + // ends an unfinished string
 // conformance level, are omitted, because the user keeps that terminal.
 func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	p := painter{t: t, dst: append(dst, cleanSlate...)}
-	if t.mode.clusters {
+	if t.page.mode.clusters {
 		p.addString("\x1b[?2027h")
 	}
 	p.paintTabs()
 	// The visible screen is painted last, so that the terminal ends on it.
-	if t.scr == t.main && t.alt != nil {
+	if t.store.scr == t.store.main && t.store.alt != nil {
 		p.addString("\x1b[?47h\x1b[H\x1b[2J")
-		p.paintScreen(t.alt)
+		p.paintScreen(t.store.alt)
 		p.addString("\x1b[?47l")
 	}
-	p.paintScreen(t.main)
-	if t.scr == t.alt {
-		p.paintSavedCursor(t.main) // 1049 saves the cursor again
+	p.paintScreen(t.store.main)
+	if t.store.scr == t.store.alt {
+		p.paintSavedCursor(t.store.main) // 1049 saves the cursor again
 		p.addString("\x1b[?1049h")
 		p.resetCursor()
 		p.addString("\x1b[2J")
-		p.paintScreen(t.alt)
+		p.paintScreen(t.store.alt)
 	}
 	p.paintTitles()
-	p.dst = t.colors.AppendChanges(p.dst)
+	p.dst = t.host.colors.AppendChanges(p.dst)
 	p.paintModes()
 	// Margins, insert mode and autowrap would affect the painting, so they come after it.
 	p.paintMargins()
-	p.paintCursor(t.cur)
+	p.paintCursor(t.page.cur)
 	p.paintLateModes()
-	p.reprintLast(t.origin())
+	p.reprintLast(t.page.origin())
 	return p.dst
 }
 
@@ -150,7 +150,7 @@ func (p *painter) paintCells(cells []grid.Cell) {
 		if c.Glyph == grid.Tail {
 			continue
 		}
-		p.setPen(p.t.styles.pens[c.Style])
+		p.setPen(p.t.store.styles.pens[c.Style])
 		if c.Glyph >= 0x300 {
 			p.addString("\x1b[4l") // any sequence keeps c from joining its predecessor
 		}
@@ -162,12 +162,12 @@ func (p *painter) paintCells(cells []grid.Cell) {
 // printed in. Otherwise the mode stays off unless the program has set it, because some terminals
 // count clusters by themselves.
 func (p *painter) paintGlyph(g grid.Glyph, wide bool) {
-	on := p.t.mode.clusters
+	on := p.t.page.mode.clusters
 	if g < grid.FirstCluster {
-		p.dst = p.t.appendGlyph(p.dst, g)
+		p.dst = p.t.store.appendGlyph(p.dst, g)
 		return
 	}
-	text, as := p.t.clusters.text[g-grid.FirstCluster], on
+	text, as := p.t.store.clusters.text[g-grid.FirstCluster], on
 	switch {
 	case hasWideVS16(text):
 		as = wide
@@ -216,7 +216,7 @@ func (p *painter) setPen(q pen) {
 	}
 	p.pen = q
 	if current.link != q.link {
-		p.addString("\x1b]8;;" + p.t.links.text[q.link] + "\x1b\\")
+		p.addString("\x1b]8;;" + p.t.store.links.text[q.link] + "\x1b\\")
 		current.link = q.link
 	}
 	if (current.attrs^q.attrs)&attrProtected != 0 {
@@ -231,8 +231,8 @@ func (p *painter) setPen(q pen) {
 // paintSavedCursor moves the cursor to the saved position of s.
 func (p *painter) paintSavedCursor(s *screen) {
 	c := s.saved
-	c.y = min(c.y, p.t.rows-1)
-	last := s.rows[c.y].lastColumn(p.t.cols)
+	c.y = min(c.y, p.t.store.rows-1)
+	last := s.rows[c.y].lastColumn(p.t.store.cols)
 	c.x = min(c.x, last)
 	c.pending = c.pending && c.x == last
 	if c.origin {
@@ -243,8 +243,8 @@ func (p *painter) paintSavedCursor(s *screen) {
 
 // paintCursor moves the cursor, relative to the margins now set.
 func (p *painter) paintCursor(c cursor) {
-	x0, y0 := p.t.origin()
-	if c.pending && c.x != p.t.rightLimit() { // resetting DECLRMM kept the pending wrap at the old margin
+	x0, y0 := p.t.page.origin()
+	if c.pending && c.x != p.t.page.rightLimit() { // resetting DECLRMM kept the pending wrap at the old margin
 		p.addString("\x1b[?69h")
 		p.addCSI("", "s", 1, c.x+1)
 		defer p.addString("\x1b[?69l")
@@ -252,7 +252,7 @@ func (p *painter) paintCursor(c cursor) {
 	if c.origin {
 		p.addString("\x1b[?6h")
 	}
-	p.placeCursor(c, p.t.scr, x0, y0)
+	p.placeCursor(c, p.t.store.scr, x0, y0)
 }
 
 // reprintLast prints the last cluster again in place, for a following REP. It uses the pen, sets
@@ -260,25 +260,25 @@ func (p *painter) paintCursor(c cursor) {
 func (p *painter) reprintLast(x0, y0 int) {
 	t := p.t
 	n := 1
-	if t.lastWide {
+	if t.writer.lastWide {
 		n = 2
 	}
-	x, y := t.lastEnd-n+1, t.cur.y
-	if !t.canRepeat() || x < 0 || t.scr.grid.Cell(x, y).Glyph != t.last.Glyph {
+	x, y := t.writer.lastEnd-n+1, t.page.cur.y
+	if !t.writer.canRepeat() || x < 0 || t.store.scr.grid.Cell(x, y).Glyph != t.writer.last.Glyph {
 		return
 	}
-	outside := x < t.region.Left || t.lastEnd > t.region.Right || y < t.region.Top || y > t.region.Bottom
-	if t.cur.origin && outside { // no sequence leads there
+	outside := x < t.page.region.Left || t.writer.lastEnd > t.page.region.Right || y < t.page.region.Top || y > t.page.region.Bottom
+	if t.page.cur.origin && outside { // no sequence leads there
 		return
 	}
-	if t.mode.insert && (outside || t.scr.rows[y].size != styled.SingleSize) { // pushed cells cannot be restored
+	if t.page.mode.insert && (outside || t.store.scr.rows[y].size != styled.SingleSize) { // pushed cells cannot be restored
 		return
 	}
 	p.addCSI("", "H", y-y0+1, x-x0+1)
-	if t.mode.insert {
+	if t.page.mode.insert {
 		p.addCSI("", "P", n)
 	}
-	p.paintGlyph(t.last.Glyph, t.lastWide)
+	p.paintGlyph(t.writer.last.Glyph, t.writer.lastWide)
 }
 
 // placeCursor moves the cursor, sets a pending wrap by writing the cell under it again, then sets
@@ -305,11 +305,11 @@ func (p *painter) placeCursor(c cursor, s *screen, x0, y0 int) {
 // paintTabs sets the tab stops, unless they are the default ones of cleanSlate.
 func (p *painter) paintTabs() {
 	t := p.t
-	if slices.Equal(t.tabs, defaultTabs(nil, t.cols)) {
+	if slices.Equal(t.page.tabs, defaultTabs(nil, t.store.cols)) {
 		return
 	}
 	p.addString("\x1b[3g")
-	for x, set := range t.tabs {
+	for x, set := range t.page.tabs {
 		if set {
 			p.addCSI("", "H", 1, x+1)
 			p.addString("\x1bH")
@@ -318,15 +318,15 @@ func (p *painter) paintTabs() {
 }
 
 func (p *painter) paintTitles() {
-	for _, title := range p.t.titles {
+	for _, title := range p.t.host.titles {
 		p.addString("\x1b]2;" + title + "\x1b\\\x1b[22;2t")
 	}
-	p.addString("\x1b]2;" + p.t.title + "\x1b\\")
+	p.addString("\x1b]2;" + p.t.host.title + "\x1b\\")
 }
 
 // paintModes sets the modes without effect on the cursor.
 func (p *painter) paintModes() {
-	m := &p.t.mode
+	m := &p.t.page.mode
 	for _, n := range [...]int{1, 5, 41, 45, 66, 67, 80, 1004, 1039, 1045, 2004, 8452} {
 		if *m.privateFlag(n) {
 			p.addCSI("?", "h", n)
@@ -351,7 +351,7 @@ func (p *painter) paintModes() {
 		p.addCSI(">", "m", 4, int(m.keys.modifyOther))
 	}
 	if m.cursor.chosen {
-		p.addCSI("", " q", p.t.cursorStyleNumber())
+		p.addCSI("", " q", p.t.host.cursorStyleNumber())
 	} else if !m.cursor.blink {
 		p.addCSI("?", "l", 12)
 	}
@@ -365,28 +365,28 @@ func (p *painter) paintModes() {
 
 // paintMargins sets margins away from the screen's edges.
 func (p *painter) paintMargins() {
-	r := &p.t.region
-	if p.t.mode.leftRight {
+	r := &p.t.page.region
+	if p.t.page.mode.leftRight {
 		p.addString("\x1b[?69h")
 		p.addCSI("", "s", r.Left+1, r.Right+1)
 	}
-	if r.Top > 0 || r.Bottom < p.t.rows-1 {
+	if r.Top > 0 || r.Bottom < p.t.store.rows-1 {
 		p.addCSI("", "r", r.Top+1, r.Bottom+1)
 	}
 }
 
 // paintLateModes sets modes incompatible with painting the cursor.
 func (p *painter) paintLateModes() {
-	if p.t.mode.guarded {
+	if p.t.page.mode.guarded {
 		p.addString("\x1bV")
-		if p.t.cur.pen.attrs&attrProtected == 0 {
+		if p.t.page.cur.pen.attrs&attrProtected == 0 {
 			p.addString("\x1bW")
 		}
 	}
-	if p.t.mode.insert {
+	if p.t.page.mode.insert {
 		p.addCSI("", "h", 4)
 	}
-	if !p.t.mode.autowrap {
+	if !p.t.page.mode.autowrap {
 		p.addCSI("?", "l", 7)
 	}
 }

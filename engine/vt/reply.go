@@ -36,7 +36,7 @@ func (t *host) reportAttributes(prefix byte) {
 		return
 	}
 	service, model := 64, 41
-	if t.mode.level == 5 {
+	if t.page.mode.level == 5 {
 		service, model = 65, 64
 	}
 	switch prefix {
@@ -51,14 +51,14 @@ func (t *host) reportAttributes(prefix byte) {
 
 // reportStatus implements DSR.
 func (t *host) reportStatus(private bool) {
-	x0, y0 := t.origin()
-	x, y := t.cur.x-x0+1, t.cur.y-y0+1
+	x0, y0 := t.page.origin()
+	x, y := t.page.cur.x-x0+1, t.page.cur.y-y0+1
 	switch n := t.param(0, 0); {
 	case n == 5 && !private:
 		t.replyf("\x1b[0n")
 	case n == 6 && !private:
 		t.replyf("\x1b[%d;%dR", y, x)
-	case n == 6 && t.mode.level < 4:
+	case n == 6 && t.page.mode.level < 4:
 		t.replyf("\x1b[?%d;%dR", y, x)
 	case n == 6:
 		t.replyf("\x1b[?%d;%d;1R", y, x)
@@ -98,28 +98,28 @@ func (t *host) reportScheme() {
 
 // SetColors sets the colours of the user's terminal, used to answer colour queries. The program's
 // changes stay.
-func (t *host) SetColors(p styled.Palette) {
-	if t.colors.SetOwn(p) && t.mode.reportsScheme {
-		t.reportScheme()
+func (t *Terminal) SetColors(p styled.Palette) {
+	if t.host.colors.SetOwn(p) && t.page.mode.reportsScheme {
+		t.host.reportScheme()
 	}
 }
 
 // SetCell sets the size in pixels of a cell on the user's terminal. It applies to reported sizes
 // and to pictures printed from now on. An impossible size selects the default.
-func (t *host) SetCell(cell image.Point) {
+func (t *Terminal) SetCell(cell image.Point) {
 	if cell.X < 2 || cell.Y < 4 || cell.X > graphics.MaxCell || cell.Y > graphics.MaxCell {
 		cell = image.Pt(CellWidth, CellHeight)
 	}
-	if t.pictures.Cell != cell {
-		t.pictures.Cell = cell
-		t.reportSize()
+	if t.store.pictures.Cell != cell {
+		t.store.pictures.Cell = cell
+		t.host.reportSize()
 	}
 }
 
 // reportSize sends the size to a program with mode 2048 set (in-band resize notifications).
 func (t *host) reportSize() {
-	if t.mode.reportsSize {
-		t.replyf("\x1b[48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
+	if t.page.mode.reportsSize {
+		t.replyf("\x1b[48;%d;%d;%d;%dt", t.store.rows, t.store.cols, t.store.rows*t.store.pictures.Cell.Y, t.store.cols*t.store.pictures.Cell.X)
 	}
 }
 
@@ -152,15 +152,15 @@ func (t *host) windowOperation() {
 	case 11:
 		t.replyf("\x1b[1t")
 	case 14:
-		t.replyf("\x1b[4;%d;%dt", t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
+		t.replyf("\x1b[4;%d;%dt", t.store.rows*t.store.pictures.Cell.Y, t.store.cols*t.store.pictures.Cell.X)
 	case 15:
-		t.replyf("\x1b[5;%d;%dt", t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
+		t.replyf("\x1b[5;%d;%dt", t.store.rows*t.store.pictures.Cell.Y, t.store.cols*t.store.pictures.Cell.X)
 	case 16:
-		t.replyf("\x1b[6;%d;%dt", t.pictures.Cell.Y, t.pictures.Cell.X)
+		t.replyf("\x1b[6;%d;%dt", t.store.pictures.Cell.Y, t.store.pictures.Cell.X)
 	case 18:
-		t.replyf("\x1b[8;%d;%dt", t.rows, t.cols)
+		t.replyf("\x1b[8;%d;%dt", t.store.rows, t.store.cols)
 	case 19:
-		t.replyf("\x1b[9;%d;%dt", t.rows, t.cols)
+		t.replyf("\x1b[9;%d;%dt", t.store.rows, t.store.cols)
 	case 22:
 		t.pushTitle()
 	case 23:
@@ -169,14 +169,14 @@ func (t *host) windowOperation() {
 }
 
 // reportMode implements DECRQM: 1 set, 2 reset, 3 and 4 permanently so, 0 unknown.
-func (t *Terminal) reportMode(private bool) {
-	n := t.param(0, 0)
+func (t *interpreter) reportMode(private bool) {
+	n := t.host.param(0, 0)
 	switch {
 	// Terminals below the VT300 do not know DECRQM.
-	case t.mode.level < 3:
+	case t.page.mode.level < 3:
 		return
 	case !private:
-		t.replyf("\x1b[%d;%d$y", n, t.mode.ansiReport(n))
+		t.host.replyf("\x1b[%d;%d$y", n, t.page.mode.ansiReport(n))
 		return
 	}
 	state := 0
@@ -189,7 +189,7 @@ func (t *Terminal) reportMode(private bool) {
 	case known:
 		state = 2
 	}
-	t.replyf("\x1b[?%d;%d$y", n, state)
+	t.host.replyf("\x1b[?%d;%d$y", n, state)
 }
 
 // ansiReport returns DECRQM's answer for a mode of ECMA-48. The unsupported ones named by xterm are
@@ -213,51 +213,51 @@ func wantsDCS(prefix, inter, final byte) bool {
 }
 
 // dispatchDCS executes DECSIXEL, DECRQSS and XTGETTCAP.
-func (t *Terminal) dispatchDCS(b []byte) {
-	switch t.ps.inter {
+func (t *interpreter) dispatchDCS(b []byte) {
+	switch t.host.ps.inter {
 	case 0:
-		t.pictures.HandleSixel(b, graphics.SixelMode{Display: t.mode.sixelDisplay, Right: t.mode.sixelRight, Transparent: t.param(1, 0) == 1})
+		t.store.pictures.HandleSixel(b, graphics.SixelMode{Display: t.page.mode.sixelDisplay, Right: t.page.mode.sixelRight, Transparent: t.host.param(1, 0) == 1})
 		return
 	case '+':
-		t.reportTermcap(b)
+		t.host.reportTermcap(b)
 		return
 	}
-	setting := t.settingParams(string(b))
+	setting := t.host.settingParams(string(b))
 	if setting == "" {
-		t.replyf("\x1bP0$r\x1b\\")
+		t.host.replyf("\x1bP0$r\x1b\\")
 		return
 	}
-	t.replyf("\x1bP1$r%s%s\x1b\\", setting, b)
+	t.host.replyf("\x1bP1$r%s%s\x1b\\", setting, b)
 }
 
 // settingParams returns the parameters of a setting named by its final bytes (DECRQSS); "" if
 // unknown.
 func (t *host) settingParams(name string) string {
-	r := &t.region
+	r := &t.page.region
 	switch name {
 	case "m":
-		return string(appendSetting(nil, t.cur.pen))
+		return string(appendSetting(nil, t.page.cur.pen))
 	case "r":
 		return string(appendInts(nil, r.Top+1, r.Bottom+1))
 	case "s":
-		if t.mode.leftRight {
+		if t.page.mode.leftRight {
 			return string(appendInts(nil, r.Left+1, r.Right+1))
 		}
 	case " q":
 		return strconv.Itoa(t.cursorStyleNumber())
 	case "\"q":
-		if t.cur.pen.attrs&attrProtected != 0 && !t.mode.guarded {
+		if t.page.cur.pen.attrs&attrProtected != 0 && !t.page.mode.guarded {
 			return "1"
 		}
 		return "0"
 	case "\"p":
-		return strconv.Itoa(60+int(t.mode.level)) + ";1"
+		return strconv.Itoa(60+int(t.page.mode.level)) + ";1"
 	case "t", "*|":
-		return strconv.Itoa(t.rows)
+		return strconv.Itoa(t.store.rows)
 	case "$|":
-		return strconv.Itoa(t.cols)
+		return strconv.Itoa(t.store.cols)
 	case "*x":
-		return strconv.Itoa(int(t.mode.rectExtent))
+		return strconv.Itoa(int(t.page.mode.rectExtent))
 	case "$}", "$~": // there is no status line
 		return "0"
 	}
@@ -289,8 +289,8 @@ func appendSettingColor(dst []byte, c styled.Color, base int) []byte {
 
 // cursorStyleNumber returns DECSCUSR's number of the cursor style.
 func (t *host) cursorStyleNumber() int {
-	n := 2*int(t.mode.cursor.shape) + 2
-	if t.mode.cursor.blink {
+	n := 2*int(t.page.mode.cursor.shape) + 2
+	if t.page.mode.cursor.blink {
 		n--
 	}
 	return n

@@ -23,41 +23,41 @@ import (
 // Margins return to the edges. The positions in keep are updated to follow their text.
 func (t *Terminal) Resize(cols, rows int, keep ...*Position) {
 	cols, rows = clampSide(cols), clampSide(rows)
-	if cols == t.cols && rows == t.rows {
+	if cols == t.store.cols && rows == t.store.rows {
 		return
 	}
-	pending := t.cur.pending
+	pending := t.page.cur.pending
 	onMain, onOther := t.splitByScreen(keep)
-	end := t.hist.End()
+	end := t.store.hist.End()
 	t.reflowMain(cols, rows, onMain)
 	first := 0
-	if t.alt != nil {
+	if t.store.alt != nil {
 		first = t.cropAlt(cols, rows)
 	}
 	for _, p := range onOther {
-		p.Line = t.hist.End() + min(max(p.Line-end-int64(first), 0), int64(rows-1))
+		p.Line = t.store.hist.End() + min(max(p.Line-end-int64(first), 0), int64(rows-1))
 		p.X = min(p.X, cols-1)
 	}
-	t.cols, t.rows = cols, rows
-	t.tabs = defaultTabs(t.tabs[:min(len(t.tabs), cols)], cols)
-	t.region = grid.Rect{Right: cols - 1, Bottom: rows - 1}
-	t.cur.x, t.cur.y = min(t.cur.x, cols-1), min(t.cur.y, rows-1)
-	t.clampAfterResize(pending)
-	t.joinOK = false
+	t.store.cols, t.store.rows = cols, rows
+	t.page.tabs = defaultTabs(t.page.tabs[:min(len(t.page.tabs), cols)], cols)
+	t.page.region = grid.Rect{Right: cols - 1, Bottom: rows - 1}
+	t.page.cur.x, t.page.cur.y = min(t.page.cur.x, cols-1), min(t.page.cur.y, rows-1)
+	t.page.clampAfterResize(pending)
+	t.writer.joinOK = false
 	// Line numbers have changed, so every viewer needs the whole screen.
-	t.fullSeq = t.epoch
-	t.scrolledVersions = make([]uint64, 2*rows)
-	t.lostVersion = 0
+	t.store.fullSeq = t.store.epoch
+	t.store.scrolledVersions = make([]uint64, 2*rows)
+	t.store.lostVersion = 0
 	if invariants.Enabled {
-		t.check()
+		t.writer.check()
 	}
-	t.reportSize()
+	t.host.reportSize()
 }
 
 // clampAfterResize moves the cursor into its row after a resize. pending reports whether it was
 // past the last column before.
 func (t *page) clampAfterResize(pending bool) {
-	last := t.scr.rows[t.cur.y].lastColumn(t.cols)
+	last := t.store.scr.rows[t.cur.y].lastColumn(t.store.cols)
 	if t.cur.x > last {
 		t.cur.x, t.cur.pending = last, pending
 	}
@@ -85,26 +85,26 @@ type reflow struct {
 
 // reflowMain rewraps the scrollback and the main screen.
 func (t *Terminal) reflowMain(cols, rows int, keep []*Position) {
-	s := t.main
-	cur := &t.cur
-	if t.scr != s {
+	s := t.store.main
+	cur := &t.page.cur
+	if t.store.scr != s {
 		// While the alternate screen is visible, the main screen's cursor is the saved one.
 		cur = &s.saved
 	}
-	historyRows := int(t.hist.End() - t.hist.Oldest())
+	historyRows := int(t.store.hist.End() - t.store.hist.Oldest())
 	used, below := t.mainRows(cur)
 	cursor, saved := cur.toMark(historyRows), s.saved.toMark(historyRows)
 	saved.row = min(saved.row, historyRows+used-1)
 	top := mark{historyRows, 0}
 	marks := t.newMarks(keep)
 	f := reflow{t: &t.store, cols: cols, waiting: append([]*mark{&top, &cursor, &saved}, marks...)}
-	lines, bytes := t.hist.Limits()
+	lines, bytes := t.store.hist.Limits()
 	// The history needs room for the rewrapped screen too; installRows takes those rows out again.
-	f.out = history.New(lines+rows+t.rows*(t.cols/cols+1), 2*bytes, 0)
+	f.out = history.New(lines+rows+t.store.rows*(t.store.cols/cols+1), 2*bytes, 0)
 	cells := []grid.Cell(nil)
-	for n := t.hist.Oldest(); n < t.hist.End(); n++ {
+	for n := t.store.hist.Oldest(); n < t.store.hist.End(); n++ {
 		var attrs history.Attrs
-		cells, attrs = t.hist.Get(n, cells[:0], t.internCluster)
+		cells, attrs = t.store.hist.Get(n, cells[:0], t.store.internCluster)
 		f.addRow(cells, attrs)
 	}
 	for y := range used {
@@ -115,7 +115,7 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Position) {
 	f.flushLine()
 	first := f.firstRow(top.row, rows, below)
 	f.moveToMarks(keep, marks, historyRows+used)
-	t.installRows(s, &f.out, first, cols, rows)
+	t.store.installRows(s, &f.out, first, cols, rows)
 	s.saved.moveToMark(saved, first, cols, rows)
 	cur.moveToMark(cursor, first, cols, rows)
 }
@@ -138,12 +138,12 @@ func (c *cursor) moveToMark(m mark, first, cols, rows int) {
 // mainRows counts the rows of the main screen down to the last text or the cursor, and the blank
 // rows below.
 func (t *Terminal) mainRows(cur *cursor) (used, below int) {
-	used = t.rows
-	s := t.main
+	used = t.store.rows
+	s := t.store.main
 	for used > cur.y+1 && s.rows[used-1].size == styled.SingleSize && s.strips.At(used-1) == nil && len(trimBlank(s.grid.Row(used-1))) == 0 {
 		used--
 	}
-	return used, t.rows - used
+	return used, t.store.rows - used
 }
 
 // addRow adds one row.
@@ -309,19 +309,19 @@ func (t *store) installRows(s *screen, rows *history.Lines, first, cols, height 
 // cropAlt cuts or extends the alternate screen. If the cursor would end up below it, rows are cut
 // at the top instead; first is their number.
 func (t *Terminal) cropAlt(cols, rows int) (first int) {
-	s := t.alt
-	if t.scr == s {
-		first = max(t.cur.y-rows+1, 0)
-		t.cur.y -= first
+	s := t.store.alt
+	if t.store.scr == s {
+		first = max(t.page.cur.y-rows+1, 0)
+		t.page.cur.y -= first
 	}
-	height := min(t.rows-first, rows)
+	height := min(t.store.rows-first, rows)
 	saved := make([][]grid.Cell, height)
 	for y := range saved {
 		saved[y] = cropCells(slices.Clone(s.grid.Row(first+y)), cols)
 	}
 	old, strips := s.rows, s.strips
 	s.grid.Resize(cols, rows)
-	s.resetRows(rows, t.epoch)
+	s.resetRows(rows, t.store.epoch)
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
 		s.rows[y].wide, s.rows[y].used = min(old[first+y].wide, int16(cols)), int16(cols)

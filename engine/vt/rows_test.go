@@ -33,8 +33,8 @@ func TestRowStateMatchesItsCells(t *testing.T) {
 }
 
 func checkRows(t *rapid.T, term *Terminal, piece string) {
-	for y, row := range term.scr.rows {
-		cells := term.scr.grid.Row(y)
+	for y, row := range term.store.scr.rows {
+		cells := term.store.scr.grid.Row(y)
 		if len(trimBlank(cells)) > int(row.used) {
 			t.Fatalf("after %q row %d is used up to %d, noted is %d", piece, y, len(trimBlank(cells)), row.used)
 		}
@@ -52,7 +52,7 @@ func TestOneCellEmojiGetsItsOwnRun(t *testing.T) {
 	own := New(Options{Cols: 20, Rows: 1})
 	own.Write([]byte("a⚠\ufe0fb\x1b[?2027h⚠\ufe0fc"))
 	var got []string
-	for _, r := range own.screenLine(0).Runs {
+	for _, r := range own.store.screenLine(0).Runs {
 		got = append(got, fmt.Sprint(r.Text, r.Cells))
 	}
 	if want := []string{"a1", "⚠\ufe0f1", "b⚠\ufe0fc4"}; !slices.Equal(got, want) {

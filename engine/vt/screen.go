@@ -93,18 +93,18 @@ func (t *store) touchRows(top, bottom int) {
 
 // showScreen switches to s.
 func (t *page) showScreen(s *screen) {
-	if t.scr != s {
-		t.scr = s
-		t.touchRows(0, t.rows-1)
+	if t.store.scr != s {
+		t.store.scr = s
+		t.store.touchRows(0, t.store.rows-1)
 		t.clampCursor()
 	}
 }
 
 func (t *page) altScreen() *screen {
-	if t.alt == nil {
-		t.alt = t.newScreen()
+	if t.store.alt == nil {
+		t.store.alt = t.store.newScreen()
 	}
-	return t.alt
+	return t.store.alt
 }
 
 // setAlt implements modes 47, 1047 and 1049 (xterm ctlseqs, DECSET).
@@ -117,26 +117,26 @@ func (t *page) setAlt(mode int, on bool) {
 		t.altBy = mode
 		t.showScreen(t.altScreen())
 		if mode == 1049 {
-			t.eraseRows(0, t.rows-1)
-			t.pictures.ForgetAlt()
+			t.eraseRows(0, t.store.rows-1)
+			t.store.pictures.ForgetAlt()
 		}
 	} else {
-		if mode == 1047 && t.scr == t.alt {
-			t.eraseRows(0, t.rows-1)
+		if mode == 1047 && t.store.scr == t.store.alt {
+			t.eraseRows(0, t.store.rows-1)
 		}
-		t.showScreen(t.main)
+		t.showScreen(t.store.main)
 		if mode == 1049 {
 			t.restoreCursor()
 		}
 	}
 }
 
-func (t *page) saveCursor() { t.scr.saved = t.cur }
+func (t *page) saveCursor() { t.store.scr.saved = t.cur }
 
 // restoreCursor implements DECRC. If nothing was saved, the cursor goes home with the defaults.
 func (t *page) restoreCursor() {
-	t.cur = t.scr.saved
-	t.cur.x, t.cur.y = min(t.cur.x, t.cols-1), min(t.cur.y, t.rows-1)
+	t.cur = t.store.scr.saved
+	t.cur.x, t.cur.y = min(t.cur.x, t.store.cols-1), min(t.cur.y, t.store.rows-1)
 	if r := &t.region; t.cur.origin {
 		t.cur.x = min(max(t.cur.x, r.Left), r.Right)
 		t.cur.y = min(max(t.cur.y, r.Top), r.Bottom)
@@ -159,7 +159,7 @@ func (t *page) lineFeed() {
 		if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
 			t.scrollUp(t.region, 1, true)
 		}
-	case t.cur.y < t.rows-1:
+	case t.cur.y < t.store.rows-1:
 		t.cur.y++
 		t.clampCursor()
 	}
@@ -185,14 +185,14 @@ func (t *page) scrollUp(r grid.Rect, n int, keep bool) {
 	if n <= 0 {
 		return
 	}
-	whole := r.Left == 0 && r.Right == t.cols-1
-	if keep && whole && r.Top == 0 && t.scr == t.main {
-		t.pushRows(n)
-		t.scr.grid.Scroll(r, n, t.blankID())
+	whole := r.Left == 0 && r.Right == t.store.cols-1
+	if keep && whole && r.Top == 0 && t.store.scr == t.store.main {
+		t.store.pushRows(n)
+		t.store.scr.grid.Scroll(r, n, t.blankID())
 		t.moveRows(r.Top, r.Bottom, n)
 		// Rows moved up keep their absolute numbers, so they count as unchanged. Rows below the
 		// margin get new numbers.
-		t.touchRows(r.Bottom-n+1, t.rows-1)
+		t.store.touchRows(r.Bottom-n+1, t.store.rows-1)
 		t.clampCursor()
 		return
 	}
@@ -202,31 +202,31 @@ func (t *page) scrollUp(r grid.Rect, n int, keep bool) {
 func (t *page) scrollDown(r grid.Rect, n int) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n > 0 {
-		t.scrollRect(r, -n, r.Left == 0 && r.Right == t.cols-1)
+		t.scrollRect(r, -n, r.Left == 0 && r.Right == t.store.cols-1)
 	}
 }
 
 // scrollRect moves rows in place. Their numbers stay, so all of them are marked as changed.
 func (t *page) scrollRect(r grid.Rect, n int, whole bool) {
 	if !whole {
-		t.splitColumns(r)
+		t.store.splitColumns(r)
 	}
-	t.scr.grid.Scroll(r, n, t.blankID())
+	t.store.scr.grid.Scroll(r, n, t.blankID())
 	if whole {
 		t.moveRows(r.Top, r.Bottom, n)
 	} else {
-		wide := t.maxWide(r.Top, r.Bottom)
+		wide := t.store.maxWide(r.Top, r.Bottom)
 		for y := r.Top; y <= r.Bottom; y++ {
-			t.scr.rows[y].wide, t.scr.rows[y].used = wide, int16(t.cols)
-			t.scr.rows[y].wrapped = false
-			t.cutTextStrips(r.Left, y, r.Right+1-r.Left)
+			t.store.scr.rows[y].wide, t.store.scr.rows[y].used = wide, int16(t.store.cols)
+			t.store.scr.rows[y].wrapped = false
+			t.store.cutTextStrips(r.Left, y, r.Right+1-r.Left)
 		}
 	}
 	if r.Top > 0 || n < 0 {
 		// The row above no longer continues in its new neighbour.
-		t.unwrapRow(r.Top - 1)
+		t.store.unwrapRow(r.Top - 1)
 	}
-	t.touchRows(r.Top, r.Bottom)
+	t.store.touchRows(r.Top, r.Bottom)
 	t.clampCursor()
 }
 
@@ -240,15 +240,15 @@ func (t *store) maxWide(top, bottom int) int16 {
 
 // moveRows moves row states along with their cells, and resets the vacated ones.
 func (t *page) moveRows(top, bottom, n int) {
-	t.scr.strips.Move(top, bottom, n)
+	t.store.scr.strips.Move(top, bottom, n)
 	// Scrolling the whole screen by one row is most of the work of a busy terminal: it slides a
 	// window instead of copying.
-	if n == 1 && top == 0 && bottom == t.rows-1 {
-		t.scr.rows = grid.Slide(t.scr.slab, t.scr.rows)
+	if n == 1 && top == 0 && bottom == t.store.rows-1 {
+		t.store.scr.rows = grid.Slide(t.store.scr.slab, t.store.scr.rows)
 		t.resetRow(bottom)
 		return
 	}
-	rows := t.scr.rows[top : bottom+1]
+	rows := t.store.scr.rows[top : bottom+1]
 	fresh := top
 	if n > 0 {
 		copy(rows, rows[n:])
@@ -266,12 +266,12 @@ func (t *page) moveRows(top, bottom, n int) {
 
 // resetRow resets the state of a vacated row.
 func (t *page) resetRow(y int) {
-	row := &t.scr.rows[y]
+	row := &t.store.scr.rows[y]
 	*row = rowState{}
-	row.version = t.epoch
+	row.version = t.store.epoch
 	// Vacated cells have the background colour, so they are not blank.
 	if t.cur.pen.bg != 0 {
-		row.used = int16(t.cols)
+		row.used = int16(t.store.cols)
 	}
 }
 

@@ -18,7 +18,7 @@ type savedStyle struct {
 // pushStyle implements XTPUSHSGR.
 func (t *host) pushStyle() {
 	if len(t.savedStyles) < maxSavedStyles {
-		s := savedStyle{pen: t.cur.pen}
+		s := savedStyle{pen: t.page.cur.pen}
 		if t.ps.set != 0 {
 			s.parts = slices.Clone(t.ps.params[:t.ps.n])
 		}
@@ -34,16 +34,16 @@ func (t *host) popStyle() {
 	}
 	s := t.savedStyles[n]
 	t.savedStyles = t.savedStyles[:n]
-	p := t.cur.pen
+	p := t.page.cur.pen
 	if s.parts == nil {
 		p = s.pen
 	}
 	for _, part := range s.parts {
 		p.restorePart(part, s.pen)
 	}
-	p.link = t.cur.pen.link
-	p.attrs = p.attrs&^attrProtected | t.cur.pen.attrs&attrProtected
-	t.cur.pen, t.penChanged = p, true
+	p.link = t.page.cur.pen.link
+	p.attrs = p.attrs&^attrProtected | t.page.cur.pen.attrs&attrProtected
+	t.page.cur.pen, t.page.penChanged = p, true
 }
 
 // restorePart copies one attribute from a saved pen, named by a parameter of XTPUSHSGR.

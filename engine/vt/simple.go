@@ -14,16 +14,16 @@ import (
 // printRune.
 func (t *writer) printSimple(p []byte) int {
 	// These states need the checks of printRune.
-	if t.cur.pending || t.mode.insert || t.cur.single != 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune) {
+	if t.page.cur.pending || t.page.mode.insert || t.page.cur.single != 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune) {
 		return 0
 	}
-	limit := t.rightLimit()
-	room := limit - t.cur.x + 1
-	t.cells = slices.Grow(t.cells[:0], room)
-	ascii := t.cur.g[t.cur.gl] == charset.ASCII
-	filled, used := fillSimple(t.cells[:room], p, t.penID(), ascii)
+	limit := t.page.rightLimit()
+	room := limit - t.page.cur.x + 1
+	t.store.cells = slices.Grow(t.store.cells[:0], room)
+	ascii := t.page.cur.g[t.page.cur.gl] == charset.ASCII
+	filled, used := fillSimple(t.store.cells[:room], p, t.page.penID(), ascii)
 	if used > 0 {
-		t.putSimple(t.cells[:filled], limit)
+		t.putSimple(t.store.cells[:filled], limit)
 	}
 	return used
 }
@@ -79,15 +79,15 @@ func fillWide(cells []grid.Cell, p []byte, style grid.StyleID) (n int) {
 // putSimple writes cells that fit in the row at the cursor.
 func (t *writer) putSimple(cells []grid.Cell, limit int) {
 	t.makeRoom(len(cells), limit)
-	t.scr.grid.Put(t.cur.x, t.cur.y, cells)
-	t.noteWritten(t.cur.y, t.cur.x+len(cells))
+	t.store.scr.grid.Put(t.page.cur.x, t.page.cur.y, cells)
+	t.store.noteWritten(t.page.cur.y, t.page.cur.x+len(cells))
 	last := cells[len(cells)-1].Glyph
 	wide := last == grid.Tail
 	if wide {
 		last = cells[len(cells)-2].Glyph
 	}
 	if len(cells) > 1 {
-		t.noteWide(t.cur.x + len(cells))
+		t.noteWide(t.page.cur.x + len(cells))
 	}
 	t.advanceCursor(len(cells), limit)
 	t.notePrinted(rune(last), last, wide)

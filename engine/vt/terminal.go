@@ -35,13 +35,14 @@ const (
 	feedSize = 64 << 10
 )
 
-// A Terminal emulates xterm. It is built in layers, each knowing only those below: the store of
-// cells, the page for editing, the writer for printing, the host for replies, and the interpreter,
-// the Terminal itself.
+// A Terminal emulates xterm. Each of its parts knows only those before it: the store of cells, the
+// page for editing, the writer for printing, the host for replies, and the interpreter.
 type Terminal struct {
-	host
-	savedDEC map[int]bool // XTSAVE
-	unfed    int          // bytes of this Write after the part being interpreted
+	store  store
+	page   page
+	writer writer
+	host   host
+	in     interpreter
 }
 
 // A store is the readable state: the cells of both screens and the scrollback, the styles, links
@@ -74,7 +75,7 @@ type store struct {
 
 // A page is the visible screen for editing: the cursor and its pen, margins, tab stops and modes.
 type page struct {
-	store
+	store      *store
 	cur        cursor
 	penStyle   grid.StyleID // of cur.pen
 	penChanged bool         // penStyle is out of date
@@ -86,7 +87,8 @@ type page struct {
 
 // A writer prints characters on a page and remembers the last one.
 type writer struct {
-	page
+	store    *store
+	page     *page
 	joinOK   bool      // nothing has happened since the cluster before the cursor was printed
 	lastRune rune      // last code point printed
 	last     grid.Cell // last cluster printed, for REP; lastWide goes with it
@@ -97,7 +99,9 @@ type writer struct {
 // A host handles everything with parameters or an outside effect: replies to the program, events
 // for the owner of the terminal, and their state.
 type host struct {
-	writer
+	store       *store
+	page        *page
+	writer      *writer
 	o           Options
 	quiet       bool   // during a replay: no replies or events
 	ps          parser // holds the current sequence
@@ -113,6 +117,16 @@ type host struct {
 	started     *commandModes // modes at the start of the shell's last command; nil if none
 }
 
+// An interpreter parses a program's output and has the other parts carry it out.
+type interpreter struct {
+	store    *store
+	page     *page
+	writer   *writer
+	host     *host
+	savedDEC map[int]bool // XTSAVE
+	unfed    int          // bytes of this Write after the part being interpreted
+}
+
 // New returns a blank terminal with replies on.
 func New(o Options) *Terminal {
 	if o.Grid == nil {
@@ -125,8 +139,12 @@ func New(o Options) *Terminal {
 		o.ScrollbackBytes = 64 << 20
 	}
 	t := &Terminal{}
-	t.o = o
-	t.colors.SetOwn(o.Colors)
+	t.page.store = &t.store
+	t.writer.store, t.writer.page = &t.store, &t.page
+	t.host.store, t.host.page, t.host.writer = &t.store, &t.page, &t.writer
+	t.in = interpreter{store: &t.store, page: &t.page, writer: &t.writer, host: &t.host}
+	t.host.o = o
+	t.host.colors.SetOwn(o.Colors)
 	t.store = store{
 		newGrid: o.Grid,
 		cols:    clampSide(o.Cols), rows: clampSide(o.Rows),
@@ -138,12 +156,12 @@ func New(o Options) *Terminal {
 		pictures: graphics.New(image.Pt(CellWidth, CellHeight), canvas{t}),
 	}
 	t.SetCell(o.Cell)
-	t.main = t.newScreen()
-	t.scr = t.main
-	t.scrolledVersions = make([]uint64, 2*t.rows)
-	t.tabs = defaultTabs(nil, t.cols)
-	t.softReset()
-	t.mode.reset()
+	t.store.main = t.store.newScreen()
+	t.store.scr = t.store.main
+	t.store.scrolledVersions = make([]uint64, 2*t.store.rows)
+	t.page.tabs = defaultTabs(nil, t.store.cols)
+	t.in.softReset()
+	t.page.mode.reset()
 	return t
 }
 
@@ -156,11 +174,11 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	for len(p) > 0 {
 		// In steps, because one Write may use up any number of styles and links.
 		n := min(len(p), feedSize)
-		t.unfed = len(p) - n
+		t.in.unfed = len(p) - n
 		t.boundTables()
-		t.feed(p[:n])
+		t.in.feed(p[:n])
 		if invariants.Enabled {
-			t.check()
+			t.writer.check()
 		}
 		p = p[n:]
 	}
@@ -168,13 +186,13 @@ func (t *Terminal) Write(p []byte) (int, error) {
 }
 
 // SetReplies turns replies and events on or off; off is for a replay. PromptEvents are always sent.
-func (t *Terminal) SetReplies(on bool) { t.quiet = !on }
+func (t *Terminal) SetReplies(on bool) { t.host.quiet = !on }
 
 // Size returns the terminal's size in cells.
-func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
+func (t *Terminal) Size() (cols, rows int) { return t.store.cols, t.store.rows }
 
 // Title returns the window title, without control characters.
-func (t *Terminal) Title() string { return t.title }
+func (t *Terminal) Title() string { return t.host.title }
 
 func (t *host) sendReply(b []byte) {
 	if t.o.Reply != nil && !t.quiet {
@@ -192,7 +210,7 @@ func (t *host) sendEvent(e Event) {
 func (t *page) penID() grid.StyleID {
 	if t.penChanged {
 		t.penChanged = false
-		t.penStyle = t.styles.intern(t.cur.pen)
+		t.penStyle = t.store.styles.intern(t.cur.pen)
 	}
 	return t.penStyle
 }
@@ -202,18 +220,18 @@ func (t *page) blankID() grid.StyleID {
 	if t.cur.pen.bg == 0 {
 		return 0
 	}
-	return t.styles.intern(pen{bg: t.cur.pen.bg})
+	return t.store.styles.intern(pen{bg: t.cur.pen.bg})
 }
 
 // boundTables keeps the tables within their limits. If too much is in use, the scrollback drops its
 // older half.
 func (t *Terminal) boundTables() {
-	if !t.styles.full() && !t.links.full() && !t.clusters.full() && t.links.bytes <= maxLinkBytes {
+	if !t.store.styles.full() && !t.store.links.full() && !t.store.clusters.full() && t.store.links.bytes <= maxLinkBytes {
 		return
 	}
 	t.collectUnused()
-	for t.styles.n > maxStyles || t.links.bytes > maxLinkBytes/2 {
-		if !t.hist.DropHalf() {
+	for t.store.styles.n > maxStyles || t.store.links.bytes > maxLinkBytes/2 {
+		if !t.store.hist.DropHalf() {
 			return
 		}
 		t.collectUnused()
@@ -222,13 +240,13 @@ func (t *Terminal) boundTables() {
 
 // collectUnused frees the numbers of unreferenced styles, links and clusters.
 func (t *Terminal) collectUnused() {
-	styles := make([]bool, len(t.styles.pens))
-	clusters := make([]bool, len(t.clusters.text))
-	for _, s := range [...]*screen{t.main, t.alt} {
+	styles := make([]bool, len(t.store.styles.pens))
+	clusters := make([]bool, len(t.store.clusters.text))
+	for _, s := range [...]*screen{t.store.main, t.store.alt} {
 		if s == nil {
 			continue
 		}
-		for y := range t.rows {
+		for y := range t.store.rows {
 			for _, c := range s.grid.Row(y) {
 				styles[c.Style] = true
 				if c.Glyph >= grid.FirstCluster && c.Glyph != grid.Tail {
@@ -238,30 +256,30 @@ func (t *Terminal) collectUnused() {
 		}
 	}
 	// REP may still print the last cluster.
-	if g := t.last.Glyph; g >= grid.FirstCluster {
+	if g := t.writer.last.Glyph; g >= grid.FirstCluster {
 		clusters[g-grid.FirstCluster] = true
 	}
-	t.hist.EachStyle(func(id grid.StyleID) { styles[id] = true })
-	t.clusters.sweep(clusters)
-	t.styles.sweep(styles)
-	t.penChanged = true // the pen's style may have been freed
+	t.store.hist.EachStyle(func(id grid.StyleID) { styles[id] = true })
+	t.store.clusters.sweep(clusters)
+	t.store.styles.sweep(styles)
+	t.page.penChanged = true // the pen's style may have been freed
 	t.sweepLinks()
 	if invariants.Enabled {
-		t.checkTables()
+		t.store.checkTables()
 	}
 }
 
 // sweepLinks frees unused links. It must follow the sweep of the styles, which refer to links.
 func (t *Terminal) sweepLinks() {
-	used := make([]bool, len(t.links.text))
-	for _, p := range t.styles.pens {
+	used := make([]bool, len(t.store.links.text))
+	for _, p := range t.store.styles.pens {
 		used[p.link] = true
 	}
-	used[t.cur.pen.link] = true
-	for _, s := range [...]*screen{t.main, t.alt} {
+	used[t.page.cur.pen.link] = true
+	for _, s := range [...]*screen{t.store.main, t.store.alt} {
 		if s != nil {
 			used[s.saved.pen.link] = true
 		}
 	}
-	t.links.sweep(used)
+	t.store.links.sweep(used)
 }
