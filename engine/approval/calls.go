@@ -1,11 +1,11 @@
 package approval
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
 
-	"tandem/engine/api"
 	"tandem/engine/api/server"
 )
 
@@ -16,7 +16,7 @@ const (
 	callLimit = 24 * time.Hour
 )
 
-// calls holds the actions that the policy or the user has allowed to calls of several operations:
+// calls holds the actions allowed by the policy or the user to calls of several operations:
 // exact operations on exact subjects, for one call of one caller. The Arbiter's mu guards it.
 type calls struct{ byKey map[callKey]*allowedCall }
 
@@ -26,9 +26,21 @@ type callKey struct{ from, owner, id string }
 func callOf(c server.Caller) callKey { return callKey{c.Origin.From, c.Owner, c.Call} }
 
 type allowedCall struct {
-	actions []action
+	actions []allowedAction
+	started []string // sessions and processes started by it
 	at      time.Time
 }
+
+// An allowedAction is an action without its texts, because they may be large.
+type allowedAction struct {
+	operations, tools []string
+	host              string
+	write             bool
+	items             map[[sha256.Size]byte]bool
+}
+
+// maxActions is the maximum number of actions kept of a call.
+const maxActions = 64
 
 // allow records an allowed action. An operation without a call is allowed this once.
 func (c *calls) allow(act action) {
@@ -45,7 +57,14 @@ func (c *calls) allow(act action) {
 		known = &allowedCall{at: time.Now()}
 		c.byKey[key] = known
 	}
-	known.actions = append(known.actions, act)
+	if len(known.actions) == maxActions {
+		return // it is judged again
+	}
+	items := make(map[[sha256.Size]byte]bool)
+	for _, item := range act.items(nil) {
+		items[item] = true
+	}
+	known.actions = append(known.actions, allowedAction{act.operations, act.tools, act.host, act.write, items})
 }
 
 // makeRoom forgets the oldest call if there are too many.
@@ -74,20 +93,19 @@ func (c *calls) find(key callKey) *allowedCall {
 // covers reports whether an action was allowed with its call.
 func (c *calls) covers(act action) bool {
 	known := c.find(callOf(act.caller))
-	return known != nil && slices.ContainsFunc(known.actions, func(all action) bool { return all.includes(act) })
+	return known != nil && slices.ContainsFunc(known.actions, func(all allowedAction) bool { return all.includes(act, known.started) })
 }
 
-// addSession adds a session or process to the subjects of a call.
+// addSession adds a session or process to those started by a call.
 func (c *calls) addSession(key callKey, session string) {
 	if known := c.find(key); known != nil {
-		for i := range known.actions {
-			known.actions[i].subjects = append(slices.Clip(known.actions[i].subjects), api.Subject{Session: session})
-		}
+		known.started = append(known.started, session)
 	}
 }
 
-// includes reports whether an allowed action allows part of it.
-func (act action) includes(part action) bool {
+// includes reports whether an allowed action allows part of it. The part may also work on sessions
+// and processes started by the call.
+func (act allowedAction) includes(part action, started []string) bool {
 	if act.host != part.host || part.write && !act.write || !slices.Equal(act.tools, part.tools) {
 		return false
 	}
@@ -96,27 +114,30 @@ func (act action) includes(part action) bool {
 			return false
 		}
 	}
-	known := act.items()
-	return !slices.ContainsFunc(part.items(), func(item string) bool { return !slices.Contains(known, item) })
+	return !slices.ContainsFunc(part.items(started), func(item [sha256.Size]byte) bool { return !act.items[item] })
 }
 
-// items returns the single things that an action is about: each command with its folder, each path
-// and each session.
-func (act action) items() (all []string) {
-	// A question is sent as JSON, which replaces invalid UTF-8.
-	add := func(kind string, parts ...string) {
-		all = append(all, string([]rune(kind+"\x00"+strings.Join(parts, "\x00"))))
-	}
+// items returns digests of the single subjects of an action: each command with its folder and
+// session, each path and each session, except those started by the call itself.
+func (act action) items(started []string) (all [][sha256.Size]byte) {
 	for _, s := range act.subjects {
+		if slices.Contains(started, s.Session) {
+			s.Session = ""
+		}
 		if line := commandLine(s); line != "" {
-			add("command", line, s.CWD)
+			all = append(all, itemOf("command", line, s.CWD, s.Session))
 		}
 		for _, path := range s.Paths {
-			add("path", path)
+			all = append(all, itemOf("path", path))
 		}
 		if s.Session != "" {
-			add("session", s.Session)
+			all = append(all, itemOf("session", s.Session))
 		}
 	}
 	return all
+}
+
+// itemOf returns the digest of an item. A question is sent as JSON, which replaces invalid UTF-8.
+func itemOf(parts ...string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(string([]rune(strings.Join(parts, "\x00")))))
 }

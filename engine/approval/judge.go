@@ -18,7 +18,7 @@ import (
 	"tandem/engine/shell"
 )
 
-// An action is what a caller wants to do: an operation, or a call that consists of several.
+// An action is a caller's wish: an operation, or a call of several.
 type action struct {
 	operations []string
 	subjects   []api.Subject // with absolute paths and the variables in the command
@@ -31,7 +31,7 @@ type action struct {
 }
 
 // Judge decides on an agent's call of an operation. It asks the user if the policy requires it,
-// unless the user has allowed the tool's call that the operation is part of.
+// unless they have allowed the whole call of the tool.
 func (a *Arbiter) Judge(ctx context.Context, e api.Entry, effect api.Effect, in any) error {
 	caller := server.CallerOf(ctx)
 	switch {
@@ -83,15 +83,15 @@ const (
 	denyWord  = "deny"
 )
 
-// End forgets what the user has allowed to the call that a request is part of.
+// End forgets the answers of the user to the call of a request.
 func (a *Arbiter) End(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.calls.byKey, callOf(server.CallerOf(ctx)))
 }
 
-// Started adds a session or process to what the call that started it is about, so that the call may
-// read it.
+// Started adds a session or process to the subjects of the call, because it was started there, so
+// that the call may read it.
 func (a *Arbiter) Started(ctx context.Context, id string) {
 	key := callOf(server.CallerOf(ctx))
 	a.mu.Lock()
@@ -274,15 +274,19 @@ func (act action) request(v policy.Verdict, tool string) api.Request {
 	r := api.Request{
 		Actor: act.caller.Actor(), Agent: act.caller.Bounds.Name, Tool: tool, Host: act.host, From: act.caller.Origin.From, Rule: v.Reason,
 	}
-	var commands []string
-	for _, s := range act.subjects {
-		if line := commandLine(s); line != "" && !slices.Contains(commands, line) {
-			commands = append(commands, line)
+	var commands, sessions, folders []string
+	add := func(to *[]string, text string) {
+		if text != "" && !slices.Contains(*to, text) {
+			*to = append(*to, text)
 		}
-		r.Paths = append(r.Paths, s.Paths...)
-		r.Session, r.CWD = cmp.Or(r.Session, s.Session), cmp.Or(r.CWD, s.CWD)
 	}
-	r.Command = strings.Join(commands, "\n")
+	for _, s := range act.subjects {
+		add(&commands, commandLine(s))
+		add(&sessions, s.Session)
+		add(&folders, s.CWD)
+		r.Paths = append(r.Paths, s.Paths...)
+	}
+	r.Command, r.Session, r.CWD = strings.Join(commands, "\n"), strings.Join(sessions, ", "), strings.Join(folders, ", ")
 	shown := r.Text(cellwidth.Spell, cellwidth.SpellLines)
 	r.Shown = &shown
 	return r

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -51,7 +52,7 @@ type permit struct {
 func (s *server) runPermitted(ctx context.Context, c call, run func(context.Context) error) (more *toolkit.Result, err error) {
 	p := &permit{s: s, call: c, id: api.NewID(), round: s.rounds.takeRound(c.req.Params.RequestState, callDigest(c.own, c.req))}
 	if p.round != nil {
-		p.id = p.round.id
+		p.id, p.asked = p.round.id, []*toolkit.Agent{c.own, c.agent} // the dashboard may have allowed it
 		defer p.round.withdraw()
 	}
 	defer p.end(ctx)
@@ -163,7 +164,9 @@ func (p *permit) askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyChe
 			return <-dashboard
 		}
 		withdraw()
-		<-dashboard // the question is closed
+		if err := <-dashboard; errors.Is(err, api.ReasonDenied) {
+			return err // at the same moment
+		}
 		return p.check(ctx, f, in, answer)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -74,7 +75,9 @@ func (r *round) awaitAnswer(ctx context.Context, given sdk.InputResponse) (answe
 	}
 	if answer != "" {
 		r.withdraw()
-		<-r.dashboard // the question is closed
+		if err := <-r.dashboard; errors.Is(err, api.ReasonDenied) {
+			return "", err // at the same moment
+		}
 		return answer, nil
 	}
 	select {

@@ -46,10 +46,12 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 	}
 	line, failure := m.beginLine(ctx, c, began)
 	if failure == nil {
-		failure = m.protect(c, func() (err error) { out, err = c.handle(ctx); return err })
-		if failure == nil && c.Access == api.Starting && m.Started != nil {
-			m.Started(ctx, api.ProcessIDOf(out))
-		}
+		failure = m.protect(c, func() (err error) {
+			if out, err = c.handle(ctx); err == nil && c.Access == api.Starting && m.Started != nil {
+				m.Started(ctx, api.ProcessIDOf(out))
+			}
+			return err
+		})
 		failure = m.endLine(ctx, c, line, out, failure)
 	}
 	c.answer(out, failure)
