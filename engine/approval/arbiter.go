@@ -23,6 +23,9 @@ const (
 	maxQuestions = 100
 	// maxQuestionsOf is the maximum number of open requests of one agent.
 	maxQuestionsOf = 20
+	// maxQuestionText is the maximum length in bytes of a command to ask about. Nobody reads more, and
+	// open requests stay in memory.
+	maxQuestionText = 1 << 20
 )
 
 // An Arbiter holds the user's policy and the open requests.
@@ -83,6 +86,10 @@ type Session struct{ ID, Name, Folder string }
 
 // openQuestion opens a question and announces it.
 func (a *Arbiter) openQuestion(request api.Request, sameness string, timeout time.Duration) (*question, error) {
+	if len(request.Command) > maxQuestionText {
+		return nil, api.Errorf(api.CodeInvalid, "ask the user: the command is longer than %d bytes", maxQuestionText).
+			WithHint("write it to a file and run that")
+	}
 	request.ID, request.AskedAt = api.NewID(), time.Now()
 	request.ExpiresAt = request.AskedAt.Add(timeout)
 	q := &question{request: request, sameness: sameness, answered: make(chan answer, 1)}

@@ -230,6 +230,15 @@ func TestTooManyOpenRequestsAreRejected(t *testing.T) {
 	})
 }
 
+func TestCommandTooLongToReadIsRejected(t *testing.T) {
+	a, events := arbiterWith(t, asking)
+	long := aCommand
+	long.Command = "echo " + strings.Repeat("x", maxQuestionText)
+	if err := a.check(t.Context(), long); !errors.Is(err, api.CodeInvalid) || len(*events) != 0 {
+		t.Errorf("%v, asked %d", err, len(*events))
+	}
+}
+
 func TestRequestsDoesNotWaitForThePolicyFile(t *testing.T) {
 	a, _ := arbiterWith(t, "nonsense")
 	told := false

@@ -60,6 +60,7 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 // identify returns the request's context with its Caller.
 func (m *Mux) identify(r *http.Request) (context.Context, *api.Error) {
 	c := Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context()), Origin: originOf(r.Context())}
+	// Like the owner, these are claims: only an agents' server may hold a connection of an agent.
 	c.Call, c.NoAsk = r.Header.Get(api.CallHeader), r.Header.Get(api.AskHeader) == "no"
 	if tools := r.Header.Get(api.ToolHeader); tools != "" {
 		c.Tools = strings.Split(tools, ",")
