@@ -52,8 +52,8 @@ func (in *FileJobInput) otherID() *string       { return &in.ID }
 func (in *HistoryRemoveInput) host() *string { return &in.Host }
 func (in *PolicyCheckInput) host() *string   { return &in.Host }
 
-// adapt drops a folder's session on another machine, and on another machine the environment of
-// this one.
+// adapt drops a session on another machine as the source of the folder. For another machine it also
+// drops the environment of this one.
 func (in *SessionStartInput) adapt(machine string) {
 	name, id := MachineOf(in.CWDOf)
 	if in.CWDOf = id; name != machine {

@@ -18,7 +18,7 @@ import (
 	"tandem/engine/shell"
 )
 
-// An action is a caller's wish: an operation, or a call of several.
+// An action is what to decide on: an operation, or a call of several.
 type action struct {
 	operations []string
 	subjects   []api.Subject // with absolute paths and the variables in the command
@@ -106,7 +106,7 @@ func (a *Arbiter) Started(ctx context.Context, id string) {
 	a.calls.addSession(key, s.Session)
 }
 
-// forgetCalls makes calls be judged again: by rules that have changed.
+// forgetCalls forgets all allowed calls, because the rules have changed.
 func (a *Arbiter) forgetCalls() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 )
 
 // The engine judges each operation by the user's policy, asks the user in the dashboard, and writes
-// the audit log. What is left for an agents' server: it names the tool that an operation belongs to,
-// declares calls of several operations beforehand, and asks in the agent's own program too.
+// the audit log. An agents' server names the tool of each operation, declares calls of several
+// operations beforehand, and asks in the agent's own program too.
 
 // withTool returns a context for the operations of a call.
 func withTool(ctx context.Context, id string, t toolkit.Tool, noAsk bool) (context.Context, *api.ToolCall) {
@@ -38,7 +38,7 @@ func withRead(ctx context.Context, tool string) context.Context {
 	return ctx
 }
 
-// A permit gets one call permitted.
+// A permit obtains the permission for one call.
 type permit struct {
 	s     *server
 	call  call

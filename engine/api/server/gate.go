@@ -22,8 +22,8 @@ type call struct {
 	answer func(out any, failure *api.Error)
 }
 
-// serve carries out a call: the only way from a request to a handler. What it does in which order
-// decides what an agent can do; every other package only supplies the rules.
+// serve carries out a call. It is the only way from a request to a handler, so its steps and their
+// order decide what an agent can do; other packages only supply the rules.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 	var out any
 	ctx, failure := m.identify(r)
@@ -31,7 +31,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 		failure = c.read(w, r)
 	}
 	if failure != nil {
-		c.answer(nil, failure) // nobody known asked for anything known
+		c.answer(nil, failure) // the caller or the call is unknown
 		return
 	}
 	began := time.Now()
