@@ -23,8 +23,8 @@ const (
 	maxQuestions = 100
 	// maxQuestionsOf is the maximum number of open requests of one agent.
 	maxQuestionsOf = 20
-	// maxQuestionText is the maximum length in bytes of a command to ask about. Nobody reads more, and
-	// open requests stay in memory.
+	// maxQuestionText is the maximum length in bytes of a command to ask about. Open requests
+	// stay in memory.
 	maxQuestionText = 1 << 20
 )
 

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"tandem/engine/api"
@@ -9,6 +10,7 @@ import (
 	"tandem/engine/approval"
 	"tandem/engine/audit"
 	"tandem/engine/names"
+	"tandem/engine/prompt"
 	"tandem/engine/supervise"
 )
 
@@ -44,14 +46,21 @@ func (s *Approvals) DescribeSession(ctx context.Context, id string) (approval.Se
 	if err != nil {
 		return approval.Session{}, false
 	}
-	folder, _ := folderOf(ctx, s.Control, e.Rec.ID) // unknown for a process
+	folder := ""
+	if e.Session != nil && e.View.PID != 0 {
+		folder, _ = e.Session.Folder(e.View.PID)
+	}
 	return approval.Session{ID: e.Rec.ID, Name: e.Rec.Name, Folder: folder}, true
 }
 
-// ReadsSecret implements server.Mux.Secret.
+// ReadsSecret implements server.Mux.Secret. If the session cannot be looked up, its input counts as
+// secret.
 func (s *Approvals) ReadsSecret(ctx context.Context, id string) bool {
-	_, view, err := s.Control.OpenSession(ctx, id)
-	return err == nil && view.Terminal != nil && view.Terminal.Waiting == "secret"
+	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
+	if err != nil {
+		return !errors.Is(err, api.CodeNotFound)
+	}
+	return e.Session != nil && e.View.PID != 0 && e.Session.Shell().UpdateNeed() == prompt.NeedSecret
 }
 
 func (s *Approvals) listRequests(context.Context, api.Empty) (api.RequestListOutput, error) {

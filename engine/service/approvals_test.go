@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -36,5 +37,18 @@ func TestAgentsCannotForgeAuditLinesOrAnswers(t *testing.T) {
 		if e.Actor != "agent:claude" || e.Agent != "profile" || e.Client != "owner-1" || e.Outcome == audit.OK {
 			t.Errorf("recorded %+v", e)
 		}
+	}
+}
+
+func TestInputIsSecretIfSessionLookupFails(t *testing.T) {
+	r := newRig(t)
+	s := &Approvals{Control: r.control}
+	if s.ReadsSecret(t.Context(), "missing") {
+		t.Error("the input of a missing session is secret")
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if !s.ReadsSecret(canceled, "missing") {
+		t.Error("input is not secret after a failed lookup")
 	}
 }
