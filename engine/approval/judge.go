@@ -226,7 +226,7 @@ func (a *Arbiter) resolve(ctx context.Context, act action, subjects ...api.Subje
 		var paths []string
 		base := cmp.Or(s.Base, act.caller.Bounds.Base, homeDir())
 		for _, path := range s.Paths {
-			paths = append(paths, policyPaths(absolutePath(path, base))...)
+			paths = append(paths, policyPaths(api.AbsolutePath(path, base, homeDir()))...)
 		}
 		s.Env, s.Environ, s.Base, s.Paths = nil, nil, "", paths
 		if act.host == "" && s.Session != "" { // otherwise it is on that machine
@@ -327,17 +327,6 @@ func homeDir() string {
 		return "/"
 	}
 	return home
-}
-
-// absolutePath returns a path cleaned, after resolving a leading ~ and a relative path.
-func absolutePath(path, base string) string {
-	switch {
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		return filepath.Join(homeDir(), path[1:])
-	case filepath.IsAbs(path):
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
 }
 
 // policyPaths returns the paths to judge for one path. A question cannot show bytes other than

@@ -148,7 +148,7 @@ func (c *call) entry() api.AuditEntry {
 	}
 	e.Time, e.Process = c.first.Time, c.process
 	e.Outcome, e.Error = worst.Outcome, worst.Error
-	e.DurationMS = milliseconds(c.end.Sub(c.first.Time))
+	e.DurationMS = Milliseconds(c.end.Sub(c.first.Time))
 	return e
 }
 

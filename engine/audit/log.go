@@ -59,7 +59,7 @@ func (l *Log) Begin(e api.AuditEntry) (Line, error) {
 func (n Line) End(outcome, process, failure string, took time.Duration) error {
 	return n.log.append(completion{
 		Time: time.Now(), ID: n.id, Outcome: outcome, Error: shorten(failure),
-		DurationMS: milliseconds(took), Process: cut(process, maxName),
+		DurationMS: Milliseconds(took), Process: cut(process, maxName),
 	})
 }
 
@@ -104,7 +104,8 @@ func bounded(e api.AuditEntry) api.AuditEntry {
 	return e
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// Milliseconds returns a duration in milliseconds, as entries hold it.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func duration(e api.AuditEntry) time.Duration {
 	return time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Microsecond)

@@ -153,7 +153,7 @@ func (m *Mux) endLine(ctx context.Context, c *call, l line, out any, failure *ap
 		}
 		return failure
 	}
-	l.entry.Outcome, l.entry.DurationMS, l.entry.Error = outcome, milliseconds(took), l.textOf(failure)
+	l.entry.Outcome, l.entry.DurationMS, l.entry.Error = outcome, audit.Milliseconds(took), l.textOf(failure)
 	if err := m.Audit.Record(l.entry); err != nil {
 		return auditError(c, err)
 	}
@@ -214,5 +214,3 @@ func asError(e *api.Error) error {
 	}
 	return e
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -60,7 +59,9 @@ func (f *Agent) fileScope() api.FileScope {
 }
 
 // Folder returns the absolute path of cwd, which may be relative to the agent's own folder.
-func (f *Agent) Folder(cwd string) string { return AbsolutePath(cwd, f.Options.CWD, f.Options.Home) }
+func (f *Agent) Folder(cwd string) string {
+	return api.AbsolutePath(cwd, f.Options.CWD, f.Options.Home)
+}
 
 // StartError returns err, the error of a start in cwd. If cwd is "", so that the agent's own folder
 // could not be used, it adds a hint to pass another folder.
@@ -70,18 +71,6 @@ func (f *Agent) StartError(cwd string, err error) error {
 		return e.WithHint("this is the server's own folder; pass another one as cwd")
 	}
 	return err
-}
-
-// AbsolutePath returns path cleaned, after resolving a leading ~ in home and a relative path in
-// base.
-func AbsolutePath(path, base, home string) string {
-	switch {
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		return filepath.Join(home, path[1:])
-	case filepath.IsAbs(path):
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
 }
 
 // WatchEvents watches events until ctx ends, reconnecting when an engine exits, and closes the

@@ -136,7 +136,7 @@ func TestPathsAreAbsolute(t *testing.T) {
 	for given, want := range map[string]string{
 		"": "/work", ".": "/work", "a": "/work/a", "../a": "/a", "../../../a": "/a", "/a/../b/": "/b", "~": "/home/ann", "~/a": "/home/ann/a", "~/../bob": "/home/bob", "~bob": "/work/~bob", "a/~": "/work/a/~",
 	} {
-		if got := AbsolutePath(given, "/work", "/home/ann"); got != want {
+		if got := api.AbsolutePath(given, "/work", "/home/ann"); got != want {
 			t.Errorf("%q is %s, want %s", given, got, want)
 		}
 	}

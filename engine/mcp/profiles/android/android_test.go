@@ -106,7 +106,7 @@ func TestFilesStayBelowHome(t *testing.T) {
 	f := newAgent(t, "", api.StateRunning)
 	for given, want := range map[string]string{"a/../b": "/b", "~/b": "/b", "../b": "/../b"} {
 		mcptest.Handle(f.Fake, api.FilesRead, func(in api.FilesReadInput) (api.FilesReadOutput, error) {
-			if in.Path != toolkit.AbsolutePath(f.Options.Home+want, "", "") || len(in.Roots) != 1 || in.Roots[0] != f.Options.Home {
+			if in.Path != api.AbsolutePath(f.Options.Home+want, "", "") || len(in.Roots) != 1 || in.Roots[0] != f.Options.Home {
 				t.Errorf("%s reads %s in %v", given, in.Path, in.Roots)
 			}
 			return api.FilesReadOutput{Text: "hä", Size: 9, ReadBytes: 3}, nil

@@ -30,7 +30,7 @@ type fsInput struct {
 
 // absolutePath returns the path of the file; relative paths start in the home folder.
 func (in fsInput) absolutePath(f *toolkit.Agent) string {
-	return toolkit.AbsolutePath(in.Path, f.Options.Home, f.Options.Home)
+	return api.AbsolutePath(in.Path, f.Options.Home, f.Options.Home)
 }
 
 type Content struct {
