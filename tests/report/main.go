@@ -153,11 +153,25 @@ func (s *summary) finishTest(e event, output []string) {
 	}
 	switch {
 	case e.Action == "fail":
+		if e.Test == "" {
+			s.printUnfinished(e.Package)
+		}
 		fmt.Fprint(s.out, strings.Join(output, ""))
 	case e.Test == "" && len(output) > 0: // the line printed by go test without -json
 		fmt.Fprint(s.out, output[len(output)-1])
 	case e.Action == "skip":
 		s.skipped[skipReason(output)]++
+	}
+}
+
+// printUnfinished prints the output of the tests of a package that were running when it ended: with
+// a panic, or with the time limit's list of running tests.
+func (s *summary) printUnfinished(pkg string) {
+	for _, name := range slices.Sorted(maps.Keys(s.output)) {
+		output := s.output[name]
+		if strings.HasPrefix(name, pkg+" ") && !strings.HasPrefix(output[len(output)-1], "=== PAUSE") {
+			fmt.Fprint(s.out, strings.Join(output, ""))
+		}
 	}
 }
 

@@ -19,6 +19,11 @@ const stream = `{"Action":"build-output","ImportPath":"tandem/d","Output":"d.go:
 {"Action":"fail","Package":"tandem/b","Test":"TestSlow","Elapsed":2.5}
 {"Action":"output","Package":"tandem/b","Output":"FAIL\ttandem/b\t3.0s\n"}
 {"Action":"fail","Package":"tandem/b","Elapsed":3}
+{"Action":"output","Package":"tandem/c","Test":"TestLater","Output":"=== RUN   TestLater\n"}
+{"Action":"output","Package":"tandem/c","Test":"TestLater","Output":"=== PAUSE TestLater\n"}
+{"Action":"output","Package":"tandem/c","Test":"TestHanging","Output":"panic: test timed out after 10m0s\n"}
+{"Action":"output","Package":"tandem/c","Output":"FAIL\ttandem/c\t600.0s\n"}
+{"Action":"fail","Package":"tandem/c","Elapsed":600}
 `
 
 func TestReportPrintsResultsSlowestAndSkipped(t *testing.T) {
@@ -32,10 +37,13 @@ func TestReportPrintsResultsSlowestAndSkipped(t *testing.T) {
 ok  	tandem/a	1.0s
     b_test.go:9: wrong
 FAIL	tandem/b	3.0s
+panic: test timed out after 10m0s
+FAIL	tandem/c	600.0s
 
 4s, 2s of processor time
 
 slowest packages
+   600.0 s  tandem/c
      3.0 s  tandem/b
      1.0 s  tandem/a
 
