@@ -13,38 +13,67 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// An Env is the dashboard as a pane sees it.
+// An Env is the dashboard as a pane sees it. A pane declares the part of it that it needs.
 type Env interface {
+	Waiter
+	NewsSource
+	Reporter
+	Dialogs
+	dialog.Host
+	Folders
+	Sessions
+
+	Settings() settings.Dashboard // the user's, which may change between calls
+	Save(FileSave) tea.Cmd
+	Colors() int // number of colors the terminal supports
+	// Copy puts text on the clipboard. what describes its size in words; "" has it counted.
+	Copy(text, what string) tea.Cmd
+	StartProcess() tea.Cmd // opens the form for a new process
+	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
+	ExpectStop(id string)
+}
+
+// A Caller calls the engine.
+type Caller interface {
 	Context() context.Context // cancelled when the dashboard exits
 	// Engine waits until the engine is connected. It blocks, so it must be called from a command,
 	// never from Bubble Tea's goroutine.
 	Engine(context.Context) (Engine, error)
-	News() *News
-	Learn(...api.Process) tea.Cmd // adds a process from a reply, ahead of its event
-
-	Settings() settings.Dashboard // the user's, which may change between calls
-
-	Home() string   // the user's home folder; "" if unknown
-	Folder() string // working directory of the dashboard
-
-	Say(text string, bad bool) tea.Cmd
-	ClearMessage()      // removes the last message
-	ClearNote()         // the same, but keeps an error
-	Ask(dialog.Overlay) // opens a dialog
-	Shows(dialog.Overlay) bool
-	dialog.Host
-	Save(FileSave) tea.Cmd
-	Await(Pending) tea.Cmd // runs it at once if it is ready
-	Colors() int           // number of colors the terminal supports
-	// Copy puts text on the clipboard. what describes its size in words; "" has it counted.
-	Copy(text, what string) tea.Cmd
-
-	OtherPanes
 }
 
-// OtherPanes are the services of other panes. Each call but Session and ExpectStop brings them to
-// the screen.
-type OtherPanes interface {
+// A Waiter calls the engine for actions that typed input has to wait for.
+type Waiter interface {
+	Caller
+	Await(Pending) tea.Cmd // runs it at once if it is ready
+}
+
+// A NewsSource has what the engine has reported.
+type NewsSource interface {
+	News() *News
+	Learn(...api.Process) tea.Cmd // adds a process from a reply, ahead of its event
+}
+
+// A Reporter shows messages in the status bar.
+type Reporter interface {
+	Say(text string, bad bool) tea.Cmd
+	ClearMessage() // removes the last message
+	ClearNote()    // the same, but keeps an error
+}
+
+// Dialogs are shown one at a time.
+type Dialogs interface {
+	Ask(dialog.Overlay) // opens a dialog
+	Shows(dialog.Overlay) bool
+}
+
+// Folders are on the dashboard's machine.
+type Folders interface {
+	Home() string   // the user's home folder; "" if unknown
+	Folder() string // working directory of the dashboard
+}
+
+// Sessions are what other panes do with sessions. Each call but Session brings them to the screen.
+type Sessions interface {
 	ShowSession(id string) tea.Cmd
 	Session() (id, folder string) // the session used last, and its directory
 	Insert(text string) tea.Cmd   // types text into that session, or into a new one
@@ -52,13 +81,13 @@ type OtherPanes interface {
 	// same, and when the session closes returns to this pane and runs then.
 	StartSession(command []string, folder string) tea.Cmd
 	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
-	StartProcess() tea.Cmd // opens the form for a new process
-	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
-	ExpectStop(id string)
 }
 
 // AskReplace asks before an existing file is overwritten.
-func AskReplace(env Env, path string, then tea.Cmd) {
+func AskReplace(env interface {
+	Dialogs
+	Folders
+}, path string, then tea.Cmd) {
 	env.Ask(&dialog.Question{
 		Title: "Replace " + text.ClipLeft(text.ShortPath(path, env.Home()), 48) + "?",
 		Lines: []string{"The file already exists."},
@@ -69,7 +98,7 @@ func AskReplace(env Env, path string, then tea.Cmd) {
 
 // Call returns a command for an operation of the engine. If the engine cannot be reached, failed
 // turns the error into the message.
-func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+func Call(env Caller, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		e, err := env.Engine(env.Context())
 		if err != nil {
@@ -81,7 +110,7 @@ func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) 
 
 // Ask returns a command for an operation of the engine, cancelled with ctx. then gets the answer on
 // Bubble Tea's goroutine.
-func Ask[T any](ctx context.Context, env Env, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
 	return func() tea.Msg {
 		var answer T
 		e, err := env.Engine(ctx)
@@ -101,7 +130,7 @@ type Pending struct {
 }
 
 // AwaitAnswer is Ask with typed input waiting for the answer. The user may cancel it.
-func AwaitAnswer[T any](ctx context.Context, env Env, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
 	ctx, cancel := context.WithCancel(ctx)
 	var answered Result
 	waiting := env.Await(Pending{
@@ -130,7 +159,7 @@ func (r Result) Cmd() tea.Msg { return r }
 
 // Do returns a command for an operation of the engine. Its effect arrives as an event, so only its
 // error is reported.
-func Do(env Env, do func(context.Context, Engine) error) tea.Cmd {
+func Do(env Caller, do func(context.Context, Engine) error) tea.Cmd {
 	return func() tea.Msg {
 		e, err := env.Engine(env.Context())
 		if err == nil {

@@ -8,8 +8,8 @@ import (
 
 // FleetTabRows returns the height of the row drawn by DrawFleetTabs: 0 without a fleet of many
 // machines.
-func FleetTabRows(env Env) int {
-	if env.News().Fleet == nil {
+func FleetTabRows(n *News) int {
+	if n.Fleet == nil {
 		return 0
 	}
 	return 1
@@ -17,8 +17,7 @@ func FleetTabRows(env Env) int {
 
 // DrawFleetTabs draws the choice between the tables of a view, here and fleet, with a summary
 // of each and a hint.
-func DrawFleetTabs(env Env, fleetShown bool, here, fleet, hint string, w int) string {
-	style := env.Look()
+func DrawFleetTabs(style *look.Look, fleetShown bool, here, fleet, hint string, w int) string {
 	inks := [2]look.Ink{style.Chip, style.Dim}
 	if fleetShown {
 		inks[0], inks[1] = inks[1], inks[0]

@@ -20,6 +20,8 @@ import (
 // to one part of the dashboard.
 type env struct{ m *model }
 
+var _ panes.Env = env{}
+
 func (e env) Context() context.Context                         { return e.m.ctx }
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.AwaitEngine(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
@@ -50,13 +52,10 @@ func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
 func (e env) Look() *look.Look          { return &e.m.theme.look }
 func (e env) Spinner() string           { return e.m.dialog.spinnerText() }
 
-func (e env) Shows(o dialog.Overlay) bool { return e.m.dialog.open == o }
-
-func (e env) Copy(text, what string) tea.Cmd { return e.m.clip.copyText(text, what, false) }
-
+func (e env) Shows(o dialog.Overlay) bool         { return e.m.dialog.open == o }
+func (e env) Copy(text, what string) tea.Cmd      { return e.m.clip.copyText(text, what, false) }
 func (e env) CopyRead(read terminal.Read) tea.Cmd { return e.m.clip.copyRead(read) }
-
-func (e env) Press(k keys.Key) tea.Cmd { return e.m.input.pressKey(k) }
+func (e env) Press(k keys.Key) tea.Cmd            { return e.m.input.pressKey(k) }
 
 func (e env) SayOnce(text string) tea.Cmd {
 	if e.m.notices.toast.bad && e.m.notices.toast.text == text {

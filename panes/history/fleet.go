@@ -118,7 +118,7 @@ func drawTabs(p *Pane, w int) string {
 	case len(out.Problems) > 0:
 		hint = text.Clean(out.Problems[0])
 	}
-	return panes.DrawFleetTabs(p.env, p.fleet.shown, "here", "fleet "+p.machineSummary(), hint, w)
+	return panes.DrawFleetTabs(p.env.Look(), p.fleet.shown, "here", "fleet "+p.machineSummary(), hint, w)
 }
 
 // machineSummary returns how many machines have answered, and why the others have not.

@@ -220,7 +220,7 @@ const (
 )
 
 func (p *Pane) computeLayout() (parts layout) {
-	b := look.Rect{Y: panes.FleetTabRows(p.env), W: p.w, H: p.h - panes.FleetTabRows(p.env)}
+	b := look.Rect{Y: panes.FleetTabRows(p.env.News()), W: p.w, H: p.h - panes.FleetTabRows(p.env.News())}
 	parts.query, parts.filters = look.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, look.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
 	parts.list = look.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
 	switch {
@@ -254,7 +254,7 @@ func (p *Pane) Draw() []string {
 		scope = keymap.ScopeRecall
 	}
 	var rows []string
-	if panes.FleetTabRows(p.env) > 0 {
+	if panes.FleetTabRows(p.env.News()) > 0 {
 		rows = append(rows, drawTabs(p, p.w))
 	}
 	rows = append(rows, query, p.drawFilters(parts.filters.W, scope))
@@ -285,7 +285,7 @@ func (p *Pane) emptyPage() *look.Page {
 	switch {
 	case !p.env.News().Connected && !p.list.IsSettled():
 		return &look.Page{Title: "Connecting to the engine…"}
-	case !p.list.IsSettled() || p.list.Total() > 0 || p.isFiltered() || p.typing || p.fleet.shown || panes.FleetTabRows(p.env) > 0:
+	case !p.list.IsSettled() || p.list.Total() > 0 || p.isFiltered() || p.typing || p.fleet.shown || panes.FleetTabRows(p.env.News()) > 0:
 		return nil
 	}
 	return &look.Page{
@@ -413,7 +413,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case !down && !e.IsWheel():
 		return nil
-	case e.Y < panes.FleetTabRows(p.env) && down:
+	case e.Y < panes.FleetTabRows(p.env.News()) && down:
 		return toggleFleet(p)
 	case parts.detail.Contains(e.X, e.Y) && e.IsWheel():
 		p.detail.Scroll(list.WheelRows(e))

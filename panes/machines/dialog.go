@@ -17,12 +17,19 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
 // An Env is the dashboard as the dialog sees it.
 type Env interface {
-	panes.Env
+	panes.Caller
+	panes.Dialogs
+	News() *panes.News
+	Say(text string, bad bool) tea.Cmd
+	Look() *look.Look
+	Folder() string
+	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 	StartOn(machine string) tea.Cmd // starts a shell in a new session on a machine
 }
 

@@ -15,9 +15,11 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// An Env is a dashboard recording its calls. Methods it does not define are nil.
+var _ panes.Env = (*Env)(nil)
+
+// An Env is a dashboard recording its calls. A test that uses sessions defines their methods.
 type Env struct {
-	panes.Env
+	panes.Sessions
 	Known panes.News
 	Inks  look.Look
 	API   panes.Engine
@@ -27,6 +29,7 @@ type Env struct {
 	Shown   dialog.Overlay
 	Said    string
 	SaidBad bool
+	Saved   panes.FileSave
 	Copied  string
 	Opened  string   // last session shown
 	Stopped []string // processes stopped by the user
@@ -69,6 +72,8 @@ func (e *Env) Close()                                       { e.Shown = nil }
 func (e *Env) ClearMessage()                                { e.Said, e.SaidBad = "", false }
 func (e *Env) ClearNote()                                   {}
 func (e *Env) Say(text string, bad bool) tea.Cmd            { e.Said, e.SaidBad = text, bad; return nil }
+func (e *Env) Save(s panes.FileSave) tea.Cmd                { e.Saved = s; return nil }
+func (e *Env) StartProcess() tea.Cmd                        { return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
 func (e *Env) ExpectStop(id string)                         { e.Stopped = append(e.Stopped, id) }

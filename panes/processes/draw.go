@@ -27,7 +27,7 @@ const (
 )
 
 func (p *Pane) computeLayout() layout {
-	top := panes.FleetTabRows(p.env)
+	top := panes.FleetTabRows(p.env.News())
 	all := layoutRows(p, p.h-top)
 	for _, r := range []*look.Rect{&all.table, &all.charts, &all.heading, &all.reason, &all.log} {
 		r.Y += top
@@ -94,13 +94,13 @@ func (p *Pane) toggleCharts() {
 
 func (p *Pane) Draw() []string {
 	look := p.env.Look()
-	if _, all := p.table.Len(); all == 0 && panes.FleetTabRows(p.env) == 0 {
+	if _, all := p.table.Len(); all == 0 && panes.FleetTabRows(p.env.News()) == 0 {
 		return p.emptyPage().Draw(p.w, p.h, look)
 	}
 	p.table.Focused = !p.logFocused
 	parts, now := p.computeLayout(), time.Now()
 	var rows []string
-	if panes.FleetTabRows(p.env) > 0 {
+	if panes.FleetTabRows(p.env.News()) > 0 {
 		rows = append(rows, p.fleet.drawTabs(p.w))
 	}
 	rows = append(rows, p.table.Draw(parts.table.W, parts.table.H, now, look)...)
@@ -201,7 +201,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := e.IsLeftDown()
 	// The release may have been lost; then another press ends the drag.
 	if p.dragged && !down {
-		p.setTableHeight(e.Y - panes.FleetTabRows(p.env))
+		p.setTableHeight(e.Y - panes.FleetTabRows(p.env.News()))
 		p.dragged = e.Kind != keys.MouseUp
 		return nil
 	}

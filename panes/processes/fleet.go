@@ -277,7 +277,7 @@ func (f *Fleet) drawTabs(w int) string {
 	case f.group != "":
 		hint = "by " + text.Clean(strings.TrimPrefix(f.group, "label:"))
 	}
-	return panes.DrawFleetTabs(f.env, f.shown, "here "+text.Thousands(len(n.Processes)), fleet, hint, w)
+	return panes.DrawFleetTabs(f.env.Look(), f.shown, "here "+text.Thousands(len(n.Processes)), fleet, hint, w)
 }
 
 // A fleetWindow describes the rows of a table beyond the loaded ones.

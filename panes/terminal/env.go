@@ -6,11 +6,19 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 )
 
 // An Env is the dashboard as a terminal pane sees it.
 type Env interface {
-	panes.Env
+	panes.Caller
+	panes.Dialogs
+	panes.Folders
+	dialog.Host
+	News() *panes.News
+	Say(text string, bad bool) tea.Cmd
+	Save(panes.FileSave) tea.Cmd
+	Copy(text, what string) tea.Cmd
 	Press(keys.Key) tea.Cmd // handles a key as if it were typed now
 	// SayOnce shows an error, unless it is shown already.
 	SayOnce(text string) tea.Cmd
