@@ -9,6 +9,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/processes"
+	"tandem/panes/web"
 	"tandem/ui/screen"
 )
 
@@ -44,7 +45,7 @@ func (in *input) makeActions() panes.Actions {
 
 		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
 		keymap.Machines: in.m.machines.Show,
-		keymap.Browser:  in.m.browser.ShowLink,
+		keymap.Browser:  func() tea.Cmd { return web.ShowLink(env{in.m}) },
 		keymap.Help:     in.m.showHelp,
 		keymap.Palette:  in.m.showPalette,
 

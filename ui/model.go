@@ -16,7 +16,6 @@ import (
 	"tandem/panes/machines"
 	"tandem/panes/processes"
 	"tandem/panes/terminal"
-	"tandem/panes/web"
 	"tandem/ui/conn"
 	"tandem/ui/display"
 	"tandem/ui/screen"
@@ -54,7 +53,6 @@ type model struct {
 	history   *history.Pane
 	files     *files.Pane
 	machines  *machines.Dialog
-	browser   *web.Dialog
 	visit     *visit // nil unless a view was left for a session
 
 	input   input

@@ -25,7 +25,6 @@ import (
 	"tandem/panes/history"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
-	"tandem/panes/web"
 	"tandem/themes"
 	"tandem/ui/conn"
 	"tandem/ui/display"
@@ -276,7 +275,6 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.history = history.New(env{m})
 	m.files = files.New(env{m})
 	m.machines = machines.New(env{m})
-	m.browser = web.New(env{m})
 	m.input.actions = m.input.makeActions()
 	m.theme.rebuildLook()
 	return m

@@ -3,18 +3,13 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"net"
 	"net/url"
-	"os"
-	"os/exec"
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/page/background"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
@@ -23,76 +18,33 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Dialog shows links to the web page.
-type Dialog struct {
-	env panes.Env
-	// Invite starts the web server if needed and returns a new link.
-	Invite func(ctx context.Context) (Link, error)
-}
-
-// A Link pairs one browser, once.
-type Link struct {
-	URL         string `json:"url"`
-	Fingerprint string `json:"fingerprint"` // of a certificate unknown to browsers
-}
-
-// New returns a dialog without opening it.
-func New(env panes.Env) *Dialog { return &Dialog{env, requestLink} }
-
-// ShowLink opens the dialog with a new link.
-func (d *Dialog) ShowLink() tea.Cmd {
-	shown := &page{env: d.env, loading: true}
-	d.env.Ask(shown)
-	ctx := d.env.Context()
-	return func() tea.Msg {
-		link, err := d.Invite(ctx)
+// ShowLink opens the dialog with a new link. The page is served by a process of the engine, which
+// is started if needed and outlives the dashboard.
+func ShowLink(env panes.Env) tea.Cmd {
+	shown := &page{env: env, loading: true}
+	env.Ask(shown)
+	answer := func(link background.Link, err error) tea.Msg {
 		return dialog.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}
 	}
-}
-
-// requestLink runs `tandem web`, which starts the server in the background.
-func requestLink(ctx context.Context) (link Link, err error) {
-	program, err := os.Executable()
-	if err != nil {
-		return link, fmt.Errorf("find this program: %w", err)
-	}
-	out, err := exec.CommandContext(ctx, program, "--json", "web", "--background").Output()
-	// With --json, the command prints its error as JSON too.
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		return link, errors.New(lastMessage(failed.Stderr))
-	}
-	if err != nil {
-		return link, err
-	}
-	return link, json.Unmarshal(out, &link)
-}
-
-// lastMessage returns the message of the last error printed by `tandem web`.
-func lastMessage(stderr []byte) string {
-	lines := bytes.Split(bytes.TrimSpace(stderr), []byte{'\n'})
-	last := lines[len(lines)-1]
-	var reason struct{ Message string }
-	if json.Unmarshal(last, &reason) != nil {
-		return string(last)
-	}
-	return reason.Message
+	return panes.Call(env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		return answer(background.Invite(ctx, e))
+	}, func(err error) tea.Msg { return answer(background.Link{}, err) })
 }
 
 // A page is the dialog while it is open.
 type page struct {
 	env     panes.Env
 	loading bool
-	link    Link
+	link    background.Link
 	code    []string // the QR code
 }
 
-func (u *page) storeLink(link Link, err error) tea.Cmd {
+func (u *page) storeLink(link background.Link, err error) tea.Cmd {
 	u.loading = false
 	if err != nil {
 		// Nothing is left to show, so the error goes to the status bar.
 		u.env.Close()
-		return u.env.Say("open in browser: "+err.Error(), true)
+		return u.env.Say("open in browser: "+panes.ErrorText(err), true)
 	}
 	u.link = link
 	u.code, _ = qr.DrawLines(link.URL) // without a code, the link is enough

@@ -3,11 +3,19 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/engine/api"
+	webpage "tandem/engine/page"
+	"tandem/engine/page/background"
+	"tandem/engine/page/devices"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
@@ -15,13 +23,135 @@ import (
 )
 
 // openDialog opens the dialog; arrive delivers its link.
-func openDialog(env *panestest.Env, link Link, err error) (arrive func()) {
-	d := New(env)
-	d.Invite = func(context.Context) (Link, error) { return link, err }
-	cmd := d.ShowLink()
-	return func() {
-		answer, _ := cmd().(dialog.Answer)
-		answer.Do()
+func openDialog(env *panestest.Env, link background.Link, err error) (arrive func()) {
+	shown := &page{env: env, loading: true}
+	env.Ask(shown)
+	return func() { shown.storeLink(link, err) }
+}
+
+// A fakeEngine runs the process that serves the page.
+type fakeEngine struct {
+	*panestest.Engine
+	dir     string
+	old     []api.Process // processes of earlier calls
+	log     string        // if not empty, the process exits with this output instead of serving
+	started []api.ProcessStartInput
+	removed []string
+}
+
+func newFakeEngine(t *testing.T) *fakeEngine {
+	e := &fakeEngine{Engine: panestest.NewEngine(), dir: t.TempDir()}
+	panestest.On(e.Engine, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) { return api.Info{DataDir: e.dir}, nil })
+	panestest.On(e.Engine, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
+		return api.ProcessListOutput{Processes: e.old}, nil
+	})
+	panestest.On(e.Engine, api.ProcessStart, func(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
+		e.started = append(e.started, in)
+		if e.log == "" {
+			servePage(t, e.dir)
+		}
+		return api.Process{ID: "p1"}, nil
+	})
+	panestest.On(e.Engine, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		p := api.Process{ID: in.ID, State: api.StateRunning}
+		if e.log != "" {
+			p.State, p.ExitedAt = api.StateExited, &time.Time{}
+		}
+		return p, nil
+	})
+	panestest.On(e.Engine, api.ProcessLog, func(context.Context, api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		return api.ProcessLogOutput{Data: e.log}, nil
+	})
+	panestest.On(e.Engine, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
+		e.removed = append(e.removed, "stop "+in.ID)
+		return api.Process{ID: in.ID}, nil
+	})
+	panestest.On(e.Engine, api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
+		e.removed = append(e.removed, in.ID)
+		return api.Empty{}, nil
+	})
+	return e
+}
+
+// servePage serves the page of a data directory until the test ends.
+func servePage(t *testing.T, dir string) {
+	at, err := webpage.Listen(t.Context(), webpage.Where{DataDir: dir})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	p := webpage.New(webpage.Options{Book: devices.Open(dir), Origin: at.Origin, Log: io.Discard})
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- webpage.Serve(ctx, dir, at, p) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// runShowLink opens the dialog and delivers its link.
+func runShowLink(env *panestest.Env) {
+	answer, _ := ShowLink(env)().(dialog.Answer)
+	answer.Do()
+}
+
+func TestLinkStartsThePageOnce(t *testing.T) {
+	e := newFakeEngine(t)
+	env := &panestest.Env{API: e}
+	runShowLink(env)
+	if len(e.started) != 1 {
+		t.Fatalf("started %+v, said %q", e.started, env.Said)
+	}
+	in := e.started[0]
+	if in.Name != "tandem-web" || !in.KeepAlive || !slices.Equal(in.Command[1:], []string{"web", "--no-link"}) || in.Env["TANDEM_DATA_DIR"] != e.dir {
+		t.Errorf("started %+v", in)
+	}
+	link := regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/#[A-Z2-7]{16}`)
+	first := link.FindString(drawText(t, env, 80, 24))
+	env.Close()
+	runShowLink(env)
+	second := link.FindString(drawText(t, env, 80, 24))
+	if len(e.started) != 1 {
+		t.Errorf("started again: %+v", e.started)
+	}
+	page, _, _ := strings.Cut(first, "#")
+	if first == "" || first == second || !strings.HasPrefix(second, page+"#") {
+		t.Errorf("links %q and %q, want two to one page", first, second)
+	}
+}
+
+func TestLinkReplacesAProcessThatDoesNotServe(t *testing.T) {
+	e := newFakeEngine(t)
+	e.old = []api.Process{
+		{ID: "p8", Name: "tandem-web", Kind: api.KindProcess, State: api.StateRunning},
+		{ID: "p9", Name: "tandem-web", Kind: api.KindProcess, State: api.StateExited},
+		{ID: "s1", Name: "tandem-web", Kind: api.KindSession, State: api.StateRunning},
+	}
+	env := &panestest.Env{API: e}
+	runShowLink(env)
+	if want := []string{"stop p8", "p8", "p9"}; !slices.Equal(e.removed, want) || len(e.started) != 1 {
+		t.Errorf("removed %q, want %q; started %+v", e.removed, want, e.started)
+	}
+}
+
+func TestDialogReportsWhyThePageExited(t *testing.T) {
+	for log, want := range map[string]string{
+		"tandem: listen on 127.0.0.1:80: permission denied\nrun it as root\n": "listen on 127.0.0.1:80: permission denied",
+		"starting\nout of memory\n": "out of memory",
+	} {
+		e := newFakeEngine(t)
+		e.log = log
+		env := &panestest.Env{API: e}
+		runShowLink(env)
+		if env.Shown != nil || !env.SaidBad || env.Said != "open in browser: serve the page in the background: "+want {
+			t.Errorf("%q: said %q, want %q", log, env.Said, want)
+		}
+		if !slices.Equal(e.removed, []string{"p1"}) {
+			t.Errorf("%q: removed %q, want the process that has exited", log, e.removed)
+		}
 	}
 }
 
@@ -41,7 +171,7 @@ func drawText(t *testing.T, env *panestest.Env, w, h int) string {
 
 func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	env := &panestest.Env{}
-	arrive := openDialog(env, Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
+	arrive := openDialog(env, background.Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
 	if text := drawText(t, env, 80, 24); !strings.Contains(text, "Starting tandem web") {
 		t.Errorf("shown:\n%s", text)
 	}
@@ -72,7 +202,7 @@ func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 
 func TestDialogShowsAnUnknownCertificate(t *testing.T) {
 	env := &panestest.Env{}
-	openDialog(env, Link{"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", strings.Repeat("0F", 32)}, nil)()
+	openDialog(env, background.Link{URL: "https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", Fingerprint: strings.Repeat("0F", 32)}, nil)()
 	text := drawText(t, env, 120, 36)
 	if strings.Count(text, strings.Repeat("0F", 16)) != 2 || strings.Contains(text, "This machine only") {
 		t.Errorf("shown:\n%s", text)
@@ -81,52 +211,52 @@ func TestDialogShowsAnUnknownCertificate(t *testing.T) {
 
 func TestDialogReportsWhyThereIsNoLink(t *testing.T) {
 	env := &panestest.Env{}
-	openDialog(env, Link{}, errors.New("serve the page in the background: no"))()
+	openDialog(env, background.Link{}, errors.New("serve the page in the background: no"))()
 	if env.Shown != nil || env.Said != "open in browser: serve the page in the background: no" {
 		t.Errorf("message: %q", env.Said)
 	}
 }
 
+// holdLinks makes the engine's calls for a link wait. A call arrives in the channel, as the channel
+// that takes its outcome.
+func holdLinks(e *fakeEngine) <-chan chan error {
+	calls := make(chan chan error)
+	panestest.On(e.Engine, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		outcome := make(chan error)
+		calls <- outcome
+		return api.Info{DataDir: e.dir}, <-outcome
+	})
+	return calls
+}
+
 func TestHintsOfferTheLinkOnceItArrives(t *testing.T) {
-	env := &panestest.Env{}
+	e := newFakeEngine(t)
+	calls := holdLinks(e)
+	env := &panestest.Env{API: e}
 	d := panestest.DriveDialogs(t, env, 100, 30)
-	link := make(chan Link)
-	dialog := New(env)
-	dialog.Invite = func(context.Context) (Link, error) { return <-link, nil }
-	d.Run(dialog.ShowLink())
+	d.Run(ShowLink(env))
 	d.WaitText("esc close")
 	d.WaitNoText("copy the link")
-	link <- Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}
+	outcome := <-calls
+	outcome <- nil
 	d.WaitText("enter copy the link")
 	d.CheckRows()
 }
 
 func TestLateErrorOfAClosedDialogIsDropped(t *testing.T) {
-	env := &panestest.Env{}
+	e := newFakeEngine(t)
+	calls := holdLinks(e)
+	env := &panestest.Env{API: e}
 	d := panestest.DriveDialogs(t, env, 100, 30)
-	fail, answer := make(chan error), make(chan Link)
-	closed, open := New(env), New(env)
-	closed.Invite = func(context.Context) (Link, error) { return Link{}, <-fail }
-	open.Invite = func(context.Context) (Link, error) { return <-answer, nil }
-	d.Run(closed.ShowLink())
+	d.Run(ShowLink(env))
+	closed := <-calls
 	d.Press("esc")
-	d.Run(open.ShowLink())
-	fail <- errors.New("too late")
-	answer <- Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}
+	d.Run(ShowLink(env))
+	open := <-calls
+	closed <- errors.New("too late")
+	open <- nil
 	d.WaitText("enter copy the link")
 	if env.Said != "" {
 		t.Errorf("said %q", env.Said)
-	}
-}
-
-func TestLastMessageReadsTheJSONError(t *testing.T) {
-	for stderr, want := range map[string]string{
-		"": "",
-		"a note\n{\"code\":\"unavailable\",\"message\":\"serve the page: it took too long\",\"hint\":\"\"}\n": "serve the page: it took too long",
-		"panic\nno JSON\n": "no JSON",
-	} {
-		if got := lastMessage([]byte(stderr)); got != want {
-			t.Errorf("%q: %q, want %q", stderr, got, want)
-		}
 	}
 }

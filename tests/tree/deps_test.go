@@ -82,7 +82,7 @@ var layers = map[string]layer{
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "panes/kit/qr", "engine/sleep", "engine/units"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/background", "engine/page/devices", "engine/page/push", "ui/cli/output", "panes/kit/qr", "engine/units"},
 		"these commands start the page and query it; serving is separate from the command line",
 	},
 	"ui/cli/files": {
@@ -217,8 +217,8 @@ var layers = map[string]layer{
 		"a pane like panes/processes, plus the inbox it opens",
 	},
 	"panes/web": {
-		[]string{"keys/keymap", "panes", "panes/kit/dialog", "panes/kit/qr", "panes/kit/look", "panes/kit/text"},
-		"this dialog shows a link; another process serves the page",
+		[]string{"engine/page/background", "keys/keymap", "panes", "panes/kit/dialog", "panes/kit/qr", "panes/kit/look", "panes/kit/text"},
+		"this dialog shows a link, made as by `tandem web`; another process serves the page",
 	},
 	"panes/machines": {
 		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
@@ -306,6 +306,10 @@ var layers = map[string]layer{
 	"engine/page": {
 		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth", "engine/sleep"},
 		"the page is a client of the API, like the dashboard",
+	},
+	"engine/page/background": {
+		[]string{"engine/api", "engine/page", "engine/page/devices", "engine/sleep"},
+		"`tandem web` and the dashboard start the page alike, through any client of the engine",
 	},
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "notifications need events and paired devices, not the page"},
 	"engine/page/devices": {[]string{"persist/datadir"}, "access to the page is stored in a file, independently of the page's content"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/page"
+	"tandem/engine/page/background"
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
 	"tandem/engine/units"
@@ -79,13 +81,6 @@ func (v *Verbs) Command() *cobra.Command {
 	return cmd
 }
 
-// An invitation is the output of `tandem web` and `tandem web share`.
-type invitation struct {
-	URL         string    `json:"url"`
-	Expires     time.Time `json:"expires"` // of the link, unless a browser opens it
-	Fingerprint string    `json:"fingerprint,omitempty"`
-}
-
 func (v *Verbs) servePage(cmd *cobra.Command, w request) error {
 	dataDir, err := v.DataDir()
 	if err != nil {
@@ -99,7 +94,10 @@ func (v *Verbs) servePage(cmd *cobra.Command, w request) error {
 	changed := findChangedFlag(cmd)
 	switch {
 	case w.background && (!ok || changed != ""):
-		running, err = v.serveInBackground(cmd.Context(), dataDir, w, changed)
+		running, err = v.serveInBackground(cmd.Context(), dataDir, w)
+		if errors.Is(err, page.ErrServed) {
+			return alreadyServedError(running, changed)
+		}
 		if err != nil {
 			return err
 		}
@@ -125,6 +123,45 @@ func findChangedFlag(cmd *cobra.Command) string {
 func alreadyServedError(s page.Serving, changed string) error {
 	return api.Errorf(api.CodeConflict, "serve the page: it is already served, at %s by process %d", s.URL, s.PID).
 		WithHint("stop that one first, or leave out --" + changed + " for a link to it")
+}
+
+func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request) (page.Serving, error) {
+	options, err := w.options()
+	if err != nil {
+		return page.Serving{}, err
+	}
+	engine, err := v.Own(ctx)
+	if err != nil {
+		return page.Serving{}, err
+	}
+	defer engine.Close()
+	return background.Start(ctx, engine, dataDir, options...)
+}
+
+// options returns the options of `tandem web` that affect how the page is served.
+func (w request) options() (options []string, err error) {
+	if w.listen.Address != "" {
+		options = append(options, "--listen", w.listen.Address)
+	}
+	for _, name := range w.listen.Hosts {
+		options = append(options, "--host-name", name)
+	}
+	// The process starts in another folder.
+	if w.listen.CertFile != "" {
+		cert, err := filepath.Abs(w.listen.CertFile)
+		if err != nil {
+			return nil, err
+		}
+		key, err := filepath.Abs(w.listen.KeyFile)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, "--tls-cert", cert, "--tls-key", key)
+	}
+	if w.readOnly {
+		options = append(options, "--read-only")
+	}
+	return options, nil
 }
 
 func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w request) error {
@@ -173,18 +210,12 @@ func (v *Verbs) connectEngine(ctx context.Context, machine string) (*client.Clie
 	return v.Far(ctx, machine)
 }
 
-// invite creates a code and prints a link with it.
+// invite prints a new link.
 func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, qr bool) error {
-	code, err := book.NewCode(grant)
+	out, err := background.NewLink(book, s, grant)
 	if err != nil {
 		return err
 	}
-	at := s.URL
-	if grant.Session != "" {
-		at += page.LinkPath(grant.Session)
-	}
-	// The code is in the fragment, which a browser does not send to the server.
-	out := invitation{at + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}
 	return v.Out.Answer(out, func() string {
 		text := out.URL + "\n"
 		if _, ok := output.Terminal(v.Stdout); ok && qr {

@@ -1,22 +1,23 @@
-package web
+// Package background has the engine serve the page from a process of its own, which outlives the
+// client that asked for it, and makes links to the page. Serving is done by engine/page.
+package background
 
 import (
 	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/page"
+	"tandem/engine/page/devices"
 	"tandem/engine/sleep"
 )
 
 const (
-	// processName is the name of the background process.
+	// processName is the name of the process.
 	processName = "tandem-web"
 	// serveTimeout limits how long the process may take to start serving.
 	serveTimeout = 20 * time.Second
@@ -24,17 +25,51 @@ const (
 	servePollInterval = 20 * time.Millisecond
 )
 
-// serveInBackground has the engine run a process to serve the page, and waits until it does.
-func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request, changed string) (page.Serving, error) {
-	command, err := w.command()
+// A Link pairs one browser, once.
+type Link struct {
+	URL         string    `json:"url"`
+	Expires     time.Time `json:"expires"`               // unless a browser opens it
+	Fingerprint string    `json:"fingerprint,omitempty"` // of a certificate unknown to browsers
+}
+
+// NewLink returns a new link to the page or, with a session in grant, to that session.
+func NewLink(book *devices.Book, s page.Serving, grant devices.Grant) (Link, error) {
+	code, err := book.NewCode(grant)
 	if err != nil {
-		return page.Serving{}, err
+		return Link{}, err
 	}
-	engine, err := v.Own(ctx)
+	at := s.URL
+	if grant.Session != "" {
+		at += page.LinkPath(grant.Session)
+	}
+	// The code is in the fragment, which a browser does not send to the server.
+	return Link{at + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}, nil
+}
+
+// Invite returns a new link to the engine's page, and starts the process if nothing serves it.
+func Invite(ctx context.Context, engine api.Engine) (Link, error) {
+	info, err := api.EngineInfo.Call(ctx, engine, api.Empty{})
 	if err != nil {
-		return page.Serving{}, err
+		return Link{}, err
 	}
-	defer engine.Close()
+	s, ok, err := page.Served(info.DataDir)
+	if err == nil && !ok {
+		s, err = Start(ctx, engine, info.DataDir)
+	}
+	if err != nil {
+		return Link{}, err
+	}
+	return NewLink(devices.Open(info.DataDir), s, devices.Grant{})
+}
+
+// Start has the engine run `tandem web` with options, in place of the process of an earlier call,
+// and waits until the page is served. It returns page.ErrServed, with the page, if another process
+// serves it.
+func Start(ctx context.Context, engine api.Engine, dataDir string, options ...string) (page.Serving, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return page.Serving{}, fmt.Errorf("find this program: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, serveTimeout)
 	defer cancel()
 	if err := removeOld(ctx, engine); err != nil {
@@ -44,10 +79,12 @@ func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request
 		return s, err
 		// Some other process serves the page, for example in a terminal.
 	} else if ok {
-		return s, alreadyServedError(s, changed)
+		return s, page.ErrServed
 	}
 	p, err := api.ProcessStart.Call(ctx, engine, api.ProcessStartInput{
-		Name: processName, Command: command, KeepAlive: true, Env: map[string]string{"TANDEM_DATA_DIR": dataDir},
+		// Its log must not contain a code.
+		Name: processName, Command: append([]string{program, "web", "--no-link"}, options...), KeepAlive: true,
+		Env: map[string]string{"TANDEM_DATA_DIR": dataDir},
 	})
 	if err != nil {
 		return page.Serving{}, err
@@ -55,39 +92,8 @@ func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request
 	return waitServed(ctx, dataDir, engine, p.ID)
 }
 
-// command returns the command line to serve the page with these options.
-func (w request) command() ([]string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	command := []string{program, "web", "--no-link"}
-	if w.listen.Address != "" {
-		command = append(command, "--listen", w.listen.Address)
-	}
-	for _, name := range w.listen.Hosts {
-		command = append(command, "--host-name", name)
-	}
-	// The process starts in another folder.
-	if w.listen.CertFile != "" {
-		cert, err := filepath.Abs(w.listen.CertFile)
-		if err != nil {
-			return nil, err
-		}
-		key, err := filepath.Abs(w.listen.KeyFile)
-		if err != nil {
-			return nil, err
-		}
-		command = append(command, "--tls-cert", cert, "--tls-key", key)
-	}
-	if w.readOnly {
-		command = append(command, "--read-only")
-	}
-	return command, nil
-}
-
-// removeOld stops and removes the background process of an earlier call.
-func removeOld(ctx context.Context, engine *client.Client) error {
+// removeOld stops and removes the process of an earlier call.
+func removeOld(ctx context.Context, engine api.Engine) error {
 	all, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
 	if err != nil {
 		return err
@@ -103,7 +109,7 @@ func removeOld(ctx context.Context, engine *client.Client) error {
 	return nil
 }
 
-func removeProcess(ctx context.Context, engine *client.Client, p api.Process) error {
+func removeProcess(ctx context.Context, engine api.Engine, p api.Process) error {
 	if !p.State.Ended() {
 		if _, err := api.ProcessStop.Call(ctx, engine, api.ProcessStopInput{ID: p.ID}); err != nil {
 			return err
@@ -115,7 +121,7 @@ func removeProcess(ctx context.Context, engine *client.Client, p api.Process) er
 
 // waitServed waits until the page is served. A process that exits instead is removed, because
 // keep-alive would restart it again and again.
-func waitServed(ctx context.Context, dataDir string, engine *client.Client, id string) (page.Serving, error) {
+func waitServed(ctx context.Context, dataDir string, engine api.Engine, id string) (page.Serving, error) {
 	for {
 		s, ok, err := page.Served(dataDir)
 		if ok || err != nil {
@@ -139,7 +145,7 @@ func waitServed(ctx context.Context, dataDir string, engine *client.Client, id s
 }
 
 // lastError returns the error message of a process or, without one, its last line.
-func lastError(ctx context.Context, engine *client.Client, id string) string {
+func lastError(ctx context.Context, engine api.Engine, id string) string {
 	log, err := api.ProcessLog.Call(ctx, engine, api.ProcessLogInput{ID: id, Stream: "both", Tail: 5})
 	if err != nil {
 		return err.Error()
