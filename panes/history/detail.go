@@ -86,10 +86,10 @@ func (d *Detail) NextRow() (row api.HistoryRow, ok bool) {
 	return d.row, true
 }
 
-// StoreRuns stores the details of a row. It reports false if another row is shown by now.
-func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) bool {
+// StoreRuns stores the details of a row, unless another row is shown by now.
+func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) {
 	if !d.shown || runIDOf(&d.row) != runIDOf(of) {
-		return false
+		return
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true
 	d.output, d.note, d.rows = parseOutput(out), out.Note, nil
@@ -103,7 +103,6 @@ func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out
 	default:
 		d.note = "no output"
 	}
-	return true
 }
 
 // enterAltScreen enters the alternate screen; output with it cannot be shown as lines.
@@ -164,13 +163,9 @@ func (d *Detail) splitColumn(w, h int) int {
 // Draw returns h rows of w cells. The slice is valid until the next call.
 func (d *Detail) Draw(w, h int, now time.Time, look *look.Look) []string {
 	d.out = d.out[:0]
-	if !d.shown || h <= 0 {
-		for len(d.out) < h {
-			d.out = append(d.out, text.Spaces(w))
-		}
-		return d.out
-	}
-	if left := d.splitColumn(w, h); left > 0 {
+	switch left := d.splitColumn(w, h); {
+	case !d.shown || h <= 0:
+	case left > 0:
 		about := d.drawAbout(left, h, now, look)
 		output := d.drawOutput(w-left-3, h, look)
 		for i := range h {
@@ -180,14 +175,13 @@ func (d *Detail) Draw(w, h int, now time.Time, look *look.Look) []string {
 			}
 			d.out = append(d.out, row+look.Rule.Text("│")+" "+output[i]+" ")
 		}
-		return d.out
-	}
-	about := d.drawAbout(w, max(h*3/5, min(h-1, 3)), now, look)
-	d.out = append(d.out, about...)
-	if rest := h - len(d.out); rest > 1 {
-		d.out = append(d.out, look.Heading("output", "", w, false))
-		for _, row := range d.drawOutput(w-2, rest-1, look) {
-			d.out = append(d.out, " "+row+" ")
+	default:
+		d.out = append(d.out, d.drawAbout(w, max(h*3/5, min(h-1, 3)), now, look)...)
+		if rest := h - len(d.out); rest > 1 {
+			d.out = append(d.out, look.Heading("output", "", w, false))
+			for _, row := range d.drawOutput(w-2, rest-1, look) {
+				d.out = append(d.out, " "+row+" ")
+			}
 		}
 	}
 	for len(d.out) < h {

@@ -2,6 +2,8 @@ package history
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -10,8 +12,6 @@ import (
 	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/kit/field"
-	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
 )
 
@@ -23,69 +23,48 @@ type finder struct {
 	env      panes.Env
 	isShown  func() bool // it is on the screen
 	onCancel func()      // called if a choice is cancelled; may be nil
+	query    query
 	list     List
-	field    field.Field
-
-	here, session, failed, today, everyRun bool // filters; everyRun shows equal commands separately
-	who                                    int  // index in actorFilters
-
-	fleet fleet
+	fleet    fleet
 
 	folder string             // folder of the filter here
 	cancel context.CancelFunc // cancels the running request
-	chips  []filterChip       // drawn last
 }
 
-// actorFilters returns the values of the filter by actor: anyone, you, agents.
-func actorFilters() []string { return []string{"", "person", "agent"} }
+func newFinder(env panes.Env) finder {
+	return finder{env: env, query: query{env: env}, list: List{Home: env.Home(), IsRunning: commandRunning(env)}}
+}
 
-// buildInput returns the search for the query and filters.
+// commandRunning returns a function that reports whether a command without an exit status is still
+// running, as far as known.
+func commandRunning(env panes.Env) func(*api.Command) bool {
+	return func(c *api.Command) bool {
+		if c.DurationMS >= 0 || c.Kind != "exec" && c.Kind != "process" {
+			return false
+		}
+		p, ok := env.News().Process(c.Process)
+		return ok && !p.State.Ended()
+	}
+}
+
+// buildInput returns the search for the query, on the machines it selects.
 func (f *finder) buildInput() api.HistorySearchInput {
-	in := api.HistorySearchInput{Query: f.field.Text(), Failed: f.failed, Unique: !f.everyRun, Actor: actorFilters()[f.who]}
-	in.From, in.Query = list.CutFrom(in.Query)
-	session, folder := f.env.Session()
-	if f.here {
-		in.CWD = folder
-	}
-	if f.session {
-		in.Process = session
-	}
+	in := f.query.buildInput()
 	if f.fleet.shown {
-		f.selectFleetMachines(&in)
+		f.fleet.selectMachines(&in)
 	} else {
-		f.selectMachines(&in)
-	}
-	if f.today {
-		y, month, d := time.Now().Date()
-		since := time.Date(y, month, d, 0, 0, 0, 0, time.Local)
-		in.Since = &since
+		f.query.selectMachines(&in)
 	}
 	return in
 }
 
-// isFiltered reports whether a query or filter is set.
-func (f *finder) isFiltered() bool {
-	return f.field.Text() != "" || f.here || f.session || f.failed || f.today || f.who != 0
-}
-
 // startSearch searches with the current query and filters, after a delay.
 func (f *finder) startSearch(delay time.Duration) {
-	f.list.Home = f.env.Home()
-	f.list.IsRunning = f.isRunning
 	in := f.buildInput()
 	if f.folder = in.CWD; len(in.Hosts) == 1 && in.Hosts[0] != "" && in.CWD != "" {
 		f.folder = in.Hosts[0] + ":" + in.CWD
 	}
 	f.list.StartSearch(in, delay)
-}
-
-// isRunning reports whether a command without an exit status is still running, as far as known.
-func (f *finder) isRunning(c *api.Command) bool {
-	if c.DurationMS >= 0 || c.Kind != "exec" && c.Kind != "process" {
-		return false
-	}
-	p, ok := f.env.News().Process(c.Process)
-	return ok && !p.State.Ended()
 }
 
 // fetchRows loads the missing rows.
@@ -154,6 +133,14 @@ func (f *finder) actOnSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	return act(row)
 }
 
+// actOnMarked runs an action on the marked commands, or else on the selected one.
+func (f *finder) actOnMarked(act func([]api.HistoryRow) tea.Cmd) tea.Cmd {
+	if rows := f.list.ListMarked(); len(rows) > 0 {
+		return act(rows)
+	}
+	return f.actOnChosen(func(row api.HistoryRow) tea.Cmd { return act([]api.HistoryRow{row}) })
+}
+
 // typeKey handles a key without a command: it moves the cursor by pages or edits the query.
 func (f *finder) typeKey(k tea.KeyPressMsg) {
 	switch {
@@ -162,9 +149,10 @@ func (f *finder) typeKey(k tea.KeyPressMsg) {
 	case k.Code == tea.KeyPgUp:
 		f.list.Move(-f.list.PageRows())
 	default:
-		before := f.field.Text()
-		if !f.field.Accepts(k) || !f.field.Accept() {
-			f.field.Type(k)
+		field := &f.query.field
+		before := field.Text()
+		if !field.Accepts(k) || !field.Accept() {
+			field.Type(k)
 		}
 		f.searchIfChanged(before)
 	}
@@ -179,54 +167,76 @@ func (f *finder) suggestCommands() {
 			lines = append(lines, line)
 		}
 	}
-	f.field.Suggest(lines)
+	f.query.field.Suggest(lines)
 }
 
 func (f *finder) insertText(text string) {
-	before := f.field.Text()
-	f.field.Paste(text)
+	before := f.query.field.Text()
+	f.query.field.Paste(text)
 	f.searchIfChanged(before)
 }
 
 func (f *finder) searchIfChanged(before string) {
-	if f.field.Text() != before {
+	if f.query.field.Text() != before {
 		f.suggestCommands()
 		f.startSearch(typingDelay)
 	}
 }
 
-// toggleFilter switches the filter of an action, and reports whether the action is one of a filter.
-func (f *finder) toggleFilter(a keymap.Action) bool {
-	switch a {
-	case keymap.HistoryHere:
-		f.here = !f.here
-	case keymap.HistorySession:
-		f.session = !f.session
-	case keymap.HistoryFailed:
-		f.failed = !f.failed
-	case keymap.HistoryToday:
-		f.today = !f.today
-	case keymap.HistoryUnique:
-		f.everyRun = !f.everyRun
-	case keymap.HistoryWho:
-		f.who = (f.who + 1) % len(actorFilters())
-	default:
-		return false
+// toggleFilter switches the filter of an action, if it is one of a filter.
+func (f *finder) toggleFilter(a keymap.Action) {
+	if f.query.toggle(a) {
+		f.startSearch(0)
 	}
-	f.startSearch(0)
-	return true
 }
 
 // clearQuery clears the query or, if there is none, the filters.
-func (f *finder) clearQuery() (had bool) {
-	if !f.isFiltered() {
-		return false
+func (f *finder) clearQuery() {
+	if f.query.clear() {
+		f.startSearch(0)
 	}
-	if f.field.Text() != "" {
-		f.field.Set("")
-	} else {
-		f.here, f.session, f.failed, f.today, f.who = false, false, false, false, 0
+}
+
+// drawQuery returns the row with the query, w cells wide, and the column of the cursor.
+func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
+	n := f.list.Total()
+	note := f.query.countText(n)
+	if n > 0 {
+		note = text.Thousands(f.list.cursor+1) + "/" + note
 	}
-	f.startSearch(0)
-	return true
+	if f.folder != "" {
+		note += " in " + text.ClipLeft(text.ShortPath(f.folder, f.env.Home()), w/3)
+	}
+	return f.query.draw(w, typing, note)
+}
+
+// missingNote returns which of the selected machines were not searched, and why; "" for none.
+func (f *finder) missingNote(now time.Time) string {
+	n := f.env.News()
+	if f.fleet.shown {
+		return "" // the tabs count them
+	}
+	all := slices.Clone(f.list.missing)
+	for _, host := range f.list.search.Hosts {
+		if m := n.Machine(host); m != nil && m.OfflineReason(now) != "" {
+			all = append(all, text.Clean(host)+": "+m.OfflineReason(now))
+		}
+	}
+	if len(all) == 0 || len(f.list.search.Hosts) == 1 { // the list shows the reason
+		return ""
+	}
+	return "without " + strings.Join(all, ", ")
+}
+
+// drawList returns h rows of w cells: the list and a note on missing machines. The slice is valid
+// until the next call.
+func (f *finder) drawList(w, h int, now time.Time) []string {
+	look := f.env.Look()
+	f.list.Hosts = len(f.env.News().Machines) > 0 || f.fleet.shown
+	missing := f.missingNote(now)
+	if missing == "" || h < 3 {
+		return f.list.Draw(w, h, now, look)
+	}
+	rows := f.list.Draw(w, h-1, now, look)
+	return append(rows, look.Warn.Text(text.Fit(" "+text.Clip(text.Clean(missing), w-1), w)))
 }

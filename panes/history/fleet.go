@@ -31,9 +31,9 @@ type fleet struct {
 	answer   api.FleetHistoryOutput
 }
 
-// selectFleetMachines moves host: and label: from the query to the filter of the machines. A folder
-// filter matches the same path on every machine.
-func (f *finder) selectFleetMachines(in *api.HistorySearchInput) {
+// selectMachines moves host: and label: from the query to the filter of the machines. A folder filter
+// matches the same path on every machine.
+func (t *fleet) selectMachines(in *api.HistorySearchInput) {
 	var machines, words []string
 	for _, word := range strings.Fields(in.Query) {
 		if strings.HasPrefix(word, "host:") || strings.HasPrefix(word, "label:") {
@@ -42,20 +42,52 @@ func (f *finder) selectFleetMachines(in *api.HistorySearchInput) {
 			words = append(words, word)
 		}
 	}
-	if f.fleet.machines = strings.Join(machines, " "); len(machines) > 0 {
+	if t.machines = strings.Join(machines, " "); len(machines) > 0 {
 		in.Query = strings.Join(words, " ")
 	}
 	_, in.CWD = api.PathOf(in.CWD)
-	f.fleet.refresh = true
+	t.refresh = true
+}
+
+// nextInput returns the input for a search.
+func (t *fleet) nextInput(search api.HistorySearchInput) api.FleetHistoryInput {
+	in := api.FleetHistoryInput{Search: search, Machines: t.machines, Key: t.key, Since: t.answer.Serial, WaitMS: int(maxFleetWait / time.Millisecond)}
+	if t.refresh {
+		in.Since = 0
+	}
+	t.refresh = false
+	return in
+}
+
+// storeAnswer stores an answer but its rows, and returns these as rows of other machines.
+func (t *fleet) storeAnswer(out api.FleetHistoryOutput) []api.HistoryRow {
+	rows := make([]api.HistoryRow, len(out.Rows))
+	for i, row := range out.Rows {
+		rows[i] = row.HistoryRow
+		rows[i].Host, rows[i].Process = row.Machine, api.OnMachine(row.Machine, row.Process)
+	}
+	t.answer = out
+	t.answer.Rows = nil // the list keeps them
+	return rows
+}
+
+// summary returns how many of the machines have answered, and why the others have not.
+func (t *fleet) summary(machines int) string {
+	out := &t.answer
+	if !t.shown || out.Serial == 0 {
+		return text.Count(machines, "machine")
+	}
+	summary := text.Thousands(out.Answered) + " of " + text.Count(out.Machines, "machine")
+	summary = panes.WithCounts(summary, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
+	if out.Found > out.Total {
+		summary += ", " + text.Thousands(out.Found) + " found"
+	}
+	return summary
 }
 
 // fetchFleet loads rows of the fleet. ctx is cancelled by the next request.
 func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
-	in := api.FleetHistoryInput{Search: r.Input, Machines: f.fleet.machines, Key: f.fleet.key, Since: f.fleet.answer.Serial, WaitMS: int(maxFleetWait / time.Millisecond)}
-	if f.fleet.refresh {
-		in.Since = 0
-	}
-	f.fleet.refresh = false
+	in := f.fleet.nextInput(r.Input)
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.FleetHistoryOutput, error) {
 		_ = sleep.For(ctx, r.Delay)
 		return api.FleetHistory.Call(ctx, e, in)
@@ -70,15 +102,8 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 				return nil
 			})
 		}
-		rows := make([]api.HistoryRow, len(out.Rows))
-		for i, row := range out.Rows {
-			rows[i] = row.HistoryRow
-			rows[i].Host, rows[i].Process = row.Machine, api.OnMachine(row.Machine, row.Process)
-		}
-		f.fleet.answer = out
-		f.fleet.answer.Rows = nil // the list keeps them
 		first := f.list.cursor == 0
-		f.storeAnswer(r, api.HistorySearchOutput{Rows: rows, Total: out.Total}, nil)
+		f.storeAnswer(r, api.HistorySearchOutput{Rows: f.fleet.storeAnswer(out), Total: out.Total}, nil)
 		if first { // newer rows are inserted above; stay at the newest
 			f.list.MoveToFirst()
 		}
@@ -90,47 +115,27 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 	})
 }
 
-// toggleFleet switches between the history of the fleet and the one here.
-func toggleFleet(p *Pane) tea.Cmd {
-	if !p.fleet.shown && p.env.News().Fleet == nil {
-		return p.env.Say("this fleet is small: its machines are already searched here", false)
+// switchFleet switches between the history of the fleet and the one here.
+func (f *finder) switchFleet() {
+	f.fleet = fleet{shown: !f.fleet.shown, key: api.NewID()}
+	if f.fleet.shown {
+		f.query.session = false // a session is on one machine
 	}
-	p.fleet = fleet{shown: !p.fleet.shown, key: api.NewID()}
-	p.rowChosen, p.typing, p.detailFocused = false, false, false
-	if p.fleet.shown && p.session {
-		p.session = false // a session is on one machine
-	}
-	p.list.ClearMarks()
-	p.list.rows, p.list.first, p.list.total = nil, 0, 0
-	p.startSearch(0)
-	return nil
+	f.list.Clear()
+	f.startSearch(0)
 }
 
 // drawTabs draws the choice between both histories, with the state of the fleet's search.
-func drawTabs(p *Pane, w int) string {
-	hint := p.env.Bindings().WithKey("", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
-	switch out := &p.fleet.answer; {
-	case !p.fleet.shown:
-	case p.list.Err() != nil:
-		hint = text.Clean(panes.ErrorText(p.list.Err()))
-	case out.Asking || !p.list.IsSettled():
+func (f *finder) drawTabs(w int) string {
+	hint := f.env.Bindings().WithKey("", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
+	switch out := &f.fleet.answer; {
+	case !f.fleet.shown:
+	case f.list.Err() != nil:
+		hint = text.Clean(panes.ErrorText(f.list.Err()))
+	case out.Asking || !f.list.IsSettled():
 		hint = "asking…"
 	case len(out.Problems) > 0:
 		hint = text.Clean(out.Problems[0])
 	}
-	return panes.DrawFleetTabs(p.env.Look(), p.fleet.shown, "here", "fleet "+p.machineSummary(), hint, w)
-}
-
-// machineSummary returns how many machines have answered, and why the others have not.
-func (f *finder) machineSummary() string {
-	out := &f.fleet.answer
-	if !f.fleet.shown || out.Serial == 0 {
-		return text.Count(f.env.News().Fleet.Machines, "machine")
-	}
-	summary := text.Thousands(out.Answered) + " of " + text.Count(out.Machines, "machine")
-	summary = panes.WithCounts(summary, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
-	if out.Found > out.Total {
-		summary += ", " + text.Thousands(out.Found) + " found"
-	}
-	return summary
+	return panes.DrawFleetTabs(f.env.Look(), f.fleet.shown, "here", "fleet "+f.fleet.summary(f.env.News().Fleet.Machines), hint, w)
 }

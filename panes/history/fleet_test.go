@@ -37,7 +37,7 @@ func fleetPane(t *testing.T, answer func(api.FleetHistoryInput) (api.FleetHistor
 // answerFetch answers the current request.
 func (p *Pane) answerFetch(t *testing.T) {
 	t.Helper()
-	cmd := p.fetchRows()
+	cmd := p.finder.fetchRows()
 	if cmd == nil {
 		t.Fatal("nothing is asked for")
 	}
@@ -64,7 +64,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 		t.Errorf("during the search:\n%s", s)
 	}
 	out = api.FleetHistoryOutput{Rows: append([]api.FleetHistoryRow{fleetRow("m20", "uptime", time.Second)}, out.Rows...), Total: 1000, Found: 48_211, Serial: 9, Machines: 1000, Answered: 990, Away: 3, Slow: 7}
-	p.list.Move(1)
+	p.finder.list.Move(1)
 	p.answerFetch(t)
 	if in := (*asked)[1]; in.Since != 5 || in.WaitMS == 0 || in.Key != (*asked)[0].Key || (*asked)[0].Since != 0 {
 		t.Errorf("asked %+v", *asked)
@@ -76,11 +76,11 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 		t.Errorf("the cursor is on %+v", row)
 	}
 	p.HandleNews(&panes.News{})
-	if p.fetchRows() != nil && p.list.total <= p.list.height {
+	if p.finder.fetchRows() != nil && p.finder.list.total <= p.finder.list.height {
 		t.Error("they are asked again")
 	}
 	p.press(t, keymap.HistoryFleet)
-	if r, ok := p.list.NextRequest(); !ok || p.fleet.shown || !r.reset {
+	if r, ok := p.finder.list.NextRequest(); !ok || p.finder.fleet.shown || !r.reset {
 		t.Errorf("back on this machine: request %+v, %v", r, ok)
 	}
 }
@@ -90,16 +90,16 @@ func TestFleetQuerySelectsMachines(t *testing.T) {
 		return api.FleetHistoryOutput{Serial: 1}, nil
 	})
 	p.press(t, keymap.HistoryFleet)
-	p.here = true
-	p.field.Set("make host:web-* label:zone=a test")
-	p.startSearch(0)
+	p.finder.query.here = true
+	p.finder.query.field.Set("make host:web-* label:zone=a test")
+	p.finder.startSearch(0)
 	p.answerFetch(t)
 	in := (*asked)[0]
 	if in.Machines != "host:web-* label:zone=a" || in.Search.Query != "make test" || in.Search.CWD != "/home/ann/src" {
 		t.Errorf("asked %+v", in)
 	}
 	p.press(t, keymap.HistorySession)
-	if p.session {
+	if p.finder.query.session {
 		t.Error("a session is looked for on all machines")
 	}
 }
@@ -118,7 +118,7 @@ func TestFleetSearchIsRetriedAfterAnError(t *testing.T) {
 		t.Errorf("shown:\n%s", s)
 	}
 	broken = false
-	p.list.Refresh() // happens after a while
+	p.finder.list.Refresh() // happens after a while
 	p.answerFetch(t)
 	if s := p.drawText(); !strings.Contains(s, "make") {
 		t.Errorf("after the retry:\n%s", s)

@@ -32,12 +32,12 @@ func newTestPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
 	p.Resize(100, 24)
 	p.Show()
 	answer = func() {
-		for r, ok := p.list.NextRequest(); ok; r, ok = p.list.NextRequest() {
+		for r, ok := p.finder.list.NextRequest(); ok; r, ok = p.finder.list.NextRequest() {
 			out := api.HistorySearchOutput{Total: len(commands)}
 			for i, c := range commands {
 				out.Rows = append(out.Rows, api.HistoryRow{Runs: 1, Command: api.Command{ID: int64(i + 1), Command: c, CWD: "/home/ann/src"}})
 			}
-			p.storeAnswer(r, out, nil)
+			p.finder.storeAnswer(r, out, nil)
 		}
 	}
 	return p, e, answer
@@ -122,17 +122,17 @@ func longHistory() (p *Pane, serve func()) {
 	}
 	serve = func() {
 		h := p
-		for r, ok := h.list.NextRequest(); ok; r, ok = h.list.NextRequest() {
+		for r, ok := h.finder.list.NextRequest(); ok; r, ok = h.finder.list.NextRequest() {
 			out := api.HistorySearchOutput{Total: 100_000}
 			for i := range r.Input.Limit {
 				out.Rows = append(out.Rows, row(r.Input.Offset+i))
 			}
-			h.list.StoreAnswer(r, out)
+			h.finder.list.StoreAnswer(r, out)
 		}
-		if chosen, ok := h.list.Selected(); ok {
-			h.detail.ShowRow(chosen)
-			h.detail.NextRow()
-			h.detail.StoreRuns(&chosen, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
+		if chosen, ok := h.finder.list.Selected(); ok {
+			h.viewer.detail.ShowRow(chosen)
+			h.viewer.detail.NextRow()
+			h.viewer.detail.StoreRuns(&chosen, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
 				Output{Text: strings.Repeat("ok\ttandem/engine\t\x1b[32m0.012s\x1b[m and more\r\n", 700), Terminal: true})
 		}
 	}
@@ -181,16 +181,16 @@ func TestQueryIsCompletedFromFoundCommands(t *testing.T) {
 		t.Errorf("drawn is %q", got)
 	}
 	p.Type(tea.KeyPressMsg{Code: tea.KeyRight})
-	if got := p.buildInput().Query; got != "go test ./..." {
+	if got := p.finder.buildInput().Query; got != "go test ./..." {
 		t.Errorf("the query is %q", got)
 	}
 }
 
 func TestFromFiltersCommandsByOrigin(t *testing.T) {
 	p, _, _ := newTestPane()
-	p.field.Set("make from:laptop x")
-	p.startSearch(0)
-	if in := p.buildInput(); in.From != "laptop" || in.Query != "make x" {
+	p.finder.query.field.Set("make from:laptop x")
+	p.finder.startSearch(0)
+	if in := p.finder.buildInput(); in.From != "laptop" || in.Query != "make x" {
 		t.Errorf("asks for %q from %q", in.Query, in.From)
 	}
 }
@@ -199,16 +199,16 @@ func TestHostFilterSelectsMachinesAndKeepsRowsApart(t *testing.T) {
 	p, e, _ := newTestPane()
 	e.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box", State: api.MachineConnected}}, {Machine: api.Machine{Name: "web", State: api.MachineAway}}}
 	for typed, want := range map[string]string{"": "[ box web]", "host:b x": "[box]", "host:here": "[]", "host:nosuch": "[nosuch]"} {
-		p.field.Set(typed)
-		p.startSearch(0)
-		if in := p.buildInput(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
+		p.finder.query.field.Set(typed)
+		p.finder.startSearch(0)
+		if in := p.finder.buildInput(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
 			t.Errorf("%q: asks %v for %q", typed, in.Hosts, in.Query)
 		}
 	}
-	p.field.Set("")
-	p.startSearch(0)
-	r, _ := p.list.NextRequest()
-	p.storeAnswer(r, api.HistorySearchOutput{Total: 2, Rows: []api.HistoryRow{
+	p.finder.query.field.Set("")
+	p.finder.startSearch(0)
+	r, _ := p.finder.list.NextRequest()
+	p.finder.storeAnswer(r, api.HistorySearchOutput{Total: 2, Rows: []api.HistoryRow{
 		{Runs: 1, Command: api.Command{ID: 1, Command: "make", CWD: "/src"}},
 		{Runs: 1, Command: api.Command{ID: 1, Command: "make", CWD: "/srv", Host: "box", Process: "box/p"}},
 	}}, nil)
@@ -218,19 +218,19 @@ func TestHostFilterSelectsMachinesAndKeepsRowsApart(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, screen)
 		}
 	}
-	p.list.ToggleMark()
-	p.list.ToggleMark()
-	rows := p.list.ListMarked()
+	p.finder.list.ToggleMark()
+	p.finder.list.ToggleMark()
+	rows := p.finder.list.ListMarked()
 	if len(rows) != 2 {
 		t.Fatalf("marked: %v", rows)
 	}
 	for _, row := range rows {
-		in := p.startInput(row, map[string]bool{})
+		in := p.act.startInput(row, map[string]bool{})
 		if machine, _ := api.MachineOf(in.ID); machine != row.Host || in.CWD != row.CWD {
 			t.Errorf("%s begins on %q in %q", row.Host, machine, in.CWD)
 		}
 	}
-	if p.askSave(); !strings.Contains(e.Said, "only commands of this machine") {
+	if p.act.askSave(rows); !strings.Contains(e.Said, "only commands of this machine") {
 		t.Errorf("said: %q", e.Said)
 	}
 }

@@ -3,11 +3,6 @@ package history
 import (
 	"regexp"
 
-	tea "charm.land/bubbletea/v2"
-
-	"tandem/engine/api"
-	"tandem/panes"
-	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
 	"tandem/panes/logtext"
 )
@@ -122,78 +117,4 @@ func (d *Detail) textMarks(line int, look *look.Look) (marks []logtext.TextMark)
 		marks = append(marks, logtext.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
 	}
 	return marks
-}
-
-// askOutput opens the search line for the output of the command under the cursor, and shows the
-// nearest match as the user types.
-func (p *Pane) askOutput() tea.Cmd {
-	d := &p.detail
-	if len(d.output) == 0 {
-		return p.env.Say("no output to search", false)
-	}
-	origin := d.SaveView()
-	f := &dialog.Find{Regexp: p.lastPattern.Regexp, Exact: p.lastPattern.Exact}
-	f.Changed = func() tea.Cmd {
-		d.RestoreView(origin)
-		if err := p.searchOutput(f.Pattern()); err != nil {
-			f.Problem = panes.ErrorText(err)
-		} else if f.Pattern().Text != "" {
-			f.Tell(d.MatchNumber())
-		}
-		return nil
-	}
-	f.Done = func(accept bool) tea.Cmd {
-		p.searchLine = nil
-		switch {
-		case !accept:
-			d.RestoreView(origin)
-		case f.Pattern().Text == "":
-			return p.nextMatch(false)
-		default:
-			p.lastPattern = f.Pattern()
-			if f.Problem != "" {
-				return p.env.Say(f.Problem, true)
-			}
-		}
-		return nil
-	}
-	p.searchLine = f
-	p.env.Ask(f)
-	return nil
-}
-
-func (p *Pane) searchOutput(pattern api.Pattern) error {
-	if pattern.Text == "" {
-		p.detail.SetPattern(nil)
-		return nil
-	}
-	re, err := pattern.Compile()
-	p.detail.SetPattern(re)
-	return err
-}
-
-// nextMatch goes to another match of the last pattern in the output, or asks for a pattern.
-func (p *Pane) nextMatch(back bool) tea.Cmd {
-	switch {
-	case p.lastPattern.Text == "":
-		return p.askOutput()
-	case p.detail.search.re == nil:
-		if err := p.searchOutput(p.lastPattern); err != nil {
-			return p.env.Say(panes.ErrorText(err), true)
-		}
-	default:
-		p.detail.StepMatch(back)
-	}
-	if _, total := p.detail.MatchNumber(); total == 0 {
-		return p.env.Say("no match", false)
-	}
-	return nil
-}
-
-// searchRows returns how many rows the search line covers.
-func (p *Pane) searchRows() int {
-	if p.searchLine != nil && p.env.Shows(p.searchLine) {
-		return dialog.FindRows
-	}
-	return 0
 }

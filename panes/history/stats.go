@@ -14,20 +14,20 @@ import (
 
 // showStats shows frequent commands, failures and runs per day, as tandem history stats prints
 // them.
-func (p *Pane) showStats() tea.Cmd {
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
+func (a *actions) showStats() tea.Cmd {
+	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
 		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})
 	}, func(out api.HistoryStatsOutput, err error) tea.Cmd {
 		switch {
 		case err != nil:
-			return p.env.Say(panes.ErrorText(err), true)
+			return a.env.Say(panes.ErrorText(err), true)
 		case out.Total == 0:
-			return p.env.Say("no command has been run yet", false)
+			return a.env.Say("no command has been run yet", false)
 		}
 		for i := range out.Actors {
 			out.Actors[i].Name = states.Who(out.Actors[i].Name)
 		}
-		p.env.Ask(&dialog.Counts{
+		a.env.Ask(&dialog.Counts{
 			Title: text.Count(out.Total, "run") + " of " + text.Count(out.Unique, "command") + ", " + text.Thousands(out.Failed) + " failed",
 			Lists: []dialog.CountList{
 				{Title: "Commands", Rows: out.Commands}, {Title: "Failures", Rows: out.Failures}, {Title: "Days", Rows: out.Days},

@@ -392,7 +392,7 @@ func TestRecallAcceptsMouseFiltersAndPaste(t *testing.T) {
 			y = i
 		}
 	}
-	d.Wait("the search has ended", d.env.Shown.(*recall).list.IsSettled)
+	d.Wait("the search has ended", d.env.Shown.(*recall).finder.list.IsSettled)
 	d.Click(60, y)
 	d.Click(60, y)
 	d.waitInserted("go test")

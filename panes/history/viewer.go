@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sleep"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
 )
@@ -22,29 +23,28 @@ const (
 	maxOutputTail = 32 << 10
 )
 
-// fetchDetail loads the details of the command under the cursor after a delay.
-func (p *Pane) fetchDetail() tea.Cmd {
-	if p.computeLayout().detail.H == 0 {
-		return nil
-	}
-	row, ok := p.list.Selected()
-	switch {
-	case ok:
-		p.detail.ShowRow(row)
-	case p.list.IsSettled() && p.list.Total() == 0:
-		p.detail.Hide()
-	}
-	row, ok = p.detail.NextRow()
+// A viewer shows the details of the command under the cursor: it loads them and searches the output.
+type viewer struct {
+	env     panes.Env
+	detail  Detail
+	line    *dialog.Find       // searches the output; nil when closed
+	pattern api.Pattern        // of the last search
+	cancel  context.CancelFunc // cancels loading
+}
+
+// fetch loads the details of the row shown, after a delay.
+func (v *viewer) fetch() tea.Cmd {
+	row, ok := v.detail.NextRow()
 	if !ok {
 		return nil
 	}
-	if p.cancelDetail != nil {
-		p.cancelDetail()
+	if v.cancel != nil {
+		v.cancel()
 	}
-	ctx, stop := context.WithCancel(p.env.Context())
-	p.cancelDetail = stop
+	ctx, stop := context.WithCancel(v.env.Context())
+	v.cancel = stop
 	split := false
-	if process, known := p.env.News().Process(row.Process); known {
+	if process, known := v.env.News().Process(row.Process); known {
 		split = states.SplitLog(&process)
 	}
 	var output Output
@@ -52,7 +52,7 @@ func (p *Pane) fetchDetail() tea.Cmd {
 	if row.Host != "" {
 		in.Hosts = []string{row.Host}
 	}
-	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
+	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		// While the cursor moves on, each request is cancelled here.
 		_ = sleep.For(ctx, detailDelay)
 		runs, err := api.HistorySearch.Call(ctx, e, in)
@@ -62,10 +62,84 @@ func (p *Pane) fetchDetail() tea.Cmd {
 		return runs, err
 	}, func(runs api.HistorySearchOutput, err error) tea.Cmd {
 		if err == nil {
-			p.detail.StoreRuns(&row, runs, output)
+			v.detail.StoreRuns(&row, runs, output)
 		}
 		return nil
 	})
+}
+
+// askSearch opens the search line for the output, and shows the
+// nearest match as the user types.
+func (v *viewer) askSearch() tea.Cmd {
+	d := &v.detail
+	if len(d.output) == 0 {
+		return v.env.Say("no output to search", false)
+	}
+	origin := d.SaveView()
+	f := &dialog.Find{Regexp: v.pattern.Regexp, Exact: v.pattern.Exact}
+	f.Changed = func() tea.Cmd {
+		d.RestoreView(origin)
+		if err := v.search(f.Pattern()); err != nil {
+			f.Problem = panes.ErrorText(err)
+		} else if f.Pattern().Text != "" {
+			f.Tell(d.MatchNumber())
+		}
+		return nil
+	}
+	f.Done = func(accept bool) tea.Cmd {
+		v.line = nil
+		switch {
+		case !accept:
+			d.RestoreView(origin)
+		case f.Pattern().Text == "":
+			return v.nextMatch(false)
+		default:
+			v.pattern = f.Pattern()
+			if f.Problem != "" {
+				return v.env.Say(f.Problem, true)
+			}
+		}
+		return nil
+	}
+	v.line = f
+	v.env.Ask(f)
+	return nil
+}
+
+func (v *viewer) search(pattern api.Pattern) error {
+	if pattern.Text == "" {
+		v.detail.SetPattern(nil)
+		return nil
+	}
+	re, err := pattern.Compile()
+	v.detail.SetPattern(re)
+	return err
+}
+
+// nextMatch goes to another match of the last pattern in the output, or asks for a pattern.
+func (v *viewer) nextMatch(back bool) tea.Cmd {
+	switch {
+	case v.pattern.Text == "":
+		return v.askSearch()
+	case v.detail.search.re == nil:
+		if err := v.search(v.pattern); err != nil {
+			return v.env.Say(panes.ErrorText(err), true)
+		}
+	default:
+		v.detail.StepMatch(back)
+	}
+	if _, total := v.detail.MatchNumber(); total == 0 {
+		return v.env.Say("no match", false)
+	}
+	return nil
+}
+
+// searchRows returns how many rows the search line covers.
+func (v *viewer) searchRows() int {
+	if v.line != nil && v.env.Shows(v.line) {
+		return dialog.FindRows
+	}
+	return 0
 }
 
 // fetchOutput reads the end of a run's output, if the log still has it.

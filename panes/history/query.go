@@ -1,0 +1,230 @@
+package history
+
+import (
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
+)
+
+// A query is what the user searches for: the typed words and the filters.
+type query struct {
+	env   panes.Env
+	field field.Field
+
+	here, session, failed, today, everyRun bool // filters; everyRun shows equal commands separately
+	who                                    int  // index in actorFilters
+
+	chips []filterChip // drawn last
+}
+
+// actorFilters returns the values of the filter by actor: anyone, you, agents.
+func actorFilters() []string { return []string{"", "person", "agent"} }
+
+// buildInput returns the search for the query, without the machines to search.
+func (q *query) buildInput() api.HistorySearchInput {
+	in := api.HistorySearchInput{Query: q.field.Text(), Failed: q.failed, Unique: !q.everyRun, Actor: actorFilters()[q.who]}
+	in.From, in.Query = list.CutFrom(in.Query)
+	session, folder := q.env.Session()
+	if q.here {
+		in.CWD = folder
+	}
+	if q.session {
+		in.Process = session
+	}
+	if q.today {
+		y, month, d := time.Now().Date()
+		since := time.Date(y, month, d, 0, 0, 0, 0, time.Local)
+		in.Since = &since
+	}
+	return in
+}
+
+// selectMachines sets the machines to search, if there are others: the one of the folder or
+// session, or those matching host: in the query.
+func (q *query) selectMachines(in *api.HistorySearchInput) {
+	n := q.env.News()
+	if len(n.Machines) == 0 {
+		return
+	}
+	var host string
+	host, in.Query = list.CutHost(in.Query)
+	machine, _ := api.MachineOf(in.Process)
+	if on, there := api.PathOf(in.CWD); n.Machine(on) != nil {
+		machine, in.CWD = on, there
+	}
+	// A folder or session is on one machine, whatever host: says.
+	if in.CWD != "" || in.Process != "" {
+		in.Hosts = []string{machine}
+		return
+	}
+	if list.OnHost(host, "") {
+		in.Hosts = append(in.Hosts, "")
+	}
+	for i := range n.Machines {
+		if name := n.Machines[i].Name; list.OnHost(host, name) {
+			in.Hosts = append(in.Hosts, name)
+		}
+	}
+	if len(in.Hosts) == 0 {
+		in.Hosts = []string{host} // the search then reports the unknown machine
+	}
+}
+
+// isFiltered reports whether a query or filter is set.
+func (q *query) isFiltered() bool {
+	return q.field.Text() != "" || q.here || q.session || q.failed || q.today || q.who != 0
+}
+
+// toggle switches the filter of an action, and reports whether the action is one of a filter.
+func (q *query) toggle(a keymap.Action) bool {
+	switch a {
+	case keymap.HistoryHere:
+		q.here = !q.here
+	case keymap.HistorySession:
+		q.session = !q.session
+	case keymap.HistoryFailed:
+		q.failed = !q.failed
+	case keymap.HistoryToday:
+		q.today = !q.today
+	case keymap.HistoryUnique:
+		q.everyRun = !q.everyRun
+	case keymap.HistoryWho:
+		q.who = (q.who + 1) % len(actorFilters())
+	default:
+		return false
+	}
+	return true
+}
+
+// clear clears the text or, if there is none, the filters.
+func (q *query) clear() (had bool) {
+	had = q.isFiltered()
+	if q.field.Text() != "" {
+		q.field.Set("")
+	} else {
+		q.here, q.session, q.failed, q.today, q.who = false, false, false, false, 0
+	}
+	return had
+}
+
+// A filterChip is a filter as drawn in the filter row.
+type filterChip struct {
+	action keymap.Action
+	x, w   int
+}
+
+// draw returns the row with the text and a note, w cells wide, and the column of the cursor.
+func (q *query) draw(w int, typing bool, note string) (row string, x int) {
+	look := q.env.Look()
+	room := max(w-text.Width(note)-5, 8)
+	ink := look.Key
+	if typing {
+		ink = look.Title
+	}
+	words, at := q.field.DrawIn(room, look)
+	if q.field.Text() == "" {
+		words = look.Faint.Text(text.Fit("search", room))
+	}
+	row = " " + ink.Text("/") + " " + words
+	used := 3 + room
+	return row + look.Dim.Text(text.Pad(text.Clip(" "+note, w-used), w-used)), 3 + at
+}
+
+// countText describes the number of commands found.
+func (q *query) countText(n int) string {
+	switch {
+	case q.isFiltered():
+		return text.Thousands(n) + " found"
+	case q.everyRun:
+		return text.Count(n, "run")
+	}
+	return text.Count(n, "command")
+}
+
+// filterActions returns the actions for the filters, in the order of their row.
+func filterActions() [6]keymap.Action {
+	return [...]keymap.Action{keymap.HistoryHere, keymap.HistorySession, keymap.HistoryFailed, keymap.HistoryWho,
+		keymap.HistoryToday, keymap.HistoryUnique}
+}
+
+// filterName returns the short name of a filter, or its value if it has several.
+func (q *query) filterName(a keymap.Action) (name string, on bool) {
+	switch a {
+	case keymap.HistoryHere:
+		return "here", q.here
+	case keymap.HistorySession:
+		return "session", q.session
+	case keymap.HistoryFailed:
+		return "failed", q.failed
+	case keymap.HistoryWho:
+		return [...]string{"anyone", "you", "agents"}[q.who], q.who != 0
+	case keymap.HistoryToday:
+		return "today", q.today
+	}
+	return "unique", !q.everyRun
+}
+
+// drawFilters returns the row with the filters, w cells wide. An active filter has another sign,
+// not only another color.
+func (q *query) drawFilters(w int, scope keymap.Scope) string {
+	look := q.env.Look()
+	all := filterActions()
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = q.env.Bindings().KeyOf(a, scope)
+	}
+	before := commonModifier(names)
+	line, used := " "+look.Dim.Text(before), 1+text.Width(before)
+	q.chips = q.chips[:0]
+	for i, a := range all {
+		key := strings.TrimPrefix(names[i], before)
+		name, on := q.filterName(a)
+		sign, ink := look.Glyphs.Exited, look.Dim
+		if on {
+			sign, ink = look.Glyphs.Running, look.Title
+		}
+		cells := text.Width(key) + 3 + text.Width(name)
+		gap := 2
+		if i == 0 {
+			gap = min(text.Width(before), 1)
+		}
+		if used+gap+cells > w {
+			break
+		}
+		line += text.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
+		q.chips = append(q.chips, filterChip{a, used + gap, cells})
+		used += gap + cells
+	}
+	return line + text.Spaces(w-used)
+}
+
+// commonModifier returns the modifier all keys begin with, such as "alt+", so that it is drawn
+// once.
+func commonModifier(names []string) string {
+	modifier, _, ok := strings.Cut(names[0], "+")
+	if modifier += "+"; !ok {
+		return ""
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, modifier) || name == modifier {
+			return ""
+		}
+	}
+	return modifier
+}
+
+// filterAt returns the action of the filter drawn at column x; "" for none.
+func (q *query) filterAt(x int) keymap.Action {
+	for _, c := range q.chips {
+		if x >= c.x && x < c.x+c.w {
+			return c.action
+		}
+	}
+	return ""
+}
