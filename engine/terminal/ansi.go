@@ -5,11 +5,22 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/engine/vt"
 )
+
+// A shownText is a screen as it is read as text.
+type shownText interface {
+	Size() (cols, rows int)
+	Bounds() (oldest, first, end int64)
+	Lines(from int64, n int) []styled.NumberedLine
+	Cursor() styled.Cursor
+	Modes() vt.Modes
+	Title() string
+}
 
 // ScreenOf returns the terminal's screen as text, preceded by up to scrollback lines of its
 // history.
-func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
+func ScreenOf(t shownText, ansi bool, scrollback int) api.Screen {
 	cols, rows := t.Size()
 	oldest, first, end := t.Bounds()
 	from := max(oldest, first-int64(max(scrollback, 0)))
@@ -31,8 +42,14 @@ func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
 	return screen
 }
 
+// A lineText is text with the number of cells that a program printed in each row.
+type lineText interface {
+	rowText
+	PrintedCells(n int64) int
+}
+
 // lineEnds reports how each of the last n lines of a terminal ends.
-func lineEnds(t Emulator, n int) []api.LineEnd {
+func lineEnds(t lineText, n int) []api.LineEnd {
 	_, _, end := t.Bounds()
 	ends := make([]api.LineEnd, n)
 	var text []byte

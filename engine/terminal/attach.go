@@ -7,6 +7,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/invariants"
 	"tandem/engine/panics"
+	"tandem/engine/picture"
 	"tandem/engine/vt/graphics"
 )
 
@@ -19,6 +20,12 @@ const (
 	// maxLines is how many lines one answer holds.
 	maxLines = 5000
 )
+
+// A repainter draws its screen as bytes for another terminal.
+type repainter interface {
+	AppendRepaint(dst []byte) []byte
+	AppendPictures(dst []byte) []byte
+}
 
 // A stream is a viewer's connection, implemented by server.Viewer.
 type stream interface {
@@ -111,7 +118,7 @@ type attachment struct {
 
 // missingPictures returns the pictures in lines that the viewer does not have yet. It removes the
 // pictures from lines if the viewer wants none.
-func (a attachment) missingPictures(t Emulator, lines []api.NumberedLine) []*graphics.Picture {
+func (a attachment) missingPictures(t picture.Terminal, lines []api.NumberedLine) []*graphics.Picture {
 	if a.gallery == nil {
 		withoutPictures(lines)
 		return nil

@@ -19,6 +19,13 @@ const findBatch = 4000
 // maxLineRows is how many rows one wrapped line may have.
 const maxLineRows = 10_000
 
+// A markedText is text with a shell's marks.
+type markedText interface {
+	rowText
+	MarkOf(n int64) vt.RowMark
+	CellAt(n int64, offset int) (x, behind int)
+}
+
 // A finder searches a session's scrollback and screen from the top.
 type finder struct {
 	session  *Session
@@ -99,7 +106,7 @@ func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 	return f.buildAnswer(ctx)
 }
 
-func (f *finder) noteMarks(t Emulator, from, to int64) (next int64) {
+func (f *finder) noteMarks(t markedText, from, to int64) (next int64) {
 	for n := from; n < to; n++ {
 		if t.MarkOf(n)&f.mark != 0 {
 			f.addMatch(spot{n, 0}, spot{n, 0})
@@ -162,7 +169,7 @@ type textRow struct {
 }
 
 // fillFrom fills a block with whole lines from row n on.
-func (b *textBlock) fillFrom(t Emulator, n, end int64) {
+func (b *textBlock) fillFrom(t rowText, n, end int64) {
 	b.text, b.rows = b.text[:0], b.rows[:0]
 	most := n + findBatch
 	for ; n < end; n++ {

@@ -18,6 +18,12 @@ const (
 	maxSync = 100 * time.Millisecond
 )
 
+// A differ compares its screen with a former one.
+type differ interface {
+	Diff(since uint64) vt.Diff
+	Changes() *styled.ColorChanges
+}
+
 // A framer sends frames to one viewer.
 type framer struct {
 	attachment
@@ -113,19 +119,19 @@ func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error)
 		return time.After(left), nil
 	}
 	f.owed, f.held = false, time.Time{}
-	return nil, f.sendDiff(ctx, func(t Emulator) vt.Diff { return t.Diff(f.state.Seq) })
+	return nil, f.sendDiff(ctx, func(t differ) vt.Diff { return t.Diff(f.state.Seq) })
 }
 
 // sendLast sends the screen after all the program's output.
 func (f *framer) sendLast(ctx context.Context) error {
-	return f.sendDiff(ctx, func(t Emulator) vt.Diff {
+	return f.sendDiff(ctx, func(t differ) vt.Diff {
 		f.session.screen.catchUp()
 		return t.Diff(f.state.Seq)
 	})
 }
 
 // sendDiff sends a diff unless it is empty.
-func (f *framer) sendDiff(ctx context.Context, since func(Emulator) vt.Diff) error {
+func (f *framer) sendDiff(ctx context.Context, since func(differ) vt.Diff) error {
 	var diff vt.Diff
 	var lacks []*graphics.Picture
 	err := f.session.onScreen(ctx, func(t Emulator) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"tandem/engine/api"
+	"tandem/engine/picture"
 	"tandem/engine/vt/graphics"
 )
 
@@ -21,6 +22,12 @@ const (
 	maxPicture     = 8 << 20
 	maxPictureSide = 1024
 )
+
+// A pictureCounter counts changes of pictures, and the memory for them.
+type pictureCounter interface {
+	PictureChanges() uint64
+	PictureUsage() *graphics.Usage
+}
 
 // A gallery tracks the pictures held by one viewer.
 type gallery struct {
@@ -32,7 +39,7 @@ type gallery struct {
 }
 
 // missing returns the pictures in lines not held by the viewer. It runs on the screen goroutine.
-func (g *gallery) missing(t Emulator, lines []api.NumberedLine) (lacks []*graphics.Picture) {
+func (g *gallery) missing(t picture.Terminal, lines []api.NumberedLine) (lacks []*graphics.Picture) {
 	asked := map[uint64]bool{}
 	for i := range lines {
 		for _, s := range lines[i].Line.Pictures {
@@ -54,7 +61,7 @@ type pictured struct {
 	lacks []*graphics.Picture
 }
 
-func (g *gallery) picturedOf(t Emulator) (p pictured) {
+func (g *gallery) picturedOf(t picture.Terminal) (p pictured) {
 	_, first, end := t.Bounds()
 	p.lines = slices.DeleteFunc(t.Lines(first, int(end-first)), func(l api.NumberedLine) bool { return len(l.Line.Pictures) == 0 })
 	for i := range p.lines {

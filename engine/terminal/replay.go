@@ -140,7 +140,7 @@ func (s *screen) adoptSize() {
 	if s.o.Master == nil {
 		return
 	}
-	now := s.shape(s.term)
+	now := s.shape()
 	if cols, rows, err := pty.Size(s.o.Master); err == nil && cols > 0 && rows > 0 {
 		now.cols, now.rows = cols, rows
 	}

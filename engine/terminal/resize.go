@@ -6,9 +6,18 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/pty"
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/persist/store"
 )
+
+// A resizer takes the size and the colours of a display.
+type resizer interface {
+	Size() (cols, rows int)
+	Resize(cols, rows int, keep ...*vt.Position)
+	SetColors(colors styled.Palette)
+	SetCell(pixels image.Point)
+}
 
 // MaxSide bounds both sides of a terminal.
 const MaxSide = 1000
@@ -24,8 +33,8 @@ func (s *Session) fitViewer(ctx context.Context, size api.Size, display *api.Dis
 		return api.Errorf(api.CodeEnded, "resize session: it has exited")
 	}
 	var resizeErr error
-	err := s.onScreen(ctx, func(t Emulator) {
-		before := s.screen.shape(t)
+	err := s.onScreen(ctx, func(Emulator) {
+		before := s.screen.shape()
 		now := shape{ClampSide(size.Cols), ClampSide(size.Rows), before.display}
 		if display != nil {
 			now.display = *display
@@ -70,14 +79,14 @@ func (f shape) cell() image.Point {
 // cell returns the current size of a cell in pixels.
 func (s *screen) cell() image.Point { return shape{display: *s.display.Load()}.cell() }
 
-func (s *screen) shape(t Emulator) shape {
-	cols, rows := t.Size()
+func (s *screen) shape() shape {
+	cols, rows := s.term.Size()
 	return shape{cols, rows, *s.display.Load()}
 }
 
 // setShape applies a shape to the PTY and the screen from the current offset on.
 func (s *screen) setShape(now shape) error {
-	before := s.shape(s.term)
+	before := s.shape()
 	s.display.Store(&now.display)
 	s.runGuarded("set colours", func() { s.term.SetColors(now.display.Colors) })
 	if now.cols == before.cols && now.rows == before.rows && now.cell() == before.cell() {

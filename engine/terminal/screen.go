@@ -10,6 +10,15 @@ import (
 	"tandem/engine/vt"
 )
 
+// A parser turns a program's output into a screen.
+type parser interface {
+	Write(p []byte) (int, error)
+	SetReplies(on bool)
+	ResetModes()
+	PendingString() int
+	AppendCheckpoint(dst []byte) []byte
+}
+
 // A screen follows a session's log with an emulator. All its methods run on the screen goroutine;
 // shared state is atomic or a channel.
 type screen struct {

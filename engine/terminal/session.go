@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"context"
-	"image"
 	"log/slog"
 	"os"
 	"sync"
@@ -11,43 +10,27 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/panics"
+	"tandem/engine/picture"
 	"tandem/engine/prompt"
 	"tandem/engine/sleep"
-	"tandem/engine/styled"
 	"tandem/engine/vt"
-	"tandem/engine/vt/graphics"
 	"tandem/persist/store"
 )
 
-// An Emulator is the part of vt.Terminal used by a session.
+// An Emulator is a terminal emulator: the sum of what the parts of a session use.
 type Emulator interface {
-	Write(p []byte) (int, error)
-	Resize(cols, rows int, keep ...*vt.Position)
-	SetColors(colors styled.Palette)
-	SetCell(pixels image.Point)
-	SetReplies(on bool)
-	Size() (cols, rows int)
-	Cursor() styled.Cursor
-	Modes() vt.Modes
-	Title() string
-	Diff(since uint64) vt.Diff
-	Lines(from int64, n int) []styled.NumberedLine
-	Bounds() (oldest, first, end int64)
-	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
-	AppendCells(dst []byte, n int64, from, to int) []byte
-	PrintedCells(n int64) int
-	CellAt(n int64, offset int) (x, behind int)
-	MarkOf(n int64) vt.RowMark
-	ResetModes()
-	AppendRepaint(dst []byte) []byte
-	AppendPictures(dst []byte) []byte
-	AppendCheckpoint(dst []byte) []byte
-	PendingString() int
-	Changes() *styled.ColorChanges
-	Picture(number uint64) *graphics.Picture
-	PictureChanges() uint64
-	PictureUsage() *graphics.Usage
+	parser
+	resizer
+	repainter
+	differ
+	shownText
+	picture.Terminal
+	pictureCounter
+	markedText
+	lineText
 }
+
+var _ Emulator = (*vt.Terminal)(nil)
 
 // A Log is the part of ptylog.Log used by a session.
 type Log interface {

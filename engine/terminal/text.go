@@ -32,6 +32,13 @@ func textBetween(ctx context.Context, s *Session, in api.SessionTextInput) (api.
 	return out, nil
 }
 
+// A rowText is the text of numbered rows. AppendText reports whether row n is wrapped, and exists.
+type rowText interface {
+	Bounds() (oldest, first, end int64)
+	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
+	AppendCells(dst []byte, n int64, from, to int) []byte
+}
+
 // A textReader reads the text between two positions, some rows at a time.
 type textReader struct {
 	in   api.SessionTextInput
@@ -61,7 +68,7 @@ func (r *textReader) readRows(t Emulator) {
 }
 
 // addRow adds one row and the separator to the next.
-func (r *textReader) addRow(t Emulator, n int64) {
+func (r *textReader) addRow(t rowText, n int64) {
 	in := &r.in
 	from, to := 0, math.MaxInt
 	if in.Block || n == in.From.Line {
