@@ -257,7 +257,7 @@ func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f superv
 }
 
 // handOver gives a child to a keeper without it.
-func (a adoption) handOver(ctx context.Context, client launch.Keeper, f supervise.Found) error {
+func (a adoption) handOver(ctx context.Context, client launch.Children, f supervise.Found) error {
 	if !f.Orphan {
 		return nil
 	}
@@ -285,7 +285,7 @@ const maxFetches = 16
 
 // fetchMasters returns the terminals of the live sessions in the order of all, with errors for
 // those the keeper failed to send. It fetches several at a time, as each waits for the keeper.
-func (h *host) fetchMasters(ctx context.Context, client launch.Keeper, all []supervise.Found) ([]*os.File, []error) {
+func (h *host) fetchMasters(ctx context.Context, client launch.Children, all []supervise.Found) ([]*os.File, []error) {
 	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
 	var fetching panics.Group
 	slots := make(chan struct{}, maxFetches)

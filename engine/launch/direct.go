@@ -17,7 +17,7 @@ import (
 // startChild asks the keeper to start a record's child. A one-shot command line that needs no shell
 // is started directly: through bash, agents' short commands take 1.3 to 1.4 times as long. If the
 // direct start fails, the shell runs after all, for its error message.
-func startChild(ctx context.Context, client Keeper, r store.Record, spec keeper.Spec) (keeper.Child, *os.File, error) {
+func startChild(ctx context.Context, client Children, r store.Record, spec keeper.Spec) (keeper.Child, *os.File, error) {
 	if d, ok := directSpec(r, spec); ok {
 		child, master, err := client.Start(ctx, d)
 		if err == nil || errors.Is(err, keeper.ErrLost) || ctx.Err() != nil {

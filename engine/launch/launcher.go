@@ -144,7 +144,7 @@ func (l *Launcher) makeInput(r store.Record) (string, error) {
 
 // retryOccupied handles a start refused by the keeper because it knows a child with this id. An
 // exited child is about to be forgotten; a live one was started for an earlier engine.
-func (l *Launcher) retryOccupied(ctx context.Context, client Keeper, spec keeper.Spec, refused error) (keeper.Child, *os.File, error) {
+func (l *Launcher) retryOccupied(ctx context.Context, client Children, spec keeper.Spec, refused error) (keeper.Child, *os.File, error) {
 	for end := time.Now().Add(lateExitWait); ; {
 		all, err := client.List(ctx)
 		if err != nil {

@@ -17,19 +17,26 @@ import (
 // A Keeper is the part of keeper.Client used by the engine. Tests use keepers that run out of
 // descriptors and refuse adoptions.
 type Keeper interface {
+	Children
 	PID() int
 	Succeeds() bool
 	Ready() error
-	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
-	List(ctx context.Context) ([]keeper.Child, error)
-	Master(ctx context.Context, id string) (*os.File, error)
-	Adopt(ctx context.Context, child keeper.Child, dir string, logs keeper.Logs, master *os.File) error
-	Forget(ctx context.Context, id string) error
 	Replace(ctx context.Context, executable *os.File) error
 	Succeed(ctx context.Context, executable *os.File, pid int) error
 	Pause(ctx context.Context) error
 	Exits() <-chan keeper.Child
 	Close() error
+}
+
+var _ Keeper = (*keeper.Client)(nil)
+
+// Children are what a keeper holds.
+type Children interface {
+	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
+	List(ctx context.Context) ([]keeper.Child, error)
+	Master(ctx context.Context, id string) (*os.File, error)
+	Adopt(ctx context.Context, child keeper.Child, dir string, logs keeper.Logs, master *os.File) error
+	Forget(ctx context.Context, id string) error
 }
 
 const (
@@ -202,7 +209,7 @@ func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 
 // HandOverChildren gives every child to a keeper. If only the connection to the previous keeper was
 // lost, it still has them, and may have reported exits not received here.
-func (l *Link) HandOverChildren(ctx context.Context, client Keeper) error {
+func (l *Link) HandOverChildren(ctx context.Context, client Children) error {
 	for _, c := range l.ListHandovers(ctx) {
 		err := client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
 		switch {

@@ -55,7 +55,7 @@ func (l *Launcher) recoverStart(ctx context.Context, r store.Record, former stor
 }
 
 // recoverStartWith is one attempt with one keeper.
-func (l *Launcher) recoverStartWith(ctx context.Context, client Keeper, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
+func (l *Launcher) recoverStartWith(ctx context.Context, client Children, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	held, err := client.List(ctx)
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
@@ -96,7 +96,7 @@ func (l *Launcher) recoverStartWith(ctx context.Context, client Keeper, r store.
 
 // adoptHeld returns a child the keeper has, although the answer to its start was lost. Its exit
 // report may have been lost too.
-func (l *Launcher) adoptHeld(ctx context.Context, client Keeper, c keeper.Child) (keeper.Child, *os.File, error) {
+func (l *Launcher) adoptHeld(ctx context.Context, client Children, c keeper.Child) (keeper.Child, *os.File, error) {
 	var master *os.File
 	if c.TTY {
 		var err error
