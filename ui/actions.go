@@ -8,7 +8,6 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/processes"
 	"tandem/panes/web"
 	"tandem/ui/screen"
 )
@@ -38,7 +37,7 @@ func (in *input) makeActions() panes.Actions {
 		keymap.ProcessNew:     in.m.form.showStart,
 		keymap.SessionNewTree: in.m.form.showTree,
 		keymap.SessionFleet: func() tea.Cmd {
-			return tea.Sequence(in.m.setView(viewProcesses), processes.ShowFleet(in.m.processes, "kind:session"))
+			return tea.Sequence(in.m.setView(viewProcesses), in.m.processes.ShowFleet("kind:session"))
 		},
 		keymap.HistoryInsert: in.m.history.OpenRecall,
 		keymap.PasteBuffer:   in.m.clip.pasteLast,

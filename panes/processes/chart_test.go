@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/panes/panestest"
 	"tandem/themes"
 )
 
@@ -28,7 +28,7 @@ func processWithHistory() *api.Process {
 
 func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 	style := &look.Look{Glyphs: themes.UnicodeGlyphs()}
-	compareRows(t, plainRows(DrawCharts(processWithHistory(), 75, 6, noon, style)), []string{
+	panestest.CompareRows(t, panestest.PlainRows(DrawCharts(processWithHistory(), 75, 6, noon, style)), []string{
 		" cpu 100%  peak 100%        last 10m   memory 8.0M  peak 10M      last 10m ",
 		" 100%                            ⣿⣿⣿   12M                      ⢠⠤⠤⠤⡀      ",
 		"                           ⣤⣤⣤   ⣿⣿⣿                            ⢸   ⡇ ⢰⠒⠒⠒ ",
@@ -36,7 +36,7 @@ func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 		"    0       ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣤⣤⣤⣿⣿⣿⣿⣿⣿⣿⣿⣿     0       ⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠊             ",
 		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
-	compareRows(t, plainRows(DrawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
+	panestest.CompareRows(t, panestest.PlainRows(DrawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
 		" cpu 100%  peak 100%           last 10m ",
 		" 100%                        ....  #### ",
 		"    0       .................####::#### ",
@@ -66,7 +66,7 @@ func TestChartKeepsShortPeaks(t *testing.T) {
 
 func TestChartOfAYoungProcessFillsItsWidth(t *testing.T) {
 	p := &api.Process{PID: 1, Metrics: &api.Metrics{CPUHistory: []float64{5, 7}, HistorySeconds: []int{50, 5}}}
-	if got := plainRows(DrawCharts(p, 40, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
+	if got := panestest.PlainRows(DrawCharts(p, 40, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
 		t.Errorf("%q", got)
 	}
 }
@@ -75,7 +75,7 @@ func TestTimelineShowsAStopAsNoFailure(t *testing.T) {
 	p := processWithHistory()
 	end := noon.Add(-time.Minute)
 	p.State, p.Supervision.Runs[2].EndedAt, p.Supervision.Runs[2].ExitSignal = api.StateStopped, &end, "SIGTERM"
-	rows := plainRows(DrawCharts(p, 75, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := panestest.PlainRows(DrawCharts(p, 75, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if got := rows[5]; strings.Count(got, "✗") != 1 || strings.Count(got, "■") != 1 {
 		t.Errorf("%q", got)
 	}
@@ -97,17 +97,4 @@ func TestChartsFillTheirSize(t *testing.T) {
 			}
 		}
 	}
-}
-
-func compareRows(t *testing.T, got, want []string) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-}
-func plainRows(rows []string) (out []string) {
-	for _, r := range rows {
-		out = append(out, ansi.Strip(r))
-	}
-	return out
 }

@@ -8,126 +8,72 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/panes/processes/logview"
 	"tandem/panes/states"
 )
 
-// A layout has the rectangles of the view's parts.
-type layout struct{ table, charts, heading, reason, log look.Rect }
-
-// Minimum heights of the view's parts, with their headings.
-const (
-	minTableHeight = 3
-	minLogHeight   = 4
-	// minChartsHeight is the height of a view from which it shows charts by default.
-	minChartsHeight = 40
-)
-
-func (p *Pane) computeLayout() layout {
-	top := panes.FleetTabRows(p.env.News())
-	all := layoutRows(p, p.h-top)
-	for _, r := range []*look.Rect{&all.table, &all.charts, &all.heading, &all.reason, &all.log} {
-		r.Y += top
+// contents returns what the arrangement of the view has to fit in.
+func (p *Pane) contents() contents {
+	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rowCount(), covered: p.logs.search.coveredRows(), metrics: !p.tables.fleet.shown}
+	if selected, ok := p.tables.selected(); ok && p.logs.merged == nil {
+		c.process = &selected
 	}
-	return all
+	return c
 }
 
-// layoutRows lays the parts out in h rows. An unfit part has no height.
-func layoutRows(p *Pane, h int) (all layout) {
-	body := look.Rect{W: p.w, H: h}
-	h = min(max(p.table.rowCount()+1, minTableHeight+1), body.H*9/20)
-	if p.tableHeight > 0 {
-		h = p.tableHeight
-	}
-	// The search line must not hide the last lines of the log.
-	covered := p.searchRows()
-	h = max(min(h, body.H-minLogHeight-covered), minTableHeight)
-	switch {
-	case p.zoomed && !p.logFocused:
-		h = body.H
-	case p.zoomed:
-		h = 0
-	}
-	all.table, all.log = body, body
-	all.table.H = h
-	if h == body.H {
-		return layout{table: body}
-	}
-	if p.wantsCharts() && body.H-h-1-ChartRows >= minLogHeight {
-		all.charts = look.Rect{Y: h, W: body.W, H: ChartRows}
-		h += ChartRows
-	}
-	all.heading = look.Rect{Y: h, W: body.W, H: 1}
-	h++
-	if selected, ok := p.table.Selected(); ok && p.merged == nil {
-		n := min(len(reasonRows(&selected, body.W, time.Now())), max(body.H-h-covered-minLogHeight, 0))
-		all.reason = look.Rect{Y: h, W: body.W, H: n}
-		h += n
-	}
-	all.log.Y += h
-	all.log.H = max(all.log.H-h-covered, 0)
-	return all
-}
+func (p *Pane) layout() layout { return p.arrangement.layout(p.contents()) }
 
 // pageRows returns the height of a page of the table.
-func (p *Pane) pageRows() int { return max(p.computeLayout().table.H-2, 1) }
-
-// wantsCharts reports whether the process under the cursor is shown with charts.
-func (p *Pane) wantsCharts() bool {
-	_, ok := p.table.Selected()
-	switch {
-	case !ok || p.zoomed || p.merged != nil || p.fleet.shown: // a fleet's processes have no metrics
-		return false
-	case p.charts != nil:
-		return *p.charts
-	}
-	return p.h >= minChartsHeight
-}
-
-func (p *Pane) toggleCharts() {
-	show := !p.wantsCharts()
-	p.charts = &show
-}
+func (p *Pane) pageRows() int { return max(p.layout().table.H-2, 1) }
 
 func (p *Pane) Draw() []string {
-	look := p.env.Look()
-	if _, all := p.table.Len(); all == 0 && panes.FleetTabRows(p.env.News()) == 0 {
-		return p.emptyPage().Draw(p.w, p.h, look)
+	look, w, h := p.env.Look(), p.arrangement.w, p.arrangement.h
+	table, parts, now := p.tables.shown(), p.layout(), time.Now()
+	if _, all := table.Len(); all == 0 && p.tables.tabRows() == 0 {
+		return p.emptyPage().Draw(w, h, look)
 	}
-	p.table.Focused = !p.logFocused
-	parts, now := p.computeLayout(), time.Now()
 	var rows []string
-	if panes.FleetTabRows(p.env.News()) > 0 {
-		rows = append(rows, p.fleet.drawTabs(p.w))
+	if p.tables.tabRows() > 0 {
+		rows = append(rows, p.tables.fleet.drawTabs(w))
 	}
-	rows = append(rows, p.table.Draw(parts.table.W, parts.table.H, now, look)...)
+	table.Focused, table.Home, table.ClearKey = !p.arrangement.logFocused, p.env.Home(), p.tables.clearKey()
+	rows = append(rows, table.Draw(parts.table.W, parts.table.H, now, look)...)
 	if parts.heading.H == 0 {
 		return rows
 	}
-	selected, ok := p.table.Selected()
-	if p.merged != nil {
-		p.merged.Focused = p.logFocused
-		rows = append(rows, p.merged.DrawMergedHeading(p.w, look))
-		return padHeight(append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...), p.w, p.h)
+	log := p.logs.shown()
+	if log == nil {
+		return padHeight(append(rows, table.drawProjectHeading(w, look)), w, h)
 	}
+	log.Focused = p.arrangement.logFocused
+	if p.logs.merged != nil {
+		rows = append(rows, log.DrawHeading("logs", text.Clip(log.Title, max(w/2, 8)), look.Dim, w, look))
+	} else {
+		selected, _ := p.tables.selected()
+		rows = append(rows, drawDetails(&selected, log, parts, now, look)...)
+	}
+	return padHeight(append(rows, log.Draw(parts.log.W, parts.log.H, look)...), w, h)
+}
+
+// drawDetails draws what is between the table and the log of a process: its charts, the heading of
+// the log, and the reason of a failure.
+func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, look *look.Look) (rows []string) {
 	if parts.charts.H > 0 {
-		rows = append(rows, DrawCharts(&selected, parts.charts.W, parts.charts.H, now, look)...)
+		rows = DrawCharts(p, parts.charts.W, parts.charts.H, now, look)
 	}
-	if !ok || p.log == nil {
-		return padHeight(append(rows, p.table.drawProjectHeading(p.w, look)), p.w, p.h)
+	detail, ink := states.CommandText(p), look.Dim
+	if reason := states.Reason(p, now); reason != "" && parts.reason.H == 0 {
+		detail = reason
+		if _, ink = states.StateGlyph(p, look); p.State == api.StateRunning {
+			ink = look.Warn
+		}
 	}
-	p.log.Focused = p.logFocused
-	log := p.log.Draw(parts.log.W, parts.log.H, look)
-	if parts.reason.H == 0 {
-		rows = append(rows, p.log.DrawHeading(&selected, states.Reason(&selected, now), p.w, look))
-		return padHeight(append(rows, log...), p.w, p.h)
-	}
-	rows = append(rows, p.log.DrawHeading(&selected, "", p.w, look))
-	rows = append(rows, drawReason(&selected, parts.reason, now, look)...)
-	return padHeight(append(rows, log...), p.w, p.h)
+	w := parts.heading.W
+	rows = append(rows, log.DrawHeading(text.Clip(text.Clean(p.Name), max(w/3, 8)), detail, ink, w, look))
+	return append(rows, drawReason(p, parts.reason, now, look)...)
 }
 
 // padHeight appends blank rows of w cells up to h rows.
@@ -187,37 +133,27 @@ func (p *Pane) emptyPage() *look.Page {
 	}
 }
 
-func (p *Pane) resizeTable(by int) {
-	if !p.zoomed {
-		p.setTableHeight(p.computeLayout().table.H + by)
-	}
-}
-
-func (p *Pane) setTableHeight(h int) {
-	p.tableHeight = max(min(h, p.h-minLogHeight), minTableHeight)
-}
-
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := e.IsLeftDown()
 	// The release may have been lost; then another press ends the drag.
 	if p.dragged && !down {
-		p.setTableHeight(e.Y - panes.FleetTabRows(p.env.News()))
+		p.arrangement.setTableHeight(e.Y - p.tables.tabRows())
 		p.dragged = e.Kind != keys.MouseUp
 		return nil
 	}
 	p.dragged = false
-	switch parts := p.computeLayout(); {
+	switch parts := p.layout(); {
 	case parts.heading.Contains(e.X, e.Y) && down:
-		p.dragged = !p.zoomed
+		p.dragged = !p.arrangement.zoomed
 		return p.focusLog(true)
 	case e.Y < parts.table.Y && down:
-		return toggleFleet(p)
+		return p.toggleFleet()
 	case parts.table.Contains(e.X, e.Y):
 		e.Y -= parts.table.Y
 		p.mouseOnTable(e, down)
-	case p.log == nil && p.merged == nil || !parts.log.Contains(e.X, e.Y):
+	case p.logs.shown() == nil || !parts.log.Contains(e.X, e.Y):
 	case e.IsWheel():
-		p.onShownLog(func(l *Log) { l.Scroll(list.WheelRows(e)) })()
+		p.logs.shown().Scroll(list.WheelRows(e))
 	case down:
 		return p.focusLog(true)
 	}
@@ -225,7 +161,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 }
 
 func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
-	t := p.table
+	t := p.tables.shown()
 	switch {
 	case e.IsWheel():
 		t.Move(list.WheelRows(e) / 3)
@@ -238,7 +174,7 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 		if row := t.RowAt(e.Y); row >= 0 {
 			t.MoveTo(row)
 			if t.HeaderProject() != nil {
-				foldRow(p)
+				p.tables.foldRow()
 			}
 		}
 		p.focusLog(false)

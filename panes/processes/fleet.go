@@ -27,11 +27,12 @@ const (
 	// the pause before the next query.
 	maxFleetWait = 20 * time.Second
 	fleetDelay   = 30 * time.Millisecond
+	retryDelay   = time.Second // after an error
 )
 
-// A Fleet is the table of all processes of a fleet. The engine filters and sorts them; the table
+// A fleet is the table of all processes of a fleet. The engine filters and sorts them; the table
 // holds only a window of rows around the cursor.
-type Fleet struct {
+type fleet struct {
 	env   panes.Env
 	shown bool // shown in place of the local processes
 	table Table
@@ -45,12 +46,12 @@ type Fleet struct {
 	err      error
 }
 
-func newFleet(env panes.Env) *Fleet {
-	return &Fleet{env: env, open: map[string]bool{}, stop: func() {}, table: Table{window: &fleetWindow{}}}
+func newFleet(env panes.Env) *fleet {
+	return &fleet{env: env, open: map[string]bool{}, stop: func() {}, table: Table{window: &fleetWindow{}}}
 }
 
 // buildQuery returns the query for a table of h rows.
-func (f *Fleet) buildQuery(h int) api.FleetProcessesInput {
+func (f *fleet) buildQuery(h int) api.FleetProcessesInput {
 	t := &f.table
 	in := api.FleetProcessesInput{Filter: t.filter, Sort: t.order.fleetSort(), Reversed: t.reversed, Group: f.group}
 	for name, open := range f.open {
@@ -73,12 +74,12 @@ func sameTable(a, b api.FleetProcessesInput) bool {
 }
 
 // coversRows reports whether the last answer has all rows of a view.
-func (f *Fleet) coversRows(top, h int) bool {
+func (f *fleet) coversRows(top, h int) bool {
 	return top >= f.answer.Offset && min(top+h, f.answer.Total) <= f.answer.Offset+len(f.answer.Lines)
 }
 
 // fetchRows loads the rows missing from a view of h rows. If none are, it waits for changes.
-func (f *Fleet) fetchRows(h int) tea.Cmd {
+func (f *fleet) fetchRows(h int) tea.Cmd {
 	t := &f.table
 	// The cursor may have moved since the last drawing; the new view decides about the missing
 	// rows.
@@ -118,7 +119,7 @@ func (f *Fleet) fetchRows(h int) tea.Cmd {
 func fleetKey(id string) string { return strings.Replace(id, headerID(""), "group ", 1) }
 
 // storeAnswer stores an answer, and after an error schedules another attempt.
-func (f *Fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOutput, err error) tea.Cmd {
+func (f *fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOutput, err error) tea.Cmd {
 	f.err = err
 	if err != nil {
 		return panes.After(retryDelay, func() tea.Cmd {
@@ -154,7 +155,7 @@ func (f *Fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOu
 }
 
 // toggleGroup opens or closes the group under the cursor.
-func (f *Fleet) toggleGroup() {
+func (f *fleet) toggleGroup() {
 	g := f.table.HeaderProject()
 	// With a filter every group is open.
 	if g == nil || f.table.filter != "" {
@@ -163,7 +164,7 @@ func (f *Fleet) toggleGroup() {
 	f.open[g.file] = !f.open[g.file]
 }
 
-func (f *Fleet) askGroup() {
+func (f *fleet) askGroup() {
 	names := []string{"", "host"}
 	choices := []list.Choice{{Text: "nothing", Detail: "one list"}, {Text: "host", Detail: "a group for each machine"}}
 	for _, key := range f.answer.Labels {
@@ -187,86 +188,43 @@ func (f *Fleet) askGroup() {
 	f.env.Ask(u)
 }
 
-// toggleFleet switches between the processes of the fleet and the local ones.
-func toggleFleet(p *Pane) tea.Cmd {
-	switch {
-	case p.fleet.shown:
-		p.fleet.hideTable()
-	case p.env.News().Fleet == nil:
-		return p.env.Say("this fleet is small: its machines are already shown here", false)
-	default:
-		p.fleet.shown = true
-	}
-	showTable(p)
-	return nil
-}
-
-// ShowFleet shows the processes of the fleet matching a filter.
-func ShowFleet(p *Pane, filter string) tea.Cmd {
-	p.fleet.shown = p.env.News().Fleet != nil
-	showTable(p)
-	if !p.fleet.shown {
-		return p.env.Say("no large fleet is connected", false)
-	}
-	p.table.SetFilter(filter)
-	return nil
-}
-
-// showTable shows the chosen table in place of a merged log.
-func showTable(p *Pane) {
-	p.closeMerged()
-	p.logFocused = false
-	p.refresh()
-}
-
-// hideTable cancels the queries.
-func (f *Fleet) hideTable() {
+// cancel cancels the query under way.
+func (f *fleet) cancel() {
 	f.stop()
-	f.shown, f.pending = false, nil
+	f.pending = nil
 }
 
-func groupFleet(p *Pane) tea.Cmd {
-	if !p.fleet.shown {
-		return p.env.Say("only a fleet's processes can be grouped", false)
-	}
-	p.fleet.askGroup()
-	return nil
+// hide shows the local processes again.
+func (f *fleet) hide() {
+	f.cancel()
+	f.shown = false
 }
 
-// foldRow folds the group or project under the cursor.
-func foldRow(p *Pane) {
-	if p.fleet.shown {
-		p.fleet.toggleGroup()
-		return
-	}
-	p.table.ToggleFold()
-}
-
-// openRemote shows a session of a fleet's machine. It connects the machine first if it is not shown
-// yet.
-func openRemote(p *Pane, session api.Process) tea.Cmd {
+// openSession shows a session of one of the machines. It connects the machine first if it is not
+// shown yet.
+func (f *fleet) openSession(session api.Process) tea.Cmd {
 	machine, _ := api.MachineOf(session.ID)
-	if p.env.News().Machine(machine) != nil {
-		return p.env.ShowSession(session.ID)
+	if f.env.News().Machine(machine) != nil {
+		return f.env.ShowSession(session.ID)
 	}
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
+	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
 		if _, err := api.MachineConnect.Call(ctx, e, api.MachineConnectInput{Name: machine}); err != nil {
 			return api.Process{}, err
 		}
 		return api.ProcessGet.Call(ctx, e, api.IDInput{ID: session.ID})
 	}, func(now api.Process, err error) tea.Cmd {
 		if err != nil {
-			return p.env.Say(panes.ErrorText(err), true)
+			return f.env.Say(panes.ErrorText(err), true)
 		}
-		return tea.Batch(p.env.Learn(now), p.env.ShowSession(now.ID))
+		return tea.Batch(f.env.Learn(now), f.env.ShowSession(now.ID))
 	})
 }
 
 // drawTabs draws the tabs of the two tables, this machine's and the fleet's, each with its counts.
-func (f *Fleet) drawTabs(w int) string {
+func (f *fleet) drawTabs(w int) string {
 	n := f.env.News()
-	fleet := "fleet " + text.Thousands(n.Fleet.Processes) + " on " + text.Count(n.Fleet.Machines, "machine")
-	fleet = panes.WithCounts(fleet, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
+	summary := "fleet " + text.Thousands(n.Fleet.Processes) + " on " + text.Count(n.Fleet.Machines, "machine")
+	summary = panes.WithCounts(summary, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
 	hint := f.env.Bindings().WithKey("", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
 	switch {
 	case !f.shown:
@@ -277,7 +235,7 @@ func (f *Fleet) drawTabs(w int) string {
 	case f.group != "":
 		hint = "by " + text.Clean(strings.TrimPrefix(f.group, "label:"))
 	}
-	return panes.DrawFleetTabs(f.env.Look(), f.shown, "here "+text.Thousands(len(n.Processes)), fleet, hint, w)
+	return panes.DrawFleetTabs(f.env.Look(), f.shown, "here "+text.Thousands(len(n.Processes)), summary, hint, w)
 }
 
 // A fleetWindow describes the rows of a table beyond the loaded ones.

@@ -62,7 +62,7 @@ func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
 
 // runFetch runs the current query and stores its answer.
 func runFetch(p *Pane) {
-	if cmd := p.fleet.fetchRows(p.computeLayout().table.H - 1); cmd != nil {
+	if cmd := p.tables.fetch(p.layout().table.H - 1); cmd != nil {
 		if then, ok := cmd().(panes.Result); ok {
 			then()
 		}
@@ -98,15 +98,15 @@ func TestFleetWindowFollowsTheCursor(t *testing.T) {
 func TestFleetTableListsSessions(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
 	p.press(t, keymap.ProcessFleet) // back to the local processes
-	ShowFleet(p, "kind:session")
+	p.ShowFleet("kind:session")
 	runFetch(p)
-	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.fleet.shown {
+	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.tables.fleet.shown {
 		t.Errorf("query: %+v", last)
 	}
 	one, e := newTestPane(service("1", "mine", nil))
-	ShowFleet(one, "kind:session")
-	if one.table.Filter() != "" || one.fleet.shown || !strings.Contains(e.Said, "no large fleet") {
-		t.Errorf("without a fleet: message %q, filter %q", e.Said, one.table.Filter())
+	one.ShowFleet("kind:session")
+	if one.tables.shown().Filter() != "" || one.tables.fleet.shown || !strings.Contains(e.Said, "no large fleet") {
+		t.Errorf("without a fleet: message %q, filter %q", e.Said, one.tables.shown().Filter())
 	}
 }
 
@@ -118,21 +118,21 @@ func TestFleetCursorStaysOnItsProcess(t *testing.T) {
 	}
 	f.first = -3
 	runFetch(p)
-	if one, _ := p.Selected(); one.ID != "box/id5" || p.table.cursor != 8 {
-		t.Errorf("the cursor is on %s in row %d", one.ID, p.table.cursor)
+	if one, _ := p.Selected(); one.ID != "box/id5" || p.tables.shown().cursor != 8 {
+		t.Errorf("the cursor is on %s in row %d", one.ID, p.tables.shown().cursor)
 	}
 }
 
 func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	p, e, f := fleetPane(t, 50_000)
-	p.table.SetFilter("host:web-* state:failed")
+	p.tables.shown().SetFilter("host:web-* state:failed")
 	p.press(t, keymap.ProcessSortName)
 	p.press(t, keymap.ProcessReverse)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Filter != "host:web-* state:failed" || last.Sort != api.FleetByName || !last.Reversed || last.WaitMS != 0 {
 		t.Errorf("query: %+v", last)
 	}
-	p.table.SetFilter("")
+	p.tables.shown().SetFilter("")
 	p.press(t, keymap.ProcessGroup)
 	u := e.Shown.(*dialog.Picker)
 	u.Type(p.env, tea.KeyPressMsg{Text: "role"})
@@ -151,13 +151,13 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 // A key typed after a filter must apply to a match, even before the engine has answered.
 func TestFleetFilterAppliesBeforeTheReply(t *testing.T) {
 	p, e, _ := fleetPane(t, 50_000)
-	p.table.SetFilter("n00007")
+	p.tables.shown().SetFilter("n00007")
 	p.press(t, keymap.MoveLast)
 	p.press(t, keymap.ProcessStop)
 	if q, ok := e.Shown.(*dialog.Question); !ok || q.Title != "Stop box/n00007?" {
 		t.Errorf("dialog: %+v", e.Shown)
 	}
-	p.table.SetFilter("host:b* n00007") // only the engine can evaluate this
+	p.tables.shown().SetFilter("host:b* n00007") // only the engine can evaluate this
 	if s := screenOf(p); !strings.Contains(s, "…") {
 		t.Errorf("shown:\n%s", s)
 	}
@@ -204,7 +204,7 @@ func TestFleetTableClosesWithoutAFleet(t *testing.T) {
 	if s := screenOf(p); !strings.Contains(s, "mine") || strings.Contains(s, "fleet") {
 		t.Errorf("shown:\n%s", s)
 	}
-	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.fleet.shown {
+	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.tables.fleet.shown {
 		t.Error("the key is not answered")
 	}
 }

@@ -43,7 +43,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	table := tableOf(projectProcesses())
 	table.Home = "/home/ann"
-	compareRows(t, plainRows(table.Draw(80, 9, noon, look)), []string{
+	panestest.CompareRows(t, panestest.PlainRows(table.Draw(80, 9, noon, look)), []string{
 		"       name        state▲             pid   cpu%   mem     up  command      1/5 ",
 		"   ▾ book          1/1 up  ~/book                                               ",
 		"▌  ●   docs        running           4711    1.2   12M  1h30m  serve docs       ",
@@ -56,7 +56,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	})
 	table.SortBy(ColumnName)
 	table.Reverse()
-	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
+	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
 	if table.SetRows(projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
 		t.Errorf("processes without a project have a header of their own: %v", namesIn(table))
 	}
@@ -80,16 +80,16 @@ func TestProjectHeaderShowsTheNameInItsFile(t *testing.T) {
 		}
 	}
 	table := tableOf(all)
-	compareRows(t, namesIn(table), []string{"book:", "docs", "storefront:", "db", "web", "migrate", "no project:", "shell"})
+	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "storefront:", "db", "web", "migrate", "no project:", "shell"})
 	table.Select("2")
 	table.Move(-2)
 	if got := table.drawProjectHeading(60, look); !strings.Contains(got, "storefront") {
 		t.Errorf("the heading of the log is %q", got)
 	}
 	table.SetFilter("STOREFRONT")
-	compareRows(t, namesIn(table), []string{"storefront:", "db", "web", "migrate"})
+	panestest.CompareRows(t, namesIn(table), []string{"storefront:", "db", "web", "migrate"})
 	table.SetFilter("book")
-	compareRows(t, namesIn(table), []string{"book:", "docs"})
+	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs"})
 }
 
 func TestFilterMatchesProjectFolderAndStateAsShown(t *testing.T) {
@@ -114,7 +114,7 @@ func TestFilterMatchesProjectFolderAndStateAsShown(t *testing.T) {
 		"restarts":      {"book:", "docs"},
 	} {
 		table.SetFilter(filter)
-		compareRows(t, namesIn(table), want)
+		panestest.CompareRows(t, namesIn(table), want)
 	}
 }
 
@@ -122,14 +122,14 @@ func TestFoldedProjectOpensForAFilterMatch(t *testing.T) {
 	table := tableOf(projectProcesses())
 	table.Select("3")
 	table.ToggleFold()
-	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
+	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
 	if g := table.HeaderProject(); g == nil || g.name() != "shop" {
 		t.Fatalf("the cursor is not on the header that was folded")
 	}
 	table.SetRows(projectProcesses())
-	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
+	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
 	table.SetFilter("migrate")
-	compareRows(t, namesIn(table), []string{"shop:", "migrate"})
+	panestest.CompareRows(t, namesIn(table), []string{"shop:", "migrate"})
 	table.SetFilter("")
 	table.Reveal("2")
 	if p, _ := table.Selected(); p.Name != "web" {
@@ -137,7 +137,7 @@ func TestFoldedProjectOpensForAFilterMatch(t *testing.T) {
 	}
 	table.ToggleFold()
 	table.ToggleFold()
-	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "db", "web", "migrate", "no project:", "shell"})
+	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "db", "web", "migrate", "no project:", "shell"})
 }
 
 func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
@@ -146,7 +146,7 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		e.recordStop("restart " + in.ID)
 		return api.Process{}, nil
 	})
-	p.table.Select(headerID("/home/ann/shop/tandem.yaml"))
+	p.tables.shown().Select(headerID("/home/ann/shop/tandem.yaml"))
 	for _, c := range []struct {
 		action      keymap.Action
 		title, done string
@@ -171,11 +171,11 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		}
 	}
 	p.press(t, keymap.Mark)
-	if got := p.table.MarkCount(); got != 3 {
+	if got := p.tables.shown().MarkCount(); got != 3 {
 		t.Errorf("%d are marked", got)
 	}
 	p.press(t, keymap.Mark)
-	if got := p.table.MarkCount(); got != 0 {
+	if got := p.tables.shown().MarkCount(); got != 0 {
 		t.Errorf("%d are still marked", got)
 	}
 }
@@ -183,10 +183,10 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 func TestHeaderFoldsByKeyAndMouse(t *testing.T) {
 	p, _ := newTestPane(projectProcesses()...)
 	p.Draw()
-	rows := func() string { return fmt.Sprint(namesIn(p.table)) }
+	rows := func() string { return fmt.Sprint(namesIn(p.tables.shown())) }
 	whole, folded := rows(), "[book: shop: db web migrate no project: shell]"
 	for how, fold := range map[string]func(){
-		"f":     func() { p.table.Select("5"); p.press(t, keymap.ProcessFold) },
+		"f":     func() { p.tables.shown().Select("5"); p.press(t, keymap.ProcessFold) },
 		"enter": func() { p.press(t, keymap.MoveFirst); p.press(t, keymap.Open) },
 		"click": func() { p.Mouse(keys.Mouse{X: 9, Y: 1, Kind: keys.MouseDown, Button: keys.ButtonLeft}) },
 	} {

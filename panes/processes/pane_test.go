@@ -67,7 +67,7 @@ func TestHiddenPaneFetchesNothing(t *testing.T) {
 		if p.Fetch() == nil {
 			t.Error("nothing is fetched while it is shown")
 		}
-		p.storeMetrics(api.ProcessListOutput{}, nil)().(panes.Result)()
+		p.tables.local.storeMetrics(api.ProcessListOutput{}, nil)().(panes.Result)()
 		p.Hide()
 		if p.Fetch() != nil {
 			t.Error("something is fetched while it is hidden")
@@ -151,8 +151,8 @@ func TestFilterSuggestsProcessNames(t *testing.T) {
 		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	o.Type(e, tea.KeyPressMsg{Code: tea.KeyTab})
-	if p.table.Filter() != "worker" {
-		t.Errorf("the filter is %q", p.table.Filter())
+	if p.tables.shown().Filter() != "worker" {
+		t.Errorf("the filter is %q", p.tables.shown().Filter())
 	}
 }
 
@@ -164,13 +164,13 @@ func TestDetailShowsTheFailureReasonFirst(t *testing.T) {
 	}))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()
-	rows := plainRows(p.Draw())
+	rows := panestest.PlainRows(p.Draw())
 	at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "─") })
 	if !strings.Contains(rows[at], "serve web") || !strings.HasPrefix(rows[at+1], " ✗ exited with 7; gave up after 3 restarts (none lasted 30s), ran 1h29m, ") {
 		t.Errorf("the detail begins with\n%s\n%s", rows[at], rows[at+1])
 	}
-	if p.shownLog().Stream != "stderr" {
-		t.Errorf("the log below is that of %s", p.shownLog().Stream)
+	if p.logs.shown().Stream != "stderr" {
+		t.Errorf("the log below is that of %s", p.logs.shown().Stream)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestLogOfARunningProcessStartsBelowItsHeading(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()
-	parts := p.computeLayout()
+	parts := p.layout()
 	if parts.reason.H != 0 || parts.log.Y != parts.heading.Y+1 {
 		t.Errorf("the log is at %+v below the heading at %+v", parts.log, parts.heading)
 	}
@@ -191,7 +191,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 		e.recordStop(in.ID)
 		return api.Empty{}, nil
 	})
-	p.table.ToggleMark() // a mark makes no difference
+	p.tables.shown().ToggleMark() // a mark makes no difference
 	p.press(t, keymap.ProcessDeleteAll)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Delete 2 exited processes?" {

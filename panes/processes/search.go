@@ -7,41 +7,36 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/processes/logview"
 )
 
-// A logSearch is the search in the shown log.
-type logSearch struct {
-	cancel  context.CancelFunc // cancels the running search; nil without one
-	pending *Log               // log to search once it has lines
+// A search is the search in the shown log.
+type search struct {
+	env   panes.Env
+	shown func() *logview.Log // the shown log; nil without one
+
+	stop    context.CancelFunc // cancels the running search; nil without one
+	pending *logview.Log       // log to search once it has lines
 	line    *dialog.Find       // the open input line; nil without one
 	pattern api.Pattern        // the last accepted pattern
 }
 
-// anyLog returns the shown log, merged or not; nil without one.
-func (p *Pane) anyLog() *Log {
-	if p.merged != nil {
-		return p.merged
-	}
-	return p.shownLog()
-}
-
-// askSearch opens the search line and shows the nearest match as the user types: above the end
-// while the log is followed, else below the first visible line.
-func (p *Pane) askSearch() tea.Cmd {
-	log := p.anyLog()
+// ask opens the search line and shows the nearest match as the user types: above the end while the
+// log is followed, else below the first visible line.
+func (s *search) ask() tea.Cmd {
+	log := s.shown()
 	if log == nil {
 		return nil
 	}
-	p.logFocused = true
 	origin := log.SaveView()
-	above := origin.follow
-	f := &dialog.Find{Regexp: p.search.pattern.Regexp, Exact: p.search.pattern.Exact}
+	f := &dialog.Find{Regexp: s.pattern.Regexp, Exact: s.pattern.Exact}
 	begin := func() (tea.Cmd, error) {
-		p.cancelSearch()
+		s.cancel()
 		// The log may have been replaced while the line was open.
-		if p.anyLog() != log {
+		if s.shown() != log {
 			return nil, nil
 		}
 		log.RestoreView(origin)
@@ -50,7 +45,7 @@ func (p *Pane) askSearch() tea.Cmd {
 		if re == nil {
 			return nil, err
 		}
-		return p.searchNext(log, above), nil
+		return s.searchNext(log, origin.Following), nil
 	}
 	f.Changed = func() tea.Cmd {
 		cmd, err := begin()
@@ -60,27 +55,26 @@ func (p *Pane) askSearch() tea.Cmd {
 		return cmd
 	}
 	f.Done = func(accept bool) tea.Cmd {
-		p.search.line = nil
+		s.line = nil
 		switch {
-		case p.anyLog() != log:
+		case s.shown() != log:
 			return nil
 		case !accept:
-			p.cancelSearch()
+			s.cancel()
 			log.RestoreView(origin)
 		// An empty pattern repeats the last search.
 		case f.Pattern().Text == "":
-			re, _ := compilePattern(p.search.pattern)
-			log.SetPattern(p.search.pattern.Text, re)
-			return p.searchNext(log, above)
+			s.setLastPattern(log)
+			return s.searchNext(log, origin.Following)
 		case f.Problem != "":
-			return p.env.Say(f.Problem, true)
+			return s.env.Say(f.Problem, true)
 		default:
-			p.search.pattern = f.Pattern()
+			s.pattern = f.Pattern()
 		}
 		return nil
 	}
-	p.search.line = f
-	p.env.Ask(f)
+	s.line = f
+	s.env.Ask(f)
 	return nil
 }
 
@@ -92,80 +86,110 @@ func compilePattern(pattern api.Pattern) (*regexp.Regexp, error) {
 	return pattern.Compile()
 }
 
+func (s *search) setLastPattern(log *logview.Log) {
+	re, _ := compilePattern(s.pattern)
+	log.SetPattern(s.pattern.Text, re)
+}
+
 // nextMatch goes to the next match below or above, with the last pattern if none is set.
-func (p *Pane) nextMatch(above bool) tea.Cmd {
-	log := p.anyLog()
+func (s *search) nextMatch(above bool) tea.Cmd {
+	log := s.shown()
 	if log == nil {
 		return nil
 	}
 	if log.SearchText() == "" {
-		if p.search.pattern.Text == "" {
-			return p.askSearch()
+		if s.pattern.Text == "" {
+			return s.ask()
 		}
-		re, _ := compilePattern(p.search.pattern)
-		log.SetPattern(p.search.pattern.Text, re)
+		s.setLastPattern(log)
 	}
-	return p.searchNext(log, above)
+	return s.searchNext(log, above)
 }
 
 // searchNext searches for another match, or waits for the log's first lines.
-func (p *Pane) searchNext(log *Log, above bool) tea.Cmd {
-	p.cancelSearch()
+func (s *search) searchNext(log *logview.Log, above bool) tea.Cmd {
+	s.cancel()
 	if !log.Searchable() {
-		p.search.pending = log
+		s.pending = log
 		return nil
 	}
-	search := log.SearchFunc(above)
-	if search == nil {
+	find := log.SearchFunc(above)
+	if find == nil {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(p.env.Context())
-	p.search.cancel = cancel
-	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (searchResult, error) {
-		return search(ctx, e)
-	}, func(f searchResult, err error) tea.Cmd {
+	ctx, cancel := context.WithCancel(s.env.Context())
+	s.stop = cancel
+	return panes.Ask(ctx, s.env, func(ctx context.Context, e panes.Engine) (logview.Result, error) {
+		return find(ctx, e)
+	}, func(f logview.Result, err error) tea.Cmd {
 		if ctx.Err() != nil { // replaced by another search, or cancelled
 			return nil
 		}
-		return p.showSearchResult(log, f, err)
+		return s.showResult(log, f, err)
 	})
 }
 
-func (p *Pane) cancelSearch() {
-	p.search.pending = nil
-	if p.search.cancel != nil {
-		p.search.cancel()
-		p.search.cancel = nil
+func (s *search) cancel() {
+	s.pending = nil
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
 	}
 }
 
-// showSearchResult shows a match, or says that there is none.
-func (p *Pane) showSearchResult(log *Log, f searchResult, err error) tea.Cmd {
-	p.cancelSearch()
+// leave cancels a search or, if none is running, removes its highlights. It reports whether there
+// was either.
+func (s *search) leave() bool {
+	if s.stop != nil || s.pending != nil {
+		s.cancel()
+		return true
+	}
+	log := s.shown()
+	if log == nil || log.SearchText() == "" {
+		return false
+	}
+	log.SetPattern("", nil)
+	return true
+}
+
+// showResult shows a match, or says that there is none.
+func (s *search) showResult(log *logview.Log, f logview.Result, err error) tea.Cmd {
+	s.cancel()
 	if err != nil {
-		return p.env.Say(panes.ErrorText(err), true)
+		return s.env.Say(panes.ErrorText(err), true)
 	}
 	log.ShowMatch(f)
-	if line := p.search.line; line != nil && p.env.Shows(line) {
-		line.Tell(f.match.Number, f.match.Total)
+	if line := s.line; line != nil && s.env.Shows(line) {
+		line.Tell(f.Match.Number, f.Match.Total)
 		return nil
 	}
 	switch {
-	case f.ok && f.match.Wrapped:
-		return p.env.Say("search wrapped", false)
-	case f.ok:
-		p.env.ClearMessage()
+	case f.OK && f.Match.Wrapped:
+		return s.env.Say("search wrapped", false)
+	case f.OK:
+		s.env.ClearMessage()
 		return nil
-	case log.Following() && !f.ended:
-		return p.env.Say("no match yet; new matches will be highlighted", false)
+	case log.Following() && !f.Ended:
+		return s.env.Say("no match yet; new matches will be highlighted", false)
 	}
-	return p.env.Say("no match", false)
+	return s.env.Say("no match", false)
 }
 
-// searchRows returns how many rows of the log the search line covers.
-func (p *Pane) searchRows() int {
-	if line := p.search.line; line != nil && p.env.Shows(line) {
+// coveredRows returns how many rows of the log the search line covers.
+func (s *search) coveredRows() int {
+	if line := s.line; line != nil && s.env.Shows(line) {
 		return dialog.FindRows
 	}
 	return 0
+}
+
+// note returns the state of a running search; "" without one.
+func (s *search) note() string {
+	switch {
+	case s.stop != nil:
+		return "searching…" + s.env.Bindings().WithKey(" ", keymap.LogLeave, " ends it", keymap.ScopeLog)
+	case s.pending != nil:
+		return "waiting for output to search"
+	}
+	return ""
 }

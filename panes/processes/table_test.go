@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/panes/panestest"
 	"tandem/themes"
 )
 
@@ -62,7 +63,7 @@ func namesIn(t *Table) (names []string) {
 
 func TestTableSortsByUrgencyFirst(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
-	compareRows(t, plainRows(tableOf(sampleProcesses()).Draw(118, 7, noon, look)), []string{
+	panestest.CompareRows(t, panestest.PlainRows(tableOf(sampleProcesses()).Draw(118, 7, noon, look)), []string{
 		"       name   state▲           pid   cpu%            mem     up   rst   ports  who   command                      1/5 ",
 		"▌  ✗   cache  failed                                                           you   serve cache  start redis: no suc…",
 		"   ↻   api    restarts in 4s                                        3          bot   serve api  exited with status 1  ",
@@ -71,7 +72,7 @@ func TestTableSortsByUrgencyFirst(t *testing.T) {
 		"   ■   job    stopped                                                          you   serve job                        ",
 		"                                                                                                                      ",
 	})
-	compareRows(t, plainRows(tableOf(sampleProcesses()).Draw(60, 3, noon, look)), []string{
+	panestest.CompareRows(t, panestest.PlainRows(tableOf(sampleProcesses()).Draw(60, 3, noon, look)), []string{
 		"       name   state▲           cpu%   mem   up          1/5 ",
 		"▌  ✗   cache  failed          start redis: no such file    ▐",
 		"   ↻   api    restarts in 4s  exited with status 1         │",
@@ -80,7 +81,7 @@ func TestTableSortsByUrgencyFirst(t *testing.T) {
 
 func TestScrollbarClipsCommands(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
-	row := plainRows(tableOf(sampleProcesses()).Draw(118, 3, noon, look))[1]
+	row := panestest.PlainRows(tableOf(sampleProcesses()).Draw(118, 3, noon, look))[1]
 	if !strings.HasSuffix(row, " no such…▐") {
 		t.Errorf("the row with a clipped command is %q", row)
 	}
@@ -122,10 +123,10 @@ func TestTableShowsWhyAProcessWaits(t *testing.T) {
 		p.State, p.PID, p.WaitsFor = api.StateWaiting, 0, []api.Dependency{{Name: "db"}, {Name: "migrate"}}
 	})
 	table := tableOf(append(sampleProcesses()[:1], waits))
-	if rows := plainRows(table.Draw(118, 3, noon, look)); !strings.Contains(rows[1], "…   api") || !strings.Contains(rows[1], "waiting for db, migrate") || strings.Contains(rows[1], "1h30m") {
+	if rows := panestest.PlainRows(table.Draw(118, 3, noon, look)); !strings.Contains(rows[1], "…   api") || !strings.Contains(rows[1], "waiting for db, migrate") || strings.Contains(rows[1], "1h30m") {
 		t.Errorf("a wide table shows %q", rows[1])
 	}
-	if rows := plainRows(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, migrate") {
+	if rows := panestest.PlainRows(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, migrate") {
 		t.Errorf("a narrow one %q", rows[1])
 	}
 }
@@ -147,11 +148,11 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	table := tableOf(sampleProcesses())
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	table.Draw(118, 7, noon, look)
-	compareRows(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
+	panestest.CompareRows(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
 	table.SortBy(ColumnName)
-	compareRows(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
+	panestest.CompareRows(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
 	table.SortBy(ColumnName)
-	compareRows(t, namesIn(table), []string{"zsh", "web", "job", "cache", "api"})
+	panestest.CompareRows(t, namesIn(table), []string{"zsh", "web", "job", "cache", "api"})
 	table.SortBy(ColumnCPU)
 	if got := namesIn(table)[0]; got != "web" {
 		t.Errorf("%s uses most", got)
@@ -198,14 +199,14 @@ func TestTargetsAreTheMarkedOrTheCurrentProcess(t *testing.T) {
 		}
 		return names
 	}
-	compareRows(t, targets(), []string{"cache"})
+	panestest.CompareRows(t, targets(), []string{"cache"})
 	table.Move(1)
 	table.ToggleMark()
 	table.Move(1)
 	table.ToggleMark()
-	compareRows(t, targets(), []string{"api", "zsh"})
+	panestest.CompareRows(t, targets(), []string{"api", "zsh"})
 	table.SetRows(sampleProcesses()[:3])
-	compareRows(t, targets(), []string{"api"})
+	panestest.CompareRows(t, targets(), []string{"api"})
 	table.ClearMarks()
 	if table.MarkCount() != 0 {
 		t.Error("marks are left")
@@ -241,7 +242,7 @@ func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
 		return api.Process{ID: id, Name: "make", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, Argv: []string{"bash", "-c", line}, Actor: "person"}
 	}
 	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
-	rows := strings.Join(plainRows(tableOf(all).Draw(80, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	rows := strings.Join(panestest.PlainRows(tableOf(all).Draw(80, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	for _, want := range []string{"failed: exited 2 ", "  make one ", "failed: exited 3 ", "  make another "} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("no %q in\n%s", want, rows)
@@ -250,7 +251,7 @@ func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
 	if strings.Contains(rows, "ports") || strings.Contains(rows, "rst") {
 		t.Errorf("empty columns take room:\n%s", rows)
 	}
-	rows = strings.Join(plainRows(tableOf(all).Draw(50, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	rows = strings.Join(panestest.PlainRows(tableOf(all).Draw(50, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	if !strings.Contains(rows, "make another") || !strings.Contains(rows, "exited 3 ") {
 		t.Errorf("the command or its status is missing:\n%s", rows)
 	}

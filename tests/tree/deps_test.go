@@ -193,8 +193,12 @@ var layers = map[string]layer{
 		"drawing a line of a log does not depend on the pane that shows it",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/kit/dialog", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/processes/logview", "panes/states"},
 		"a pane draws the state reported by the API; it decides no policy and imports no other pane",
+	},
+	"panes/processes/logview": {
+		[]string{"engine/api", "engine/api/logmerge", "engine/units", "engine/vt/scan", "panes/kit/look", "panes/kit/text", "panes/logtext"},
+		"reading and drawing a log does not depend on the keys and dialogs around it",
 	},
 	"panes/history": {
 		[]string{"panes", "panes/kit/dialog", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},

@@ -40,8 +40,6 @@ const recordsFile = "tests/tree/testdata/sizes.txt"
 var aboveLimit = []string{
 	"lines of package ui",
 	"methods of type panes/files/Pane",
-	"methods of type panes/processes/Log",
-	"methods of type panes/processes/Pane",
 	"methods of type panes/terminal/Pane",
 	"methods of type ui/cli/app",
 	"methods of type ui/cli/project/composer",

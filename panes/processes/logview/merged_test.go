@@ -1,4 +1,4 @@
-package processes
+package logview
 
 import (
 	"context"
@@ -10,17 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
 	"tandem/themes"
 )
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // fakeLogs are logs served as by the engine, by id and stream.
 type fakeLogs map[string]*fakeLog
@@ -56,7 +55,7 @@ func (f fakeLogs) answerAll(t testing.TB, m *Log) {
 func (f fakeLogs) drawLog(t testing.TB, m *Log, w, h int) []string {
 	m.SetSize(w, h)
 	f.answerAll(t, m)
-	rows := plainRows(m.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := panestest.PlainRows(m.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	for i := range rows {
 		if got := text.Width(rows[i]); got != w {
 			t.Fatalf("row %q takes %d cells of %d", rows[i], got, w)
@@ -136,8 +135,8 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 					rt.Fatalf("row %d is %q", at+i, row)
 				}
 			}
-			if bytes := m.end - m.start; bytes > maxWindowBytes+maxFollowBytes+maxLogChunks || len(m.lines) > 2*maxWindowLines {
-				rt.Fatalf("%d bytes in %d lines are held", bytes, len(m.lines))
+			if bytes := m.window.end - m.window.start; bytes > maxWindowBytes+maxFollowBytes+maxLogChunks || len(m.window.lines) > 2*maxWindowLines {
+				rt.Fatalf("%d bytes in %d lines are held", bytes, len(m.window.lines))
 			}
 		}
 		at := max(len(want)-h, 0)
@@ -230,8 +229,8 @@ func TestSearchCoversAllMergedLogs(t *testing.T) {
 		}
 		m.ShowMatch(found)
 		got := strings.Join(f.drawLog(t, m, 60, 10), "\n")
-		if text := want[number-1]; !found.ok || !strings.Contains(got, text) || found.match.Number != number || found.match.Total != len(want) || found.match.Wrapped != wrapped {
-			t.Errorf("%q is %+v in\n%s", text, found.match, got)
+		if text := want[number-1]; !found.OK || !strings.Contains(got, text) || found.Match.Number != number || found.Match.Total != len(want) || found.Match.Wrapped != wrapped {
+			t.Errorf("%q is %+v in\n%s", text, found.Match, got)
 		}
 	}
 	for n := len(want); n > 0; n-- {
@@ -263,53 +262,5 @@ func TestMergedLogsFollowAndAddNewProcesses(t *testing.T) {
 	got := strings.Join(f.drawLog(t, m, 60, 9), "\n")
 	if !strings.Contains(got, "web  │ more\n") || strings.Count(got, "late │ l 0 at 0") != 1 || strings.Count(got, "w 0 at 1") != 1 {
 		t.Error(got)
-	}
-}
-
-func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
-	project := func(p *api.Process) {
-		p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Project: "storefront", Name: p.Name}
-	}
-	p, e := newTestPane(service("1", "api", project), service("2", "db", nil), service("3", "web", project))
-	f := fakeLogs{"1": timedLog("a", 1), "2": timedLog("d", 2), "3": timedLog("w", 3)}
-	panestest.On(e.API.(*panestest.Engine), api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		return f[in.ID].readLog(in), nil
-	})
-	show := func() string {
-		for range 20 {
-			cmd := p.fetchLog()
-			if cmd == nil {
-				break
-			}
-			cmd().(panes.Result)()
-		}
-		return ansi.Strip(strings.Join(p.Draw(), "\n"))
-	}
-	e.Inks.Glyphs = themes.UnicodeGlyphs()
-	p.Select("2")
-	p.press(t, keymap.ProcessLogs)
-	if p.merged != nil || !strings.Contains(e.Said, "mark") {
-		t.Errorf("without a project or marks: %q", e.Said)
-	}
-	p.Select("1")
-	p.press(t, keymap.ProcessLogs)
-	if got := show(); !p.logFocused || !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "web │ w 0 at 3") || strings.Contains(got, "d 0 at 2") || !strings.Contains(got, "logs storefront") {
-		t.Errorf("the project's: %s", got)
-	}
-	p.press(t, keymap.LogLeave)
-	if p.merged != nil || p.logFocused {
-		t.Error("esc does not lead back to the table")
-	}
-	p.Select("1")
-	p.table.ToggleMark()
-	p.table.Select("2")
-	p.table.ToggleMark()
-	p.press(t, keymap.ProcessLogs)
-	if got := show(); !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "db  │ d 0 at 2") || strings.Contains(got, "w 0 at 3") || !strings.Contains(got, "logs api, db") {
-		t.Errorf("the marked ones: %s", got)
-	}
-	p.press(t, keymap.ProcessLogs)
-	if p.merged != nil {
-		t.Error("the key does not show one log again")
 	}
 }

@@ -1,4 +1,4 @@
-package processes
+package logview
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func (f *fakeLog) answerAll(t testing.TB, l *Log) {
 }
 
 // answer answers a request. waits reports whether the request waits for more output.
-func (f *fakeLog) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (waits bool) {
+func (f *fakeLog) answer(t interface{ Fatal(...any) }, l *Log, r *Request) (waits bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	e := panestest.NewEngine()
@@ -113,7 +113,7 @@ func (f *fakeLog) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (w
 func (f *fakeLog) drawLog(t testing.TB, l *Log, w, h int) []string {
 	l.SetSize(w, h)
 	f.answerAll(t, l)
-	rows := plainRows(l.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := panestest.PlainRows(l.Draw(w, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	for _, r := range rows {
 		if got := text.Width(r); got != w {
 			t.Fatalf("row %q takes %d cells of %d", r, got, w)
@@ -135,22 +135,22 @@ func numberedLines(n int) string {
 }
 
 func TestLogFollowsItsEnd(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(100)}, NewLog("1", "", false)
-	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
+	f, l := &fakeLog{text: numberedLines(100)}, New("1", "", false)
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
 	f.text += "line 100\nno newl"
-	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
 	f.text += "ine yet\n"
-	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newline yet"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newline yet"})
 }
 
 func TestScrollingUpPausesFollowing(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(100)}, NewLog("1", "", false)
+	f, l := &fakeLog{text: numberedLines(100)}, New("1", "", false)
 	f.drawLog(t, l, 20, 3)
 	l.Scroll(-1)
 	want := []string{"line 96", "line 97", "line 98"}
-	compareRows(t, f.drawLog(t, l, 20, 3), want)
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), want)
 	f.text += numberedLines(50)
-	compareRows(t, f.drawLog(t, l, 20, 3), want)
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), want)
 	l.Scroll(1000)
 	f.text += "more\n"
 	f.drawLog(t, l, 20, 3)
@@ -158,47 +158,47 @@ func TestScrollingUpPausesFollowing(t *testing.T) {
 		t.Error("it follows again without a request")
 	}
 	l.ScrollToEnd()
-	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 48", "line 49", "more"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"line 48", "line 49", "more"})
 }
 
 func TestHugeLogIsReachableWithABoundedWindow(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(1_000_000)}, NewLog("1", "", false)
-	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
+	f, l := &fakeLog{text: numberedLines(1_000_000)}, New("1", "", false)
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
 	l.ScrollToStart()
-	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
 	for i := range 30_000 {
 		l.Scroll(2)
 		if i%10 == 0 {
 			f.drawLog(t, l, 20, 2)
 		}
 	}
-	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 60000", "line 60001"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 60000", "line 60001"})
 	for range 1000 {
 		l.Scroll(-2)
 	}
-	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 58000", "line 58001"})
-	if bytes, lines := l.end-l.start, len(l.lines); bytes > maxWindowBytes+maxFollowBytes || lines > maxWindowLines*2 {
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 58000", "line 58001"})
+	if bytes, lines := l.window.end-l.window.start, len(l.window.lines); bytes > maxWindowBytes+maxFollowBytes || lines > maxWindowLines*2 {
 		t.Errorf("holds %d bytes in %d lines", bytes, lines)
 	}
 	asked := f.asked
 	l.ScrollToEnd()
-	compareRows(t, f.drawLog(t, l, 20, 1), []string{"line 999999"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 1), []string{"line 999999"})
 	if f.asked > asked+2 {
 		t.Errorf("going to the end took %d requests", f.asked-asked)
 	}
 }
 
 func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(10)}, NewLog("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10)}, New("1", "", false)
 	f.drawLog(t, l, 60, 2)
 	f.text += numberedLines(500_000) + "last\n"
 	rows := f.drawLog(t, l, 60, 2)
-	compareRows(t, rows, []string{"line 499999", "last"})
-	if l.skipped < 4<<20 {
-		t.Errorf("skipped %d bytes", l.skipped)
+	panestest.CompareRows(t, rows, []string{"line 499999", "last"})
+	if l.view.skipped < 4<<20 {
+		t.Errorf("skipped %d bytes", l.view.skipped)
 	}
-	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "flood"}, "", 60, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
-	if !strings.Contains(head, "skipped "+units.Bytes(l.skipped)) {
+	head := ansi.Strip(l.DrawHeading("flood", "", "", 60, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
+	if !strings.Contains(head, "skipped "+units.Bytes(l.view.skipped)) {
 		t.Errorf("the heading is %q", head)
 	}
 	if f.asked > 20 {
@@ -207,10 +207,10 @@ func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
 }
 
 func TestLogResumesAfterADroppedHead(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(100_000)}, NewLog("1", "", false)
+	f, l := &fakeLog{text: numberedLines(100_000)}, New("1", "", false)
 	f.drawLog(t, l, 20, 2)
 	l.ScrollToStart()
-	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
 	f.dropped = int64(strings.Index(f.text, "line 90000"))
 	for range 60_000 {
 		l.Scroll(1)
@@ -221,12 +221,12 @@ func TestLogResumesAfterADroppedHead(t *testing.T) {
 		t.Errorf("shows %q", got)
 	}
 	l.ScrollToStart()
-	compareRows(t, f.drawLog(t, l, 20, 1), []string{"line 90000"})
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 1), []string{"line 90000"})
 }
 
 func TestSearchCoversTheWholeLog(t *testing.T) {
 	needs.FullRun(t)
-	f, l := &fakeLog{text: numberedLines(10) + "needle one\n" + numberedLines(300_000) + "needle two\n" + numberedLines(10)}, NewLog("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10) + "needle one\n" + numberedLines(300_000) + "needle two\n" + numberedLines(10)}, New("1", "", false)
 	f.drawLog(t, l, 20, 3)
 	if l.SearchFunc(true) != nil {
 		t.Error("nothing is searched for")
@@ -239,10 +239,10 @@ func TestSearchCoversTheWholeLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.ShowMatch(found)
-		if rows := f.drawLog(t, l, 20, 3); !found.ok || !strings.Contains(strings.Join(rows, "\n"), text) {
+		if rows := f.drawLog(t, l, 20, 3); !found.OK || !strings.Contains(strings.Join(rows, "\n"), text) {
 			t.Fatalf("%q is not shown: %q", text, rows)
 		}
-		if m := found.match; m.Number != number || m.Total != 2 || m.Wrapped != wrapped {
+		if m := found.Match; m.Number != number || m.Total != 2 || m.Wrapped != wrapped {
 			t.Errorf("%q is %+v", text, m)
 		}
 	}
@@ -251,44 +251,44 @@ func TestSearchCoversTheWholeLog(t *testing.T) {
 	find(false, "needle two", 2, false)
 	find(false, "needle one", 1, true)
 	find(true, "needle two", 2, true)
-	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "hay"}, "", 60, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
+	head := ansi.Strip(l.DrawHeading("hay", "", "", 60, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if !strings.Contains(head, "/need.e 2/2") {
 		t.Errorf("the heading is %q", head)
 	}
 }
 
 func TestLongLinesWrapOrScrollSideways(t *testing.T) {
-	f, l := &fakeLog{text: "short\n0123456789abcdef一二三四\nend\n"}, NewLog("1", "", false)
-	compareRows(t, f.drawLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
+	f, l := &fakeLog{text: "short\n0123456789abcdef一二三四\nend\n"}, New("1", "", false)
+	panestest.CompareRows(t, f.drawLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
 	l.ScrollSideways(1)
-	compareRows(t, f.drawLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
+	panestest.CompareRows(t, f.drawLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
 	l.ToggleWrap()
-	compareRows(t, f.drawLog(t, l, 9, 6), []string{"short", "012345678", "9abcdef一", "二三四", "end", ""})
-	compareRows(t, f.drawLog(t, l, 9, 2), []string{"二三四", "end"})
+	panestest.CompareRows(t, f.drawLog(t, l, 9, 6), []string{"short", "012345678", "9abcdef一", "二三四", "end", ""})
+	panestest.CompareRows(t, f.drawLog(t, l, 9, 2), []string{"二三四", "end"})
 	l.Scroll(-1)
-	compareRows(t, f.drawLog(t, l, 9, 2), []string{"9abcdef一", "二三四"})
+	panestest.CompareRows(t, f.drawLog(t, l, 9, 2), []string{"9abcdef一", "二三四"})
 }
 
 func TestLineOffsetsCountInvalidBytes(t *testing.T) {
-	f, l := &fakeLog{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, NewLog("1", "", false)
-	compareRows(t, f.drawLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
-	if got, want := l.lines[2].offset, int64(strings.Index(f.text, "needle")); got != want {
+	f, l := &fakeLog{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, New("1", "", false)
+	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
+	if got, want := l.window.lines[2].offset, int64(strings.Index(f.text, "needle")); got != want {
 		t.Errorf("the third line is at %d, not at %d", got, want)
 	}
 }
 
 func TestLogKeepsColorsAndShowsControlCharacters(t *testing.T) {
-	f, l := &fakeLog{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", "", false)
+	f, l := &fakeLog{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, New("1", "", false)
 	f.drawLog(t, l, 40, 1)
 	row := l.Draw(40, 1, &look.Look{})[0]
 	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^G") {
 		t.Errorf("got %q", row)
 	}
-	f, l = &fakeLog{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, NewLog("1", "", false)
-	compareRows(t, f.drawLog(t, l, 40, 1), []string{"200k 10%"})
-	terminal := NewLog("1", "", true)
+	f, l = &fakeLog{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, New("1", "", false)
+	panestest.CompareRows(t, f.drawLog(t, l, 40, 1), []string{"200k 10%"})
+	terminal := New("1", "", true)
 	f.text = "\x1b[?2004h\x1b]0;title\x07old\rready> \x1b[1mls\x1b[0m\x1b[K\r\n"
-	compareRows(t, f.drawLog(t, terminal, 40, 1), []string{"ready> ls"})
+	panestest.CompareRows(t, f.drawLog(t, terminal, 40, 1), []string{"ready> ls"})
 }
 
 func TestMarksDoNotSpreadWithinARun(t *testing.T) {
@@ -314,7 +314,7 @@ func TestLogHighlightsLevels(t *testing.T) {
 		"[info] x":          "[<good>info\x1b[m] x",
 		"terrors informed":  "terrors informed",
 	} {
-		f, l := &fakeLog{text: line + "\n"}, NewLog("1", "", false)
+		f, l := &fakeLog{text: line + "\n"}, New("1", "", false)
 		l.SetSize(40, 1)
 		f.answerAll(t, l)
 		if got := strings.TrimRight(l.Draw(40, 1, look)[0], " "); got != want {
@@ -324,7 +324,7 @@ func TestLogHighlightsLevels(t *testing.T) {
 }
 
 func TestLogOfAnExitedProcessIsFetchedOnce(t *testing.T) {
-	f, l := &fakeLog{text: "done\n", state: api.StateExited}, NewLog("1", "", false)
+	f, l := &fakeLog{text: "done\n", state: api.StateExited}, New("1", "", false)
 	f.drawLog(t, l, 20, 2)
 	if r, ok := l.NextRequest(); ok {
 		t.Errorf("asks again: %+v", r)
@@ -341,7 +341,7 @@ func TestEveryViewIsAContiguousPartOfTheLog(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 5, 40, 3000, 40_000}).Draw(t, "length")) + "\n"
 		}
-		f, l := &fakeLog{text: text}, NewLog("1", "", false)
+		f, l := &fakeLog{text: text}, New("1", "", false)
 		moves := []func(){
 			func() { l.Scroll(-1) }, func() { l.Scroll(7) }, func() { l.ScrollHalfPages(-2) }, func() { l.ScrollHalfPages(2) },
 			l.ScrollToStart, l.ScrollToEnd, l.ToggleFollow, l.ToggleWrap, func() { l.ScrollSideways(1) }, func() { f.text += "tail\n" },
@@ -359,7 +359,7 @@ func TestEveryViewIsAContiguousPartOfTheLog(t *testing.T) {
 			if rows := l.Draw(w, h, &look.Look{}); len(rows) != h {
 				t.Fatalf("%d rows of %d", len(rows), h)
 			}
-			for i, line := range l.lines {
+			for i, line := range l.window.lines {
 				if want := f.text[line.offset : line.offset+int64(len(line.raw))]; line.raw != want {
 					t.Fatalf("line %d at %d is %.20q, the log has %.20q", i, line.offset, line.raw, want)
 				}
@@ -374,9 +374,9 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, w int, terminal bool) {
 		w = max(min(w, 200), 1)
 		line = strings.ReplaceAll(line, "\n", "")
-		served, l := &fakeLog{text: line + "\n"}, NewLog("1", "", terminal)
+		served, l := &fakeLog{text: line + "\n"}, New("1", "", terminal)
 		for _, wrap := range []bool{false, true} {
-			l.wrap = wrap
+			l.format.wrap = wrap
 			l.SetSize(w, 5)
 			served.answerAll(t, l)
 			for _, row := range l.Draw(w, 5, &look.Look{Glyphs: themes.UnicodeGlyphs()}) {
@@ -393,7 +393,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 }
 
 func BenchmarkDrawLogAllNew(b *testing.B) {
-	f, l := &fakeLog{text: numberedLines(10_000)}, NewLog("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10_000)}, New("1", "", false)
 	look := &look.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
 	l.SetSize(200, 40)
 	f.answerAll(b, l)
@@ -401,22 +401,22 @@ func BenchmarkDrawLogAllNew(b *testing.B) {
 	page := strings.Repeat(line, 40)
 	for b.Loop() {
 		f.text = f.text[max(len(f.text)-1<<20, 0):] + page
-		l.spans[0].To, l.forward, l.lines = int64(len(f.text)-len(page)), nil, nil
+		l.window.spans[0].To, l.reader.forward, l.window.lines = int64(len(f.text)-len(page)), nil, nil
 		f.answerAll(b, l)
 		l.Draw(200, 40, look)
 	}
 }
 
 func TestToggleTimesShowsTimesBeforeLines(t *testing.T) {
-	f, l := &fakeLog{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", "", false)
+	f, l := &fakeLog{text: "old\na line that is too long for it\nnew\n"}, New("1", "", false)
 	now := time.Now()
 	f.times = []api.LogTime{{Offset: 4, At: now}, {Offset: 35, At: now.Add(-48 * time.Hour)}}
 	plain := f.drawLog(t, l, 30, 4)
 	l.ToggleTimes()
 	l.ToggleWrap()
 	clock, day := now.Format(time.TimeOnly), now.Add(-48*time.Hour).Format("_2 Jan")
-	compareRows(t, f.drawLog(t, l, 30, 4), []string{"         old", clock + " a line that is too lo", "         ng for it", day + "   new"})
+	panestest.CompareRows(t, f.drawLog(t, l, 30, 4), []string{"         old", clock + " a line that is too lo", "         ng for it", day + "   new"})
 	l.ToggleTimes()
 	l.ToggleWrap()
-	compareRows(t, f.drawLog(t, l, 30, 4), plain)
+	panestest.CompareRows(t, f.drawLog(t, l, 30, 4), plain)
 }

@@ -1,4 +1,4 @@
-package processes
+package logview
 
 import (
 	"bytes"
@@ -11,14 +11,6 @@ import (
 	"tandem/engine/vt/scan"
 	"tandem/panes/kit/text"
 )
-
-// TogglePretty switches between structured lines in columns and raw ones.
-func (l *logView) TogglePretty() {
-	l.pretty = !l.pretty
-	for i := range l.lines {
-		l.lines[i].text, l.lines[i].breaks, l.lines[i].drawn = nil, nil, ""
-	}
-}
 
 // Minimum widths of the columns of structured lines.
 const (

@@ -17,13 +17,19 @@ import (
 	"tandem/panes/states"
 )
 
+// commands are what the user can do with processes: the marked ones, else the one under the cursor.
+type commands struct {
+	env   panes.Env
+	table func() *Table // the table on the screen
+}
+
 // maxConcurrent is how many processes an action handles at the same time.
 const maxConcurrent = 8
 
 // runEach returns one command running do on every target. It reports the first error and the number
 // of others.
-func runEach(env panes.Env, targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
-	return panes.Do(env, func(ctx context.Context, e panes.Engine) error {
+func (c *commands) runEach(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
+	return panes.Do(c.env, func(ctx context.Context, e panes.Engine) error {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, maxConcurrent)
@@ -50,14 +56,14 @@ func filterRunning(targets []api.Process) (alive []api.Process) {
 	return alive
 }
 
-// describeTargets names processes in a title: one by its name, several by their number, and those
-// of a project with its name.
-func (t *Table) describeTargets(targets []api.Process) string {
+// describe names processes in a title: one by its name, several by their number, and those of a
+// project with its name.
+func (c *commands) describe(targets []api.Process) string {
 	what := text.Count(len(targets), "process")
 	if len(targets) == 1 {
 		what = states.FullName(&targets[0])
 	}
-	if g := t.HeaderProject(); g != nil && g.file != "" && t.MarkCount() == 0 {
+	if g := c.table().HeaderProject(); g != nil && g.file != "" && c.table().MarkCount() == 0 {
 		what += " of " + g.name()
 	}
 	return what
@@ -73,8 +79,8 @@ func listNames(targets []api.Process) []string {
 }
 
 // askConfirm opens a dialog about an action on targets.
-func askConfirm(env panes.Env, title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	env.Ask(&dialog.Question{
+func (c *commands) askConfirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
+	c.env.Ask(&dialog.Question{
 		Title: title,
 		Lines: append(listNames(targets), what),
 		Yes:   yes,
@@ -84,37 +90,37 @@ func askConfirm(env panes.Env, title, what, yes string, targets []api.Process, t
 }
 
 // stopAll stops processes with a signal; "" is each process's own stop signal.
-func (p *Pane) stopAll(targets []api.Process, signal string) tea.Cmd {
+func (c *commands) stopAll(targets []api.Process, signal string) tea.Cmd {
 	return panes.Result(func() tea.Cmd {
 		// Record it first: the exit may arrive before the reply.
 		for _, target := range targets {
-			p.env.ExpectStop(target.ID)
+			c.env.ExpectStop(target.ID)
 		}
-		return runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
 		})
 	}).Cmd
 }
 
-func (p *Pane) askStop() tea.Cmd {
-	targets := filterRunning(p.table.Targets())
+func (c *commands) askStop() tea.Cmd {
+	targets := filterRunning(c.table().Targets())
 	if len(targets) == 0 {
-		return p.env.Say("already exited", false)
+		return c.env.Say("already exited", false)
 	}
-	return askConfirm(p.env, "Stop "+p.table.describeTargets(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, p.stopAll(targets, ""))
+	return c.askConfirm("Stop "+c.describe(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, c.stopAll(targets, ""))
 }
 
-func (p *Pane) askKill() tea.Cmd {
-	targets := filterRunning(p.table.Targets())
+func (c *commands) askKill() tea.Cmd {
+	targets := filterRunning(c.table().Targets())
 	if len(targets) == 0 {
-		return p.env.Say("already exited", false)
+		return c.env.Say("already exited", false)
 	}
-	return askConfirm(p.env, "Kill "+p.table.describeTargets(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
+	return c.askConfirm("Kill "+c.describe(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, c.stopAll(targets, "SIGKILL"))
 }
 
 // restartTargets restarts processes. It asks first unless the only one has exited.
-func (p *Pane) restartTargets() tea.Cmd {
-	targets := p.table.Targets()
+func (c *commands) restartTargets() tea.Cmd {
+	targets := c.table().Targets()
 	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 	}
@@ -122,35 +128,35 @@ func (p *Pane) restartTargets() tea.Cmd {
 	switch {
 	case len(targets) == 0:
 		return nil
-	case len(targets) == 1 && len(filterRunning(targets)) == 0 && p.table.HeaderProject() == nil:
-		return runEach(p.env, targets, do)
+	case len(targets) == 1 && len(filterRunning(targets)) == 0 && c.table().HeaderProject() == nil:
+		return c.runEach(targets, do)
 	case len(targets) == 1:
 		what = "It is running and is stopped first."
 	}
-	return askConfirm(p.env, "Restart "+p.table.describeTargets(targets)+"?", what, "restart", targets, runEach(p.env, targets, do))
+	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, c.runEach(targets, do))
 }
 
 // startTargets starts processes that have exited. It asks first if there are several.
-func (p *Pane) startTargets() tea.Cmd {
-	all := p.table.Targets()
+func (c *commands) startTargets() tea.Cmd {
+	all := c.table().Targets()
 	targets := slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool { return !p.State.Ended() })
-	start := runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+	start := c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 	})
 	switch {
 	case len(all) == 0:
 		return nil
 	case len(targets) == 0:
-		return p.env.Say(p.table.describeTargets(all)+map[bool]string{true: " is already running", false: " are already running"}[len(all) == 1], false)
-	case len(targets) == 1 && p.table.HeaderProject() == nil:
+		return c.env.Say(c.describe(all)+map[bool]string{true: " is already running", false: " are already running"}[len(all) == 1], false)
+	case len(targets) == 1 && c.table().HeaderProject() == nil:
 		return start
 	}
-	return askConfirm(p.env, "Start "+p.table.describeTargets(targets)+"?", "Those already running are left alone.", "start", targets, start)
+	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, start)
 }
 
 // toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
-func (p *Pane) toggleKeepAlive() tea.Cmd {
-	targets := p.table.Targets()
+func (c *commands) toggleKeepAlive() tea.Cmd {
+	targets := c.table().Targets()
 	if len(targets) == 0 {
 		return nil
 	}
@@ -163,18 +169,18 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 	if on {
 		state, undoes = "on", " turns it off"
 	}
-	if p.table.HeaderProject() != nil && p.table.MarkCount() == 0 {
-		return askConfirm(p.env, "Turn keep-alive "+state+" for "+p.table.describeTargets(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets,
-			runEach(p.env, targets, keep))
+	if c.table().HeaderProject() != nil && c.table().MarkCount() == 0 {
+		return c.askConfirm("Turn keep-alive "+state+" for "+c.describe(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets,
+			c.runEach(targets, keep))
 	}
-	note := p.env.Say("Keep-alive is "+state+" for "+p.table.describeTargets(targets)+
-		p.env.Bindings().WithKey("; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
-	return tea.Batch(note, runEach(p.env, targets, keep))
+	note := c.env.Say("Keep-alive is "+state+" for "+c.describe(targets)+
+		c.env.Bindings().WithKey("; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
+	return tea.Batch(note, c.runEach(targets, keep))
 }
 
-func (p *Pane) askDelete() tea.Cmd {
+func (c *commands) askDelete() tea.Cmd {
 	var targets []api.Process
-	all := p.table.Targets()
+	all := c.table().Targets()
 	for _, p := range all {
 		if p.State.Ended() {
 			targets = append(targets, p)
@@ -188,23 +194,23 @@ func (p *Pane) askDelete() tea.Cmd {
 		if len(all) > 1 {
 			what = " are still running; stop them first"
 		}
-		return p.env.Say(p.table.describeTargets(all)+what, true)
+		return c.env.Say(c.describe(all)+what, true)
 	}
-	return p.confirmDelete("Delete "+p.table.describeTargets(targets)+"?", targets)
+	return c.confirmDelete("Delete "+c.describe(targets)+"?", targets)
 }
 
 // askDeleteExited asks before it deletes all exited processes matching the filter.
-func (p *Pane) askDeleteExited() tea.Cmd {
-	targets := p.table.listExited()
+func (c *commands) askDeleteExited() tea.Cmd {
+	targets := c.table().listExited()
 	if len(targets) == 0 {
-		return p.env.Say("nothing here has exited", false)
+		return c.env.Say("nothing here has exited", false)
 	}
-	return p.confirmDelete("Delete "+text.Count(len(targets), "exited process")+"?", targets)
+	return c.confirmDelete("Delete "+text.Count(len(targets), "exited process")+"?", targets)
 }
 
-func (p *Pane) confirmDelete(title string, targets []api.Process) tea.Cmd {
-	return askConfirm(p.env, title, "The record and the log are deleted.", "delete", targets,
-		runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+func (c *commands) confirmDelete(title string, targets []api.Process) tea.Cmd {
+	return c.askConfirm(title, "The record and the log are deleted.", "delete", targets,
+		c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
 			// Somebody else has deleted it, which is the same result.
 			if errors.Is(err, api.CodeNotFound) {
@@ -214,14 +220,14 @@ func (p *Pane) confirmDelete(title string, targets []api.Process) tea.Cmd {
 		}))
 }
 
-func (p *Pane) askSignal() tea.Cmd {
-	targets := filterRunning(p.table.Targets())
+func (c *commands) askSignal() tea.Cmd {
+	targets := filterRunning(c.table().Targets())
 	if len(targets) == 0 {
-		return p.env.Say("only a running process can get a signal", false)
+		return c.env.Say("only a running process can get a signal", false)
 	}
-	p.env.Ask(&dialog.Menu{Title: "Send a signal to " + p.table.describeTargets(targets), Items: signalItems(), Prefix: "SIG", Then: func(name string) tea.Cmd {
+	c.env.Ask(&dialog.Menu{Title: "Send a signal to " + c.describe(targets), Items: signalItems(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
-		return runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: name})
 		})
 	}})

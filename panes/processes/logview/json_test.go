@@ -1,4 +1,4 @@
-package processes
+package logview
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 
 	"tandem/panes/kit/text"
 	"tandem/panes/logtext"
+	"tandem/panes/panestest"
 )
 
 func TestPrettyShowsJSONLinesInColumns(t *testing.T) {
@@ -34,12 +35,12 @@ func TestPrettyShowsJSONLinesInColumns(t *testing.T) {
 }
 
 func TestPrettyCanBeToggled(t *testing.T) {
-	f, l := &fakeLog{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, NewLog("1", "", false)
-	compareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
+	f, l := &fakeLog{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, New("1", "", false)
+	panestest.CompareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
 	l.TogglePretty()
-	compareRows(t, f.drawLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})
+	panestest.CompareRows(t, f.drawLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})
 	l.TogglePretty()
-	compareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
+	panestest.CompareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
 }
 
 // A control character in a line of JSON must never reach the screen.

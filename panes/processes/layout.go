@@ -1,0 +1,104 @@
+package processes
+
+import (
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/kit/look"
+)
+
+// Minimum heights of the view's parts, with their headings.
+const (
+	minTableHeight = 3
+	minLogHeight   = 4
+	// minChartsHeight is the height of a view from which it shows charts by default.
+	minChartsHeight = 40
+)
+
+// An arrangement divides the view into a table above a log.
+type arrangement struct {
+	w, h        int
+	logFocused  bool  // the log has the keyboard
+	zoomed      bool  // the focused part fills the view
+	tableHeight int   // as set by the user; 0 for automatic
+	charts      *bool // whether charts are shown; nil: if the view is tall enough
+}
+
+// contents are what an arrangement has to fit in.
+type contents struct {
+	tabRows   int          // above the table
+	tableRows int          // without the heading
+	covered   int          // rows at the bottom covered by the search line
+	process   *api.Process // whose log is below the table; nil for merged logs or none
+	metrics   bool         // its metrics are known
+}
+
+// A layout has the rectangles of the view's parts. An unfit part has no height.
+type layout struct{ table, charts, heading, reason, log look.Rect }
+
+func (a *arrangement) layout(c contents) (all layout) {
+	body := look.Rect{Y: c.tabRows, W: a.w, H: a.h - c.tabRows}
+	all.table = body
+	all.table.H = a.rowsOfTable(c, body.H)
+	rest := body.H - all.table.H
+	if rest == 0 {
+		return all
+	}
+	y := body.Y + all.table.H
+	place := func(h int) look.Rect {
+		part := look.Rect{Y: y, W: a.w, H: h}
+		y, rest = y+h, rest-h
+		return part
+	}
+	if a.wantsCharts(c) && rest-1-ChartRows >= minLogHeight {
+		all.charts = place(ChartRows)
+	}
+	all.heading = place(1)
+	if c.process != nil {
+		all.reason = place(min(len(reasonRows(c.process, a.w, time.Now())), max(rest-c.covered-minLogHeight, 0)))
+	}
+	all.log = place(max(rest-c.covered, 0))
+	return all
+}
+
+// rowsOfTable returns the height of the table within h rows.
+func (a *arrangement) rowsOfTable(c contents, h int) int {
+	switch {
+	case a.zoomed && a.logFocused:
+		return 0
+	case a.zoomed:
+		return h
+	}
+	rows := min(max(c.tableRows+1, minTableHeight+1), h*9/20)
+	if a.tableHeight > 0 {
+		rows = a.tableHeight
+	}
+	// The search line must not hide the last lines of the log.
+	return max(min(rows, h-minLogHeight-c.covered), minTableHeight)
+}
+
+// wantsCharts reports whether the process is shown with charts.
+func (a *arrangement) wantsCharts(c contents) bool {
+	switch {
+	case c.process == nil || !c.metrics || a.zoomed:
+		return false
+	case a.charts != nil:
+		return *a.charts
+	}
+	return a.h >= minChartsHeight
+}
+
+func (a *arrangement) toggleCharts(c contents) {
+	show := !a.wantsCharts(c)
+	a.charts = &show
+}
+
+func (a *arrangement) resizeTable(c contents, by int) {
+	if !a.zoomed {
+		a.setTableHeight(a.layout(c).table.H + by)
+	}
+}
+
+func (a *arrangement) setTableHeight(h int) {
+	a.tableHeight = max(min(h, a.h-minLogHeight), minTableHeight)
+}

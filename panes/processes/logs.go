@@ -1,0 +1,183 @@
+package processes
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
+	"tandem/engine/sleep"
+	"tandem/panes"
+	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
+	"tandem/panes/processes/logview"
+	"tandem/panes/states"
+)
+
+// logs has the log below the table: that of the process under the cursor, or merged ones.
+type logs struct {
+	env      panes.Env
+	selected func() (api.Process, bool) // the process under the cursor
+
+	single      *logview.Log // of that process; nil without one
+	merged      *logview.Log // shown in place of single; nil for none
+	cancelFetch context.CancelFunc
+	search      search
+}
+
+func newLogs(env panes.Env, selected func() (api.Process, bool)) *logs {
+	l := &logs{env: env, selected: selected, cancelFetch: func() {}}
+	l.search = search{env: env, shown: l.shown}
+	return l
+}
+
+// shown returns the shown log, merged or not; nil without one. A single one is created at once,
+// because keys typed after a move of the cursor belong to it.
+func (l *logs) shown() *logview.Log {
+	if l.merged != nil {
+		return l.merged
+	}
+	selected, ok := l.selected()
+	if !ok {
+		l.drop()
+		return nil
+	}
+	if l.single == nil || l.single.ID != selected.ID {
+		l.drop()
+		stream := ""
+		if states.SplitLog(&selected) {
+			stream = "stdout"
+			if selected.Failed() { // errors usually explain a failure
+				stream = "stderr"
+			}
+		}
+		l.single = logview.New(selected.ID, stream, selected.Kind == api.KindSession)
+	}
+	var tail []string
+	if selected.Supervision != nil {
+		tail = selected.Supervision.LastLines
+	}
+	l.single.SetState(selected.State, tail)
+	return l.single
+}
+
+// drop drops the single log and cancels its request and search.
+func (l *logs) drop() {
+	l.search.cancel()
+	l.cancelFetch()
+	l.single = nil
+}
+
+func (l *logs) showMerged(m *logview.Log) {
+	l.drop()
+	l.merged = m
+}
+
+// closeMerged returns to the log of the process under the cursor.
+func (l *logs) closeMerged() {
+	if l.merged != nil {
+		l.search.cancel()
+		l.cancelFetch()
+		l.merged = nil
+	}
+}
+
+// updateProcesses updates the merged logs.
+func (l *logs) updateProcesses(all []api.Process) {
+	if l.merged != nil {
+		l.merged.UpdateProcesses(all)
+	}
+}
+
+// fetch returns the command for the next request of the log, shown in h rows of w cells.
+func (l *logs) fetch(w, h int) tea.Cmd {
+	log := l.shown()
+	if log == nil {
+		return nil
+	}
+	log.SetSize(w, h)
+	request, ok := log.NextRequest()
+	if !ok {
+		return nil
+	}
+	l.cancelFetch()
+	ctx, cancel := context.WithCancel(l.env.Context())
+	l.cancelFetch = cancel
+	return panes.Ask(ctx, l.env, func(ctx context.Context, e panes.Engine) (logview.Answer, error) {
+		_ = sleep.For(ctx, request.Delay)
+		return request.Run(ctx, e)
+	}, func(a logview.Answer, err error) tea.Cmd {
+		if log.AcceptAnswer(request, a, err) && l.search.pending == log {
+			return l.search.searchNext(log, log.Following())
+		}
+		return nil
+	})
+}
+
+// switchStream switches between standard output and standard error.
+func (l *logs) switchStream() tea.Cmd {
+	if l.merged != nil {
+		return l.env.Say("merged logs show both output and errors; errors have ! after the name", false)
+	}
+	selected, ok := l.selected()
+	if !ok || !states.SplitLog(&selected) {
+		return l.env.Say("this process has one log for both output and errors", false)
+	}
+	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[l.shown().Stream]
+	l.drop()
+	l.single = logview.New(selected.ID, stream, false)
+	return nil
+}
+
+// onShown returns an action on the log, doing nothing without one.
+func (l *logs) onShown(change func(*logview.Log)) func() tea.Cmd {
+	return actionOf(func() {
+		if log := l.shown(); log != nil {
+			change(log)
+		}
+	})
+}
+
+func (l *logs) askSave() tea.Cmd {
+	log := l.shown()
+	if log == nil {
+		return nil
+	}
+	title, name := "Save the logs of "+text.Clip(text.Clean(log.Title), 40), "merged"
+	if log.Project != "" {
+		name = log.Title
+	}
+	if l.merged == nil {
+		selected, _ := l.selected()
+		title, name = "Save the log of "+text.Clean(selected.Name), selected.Name
+	}
+	copyTo := log.CopyFunc()
+	l.env.Ask(dialog.NewPrompt(title+" to", filepath.Join(l.env.Folder(), text.AsFileName(name)+".log"), func(path string) tea.Cmd {
+		if path == "" {
+			return nil
+		}
+		return l.env.Save(panes.FileSave{What: "log", Path: text.ExpandHome(path, l.env.Home()),
+			Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) { return copyTo(ctx, e, to) }})
+	}).SuggestPaths(l.env.Folder(), l.env.Home()))
+	return nil
+}
+
+// mergeMarked returns the merged logs of marked processes.
+func mergeMarked(marked []api.Process) *logview.Log {
+	names := text.Some(marked, 4, func(p api.Process) string { return text.Clip(text.Clean(p.Name), 20) })
+	return logview.NewMerged(strings.Join(names, ", "), "", marked)
+}
+
+// mergeProject returns the merged logs of the project of a process.
+func mergeProject(of *api.Process, all []api.Process) *logview.Log {
+	file := of.Project.File
+	merged := logview.NewMerged(projectNames(all)[projectFile(of)], file, logmerge.Newest(file, all, false))
+	for _, other := range all {
+		merged.Exclude(other)
+	}
+	return merged
+}

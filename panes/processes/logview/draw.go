@@ -1,0 +1,129 @@
+package logview
+
+import (
+	"fmt"
+	"strings"
+
+	"tandem/engine/units"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
+
+// Draw returns the visible part of the log: h rows of w cells. The slice is valid until the next
+// call.
+func (l *Log) Draw(w, h int, look *look.Look) []string {
+	l.SetSize(w, h)
+	l.out = l.out[:0]
+	switch {
+	case w <= 0 || h <= 0:
+	case len(l.window.lines) > 0:
+		l.drawLines(h, look)
+	case len(l.tail) > 0:
+		l.drawTail(w, h, look)
+	default:
+		l.drawNothing(w, h, look)
+	}
+	return l.out
+}
+
+func (l *Log) drawLines(h int, look *look.Look) {
+	if l.view.follow {
+		l.view.top = l.view.bottomRow()
+	}
+	row := l.view.top.row
+	for i := l.view.topLine(); i < len(l.window.lines) && len(l.out) < h; i++ {
+		line := &l.window.lines[i]
+		rows := len(l.format.lineRows(line))
+		for ; row < rows && len(l.out) < h; row++ {
+			l.out = append(l.out, l.format.drawMargin(line, row, look)+l.format.drawLine(line, row, &l.match, look))
+		}
+		row = 0
+	}
+	for len(l.out) < h {
+		l.out = append(l.out, text.Spaces(l.format.w))
+	}
+}
+
+// drawTail draws the last lines of a log not read yet.
+func (l *Log) drawTail(w, h int, look *look.Look) {
+	first := max(h-len(l.tail), 0)
+	for y := range h {
+		if y < first {
+			l.out = append(l.out, text.Spaces(w))
+			continue
+		}
+		l.out = append(l.out, look.Dim.Text(text.Fit(text.Clean(l.tail[len(l.tail)-h+y]), w)))
+	}
+}
+
+// drawNothing draws the reason for an empty log.
+func (l *Log) drawNothing(w, h int, look *look.Look) {
+	note := ""
+	switch {
+	case l.reader.err != nil:
+		note = text.Clean(l.reader.err.Error())
+	case l.reader.known && l.reader.idle:
+		note = "no output"
+	case l.reader.known:
+		note = "no output yet"
+	}
+	for y := range h {
+		if y == h/3 && note != "" {
+			l.out = append(l.out, look.Dim.Text(text.Center(note, w)))
+			continue
+		}
+		l.out = append(l.out, text.Spaces(w))
+	}
+}
+
+// DrawHeading draws the row above the log: a title and a detail on the left, and the position and
+// size on the right.
+func (l *Log) DrawHeading(title, detail string, ink look.Ink, w int, look *look.Look) string {
+	name := look.Dim
+	if l.Focused {
+		name = look.Title
+	}
+	status := " " + l.statusText() + " "
+	rest := w - text.Width(title) - text.Width(status) - 5
+	if rest < 0 {
+		return look.Heading(title, "", w, l.Focused)
+	}
+	line := look.Edge("─", l.Focused) + " " + name.Text(title) + " "
+	if detail = text.Clip(detail, rest-2); detail != "" {
+		line += ink.Text(detail) + " "
+		rest -= text.Width(detail) + 1
+	}
+	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
+}
+
+// statusText describes the search, the position and the size.
+func (l *Log) statusText() string {
+	var parts []string
+	if l.Stream != "" {
+		parts = append(parts, l.Stream)
+	}
+	if l.reader.err != nil {
+		parts = append(parts, "cannot be read")
+	}
+	if l.match.label != "" {
+		parts = append(parts, l.match.text())
+	}
+	if l.format.clock && l.format.terminal {
+		parts = append(parts, "a terminal's log has no times")
+	}
+	if l.format.left > 0 {
+		parts = append(parts, fmt.Sprintf("column %d", l.format.left+1))
+	}
+	switch {
+	case l.view.skipped > 0 && l.view.follow:
+		parts = append(parts, "following, skipped "+units.Bytes(l.view.skipped))
+	case l.view.follow:
+		parts = append(parts, "following")
+	default:
+		parts = append(parts, fmt.Sprintf("paused %d%%", l.view.percentSeen()))
+	}
+	if l.reader.known {
+		parts = append(parts, units.Bytes(l.window.last-l.window.oldest))
+	}
+	return strings.Join(parts, " · ")
+}

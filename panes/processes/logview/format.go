@@ -1,0 +1,186 @@
+package logview
+
+import (
+	"time"
+
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
+)
+
+// A format determines how lines are shown.
+type format struct {
+	terminal  bool // output of a terminal
+	w         int  // of a row
+	wrap      bool
+	pretty    bool       // lines of JSON are shown in columns
+	clock     bool       // the time of each line is shown
+	left      int        // columns scrolled sideways
+	names     []lineName // of merged logs; none for a single one
+	nameWidth int        // cells of the longest name
+	buf       []byte
+}
+
+// A lineName is the name before the lines of one log.
+type lineName struct {
+	label    string
+	tint     int
+	stderr   bool
+	terminal bool
+}
+
+// A drawKey has everything a drawn line depends on, except the line.
+type drawKey struct {
+	w, left, finds int
+	found          bool
+	text           look.Ink
+}
+
+func (f *format) addName(name lineName) {
+	f.names = append(f.names, name)
+	f.nameWidth = max(f.nameWidth, text.Width(name.label))
+}
+
+// parseLine returns a line with its styles and without control characters. It is cached.
+func (f *format) parseLine(line *heldLine) *logtext.Line {
+	if line.text == nil {
+		raw := line.raw
+		if f.pretty {
+			raw = prettyLine(raw)
+		}
+		t := logtext.ReadLine(raw, f.terminal || len(f.names) > 0 && f.names[line.log].terminal)
+		line.text = &t
+	}
+	return line.text
+}
+
+// lineRows returns the first cell of each row of a line.
+func (f *format) lineRows(line *heldLine) []int {
+	if !f.wrap || f.w <= 0 {
+		return singleRow[:]
+	}
+	if w := f.textWidth(); line.breaks == nil || line.width != w {
+		line.breaks, line.width = f.parseLine(line).Wrap(w), w
+	}
+	return line.breaks
+}
+
+var singleRow = [1]int{0}
+
+// rowCells returns the first cell of a row of a line and its end.
+func (f *format) rowCells(line *heldLine, row int) (from, to int) {
+	w := f.textWidth()
+	if !f.wrap {
+		return f.left, f.left + w
+	}
+	breaks := f.lineRows(line)
+	from = breaks[row]
+	if row+1 < len(breaks) {
+		return from, min(breaks[row+1], from+w)
+	}
+	return from, from + w
+}
+
+// drawLine draws one row of a line, with the matches of a search, else with words for a level
+// highlighted.
+func (f *format) drawLine(line *heldLine, row int, m *match, look *look.Look) string {
+	width := f.textWidth()
+	key := drawKey{width, f.left, m.serial, line.offset == m.at, look.Text}
+	// Fast path: most lines are drawn again unchanged.
+	if !f.wrap && line.drawn != "" && line.key == key {
+		return line.drawn
+	}
+	parsed := f.parseLine(line)
+	from, to := f.rowCells(line, row)
+	more := ""
+	if !f.wrap && parsed.Cells > to {
+		more = look.Glyphs.More
+		to -= text.Width(more)
+	}
+	d := logtext.LineDrawing{Dst: f.buf[:0], From: from, To: to, Look: look}
+	d.Draw(parsed, textMarks(parsed, m, key.found, look))
+	d.Dst = append(d.Dst, text.Spaces(width-text.Width(more)-d.Used)...)
+	d.Dst = append(d.Dst, look.Dim.Text(more)...)
+	f.buf = d.Dst
+	if f.wrap {
+		return string(d.Dst)
+	}
+	line.drawn, line.key = string(d.Dst), key
+	return line.drawn
+}
+
+// textMarks returns the highlights of a line: matches of the search, else words for a level.
+func textMarks(line *logtext.Line, m *match, found bool, look *look.Look) []logtext.TextMark {
+	plain, ink := line.Plain(), look.Found
+	if found {
+		ink = look.FoundHere
+	}
+	marks := m.highlights(plain, ink)
+	if len(marks) == 0 && !line.IsStyled() {
+		marks = findLevels(plain, look)
+	}
+	return marks
+}
+
+// clockWidth is the width of the column with the times of lines.
+const clockWidth = len("15:04:05 ")
+
+// textWidth returns the width left for the text of a line.
+func (f *format) textWidth() int { return f.w - f.clockCells() - f.nameCells() }
+
+func (f *format) clockCells() int {
+	if f.clock && !f.terminal && f.w >= 3*clockWidth {
+		return clockWidth
+	}
+	return 0
+}
+
+// drawMargin draws the time and the name before a row of a line.
+func (f *format) drawMargin(line *heldLine, row int, look *look.Look) string {
+	return f.drawClock(line, row, look) + f.drawName(line, row, look)
+}
+
+func (f *format) drawClock(line *heldLine, row int, look *look.Look) string {
+	w := f.clockCells()
+	if w == 0 {
+		return ""
+	}
+	if row > 0 || line.at.IsZero() {
+		return text.Spaces(w)
+	}
+	at := line.at.Local()
+	s := at.Format(time.TimeOnly)
+	if time.Since(at) > 24*time.Hour {
+		s = at.Format("_2 Jan")
+	}
+	return look.Dim.Text(text.Pad(s, w))
+}
+
+// maxNameWidth returns the maximum width of the names before lines, a part of the view's width.
+func (f *format) maxNameWidth() int { return min(max(f.w/5, 6), 24) }
+
+// nameCells returns the width of the names with the separator after them.
+func (f *format) nameCells() int {
+	if len(f.names) == 0 {
+		return 0
+	}
+	return min(f.nameWidth, f.maxNameWidth()) + 3
+}
+
+// drawName draws the name before a row of a line. Standard error has another separator, as in
+// merged logs on the command line.
+func (f *format) drawName(line *heldLine, row int, look *look.Look) string {
+	if len(f.names) == 0 {
+		return ""
+	}
+	name := f.names[line.log]
+	ink, label := look.Tint(name.tint), ""
+	if row == 0 {
+		label = text.Clip(name.label, f.nameCells()-3)
+	}
+	rule := ink.Text(look.Glyphs.Separator)
+	if name.stderr {
+		rule = look.Bad.Text("!")
+	}
+	return ink.Text(text.Pad(label, f.nameCells()-3)) + " " + rule + " "
+}

@@ -1,0 +1,168 @@
+// Package logview shows the log of a process, or several merged by time, with the process's name
+// before each line. It neither handles keys nor talks to the engine by itself: its user makes the
+// requests.
+package logview
+
+import (
+	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
+
+// A Log is a log on the screen. It may be huge, so only a window of lines around the visible ones is
+// held. NextRequest returns the next request for lines and AcceptAnswer takes the answer; in
+// between, the request runs in a command and the log stays usable.
+type Log struct {
+	ID      string // of the only process
+	Stream  string // "stdout" or "stderr" if they are separate
+	Project string // of merged logs; its new processes join; "" for none
+	Title   string // of merged logs
+	Focused bool
+
+	window window
+	format format
+	view   view
+	reader reader
+	match  match
+
+	sources []*logmerge.Source
+	states  map[string]api.State // of the processes, by id
+	tail    []string             // shown until there are lines
+	out     []string
+}
+
+// New returns a log following its end. terminal is for the output of a terminal.
+func New(id, stream string, terminal bool) *Log {
+	l := newLog()
+	l.ID, l.Stream, l.format.terminal = id, stream, terminal
+	l.window.spans = []logmerge.Span{{Source: &logmerge.Source{Process: api.Process{ID: id}}, Stream: stream, Alone: true}}
+	return l
+}
+
+// NewMerged returns the merged logs of processes. New processes of project join; "" is none.
+func NewMerged(title, project string, all []api.Process) *Log {
+	l := newLog()
+	l.Title, l.Project = title, project
+	for _, p := range all {
+		l.addProcess(p)
+	}
+	return l
+}
+
+func newLog() *Log {
+	l := &Log{match: match{at: -1}, states: map[string]api.State{}}
+	l.view = view{window: &l.window, format: &l.format, follow: true}
+	return l
+}
+
+func (l *Log) addProcess(p api.Process) {
+	l.states[p.ID] = p.State
+	source := logmerge.NewSource(p, l.sources, look.Tints, text.Clean)
+	l.sources = append(l.sources, source)
+	for _, span := range source.Spans("") {
+		// Lines are already shown, so the process is new and all of its log follows them.
+		if l.reader.known {
+			span.From = 0
+		}
+		l.window.spans = append(l.window.spans, span)
+		l.format.addName(lineName{source.Label, source.Tint, span.Stream == "stderr", p.Kind == api.KindSession})
+	}
+}
+
+// UpdateProcesses updates the states of merged processes. New ones of the project join, and a
+// restarted one is read on.
+func (l *Log) UpdateProcesses(all []api.Process) {
+	for _, p := range all {
+		if before, known := l.states[p.ID]; known {
+			if l.states[p.ID] = p.State; before.Ended() && !p.State.Ended() {
+				l.reader.resume()
+			}
+		} else if l.Project != "" && logmerge.Of(p, l.Project, false) {
+			l.addProcess(p)
+			l.reader.resume()
+			l.reader.pending = nil // its answer would lack the new log
+		}
+	}
+}
+
+// SetState sets the state of the only process, and its last lines, shown until the log is read.
+func (l *Log) SetState(s api.State, tail []string) {
+	if l.states[l.ID] != s {
+		l.reader.resume()
+	}
+	l.states[l.ID], l.tail = s, tail
+}
+
+// Exclude keeps an existing process of the project from joining.
+func (l *Log) Exclude(p api.Process) {
+	if _, joined := l.states[p.ID]; !joined {
+		l.states[p.ID] = p.State
+	}
+}
+
+// SetSize sets the size of the log on the screen, and with it how many lines are needed.
+func (l *Log) SetSize(w, h int) {
+	l.format.w = w
+	l.view.setHeight(h)
+}
+
+// Following reports whether the end stays visible.
+func (l *Log) Following() bool { return l.view.follow }
+
+// Scroll moves the visible part by rows, up if negative. Scrolling up stops following.
+func (l *Log) Scroll(rows int) { l.view.scroll(rows) }
+
+// ScrollHalfPages moves the visible part by halves of its height.
+func (l *Log) ScrollHalfPages(halves int) {
+	l.view.scroll(halves * max(l.view.h-1, 2) / 2)
+}
+
+// ScrollToStart goes to the oldest line.
+func (l *Log) ScrollToStart() {
+	l.view.pauseFollowing()
+	l.reader.jump = &Request{kind: askStart}
+}
+
+// ScrollToEnd goes to the end and follows it.
+func (l *Log) ScrollToEnd() {
+	l.view.follow, l.view.skipped, l.format.left = true, 0, 0
+	if !l.reader.atEnd {
+		l.reader.jump = &Request{kind: askEnd}
+	}
+}
+
+func (l *Log) ToggleFollow() {
+	if l.view.follow {
+		l.view.pauseFollowing()
+		return
+	}
+	l.ScrollToEnd()
+}
+
+// ToggleWrap switches between wrapping long lines and scrolling sideways.
+func (l *Log) ToggleWrap() {
+	l.format.wrap, l.format.left = !l.format.wrap, 0
+	l.view.top.row = 0
+}
+
+// ToggleTimes shows or hides when each line was written.
+func (l *Log) ToggleTimes() { l.format.clock = !l.format.clock }
+
+// TogglePretty switches between structured lines in columns and raw ones.
+func (l *Log) TogglePretty() {
+	l.format.pretty = !l.format.pretty
+	for i := range l.window.lines {
+		line := &l.window.lines[i]
+		line.text, line.breaks, line.drawn = nil, nil, ""
+	}
+}
+
+const sideStep = 16
+
+// ScrollSideways scrolls by steps, to the left if negative, unless lines are wrapped.
+func (l *Log) ScrollSideways(steps int) {
+	if !l.format.wrap {
+		l.format.left = min(max(l.format.left+steps*sideStep, 0), maxLine)
+	}
+}

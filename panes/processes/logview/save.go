@@ -1,0 +1,78 @@
+package logview
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
+)
+
+// A CopyFunc writes a log to a file. It may run concurrently with the log.
+type CopyFunc func(context.Context, api.Engine, io.Writer) (written int64, err error)
+
+// CopyFunc returns a function that copies the whole log as of now: a single one byte for byte,
+// merged ones with the process's name before each line.
+func (l *Log) CopyFunc() CopyFunc {
+	if !l.window.isMerged() {
+		in := api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Max: 1 << 20, Exact: true}
+		return func(ctx context.Context, e api.Engine, to io.Writer) (int64, error) { return copyLog(ctx, e, in, to) }
+	}
+	spans := slices.Clone(l.window.spans)
+	for i := range spans {
+		spans[i].From, spans[i].To = 0, 0
+	}
+	return func(ctx context.Context, e api.Engine, to io.Writer) (int64, error) {
+		return copyMerged(ctx, e, spans, to)
+	}
+}
+
+// copyLog copies a log as of now. Parts dropped meanwhile are missing.
+func copyLog(ctx context.Context, e api.Engine, in api.ProcessLogInput, to io.Writer) (written int64, err error) {
+	end := int64(-1)
+	for {
+		out, err := api.ProcessLog.Call(ctx, e, in)
+		if err != nil {
+			return written, err
+		}
+		// Stop at the end found by the first call: a busy process might write faster than it is copied.
+		if end < 0 {
+			end = out.End
+		}
+		piece, err := out.Bytes()
+		if err == nil {
+			_, err = to.Write(piece)
+		}
+		written += int64(len(piece))
+		if err != nil || out.NextCursor >= end || len(piece) == 0 {
+			return written, err
+		}
+		next := out.NextCursor
+		in.Since = &next
+	}
+}
+
+// copyMerged copies logs as of now, each line with its process's name.
+func copyMerged(ctx context.Context, e api.Engine, spans []logmerge.Span, to io.Writer) (written int64, err error) {
+	all := logmerge.Forward(spans, maxLogChunk)
+	all.Rest = true
+	for {
+		line, ok, err := all.Next(ctx, e)
+		if err != nil || !ok {
+			return written, err
+		}
+		if line.Note != "" {
+			continue
+		}
+		sign := "|"
+		if line.Stream == "stderr" {
+			sign = "!"
+		}
+		n, err := fmt.Fprintf(to, "%s %s %s\n", line.Source.Label, sign, line.Text)
+		if written += int64(n); err != nil {
+			return written, err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package logview
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/logtext"
+)
+
+// A match is the pattern and the last match of a search.
+type match struct {
+	label  string // the pattern as typed; "" for none
+	re     *regexp.Regexp
+	serial int   // counts patterns, to invalidate cached lines
+	at     int64 // offset of the matching line, -1 for none
+	number int   // number of that match,
+	total  int   // and of all; 0 if unknown
+}
+
+// text describes the search: the pattern as typed, and the number of the match.
+func (m *match) text() string {
+	label := "/" + text.Clip(text.Clean(m.label), 20)
+	if m.total > 0 {
+		label += fmt.Sprintf(" %d/%d", m.number, m.total)
+	}
+	return label
+}
+
+// highlights returns the ranges of a line that match.
+func (m *match) highlights(plain string, ink look.Ink) (marks []logtext.TextMark) {
+	if m.re == nil {
+		return nil
+	}
+	for _, at := range m.re.FindAllStringIndex(plain, 100) {
+		if at[1] > at[0] {
+			marks = append(marks, logtext.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
+		}
+	}
+	return marks
+}
+
+// SetPattern sets the pattern; a nil one ends the search. label is the pattern as typed.
+func (l *Log) SetPattern(label string, re *regexp.Regexp) {
+	l.match = match{label: label, re: re, serial: l.match.serial + 1, at: -1}
+}
+
+// SearchText returns the pattern as typed; "" without one.
+func (l *Log) SearchText() string { return l.match.label }
+
+// A SavedView is a position in a log to return to.
+type SavedView struct {
+	Following bool
+
+	top   rowPosition
+	left  int
+	match match
+	spans []logmerge.Span // empty spans at the position in each log
+}
+
+// SaveView returns the current position.
+func (l *Log) SaveView() SavedView {
+	return SavedView{l.view.follow, l.view.top, l.format.left, l.match, l.window.spansTo(l.view.top.offset)}
+}
+
+// RestoreView returns to a position, with its pattern.
+func (l *Log) RestoreView(saved SavedView) {
+	// Lines drawn with the other pattern must be drawn again.
+	saved.match.serial = l.match.serial + 1
+	l.view.follow, l.view.top, l.format.left, l.match = saved.Following, saved.top, saved.left, saved.match
+	switch held := saved.top.offset >= l.window.start && saved.top.offset < l.window.end; {
+	// The lines at the position may have been dropped; then read them again.
+	case saved.Following && !l.reader.atEnd:
+		l.ScrollToEnd()
+	case !saved.Following && !held && len(saved.spans) == len(l.window.spans):
+		l.reader.jump = &Request{kind: askAround, spans: saved.spans}
+	}
+}
+
+// Searchable reports whether the log has lines, or never will have any.
+func (l *Log) Searchable() bool {
+	return l.reader.known && (len(l.window.lines) > 0 || l.reader.idle) || l.reader.err != nil && l.states[l.ID].Ended()
+}
+
+// A Result is the result of a search.
+type Result struct {
+	OK    bool
+	Match logmerge.Match
+	Ended bool // no more output will come
+
+	expr    string
+	request *Request
+	answer  Answer // the lines around the match if they were not held
+}
+
+// A SearchFunc searches for a match. It may run concurrently with the log.
+type SearchFunc func(context.Context, api.Engine) (Result, error)
+
+// searchStart returns the offset to search from: the last match, or the visible part.
+func (l *Log) searchStart(above bool) int64 {
+	switch {
+	case l.match.at >= 0 && above:
+		return l.match.at
+	case l.match.at >= 0:
+		return l.window.offsetAfter(l.match.at)
+	case l.view.follow:
+		return l.window.last
+	}
+	return l.view.top.offset
+}
+
+// SearchFunc returns a function to search all of the logs for the next match above or below; nil
+// without a pattern. If the line of the match is not loaded, the function reads the lines around
+// it.
+func (l *Log) SearchFunc(above bool) SearchFunc {
+	if l.match.re == nil || !l.reader.known {
+		return nil
+	}
+	// The search runs concurrently, so it gets copies.
+	spans := l.window.spans
+	held, place := slices.Clone(spans), make([]int64, len(spans))
+	for i, s := range l.window.spansTo(l.searchStart(above)) {
+		place[i] = s.To
+	}
+	r := &Request{kind: askAround, max: maxChunk(len(spans)), spans: slices.Clone(spans)}
+	expr, ended := l.match.re.String(), l.reader.idle
+	return func(ctx context.Context, e api.Engine) (f Result, err error) {
+		f.expr, f.Ended = expr, ended
+		f.Match, f.OK, err = logmerge.Find(ctx, e, held, place, expr, above)
+		if s := &held[f.Match.Span]; err != nil || !f.OK || f.Match.Offset >= s.From && f.Match.Offset < s.To {
+			return f, err
+		}
+		if err = logmerge.GoTo(ctx, e, r.spans, f.Match); err != nil {
+			return f, err
+		}
+		f.request = r
+		f.answer, err = r.Run(ctx, e)
+		return f, err
+	}
+}
+
+// ShowMatch shows the result of a search, unless the pattern has changed.
+func (l *Log) ShowMatch(f Result) {
+	if l.match.re == nil || f.expr != l.match.re.String() {
+		return
+	}
+	l.match.number, l.match.total = f.Match.Number, f.Match.Total
+	if !f.OK {
+		return
+	}
+	l.view.pauseFollowing()
+	if f.request != nil {
+		l.reader.pending, l.reader.jump = f.request, nil
+		l.AcceptAnswer(f.request, f.answer, nil)
+	}
+	if line := l.window.findLine(f.Match.Span, f.Match.Offset); line != nil {
+		l.match.at = line.offset
+		l.view.showLine(line.offset)
+	}
+}

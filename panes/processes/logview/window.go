@@ -1,0 +1,261 @@
+package logview
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"tandem/engine/api/logmerge"
+	"tandem/panes/logtext"
+)
+
+// Limits of a window.
+const (
+	maxWindowBytes = 1 << 20 // bytes held
+	maxWindowLines = 20_000  // lines held
+	maxLine        = 16 << 10
+)
+
+// A window is the part of the logs held in memory: consecutive lines. Lines of a single log keep
+// their offsets in it; those of merged logs get offsets of their own, because one position there
+// stands for a position in each.
+type window struct {
+	lines []heldLine
+	spans []logmerge.Span // of the lines held, in each log
+
+	start  int64 // offset of the first byte held
+	end    int64 // offset after the last one
+	oldest int64 // offset of the first byte available
+	last   int64 // end of the known bytes
+}
+
+// A heldLine is a line of the window, with cached results.
+type heldLine struct {
+	offset int64
+	raw    string // without its newline
+	open   bool   // its newline has not arrived
+	log    int    // index of its log
+	at     time.Time
+	from   int64 // its offset in its own log
+	next   int64 // offset of the next line there
+	text   *logtext.Line
+	breaks []int // first cells of its rows when wrapped
+	width  int   // of these rows
+	drawn  string
+	key    drawKey
+}
+
+// mergedBase is the offset of the first lines read of merged logs, so that lines before them fit
+// below.
+const mergedBase = 1 << 40
+
+// isMerged reports whether the window has lines of several logs.
+func (w *window) isMerged() bool { return len(w.spans) > 0 && !w.spans[0].Alone }
+
+// index returns the index of the line at offset, or of the one before it.
+func (w *window) index(offset int64) int {
+	i, ok := slices.BinarySearchFunc(w.lines, offset, func(line heldLine, o int64) int {
+		switch {
+		case line.offset < o:
+			return -1
+		case line.offset > o:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		i--
+	}
+	return max(i, 0)
+}
+
+// trim drops lines if there are too many: the first ones if head, else the last ones. It leaves
+// three quarters of the limit, so that it rarely has to copy.
+func (w *window) trim(head bool) {
+	if w.end-w.start <= maxWindowBytes && len(w.lines) <= maxWindowLines {
+		return
+	}
+	if head {
+		n := 0
+		for n < len(w.lines)-1 && (w.end-w.lines[n].offset > maxWindowBytes*3/4 || len(w.lines)-n > maxWindowLines*3/4) {
+			n++
+		}
+		w.lines = slices.Clone(w.lines[n:])
+		w.start = w.lines[0].offset
+		return
+	}
+	n := len(w.lines)
+	for n > 1 && (w.lines[n-1].offset-w.start > maxWindowBytes*3/4 || n > maxWindowLines*3/4) {
+		n--
+	}
+	if n < len(w.lines) {
+		w.end = w.lines[n].offset
+		w.lines = slices.Clone(w.lines[:n])
+	}
+}
+
+// replace makes an answer the only lines held. It returns the offset between those before and
+// after the requested position.
+func (w *window) replace(a Answer) int64 {
+	at := int64(mergedBase)
+	if !w.isMerged() {
+		at = w.spans[0].To
+	}
+	w.lines, w.start, w.end = nil, at, at
+	w.prepend(a.before)
+	w.append(a.after, a.open)
+	return at
+}
+
+// append adds lines after those held. It first drops the unfinished lines, because the new ones
+// include them.
+func (w *window) append(lines, open []logmerge.Line) {
+	// The unfinished lines come again, longer or complete.
+	for n := len(w.lines); n > 0 && w.lines[n-1].open; n-- {
+		w.lines = w.lines[:n-1]
+	}
+	for _, line := range lines {
+		i := logmerge.IndexOf(w.spans, line)
+		// Notes, as on lost bytes, are for the command line.
+		if line.Note != "" || i < 0 {
+			continue
+		}
+		w.skipDropped(line)
+		w.lines = appendSplit(w.lines, line, i, w.end)
+		w.end += line.Next - line.Offset
+		w.spans[i].To = line.Next
+	}
+	if w.isMerged() {
+		return
+	}
+	for _, line := range open {
+		w.skipDropped(line)
+		n := len(w.lines)
+		w.lines = appendSplit(w.lines, line, 0, w.end)
+		for i := range w.lines[n:] {
+			// The line will be read again from its start.
+			w.lines[n+i].open, w.lines[n+i].next = true, line.Offset
+		}
+	}
+}
+
+// skipDropped drops the lines held if the log has lost lines between them and line.
+func (w *window) skipDropped(line logmerge.Line) {
+	if !w.isMerged() && (line.Offset > w.end || len(w.lines) == 0) {
+		w.lines, w.start, w.end, w.spans[0].From = nil, line.Offset, line.Offset, line.Offset
+	}
+}
+
+// prepend adds lines before those held.
+func (w *window) prepend(lines []logmerge.Line) {
+	for _, line := range lines {
+		w.start -= line.Next - line.Offset
+	}
+	var before []heldLine
+	at := w.start
+	for _, line := range lines {
+		before = appendSplit(before, line, logmerge.IndexOf(w.spans, line), at)
+		at += line.Next - line.Offset
+	}
+	w.lines = append(before, w.lines...)
+}
+
+// appendSplit appends a line, in pieces if it is long.
+func appendSplit(lines []heldLine, line logmerge.Line, log int, at int64) []heldLine {
+	text, from := string(line.Text), line.Offset
+	for {
+		n, next := len(text), line.Next
+		if n > maxLine {
+			n = wholeRunes(text, maxLine)
+			next = from + int64(n)
+		}
+		lines = append(lines, heldLine{offset: at, raw: text[:n], log: log, at: line.At, from: from, next: next})
+		if text = text[n:]; text == "" {
+			return lines
+		}
+		// Each piece counts its own bytes, so that searching finds the right piece.
+		at, from = at+next-from, next
+	}
+}
+
+// wholeRunes returns the largest number of bytes of s up to n, but at least one, without cutting a
+// character.
+func wholeRunes(s string, n int) int {
+	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
+		if i == len(s) || utf8.RuneStart(s[i]) {
+			return i
+		}
+	}
+	return n
+}
+
+// dropFar drops lines if there are too many, like trim, and updates the spans of the rest. It
+// reports whether the last lines are gone.
+func (w *window) dropFar(head bool) (endDropped bool) {
+	n := len(w.lines)
+	if w.trim(head); len(w.lines) == n {
+		return false
+	}
+	for i := range w.spans {
+		s := &w.spans[i]
+		if head {
+			s.From = s.To
+		} else {
+			s.To = s.From
+		}
+	}
+	for k := range w.lines {
+		line := &w.lines[k]
+		if head {
+			line = &w.lines[len(w.lines)-1-k]
+			w.spans[line.log].From = line.from
+		} else {
+			w.spans[line.log].To = line.next
+		}
+	}
+	return !head
+}
+
+// updateOldest computes the offset of the first byte available.
+func (w *window) updateOldest() {
+	w.oldest = w.start
+	for _, s := range w.spans {
+		w.oldest -= max(s.From-s.Oldest, 0)
+	}
+}
+
+// spansTo returns empty spans at an offset.
+func (w *window) spansTo(offset int64) []logmerge.Span {
+	spans := slices.Clone(w.spans)
+	for i := range spans {
+		spans[i].To = spans[i].From
+	}
+	for i := range w.lines {
+		if line := &w.lines[i]; line.offset < offset {
+			spans[line.log].To = line.next
+		}
+	}
+	for i := range spans {
+		spans[i].From = spans[i].To
+	}
+	return spans
+}
+
+// offsetAfter returns the offset of the line after the one at offset.
+func (w *window) offsetAfter(offset int64) int64 {
+	i := w.index(offset)
+	if i+1 < len(w.lines) && w.lines[i].offset == offset {
+		return w.lines[i+1].offset
+	}
+	return offset + 1
+}
+
+// findLine returns the line at an offset of one of the logs; nil if it is not held.
+func (w *window) findLine(log int, from int64) *heldLine {
+	for i := range w.lines {
+		if line := &w.lines[i]; line.log == log && line.from == from {
+			return line
+		}
+	}
+	return nil
+}

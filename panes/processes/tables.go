@@ -1,0 +1,118 @@
+package processes
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
+)
+
+// tables are the tables the view can show: the local processes and those of the fleet.
+type tables struct {
+	env   panes.Env
+	local local
+	fleet *fleet
+}
+
+func newTables(env panes.Env) *tables {
+	return &tables{env: env, local: local{env: env}, fleet: newFleet(env)}
+}
+
+// shown returns the table on the screen.
+func (t *tables) shown() *Table {
+	if t.fleet.shown {
+		return &t.fleet.table
+	}
+	return &t.local.table
+}
+
+func (t *tables) selected() (api.Process, bool) { return t.shown().Selected() }
+
+// onShown returns an action on the table on the screen.
+func (t *tables) onShown(change func(*Table)) func() tea.Cmd {
+	return actionOf(func() { change(t.shown()) })
+}
+
+// refresh updates the rows, and shows the local ones if the fleet is gone.
+func (t *tables) refresh() {
+	t.local.refresh()
+	if t.env.News().Fleet == nil {
+		t.fleet.hide()
+	}
+}
+
+// fetch loads what is missing in h rows.
+func (t *tables) fetch(h int) tea.Cmd {
+	if t.fleet.shown {
+		return t.fleet.fetchRows(h)
+	}
+	return t.local.fetchMetrics()
+}
+
+// reveal puts the cursor on a local process. If the filter hides it, the filter is cleared.
+func (t *tables) reveal(id string) {
+	t.fleet.hide()
+	t.local.refresh()
+	t.local.table.Reveal(id)
+}
+
+// switchFleet switches between the processes of the fleet and the local ones. It reports whether
+// there is a fleet.
+func (t *tables) switchFleet() bool {
+	if t.fleet.shown {
+		t.fleet.hide()
+		return true
+	}
+	t.fleet.shown = t.env.News().Fleet != nil
+	return t.fleet.shown
+}
+
+// foldRow folds the group or project under the cursor.
+func (t *tables) foldRow() {
+	if t.fleet.shown {
+		t.fleet.toggleGroup()
+		return
+	}
+	t.local.table.ToggleFold()
+}
+
+func (t *tables) askGroup() tea.Cmd {
+	if !t.fleet.shown {
+		return t.env.Say("only a fleet's processes can be grouped", false)
+	}
+	t.fleet.askGroup()
+	return nil
+}
+
+func (t *tables) askFilter() tea.Cmd {
+	var names []string
+	for _, one := range t.env.News().Processes {
+		names = append(names, text.Clean(one.Name))
+	}
+	syntax := "words of any column; !word: without it; host:NAME"
+	if t.fleet.shown {
+		syntax += ", label:KEY=VALUE, state:failed, kind:session"
+	}
+	t.env.Ask(dialog.NewFilter("Show processes with", syntax, t.shown().Filter(), func(text string) tea.Cmd {
+		t.shown().SetFilter(text)
+		return nil
+	}).SuggestWords(names))
+	return nil
+}
+
+// clearMarksOrFilter removes the marks or, if there are none, the filter.
+func (t *tables) clearMarksOrFilter() {
+	if table := t.shown(); !table.ClearMarks() {
+		table.SetFilter("")
+	}
+}
+
+// tabRows returns the height of the tabs above the tables; 0 without a fleet.
+func (t *tables) tabRows() int { return panes.FleetTabRows(t.env.News()) }
+
+func (t *tables) clearKey() string {
+	return t.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
+}
