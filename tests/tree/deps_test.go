@@ -131,7 +131,7 @@ var layers = map[string]layer{
 	},
 	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server", "persist/datadir"},
+		[]string{"engine/api", "engine/api/client", "engine/sleep", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server", "persist/datadir"},
 		"tmux's command line is a client of the API: the engine runs the programs, the dashboard draws them",
 	},
 	"ui/cli/tmux/cells": {

@@ -43,8 +43,6 @@ var aboveLimit = []string{
 	"methods of type panes/terminal/Pane",
 	"methods of type ui/cli/app",
 	"methods of type ui/cli/project/composer",
-	"methods of type ui/cli/tmux/call",
-	"methods of type ui/cli/tmux/variables",
 	"methods of type ui/model",
 }
 

@@ -15,57 +15,36 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// storeBuffer adds data as the newest buffer, replacing one called name. Without a name the buffer
-// gets a generated one and counts towards buffer-limit. Empty data is ignored.
-func storeBuffer(c *call, name string, data []byte) {
-	if len(data) == 0 {
-		return
-	}
-	b := server.Buffer{Name: name, Data: data, Created: now()}
-	if name == "" {
-		b.Name, b.Auto = fmt.Sprintf("buffer%d", c.file.Next.Buffer), true
-		c.file.Next.Buffer++
-	}
-	c.removeBuffer(b.Name)
-	c.file.Buffers = append([]server.Buffer{b}, c.file.Buffers...)
-	// Buffers with a given name do not count, and stay until they are deleted.
-	limit, count := c.optionValue(server.Target{}, "buffer-limit").Int(), 0
-	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool {
-		if o.Auto {
-			count++
-		}
-		return o.Auto && count > max(limit, 1)
-	})
+// bufferCommands implements the commands about paste buffers.
+type bufferCommands struct {
+	state    *server.State
+	engine   *engine
+	formats  *formats
+	print    *printer
+	settings *settings
+	keyboard *keyboard
+	stdin    io.Reader
 }
 
-func (c *call) removeBuffer(name string) {
-	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == name })
-}
-
-// findBuffer returns the buffer named by -b, or the newest one.
-func findBuffer(c *call, cmd *command) (*server.Buffer, error) {
-	name := cmd.value('b')
-	for i := range c.file.Buffers {
-		if b := &c.file.Buffers[i]; b.Name == name || name == "" {
-			return b, nil
-		}
-	}
-	if name == "" {
-		return nil, errors.New("no buffers")
-	}
-	return nil, fmt.Errorf("no buffer %s", name)
+// store adds data as the newest buffer; without a name, as one subject to buffer-limit.
+func (c *bufferCommands) store(name string, data []byte) {
+	c.state.StoreBuffer(name, data, c.settings.optionValue(server.Target{}, "buffer-limit").Int())
 }
 
 // setBuffer implements set-buffer and load-buffer.
-func setBuffer(c *call, cmd *command, _ server.Target) error {
+func (c *bufferCommands) setBuffer(cmd *command, _ server.Target) error {
 	if cmd.has('n') {
-		return renameBuffer(c, cmd)
+		b, err := c.state.FindBuffer(cmd.value('b'))
+		if err == nil {
+			c.state.RenameBuffer(b.Name, cmd.value('n'))
+		}
+		return err
 	}
 	data := []byte(cmd.arg(0))
 	switch {
 	case cmd.name == "load-buffer":
 		var err error
-		if data, err = readFile(c, cmd.args[0]); err != nil {
+		if data, err = readFile(c.stdin, cmd.args[0]); err != nil {
 			return err
 		}
 	case len(cmd.args) == 0:
@@ -73,33 +52,17 @@ func setBuffer(c *call, cmd *command, _ server.Target) error {
 	}
 	name := cmd.value('b')
 	if cmd.has('a') {
-		if b, err := findBuffer(c, cmd); err == nil {
+		if b, err := c.state.FindBuffer(cmd.value('b')); err == nil {
 			data, name = append(slices.Clone(b.Data), data...), b.Name
 		}
 	}
-	storeBuffer(c, name, data)
+	c.store(name, data)
 	return nil
 }
 
-func renameBuffer(c *call, cmd *command) error {
-	b, err := findBuffer(c, cmd)
-	if err != nil {
-		return err
-	}
-	oldName, name := b.Name, cmd.value('n')
-	if oldName == name {
-		return nil
-	}
-	c.removeBuffer(name)
-	// The deletion has shifted the buffers, so b is stale.
-	b = &c.file.Buffers[slices.IndexFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == oldName })]
-	b.Name, b.Auto = name, false
-	return nil
-}
-
-func readFile(c *call, path string) ([]byte, error) {
+func readFile(stdin io.Reader, path string) ([]byte, error) {
 	if path == "-" {
-		return io.ReadAll(c.Stdin)
+		return io.ReadAll(stdin)
 	}
 	data, err := os.ReadFile(path)
 	return data, fileError(path, err)
@@ -123,13 +86,13 @@ func capitalize(text string) string {
 }
 
 // showBuffer implements show-buffer and save-buffer.
-func showBuffer(c *call, cmd *command, _ server.Target) error {
-	b, err := findBuffer(c, cmd)
+func (c *bufferCommands) showBuffer(cmd *command, _ server.Target) error {
+	b, err := c.state.FindBuffer(cmd.value('b'))
 	if err != nil {
 		return err
 	}
 	if cmd.name == "show-buffer" || cmd.args[0] == "-" {
-		_, err = c.out.Write(b.Data)
+		_, err = c.print.out.Write(b.Data)
 		return err
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -156,37 +119,37 @@ func bufferFacts(b server.Buffer) facts {
 	return facts{"buffer_name": b.Name, "buffer_size": len(b.Data), "buffer_created": b.Created, "buffer_sample": sample}
 }
 
-func listBuffers(c *call, cmd *command, _ server.Target) error {
+func (c *bufferCommands) listBuffers(cmd *command, _ server.Target) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
-	for _, b := range c.file.Buffers {
+	for _, b := range c.state.Buffers {
 		// Outside a list, buffer variables are those of the newest buffer.
 		all := bufferFacts(b)
-		scope := c.scope(server.Target{})
+		scope := c.formats.scope(server.Target{})
 		scope.Lookup = func(name string) (string, bool) {
 			if value, ok := all[name]; ok {
 				return formatValue(value), true
 			}
 			return "", false
 		}
-		c.printFiltered(cmd, scope, form)
+		c.print.filtered(cmd, scope, form)
 	}
 	return nil
 }
 
-func deleteBuffer(c *call, cmd *command, _ server.Target) error {
-	b, err := findBuffer(c, cmd)
+func (c *bufferCommands) deleteBuffer(cmd *command, _ server.Target) error {
+	b, err := c.state.FindBuffer(cmd.value('b'))
 	if err != nil {
 		if cmd.has('b') {
 			return fmt.Errorf("unknown buffer: %s", cmd.value('b'))
 		}
 		return errors.New("no buffer")
 	}
-	c.removeBuffer(b.Name)
+	c.state.RemoveBuffer(b.Name)
 	return nil
 }
 
-func pasteBuffer(c *call, cmd *command, at server.Target) error {
-	b, err := findBuffer(c, cmd)
+func (c *bufferCommands) pasteBuffer(cmd *command, at server.Target) error {
+	b, err := c.state.FindBuffer(cmd.value('b'))
 	if err != nil {
 		if cmd.has('b') {
 			return err
@@ -206,9 +169,9 @@ func pasteBuffer(c *call, cmd *command, at server.Target) error {
 		in = api.SessionWriteInput{Paste: text}
 	}
 	if cmd.has('d') {
-		if err := deleteBuffer(c, &command{flags: map[byte][]string{'b': {b.Name}}}, at); err != nil {
+		if err := c.deleteBuffer(&command{flags: map[byte][]string{'b': {b.Name}}}, at); err != nil {
 			return err
 		}
 	}
-	return c.typeInto(at, []api.SessionWriteInput{in})
+	return c.keyboard.typeInto(at, []api.SessionWriteInput{in})
 }

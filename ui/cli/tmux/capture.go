@@ -12,17 +12,8 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// maxScrollback is larger than any session's scrollback, to request all of it.
-const maxScrollback = 1 << 20
-
-// readScreen returns the scrollback of p followed by its screen, with escape sequences if ansi is
-// set.
-func (c *call) readScreen(p *server.Pane, ansi bool) (api.Screen, error) {
-	return callEngine(c, api.SessionScreen, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: maxScrollback, Ends: true})
-}
-
-func capturePane(c *call, cmd *command, at server.Target) error {
-	screen, err := c.readScreen(at.Pane, cmd.has('e'))
+func (c *bufferCommands) capturePane(cmd *command, at server.Target) error {
+	screen, err := c.engine.readScreen(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err
 	}
@@ -37,10 +28,10 @@ func capturePane(c *call, cmd *command, at server.Target) error {
 	}
 	text := selectLines(cmd, screen)
 	if cmd.has('p') {
-		fmt.Fprint(c.out, text)
+		fmt.Fprint(c.print.out, text)
 		return nil
 	}
-	storeBuffer(c, cmd.value('b'), []byte(text))
+	c.store(cmd.value('b'), []byte(text))
 	return nil
 }
 

@@ -56,7 +56,7 @@ func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	}
 	var names []cobra.Completion
 	for _, v := range verbs() {
-		if handlers()[v.name].run != nil {
+		if isSupported(v.name) {
 			names = append(names, v.name)
 		}
 	}

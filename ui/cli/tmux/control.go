@@ -28,8 +28,22 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
+// A lockedServer is a server that is locked while something uses it.
+type lockedServer interface {
+	lock() error
+	refreshState() error
+	runLocked(sequence []*command) error
+	commitState() error
+}
+
 // A control is the state of control mode.
 type control struct {
+	server  lockedServer
+	state   *server.State
+	engine  *engine
+	formats *formats
+	print   *printer
+
 	mu        sync.Mutex // held for one whole message, and while a command runs
 	out       io.Writer
 	number    int
@@ -43,14 +57,22 @@ type control struct {
 // enterSession attaches control mode to s. The caller holds x.mu.
 func (x *control) enterSession(s *server.Session) { x.session = s.ID }
 
-// controlMode implements `tmux -C`. With wrapped (-CC), the output is enclosed in the escape sequence
-// by which terminals recognize control mode. It runs args, then lines of standard input until an
-// empty one, the end, or the loss of the attached session.
-func controlMode(c *call, wrapped bool, args []string) error {
-	x := &control{out: c.out, session: -1, streams: map[string]context.CancelFunc{}, startedAt: now()}
-	c.control = x
-	ctx, stop := context.WithCancel(c.ctx)
-	c.ctx = ctx
+// runControl implements `tmux -C`.
+func (c *call) runControl(wrapped bool, args []string) error {
+	x := &control{
+		server: c, state: c.file.State, engine: c.engine, formats: c.formats, print: c.print,
+		out: c.print.out, session: -1, streams: map[string]context.CancelFunc{}, startedAt: time.Now(),
+	}
+	c.commands.clients.control = x
+	return x.run(c.Options, wrapped, args)
+}
+
+// run runs args, then lines of standard input until an empty one, the end, or the loss of the attached
+// session. With wrapped (-CC), the output is enclosed in the escape sequence by which terminals
+// recognize control mode.
+func (x *control) run(o Options, wrapped bool, args []string) error {
+	ctx, stop := context.WithCancel(x.engine.ctx)
+	x.engine.ctx = ctx
 	// Deferred calls run in reverse: stop the goroutines, then wait for them.
 	defer x.done.Wait()
 	defer stop()
@@ -58,30 +80,27 @@ func controlMode(c *call, wrapped bool, args []string) error {
 		fmt.Fprint(x.out, "\x1bP1000p")
 		defer fmt.Fprint(x.out, "\x1b\\")
 	}
-	if len(args) == 0 {
-		args = []string{"new-session"}
-	}
 	sequence, err := parseArguments(args)
-	if err := c.answerCommand(0, func() error {
+	if err := x.answerCommand(0, func() error {
 		if err != nil {
 			return err
 		}
-		return c.runLocked(sequence)
+		return x.server.runLocked(sequence)
 	}); err != nil {
 		_, _ = io.WriteString(x.out, "%exit\n")
 		return exitStatus(1)
 	}
-	c.watchEngine(ctx)
-	lines := bufio.NewScanner(c.Stdin)
+	x.watchEngine(ctx, o.Connect)
+	lines := bufio.NewScanner(o.Stdin)
 	lines.Buffer(nil, 1<<20) // set-buffer may exceed the default of 64 KiB
 	for lines.Scan() && lines.Text() != "" {
 		line := lines.Text()
-		_ = c.answerCommand(1, func() error { // the error is part of the reply
-			sequence, err := parseText(line, c.lookupEnv)
+		_ = x.answerCommand(1, func() error { // the error is part of the reply
+			sequence, err := parseText(line, x.formats.settings.lookupEnv)
 			if err != nil || len(sequence) == 0 {
 				return err
 			}
-			return c.runLocked(sequence)
+			return x.server.runLocked(sequence)
 		})
 		if x.hasLostSession() {
 			break
@@ -106,17 +125,16 @@ const sessionGone = -2
 // answerCommand calls run, writes its output between %begin and %end, or %error if it fails, and
 // then reports changes. Flags is the third field of tmux's %begin: 1 for commands from standard
 // input.
-func (c *call) answerCommand(flags int, run func() error) error {
-	x := c.control
+func (x *control) answerCommand(flags int, run func() error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	// Whether the reply ends with %end or %error is known only after the command.
 	var reply strings.Builder
-	c.out = &reply
+	x.print.out = &reply
 	err := run()
-	c.out = x.out
+	x.print.out = x.out
 	x.number++
-	head := fmt.Sprintf("%d %d %d", now().Unix(), x.number, flags)
+	head := fmt.Sprintf("%d %d %d", time.Now().Unix(), x.number, flags)
 	end := "%end"
 	if err != nil {
 		end = "%error"
@@ -126,16 +144,15 @@ func (c *call) answerCommand(flags int, run func() error) error {
 		}
 	}
 	fmt.Fprintf(x.out, "%%begin %s\n%s%s %s\n", head, reply.String(), end, head)
-	c.reportChanges()
+	x.reportChanges()
 	return err
 }
 
 // watchEngine reports changes made by others in the background, until ctx is cancelled. It uses its
 // own connection, as the watch occupies it.
-func (c *call) watchEngine(ctx context.Context) {
-	x := c.control
+func (x *control) watchEngine(ctx context.Context, connect func(context.Context) (*client.Client, error)) {
 	x.done.Go(func() {
-		e, err := c.Connect(ctx)
+		e, err := connect(ctx)
 		if err != nil {
 			return
 		}
@@ -147,7 +164,7 @@ func (c *call) watchEngine(ctx context.Context) {
 			switch event.Type {
 			case api.EventKept, api.EventLayout, api.EventProcess:
 				x.mu.Lock()
-				c.reportChanges()
+				x.reportChanges()
 				x.mu.Unlock()
 			}
 		}
@@ -155,18 +172,15 @@ func (c *call) watchEngine(ctx context.Context) {
 }
 
 // reportChanges reloads the server and writes notifications for its differences from the state
-// reported before. The caller holds c.control.mu.
-func (c *call) reportChanges() {
-	x := c.control
-	file, err := server.Open(c.path)
-	if err != nil {
+// reported before. The caller holds x.mu.
+func (x *control) reportChanges() {
+	if err := x.server.lock(); err != nil {
 		return
 	}
-	c.file = file
-	if err := c.refreshState(); err == nil {
-		x.writeChanges(c)
+	if err := x.server.refreshState(); err == nil {
+		x.writeChanges()
 	}
-	_ = c.commitState() // on failure the next command commits
+	_ = x.server.commitState() // on failure the next command commits
 }
 
 // A notification holds the lines to write when a thing appears, changes and disappears. A thing has
@@ -175,12 +189,12 @@ type notification struct{ added, changed, removed string }
 
 // collectNotifications returns the notifications for everything in the server by key, and the keys
 // in the order of writing.
-func (c *call) collectNotifications() (order []string, all map[string]notification) {
+func (x *control) collectNotifications() (order []string, all map[string]notification) {
 	all = map[string]notification{}
 	add := func(key string, n notification) { order, all[key] = append(order, key), n }
-	for _, s := range c.file.SessionsByName() {
+	for _, s := range x.state.SessionsByName() {
 		add(fmt.Sprintf("session $%d", s.ID), notification{"%sessions-changed", fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name), "%sessions-changed"})
-		entered, event := s.ID == c.control.session, "%unlinked-window"
+		entered, event := s.ID == x.session, "%unlinked-window"
 		if entered {
 			event = "%window"
 		}
@@ -188,7 +202,7 @@ func (c *call) collectNotifications() (order []string, all map[string]notificati
 			id := fmt.Sprintf("@%d", w.ID)
 			add(event+id, notification{event + "-add " + id, event + "-renamed " + id + " " + w.Name, event + "-close " + id})
 			if entered {
-				layout := c.scope(server.Target{Session: s, Window: w}).Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}")
+				layout := x.formats.expand(server.Target{Session: s, Window: w}, "%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}")
 				add("layout "+id, notification{changed: layout})
 				add("pane "+id, notification{changed: fmt.Sprintf("%%window-pane-changed %s %%%d", id, w.ActivePane().ID)})
 			}
@@ -204,8 +218,8 @@ func (c *call) collectNotifications() (order []string, all map[string]notificati
 
 // writeChanges writes the notifications for differences from the state reported before. The first
 // time, it writes only those of sessions.
-func (x *control) writeChanges(c *call) {
-	order, current := c.collectNotifications()
+func (x *control) writeChanges() {
+	order, current := x.collectNotifications()
 	var lines []string
 	for _, key := range order {
 		old, known := x.reported[key]
@@ -228,14 +242,14 @@ func (x *control) writeChanges(c *call) {
 		}
 	}
 	x.reported = current
-	x.followPanes(c)
+	x.followPanes()
 }
 
 // followPanes starts copying the output of new panes of the attached session and stops for removed
 // ones. Panes created since control mode began are copied from their start, others from now on.
-func (x *control) followPanes(c *call) {
+func (x *control) followPanes() {
 	panes := map[string]int{}
-	for _, at := range c.file.ListPanes(func(at server.Target) bool { return at.Session.ID == x.session }) {
+	for _, at := range x.state.ListPanes(func(at server.Target) bool { return at.Session.ID == x.session }) {
 		panes[at.Pane.Terminal] = at.Pane.ID
 	}
 	if x.session >= 0 && len(panes) == 0 {
@@ -248,7 +262,7 @@ func (x *control) followPanes(c *call) {
 		}
 	}
 	for terminal, pane := range panes {
-		process := c.knownProcesses()[terminal]
+		process := x.engine.knownProcesses()[terminal]
 		if x.streams[terminal] != nil || process.Terminal == nil {
 			continue
 		}
@@ -256,11 +270,11 @@ func (x *control) followPanes(c *call) {
 		if process.StartedAt.Before(x.startedAt) {
 			since = process.Terminal.Bytes
 		}
-		ctx, stop := context.WithCancel(c.ctx)
+		ctx, stop := context.WithCancel(x.engine.ctx)
 		x.streams[terminal] = stop
-		e := c.engine // read under x.mu, which the goroutine does not hold
+		conn := x.engine.conn // read under x.mu, which the goroutine does not hold
 		x.done.Go(func() {
-			x.streamOutput(ctx, e, api.ProcessLogInput{ID: terminal, Since: &since, WaitMS: maxLogWait, Exact: true}, pane)
+			x.streamOutput(ctx, conn, api.ProcessLogInput{ID: terminal, Since: &since, WaitMS: maxLogWait, Exact: true}, pane)
 		})
 	}
 }

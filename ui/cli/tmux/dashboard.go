@@ -66,18 +66,35 @@ func (t *tree) replaceLeaves(ids []string, replacement **tree) *tree {
 	return t
 }
 
-// windowTree converts a cell of w's layout to splits of the dashboard.
-func windowTree(c *call, w *server.Window, cell *cells.Cell) *tree {
-	if cell.Kind == cells.Leaf {
-		id := w.PaneByID(cell.Pane).Terminal
-		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.knownProcesses()[id].Name}}
-	}
-	return groupTree(c, w, cell.Kind, cell.Children)
+// A dashboard collects what a call changes about the dashboard.
+type dashboard struct {
+	engine   *engine
+	changed  []*server.Window // windows to update
+	removed  []string         // ids of the engine's sessions to close
+	movedOut []string         // ids of those to take out of their tab
+	swapped  [][2]string      // ids of those to swap
+	command  []string         // command line to run as the dashboard at the end; nil if none
 }
 
-func groupTree(c *call, w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
+// markChanged schedules w for an update.
+func (d *dashboard) markChanged(w *server.Window) {
+	if !slices.Contains(d.changed, w) {
+		d.changed = append(d.changed, w)
+	}
+}
+
+// windowTree converts a cell of w's layout to splits of the dashboard.
+func (d *dashboard) windowTree(w *server.Window, cell *cells.Cell) *tree {
+	if cell.Kind == cells.Leaf {
+		id := w.PaneByID(cell.Pane).Terminal
+		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: d.engine.knownProcesses()[id].Name}}
+	}
+	return d.groupTree(w, cell.Kind, cell.Children)
+}
+
+func (d *dashboard) groupTree(w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
 	if len(children) == 1 {
-		return windowTree(c, w, children[0])
+		return d.windowTree(w, children[0])
 	}
 	size := func(cell *cells.Cell) int {
 		begin, end := cell.Span(axis)
@@ -90,18 +107,18 @@ func groupTree(c *call, w *server.Window, axis cells.Kind, children []*cells.Cel
 	}
 	return &tree{
 		LayoutNode: api.LayoutNode{Axis: string(axis), Share: min(size(children[0])*api.LayoutShare/max(total, 1), api.LayoutShare)},
-		first:      windowTree(c, w, children[0]), second: groupTree(c, w, axis, children[1:]),
+		first:      d.windowTree(w, children[0]), second: d.groupTree(w, axis, children[1:]),
 	}
 }
 
-// updateDashboard applies the changes of this call to the layout of the dashboard.
-func (c *call) updateDashboard() error {
-	if len(c.changed) == 0 && len(c.removed) == 0 {
+// update applies the changes of this call to the layout of the dashboard.
+func (d *dashboard) update() error {
+	if len(d.changed) == 0 && len(d.removed) == 0 {
 		return nil
 	}
-	changed, closed, apart, swapped := c.changed, c.removed, c.movedOut, c.swapped
-	c.changed, c.removed, c.movedOut, c.swapped = nil, nil, nil, nil
-	return changeLayout(c, func(l *api.Layout) {
+	changed, closed, apart, swapped := d.changed, d.removed, d.movedOut, d.swapped
+	d.changed, d.removed, d.movedOut, d.swapped = nil, nil, nil, nil
+	return d.changeLayout(func(l *api.Layout) {
 		// Swap first, while both sessions are still in their tabs.
 		for _, pair := range swapped {
 			swapSessions(l, pair)
@@ -112,8 +129,8 @@ func (c *call) updateDashboard() error {
 		l.Closed = l.Closed[max(len(l.Closed)-api.MaxClosed, 0):]
 		for _, w := range changed {
 			if len(w.Panes) > 0 {
-				at := putWindow(c, l, w)
-				if c.dashboard != nil {
+				at := d.putWindow(l, w)
+				if d.command != nil {
 					l.Current = at
 				}
 			}
@@ -121,17 +138,17 @@ func (c *call) updateDashboard() error {
 	}, false)
 }
 
-// showInDashboard switches open dashboards to w.
-func (c *call) showInDashboard(w *server.Window) error {
-	return changeLayout(c, func(l *api.Layout) { l.Current = putWindow(c, l, w) }, true)
+// show switches open dashboards to w.
+func (d *dashboard) show(w *server.Window) error {
+	return d.changeLayout(func(l *api.Layout) { l.Current = d.putWindow(l, w) }, true)
 }
 
 // changeLayout applies change to the stored layout of the dashboard. It retries if someone else
 // stored one in between, so change may run several times. Callers forbidden to change the user's
 // layout skip it without an error.
-func changeLayout(c *call, change func(*api.Layout), show bool) error {
+func (d *dashboard) changeLayout(change func(*api.Layout), show bool) error {
 	for range 20 {
-		stored, err := callEngine(c, api.LayoutGet, api.Empty{})
+		stored, err := callEngine(d.engine, api.LayoutGet, api.Empty{})
 		if err != nil {
 			return ignoreForbidden(err)
 		}
@@ -141,7 +158,7 @@ func changeLayout(c *call, change func(*api.Layout), show bool) error {
 		}
 		change(&l)
 		l.Current = max(min(l.Current, len(l.Tabs)-1), 0)
-		_, err = callEngine(c, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: stored.Revision, Show: show})
+		_, err = callEngine(d.engine, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: stored.Revision, Show: show})
 		if !errors.Is(err, api.CodeConflict) {
 			return ignoreForbidden(err)
 		}
@@ -158,7 +175,7 @@ func ignoreForbidden(err error) error {
 
 // putWindow places w in the tab containing most of its panes, or in a new one, and returns the index
 // of the tab.
-func putWindow(c *call, l *api.Layout, w *server.Window) int {
+func (d *dashboard) putWindow(l *api.Layout, w *server.Window) int {
 	var ids []string
 	for _, p := range w.Panes {
 		ids = append(ids, p.Terminal)
@@ -175,7 +192,7 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 			tab, maxShared = i, n
 		}
 	}
-	root := windowTree(c, w, w.Layout)
+	root := d.windowTree(w, w.Layout)
 	if tab < 0 {
 		removeFromTabs(l, ids)
 		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: root.appendNodes(nil)})

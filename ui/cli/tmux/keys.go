@@ -62,7 +62,14 @@ func parseKey(name string) (string, bool) {
 	return "", false
 }
 
-func sendKeys(c *call, cmd *command, at server.Target) error {
+// A keyboard types into panes.
+type keyboard struct {
+	engine   *engine
+	formats  *formats
+	settings *settings
+}
+
+func (k *keyboard) sendKeys(cmd *command, at server.Target) error {
 	times := 1
 	if cmd.has('N') {
 		var err error
@@ -78,12 +85,12 @@ func sendKeys(c *call, cmd *command, at server.Target) error {
 	for range times {
 		for _, word := range cmd.args {
 			if cmd.has('F') {
-				word = c.scope(at).Expand(word)
+				word = k.formats.expand(at, word)
 			}
 			inputs = appendInput(cmd, inputs, word)
 		}
 	}
-	return c.typeInto(at, inputs)
+	return k.typeInto(at, inputs)
 }
 
 // appendInput appends the input for one argument of send-keys: a key, or else text.
@@ -111,22 +118,22 @@ func appendInput(cmd *command, inputs []api.SessionWriteInput, word string) []ap
 
 // typeInto types into a pane, or into all panes of its window with synchronize-panes. Exited panes
 // and those with disabled input are skipped.
-func (c *call) typeInto(at server.Target, inputs []api.SessionWriteInput) error {
+func (k *keyboard) typeInto(at server.Target, inputs []api.SessionWriteInput) error {
 	panes := []*server.Pane{at.Pane}
-	if c.optionValue(at, "synchronize-panes").IsOn() {
+	if k.settings.optionValue(at, "synchronize-panes").IsOn() {
 		panes = at.Window.Panes
 	}
-	e, err := c.connectEngine()
+	e, err := k.engine.connect()
 	if err != nil {
 		return err
 	}
 	for _, p := range panes {
-		if p.InputOff || !c.isAlive(p) {
+		if p.InputOff || !k.engine.isAlive(p) {
 			continue
 		}
 		for _, in := range mergeInputs(inputs) {
 			in.ID = p.Terminal
-			if err := api.TypeInto(c.ctx, e, in); err != nil {
+			if err := api.TypeInto(k.engine.ctx, e, in); err != nil {
 				return err
 			}
 		}
@@ -147,14 +154,14 @@ func mergeInputs(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 	return all
 }
 
-func sendPrefix(c *call, cmd *command, at server.Target) error {
+func (k *keyboard) sendPrefix(cmd *command, at server.Target) error {
 	option := "prefix"
 	if cmd.has('2') {
 		option = "prefix2"
 	}
-	name, ok := parseKey(string(c.optionValue(at, option)))
+	name, ok := parseKey(string(k.settings.optionValue(at, option)))
 	if !ok {
 		return nil // the prefix may be None
 	}
-	return c.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
+	return k.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
 }

@@ -54,25 +54,37 @@ func sizeError(cmd *command, percent bool) error {
 	return errors.New("lines invalid")
 }
 
-func splitWindow(c *call, cmd *command, at server.Target) error {
+// paneCommands implements the commands about panes.
+type paneCommands struct {
+	state     *server.State
+	engine    *engine
+	targets   *targets
+	formats   *formats
+	print     *printer
+	settings  *settings
+	programs  *programs
+	dashboard *dashboard
+}
+
+func (c *paneCommands) splitWindow(cmd *command, at server.Target) error {
 	s, err := parseSplit(cmd, at)
 	if err != nil {
 		return err
 	}
-	prog, err := parseProgram(c, cmd, at)
+	prog, err := c.programs.parse(cmd, at)
 	if err != nil {
 		return err
 	}
-	p := c.newPane()
+	p := c.state.NewPane()
 	w := at.Window
 	if !w.InsertPane(p, at.Pane, s) {
-		c.file.Next.Pane-- // the id was never shown
+		c.state.Next.Pane-- // the id was never shown
 		return errors.New("no space for new pane")
 	}
 	cell := w.Layout.FindPane(p.ID)
 	prog.w, prog.h = cell.W, cell.H
-	prog.name = at.Session.Name + ":" + cmp.Or(c.programName(prog.argv), w.Name)
-	if err := c.startProgram(p, at, prog); err != nil {
+	prog.name = at.Session.Name + ":" + cmp.Or(c.settings.programName(prog.argv), w.Name)
+	if err := c.programs.start(p, at, prog); err != nil {
 		w.RemovePane(p) // undo the split
 		return err
 	}
@@ -80,21 +92,21 @@ func splitWindow(c *call, cmd *command, at server.Target) error {
 	if !cmd.has('d') {
 		w.SelectPane(p)
 	}
-	if err := c.applyLayout(w); err != nil {
+	if err := c.programs.applyLayout(w); err != nil {
 		return err
 	}
 	at.Pane = p
-	c.printCreated(cmd, at, paneTemplate)
+	c.print.created(cmd, at, paneTemplate)
 	return nil
 }
 
-func killPane(c *call, cmd *command, at server.Target) error {
-	return c.killPanes(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
+func (c *paneCommands) killPane(cmd *command, at server.Target) error {
+	return c.programs.killPanes(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
 }
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
 
-func listPanes(c *call, cmd *command, at server.Target) (err error) {
+func (c *paneCommands) listPanes(cmd *command, at server.Target) (err error) {
 	form, want := paneLine, server.TargetWindow
 	switch {
 	case cmd.has('a'):
@@ -102,19 +114,19 @@ func listPanes(c *call, cmd *command, at server.Target) (err error) {
 	case cmd.has('s'):
 		form, want = "#{window_index}."+paneLine, server.TargetSession
 	}
-	if at, err = c.findTarget(cmd, 't', want); err != nil {
+	if at, err = c.targets.find(cmd, 't', want); err != nil {
 		return err
 	}
-	for _, one := range c.file.ListPanes(func(one server.Target) bool {
+	for _, one := range c.state.ListPanes(func(one server.Target) bool {
 		return want == server.TargetNone || one.Session == at.Session && (want == server.TargetSession || one.Window == at.Window)
 	}) {
-		c.printItem(cmd, one, form)
+		c.print.item(cmd, one, form)
 	}
 	return nil
 }
 
 // selectPane implements select-pane and last-pane.
-func selectPane(c *call, cmd *command, at server.Target) error {
+func (c *paneCommands) selectPane(cmd *command, at server.Target) error {
 	to := at.Pane
 	if cmd.name == "last-pane" || cmd.has('l') {
 		if to = at.Window.LastPane(); to == nil {
@@ -139,14 +151,14 @@ func selectPane(c *call, cmd *command, at server.Target) error {
 	}
 	switch {
 	case cmd.has('g'):
-		c.printLines(string(c.optionValue(at, "window-style")))
+		c.print.lines(string(c.settings.optionValue(at, "window-style")))
 		return nil
 	case cmd.has('T'):
-		return setTitle(c, at, cmd.value('T'))
+		return c.setTitle(at, cmd.value('T'))
 	}
 	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == active)
 	at.Window.SelectPane(to)
-	c.markChanged(at.Window)
+	c.dashboard.markChanged(at.Window)
 	return nil
 }
 
@@ -159,24 +171,24 @@ func setStyle(p *server.Pane, style string) {
 }
 
 // setTitle sets a pane's title and renames its session in the dashboard to match.
-func setTitle(c *call, at server.Target, title string) error {
-	at.Pane.Title = c.scope(at).Expand(title)
-	name := c.freeName(at.Pane.Title)
-	if name == "" || at.Pane.Adopted || !c.isAlive(at.Pane) {
+func (c *paneCommands) setTitle(at server.Target, title string) error {
+	at.Pane.Title = c.formats.expand(at, title)
+	name := c.engine.freeName(at.Pane.Title)
+	if name == "" || at.Pane.Adopted || !c.engine.isAlive(at.Pane) {
 		return nil
 	}
-	if _, err := c.connectEngine(); err != nil {
+	if _, err := c.engine.connect(); err != nil {
 		return err
 	}
-	in := api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.processes[at.Pane.Terminal].Revision}
-	process, err := callEngine(c, api.SessionRename, in)
-	if err == nil && c.processes != nil {
-		c.processes[at.Pane.Terminal] = process
+	in := api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.engine.processes[at.Pane.Terminal].Revision}
+	process, err := callEngine(c.engine, api.SessionRename, in)
+	if err == nil && c.engine.processes != nil {
+		c.engine.processes[at.Pane.Terminal] = process
 	}
 	return nil // a title unfit as a name is still a title
 }
 
-func swapPane(c *call, cmd *command, to server.Target) error {
+func (c *paneCommands) swapPane(cmd *command, to server.Target) error {
 	from, err := to, error(nil)
 	switch {
 	case cmd.has('U'):
@@ -184,7 +196,7 @@ func swapPane(c *call, cmd *command, to server.Target) error {
 	case cmd.has('D'):
 		from.Pane = to.Window.StepPane(to.Pane, 1)
 	default:
-		from, err = c.findTarget(cmd, 's', server.TargetPane)
+		from, err = c.targets.find(cmd, 's', server.TargetPane)
 	}
 	if err != nil {
 		return err
@@ -198,7 +210,7 @@ func swapPane(c *call, cmd *command, to server.Target) error {
 	leafA.Pane, leafB.Pane = to.Pane.ID, from.Pane.ID
 	switch {
 	case a != b:
-		c.swapped = append(c.swapped, [2]string{from.Pane.Terminal, to.Pane.Terminal})
+		c.dashboard.swapped = append(c.dashboard.swapped, [2]string{from.Pane.Terminal, to.Pane.Terminal})
 		a.Panes[slices.Index(a.Panes, from.Pane)], b.Panes[slices.Index(b.Panes, to.Pane)] = to.Pane, from.Pane
 		a.Stack, b.Stack = renumberStack(a.Stack, from.Pane.ID, to.Pane.ID), renumberStack(b.Stack, to.Pane.ID, from.Pane.ID)
 	case !cmd.has('d') || a.ActivePane() == from.Pane:
@@ -208,7 +220,7 @@ func swapPane(c *call, cmd *command, to server.Target) error {
 	}
 	for _, w := range []*server.Window{a, b} {
 		w.Zoomed = w.Zoomed && cmd.has('Z')
-		if err := c.applyLayout(w); err != nil {
+		if err := c.programs.applyLayout(w); err != nil {
 			return err
 		}
 	}
@@ -226,8 +238,8 @@ func renumberStack(stack []int, from, to int) []int {
 }
 
 // joinPane implements join-pane and move-pane.
-func joinPane(c *call, cmd *command, to server.Target) error {
-	from, err := c.findTarget(cmd, 's', server.TargetPane)
+func (c *paneCommands) joinPane(cmd *command, to server.Target) error {
+	from, err := c.targets.find(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err
 	}
@@ -244,66 +256,27 @@ func joinPane(c *call, cmd *command, to server.Target) error {
 	}
 	// Remove it only now: a failed insertion must leave the pane in its window.
 	if source != to.Window {
-		c.file.RemovePane(from)
+		c.state.RemovePane(from)
 	}
 	if !cmd.has('d') {
 		to.Window.SelectPane(from.Pane)
 		to.Session.ShowWindow(to.Window)
 	}
 	if len(source.Panes) > 0 {
-		if err := c.applyLayout(source); err != nil {
+		if err := c.programs.applyLayout(source); err != nil {
 			return err
 		}
 	}
-	return c.applyLayout(to.Window)
+	return c.programs.applyLayout(to.Window)
 }
 
-func breakPane(c *call, cmd *command, _ server.Target) error {
-	from, err := c.findTarget(cmd, 's', server.TargetPane)
-	if err != nil {
-		return err
-	}
-	at := from
-	if cmd.has('t') {
-		if at, err = c.findTarget(cmd, 't', server.TargetIndex); err != nil {
-			return err
-		}
-	}
-	index, err := indexFor(c, cmd, at, "index in use: %d")
-	if err != nil {
-		return err
-	}
-	w := from.Window
-	if len(w.Panes) == 1 {
-		from.Session.RemoveWindow(w)
-		w.Index = index
-	} else {
-		source := w
-		w.RemovePane(from.Pane)
-		c.movedOut = append(c.movedOut, from.Pane.Terminal)
-		w = makeWindow(c, from.Pane, index, source.Layout.W, source.Layout.H)
-		w.Name = c.programName(from.Pane.Argv)
-		if err := c.applyLayout(source); err != nil {
-			return err
-		}
-	}
-	at = server.Target{Session: at.Session, Window: w, Pane: from.Pane}
-	at.Session.AddWindow(w)
-	w.SetName(cmd.value('n'))
-	if !cmd.has('d') {
-		at.Session.ShowWindow(w)
-	}
-	c.printCreated(cmd, at, paneTemplate)
-	return c.applyLayout(w)
-}
-
-func resizePane(c *call, cmd *command, at server.Target) error {
+func (c *paneCommands) resizePane(cmd *command, at server.Target) error {
 	w := at.Window
 	if cmd.has('Z') {
 		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
 			w.SelectPane(at.Pane)
 		}
-		return c.applyLayout(w)
+		return c.programs.applyLayout(w)
 	}
 	w.Zoomed = false
 	by, err := parseAdjustment(cmd)
@@ -333,7 +306,7 @@ func resizePane(c *call, cmd *command, at server.Target) error {
 		}
 	}
 	w.Preset = -1 // no longer the preset, so next-layout starts with the first one
-	return c.applyLayout(w)
+	return c.programs.applyLayout(w)
 }
 
 // directions returns the flags for moving a border, in tmux's order of precedence.
@@ -380,15 +353,15 @@ func parseSize(text string, total int) (int, error) {
 }
 
 // respawnPane implements respawn-pane: it starts a new program in an existing pane.
-func respawnPane(c *call, cmd *command, at server.Target) error {
-	if c.isAlive(at.Pane) && !cmd.has('k') {
-		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
+func (c *paneCommands) respawnPane(cmd *command, at server.Target) error {
+	if c.engine.isAlive(at.Pane) && !cmd.has('k') {
+		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.formats.expand(at, "#P"))
 	}
-	return respawnProgram(c, cmd, at)
+	return c.respawnProgram(cmd, at)
 }
 
-func respawnProgram(c *call, cmd *command, at server.Target) error {
-	prog, err := parseProgram(c, cmd, at)
+func (c *paneCommands) respawnProgram(cmd *command, at server.Target) error {
+	prog, err := c.programs.parse(cmd, at)
 	if err != nil {
 		return err
 	}
@@ -400,30 +373,30 @@ func respawnProgram(c *call, cmd *command, at server.Target) error {
 		prog.cwd = p.CWD
 	}
 	old := *p
-	prog.w, prog.h, prog.name = cell.W, cell.H, cmp.Or(p.Title, at.Session.Name+":"+c.programName(prog.argv))
-	if err := c.killProgram(p); err != nil {
+	prog.w, prog.h, prog.name = cell.W, cell.H, cmp.Or(p.Title, at.Session.Name+":"+c.settings.programName(prog.argv))
+	if err := c.programs.kill(p); err != nil {
 		return err
 	}
 	p.Adopted, p.Pipe = false, ""
-	if err := c.startProgram(p, at, prog); err != nil {
+	if err := c.programs.start(p, at, prog); err != nil {
 		return err
 	}
 	if !old.Adopted {
-		c.removed = append(c.removed, old.Terminal)
+		c.dashboard.removed = append(c.dashboard.removed, old.Terminal)
 	}
-	c.markChanged(at.Window)
+	c.dashboard.markChanged(at.Window)
 	return nil
 }
 
-func respawnWindow(c *call, cmd *command, at server.Target) error {
+func (c *paneCommands) respawnWindow(cmd *command, at server.Target) error {
 	for _, p := range at.Window.Panes {
-		if c.isAlive(p) && !cmd.has('k') {
+		if c.engine.isAlive(p) && !cmd.has('k') {
 			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)
 		}
 	}
 	at.Pane = at.Window.Panes[0]
-	if err := c.killPanes(func(one server.Target) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
+	if err := c.programs.killPanes(func(one server.Target) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
 		return err
 	}
-	return respawnProgram(c, cmd, at)
+	return c.respawnProgram(cmd, at)
 }

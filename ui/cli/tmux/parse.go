@@ -129,7 +129,7 @@ func parseCommand(words []string) (*command, error) {
 		return nil, err
 	}
 	switch {
-	case handlers()[c.name].run == nil:
+	case !isSupported(c.name):
 	case len(c.args) < c.minArgs:
 		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.minArgs)
 	case c.maxArgs >= 0 && len(c.args) > c.maxArgs:
@@ -152,7 +152,7 @@ func parseFlags(v verb, words []string) (c *command, err error) {
 		}
 	}
 	c.args = words
-	for _, flag := range []byte(handlers()[c.name].unsupported) {
+	for _, flag := range []byte(commands{}.handlers()[c.name].unsupported) {
 		if c.has(flag) {
 			return nil, fmt.Errorf("%s -%c is not supported by tandem", c.name, flag)
 		}

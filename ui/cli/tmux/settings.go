@@ -2,280 +2,136 @@ package tmux
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"tandem/engine/api"
+	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
 
+// settings are the options and the environment in effect: those of the server over the caller's
+// environment.
+type settings struct {
+	state   *server.State
+	environ []string // the caller's, as "NAME=value"
+}
+
+// lookupEnv returns a variable of environ; "" if it is unset.
+func lookupEnv(environ []string, name string) string {
+	for _, pair := range slices.Backward(environ) { // the last of repeated variables counts
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// lookupEnv returns a variable of the caller; "" if it is unset.
+func (s *settings) lookupEnv(name string) string { return lookupEnv(s.environ, name) }
+
 // optionValue returns the value of an option in effect at a target. Unless it was set, default-shell
 // is the caller's shell.
-func (c *call) optionValue(at server.Target, name string) server.Value {
-	value, set, _ := c.file.LookupOption(at, name)
+func (s *settings) optionValue(at server.Target, name string) server.Value {
+	value, set, _ := s.state.LookupOption(at, name)
 	if name == "default-shell" && !set {
-		value = server.Value(cmp.Or(c.lookupEnv("SHELL"), string(value)))
+		value = server.Value(cmp.Or(s.lookupEnv("SHELL"), string(value)))
 	}
 	return value
 }
 
-// optionLevel returns the level on which a command sets an option of level. An empty level, as of user
-// options, leaves the choice to the flags.
-func optionLevel(cmd *command, level server.Level) server.Level {
-	switch {
-	case level == server.LevelPane && !cmd.has('p'):
-		return server.LevelWindow
-	case level != "":
-		return level
-	case cmd.has('s'):
-		return server.LevelServer
-	case cmd.has('p'):
-		return server.LevelPane
-	case cmd.has('w') || strings.Contains(cmd.name, "window-option"):
-		return server.LevelWindow
-	}
-	return server.LevelSession
+// baseIndex returns the index of a session's first window.
+func (s *settings) baseIndex(session *server.Session) int {
+	return s.optionValue(server.Target{Session: session}, "base-index").Int()
 }
 
-// findOptions returns the set of options addressed by a command on a level, and the object it belongs
-// to.
-func findOptions(c *call, cmd *command, level server.Level) (set *server.Options, at server.Target, err error) {
-	if level == server.LevelServer || cmd.has('g') {
-		return c.file.OptionSet(level, at, true), at, nil
+// globalEnviron returns the global environment: the caller's variables, overridden by
+// set-environment -g. The caller's are not stored.
+func (s *settings) globalEnviron() server.Environ {
+	all := server.Environ{}
+	for name, value := range api.Environ(s.environ) {
+		all[name] = &value
 	}
-	want := map[server.Level]server.TargetKind{server.LevelSession: server.TargetSession, server.LevelWindow: server.TargetWindow, server.LevelPane: server.TargetPane}
-	if !c.file.IsRunning() {
-		return nil, at, errors.New("no current session")
+	for _, name := range s.state.Unset {
+		delete(all, name)
 	}
-	if at, err = c.findTarget(cmd, 't', want[level]); err != nil {
-		if value := cmd.value('t'); value != "" {
-			err = fmt.Errorf("no such %s: %s", level, value)
+	maps.Copy(all, s.state.Environ)
+	return all
+}
+
+// environFor returns the environment for programs of a session. A nil session gives the global one.
+func (s *settings) environFor(session *server.Session) map[string]string {
+	all := s.globalEnviron()
+	if session != nil {
+		maps.Copy(all, session.Environ)
+	}
+	values := make(map[string]string, len(all))
+	for name, value := range all {
+		if value != nil {
+			values[name] = *value
 		}
-		return nil, at, err
 	}
-	if level != server.LevelPane {
-		at.Pane = nil
-	}
-	if level == server.LevelSession {
-		at.Window = nil
-	}
-	return c.file.OptionSet(level, at, false), at, nil
+	return values
 }
 
-// setOption implements set-option and set-window-option.
-func setOption(c *call, cmd *command, _ server.Target) error {
-	err := changeOption(c, cmd)
-	if cmd.has('q') {
-		return nil
+// paneEnviron returns the environment of a pane's program: environ from its session, and env, the
+// variables of extra (-e) with TMUX and TMUX_PANE, overriding it.
+func (s *settings) paneEnviron(p *server.Pane, at server.Target, extra []string) (env, environ map[string]string) {
+	environ, env = s.environFor(at.Session), map[string]string{}
+	for _, pair := range extra {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
 	}
-	return err
+	session := 0
+	if at.Session != nil {
+		session = at.Session.ID
+	}
+	env["TMUX"] = s.tmuxVariable(session)
+	env["TMUX_PANE"] = fmt.Sprintf("%%%d", p.ID)
+	return env, environ
 }
 
-func changeOption(c *call, cmd *command) error {
-	here, _ := c.findTarget(cmd, 't', server.TargetPane) // an option's name rarely needs one
-	k, err := server.ResolveOption(c.scope(here).Expand(cmd.args[0]))
-	if err != nil {
-		return err
+// tmuxVariable returns the value of TMUX for programs in a session.
+func (s *settings) tmuxVariable(session int) string {
+	return formatTmuxVariable(s.state.Path, serverPID(s.state), session)
+}
+
+// formatTmuxVariable returns a value of TMUX: the server's path, its PID and the session's id.
+func formatTmuxVariable(path string, pid, session int) string {
+	return fmt.Sprintf("%s,%d,%d", path, pid, session)
+}
+
+// serverPID returns a PID to present as the server's: the parent of a pane's program, which holds its
+// terminal, or else this process.
+func serverPID(state *server.State) int {
+	pid := os.Getpid()
+	for _, at := range state.ListPanes(nil) {
+		if stat, ok := procfs.Read(at.Pane.PID); ok && stat.Parent > 1 {
+			pid = stat.Parent
+		}
 	}
-	set, at, err := findOptions(c, cmd, optionLevel(cmd, k.Level))
-	if err != nil {
-		return err
+	return pid
+}
+
+// programName returns the name of a command's program, to name a window after it.
+func (s *settings) programName(argv []string) string {
+	if len(argv) == 0 {
+		return filepath.Base(cmp.Or(s.lookupEnv("SHELL"), "sh"))
 	}
-	_, isSet := (*set)[k.Name]
-	before := string(c.optionValue(at, k.Name))
-	value := cmd.arg(1)
-	switch {
-	case cmd.has('u') || cmd.has('U'):
-		delete(*set, k.Name)
-		if cmd.has('U') && at.Window != nil && at.Pane == nil {
-			for _, p := range at.Window.Panes {
-				delete(p.Options, k.Name)
+	word := argv[0]
+	// A line for the shell is named after its first word, or the one after exec.
+	if len(argv) == 3 && argv[1] == "-c" {
+		word = argv[2]
+		if fields := strings.Fields(word); len(fields) > 0 {
+			word = fields[0]
+			if word == "exec" && len(fields) > 1 {
+				word = fields[1]
 			}
 		}
-		return nil
-	case isSet && cmd.has('o'):
-		return fmt.Errorf("already set: %s", cmd.args[0])
-	case len(cmd.args) < 2 && !k.IsSwitch() && k.Choices == nil:
-		return errors.New("empty value")
-	case cmd.has('F'):
-		value = c.scope(at).Expand(value)
 	}
-	if value, err = k.ParseValue(value, before); err != nil {
-		return err
-	}
-	if cmd.has('a') {
-		value = before + value
-	}
-	if *set == nil {
-		*set = server.Options{}
-	}
-	(*set)[k.Name] = value
-	return nil
-}
-
-// showOptions implements show-options and show-window-options.
-func showOptions(c *call, cmd *command, _ server.Target) error {
-	err := printOptions(c, cmd)
-	if cmd.has('q') {
-		return nil
-	}
-	return err
-}
-
-func printOptions(c *call, cmd *command) error {
-	var named server.Definition
-	var err error
-	if len(cmd.args) > 0 {
-		if named, err = server.ResolveOption(cmd.args[0]); err != nil {
-			return err
-		}
-	}
-	level := optionLevel(cmd, named.Level)
-	set, at, err := findOptions(c, cmd, level)
-	if err != nil {
-		return err
-	}
-	list := []server.Definition{named}
-	if named.Name == "" {
-		list = set.ListOptions(level)
-	}
-	global := cmd.has('g') || level == server.LevelServer
-	for _, k := range list {
-		value, isSet := (*set)[k.Name]
-		_, _, known := c.file.LookupOption(at, k.Name)
-		switch {
-		case isSet:
-			printOption(c, cmd, k, "", value)
-		case !known || k.Level == "" && !cmd.has('A'):
-			return fmt.Errorf("invalid option: %s", k.Name)
-		case global:
-			printOption(c, cmd, k, "", string(c.optionValue(at, k.Name)))
-		case cmd.has('A'):
-			printOption(c, cmd, k, "*", string(c.optionValue(at, k.Name)))
-		}
-	}
-	return nil
-}
-
-func printOption(c *call, cmd *command, k server.Definition, mark, value string) {
-	switch {
-	case cmd.has('v'):
-		c.printLines(value)
-	case k.IsNumber() || k.IsSwitch():
-		c.printLines(k.Name + mark + " " + value)
-	default:
-		c.printLines(k.Name + mark + " " + quoteValue(value))
-	}
-}
-
-// quoteValue quotes value so that set-option would read it back.
-func quoteValue(value string) string {
-	switch {
-	case value == "":
-		return "''"
-	case !strings.ContainsAny(value, " #';${}%\"\\\t\n"):
-		return value
-	}
-	var b strings.Builder
-	for _, r := range value {
-		switch r {
-		case '"', '\\', '$':
-			b.WriteByte('\\')
-		case '\n':
-			b.WriteString(`\n`)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return `"` + b.String() + `"`
-}
-
-// findEnviron returns the environment selected by -g or -t.
-func findEnviron(c *call, cmd *command) (environ *server.Environ, at server.Target, err error) {
-	if cmd.has('g') {
-		return &c.file.Environ, at, nil
-	}
-	at, err = c.findTarget(cmd, 't', server.TargetSession)
-	switch {
-	case err == nil:
-		return &at.Session.Environ, at, nil
-	case cmd.has('t'):
-		return nil, at, fmt.Errorf("no such session: %s", cmd.value('t'))
-	}
-	return nil, at, errors.New("no current session")
-}
-
-func setEnvironment(c *call, cmd *command, _ server.Target) error {
-	name := cmd.args[0]
-	switch {
-	case name == "":
-		return errors.New("empty variable name")
-	case strings.Contains(name, "="):
-		return errors.New("variable name contains =")
-	}
-	environ, at, err := findEnviron(c, cmd)
-	if err != nil {
-		return err
-	}
-	if *environ == nil {
-		*environ = server.Environ{}
-	}
-	if cmd.has('g') {
-		c.file.Unset = slices.DeleteFunc(c.file.Unset, func(n string) bool { return n == name })
-	}
-	switch {
-	case cmd.has('u') && len(cmd.args) > 1:
-		return errors.New("can't specify a value with -u")
-	case cmd.has('r') && len(cmd.args) > 1:
-		return errors.New("can't specify a value with -r")
-	case cmd.has('u'):
-		if delete(*environ, name); cmd.has('g') {
-			c.file.Unset = append(c.file.Unset, name) // hides the caller's variable, too
-		}
-		return nil
-	case cmd.has('r'):
-		(*environ)[name] = nil
-		return nil
-	case len(cmd.args) < 2:
-		return errors.New("no value specified")
-	}
-	value := cmd.args[1]
-	if cmd.has('F') {
-		value = c.scope(at).Expand(value)
-	}
-	(*environ)[name] = &value
-	return nil
-}
-
-func showEnvironment(c *call, cmd *command, _ server.Target) error {
-	set, _, err := findEnviron(c, cmd)
-	if err != nil {
-		return err
-	}
-	environ := *set
-	if cmd.has('g') {
-		environ = c.globalEnviron()
-	}
-	names := slices.Sorted(maps.Keys(environ))
-	if len(cmd.args) > 0 {
-		names = cmd.args[:1]
-	}
-	for _, name := range names {
-		value, known := environ[name]
-		switch {
-		case !known:
-			return fmt.Errorf("unknown variable: %s", name)
-		case cmd.has('s') && value == nil:
-			c.printLines("unset " + name + ";")
-		case cmd.has('s'):
-			c.printLines(fmt.Sprintf("%s=\"%s\"; export %[1]s;", name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(*value)))
-		case value == nil:
-			c.printLines("-" + name)
-		default:
-			c.printLines(name + "=" + *value)
-		}
-	}
-	return nil
+	return filepath.Base(strings.Trim(word, `"'`))
 }

@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -38,24 +37,13 @@ type Options struct {
 	Environ        []string // "NAME=value"
 }
 
-func (o Options) lookupEnv(name string) string {
-	for _, pair := range slices.Backward(o.Environ) { // the last of repeated variables counts
-		if value, ok := strings.CutPrefix(pair, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
 // sessionVariable is the environment variable with the id of the session a program runs in.
 const sessionVariable = "TANDEM_SESSION_ID"
 
 // Main runs the arguments of a tmux command line and returns its exit status. Errors are printed to
 // o.Stderr. Attaching replaces the process with the dashboard.
 func Main(ctx context.Context, o Options, args []string) int {
-	c := newCall(ctx, o)
-	defer c.close()
-	err := c.runLine(args)
+	err := runLine(ctx, o, args)
 	var exit exitStatus
 	switch {
 	case errors.As(err, &exit):
@@ -67,60 +55,90 @@ func Main(ctx context.Context, o Options, args []string) int {
 	return 0
 }
 
-func newCall(ctx context.Context, o Options) *call {
-	return &call{Options: o, ctx: ctx, out: o.Stdout, global: &command{}}
-}
-
 // An exitStatus is an error giving only an exit status, without a message.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// A call is the execution of one command line.
+// A call is the execution of one command line: it locks the server, refreshes its state, runs commands
+// and stores the state.
 type call struct {
 	Options
-	ctx context.Context
+	ctx      context.Context
+	global   *command // flags before the first command
+	file     *server.File
+	locked   bool
+	readOnly bool // the state needs no writing
+	depth    int  // nesting of commands running others
 
-	global    *command // flags before the first command
-	file      *server.File
-	path      string // of the server
-	ownTarget server.Target
-	out       io.Writer
-	engine    *client.Client
-	processes map[string]api.Process // engine's sessions by id; nil until fetched, see knownProcesses
-	dashboard []string               // command line to run as the dashboard at the end; nil if none
+	engine    *engine
+	settings  *settings
+	targets   *targets
+	formats   *formats
+	print     *printer
+	dashboard *dashboard
+	programs  *programs
+	commands  commands
+	handlers  map[string]handler
+}
 
-	readOnly    bool             // the state needs no writing
-	changed     []*server.Window // windows to update in the dashboard
-	removed     []string         // ids of the engine's sessions to close in the dashboard
-	movedOut    []string         // ids of those to take out of their tab
-	swapped     [][2]string      // ids of those to swap
-	unsupported error            // error for an unsupported feature of an expanded format
-	control     *control         // nil outside control mode
-	depth       int              // nesting of commands running others
+// newCall returns a call of the server at path.
+func newCall(ctx context.Context, o Options, path string) *call {
+	c := &call{Options: o, ctx: ctx, global: &command{}, file: server.NewFile(path)}
+	state := c.file.State
+	c.engine = &engine{ctx: ctx, dial: o.Connect, fetched: c.notePIDs}
+	c.settings = &settings{state: state, environ: o.Environ}
+	c.targets = &targets{state: state}
+	c.formats = &formats{state: state, engine: c.engine, settings: c.settings, targets: c.targets}
+	c.print = &printer{out: o.Stdout, formats: c.formats}
+	c.dashboard = &dashboard{engine: c.engine}
+	c.programs = &programs{state, c.engine, c.targets, c.settings, c.formats, c.dashboard}
+	c.commands = c.newCommands()
+	c.handlers = c.commands.handlers()
+	return c
+}
+
+func (c *call) newCommands() commands {
+	state := c.file.State
+	keys := &keyboard{c.engine, c.formats, c.settings}
+	terminal := &clients{state, c.targets, c.formats, c.print, c.settings, c.programs, c.dashboard, c.Stdin, c.Stdout, nil}
+	return commands{
+		buffers:  &bufferCommands{state, c.engine, c.formats, c.print, c.settings, keys, c.Stdin},
+		clients:  terminal,
+		keyboard: keys,
+		layouts:  &layoutCommands{c.settings, c.programs, terminal},
+		options:  &optionCommands{state, c.targets, c.formats, c.print, c.settings},
+		panes:    &paneCommands{state, c.engine, c.targets, c.formats, c.print, c.settings, c.programs, c.dashboard},
+		scripts:  &scriptCommands{c.ctx, c.Stdin, c.Stderr, state, c.targets, c.formats, c.print, c.settings, c.runSequence, c.runUnlocked},
+		sessions: &sessionCommands{state, c.targets, c.formats, c.print, c.settings, c.programs, terminal},
+		windows:  &windowCommands{state, c.targets, c.formats, c.print, c.settings, c.programs, c.dashboard},
+	}
 }
 
 // usage declares the flags before the first command.
 const usage = "tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name] [-S socket-path] [-T features] [command [flags]]"
 
-func (c *call) runLine(args []string) error {
-	g, err := parseFlags(parseVerb(usage), args)
+func runLine(ctx context.Context, o Options, args []string) error {
+	global, err := parseFlags(parseVerb(usage), args)
 	switch {
 	case err != nil:
 		return err
-	case g.has('V'):
-		fmt.Fprintln(c.out, "tmux "+version)
+	case global.has('V'):
+		fmt.Fprintln(o.Stdout, "tmux "+version)
 		return nil
 	}
-	c.global, args = g, g.args
-	if c.path, err = serverPath(c); err != nil {
+	path, err := serverPath(o.Environ, global)
+	if err != nil {
 		return err
 	}
-	if g.has('C') {
-		return controlMode(c, len(g.flags['C']) > 1, args)
-	}
+	c := newCall(ctx, o, path)
+	defer c.engine.close()
+	c.global, args = global, global.args
 	if len(args) == 0 {
 		args = []string{"new-session"}
+	}
+	if global.has('C') {
+		return c.runControl(len(global.flags['C']) > 1, args)
 	}
 	// Parse everything first: with a mistake anywhere in the line, nothing runs.
 	sequence, err := parseArguments(args)
@@ -128,7 +146,7 @@ func (c *call) runLine(args []string) error {
 		return err
 	}
 	err = c.runLocked(sequence)
-	if err == nil && c.dashboard != nil {
+	if err == nil && c.dashboard.command != nil {
 		return c.execDashboard()
 	}
 	return err
@@ -136,33 +154,40 @@ func (c *call) runLine(args []string) error {
 
 // serverPath returns the path of the server's file: given by -S or -L, by $TMUX if it points to a
 // server of this package, or the default. Paths outside the data directory are mapped into it.
-func serverPath(c *call) (string, error) {
+func serverPath(environ []string, global *command) (string, error) {
 	data, err := api.DataDir()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(data, datadir.Tmux)
-	path, _, _ := strings.Cut(c.lookupEnv("TMUX"), ",")
-	if c.global.has('S') {
-		if path, err = filepath.Abs(c.global.value('S')); err != nil {
+	path, _, _ := strings.Cut(lookupEnv(environ, "TMUX"), ",")
+	if global.has('S') {
+		if path, err = filepath.Abs(global.value('S')); err != nil {
 			return "", err
 		}
 	}
-	switch name := c.global.value('L'); {
-	case name != "" && !c.global.has('S'):
+	switch name := global.value('L'); {
+	case name != "" && !global.has('S'):
 		return filepath.Join(dir, strings.ReplaceAll(name, "/", "%")), nil
 	case filepath.Dir(path) == dir:
 		return path, nil
-	case c.global.has('S'):
+	case global.has('S'):
 		return filepath.Join(dir, strings.ReplaceAll(strings.Trim(path, "/"), "/", "%")), nil
 	}
 	return filepath.Join(dir, "default"), nil
 }
 
+// lock locks the server and loads its state.
+func (c *call) lock() error {
+	err := c.file.Acquire()
+	c.locked = err == nil
+	return err
+}
+
 // runLocked runs a sequence with the server locked and stops at the first error. Changes made before
 // the error are kept.
 func (c *call) runLocked(sequence []*command) (err error) {
-	if c.file, err = server.Open(c.path); err != nil {
+	if err := c.lock(); err != nil {
 		return err
 	}
 	c.readOnly = !slices.ContainsFunc(sequence, func(one *command) bool { return !isReadOnly(one.name) })
@@ -174,9 +199,9 @@ func (c *call) runLocked(sequence []*command) (err error) {
 	case c.file.IsRunning():
 	// Few commands may start a server, and only then is a configuration file read.
 	case c.global.has('N') || !startsServer(sequence[0].name):
-		return fmt.Errorf("no server running on %s", c.path)
+		return fmt.Errorf("no server running on %s", c.file.Path)
 	case c.global.has('f'):
-		c.runConfig(c.global.value('f'))
+		c.commands.scripts.runConfig(c.global.value('f'))
 	}
 	return c.runSequence(sequence)
 }
@@ -192,47 +217,24 @@ func (c *call) refreshState() error {
 		return nil
 	}
 	// /proc is cheap: only an exit justifies asking the engine, which also knows of restarts.
-	c.processes = nil
-	if c.file.FindPane(func(at server.Target) bool { return !c.isAlive(at.Pane) }).Pane != nil {
-		if err := c.refreshProcesses(); err != nil {
+	c.engine.processes = nil
+	if c.file.FindPane(func(at server.Target) bool { return !c.engine.isAlive(at.Pane) }).Pane != nil {
+		if err := c.engine.fetchProcesses(); err != nil {
 			return err
 		}
 		c.removeExited()
 	}
-	c.ownTarget = findOwnPane(c)
+	c.targets.locateOwn(c.settings.lookupEnv)
 	return nil
 }
 
 // removeExited removes the panes of exited programs, except with remain-on-exit.
 func (c *call) removeExited() {
-	for _, at := range c.file.ListPanes(func(at server.Target) bool { return !c.isAlive(at.Pane) }) {
-		if keep := c.optionValue(at, "remain-on-exit"); !keep.IsOn() && keep != "failed" {
-			c.removePane(at)
+	for _, at := range c.file.ListPanes(func(at server.Target) bool { return !c.engine.isAlive(at.Pane) }) {
+		if keep := c.settings.optionValue(at, "remain-on-exit"); !keep.IsOn() && keep != "failed" {
+			c.programs.remove(at)
 		}
 	}
-}
-
-// isAlive reports whether a pane's program runs. Until the engine's sessions are fetched, it checks
-// the program's PID and start time in /proc, sparing most calls a connection.
-func (c *call) isAlive(p *server.Pane) bool {
-	if c.processes == nil {
-		s, ok := procfs.Read(p.PID)
-		return ok && s.StartTime == p.StartTime && s.State != "Z"
-	}
-	process, known := c.processes[p.Terminal]
-	return known && !process.State.Ended()
-}
-
-// findOwnPane returns the pane this call was made from, or the zero Target outside the server.
-func findOwnPane(c *call) server.Target {
-	pane, terminal := strings.TrimPrefix(c.lookupEnv("TMUX_PANE"), "%"), c.lookupEnv(sessionVariable)
-	path, _, _ := strings.Cut(c.lookupEnv("TMUX"), ",")
-	return c.file.FindPane(func(at server.Target) bool {
-		if path == c.path && pane != "" {
-			return fmt.Sprint(at.Pane.ID) == pane
-		}
-		return terminal != "" && at.Pane.Terminal == terminal
-	})
 }
 
 // runSequence runs commands in order, up to the first error.
@@ -242,17 +244,16 @@ func (c *call) runSequence(sequence []*command) error {
 	}
 	defer func() { c.depth-- }()
 	for _, command := range sequence {
-		h := handlers()[command.name]
+		h := c.handlers[command.name]
 		if h.run == nil {
 			return fmt.Errorf("%s is not supported by tandem", command.name)
 		}
-		at, err := c.findTarget(command, 't', h.target)
+		at, err := c.targets.find(command, 't', h.target)
 		if err == nil {
-			err = h.run(c, command, at)
+			err = h.run(command, at)
 		}
 		if err == nil {
-			// Expanding a format returns no error, so the scope has recorded it.
-			err, c.unsupported = c.unsupported, nil
+			err = c.formats.takeError()
 		}
 		if err != nil {
 			return err
@@ -269,100 +270,46 @@ func isReadOnly(name string) bool {
 // commitState updates the dashboard with the changes, then stores the state and unlocks the server. It
 // does nothing if the server is not locked.
 func (c *call) commitState() error {
-	if c.file == nil {
+	if !c.locked {
 		return nil
 	}
-	err := c.updateDashboard()
+	err := c.dashboard.update()
 	if c.readOnly {
 		err = errors.Join(err, c.file.ReleaseUnchanged())
 	} else {
 		err = errors.Join(err, c.file.Release())
 	}
-	c.file = nil
+	c.locked = false
 	return err
 }
 
-func (c *call) close() {
-	if c.engine != nil {
-		c.engine.Close()
-	}
-}
-
-// connectEngine returns the connection to the engine, opening it on first use.
-func (c *call) connectEngine() (*client.Client, error) {
-	if c.engine != nil {
-		return c.engine, nil
-	}
-	var err error
-	c.engine, err = c.Connect(c.ctx)
-	return c.engine, err
-}
-
-// callEngine calls an operation of the engine.
-func callEngine[In, Out any](c *call, op api.Operation[In, Out], in In) (out Out, err error) {
-	e, err := c.connectEngine()
-	if err != nil {
-		return out, err
-	}
-	return op.Call(c.ctx, e, in)
-}
-
-// refreshProcesses fetches the engine's sessions and updates the PIDs of restarted programs.
-func (c *call) refreshProcesses() error {
-	list, err := callEngine(c, api.SessionList, api.Empty{})
-	if err != nil {
+// runUnlocked calls wait, which may take long, with the server unlocked for other calls. Pointers
+// into the state are stale afterwards.
+func (c *call) runUnlocked(wait func() error) error {
+	if err := c.commitState(); err != nil {
 		return err
 	}
-	c.readOnly = false // PIDs of panes may change below
-	c.processes = make(map[string]api.Process, len(list.Sessions))
-	for _, p := range list.Sessions {
-		c.processes[p.ID] = p
+	err := wait()
+	if again := c.lock(); again != nil {
+		return errors.Join(err, again)
 	}
+	return errors.Join(err, c.refreshState())
+}
+
+// notePIDs records the PIDs of restarted programs, once the engine's sessions are known.
+func (c *call) notePIDs() {
+	c.readOnly = false // PIDs of panes may change below
 	for _, at := range c.file.ListPanes(nil) {
 		p := at.Pane
-		if pid := c.processes[p.Terminal].PID; pid != p.PID && pid != 0 {
+		if pid := c.engine.processes[p.Terminal].PID; pid != p.PID && pid != 0 {
 			s, _ := procfs.Read(pid)
 			p.PID, p.StartTime = pid, s.StartTime
 		}
 	}
-	return nil
-}
-
-// knownProcesses returns the engine's sessions by id; none if fetching them fails.
-func (c *call) knownProcesses() map[string]api.Process {
-	if c.processes == nil && c.refreshProcesses() != nil {
-		return map[string]api.Process{}
-	}
-	return c.processes
-}
-
-// newFinder returns a finder of targets relative to the caller's own pane.
-func (c *call) newFinder() server.Finder {
-	return server.Finder{State: c.file.State, Default: c.ownTarget}
-}
-
-// findTarget resolves the target given by flag, or the default one without it.
-func (c *call) findTarget(cmd *command, flag byte, want server.TargetKind) (server.Target, error) {
-	if want == server.TargetNone {
-		return server.Target{}, nil
-	}
-	return c.newFinder().FindTarget(cmd.value(flag), want)
-}
-
-func (c *call) printLines(lines ...string) {
-	for _, line := range lines {
-		fmt.Fprintln(c.out, line)
-	}
-}
-
-// markUsed records the use of a session; the most recent one is the default target.
-func (c *call) markUsed(s *server.Session) {
-	s.Used, c.file.Recent = time.Now(), s.ID
 }
 
 // execDashboard replaces this process with the dashboard.
 func (c *call) execDashboard() error {
-	c.close()
-	c.engine = nil
-	return execProgram(c.dashboard, os.Environ())
+	c.engine.close()
+	return execProgram(c.dashboard.command, os.Environ())
 }

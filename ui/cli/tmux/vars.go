@@ -13,52 +13,34 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/procfs"
-	"tandem/ui/cli/tmux/format"
 	"tandem/ui/cli/tmux/server"
 )
 
-func isTrue(value string) bool { return format.IsTrue(value) }
-
 // variables looks up the variables of formats for one target.
 type variables struct {
-	*call
-	at     server.Target
-	screen *api.Screen // of the pane; nil until fetched by loadScreen
-}
-
-// scope returns the scope for expanding formats at a target, completed by the current window and pane.
-func (c *call) scope(at server.Target) format.Scope {
-	if at.Session == nil && c.file != nil && c.file.IsRunning() {
-		at, _ = c.newFinder().FindTarget("", server.TargetPane)
-	}
-	if at.Session != nil && at.Window == nil {
-		at.Window = at.Session.CurrentWindow()
-	}
-	if at.Window != nil && at.Pane == nil {
-		at.Pane = at.Window.ActivePane()
-	}
-	v := &variables{call: c, at: at}
-	return format.Scope{Lookup: v.lookupVariable, Now: time.Now(), Unsupported: func(what string) {
-		c.unsupported = fmt.Errorf("format %s is not supported by tandem", what)
-	}}
+	state    *server.State
+	engine   *engine
+	settings *settings
+	at       server.Target
+	screen   *api.Screen // of the pane; nil until fetched by loadScreen
 }
 
 // facts maps variables to values: a string, int, bool or time, or a func() any to compute an expensive
 // one only if it is used.
 type facts map[string]any
 
-func (v *variables) lookupVariable(name string) (string, bool) {
+func (v *variables) lookup(name string) (string, bool) {
 	if value, ok := v.factsFor(name)[name]; ok {
 		return formatValue(value), true
 	}
 	// As in tmux, options and environment variables serve as variables, too.
-	if value, _, ok := v.file.LookupOption(v.at, name); ok {
+	if value, _, ok := v.state.LookupOption(v.at, name); ok {
 		if k, err := server.ResolveOption(name); err == nil && k.IsSwitch() {
 			return formatValue(value == "on"), true
 		}
 		return string(value), true
 	}
-	value, ok := v.environFor(v.at.Session)[name]
+	value, ok := v.settings.environFor(v.at.Session)[name]
 	return value, ok
 }
 
@@ -67,17 +49,17 @@ func (v *variables) factsFor(name string) facts {
 	kind, _, _ := strings.Cut(name, "_")
 	switch {
 	case kind == "session" && v.at.Session != nil:
-		return v.sessionFacts(v.at.Session)
+		return sessionFacts(v.at.Session, v.engine.isAttached)
 	case (kind == "window" || name == "last_window_index" || name == "active_window_index") && v.at.Window != nil:
-		return v.windowFacts(v.at.Session, v.at.Window)
+		return windowFacts(v.at.Session, v.at.Window, v.engine.lastActivity)
 	case (kind == "pane" || kind == "history") && v.at.Pane != nil:
-		return v.paneFacts(v.at.Window, v.at.Pane)
-	case kind == "buffer" && len(v.file.Buffers) > 0:
-		return bufferFacts(v.file.Buffers[0])
+		return v.paneFacts()
+	case kind == "buffer" && len(v.state.Buffers) > 0:
+		return bufferFacts(v.state.Buffers[0])
 	case (kind == "cursor" || kind == "alternate" || kind == "scroll") && v.at.Pane != nil:
-		return v.screenFacts(v.loadScreen())
+		return screenFacts(v.loadScreen())
 	}
-	return v.serverFacts()
+	return serverFacts(v.state, v.at.Pane != nil)
 }
 
 // formatValue formats the value of a variable as tmux does.
@@ -101,24 +83,25 @@ func formatValue(value any) string {
 	return value.(string)
 }
 
-func (v *variables) serverFacts() facts {
+// serverFacts returns the variables of the server, and with withPane the terminal modes of a pane.
+func serverFacts(state *server.State, withPane bool) facts {
 	host, _ := os.Hostname()
 	short, _, _ := strings.Cut(host, ".")
 	all := facts{
 		"version":         version,
-		"socket_path":     v.path,
-		"pid":             func() any { return v.serverPID() },
-		"start_time":      v.file.Started,
+		"socket_path":     state.Path,
+		"pid":             func() any { return serverPID(state) },
+		"start_time":      state.Started,
 		"host":            host,
 		"host_short":      short,
 		"uid":             os.Getuid(),
 		"user":            func() any { return userName() },
-		"server_sessions": len(v.file.Sessions),
-		"next_session_id": fmt.Sprintf("$%d", v.file.Next.Session),
+		"server_sessions": len(state.Sessions),
+		"next_session_id": fmt.Sprintf("$%d", state.Next.Session),
 		"line":            0,
 		"wrap_flag":       true,
 	}
-	if v.at.Pane != nil { // terminal modes not reported by the engine
+	if withPane { // terminal modes not reported by the engine
 		for _, name := range []string{"mouse_all", "mouse_any", "mouse_button", "mouse_sgr", "mouse_standard", "mouse_utf8", "insert", "keypad_cursor", "keypad", "origin"} {
 			all[name+"_flag"] = false
 		}
@@ -134,7 +117,7 @@ func userName() string {
 	return u.Username
 }
 
-func (v *variables) sessionFacts(s *server.Session) facts {
+func sessionFacts(s *server.Session, isAttached func(*server.Session) bool) facts {
 	return facts{
 		"session_name":          s.Name,
 		"session_id":            fmt.Sprintf("$%d", s.ID),
@@ -143,7 +126,7 @@ func (v *variables) sessionFacts(s *server.Session) facts {
 		"session_activity":      s.Used,
 		"session_last_attached": s.Attached,
 		"session_path":          s.CWD,
-		"session_attached":      func() any { return v.isAttached(s) },
+		"session_attached":      func() any { return isAttached(s) },
 		"session_stack":         stackIndexes(s),
 		"session_many_attached": false,
 		"session_grouped":       false,
@@ -154,16 +137,6 @@ func (v *variables) sessionFacts(s *server.Session) facts {
 		"session_group_list":    "",
 		"session_alerts":        "",
 	}
-}
-
-// isAttached reports whether a client shows a pane of s. Adopted panes do not count.
-func (v *variables) isAttached(s *server.Session) bool {
-	return slices.ContainsFunc(s.Windows, func(w *server.Window) bool {
-		return slices.ContainsFunc(w.Panes, func(p *server.Pane) bool {
-			t := v.knownProcesses()[p.Terminal].Terminal
-			return t != nil && t.Viewers > 0 && !p.Adopted
-		})
-	})
 }
 
 // stackIndexes lists the indexes of the windows, most recently shown first.
@@ -177,7 +150,7 @@ func stackIndexes(s *server.Session) string {
 	return strings.Join(all, ",")
 }
 
-func (v *variables) windowFacts(s *server.Session, w *server.Window) facts {
+func windowFacts(s *server.Session, w *server.Window, lastActivity func(*server.Window) time.Time) facts {
 	visible := w.Layout
 	if w.Zoomed {
 		visible = w.PaneCell(w.ActivePane())
@@ -198,7 +171,7 @@ func (v *variables) windowFacts(s *server.Session, w *server.Window) facts {
 		"window_raw_flags":            windowFlags(s, w),
 		"window_start_flag":           s.Windows[0] == w,
 		"window_end_flag":             s.Windows[len(s.Windows)-1] == w,
-		"window_activity":             func() any { return v.lastActivity(w) },
+		"window_activity":             func() any { return lastActivity(w) },
 		"window_stack_index":          slices.Index(s.Stack, w.ID),
 		"window_linked_sessions":      1,
 		"window_active_sessions":      1,
@@ -232,34 +205,24 @@ func windowFlags(s *server.Session, w *server.Window) string {
 	return flags
 }
 
-// lastActivity returns the time of the last activity in a window.
-func (v *variables) lastActivity(w *server.Window) time.Time {
-	last := w.Created
-	for _, p := range w.Panes {
-		if t := v.knownProcesses()[p.Terminal].Terminal; t != nil && t.ActiveAt.After(last) {
-			last = t.ActiveAt
-		}
-	}
-	return last
-}
-
-func (v *variables) paneFacts(w *server.Window, p *server.Pane) facts {
+func (v *variables) paneFacts() facts {
+	w, p := v.at.Window, v.at.Pane
 	all := facts{
 		"pane_id":              fmt.Sprintf("%%%d", p.ID),
-		"pane_index":           func() any { return v.optionValue(v.at, "pane-base-index").Int() + slices.Index(w.Panes, p) },
+		"pane_index":           func() any { return v.settings.optionValue(v.at, "pane-base-index").Int() + slices.Index(w.Panes, p) },
 		"pane_active":          w.ActivePane() == p,
 		"pane_last":            w.LastPane() == p,
-		"pane_title":           func() any { return paneTitle(p, v.knownProcesses()[p.Terminal]) },
+		"pane_title":           func() any { return paneTitle(p, v.engine.knownProcesses()[p.Terminal]) },
 		"pane_pid":             p.PID,
 		"pane_tty":             func() any { return ttyPath(p.PID) },
-		"pane_current_command": func() any { return cmp.Or(foregroundName(p.PID), v.programName(p.Argv)) },
+		"pane_current_command": func() any { return cmp.Or(foregroundName(p.PID), v.settings.programName(p.Argv)) },
 		"pane_current_path":    func() any { return cmp.Or(foregroundDirectory(p.PID), p.CWD) },
 		"pane_start_path":      p.CWD,
 		"pane_start_command":   startCommand(p.Argv),
-		"pane_dead":            func() any { return !v.isAlive(p) },
-		"pane_dead_status":     func() any { return v.exitStatus(p) },
-		"pane_dead_time":       func() any { return v.exitTime(p) },
-		"pane_synchronized":    func() any { return v.optionValue(v.at, "synchronize-panes").IsOn() },
+		"pane_dead":            func() any { return !v.engine.isAlive(p) },
+		"pane_dead_status":     func() any { return v.engine.exitStatus(p) },
+		"pane_dead_time":       func() any { return v.engine.exitTime(p) },
+		"pane_synchronized":    func() any { return v.settings.optionValue(v.at, "synchronize-panes").IsOn() },
 		"pane_pipe":            p.Pipe != "",
 		"pane_input_off":       p.InputOff,
 		"pane_tabs":            tabStops(w.Layout.W),
@@ -272,9 +235,9 @@ func (v *variables) paneFacts(w *server.Window, p *server.Pane) facts {
 		"pane_search_string":   "",
 		"pane_marked_set":      "",
 		"pane_path":            "",
-		"history_limit":        func() any { return string(v.optionValue(v.at, "history-limit")) },
-		"history_size":         func() any { return v.historySize() },
-		"history_bytes":        func() any { return v.historySize() * w.Layout.W },
+		"history_limit":        func() any { return string(v.settings.optionValue(v.at, "history-limit")) },
+		"history_size":         func() any { return historySize(v.loadScreen()) },
+		"history_bytes":        func() any { return historySize(v.loadScreen()) * w.Layout.W },
 	}
 	if cell := w.PaneCell(p); cell != nil {
 		maps.Copy(all, facts{
@@ -296,21 +259,6 @@ func (v *variables) paneFacts(w *server.Window, p *server.Pane) facts {
 func ttyPath(pid int) string {
 	stat, _ := procfs.Read(pid)
 	return stat.TTY()
-}
-
-// exitStatus returns the exit status of a dead pane's program, and "" for a running one.
-func (v *variables) exitStatus(p *server.Pane) any {
-	if code := v.knownProcesses()[p.Terminal].ExitCode; code != nil && !v.isAlive(p) {
-		return *code
-	}
-	return ""
-}
-
-func (v *variables) exitTime(p *server.Pane) any {
-	if at := v.knownProcesses()[p.Terminal].ExitedAt; at != nil {
-		return *at
-	}
-	return ""
 }
 
 // tabStops lists the columns of a terminal's tab stops.
@@ -353,21 +301,18 @@ func startCommand(argv []string) string {
 func (v *variables) loadScreen() *api.Screen {
 	if v.screen == nil {
 		v.screen = &api.Screen{}
-		if s, err := v.readScreen(v.at.Pane, false); err == nil {
+		if s, err := v.engine.readScreen(v.at.Pane, false); err == nil {
 			v.screen = &s
 		}
 	}
 	return v.screen
 }
 
-func (v *variables) historySize() int {
-	s := v.loadScreen()
-	return max(len(s.Lines)-s.Rows, 0)
-}
+func historySize(s *api.Screen) int { return max(len(s.Lines)-s.Rows, 0) }
 
-func (v *variables) screenFacts(s *api.Screen) facts {
+func screenFacts(s *api.Screen) facts {
 	character := " "
-	if row := v.historySize() + s.Cursor.Y; row < len(s.Lines) {
+	if row := historySize(s) + s.Cursor.Y; row < len(s.Lines) {
 		if line := []rune(s.Lines[row]); s.Cursor.X < len(line) {
 			character = string(line[s.Cursor.X])
 		}

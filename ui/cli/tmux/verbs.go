@@ -4,81 +4,97 @@ import "tandem/ui/cli/tmux/server"
 
 // A handler implements a verb. Without run, the verb is unsupported.
 type handler struct {
-	run         func(c *call, cmd *command, at server.Target) error
+	run         func(cmd *command, at server.Target) error
 	target      server.TargetKind // kind of -t, resolved before run; with TargetNone, run resolves it
 	unsupported string            // flags rejected because they would change the result
 }
 
+// commands are the implementations of the verbs, by what they work on.
+type commands struct {
+	buffers  *bufferCommands
+	clients  *clients
+	keyboard *keyboard
+	layouts  *layoutCommands
+	options  *optionCommands
+	panes    *paneCommands
+	scripts  *scriptCommands
+	sessions *sessionCommands
+	windows  *windowCommands
+}
+
+// isSupported reports whether a verb is implemented.
+func isSupported(verb string) bool { return commands{}.handlers()[verb].run != nil }
+
 // handlers returns the handlers of supported verbs, and as "tmux" that of the flags before a command.
-func handlers() map[string]handler {
+// Those of the zero commands serve only to tell what is supported.
+func (c commands) handlers() map[string]handler {
 	const (
 		nothing, session, window, pane = server.TargetNone, server.TargetSession, server.TargetWindow, server.TargetPane
 		index                          = server.TargetIndex
 	)
 	return map[string]handler{
 		"tmux":                {nil, nothing, "cD"},
-		"attach-session":      {attachSession, nothing, "frx"},
-		"break-pane":          {breakPane, nothing, ""},
-		"capture-pane":        {capturePane, pane, "P"},
-		"delete-buffer":       {deleteBuffer, nothing, ""},
-		"display-message":     {displayMessage, nothing, "acIv"},
+		"attach-session":      {c.clients.attachSession, nothing, "frx"},
+		"break-pane":          {c.windows.breakPane, nothing, ""},
+		"capture-pane":        {c.buffers.capturePane, pane, "P"},
+		"delete-buffer":       {c.buffers.deleteBuffer, nothing, ""},
+		"display-message":     {c.clients.displayMessage, nothing, "acIv"},
 		"has-session":         {hasSession, session, ""},
-		"if-shell":            {ifShell, nothing, "b"},
-		"join-pane":           {joinPane, pane, ""},
-		"kill-pane":           {killPane, pane, ""},
-		"kill-server":         {killServer, nothing, ""},
-		"kill-session":        {killSession, session, ""},
-		"kill-window":         {killWindow, window, ""},
-		"last-pane":           {selectPane, pane, ""},
-		"last-window":         {stepWindow, session, ""},
-		"list-buffers":        {listBuffers, nothing, ""},
-		"list-clients":        {listClients, nothing, ""},
-		"list-commands":       {listCommands, nothing, ""},
+		"if-shell":            {c.scripts.ifShell, nothing, "b"},
+		"join-pane":           {c.panes.joinPane, pane, ""},
+		"kill-pane":           {c.panes.killPane, pane, ""},
+		"kill-server":         {c.sessions.killServer, nothing, ""},
+		"kill-session":        {c.sessions.killSession, session, ""},
+		"kill-window":         {c.windows.killWindow, window, ""},
+		"last-pane":           {c.panes.selectPane, pane, ""},
+		"last-window":         {c.windows.stepWindow, session, ""},
+		"list-buffers":        {c.buffers.listBuffers, nothing, ""},
+		"list-clients":        {c.clients.listClients, nothing, ""},
+		"list-commands":       {c.clients.listCommands, nothing, ""},
 		"list-keys":           {listKeys, nothing, ""},
-		"list-panes":          {listPanes, nothing, ""},
-		"list-sessions":       {listSessions, nothing, ""},
-		"list-windows":        {listWindows, nothing, ""},
-		"load-buffer":         {setBuffer, nothing, ""},
-		"move-pane":           {joinPane, pane, ""},
-		"move-window":         {moveWindow, nothing, ""},
-		"new-session":         {newSession, nothing, "fX"},
-		"new-window":          {newWindow, index, ""},
-		"next-layout":         {selectLayout, pane, ""},
-		"next-window":         {stepWindow, session, "a"},
-		"paste-buffer":        {pasteBuffer, pane, ""},
-		"pipe-pane":           {pipePane, pane, "I"},
-		"previous-layout":     {selectLayout, pane, ""},
-		"previous-window":     {stepWindow, session, "a"},
-		"refresh-client":      {refreshClient, nothing, "ABcDflLRSU"},
-		"rename-session":      {renameSession, session, ""},
-		"rename-window":       {renameWindow, window, ""},
-		"resize-pane":         {resizePane, pane, "MT"},
-		"resize-window":       {resizeWindow, window, ""},
-		"respawn-pane":        {respawnPane, pane, ""},
-		"respawn-window":      {respawnWindow, window, ""},
-		"rotate-window":       {rotateWindow, window, ""},
-		"run-shell":           {runShell, nothing, ""},
-		"save-buffer":         {showBuffer, nothing, ""},
-		"select-layout":       {selectLayout, pane, "o"},
-		"select-pane":         {selectPane, pane, "mM"},
-		"select-window":       {selectWindow, nothing, ""},
-		"send-keys":           {sendKeys, pane, "MRX"},
-		"send-prefix":         {sendPrefix, pane, ""},
-		"set-buffer":          {setBuffer, nothing, "w"},
-		"set-environment":     {setEnvironment, nothing, "h"},
-		"set-option":          {setOption, nothing, ""},
-		"set-window-option":   {setOption, nothing, ""},
-		"show-buffer":         {showBuffer, nothing, ""},
-		"show-environment":    {showEnvironment, nothing, "h"},
-		"show-options":        {showOptions, nothing, "H"},
-		"show-window-options": {showOptions, nothing, ""},
-		"source-file":         {sourceFile, nothing, "v"},
-		"split-window":        {splitWindow, pane, "I"},
-		"start-server":        {func(*call, *command, server.Target) error { return nil }, nothing, ""},
-		"swap-pane":           {swapPane, pane, ""},
-		"swap-window":         {swapWindow, window, ""},
-		"switch-client":       {switchClient, nothing, "clnprT"},
-		"wait-for":            {waitFor, nothing, ""},
+		"list-panes":          {c.panes.listPanes, nothing, ""},
+		"list-sessions":       {c.sessions.listSessions, nothing, ""},
+		"list-windows":        {c.windows.listWindows, nothing, ""},
+		"load-buffer":         {c.buffers.setBuffer, nothing, ""},
+		"move-pane":           {c.panes.joinPane, pane, ""},
+		"move-window":         {c.windows.moveWindow, nothing, ""},
+		"new-session":         {c.sessions.newSession, nothing, "fX"},
+		"new-window":          {c.windows.newWindow, index, ""},
+		"next-layout":         {c.layouts.selectLayout, pane, ""},
+		"next-window":         {c.windows.stepWindow, session, "a"},
+		"paste-buffer":        {c.buffers.pasteBuffer, pane, ""},
+		"pipe-pane":           {c.panes.pipePane, pane, "I"},
+		"previous-layout":     {c.layouts.selectLayout, pane, ""},
+		"previous-window":     {c.windows.stepWindow, session, "a"},
+		"refresh-client":      {c.clients.refreshClient, nothing, "ABcDflLRSU"},
+		"rename-session":      {c.sessions.renameSession, session, ""},
+		"rename-window":       {c.windows.renameWindow, window, ""},
+		"resize-pane":         {c.panes.resizePane, pane, "MT"},
+		"resize-window":       {c.layouts.resizeWindow, window, ""},
+		"respawn-pane":        {c.panes.respawnPane, pane, ""},
+		"respawn-window":      {c.panes.respawnWindow, window, ""},
+		"rotate-window":       {c.layouts.rotateWindow, window, ""},
+		"run-shell":           {c.scripts.runShell, nothing, ""},
+		"save-buffer":         {c.buffers.showBuffer, nothing, ""},
+		"select-layout":       {c.layouts.selectLayout, pane, "o"},
+		"select-pane":         {c.panes.selectPane, pane, "mM"},
+		"select-window":       {c.windows.selectWindow, nothing, ""},
+		"send-keys":           {c.keyboard.sendKeys, pane, "MRX"},
+		"send-prefix":         {c.keyboard.sendPrefix, pane, ""},
+		"set-buffer":          {c.buffers.setBuffer, nothing, "w"},
+		"set-environment":     {c.options.setEnvironment, nothing, "h"},
+		"set-option":          {c.options.setOption, nothing, ""},
+		"set-window-option":   {c.options.setOption, nothing, ""},
+		"show-buffer":         {c.buffers.showBuffer, nothing, ""},
+		"show-environment":    {c.options.showEnvironment, nothing, "h"},
+		"show-options":        {c.options.showOptions, nothing, "H"},
+		"show-window-options": {c.options.showOptions, nothing, ""},
+		"source-file":         {c.scripts.sourceFile, nothing, "v"},
+		"split-window":        {c.panes.splitWindow, pane, "I"},
+		"start-server":        {func(*command, server.Target) error { return nil }, nothing, ""},
+		"swap-pane":           {c.panes.swapPane, pane, ""},
+		"swap-window":         {c.windows.swapWindow, window, ""},
+		"switch-client":       {c.clients.switchClient, nothing, "clnprT"},
+		"wait-for":            {c.scripts.waitFor, nothing, ""},
 	}
-
 }

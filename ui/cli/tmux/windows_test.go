@@ -12,13 +12,11 @@ import (
 )
 
 func TestFailedReplacementOfTheOnlyWindowRemovesItsSession(t *testing.T) {
-	c := newCall(context.Background(), Options{Connect: func(context.Context) (*client.Client, error) { return nil, errors.New("offline") }})
-	file, err := server.Open(filepath.Join(t.TempDir(), "default"))
-	if err != nil {
+	c := newCall(context.Background(), Options{Connect: func(context.Context) (*client.Client, error) { return nil, errors.New("offline") }}, filepath.Join(t.TempDir(), "default"))
+	if err := c.lock(); err != nil {
 		t.Fatal(err)
 	}
-	defer file.Release()
-	c.file = file
+	defer c.file.Release()
 	window := &server.Window{Layout: cells.New(0, 80, 24), Panes: []*server.Pane{{Adopted: true}}}
 	session := &server.Session{Name: "work", Windows: []*server.Window{window}, W: 80, H: 24}
 	c.file.Sessions = []*server.Session{session}

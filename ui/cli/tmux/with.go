@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/sleep"
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
@@ -21,12 +22,11 @@ import (
 // Tandem, the session becomes a pane of the server, and splits appear beside it. In another terminal,
 // the program starts in a new session, and the terminal becomes the dashboard.
 func RunWith(ctx context.Context, o Options, argv []string) (status int, err error) {
-	c := newCall(ctx, o)
-	defer c.close()
-	if c.path, err = serverPath(c); err != nil {
+	path, err := serverPath(o.Environ, &command{})
+	if err != nil {
 		return 1, err
 	}
-	dir, err := LinkTmux(filepath.Dir(c.path))
+	dir, err := LinkTmux(filepath.Dir(path))
 	if err != nil {
 		return 1, err
 	}
@@ -34,9 +34,11 @@ func RunWith(ctx context.Context, o Options, argv []string) (status int, err err
 	environ := slices.DeleteFunc(slices.Clone(o.Environ), func(pair string) bool {
 		return strings.HasPrefix(pair, "TMUX=") || strings.HasPrefix(pair, "TMUX_PANE=") || strings.HasPrefix(pair, "PATH=")
 	})
-	environ = append(environ, "PATH="+dir+string(os.PathListSeparator)+o.lookupEnv("PATH"))
-	c.Environ = environ
-	if checkAttach(c) == nil {
+	environ = append(environ, "PATH="+dir+string(os.PathListSeparator)+lookupEnv(o.Environ, "PATH"))
+	o.Environ = environ
+	c := newCall(ctx, o, path)
+	defer c.engine.close()
+	if c.commands.clients.checkAttach() == nil {
 		return c.openProgram(argv)
 	}
 	at, adopted, err := c.adoptSession()
@@ -48,8 +50,9 @@ func RunWith(ctx context.Context, o Options, argv []string) (status int, err err
 		session = at.Session.ID
 		environ = append(environ, fmt.Sprintf("TMUX_PANE=%%%d", at.Pane.ID))
 	}
-	environ = append(environ, "TMUX="+c.tmuxVariable(session))
-	status, err = runProgram(c, argv, environ)
+	environ = append(environ, "TMUX="+formatTmuxVariable(path, os.Getpid(), session))
+	o.Environ = environ
+	status, err = runProgram(ctx, o, argv)
 	if adopted {
 		err = errors.Join(err, c.releasePane(at.Pane.ID))
 	}
@@ -61,7 +64,7 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 	if path := findExecutable(c.Environ, argv[0]); !strings.Contains(path, "/") {
 		return 127, fmt.Errorf("run %s: not found", argv[0])
 	}
-	if c.file, err = server.Open(c.path); err != nil {
+	if err := c.lock(); err != nil {
 		return 1, err
 	}
 	err = c.refreshState()
@@ -75,22 +78,22 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 }
 
 func (c *call) openNewSession(argv []string) error {
-	s := c.newUniqueSession(filepath.Base(argv[0]), startDirectory(c, "", server.Target{}))
-	if s.W, s.H, _ = terminalSize(c); s.W == 0 {
+	s := newUniqueSession(c.file.State, filepath.Base(argv[0]), c.programs.startDirectory("", server.Target{}))
+	if s.W, s.H, _ = c.commands.clients.terminalSize(); s.W == 0 {
 		s.W, s.H = 80, 24
 	}
-	at, err := addSession(c, s, "", program{argv: argv, cwd: s.CWD})
+	at, err := c.programs.addSession(s, "", program{argv: argv, cwd: s.CWD})
 	if err != nil {
 		return err
 	}
-	return c.openSession(at, false)
+	return c.commands.clients.openSession(at, false)
 }
 
 // newUniqueSession returns a session called name, with a number appended if name is taken.
-func (c *call) newUniqueSession(name, cwd string) *server.Session {
+func newUniqueSession(state *server.State, name, cwd string) *server.Session {
 	name = cleanName(name)
-	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: cwd, Name: name}
-	for n := 2; c.sessionExists(s.Name); n++ {
+	s := &server.Session{ID: state.Next.Session, Created: time.Now(), CWD: cwd, Name: name}
+	for n := 2; state.HasSession(s.Name); n++ {
 		s.Name = fmt.Sprintf("%s-%d", name, n)
 	}
 	return s
@@ -121,39 +124,39 @@ func LinkTmux(dir string) (string, error) {
 // adoptSession makes the session of this process a pane of the server and reports whether it was not
 // one before. Outside a session it returns the zero Target.
 func (c *call) adoptSession() (at server.Target, adopted bool, err error) {
-	id := c.lookupEnv(sessionVariable)
-	if c.file, err = server.Open(c.path); err != nil {
+	id := c.settings.lookupEnv(sessionVariable)
+	if err := c.lock(); err != nil {
 		return at, false, err
 	}
 	defer func() { err = errors.Join(err, c.commitState()) }()
-	if err = awaitListed(c, id); err != nil {
+	if err = c.awaitListed(id); err != nil {
 		return at, false, err
 	}
 	c.removeExited()
 	if !c.file.IsRunning() {
-		c.file.Started = now()
+		c.file.Started = time.Now()
 	}
-	process, known := c.knownProcesses()[id]
+	process, known := c.engine.knownProcesses()[id]
 	if !known || process.State.Ended() || process.Terminal == nil {
 		return at, false, nil
 	}
 	if at = c.file.FindPane(func(p server.Target) bool { return p.Pane.Terminal == id }); at.Pane != nil {
 		return at, false, nil
 	}
-	p := c.newPane()
+	p := c.file.NewPane()
 	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
 	if stat, ok := procfs.Read(p.PID); ok {
 		p.StartTime = stat.StartTime
 	}
-	s := c.newUniqueSession(process.Name, process.CWD)
+	s := newUniqueSession(c.file.State, process.Name, process.CWD)
 	s.W, s.H = process.Terminal.Cols, process.Terminal.Rows
 	c.file.Next.Session++
-	w := makeWindow(c, p, 0, s.W, s.H)
-	w.Name = c.programName(process.Argv)
+	w := c.file.NewWindow(p, 0, s.W, s.H)
+	w.Name = c.settings.programName(process.Argv)
 	s.AddWindow(w)
 	s.ShowWindow(w)
 	c.file.Sessions = append(c.file.Sessions, s)
-	c.markUsed(s)
+	c.file.MarkUsed(s)
 	return server.Target{Session: s, Window: w, Pane: p}, true, nil
 }
 
@@ -165,23 +168,21 @@ const (
 
 // awaitListed polls the engine until it lists session, for at most listTimeout. A timeout is
 // not an error.
-func awaitListed(c *call, session string) error {
+func (c *call) awaitListed(session string) error {
 	for began := time.Now(); ; {
-		err := c.refreshProcesses()
-		if _, listed := c.processes[session]; err != nil || listed || session == "" || time.Since(began) > listTimeout {
+		err := c.engine.fetchProcesses()
+		if _, listed := c.engine.processes[session]; err != nil || listed || session == "" || time.Since(began) > listTimeout {
 			return err
 		}
-		select {
-		case <-time.After(listPoll):
-		case <-c.ctx.Done():
-			return c.ctx.Err()
+		if err := sleep.For(c.ctx, listPoll); err != nil {
+			return err
 		}
 	}
 }
 
 // releasePane removes an adopted pane from the server. Other panes of its window stay.
 func (c *call) releasePane(pane int) (err error) {
-	if c.file, err = server.Open(c.path); err != nil {
+	if err := c.lock(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.commitState()) }()
@@ -193,11 +194,11 @@ func (c *call) releasePane(pane int) (err error) {
 
 // runProgram runs a program on this process's streams and returns its exit status, 128 plus the number
 // for a signal. Interrupts from the terminal are ignored here, as the program gets them too.
-func runProgram(c *call, argv, environ []string) (int, error) {
-	path := findExecutable(environ, argv[0])
-	cmd := exec.CommandContext(c.ctx, path, argv[1:]...)
+func runProgram(ctx context.Context, o Options, argv []string) (int, error) {
+	path := findExecutable(o.Environ, argv[0])
+	cmd := exec.CommandContext(ctx, path, argv[1:]...)
 	cmd.Args[0] = argv[0] // as typed, not the full path
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, c.Stdin, c.Stdout, c.Stderr
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Environ, o.Stdin, o.Stdout, o.Stderr
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT)
 	defer signal.Stop(signals)

@@ -20,22 +20,18 @@ type File struct {
 	saved []byte // contents of the file on disk
 }
 
-// Open locks the server at path, waiting for other calls to release it, and loads its state. A
-// missing file is a server without sessions.
-func Open(path string) (*File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("open server: %w", err)
-	}
-	f := &File{path: path, lock: flock.New(path+".lock", flock.SetPermissions(0o600)), State: &State{}}
-	if err := f.Acquire(); err != nil {
-		return nil, err
-	}
-	return f, nil
+// NewFile returns the server at path, unlocked and without its state.
+func NewFile(path string) *File {
+	return &File{path: path, lock: flock.New(path+".lock", flock.SetPermissions(0o600)), State: &State{Path: path}}
 }
 
-// Acquire locks a released server again, waiting if necessary, and reloads its state. Pointers
-// into the previous state are stale afterwards.
+// Acquire locks the server, waiting for other calls to release it, and loads its state. A missing
+// file is a server without sessions. Pointers into a state loaded before are stale afterwards, but
+// State itself stays.
 func (f *File) Acquire() error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return fmt.Errorf("open server: %w", err)
+	}
 	if err := f.lock.Lock(); err != nil {
 		return fmt.Errorf("open server: %w", err)
 	}

@@ -14,8 +14,8 @@ func TestConcurrentCallsLoseNoChange(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 40 {
 		all.Go(func() {
-			f, err := Open(path)
-			if err != nil {
+			f := NewFile(path)
+			if err := f.Acquire(); err != nil {
 				t.Error(err)
 				return
 			}
@@ -27,8 +27,8 @@ func TestConcurrentCallsLoseNoChange(t *testing.T) {
 		})
 	}
 	all.Wait()
-	f, err := Open(path)
-	if err != nil {
+	f := NewFile(path)
+	if err := f.Acquire(); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Buffers) != 40 || f.Next.Buffer != 40 {

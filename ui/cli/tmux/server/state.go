@@ -108,6 +108,31 @@ type Wait struct {
 // IsRunning reports whether the server runs. As with tmux, it runs while it has sessions.
 func (s *State) IsRunning() bool { return len(s.Sessions) > 0 }
 
+// HasSession reports whether a session is called name.
+func (s *State) HasSession(name string) bool {
+	return slices.ContainsFunc(s.Sessions, func(session *Session) bool { return session.Name == name })
+}
+
+// MarkUsed records the use of a session; the most recent one is the default target.
+func (s *State) MarkUsed(session *Session) {
+	session.Used, s.Recent = time.Now(), session.ID
+}
+
+// NewPane returns a pane with the next id and no program.
+func (s *State) NewPane() *Pane {
+	p := &Pane{ID: s.Next.Pane}
+	s.Next.Pane++
+	return p
+}
+
+// NewWindow returns a window of w by h cells with the next id, filled by p.
+func (s *State) NewWindow(p *Pane, index, w, h int) *Window {
+	window := &Window{ID: s.Next.Window, Index: index, Layout: cells.New(p.ID, w, h), Panes: []*Pane{p}, Stack: []int{p.ID},
+		Preset: -1, Created: time.Now()}
+	s.Next.Window++
+	return window
+}
+
 // SessionsByName returns the sessions sorted by name.
 func (s *State) SessionsByName() []*Session {
 	return slices.SortedFunc(slices.Values(s.Sessions), func(a, b *Session) int { return cmp.Compare(a.Name, b.Name) })
@@ -182,6 +207,21 @@ func (s *Session) FreeIndex(from int) int {
 		from++
 	}
 	return from
+}
+
+// ShiftWindows frees an index by moving the windows from there up to the next gap.
+func (s *Session) ShiftWindows(index int) {
+	if w := s.WindowAt(index); w != nil {
+		s.ShiftWindows(index + 1)
+		w.Index++
+	}
+}
+
+// RenumberWindows numbers the windows from base without gaps.
+func (s *Session) RenumberWindows(base int) {
+	for i, w := range s.Windows {
+		w.Index = base + i
+	}
 }
 
 // SetName renames the window and turns automatic-rename off, as tmux does. An empty name is
