@@ -15,7 +15,7 @@ import (
 // A composer reads a process-compose file. A key with a different effect here is an error; a key
 // without an effect becomes a notice.
 type composer struct {
-	*reader
+	reader *reader
 	shell  []string   // program and option that run a shell line
 	shared []Variable // environment shared by all processes
 	strict bool       // unknown keys are errors
@@ -52,9 +52,9 @@ func (r *reader) readCompose(fields []field) {
 		case f.key == "processes":
 			c.readComposeProcesses(f)
 		case f.key == "extends":
-			c.addError(f.at, "extends %s is not supported, and this file alone is only part of the project", c.readText(f)).hint("merge both files into one")
-		case f.key == "env_cmds" && len(c.fields(f, f.key)) > 0:
-			c.addError(f.at, "env_cmds is not supported").hint("run them in the commands of the processes")
+			c.reader.addError(f.at, "extends %s is not supported, and this file alone is only part of the project", c.reader.readText(f)).hint("merge both files into one")
+		case f.key == "env_cmds" && len(c.reader.fields(f, f.key)) > 0:
+			c.reader.addError(f.at, "env_cmds is not supported").hint("run them in the commands of the processes")
 		case !slices.Contains(read, f.key):
 			c.noteUnknown(f, "", slices.Concat(read, projectUnread()))
 		}
@@ -76,7 +76,7 @@ func processUnread() []string {
 // readKeys calls the reader of each key in f, and adds a notice for keys without one. what names f
 // in errors, where names it in notices.
 func (c *composer) readKeys(f field, what, where string, readers map[string]fieldReader) {
-	for _, f := range c.fields(f, what) {
+	for _, f := range c.reader.fields(f, what) {
 		if read, known := readers[f.key]; known {
 			read(f)
 		} else {
@@ -97,9 +97,9 @@ func (c *composer) noteUnknown(f field, where string, known []string) {
 		suggestion = "; did you mean " + like + "?"
 	}
 	if c.strict {
-		c.addError(f.at, "unknown key %q%s", f.key, suggestion).hint("is_strict is set")
+		c.reader.addError(f.at, "unknown key %q%s", f.key, suggestion).hint("is_strict is set")
 	}
-	c.addNotice(f.at, "unknown key %q is not used%s", f.key, suggestion)
+	c.reader.addNotice(f.at, "unknown key %q is not used%s", f.key, suggestion)
 }
 
 func (c *composer) noteUnused(f field, where string) {
@@ -109,34 +109,34 @@ func (c *composer) noteUnused(f field, where string) {
 	if where != "" {
 		where = " of " + where
 	}
-	c.addNotice(f.at, "%s%s is not used", f.key, where)
+	c.reader.addNotice(f.at, "%s%s is not used", f.key, where)
 }
 
 // readFlag reads a bool in any spelling of YAML 1.1.
 func (c *composer) readFlag(f field) bool {
-	switch strings.ToLower(c.expandText(f)) {
+	switch strings.ToLower(c.reader.expandText(f)) {
 	case "true", "yes", "on":
 		return true
 	case "false", "no", "off":
 	default:
-		c.addError(f.at, "%s must be true or false", f.key)
+		c.reader.addError(f.at, "%s must be true or false", f.key)
 	}
 	return false
 }
 
 // readUntemplated reads a value for which process-compose renders templates. Templates are errors.
 func (c *composer) readUntemplated(f field) string {
-	if strings.Contains(c.readText(f), "{{") {
-		c.addError(f.at, "%s has a template; {{.VAR}} is not supported", f.key).hint("write the value, or use ${VAR}")
+	if strings.Contains(c.reader.readText(f), "{{") {
+		c.reader.addError(f.at, "%s has a template; {{.VAR}} is not supported", f.key).hint("write the value, or use ${VAR}")
 	}
-	return c.expandText(f)
+	return c.reader.expandText(f)
 }
 
 func (c *composer) readVariables(f field) []Variable {
 	if f.isList() {
-		return readList(c.reader, f, func(f field) Variable { c.readUntemplated(f); return c.readSetting(f) })
+		return readList(c.reader, f, func(f field) Variable { c.readUntemplated(f); return c.reader.readSetting(f) })
 	}
-	for _, v := range c.fields(f, f.key) {
+	for _, v := range c.reader.fields(f, f.key) {
 		c.readUntemplated(v)
 	}
 	return c.reader.readVariables(f)
@@ -144,29 +144,29 @@ func (c *composer) readVariables(f field) []Variable {
 
 func (c *composer) readShell(f field) {
 	part := func(i int) fieldReader {
-		return func(f field) { c.shell[i] = cmp.Or(c.expandText(f), c.shell[i]) }
+		return func(f field) { c.shell[i] = cmp.Or(c.reader.expandText(f), c.shell[i]) }
 	}
 	c.readKeys(f, "shell", "shell", map[string]fieldReader{"shell_command": part(0), "shell_argument": part(1)})
 }
 
 func (c *composer) readComposeProcesses(f field) {
-	for _, p := range c.fields(f, "processes") {
-		d := c.newDraft(p)
+	for _, p := range c.reader.fields(f, "processes") {
+		d := c.reader.newDraft(p)
 		c.readProcess(d, p)
-		c.file.Entries = append(c.file.Entries, d.Entry)
+		c.reader.file.Entries = append(c.reader.file.Entries, d.Entry)
 	}
 }
 
 func (c *composer) readProcess(d *draft, f field) {
 	var literal, hidden bool // literal: the command has no templates; hidden: the process does not get .env
-	fields := c.fields(f, "a process")
+	fields := c.reader.fields(f, "a process")
 	// env_file is relative to working_dir, and the command depends on is_template_disabled.
 	first := map[string]fieldReader{
-		"working_dir":          func(f field) { d.Start.CWD = c.absPath(c.readUntemplated(f)) },
+		"working_dir":          func(f field) { d.Start.CWD = c.reader.absPath(c.readUntemplated(f)) },
 		"is_template_disabled": func(f field) { literal = c.readFlag(f) },
 		"is_dotenv_disabled":   func(f field) { hidden = c.readFlag(f) },
 	}
-	c.readInSteps(fields, first)
+	c.reader.readInSteps(fields, first)
 	readers := c.fieldReaders(d, literal)
 	known := slices.Concat(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(readers)), processUnread())
 	for _, f := range fields {
@@ -177,13 +177,13 @@ func (c *composer) readProcess(d *draft, f field) {
 		}
 	}
 	for _, f := range fields { // last, because it overrides disabled
-		if f.key == "is_disabled" && c.expandText(f) != "" {
+		if f.key == "is_disabled" && c.reader.expandText(f) != "" {
 			d.Manual = c.readFlag(f)
 		}
 	}
 	c.checkProbe(d, f)
 	if len(d.Start.Command) == 0 {
-		c.addError(f.at, "process %s has no command", d.Name)
+		c.reader.addError(f.at, "process %s has no command", d.Name)
 	}
 	d.Env = c.mergeEnv(d, hidden)
 }
@@ -192,9 +192,9 @@ func (c *composer) readProcess(d *draft, f field) {
 func (c *composer) mergeEnv(d *draft, hidden bool) []Variable {
 	// process-compose sets these two variables in every process.
 	env := []Variable{{"PC_PROC_NAME", d.Name}, {"PC_REPLICA_NUM", "0"}}
-	for _, v := range c.env {
-		if c.getenv != nil {
-			v.Value = cmp.Or(c.getenv(v.Name), v.Value)
+	for _, v := range c.reader.env {
+		if c.reader.getenv != nil {
+			v.Value = cmp.Or(c.reader.getenv(v.Name), v.Value)
 		}
 		if !hidden {
 			env = append(env, v)
@@ -209,7 +209,7 @@ func (c *composer) checkProbe(d *draft, f field) {
 	switch {
 	case r == nil:
 	case r.Log != "" && (r.HTTP != "" || len(r.Command) > 0):
-		c.addError(f.at, "process %s has a readiness_probe and a ready_log_line; give one of the two", d.Name)
+		c.reader.addError(f.at, "process %s has a readiness_probe and a ready_log_line; give one of the two", d.Name)
 	case r.Log == "" && r.HTTP == "" && len(r.Command) == 0:
 		d.Start.Ready = nil
 	}
@@ -223,12 +223,12 @@ func (c *composer) fieldReaders(d *draft, literal bool) map[string]fieldReader {
 		"command":            func(f field) { c.readCommand(d, f, literal) },
 		"entrypoint":         func(f field) { c.readEntrypoint(d, f) },
 		"environment":        func(f field) { d.own = c.readVariables(f) },
-		"env_file":           func(f field) { d.files = c.readEnvFiles(f, s.CWD) },
+		"env_file":           func(f field) { d.files = c.reader.readEnvFiles(f, s.CWD) },
 		"depends_on":         func(f field) { c.readDependsOn(d, f) },
 		"availability":       func(f field) { c.readAvailability(d, f) },
-		"success_exit_codes": func(f field) { c.ensureRestart(d).SuccessCodes = readList(c.reader, f, c.readExitCode) },
+		"success_exit_codes": func(f field) { d.ensureRestart().SuccessCodes = readList(c.reader, f, c.readExitCode) },
 		"readiness_probe":    func(f field) { c.readProbe(d, f) },
-		"ready_log_line":     func(f field) { c.ensureReadiness(d).Log = regexp.QuoteMeta(c.expandText(f)) },
+		"ready_log_line":     func(f field) { d.ensureReadiness().Log = regexp.QuoteMeta(c.reader.expandText(f)) },
 		"shutdown":           func(f field) { c.readShutdown(d, f) },
 		"disabled":           func(f field) { manual(c.readFlag(f)) },
 		"is_disabled":        func(field) {},
@@ -239,21 +239,21 @@ func (c *composer) fieldReaders(d *draft, literal bool) map[string]fieldReader {
 		"schedule":           func(f field) { manual(c.readSchedule(d, f)) },
 		"mcp":                func(f field) { c.noteUnused(f, d.Name); manual(true) },
 		"extends": func(f field) {
-			c.addError(f.at, "extends %s is not supported", c.readText(f)).hint("use a YAML anchor and <<")
+			c.reader.addError(f.at, "extends %s is not supported", c.reader.readText(f)).hint("use a YAML anchor and <<")
 		},
 		"replicas": func(f field) {
-			if c.readNumber(f, 0, 1000) > 1 {
-				c.addError(f.at, "replicas is not supported").hint("write each replica as its own process")
+			if c.reader.readNumber(f, 0, 1000) > 1 {
+				c.reader.addError(f.at, "replicas is not supported").hint("write each replica as its own process")
 			}
 		},
 		"is_daemon": func(f field) {
 			if c.readFlag(f) {
-				c.addError(f.at, "%s: a process that goes to the background by itself is not supported", f.key).hint("run it in the foreground, without is_daemon")
+				c.reader.addError(f.at, "%s: a process that goes to the background by itself is not supported", f.key).hint("run it in the foreground, without is_daemon")
 			}
 		},
 		"is_elevated": func(f field) {
 			if c.readFlag(f) {
-				c.addError(f.at, "%s is not supported", f.key).hint("write sudo in the command")
+				c.reader.addError(f.at, "%s is not supported", f.key).hint("write sudo in the command")
 			}
 		},
 	}
@@ -262,12 +262,12 @@ func (c *composer) fieldReaders(d *draft, literal bool) map[string]fieldReader {
 // shellCommand returns the arguments that run a shell line, or nil for an empty line. ${NAME} is
 // expanded here, $NAME by the shell.
 func (c *composer) shellCommand(f field, literal bool) []string {
-	c.expandBare = false
-	defer func() { c.expandBare = true }()
+	c.reader.expandBare = false
+	defer func() { c.reader.expandBare = true }()
 	if !literal {
 		c.readUntemplated(f)
 	}
-	line := c.expandText(f)
+	line := c.reader.expandText(f)
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
@@ -282,14 +282,14 @@ func (c *composer) readCommand(d *draft, f field, literal bool) {
 }
 
 func (c *composer) readEntrypoint(d *draft, f field) {
-	if argv := readList(c.reader, f, c.expandText); len(d.Start.Command) == 0 {
+	if argv := readList(c.reader, f, c.reader.expandText); len(d.Start.Command) == 0 {
 		d.Start.Command = argv
 	}
 }
 
-func (c *composer) readExitCode(f field) int { return c.readNumber(f, 0, 255) }
+func (c *composer) readExitCode(f field) int { return c.reader.readNumber(f, 0, 255) }
 
-func (c *composer) ensureRestart(d *draft) *api.Restart {
+func (d *draft) ensureRestart() *api.Restart {
 	if d.Start.Restart == nil {
 		d.Start.Restart = &api.Restart{Policy: api.PolicyNo}
 	}
@@ -297,11 +297,11 @@ func (c *composer) ensureRestart(d *draft) *api.Restart {
 }
 
 func (c *composer) readAvailability(d *draft, f field) {
-	into := *c.ensureRestart(d)
+	into := *d.ensureRestart()
 	c.readKeys(f, "availability", "availability of "+d.Name, map[string]fieldReader{
 		"restart":         func(f field) { c.readPolicy(&into, d, f) },
-		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.readNumber(f, 0, 3600) },
-		"max_restarts":    func(f field) { into.Max = c.readNumber(f, 0, 1_000_000) },
+		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.reader.readNumber(f, 0, 3600) },
+		"max_restarts":    func(f field) { into.Max = c.reader.readNumber(f, 0, 1_000_000) },
 	})
 	if into.Policy == api.PolicyNo {
 		into.DelayMS, into.Max = 0, 0
@@ -310,7 +310,7 @@ func (c *composer) readAvailability(d *draft, f field) {
 }
 
 func (c *composer) readPolicy(into *api.Restart, d *draft, f field) {
-	switch s := c.expandText(f); s {
+	switch s := c.reader.expandText(f); s {
 	case "always":
 		into.Policy = api.PolicyAlways
 	case "on_failure", "on-failure":
@@ -319,7 +319,7 @@ func (c *composer) readPolicy(into *api.Restart, d *draft, f field) {
 	case "exit_on_failure":
 		c.noteUnused(field{key: "exit_on_failure", at: f.at}, d.Name)
 	default:
-		c.addError(f.at, "unknown restart policy %q", s).hint("must be no, on_failure or always")
+		c.reader.addError(f.at, "unknown restart policy %q", s).hint("must be no, on_failure or always")
 	}
 }
 
@@ -329,8 +329,8 @@ func (c *composer) readSchedule(d *draft, f field) bool {
 	c.noteUnused(f, d.Name)
 	scheduled, now := false, false
 	c.readKeys(f, "schedule", "schedule of "+d.Name, map[string]fieldReader{
-		"cron":           func(f field) { scheduled = scheduled || c.expandText(f) != "" },
-		"interval":       func(f field) { scheduled = scheduled || c.expandText(f) != "" },
+		"cron":           func(f field) { scheduled = scheduled || c.reader.expandText(f) != "" },
+		"interval":       func(f field) { scheduled = scheduled || c.reader.expandText(f) != "" },
 		"run_on_start":   func(f field) { now = c.readFlag(f) },
 		"timezone":       func(field) {},
 		"max_concurrent": func(field) {},
@@ -340,16 +340,16 @@ func (c *composer) readSchedule(d *draft, f field) bool {
 
 // readDependsOn reads names with conditions.
 func (c *composer) readDependsOn(d *draft, f field) {
-	for _, dep := range c.fields(f, "depends_on") {
+	for _, dep := range c.reader.fields(f, "depends_on") {
 		word := "process_completed" // default of process-compose's code; its manual says otherwise
 		if name, plain := scalarText(dep.node); plain && name != "" {
 			word = name
 		} else {
-			c.readKeys(dep, "a dependency", "depends_on of "+d.Name, map[string]fieldReader{"condition": func(f field) { word = c.expandText(f) }})
+			c.readKeys(dep, "a dependency", "depends_on of "+d.Name, map[string]fieldReader{"condition": func(f field) { word = c.reader.expandText(f) }})
 		}
 		on := Dependency{dep.key, composeConditions()[word], dep.at}
 		if on.Condition == "" {
-			c.addError(dep.at, "unknown condition %q", word).hint("must be one of %s", strings.Join(slices.Sorted(maps.Keys(composeConditions())), ", "))
+			c.reader.addError(dep.at, "unknown condition %q", word).hint("must be one of %s", strings.Join(slices.Sorted(maps.Keys(composeConditions())), ", "))
 		}
 		d.After = append(d.After, on)
 		c.waits = append(c.waits, composeWait{d.Name, on, word})
@@ -367,21 +367,21 @@ func composeConditions() map[string]Condition {
 // process-compose does.
 func (c *composer) checkWaits() {
 	for _, w := range c.waits {
-		of, to := c.file.Entry(w.of), c.file.Entry(w.on.Name)
+		of, to := c.reader.file.Entry(w.of), c.reader.file.Entry(w.on.Name)
 		if to == nil { // check reports it
 			continue
 		}
 		ready := to.Start.Ready
 		switch {
 		case w.in == "process_healthy" && (ready == nil || ready.HTTP == "" && len(ready.Command) == 0):
-			c.addError(w.on.At, "%s waits for %s to be healthy, but %[2]s has no readiness_probe", w.of, w.on.Name)
+			c.reader.addError(w.on.At, "%s waits for %s to be healthy, but %[2]s has no readiness_probe", w.of, w.on.Name)
 		case w.in == "process_log_ready" && (ready == nil || ready.Log == ""):
-			c.addError(w.on.At, "%s waits for a log line of %s, but %[2]s has no ready_log_line", w.of, w.on.Name)
+			c.reader.addError(w.on.At, "%s waits for a log line of %s, but %[2]s has no ready_log_line", w.of, w.on.Name)
 		case !to.Manual || of.Manual:
 		case c.strict:
-			c.addError(w.on.At, "%s depends on %s, which is disabled", w.of, w.on.Name).hint("is_strict is set")
+			c.reader.addError(w.on.At, "%s depends on %s, which is disabled", w.of, w.on.Name).hint("is_strict is set")
 		default:
-			c.addNotice(w.on.At, "%s does not wait for %s, which up does not start", w.of, w.on.Name)
+			c.reader.addNotice(w.on.At, "%s does not wait for %s, which up does not start", w.of, w.on.Name)
 			of.After = slices.DeleteFunc(of.After, func(d Dependency) bool { return d.Name == w.on.Name })
 		}
 	}
@@ -390,10 +390,10 @@ func (c *composer) checkWaits() {
 func (c *composer) readShutdown(d *draft, f field) {
 	c.readKeys(f, "shutdown", "shutdown of "+d.Name, map[string]fieldReader{
 		"signal": func(f field) {
-			if n := c.readNumber(f, 0, 64); n > 0 {
+			if n := c.reader.readNumber(f, 0, 64); n > 0 {
 				d.Start.StopSignal = strconv.Itoa(n)
 			}
 		},
-		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.readNumber(f, 0, 3600) },
+		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.reader.readNumber(f, 0, 3600) },
 	})
 }
