@@ -132,8 +132,6 @@ func (p sessionsHost) Open(id string) tea.Cmd {
 func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 	v.dirty = true
 	switch msg := msg.(type) {
-	case terminal.Message:
-		return msg.For().Update(msg)
 	case sizesDue:
 		v.sizes.pausing = false
 	case settleDue:

@@ -35,18 +35,14 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ScrollSelectLine:  selects(SelectLines),
 		keymap.ScrollSelectBlock: selects(SelectBlock),
 
-		keymap.ScrollSwap:         p.whileScrolling(p.swapOrOpen),
-		keymap.ScrollOpen:         p.whileScrolling(p.copyOrOpen),
-		keymap.ScrollCopy:         p.whileScrolling(p.copySelection),
-		keymap.ScrollCopyLine:     p.whileScrolling(p.copyLine),
-		keymap.ScrollSelectOutput: p.whileScrolling(p.selectOutput),
-		keymap.ScrollSave:         p.whileScrolling(p.askSave),
-		keymap.ScrollSearch:       p.whileScrolling(func() tea.Cmd { return p.askFind(false) }),
-		keymap.ScrollSearchBack:   p.whileScrolling(func() tea.Cmd { return p.askFind(true) }),
-		keymap.ScrollNext:         p.whileScrolling(func() tea.Cmd { return p.findNext(false) }),
-		keymap.ScrollPrevious:     p.whileScrolling(func() tea.Cmd { return p.findNext(true) }),
-		keymap.ScrollCommand:      p.whileScrolling(func() tea.Cmd { return p.findCommand(false) }),
-		keymap.ScrollCommandBack:  p.whileScrolling(func() tea.Cmd { return p.findCommand(true) }),
+		keymap.ScrollSwap:     p.whileScrolling(p.swapOrOpen),
+		keymap.ScrollOpen:     p.whileScrolling(p.copyOrOpen),
+		keymap.ScrollCopy:     p.whileScrolling(p.copySelection),
+		keymap.ScrollCopyLine: p.whileScrolling(p.copyLine),
+		keymap.ScrollSave:     p.whileScrolling(p.askSave),
+	}
+	for action, act := range p.find.actions() {
+		all[action] = p.whileScrolling(act)
 	}
 	for action, motion := range motions() {
 		all[action] = do(func() { p.Scroll.MoveCursor(motion) })
@@ -81,8 +77,7 @@ func motions() map[keymap.Action]Motion {
 
 // cancelCopy cancels whatever was started last, and in the end scroll mode.
 func (p *Pane) cancelCopy() tea.Cmd {
-	p.cancelFind()
-	p.find.heldKeys = nil
+	p.find.abandonSearch()
 	if p.Scroll.Active() && !p.Scroll.CancelLast() {
 		p.Scroll.Stop()
 	}
@@ -142,14 +137,6 @@ func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
 	})
 }
 
-// exitedLinesMsg has lines of an exited session.
-type exitedLinesMsg struct {
-	pane  *Pane
-	lines []api.NumberedLine
-}
-
-func (msg exitedLinesMsg) For() *Pane { return msg.pane }
-
 // Fetch requests the missing lines of an exited session. It has no attachment to send them.
 func (p *Pane) Fetch() tea.Cmd {
 	if p.FinalState() == nil {
@@ -161,13 +148,15 @@ func (p *Pane) Fetch() tea.Cmd {
 	}
 	p.Scroll.requested = lacks
 	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
-	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		lines, err := fetchLines(ctx, e, o)
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.NumberedLine, error) {
+		return fetchLines(ctx, e, o)
+	}, func(lines []api.NumberedLine, err error) tea.Cmd {
 		if err != nil {
-			return panes.DoneMsg{Err: err}
+			return p.env.Say(panes.ErrorText(err), true)
 		}
-		return exitedLinesMsg{p, lines}
-	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
+		p.Feed.Screen.AddLines(lines)
+		return nil
+	})
 }
 
 // fetchLines reads lines of an exited session through a short attachment.

@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/panes"
 	"tandem/panes/kit/predict"
 	"tandem/panes/kit/text"
 )
@@ -24,7 +25,7 @@ type echo struct {
 	serial    int        // of the attachment they were sent on
 	alt       bool       // the program uses the alternate screen
 	drawn     predict.Overlay
-	lateTimer bool // a message is scheduled for a late reply
+	lateTimer bool // a timer for a late reply runs
 }
 
 // A sentMark is a mark with the time it was sent.
@@ -194,17 +195,15 @@ func overlayCells(l api.Line, cells []predict.OverlayCell) api.Line {
 	return out
 }
 
-// lateEchoMsg arrives when a reply is late.
-type lateEchoMsg struct{ pane *Pane }
-
-func (m lateEchoMsg) For() *Pane { return m.pane }
-
-// scheduleLate schedules a message for a late reply, to show the guesses then.
+// scheduleLate shows the guesses when a reply is late.
 func (p *Pane) scheduleLate() tea.Cmd {
 	at, ok := p.echo.guesses.NextChange()
 	if !ok || p.echo.lateTimer {
 		return nil
 	}
 	p.echo.lateTimer = true
-	return tea.Tick(time.Until(at), func(time.Time) tea.Msg { return lateEchoMsg{p} })
+	return panes.After(time.Until(at), func() tea.Cmd {
+		p.echo.lateTimer = false
+		return p.scheduleLate()
+	})
 }

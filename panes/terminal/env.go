@@ -3,7 +3,6 @@ package terminal
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
@@ -30,12 +29,3 @@ type Env interface {
 	StartInPlace(*Pane) tea.Cmd // starts a shell in the pane of an exited program
 	ClosePane(*Pane) tea.Cmd    // removes such a pane from the screen
 }
-
-// A Search is the last search, shared by all terminals.
-type Search struct {
-	pattern  api.Pattern
-	backward bool // searches above the cursor
-}
-
-// A Message is the result of a pane's command.
-type Message interface{ For() *Pane }

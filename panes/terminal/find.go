@@ -14,127 +14,153 @@ import (
 	"tandem/panes/kit/dialog"
 )
 
-// A searchLine is the open search line, with the view to return to.
-type searchLine struct {
-	dialog.Find
-	pane     *Pane
-	origin   Position
-	from     api.Place
-	previous *regexp.Regexp // the pattern marked before
+// A Search is the last search, shared by all terminals.
+type Search struct {
+	pattern  api.Pattern
+	backward bool // searches above the cursor
 }
 
-func (p *Pane) askFind(backward bool) tea.Cmd {
-	p.Scroll.CoverRows(dialog.FindRows - p.rowsBelow)
-	f := &searchLine{pane: p, origin: p.Scroll.SavePosition(), from: p.Scroll.CursorPlace(), previous: p.Scroll.Pattern()}
-	// The switches of the line start as in the last search.
-	f.Backward, f.Regexp, f.Exact = backward, p.last.pattern.Regexp, p.last.pattern.Exact
-	f.Changed, f.Done = f.searchTyped, f.finish
-	p.find.line = f
-	p.env.Ask(f)
-	return nil
+// A findEnv is the dashboard as a finder sees it.
+type findEnv interface {
+	panes.Caller
+	panes.Dialogs
+	Bindings() keymap.Bindings
+	Say(text string, bad bool) tea.Cmd
+	Press(keys.Key) tea.Cmd
 }
 
-// finish stays at the match, or returns to the view before.
-func (f *searchLine) finish(accept bool) tea.Cmd {
-	f.pane.Scroll.CoverRows(0)
-	switch {
-	case !accept:
-		f.pane.cancelFind()
-		f.pane.Scroll.SetPattern(f.previous)
-		f.pane.Scroll.RestorePosition(f.origin)
-		return nil
-	case f.Pattern().Text == "":
-		f.pane.last.backward = f.Backward
-		return f.pane.findNext(false)
-	}
-	f.pane.last.pattern, f.pane.last.backward = f.Pattern(), f.Backward
-	if f.Problem != "" {
-		return f.pane.env.Say(f.Problem, true)
-	}
-	return nil
-}
+// A finder searches a session's output in scroll mode.
+type finder struct {
+	env    findEnv
+	id     func() string // of the session
+	scroll *ScrollMode
+	last   *Search
 
-// searchTyped searches for the typed pattern from the origin of the search.
-func (f *searchLine) searchTyped() tea.Cmd {
-	f.pane.cancelFind()
-	f.pane.Scroll.RestorePosition(f.origin)
-	if f.Pattern().Text == "" {
-		f.pane.Scroll.SetPattern(nil)
-		return nil
-	}
-	re, err := f.Pattern().Compile()
-	if err != nil {
-		f.Problem = panes.ErrorText(err)
-		f.pane.Scroll.SetPattern(nil)
-		return nil
-	}
-	f.pane.Scroll.SetPattern(re)
-	return f.pane.findMatch(api.SessionFindInput{Pattern: f.Pattern(), From: f.from, Backward: f.Backward, Wrap: true}, 1)
-}
-
-// findState is a search in a pane.
-type findState struct {
 	cancel   context.CancelFunc // cancels the running search; nil without one
 	serial   int                // of the last search
 	heldKeys []keys.Key         // typed during the search
 	line     *searchLine        // opened last
 }
 
-// foundMsg is the reply to a search.
-type foundMsg struct {
-	serial int
-	pane   *Pane
-	input  api.SessionFindInput
-	out    api.SessionFindOutput
-	err    error
+// A searchLine is the open search line, with the view to return to.
+type searchLine struct {
+	dialog.Find
+	origin   Position
+	from     api.Place
+	previous *regexp.Regexp // the pattern marked before
 }
 
-func (msg foundMsg) For() *Pane  { return msg.pane }
-func (msg outputMsg) For() *Pane { return msg.pane }
+func (f *finder) actions() panes.Actions {
+	return panes.Actions{
+		keymap.ScrollSearch:       func() tea.Cmd { return f.askPattern(false) },
+		keymap.ScrollSearchBack:   func() tea.Cmd { return f.askPattern(true) },
+		keymap.ScrollNext:         func() tea.Cmd { return f.findNext(false) },
+		keymap.ScrollPrevious:     func() tea.Cmd { return f.findNext(true) },
+		keymap.ScrollCommand:      func() tea.Cmd { return f.findCommand(false) },
+		keymap.ScrollCommandBack:  func() tea.Cmd { return f.findCommand(true) },
+		keymap.ScrollSelectOutput: f.selectOutput,
+	}
+}
+
+func (f *finder) askPattern(backward bool) tea.Cmd {
+	f.scroll.CoverRows(dialog.FindRows)
+	l := &searchLine{origin: f.scroll.SavePosition(), from: f.scroll.CursorPlace(), previous: f.scroll.Pattern()}
+	// The switches of the line start as in the last search.
+	l.Backward, l.Regexp, l.Exact = backward, f.last.pattern.Regexp, f.last.pattern.Exact
+	l.Changed, l.Done = f.searchTyped, f.closeLine
+	f.line = l
+	f.env.Ask(l)
+	return nil
+}
+
+// closeLine stays at the match, or returns to the view before.
+func (f *finder) closeLine(accept bool) tea.Cmd {
+	l := f.line
+	f.scroll.CoverRows(0)
+	switch {
+	case !accept:
+		f.cancelSearch()
+		f.scroll.SetPattern(l.previous)
+		f.scroll.RestorePosition(l.origin)
+		return nil
+	case l.Pattern().Text == "":
+		f.last.backward = l.Backward
+		return f.findNext(false)
+	}
+	f.last.pattern, f.last.backward = l.Pattern(), l.Backward
+	if l.Problem != "" {
+		return f.env.Say(l.Problem, true)
+	}
+	return nil
+}
+
+// searchTyped searches for the typed pattern from the origin of the search.
+func (f *finder) searchTyped() tea.Cmd {
+	l := f.line
+	f.cancelSearch()
+	f.scroll.RestorePosition(l.origin)
+	if l.Pattern().Text == "" {
+		f.scroll.SetPattern(nil)
+		return nil
+	}
+	re, err := l.Pattern().Compile()
+	if err != nil {
+		l.Problem = panes.ErrorText(err)
+		f.scroll.SetPattern(nil)
+		return nil
+	}
+	f.scroll.SetPattern(re)
+	return f.findMatch(api.SessionFindInput{Pattern: l.Pattern(), From: l.from, Backward: l.Backward, Wrap: true}, 1)
+}
 
 // findMatch searches for the n-th match from a place and moves the cursor there. It cancels a
 // running search.
-func (p *Pane) findMatch(in api.SessionFindInput, n int) tea.Cmd {
-	in.ID = p.ID
-	ctx, serial := p.startFind()
-	return func() tea.Msg {
-		msg := foundMsg{serial: serial, pane: p, input: in}
-		e, err := p.env.Engine(ctx)
+func (f *finder) findMatch(in api.SessionFindInput, n int) tea.Cmd {
+	in.ID = f.id()
+	ctx, serial := f.startSearch()
+	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (found api.SessionFindOutput, err error) {
+		step := in
 		for range n {
-			if err != nil {
-				break
+			out, err := api.SessionFind.Call(ctx, e, step)
+			if err != nil || out.Match == nil {
+				return found, err
 			}
-			var out api.SessionFindOutput
-			if out, err = api.SessionFind.Call(ctx, e, in); err != nil || out.Match == nil {
-				break
-			}
-			msg.out, in.From = out, out.Match.From
+			found, step.From = out, out.Match.From
 		}
-		msg.err = err
-		return msg
-	}
+		return found, nil
+	}, func(found api.SessionFindOutput, err error) tea.Cmd {
+		switch {
+		case !f.endSearch(serial):
+			return nil
+		case !f.scroll.Active():
+			return f.replayKeys()
+		case err != nil:
+			return tea.Batch(f.env.Say(panes.ErrorText(err), true), f.replayKeys())
+		}
+		return tea.Batch(f.showMatch(in, found), f.replayKeys())
+	})
 }
 
 // maxSteps limits how many matches one key may skip.
 const maxSteps = 1000
 
 // findStep searches for the n-th match from the cursor.
-func (p *Pane) findStep(in api.SessionFindInput, n int) tea.Cmd {
-	in.From = p.Scroll.CursorPlace()
+func (f *finder) findStep(in api.SessionFindInput, n int) tea.Cmd {
+	in.From = f.scroll.CursorPlace()
 	if in.Mark != "" {
 		in.From.Cell = 0
 	}
-	return p.findMatch(in, min(n, maxSteps))
+	return f.findMatch(in, min(n, maxSteps))
 }
 
 const maxHeldKeys = 1000
 
 // holdKey queues a key typed in scroll mode during a search, because it applies to the match. Keys
 // leaving scroll mode and the prefix are not queued.
-func (p *Pane) holdKey(k keys.Key) (held bool) {
-	f, b := &p.find, p.env.Bindings()
+func (f *finder) holdKey(k keys.Key) (held bool) {
+	b := f.env.Bindings()
 	switch {
-	case f.cancel == nil || !p.Scroll.Active():
+	case f.cancel == nil || !f.scroll.Active():
 		return false
 	case b.Is(k, keymap.ScopeGlobal, keymap.Prefix):
 		return false
@@ -149,127 +175,128 @@ func (p *Pane) holdKey(k keys.Key) (held bool) {
 }
 
 // replayKeys handles the queued keys.
-func (p *Pane) replayKeys() tea.Cmd {
-	held := p.find.heldKeys
-	p.find.heldKeys = nil
+func (f *finder) replayKeys() tea.Cmd {
+	held := f.heldKeys
+	f.heldKeys = nil
 	var cmds []tea.Cmd
 	for _, k := range held {
-		cmds = append(cmds, p.env.Press(k))
+		cmds = append(cmds, f.env.Press(k))
 	}
 	return tea.Batch(cmds...)
 }
 
-// startFind starts a search and cancels a running one.
-func (p *Pane) startFind() (ctx context.Context, serial int) {
-	p.cancelFind()
-	ctx, p.find.cancel = context.WithCancel(p.env.Context())
-	return ctx, p.find.serial
+// startSearch starts a search and cancels a running one.
+func (f *finder) startSearch() (ctx context.Context, serial int) {
+	f.cancelSearch()
+	ctx, f.cancel = context.WithCancel(f.env.Context())
+	return ctx, f.serial
 }
 
-// hasWrapped reports whether the match is on the other side of the start.
-func (msg *foundMsg) hasWrapped() bool {
-	from, match := msg.input.From, msg.out.Match.From
-	return !msg.input.Backward && !from.Before(match) || msg.input.Backward && !match.Before(from)
+// endSearch ends a search whose answer has arrived. ok is false if it was cancelled meanwhile.
+func (f *finder) endSearch(serial int) (ok bool) {
+	if serial != f.serial {
+		return false
+	}
+	f.cancelSearch()
+	return true
 }
 
-func (p *Pane) cancelFind() {
-	p.find.serial++
-	if p.find.cancel != nil {
-		p.find.cancel()
-		p.find.cancel = nil
+func (f *finder) cancelSearch() {
+	f.serial++
+	if f.cancel != nil {
+		f.cancel()
+		f.cancel = nil
 	}
 }
 
-func (p *Pane) handleFound(msg foundMsg) tea.Cmd {
-	if msg.serial != p.find.serial {
-		return nil
-	}
-	p.cancelFind()
-	if !p.Scroll.Active() {
-		return p.replayKeys()
-	}
-	return tea.Batch(p.showMatch(msg), p.replayKeys())
+// abandonSearch cancels a running search, and drops the keys typed meanwhile.
+func (f *finder) abandonSearch() {
+	f.cancelSearch()
+	f.heldKeys = nil
 }
 
 // showMatch moves the cursor to a match, or says that there is none.
-func (p *Pane) showMatch(msg foundMsg) tea.Cmd {
-	typing := p.find.line != nil && p.env.Shows(p.find.line)
+func (f *finder) showMatch(in api.SessionFindInput, found api.SessionFindOutput) tea.Cmd {
+	typing := f.line != nil && f.env.Shows(f.line)
 	switch {
-	case msg.err != nil:
-		return p.env.Say(panes.ErrorText(msg.err), true)
-	case msg.out.Match == nil && typing:
-		p.find.line.Tell(0, 0)
-		p.Scroll.SetMatchNumber(0, 0)
-	case msg.out.Match == nil && msg.input.Mark != "":
-		return p.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
-	case msg.out.Match == nil:
-		return p.env.Say("no match", false)
+	case found.Match == nil && typing:
+		f.line.Tell(0, 0)
+		f.scroll.SetMatchNumber(0, 0)
+	case found.Match == nil && in.Mark != "":
+		return f.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
+	case found.Match == nil:
+		return f.env.Say("no match", false)
 	default:
-		p.Scroll.GoTo(msg.out.Match.From)
-		if msg.input.Mark == "" {
-			p.Scroll.SetMatchNumber(msg.out.Number, msg.out.Total)
+		f.scroll.GoTo(found.Match.From)
+		if in.Mark == "" {
+			f.scroll.SetMatchNumber(found.Number, found.Total)
 		}
 		if typing {
-			p.find.line.Tell(msg.out.Number, msg.out.Total)
+			f.line.Tell(found.Number, found.Total)
 		}
-		if !typing && msg.hasWrapped() {
-			return p.env.Say("search wrapped", false)
+		if !typing && hasWrapped(in, found.Match.From) {
+			return f.env.Say("search wrapped", false)
 		}
 	}
 	return nil
 }
 
+// hasWrapped reports whether a match is on the other side of the start.
+func hasWrapped(in api.SessionFindInput, match api.Place) bool {
+	return !in.Backward && !in.From.Before(match) || in.Backward && !match.Before(in.From)
+}
+
 // findNext goes to the next match, or in the other direction.
-func (p *Pane) findNext(other bool) tea.Cmd {
-	re, err := p.last.pattern.Compile()
-	if p.last.pattern.Text == "" || err != nil {
-		return p.askFind(other)
+func (f *finder) findNext(other bool) tea.Cmd {
+	re, err := f.last.pattern.Compile()
+	if f.last.pattern.Text == "" || err != nil {
+		return f.askPattern(other)
 	}
-	p.Scroll.SetPattern(re)
-	n, _ := p.Scroll.TakeCount()
-	backward := p.last.backward != other
-	return p.findStep(api.SessionFindInput{Pattern: p.last.pattern, Backward: backward, Wrap: true}, n)
+	f.scroll.SetPattern(re)
+	n, _ := f.scroll.TakeCount()
+	backward := f.last.backward != other
+	return f.findStep(api.SessionFindInput{Pattern: f.last.pattern, Backward: backward, Wrap: true}, n)
 }
 
 // findCommand goes to the prompt of another command.
-func (p *Pane) findCommand(above bool) tea.Cmd {
-	n, _ := p.Scroll.TakeCount()
-	return p.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
-}
-
-// outputMsg has the lines of a command's output.
-type outputMsg struct {
-	serial      int
-	pane        *Pane
-	first, last int64
-	none        bool
-	err         error
+func (f *finder) findCommand(above bool) tea.Cmd {
+	n, _ := f.scroll.TakeCount()
+	return f.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 
 // selectOutput selects the output of the command at the cursor, or of the last one above with any.
-func (p *Pane) selectOutput() tea.Cmd {
-	line := p.Scroll.CursorPlace().Line
-	ctx, serial := p.startFind()
-	return func() tea.Msg {
-		e, err := p.env.Engine(ctx)
-		if err != nil {
-			return outputMsg{serial: serial, pane: p, err: err}
+func (f *finder) selectOutput() tea.Cmd {
+	id, line := f.id(), f.scroll.CursorPlace().Line
+	ctx, serial := f.startSearch()
+	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*outputLines, error) {
+		return findOutput(ctx, e, id, line)
+	}, func(output *outputLines, err error) (say tea.Cmd) {
+		switch {
+		case !f.endSearch(serial):
+			return nil
+		case err != nil:
+			say = f.env.Say(panes.ErrorText(err), true)
+		case output == nil:
+			say = f.env.Say("no command with output here; the shell has to mark its prompts", false)
+		default:
+			f.scroll.SelectBetween(output.first, output.last)
 		}
-		msg := findOutput(ctx, e, p.ID, line)
-		msg.serial, msg.pane = serial, p
-		return msg
-	}
+		return tea.Batch(say, f.replayKeys())
+	})
 }
 
+// outputLines are the lines of a command's output.
+type outputLines struct{ first, last int64 }
+
 // findOutput returns the lines of the output of the command at a line, or of the last one above
-// with any.
-func findOutput(ctx context.Context, e panes.Engine, id string, line int64) (msg outputMsg) {
+// with any; nil if there is none.
+func findOutput(ctx context.Context, e api.Engine, id string, line int64) (output *outputLines, err error) {
 	next := func(mark string, from api.Place, backward bool) *api.SessionMatch {
-		if msg.err != nil {
+		if err != nil {
 			return nil
 		}
-		out, err := api.SessionFind.Call(ctx, e, api.SessionFindInput{ID: id, Mark: mark, From: from, Backward: backward})
-		msg.err = err
+		var out api.SessionFindOutput
+		out, err = api.SessionFind.Call(ctx, e, api.SessionFindInput{ID: id, Mark: mark, From: from, Backward: backward})
 		return out.Match
 	}
 	prompt := next(api.MarkedPrompt, api.Place{Line: line + 1}, true)
@@ -278,31 +305,13 @@ func findOutput(ctx context.Context, e panes.Engine, id string, line int64) (msg
 		output := next(api.MarkedOutput, prompt.From, false)
 		after := next(api.MarkedPrompt, prompt.From, false)
 		if output != nil && (after == nil || output.From.Line < after.From.Line) {
-			msg.first, msg.last = output.From.Line, math.MaxInt64
+			lines := &outputLines{output.From.Line, math.MaxInt64}
 			if after != nil {
-				msg.last = after.From.Line - 1
+				lines.last = after.From.Line - 1
 			}
-			return msg
+			return lines, err
 		}
 		prompt = next(api.MarkedPrompt, prompt.From, true)
 	}
-	msg.none = true
-	return msg
-}
-
-func (p *Pane) handleOutput(msg outputMsg) tea.Cmd {
-	if msg.serial != p.find.serial {
-		return nil
-	}
-	p.cancelFind()
-	var say tea.Cmd
-	switch {
-	case msg.err != nil:
-		say = p.env.Say(panes.ErrorText(msg.err), true)
-	case msg.none:
-		say = p.env.Say("no command with output here; the shell has to mark its prompts", false)
-	default:
-		p.Scroll.SelectBetween(msg.first, msg.last)
-	}
-	return tea.Batch(say, p.replayKeys())
+	return nil, err
 }

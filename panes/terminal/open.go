@@ -35,37 +35,28 @@ func (p *Pane) openTarget() tea.Cmd {
 	} else {
 		path = filepath.Join(p.folder(), path)
 	}
-	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
 		info, err := e.StatFile(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
 			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, p.env.Home()))
 		}
-		return targetMsg{p, path, target, info, err}
-	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
+		return info, err
+	}, func(info api.FileInfo, err error) tea.Cmd {
+		if err != nil {
+			return p.env.Say(panes.ErrorText(err), true)
+		}
+		p.Scroll.Stop()
+		return p.openFile(path, info, target)
+	})
 }
-
-// targetMsg is the path under the cursor and its file.
-type targetMsg struct {
-	pane   *Pane
-	path   string
-	target Target
-	info   api.FileInfo
-	err    error
-}
-
-func (msg targetMsg) For() *Pane { return msg.pane }
 
 // openFile opens a file in the user's editor, in a new session, or a directory in a shell.
-func (p *Pane) openFile(msg targetMsg) tea.Cmd {
-	if msg.err != nil {
-		return p.env.Say(panes.ErrorText(msg.err), true)
+func (p *Pane) openFile(path string, info api.FileInfo, target Target) tea.Cmd {
+	if info.Type == "dir" || info.ToDir {
+		return p.env.StartNear(p, nil, path)
 	}
-	p.Scroll.Stop()
-	if msg.info.Type == "dir" || msg.info.ToDir {
-		return p.env.StartNear(p, nil, msg.path)
-	}
-	_, there := api.PathOf(msg.path)
-	return p.env.StartNear(p, panes.EditorCommand(there, msg.target.Line, msg.target.Column), "")
+	_, there := api.PathOf(path)
+	return p.env.StartNear(p, panes.EditorCommand(there, target.Line, target.Column), "")
 }
 
 // openURL opens a URL in the user's browser, or copies it if there is none.

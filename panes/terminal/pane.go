@@ -23,46 +23,21 @@ import (
 // and searching to a Terminal.
 type Pane struct {
 	*Terminal
-	env       Env
-	last      *Search
-	actions   panes.Actions
-	w, h      int
-	rowsBelow int // rows of the view below the pane
+	env     Env
+	actions panes.Actions
+	w, h    int
 
-	find  findState
+	find  finder
 	mouse mouseState
 }
 
 // New returns the pane of a session, "" for one still to be started. The caller fills its Feed. The
 // last search is shared with other panes.
 func New(env Env, last *Search, id string) *Pane {
-	p := &Pane{Terminal: NewTerminal(id), env: env, last: last}
+	p := &Pane{Terminal: NewTerminal(id), env: env}
+	p.find = finder{env: env, id: func() string { return p.ID }, scroll: &p.Scroll, last: last}
 	p.actions = p.makeActions()
 	return p
-}
-
-// Update handles the result of one of the pane's commands.
-func (p *Pane) Update(msg tea.Msg) tea.Cmd {
-	if m, ok := msg.(Message); !ok || m.For() != p {
-		return nil
-	}
-	p.changed = true
-	switch msg := msg.(type) {
-	case foundMsg:
-		return p.handleFound(msg)
-	case outputMsg:
-		return p.handleOutput(msg)
-	case targetMsg:
-		return p.openFile(msg)
-	case exitedLinesMsg:
-		p.Feed.Screen.AddLines(msg.lines)
-	case lateEchoMsg:
-		p.echo.lateTimer = false
-		return p.scheduleLate()
-	case dragTickMsg:
-		return p.continueDrag()
-	}
-	return nil
 }
 
 func (p *Pane) Actions() panes.Actions { return p.actions }
@@ -76,7 +51,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 
 // TakeKey handles a key before its binding is looked up: a digit before a motion, or a key waiting
 // for a search.
-func (p *Pane) TakeKey(k keys.Key) (taken bool) { return p.holdKey(k) || p.countKey(k) }
+func (p *Pane) TakeKey(k keys.Key) (taken bool) { return p.find.holdKey(k) || p.countKey(k) }
 
 // countKey handles a digit of the count before a motion, and reports whether the key was one.
 func (p *Pane) countKey(k keys.Key) (ok bool) {
@@ -205,7 +180,7 @@ func (p *Pane) Resize(w, h int) {
 
 // SetRowsBelow sets how many rows of the view are below the pane. A line at the bottom of the view
 // covers them first.
-func (p *Pane) SetRowsBelow(n int) { p.rowsBelow = n }
+func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 
 // Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {

@@ -150,12 +150,22 @@ func TestKeysWaitForARunningSearch(t *testing.T) {
 	if !p.TakeKey(textKey("j")) {
 		t.Fatal("the key is not held")
 	}
-	p.Update(search())
+	search().(panes.Result)()
 	if p.Scroll.CursorPlace().Line != 1 || len(e.pressed) != 1 {
 		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.CursorPlace().Line, len(e.pressed))
 	}
-	if other, _, _ := newTestPane(); other.Update(search()) != nil {
-		t.Error("another pane takes the answer")
+}
+
+func TestCancelledSearchDropsItsAnswer(t *testing.T) {
+	p, e, _ := newTestPane("one", "two")
+	p.press(t, keymap.ScrollMode)
+	p.press(t, keymap.ScrollSearch)
+	search := e.Shown.(*searchLine).Paste(e, "two")
+	p.TakeKey(textKey("j"))
+	p.press(t, keymap.ScrollCancel)
+	search().(panes.Result)()
+	if p.Scroll.CursorPlace().Line != 0 || len(e.pressed) > 0 {
+		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.CursorPlace().Line, len(e.pressed))
 	}
 }
 

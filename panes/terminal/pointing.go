@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/panes"
 	"tandem/panes/kit/list"
 )
 
@@ -21,11 +22,6 @@ type mouseState struct {
 // dragInterval is the time between two lines scrolled while the mouse is dragged beyond the pane's
 // edge.
 const dragInterval = 40 * time.Millisecond
-
-// dragTickMsg continues a drag beyond the pane's edge.
-type dragTickMsg struct{ pane *Pane }
-
-func (msg dragTickMsg) For() *Pane { return msg.pane }
 
 // Mouse handles a mouse event in the pane's cells, or outside of them during a drag. If the program
 // does not take it, it selects or scrolls.
@@ -86,7 +82,7 @@ func (p *Pane) extendDrag() tea.Cmd {
 		return nil
 	}
 	m.dragTimer = true
-	return tea.Tick(dragInterval, func(time.Time) tea.Msg { return dragTickMsg{p} })
+	return panes.After(dragInterval, p.continueDrag)
 }
 
 func (p *Pane) continueDrag() tea.Cmd {

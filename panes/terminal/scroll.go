@@ -19,8 +19,10 @@ const marginLines = 250
 type ScrollMode struct {
 	screen *Screen
 	outbox *outbox.Outbox
-	height int       // of the pane
-	flash  selection // selection by mouse, still marked on the live screen
+
+	height    int       // of the pane
+	rowsBelow int       // of the view, below the pane
+	flash     selection // selection by mouse, still marked on the live screen
 	scroll
 }
 
@@ -197,9 +199,9 @@ func (s *ScrollMode) scrollByWheel(lines int) {
 
 func (s *ScrollMode) visibleRows() int { return max(s.height-s.coveredRows, 1) }
 
-// CoverRows sets how many rows at the pane's bottom are covered, so that matches are shown above
+// CoverRows sets how many rows at the view's bottom are covered, so that matches are shown above
 // them.
-func (s *ScrollMode) CoverRows(rows int) { s.coveredRows = max(rows, 0) }
+func (s *ScrollMode) CoverRows(rows int) { s.coveredRows = max(rows-s.rowsBelow, 0) }
 
 // requestLines requests the missing lines around the view, each range once. If the request cannot
 // be sent now, the next call sends it.
