@@ -24,8 +24,7 @@ type Env interface {
 	Sessions
 
 	Settings() settings.Dashboard // the user's, which may change between calls
-	Save(FileSave) tea.Cmd
-	Colors() int // number of colors the terminal supports
+	Colors() int                  // number of colors the terminal supports
 	// Copy puts text on the clipboard. what describes its size in words; "" has it counted.
 	Copy(text, what string) tea.Cmd
 	StartProcess() tea.Cmd // opens the form for a new process

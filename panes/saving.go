@@ -7,7 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
+	"tandem/engine/units"
+	"tandem/panes/kit/text"
 )
 
 // A FileSave writes a file on this machine.
@@ -17,9 +21,35 @@ type FileSave struct {
 	Write func(context.Context, Engine, io.Writer) (written int64, err error)
 }
 
-// WriteFile writes the file. If it fails, a new file is removed and an existing one is unchanged.
+// Save writes a new file. It asks before it overwrites an existing one.
+func (s FileSave) Save(env fileSaver) tea.Cmd { return s.save(env, false) }
+
+// A fileSaver is the dashboard as Save needs it.
+type fileSaver interface {
+	Caller
+	Dialogs
+	Folders
+	Say(text string, bad bool) tea.Cmd
+}
+
+func (s FileSave) save(env fileSaver, replace bool) tea.Cmd {
+	return Ask(env.Context(), env, func(ctx context.Context, e Engine) (int64, error) {
+		return s.writeFile(ctx, e, replace)
+	}, func(written int64, err error) tea.Cmd {
+		switch {
+		case errors.Is(err, os.ErrExist):
+			AskReplace(env, s.Path, s.save(env, true))
+			return nil
+		case err != nil:
+			return env.Say(ErrorText(err), true)
+		}
+		return env.Say("saved "+units.Bytes(written)+" to "+text.ShortPath(s.Path, env.Home()), false)
+	})
+}
+
+// writeFile writes the file. If it fails, a new file is removed and an existing one is unchanged.
 // Without replace, the error for an existing file is os.ErrExist.
-func (s FileSave) WriteFile(ctx context.Context, e Engine, replace bool) (written int64, err error) {
+func (s FileSave) writeFile(ctx context.Context, e Engine, replace bool) (written int64, err error) {
 	f, done, err := s.openFile(replace)
 	if errors.Is(err, os.ErrExist) {
 		return 0, err

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -18,12 +16,10 @@ type input struct {
 	m         *model
 	queue     *screen.Input
 	resolver  *keymap.Resolver
-	wait      prefixWait
 	actions   panes.Actions   // of the dashboard itself
 	mousePane panes.Pane      // the view in which a mouse button was pressed; it receives the release
 	early     []screen.Event  // keys typed before the first session opened
 	pending   []panes.Pending // actions that must finish before more input is handled
-	blurred   bool            // another window has the keyboard
 	detached  bool            // the user has detached; later input is dropped
 }
 
@@ -42,14 +38,14 @@ func (in *input) makeActions() panes.Actions {
 		keymap.HistoryInsert: in.m.history.OpenRecall,
 		keymap.PasteBuffer:   in.m.clip.pasteLast,
 
-		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
+		keymap.Requests: func() tea.Cmd { return in.m.env.ShowRequest("") },
 		keymap.Machines: in.m.machines.Show,
-		keymap.Browser:  func() tea.Cmd { return web.ShowLink(env{in.m}) },
+		keymap.Browser:  func() tea.Cmd { return web.ShowLink(in.m.env) },
 		keymap.Help:     in.m.showHelp,
 		keymap.Palette:  in.m.showPalette,
 
 		keymap.ThemePick: in.m.theme.showPicker,
-		keymap.TipsHide:  in.m.hideTips,
+		keymap.TipsHide:  in.m.tips.hide,
 
 		keymap.Detach: in.m.detach,
 		keymap.Quit:   in.m.detach,
@@ -73,16 +69,16 @@ func (in *input) pressKey(k keys.Key) tea.Cmd {
 	}
 	outcome := in.resolver.Resolve(k, in.activeScopes()...)
 	if pending != in.resolver.Pending() {
-		in.m.dirty = true
+		in.m.frame.redraw()
 		if !pending {
-			return in.wait.startWait()
+			return in.m.prefix.startWait()
 		}
 	}
 	switch outcome.Kind {
 	case keymap.Bound:
-		in.m.dirty = true
+		in.m.frame.redraw()
 		if in.m.dialog.open != nil && outcome.Action != keymap.Help {
-			return in.m.dialog.open.Do(env{in.m}, outcome.Action)
+			return in.m.dialog.open.Do(in.m.env, outcome.Action)
 		}
 		if act := in.findAction(outcome.Action); act != nil {
 			return act()
@@ -92,43 +88,18 @@ func (in *input) pressKey(k keys.Key) tea.Cmd {
 	case keymap.Dropped:
 		// Esc cancels the prefix without a note.
 		if k.Code != keys.Escape {
-			return in.m.notices.showToast(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
+			return in.m.notices.toast.Say(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
 		}
 	}
-	return nil
-}
-
-// keysDelay is how long the prefix waits before the keys after it are listed. A user who
-// knows the key types it sooner and never sees the list.
-const keysDelay = 300 * time.Millisecond
-
-// A prefixWait tracks whether the pressed prefix has waited for keysDelay.
-type prefixWait struct {
-	serial int  // counts prefixes, to ignore timers of earlier ones
-	long   bool // more than keysDelay has passed
-}
-
-// A prefixDue is the serial of a prefix pressed keysDelay ago.
-type prefixDue int
-
-func (w *prefixWait) startWait() tea.Cmd {
-	*w = prefixWait{serial: w.serial + 1}
-	due := prefixDue(w.serial)
-	return tea.Tick(keysDelay, func(time.Time) tea.Msg { return due })
-}
-
-func (due prefixDue) applyTo(m *model) tea.Cmd {
-	w := &m.input.wait
-	w.long = w.long || int(due) == w.serial
 	return nil
 }
 
 // typeKey passes a key without a binding to the dialog or pane with the keyboard.
 func (in *input) typeKey(k keys.Key) tea.Cmd {
 	if in.m.dialog.open != nil {
-		in.m.dirty = true
+		in.m.frame.redraw()
 		if press, ok := screen.Press(k); ok {
-			return in.m.dialog.open.Type(env{in.m}, press)
+			return in.m.dialog.open.Type(in.m.env, press)
 		}
 		return nil
 	}
@@ -147,8 +118,8 @@ func (in *input) interceptKey(k keys.Key) (taken bool) {
 // pasteText passes pasted text to the dialog or pane with the keyboard.
 func (in *input) pasteText(text string) tea.Cmd {
 	if in.m.dialog.open != nil {
-		in.m.dirty = true
-		return in.m.dialog.open.Paste(env{in.m}, text)
+		in.m.frame.redraw()
+		return in.m.dialog.open.Paste(in.m.env, text)
 	}
 	in.markDirty(in.m.activeView())
 	return in.m.activeView().Paste(text)
@@ -157,7 +128,7 @@ func (in *input) pasteText(text string) tea.Cmd {
 func (m *model) setView(v viewKind) tea.Cmd {
 	// A toast about the previous view would hide the key hints of the new one.
 	if v != m.view && !m.notices.toast.news {
-		m.notices.clearToast()
+		m.notices.toast.ClearMessage()
 	}
 	m.switchView(v)
 	m.relayout()

@@ -52,12 +52,19 @@ func computeAreas(w, h int, tips, zoomed bool) (a areas) {
 
 // relayout divides the screen and resizes every view.
 func (m *model) relayout() {
-	m.dirty = true
-	m.areas = computeAreas(m.areas.w, m.areas.h, m.showsTips(), m.sessions.zoomed && m.sessions.shown && m.sessions.tabs.Current != nil)
+	m.frame.redraw()
+	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.sessions.zoomed && m.sessions.shown && m.sessions.tabs.Current != nil)
 	m.sessions.tight = m.areas.tight
 	for _, p := range m.allViews() {
 		p.Resize(m.areas.body.W, m.areas.body.H)
 	}
+}
+
+// showTerminal focuses the pane used last.
+func (m *model) showTerminal() {
+	m.switchView(viewSessions)
+	m.sessions.focusTerminal()
+	m.relayout()
 }
 
 // isTight reports whether the focused pane, or the session list in its place, is all that

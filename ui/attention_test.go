@@ -110,29 +110,29 @@ func TestMarkDisappearsOncePromptIsAnswered(t *testing.T) {
 func TestDesktopIsNotifiedOnlyWhileTerminalLacksFocus(t *testing.T) {
 	d, _, _ := openTwoSessions(t)
 	told := d.captureNotifications()
-	d.m.notices.notifyDesktop("in sight")
+	d.m.notices.desktop.notify("in sight")
 	if told() != nil {
 		t.Fatal("the desktop is told of what the user looks at")
 	}
 	d.sendEvent(screen.Event{Kind: keys.EventFocusOut})
-	d.m.notices.notifyDesktop("first")
+	d.m.notices.desktop.notify("first")
 	if got := told(); !slices.Equal(got, []string{"first"}) {
 		t.Fatalf("told: %q", got)
 	}
-	d.m.notices.notifyDesktop("second")
-	d.m.notices.notifyDesktop("third")
+	d.m.notices.desktop.notify("second")
+	d.m.notices.desktop.notify("third")
 	if told() != nil {
 		t.Error("notifications follow each other without a gap")
 	}
-	d.update(notifyDue{})
+	d.m.notices.desktop.endGap()
 	if got := told(); !slices.Equal(got, []string{"second (and 1 more)"}) {
 		t.Errorf("told then: %q", got)
 	}
-	d.m.notices.notifiedAt = time.Time{}
+	d.m.notices.desktop.notifiedAt = time.Time{}
 	d.m.o.Attention.Quiet = "00:00-24:00"
-	d.m.notices.notifyDesktop("at night")
+	d.m.notices.desktop.notify("at night")
 	d.m.o.Attention.Quiet, d.m.o.Attention.Notify = "", false
-	d.m.notices.notifyDesktop("unwanted")
+	d.m.notices.desktop.notify("unwanted")
 	if told() != nil {
 		t.Error("the desktop is told at night, or against the user's will")
 	}
@@ -160,7 +160,7 @@ func TestAgentQuestionIsReportedOnceAndNotIfVisible(t *testing.T) {
 	if got := told(); !slices.Equal(got, []string{"claude in away is blocked: May I?"}) {
 		t.Errorf("told: %q", got)
 	}
-	d.m.notices.notifiedAt = time.Time{}
+	d.m.notices.desktop.notifiedAt = time.Time{}
 	d.restoreEngine(d.loseEngine())
 	d.waitText("2 blocked")
 	away.setAgent(api.AgentDone, "")

@@ -142,7 +142,8 @@ func isOneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervisio
 
 // A statusBar shows as many key hints as fit, and a note to their right.
 type statusBar struct {
-	m         *model
+	w         int
+	look      *look.Look
 	lead      string // text before the hints
 	hints     []keymap.Hint
 	note      string
@@ -150,7 +151,7 @@ type statusBar struct {
 }
 
 func (s *statusBar) draw() string {
-	w, style := s.m.areas.w, &s.m.theme.look
+	w, style := s.w, s.look
 	line, used := look.Hints(s.hints, w, 0, style.BarKey, style.BarDim)
 	used += text.Width(s.lead)
 	if s.note == "" {
@@ -164,7 +165,7 @@ func (s *statusBar) draw() string {
 // newStatusBar returns the status bar for the current state of the dashboard.
 func newStatusBar(m *model) *statusBar {
 	note, ink := m.statusNote()
-	s := &statusBar{m: m, lead: drawBarLead(m), noteStyle: ink}
+	s := &statusBar{w: m.areas.w, look: &m.theme.look, lead: drawBarLead(m), noteStyle: ink}
 	hints, kept := m.statusHints(), keptHints
 	room := max(m.areas.w-text.Width(s.lead), 0)
 	s.note = text.Clip(note, max(room-1, 0))
@@ -183,6 +184,12 @@ func newStatusBar(m *model) *statusBar {
 	}
 	s.hints = look.FittingHints(hints, max(room, 0), kept)
 	return s
+}
+
+// hintsWidth returns the width of hints side by side, in cells.
+func hintsWidth(hints []keymap.Hint) int {
+	_, used := look.Hints(hints, 1<<16, 0, "", "")
+	return used
 }
 
 // drawBarLead draws the start of the status bar: the prefix while it waits for a key, else
@@ -234,8 +241,8 @@ func (m *model) statusHints() []keymap.Hint {
 	pending := m.input.resolver.Pending()
 	switch {
 	case m.dialog.open != nil:
-		return m.dialog.open.Hints(env{m})
-	case m.dialog.prefixRows() != nil:
+		return m.dialog.open.Hints(m.env)
+	case m.prefix.rows() != nil:
 		return nil
 	}
 	if !pending {

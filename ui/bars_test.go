@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
+	"tandem/panes"
 	"tandem/panes/kit/text"
 	"tandem/themes"
 )
@@ -13,7 +16,7 @@ import (
 // more it has a failed process and requests, too.
 func countingModel(w int, more bool) *model {
 	m := &model{areas: areas{w: w}}
-	m.sessions = newSessionsView(env{m})
+	m.sessions = newSessionsView(m.env)
 	m.theme.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
@@ -176,17 +179,22 @@ func TestPrefixIsShownAtOnceAndListsKeysAfterDelay(t *testing.T) {
 	})
 }
 
+// endPrefixWait fires the timer of the prefix with a serial.
+func (d *driver) endPrefixWait(serial int) {
+	d.update(panes.Result(func() tea.Cmd { return d.m.prefix.endWait(serial) }))
+}
+
 func TestTimerOfEarlierPrefixListsNoKeys(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")
 	d := drive(t, e, 120, 36)
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", "ctrl+b", "ctrl+b")
-	d.update(prefixDue(1)) // the timer of the first prefix
+	d.endPrefixWait(1) // the timer of the first prefix
 	if strings.Contains(d.screenText(), "scroll, paste") {
 		t.Error("they are listed before the prefix has waited")
 	}
-	d.update(prefixDue(2))
+	d.endPrefixWait(2)
 	if !strings.Contains(d.screenText(), "scroll, paste") || d.m.View().Cursor == nil {
 		t.Error("they are not listed, or hide the cursor above them")
 	}

@@ -19,47 +19,50 @@ const maxClipboard = api.MaxClip
 
 // A clipboard holds the text copied last, in any pane. It is the text to paste next.
 type clipboard struct {
-	m       *model
+	caller  panes.Caller
+	say     func(text string, bad bool) tea.Cmd
+	paste   func(text string) tea.Cmd // into the pane or dialog with the keyboard
+	send    func(text string)         // to the clipboard of the user's terminal
+	accepts func() bool               // what programs copy may go there
 	text    string
 	serial  int  // counts copies, to drop the result of an older one
 	reading bool // text to copy is being read
 	pasting bool // paste it once it is read
 }
 
-// clipReadMsg carries text that was read in order to be copied.
-type clipReadMsg struct {
-	serial int // of the copy
-	text   string
-	cut    bool // text was truncated
-	err    error
+// A clipText is text that was read in order to be copied.
+type clipText struct {
+	text string
+	cut  bool // it was truncated
 }
-
-func (msg clipReadMsg) applyTo(m *model) tea.Cmd { return m.clip.finishRead(msg) }
 
 // copyRead copies the text that read returns, unless a newer copy overtakes it.
 func (c *clipboard) copyRead(read terminal.Read) tea.Cmd {
 	c.serial++
 	serial := c.serial
 	c.reading = true
-	return c.m.callEngine(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.Ask(c.caller.Context(), c.caller, func(ctx context.Context, e panes.Engine) (clipText, error) {
 		text, cut, err := read(ctx, e)
-		return clipReadMsg{serial, text, cut, err}
-	}, func(err error) tea.Msg { return clipReadMsg{serial: serial, err: err} })
+		return clipText{text, cut}, err
+	}, func(t clipText, err error) tea.Cmd {
+		// A newer copy has overtaken this one.
+		if serial != c.serial {
+			return nil
+		}
+		return c.finishRead(t, err)
+	})
 }
 
 // finishRead copies text once it is read, and pastes it if that was requested meanwhile.
-func (c *clipboard) finishRead(msg clipReadMsg) tea.Cmd {
-	if msg.serial != c.serial {
-		return nil
-	}
+func (c *clipboard) finishRead(t clipText, err error) tea.Cmd {
 	paste := c.pasting
 	c.reading, c.pasting = false, false
-	if msg.err != nil {
-		return c.m.notices.showToast(panes.ErrorText(msg.err), true)
+	if err != nil {
+		return c.say(panes.ErrorText(err), true)
 	}
-	say := c.copyText(msg.text, "", msg.cut)
-	if paste && msg.text != "" {
-		return tea.Batch(say, c.m.input.pasteText(msg.text))
+	say := c.copyText(t.text, "", t.cut)
+	if paste && t.text != "" {
+		return tea.Batch(say, c.paste(t.text))
 	}
 	return say
 }
@@ -70,7 +73,7 @@ func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 	c.serial++
 	c.reading, c.pasting = false, false
 	if text == "" {
-		return c.m.notices.showToast("nothing to copy", false)
+		return c.say("nothing to copy", false)
 	}
 	if much == "" {
 		much = describeSize(text)
@@ -84,31 +87,24 @@ func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 		what += "; too long for the clipboard"
 	}
 	if len(text) <= maxClipboard {
-		c.sendToTerminal(text)
+		c.send(text)
 	}
-	return c.m.notices.showToast(what, cut)
+	return c.say(what, cut)
 }
 
 // acceptClip passes text that a program put on the clipboard to the user's terminal. It is
 // ignored while another window has the keyboard.
 func (c *clipboard) acceptClip(clip []byte) tea.Cmd {
-	if c.m.input.blurred || c.m.zoom.away || !c.m.o.Clipboard || len(clip) > maxClipboard {
+	if !c.accepts() || len(clip) > maxClipboard {
 		return nil
 	}
 	text := string(clip)
-	c.sendToTerminal(text)
+	c.send(text)
 	if text == "" {
 		return nil
 	}
 	c.text = text
-	return c.m.notices.showToast("the program copied "+describeSize(text), false)
-}
-
-// sendToTerminal puts text on the clipboard of the user's terminal.
-func (c *clipboard) sendToTerminal(text string) {
-	if c.m.terminal != nil {
-		c.m.terminal.Copy(text)
-	}
+	return c.say("the program copied "+describeSize(text), false)
 }
 
 // describeSize counts the lines of text, or the characters of a single line.
@@ -134,7 +130,7 @@ func (c *clipboard) pasteLast() tea.Cmd {
 		return nil
 	}
 	if c.text == "" {
-		return c.m.notices.showToast("nothing copied yet", false)
+		return c.say("nothing copied yet", false)
 	}
-	return c.m.input.pasteText(c.text)
+	return c.paste(c.text)
 }

@@ -210,7 +210,7 @@ func TestDashboardReportsWhoEndedShownSession(t *testing.T) {
 	second.exitWith(api.StateStopped, nil)
 	d.waitText("second was ended from elsewhere")
 	d.waitText("four$ ")
-	d.m.notices.clearToast()
+	d.m.notices.toast.ClearMessage()
 	d.pressKeys("ctrl+b", "x", "'y")
 	d.waitText("No session is running")
 	d.waitNoText("was ended")
@@ -246,11 +246,11 @@ func TestToastOfPreviousViewDoesNotCoverHints(t *testing.T) {
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
 	d.waitText("one$ ")
-	d.m.notices.showToast("that is no name", true)
+	d.m.notices.toast.Say("that is no name", true)
 	d.waitText("that is no name")
 	d.pressKeys("alt+2")
 	d.waitNoText("that is no name")
-	d.m.notices.showNews("web failed", true)
+	d.m.notices.toast.ShowNote("web failed", true)
 	d.pressKeys("alt+1")
 	d.waitText("web failed")
 }
@@ -528,7 +528,7 @@ func TestUnchangedFrameIsNotRedrawn(t *testing.T) {
 	d.waitText("one$ ")
 	d.m.View()
 	d.update(nil)
-	if d.m.dirty || d.m.sessions.NeedsRedraw() {
+	if d.m.frame.dirty || d.m.sessions.NeedsRedraw() {
 		t.Error("a message that changes nothing makes the screen dirty")
 	}
 }

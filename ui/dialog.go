@@ -12,11 +12,31 @@ import (
 	"tandem/themes"
 )
 
-// An openDialog holds the open overlay, if any, and its progress indicator.
+// An overlay is the open overlay, if any.
+type overlay struct {
+	open   dialog.Overlay
+	redraw func()
+}
+
+// Ask opens a dialog in place of the current one.
+func (o *overlay) Ask(d dialog.Overlay) {
+	o.open = d
+	o.redraw()
+}
+
+func (o *overlay) Close() { o.open = nil }
+
+func (o *overlay) Shows(d dialog.Overlay) bool { return o.open == d }
+
+func (o *overlay) HasDialog() bool { return o.open != nil }
+
+// An openDialog draws the open overlay and its progress indicator.
 type openDialog struct {
-	m     *model
-	open  dialog.Overlay
-	at    look.Rect      // of the overlay drawn last
+	overlay
+	host  dialog.Host
+	frame *frame
+	look  *look.Look
+
 	seen  dialog.Overlay // overlay drawn last
 	press overlayPress
 	busy  busySpinner
@@ -40,7 +60,7 @@ func (d *openDialog) startSpinner() tea.Cmd {
 		return nil
 	}
 	frames := spinner.MiniDot
-	if d.m.theme.look.Glyphs == themes.ASCIIGlyphs() {
+	if d.look.Glyphs == themes.ASCIIGlyphs() {
 		frames = spinner.Line
 	}
 	s.spinner, s.turning = spinner.New(spinner.WithSpinner(frames)), true
@@ -63,22 +83,6 @@ func (d *openDialog) spinnerText() string {
 	return d.busy.spinner.View() + " "
 }
 
-func (m *model) showHelp() tea.Cmd {
-	scopes := m.input.activeScopes()
-	under := m.dialog.open
-	if p := m.sessions.focusedPane(); p != nil && !p.Scroll.Active() && under == nil {
-		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
-	}
-	sections := m.o.Bindings.Help(scopes...)
-	if !m.showsTips() {
-		for i := range sections {
-			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
-		}
-	}
-	m.dialog.open = &dialog.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show(), Closed: func() { m.dialog.open = under }}
-	return nil
-}
-
 // runAnswer runs the handler of an overlay's answer, unless another overlay is open by
 // now.
 func (d *openDialog) runAnswer(a dialog.Answer) tea.Cmd {
@@ -86,4 +90,49 @@ func (d *openDialog) runAnswer(a dialog.Answer) tea.Cmd {
 		return nil
 	}
 	return a.Do()
+}
+
+// fitsScreen reports whether the overlay, if any, fits a screen of w×h cells. Half a
+// question must not be answered.
+func (d *openDialog) fitsScreen(w, h int) bool {
+	if d.open == nil {
+		return true
+	}
+	rows, width, _, _ := d.open.Draw(d.host, w, h)
+	return width+4 <= w && len(rows)+2 < h
+}
+
+// draw draws the overlay over a frame of w×h cells.
+func (d *openDialog) draw(w, h int) {
+	inside, width, x, y := d.open.Draw(d.host, w, h)
+	rows, at := dialog.DrawBox(inside, width, look.Rect{W: w, H: h}, d.look)
+	traits := d.open.Traits()
+	if traits.Low {
+		at.Y = max(h-1-at.H, 0)
+	}
+	d.seen = d.open
+	if !traits.Live {
+		d.frame.dim(d.look)
+	}
+	d.frame.drawBox(rows, at)
+	if x >= 0 {
+		d.frame.view.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
+		d.frame.view.Cursor.Shape = tea.CursorBar
+	}
+}
+
+func (m *model) showHelp() tea.Cmd {
+	scopes := m.input.activeScopes()
+	under := m.dialog.open
+	if p := m.sessions.focusedPane(); p != nil && !p.Scroll.Active() && under == nil {
+		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
+	}
+	sections := m.o.Bindings.Help(scopes...)
+	if !m.tips.areShown() {
+		for i := range sections {
+			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
+		}
+	}
+	m.dialog.Ask(&dialog.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show(), Closed: func() { m.dialog.open = under }})
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -16,9 +15,12 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// An env implements the environment of panes and overlays on a model. Each method forwards
-// to one part of the dashboard.
-type env struct{ m *model }
+// An env implements the environment of panes and overlays on a model.
+type env struct {
+	*toast
+	*overlay
+	m *model
+}
 
 var _ panes.Env = env{}
 
@@ -27,50 +29,33 @@ func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link
 func (e env) News() *panes.News                                { return &e.m.news }
 func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learnProcesses(started...) }
 func (e env) Settings() settings.Dashboard                     { return e.m.o.Dashboard }
+func (e env) Bindings() keymap.Bindings                        { return e.m.o.Bindings }
 func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
-func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.showToast(text, bad) }
-func (e env) ClearMessage()                                    { e.m.notices.clearToast() }
-func (e env) Save(s panes.FileSave) tea.Cmd                    { return e.m.saveFile(s, false) }
 func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.awaitPending(p) }
+func (e env) Press(k keys.Key) tea.Cmd                         { return e.m.input.pressKey(k) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
 func (e env) ExpectStop(id string)                             { e.m.sessions.list.ExpectStop(id) }
+func (e env) Look() *look.Look                                 { return &e.m.theme.look }
+func (e env) Colors() int                                      { return e.m.theme.countColors() }
+func (e env) Spinner() string                                  { return e.m.dialog.spinnerText() }
+func (e env) Copy(text, what string) tea.Cmd                   { return e.m.clip.copyText(text, what, false) }
+func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip.copyRead(read) }
+func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
+func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
+func (e env) Blurred() bool                                    { return e.m.notices.desktop.blurred }
+func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
+func (e env) ShowSessions()                                    { e.m.switchView(viewSessions) }
+func (e env) Relayout()                                        { e.m.relayout() }
+
+func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
+	return e.m.visits.start(command, folder, then)
+}
 
 func (e env) ShowSession(id string) tea.Cmd {
 	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.openSession(id))
 }
-
-// Ask opens a dialog in place of the current one.
-func (e env) Ask(o dialog.Overlay) {
-	e.m.dialog.open = o
-	e.m.dirty = true
-}
-
-func (e env) Close()                    { e.m.dialog.open = nil }
-func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
-func (e env) Look() *look.Look          { return &e.m.theme.look }
-func (e env) Spinner() string           { return e.m.dialog.spinnerText() }
-
-func (e env) Shows(o dialog.Overlay) bool         { return e.m.dialog.open == o }
-func (e env) Copy(text, what string) tea.Cmd      { return e.m.clip.copyText(text, what, false) }
-func (e env) CopyRead(read terminal.Read) tea.Cmd { return e.m.clip.copyRead(read) }
-func (e env) Press(k keys.Key) tea.Cmd            { return e.m.input.pressKey(k) }
-
-func (e env) SayOnce(text string) tea.Cmd {
-	if e.m.notices.toast.bad && e.m.notices.toast.text == text {
-		return nil
-	}
-	return e.m.notices.showToast(text, true)
-}
-
-func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.clip.acceptClip(clip) }
-
-func (e env) ShowNote(text string, bad bool) tea.Cmd { return e.m.notices.showNews(text, bad) }
-
-func (e env) Notify(text string) tea.Cmd { return e.m.notices.notifyDesktop(text) }
-
-func (e env) ShowRequest(id string) tea.Cmd { return e.m.showRequest(id) }
 
 func (e env) Bell() {
 	if e.m.terminal != nil {
@@ -87,38 +72,6 @@ func (e env) Ended(p api.Process) {
 	e.m.news.RecordExit(p)
 }
 
-func (e env) ShowSessions() { e.m.switchView(viewSessions) }
-
-func (e env) Blurred() bool { return e.m.input.blurred }
-
-func (e env) HasDialog() bool { return e.m.dialog.open != nil }
-
-func (e env) Relayout() { e.m.relayout() }
-
-func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	return e.m.visitSession(command, folder, then)
-}
-
-func (e env) ClearNote() {
-	if !e.m.notices.toast.bad {
-		e.m.notices.clearToast()
-	}
-}
-
-func (e env) Colors() int {
-	switch e.m.theme.profile {
-	case colorprofile.TrueColor:
-		return 1 << 24
-	case colorprofile.ANSI256:
-		return 256
-	case colorprofile.ANSI:
-		return 16
-	}
-	return 0
-}
-
-func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
-
 func (e env) StartSession(command []string, folder string) tea.Cmd {
 	return e.m.sessions.launcher.startCommand(nil, command, folder)
 }
@@ -133,4 +86,28 @@ func (e env) Session() (id, folder string) {
 		id = p.ID
 	}
 	return id, e.m.sessions.launcher.startFolder(p)
+}
+
+// ShowRequest opens the dialog on a request; an empty id selects the oldest.
+func (e env) ShowRequest(id string) tea.Cmd {
+	if len(e.News().Requests) == 0 {
+		return e.Say("no requests from agents", false)
+	}
+	// The toast may announce the very request being opened.
+	if e.toast.news {
+		e.ClearMessage()
+	}
+	e.Ask(&dialog.Approval{
+		ID:       id,
+		Requests: func() []api.Request { return e.News().Requests },
+		Answer: func(in api.RequestAnswerInput) tea.Cmd {
+			// The announcement has served its purpose.
+			e.ClearMessage()
+			return panes.Do(e, func(ctx context.Context, engine panes.Engine) error {
+				return api.RequestAnswer.Run(ctx, engine, in)
+			})
+		},
+		Refuse: func(why string) tea.Cmd { return e.Say(why, true) },
+	})
+	return nil
 }

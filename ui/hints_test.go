@@ -19,7 +19,7 @@ func (d *driver) rebind(changes map[keymap.Action][]string) {
 	}
 	d.m.input.rebindKeys(b)
 	d.m.o.Bindings = b
-	d.m.dirty = true
+	d.m.frame.redraw()
 }
 
 func TestMessagesNameBoundKeys(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOverlayHintOmitsKeyBoundToSomethingElse(t *testing.T) {
 	p := dialog.NewPrompt("x", "a", nil)
 	p.Offer("ab", []string{"abc", "abd"})
 	keysOf := func() (told string) {
-		for _, h := range p.Hints(env{d.m}) {
+		for _, h := range p.Hints(d.m.env) {
 			told += h.Key + " " + h.Does + "; "
 		}
 		return told
@@ -130,7 +130,7 @@ func TestHintsAreMatchedByActionNotLabel(t *testing.T) {
 	one := []api.Request{{ID: "r1", Tool: "exec", Command: "make"}}
 	a := &dialog.Approval{Requests: func() []api.Request { return one }}
 	told := ""
-	for _, h := range a.Hints(env{d.m}) {
+	for _, h := range a.Hints(d.m.env) {
 		told += h.Key + " " + h.Does + "; "
 	}
 	if !strings.Contains(told, "f9 next; ") || strings.Contains(told, "tab next") || strings.Contains(told, " close") {
@@ -209,7 +209,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	d.rebind(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
 	d.m.dialog.open = dialog.NewPrompt("x", "", nil)
 	searching := &dialog.Help{}
-	searching.Do(env{d.m}, keymap.HelpSearch)
+	searching.Do(d.m.env, keymap.HelpSearch)
 	overlays := []dialog.Overlay{
 		&dialog.Question{Title: "x", Yes: "yes"}, dialog.NewPrompt("x", "", nil), dialog.NewStartForm(""),
 		&dialog.Picker{Verb: func(list.Choice) string { return "take" }}, find, &dialog.Help{}, searching,
@@ -217,7 +217,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	for _, o := range overlays {
 		for _, h := range o.(interface {
 			Hints(dialog.Host) []keymap.Hint
-		}).Hints(env{d.m}) {
+		}).Hints(d.m.env) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
 			}
@@ -244,7 +244,7 @@ func TestDialogDimsBackgroundUnlessItPreviewsEffect(t *testing.T) {
 	tab := string(d.m.theme.look.Tab)
 	d.pressKeys("ctrl+b", "x")
 	d.waitText("Kill session")
-	rows := strings.Split(d.m.lastView.Content, "\n")
+	rows := strings.Split(d.m.frame.view.Content, "\n")
 	if strings.Contains(rows[0], tab) || !strings.Contains(rows[0], string(d.m.theme.look.Dimmed)) {
 		t.Errorf("the top bar is %q", rows[0])
 	}
@@ -253,7 +253,7 @@ func TestDialogDimsBackgroundUnlessItPreviewsEffect(t *testing.T) {
 	}
 	d.pressKeys("n", "ctrl+b", "T")
 	d.waitText("keep it")
-	if !strings.Contains(d.m.lastView.Content, tab) {
+	if !strings.Contains(d.m.frame.view.Content, tab) {
 		t.Error("a theme that is tried cannot be seen")
 	}
 }

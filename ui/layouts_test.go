@@ -308,7 +308,7 @@ func TestMouseChoosesLayout(t *testing.T) {
 	d.waitText("saved layout two")
 	d.pressKeys("ctrl+b", "space")
 	d.waitText("Show the layout")
-	inside := d.m.dialog.at
+	inside := d.m.frame.box
 	wheel := keys.Mouse{X: inside.X + 5, Y: inside.Y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
 	d.sendMouse(wheel)
 	if c, _ := d.m.dialog.open.(*dialog.Picker).List.Selected(); c.Text != "two" {
@@ -335,7 +335,7 @@ func TestMouseChoosesTabToMovePaneTo(t *testing.T) {
 	d.waitShape("(a|b) c")
 	d.pressKeys("ctrl+b", "m")
 	d.waitText("Move the pane beside")
-	d.click(d.m.dialog.at.X+5, d.m.dialog.at.Y+3)
+	d.click(d.m.frame.box.X+5, d.m.frame.box.Y+3)
 	d.waitShape("(a|(b|c))")
 }
 

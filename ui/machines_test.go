@@ -71,14 +71,14 @@ func TestRemoteNoticeDoesNotHideLocalOne(t *testing.T) {
 	notify(box, "config.toml line 1: no such theme")
 	d.waitText("config.toml line 2: no such key; box: config.toml line 1: no such theme")
 
-	d.m.notices.clearToast()
+	d.m.notices.toast.ClearMessage()
 	d.update(settingsMsg{Fault: "config.toml line 3: there is no key"})
-	d.m.notices.clearToast()
+	d.m.notices.toast.ClearMessage()
 	notify(box, "config.toml line 1: no such theme")
 	d.waitText("config.toml line 3: there is no key; box: config.toml line 1: no such theme")
 
 	d.changeSettings(func(*Settings) {})
-	d.m.notices.clearToast()
+	d.m.notices.toast.ClearMessage()
 	notify(box, "config.toml line 1: no such theme")
 	d.waitText("box: config.toml line 1")
 	d.waitNoText("line 3")

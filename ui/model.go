@@ -53,20 +53,21 @@ type model struct {
 	history   *history.Pane
 	files     *files.Pane
 	machines  *machines.Dialog
-	visit     *visit // nil unless a view was left for a session
 
-	input   input
-	dialog  openDialog
-	form    processForm
-	notices notices
-	clip    clipboard
-	zoom    zoom
-	theme   themeState
-	display display.Terminal
-
-	dirty    bool // the screen must be redrawn
-	content  []byte
-	lastView tea.View
+	env      env
+	input    input
+	dialog   openDialog
+	prefix   prefixKeys
+	tips     tips
+	form     processForm
+	notices  notices
+	clip     clipboard
+	inserter inserter
+	visits   visits
+	zoom     zoom
+	theme    themeState
+	display  display.Terminal
+	frame    frame
 }
 
 // Init implements tea.Model. The initial state arrives as messages.
@@ -88,16 +89,16 @@ func (m *model) leaveOnPanic() {
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	switch msg.(type) {
-	case nil, inputMsg, changedMsg: // their handlers set dirty if necessary
+	case nil, inputMsg, changedMsg: // their handlers request a redraw if necessary
 	default:
-		m.dirty = true
+		m.frame.redraw()
 	}
 	// Input held for a pending action is handled only once the message has been, as the
 	// message may complete that action.
 	waited := m.input.isHeld()
 	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
-	return m, tea.Batch(cmd, m.fetchViews(), m.input.replayEarly(), m.endVisit(), m.dialog.startSpinner(), m.zoom.handOver())
+	return m, tea.Batch(cmd, m.fetchViews(), m.input.replayEarly(), m.visits.end(), m.dialog.startSpinner(), m.zoom.handOver())
 }
 
 // A message is one of the dashboard's own messages. It knows how to apply itself.
@@ -115,7 +116,9 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	case panes.Result:
 		return msg()
 	case panes.DoneMsg:
-		return m.reportDone(msg)
+		if msg.Err != nil {
+			return m.env.Say(panes.ErrorText(msg.Err), true)
+		}
 	case inputMsg:
 		return m.input.handleEvents(m.input.queue.Drain())
 	case changedMsg:
@@ -219,11 +222,11 @@ func (in *input) handleEvent(e screen.Event) tea.Cmd {
 }
 
 func (in *input) setBlurred(blurred bool) {
-	if in.blurred == blurred {
+	d := &in.m.notices.desktop
+	if d.blurred == blurred {
 		return
 	}
-	in.blurred = blurred
-	in.m.notices.held = nil
+	d.blurred, d.held = blurred, nil
 	in.m.sessions.SetBlurred(blurred)
 	// The terminal may have changed its theme while another window had the keyboard.
 	if !blurred && !in.m.display.ReportsChanges() {

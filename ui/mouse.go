@@ -30,8 +30,8 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 	if in.m.dialog.open != nil {
 		return in.sendToDialog(e)
 	}
-	if in.m.dialog.prefixRows() != nil && in.m.dialog.at.Contains(e.X, e.Y) {
-		return in.m.dialog.clickPrefixRow(e)
+	if in.m.prefix.rows() != nil && in.m.frame.box.Contains(e.X, e.Y) {
+		return in.clickPrefixKey(e)
 	}
 	if in.m.areas.small && !in.m.isTight() {
 		return nil
@@ -49,7 +49,7 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		}
 		return in.sendMouse(in.m.activeView(), e)
 	case in.m.areas.tips.Contains(e.X, e.Y) && e.IsLeftDown():
-		return in.m.hideTips()
+		return in.m.tips.hide()
 	case e.Y == 0 && !in.m.areas.tight:
 		return in.clickTopBar(e)
 	}
@@ -58,15 +58,15 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 
 // sendToDialog gives the open dialog an event inside it. A click outside closes it.
 func (in *input) sendToDialog(e keys.Mouse) tea.Cmd {
-	d := &in.m.dialog
+	d, box := &in.m.dialog, in.m.frame.box
 	traits := d.open.Traits()
 	switch {
-	case traits.Mouse != nil && d.at.Contains(e.X, e.Y):
-		in.m.dirty = true
-		e.X, e.Y = e.X-d.at.X-2, e.Y-d.at.Y-1
-		return traits.Mouse(env{in.m}, e)
+	case traits.Mouse != nil && box.Contains(e.X, e.Y):
+		in.m.frame.redraw()
+		e.X, e.Y = e.X-box.X-2, e.Y-box.Y-1
+		return traits.Mouse(in.m.env, e)
 	case traits.Dismiss != nil && e.IsLeftDown():
-		traits.Dismiss(env{in.m})
+		traits.Dismiss(in.m.env)
 	}
 	return nil
 }
@@ -96,6 +96,17 @@ func (p *overlayPress) claimsEvent(e keys.Mouse, open dialog.Overlay, now time.T
 		return p.on != open
 	}
 	return p.down && p.on != open && !e.IsWheel()
+}
+
+// clickPrefixKey runs the action of the clicked row of the list of keys.
+func (in *input) clickPrefixKey(e keys.Mouse) tea.Cmd {
+	a, ok := in.m.prefix.actionAt(e)
+	if !ok || !e.IsLeftDown() {
+		return nil
+	}
+	in.resolver.Cancel()
+	in.m.frame.redraw()
+	return in.findAction(a)()
 }
 
 func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {

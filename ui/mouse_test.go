@@ -243,7 +243,7 @@ func TestClickOnPrefixKeyRunsIt(t *testing.T) {
 		d := drive(t, e, size[0], size[1])
 		d.waitText("one$ ")
 		d.pressKeys("ctrl+b")
-		d.update(prefixDue(d.m.input.wait.serial))
+		d.endPrefixWait(d.m.prefix.serial)
 		x, y := d.findText("new     ")
 		d.click(x+1, y)
 		d.waitStarted(2)

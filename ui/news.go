@@ -8,7 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 )
 
 // changedMsg reports new data from the link or for a session's pane. echo is set if it
@@ -29,22 +31,27 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	m.news = n
 	m.notifyViews(&before)
 	m.machines.UpdateChoices()
-	cmd := m.updatePalette(&before)
+	var cmd tea.Cmd
+	if u, ok := m.dialog.open.(*palette); ok {
+		cmd = u.update(&before, &m.news)
+	}
 	if n.Stopped != "" {
 		return m.detach()
 	}
 	if before.Snapshots > 0 {
-		cmd = tea.Batch(cmd, m.notices.reportChanges(before.Processes))
+		cmd = tea.Batch(cmd, m.notices.reportChanges(before.Processes, n.Processes))
 	}
 	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
-		cmd = tea.Batch(cmd, m.notices.showNews("reconnected", false))
+		cmd = tea.Batch(cmd, m.notices.toast.ShowNote("reconnected", false))
 	}
-	cmd = tea.Batch(cmd, m.notices.announceRequests(before.Requests))
+	_, listed := m.dialog.open.(*dialog.Approval)
+	key := m.o.Bindings.WithKey(" (", keymap.Requests, " answers)", keymap.ScopePrefix)
+	cmd = tea.Batch(cmd, m.notices.announceRequests(before.Requests, n.Requests, key, listed))
 	if len(n.Notices) > 0 {
-		cmd = tea.Batch(cmd, m.notices.showNews(strings.Join(n.Notices, "; "), true))
+		cmd = tea.Batch(cmd, m.notices.toast.ShowNote(strings.Join(n.Notices, "; "), true))
 	}
 	if len(n.RemoteNotices) > 0 {
-		cmd = tea.Batch(cmd, m.notices.showRemoteNews(strings.Join(n.RemoteNotices, "; ")))
+		cmd = tea.Batch(cmd, m.notices.showRemoteNews(strings.Join(n.RemoteNotices, "; "), m.faultNote()))
 	}
 	return cmd
 }
@@ -68,16 +75,4 @@ func (m *model) saveOnExit() {
 	defer cancel()
 	m.sessions.layoutSync.saveLast(ctx, m.link.StartTask)
 	m.files.SaveTabs(ctx)
-}
-
-// callEngine returns a command that runs an operation on the engine.
-func (m *model) callEngine(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
-	return panes.Call(env{m}, do, failed)
-}
-
-func (m *model) reportDone(msg panes.DoneMsg) tea.Cmd {
-	if msg.Err != nil {
-		return m.notices.showToast(panes.ErrorText(msg.Err), true)
-	}
-	return nil
 }

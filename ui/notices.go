@@ -2,25 +2,37 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
+	"tandem/persist/config/settings"
 )
 
+// notices shows the user what happens without a key press: in the status bar and on the
+// desktop.
+type notices struct {
+	toast   toast
+	desktop desktop
+	failed  map[string]bool // processes whose failure was shown
+}
+
 // reportChanges shows which processes have failed or become ready since before.
-func (n *notices) reportChanges(before []api.Process) tea.Cmd {
+func (n *notices) reportChanges(before, now []api.Process) tea.Cmd {
 	old := make(map[string]*api.Process, len(before))
 	for i := range before {
 		old[before[i].ID] = &before[i]
 	}
 	var failed, ready []string
-	for i := range n.m.news.Processes {
-		p := &n.m.news.Processes[i]
+	for i := range now {
+		p := &now[i]
 		was := old[p.ID]
 		if was == nil && time.Since(p.StartedAt) < minSteadyTime {
 			// The process started and changed between two snapshots.
@@ -38,11 +50,15 @@ func (n *notices) reportChanges(before []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return tea.Batch(n.showNews(summarizeNotes(failed), true), n.notifyDesktop(summarizeNotes(failed)))
+		return n.report(summarizeNotes(failed), true)
 	case len(ready) > 0:
-		return tea.Batch(n.showNews(summarizeNotes(ready), false), n.notifyDesktop(summarizeNotes(ready)))
+		return n.report(summarizeNotes(ready), false)
 	}
 	return nil
+}
+
+func (n *notices) report(text string, bad bool) tea.Cmd {
+	return tea.Batch(n.toast.ShowNote(text, bad), n.desktop.notify(text))
 }
 
 // minSteadyTime is how long a process must run for its next failure to be reported as a
@@ -52,12 +68,8 @@ const minSteadyTime = 10 * time.Second
 // isRepeatedFailure records a failure of p, and reports whether it need not be shown: p
 // has failed before and ran for less than minSteadyTime.
 func (n *notices) isRepeatedFailure(p *api.Process) bool {
-	a := &n.m.notices
-	told := a.failed[p.ID]
-	if a.failed == nil {
-		a.failed = map[string]bool{}
-	}
-	a.failed[p.ID] = true
+	told := n.failed[p.ID]
+	n.failed[p.ID] = true
 	return told && p.ExitedAt != nil && p.ExitedAt.Sub(p.StartedAt) < minSteadyTime
 }
 
@@ -72,96 +84,29 @@ func summarizeNotes(notes []string) string {
 	return fmt.Sprintf("%s (and %d more)", notes[0], len(notes)-1)
 }
 
-// notifyGap is the minimum time between two desktop notifications. Events in between are
-// part of the next one.
-const notifyGap = 5 * time.Second
-
-// notices shows the user what happens without a key press: in the status bar and on the
-// desktop.
-type notices struct {
-	m          *model
-	toast      toast
-	failed     map[string]bool // processes whose failure was shown
-	notifiedAt time.Time       // time of the last desktop notification
-	held       []string        // texts for the next one
-	timer      bool            // a notifyDue message is scheduled
-}
-
-// notifyDue marks the end of the gap after a desktop notification.
-type notifyDue struct{}
-
-// notifyDesktop sends a desktop notification through the terminal, unless the terminal has
-// focus, the user turned notifications off, or it is a quiet hour.
-func (n *notices) notifyDesktop(text string) tea.Cmd {
-	a := &n.m.o.Attention
-	now := time.Now()
-	if !n.m.input.blurred || !a.Notify || n.m.terminal == nil || a.Quiet.Have(now) {
-		return nil
-	}
-	d := &n.m.notices
-	d.held = append(d.held, text)
-	if wait := notifyGap - now.Sub(d.notifiedAt); wait > 0 {
-		if d.timer {
-			return nil
+// announceRequests reports the first request that is not in before. key is the text with
+// the key that answers it; listed means that the open dialog counts it. It does not open
+// that dialog, which would take the user's next keys as an answer.
+func (n *notices) announceRequests(before, now []api.Request, key string, listed bool) tea.Cmd {
+	for _, r := range now {
+		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
+			who, asks := dialog.AskerName(r)+" asks", ": "+dialog.RequestSummary(r)
+			notify := n.desktop.notify(who + asks)
+			if listed {
+				return notify
+			}
+			// The key works everywhere, and comes early so that it is not cut off.
+			return tea.Batch(n.toast.ShowNote(who+key+asks, true), notify)
 		}
-		d.timer = true
-		return tea.Tick(wait, func(time.Time) tea.Msg { return notifyDue{} })
 	}
-	n.flushDesktop(now)
 	return nil
 }
 
-// flushDesktop sends the collected texts as one notification.
-func (n *notices) flushDesktop(now time.Time) {
-	d := &n.m.notices
-	if len(d.held) == 0 || n.m.terminal == nil {
-		return
-	}
-	text := summarizeNotes(d.held)
-	d.held, d.notifiedAt = nil, now
-	n.m.terminal.Notify(text)
-}
-
-func (n *notices) endGap() {
-	n.timer = false
-	if n.m.input.blurred {
-		n.flushDesktop(time.Now())
-	}
-	n.held = nil
-}
-
-// A toast is a temporary message in the status bar.
-type toast struct {
-	text   string
-	bad    bool
-	news   bool // it reports an event, not the result of a key
-	serial int
-}
-
-const toastTime = 4 * time.Second
-
-// A toastExpired is the serial of a toast whose time is over.
-type toastExpired int
-
-// showToast shows a message in the status bar for toastTime; bad marks an error.
-func (n *notices) showToast(message string, bad bool) tea.Cmd {
-	n.toast = toast{text: text.Clean(message), bad: bad, serial: n.toast.serial + 1}
-	n.m.dirty = true
-	serial := toastExpired(n.toast.serial)
-	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
-}
-
-// showNews shows a toast about an event that is not the result of a key.
-func (n *notices) showNews(text string, bad bool) tea.Cmd {
-	cmd := n.showToast(text, bad)
-	n.toast.news = true
-	return cmd
-}
-
-// showRemoteNews shows a notice of another machine after this machine's own. A mistake in
-// the configuration often affects both, so equal texts are merged.
-func (n *notices) showRemoteNews(text string) tea.Cmd {
-	own := n.m.faultNote()
+// showRemoteNews shows a notice of another machine after this machine's own, or after
+// fault, the mistake in its configuration. Such a mistake often affects both, so equal
+// texts are merged.
+func (n *notices) showRemoteNews(text, fault string) tea.Cmd {
+	own := fault
 	if n.toast.bad && n.toast.text != "" {
 		own = n.toast.text
 	}
@@ -172,15 +117,111 @@ func (n *notices) showRemoteNews(text string) tea.Cmd {
 	default:
 		text = own + "; " + text
 	}
-	return n.showNews(text, true)
+	return n.toast.ShowNote(text, true)
 }
 
-// clearToast removes the current toast.
-func (n *notices) clearToast() { n.toast = toast{serial: n.toast.serial + 1} }
+// A toast is a temporary message in the status bar.
+type toast struct {
+	text   string
+	bad    bool
+	news   bool // it reports an event, not the result of a key
+	serial int
+	redraw func()
+}
 
-func (n *notices) expireToast(serial toastExpired) tea.Cmd {
-	if int(serial) == n.toast.serial {
-		n.toast.text = ""
+const toastTime = 4 * time.Second
+
+// Say shows a message in the status bar for toastTime; bad marks an error.
+func (t *toast) Say(message string, bad bool) tea.Cmd {
+	t.ClearMessage()
+	t.text, t.bad = text.Clean(message), bad
+	t.redraw()
+	serial := t.serial
+	return panes.After(toastTime, func() tea.Cmd {
+		if serial == t.serial {
+			t.text = ""
+		}
+		return nil
+	})
+}
+
+// SayOnce shows an error, unless it is shown already.
+func (t *toast) SayOnce(message string) tea.Cmd {
+	if t.bad && t.text == message {
+		return nil
 	}
+	return t.Say(message, true)
+}
+
+// ShowNote shows a message about an event that is not the result of a key.
+func (t *toast) ShowNote(message string, bad bool) tea.Cmd {
+	cmd := t.Say(message, bad)
+	t.news = true
+	return cmd
+}
+
+// ClearMessage removes the current message.
+func (t *toast) ClearMessage() {
+	t.text, t.bad, t.news = "", false, false
+	t.serial++
+}
+
+// ClearNote removes the current message unless it is an error.
+func (t *toast) ClearNote() {
+	if !t.bad {
+		t.ClearMessage()
+	}
+}
+
+// notifyGap is the minimum time between two desktop notifications. Events in between are
+// part of the next one.
+const notifyGap = 5 * time.Second
+
+// A desktop sends notifications through the user's terminal while another window has the
+// keyboard.
+type desktop struct {
+	attention *settings.Attention
+	send      func(text string)
+
+	blurred    bool      // another window has the keyboard
+	notifiedAt time.Time // time of the last notification
+	held       []string  // texts for the next one
+	timer      bool      // endGap is scheduled
+}
+
+// notify sends a desktop notification, unless the terminal has focus, the user turned
+// notifications off, or it is a quiet hour.
+func (d *desktop) notify(text string) tea.Cmd {
+	now := time.Now()
+	if !d.blurred || !d.attention.Notify || d.attention.Quiet.Have(now) {
+		return nil
+	}
+	d.held = append(d.held, text)
+	if wait := notifyGap - now.Sub(d.notifiedAt); wait > 0 {
+		if d.timer {
+			return nil
+		}
+		d.timer = true
+		return panes.After(wait, d.endGap)
+	}
+	d.flush(now)
+	return nil
+}
+
+// flush sends the collected texts as one notification.
+func (d *desktop) flush(now time.Time) {
+	if len(d.held) > 0 {
+		text := summarizeNotes(d.held)
+		d.held, d.notifiedAt = nil, now
+		d.send(text)
+	}
+}
+
+func (d *desktop) endGap() tea.Cmd {
+	d.timer = false
+	if d.blurred {
+		d.flush(time.Now())
+	}
+	d.held = nil
 	return nil
 }

@@ -23,24 +23,34 @@ import (
 // A palette lists everything that can be done or opened here, filtered by the typed text.
 type palette struct {
 	dialog.Picker
-	handlers []func(*model) tea.Cmd // by the number of a choice
+	env      panes.Env
+	o        *Options
+	goTo     paletteTargets
+	handlers []func() tea.Cmd // by the number of a choice
 
 	actions, open, folders, commands []list.Choice
 	scopes                           []keymap.Scope // scopes active when the palette was opened
 	recent                           []string       // previous choices, the latest first
 
-	answer   paletteMsg // the engine's last answer
-	answered bool       // answer is set
-	asking   bool       // a request is running
-	stale    bool       // the history changed since that request was sent
+	answer   paletteAnswer // the engine's last one
+	answered bool          // answer is set
+	asking   bool          // a request is running
+	stale    bool          // the history changed since that request was sent
 }
 
-// paletteMsg is the engine's answer for a palette: commands and bookmarks.
-type paletteMsg struct {
-	palette   *palette
+// paletteTargets are where choices lead, beyond what every pane can do.
+type paletteTargets struct {
+	action    func(keymap.Action) func() tea.Cmd // nil if it does nothing here
+	process   func(id string) tea.Cmd
+	folder    func(path string) tea.Cmd
+	engineLog func() tea.Cmd
+	insert    func(api.HistoryRow) tea.Cmd
+}
+
+// paletteAnswer is the engine's answer for a palette.
+type paletteAnswer struct {
 	commands  []api.HistoryRow
 	bookmarks []string
-	err       error
 }
 
 // paletteDelay is how long a palette collects new commands before it asks the engine
@@ -51,14 +61,15 @@ const paletteDelay = 100 * time.Millisecond
 const maxPaletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
-	u := &palette{scopes: m.input.activeScopes(), recent: m.o.Recent}
+	u := &palette{env: m.env, o: &m.o, scopes: m.input.activeScopes(), recent: m.o.Recent}
+	u.goTo = paletteTargets{action: m.input.findAction, process: m.showProcess, folder: m.showFolder, engineLog: m.showEngineLog, insert: m.history.InsertAtPrompt}
 	u.Title, u.Verb = "Find anything", paletteVerb
-	u.Pick = func(c list.Choice) tea.Cmd { return tea.Batch(u.saveRecent(m, c), u.handlers[c.Number](m)) }
-	u.actions = u.actionChoices(m)
-	u.open = u.processChoices(m)
-	u.fillList()
-	m.dialog.open = u
-	return u.askEngine(m, 0)
+	u.Pick = func(c list.Choice) tea.Cmd { return tea.Batch(u.saveRecent(c), u.handlers[c.Number]()) }
+	u.actions = u.actionChoices(m.tips.areShown())
+	u.open = u.processChoices()
+	u.List.Set(u.orderChoices())
+	m.dialog.Ask(u)
+	return u.askEngine(0)
 }
 
 // paletteVerb returns the hint for enter on a choice.
@@ -71,9 +82,6 @@ func paletteVerb(c list.Choice) string {
 	}
 	return "go there"
 }
-
-// fillList lists the known choices in their order for an empty query.
-func (u *palette) fillList() { u.List.Set(u.orderChoices()) }
 
 // orderChoices returns all choices, the recent ones first. Only actions and processes can
 // be recent: folders and commands arrive later and must not displace the first choice.
@@ -100,14 +108,14 @@ const (
 func choiceName(c list.Choice) string { return c.Kind + " " + c.ID }
 
 // saveRecent makes a choice the most recent one, and saves the list.
-func (u *palette) saveRecent(m *model, c list.Choice) tea.Cmd {
+func (u *palette) saveRecent(c list.Choice) tea.Cmd {
 	if c.ID == "" {
 		return nil
 	}
 	name := choiceName(c)
-	others := slices.DeleteFunc(slices.Clone(m.o.Recent), func(other string) bool { return other == name })
-	m.o.Recent = append([]string{name}, others[:min(len(others), maxRecentKept-1)]...)
-	names, keep := m.o.Recent, m.o.KeepRecent
+	others := slices.DeleteFunc(slices.Clone(u.o.Recent), func(other string) bool { return other == name })
+	u.o.Recent = append([]string{name}, others[:min(len(others), maxRecentKept-1)]...)
+	names, keep := u.o.Recent, u.o.KeepRecent
 	if keep == nil {
 		return nil
 	}
@@ -118,7 +126,7 @@ func (u *palette) saveRecent(m *model, c list.Choice) tea.Cmd {
 }
 
 // addChoice numbers a choice and sets its handler.
-func (u *palette) addChoice(c list.Choice, do func(*model) tea.Cmd) list.Choice {
+func (u *palette) addChoice(c list.Choice, do func() tea.Cmd) list.Choice {
 	c.Number = len(u.handlers)
 	u.handlers = append(u.handlers, do)
 	return c
@@ -126,24 +134,25 @@ func (u *palette) addChoice(c list.Choice, do func(*model) tea.Cmd) list.Choice 
 
 // actionChoices lists the actions of the scopes below the palette, then those available
 // everywhere, then those without a label. Actions that only move the cursor are left out.
-func (u *palette) actionChoices(m *model) (choices []list.Choice) {
+func (u *palette) actionChoices(tips bool) (choices []list.Choice) {
 	var later []list.Choice
-	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.showsTips()}
+	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !tips}
 	// Two actions may do the same here.
 	said := map[string]bool{}
 	scopes := slices.DeleteFunc(slices.Clone(u.scopes), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
 	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
-	for _, section := range m.o.Bindings.Help(scopes...) {
+	more := list.Choice{Kind: "action", Sign: u.env.Look().Glyphs.More, SignInk: u.env.Look().Accent}
+	for _, section := range u.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
-			act := m.input.findAction(row.Action)
+			act := u.goTo.action(row.Action)
 			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") {
 				continue
 			}
 			seen[row.Action], said[row.Help] = true, true
-			c := u.addChoice(list.Choice{
-				Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: row.Help,
-				Also: row.Label + " " + string(row.Action), Words: row.Also, Detail: row.Keys[0], IsKey: true, ID: string(row.Action),
-			}, func(*model) tea.Cmd { return act() })
+			c := more
+			c.Text, c.Also, c.Words = row.Help, row.Label+" "+string(row.Action), row.Also
+			c.Detail, c.IsKey, c.ID = row.Keys[0], true, string(row.Action)
+			c = u.addChoice(c, act)
 			if row.Label == "" {
 				later = append(later, c)
 				continue
@@ -152,65 +161,49 @@ func (u *palette) actionChoices(m *model) (choices []list.Choice) {
 		}
 	}
 	choices = append(choices, later...)
-	unbound := func(text, words, id string, do func(*model) tea.Cmd) {
-		choices = append(choices, u.addChoice(list.Choice{
-			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: text, Also: id, Words: words, ID: id,
-		}, do))
+	unbound := func(text, words, id string, do func() tea.Cmd) {
+		c := more
+		c.Text, c.Also, c.Words, c.ID = text, id, words, id
+		choices = append(choices, u.addChoice(c, do))
 	}
 	if !seen[keymap.ProcessNew] {
-		unbound("start a process", "new", string(keymap.ProcessNew), func(m *model) tea.Cmd { return m.form.showStart() })
+		unbound("start a process", "new", string(keymap.ProcessNew), u.env.StartProcess)
 	}
-	if m.o.CreateConfig != nil {
-		unbound("edit the configuration", "settings preferences options config.toml", "config.edit", func(m *model) tea.Cmd { return createConfig(m.o.CreateConfig) })
+	if u.o.CreateConfig != nil {
+		unbound("edit the configuration", "settings preferences options config.toml", "config.edit", func() tea.Cmd { return u.editConfig })
 	}
-	unbound("show the engine's log", "engine.log errors debug", "engine.log", func(m *model) tea.Cmd {
-		cmd := m.setView(viewFiles)
-		m.files.ShowEngineLog()
-		return cmd
-	})
+	unbound("show the engine's log", "engine.log errors debug", "engine.log", u.goTo.engineLog)
 	return choices
 }
 
-// configReady reports that config.toml exists.
-type configReady struct {
-	path string
-	err  error
-}
-
-func createConfig(create func() (string, error)) tea.Cmd {
-	return func() tea.Msg {
-		path, err := create()
-		return configReady{path, err}
-	}
-}
-
-// applyTo opens config.toml in the user's editor.
-func (msg configReady) applyTo(m *model) tea.Cmd {
-	if msg.err != nil {
-		return m.notices.showToast(msg.err.Error(), true)
-	}
-	return m.visitSession(panes.EditorCommand(msg.path, 0, 0), filepath.Dir(msg.path), nil)
+// editConfig opens config.toml in the user's editor, after creating it if necessary.
+func (u *palette) editConfig() tea.Msg {
+	path, err := u.o.CreateConfig()
+	return panes.Result(func() tea.Cmd {
+		if err != nil {
+			return u.env.Say(err.Error(), true)
+		}
+		return u.env.Visit(panes.EditorCommand(path, 0, 0), filepath.Dir(path), nil)
+	})
 }
 
 // processChoices lists the sessions and processes, the running ones first.
-func (u *palette) processChoices(m *model) (choices []list.Choice) {
-	all := slices.Clone(m.news.Processes)
+func (u *palette) processChoices() (choices []list.Choice) {
+	all := slices.Clone(u.env.News().Processes)
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
-		sign, ink := states.StateGlyph(&p, &m.theme.look)
+		sign, ink := states.StateGlyph(&p, u.env.Look())
 		c := list.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command, Late: p.State.Ended(),
-			Detail: text.ClipLeft(text.ShortPath(p.CWD, m.o.Home), 40)}
+			Detail: text.ClipLeft(text.ShortPath(p.CWD, u.o.Home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command
 		}
 		if p.Kind == api.KindSession {
 			c.Kind = "session"
-			choices = append(choices, u.addChoice(c, func(m *model) tea.Cmd {
-				return tea.Batch(m.setView(viewSessions), m.sessions.openSession(p.ID))
-			}))
+			choices = append(choices, u.addChoice(c, func() tea.Cmd { return u.env.ShowSession(p.ID) }))
 			continue
 		}
-		choices = append(choices, u.addChoice(c, func(m *model) tea.Cmd { return m.showProcess(p.ID) }))
+		choices = append(choices, u.addChoice(c, func() tea.Cmd { return u.goTo.process(p.ID) }))
 	}
 	return choices
 }
@@ -228,53 +221,47 @@ func paletteOrder(p *api.Process) int {
 	return order
 }
 
-// showProcess shows a process and its log in the Processes view.
-func (m *model) showProcess(id string) tea.Cmd {
-	cmd := m.setView(viewProcesses)
-	return tea.Batch(cmd, m.processes.SelectLog(id))
-}
-
 // askEngine fetches the newest commands and the bookmarks after a delay. An unreadable
 // file of bookmarks is ignored.
-func (u *palette) askEngine(m *model, delay time.Duration) tea.Cmd {
+func (u *palette) askEngine(delay time.Duration) tea.Cmd {
 	u.asking, u.stale = true, false
-	data := m.news.Info.DataDir
-	return m.callEngine(func(ctx context.Context, e panes.Engine) tea.Msg {
+	data := u.env.News().Info.DataDir
+	return panes.Ask(u.env.Context(), u.env, func(ctx context.Context, e panes.Engine) (answer paletteAnswer, err error) {
 		_ = sleep.For(ctx, delay)
 		out, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Unique: true, Limit: maxPaletteCommands})
-		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {
-			msg.bookmarks, _ = files.ReadBookmarks(ctx, e, filepath.Join(data, files.BookmarksFile))
+			answer.bookmarks, _ = files.ReadBookmarks(ctx, e, filepath.Join(data, files.BookmarksFile))
 		}
-		return msg
-	}, func(err error) tea.Msg { return paletteMsg{palette: u, err: err} })
+		answer.commands = out.Rows
+		return answer, err
+	}, u.applyAnswer)
 }
 
 // refreshAnswer fetches the commands again after the history has changed.
-func (u *palette) refreshAnswer(m *model) tea.Cmd {
+func (u *palette) refreshAnswer() tea.Cmd {
 	if u.asking {
 		u.stale = true
 		return nil
 	}
-	return u.askEngine(m, paletteDelay)
+	return u.askEngine(paletteDelay)
 }
 
 // applyAnswer lists the engine's answer, unless the palette is closed by now.
-func (u *palette) applyAnswer(m *model, msg paletteMsg) tea.Cmd {
+func (u *palette) applyAnswer(answer paletteAnswer, err error) tea.Cmd {
 	u.asking = false
-	if m.dialog.open != dialog.Overlay(u) || msg.err != nil && u.answered {
+	if !u.env.Shows(u) || err != nil && u.answered {
 		return nil
 	}
-	u.answer = msg
-	u.addAnswer(m)
+	u.answer = answer
+	u.addAnswer()
 	if u.answered {
 		u.List.Renew(u.orderChoices())
 	} else {
-		u.fillList()
+		u.List.Set(u.orderChoices())
 	}
 	u.answered = true
 	if u.stale {
-		return u.askEngine(m, paletteDelay)
+		return u.askEngine(paletteDelay)
 	}
 	return nil
 }
@@ -285,46 +272,33 @@ func sameProcesses(a, b []api.Process) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// updateProcesses lists the current sessions and processes, keeping the selection.
-func (u *palette) updateProcesses(m *model) {
-	u.handlers = u.handlers[:len(u.actions)]
-	u.open = u.processChoices(m)
-	u.addAnswer(m)
-	u.List.Renew(u.orderChoices())
-}
-
 // addAnswer adds the bookmarks and commands of the last answer.
-func (u *palette) addAnswer(m *model) {
+func (u *palette) addAnswer() {
 	u.handlers = u.handlers[:len(u.actions)+len(u.open)]
 	u.folders, u.commands = nil, nil
 	for _, path := range u.answer.bookmarks {
 		u.folders = append(u.folders, u.addChoice(list.Choice{
-			Kind: "folder", Sign: "/", SignInk: m.theme.look.Accent, Text: text.ShortPath(path, m.o.Home), Detail: "bookmark",
-		}, func(m *model) tea.Cmd {
-			cmd := m.setView(viewFiles)
-			m.files.GoFolder(path, "")
-			return cmd
-		}))
+			Kind: "folder", Sign: "/", SignInk: u.env.Look().Accent, Text: text.ShortPath(path, u.o.Home), Detail: "bookmark",
+		}, func() tea.Cmd { return u.goTo.folder(path) }))
 	}
 	for _, row := range u.answer.commands {
 		u.commands = append(u.commands, u.addChoice(list.Choice{
-			Kind: "command", Sign: "$", SignInk: m.theme.look.Dim, Text: row.Command.Command,
-			Detail: text.ClipLeft(text.ShortPath(row.CWD, m.o.Home), 40),
-		}, func(m *model) tea.Cmd { return m.history.InsertAtPrompt(row) }))
+			Kind: "command", Sign: "$", SignInk: u.env.Look().Dim, Text: row.Command.Command,
+			Detail: text.ClipLeft(text.ShortPath(row.CWD, u.o.Home), 40),
+		}, func() tea.Cmd { return u.goTo.insert(row) }))
 	}
 }
 
-// updatePalette updates an open palette after news of the engine.
-func (m *model) updatePalette(before *panes.News) tea.Cmd {
-	u, ok := m.dialog.open.(*palette)
-	if !ok {
+// update follows the news of the engine, keeping the selection.
+func (u *palette) update(before, now *panes.News) tea.Cmd {
+	if !sameProcesses(before.Processes, now.Processes) {
+		u.handlers = u.handlers[:len(u.actions)]
+		u.open = u.processChoices()
+		u.addAnswer()
+		u.List.Renew(u.orderChoices())
+	}
+	if now.History == before.History && now.Snapshots == before.Snapshots {
 		return nil
 	}
-	if !sameProcesses(before.Processes, m.news.Processes) {
-		u.updateProcesses(m)
-	}
-	if m.news.History == before.History && m.news.Snapshots == before.Snapshots {
-		return nil
-	}
-	return u.refreshAnswer(m)
+	return u.refreshAnswer()
 }

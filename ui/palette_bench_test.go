@@ -21,12 +21,12 @@ func BenchmarkPaletteKey(b *testing.B) {
 		})
 	}
 	m.showPalette()
-	msg := paletteMsg{palette: m.dialog.open.(*palette)}
+	var answer paletteAnswer
 	for i := range 200 {
-		msg.commands = append(msg.commands, api.HistoryRow{Command: api.Command{
+		answer.commands = append(answer.commands, api.HistoryRow{Command: api.Command{
 			Command: fmt.Sprintf("docker compose -f deploy/%d.yaml up --build --remove-orphans", i), CWD: "/home/ann/src"}})
 	}
-	m.Update(msg)
+	m.dialog.open.(*palette).applyAnswer(answer, nil)
 	typed := []keys.Key{{Code: 'o', Text: "o"}, {Code: 'r', Text: "r"}, {Code: '4', Text: "4"}, {Code: keys.Backspace}, {Code: keys.Backspace}, {Code: keys.Backspace}}
 	var model tea.Model = m
 	i := 0

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 )
 
 func TestPaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
@@ -77,7 +80,7 @@ func TestPaletteHandlesClicks(t *testing.T) {
 	d.waitText("start a session")
 	for y, line := range strings.Split(d.screenText(), "\n") {
 		if strings.Contains(line, "action") && strings.Contains(line, "start a session") {
-			d.click(d.m.dialog.at.X+10, y)
+			d.click(d.m.frame.box.X+10, y)
 			break
 		}
 	}
@@ -99,15 +102,16 @@ func TestPaletteListsOnlyAvailableActions(t *testing.T) {
 	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
-	u := &palette{scopes: d.m.input.activeScopes()}
-	for _, c := range u.actionChoices(d.m) {
+	d.m.showPalette()
+	for _, c := range d.m.dialog.open.(*palette).actions {
 		if strings.Contains(c.Also, string(keymap.ProcessKill)) || strings.Contains(c.Also, string(keymap.Palette)) {
 			t.Errorf("the palette of a terminal has %q", c.Text)
 		}
 	}
+	d.m.dialog.Close()
 	d.pressKeys("alt+2")
-	u = &palette{scopes: d.m.input.activeScopes()}
-	if first := u.actionChoices(d.m)[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
+	d.m.showPalette()
+	if first := d.m.dialog.open.(*palette).actions[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
 		t.Errorf("the palette of processes begins with %q", first.Text)
 	}
 }
@@ -228,12 +232,13 @@ func TestPaletteListsBookmarks(t *testing.T) {
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", ":")
 	u := d.m.dialog.open.(*palette)
-	d.update(paletteMsg{palette: u, bookmarks: []string{"/home/ann/src/web"}})
+	answer := func(a paletteAnswer) { d.update(panes.Result(func() tea.Cmd { return u.applyAnswer(a, nil) })) }
+	answer(paletteAnswer{bookmarks: []string{"/home/ann/src/web"}})
 	d.pressKeys("'fol web")
 	d.waitText("~/src/web")
 	d.pressKeys("enter")
 	d.waitUntil("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.Folder() == "/home/ann/src/web" })
-	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // its palette is closed by now
+	answer(paletteAnswer{commands: []api.HistoryRow{{}}}) // its palette is closed by now
 }
 
 func TestStatusBarOfPresetShowsDirectKeysAndPrefix(t *testing.T) {
@@ -246,8 +251,8 @@ func TestStatusBarOfPresetShowsDirectKeysAndPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.changeSettings(func(s *Settings) { s.Bindings = bindings })
-	d.m.notices.clearToast()
-	d.m.dirty = true
+	d.m.notices.toast.ClearMessage()
+	d.m.frame.redraw()
 	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q detach", "? keys"} {
 		d.waitText(hint)
 	}

@@ -27,8 +27,8 @@ func (m *model) learnTerminal(msg tea.Msg) {
 			m.display.SetMeasuredCell(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
-		m.dirty = true
+	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != m.env.SessionPictures() {
+		m.frame.redraw()
 	}
 	if d, known := m.display.Display(); known {
 		m.sessions.attachments.setDisplay(m.theme.background.ApplyTo(d))
@@ -49,8 +49,8 @@ func (m *model) picturePlacement() screen.Placement {
 // as a terminal draws its own pictures over the text. With fewer than 256 colours pictures
 // are off.
 func (e env) SessionPictures() graphics.Screen {
-	on, d := e.m.display.PictureScreen(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
-	if v := e.m.sessions; d.open != nil || d.prefixRows() != nil || v.tabs.IsFloating() || v.navigator.numbers != nil {
+	on := e.m.display.PictureScreen(e.m.o.Pictures, e.m.theme.dark)
+	if v := e.m.sessions; e.HasDialog() || e.m.prefix.rows() != nil || v.tabs.IsFloating() || v.navigator.numbers != nil {
 		on.Protocol = graphics.Blocks
 	}
 	if on.Protocol == graphics.Blocks && e.Colors() < 256 {
@@ -76,10 +76,10 @@ func (e env) sessionPatches() (p graphics.Patches) {
 // coversPicture reports whether the overlay drawn last overlaps the picture.
 func (m *model) coversPicture() bool {
 	p := m.picturePlacement()
-	if m.dialog.open == nil && m.dialog.prefixRows() == nil || p.Picture == nil {
+	if m.dialog.open == nil && m.prefix.rows() == nil || p.Picture == nil {
 		return false
 	}
 	at := image.Rect(p.X, p.Y, p.X+p.Picture.Cols, p.Y+p.Picture.Rows)
-	o := m.dialog.at
+	o := m.frame.box
 	return at.Overlaps(image.Rect(o.X, o.Y, o.X+o.W, o.Y+o.H))
 }

@@ -188,12 +188,12 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	bad := fine
 	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
 	m.news.Processes = []api.Process{bad}
-	if m.notices.reportChanges([]api.Process{fine}); m.notices.toast.text != "web failed: exited with status 1" {
+	if m.notices.reportChanges([]api.Process{fine}, m.news.Processes); m.notices.toast.text != "web failed: exited with status 1" {
 		t.Fatalf("told %q", m.notices.toast.text)
 	}
 	m.notices.toast.text = ""
 	m.news.Processes[0].StartedAt = exited.Add(-time.Second)
-	if m.notices.reportChanges([]api.Process{fine}); m.notices.toast.text != "" {
+	if m.notices.reportChanges([]api.Process{fine}, m.news.Processes); m.notices.toast.text != "" {
 		t.Errorf("told again: %q", m.notices.toast.text)
 	}
 }
@@ -262,7 +262,7 @@ func BenchmarkViewThousandProcessesMoving(b *testing.B) {
 	m := thousandProcesses(b)
 	for b.Loop() {
 		m.input.findAction(keymap.MoveDown)()
-		m.dirty = true
+		m.frame.redraw()
 		m.View()
 	}
 }

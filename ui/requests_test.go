@@ -52,7 +52,7 @@ func TestRequestDialogShowsAnswerKeysBesideAnyNote(t *testing.T) {
 		d.waitText("(1 of 2)")
 		d.waitText("y allow   n refuse")
 		d.waitNoText("answers)")
-		d.m.notices.showToast(strings.Repeat("something else is wrong ", 9), true)
+		d.m.notices.toast.Say(strings.Repeat("something else is wrong ", 9), true)
 		d.waitText("something else")
 		d.waitText("y allow   n refuse")
 	}

@@ -201,7 +201,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	m.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
-	m.offerPrefix()
+	m.tips.offerPrefix()
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
 		m.switchView(viewFiles)
@@ -268,16 +268,44 @@ func signalError(s os.Signal) error {
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{ctx: ctx, o: o, link: l}
 	m.input = input{m: m, queue: in, resolver: keymap.NewResolver(o.Bindings)}
-	m.theme = themeState{m: m, dark: true, profile: colorprofile.TrueColor}
-	m.dialog, m.form, m.notices, m.clip, m.zoom = openDialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m, news: make(chan struct{}, 1)}
-	m.sessions = newSessionsView(env{m})
-	m.processes = processes.New(env{m})
-	m.history = history.New(env{m})
-	m.files = files.New(env{m})
-	m.machines = machines.New(env{m})
+	m.zoom = zoom{m: m, news: make(chan struct{}, 1)}
+	m.env = env{&m.notices.toast, &m.dialog.overlay, m}
+	say, redraw, look := m.notices.toast.Say, m.frame.redraw, &m.theme.look
+	m.notices = notices{
+		toast:   toast{redraw: redraw},
+		desktop: desktop{attention: &m.o.Attention, send: m.onTerminal((*screen.Terminal).Notify)},
+		failed:  map[string]bool{},
+	}
+	m.theme = themeState{o: &m.o, say: say, ask: m.dialog.Ask, dark: true, profile: colorprofile.TrueColor}
+	m.dialog = openDialog{overlay: overlay{redraw: redraw}, host: m.env, frame: &m.frame, look: look}
+	m.tips = tips{o: &m.o, areas: &m.areas, relayout: m.relayout, ask: m.dialog.Ask, say: say}
+	m.prefix = prefixKeys{tips: &m.tips, look: look, frame: &m.frame, waiting: func() bool {
+		return m.dialog.open == nil && m.input.resolver.Pending()
+	}}
+	m.clip = clipboard{caller: m.env, say: say, paste: m.input.pasteText, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
+		return m.o.Clipboard && !m.notices.desktop.blurred && !m.zoom.away
+	}}
+	m.sessions = newSessionsView(m.env)
+	m.processes = processes.New(m.env)
+	m.history = history.New(m.env)
+	m.files = files.New(m.env)
+	m.machines = machines.New(m.env)
+	dropTyped := func() { in.Drain() }
+	m.form = processForm{env: m.env, sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.view == viewProcesses }, dropTyped: dropTyped}
+	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
+	m.visits = visits{sessions: m.sessions, shown: func() viewKind { return m.view }, setView: m.setView}
 	m.input.actions = m.input.makeActions()
 	m.theme.rebuildLook()
 	return m
+}
+
+// onTerminal returns a function that passes text to the user's terminal, if there is one.
+func (m *model) onTerminal(do func(*screen.Terminal, string)) func(string) {
+	return func(text string) {
+		if m.terminal != nil {
+			do(m.terminal, text)
+		}
+	}
 }
 
 // inputMsg reports that typed input is queued.

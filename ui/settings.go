@@ -25,13 +25,14 @@ type Settings struct {
 // settingsMsg carries changed settings.
 type settingsMsg Settings
 
+func (msg settingsMsg) applyTo(m *model) tea.Cmd { return m.applySettings(Settings(msg)) }
+
 // applySettings applies changed settings at once. Invalid ones change nothing, and the
 // status bar shows the mistake until it is corrected.
-func (m *model) applySettings(msg settingsMsg) tea.Cmd {
-	next := Settings(msg)
+func (m *model) applySettings(next Settings) tea.Cmd {
 	if next.Fault != "" {
 		m.o.Fault = next.Fault
-		return m.notices.showToast(text.Clean(next.Fault)+"; the previous settings stay in effect", true)
+		return m.notices.toast.Say(text.Clean(next.Fault)+"; the previous settings stay in effect", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()
@@ -44,7 +45,7 @@ func (m *model) applySettings(msg settingsMsg) tea.Cmd {
 	if worn {
 		return nil
 	}
-	return m.notices.showToast("config reloaded", false)
+	return m.notices.toast.Say("config reloaded", false)
 }
 
 // rebindKeys replaces the bindings. A pressed prefix keeps waiting: the next key is meant

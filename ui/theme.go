@@ -3,8 +3,10 @@ package ui
 import (
 	"os"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
 	"tandem/themes"
 	"tandem/ui/screen"
@@ -13,7 +15,9 @@ import (
 // themeState derives the dashboard's look from the settings, the terminal's background and
 // the theme being tried.
 type themeState struct {
-	m          *model
+	o          *Options
+	say        func(text string, bad bool) tea.Cmd
+	ask        func(dialog.Overlay)
 	look       look.Look
 	background *screen.Background // to paint; nil leaves the terminal's own
 	dark       bool
@@ -45,7 +49,7 @@ func (t *themeState) setSilent() {
 // rebuildLook computes the styles after a change of the theme, the background or the
 // colour profile.
 func (t *themeState) rebuildLook() {
-	wanted := t.m.o.Dashboard
+	wanted := t.o.Dashboard
 	if t.picked != "" {
 		wanted.Theme = t.picked
 	}
@@ -67,12 +71,25 @@ func (t *themeState) rebuildLook() {
 // backgroundFor returns the background to paint for a theme; nil for none. It is painted
 // if the user wants it, or if the theme would be unreadable on the terminal's own.
 func (t *themeState) backgroundFor(theme themes.Theme) *screen.Background {
-	wanted := t.m.o.Background || t.reported && theme.Dark != t.dark
+	wanted := t.o.Background || t.reported && theme.Dark != t.dark
 	back := theme.BackgroundFor(t.profile)
 	if !wanted || back == nil {
 		return nil
 	}
 	return &screen.Background{Text: theme.Palette.Text, Back: back, ANSI: theme.ANSI}
+}
+
+// countColors returns the number of colours of the terminal.
+func (t *themeState) countColors() int {
+	switch t.profile {
+	case colorprofile.TrueColor:
+		return 1 << 24
+	case colorprofile.ANSI256:
+		return 256
+	case colorprofile.ANSI:
+		return 16
+	}
+	return 0
 }
 
 func (t *themeState) setProfile(p colorprofile.Profile) {

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
@@ -14,19 +15,13 @@ import (
 	"tandem/themes"
 )
 
-// themeSaved is the result of saving the theme.
-type themeSaved struct {
-	name, path string
-	err        error
-}
-
 // showPicker lets the user choose a theme, and previews the selected one.
 func (t *themeState) showPicker() tea.Cmd {
 	names := t.themeNames()
 	before := t.picked
 	now := before
 	if now == "" {
-		now = t.m.o.Theme
+		now = t.o.Theme
 	}
 	u := &dialog.Picker{Title: "Theme", Wide: 72, Verb: func(list.Choice) string { return "keep it" }}
 	// Until the background is known, the picker keeps its look, to stay readable with any
@@ -48,7 +43,7 @@ func (t *themeState) showPicker() tea.Cmd {
 	}
 	u.Cancel = func() { t.tryTheme(before) }
 	u.Pick = func(c list.Choice) tea.Cmd { return t.keepTheme(names[c.Number]) }
-	t.m.dialog.open = u
+	t.ask(u)
 	return nil
 }
 
@@ -70,7 +65,7 @@ func (t *themeState) rankTheme(name string) int {
 func (t *themeState) accentOf(name string) look.Ink {
 	theme, err := themes.ByName(name, t.dark)
 	if err != nil {
-		auto := t.m.o.Dashboard
+		auto := t.o.Dashboard
 		auto.Theme = "auto"
 		theme, _ = themes.ByName(auto.ThemeFor(t.dark), t.dark)
 	}
@@ -116,23 +111,23 @@ func (t *themeState) tryTheme(name string) {
 // keepTheme saves a theme in the configuration.
 func (t *themeState) keepTheme(name string) tea.Cmd {
 	t.tryTheme(name)
-	keep := t.m.o.KeepTheme
+	keep := t.o.KeepTheme
 	if keep == nil {
-		return t.m.notices.showToast(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
+		return t.say(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
 	}
-	if t.m.o.Theme != name {
+	if t.o.Theme != name {
 		t.saving = append(t.saving, name)
 	}
 	return func() tea.Msg {
 		path, err := keep(name)
-		return themeSaved{name, path, err}
+		return panes.Result(func() tea.Cmd { return t.reportSaved(name, path, err) })
 	}
 }
 
-func (t *themeState) reportSaved(msg themeSaved) tea.Cmd {
-	if msg.err != nil {
-		t.saving = slices.DeleteFunc(t.saving, func(name string) bool { return name == msg.name })
-		return t.m.notices.showToast(fmt.Sprintf("for this run only: %v", msg.err), true)
+func (t *themeState) reportSaved(name, path string, err error) tea.Cmd {
+	if err != nil {
+		t.saving = slices.DeleteFunc(t.saving, func(other string) bool { return other == name })
+		return t.say(fmt.Sprintf("for this run only: %v", err), true)
 	}
-	return t.m.notices.showToast(fmt.Sprintf("theme = %q is in %s now", msg.name, text.ShortPath(msg.path, t.m.o.Home)), false)
+	return t.say(fmt.Sprintf("theme = %q is in %s now", name, text.ShortPath(path, t.o.Home)), false)
 }

@@ -7,29 +7,36 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
-	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
 // tipsHeight is the minimum height of a screen with a row of tips.
 const tipsHeight = 20
 
-// showsTips reports whether the row of tips is shown.
-func (m *model) showsTips() bool {
-	return m.o.ShowTips && m.areas.h >= tipsHeight && m.areas.w >= minScreenWidth
+// tips is the row of tips for newcomers. It also offers a prefix key that suits tmux.
+type tips struct {
+	o        *Options
+	areas    *areas
+	relayout func()
+	ask      func(dialog.Overlay)
+	say      func(text string, bad bool) tea.Cmd
 }
 
-// hideTips hides the row permanently.
-func (m *model) hideTips() tea.Cmd {
-	if !m.o.ShowTips {
+func (t *tips) areShown() bool {
+	return t.o.ShowTips && t.areas.h >= tipsHeight && t.areas.w >= minScreenWidth
+}
+
+// hide hides the row permanently.
+func (t *tips) hide() tea.Cmd {
+	if !t.o.ShowTips {
 		return nil
 	}
-	m.o.ShowTips = false
-	m.relayout()
-	if hide := m.o.HideTips; hide != nil {
+	t.o.ShowTips = false
+	t.relayout()
+	if hide := t.o.HideTips; hide != nil {
 		return func() tea.Msg {
 			hide()
 			return nil
@@ -38,41 +45,17 @@ func (m *model) hideTips() tea.Cmd {
 	return nil
 }
 
-// drawTips draws the row of tips, leaving out keys the status bar shows.
-func (s *statusBar) drawTips() string {
-	return dialog.DrawTips(s.m.o.Bindings, s.hints, s.m.areas.w, &s.m.theme.look)
-}
-
-// hintsWidth returns the width of hints side by side, in cells.
-func hintsWidth(hints []keymap.Hint) int {
-	_, used := look.Hints(hints, 1<<16, 0, "", "")
-	return used
-}
-
 // tmuxPrefix is tmux's default prefix key. Inside tmux it never reaches the dashboard.
 const tmuxPrefix = "ctrl+b"
 
 // otherPrefixes are the alternatives offered.
 var otherPrefixes = []string{"ctrl+a", "ctrl+g", "ctrl+space"}
 
-// prefixSaved is the result of saving the prefix key.
-type prefixSaved struct {
-	key, path string
-	err       error
-}
-
-func (msg prefixSaved) applyTo(m *model) tea.Cmd {
-	if msg.err != nil {
-		return m.notices.showToast(msg.err.Error(), true)
-	}
-	return m.notices.showToast(fmt.Sprintf("prefix = %q is in %s now", msg.key, text.ShortPath(msg.path, m.o.Home)), false)
-}
-
 // offerPrefix asks a user inside tmux for another prefix key, unless they have chosen one.
-func (m *model) offerPrefix() {
-	keep := m.o.KeepPrefix
-	taken := slices.ContainsFunc(m.o.Bindings.PrefixKeys(), func(k keys.Key) bool { return k.String() == tmuxPrefix })
-	if !m.o.InTmux || m.o.PrefixChosen || keep == nil || !taken {
+func (t *tips) offerPrefix() {
+	keep := t.o.KeepPrefix
+	taken := slices.ContainsFunc(t.o.Bindings.PrefixKeys(), func(k keys.Key) bool { return k.String() == tmuxPrefix })
+	if !t.o.InTmux || t.o.PrefixChosen || keep == nil || !taken {
 		return
 	}
 	u := &dialog.Picker{Title: "tmux uses " + tmuxPrefix + " too. Which key comes before Tandem's commands?", Wide: 72,
@@ -87,8 +70,15 @@ func (m *model) offerPrefix() {
 	u.Pick = func(c list.Choice) tea.Cmd {
 		return func() tea.Msg {
 			path, err := keep(names[c.Number])
-			return prefixSaved{names[c.Number], path, err}
+			return panes.Result(func() tea.Cmd { return t.reportPrefix(names[c.Number], path, err) })
 		}
 	}
-	m.dialog.open = u
+	t.ask(u)
+}
+
+func (t *tips) reportPrefix(key, path string, err error) tea.Cmd {
+	if err != nil {
+		return t.say(err.Error(), true)
+	}
+	return t.say(fmt.Sprintf("prefix = %q is in %s now", key, text.ShortPath(path, t.o.Home)), false)
 }

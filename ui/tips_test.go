@@ -21,22 +21,22 @@ func TestOtherPrefixIsOfferedInsideTmux(t *testing.T) {
 		}
 		return "/home/ann/config.toml", nil
 	}
-	d.m.offerPrefix()
+	d.m.tips.offerPrefix()
 	d.waitNoText("tmux uses")
 	d.m.o.InTmux = true
-	d.m.offerPrefix()
+	d.m.tips.offerPrefix()
 	d.waitText("tmux uses ctrl+b too. Which key comes before Tandem's commands?")
 	d.waitText("press it twice: tmux passes the second one on")
 	d.pressKeys("down", "enter")
 	d.waitText(`prefix = "ctrl+a" is in ~/config.toml now`)
-	d.m.offerPrefix()
+	d.m.tips.offerPrefix()
 	d.pressKeys("enter")
 	d.waitText("the disk is full")
 	if len(kept) != 2 || kept[0] != "ctrl+a" || kept[1] != "ctrl+b" {
 		t.Errorf("kept %q", kept)
 	}
 	d.m.o.PrefixChosen = true
-	d.m.offerPrefix()
+	d.m.tips.offerPrefix()
 	d.waitNoText("tmux uses")
 }
 
@@ -51,7 +51,7 @@ func TestTipsDoNotRepeatStatusBar(t *testing.T) {
 		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {
 			d.pressKeys(keys...)
 			bar := newStatusBar(d.m)
-			_, line, _ := strings.Cut(ansi.Strip(bar.drawTips()), "then")
+			_, line, _ := strings.Cut(ansi.Strip(dialog.DrawTips(d.m.o.Bindings, bar.hints, size[0], &d.m.theme.look)), "then")
 			for _, h := range bar.hints {
 				for _, tip := range dialog.Tips() {
 					if tip.InHint(h) && strings.Contains(line, " "+tip.Does[2]) {

@@ -16,20 +16,47 @@ import (
 	"tandem/themes"
 )
 
+// A frame is the screen as it was drawn last.
+type frame struct {
+	view    tea.View
+	box     look.Rect // the overlay, or the list of keys after the prefix
+	dirty   bool      // it must be drawn again
+	content []byte    // reused for each frame
+}
+
+func (f *frame) redraw() { f.dirty = true }
+
+// dim dims all rows but the status bar, which shows the dialog's keys.
+func (f *frame) dim(style *look.Look) {
+	rows := strings.Split(f.view.Content, "\n")
+	for y := range len(rows) - 1 {
+		rows[y] = style.Behind(rows[y])
+	}
+	f.view.Content = strings.Join(rows, "\n")
+}
+
+// drawBox draws a box over the screen and records its position.
+func (f *frame) drawBox(rows []string, at look.Rect) {
+	all := strings.Split(f.view.Content, "\n")
+	f.box = at
+	at.Overlay(all, rows)
+	f.view.Content = strings.Join(all, "\n")
+}
+
 // View implements tea.Model, and passes the frame to the painter. Bubble Tea calls it
 // after every message, so an unchanged frame is not drawn again.
 func (m *model) View() tea.View {
 	defer m.leaveOnPanic()
-	if changed := m.sessions.NeedsRedraw(); !m.dirty && !changed {
-		return m.lastView
+	if changed := m.sessions.NeedsRedraw(); !m.frame.dirty && !changed {
+		return m.frame.view
 	}
-	m.dirty = false
+	m.frame.dirty = false
 	m.drawFrame()
 	if m.terminal != nil {
 		m.terminal.Keyboard(m.keyboardFlags())
-		m.terminal.Show(m.lastView, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), env{m}.sessionPatches())
+		m.terminal.Show(m.frame.view, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), m.env.sessionPatches())
 	}
-	return m.lastView
+	return m.frame.view
 }
 
 // keyboardFlags returns the kitty keyboard flags set by the focused program.
@@ -42,7 +69,7 @@ func (m *model) keyboardFlags() uint8 {
 
 // drawFrame redraws the whole screen.
 func (m *model) drawFrame() {
-	m.lastView = tea.View{
+	m.frame.view = tea.View{
 		AltScreen:   true,
 		MouseMode:   m.mouseMode(),
 		ReportFocus: true,
@@ -51,10 +78,10 @@ func (m *model) drawFrame() {
 	}
 	switch {
 	case m.areas.w <= 0 || m.areas.h <= 0:
-	case m.isTight() && m.dialog.fitsScreen():
+	case m.isTight() && m.dialog.fitsScreen(m.areas.w, m.areas.h):
 		m.drawLayers()
 	case m.areas.small:
-		m.lastView.Content = m.drawTooSmall()
+		m.frame.view.Content = m.drawTooSmall()
 	default:
 		m.files.Cover(false)
 		m.drawLayers()
@@ -66,33 +93,23 @@ func (m *model) drawFrame() {
 		}
 	}
 	if m.theme.look.Glyphs == themes.ASCIIGlyphs() {
-		m.lastView.Content = themes.ASCII(m.lastView.Content)
+		m.frame.view.Content = themes.ASCII(m.frame.view.Content)
 	}
-}
-
-// fitsScreen reports whether the whole overlay, if any, fits the screen. Half a question
-// must not be answered.
-func (d *openDialog) fitsScreen() bool {
-	if d.open == nil {
-		return true
-	}
-	rows, w, _, _ := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
-	return w+4 <= d.m.areas.w && len(rows)+2 < d.m.areas.h
 }
 
 // drawLayers draws the screen and the overlay on top.
 func (m *model) drawLayers() {
-	m.lastView.Content = m.drawScreen()
+	m.frame.view.Content = m.drawScreen()
 	m.drawOverlay()
 }
 
 func (m *model) drawOverlay() {
 	if m.dialog.open != nil {
-		m.dialog.drawDialog()
+		m.dialog.draw(m.areas.w, m.areas.h)
 		return
 	}
-	m.lastView.Cursor = m.screenCursor(m.activeView())
-	m.dialog.drawPrefixKeys()
+	m.frame.view.Cursor = m.screenCursor(m.activeView())
+	m.prefix.draw()
 }
 
 // drawTooSmall draws the required size, in the longest wording that fits.
@@ -162,7 +179,7 @@ func (m *model) drawScreen() string {
 	if m.areas.zoomed {
 		return m.zoom.drawScreen()
 	}
-	out := m.content[:0]
+	out := m.frame.content[:0]
 	if !m.areas.tight {
 		out = append(append(out, m.drawTopBar()...), '\n')
 	}
@@ -173,94 +190,11 @@ func (m *model) drawScreen() string {
 	}
 	bar := newStatusBar(m)
 	if m.areas.tips.H > 0 {
-		out = append(append(out, bar.drawTips()...), '\n')
+		out = append(append(out, dialog.DrawTips(m.o.Bindings, bar.hints, m.areas.w, &m.theme.look)...), '\n')
 	}
 	out = append(out, bar.draw()...)
-	m.content = out
+	m.frame.content = out
 	return string(out)
-}
-
-func (d *openDialog) drawDialog() {
-	screen := look.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
-	inside, w, x, y := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
-	rows, at := dialog.DrawBox(inside, w, screen, &d.m.theme.look)
-	traits := d.open.Traits()
-	if traits.Low {
-		at.Y = max(d.m.areas.h-1-at.H, 0)
-	}
-	d.seen = d.open
-	if !traits.Live {
-		d.dimScreen()
-	}
-	d.overlayBox(rows, at)
-	if x >= 0 {
-		d.m.lastView.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
-		d.m.lastView.Cursor.Shape = tea.CursorBar
-	}
-}
-
-// dimScreen dims all rows but the status bar, which shows the dialog's keys.
-func (d *openDialog) dimScreen() {
-	rows := strings.Split(d.m.lastView.Content, "\n")
-	for y := range len(rows) - 1 {
-		rows[y] = d.m.theme.look.Behind(rows[y])
-	}
-	d.m.lastView.Content = strings.Join(rows, "\n")
-}
-
-// overlayBox draws a box over the screen and records its position.
-func (d *openDialog) overlayBox(rows []string, at look.Rect) {
-	all := strings.Split(d.m.lastView.Content, "\n")
-	d.at = at
-	at.Overlay(all, rows)
-	d.m.lastView.Content = strings.Join(all, "\n")
-}
-
-// prefixRows lists the keys that may follow a waiting prefix; nil if it has not waited
-// long enough or the rows do not fit.
-func (d *openDialog) prefixRows() []string {
-	in := &d.m.input
-	if d.open != nil || !in.resolver.Pending() || !in.wait.long || d.m.areas.small && !d.m.areas.tight {
-		return nil
-	}
-	groups, w, h := d.prefixKeys()
-	return dialog.DrawPrefixKeys(groups, w, h, &d.m.theme.look)
-}
-
-// prefixKeys returns these keys, and the size available for them.
-func (d *openDialog) prefixKeys() (groups []keymap.Group, w, h int) {
-	hidden := []keymap.Action{keymap.TipsHide}
-	if d.m.showsTips() {
-		hidden = nil
-	}
-	return d.m.o.Bindings.Following(hidden...), d.m.areas.w - 4, d.m.areas.h - 3 - d.m.areas.tips.H
-}
-
-// clickPrefixRow runs the action of the clicked row.
-func (d *openDialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
-	groups, w, h := d.prefixKeys()
-	a, ok := dialog.PrefixKeyAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
-	if !ok || !e.IsLeftDown() {
-		return nil
-	}
-	in := &d.m.input
-	in.resolver.Cancel()
-	d.m.dirty = true
-	return in.findAction(a)()
-}
-
-// drawPrefixKeys draws the list of keys above the status bar.
-func (d *openDialog) drawPrefixKeys() {
-	rows := d.prefixRows()
-	if len(rows) == 0 {
-		return
-	}
-	rows, at := dialog.DrawBox(rows, text.Width(rows[0]), look.Rect{W: d.m.areas.w, H: d.m.areas.h}, &d.m.theme.look)
-	at.Y = d.m.areas.h - 1 - d.m.areas.tips.H - at.H
-	d.overlayBox(rows, at)
-	if c := d.m.lastView.Cursor; c != nil && at.Contains(c.X, c.Y) {
-		d.m.lastView.Cursor = nil
-	}
 }
 
 // mouseMode requests motion without a button only if the focused program wants it, as it

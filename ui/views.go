@@ -29,12 +29,30 @@ func (m *model) switchView(v viewKind) {
 	}
 }
 
+// showProcess shows a process and its log.
+func (m *model) showProcess(id string) tea.Cmd {
+	cmd := m.setView(viewProcesses)
+	return tea.Batch(cmd, m.processes.SelectLog(id))
+}
+
+func (m *model) showFolder(path string) tea.Cmd {
+	cmd := m.setView(viewFiles)
+	m.files.GoFolder(path, "")
+	return cmd
+}
+
+func (m *model) showEngineLog() tea.Cmd {
+	cmd := m.setView(viewFiles)
+	m.files.ShowEngineLog()
+	return cmd
+}
+
 // notifyViews passes news of the engine to every view.
 func (m *model) notifyViews(before *panes.News) {
 	for _, p := range m.allViews() {
 		p.HandleNews(before)
 	}
-	m.dirty = true
+	m.frame.redraw()
 }
 
 // fetchViews lets every view request missing data.
@@ -63,7 +81,7 @@ func (in *input) typeInto(p panes.Pane, k keys.Key) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	in.m.dirty = true
+	in.m.frame.redraw()
 	return p.Type(press)
 }
 
@@ -71,7 +89,7 @@ func (in *input) typeInto(p panes.Pane, k keys.Key) tea.Cmd {
 // itself.
 func (in *input) markDirty(p panes.Pane) {
 	if _, ok := p.(panes.Redrawer); !ok {
-		in.m.dirty = true
+		in.m.frame.redraw()
 	}
 }
 

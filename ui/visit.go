@@ -6,39 +6,43 @@ import (
 	"tandem/panes/terminal"
 )
 
-// A visit is a session for which the user left another view, such as an editor.
-type visit struct {
-	pane *terminal.Pane
+// visits returns the user to a view that was left for a session, such as an editor.
+type visits struct {
+	sessions *sessionsView
+	shown    func() viewKind
+	setView  func(viewKind) tea.Cmd
+
+	pane *terminal.Pane // nil unless a view was left
 	from viewKind
 	then func() tea.Cmd // called after the session is closed; may be nil
 }
 
-// visitSession starts a command in a session, and records the current view to return to.
-func (m *model) visitSession(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	before, from := m.sessions.currentPane(), m.view
-	cmd := m.sessions.launcher.startCommand(nil, command, folder)
-	if now := m.sessions.currentPane(); m.sessions.shown && now != nil && now != before {
-		m.visit = &visit{now, from, then}
+// start starts a command in a session, and records the current view to return to.
+func (v *visits) start(command []string, folder string, then func() tea.Cmd) tea.Cmd {
+	before, from := v.sessions.currentPane(), v.shown()
+	cmd := v.sessions.launcher.startCommand(nil, command, folder)
+	if now := v.sessions.currentPane(); v.sessions.shown && now != nil && now != before {
+		v.pane, v.from, v.then = now, from, then
 	}
 	return cmd
 }
 
-// endVisit returns to the recorded view once the session's pane is closed.
-func (m *model) endVisit() tea.Cmd {
-	v := m.visit
-	if v == nil {
+// end returns to the recorded view once the session's pane is closed.
+func (v *visits) end() tea.Cmd {
+	if v.pane == nil {
 		return nil
 	}
-	if g, _ := m.sessions.tabs.FindPane(v.pane); g != nil {
+	if g, _ := v.sessions.tabs.FindPane(v.pane); g != nil {
 		return nil
 	}
-	m.visit = nil
+	then := v.then
+	v.pane, v.then = nil, nil
 	var cmds []tea.Cmd
-	if m.sessions.shown {
-		cmds = append(cmds, m.setView(v.from))
+	if v.sessions.shown {
+		cmds = append(cmds, v.setView(v.from))
 	}
-	if v.then != nil {
-		cmds = append(cmds, v.then())
+	if then != nil {
+		cmds = append(cmds, then())
 	}
 	return tea.Batch(cmds...)
 }

@@ -1,19 +1,13 @@
 package ui
 
 import (
-	"context"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/kit/dialog"
-	"tandem/panes/kit/text"
-	"tandem/panes/terminal"
 	"tandem/ui/screen"
 )
 
@@ -46,7 +40,7 @@ func (in *input) holdEvents(events []screen.Event) (held bool) {
 		return false
 	}
 	in.queue.Unread(events)
-	in.m.dirty = true
+	in.m.frame.redraw()
 	return true
 }
 
@@ -85,7 +79,8 @@ func (in *input) runReady(waited bool) tea.Cmd {
 			i++
 			continue
 		}
-		in.pending, in.m.dirty = slices.Delete(in.pending, i, i+1), true
+		in.pending = slices.Delete(in.pending, i, i+1)
+		in.m.frame.redraw()
 		cmds, waited = append(cmds, p.Then()), true
 	}
 	if waited && !in.isHeld() {
@@ -118,74 +113,3 @@ func (in *input) replayEarly() tea.Cmd {
 	in.early = nil
 	return in.handleEvents(in.queue.Drain())
 }
-
-// maxForegroundWait is how long to wait for the session's foreground program. Input is
-// held meanwhile.
-const maxForegroundWait = 3 * time.Second
-
-// insertText types text at the prompt of the session used last, or of a new one if that
-// has exited. If a program other than the shell runs, it asks the user first.
-func (m *model) insertText(text string) tea.Cmd {
-	m.dialog.open = nil
-	p := m.sessions.currentPane()
-	if cannotType(p) {
-		return m.insertNew(text)
-	}
-	m.showTerminal()
-	// A new shell shows its prompt before it reads.
-	if p.ID == "" {
-		return p.Paste(text)
-	}
-	ctx, cancel := context.WithTimeout(m.ctx, maxForegroundWait)
-	return panes.AwaitAnswer(ctx, env{m}, func(ctx context.Context, e panes.Engine) (api.SessionForegroundOutput, error) {
-		return api.SessionForeground.Call(ctx, e, api.IDInput{ID: p.ID})
-	}, func(now api.SessionForegroundOutput, err error) tea.Cmd {
-		cancel()
-		return m.insertInto(p, text, now, err)
-	})
-}
-
-// insertInto types a command once the session's foreground program is known.
-func (m *model) insertInto(p *terminal.Pane, command string, now api.SessionForegroundOutput, err error) tea.Cmd {
-	switch {
-	case cannotType(p):
-		return m.insertNew(command)
-	case err != nil:
-		return m.notices.showToast("not inserted: "+panes.ErrorText(err), true)
-	case now.Prompt:
-		return p.Paste(command)
-	}
-	// Queued keys were meant for a prompt, and would answer the question.
-	m.input.queue.Drain()
-	session, _ := m.news.Process(p.ID)
-	title := text.Clip(text.Clean(session.Name), 30) + " is not at its prompt"
-	if now.Program != "" {
-		title = text.Clip(text.Clean(session.Name), 30) + " is running " + text.Clip(text.Clean(now.Program), 30)
-	}
-	env{m}.Ask(&dialog.Question{
-		Title: title + ".",
-		Lines: []string{"Type it there anyway, or open a new session?"},
-		Replies: []dialog.Reply{
-			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(command) }},
-			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(command) }},
-		},
-	})
-	return nil
-}
-
-// insertNew types text into a new session.
-func (m *model) insertNew(text string) tea.Cmd {
-	start := m.sessions.launcher.newSession()
-	m.showTerminal()
-	return tea.Batch(start, m.sessions.currentPane().Paste(text))
-}
-
-// showTerminal focuses the pane used last.
-func (m *model) showTerminal() {
-	m.switchView(viewSessions)
-	m.sessions.focusTerminal()
-	m.relayout()
-}
-
-// cannotType reports whether p is nil or its session takes no input.
-func cannotType(p *terminal.Pane) bool { return p == nil || p.FinalState() != nil || p.Err() != nil }

@@ -44,8 +44,9 @@ func (z *zoom) hasMessage() bool {
 // drawScreen draws the session. A message covers its last row, or the first while the
 // cursor is in the last. With a dialog open it is always the last row.
 func (z *zoom) drawScreen() string {
-	z.m.content = z.m.sessions.AppendRows(z.m.content[:0])
-	text := strings.TrimSuffix(string(z.m.content), "\n")
+	f := &z.m.frame
+	f.content = z.m.sessions.AppendRows(f.content[:0])
+	text := strings.TrimSuffix(string(f.content), "\n")
 	if !z.hasMessage() && z.m.dialog.open == nil {
 		return text
 	}
@@ -65,7 +66,7 @@ func (z *zoom) idlePane() *terminal.Pane {
 	p := v.focusedPane()
 	switch {
 	case !m.areas.zoomed || p == nil || p == z.excluded || z.hasMessage() || m.dialog.open != nil:
-	case m.input.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
+	case m.notices.desktop.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
 	case m.theme.background != nil: // the session would not paint it
 	case v.sizes.changed || v.sizes.pausing:
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.FinalState() != nil || p.Scroll.Active() || p.Selecting():
@@ -220,7 +221,7 @@ func (z *zoom) handleOutcome(msg zoomResult) tea.Cmd {
 		return z.m.detach()
 	case msg.err != nil:
 		z.excluded = msg.pane
-		return tea.Batch(cmd, z.m.notices.showToast(panes.ErrorText(msg.err), true))
+		return tea.Batch(cmd, z.m.notices.toast.Say(panes.ErrorText(msg.err), true))
 	case reason == attach.Interrupted:
 		return z.stopOnSignal(msg.outcome.Signal)
 	case reason == attach.Ended:

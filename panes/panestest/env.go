@@ -29,7 +29,6 @@ type Env struct {
 	Shown   dialog.Overlay
 	Said    string
 	SaidBad bool
-	Saved   panes.FileSave
 	Copied  string
 	Opened  string   // last session shown
 	Stopped []string // processes stopped by the user
@@ -72,7 +71,6 @@ func (e *Env) Close()                                       { e.Shown = nil }
 func (e *Env) ClearMessage()                                { e.Said, e.SaidBad = "", false }
 func (e *Env) ClearNote()                                   {}
 func (e *Env) Say(text string, bad bool) tea.Cmd            { e.Said, e.SaidBad = text, bad; return nil }
-func (e *Env) Save(s panes.FileSave) tea.Cmd                { e.Saved = s; return nil }
 func (e *Env) StartProcess() tea.Cmd                        { return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }

@@ -160,8 +160,8 @@ func (l *logs) askSave() tea.Cmd {
 		if path == "" {
 			return nil
 		}
-		return l.env.Save(panes.FileSave{What: "log", Path: text.ExpandHome(path, l.env.Home()),
-			Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) { return copyTo(ctx, e, to) }})
+		return panes.FileSave{What: "log", Path: text.ExpandHome(path, l.env.Home()),
+			Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) { return copyTo(ctx, e, to) }}.Save(l.env)
 	}).SuggestPaths(l.env.Folder(), l.env.Home()))
 	return nil
 }

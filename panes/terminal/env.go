@@ -16,7 +16,6 @@ type Env interface {
 	dialog.Host
 	News() *panes.News
 	Say(text string, bad bool) tea.Cmd
-	Save(panes.FileSave) tea.Cmd
 	Copy(text, what string) tea.Cmd
 	Press(keys.Key) tea.Cmd // handles a key as if it were typed now
 	// SayOnce shows an error, unless it is shown already.

@@ -29,9 +29,9 @@ func (p *Pane) askSave() tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return p.env.Save(panes.FileSave{What: "scrollback", Path: text.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
+			return panes.FileSave{What: "scrollback", Path: text.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
-			}})
+			}}.Save(p.env)
 		}))
 	return nil
 }

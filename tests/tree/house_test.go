@@ -42,7 +42,6 @@ var aboveLimit = []string{
 	"methods of type panes/files/Pane",
 	"methods of type panes/terminal/Pane",
 	"methods of type ui/cli/app",
-	"methods of type ui/model",
 }
 
 func TestSizesStayNearTheirRecords(t *testing.T) {

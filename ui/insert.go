@@ -1,0 +1,86 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
+	"tandem/panes/terminal"
+)
+
+// maxForegroundWait is how long to wait for the session's foreground program. Input is
+// held meanwhile.
+const maxForegroundWait = 3 * time.Second
+
+// An inserter types commands into sessions.
+type inserter struct {
+	env          panes.Env
+	sessions     *sessionsView
+	showTerminal func() // focuses the pane used last
+	dropTyped    func() // drops the queued input
+}
+
+// insertText types text at the prompt of the session used last, or of a new one if that
+// has exited. If a program other than the shell runs, it asks the user first.
+func (i *inserter) insertText(text string) tea.Cmd {
+	i.env.Close()
+	p := i.sessions.currentPane()
+	if cannotType(p) {
+		return i.insertNew(text)
+	}
+	i.showTerminal()
+	// A new shell shows its prompt before it reads.
+	if p.ID == "" {
+		return p.Paste(text)
+	}
+	ctx, cancel := context.WithTimeout(i.env.Context(), maxForegroundWait)
+	return panes.AwaitAnswer(ctx, i.env, func(ctx context.Context, e panes.Engine) (api.SessionForegroundOutput, error) {
+		return api.SessionForeground.Call(ctx, e, api.IDInput{ID: p.ID})
+	}, func(now api.SessionForegroundOutput, err error) tea.Cmd {
+		cancel()
+		return i.insertInto(p, text, now, err)
+	})
+}
+
+// insertInto types a command once the session's foreground program is known.
+func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionForegroundOutput, err error) tea.Cmd {
+	switch {
+	case cannotType(p):
+		return i.insertNew(command)
+	case err != nil:
+		return i.env.Say("not inserted: "+panes.ErrorText(err), true)
+	case now.Prompt:
+		return p.Paste(command)
+	}
+	// Queued keys were meant for a prompt, and would answer the question.
+	i.dropTyped()
+	session, _ := i.env.News().Process(p.ID)
+	title := text.Clip(text.Clean(session.Name), 30) + " is not at its prompt"
+	if now.Program != "" {
+		title = text.Clip(text.Clean(session.Name), 30) + " is running " + text.Clip(text.Clean(now.Program), 30)
+	}
+	i.env.Ask(&dialog.Question{
+		Title: title + ".",
+		Lines: []string{"Type it there anyway, or open a new session?"},
+		Replies: []dialog.Reply{
+			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(command) }},
+			{Key: "n", Does: "new session", Then: func() tea.Cmd { return i.insertNew(command) }},
+		},
+	})
+	return nil
+}
+
+// insertNew types text into a new session.
+func (i *inserter) insertNew(text string) tea.Cmd {
+	start := i.sessions.launcher.newSession()
+	i.showTerminal()
+	return tea.Batch(start, i.sessions.currentPane().Paste(text))
+}
+
+// cannotType reports whether p is nil or its session takes no input.
+func cannotType(p *terminal.Pane) bool { return p == nil || p.FinalState() != nil || p.Err() != nil }
