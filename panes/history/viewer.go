@@ -25,7 +25,7 @@ const (
 
 // A viewer shows the details of the command under the cursor: it loads them and searches the output.
 type viewer struct {
-	env     panes.Env
+	env     Env
 	detail  Detail
 	line    *dialog.Find       // searches the output; nil when closed
 	pattern api.Pattern        // of the last search
