@@ -7,8 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/panes/kit/dialog"
-	"tandem/panes/kit/text"
 )
 
 // archiveExtensions returns the extensions of supported archives, longest first.
@@ -28,22 +26,18 @@ func archiveStem(name string) (stem string, ok bool) {
 
 // askExtract asks for a destination: the new folder of a single archive, or the parent of one new
 // folder per archive.
-func askExtract(f *Pane) tea.Cmd {
-	targets := f.folder.list.Targets()
+func (a *actions) askExtract(targets []string) tea.Cmd {
 	for _, path := range targets {
 		if _, ok := archiveStem(filepath.Base(path)); !ok {
-			return f.env.Say("unpack "+nameFiles([]string{path})+": its name is not that of a zip, tar, tar.gz, tar.bz2, gz or bz2 file", true)
+			return a.env.Say("unpack "+nameFiles([]string{path})+": its name is not that of a zip, tar, tar.gz, tar.bz2, gz or bz2 file", true)
 		}
 	}
-	if len(targets) == 0 {
-		return nil
-	}
-	text := withSlash(f.folder.path)
+	text := withSlash(a.folder.path)
 	if len(targets) == 1 {
 		stem, _ := archiveStem(filepath.Base(targets[0]))
 		text += stem
 	}
-	p := f.newPathPrompt("Unpack "+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
+	return a.folder.askPath("Unpack "+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferExtract}
 		for _, path := range targets {
 			item := api.FileMove{Path: path, To: filepath.Clean(to)}
@@ -53,47 +47,27 @@ func askExtract(f *Pane) tea.Cmd {
 			}
 			in.Items = append(in.Items, item)
 		}
-		f.transfers.enqueueTransfer(in)
+		a.transfers.enqueueTransfer(in)
 		return nil
 	})
-	f.env.Ask(p)
-	return p.Look()
 }
 
 // askPack asks for the archive to pack files into. Its extension selects the format.
-func askPack(f *Pane) tea.Cmd {
-	targets := f.folder.list.Targets()
-	if len(targets) == 0 {
-		return nil
-	}
-	name := filepath.Base(f.folder.path)
+func (a *actions) askPack(targets []string) tea.Cmd {
+	name := filepath.Base(a.folder.path)
 	if len(targets) == 1 {
 		name = filepath.Base(targets[0])
 	}
 	if name == "/" {
 		name = "files"
 	}
-	text := withSlash(f.folder.path) + name + ".tar.gz"
-	p := f.newPathPrompt("Pack "+nameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
+	text := withSlash(a.folder.path) + name + ".tar.gz"
+	return a.folder.askPath("Pack "+nameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferPack}
 		for _, path := range targets {
 			in.Items = append(in.Items, api.FileMove{Path: path, To: filepath.Clean(to)})
 		}
-		f.transfers.enqueueTransfer(in)
+		a.transfers.enqueueTransfer(in)
 		return nil
-	})
-	f.env.Ask(p)
-	return p.Look()
-}
-
-// askLarge asks whether to unpack an archive much larger than its file.
-func askLarge(ts *transfers, t *transfer) {
-	in := t.in
-	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
-	ts.env.Ask(&dialog.Question{
-		Title: "Unpack " + nameFiles([]string{in.Items[0].Path}) + " all the same?",
-		Lines: append(text.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
-		Yes:   "unpack it",
-		Then:  ts.enqueueCmd(in),
 	})
 }

@@ -36,13 +36,13 @@ func TestExtractSuggestsFolderNamedAfterArchive(t *testing.T) {
 	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
 		t.Error(diff)
 	}
-	f.folder.marked["/d/b.zip"], f.folder.marked["/d/src.tar.gz"] = true, true
+	f.folder.list.Marks["/d/b.zip"], f.folder.list.Marks["/d/src.tar.gz"] = true, true
 	f.Actions()[keymap.FilesExtract]()
 	want.Items = append(want.Items, api.FileMove{Path: "/d/src.tar.gz", To: "/d/src"})
 	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
 		t.Error(diff)
 	}
-	f.folder.marked["/d/text.txt"] = true
+	f.folder.list.Marks["/d/text.txt"] = true
 	if f.Actions()[keymap.FilesExtract](); !strings.Contains(e.Said, "unpack text.txt") {
 		t.Errorf("said %q", e.Said)
 	}
@@ -51,7 +51,7 @@ func TestExtractSuggestsFolderNamedAfterArchive(t *testing.T) {
 func TestPackPutsTargetsIntoOneArchive(t *testing.T) {
 	f, e := newShownPane("/home/d")
 	f.setListing("a", "b")
-	f.folder.marked["/home/d/a"], f.folder.marked["/home/d/b"] = true, true
+	f.folder.list.Marks["/home/d/a"], f.folder.list.Marks["/home/d/b"] = true, true
 	f.Actions()[keymap.FilesPack]()
 	want := api.FilesTransferInput{Kind: api.TransferPack, Items: []api.FileMove{{Path: "/home/d/a", To: "/home/d/d.tar.gz"}, {Path: "/home/d/b", To: "/home/d/d.tar.gz"}}}
 	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
@@ -89,7 +89,7 @@ func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
 		{Path: "/t/files/a (2)", From: "/home/ann/src/a", Deleted: now, Type: "file", Size: 3},
 		{Path: "/t/files/lost", Type: "dir"},
 	}
-	u := trashPicker(f, all, now)
+	u := f.trash.picker(all, now)
 	rows, _, _, _ := u.Draw(e, 120, 36)
 	text := strings.Join(rows, "\n")
 	for _, want := range []string{"a ", "from ~/src", "3B", "12:00:00", "lost/", "from an unknown folder", "Empty the trash"} {
@@ -103,7 +103,7 @@ func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
 		t.Error(diff)
 	}
 	f.transfers.waiting = nil
-	u = trashPicker(f, all, now)
+	u = f.trash.picker(all, now)
 	u.List.Select(emptyTrash)
 	runAll(u.Do(e, keymap.Accept))
 	if len(f.transfers.waiting) != 0 {

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,14 +20,20 @@ import (
 // BookmarksFile is the file of bookmarks in the data directory, one path per line.
 const BookmarksFile = datadir.Bookmarks
 
-func (f *Pane) bookmarksFile() string {
-	return filepath.Join(f.env.News().Info.DataDir, BookmarksFile)
+// bookmarks are folders kept by the user.
+type bookmarks struct {
+	env    panes.Env
+	folder *folder
+}
+
+func (b *bookmarks) file() string {
+	return filepath.Join(b.env.News().Info.DataDir, BookmarksFile)
 }
 
 // ReadBookmarks returns the folders in a file of bookmarks; none if it does not exist.
 func ReadBookmarks(ctx context.Context, e panes.Engine, file string) (paths []string, err error) {
 	out, err := e.ReadFile(ctx, file, 0, 0)
-	if err != nil && !isNotFound(err) {
+	if err != nil && !errors.Is(err, api.CodeNotFound) {
 		return nil, err
 	}
 	for line := range strings.Lines(out.Text) {
@@ -36,8 +43,6 @@ func ReadBookmarks(ctx context.Context, e panes.Engine, file string) (paths []st
 	}
 	return paths, nil
 }
-
-func isNotFound(err error) bool { return api.AsError(err).Code == api.CodeNotFound }
 
 func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []string, path string) ([]string, error) {
 	if i := slices.Index(paths, path); i >= 0 {
@@ -53,29 +58,29 @@ func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []st
 	return paths, e.WriteFile(ctx, file, []byte(text.String()), false)
 }
 
-// showBookmarks reads the bookmarks, possibly changed by another dashboard, and offers them.
-func (f *Pane) showBookmarks() tea.Cmd {
-	file := f.bookmarksFile()
-	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+// show reads the bookmarks, possibly changed by another dashboard, and offers them.
+func (b *bookmarks) show() tea.Cmd {
+	file := b.file()
+	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		return ReadBookmarks(ctx, e, file)
 	}, func(paths []string, err error) tea.Cmd {
 		switch {
 		case err != nil:
-			return f.env.Say(panes.ErrorText(err), true)
+			return b.env.Say(panes.ErrorText(err), true)
 		case len(paths) == 0:
-			return f.env.Say("no bookmarks yet"+f.env.Bindings().WithKey("; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
+			return b.env.Say("no bookmarks yet"+b.env.Bindings().WithKey("; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
 		}
-		f.chooseBookmark(paths)
+		b.choose(paths)
 		return nil
 	})
 }
 
-// bookmarkFolder adds the current folder to the bookmarks, or removes it.
-func (f *Pane) bookmarkFolder() tea.Cmd { return f.toggleBookmark(f.folder.path) }
+// toggleCurrent adds the current folder to the bookmarks, or removes it.
+func (b *bookmarks) toggleCurrent() tea.Cmd { return b.toggle(b.folder.path) }
 
-func (f *Pane) toggleBookmark(path string) tea.Cmd {
-	file := f.bookmarksFile()
-	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+func (b *bookmarks) toggle(path string) tea.Cmd {
+	file := b.file()
+	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		paths, err := ReadBookmarks(ctx, e, file)
 		if err != nil {
 			return nil, err
@@ -84,29 +89,29 @@ func (f *Pane) toggleBookmark(path string) tea.Cmd {
 	}, func(paths []string, err error) tea.Cmd {
 		switch {
 		case err != nil:
-			return f.env.Say(panes.ErrorText(err), true)
+			return b.env.Say(panes.ErrorText(err), true)
 		case slices.Contains(paths, path):
-			return f.env.Say("bookmarked"+f.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
+			return b.env.Say("bookmarked"+b.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
 		}
-		return f.env.Say("bookmark removed", false)
+		return b.env.Say("bookmark removed", false)
 	})
 }
 
-// chooseBookmark offers the bookmarks, to open or remove.
-func (f *Pane) chooseBookmark(paths []string) {
+// choose offers the bookmarks, to open or remove.
+func (b *bookmarks) choose(paths []string) {
 	u := &dialog.Picker{Title: "Go to a bookmark", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "go there" }}
 	var choices []list.Choice
 	for i, path := range paths {
-		choices = append(choices, list.Choice{Text: f.displayPath(path), Number: i})
+		choices = append(choices, list.Choice{Text: displayPath(path, b.env.Home()), Number: i})
 	}
 	u.List.Set(choices)
 	u.Pick = func(c list.Choice) tea.Cmd {
-		f.GoFolder(paths[c.Number], "")
+		b.folder.goTo(paths[c.Number], "")
 		return nil
 	}
 	u.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) {
 		choices = slices.DeleteFunc(slices.Clone(choices), func(other list.Choice) bool { return other.Number == c.Number })
-		return choices, f.toggleBookmark(paths[c.Number])
+		return choices, b.toggle(paths[c.Number])
 	}
-	f.env.Ask(u)
+	b.env.Ask(u)
 }

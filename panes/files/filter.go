@@ -10,6 +10,7 @@ import (
 	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
 )
 
@@ -139,4 +140,40 @@ func (f *folder) matchOnEngine() tea.Cmd {
 		f.setRows(rows)
 		return nil
 	})
+}
+
+// headingDetail returns the branch, and the sort order unless it is by name.
+func (f *folder) headingDetail() string {
+	var parts []string
+	if f.branch != "" {
+		parts = append(parts, "on "+text.Clean(f.branch))
+	}
+	if f.order.By != ByName || f.order.Reversed {
+		by := "by " + f.order.By.String()
+		if f.order.Reversed {
+			by += ", reversed"
+		}
+		arrow := f.env.Look().Glyphs.Ascending
+		if f.order.descending() {
+			arrow = f.env.Look().Glyphs.Descending
+		}
+		parts = append(parts, by+" "+arrow)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// listSign returns the position of the cursor and the filter.
+func (f *folder) listSign() list.ListSign {
+	rows := f.list.Rows()
+	if rows == nil || rows.Len() == 0 && f.order.Filter == "" {
+		return list.ListSign{}
+	}
+	s := list.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
+	if s.Filter == "" && f.omitted == 0 { // hidden files do not count
+		s.All = rows.Len()
+	}
+	if rows.Len() > 0 {
+		s.At = f.list.Cursor() + 1
+	}
+	return s
 }

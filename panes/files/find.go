@@ -37,7 +37,8 @@ const (
 
 // A fileFinder searches below a folder as you type, by name or by content.
 type fileFinder struct {
-	f            *Pane
+	env          panes.Env
+	open         func(path string, line int64, match *regexp.Regexp) // shows a result
 	folder       string
 	contents     bool
 	field        field.Field
@@ -49,10 +50,9 @@ type fileFinder struct {
 	bad          bool
 	busy         bool
 	cancelSearch context.CancelFunc
-	text         string         // text of the results
-	searchLarge  tea.Cmd        // second pass, including large files
-	below        []string       // all names below the folder; nil if unknown or too many
-	listed       bool           // below is known, or known to be too many
+	text         string  // text of the results
+	searchLarge  tea.Cmd // second pass, including large files
+	names        nameSearch
 	query        list.Query     // query for names
 	match        *regexp.Regexp // pattern for lines; nil if unknown
 	viewer       viewer         // shows the current result
@@ -76,12 +76,11 @@ type findResult struct {
 	below        *[]string // names below the folder, if this search listed them
 }
 
-// startFind opens the search by name or by content.
-func (f *Pane) startFind(contents bool) {
-	u := &fileFinder{f: f, folder: f.folder.path, contents: contents, viewer: viewer{env: f.env}}
+// newFileFinder returns a search by name or by content. open shows the result chosen.
+func newFileFinder(env panes.Env, folder string, contents bool, open func(string, int64, *regexp.Regexp)) *fileFinder {
+	u := &fileFinder{env: env, open: open, folder: folder, contents: contents, viewer: viewer{env: env}}
 	u.viewer.preview.Covered = true // the search covers the view
-	f.finder = u
-	f.env.Ask(u)
+	return u
 }
 
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
@@ -96,13 +95,7 @@ func (u *fileFinder) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 		return nil
 	}
 	chosen := u.hits[u.cursor]
-	path := filepath.Join(u.folder, chosen.path)
-	if !strings.HasSuffix(chosen.path, "/") {
-		u.f.goToEntry(filepath.Dir(path), filepath.Base(path))
-		u.f.viewer.line, u.f.viewer.mark = chosen.line, u.match
-		return nil
-	}
-	u.f.GoFolder(path, "")
+	u.open(u.folder+"/"+chosen.path, chosen.line, u.match)
 	return nil
 }
 
@@ -145,11 +138,11 @@ func (u *fileFinder) search() tea.Cmd {
 		return nil
 	}
 	u.busy = true
-	ctx, cancel := context.WithCancel(u.f.env.Context())
+	ctx, cancel := context.WithCancel(u.env.Context())
 	u.cancelSearch = cancel
-	folder, contents, names := u.folder, u.contents, nameSearch{u.below, u.listed}
+	folder, contents, names := u.folder, u.contents, u.names
 	find := func(rest time.Duration, mostBytes int64) tea.Cmd {
-		return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
+		return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
 			_ = sleep.For(ctx, rest)
 			if contents {
 				return searchContents(ctx, e, folder, text, mostBytes)
@@ -169,8 +162,8 @@ func (u *fileFinder) search() tea.Cmd {
 
 // A nameSearch finds names below a folder: by fuzzy matching if all can be held.
 type nameSearch struct {
-	below  []string
-	listed bool
+	below  []string // all names; nil if unknown or too many
+	listed bool     // below is known, or known to be too many
 }
 
 func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text string) (out findResult, err error) {
@@ -251,7 +244,7 @@ func (u *fileFinder) showResult(query string, out findResult, err error) tea.Cmd
 	u.busy, u.note, u.bad = false, "", false
 	// Names listed once serve all further searches.
 	if out.below != nil {
-		u.below, u.listed = *out.below, true
+		u.names = nameSearch{*out.below, true}
 	}
 	if err != nil {
 		u.hits, u.note, u.bad = nil, text.Clean(api.AsError(err).Message), true
@@ -321,9 +314,9 @@ func (u *fileFinder) fetch() tea.Cmd {
 		u.viewer.preview.GoLine(chosen.line)
 		return u.viewer.fetch(u.preview.W, u.preview.H)
 	}
-	ctx, cancel := context.WithCancel(u.f.env.Context())
+	ctx, cancel := context.WithCancel(u.env.Context())
 	u.cancelStat = cancel
-	return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
+	return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
 		_ = sleep.For(ctx, previewDelay)
 		return e.StatFile(ctx, path)
 	}, func(info api.FileInfo, err error) tea.Cmd {

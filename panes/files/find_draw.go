@@ -26,18 +26,18 @@ func (u *fileFinder) Hints(h dialog.Host) []keymap.Hint {
 	if u.contents {
 		other = "by name"
 	}
-	return []keymap.Hint{u.f.env.Bindings().Hint(keymap.Accept, "show", keymap.ScopePrompt), h.Bindings().OwnKeys(keymap.ScopePrompt, "choose", "up", "down"), h.Bindings().OwnKeys(keymap.ScopePrompt, other, "tab"),
-		u.f.env.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt)}
+	return []keymap.Hint{u.env.Bindings().Hint(keymap.Accept, "show", keymap.ScopePrompt), h.Bindings().OwnKeys(keymap.ScopePrompt, "choose", "up", "down"), h.Bindings().OwnKeys(keymap.ScopePrompt, other, "tab"),
+		u.env.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
 func (u *fileFinder) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
-	look := u.f.env.Look()
+	look := u.env.Look()
 	width, height = max(w-8, min(w-4, 40)), max(height-8, 5)
 	title := "Find files in "
 	if u.contents {
 		title = "Search file contents in "
 	}
-	title += u.f.displayPath(u.folder)
+	title += displayPath(u.folder, u.env.Home())
 	field, x := u.field.Draw(width)
 	rows = []string{look.Strong.Text(text.Fit(title, width)), look.Text.Text(field)}
 	rows = append(rows, u.drawBody(width, height, look)...)

@@ -34,15 +34,14 @@ const (
 	slowDelay = 400 * time.Millisecond
 )
 
-// A folder is the state of the current folder: its entries, their order and filter, the cursor and
-// marks.
+// A folder is the state of the current folder: its entries, their order and filter, and the cursor.
 type folder struct {
 	env    panes.Env
+	onGo   func() // called when another folder is shown
 	path   string // "" before the view is first shown
 	list   List
 	order  Order
-	marked map[string]bool // marked paths in any folder
-	branch string          // git branch
+	branch string // git branch
 
 	all          *Set // in the order of the listing
 	omitted      int  // number of entries not held
@@ -110,8 +109,8 @@ func (f *folder) endVisit() {
 	}
 }
 
-// goToFolder shows a folder with the cursor on name, or where it last was.
-func (f *folder) goToFolder(path, name string) {
+// goTo shows a folder with the cursor on name, or where it last was.
+func (f *folder) goTo(path, name string) {
 	if f.cursorNames == nil {
 		f.cursorNames = map[string]string{}
 	}
@@ -129,8 +128,8 @@ func (f *folder) goToFolder(path, name string) {
 	f.path, f.branch, f.all, f.omitted, f.match = path, "", nil, 0, nil
 	f.order.Filter = ""
 	f.list.Reset(path, name)
-	f.list.Marked = f.marked
 	f.startVisit()
+	f.onGo()
 }
 
 // fetch requests missing information about the folder.
@@ -333,19 +332,18 @@ func (f *folder) selectName(name string) tea.Cmd {
 	return f.applyOrder()
 }
 
-// toggleMark marks a path or unmarks it.
-func (f *folder) toggleMark(path string) {
-	if f.marked[path] {
-		delete(f.marked, path)
-	} else {
-		f.marked[path] = true
+// selectPath moves the cursor to a file if it is in the folder.
+func (f *folder) selectPath(path string) tea.Cmd {
+	if path == "" || filepath.Dir(path) != f.path {
+		return nil
 	}
+	return f.selectName(filepath.Base(path))
 }
 
 // markEntry toggles the mark of the current entry and moves to the next.
 func (f *folder) markEntry() {
 	if path := f.list.CursorPath(); path != "" {
-		f.toggleMark(path)
+		f.list.Marks.toggle(path)
 		f.list.Move(1)
 	}
 }
@@ -353,6 +351,6 @@ func (f *folder) markEntry() {
 func (f *folder) markAll() {
 	rows := f.list.Rows()
 	for i := range rows.Len() {
-		f.toggleMark(filepath.Join(f.path, rows.Name(i)))
+		f.list.Marks.toggle(filepath.Join(f.path, rows.Name(i)))
 	}
 }

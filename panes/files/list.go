@@ -2,7 +2,10 @@ package files
 
 import (
 	"cmp"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tandem/engine/api"
 )
@@ -18,9 +21,9 @@ type List struct {
 	Icons   bool              // show icons; needs a font with them
 	More    bool              // more entries are being read
 	Omitted int               // number of entries left out because there are too many
-	Marked  map[string]bool   // marked paths in any folder; shared, not modified by List
-	Note    string            // shown if there are no rows
-	Bad     bool              // Note is an error
+	Marks   marks
+	Note    string // shown if there are no rows
+	Bad     bool   // Note is an error
 
 	rows   *Rows
 	name   string // name under the cursor
@@ -120,11 +123,30 @@ func (l *List) Page() int { return max(l.h-1, 1) }
 
 // Targets returns the paths for an action: the marked ones, otherwise the one under the cursor.
 func (l *List) Targets() []string {
-	if len(l.Marked) > 0 {
-		return sortedKeys(l.Marked)
+	if len(l.Marks) > 0 {
+		return l.Marks.sorted()
 	}
 	if path := l.CursorPath(); path != "" {
 		return []string{path}
 	}
 	return nil
+}
+
+// marks are the marked paths, in any folder.
+type marks map[string]bool
+
+// toggle marks a path or unmarks it.
+func (m marks) toggle(path string) {
+	if m[path] {
+		delete(m, path)
+	} else {
+		m[path] = true
+	}
+}
+
+// sorted returns the paths in natural order.
+func (m marks) sorted() []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(compareNatural(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+	})
 }

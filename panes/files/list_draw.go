@@ -1,10 +1,7 @@
 package files
 
 import (
-	"cmp"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,12 +18,6 @@ const (
 	fileTimeWidth = 54
 	fileModeWidth = 72
 )
-
-func sortedKeys(m map[string]bool) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(compareNatural(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
-	})
-}
 
 // Draw returns h rows of w cells. The slice is valid until the next call.
 func (l *List) Draw(w, h int, now time.Time, look *look.Look) []string {
@@ -81,7 +72,7 @@ func (l *List) drawRow(i, w int, now time.Time, look *look.Look) string {
 	if cursor {
 		cursorMark = look.Glyphs.Selected
 	}
-	if len(l.Marked) > 0 && l.Marked[filepath.Join(l.Path, f.Name)] {
+	if len(l.Marks) > 0 && l.Marks[filepath.Join(l.Path, f.Name)] {
 		mark = look.Glyphs.Check
 	}
 	r.Add(cursorMark, look.Accent)

@@ -150,7 +150,7 @@ func TestListRowsFillTheirWidth(t *testing.T) {
 	l.Reset("/x", "")
 	l.Focused = true
 	l.Git = map[string]string{"a": ".M", "dir": "??", "bad\xff": "x"}
-	l.Marked = map[string]bool{"/x/a": true}
+	l.Marks = marks{"/x/a": true}
 	l.SetRows(Arrange(all, Order{}))
 	for _, w := range []int{1, 5, 20, 33, 60, 100} {
 		rows := l.Draw(w, 9, noon, look)
@@ -252,7 +252,7 @@ func TestGitMarkOfFolderAppliesToItsEntries(t *testing.T) {
 }
 
 func TestTargetsAreInNaturalOrder(t *testing.T) {
-	l := List{Marked: map[string]bool{"/x/img10": true, "/x/IMG2": true, "/x/img1": true}}
+	l := List{Marks: marks{"/x/img10": true, "/x/IMG2": true, "/x/img1": true}}
 	if diff := cmp.Diff([]string{"/x/img1", "/x/IMG2", "/x/img10"}, l.Targets()); diff != "" {
 		t.Error(diff)
 	}

@@ -3,6 +3,8 @@ package files
 import (
 	"context"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,18 +20,21 @@ import (
 // the folder above.
 type Pane struct {
 	panes.NoInput
-	env     panes.Env
-	actions panes.Actions
-	shown   bool
-	w, h    int
+	env   panes.Env
+	keys  panes.Actions
+	shown bool
+	w, h  int
 
 	folder    folder
-	above     List
-	aboveKey  aboveKey // what above was listed for
-	viewer    viewer
-	transfers transfers
+	above     parentList
 	tabs      tabs
+	viewer    viewer
 	finder    *fileFinder // the last search; nil if none
+	transfers transfers
+	programs  programs
+	act       actions
+	trash     trash
+	bookmarks bookmarks
 
 	onPreview bool // the preview has the keyboard
 	zoomed    bool // the focused part fills the view
@@ -39,10 +44,16 @@ type Pane struct {
 
 // New returns the view.
 func New(env panes.Env) *Pane {
-	f := &Pane{env: env, folder: folder{env: env, marked: map[string]bool{}}, viewer: viewer{env: env}}
-	f.transfers = transfers{env: env, folder: &f.folder}
-	f.tabs.f = f
-	f.actions = f.makeActions()
+	f := &Pane{env: env, viewer: viewer{env: env}}
+	f.folder = folder{env: env, list: List{Marks: marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
+	f.above.folder = &f.folder
+	f.tabs.env, f.tabs.folder = env, &f.folder
+	f.transfers = transfers{env: env, marks: f.folder.list.Marks, results: &f.folder}
+	f.programs = programs{env, &f.folder}
+	f.act = actions{env, &f.folder, &f.transfers, &f.programs}
+	f.trash = trash{env, &f.transfers}
+	f.bookmarks = bookmarks{env, &f.folder}
+	f.keys = f.makeActions()
 	return f
 }
 
@@ -65,7 +76,7 @@ func (f *Pane) showFirst() {
 	if f.tabs.hasSeveral() {
 		folder = f.tabs.all[f.tabs.current].path
 	}
-	f.GoFolder(folder, "")
+	f.folder.goTo(folder, "")
 }
 
 // SaveTabs saves the tabs when the user leaves.
@@ -84,15 +95,12 @@ func (f *Pane) Resize(w, h int) { f.w, f.h = w, h }
 func (f *Pane) HandleNews(*panes.News) {}
 
 // GoFolder shows a folder with the cursor on name, or where it last was.
-func (f *Pane) GoFolder(path, name string) {
-	f.folder.goToFolder(path, name)
-	f.onPreview, f.zoomed = false, false
-}
+func (f *Pane) GoFolder(path, name string) { f.folder.goTo(path, name) }
 
 // ShowEngineLog shows the end of the engine's log, zoomed.
 func (f *Pane) ShowEngineLog() {
 	folder := f.env.News().Info.DataDir
-	f.GoFolder(folder, datadir.EngineLog)
+	f.folder.goTo(folder, datadir.EngineLog)
 	f.onPreview, f.zoomed, f.viewer.endPath = true, true, filepath.Join(folder, datadir.EngineLog)
 }
 
@@ -121,40 +129,12 @@ func (f *Pane) Fetch() tea.Cmd {
 	return tea.Batch(transfers, found, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
 }
 
-// aboveKey identifies a listing of the folder above.
-type aboveKey struct {
-	path   string
-	visit  *visit
-	hidden bool
-}
-
 // fetchAbove lists the folder above if it is visible.
 func (f *Pane) fetchAbove() tea.Cmd {
-	path := f.folder.path
-	of := aboveKey{path, f.folder.visit, f.folder.order.Hidden}
-	if f.computeParts().above.W == 0 || f.aboveKey == of {
+	if f.computeParts().above.W == 0 {
 		return nil
 	}
-	f.aboveKey = of
-	up := parentFolder(path)
-	if up == path {
-		f.above.Reset("", "")
-		return nil
-	}
-	if f.above.Path != up {
-		f.above.Reset(up, filepath.Base(path))
-	}
-	f.above.Plain = true
-	f.above.Select(filepath.Base(path))
-	return onVisit(&f.folder, func(ctx context.Context, e panes.Engine) (*Rows, error) {
-		out, err := e.ListFiles(ctx, up, "", firstEntries)
-		return Arrange(out.Entries, Order{Hidden: of.hidden}), err
-	}, func(rows *Rows, err error) tea.Cmd {
-		if err == nil && f.above.Path == up {
-			f.above.SetRows(rows)
-		}
-		return nil
-	})
+	return f.above.fetch()
 }
 
 // fetchPreview reads the visible part of the current file.
@@ -218,6 +198,48 @@ func (f *Pane) focusPreview(on bool) {
 	if on && f.computeParts().preview.W == 0 { // no room for both
 		f.zoomed = true
 	}
+}
+
+// openSelected opens the folder under the cursor, or zooms the preview of the file.
+func (f *Pane) openSelected() {
+	switch selected := f.folder.list.CursorEntry(); {
+	case selected == nil:
+	case selected.IsFolder():
+		f.folder.goTo(f.folder.list.CursorPath(), "")
+	default:
+		f.onPreview, f.zoomed = true, true
+	}
+}
+
+// startFind opens the search by name or by content.
+func (f *Pane) startFind(contents bool) {
+	f.finder = newFileFinder(f.env, f.folder.path, contents, f.showFound)
+	f.env.Ask(f.finder)
+}
+
+// showFound shows a result of a search.
+func (f *Pane) showFound(path string, line int64, match *regexp.Regexp) {
+	if strings.HasSuffix(path, "/") {
+		f.folder.goTo(path, "")
+		return
+	}
+	f.folder.goToEntry(filepath.Dir(path), filepath.Base(path))
+	f.viewer.line, f.viewer.mark = line, match
+}
+
+// cancelOrClear cancels a transfer, or clears the filter, or the marks. Marks come last, because
+// they are the hardest to redo.
+func (f *Pane) cancelOrClear() tea.Cmd {
+	switch {
+	case f.transfers.running != nil:
+		f.transfers.cancelRunning()
+	case f.folder.order.Filter != "":
+		f.folder.order.Filter = ""
+		return f.folder.applyOrder()
+	default:
+		clear(f.folder.list.Marks)
+	}
+	return nil
 }
 
 // previewAction returns an action on the preview.

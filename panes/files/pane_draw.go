@@ -79,12 +79,12 @@ func (f *Pane) Draw() []string {
 	}
 	parts := f.computeParts()
 	f.folder.list.Focused, f.viewer.preview.Focused = !f.onPreview, f.onPreview
-	f.folder.list.Icons, f.above.Icons = f.env.Settings().Icons, f.env.Settings().Icons
+	f.folder.list.Icons, f.above.list.Icons = f.env.Settings().Icons, f.env.Settings().Icons
 	rule := f.env.Look().Rule.Text("│")
 	rows := make([]string, 0, f.h)
 	var above, list, preview []string
 	if parts.above.W > 0 {
-		above = f.above.Draw(parts.above.W, parts.above.H, now, f.env.Look())
+		above = f.above.list.Draw(parts.above.W, parts.above.H, now, f.env.Look())
 	}
 	if parts.list.W > 0 {
 		list = f.folder.list.Draw(parts.list.W, parts.list.H, now, f.env.Look())
@@ -130,7 +130,7 @@ func (f *Pane) filesHeading(parts parts) string {
 	look := f.env.Look()
 	w, above := parts.heading.W, ""
 	if parts.above.W > 0 {
-		above = look.Heading(f.displayPath(parentFolder(f.folder.path)), "", parts.above.W, false) + look.Rule.Text("┬")
+		above = look.Heading(displayPath(parentFolder(f.folder.path), f.env.Home()), "", parts.above.W, false) + look.Rule.Text("┬")
 		w -= parts.above.W + 1
 	}
 	sign, cells := f.folder.listSign().Draw(w/2, look)
@@ -143,7 +143,7 @@ func (f *Pane) filesHeading(parts parts) string {
 	if n := text.Width(detail); detail != "" && room-n-1 >= 8 {
 		room -= n + 1
 	}
-	name := clipPath(f.displayPath(f.folder.path), max(room, 1))
+	name := clipPath(displayPath(f.folder.path, f.env.Home()), max(room, 1))
 	heading := above + look.Heading(name, detail, w, !f.onPreview) + sign
 	if parts.previewHeading.W == 0 || parts.below {
 		return heading
@@ -161,31 +161,11 @@ func clipPath(path string, w int) string {
 }
 
 // displayPath returns a path with ~ for the home directory.
-func (f *Pane) displayPath(path string) string {
+func displayPath(path, home string) string {
 	if machine, remotePath := api.PathOf(path); machine != "" {
 		return machine + ":" + text.FileName(remotePath)
 	}
-	return text.FileName(api.TildePath(path, f.env.Home()))
-}
-
-// headingDetail returns the branch, and the sort order unless it is by name.
-func (f *folder) headingDetail() string {
-	var parts []string
-	if f.branch != "" {
-		parts = append(parts, "on "+text.Clean(f.branch))
-	}
-	if f.order.By != ByName || f.order.Reversed {
-		by := "by " + f.order.By.String()
-		if f.order.Reversed {
-			by += ", reversed"
-		}
-		arrow := f.env.Look().Glyphs.Ascending
-		if f.order.descending() {
-			arrow = f.env.Look().Glyphs.Descending
-		}
-		parts = append(parts, by+" "+arrow)
-	}
-	return strings.Join(parts, "  ")
+	return text.FileName(api.TildePath(path, home))
 }
 
 // Note describes what is running and how much is shown.
@@ -197,7 +177,7 @@ func (f *Pane) Note() (string, look.Ink) {
 	if search := f.viewer.search; search.stop != nil {
 		notes = append(notes, "searching for “"+text.Clip(text.Clean(search.text), 24)+"”…")
 	}
-	if n := len(f.folder.marked); n > 0 {
+	if n := len(f.folder.list.Marks); n > 0 {
 		notes = append(notes, text.Itoa(n)+" marked")
 	}
 	if f.folder.list.More {
@@ -207,22 +187,6 @@ func (f *Pane) Note() (string, look.Ink) {
 		notes = append(notes, "still searching…")
 	}
 	return strings.Join(notes, ", "), f.env.Look().BarDim
-}
-
-// listSign returns the position of the cursor and the filter.
-func (f *folder) listSign() list.ListSign {
-	rows := f.list.Rows()
-	if rows == nil || rows.Len() == 0 && f.order.Filter == "" {
-		return list.ListSign{}
-	}
-	s := list.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
-	if s.Filter == "" && f.omitted == 0 { // hidden files do not count
-		s.All = rows.Len()
-	}
-	if rows.Len() > 0 {
-		s.At = f.list.Cursor() + 1
-	}
-	return s
 }
 
 // Mouse handles the mouse in the view.
@@ -241,9 +205,9 @@ func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.list.Contains(e.X, e.Y) && down:
 		f.clickRow(f.folder.list.RowAt(e.Y - parts.list.Y))
 	case parts.above.Contains(e.X, e.Y) && down:
-		f.clickAbove(f.above.RowAt(e.Y - parts.above.Y))
+		f.clickAbove(f.above.list.RowAt(e.Y - parts.above.Y))
 	case parts.heading.Contains(e.X, e.Y) && down:
-		f.goUp()
+		f.folder.goUp()
 	}
 	return nil
 }
@@ -265,10 +229,10 @@ func (f *Pane) clickAbove(row int) {
 	if row < 0 {
 		return
 	}
-	f.above.Go(row)
-	if selected := f.above.CursorEntry(); selected.IsFolder() {
-		f.GoFolder(f.above.CursorPath(), "")
+	f.above.list.Go(row)
+	if selected := f.above.list.CursorEntry(); selected.IsFolder() {
+		f.folder.goTo(f.above.list.CursorPath(), "")
 	} else {
-		f.GoFolder(f.above.Path, selected.Name)
+		f.folder.goTo(f.above.list.Path, selected.Name)
 	}
 }

@@ -98,7 +98,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Keys = &b
-	for _, o := range []dialog.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &dialog.Question{Replies: []dialog.Reply{{Key: "s"}}}} {
+	for _, o := range []dialog.Overlay{f.folder.newPathPrompt("x", "", nil), &fileFinder{env: e}, &dialog.Question{Replies: []dialog.Reply{{Key: "s"}}}} {
 		for _, h := range o.(interface {
 			Hints(dialog.Host) []keymap.Hint
 		}).Hints(e) {
@@ -128,7 +128,7 @@ func TestResultOfEarlierSearchIsIgnored(t *testing.T) {
 
 func TestPathSuggestionsBelongToTypedFolder(t *testing.T) {
 	f, e := newShownPane("/d")
-	p := f.newPathPrompt("Go to", "/d/o", nil)
+	p := f.folder.newPathPrompt("Go to", "/d/o", nil)
 	e.Shown = p
 	p.Look()
 	p.setPath("/")
@@ -144,7 +144,7 @@ func TestPathSuggestionsBelongToTypedFolder(t *testing.T) {
 
 func TestPathPromptRejectsOverlongPath(t *testing.T) {
 	f, _ := newShownPane("/d")
-	p := f.newPathPrompt("Go to", "", nil)
+	p := f.folder.newPathPrompt("Go to", "", nil)
 	if p.setPath("/" + strings.Repeat("\xff", 4000) + "/"); p.Field.Text() != "" {
 		t.Errorf("%d bytes of it were set", len(p.Field.Text()))
 	}
@@ -285,7 +285,7 @@ func TestConfirmRenamesShowsTypedPaths(t *testing.T) {
 	f, e := newShownPane("/d")
 	f.setListing("img1.txt", "img2.txt")
 	items, err := parseRenames("/d", []string{"/d/img1.txt", "/d/img2.txt"}, "sub/img1.txt\n../up.txt\n", false)
-	f.confirmRenames(items, err)
+	f.act.confirmRenames(items, err)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !slices.Equal(q.Lines, []string{"img1.txt → sub/img1.txt", "img2.txt → /up.txt"}) {
 		t.Errorf("asked %+v", e.Shown)
@@ -307,7 +307,7 @@ func TestFailedEditorRenamesNothing(t *testing.T) {
 	}
 	f, e := newShownPane("/d")
 	items, err := parseRenames("/d", []string{"/d/a", "/d/b"}, string(text), false)
-	if f.confirmRenames(items, err); len(items) > 0 || err != nil || e.Said != "nothing renamed" {
+	if f.act.confirmRenames(items, err); len(items) > 0 || err != nil || e.Said != "nothing renamed" {
 		t.Errorf("%v, %v, %q", items, err, e.Said)
 	}
 }
@@ -330,11 +330,11 @@ func TestClearRemovesFilterBeforeMarks(t *testing.T) {
 	f.Actions()[keymap.Mark]()
 	f.folder.order.Filter = "b"
 	f.Actions()[keymap.Clear]()
-	if len(f.folder.marked) != 1 || f.folder.order.Filter != "" {
-		t.Errorf("%d are marked, the filter is %q", len(f.folder.marked), f.folder.order.Filter)
+	if len(f.folder.list.Marks) != 1 || f.folder.order.Filter != "" {
+		t.Errorf("%d are marked, the filter is %q", len(f.folder.list.Marks), f.folder.order.Filter)
 	}
 	f.Actions()[keymap.Clear]()
-	if len(f.folder.marked) != 0 {
+	if len(f.folder.list.Marks) != 0 {
 		t.Error("the mark stays")
 	}
 }
@@ -342,11 +342,11 @@ func TestClearRemovesFilterBeforeMarks(t *testing.T) {
 func TestMarkWaitsUntilFolderIsListed(t *testing.T) {
 	f, e := newShownPane("/d")
 	f.Actions()[keymap.Mark]()
-	if e.Pending == nil || len(f.folder.marked) != 0 || f.folder.list.Note != "reading the folder…" {
-		t.Errorf("waits %v, %v are marked, it says %q", e.Pending != nil, f.folder.marked, f.folder.list.Note)
+	if e.Pending == nil || len(f.folder.list.Marks) != 0 || f.folder.list.Note != "reading the folder…" {
+		t.Errorf("waits %v, %v are marked, it says %q", e.Pending != nil, f.folder.list.Marks, f.folder.list.Note)
 	}
 	f.setListing("a", "b", "c")
-	if diff := cmp.Diff([]string{"/d/a"}, sortedKeys(f.folder.marked)); diff != "" || e.Pending != nil {
+	if diff := cmp.Diff([]string{"/d/a"}, f.folder.list.Marks.sorted()); diff != "" || e.Pending != nil {
 		t.Error(diff)
 	}
 }
@@ -359,12 +359,12 @@ func TestMarkAllWaitsForWholeFolder(t *testing.T) {
 		t.Errorf("said %q", note)
 	}
 	f.Actions()[keymap.FilesMarkAll]()
-	if len(f.folder.marked) != 0 {
-		t.Errorf("%v are marked already", f.folder.marked)
+	if len(f.folder.list.Marks) != 0 {
+		t.Errorf("%v are marked already", f.folder.list.Marks)
 	}
 	f.setListing("a", "b", "c")
-	if len(f.folder.marked) != 3 {
-		t.Errorf("%v are marked", f.folder.marked)
+	if len(f.folder.list.Marks) != 3 {
+		t.Errorf("%v are marked", f.folder.list.Marks)
 	}
 }
 
@@ -375,7 +375,7 @@ func TestPendingActionIsDroppedWhenFolderIsLeft(t *testing.T) {
 		"unreadable": func(f *Pane) { f.folder.handleListing(listing{}, os.ErrPermission) },
 	} {
 		f, e := newShownPane("/d")
-		f.folder.marked["/x"] = true
+		f.folder.list.Marks["/x"] = true
 		f.Actions()[keymap.FilesErase]()
 		end(f)
 		e.RunPending()
@@ -423,7 +423,7 @@ func TestAnswerForEarlierFolderIsDropped(t *testing.T) {
 
 func TestRightArrowAcceptsPathSuggestion(t *testing.T) {
 	f, e := newShownPane("/d")
-	p := f.newPathPrompt("Go to", "/d/o", nil)
+	p := f.folder.newPathPrompt("Go to", "/d/o", nil)
 	e.Shown = p
 	p.Look()
 	p.setNames("/d/", []string{"odd/", "other"})

@@ -21,10 +21,33 @@ func parentFolder(folder string) string {
 	return filepath.Dir(folder)
 }
 
+// goToEntry shows a folder with the cursor on an entry, even a hidden one.
+func (f *folder) goToEntry(path, name string) {
+	f.goTo(path, name)
+	f.order.Hidden = f.order.Hidden || strings.HasPrefix(name, ".")
+}
+
+// goUp goes to the folder above.
+func (f *folder) goUp() {
+	if up := parentFolder(f.path); up != f.path {
+		f.goTo(up, filepath.Base(f.path))
+	}
+}
+
+// goBack goes to the previous folder.
+func (f *folder) goBack() {
+	if last := len(f.previous) - 1; last >= 0 {
+		// goTo adds the current folder, which must not be on the way back.
+		back := f.previous[:last]
+		f.goTo(f.previous[last], "")
+		f.previous = back
+	}
+}
+
 // A pathPrompt asks for a path on the engine's file system and completes it.
 type pathPrompt struct {
 	*dialog.Prompt
-	f       *Pane
+	folder  *folder
 	escaped bool            // the text contains escapes
 	listed  string          // folder of names
 	names   []string        // names of entries, with a slash after a folder's
@@ -32,8 +55,9 @@ type pathPrompt struct {
 	escapes map[string]bool // suggestions written with escapes
 }
 
-func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
-	p := &pathPrompt{f: f}
+// newPathPrompt returns a prompt for a path, relative to the folder.
+func (f *folder) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
+	p := &pathPrompt{folder: f}
 	p.Prompt = dialog.NewPrompt(title, "", func(text string) tea.Cmd {
 		path, err := p.absolutePath(text)
 		if text == "" || err != nil {
@@ -51,6 +75,13 @@ func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pat
 	}
 	p.setPath(text)
 	return p
+}
+
+// askPath opens a prompt for a path.
+func (f *folder) askPath(title, text string, then func(string) tea.Cmd) tea.Cmd {
+	p := f.newPathPrompt(title, text, then)
+	f.env.Ask(p)
+	return p.Look()
 }
 
 // displayText returns a path as typed, with escapes if needed.
@@ -82,13 +113,13 @@ func (p *pathPrompt) absolutePath(s string) (string, error) {
 		return "", err
 	}
 	slash := strings.HasSuffix(s, "/")
-	s = text.ExpandHome(s, p.f.env.Home())
+	s = text.ExpandHome(s, p.folder.env.Home())
 	// A colon is common in file names, so it counts only after the name of a known machine.
-	if machine, remotePath, ok := strings.Cut(s, ":"); ok && strings.HasPrefix(remotePath, "/") && p.f.env.News().Machine(machine) != nil {
+	if machine, remotePath, ok := strings.Cut(s, ":"); ok && strings.HasPrefix(remotePath, "/") && p.folder.env.News().Machine(machine) != nil {
 		s = api.PathOn(machine, remotePath)
 	}
 	if !filepath.IsAbs(s) {
-		s = filepath.Join(p.f.folder.path, s)
+		s = filepath.Join(p.folder.path, s)
 	}
 	if slash {
 		s = withSlash(s)
@@ -111,7 +142,7 @@ func (p *pathPrompt) suggest(text string) tea.Cmd {
 	if folder == p.listed {
 		return nil
 	}
-	return panes.Ask(p.f.env.Context(), p.f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+	return panes.Ask(p.folder.env.Context(), p.folder.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		set, _, err := listEntries(ctx, e, folder, "", nil, maxEntries)
 		return set.Names(), err
 	}, func(names []string, _ error) tea.Cmd { // an unreadable folder has no suggestions
@@ -165,8 +196,8 @@ func (p *pathPrompt) offerNames() {
 }
 
 // askFolder asks for a folder, or a file in one, and goes there.
-func (f *Pane) askFolder() tea.Cmd {
-	p := f.newPathPrompt("Go to", withSlash(f.folder.path), func(path string) tea.Cmd {
+func (f *folder) askFolder() tea.Cmd {
+	return f.askPath("Go to", withSlash(f.path), func(path string) tea.Cmd {
 		path = filepath.Clean(path)
 		return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (file bool, err error) {
 			if _, err = e.ListFiles(ctx, path, "", 1); err != nil {
@@ -181,36 +212,9 @@ func (f *Pane) askFolder() tea.Cmd {
 			case err != nil:
 				return f.env.Say(panes.ErrorText(err), true)
 			default:
-				f.GoFolder(path, "")
+				f.goTo(path, "")
 			}
 			return nil
 		})
 	})
-	f.env.Ask(p)
-	return p.Look()
-}
-
-// goToEntry shows a folder with the cursor on an entry, even a hidden one.
-func (f *Pane) goToEntry(folder, name string) {
-	f.GoFolder(folder, name)
-	f.folder.order.Hidden = f.folder.order.Hidden || strings.HasPrefix(name, ".")
-}
-
-// askTransfer asks for the destination of the targets: a folder, or a new path for one of them.
-func (f *Pane) askTransfer(kind string) tea.Cmd {
-	targets := f.folder.list.Targets()
-	if len(targets) == 0 {
-		return nil
-	}
-	verb := strings.ToUpper(kind[:1]) + kind[1:] + " "
-	text := withSlash(f.folder.path)
-	if len(targets) == 1 && filepath.Dir(targets[0]) == f.folder.path {
-		text += filepath.Base(targets[0])
-	}
-	p := f.newPathPrompt(verb+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
-		f.transfers.enqueueTo(kind, targets, to)
-		return nil
-	})
-	f.env.Ask(p)
-	return p.Look()
 }

@@ -20,14 +20,9 @@ import (
 )
 
 // askRename asks for a new name, or opens the user's editor for several.
-func (f *Pane) askRename() tea.Cmd {
-	targets := f.folder.list.Targets()
-	switch len(targets) {
-	case 0:
-		return nil
-	case 1:
-	default:
-		return f.renameMany(targets)
+func (a *actions) askRename(targets []string) tea.Cmd {
+	if len(targets) > 1 {
+		return a.renameMany(targets)
 	}
 	old := filepath.Base(targets[0])
 	shown, escaped := editableName(old)
@@ -37,25 +32,25 @@ func (f *Pane) askRename() tea.Cmd {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		f.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
-		return f.folder.selectName(name)
+		a.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
+		return a.folder.selectName(name)
 	})
-	p.Check = func(text string) error { return f.checkNewName(text, escaped) }
+	p.Check = func(text string) error { return a.checkNewName(text, escaped) }
 	if escaped {
 		p.Note = text.EscapesNote
 	}
-	f.env.Ask(p)
+	a.env.Ask(p)
 	return nil
 }
 
 // checkNewName returns an error for an invalid name.
-func (f *Pane) checkNewName(text string, escaped bool) error {
+func (a *actions) checkNewName(text string, escaped bool) error {
 	name, err := parseTyped(text, escaped)
 	switch {
 	case err != nil:
 		return err
 	case strings.ContainsRune(name, '/'):
-		return errors.New("a name cannot contain /" + f.env.Bindings().WithKey("; press ", keymap.FilesMove, " to move the file", keymap.ScopeFiles))
+		return errors.New("a name cannot contain /" + a.env.Bindings().WithKey("; press ", keymap.FilesMove, " to move the file", keymap.ScopeFiles))
 	case name == "." || name == "..":
 		return fmt.Errorf("not a valid name: %s stands for a folder", name)
 	}
@@ -80,8 +75,8 @@ func parseTyped(text string, escaped bool) (string, error) {
 
 // renameMany opens a list of names in the editor, in a session. The list is a file in the engine's
 // data directory.
-func (f *Pane) renameMany(targets []string) tea.Cmd {
-	folder := f.folder.path
+func (a *actions) renameMany(targets []string) tea.Cmd {
+	folder := a.folder.path
 	names := relativeTo(folder, targets)
 	escaped := slices.ContainsFunc(names, text.NeedsEscapes)
 	if escaped {
@@ -89,17 +84,17 @@ func (f *Pane) renameMany(targets []string) tea.Cmd {
 			names[i] = text.EscapeName(name)
 		}
 	}
-	list := filepath.Join(f.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), time.Now().UnixNano()))
+	list := filepath.Join(a.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), time.Now().UnixNano()))
 	content := strings.Join(names, "\n") + "\n"
-	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (string, error) {
+	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return list, e.WriteFile(ctx, list, []byte(content), false)
 	}, func(list string, err error) tea.Cmd {
 		if err != nil {
-			return f.env.Say(panes.ErrorText(err), true)
+			return a.env.Say(panes.ErrorText(err), true)
 		}
-		cmd := f.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
+		cmd := a.programs.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return a.readRenames(list, folder, targets, escaped) })
 		if escaped {
-			cmd = tea.Batch(cmd, f.env.Say("in these names "+text.EscapesNote, false))
+			cmd = tea.Batch(cmd, a.env.Say("in these names "+text.EscapesNote, false))
 		}
 		return cmd
 	})
@@ -127,15 +122,15 @@ func relativeTo(folder string, paths []string) []string {
 }
 
 // readRenames reads the edited list.
-func (f *Pane) readRenames(list, folder string, targets []string, escaped bool) tea.Cmd {
-	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.FileMove, error) {
+func (a *actions) readRenames(list, folder string, targets []string, escaped bool) tea.Cmd {
+	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) ([]api.FileMove, error) {
 		out, err := e.ReadFile(ctx, list, 0, 0)
 		_ = e.DeleteFile(ctx, list) // no longer needed; harmless if it stays
 		if err != nil {
 			return nil, err
 		}
 		return parseRenames(folder, targets, string(readBytes(out)), escaped)
-	}, f.confirmRenames)
+	}, a.confirmRenames)
 }
 
 // parseRenames parses an edited list: one line per target, in the same order.
@@ -175,26 +170,26 @@ func parseRenames(folder string, targets []string, text string, escaped bool) ([
 }
 
 // confirmRenames shows the renames and asks for confirmation.
-func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
+func (a *actions) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 	switch {
 	case err != nil:
-		return f.env.Say(panes.ErrorText(err), true)
+		return a.env.Say(panes.ErrorText(err), true)
 	case len(items) == 0:
-		return f.env.Say("nothing renamed", false)
+		return a.env.Say("nothing renamed", false)
 	}
 	no := "keep their names"
 	if len(items) == 1 {
 		no = "keep its name"
 	}
 	short := func(path string) string {
-		return text.Clip(text.FileName(relativeTo(f.folder.path, []string{path})[0]), 34)
+		return text.Clip(text.FileName(relativeTo(a.folder.path, []string{path})[0]), 34)
 	}
-	f.env.Ask(&dialog.Question{
+	a.env.Ask(&dialog.Question{
 		Title: "Rename " + countItems(len(items)) + "?",
 		Lines: text.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",
 		No:    no,
-		Then:  f.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),
+		Then:  a.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),
 	})
 	return nil
 }

@@ -26,7 +26,8 @@ const maxTabs = 50
 
 // tabs are open folders. One of them is visible; its entry in all is out of date.
 type tabs struct {
-	f       *Pane
+	env     panes.Env
+	folder  *folder
 	all     []tab
 	current int
 
@@ -69,7 +70,7 @@ func (ts *tabs) hasSeveral() bool { return len(ts.all) > 1 }
 
 // saveCurrent updates the entry of the current tab.
 func (ts *tabs) saveCurrent() {
-	d := &ts.f.folder
+	d := ts.folder
 	now := tab{d.path, d.list.TargetName(), d.order, d.previous}
 	if len(ts.all) == 0 {
 		ts.all = []tab{now}
@@ -81,17 +82,17 @@ func (ts *tabs) saveCurrent() {
 // showCurrent shows the current tab.
 func (ts *tabs) showCurrent() {
 	t := ts.all[ts.current]
-	// GoFolder clears the filter and changes the way back.
+	// goTo clears the filter and changes the way back.
 	filter := t.order.Filter
-	ts.f.folder.order = t.order
-	ts.f.GoFolder(t.path, t.name)
-	ts.f.folder.order.Filter, ts.f.folder.previous = filter, t.previous
+	ts.folder.order = t.order
+	ts.folder.goTo(t.path, t.name)
+	ts.folder.order.Filter, ts.folder.previous = filter, t.previous
 }
 
 // openTab opens the folder in another tab.
 func (ts *tabs) openTab() tea.Cmd {
 	if len(ts.all) == maxTabs {
-		return ts.f.env.Say("no more than "+text.Itoa(maxTabs)+" tabs", true)
+		return ts.env.Say("no more than "+text.Itoa(maxTabs)+" tabs", true)
 	}
 	ts.saveCurrent()
 	next := ts.all[ts.current]
@@ -107,7 +108,7 @@ func (ts *tabs) closeCurrent() tea.Cmd { return ts.closeTab(ts.current) }
 // closeTab closes a tab. If it is the current one, the next one takes its place.
 func (ts *tabs) closeTab(i int) tea.Cmd {
 	if !ts.hasSeveral() {
-		return ts.f.env.Say("this is the only tab"+ts.f.env.Bindings().WithKey("; press ", keymap.FilesTab, " for another", keymap.ScopeFiles), false)
+		return ts.env.Say("this is the only tab"+ts.env.Bindings().WithKey("; press ", keymap.FilesTab, " for another", keymap.ScopeFiles), false)
 	}
 	ts.saveCurrent()
 	shown := i == ts.current
@@ -150,7 +151,7 @@ func (ts *tabs) fileText() string {
 	for i, t := range ts.all {
 		mark, path := " ", t.path
 		if i == ts.current {
-			mark, path = ">", ts.f.folder.path
+			mark, path = ">", ts.folder.path
 		}
 		text.WriteString(mark + strings.ReplaceAll(api.EscapePath(path), "\n", "%0A") + "\n")
 	}
@@ -159,14 +160,14 @@ func (ts *tabs) fileText() string {
 
 // fetch reads the tabs of the last start, and saves changes.
 func (ts *tabs) fetch() tea.Cmd {
-	file := ts.f.env.News().Info.DataDir
+	file := ts.env.News().Info.DataDir
 	if file == "" || ts.writing {
 		return nil
 	}
 	file = filepath.Join(file, tabsFile)
 	if !ts.read {
 		ts.read = true
-		return panes.Ask(ts.f.env.Context(), ts.f.env, func(ctx context.Context, e panes.Engine) (string, error) {
+		return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (string, error) {
 			out, err := e.ReadFile(ctx, file, 0, 0)
 			return out.Text, err
 		}, func(text string, _ error) tea.Cmd { // no file, no tabs
@@ -175,11 +176,11 @@ func (ts *tabs) fetch() tea.Cmd {
 		})
 	}
 	text := ts.fileText()
-	if !ts.known || text == ts.written || ts.f.folder.path == "" {
+	if !ts.known || text == ts.written || ts.folder.path == "" {
 		return nil
 	}
 	ts.writing = true
-	return panes.Ask(ts.f.env.Context(), ts.f.env, func(ctx context.Context, e panes.Engine) (string, error) {
+	return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return text, ts.writer.writeFile(ctx, e, file, text, false)
 	}, func(string, error) tea.Cmd { // after an error, tabs last as long as the dashboard
 		ts.writing, ts.written = false, text
@@ -190,17 +191,17 @@ func (ts *tabs) fetch() tea.Cmd {
 // saveLast saves the tabs when the user leaves.
 func (ts *tabs) saveLast(ctx context.Context) {
 	text := ts.fileText()
-	if !ts.known || text == ts.written && !ts.writing || ts.f.folder.path == "" || !ts.f.env.News().Connected {
+	if !ts.known || text == ts.written && !ts.writing || ts.folder.path == "" || !ts.env.News().Connected {
 		return
 	}
-	if e, err := ts.f.env.Engine(ctx); err == nil {
-		_ = ts.writer.writeFile(ctx, e, filepath.Join(ts.f.env.News().Info.DataDir, tabsFile), text, true) // too late to report
+	if e, err := ts.env.Engine(ctx); err == nil {
+		_ = ts.writer.writeFile(ctx, e, filepath.Join(ts.env.News().Info.DataDir, tabsFile), text, true) // too late to report
 	}
 }
 
 // isPending reports whether the tabs of the last start are still being read.
 func (ts *tabs) isPending() bool {
-	news := ts.f.env.News()
+	news := ts.env.News()
 	return !ts.known && (!news.Connected || news.Info.DataDir != "")
 }
 
@@ -268,7 +269,7 @@ func (ts *tabs) tabLabels() []string {
 	paths := make([]string, len(ts.all))
 	for i, t := range ts.all {
 		if paths[i] = t.path; i == ts.current {
-			paths[i] = ts.f.folder.path
+			paths[i] = ts.folder.path
 		}
 	}
 	// Tabs with the same folder do not need longer labels.
@@ -276,7 +277,7 @@ func (ts *tabs) tabLabels() []string {
 		times[filepath.Base(path)]++
 	}
 	for i, path := range paths {
-		name := filepath.Base(ts.f.displayPath(path))
+		name := filepath.Base(displayPath(path, ts.env.Home()))
 		if base := filepath.Base(path); times[base] > 1 && name != "~" {
 			name = filepath.Join(filepath.Base(filepath.Dir(path)), base)
 		}

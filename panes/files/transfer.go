@@ -27,11 +27,18 @@ import (
 // transfers are copies, moves and deletions: the running one, waiting ones, and those to undo.
 type transfers struct {
 	env     panes.Env
-	folder  *folder // updated after each transfer
+	marks   marks // without the files transferred
+	results place
 	running *transfer
 	waiting []queuedTransfer
 	asking  dialog.Overlay // the question about conflicts
 	undos   []undo
+}
+
+// A place shows the results of transfers.
+type place interface {
+	noteChange()                    // lists the files again
+	selectPath(path string) tea.Cmd // moves the cursor to a file, if it is there
 }
 
 // A transfer is an operation on files by the engine.
@@ -158,7 +165,7 @@ func (ts *transfers) handleStart(t *transfer, b transferStart, err error) tea.Cm
 	}
 	// The marks have served their purpose.
 	for _, item := range t.in.Items {
-		delete(ts.folder.marked, item.Path)
+		delete(ts.marks, item.Path)
 	}
 	t.id = b.out.Job
 	return ts.pollJob(t, 30)
@@ -178,7 +185,7 @@ func (ts *transfers) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd 
 		}
 	}
 	ts.running = nil
-	ts.folder.noteChange()
+	ts.results.noteChange()
 	switch {
 	case errors.Is(err, api.CodeNotFound):
 		return ts.env.Say("the engine was restarted; the transfer was interrupted", true)
@@ -189,7 +196,7 @@ func (ts *transfers) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd 
 	}
 	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // mark the rest for another try
 		for _, item := range t.in.Items[min(job.Handled, n):] {
-			ts.folder.marked[item.Path] = true
+			ts.marks[item.Path] = true
 		}
 	}
 	ts.pushUndo(newUndo(t.in.Kind, job.Done))
@@ -249,7 +256,7 @@ func (ts *transfers) reportResult(t *transfer) tea.Cmd {
 	}
 	switch {
 	case t.job.Large:
-		askLarge(ts, t)
+		ts.askLarge(t)
 		return nil
 	case t.job.State == api.JobFailed && len(paths) > 0:
 		return ts.env.Say(t.failureText()+"; before that "+done, true)
@@ -286,6 +293,41 @@ func (ts *transfers) cancelRunning() {
 		Then:  panes.Do(ts.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) }),
 	})
 }
+
+// askLarge asks whether to unpack an archive much larger than its file.
+func (ts *transfers) askLarge(t *transfer) {
+	in := t.in
+	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
+	ts.env.Ask(&dialog.Question{
+		Title: "Unpack " + nameFiles([]string{in.Items[0].Path}) + " all the same?",
+		Lines: append(text.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
+		Yes:   "unpack it",
+		Then:  ts.enqueueCmd(in),
+	})
+}
+
+// askDelete asks before deleting files for good. names are the paths the user knows them by.
+func (ts *transfers) askDelete(title string, paths, names []string) {
+	ts.env.Ask(&dialog.Question{
+		Title: title,
+		Lines: append(text.Some(names, 10, func(path string) string { return text.Clip(text.FileName(filepath.Base(path)), 60) }),
+			"This cannot be undone."),
+		Yes:  "delete",
+		No:   "keep",
+		Then: ts.enqueueCmd(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}),
+	})
+}
+
+// nameFiles names one file, or the number of several.
+func nameFiles(paths []string) string {
+	if len(paths) == 1 {
+		return text.Clip(text.FileName(filepath.Base(paths[0])), 40)
+	}
+	return countItems(len(paths))
+}
+
+// countItems returns a number of files and folders in words.
+func countItems(n int) string { return text.Count(n, "item") }
 
 // itemsFor returns items without a destination.
 func itemsFor(paths []string) []api.FileMove {

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"path/filepath"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -83,15 +82,7 @@ func (ts *transfers) continueUndo(t *transfer) tea.Cmd {
 		ts.applyUndo(left)
 		return nil
 	}
-	return tea.Batch(ts.selectRestored(left.selectPath), ts.env.Say("undone: "+left.description, false))
-}
-
-// selectRestored moves the cursor to a restored file if its folder is shown.
-func (ts *transfers) selectRestored(path string) tea.Cmd {
-	if path == "" || filepath.Dir(path) != ts.folder.path {
-		return nil
-	}
-	return ts.folder.selectName(filepath.Base(path))
+	return tea.Batch(ts.results.selectPath(left.selectPath), ts.env.Say("undone: "+left.description, false))
 }
 
 // newUndo returns the undo of a transfer. New files go first, to make way for the replaced ones.

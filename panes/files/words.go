@@ -5,22 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	tea "charm.land/bubbletea/v2"
-
 	"tandem/engine/api"
 	"tandem/engine/shell"
-	"tandem/panes"
 	"tandem/panes/kit/text"
 )
-
-// startSession starts a command in a session in the current folder, or a shell without one.
-func (f *Pane) startSession(command []string) tea.Cmd {
-	command, folder, err := encodeCommand(command, f.folder.path)
-	if err != nil {
-		return f.env.Say(panes.ErrorText(err), true)
-	}
-	return f.env.StartSession(command, folder)
-}
 
 // encodeCommand returns a command and its folder in a form the API can carry, limited to UTF-8. A
 // shell recreates other bytes.

@@ -1,0 +1,53 @@
+package files
+
+import (
+	"context"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes"
+)
+
+// aboveKey identifies a listing of the folder above.
+type aboveKey struct {
+	path   string
+	visit  *visit
+	hidden bool
+}
+
+// A parentList lists the folder above the current one.
+type parentList struct {
+	folder *folder
+	list   List
+	key    aboveKey // what list was read for
+}
+
+// fetch lists the folder above, unless it is listed.
+func (p *parentList) fetch() tea.Cmd {
+	path := p.folder.path
+	of := aboveKey{path, p.folder.visit, p.folder.order.Hidden}
+	if p.key == of {
+		return nil
+	}
+	p.key = of
+	up := parentFolder(path)
+	if up == path {
+		p.list.Reset("", "")
+		return nil
+	}
+	if p.list.Path != up {
+		p.list.Reset(up, filepath.Base(path))
+	}
+	p.list.Plain = true
+	p.list.Select(filepath.Base(path))
+	return onVisit(p.folder, func(ctx context.Context, e panes.Engine) (*Rows, error) {
+		out, err := e.ListFiles(ctx, up, "", firstEntries)
+		return Arrange(out.Entries, Order{Hidden: of.hidden}), err
+	}, func(rows *Rows, err error) tea.Cmd {
+		if err == nil && p.list.Path == up {
+			p.list.SetRows(rows)
+		}
+		return nil
+	})
+}

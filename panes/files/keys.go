@@ -1,0 +1,111 @@
+package files
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/preview"
+)
+
+// makeActions returns the actions of the list and the preview.
+func (f *Pane) makeActions() panes.Actions {
+	list, order := &f.folder.list, f.folder.changeOrder
+	sortBy := func(c Column) func() tea.Cmd { return order(func(o *Order) { o.SortBy(c) }) }
+	towards := func(on bool) func() tea.Cmd { return asAction(func() { f.focusPreview(on) }) }
+	other := asAction(func() { f.focusPreview(!f.onPreview) })
+	onRow := func(act func() tea.Cmd) func() tea.Cmd { return f.folder.whenListed(false, act) }
+	move := func(rows func() int) func() tea.Cmd { return onRow(asAction(func() { list.Move(rows()) })) }
+	on := func(act func([]string) tea.Cmd) func() tea.Cmd { return onRow(f.act.onTargets(act)) }
+	by := func(rows int) func() tea.Cmd { return onRow(asAction(func() { list.Move(rows) })) }
+	all := panes.Actions{
+		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
+		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: asAction(func() { f.zoomed = !f.zoomed }),
+
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows),
+		keymap.MoveLast:     f.folder.whenListed(true, asAction(func() { list.Move(panes.AllRows) })),
+		keymap.MovePageDown: move(func() int { return list.Page() }),
+		keymap.MovePageUp:   move(func() int { return -list.Page() }),
+		keymap.Open:         onRow(asAction(f.openSelected)),
+		keymap.Filter:       f.folder.askFilter,
+		keymap.Clear:        f.cancelOrClear,
+		keymap.Mark:         onRow(asAction(f.folder.markEntry)),
+
+		keymap.FilesUp:       asAction(f.folder.goUp),
+		keymap.FilesInto:     onRow(asAction(f.openSelected)),
+		keymap.FilesEdit:     onRow(f.programs.editFile),
+		keymap.FilesTrash:    f.trash.show,
+		keymap.FilesExtract:  on(f.act.askExtract),
+		keymap.FilesPack:     on(f.act.askPack),
+		keymap.FilesOpenWith: on(f.programs.askOpenWith),
+		keymap.FilesTab:      f.tabs.openTab,
+		keymap.FilesTabClose: f.tabs.closeCurrent,
+		keymap.FilesTabNext:  f.tabs.switchTab(1),
+		keymap.FilesTabBack:  f.tabs.switchTab(-1),
+		keymap.FilesTerminal: func() tea.Cmd { return f.programs.startSession(nil) },
+		keymap.FilesRun:      onRow(f.programs.askRun),
+		keymap.FilesPath:     on(f.act.copyPath),
+		keymap.FilesHidden:   order(func(o *Order) { o.Hidden = !o.Hidden }),
+		keymap.FilesSort:     order(func(o *Order) { o.By, o.Reversed = o.By.Next(), false }),
+		keymap.FilesReverse:  order(func(o *Order) { o.Reversed = !o.Reversed }),
+		keymap.FilesReload:   asAction(f.folder.startVisit),
+		keymap.FilesHome:     asAction(func() { f.folder.goTo(f.env.Home(), "") }),
+		keymap.FilesBack:     asAction(f.folder.goBack),
+		keymap.FilesMarkAll:  f.folder.whenListed(true, asAction(f.folder.markAll)),
+		keymap.FilesNew:      f.act.askNew,
+		keymap.FilesRename:   on(f.act.askRename),
+		keymap.FilesCopy:     on(f.act.askTransfer(api.TransferCopy)),
+		keymap.FilesMove:     on(f.act.askTransfer(api.TransferMove)),
+		keymap.FilesDelete:   on(f.act.trashFiles),
+		keymap.FilesErase:    on(f.act.askErase),
+		keymap.FilesUndo:     f.transfers.undoLast,
+		keymap.FilesGoTo:     f.folder.askFolder,
+		keymap.FilesMarks:    f.bookmarks.show,
+		keymap.FilesKeep:     f.bookmarks.toggleCurrent,
+		keymap.FilesFind:     asAction(func() { f.startFind(false) }),
+		keymap.FilesSearch:   asAction(func() { f.startFind(true) }),
+
+		keymap.FilesSortName: sortBy(ByName), keymap.FilesSortSize: sortBy(BySize),
+		keymap.FilesSortTime: sortBy(ByTime), keymap.FilesSortExtension: sortBy(ByExtension),
+
+		keymap.PreviewDown:     f.previewAction(func(p *preview.Preview) { p.Scroll(1) }),
+		keymap.PreviewUp:       f.previewAction(func(p *preview.Preview) { p.Scroll(-1) }),
+		keymap.PreviewPageDown: f.previewAction(func(p *preview.Preview) { p.Pages(2) }),
+		keymap.PreviewPageUp:   f.previewAction(func(p *preview.Preview) { p.Pages(-2) }),
+		keymap.PreviewHalfDown: f.previewAction(func(p *preview.Preview) { p.Pages(1) }),
+		keymap.PreviewHalfUp:   f.previewAction(func(p *preview.Preview) { p.Pages(-1) }),
+		keymap.PreviewFirst:    f.previewAction((*preview.Preview).Home),
+		keymap.PreviewLast:     f.previewAction((*preview.Preview).End),
+		keymap.PreviewLeft:     f.previewAction(func(p *preview.Preview) { p.Sideways(-1) }),
+		keymap.PreviewRight:    f.previewAction(func(p *preview.Preview) { p.Sideways(1) }),
+		keymap.PreviewWrap:     f.previewAction((*preview.Preview).Wrap),
+		keymap.PreviewSearch:   f.viewer.askSearch,
+		keymap.PreviewNext:     func() tea.Cmd { return f.viewer.goToHit(false) },
+		keymap.PreviewPrevious: func() tea.Cmd { return f.viewer.goToHit(true) },
+		keymap.PreviewLeave:    towards(false),
+	}
+	// Every action needs a folder, so all of them wait for the first one.
+	for a, act := range all {
+		all[a] = f.whenShown(act)
+	}
+	return all
+}
+
+// whenShown delays an action until the first folder is known.
+func (f *Pane) whenShown(act func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		return f.env.Await(panes.Pending{
+			Ready: func() bool { return f.folder.path != "" || !f.shown },
+			Then: func() tea.Cmd {
+				if f.folder.path == "" {
+					return nil
+				}
+				return act()
+			},
+		})
+	}
+}
+
+// Actions returns the actions for the keys of the list and the preview.
+func (f *Pane) Actions() panes.Actions { return f.keys }

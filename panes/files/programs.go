@@ -1,0 +1,139 @@
+package files
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/list"
+)
+
+// programs run in sessions in the current folder.
+type programs struct {
+	env    panes.Env
+	folder *folder
+}
+
+// startSession starts a command in a session in the current folder, or a shell without one.
+func (p *programs) startSession(command []string) tea.Cmd {
+	command, folder, err := encodeCommand(command, p.folder.path)
+	if err != nil {
+		return p.env.Say(panes.ErrorText(err), true)
+	}
+	return p.env.StartSession(command, folder)
+}
+
+// editFile opens the current file in the user's editor.
+func (p *programs) editFile() tea.Cmd {
+	path := p.folder.list.CursorPath()
+	if path == "" {
+		return nil
+	}
+	return p.runInSession(panes.EditorCommand(path, 0, 0), nil)
+}
+
+// runInSession runs a command in a session in the current folder. When it exits, the view returns
+// and then runs.
+func (p *programs) runInSession(command []string, then func() tea.Cmd) tea.Cmd {
+	command, folder, err := encodeCommand(toLocalPaths(command, p.folder.path), p.folder.path)
+	if err != nil {
+		return p.env.Say(panes.ErrorText(err), true)
+	}
+	return p.env.Visit(command, folder, then)
+}
+
+// toLocalPaths replaces a remote machine's paths in a command by its local ones, because the
+// command runs there.
+func toLocalPaths(command []string, folder string) []string {
+	machine, _ := api.PathOf(folder)
+	if machine == "" {
+		return command
+	}
+	command = slices.Clone(command)
+	for i := range command {
+		command[i] = strings.ReplaceAll(command[i], api.PathOn(machine, "/")+"/", "/")
+	}
+	return command
+}
+
+func (p *programs) askRun() tea.Cmd {
+	selected := p.folder.list.CursorEntry()
+	if selected == nil || selected.IsFolder() {
+		return nil
+	}
+	command := shellWord("./" + selected.Name)
+	if !selected.IsExecutable() {
+		command = " " + shellWord(selected.Name)
+	}
+	p.env.Ask(dialog.NewPrompt("Run in a session", command, func(line string) tea.Cmd {
+		if line == "" {
+			return nil
+		}
+		return p.startSession([]string{"/bin/sh", "-c", line})
+	}))
+	return nil
+}
+
+// A program is a choice for opening files.
+type program struct {
+	name    string
+	command []string
+	detail  string // shown beside the choice
+}
+
+// askOpenWith offers programs for the targets. The program runs in a session, where its output and
+// errors are visible.
+func (p *programs) askOpenWith(targets []string) tea.Cmd {
+	found := programsFor(targets, p.env.Settings().OpenWith, os.Getenv, exec.LookPath)
+	u := &dialog.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "open" }}
+	choices := make([]list.Choice, len(found))
+	for i, one := range found {
+		choices[i] = list.Choice{Text: one.name, Detail: one.detail, Number: i}
+	}
+	u.List.Set(choices)
+	u.Pick = func(c list.Choice) tea.Cmd { return p.runInSession(found[c.Number].command, nil) }
+	p.env.Ask(u)
+	return nil
+}
+
+// programsFor returns the programs for files: the user's own first, then those named in the
+// environment.
+func programsFor(targets, own []string, env func(string) string, lookPath func(string) (string, error)) (programs []program) {
+	for _, line := range own {
+		programs = append(programs, program{line, []string{"/bin/sh", "-c", insertFiles(line, targets)}, "config.toml"})
+	}
+	editor := panes.EditorCommand(targets[0], 0, 0)
+	editor = append(editor, targets[1:]...)
+	programs = append(programs, program{filepath.Base(editor[0]), editor, "editor"})
+	pager := panes.ParseProgram(env("PAGER"), "less")
+	if _, err := lookPath(pager[0]); err == nil {
+		programs = append(programs, program{filepath.Base(pager[0]), append(pager, targets...), "pager"})
+	}
+	if env("DISPLAY") == "" && env("WAYLAND_DISPLAY") == "" || len(targets) > 1 { // xdg-open takes one file
+		return programs
+	}
+	if path, err := lookPath("xdg-open"); err == nil {
+		programs = append(programs, program{"xdg-open", []string{path, targets[0]}, "the desktop's choice"})
+	}
+	return programs
+}
+
+// insertFiles returns a command line with the files in place of {}, or at its end.
+func insertFiles(line string, paths []string) string {
+	words := make([]string, len(paths))
+	for i, path := range paths {
+		words[i] = shellWord(path)
+	}
+	files := strings.Join(words, " ")
+	if strings.Contains(line, "{}") {
+		return strings.ReplaceAll(line, "{}", files)
+	}
+	return line + " " + files
+}
