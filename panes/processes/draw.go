@@ -17,7 +17,7 @@ import (
 
 // contents returns what the arrangement of the view has to fit in.
 func (p *Pane) contents() contents {
-	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rowCount(), covered: p.logs.search.coveredRows(), metrics: !p.tables.fleet.shown}
+	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.coveredRows(), metrics: !p.tables.fleet.shown}
 	if selected, ok := p.tables.selected(); ok && p.logs.merged == nil {
 		c.process = &selected
 	}
@@ -82,18 +82,6 @@ func padHeight(rows []string, w, h int) []string {
 		rows = append(rows, text.Spaces(w))
 	}
 	return rows
-}
-
-// drawProjectHeading draws the heading in place of a log's.
-func (t *Table) drawProjectHeading(w int, look *look.Look) string {
-	g := t.HeaderProject()
-	switch {
-	case g == nil || g.file == "" && g.group == nil:
-		return look.Heading("log", "", w, false)
-	case g.group != nil:
-		return look.Heading(g.name(), text.Count(g.group.Processes, "process")+" on "+text.Count(g.group.Machines, "machine"), w, false)
-	}
-	return look.Heading(g.name(), text.ShortPath(g.file, t.Home), w, false)
 }
 
 // maxReasonRows is how many rows the reason of a failure may take.
@@ -174,7 +162,7 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 		if row := t.RowAt(e.Y); row >= 0 {
 			t.MoveTo(row)
 			if t.HeaderProject() != nil {
-				p.tables.foldRow()
+				t.ToggleFold()
 			}
 		}
 		p.focusLog(false)

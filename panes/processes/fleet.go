@@ -1,7 +1,6 @@
 package processes
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -47,13 +46,15 @@ type fleet struct {
 }
 
 func newFleet(env panes.Env) *fleet {
-	return &fleet{env: env, open: map[string]bool{}, stop: func() {}, table: Table{window: &fleetWindow{}}}
+	f := &fleet{env: env, open: map[string]bool{}, stop: func() {}}
+	f.table = Table{source: f, rows: rows{window: true, loading: true}}
+	return f
 }
 
 // buildQuery returns the query for a table of h rows.
 func (f *fleet) buildQuery(h int) api.FleetProcessesInput {
 	t := &f.table
-	in := api.FleetProcessesInput{Filter: t.filter, Sort: t.order.fleetSort(), Reversed: t.reversed, Group: f.group}
+	in := api.FleetProcessesInput{Filter: t.rows.filter, Sort: t.order.by.fleetSort(), Reversed: t.order.reversed, Group: f.group}
 	for name, open := range f.open {
 		if open {
 			in.Open = append(in.Open, name)
@@ -83,7 +84,7 @@ func (f *fleet) fetchRows(h int) tea.Cmd {
 	t := &f.table
 	// The cursor may have moved since the last drawing; the new view decides about the missing
 	// rows.
-	t.top = list.Follow(t.top, t.cursor, t.rowCount(), h)
+	t.top = list.Follow(t.top, t.cursor, t.rows.total, h)
 	in := f.buildQuery(h)
 	// A query for missing rows replaces one waiting for changes, but not one for the same rows.
 	fresh := !sameTable(in, f.answered) || f.answer.Serial == 0 || !f.coversRows(t.top, h)
@@ -128,13 +129,28 @@ func (f *fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOu
 		})
 	}
 	f.pending, f.answer, f.answered = nil, out, in
-	all, rows := make([]api.Process, 0, len(out.Lines)), make([]tableRow, 0, len(out.Lines))
+	// The answer's position of the cursor is stale if the cursor has moved meanwhile.
+	at := -1
+	if in.Find == fleetKey(f.table.id) {
+		at = out.At
+	}
+	f.table.setRows(f.loadRows(&out))
+	if at >= 0 {
+		f.table.MoveTo(at)
+	}
+	return nil
+}
+
+// loadRows returns the rows of an answer.
+func (f *fleet) loadRows(out *api.FleetProcessesOutput) rows {
+	r := rows{window: true, base: out.Offset, total: out.Total, matching: out.Matching, all: out.All, filter: f.table.rows.filter,
+		loading: out.Loading || out.All == 0}
 	group := &project{group: &api.FleetGroup{}}
 	for i := range out.Lines {
 		l := &out.Lines[i]
 		if l.Group != nil {
-			group = &project{file: l.Group.Name, group: l.Group}
-			rows = append(rows, tableRow{group, header})
+			group = &project{file: l.Group.Name, group: l.Group, folded: !l.Group.Open}
+			r.loaded = append(r.loaded, tableRow{project: group})
 			continue
 		}
 		p := *l.Process
@@ -142,26 +158,40 @@ func (f *fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOu
 		if l.Away && !p.State.Ended() {
 			p.State = states.StateAway
 		}
-		rows = append(rows, tableRow{group, len(all)})
-		all = append(all, p)
+		row := tableRow{project: group, process: &p}
+		if out.Total == out.Matching { // else headers are among the rows
+			row.number = out.Offset + i + 1
+		}
+		r.loaded = append(r.loaded, row)
 	}
-	// The answer's position of the cursor is stale if the cursor has moved meanwhile.
-	at := -1
-	if in.Find == fleetKey(f.table.id) {
-		at = out.At
-	}
-	f.table.setWindow(all, rows, at, &out)
-	return nil
+	return r
 }
 
-// toggleGroup opens or closes the group under the cursor.
-func (f *fleet) toggleGroup() {
-	g := f.table.HeaderProject()
-	// With a filter every group is open.
-	if g == nil || f.table.filter != "" {
-		return
+// arrangeRows leaves it to the engine to filter and sort. Until it has answered, only the loaded
+// rows that match a new filter are kept, because the next key must not act on one of the others.
+func (f *fleet) arrangeRows(filter string, _ order) rows {
+	if filter == f.table.rows.filter {
+		return f.table.rows
 	}
-	f.open[g.file] = !f.open[g.file]
+	kept := rows{window: true, loading: true, all: f.table.rows.all, filter: filter}
+	for _, row := range f.table.rows.loaded {
+		if row.process != nil && matchesFilter(row.process, "", filter) {
+			row.number = len(kept.loaded) + 1
+			kept.loaded = append(kept.loaded, row)
+		}
+	}
+	kept.total, kept.matching = len(kept.loaded), len(kept.loaded)
+	f.table.cursor = 0
+	return kept
+}
+
+// toggleFold opens or closes the group of a header.
+func (f *fleet) toggleFold(row *tableRow) bool {
+	if row.process != nil {
+		return false
+	}
+	f.open[row.project.file] = !f.open[row.project.file]
+	return true
 }
 
 func (f *fleet) askGroup() {
@@ -238,45 +268,6 @@ func (f *fleet) drawTabs(w int) string {
 	return panes.DrawFleetTabs(f.env.Look(), f.shown, "here "+text.Thousands(len(n.Processes)), summary, hint, w)
 }
 
-// A fleetWindow describes the rows of a table beyond the loaded ones.
-type fleetWindow struct {
-	base     int // number of the first loaded row
-	total    int
-	matching int
-	all      int
-	loading  bool
-	marked   map[string]api.Process // as they were when marked
-}
-
-// setWindow replaces the loaded rows. at is the new row of the cursor, or -1 if unknown.
-func (t *Table) setWindow(all []api.Process, rows []tableRow, at int, out *api.FleetProcessesOutput) {
-	t.all, t.rows, t.matching = all, rows, out.Matching
-	w := t.window
-	w.base, w.total, w.matching, w.all, w.loading = out.Offset, out.Total, out.Matching, out.All, out.Loading
-	if at >= 0 {
-		t.cursor = at
-	} else if !t.Select(t.id) {
-		t.cursor = max(min(t.cursor, w.total-1), 0)
-	}
-	t.rememberRow()
-}
-
-// filterLoaded drops the loaded rows that may not match the filter until the engine has answered,
-// because the next key must not act on one of them.
-func (t *Table) filterLoaded() {
-	rows := t.rows[:0:0]
-	for _, r := range t.rows {
-		if r.process != header && matchesFilter(&t.all[r.process], "", t.filter) {
-			rows = append(rows, r)
-		}
-	}
-	t.rows, t.matching, t.cursor = rows, len(rows), 0
-	t.window.base, t.window.total, t.window.loading = 0, len(rows), true
-	if !t.Select(t.id) {
-		t.rememberRow()
-	}
-}
-
 // fleetSort returns the engine's name of a column's order.
 func (c Column) fleetSort() api.FleetSort {
 	switch c {
@@ -303,14 +294,4 @@ func (c Column) inFleet() bool {
 		return false
 	}
 	return true
-}
-
-// listMarked returns the marked processes, in the order of the table. They need not be loaded.
-func (t *Table) listMarked() []api.Process {
-	var all []api.Process
-	for id := range t.marked {
-		all = append(all, t.window.marked[id])
-	}
-	slices.SortFunc(all, func(a, b api.Process) int { return cmp.Or(t.compare(&a, &b), cmp.Compare(a.ID, b.ID)) })
-	return all
 }

@@ -208,3 +208,13 @@ func TestFleetTableClosesWithoutAFleet(t *testing.T) {
 		t.Error("the key is not answered")
 	}
 }
+
+func TestClearWithoutAFilterKeepsTheGroups(t *testing.T) {
+	p, _, _ := fleetPane(t, 50_000)
+	p.tables.fleet.group = "host"
+	runFetch(p)
+	p.press(t, keymap.Clear)
+	if s := screenOf(p); !strings.Contains(s, "▸ web") {
+		t.Errorf("shown:\n%s", s)
+	}
+}

@@ -57,7 +57,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	table.SortBy(ColumnName)
 	table.Reverse()
 	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
-	if table.SetRows(projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
+	if setProcesses(table, projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
 		t.Errorf("processes without a project have a header of their own: %v", namesIn(table))
 	}
 	for w := 20; w < 160; w++ {
@@ -126,12 +126,12 @@ func TestFoldedProjectOpensForAFilterMatch(t *testing.T) {
 	if g := table.HeaderProject(); g == nil || g.name() != "shop" {
 		t.Fatalf("the cursor is not on the header that was folded")
 	}
-	table.SetRows(projectProcesses())
+	setProcesses(table, projectProcesses())
 	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
 	table.SetFilter("migrate")
 	panestest.CompareRows(t, namesIn(table), []string{"shop:", "migrate"})
 	table.SetFilter("")
-	table.Reveal("2")
+	table.source.(*local).reveal("2")
 	if p, _ := table.Selected(); p.Name != "web" {
 		t.Errorf("the cursor is on %q", p.Name)
 	}

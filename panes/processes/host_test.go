@@ -11,16 +11,16 @@ import (
 )
 
 func TestTableShowsAndFiltersByMachine(t *testing.T) {
-	var table Table
+	table := tableOf(nil)
 	look := &look.Look{}
 	head := func() string { return table.Draw(120, 10, time.Now(), look)[0] }
 	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "box/b", Name: "far", State: api.StateRunning},
 		{ID: "box/c", Name: "gone", State: states.StateAway}}
-	table.SetRows(all[:1])
+	setProcesses(table, all[:1])
 	if strings.Contains(head(), "host") {
 		t.Errorf("a column that says nothing: %s", head())
 	}
-	table.SetRows(all)
+	setProcesses(table, all)
 	if !strings.Contains(head(), "host") {
 		t.Errorf("no column: %s", head())
 	}
@@ -34,15 +34,15 @@ func TestTableShowsAndFiltersByMachine(t *testing.T) {
 
 // The column appears only if such a process is listed and the table is wide enough.
 func TestTableShowsTheMachineThatStartedAProcess(t *testing.T) {
-	var table Table
+	table := tableOf(nil)
 	look := &look.Look{}
 	drawn := func(w int) string { return strings.Join(table.Draw(w, 10, time.Now(), look), "\n") }
 	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "b", Name: "far", State: api.StateRunning, From: "me@laptop\x1b[2J"}}
-	table.SetRows(all[:1])
+	setProcesses(table, all[:1])
 	if strings.Contains(drawn(120), "from") {
 		t.Errorf("a column that says nothing: %s", drawn(120))
 	}
-	table.SetRows(all)
+	setProcesses(table, all)
 	if got := drawn(120); !strings.Contains(got, "from") || !strings.Contains(got, "me@laptop") || strings.Contains(got, "\x1b[2J") {
 		t.Errorf("no column, or one that clears the screen: %q", got)
 	}

@@ -19,8 +19,16 @@ const metricsEvery = time.Second
 type local struct {
 	env     panes.Env
 	table   Table
+	all     []api.Process           // never changed in place
+	folded  map[string]bool         // by project file
 	metrics map[string]*api.Metrics // by process
 	polling bool
+}
+
+func newLocal(env panes.Env) *local {
+	l := &local{env: env, folded: map[string]bool{}}
+	l.table.source = l
+	return l
 }
 
 func (l *local) fetchMetrics() tea.Cmd {
@@ -52,14 +60,71 @@ func (l *local) storeMetrics(out api.ProcessListOutput, err error) tea.Cmd {
 
 // refresh rebuilds the rows from the processes known from events and their last metrics.
 func (l *local) refresh() {
-	rows := slices.Clone(l.env.News().Processes)
-	for i := range rows {
-		if !rows[i].State.Ended() && !l.env.News().CanReach(rows[i].ID) {
-			rows[i].State = states.StateAway
+	all := slices.Clone(l.env.News().Processes)
+	for i := range all {
+		if !all[i].State.Ended() && !l.env.News().CanReach(all[i].ID) {
+			all[i].State = states.StateAway
 		}
-		if metrics := l.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {
-			rows[i].Metrics = metrics
+		if metrics := l.metrics[all[i].ID]; metrics != nil && !all[i].State.Ended() {
+			all[i].Metrics = metrics
 		}
 	}
-	l.table.SetRows(rows)
+	l.setProcesses(all)
+}
+
+// setProcesses replaces the processes. The slice must not change afterwards.
+func (l *local) setProcesses(all []api.Process) {
+	l.all = all
+	for id := range l.table.marked {
+		if !slices.ContainsFunc(all, func(p api.Process) bool { return p.ID == id }) {
+			delete(l.table.marked, id)
+		}
+	}
+	l.table.arrange()
+}
+
+// arrangeRows builds the rows of the projects. Without any project there are no headers. A folded
+// project is only a header, unless a filter is set.
+func (l *local) arrangeRows(filter string, o order) rows {
+	r := rows{all: len(l.all), filter: filter}
+	headers := l.hasProjects()
+	for _, g := range groupByProject(l.all, filter, o) {
+		if headers {
+			r.loaded = append(r.loaded, tableRow{project: g})
+			g.folded = l.folded[g.file] && filter == ""
+		}
+		for _, p := range g.members {
+			r.listed = append(r.listed, p)
+			if !g.folded {
+				r.loaded = append(r.loaded, tableRow{g, p, len(r.listed)})
+			}
+		}
+	}
+	r.total, r.matching = len(r.loaded), len(r.listed)
+	return r
+}
+
+func (l *local) hasProjects() bool {
+	return slices.ContainsFunc(l.all, func(p api.Process) bool { return p.Project != nil })
+}
+
+func (l *local) toggleFold(row *tableRow) bool {
+	if l.hasProjects() {
+		l.folded[row.project.file] = !l.folded[row.project.file]
+		return true
+	}
+	return false
+}
+
+// reveal puts the cursor on a process. It clears the filter and unfolds the project if they hide
+// it.
+func (l *local) reveal(id string) {
+	if l.table.Select(id) {
+		return
+	}
+	if i := slices.IndexFunc(l.all, func(p api.Process) bool { return p.ID == id }); i >= 0 {
+		delete(l.folded, projectFile(&l.all[i]))
+		l.table.SetFilter("")
+		l.table.Select(id)
+	}
 }

@@ -28,35 +28,10 @@ const (
 	columnCount
 )
 
-// Order returns the column the rows are sorted by, and whether its usual order is reversed.
-func (t *Table) Order() (by Column, reversed bool) { return t.order, t.reversed }
-
-// SortBy sorts by a column, or reverses the order if it is the current one.
-func (t *Table) SortBy(c Column) {
-	if c == t.order {
-		t.reversed = !t.reversed
-	} else {
-		t.order, t.reversed = c, false
-	}
-	t.arrangeRows()
-}
-
-// SortNext sorts by the next drawn column.
-func (t *Table) SortNext() {
-	next := ColumnState
-	for _, p := range t.columns {
-		if p.column > t.order {
-			next = p.column
-			break
-		}
-	}
-	t.order, t.reversed = next, false
-	t.arrangeRows()
-}
-
-func (t *Table) Reverse() {
-	t.reversed = !t.reversed
-	t.arrangeRows()
+// An order is a column to sort by. Some columns usually begin with the largest value.
+type order struct {
+	by       Column
+	reversed bool
 }
 
 // largestFirst reports whether a column's usual order begins with the largest value.
@@ -65,11 +40,11 @@ func (c Column) largestFirst() bool {
 }
 
 // descending reports whether the rows go from large to small.
-func (t *Table) descending() bool { return t.order.largestFirst() != t.reversed }
+func (o order) descending() bool { return o.by.largestFirst() != o.reversed }
 
-func (t *Table) compare(a, b *api.Process) int {
-	by := t.order.compare(a, b)
-	if t.descending() {
+func (o order) compare(a, b *api.Process) int {
+	by := o.by.compare(a, b)
+	if o.descending() {
 		by = -by
 	}
 	return cmp.Or(by, cmp.Compare(api.UrgencyOf(a), api.UrgencyOf(b)), cmp.Compare(a.Kind, b.Kind),

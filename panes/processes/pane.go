@@ -135,7 +135,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Clear:        actionOf(p.tables.clearMarksOrFilter),
 		keymap.Mark:         on((*Table).ToggleMark),
 
-		keymap.ProcessFold:      actionOf(p.tables.foldRow),
+		keymap.ProcessFold:      on((*Table).ToggleFold),
 		keymap.ProcessStart:     p.commands.startTargets,
 		keymap.ProcessRestart:   p.commands.restartTargets,
 		keymap.ProcessStop:      p.commands.askStop,
@@ -209,7 +209,7 @@ func (p *Pane) openSelected() tea.Cmd {
 	selected, ok := p.tables.selected()
 	switch {
 	case p.tables.shown().HeaderProject() != nil:
-		p.tables.foldRow()
+		p.tables.shown().ToggleFold()
 		return nil
 	case !ok:
 		if _, all := p.tables.shown().Len(); all == 0 {

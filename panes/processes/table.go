@@ -2,70 +2,46 @@ package processes
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/kit/list"
-	"tandem/panes/kit/text"
-	"tandem/panes/states"
 )
 
-// A Table is the table of processes with a cursor, marks, an order and a filter. The cursor stays
-// on its process, not on its row, when rows come, go and move.
+// A Table is a table of processes with a cursor, marks, an order and a filter. The cursor stays on
+// its process, not on its row, when rows come, go and move.
 type Table struct {
 	Focused  bool
 	Home     string // shown as "~"
 	ClearKey string // key that clears the filter
 
-	all      []api.Process
-	projects []*project
-	rows     []tableRow
-	matching int             // how many processes match the filter
-	folded   map[string]bool // by project file
-	id       string
-	cursor   int
-	top      int
-	marked   map[string]bool
-	order    Column
-	reversed bool
-	filter   string
-
-	window *fleetWindow // set if not all rows are loaded
-
-	width   int              // of the last drawing
-	widths  [columnCount]int // of the widest cells drawn at this width
-	columns []placedColumn   // drawn last
+	source  source
+	rows    rows
+	order   order
+	cursor  int                    // a row
+	id      string                 // of that row
+	top     int                    // first row drawn
+	marked  map[string]api.Process // as they were when marked
+	columns columns
 	out     []string
 }
 
-// SetRows replaces the processes. The slice must not change afterwards.
-func (t *Table) SetRows(all []api.Process) {
-	t.all = all
-	for id := range t.marked {
-		if !slices.ContainsFunc(all, func(p api.Process) bool { return p.ID == id }) {
-			delete(t.marked, id)
-		}
-	}
-	t.arrangeRows()
+// A source has the processes of a table.
+type source interface {
+	arrangeRows(filter string, o order) rows
+	// toggleFold folds or unfolds the project of a row. It reports false if the row has none.
+	toggleFold(row *tableRow) bool
 }
 
-// arrangeRows filters and sorts the rows and puts the cursor back on its process.
-func (t *Table) arrangeRows() {
-	if t.window != nil {
-		return // the engine does it
-	}
-	t.groupByProject()
-	t.matching = 0
-	for _, g := range t.projects {
-		t.matching += len(g.members)
-	}
-	t.buildRows()
-	// If the process is gone, the cursor stays on the same row.
-	t.cursor = max(min(t.cursor, len(t.rows)-1), 0)
+// arrange filters and sorts the rows.
+func (t *Table) arrange() { t.setRows(t.source.arrangeRows(t.rows.filter, t.order)) }
+
+// setRows replaces the rows and puts the cursor back on its process. If that is gone, the cursor
+// stays on the same row.
+func (t *Table) setRows(r rows) {
+	t.rows = r
 	if !t.Select(t.id) {
+		t.cursor = max(min(t.cursor, r.total-1), 0)
 		// Start on a process rather than on a header: it has more to show.
-		if t.HeaderProject() != nil && t.processAt(t.cursor+1) != nil {
+		if !r.window && t.HeaderProject() != nil && r.processAt(t.cursor+1) != nil {
 			t.cursor++
 		}
 		t.rememberRow()
@@ -73,106 +49,135 @@ func (t *Table) arrangeRows() {
 }
 
 // rememberRow stores the id of the row under the cursor.
-func (t *Table) rememberRow() { t.id = t.idAt(t.cursor) }
-
-// idAt returns the id of a row; "" without one.
-func (t *Table) idAt(row int) string {
-	if p := t.processAt(row); p != nil {
-		return p.ID
+func (t *Table) rememberRow() {
+	t.id = ""
+	if r := t.rows.at(t.cursor); r != nil {
+		t.id = r.id()
 	}
-	if r := t.findRow(row); r != nil {
-		return headerID(r.project.file)
-	}
-	return ""
 }
 
-// rowCount returns the number of rows, loaded or not.
-func (t *Table) rowCount() int {
-	if t.window != nil {
-		return t.window.total
+// SortBy sorts by a column, or reverses the order if it is the current one.
+func (t *Table) SortBy(c Column) {
+	if c == t.order.by {
+		t.Reverse()
+		return
 	}
-	return len(t.rows)
+	t.order = order{by: c}
+	t.arrange()
 }
 
-// findRow returns a row; nil if it is not loaded.
-func (t *Table) findRow(at int) *tableRow {
-	if t.window != nil {
-		at -= t.window.base
-	}
-	if at < 0 || at >= len(t.rows) {
-		return nil
-	}
-	return &t.rows[at]
+// SortNext sorts by the next drawn column.
+func (t *Table) SortNext() {
+	t.order = order{by: t.columns.after(t.order.by)}
+	t.arrange()
 }
 
-// processAt returns the process of a row; nil for a header or a missing row.
-func (t *Table) processAt(row int) *api.Process {
-	r := t.findRow(row)
-	if r == nil || r.process == header {
-		return nil
+func (t *Table) Reverse() {
+	t.order.reversed = !t.order.reversed
+	t.arrange()
+}
+
+func (t *Table) Filter() string { return t.rows.filter }
+
+// SetFilter shows only processes with every word of text in their name, project, command, folder,
+// state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
+// of the machine's name.
+func (t *Table) SetFilter(text string) {
+	t.setRows(t.source.arrangeRows(text, t.order))
+	// Other rows are shown now, so the columns may shrink.
+	t.columns.resetWidths()
+}
+
+// ToggleFold folds or unfolds the project under the cursor. The cursor goes to its header.
+func (t *Table) ToggleFold() {
+	row := t.rows.at(t.cursor)
+	// With a filter every project is open.
+	if row != nil && t.rows.filter == "" && t.source.toggleFold(row) {
+		t.id = headerID(row.project.file)
+		t.arrange()
 	}
-	return &t.all[r.process]
 }
 
 // Len returns the number of processes matching the filter, and of all.
-func (t *Table) Len() (matching, all int) {
-	if t.window != nil {
-		return t.matching, t.window.all
-	}
-	return t.matching, len(t.all)
-}
+func (t *Table) Len() (matching, all int) { return t.rows.matching, t.rows.all }
 
 func (t *Table) Selected() (p api.Process, ok bool) {
-	if p := t.processAt(t.cursor); p != nil {
+	if p := t.rows.processAt(t.cursor); p != nil {
 		return *p, true
 	}
 	return api.Process{}, false
 }
 
+// HeaderProject returns the project whose header is under the cursor; nil without one.
+func (t *Table) HeaderProject() *project {
+	if r := t.rows.at(t.cursor); r != nil && r.process == nil {
+		return r.project
+	}
+	return nil
+}
+
 // Select moves the cursor to a process, and reports whether it has a row.
 func (t *Table) Select(id string) bool {
-	first := 0
-	if t.window != nil {
-		first = t.window.base
+	row := t.rows.find(id)
+	if row >= 0 {
+		t.cursor, t.id = row, id
 	}
-	for row := first; row < first+len(t.rows); row++ {
-		if t.idAt(row) == id {
-			t.cursor, t.id = row, id
-			return true
-		}
-	}
-	return false
+	return row >= 0
 }
 
 // Move moves the cursor by a number of rows.
-func (t *Table) Move(by int) {
-	t.cursor = max(min(t.cursor+by, t.rowCount()-1), 0)
+func (t *Table) Move(by int) { t.MoveTo(t.cursor + by) }
+
+func (t *Table) MoveTo(row int) {
+	t.cursor = max(min(row, t.rows.total-1), 0)
 	t.rememberRow()
 }
+
+// RowAt returns the row drawn at y, -1 for none.
+func (t *Table) RowAt(y int) int {
+	if row := t.top + y - 1; y >= 1 && row < t.rows.total {
+		return row
+	}
+	return -1
+}
+
+// ColumnAt returns the column at x of the heading row.
+func (t *Table) ColumnAt(x int) (Column, bool) { return t.columns.at(x) }
 
 // ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
 // it applies to all of the project.
 func (t *Table) ToggleMark() {
 	if t.marked == nil {
-		t.marked = map[string]bool{}
+		t.marked = map[string]api.Process{}
 	}
-	switch g := t.HeaderProject(); {
-	case g != nil && t.window != nil: // some of its rows may not be loaded
-	case g != nil:
+	if g := t.HeaderProject(); g != nil && g.group == nil {
 		t.toggleProjectMarks(g)
 		return
-	case t.marked[t.id]:
-		delete(t.marked, t.id)
-	case t.id != "":
-		t.marked[t.id] = true
-		if t.window != nil {
-			if t.window.marked == nil {
-				t.window.marked = map[string]api.Process{}
-			}
-			t.window.marked[t.id] = *t.processAt(t.cursor)
+	}
+	// The rows of a fleet's group may not be loaded, so it cannot be marked.
+	if p := t.rows.processAt(t.cursor); p != nil {
+		if t.isMarked(p) {
+			delete(t.marked, p.ID)
+		} else {
+			t.marked[p.ID] = *p
 		}
 	}
 	t.Move(1)
+}
+
+// toggleProjectMarks marks the processes of a project, or removes their marks if all have one.
+func (t *Table) toggleProjectMarks(g *project) {
+	all := !slices.ContainsFunc(g.members, func(p *api.Process) bool { return !t.isMarked(p) })
+	for _, p := range g.members {
+		if t.marked[p.ID] = *p; all {
+			delete(t.marked, p.ID)
+		}
+	}
+}
+
+func (t *Table) isMarked(p *api.Process) bool {
+	_, ok := t.marked[p.ID]
+	return ok
 }
 
 // ClearMarks removes all marks and reports whether there were any.
@@ -186,88 +191,43 @@ func (t *Table) MarkCount() int { return len(t.marked) }
 
 // Targets returns the processes an action applies to: the marked ones in the order of the rows,
 // else the one under the cursor, or all of a project on its header.
-func (t *Table) Targets() []api.Process {
-	// A marked process may have scrolled out of the window.
-	if t.window != nil && len(t.marked) > 0 {
-		return t.listMarked()
-	}
-	var marked []api.Process
-	for _, g := range t.projects {
-		for _, i := range g.members {
-			if t.marked[t.all[i].ID] {
-				marked = append(marked, t.all[i])
-			}
-		}
-	}
-	if len(marked) > 0 {
+func (t *Table) Targets() (targets []api.Process) {
+	if marked := t.listMarked(); len(marked) > 0 {
 		return marked
 	}
-	if p := t.processAt(t.cursor); p != nil {
+	if p := t.rows.processAt(t.cursor); p != nil {
 		return []api.Process{*p}
 	}
-	var targets []api.Process
 	if g := t.HeaderProject(); g != nil {
-		for _, i := range g.members {
-			targets = append(targets, t.all[i])
+		for _, p := range g.members {
+			targets = append(targets, *p)
 		}
 	}
 	return targets
 }
 
-// listExited returns the exited processes matching the filter.
-func (t *Table) listExited() (ended []api.Process) {
-	for _, g := range t.projects {
-		for _, i := range g.members {
-			if t.all[i].State.Ended() {
-				ended = append(ended, t.all[i])
-			}
+// listMarked returns the marked processes. Those of a fleet need not be loaded.
+func (t *Table) listMarked() (marked []api.Process) {
+	for _, p := range t.rows.listed {
+		if t.isMarked(p) {
+			marked = append(marked, *p)
 		}
 	}
-	return ended
+	if t.rows.window {
+		for _, p := range t.marked {
+			marked = append(marked, p)
+		}
+		slices.SortFunc(marked, func(a, b api.Process) int { return t.order.compare(&a, &b) })
+	}
+	return marked
 }
 
-func (t *Table) Filter() string { return t.filter }
-
-// SetFilter shows only processes with every word of text in their name, project, command, folder,
-// state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
-// of the machine's name.
-func (t *Table) SetFilter(text string) {
-	t.filter = text
-	if t.window != nil {
-		t.filterLoaded()
+// listExited returns the exited processes matching the filter.
+func (t *Table) listExited() (exited []api.Process) {
+	for _, p := range t.rows.listed {
+		if p.State.Ended() {
+			exited = append(exited, *p)
+		}
 	}
-	t.arrangeRows()
-	// Other rows are shown now, so the columns may shrink.
-	t.widths = [columnCount]int{}
+	return exited
 }
-
-func matchesFilter(p *api.Process, project, filter string) bool {
-	if filter == "" {
-		return true
-	}
-	host, filter := list.CutHost(filter)
-	if machine, _ := api.MachineOf(p.ID); !list.OnHost(host, machine) {
-		return false
-	}
-	s := strings.ToLower(strings.Join([]string{p.Name, project, projectFolder(p), hostText(p), p.Command, p.CWD, string(p.State), stateText(p), states.WhoFrom(p.Actor, p.From),
-		string(p.Kind), pidText(p), portsText(p)}, "\n"))
-	return text.Holds(s, strings.Fields(strings.ToLower(filter)))
-}
-
-// stateText returns the text of the state column, without the time left until a restart.
-func stateText(p *api.Process) string {
-	if p.State == api.StateBackoff {
-		return "restarts"
-	}
-	return states.StateWords(p, time.Time{})
-}
-
-// RowAt returns the row drawn at y, -1 for none.
-func (t *Table) RowAt(y int) int {
-	if row := t.top + y - 1; y >= 1 && row < t.rowCount() {
-		return row
-	}
-	return -1
-}
-
-func (t *Table) MoveTo(row int) { t.Move(row - t.cursor) }

@@ -45,17 +45,20 @@ func sampleProcesses() []api.Process {
 }
 
 func tableOf(all []api.Process) *Table {
-	t := &Table{Focused: true}
-	t.SetRows(all)
-	return t
+	l := newLocal(nil)
+	l.table.Focused = true
+	l.setProcesses(all)
+	return &l.table
 }
 
+func setProcesses(t *Table, all []api.Process) { t.source.(*local).setProcesses(all) }
+
 func namesIn(t *Table) (names []string) {
-	for row := range t.rows {
-		if p := t.processAt(row); p != nil {
-			names = append(names, p.Name)
+	for _, row := range t.rows.loaded {
+		if row.process != nil {
+			names = append(names, row.process.Name)
 		} else {
-			names = append(names, t.rows[row].project.name()+":")
+			names = append(names, row.project.name()+":")
 		}
 	}
 	return names
@@ -162,8 +165,7 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	}
 	seen := map[Column]bool{}
 	for range columnCount {
-		by, _ := table.Order()
-		seen[by] = true
+		seen[table.order.by] = true
 		table.SortNext()
 	}
 	if len(seen) != int(columnCount)-2 || seen[ColumnHost] || seen[ColumnFrom] { // all but the columns about other machines
@@ -205,7 +207,7 @@ func TestTargetsAreTheMarkedOrTheCurrentProcess(t *testing.T) {
 	table.Move(1)
 	table.ToggleMark()
 	panestest.CompareRows(t, targets(), []string{"api", "zsh"})
-	table.SetRows(sampleProcesses()[:3])
+	setProcesses(table, sampleProcesses()[:3])
 	panestest.CompareRows(t, targets(), []string{"api"})
 	table.ClearMarks()
 	if table.MarkCount() != 0 {
@@ -230,10 +232,10 @@ func BenchmarkDrawThousandProcesses(b *testing.B) {
 }
 
 func BenchmarkSortThousandProcesses(b *testing.B) {
-	all, table := thousandProcesses(), &Table{}
+	all, table := thousandProcesses(), tableOf(nil)
 	table.SortBy(ColumnCPU)
 	for b.Loop() {
-		table.SetRows(all)
+		setProcesses(table, all)
 	}
 }
 

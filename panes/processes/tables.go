@@ -13,12 +13,12 @@ import (
 // tables are the tables the view can show: the local processes and those of the fleet.
 type tables struct {
 	env   panes.Env
-	local local
+	local *local
 	fleet *fleet
 }
 
 func newTables(env panes.Env) *tables {
-	return &tables{env: env, local: local{env: env}, fleet: newFleet(env)}
+	return &tables{env: env, local: newLocal(env), fleet: newFleet(env)}
 }
 
 // shown returns the table on the screen.
@@ -56,7 +56,7 @@ func (t *tables) fetch(h int) tea.Cmd {
 func (t *tables) reveal(id string) {
 	t.fleet.hide()
 	t.local.refresh()
-	t.local.table.Reveal(id)
+	t.local.reveal(id)
 }
 
 // switchFleet switches between the processes of the fleet and the local ones. It reports whether
@@ -68,15 +68,6 @@ func (t *tables) switchFleet() bool {
 	}
 	t.fleet.shown = t.env.News().Fleet != nil
 	return t.fleet.shown
-}
-
-// foldRow folds the group or project under the cursor.
-func (t *tables) foldRow() {
-	if t.fleet.shown {
-		t.fleet.toggleGroup()
-		return
-	}
-	t.local.table.ToggleFold()
 }
 
 func (t *tables) askGroup() tea.Cmd {

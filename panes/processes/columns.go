@@ -1,0 +1,291 @@
+package processes
+
+import (
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
+)
+
+// A columnKind describes a column.
+type columnKind struct {
+	column   Column
+	head     string
+	right    bool
+	maxCells int // maximum width
+	rank     int // columns of a high rank are dropped first
+	text     func(p *api.Process, now time.Time) string
+}
+
+// plainCell adapts a text that does not depend on the time.
+func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) string {
+	return func(p *api.Process, _ time.Time) string { return text(p) }
+}
+
+// columnKinds returns all columns but the command for a table of w cells.
+func columnKinds(w int) []columnKind {
+	name, state := 28, 24
+	if w < minSparkWidth {
+		name, state = 16, 18
+	}
+	return []columnKind{
+		{ColumnName, "name", false, name, 0, plainCell(func(p *api.Process) string { return text.Clean(p.Name) })},
+		{ColumnHost, "host", false, 16, 0, plainCell(hostText)},
+		{ColumnState, "state", false, state, 0, states.StateWords},
+		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
+		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
+		{ColumnMemory, "mem", true, 5, 2, plainCell(memoryText)},
+		{ColumnUp, "up", true, 6, 3, upText},
+		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
+		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
+		{ColumnWho, "who", false, 12, 8, plainCell(whoText)},
+		{ColumnFrom, "from", false, 20, 9, plainCell(fromText)},
+	}
+}
+
+const (
+	leadCells          = 7 // cursor, mark, state, kind and the gaps between them
+	columnGap          = 2
+	sparkCells         = 8
+	sparkStep          = 5 * time.Second
+	minSparkWidth      = 100 // width of a table from which it has sparklines
+	minCommandCells    = 16  // minimum width of the command column
+	wantedCommandCells = 40  // width from which it needs no other column's
+	positionCells      = 7   // width of the position in the heading row
+)
+
+// A placedColumn is a column with its position.
+type placedColumn struct {
+	columnKind
+	x, w int
+}
+
+// columns are the columns of a table, as drawn last.
+type columns struct {
+	width  int              // of the table
+	widths [columnCount]int // of the widest cells drawn at this width
+	placed []placedColumn
+}
+
+// resetWidths lets the columns shrink.
+func (c *columns) resetWidths() { c.widths = [columnCount]int{} }
+
+// measure computes the widths of columns for the visible rows of a table of w cells. A column never
+// gets narrower while the table keeps its width, so that nothing jumps during scrolling.
+func (c *columns) measure(kinds []columnKind, visible []tableRow, w int, now time.Time) {
+	if w != c.width {
+		c.width = w
+		c.resetWidths()
+	}
+	for i := range kinds {
+		k := &kinds[i]
+		cells := max(c.widths[k.column], text.Width(k.head)+1)
+		for _, row := range visible {
+			cell := ""
+			if row.process != nil {
+				cell = k.text(row.process, now)
+			} else if k.column == ColumnName {
+				cell = row.project.name()
+			}
+			cells = max(cells, min(text.Width(cell), k.maxCells))
+		}
+		c.widths[k.column] = cells
+	}
+}
+
+// dropUnused removes unused columns as far as the command column needs their width, and those about
+// other machines in any case.
+func (c *columns) dropUnused(kinds []columnKind, isUnused func(*columnKind) bool) []columnKind {
+	used := leadCells + wantedCommandCells
+	for _, k := range kinds {
+		used += columnGap + c.widthOf(k)
+	}
+	kinds = slices.DeleteFunc(kinds, func(k columnKind) bool {
+		return (k.column == ColumnHost || k.column == ColumnFrom) && isUnused(&k)
+	})
+	return slices.DeleteFunc(kinds, func(k columnKind) bool {
+		if used <= c.width || !isUnused(&k) {
+			return false
+		}
+		used -= columnGap + c.widthOf(k)
+		return true
+	})
+}
+
+// place sets the columns' positions and drops those that do not fit. scrollbar is its width,
+// taken from the command column.
+func (c *columns) place(kinds []columnKind, scrollbar int) {
+	for {
+		used, last := leadCells-columnGap, -1
+		for i, k := range kinds {
+			used += columnGap + c.widthOf(k)
+			if last < 0 || k.rank > kinds[last].rank {
+				last = i
+			}
+		}
+		if used+positionCells <= c.width || len(kinds) <= 1 {
+			break
+		}
+		kinds = append(kinds[:last:last], kinds[last+1:]...)
+	}
+	c.placed = c.placed[:0]
+	x := leadCells
+	for _, k := range kinds {
+		cells := min(c.widthOf(k), max(c.width-x, 0))
+		c.placed = append(c.placed, placedColumn{k, x, cells})
+		x += cells + columnGap
+	}
+	if rest := c.width - scrollbar - x; rest >= minCommandCells {
+		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(states.CommandText)}
+		c.placed = append(c.placed, placedColumn{command, x, rest})
+	}
+}
+
+func (c *columns) widthOf(k columnKind) int {
+	if k.column == ColumnCPU && c.width >= minSparkWidth {
+		return c.widths[k.column] + 1 + sparkCells
+	}
+	return c.widths[k.column]
+}
+
+// find returns a drawn column; nil if it is not drawn.
+func (c *columns) find(column Column) *placedColumn {
+	i := slices.IndexFunc(c.placed, func(p placedColumn) bool { return p.column == column })
+	if i < 0 {
+		return nil
+	}
+	return &c.placed[i]
+}
+
+// after returns the next drawn column that rows can be sorted by.
+func (c *columns) after(column Column) Column {
+	for _, p := range c.placed {
+		if p.column > column {
+			return p.column
+		}
+	}
+	return ColumnState
+}
+
+// at returns the column at x of the heading row.
+func (c *columns) at(x int) (Column, bool) {
+	if x < leadCells {
+		return ColumnState, true
+	}
+	for _, p := range c.placed {
+		if x >= p.x && x < p.x+p.w {
+			return p.column, true
+		}
+	}
+	return 0, false
+}
+
+// idleCells returns the range of columns without a value for a process without a pid; to is less
+// than from if there are none. The reason of a failure is drawn across them if there is no command
+// column.
+func (c *columns) idleCells(p *api.Process, now time.Time) (from, to int) {
+	from, to = len(c.placed), -1
+	if p.PID != 0 || !p.Failed() && p.State != api.StateBackoff && p.State != api.StateWaiting {
+		return from, to
+	}
+	for i := range c.placed {
+		switch one := &c.placed[i]; one.column {
+		case ColumnState:
+			if text.Width(states.StateWords(p, now)) > one.w {
+				from, to = i, i
+			}
+		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
+			from, to = min(from, i), i
+		case ColumnCommand:
+			return len(c.placed), -1
+		}
+	}
+	return from, to
+}
+
+// drawCells draws the cells of a process.
+func (c *columns) drawCells(r *list.Row, p *api.Process, cursor bool, now time.Time, look *look.Look) {
+	from, to := c.idleCells(p, now)
+	for i := range c.placed {
+		switch one := &c.placed[i]; {
+		case i == from:
+			span := c.placed[to].x + c.placed[to].w - one.x
+			if to == len(c.placed)-1 {
+				span = c.width - 1 - one.x
+			}
+			r.Add(text.Spaces(one.x-r.Cells), "")
+			if reason := c.reasonText(p, now); reason != "" {
+				r.AddKept(text.Fit(reason, span), states.StateInk(p, look), look.Selected)
+				continue
+			}
+			r.Add(text.Fit(states.CommandText(p), span), look.Dim)
+		case i < from || i > to:
+			c.drawCell(r, p, one, cursor, now, look)
+		}
+	}
+}
+
+// minCommandPrefix is how many cells of the command are kept before a reason.
+const minCommandPrefix = 12
+
+// drawCommand draws the command of a process and the reason if it is not running.
+func (c *columns) drawCommand(r *list.Row, p *api.Process, w int, now time.Time, look *look.Look) {
+	reason := c.reasonText(p, now)
+	command := states.CommandText(p)
+	if reason == "" {
+		r.Add(text.Fit(command, w), look.Dim)
+		return
+	}
+	command = text.Clip(command, max(w-text.Width(reason)-columnGap, min(minCommandPrefix, w)))
+	r.Add(command, look.Dim)
+	r.AddKept(text.Fit(text.Spaces(columnGap)+reason, w-text.Width(command)), states.StateInk(p, look), look.Selected)
+}
+
+// reasonText returns why a process is not running, except for the part already in the state column.
+func (c *columns) reasonText(p *api.Process, now time.Time) string {
+	if state := c.find(ColumnState); state != nil && text.Width(states.StateWords(p, now)) <= state.w {
+		return states.BesideState(p)
+	}
+	return states.Reason(p, now)
+}
+
+func (c *columns) drawCell(r *list.Row, p *api.Process, in *placedColumn, cursor bool, now time.Time, look *look.Look) {
+	r.Add(text.Spaces(in.x-r.Cells), "")
+	ink := look.Dim
+	switch {
+	case in.column == ColumnName && cursor:
+		ink = look.Current
+	case p.State.Ended() && !p.Failed(), p.State == states.StateAway:
+	case in.column == ColumnName && p.Kind == api.KindProcess, in.column == ColumnCPU, in.column == ColumnMemory:
+		ink = look.Text
+	}
+	value := in.text(p, now)
+	switch {
+	case in.column == ColumnState:
+		r.AddKept(text.Fit(value, in.w), states.StateInk(p, look), look.Selected)
+		return
+	case in.column == ColumnCommand:
+		c.drawCommand(r, p, in.w, now, look)
+		return
+	case in.column == ColumnCPU && in.w > sparkCells:
+		r.Add(text.PadLeft(text.Clip(value, in.w-sparkCells-1), in.w-sparkCells-1), ink)
+		r.Add(" "+drawSpark(p, look), look.Accent)
+		return
+	}
+	value = text.Clip(value, in.w)
+	if in.right {
+		value = text.PadLeft(value, in.w)
+	}
+	r.Add(text.Pad(value, in.w), ink)
+}
+
+func drawSpark(p *api.Process, look *look.Look) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return text.Spaces(sparkCells)
+	}
+	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
+}

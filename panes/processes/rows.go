@@ -1,0 +1,198 @@
+package processes
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/kit/list"
+	"tandem/panes/kit/text"
+	"tandem/panes/states"
+)
+
+// rows are the rows of a table, or a window of them.
+type rows struct {
+	loaded   []tableRow
+	base     int // number of the first loaded row
+	total    int // number of rows, loaded or not
+	matching int // number of processes that match the filter
+	all      int // number of processes
+	filter   string
+	listed   []*api.Process // all that match, in the order of the rows, folded or not; nil for a window
+	window   bool           // the engine filters and sorts, and some rows may not be loaded
+	loading  bool
+}
+
+// A tableRow is a process or the header of its project.
+type tableRow struct {
+	project *project
+	process *api.Process // nil for a header
+	number  int          // of the process among the matching ones, from 1; 0 if unknown
+}
+
+// id returns the id of a row, which for a header is not a process's.
+func (r *tableRow) id() string {
+	if r.process == nil {
+		return headerID(r.project.file)
+	}
+	return r.process.ID
+}
+
+func headerID(file string) string { return "project " + file }
+
+// at returns a row; nil if it is not loaded.
+func (r *rows) at(row int) *tableRow {
+	if row -= r.base; row < 0 || row >= len(r.loaded) {
+		return nil
+	}
+	return &r.loaded[row]
+}
+
+// between returns the loaded rows from one row up to another.
+func (r *rows) between(from, to int) []tableRow {
+	from, to = max(from-r.base, 0), min(to-r.base, len(r.loaded))
+	return r.loaded[min(from, max(to, 0)):max(to, 0)]
+}
+
+// processAt returns the process of a row; nil for a header or a missing row.
+func (r *rows) processAt(row int) *api.Process {
+	if at := r.at(row); at != nil {
+		return at.process
+	}
+	return nil
+}
+
+// find returns the row with an id; -1 if none is loaded.
+func (r *rows) find(id string) int {
+	for i := range r.loaded {
+		if r.loaded[i].id() == id {
+			return r.base + i
+		}
+	}
+	return -1
+}
+
+// A project is the processes of one project file, those without one, or a group of a fleet.
+type project struct {
+	group   *api.FleetGroup // state of a group of a fleet, named by file; nil for projects
+	file    string          // "" for processes without one
+	title   string          // the project's name
+	members []*api.Process  // the matching processes, in the order of the rows
+	folded  bool
+}
+
+func (g *project) name() string {
+	if g.group != nil {
+		return cmp.Or(text.Clean(g.file), "without the label")
+	}
+	if g.file == "" {
+		return "no project"
+	}
+	machine, _ := api.PathOf(g.file)
+	return api.OnMachine(machine, g.title)
+}
+
+// countStates counts the running and the failed processes of a project, and all but those that
+// exited with success.
+func (g *project) countStates() (up, failed, all int) {
+	if g.group != nil {
+		return g.group.Running, g.group.Failed, g.group.Processes
+	}
+	for _, p := range g.members {
+		switch {
+		case p.Failed(), p.State == api.StateBackoff:
+			failed++
+		case p.State == api.StateRunning:
+			up++
+		case p.State == api.StateExited:
+			continue
+		}
+		all++
+	}
+	return up, failed, all
+}
+
+// groupByProject divides the processes matching a filter into projects; those without one come last.
+func groupByProject(processes []api.Process, filter string, o order) (all []*project) {
+	byFile, names := map[string]*project{}, projectNames(processes)
+	for i := range processes {
+		p := &processes[i]
+		file := projectFile(p)
+		if !matchesFilter(p, names[file], filter) {
+			continue
+		}
+		g := byFile[file]
+		if g == nil {
+			g = &project{file: file, title: names[file]}
+			byFile[file] = g
+			all = append(all, g)
+		}
+		g.members = append(g.members, p)
+	}
+	slices.SortFunc(all, func(a, b *project) int {
+		if (a.file == "") != (b.file == "") {
+			return strings.Compare(b.file, a.file)
+		}
+		return cmp.Or(strings.Compare(a.name(), b.name()), strings.Compare(a.file, b.file))
+	})
+	for _, g := range all {
+		slices.SortStableFunc(g.members, o.compare)
+	}
+	return all
+}
+
+// projectNames returns the names of all projects by projectFile. The newest process decides,
+// because the name in the file may have changed.
+func projectNames(all []api.Process) map[string]string {
+	names, newest := map[string]string{}, map[string]time.Time{}
+	for i := range all {
+		p := &all[i]
+		file := projectFile(p)
+		if _, known := names[file]; file == "" || known && !p.StartedAt.After(newest[file]) {
+			continue
+		}
+		names[file] = text.Clean(cmp.Or(p.Project.Project, filepath.Base(projectFolder(p))))
+		newest[file] = p.StartedAt
+	}
+	return names
+}
+
+func projectFile(p *api.Process) string {
+	if p.Project == nil {
+		return ""
+	}
+	machine, _ := api.MachineOf(p.ID)
+	return api.PathOn(machine, p.Project.File)
+}
+
+func projectFolder(p *api.Process) string {
+	if p.Project == nil {
+		return ""
+	}
+	return filepath.Dir(p.Project.File)
+}
+
+// matchesFilter reports whether a process has every word of a filter; see Table.SetFilter.
+func matchesFilter(p *api.Process, project, filter string) bool {
+	if filter == "" {
+		return true
+	}
+	host, filter := list.CutHost(filter)
+	if machine, _ := api.MachineOf(p.ID); !list.OnHost(host, machine) {
+		return false
+	}
+	s := strings.ToLower(strings.Join([]string{p.Name, project, projectFolder(p), hostText(p), p.Command, p.CWD, string(p.State), stateText(p), states.WhoFrom(p.Actor, p.From),
+		string(p.Kind), pidText(p), portsText(p)}, "\n"))
+	return text.Holds(s, strings.Fields(strings.ToLower(filter)))
+}
+
+// stateText returns the text of the state column, without the time left until a restart.
+func stateText(p *api.Process) string {
+	if p.State == api.StateBackoff {
+		return "restarts"
+	}
+	return states.StateWords(p, time.Time{})
+}
