@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes"
+	"tandem/panes/files/entries"
 )
 
 // aboveKey identifies a listing of the folder above.
@@ -19,7 +20,7 @@ type aboveKey struct {
 // A parentList lists the folder above the current one.
 type parentList struct {
 	folder *folder
-	list   List
+	list   entries.List
 	key    aboveKey // what list was read for
 }
 
@@ -41,10 +42,10 @@ func (p *parentList) fetch() tea.Cmd {
 	}
 	p.list.Plain = true
 	p.list.Select(filepath.Base(path))
-	return onVisit(p.folder, func(ctx context.Context, e panes.Engine) (*Rows, error) {
+	return onVisit(p.folder, func(ctx context.Context, e panes.Engine) (*entries.Rows, error) {
 		out, err := e.ListFiles(ctx, up, "", firstEntries)
-		return Arrange(out.Entries, Order{Hidden: of.hidden}), err
-	}, func(rows *Rows, err error) tea.Cmd {
+		return entries.Arrange(out.Entries, entries.Order{Hidden: of.hidden}), err
+	}, func(rows *entries.Rows, err error) tea.Cmd {
 		if err == nil && p.list.Path == up {
 			p.list.SetRows(rows)
 		}

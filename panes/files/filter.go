@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/sleep"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
@@ -20,7 +21,7 @@ const matchDelay = 60 * time.Millisecond
 // A fileMatch is the engine's result for a filter, for a folder with entries not held here.
 type fileMatch struct {
 	filter  string
-	entries *Set
+	entries *entries.Set
 	omitted int // number of further matches
 }
 
@@ -36,7 +37,7 @@ func (f *folder) currentMatch() *fileMatch {
 }
 
 // rowSource returns the entries for the rows, and how many more there are.
-func (f *folder) rowSource() (*Set, int) {
+func (f *folder) rowSource() (*entries.Set, int) {
 	switch match := f.currentMatch(); {
 	case match != nil:
 		return match.entries, match.omitted
@@ -63,7 +64,7 @@ func (f *folder) askFilter() tea.Cmd {
 }
 
 // changeOrder returns an action to change the filter or the order.
-func (f *folder) changeOrder(change func(*Order)) func() tea.Cmd {
+func (f *folder) changeOrder(change func(*entries.Order)) func() tea.Cmd {
 	return func() tea.Cmd {
 		change(&f.order)
 		return f.applyOrder()
@@ -116,7 +117,7 @@ func (f *folder) matchOnEngine() tea.Cmd {
 	ctx, cancel := context.WithCancel(f.visit.ctx)
 	f.cancelMatch = cancel
 	path, order := f.path, f.order
-	var rows *Rows
+	var rows *entries.Rows
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*fileMatch, error) {
 		_ = sleep.For(ctx, matchDelay)
 		match := &fileMatch{filter: order.Filter}
@@ -148,13 +149,13 @@ func (f *folder) headingDetail() string {
 	if f.branch != "" {
 		parts = append(parts, "on "+text.Clean(f.branch))
 	}
-	if f.order.By != ByName || f.order.Reversed {
+	if f.order.By != entries.ByName || f.order.Reversed {
 		by := "by " + f.order.By.String()
 		if f.order.Reversed {
 			by += ", reversed"
 		}
 		arrow := f.env.Look().Glyphs.Ascending
-		if f.order.descending() {
+		if f.order.Descending() {
 			arrow = f.env.Look().Glyphs.Descending
 		}
 		parts = append(parts, by+" "+arrow)

@@ -130,25 +130,6 @@ func TestFindMarksMatchesInListAndPreview(t *testing.T) {
 	}
 }
 
-func TestFileColorDependsOnKind(t *testing.T) {
-	style := &look.Look{Text: "text", Dim: "dim", Accent: "accent", Good: "good", Bad: "bad", Info: "info", Warn: "warn"}
-	for want, all := range map[look.Ink][]api.FileInfo{
-		"accent": {{Name: "x.zip", Type: "dir"}, {Name: "l", Type: "link", ToDir: true}},
-		"good":   {{Name: "run", Type: "file", Mode: "0755"}},
-		"info":   {{Name: "l", Type: "link"}, {Name: "A.PNG", Type: "file"}, {Name: "a.mp3", Type: "file"}},
-		"bad":    {{Name: "l", Type: "link", Broken: true}},
-		"warn":   {{Name: "p", Type: "fifo"}, {Name: "a.tar.gz", Type: "file"}},
-		"dim":    {{Name: "a.go~", Type: "file"}, {Name: "a.o", Type: "file"}},
-		"text":   {{Name: "a.go", Type: "file"}},
-	} {
-		for i := range all {
-			if got := fileColor(&all[i], style); got != want {
-				t.Errorf("%+v has %q, not %q", all[i], got, want)
-			}
-		}
-	}
-}
-
 // A listEngine lists its entries.
 type listEngine struct {
 	panes.Engine

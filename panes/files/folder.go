@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/kit/text"
 )
 
@@ -39,12 +40,12 @@ type folder struct {
 	env    panes.Env
 	onGo   func() // called when another folder is shown
 	path   string // "" before the view is first shown
-	list   List
-	order  Order
+	list   entries.List
+	order  entries.Order
 	branch string // git branch
 
-	all          *Set // in the order of the listing
-	omitted      int  // number of entries not held
+	all          *entries.Set // in the order of the listing
+	omitted      int          // number of entries not held
 	match        *fileMatch
 	cancelMatch  context.CancelFunc // cancels asking for match
 	holdsGarbage bool               // memory of a large folder was not returned yet
@@ -184,15 +185,15 @@ func (f *folder) saySlow() {
 
 // A listing is the result of listing a folder.
 type listing struct {
-	entries *Set
-	rows    *Rows
+	entries *entries.Set
+	rows    *entries.Rows
 	omitted int
 	partial bool // more entries follow
 	elapsed time.Duration
 }
 
 // listEntries lists the folder up to limit entries, continuing after held.
-func (f *folder) listEntries(held *Set, limit int) tea.Cmd {
+func (f *folder) listEntries(held *entries.Set, limit int) tea.Cmd {
 	path, name, order := f.path, f.list.TargetName(), f.order
 	return onVisit(f, func(ctx context.Context, e panes.Engine) (l listing, err error) {
 		begin := time.Now()
@@ -209,7 +210,7 @@ func (f *folder) listEntries(held *Set, limit int) tea.Cmd {
 
 // listEntries lists the entries matching words, or all if words is empty. It does so in pages, so
 // that neither side holds the whole folder in the form for sending.
-func listEntries(ctx context.Context, e panes.Engine, path, words string, set *Set, limit int) (*Set, int, error) {
+func listEntries(ctx context.Context, e panes.Engine, path, words string, set *entries.Set, limit int) (*entries.Set, int, error) {
 	omitted := 0
 	for set.Len() < limit {
 		out, err := e.MatchFiles(ctx, path, words, set.LastName(), min(limit-set.Len(), pageEntries))
@@ -304,7 +305,7 @@ func errorReason(err error, path string) string {
 }
 
 // setRows shows rows, or why there are none.
-func (f *folder) setRows(rows *Rows) {
+func (f *folder) setRows(rows *entries.Rows) {
 	f.list.SetRows(rows)
 	_, f.list.Omitted = f.rowSource()
 	f.list.Bad = false
@@ -343,7 +344,7 @@ func (f *folder) selectPath(path string) tea.Cmd {
 // markEntry toggles the mark of the current entry and moves to the next.
 func (f *folder) markEntry() {
 	if path := f.list.CursorPath(); path != "" {
-		f.list.Marks.toggle(path)
+		f.list.Marks.Toggle(path)
 		f.list.Move(1)
 	}
 }
@@ -351,6 +352,6 @@ func (f *folder) markEntry() {
 func (f *folder) markAll() {
 	rows := f.list.Rows()
 	for i := range rows.Len() {
-		f.list.Marks.toggle(filepath.Join(f.path, rows.Name(i)))
+		f.list.Marks.Toggle(filepath.Join(f.path, rows.Name(i)))
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/preview"
 )
 
 // makeActions returns the actions of the list and the preview.
 func (f *Pane) makeActions() panes.Actions {
 	list, order := &f.folder.list, f.folder.changeOrder
-	sortBy := func(c Column) func() tea.Cmd { return order(func(o *Order) { o.SortBy(c) }) }
+	sortBy := func(c entries.Column) func() tea.Cmd { return order(func(o *entries.Order) { o.SortBy(c) }) }
 	towards := func(on bool) func() tea.Cmd { return asAction(func() { f.focusPreview(on) }) }
 	other := asAction(func() { f.focusPreview(!f.onPreview) })
 	onRow := func(act func() tea.Cmd) func() tea.Cmd { return f.folder.whenListed(false, act) }
@@ -46,9 +47,9 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FilesTerminal: func() tea.Cmd { return f.programs.startSession(nil) },
 		keymap.FilesRun:      onRow(f.programs.askRun),
 		keymap.FilesPath:     on(f.act.copyPath),
-		keymap.FilesHidden:   order(func(o *Order) { o.Hidden = !o.Hidden }),
-		keymap.FilesSort:     order(func(o *Order) { o.By, o.Reversed = o.By.Next(), false }),
-		keymap.FilesReverse:  order(func(o *Order) { o.Reversed = !o.Reversed }),
+		keymap.FilesHidden:   order(func(o *entries.Order) { o.Hidden = !o.Hidden }),
+		keymap.FilesSort:     order(func(o *entries.Order) { o.By, o.Reversed = o.By.Next(), false }),
+		keymap.FilesReverse:  order(func(o *entries.Order) { o.Reversed = !o.Reversed }),
 		keymap.FilesReload:   asAction(f.folder.startVisit),
 		keymap.FilesHome:     asAction(func() { f.folder.goTo(f.env.Home(), "") }),
 		keymap.FilesBack:     asAction(f.folder.goBack),
@@ -66,8 +67,8 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FilesFind:     asAction(func() { f.startFind(false) }),
 		keymap.FilesSearch:   asAction(func() { f.startFind(true) }),
 
-		keymap.FilesSortName: sortBy(ByName), keymap.FilesSortSize: sortBy(BySize),
-		keymap.FilesSortTime: sortBy(ByTime), keymap.FilesSortExtension: sortBy(ByExtension),
+		keymap.FilesSortName: sortBy(entries.ByName), keymap.FilesSortSize: sortBy(entries.BySize),
+		keymap.FilesSortTime: sortBy(entries.ByTime), keymap.FilesSortExtension: sortBy(entries.ByExtension),
 
 		keymap.PreviewDown:     f.previewAction(func(p *preview.Preview) { p.Scroll(1) }),
 		keymap.PreviewUp:       f.previewAction(func(p *preview.Preview) { p.Scroll(-1) }),

@@ -10,6 +10,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/list"
 	"tandem/panes/preview"
@@ -45,7 +46,7 @@ type Pane struct {
 // New returns the view.
 func New(env panes.Env) *Pane {
 	f := &Pane{env: env, viewer: viewer{env: env}}
-	f.folder = folder{env: env, list: List{Marks: marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
+	f.folder = folder{env: env, list: entries.List{Marks: entries.Marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
 	f.above.folder = &f.folder
 	f.tabs.env, f.tabs.folder = env, &f.folder
 	f.transfers = transfers{env: env, marks: f.folder.list.Marks, results: &f.folder}

@@ -88,7 +88,6 @@ func (f *Pane) Draw() []string {
 	}
 	if parts.list.W > 0 {
 		list = f.folder.list.Draw(parts.list.W, parts.list.H, now, f.env.Look())
-		f.folder.list.drawScrollbar(list, parts.list.W, f.env.Look())
 	}
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())

@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/persist/config/settings"
@@ -62,9 +63,21 @@ func newShownPane(folder string) (*Pane, *fakeEnv) {
 	return f, e
 }
 
+// makeEntries returns files with names, or folders for names ending in a slash.
+func makeEntries(names ...string) (all []api.FileInfo) {
+	for _, name := range names {
+		f := api.FileInfo{Name: strings.TrimSuffix(name, "/"), Type: "file"}
+		if f.Name != name {
+			f.Type = "dir"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
 // setListing completes the listing.
 func (f *Pane) setListing(names ...string) {
-	set := (*Set)(nil).With(makeEntries(names...))
+	set := (*entries.Set)(nil).With(makeEntries(names...))
 	f.folder.handleListing(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
 	f.env.(*fakeEnv).RunPending()
 }
@@ -346,14 +359,14 @@ func TestMarkWaitsUntilFolderIsListed(t *testing.T) {
 		t.Errorf("waits %v, %v are marked, it says %q", e.Pending != nil, f.folder.list.Marks, f.folder.list.Note)
 	}
 	f.setListing("a", "b", "c")
-	if diff := cmp.Diff([]string{"/d/a"}, f.folder.list.Marks.sorted()); diff != "" || e.Pending != nil {
+	if diff := cmp.Diff([]string{"/d/a"}, f.folder.list.Marks.Sorted()); diff != "" || e.Pending != nil {
 		t.Error(diff)
 	}
 }
 
 func TestMarkAllWaitsForWholeFolder(t *testing.T) {
 	f, _ := newShownPane("/d")
-	part := (*Set)(nil).With(makeEntries("a", "b"))
+	part := (*entries.Set)(nil).With(makeEntries("a", "b"))
 	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	if note, _ := f.Note(); note != "reading the folder…" {
 		t.Errorf("said %q", note)
@@ -387,7 +400,7 @@ func TestPendingActionIsDroppedWhenFolderIsLeft(t *testing.T) {
 
 func TestMoveLastWaitsForWholeFolder(t *testing.T) {
 	f, e := newShownPane("/d")
-	part := (*Set)(nil).With(makeEntries("a", "b"))
+	part := (*entries.Set)(nil).With(makeEntries("a", "b"))
 	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	f.Actions()[keymap.MoveLast]()
 	e.RunPending()
@@ -402,7 +415,7 @@ func TestMoveLastWaitsForWholeFolder(t *testing.T) {
 
 func TestPartlyListedFolderIsNotCalledEmpty(t *testing.T) {
 	f, _ := newShownPane("/d")
-	part := (*Set)(nil).With(makeEntries(".a"))
+	part := (*entries.Set)(nil).With(makeEntries(".a"))
 	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	if f.folder.list.Note != "reading the folder…" {
 		t.Errorf("said %q", f.folder.list.Note)

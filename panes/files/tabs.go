@@ -13,6 +13,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
@@ -61,7 +62,7 @@ func (p *tabsWriter) writeFile(ctx context.Context, e panes.Engine, file, text s
 // A tab is a folder not visible at the moment.
 type tab struct {
 	path, name string // folder; name under the cursor
-	order      Order
+	order      entries.Order
 	previous   []string
 }
 

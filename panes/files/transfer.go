@@ -15,6 +15,7 @@ import (
 	"tandem/engine/units"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 )
@@ -27,7 +28,7 @@ import (
 // transfers are copies, moves and deletions: the running one, waiting ones, and those to undo.
 type transfers struct {
 	env     panes.Env
-	marks   marks // without the files transferred
+	marks   entries.Marks // without the files transferred
 	results place
 	running *transfer
 	waiting []queuedTransfer

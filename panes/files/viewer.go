@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sleep"
 	"tandem/panes"
+	"tandem/panes/files/entries"
 	"tandem/panes/preview"
 )
 
@@ -89,10 +90,10 @@ func readBytes(out api.FilesReadOutput) []byte {
 
 func (s fileSource) List(ctx context.Context, path string, limit int) ([]api.FileInfo, int, error) {
 	out, err := s.engine.ListFiles(ctx, path, "", limit)
-	rows := Arrange(out.Entries, Order{Hidden: true})
-	entries := make([]api.FileInfo, rows.Len())
-	for i := range entries {
-		entries[i] = *rows.At(i)
+	rows := entries.Arrange(out.Entries, entries.Order{Hidden: true})
+	all := make([]api.FileInfo, rows.Len())
+	for i := range all {
+		all[i] = *rows.At(i)
 	}
-	return entries, out.Omitted, err
+	return all, out.Omitted, err
 }

@@ -1,11 +1,10 @@
-package files
+package entries
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
@@ -72,60 +71,6 @@ func TestNaturalOrderIsConsistent(t *testing.T) {
 	})
 }
 
-func TestFileNameEscapesUnsafeCharacters(t *testing.T) {
-	cases := map[string]string{
-		"a\nb":                              "a␊b",
-		"\x1b[31mred":                       "␛[31mred",
-		"gpj\u202eexe.":                     "gpj\ufffdexe.",
-		"bad\xff":                           "bad\ufffd",
-		"a" + strings.Repeat("\u0301", 127): "a\u0301\u0301",
-		"\u0301x":                           "\u25ccx",
-		"é":                                 "é",
-		"日本":                                "日本",
-		"a\u200bb":                          "a\ufffdb",
-		"cafe\u0301":                        "cafe\u0301",
-		"x\u0332":                           "x\u0332",
-		"1\ufe0f\u20e3":                     "1\ufe0f\u20e3",
-		"🇩🇪.txt":                            "🇩🇪.txt",
-		"🇩🇪🇫":                               "🇩🇪F",
-		"🇩\u200c🇪":                          "DE",
-		"👩‍👩‍👧":                             "👩‍👩‍👧",
-		"👩\u0301\u200d\u0301🚀":              "👩\u0301🚀",
-		"नमस्ते":                            "नमस्ते",
-		"น้ำ":                               "น้ำ",
-		"🏴\U000e0067\U000e007f":             "🏴",
-	}
-	for name, want := range cases {
-		if got := text.FileName(name); got != want {
-			t.Errorf("%q is shown as %q, want %q", name, got, want)
-		}
-	}
-}
-
-func FuzzFileName(f *testing.F) {
-	for _, s := range []string{"a\nb", "\x1b]0;x\a", "\u202e", "👩‍👩‍👧", "🇩🇪🇩", "क्षि", "\xff\xfe", "á́́"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := text.FileName(s)
-		if !utf8.ValidString(got) {
-			t.Fatalf("%q is not UTF-8", got)
-		}
-		for _, r := range got {
-			if text.CleanRune(r) != r && r != utf8.RuneError {
-				t.Fatalf("%q holds %U", got, r)
-			}
-		}
-		row, _ := text.AppendRun(nil, &api.Run{Text: got, Cells: text.Width(got)}, 0, text.Width(got))
-		if a, b := text.Width(got), text.Width(string(row)); a != b {
-			t.Fatalf("%q of %q is %d cells, drawn as %q in %d", got, s, a, row, b)
-		}
-		if again := text.FileName(got); again != got {
-			t.Fatalf("%q of %q is shown as %q in turn", got, s, again)
-		}
-	})
-}
-
 func TestListCursorFollowsName(t *testing.T) {
 	var l List
 	l.Reset("/x", "c")
@@ -150,7 +95,7 @@ func TestListRowsFillTheirWidth(t *testing.T) {
 	l.Reset("/x", "")
 	l.Focused = true
 	l.Git = map[string]string{"a": ".M", "dir": "??", "bad\xff": "x"}
-	l.Marks = marks{"/x/a": true}
+	l.Marks = Marks{"/x/a": true}
 	l.SetRows(Arrange(all, Order{}))
 	for _, w := range []int{1, 5, 20, 33, 60, 100} {
 		rows := l.Draw(w, 9, noon, look)
@@ -161,14 +106,6 @@ func TestListRowsFillTheirWidth(t *testing.T) {
 			if got := text.Width(row); got != w && w >= 5 {
 				t.Errorf("a row for %d cells is %d wide: %q", w, got, row)
 			}
-		}
-	}
-}
-
-func TestFileModeUsesLsNotation(t *testing.T) {
-	for mode, want := range map[string]string{"0755": "-rwxr-xr-x", "4755": "-rwsr-xr-x", "1777": "-rwxrwxrwt", "2644": "-rw-r-Sr--", "": "----------"} {
-		if got := text.FileMode(&api.FileInfo{Type: "file", Mode: mode}); got != want {
-			t.Errorf("%s is %s, want %s", mode, got, want)
 		}
 	}
 }
@@ -252,7 +189,7 @@ func TestGitMarkOfFolderAppliesToItsEntries(t *testing.T) {
 }
 
 func TestTargetsAreInNaturalOrder(t *testing.T) {
-	l := List{Marks: marks{"/x/img10": true, "/x/IMG2": true, "/x/img1": true}}
+	l := List{Marks: Marks{"/x/img10": true, "/x/IMG2": true, "/x/img1": true}}
 	if diff := cmp.Diff([]string{"/x/img1", "/x/IMG2", "/x/img10"}, l.Targets()); diff != "" {
 		t.Error(diff)
 	}
@@ -318,3 +255,22 @@ func BenchmarkListOf100000(b *testing.B) {
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func unicodeLook() *look.Look { return &look.Look{Glyphs: themes.UnicodeGlyphs()} }
+
+func TestFileColorDependsOnKind(t *testing.T) {
+	style := &look.Look{Text: "text", Dim: "dim", Accent: "accent", Good: "good", Bad: "bad", Info: "info", Warn: "warn"}
+	for want, all := range map[look.Ink][]api.FileInfo{
+		"accent": {{Name: "x.zip", Type: "dir"}, {Name: "l", Type: "link", ToDir: true}},
+		"good":   {{Name: "run", Type: "file", Mode: "0755"}},
+		"info":   {{Name: "l", Type: "link"}, {Name: "A.PNG", Type: "file"}, {Name: "a.mp3", Type: "file"}},
+		"bad":    {{Name: "l", Type: "link", Broken: true}},
+		"warn":   {{Name: "p", Type: "fifo"}, {Name: "a.tar.gz", Type: "file"}},
+		"dim":    {{Name: "a.go~", Type: "file"}, {Name: "a.o", Type: "file"}},
+		"text":   {{Name: "a.go", Type: "file"}},
+	} {
+		for i := range all {
+			if got := fileColor(&all[i], style); got != want {
+				t.Errorf("%+v has %q, not %q", all[i], got, want)
+			}
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package files
+package entries
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type List struct {
 	Icons   bool              // show icons; needs a font with them
 	More    bool              // more entries are being read
 	Omitted int               // number of entries left out because there are too many
-	Marks   marks
+	Marks   Marks
 	Note    string // shown if there are no rows
 	Bad     bool   // Note is an error
 
@@ -124,7 +124,7 @@ func (l *List) Page() int { return max(l.h-1, 1) }
 // Targets returns the paths for an action: the marked ones, otherwise the one under the cursor.
 func (l *List) Targets() []string {
 	if len(l.Marks) > 0 {
-		return l.Marks.sorted()
+		return l.Marks.Sorted()
 	}
 	if path := l.CursorPath(); path != "" {
 		return []string{path}
@@ -132,11 +132,11 @@ func (l *List) Targets() []string {
 	return nil
 }
 
-// marks are the marked paths, in any folder.
-type marks map[string]bool
+// Marks are the marked paths, in any folder.
+type Marks map[string]bool
 
-// toggle marks a path or unmarks it.
-func (m marks) toggle(path string) {
+// Toggle marks a path or unmarks it.
+func (m Marks) Toggle(path string) {
 	if m[path] {
 		delete(m, path)
 	} else {
@@ -144,8 +144,8 @@ func (m marks) toggle(path string) {
 	}
 }
 
-// sorted returns the paths in natural order.
-func (m marks) sorted() []string {
+// Sorted returns the paths in natural order.
+func (m Marks) Sorted() []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(compareNatural(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 	})

@@ -1,4 +1,4 @@
-package files
+package entries
 
 import (
 	"path/filepath"
@@ -43,12 +43,11 @@ func (l *List) Draw(w, h int, now time.Time, look *look.Look) []string {
 			l.out = append(l.out, text.Spaces(w))
 		}
 	}
-	return l.out[:max(min(len(l.out), h), 0)]
-}
-
-// drawScrollbar draws a scrollbar over rows.
-func (l *List) drawScrollbar(rows []string, w int, look *look.Look) {
-	list.Scrollbar(rows, w, l.top, l.rows.Len(), look)
+	rows := l.out[:max(min(len(l.out), h), 0)]
+	if !l.Plain {
+		list.Scrollbar(rows, w, l.top, l.rows.Len(), look)
+	}
+	return rows
 }
 
 // scrollToCursor keeps the cursor among the h visible rows.

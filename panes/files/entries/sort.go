@@ -1,4 +1,4 @@
-package files
+package entries
 
 import (
 	"cmp"
@@ -41,8 +41,8 @@ func (o *Order) SortBy(c Column) {
 	o.By, o.Reversed = c, c == o.By && !o.Reversed
 }
 
-// descending reports whether entries go from large to small, or new to old.
-func (o Order) descending() bool { return (o.By == BySize || o.By == ByTime) != o.Reversed }
+// Descending reports whether entries go from large to small, or new to old.
+func (o Order) Descending() bool { return (o.By == BySize || o.By == ByTime) != o.Reversed }
 
 // Rows are the entries of a folder in order. They are immutable.
 type Rows struct {
