@@ -34,8 +34,8 @@ func (s *ScrollMode) CancelLast() bool {
 		s.count = 0
 	case s.sel.kind != selectNothing:
 		s.sel = selection{}
-	case s.search != nil:
-		s.SetPattern(nil)
+	case s.matches.pattern != nil:
+		s.matches = matches{}
 	default:
 		return false
 	}
@@ -76,35 +76,31 @@ func (s *ScrollMode) RestorePosition(p Position) {
 	}
 }
 
-// SetPattern sets the pattern to mark; nil marks nothing.
-func (s *ScrollMode) SetPattern(re *regexp.Regexp) {
-	s.search, s.number, s.total = re, 0, 0
+// matches are those of a search, as marked in the view.
+type matches struct {
+	pattern *regexp.Regexp // nil for none
+	number  int            // of the match under the cursor; 0 for none
+	total   int            // of all matches
 }
 
-// Pattern returns the marked pattern; nil without one.
-func (s *ScrollMode) Pattern() *regexp.Regexp { return s.search }
-
-// SetMatchNumber sets the number of the match under the cursor, and of all.
-func (s *ScrollMode) SetMatchNumber(number, total int) { s.number, s.total = number, total }
-
-// matchSpans returns the spans of all matches in the view, by line.
-func (s *ScrollMode) matchSpans(top int64, h int, look *look.Look) map[int64][]span {
-	if s.search == nil {
+// spans returns the spans of all matches in the view, by line.
+func (m *matches) spans(screen *Screen, top int64, h int, cursor api.Place, look *look.Look) map[int64][]span {
+	if m.pattern == nil {
 		return nil
 	}
 	spans := map[int64][]span{}
 	n := top
 	for range maxWrapRows { // the first visible row may continue a line
-		if l, ok := s.screen.lineAt(n - 1); !ok || !l.Wrapped {
+		if l, ok := screen.lineAt(n - 1); !ok || !l.Wrapped {
 			break
 		}
 		n--
 	}
 	for n < top+int64(h) {
-		joined := s.screen.joinRows(n)
-		for _, at := range s.search.FindAllStringIndex(joined.text, -1) {
+		joined := screen.joinRows(n)
+		for _, at := range m.pattern.FindAllStringIndex(joined.text, -1) {
 			if at[0] < at[1] {
-				joined.markSpans(spans, at[0], at[1], s.cursor, look)
+				joined.markSpans(spans, at[0], at[1], cursor, look)
 			}
 		}
 		n += int64(max(len(joined.rows), 1))

@@ -188,14 +188,12 @@ func TestSelectionMatchesTheCopiedRange(t *testing.T) {
 // drawBracketed returns the drawn pane with brackets around marked parts.
 func drawBracketed(p *Terminal, w, h int) []string {
 	look := &look.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
-	p.rows = p.rows[:0]
 	st := p.State()
-	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.Scroll.topLine(st), W: w, H: h})
-	p.drawMarks(st, w, look)
-	var rows []string
+	rows := p.Feed.Screen.Draw(nil, Window{Top: p.Scroll.topLine(st), W: w, H: h})
+	p.Scroll.drawMarks(rows, st, w, look)
 	replace := strings.NewReplacer("\x1b[7m", "[", "\x1b[4m", "{", "\x1b[1m", "<", "\x1b[m", "]")
-	for _, r := range p.rows {
-		rows = append(rows, ansi.Strip(replace.Replace(r)))
+	for y, r := range rows {
+		rows[y] = ansi.Strip(replace.Replace(r))
 	}
 	return rows
 }
@@ -222,7 +220,7 @@ func TestSelectionSwapsEndsAndChangesKind(t *testing.T) {
 
 func TestCancelUndoesOneStepAtATime(t *testing.T) {
 	p := scrollPane(9, 2, cellAt(0, 0), "a", "b")
-	p.Scroll.SetPattern(regexp.MustCompile("a"))
+	p.Scroll.matches = matches{pattern: regexp.MustCompile("a")}
 	p.Scroll.ToggleSelection(SelectLines)
 	p.Scroll.CountDigit(3)
 	for i := range 3 {
@@ -230,19 +228,19 @@ func TestCancelUndoesOneStepAtATime(t *testing.T) {
 			t.Errorf("nothing to cancel at step %d", i)
 		}
 	}
-	if p.Scroll.CancelLast() || p.Scroll.HasSelection() || p.Scroll.Pattern() != nil {
+	if p.Scroll.CancelLast() || p.Scroll.HasSelection() || p.Scroll.matches.pattern != nil {
 		t.Error("something is left")
 	}
 }
 
 func TestVisibleMatchesAreMarkedAcrossWraps(t *testing.T) {
 	p := scrollPane(8, 4, cellAt(0, 0), "foo Foo", `a foo f\`, "oo fo", "漢foo字")
-	p.Scroll.SetPattern(regexp.MustCompile("foo"))
+	p.Scroll.matches = matches{pattern: regexp.MustCompile("foo")}
 	want := []string{"<foo] Foo ", "a {foo] {f] ", "{oo] fo   ", "漢{foo]字 "}
 	if d := cmp.Diff(want, drawBracketed(p, 8, 4)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	p.Scroll.SetMatchNumber(2, 7)
+	p.Scroll.matches.number, p.Scroll.matches.total = 2, 7
 	if row := plainRows(p, 60, 4)[0]; !strings.Contains(row, "match 2/7 · line 1/4") {
 		t.Errorf("%q", row)
 	}
@@ -459,7 +457,7 @@ func TestCursorStaysVisibleAfterAnyKeys(t *testing.T) {
 		h := rapid.IntRange(1, 8).Draw(t, "h")
 		p, _ := livePane(rapid.IntRange(1, 20).Draw(t, "w"), h, f)
 		p.Scroll.Start()
-		p.Scroll.SetPattern(regexp.MustCompile(`(?i)[a漢]+`))
+		p.Scroll.matches = matches{pattern: regexp.MustCompile(`(?i)[a漢]+`)}
 		for range rapid.IntRange(1, 30).Draw(t, "keys") {
 			switch k := rapid.IntRange(0, 30).Draw(t, "key"); {
 			case k <= int(Newest):

@@ -88,14 +88,14 @@ func (p *Pane) swapOrOpen() tea.Cmd {
 	if p.Scroll.SwapEnds() {
 		return nil
 	}
-	return p.openTarget()
+	return p.opener.openTarget()
 }
 
 func (p *Pane) copyOrOpen() tea.Cmd {
 	if p.Scroll.HasSelection() {
 		return p.copySelection()
 	}
-	return p.openTarget()
+	return p.opener.openTarget()
 }
 
 // copySelection copies the selection and leaves scroll mode.

@@ -8,113 +8,128 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
+	"tandem/panes/kit/predict"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
 )
 
+// A canvas has the rows of a pane while they are drawn.
+type canvas struct {
+	rows []string
+	w, h int
+	look *look.Look
+}
+
 // Draw returns the pane's rows: h strings of w cells each. The slice is valid until the next call.
 func (t *Terminal) Draw(w, h int, look *look.Look) []string {
-	t.rows, t.patches = t.rows[:0], nil
-	st := t.State()
+	c := &t.canvas
+	c.rows, c.w, c.h, c.look = c.rows[:0], w, h, look
+	t.patches = nil
 	if w <= 0 || h <= 0 {
-		return t.rows
+		return c.rows
 	}
+	st, exited := t.State(), t.FinalState()
 	if !st.Known {
-		return t.drawUnknown(w, h, look)
+		c.drawUnknown(exited, t.Err())
+	} else {
+		t.drawScreen(c, st)
 	}
-	t.Pointer.drawn = drawnTop{t.Scroll.topLine(st), st.fulls}
-	if !t.Scroll.active && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
-		t.Feed.Screen.keepLines(t.Pointer.drawn.line, t.Pointer.drawn.line+int64(h))
-	}
-	win := Window{Top: t.Pointer.drawn.line, W: w, H: h, Pictures: t.Pictures}
-	t.rows = t.Feed.Screen.Draw(t.rows, win)
-	t.patches = t.Feed.Screen.Patches(win, func(y int) bool {
-		return y == 0 && t.Scroll.active || y == h-1 && t.exited != nil && !t.Scroll.active
-	})
-	// Guesses first: matches and the selection must stay visible over them.
-	t.drawGuesses(win.Top, w, time.Now())
-	t.drawMarks(st, w, look)
-	t.fillRows(st, w, h, look)
 	if t.Scroll.active {
-		t.rows[0] = overwrite(t.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
-	} else if t.exited != nil {
-		t.rows[h-1] = drawExitRow(t.exited, t.exitHints, w, look)
+		c.rows[0] = overwrite(c.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
+	} else if exited != nil {
+		c.rows[h-1] = drawExitRow(exited, t.exitHints, w, look)
 	}
-	return t.rows
+	return c.rows
+}
+
+// drawScreen draws the session's screen with guesses and marks.
+func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
+	live, exited := !t.Scroll.active, t.FinalState() != nil
+	t.Pointer.drawn = drawnTop{t.Scroll.topLine(st), st.fulls}
+	win := Window{Top: t.Pointer.drawn.line, W: c.w, H: c.h, Pictures: t.Pictures}
+	if live && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
+		t.Feed.Screen.keepLines(win.Top, win.Top+int64(c.h))
+	}
+	c.rows = t.Feed.Screen.Draw(c.rows, win)
+	t.patches = t.Feed.Screen.Patches(win, func(y int) bool { return y == 0 && !live || y == c.h-1 && exited && live })
+	// Guesses first: matches and the selection must stay visible over them.
+	if live && !exited {
+		t.echo.drawGuesses(c.rows, win.Top, c.w, time.Now())
+	} else {
+		t.echo.drawn = predict.Overlay{}
+	}
+	t.Scroll.drawMarks(c.rows, st, c.w, c.look)
+	c.fillRows(st, t.sizeSettled, exited)
 }
 
 // Patches returns the pictures for the terminal to draw over the rows of the last Draw.
 func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
 // drawUnknown draws the pane before its first frame.
-func (t *Terminal) drawUnknown(w, h int, look *look.Look) []string {
+func (c *canvas) drawUnknown(exited *api.Process, err error) {
 	var reason string
 	switch {
-	case t.exited != nil:
-		reason = states.HowEndedIn(t.exited, w)
-	case t.err != nil:
-		reason = text.Clean(t.err.Error())
+	case exited != nil:
+		reason = states.HowEndedIn(exited, c.w)
+	case err != nil:
+		reason = text.Clean(err.Error())
 	}
-	for y := range h {
-		if y == h/2 && reason != "" {
-			t.rows = append(t.rows, look.Dim.Text(text.Center(reason, w)))
+	for y := range c.h {
+		if y == c.h/2 && reason != "" {
+			c.rows = append(c.rows, c.look.Dim.Text(text.Center(reason, c.w)))
 			continue
 		}
-		t.rows = append(t.rows, text.Spaces(w))
+		c.rows = append(c.rows, text.Spaces(c.w))
 	}
-	if t.exited != nil {
-		t.rows[h-1] = drawExitRow(t.exited, t.exitHints, w, look)
-	}
-	return t.rows
 }
 
 // fillRows extends the rows to w cells and h rows. Once the size has settled, cells outside the
 // session's screen get a pattern.
-func (t *Terminal) fillRows(st ScreenState, w, h int, look *look.Look) {
+func (c *canvas) fillRows(st ScreenState, settled, exited bool) {
 	filled := text.Spaces
-	if t.sizeSettled {
-		filled = look.FillPattern
+	if settled {
+		filled = c.look.FillPattern
 	}
-	if st.Cols < w {
-		side := filled(w - st.Cols)
-		for i := range t.rows {
-			t.rows[i] += side
+	if st.Cols < c.w {
+		side := filled(c.w - st.Cols)
+		for i := range c.rows {
+			c.rows[i] += side
 		}
 	}
-	row, drawn := filled(w), len(t.rows)
-	for len(t.rows) < h {
-		t.rows = append(t.rows, row)
+	row, drawn := filled(c.w), len(c.rows)
+	for len(c.rows) < c.h {
+		c.rows = append(c.rows, row)
 	}
-	if t.sizeSettled && t.exited == nil {
-		t.drawSizeNote(st, drawn, w, h, look)
+	if settled && !exited {
+		c.drawSizeNote(st, drawn)
 	}
 }
 
 // drawSizeNote explains the session's smaller size in the pattern, below the drawn rows or beside
 // them, if it fits.
-func (t *Terminal) drawSizeNote(st ScreenState, drawn, w, h int, look *look.Look) {
-	size := fmt.Sprintf("%d×%d of %d×%d", st.Cols, st.Rows, w, h)
+func (c *canvas) drawSizeNote(st ScreenState, drawn int) {
+	size := fmt.Sprintf("%d×%d of %d×%d", st.Cols, st.Rows, c.w, c.h)
 	long := size + ": a smaller terminal shows this session too"
-	if drawn < h {
+	if drawn < c.h {
 		for _, s := range []string{long, size} {
-			if s = " " + s + " "; text.Width(s) <= w {
-				t.rows[h-1] = look.Dim.Text(s) + look.FillPattern(w-text.Width(s))
+			if s = " " + s + " "; text.Width(s) <= c.w {
+				c.rows[c.h-1] = c.look.Dim.Text(s) + c.look.FillPattern(c.w-text.Width(s))
 				return
 			}
 		}
 		return
 	}
-	side := w - st.Cols
+	side := c.w - st.Cols
 	lines := text.WrapWords(long, max(side-1, 0))
 	for _, line := range lines {
-		if text.Width(line) > side-1 || len(lines) > h {
+		if text.Width(line) > side-1 || len(lines) > c.h {
 			return
 		}
 	}
 	for i, line := range lines {
-		y := h - len(lines) + i
+		y := c.h - len(lines) + i
 		s := " " + text.Pad(line, side-1)
-		t.rows[y] = text.Pad(text.Cut(t.rows[y], st.Cols, ""), st.Cols) + text.SgrReset + look.Dim.Text(s)
+		c.rows[y] = text.Pad(text.Cut(c.rows[y], st.Cols, ""), st.Cols) + text.SgrReset + c.look.Dim.Text(s)
 	}
 }
 
@@ -132,7 +147,7 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	l, _ := t.Feed.Screen.lineAt(st.First + int64(c.Y))
 	c.Y -= st.rowsAbove(t.size.Rows)
 	c.X = min(c.X*cellScale(l), st.Cols-1)
-	shown := st.Known && c.Visible && t.exited == nil
+	shown := st.Known && c.Visible && t.FinalState() == nil
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
 }
 

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/engine/styled"
 	"tandem/panes"
 	"tandem/panes/kit/predict"
@@ -19,6 +20,9 @@ const maxMarks = 64
 // After each input it sends a mark. The engine returns the mark once the program has had time to
 // react, so a guess still missing then was wrong.
 type echo struct {
+	screen *Screen
+	outbox *outbox.Outbox
+
 	guesses   predict.Predictor
 	last      uint64
 	sent      []sentMark // marks without a reply
@@ -52,35 +56,29 @@ func (e *echo) handleMark(m api.Mark, now time.Time) {
 	e.guesses.Ack(m.N)
 }
 
-// predictInput marks input sent to the program and predicts its echo.
-func (t *Terminal) predictInput(in api.Input, now time.Time) {
-	e := &t.echo
-	mode := t.Predict
-	// Sessions on this machine echo without delay.
-	if machine, _ := api.MachineOf(t.ID); machine == "" && mode != predict.Always {
-		mode = predict.Off
-	}
-	if e.guesses.Mode = mode; mode == predict.Off || !t.Outbox.Connected() {
+// predictInput marks input sent to the program and predicts its echo. It reports whether there may
+// be new guesses.
+func (e *echo) predictInput(in api.Input, mode predict.Mode, now time.Time) bool {
+	if e.guesses.Mode = mode; mode == predict.Off || !e.outbox.Connected() {
 		e.dropGuesses()
-		return
+		return false
 	}
 	e.last++
 	mark := e.last
-	if t.Outbox.Send(api.Input{Mark: &mark}) != nil {
-		return
+	if e.outbox.Send(api.Input{Mark: &mark}) != nil {
+		return false
 	}
 	e.sent = append(e.sent[max(len(e.sent)+1-maxMarks, 0):], sentMark{mark, now})
 	if in.Key != nil {
-		e.guesses.RecordKey(*in.Key, mark, now, t.screenForPredict())
+		e.guesses.RecordKey(*in.Key, mark, now, e.predictScreen())
 	} else {
 		e.guesses.RecordUnknown(mark)
 	}
-	t.changed = true
+	return true
 }
 
-// confirmGuesses compares the guesses with the screen.
-func (t *Terminal) confirmGuesses(st feedStatus, screen ScreenState) {
-	e := &t.echo
+// confirmGuesses compares the guesses with the screen, if it or the feed has changed.
+func (e *echo) confirmGuesses(st feedStatus, screen ScreenState, changed bool) {
 	// The guesses were about another screen.
 	if st.serial != e.serial || screen.Alt != e.alt {
 		e.serial, e.alt = st.serial, screen.Alt
@@ -88,10 +86,9 @@ func (t *Terminal) confirmGuesses(st feedStatus, screen ScreenState) {
 	}
 	if st.mark != nil {
 		e.handleMark(*st.mark, st.markAt)
-		t.changed = true
 	}
-	if t.changed && e.guesses.Mode != predict.Off && screen.Known {
-		e.guesses.CheckGuesses(t.screenForPredict())
+	if changed && e.guesses.Mode != predict.Off && screen.Known {
+		e.guesses.CheckGuesses(e.predictScreen())
 	}
 }
 
@@ -101,7 +98,7 @@ type predictScreen struct {
 	ScreenState
 }
 
-func (t *Terminal) screenForPredict() predictScreen { return predictScreen{&t.Feed.Screen, t.State()} }
+func (e *echo) predictScreen() predictScreen { return predictScreen{e.screen, e.screen.State()} }
 
 func (k predictScreen) line(y int) api.Line {
 	l, _ := k.screen.lineAt(k.First + int64(y))
@@ -138,12 +135,11 @@ func (k predictScreen) Pen() styled.Style {
 }
 
 // drawGuesses draws the guesses over the rows; top is the line of the first row.
-func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
-	e := &t.echo
-	if e.drawn = (predict.Overlay{}); t.Scroll.active || t.exited != nil || e.guesses.Mode == predict.Off {
+func (e *echo) drawGuesses(rows []string, top int64, w int, now time.Time) {
+	if e.drawn = (predict.Overlay{}); e.guesses.Mode == predict.Off {
 		return
 	}
-	k := t.screenForPredict()
+	k := e.predictScreen()
 	e.drawn = e.guesses.MakeOverlay(now, k)
 	for rest := e.drawn.Cells; len(rest) > 0; {
 		y, n := rest[0].Y, 0
@@ -151,8 +147,8 @@ func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
 			n++
 		}
 		// Drawing the line again would drop its pictures.
-		if row, l := int(k.First+int64(y)-top), k.line(y); row >= 0 && row < len(t.rows) && len(l.Pictures) == 0 {
-			t.rows[row] = string(text.AppendLine(nil, overlayCells(l, rest[:n]), min(w, k.Cols)))
+		if row, l := int(k.First+int64(y)-top), k.line(y); row >= 0 && row < len(rows) && len(l.Pictures) == 0 {
+			rows[row] = string(text.AppendLine(nil, overlayCells(l, rest[:n]), min(w, k.Cols)))
 		}
 		rest = rest[n:]
 	}
@@ -196,14 +192,14 @@ func overlayCells(l api.Line, cells []predict.OverlayCell) api.Line {
 }
 
 // scheduleLate shows the guesses when a reply is late.
-func (p *Pane) scheduleLate() tea.Cmd {
-	at, ok := p.echo.guesses.NextChange()
-	if !ok || p.echo.lateTimer {
+func (e *echo) scheduleLate() tea.Cmd {
+	at, ok := e.guesses.NextChange()
+	if !ok || e.lateTimer {
 		return nil
 	}
-	p.echo.lateTimer = true
+	e.lateTimer = true
 	return panes.After(time.Until(at), func() tea.Cmd {
-		p.echo.lateTimer = false
-		return p.scheduleLate()
+		e.lateTimer = false
+		return e.scheduleLate()
 	})
 }

@@ -64,7 +64,7 @@ func (f *finder) actions() panes.Actions {
 
 func (f *finder) askPattern(backward bool) tea.Cmd {
 	f.scroll.CoverRows(dialog.FindRows)
-	l := &searchLine{origin: f.scroll.SavePosition(), from: f.scroll.CursorPlace(), previous: f.scroll.Pattern()}
+	l := &searchLine{origin: f.scroll.SavePosition(), from: f.scroll.CursorPlace(), previous: f.scroll.matches.pattern}
 	// The switches of the line start as in the last search.
 	l.Backward, l.Regexp, l.Exact = backward, f.last.pattern.Regexp, f.last.pattern.Exact
 	l.Changed, l.Done = f.searchTyped, f.closeLine
@@ -80,7 +80,7 @@ func (f *finder) closeLine(accept bool) tea.Cmd {
 	switch {
 	case !accept:
 		f.cancelSearch()
-		f.scroll.SetPattern(l.previous)
+		f.scroll.matches = matches{pattern: l.previous}
 		f.scroll.RestorePosition(l.origin)
 		return nil
 	case l.Pattern().Text == "":
@@ -100,16 +100,16 @@ func (f *finder) searchTyped() tea.Cmd {
 	f.cancelSearch()
 	f.scroll.RestorePosition(l.origin)
 	if l.Pattern().Text == "" {
-		f.scroll.SetPattern(nil)
+		f.scroll.matches = matches{}
 		return nil
 	}
 	re, err := l.Pattern().Compile()
 	if err != nil {
 		l.Problem = panes.ErrorText(err)
-		f.scroll.SetPattern(nil)
+		f.scroll.matches = matches{}
 		return nil
 	}
-	f.scroll.SetPattern(re)
+	f.scroll.matches = matches{pattern: re}
 	return f.findMatch(api.SessionFindInput{Pattern: l.Pattern(), From: l.from, Backward: l.Backward, Wrap: true}, 1)
 }
 
@@ -221,7 +221,7 @@ func (f *finder) showMatch(in api.SessionFindInput, found api.SessionFindOutput)
 	switch {
 	case found.Match == nil && typing:
 		f.line.Tell(0, 0)
-		f.scroll.SetMatchNumber(0, 0)
+		f.scroll.matches.number, f.scroll.matches.total = 0, 0
 	case found.Match == nil && in.Mark != "":
 		return f.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
 	case found.Match == nil:
@@ -229,7 +229,7 @@ func (f *finder) showMatch(in api.SessionFindInput, found api.SessionFindOutput)
 	default:
 		f.scroll.GoTo(found.Match.From)
 		if in.Mark == "" {
-			f.scroll.SetMatchNumber(found.Number, found.Total)
+			f.scroll.matches.number, f.scroll.matches.total = found.Number, found.Total
 		}
 		if typing {
 			f.line.Tell(found.Number, found.Total)
@@ -252,7 +252,7 @@ func (f *finder) findNext(other bool) tea.Cmd {
 	if f.last.pattern.Text == "" || err != nil {
 		return f.askPattern(other)
 	}
-	f.scroll.SetPattern(re)
+	f.scroll.matches = matches{pattern: re}
 	n, _ := f.scroll.TakeCount()
 	backward := f.last.backward != other
 	return f.findStep(api.SessionFindInput{Pattern: f.last.pattern, Backward: backward, Wrap: true}, n)

@@ -15,61 +15,78 @@ import (
 	"tandem/panes/kit/text"
 )
 
+// An openEnv is the dashboard as an opener sees it.
+type openEnv interface {
+	panes.Caller
+	Home() string
+	Say(text string, bad bool) tea.Cmd
+	Copy(text, what string) tea.Cmd
+}
+
+// An opener opens what is under the cursor of scroll mode.
+type opener struct {
+	env    openEnv
+	scroll *ScrollMode
+	id     func() string                                 // of the session
+	folder func() string                                 // working directory of its program
+	start  func(command []string, folder string) tea.Cmd // starts a session near it
+}
+
 // openTarget opens the path or the URL under the cursor.
-func (p *Pane) openTarget() tea.Cmd {
-	target, ok := p.Scroll.TargetAtCursor()
+func (o *opener) openTarget() tea.Cmd {
+	target, ok := o.scroll.TargetAtCursor()
 	switch {
 	case !ok:
-		return p.env.Say("no path or address here", false)
+		return o.env.Say("no path or address here", false)
 	case target.URL != "":
-		p.Scroll.Stop()
-		return p.openURL(target.URL)
+		o.scroll.Stop()
+		return o.openURL(target.URL)
 	}
-	machine, _ := api.MachineOf(p.ID)
+	machine, _ := api.MachineOf(o.id())
 	path := target.Path
 	if machine == "" { // ~ on another machine is that machine's home
-		path = text.ExpandHome(path, p.env.Home())
+		path = text.ExpandHome(path, o.env.Home())
 	}
 	if filepath.IsAbs(path) {
 		path = api.PathOn(machine, path)
 	} else {
-		path = filepath.Join(p.folder(), path)
+		path = filepath.Join(o.folder(), path)
 	}
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
+	return panes.Ask(o.env.Context(), o.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
 		info, err := e.StatFile(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
-			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, p.env.Home()))
+			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, o.env.Home()))
 		}
 		return info, err
 	}, func(info api.FileInfo, err error) tea.Cmd {
 		if err != nil {
-			return p.env.Say(panes.ErrorText(err), true)
+			return o.env.Say(panes.ErrorText(err), true)
 		}
-		p.Scroll.Stop()
-		return p.openFile(path, info, target)
+		o.scroll.Stop()
+		return o.openFile(path, info, target)
 	})
 }
 
 // openFile opens a file in the user's editor, in a new session, or a directory in a shell.
-func (p *Pane) openFile(path string, info api.FileInfo, target Target) tea.Cmd {
+func (o *opener) openFile(path string, info api.FileInfo, target Target) tea.Cmd {
 	if info.Type == "dir" || info.ToDir {
-		return p.env.StartNear(p, nil, path)
+		return o.start(nil, path)
 	}
 	_, there := api.PathOf(path)
-	return p.env.StartNear(p, panes.EditorCommand(there, target.Line, target.Column), "")
+	return o.start(panes.EditorCommand(there, target.Line, target.Column), "")
 }
 
 // openURL opens a URL in the user's browser, or copies it if there is none.
-func (p *Pane) openURL(url string) tea.Cmd {
+func (o *opener) openURL(url string) tea.Cmd {
 	program := findBrowser()
 	if isTextBrowser(program) {
-		return p.env.StartNear(p, []string{program, url}, "")
+		return o.start([]string{program, url}, "")
 	}
 	if program == "" {
-		keep := p.env.Copy(url, "")
-		return tea.Batch(keep, p.env.Say("no browser here: copied "+text.Clip(url, 60), false))
+		keep := o.env.Copy(url, "")
+		return tea.Batch(keep, o.env.Say("no browser here: copied "+text.Clip(url, 60), false))
 	}
-	return tea.Batch(p.env.Say("opening "+text.Clip(url, 60), false), func() tea.Msg {
+	return tea.Batch(o.env.Say("opening "+text.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
 		// Run also waits for the program, so that it leaves no zombie.

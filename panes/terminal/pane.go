@@ -27,15 +27,21 @@ type Pane struct {
 	actions panes.Actions
 	w, h    int
 
-	find  finder
-	mouse mouseState
+	find   finder
+	opener opener
+	drag   drag
 }
 
 // New returns the pane of a session, "" for one still to be started. The caller fills its Feed. The
 // last search is shared with other panes.
 func New(env Env, last *Search, id string) *Pane {
 	p := &Pane{Terminal: NewTerminal(id), env: env}
-	p.find = finder{env: env, id: func() string { return p.ID }, scroll: &p.Scroll, last: last}
+	session := func() string { return p.ID }
+	p.find = finder{env: env, id: session, scroll: &p.Scroll, last: last}
+	p.opener = opener{env: env, id: session, scroll: &p.Scroll, folder: p.folder, start: func(command []string, folder string) tea.Cmd {
+		return env.StartNear(p, command, folder)
+	}}
+	p.drag = drag{pointer: &p.Pointer, copy: p.Copy}
 	p.actions = p.makeActions()
 	return p
 }
@@ -168,9 +174,39 @@ func (p *Pane) sendInput(in api.Input) tea.Cmd {
 	if err := p.Outbox.Send(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}
-	p.predictInput(in, time.Now())
-	return p.scheduleLate()
+	p.changed = p.echo.predictInput(in, p.predictMode(), time.Now()) || p.changed
+	return p.echo.scheduleLate()
 }
+
+// Mouse handles a mouse event in the pane's cells, or outside of them during a drag. If the program
+// does not take it, it selects or scrolls.
+func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
+	if p.drag.active || !p.WantsMouse(e) && e.IsLeftDown() {
+		p.changed = true
+		return p.drag.handleMouse(e)
+	}
+	e.X, e.Y = min(max(e.X, 0), p.w-1), min(max(e.Y, 0), p.h-1)
+	if p.Terminal.Mouse(e) && e.IsWheel() {
+		p.changed = true
+	}
+	return nil
+}
+
+// Selecting reports whether the mouse is selecting.
+func (p *Pane) Selecting() bool { return p.drag.active }
+
+// CancelDrag ends a drag whose release was lost.
+func (p *Pane) CancelDrag() {
+	if p.drag.active {
+		p.drag.active = false
+		p.Pointer.Release()
+		p.ClearMarks()
+		p.changed = true
+	}
+}
+
+// ClearMarks removes the selection by mouse from the live screen.
+func (p *Pane) ClearMarks() { p.changed = p.Scroll.ClearFlash() || p.changed }
 
 // Resize sets the pane's area; SendSize sends it to the session.
 func (p *Pane) Resize(w, h int) {
@@ -184,7 +220,7 @@ func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 
 // Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {
-	if p.exited != nil {
+	if p.FinalState() != nil {
 		p.exitHints = p.hintsAfterExit()
 	}
 	return p.Terminal.Draw(p.w, p.h, p.env.Look())

@@ -5,92 +5,61 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/kit/list"
 )
 
-// mouseState is the state of the mouse in a pane.
-type mouseState struct {
-	clicks    clickCounter
-	selecting bool // the button is down and selects
-	x, y      int  // position of the mouse
-	block     bool
-	dragTimer bool // a timer for scrolling runs
+// A drag selects text with the left button of the mouse.
+type drag struct {
+	pointer *Pointer
+	copy    func(api.SessionTextInput) tea.Cmd
+
+	clicks clickCounter
+	active bool // the button is down and selects
+	x, y   int  // position of the mouse
+	block  bool
+	timer  bool // a timer for scrolling runs
 }
 
 // dragInterval is the time between two lines scrolled while the mouse is dragged beyond the pane's
 // edge.
 const dragInterval = 40 * time.Millisecond
 
-// Mouse handles a mouse event in the pane's cells, or outside of them during a drag. If the program
-// does not take it, it selects or scrolls.
-func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
-	if p.mouse.selecting || !p.WantsMouse(e) && e.IsLeftDown() {
-		return p.selectByMouse(e)
-	}
-	e.X, e.Y = min(max(e.X, 0), p.w-1), min(max(e.Y, 0), p.h-1)
-	if p.Terminal.Mouse(e) && e.IsWheel() {
-		p.changed = true
-	}
-	return nil
-}
-
-// Selecting reports whether the mouse is selecting.
-func (p *Pane) Selecting() bool { return p.mouse.selecting }
-
-// CancelDrag ends a drag whose release was lost.
-func (p *Pane) CancelDrag() {
-	if p.mouse.selecting {
-		p.mouse.selecting = false
-		p.Pointer.Release()
-		p.ClearMarks()
-		p.changed = true
-	}
-}
-
-// ClearMarks removes the selection by mouse from the live screen.
-func (p *Pane) ClearMarks() { p.changed = p.Scroll.ClearFlash() || p.changed }
-
-// selectByMouse handles the left button if the program does not take it.
-func (p *Pane) selectByMouse(e keys.Mouse) tea.Cmd {
-	m := &p.mouse
-	m.x, m.y, m.block = e.X, e.Y, e.Mods&keys.Alt != 0
-	p.changed = true
+// handleMouse handles the left button, and a move while it is down.
+func (d *drag) handleMouse(e keys.Mouse) tea.Cmd {
+	d.x, d.y, d.block = e.X, e.Y, e.Mods&keys.Alt != 0
 	switch {
 	case e.IsLeftDown():
-		m.selecting = true
-		p.Pointer.Press(e.X, e.Y, m.clicks.countClick(time.Now(), e.X, e.Y))
+		d.active = true
+		d.pointer.Press(e.X, e.Y, d.clicks.countClick(time.Now(), e.X, e.Y))
 	case e.Kind == keys.MouseMove:
-		return p.extendDrag()
+		return d.extend()
 	case e.Kind == keys.MouseUp:
-		m.selecting = false
-		in, ok := p.Pointer.Release()
+		d.active = false
+		in, ok := d.pointer.Release()
 		if !ok {
 			return nil
 		}
-		return p.Copy(in)
+		return d.copy(in)
 	}
 	return nil
 }
 
-// extendDrag extends the selection to the mouse. Beyond the edge it starts a timer to go on
-// scrolling.
-func (p *Pane) extendDrag() tea.Cmd {
-	m := &p.mouse
-	if !p.Pointer.Drag(m.x, m.y, m.block) || m.dragTimer {
+// extend extends the selection to the mouse. Beyond the edge it starts a timer to go on scrolling.
+func (d *drag) extend() tea.Cmd {
+	if !d.pointer.Drag(d.x, d.y, d.block) || d.timer {
 		return nil
 	}
-	m.dragTimer = true
-	return panes.After(dragInterval, p.continueDrag)
-}
-
-func (p *Pane) continueDrag() tea.Cmd {
-	p.mouse.dragTimer = false
-	if !p.mouse.selecting {
-		return nil
-	}
-	return p.extendDrag()
+	d.timer = true
+	return panes.After(dragInterval, func() tea.Cmd {
+		d.timer = false
+		if !d.active {
+			return nil
+		}
+		return d.extend()
+	})
 }
 
 // A clickCounter counts quick presses in one place.

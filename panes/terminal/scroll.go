@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"regexp"
 	"sort"
 
 	"tandem/engine/api"
@@ -39,10 +38,7 @@ type scroll struct {
 	count       int // typed before a motion
 	coveredRows int // rows at the bottom covered by something else
 	sel         selection
-
-	search *regexp.Regexp // its matches are marked; nil for none
-	number int            // of the match under the cursor; 0 for none
-	total  int            // of all matches
+	matches     matches
 
 	requested   api.LineRange
 	sentAnchors [3]api.Place // anchors sent to the session
@@ -265,8 +261,8 @@ func (s *ScrollMode) positionText(st ScreenState) string {
 		line = s.top
 	}
 	text := fmt.Sprintf("line %d/%d", max(line-st.Oldest+1, 1), st.First+int64(st.Rows)-st.Oldest)
-	if s.search != nil && s.total > 0 {
-		text = fmt.Sprintf("match %d/%d · %s", s.number, s.total, text)
+	if m := s.matches; m.pattern != nil && m.total > 0 {
+		text = fmt.Sprintf("match %d/%d · %s", m.number, m.total, text)
 	}
 	if s.count > 0 {
 		text = fmt.Sprintf("%d · %s", s.count, text)

@@ -131,33 +131,33 @@ func (s *Screen) spanInLine(in api.SessionTextInput, n int64, w int) (part span,
 }
 
 // drawMarks redraws the rows with a match or a part of the selection.
-func (t *Terminal) drawMarks(st ScreenState, w int, look *look.Look) {
-	top := t.Scroll.topLine(st)
-	sel, cursor := t.Scroll.sel, t.Scroll.cursor
-	if !t.Scroll.active {
-		sel, cursor = t.Scroll.flash, t.Scroll.flash.cursor
+func (s *ScrollMode) drawMarks(rows []string, st ScreenState, w int, look *look.Look) {
+	top := s.topLine(st)
+	sel, cursor := s.sel, s.cursor
+	if !s.active {
+		sel, cursor = s.flash, s.flash.cursor
 	}
-	spans := t.Scroll.matchSpans(top, len(t.rows), look)
+	spans := s.matches.spans(s.screen, top, len(rows), cursor, look)
 	if sel.kind == selectNothing && len(spans) == 0 {
 		return
 	}
-	in := t.Feed.Screen.textRange(sel, cursor)
+	in := s.screen.textRange(sel, cursor)
 	w = min(w, st.Cols)
-	for y := range t.rows {
+	for y := range rows {
 		n := top + int64(y)
 		marks := spans[n]
-		if s, ok := t.Feed.Screen.spanInLine(in, n, w); ok && sel.kind != selectNothing {
-			s.ink = look.Selected
-			marks = append(marks, s)
+		if part, ok := s.screen.spanInLine(in, n, w); ok && sel.kind != selectNothing {
+			part.ink = look.Selected
+			marks = append(marks, part)
 		}
 		if len(marks) == 0 {
 			continue
 		}
-		l, _ := t.Feed.Screen.lineAt(n)
+		l, _ := s.screen.lineAt(n)
 		// Marks count cells of the line, which take two columns in double width.
 		for i, k := 0, cellScale(l); i < len(marks); i++ {
 			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
 		}
-		t.rows[y] = string(appendMarked(nil, spreadDouble(l), w, marks))
+		rows[y] = string(appendMarked(nil, spreadDouble(l), w, marks))
 	}
 }

@@ -27,23 +27,18 @@ type Terminal struct {
 	sentSize    *api.Size    // size sent to the session; nil if none
 	display     *api.Display // the user's terminal; nil if unknown
 	sentDisplay *api.Display // display sent to the session; nil if none
-	exited      *api.Process
-	exitHints   []keymap.Hint // keys of a pane whose program has exited
-	err         error
-	bells       uint32
-	bellKnown   bool
-	behind      bool // output the user has seen elsewhere may not have arrived
-	replies     int  // of the feed
-	serial      int  // of the attachment
+	sizeApplied bool         // the screen has the pane's size
+	sizeSettled bool         // a size other than the pane's will not change soon
 
-	kitty       uint8  // kitty keyboard flags of the program
-	version     uint64 // of the screen
-	changed     bool
-	sizeApplied bool // the screen has the pane's size
-	sizeSettled bool // a size other than the pane's will not change soon
-	echo        echo
-	rows        []string
-	patches     []graphics.Patch // over rows
+	status  feedStatus  // as of the last Sync
+	shown   ScreenState // as of the last Sync
+	behind  bool        // output the user has seen elsewhere may not have arrived
+	changed bool
+	echo    echo
+
+	canvas    canvas
+	patches   []graphics.Patch // over its rows
+	exitHints []keymap.Hint    // keys of a pane whose program has exited
 }
 
 // NewTerminal returns a terminal for a session; the caller fills its Feed.
@@ -52,50 +47,56 @@ func NewTerminal(id string) *Terminal {
 	t.Feed = &Feed{Outbox: t.Outbox}
 	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, t.Outbox
 	t.Pointer.scroll = &t.Scroll
+	t.echo.screen, t.echo.outbox = &t.Feed.Screen, t.Outbox
 	return t
 }
 
 // Sync takes over the output received since the last call. It reports whether the bell rang.
 func (t *Terminal) Sync() (rang bool) {
-	st := t.Feed.takeStatus()
-	screen := t.Feed.Screen.State()
-	if st.exited != t.exited || st.err != t.err || screen.version != t.version || st.kitty != t.kitty {
+	st, before := t.Feed.takeStatus(), t.status
+	screen, shown := t.Feed.Screen.State(), t.shown
+	t.status, t.shown = st, screen
+	if st.exited != before.exited || st.err != before.err || screen.version != shown.version || st.kitty != before.kitty || st.mark != nil {
 		t.changed = true
 	}
-	t.kitty = st.kitty
-	t.exited, t.err, t.version = st.exited, st.err, screen.version
 	t.sizeApplied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
-	t.confirmGuesses(st, screen)
-	t.behind = t.behind && st.replies == t.replies && t.Outbox.Connected() && st.serial == t.serial
-	t.replies = st.replies
-	if t.exited != nil || t.err != nil {
+	t.echo.confirmGuesses(st, screen, t.changed)
+	t.behind = t.behind && st.replies == before.replies && t.Outbox.Connected() && st.serial == before.serial
+	if st.exited != nil || st.err != nil {
 		t.Outbox.Close()
 	}
 	// A new attachment knows nothing yet.
-	if st.serial != t.serial {
-		t.serial, t.sentSize, t.sentDisplay, t.Scroll.anchorsSent = st.serial, nil, st.sentDisplay, false
+	if st.serial != before.serial {
+		t.sentSize, t.sentDisplay, t.Scroll.anchorsSent = nil, st.sentDisplay, false
 		t.SendSize()
 	}
 	t.sendDisplay()
 	if !screen.Known {
 		return false
 	}
-	rang = t.bellKnown && screen.Bells != t.bells
-	t.bells, t.bellKnown = screen.Bells, true
 	// Follow a resize first: it renumbers the lines of the position.
 	t.Scroll.followResize(screen)
 	t.Scroll.clampPosition(screen)
 	t.Scroll.requestLines()
-	return rang
+	return shown.Known && screen.Bells != shown.Bells
 }
 
 // Keyboard returns the kitty keyboard flags of the program, or 0 if the pane is in scroll mode or
 // the program has exited.
 func (t *Terminal) Keyboard() uint8 {
-	if t.Scroll.active || t.exited != nil {
+	if t.Scroll.active || t.status.exited != nil {
 		return 0
 	}
-	return t.kitty
+	return t.status.kitty
+}
+
+// predictMode returns when input is shown before its echo. Sessions on this machine echo without
+// delay.
+func (t *Terminal) predictMode() predict.Mode {
+	if machine, _ := api.MachineOf(t.ID); machine == "" && t.Predict != predict.Always {
+		return predict.Off
+	}
+	return t.Predict
 }
 
 // CatchUp requests all output of the program; until it has arrived the pane is behind.
@@ -103,7 +104,7 @@ func (t *Terminal) CatchUp() { t.behind = t.Outbox.Tell(api.Input{Lines: &api.Li
 
 // IsBehind reports whether output may be missing, or the session is about to change its size.
 func (t *Terminal) IsBehind() bool {
-	return t.behind || !t.sizeApplied && !t.sizeSettled && t.Outbox.Connected() && t.exited == nil
+	return t.behind || !t.sizeApplied && !t.sizeSettled && t.Outbox.Connected() && t.status.exited == nil
 }
 
 // NeedsRedraw reports whether anything changed since the last call.
@@ -114,10 +115,10 @@ func (t *Terminal) NeedsRedraw() bool {
 }
 
 // FinalState returns the session's last state after it has exited, else nil.
-func (t *Terminal) FinalState() *api.Process { return t.exited }
+func (t *Terminal) FinalState() *api.Process { return t.status.exited }
 
 // Err returns why the session cannot be shown; nil if it can.
-func (t *Terminal) Err() error { return t.err }
+func (t *Terminal) Err() error { return t.status.err }
 
 // SetSize sets the pane's area in cells; SendSize sends it to the session.
 func (t *Terminal) SetSize(w, h int) {
@@ -143,7 +144,7 @@ func (t *Terminal) SendSize() {
 	if t.hidden {
 		size = api.Size{}
 	}
-	if !t.Outbox.Connected() || t.sentSize != nil && *t.sentSize == size || t.exited != nil {
+	if !t.Outbox.Connected() || t.sentSize != nil && *t.sentSize == size || t.status.exited != nil {
 		return
 	}
 	t.sentSize = &size
@@ -181,7 +182,7 @@ func (t *Terminal) Focus(on bool) {
 // WantsMouse reports whether a mouse event is for the program. As in other terminals, shift keeps
 // it from the program.
 func (t *Terminal) WantsMouse(e keys.Mouse) bool {
-	return t.State().Mouse != keys.MouseOff && !t.Scroll.active && t.exited == nil && e.Mods&keys.Shift == 0
+	return t.State().Mouse != keys.MouseOff && !t.Scroll.active && t.status.exited == nil && e.Mods&keys.Shift == 0
 }
 
 // Mouse handles a mouse event in cells of this pane. The wheel scrolls unless the program wants it;
@@ -197,7 +198,7 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 	if !wheel || e.Kind != keys.MouseDown {
 		return false
 	}
-	if st.Alt && t.exited == nil {
+	if st.Alt && t.status.exited == nil {
 		t.sendWheelKeys(e.Button)
 		return true
 	}
