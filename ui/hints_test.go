@@ -7,6 +7,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/form"
 	"tandem/panes/kit/list"
 )
 
@@ -211,7 +213,7 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	searching := &dialog.Help{}
 	searching.Do(d.m.env, keymap.HelpSearch)
 	overlays := []dialog.Overlay{
-		&dialog.Question{Title: "x", Yes: "yes"}, dialog.NewPrompt("x", "", nil), dialog.NewStartForm(""),
+		&dialog.Question{Title: "x", Yes: "yes"}, dialog.NewPrompt("x", "", nil), form.New("x", &form.Field{Input: &field.Field{}}),
 		&dialog.Picker{Verb: func(list.Choice) string { return "take" }}, find, &dialog.Help{}, searching,
 	}
 	for _, o := range overlays {

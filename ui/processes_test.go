@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/kit/dialog"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
@@ -67,85 +65,6 @@ func TestStartFormReportsErrorsAndStarts(t *testing.T) {
 	d.waitCalls(fmt.Sprintf(`start ["make" "it" "so"] in %s as "maker" keep false env map[]`, folder))
 	if p, _ := d.m.processes.Selected(); p.Name != "maker" {
 		t.Errorf("the cursor is on %s", p.Name)
-	}
-}
-
-func TestStartFormAcceptsEnvironmentKeepAliveAndShellLines(t *testing.T) {
-	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
-	d.pressKeys("n", "'a | b", "tab", "tab", "ctrl+u", "tab", "'A=1,B=x,y C", "enter")
-	d.waitText("is not NAME=value")
-	d.pressKeys("'=3", "tab", "space", "enter")
-	d.waitCalls(`start ["/bin/sh" "-c" "a | b"] in  as "" keep true env map[A:1 B:x,y C:3]`)
-}
-
-func TestStartFormUnfoldsMoreFields(t *testing.T) {
-	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
-	d.pressKeys("n", "'serve", "tab", "tab", "ctrl+u", "down", "down", "down", "down")
-	d.waitText("[+] restart, readiness, terminal, worktree")
-	d.waitNoText("ready when")
-	d.pressKeys("space", "tab", "right", "tab", "'prot 80", "tab", "space", "enter")
-	d.waitText("ready when: must be port NUMBER")
-	d.pressKeys("ctrl+u", "'port 8080", "enter")
-	d.waitText("started serve")
-	got := d.engine.asked
-	if got.Restart == nil || got.Restart.Policy != api.PolicyOnFailure || got.Ready == nil || got.Ready.Port != 8080 || !got.TTY {
-		t.Errorf("it asked for restart %+v, ready %+v, terminal %v", got.Restart, got.Ready, got.TTY)
-	}
-}
-
-func TestStartFormFitsSmallTerminal(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {60, 15}} {
-		d := onProcesses(t, size[0], size[1], func(e *fakeEngine) { e.addProcess("web", "") })
-		d.pressKeys("n", "shift+tab", "space", "shift+tab")
-		d.waitText("sandbox file")
-		d.waitText("start")
-		for _, label := range []string{"more", "restart", "ready when", "terminal", "worktree", "command"} {
-			d.pressKeys("tab")
-			d.waitText(label)
-		}
-		d.waitText("Start a process")
-	}
-}
-
-func TestStartFormAcceptsSeveralLines(t *testing.T) {
-	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
-	d.pressKeys("n", "'cd sub", "alt+enter", "'make")
-	d.waitText("runs in /bin/sh")
-	d.pressKeys("up", "end", "'dir", "down", "down", "down", "ctrl+u", "down")
-	d.sendEvent(screen.Event{Kind: keys.EventPaste, Paste: "A=1\nB=2\n"})
-	d.pressKeys("enter")
-	d.waitCalls(`start ["/bin/sh" "-c" "cd subdir\nmake"] in  as "" keep false env map[A:1 B:2]`)
-}
-
-func TestStartFormShowsEngineError(t *testing.T) {
-	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
-		e.addProcess("web", "")
-		e.refuse = api.Errorf(api.CodeInvalid, "start nope: no such program")
-	})
-	d.pressKeys("n", "'nope", "tab", "tab", "ctrl+u", "enter")
-	d.waitText("command: start nope: no such program")
-	d.pressKeys("esc")
-	d.waitNoText("Start a process")
-}
-
-func TestTabCompletesFolders(t *testing.T) {
-	folder := t.TempDir()
-	for _, name := range []string{"project-one", "project-two"} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(folder, "project-file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d := onProcesses(t, 200, 40, func(e *fakeEngine) { e.addProcess("web", "") })
-	d.pressKeys("n", "tab", "tab", "ctrl+u", "'"+folder+"/pro")
-	d.waitText("project-one/  project-two/")
-	d.pressKeys("tab", "'t")
-	d.waitText("tab: project-two/")
-	d.pressKeys("tab")
-	if got := d.m.dialog.open.(*dialog.StartForm).Input().Folder; got != folder+"/project-two/" {
-		t.Errorf("the folder is %s", got)
 	}
 }
 

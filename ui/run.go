@@ -25,6 +25,7 @@ import (
 	"tandem/panes/history"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
+	"tandem/panes/startform"
 	"tandem/themes"
 	"tandem/ui/conn"
 	"tandem/ui/display"
@@ -291,7 +292,8 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.files = files.New(m.env)
 	m.machines = machines.New(m.env)
 	dropTyped := func() { in.Drain() }
-	m.form = processForm{env: m.env, sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.view == viewProcesses }, dropTyped: dropTyped}
+	m.form = processForm{sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.view == viewProcesses }}
+	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.launcher.startInTree}
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
 	m.visits = visits{sessions: m.sessions, shown: func() viewKind { return m.view }, setView: m.setView}
 	m.input.actions = m.input.makeActions()

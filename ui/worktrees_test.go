@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"os"
 	"reflect"
 	"testing"
 	"testing/synctest"
@@ -12,8 +11,8 @@ import (
 )
 
 // trackWorktrees makes an engine create worktrees and record the requests.
-func trackWorktrees(e *fakeEngine) (added *[]api.WorktreeAddInput, removed *[]api.WorktreeRemoveInput) {
-	added, removed = new([]api.WorktreeAddInput), new([]api.WorktreeRemoveInput)
+func trackWorktrees(e *fakeEngine) (added *[]api.WorktreeAddInput) {
+	added = new([]api.WorktreeAddInput)
 	panestest.On(e.Engine, api.WorktreeAdd, func(_ context.Context, in api.WorktreeAddInput) (api.Worktree, error) {
 		*added = append(*added, in)
 		if in.Name == "taken" {
@@ -21,16 +20,12 @@ func trackWorktrees(e *fakeEngine) (added *[]api.WorktreeAddInput, removed *[]ap
 		}
 		return api.Worktree{Path: in.CWD + ".worktrees/" + in.Name, Branch: in.Name, Repository: in.CWD}, nil
 	})
-	panestest.On(e.Engine, api.WorktreeRemove, func(_ context.Context, in api.WorktreeRemoveInput) (api.WorktreeRemoveOutput, error) {
-		*removed = append(*removed, in)
-		return api.WorktreeRemoveOutput{}, nil
-	})
-	return added, removed
+	return added
 }
 
 func TestListStartsSessionInNewWorktree(t *testing.T) {
 	e := newFakeEngine()
-	added, _ := trackWorktrees(e)
+	added := trackWorktrees(e)
 	e.addSession("shell", "$ ")
 	d := drive(t, e, 80, 24)
 	d.waitText("$ ")
@@ -50,32 +45,6 @@ func TestListStartsSessionInNewWorktree(t *testing.T) {
 	}
 	if want := (api.WorktreeAddInput{CWD: "/src/app", Name: "fix", Base: "main"}); (*added)[1] != want || len(*added) != 2 {
 		t.Errorf("added %+v", *added)
-	}
-}
-
-func TestProcessFormCreatesWorktreeAndRemovesItOnFailure(t *testing.T) {
-	repository := t.TempDir()
-	if err := os.MkdirAll(repository+".worktrees/fix", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(repository + ".worktrees") })
-	var added *[]api.WorktreeAddInput
-	var removed *[]api.WorktreeRemoveInput
-	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
-		e.addProcess("web", "")
-		added, removed = trackWorktrees(e)
-		e.refuse = api.Errorf(api.CodeInvalid, "start make: no such program")
-	})
-	d.pressKeys("n", "'make", "tab", "tab", "ctrl+u", "'"+repository, "up", "up", "up", "space", "down", "down", "down", "down", "'fix", "enter")
-	d.waitText("command: start make: no such program")
-	if len(*added) != 1 || len(*removed) != 1 || (*removed)[0] != (api.WorktreeRemoveInput{Path: repository + ".worktrees/fix"}) {
-		t.Errorf("added %+v, removed %+v", *added, *removed)
-	}
-	d.engine.refuse = nil
-	d.pressKeys("enter")
-	d.waitText("started make")
-	if d.engine.asked.CWD != repository+".worktrees/fix" {
-		t.Errorf("started in %s", d.engine.asked.CWD)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/files/entries"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/field"
 	"tandem/panes/panestest"
 	"tandem/persist/config/settings"
 )
@@ -168,7 +169,7 @@ func TestPathPromptRejectsOverlongPath(t *testing.T) {
 
 func TestCommonPrefixHasWholeCharacters(t *testing.T) {
 	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
-		if got := dialog.CommonPrefix(names); got != want {
+		if got := field.CommonPrefix(names); got != want {
 			t.Errorf("%q have %q in common, not %q", names, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/field"
 	"tandem/panes/kit/text"
 )
 
@@ -189,7 +190,7 @@ func (p *pathPrompt) offerNames() {
 		lines = append(lines, line(name))
 	}
 	common := ""
-	if shared := dialog.CommonPrefix(names); len(shared) > len(part) {
+	if shared := field.CommonPrefix(names); len(shared) > len(part) {
 		common = line(shared)
 	}
 	p.Offer(common, lines)

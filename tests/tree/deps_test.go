@@ -30,7 +30,7 @@ var layers = map[string]layer{
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/startform", "panes/terminal", "panes/web", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
@@ -178,6 +178,10 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a dialog asks the user and passes the answer to a function given by its caller",
 	},
+	"panes/kit/form": {
+		[]string{"keys/keymap", "panes/kit/dialog", "panes/kit/field", "panes/kit/look", "panes/kit/text"},
+		"a form is a dialog of fields and does not know their meaning",
+	},
 	"panes/kit/predict": {
 		[]string{"engine/cellwidth", "engine/styled", "keys"},
 		"predictions need only a screen and a key",
@@ -227,6 +231,10 @@ var layers = map[string]layer{
 	"panes/web": {
 		[]string{"engine/page/background", "keys/keymap", "panes", "panes/kit/dialog", "panes/kit/qr", "panes/kit/look", "panes/kit/text"},
 		"this dialog shows a link, made as by `tandem web`; another process serves the page",
+	},
+	"panes/startform": {
+		[]string{"panes", "panes/kit/dialog", "panes/kit/field", "panes/kit/form", "panes/kit/text", "panes/states", "engine/api"},
+		"a dialog that starts processes through the API",
 	},
 	"panes/machines": {
 		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},

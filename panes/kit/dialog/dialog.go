@@ -1,5 +1,5 @@
 // Package dialog implements the dialogs drawn over the dashboard: questions, prompts,
-// choices, forms, the list of keys and agents' requests. The open one has the keyboard.
+// choices, the list of keys and agents' requests. The open one has the keyboard.
 // Overlays are plain structs over the components of bubbles. Their effects are functions
 // set by the caller; they know neither panes nor the engine.
 package dialog

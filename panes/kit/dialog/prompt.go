@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -76,7 +75,7 @@ func (p *Prompt) SuggestWords(words []string) *Prompt {
 				lines = append(lines, text[:at]+word)
 			}
 		}
-		p.Offer(CommonPrefix(lines), lines)
+		p.Offer(field.CommonPrefix(lines), lines)
 		return nil
 	}
 	return p
@@ -87,7 +86,7 @@ func (p *Prompt) SuggestPaths(base, home string) *Prompt {
 	p.Suggest = func(text string) tea.Cmd {
 		p.Offer("", nil)
 		return func() tea.Msg {
-			common, lines := completePath(text, base, home, false)
+			common, lines := field.CompletePath(text, base, home, false)
 			return Answer{Of: p, Do: func() tea.Cmd {
 				if p.Field.Text() == text {
 					p.Offer(common, lines)
@@ -201,7 +200,7 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 // current one.
 func (p *Prompt) drawSuggestions(width int, look *look.Look) string {
 	lines, chosen := p.Field.Suggestions()
-	lines = lastParts(p.Field.Text(), lines)
+	lines = field.LastParts(p.Field.Text(), lines)
 	first := chosen
 	for used := 0; first > 0; first-- {
 		if used += text.Width(lines[first-1]) + 2; used > width/2 {
@@ -221,15 +220,6 @@ func (p *Prompt) drawSuggestions(width int, look *look.Look) string {
 	return r.Text.String()
 }
 
-// lastParts removes from lines the words or the directory they share with text.
-func lastParts(text string, lines []string) (parts []string) {
-	stem := text[:strings.LastIndexAny(text, "/ ")+1]
-	for _, line := range lines {
-		parts = append(parts, strings.TrimPrefix(line, stem))
-	}
-	return parts
-}
-
 // drawLow draws a live prompt, with its note below.
 func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	look := h.Look()
@@ -241,27 +231,4 @@ func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 		rows = append(rows, look.Dim.Text(text.Fit(p.Note, width)))
 	}
 	return rows, width, at + x, 0
-}
-
-// CommonPrefix returns the longest common prefix of lines, in whole characters.
-func CommonPrefix(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	n := len(lines[0])
-	for _, line := range lines[1:] {
-		n = min(n, len(line))
-		for line[:n] != lines[0][:n] {
-			n--
-		}
-	}
-	// Do not split a character.
-	for at := 0; at < n; {
-		_, size := utf8.DecodeRuneInString(lines[0][at:])
-		if at+size > n {
-			return lines[0][:at]
-		}
-		at += size
-	}
-	return lines[0][:n]
 }

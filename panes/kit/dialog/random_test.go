@@ -36,18 +36,10 @@ func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay
 	picker.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) { return choices[:c.Number], nil }
 	paths := NewPrompt("Save as", folder+"/", then).SuggestPaths(folder, folder)
 	paths.Note = strings.Join(words, " ")
-	start, tree := NewStartForm(folder), NewTreeForm(folder)
-	for _, f := range []*StartForm{start, tree} {
-		f.InShell = func(line string) bool { return strings.Contains(line, "~") }
-		f.Start = func(StartInput) tea.Cmd {
-			f.Fail(FieldReady, words[4])
-			return nil
-		}
-	}
 	request := api.Request{ID: "1", Tool: "local_shell_exec", Command: strings.Join(words, "\n"), Paths: words, Actor: "agent"}
 	return map[string]Overlay{
 		"prompt": NewPrompt("Name", "", then), "words": NewPrompt(words[4], "web", then).SuggestWords(words), "paths": paths,
-		"filter": NewFilter("Show", words[4], "", then).SuggestWords(words), "start": start, "tree": tree,
+		"filter": NewFilter("Show", words[4], "", then).SuggestWords(words),
 		"menu":   &Menu{Title: "Signal", Items: items, Then: then},
 		"picker": picker,
 		"find":   &Find{Changed: func() tea.Cmd { return nil }, Done: func(bool) tea.Cmd { return nil }},
@@ -110,7 +102,7 @@ func TestOverlaysSurviveAnyKeyAtAnySize(t *testing.T) {
 // actionsOf returns the actions bound in an overlay's scopes.
 func actionsOf(o Overlay) (all []keymap.Action) {
 	for _, a := range []keymap.Action{
-		keymap.Accept, keymap.Cancel, keymap.Close, keymap.FormDown, keymap.FormNext, keymap.FormPrevious, keymap.FormUp, keymap.HelpDown, keymap.HelpFirst,
+		keymap.Accept, keymap.Cancel, keymap.Close, keymap.HelpDown, keymap.HelpFirst,
 		keymap.HelpLast, keymap.HelpSearch, keymap.HelpUp, keymap.PickerDown, keymap.PickerPageDown, keymap.PickerPageUp, keymap.PickerUp,
 		keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny, keymap.RequestNext,
 	} {

@@ -3,50 +3,15 @@ package dialog
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
 	"tandem/themes"
 )
-
-func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
-	folder := t.TempDir()
-	for _, dir := range []string{"bin", "work", "work/src"} {
-		if err := os.Mkdir(filepath.Join(folder, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, mode := range map[string]os.FileMode{"bin/serve": 0o700, "bin/server": 0o700, "bin/serves-not": 0o600, "work/site.conf": 0o600, "work/a b": 0o600} {
-		if err := os.WriteFile(filepath.Join(folder, name), nil, mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", filepath.Join(folder, "bin"))
-	work := filepath.Join(folder, "work")
-	for text, want := range map[string][]string{
-		"se":                  {"serve", "serve", "server"},
-		"serve":               {"serve", "serve", "server"},
-		"server s":            {"server s", "server site.conf", "server src/"},
-		"server si":           {"server site.conf", "server site.conf"},
-		"server ../bin/serve": {"server ../bin/serve", "server ../bin/serve", "server ../bin/server", "server ../bin/serves-not"},
-		"server a":            {""},
-		"server 'si":          {""},
-		"./si":                {"./site.conf", "./site.conf"},
-		"server ":             {""},
-		"":                    {""},
-	} {
-		common, lines := completeCommand(text, work, "/home/me")
-		if got := append([]string{common}, lines...); !slices.Equal(got, want) {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}
 
 // A host has the default keys and no colours.
 type host struct{ closed bool }
@@ -143,59 +108,5 @@ func TestSavePromptSuggestsPaths(t *testing.T) {
 	runLookup(p.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
 	if got := p.Field.Text(); got != "web/" {
 		t.Errorf("below the present folder it becomes %q", got)
-	}
-}
-
-func TestFormSuggestsFoldersAndTabMovesToNextField(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"src-a", "src-b"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h, f := &host{}, NewStartForm("~")
-	f.Home = dir
-	f.InShell = func(string) bool { return false }
-	for range FieldFolder {
-		runLookup(f.Do(h, keymap.FormNext))
-	}
-	typeText(f, h, "/s")
-	runLookup(f.Do(h, keymap.FormNext)) // completes the common prefix
-	if got := f.Input().Folder; got != "~/src-" {
-		t.Errorf("the folder is %q", got)
-	}
-	rows, _, _, y := f.Draw(h, 300, 24)
-	if !strings.Contains(rows[y], "src-a/") {
-		t.Errorf("nothing is suggested: %q", rows[y])
-	}
-	runLookup(f.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
-	if got := f.Input().Folder; got != "~/src-a/" {
-		t.Errorf("with the right arrow the folder is %q", got)
-	}
-	runLookup(f.Do(h, keymap.FormNext))
-	typeText(f, h, "A=1")
-	if got := f.Input(); got.Folder != "~/src-a/" || got.Env != "A=1" {
-		t.Errorf("tab does not go on: %+v", got)
-	}
-}
-
-func TestFormNotesAreCompleteOnNarrowScreen(t *testing.T) {
-	for _, w := range []int{60, 80, 120} {
-		h, f := &host{}, NewStartForm("~")
-		f.InShell = func(string) bool { return false }
-		var height int
-		for f.focused = range int(fieldCount) {
-			rows, width, _, _ := f.Draw(h, w, 36)
-			if f.focused == 0 {
-				height = len(rows)
-			}
-			if f.focused < FieldRestart && len(rows) != height {
-				t.Errorf("%d columns: field %d makes the box %d rows high, the first %d", w, f.focused, len(rows), height)
-			}
-			text := strings.Join(strings.Fields(ansi.Strip(strings.Join(rows, " "))), " ")
-			if note := f.fieldNote(h.Bindings()); !strings.Contains(text, note) || width > w-4 {
-				t.Errorf("%d columns: %q is cut", w, note)
-			}
-		}
 	}
 }

@@ -1,0 +1,139 @@
+package form
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys/keymap"
+	"tandem/panes/kit/field"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
+
+// A Field is a row of a form.
+type Field struct {
+	Label string
+	Note  string                   // shown while the field has the focus
+	About func(text string) string // replaces the note, unless it returns ""; may be nil
+	// Complete returns the lookup of completions for text, nil for none; may be nil.
+	Complete func(text string) Lookup
+	Input
+
+	completion completion
+}
+
+// A Lookup returns possible texts of a field and their common prefix. It may block.
+type Lookup func() (common string, lines []string)
+
+// An Input is the editable part of a field: a field.Field, a field.Area or a Choice.
+type Input interface {
+	Text() string
+	Set(string)
+	Type(tea.KeyPressMsg)
+	Paste(string)
+}
+
+// Value returns the text without surrounding blanks.
+func (f *Field) Value() string { return strings.TrimSpace(f.Text()) }
+
+// A completion holds the ways to complete a field.
+type completion struct {
+	text   string   // content of the field when they were looked up
+	common string   // common prefix of all lines
+	lines  []string // possible contents
+}
+
+func (f *Field) suggest(c completion) {
+	f.completion = c
+	if line, ok := f.Input.(*field.Field); ok {
+		line.Suggest(c.lines)
+	}
+}
+
+// applyCompletion inserts the common prefix of all completions. It reports whether that added
+// anything.
+func (f *Field) applyCompletion() bool {
+	c := &f.completion
+	if c.text != f.Text() || len(c.common) <= len(c.text) {
+		return false
+	}
+	f.Set(c.common)
+	return true
+}
+
+// note returns the note below the form: the field's completions, else its description.
+func (f *Field) note(b keymap.Bindings) string {
+	if c := f.completion; c.text == f.Text() && len(c.lines) > 0 {
+		names := strings.Join(field.LastParts(c.text, c.lines), "  ")
+		if key := b.KeyOf(keymap.FormNext, keymap.ScopeForm); key != "" {
+			return key + ": " + names
+		}
+		return names
+	}
+	if f.About != nil {
+		if about := f.About(f.Text()); about != "" {
+			return about
+		}
+	}
+	return f.Note
+}
+
+// draw draws the rows of the input, and returns the position of the cursor in them.
+func (f *Field) draw(w int, look *look.Look, focused bool) (rows []string, x, y int) {
+	switch input := f.Input.(type) {
+	case *field.Area:
+		rows, x, y = input.Draw(w)
+	case *field.Field:
+		if focused {
+			row, x := input.DrawIn(w, look)
+			return []string{row}, x, 0
+		}
+		row, _ := input.Draw(w)
+		rows = []string{row}
+	case *Choice:
+		rows, x = []string{text.Fit(input.draw(), w)}, 1
+	}
+	for i := range rows {
+		rows[i] = look.Text.Text(rows[i])
+	}
+	return rows, x, y
+}
+
+// A Choice has one of several fixed values. Space and the arrow keys change it.
+type Choice struct {
+	Values []string
+	Folds  bool // hides the fields below it while it has its first value
+	at     int
+}
+
+// The values of a yes-or-no field.
+const (
+	No  = "[ ] no"
+	Yes = "[x] yes"
+)
+
+func NewYesNo() *Choice { return &Choice{Values: []string{No, Yes}} }
+
+func (c *Choice) Text() string     { return c.Values[c.at] }
+func (c *Choice) Set(value string) { c.at = slices.Index(c.Values, value) }
+func (c *Choice) Paste(string)     {}
+
+func (c *Choice) Type(k tea.KeyPressMsg) {
+	n := len(c.Values)
+	switch {
+	case k.Code == tea.KeyLeft:
+		c.at = (c.at + n - 1) % n
+	case k.Text == " " || k.Code == tea.KeyRight:
+		c.at = (c.at + 1) % n
+	}
+}
+
+// draw returns the value, with arrows if it is not a switch.
+func (c *Choice) draw() string {
+	if len(c.Values) > 2 {
+		return "< " + c.Text() + " >"
+	}
+	return c.Text()
+}
