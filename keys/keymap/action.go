@@ -8,11 +8,6 @@ type Action string
 const (
 	Prefix Action = "prefix"
 
-	ViewSessions  Action = "view.sessions"
-	ViewProcesses Action = "view.processes"
-	ViewHistory   Action = "view.history"
-	ViewFiles     Action = "view.files"
-
 	FocusLeft     Action = "focus.left"
 	FocusDown     Action = "focus.down"
 	FocusUp       Action = "focus.up"
@@ -114,32 +109,6 @@ const (
 	ScrollCopyLine      Action = "scroll.copyline"
 	ScrollSave          Action = "scroll.save"
 
-	ProcessNew       Action = "process.new"
-	ProcessStart     Action = "process.start"
-	ProcessFold      Action = "process.fold"
-	ProcessRestart   Action = "process.restart"
-	ProcessStop      Action = "process.stop"
-	ProcessKill      Action = "process.kill"
-	ProcessSignal    Action = "process.signal"
-	ProcessKeepAlive Action = "process.keepalive"
-	ProcessFleet     Action = "process.fleet"
-	ProcessGroup     Action = "process.group"
-	ProcessSort      Action = "process.sort"
-	ProcessReverse   Action = "process.reverse"
-	ProcessDelete    Action = "process.delete"
-	ProcessDeleteAll Action = "process.delete_all"
-	ProcessCharts    Action = "process.charts"
-	ProcessLogs      Action = "process.logs"
-	ProcessSearch    Action = "process.search"
-
-	ProcessSortState    Action = "process.sortstate"
-	ProcessSortName     Action = "process.sortname"
-	ProcessSortPID      Action = "process.sortpid"
-	ProcessSortCPU      Action = "process.sortcpu"
-	ProcessSortMemory   Action = "process.sortmemory"
-	ProcessSortUp       Action = "process.sortup"
-	ProcessSortRestarts Action = "process.sortrestarts"
-
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"
 	LogTimes    Action = "log.times"
@@ -153,64 +122,10 @@ const (
 	LogSave     Action = "log.save"
 	LogLeave    Action = "log.leave"
 
-	HistoryRun      Action = "history.run"
-	HistoryCopy     Action = "history.copy"
-	HistoryDelete   Action = "history.delete"
-	HistoryStats    Action = "history.stats"
-	HistoryNext     Action = "history.next"
-	HistoryPrevious Action = "history.previous"
-	HistorySave     Action = "history.save"
-	HistoryLoad     Action = "history.load"
-	HistoryHere     Action = "history.here"
-	HistorySession  Action = "history.session"
-	HistoryFailed   Action = "history.failed"
-	HistoryWho      Action = "history.who"
-	HistoryToday    Action = "history.today"
-	HistoryUnique   Action = "history.unique"
-	HistoryFleet    Action = "history.fleet"
-	HistoryPick     Action = "history.pick"
-	HistoryLeave    Action = "history.leave"
-	HistoryOlder    Action = "history.older"
-	HistoryNewer    Action = "history.newer"
-
-	FilesUp       Action = "files.up"
-	FilesInto     Action = "files.into"
-	FilesEdit     Action = "files.edit"
-	FilesTerminal Action = "files.terminal"
-	FilesOpenWith Action = "files.openwith"
-	FilesExtract  Action = "files.extract"
-	FilesPack     Action = "files.pack"
-	FilesTrash    Action = "files.trash"
-	FilesTab      Action = "files.tab"
-	FilesTabClose Action = "files.tabclose"
-	FilesTabNext  Action = "files.tabnext"
-	FilesTabBack  Action = "files.tabprevious"
-	FilesRename   Action = "files.rename"
-	FilesCopy     Action = "files.copy"
-	FilesMove     Action = "files.move"
-	FilesDelete   Action = "files.delete"
-	FilesHidden   Action = "files.hidden"
-	FilesSearch   Action = "files.search"
-	FilesFind     Action = "files.find"
-	FilesSort     Action = "files.sort"
-	FilesReverse  Action = "files.reverse"
-	FilesUndo     Action = "files.undo"
-	FilesNew      Action = "files.new"
-	FilesGoTo     Action = "files.goto"
-	FilesHome     Action = "files.home"
-	FilesBack     Action = "files.back"
-	FilesMarks    Action = "files.bookmarks"
-	FilesKeep     Action = "files.bookmark"
-	FilesRun      Action = "files.run"
-	FilesPath     Action = "files.path"
-	FilesMarkAll  Action = "files.markall"
-	FilesErase    Action = "files.erase"
-	FilesReload   Action = "files.reload"
-
-	FilesSortName      Action = "files.sortname"
-	FilesSortSize      Action = "files.sortsize"
-	FilesSortTime      Action = "files.sorttime"
-	FilesSortExtension Action = "files.sortextension"
+	HistoryPick  Action = "history.pick"
+	HistoryLeave Action = "history.leave"
+	HistoryOlder Action = "history.older"
+	HistoryNewer Action = "history.newer"
 
 	PreviewDown     Action = "preview.down"
 	PreviewUp       Action = "preview.up"
@@ -278,64 +193,64 @@ const (
 type Scope string
 
 const (
-	ScopeGlobal    Scope = "global"    // everywhere, including terminals
-	ScopePrefix    Scope = "prefix"    // the key after the prefix
-	ScopeTerminal  Scope = "terminal"  // a live terminal: keys go to its program
-	ScopeList      Scope = "list"      // every pane with a list
-	ScopeSessions  Scope = "sessions"  // the list of sessions
-	ScopeProcesses Scope = "processes" // the table of processes
-	ScopeHistory   Scope = "history"   // the list of commands
-	ScopeFiles     Scope = "files"     // the list of files
-	ScopeScroll    Scope = "scroll"    // scroll and copy mode
-	ScopeLog       Scope = "log"       // the log of a process
-	ScopePreview   Scope = "preview"   // the preview of a file
-	ScopeHelp      Scope = "help"      // the overlay of keys
-	ScopeDialog    Scope = "dialog"    // a question with two buttons
-	ScopeRequest   Scope = "request"   // an agent's request
-	ScopeInbox     Scope = "inbox"     // the inbox
-	ScopePrompt    Scope = "prompt"    // a line of text being typed
-	ScopePicker    Scope = "picker"    // a list narrowed by typing
-	ScopeForm      Scope = "form"      // several lines of text
-	ScopeRecall    Scope = "recall"    // the line to search the history
+	ScopeGlobal   Scope = "global"   // everywhere, including terminals
+	ScopePrefix   Scope = "prefix"   // the key after the prefix
+	ScopeTerminal Scope = "terminal" // a live terminal: keys go to its program
+	ScopeList     Scope = "list"     // every pane with a list
+	ScopeScroll   Scope = "scroll"   // scroll and copy mode
+	ScopeLog      Scope = "log"      // the log of a process
+	ScopePreview  Scope = "preview"  // the preview of a file
+	ScopeHelp     Scope = "help"     // the overlay of keys
+	ScopeDialog   Scope = "dialog"   // a question with two buttons
+	ScopeRequest  Scope = "request"  // an agent's request
+	ScopeInbox    Scope = "inbox"    // the inbox
+	ScopePrompt   Scope = "prompt"   // a line of text being typed
+	ScopePicker   Scope = "picker"   // a list narrowed by typing
+	ScopeForm     Scope = "form"     // several lines of text
+	ScopeRecall   Scope = "recall"   // the line to search the history
 )
 
 // Title returns the scope's heading in help.
-func (s Scope) Title() string { return cmp.Or(scopeTitles()[s], string(s)) }
+func (s Scope) Title() string { return cmp.Or(s.findTitle(), string(s)) }
+
+// findTitle returns the title of a known scope.
+func (s Scope) findTitle() string {
+	for _, v := range Views() {
+		if v.Scope == s {
+			return v.Name
+		}
+	}
+	return scopeTitles()[s]
+}
 
 func scopeTitles() map[Scope]string {
 	return map[Scope]string{
-		ScopeGlobal:    "Everywhere",
-		ScopePrefix:    "After the prefix",
-		ScopeTerminal:  "Terminal",
-		ScopeList:      "Lists",
-		ScopeSessions:  "Sessions",
-		ScopeProcesses: "Processes",
-		ScopeHistory:   "History",
-		ScopeFiles:     "Files",
-		ScopeScroll:    "Scroll mode",
-		ScopeLog:       "Log",
-		ScopePreview:   "Preview",
-		ScopeHelp:      "Help",
-		ScopeDialog:    "Question",
-		ScopeRequest:   "Request of an agent",
-		ScopeInbox:     "Inbox",
-		ScopePrompt:    "Prompt",
-		ScopePicker:    "Palette",
-		ScopeForm:      "Form",
-		ScopeRecall:    "Search of the history",
+		ScopeGlobal:   "Everywhere",
+		ScopePrefix:   "After the prefix",
+		ScopeTerminal: "Terminal",
+		ScopeList:     "Lists",
+		ScopeScroll:   "Scroll mode",
+		ScopeLog:      "Log",
+		ScopePreview:  "Preview",
+		ScopeHelp:     "Help",
+		ScopeDialog:   "Question",
+		ScopeRequest:  "Request of an agent",
+		ScopeInbox:    "Inbox",
+		ScopePrompt:   "Prompt",
+		ScopePicker:   "Palette",
+		ScopeForm:     "Form",
+		ScopeRecall:   "Search of the history",
 	}
 }
 
 // Chains lists the scopes looked up together, from the focused pane outward. A key may have only
 // one meaning per chain.
 func Chains() [][]Scope {
-	return [][]Scope{
-		{ScopePrefix},
-		{ScopeTerminal, ScopeGlobal},
-		{ScopeSessions, ScopeList, ScopeGlobal},
-		{ScopeProcesses, ScopeList, ScopeGlobal},
-		{ScopeHistory, ScopeList, ScopeGlobal},
-		{ScopeFiles, ScopeList, ScopeGlobal},
+	chains := [][]Scope{{ScopePrefix}, {ScopeTerminal, ScopeGlobal}}
+	for _, v := range Views() {
+		chains = append(chains, []Scope{v.Scope, ScopeList, ScopeGlobal})
+	}
+	return append(chains, [][]Scope{
 		{ScopeScroll, ScopeGlobal},
 		{ScopeLog, ScopeGlobal},
 		{ScopePreview, ScopeGlobal},
@@ -347,5 +262,5 @@ func Chains() [][]Scope {
 		{ScopeDialog},
 		{ScopeForm},
 		{ScopeRecall, ScopeGlobal},
-	}
+	}...)
 }

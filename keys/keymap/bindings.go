@@ -108,13 +108,14 @@ func (b Bindings) WithoutDirect() Bindings {
 
 func newBindings(definitions []Definition) (Bindings, error) {
 	b := Bindings{definitions: definitions, keys: map[Action][]binding{}, lookup: map[scopedChord]Action{}}
+	chains := Chains()
 	for _, d := range definitions {
 		for _, name := range d.Keys {
 			bound, err := parseBinding(name, d.Scope)
 			if err != nil {
 				return Bindings{}, fmt.Errorf("bind %s: %w", d.Action, err)
 			}
-			if err := b.add(d.Action, bound); err != nil {
+			if err := b.add(d.Action, bound, chains); err != nil {
 				return Bindings{}, err
 			}
 		}
@@ -145,12 +146,12 @@ func parseBinding(name string, home Scope) (binding, error) {
 	return binding{scope, k}, nil
 }
 
-func (s Scope) isKnown() bool { return scopeTitles()[s] != "" }
+func (s Scope) isKnown() bool { return s.findTitle() != "" }
 
-// add binds a key, unless it has another meaning in a chain of the scope.
-func (b Bindings) add(action Action, bound binding) error {
+// add binds a key, unless it has another meaning in one of chains.
+func (b Bindings) add(action Action, bound binding, chains [][]Scope) error {
 	c := bound.key.Chord()
-	for _, chain := range Chains() {
+	for _, chain := range chains {
 		if !slices.Contains(chain, bound.scope) {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -48,8 +49,7 @@ func (b Bindings) keysOutside(action Action, preset []string) (names []string) {
 // tmuxKeys returns tmux's keys, as far as they differ from the catalogue. None of them is taken
 // from programs.
 func tmuxKeys() map[Action][]string {
-	return map[Action][]string{
-		ViewSessions: keyList("1"), ViewProcesses: keyList("2"), ViewHistory: keyList("3"), ViewFiles: keyList("4"),
+	table := map[Action][]string{
 		FocusLeft: keyList("left"), FocusDown: keyList("down"), FocusUp: keyList("up"), FocusRight: keyList("right"),
 		SessionLast:   keyList("l"),
 		FocusList:     keyList("s", "w"),
@@ -63,6 +63,10 @@ func tmuxKeys() map[Action][]string {
 		ResizeUp:      keyList("ctrl+up", "alt+up", "K"),
 		ResizeRight:   keyList("ctrl+right", "alt+right", "L"),
 	}
+	for i, v := range Views() {
+		table[v.Action] = keyList(strconv.Itoa(i + 1))
+	}
+	return table
 }
 
 // zellijKeys returns zellij's direct keys and, after its own leader ctrl+g, the letters of its pane
