@@ -7,8 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/files/transfers"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 )
@@ -17,7 +17,7 @@ import (
 type actions struct {
 	env       panes.Env
 	folder    *folder
-	transfers *transfers
+	transfers *transfers.Queue
 	programs  *programs
 }
 
@@ -41,37 +41,32 @@ func (a *actions) askNew() tea.Cmd {
 		// For a/b/c, the new entry in this folder is a.
 		first, _, _ := strings.Cut(strings.Trim(name, "/"), "/")
 		show := a.folder.selectName(first)
-		return tea.Batch(show, panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (undo, error) {
+		return tea.Batch(show, panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 			if strings.HasSuffix(name, "/") {
-				return undoOfNew(path), e.MakeFolder(ctx, path)
+				return path, e.MakeFolder(ctx, path)
 			}
-			return undoOfNew(path), e.WriteFile(ctx, path, []byte{}, true)
-		}, func(back undo, err error) tea.Cmd {
-			a.folder.noteChange()
+			return path, e.WriteFile(ctx, path, []byte{}, true)
+		}, func(path string, err error) tea.Cmd {
+			a.folder.NoteChange()
 			if err != nil {
 				return a.env.Say(panes.ErrorText(err), true)
 			}
-			a.transfers.pushUndo(back)
+			a.transfers.RecordNew(path)
 			return nil
 		}))
 	}))
 	return nil
 }
 
-// undoOfNew returns the undo of a new file.
-func undoOfNew(path string) undo {
-	return undo{description: "new " + text.FileName(filepath.Base(path)), steps: []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsFor([]string{path})}}}
-}
-
 // trashFiles moves files to the trash.
 func (a *actions) trashFiles(targets []string) tea.Cmd {
-	a.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsFor(targets)})
+	a.transfers.Trash(targets)
 	return nil
 }
 
 // askErase asks before deleting files for good.
 func (a *actions) askErase(targets []string) tea.Cmd {
-	a.transfers.askDelete("Delete "+nameFiles(targets)+" permanently?", targets, targets)
+	a.transfers.AskDelete("Delete "+transfers.NameFiles(targets)+" permanently?", targets, targets)
 	return nil
 }
 
@@ -95,8 +90,8 @@ func (a *actions) askTransfer(kind string) func([]string) tea.Cmd {
 		if len(targets) == 1 && filepath.Dir(targets[0]) == a.folder.path {
 			text += filepath.Base(targets[0])
 		}
-		return a.folder.askPath(verb+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
-			a.transfers.enqueueTo(kind, targets, to)
+		return a.folder.askPath(verb+transfers.NameFiles(targets)+" to", text, func(to string) tea.Cmd {
+			a.transfers.AddTo(kind, targets, to)
 			return nil
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/panes/files/transfers"
 )
 
 // archiveExtensions returns the extensions of supported archives, longest first.
@@ -29,7 +30,7 @@ func archiveStem(name string) (stem string, ok bool) {
 func (a *actions) askExtract(targets []string) tea.Cmd {
 	for _, path := range targets {
 		if _, ok := archiveStem(filepath.Base(path)); !ok {
-			return a.env.Say("unpack "+nameFiles([]string{path})+": its name is not that of a zip, tar, tar.gz, tar.bz2, gz or bz2 file", true)
+			return a.env.Say("unpack "+transfers.NameFiles([]string{path})+": its name is not that of a zip, tar, tar.gz, tar.bz2, gz or bz2 file", true)
 		}
 	}
 	text := withSlash(a.folder.path)
@@ -37,7 +38,7 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 		stem, _ := archiveStem(filepath.Base(targets[0]))
 		text += stem
 	}
-	return a.folder.askPath("Unpack "+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
+	return a.folder.askPath("Unpack "+transfers.NameFiles(targets)+" to", text, func(to string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferExtract}
 		for _, path := range targets {
 			item := api.FileMove{Path: path, To: filepath.Clean(to)}
@@ -47,7 +48,7 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 			}
 			in.Items = append(in.Items, item)
 		}
-		a.transfers.enqueueTransfer(in)
+		a.transfers.Add(in)
 		return nil
 	})
 }
@@ -62,12 +63,12 @@ func (a *actions) askPack(targets []string) tea.Cmd {
 		name = "files"
 	}
 	text := withSlash(a.folder.path) + name + ".tar.gz"
-	return a.folder.askPath("Pack "+nameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
+	return a.folder.askPath("Pack "+transfers.NameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferPack}
 		for _, path := range targets {
 			in.Items = append(in.Items, api.FileMove{Path: path, To: filepath.Clean(to)})
 		}
-		a.transfers.enqueueTransfer(in)
+		a.transfers.Add(in)
 		return nil
 	})
 }

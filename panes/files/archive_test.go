@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 )
 
@@ -20,12 +22,26 @@ func acceptPrompt(t *testing.T, f *Pane, e *fakeEnv) api.FilesTransferInput {
 		t.Fatalf("shown is %T, said %q", e.Shown, e.Said)
 	}
 	runAll(p.Do(e, keymap.Accept))
-	if len(f.transfers.waiting) != 1 {
-		t.Fatalf("%d transfers wait", len(f.transfers.waiting))
-	}
-	in := f.transfers.waiting[0].in
-	f.transfers.waiting = nil
-	return in
+	return startedTransfer(f, e)
+}
+
+// A transferEngine records the last transfer and starts none.
+type transferEngine struct {
+	panes.Engine
+	asked api.FilesTransferInput
+}
+
+func (e *transferEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	e.asked = in
+	return api.FilesTransferOutput{}, context.Canceled
+}
+
+// startedTransfer returns the input of the next transfer; the zero value if none waits.
+func startedTransfer(f *Pane, e *fakeEnv) api.FilesTransferInput {
+	engine := &transferEngine{}
+	e.API = engine
+	runAll(f.transfers.StartNext())
+	return engine.asked
 }
 
 func TestExtractSuggestsFolderNamedAfterArchive(t *testing.T) {
@@ -57,29 +73,6 @@ func TestPackPutsTargetsIntoOneArchive(t *testing.T) {
 	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
 		t.Error(diff)
 	}
-	done := []api.FileMoved{{Path: "/home/d/a", To: "/home/d/d.tar.gz"}}
-	f.transfers.handleJob(&transfer{in: want}, api.FileJob{State: api.JobDone, Handled: 1, Done: done}, nil)
-	if !strings.Contains(e.Said, "packed 2 items into d.tar.gz") {
-		t.Errorf("said %q", e.Said)
-	}
-	if u := f.transfers.undos[0]; u.steps[0].Kind != api.TransferTrash || u.steps[0].Items[0].Path != "/home/d/d.tar.gz" || u.description != "d.tar.gz" {
-		t.Errorf("its undo is %+v", u)
-	}
-}
-
-func TestExtractAsksBeforeUnpackingLargeArchive(t *testing.T) {
-	f, e := newShownPane("/d")
-	in := api.FilesTransferInput{Kind: api.TransferExtract, Items: []api.FileMove{{Path: "/d/a.zip", To: "/d/a"}, {Path: "/d/b.zip", To: "/d/b"}}}
-	job := api.FileJob{State: api.JobFailed, Handled: 1, Large: true, Error: "extract /d/b.zip: it unpacks to more than 1024 MB"}
-	f.transfers.handleJob(&transfer{in: in}, job, nil)
-	q, ok := e.Shown.(*dialog.Question)
-	if !ok || !strings.Contains(q.Title, "b.zip") {
-		t.Fatalf("shown is %+v", e.Shown)
-	}
-	runAll(q.Do(e, keymap.Accept))
-	if w := f.transfers.waiting; len(w) != 1 || !w[0].in.Large || len(w[0].in.Items) != 1 || w[0].in.Items[0].To != "/d/b" {
-		t.Errorf("enqueued %+v, want the rest of the transfer", w)
-	}
 }
 
 func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
@@ -99,18 +92,17 @@ func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
 	}
 	runAll(u.Do(e, keymap.Accept))
 	want := api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/t/files/a (2)", To: "/home/ann/src/a"}}}
-	if diff := cmp.Diff(want, f.transfers.waiting[0].in); diff != "" {
+	if diff := cmp.Diff(want, startedTransfer(f, e)); diff != "" {
 		t.Error(diff)
 	}
-	f.transfers.waiting = nil
 	u = f.trash.picker(all, now)
 	u.List.Select(emptyTrash)
 	runAll(u.Do(e, keymap.Accept))
-	if len(f.transfers.waiting) != 0 {
-		t.Error("emptied without a question")
+	if in := startedTransfer(f, e); in.Kind != "" {
+		t.Errorf("emptied without a question: %+v", in)
 	}
 	runAll(e.Shown.(*dialog.Question).Do(e, keymap.Accept))
-	if in := f.transfers.waiting[0].in; in.Kind != api.TransferDelete || len(in.Items) != 2 {
+	if in := startedTransfer(f, e); in.Kind != api.TransferDelete || len(in.Items) != 2 {
 		t.Errorf("emptied with %+v", in)
 	}
 	u.List.Select(1)

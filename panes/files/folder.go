@@ -285,8 +285,8 @@ func (f *folder) pauseListing(d time.Duration) tea.Cmd {
 	})
 }
 
-// noteChange lists the folder at once, because the change was made here.
-func (f *folder) noteChange() {
+// NoteChange lists the folder at once, because the change was made here.
+func (f *folder) NoteChange() {
 	if v := f.visit; v != nil {
 		v.stale, v.askGit = true, true
 		if v.paused {
@@ -333,12 +333,19 @@ func (f *folder) selectName(name string) tea.Cmd {
 	return f.applyOrder()
 }
 
-// selectPath moves the cursor to a file if it is in the folder.
-func (f *folder) selectPath(path string) tea.Cmd {
+// SelectPath moves the cursor to a file if it is in the folder.
+func (f *folder) SelectPath(path string) tea.Cmd {
 	if path == "" || filepath.Dir(path) != f.path {
 		return nil
 	}
 	return f.selectName(filepath.Base(path))
+}
+
+// SetMark marks a path or unmarks it.
+func (f *folder) SetMark(path string, on bool) {
+	if f.list.Marks[path] != on {
+		f.list.Marks.Toggle(path)
+	}
 }
 
 // markEntry toggles the mark of the current entry and moves to the next.

@@ -60,7 +60,7 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FilesMove:     on(f.act.askTransfer(api.TransferMove)),
 		keymap.FilesDelete:   on(f.act.trashFiles),
 		keymap.FilesErase:    on(f.act.askErase),
-		keymap.FilesUndo:     f.transfers.undoLast,
+		keymap.FilesUndo:     f.transfers.UndoLast,
 		keymap.FilesGoTo:     f.folder.askFolder,
 		keymap.FilesMarks:    f.bookmarks.show,
 		keymap.FilesKeep:     f.bookmarks.toggleCurrent,

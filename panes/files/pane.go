@@ -11,6 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/files/entries"
+	"tandem/panes/files/transfers"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/list"
 	"tandem/panes/preview"
@@ -31,7 +32,7 @@ type Pane struct {
 	tabs      tabs
 	viewer    viewer
 	finder    *fileFinder // the last search; nil if none
-	transfers transfers
+	transfers *transfers.Queue
 	programs  programs
 	act       actions
 	trash     trash
@@ -49,10 +50,10 @@ func New(env panes.Env) *Pane {
 	f.folder = folder{env: env, list: entries.List{Marks: entries.Marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
 	f.above.folder = &f.folder
 	f.tabs.env, f.tabs.folder = env, &f.folder
-	f.transfers = transfers{env: env, marks: f.folder.list.Marks, results: &f.folder}
+	f.transfers = transfers.New(env, &f.folder)
 	f.programs = programs{env, &f.folder}
-	f.act = actions{env, &f.folder, &f.transfers, &f.programs}
-	f.trash = trash{env, &f.transfers}
+	f.act = actions{env, &f.folder, f.transfers, &f.programs}
+	f.trash = trash{env, f.transfers}
 	f.bookmarks = bookmarks{env, &f.folder}
 	f.keys = f.makeActions()
 	return f
@@ -107,16 +108,16 @@ func (f *Pane) ShowEngineLog() {
 
 // Fetch requests whatever the view needs now.
 func (f *Pane) Fetch() tea.Cmd {
-	transfers := f.transfers.startNext()
+	started := f.transfers.StartNext()
 	if f.env.News().Connected {
-		transfers = tea.Batch(transfers, f.tabs.fetch())
+		started = tea.Batch(started, f.tabs.fetch())
 	}
 	// The tabs of the last start may have arrived.
 	if f.shown && f.folder.path == "" {
 		f.showFirst()
 	}
 	if !f.shown || f.h == 0 || !f.env.News().Connected {
-		return transfers
+		return started
 	}
 	if f.snapshots != f.env.News().Snapshots { // another engine: requests to the previous one are lost
 		f.snapshots = f.env.News().Snapshots
@@ -127,7 +128,7 @@ func (f *Pane) Fetch() tea.Cmd {
 	if f.finder != nil && f.env.Shows(f.finder) {
 		found = f.finder.fetch()
 	}
-	return tea.Batch(transfers, found, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
+	return tea.Batch(started, found, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
 }
 
 // fetchAbove lists the folder above if it is visible.
@@ -232,8 +233,7 @@ func (f *Pane) showFound(path string, line int64, match *regexp.Regexp) {
 // they are the hardest to redo.
 func (f *Pane) cancelOrClear() tea.Cmd {
 	switch {
-	case f.transfers.running != nil:
-		f.transfers.cancelRunning()
+	case f.transfers.CancelRunning():
 	case f.folder.order.Filter != "":
 		f.folder.order.Filter = ""
 		return f.folder.applyOrder()

@@ -170,7 +170,7 @@ func displayPath(path, home string) string {
 // Note describes what is running and how much is shown.
 func (f *Pane) Note() (string, look.Ink) {
 	var notes []string
-	if note := f.transfers.progressNote(); note != "" {
+	if note := f.transfers.Progress(); note != "" {
 		notes = append(notes, note)
 	}
 	if search := f.viewer.search; search.stop != nil {

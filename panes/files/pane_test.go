@@ -195,58 +195,6 @@ func TestShellWordHasVisibleCharacters(t *testing.T) {
 	})
 }
 
-func TestUndoRevertsCycleOfRenames(t *testing.T) {
-	var ts transfers
-	ts.pushUndo(newUndo(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
-	want := []api.FilesTransferInput{
-		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
-		{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/trash/files/a", To: "/a"}}},
-	}
-	if diff := cmp.Diff(want, ts.undos[0].steps); diff != "" {
-		t.Error(diff)
-	}
-	ts.pushUndo(newUndo(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
-	ts.pushUndo(newUndo(api.TransferCopy, nil))
-	if len(ts.undos) != 1 {
-		t.Error("an operation without an undo was recorded")
-	}
-}
-
-func TestUndosAreBounded(t *testing.T) {
-	var ts transfers
-	sized := func(what string, n int) undo {
-		return undo{description: what, steps: []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
-	}
-	for range maxUndos + 5 {
-		ts.pushUndo(sized("a", 1))
-	}
-	if len(ts.undos) != maxUndos {
-		t.Errorf("%d undos recorded", len(ts.undos))
-	}
-	ts.pushUndo(sized("large", maxUndoItems+1))
-	if len(ts.undos) != 1 || ts.undos[0].description != "large" {
-		t.Errorf("after a large one %d undos remain", len(ts.undos))
-	}
-	ts.pushUndo(sized("b", 1))
-	if len(ts.undos) != 1 || ts.undos[0].description != "b" {
-		t.Errorf("after the next one %d undos remain", len(ts.undos))
-	}
-}
-
-func TestFailureTextNamesAction(t *testing.T) {
-	item := api.FileMove{Path: "/d/a", To: "/d/b"}
-	for kind, want := range map[string]string{
-		api.TransferMove: "rename a", api.TransferTrash: "move a to the trash", api.TransferDelete: "delete a",
-		api.TransferCopy: "copy a", api.TransferExtract: "unpack a",
-	} {
-		tr := &transfer{in: api.FilesTransferInput{Kind: kind, Items: []api.FileMove{item}}}
-		tr.job.Error = kind + " /d/a: permission denied"
-		if got := tr.failureText(); got != want+": permission denied" {
-			t.Errorf("%s: %q", kind, got)
-		}
-	}
-}
-
 func TestOrderedRenamesReachTheirNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")

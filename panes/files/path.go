@@ -45,6 +45,8 @@ func (f *folder) goBack() {
 	}
 }
 
+func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
+
 // A pathPrompt asks for a path on the engine's file system and completes it.
 type pathPrompt struct {
 	*dialog.Prompt

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/files/transfers"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 )
@@ -92,7 +93,7 @@ type program struct {
 // errors are visible.
 func (p *programs) askOpenWith(targets []string) tea.Cmd {
 	found := programsFor(targets, p.env.Settings().OpenWith, os.Getenv, exec.LookPath)
-	u := &dialog.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "open" }}
+	u := &dialog.Picker{Title: "Open " + transfers.NameFiles(targets) + " with", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "open" }}
 	choices := make([]list.Choice, len(found))
 	for i, one := range found {
 		choices[i] = list.Choice{Text: one.name, Detail: one.detail, Number: i}

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files/transfers"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 )
@@ -32,7 +33,7 @@ func (a *actions) askRename(targets []string) tea.Cmd {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		a.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
+		a.transfers.Add(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
 		return a.folder.selectName(name)
 	})
 	p.Check = func(text string) error { return a.checkNewName(text, escaped) }
@@ -185,11 +186,11 @@ func (a *actions) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 		return text.Clip(text.FileName(relativeTo(a.folder.path, []string{path})[0]), 34)
 	}
 	a.env.Ask(&dialog.Question{
-		Title: "Rename " + countItems(len(items)) + "?",
+		Title: "Rename " + transfers.CountItems(len(items)) + "?",
 		Lines: text.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",
 		No:    no,
-		Then:  a.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),
+		Then:  a.transfers.AddCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),
 	})
 	return nil
 }

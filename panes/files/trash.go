@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/units"
 	"tandem/panes"
+	"tandem/panes/files/transfers"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
@@ -22,7 +23,7 @@ const emptyTrash = -1
 // trash lists deleted files.
 type trash struct {
 	env       panes.Env
-	transfers *transfers
+	transfers *transfers.Queue
 }
 
 // show lists the trash, to restore or delete files.
@@ -47,7 +48,7 @@ func (t *trash) picker(all []api.TrashedFile, now time.Time) *dialog.Picker {
 	for i := range all {
 		choices = append(choices, t.choice(&all[i], i, now))
 	}
-	choices = append(choices, list.Choice{Text: "Empty the trash", Detail: countItems(len(all)), Number: emptyTrash, Extra: true})
+	choices = append(choices, list.Choice{Text: "Empty the trash", Detail: transfers.CountItems(len(all)), Number: emptyTrash, Extra: true})
 	u.List.Set(choices)
 	u.Verb = func(c list.Choice) string {
 		if c.Number == emptyTrash {
@@ -65,7 +66,7 @@ func (t *trash) picker(all []api.TrashedFile, now time.Time) *dialog.Picker {
 			return t.env.Say("restore "+nameOfTrashed(&all[c.Number])+": its original folder is unknown; move it from "+text.FileName(all[c.Number].Path), true)
 		default:
 			one := all[c.Number]
-			t.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
+			t.transfers.Add(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
 		}
 		return nil
 	}
@@ -105,5 +106,5 @@ func (t *trash) askDelete(title string, all []api.TrashedFile) {
 	for i := range all {
 		paths[i], names[i] = all[i].Path, originalPath(&all[i])
 	}
-	t.transfers.askDelete(title, paths, names)
+	t.transfers.AskDelete(title, paths, names)
 }

@@ -209,12 +209,16 @@ var layers = map[string]layer{
 		"a pane like panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/files/entries", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"panes", "panes/files/entries", "panes/files/transfers", "panes/files/transfers", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/files/entries": {
 		[]string{"engine/api", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"sorting and drawing the entries of a folder does not depend on how they are read",
+	},
+	"panes/files/transfers": {
+		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/units", "keys/keymap", "panes/kit/text"},
+		"following and undoing transfers does not depend on the view of a folder",
 	},
 	"panes/preview": {
 		[]string{"panes/kit/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units", "panes/kit/look", "panes/kit/text"},

@@ -1,4 +1,4 @@
-package files
+package transfers
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tandem/engine/units"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/files/entries"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 )
@@ -25,22 +24,34 @@ import (
 // need the user's answer, and the end may push an undo. Only one transfer runs at a time, and none
 // starts while a question about conflicts is open: the answer must match what the user saw.
 
-// transfers are copies, moves and deletions: the running one, waiting ones, and those to undo.
-type transfers struct {
-	env     panes.Env
-	marks   entries.Marks // without the files transferred
-	results place
+// A Queue holds copies, moves and deletions: the running one, waiting ones, and those to undo.
+type Queue struct {
+	env     Env
+	place   Place
 	running *transfer
-	waiting []queuedTransfer
+	waiting []*transfer
 	asking  dialog.Overlay // the question about conflicts
 	undos   []undo
 }
 
-// A place shows the results of transfers.
-type place interface {
-	noteChange()                    // lists the files again
-	selectPath(path string) tea.Cmd // moves the cursor to a file, if it is there
+// An Env is the dashboard as the transfers see it.
+type Env interface {
+	panes.Caller
+	panes.Dialogs
+	Bindings() keymap.Bindings
+	Say(text string, bad bool) tea.Cmd
+	ClearNote()
 }
+
+// A Place shows the results of transfers.
+type Place interface {
+	NoteChange()                    // lists the files again
+	SelectPath(path string) tea.Cmd // moves the cursor to a file, if it is there
+	SetMark(path string, on bool)
+}
+
+// New returns an empty queue.
+func New(env Env, place Place) *Queue { return &Queue{env: env, place: place} }
 
 // A transfer is an operation on files by the engine.
 type transfer struct {
@@ -49,12 +60,7 @@ type transfer struct {
 	job     api.FileJob
 	stop    context.CancelFunc // cancels starting it
 	undoing *undo              // remaining steps if it is part of an undo
-}
-
-// A queuedTransfer waits for others to end. begin starts it, or finds what is in its way, in the
-// background.
-type queuedTransfer struct {
-	*transfer
+	// begin starts it, or finds what is in its way. It runs in the background.
 	begin func(context.Context, panes.Engine) (transferStart, error)
 }
 
@@ -65,20 +71,20 @@ type transferStart struct {
 	facts []string // descriptions of conflicts
 }
 
-// progressNote describes the progress of the running transfer; "" if there is none.
-func (ts *transfers) progressNote() string {
-	t := ts.running
+// Progress describes the progress of the running transfer; "" if there is none.
+func (q *Queue) Progress() string {
+	t := q.running
 	if t == nil {
 		return ""
 	}
-	stop := ts.env.Bindings().WithKey(", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
+	stop := q.env.Bindings().WithKey(", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
 	status := ""
 	if t.undoing != nil {
 		status = "undoing: "
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return status + "checking " + countItems(n) + stop
+		return status + "checking " + CountItems(n) + stop
 	}
 	status += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting", api.TransferExtract: "unpacking", api.TransferPack: "packing"}[t.in.Kind]
@@ -92,7 +98,7 @@ func (ts *transfers) progressNote() string {
 	case n > 1:
 		status += " " + progressBar(int64(t.job.Handled), int64(n))
 	}
-	if waiting := len(ts.waiting); waiting > 0 {
+	if waiting := len(q.waiting); waiting > 0 {
 		status += ", then " + text.Itoa(waiting) + " more"
 	}
 	return status + stop
@@ -106,102 +112,107 @@ func progressBar(done, all int64) string {
 	return bar.ViewAs(float64(percent/10)/10) + " " + text.Itoa(percent) + "%"
 }
 
-// newQueued returns a transfer ready to start.
-func newQueued(in api.FilesTransferInput, back *undo) queuedTransfer {
-	return queuedTransfer{&transfer{in: in, undoing: back}, func(ctx context.Context, e panes.Engine) (transferStart, error) {
+// Trash moves files to the trash.
+func (q *Queue) Trash(paths []string) {
+	q.Add(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsFor(paths)})
+}
+
+// newTransfer returns a transfer ready to start.
+func newTransfer(in api.FilesTransferInput, back *undo) *transfer {
+	return &transfer{in: in, undoing: back, begin: func(ctx context.Context, e panes.Engine) (transferStart, error) {
 		return startTransfer(ctx, e, in)
 	}}
 }
 
-// enqueueTransfer adds a transfer to the queue.
-func (ts *transfers) enqueueTransfer(in api.FilesTransferInput) {
-	ts.waiting = append(ts.waiting, newQueued(in, nil))
+// Add adds a transfer to the queue.
+func (q *Queue) Add(in api.FilesTransferInput) {
+	q.waiting = append(q.waiting, newTransfer(in, nil))
 }
 
-// enqueueFirst puts a transfer at the head of the queue.
-func (ts *transfers) enqueueFirst(in api.FilesTransferInput, back *undo) {
-	ts.waiting = slices.Insert(ts.waiting, 0, newQueued(in, back))
+// addFirst puts a transfer at the head of the queue.
+func (q *Queue) addFirst(in api.FilesTransferInput, back *undo) {
+	q.waiting = slices.Insert(q.waiting, 0, newTransfer(in, back))
 }
 
-// enqueueCmd returns a command to enqueue a transfer, for the answer to a question.
-func (ts *transfers) enqueueCmd(in api.FilesTransferInput) tea.Cmd {
+// AddCmd returns a command to enqueue a transfer, for the answer to a question.
+func (q *Queue) AddCmd(in api.FilesTransferInput) tea.Cmd {
 	return panes.Result(func() tea.Cmd {
-		ts.enqueueTransfer(in)
+		q.Add(in)
 		return nil
 	}).Cmd
 }
 
-// startNext starts the next transfer. Only one runs at a time, and none while a conflict is being
+// StartNext starts the next transfer. Only one runs at a time, and none while a conflict is being
 // resolved.
-func (ts *transfers) startNext() tea.Cmd {
-	if ts.asking != nil && ts.env.Shows(ts.asking) || ts.running != nil || len(ts.waiting) == 0 {
+func (q *Queue) StartNext() tea.Cmd {
+	if q.asking != nil && q.env.Shows(q.asking) || q.running != nil || len(q.waiting) == 0 {
 		return nil
 	}
-	t := ts.waiting[0]
-	ts.waiting = ts.waiting[1:]
-	ts.running = t.transfer
-	ts.env.ClearNote() // progress uses the same place
-	ctx, cancel := context.WithCancel(ts.env.Context())
+	t := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.running = t
+	q.env.ClearNote() // progress uses the same place
+	ctx, cancel := context.WithCancel(q.env.Context())
 	t.stop = cancel
-	return panes.Ask(ctx, ts.env, t.begin, func(b transferStart, err error) tea.Cmd {
+	return panes.Ask(ctx, q.env, t.begin, func(b transferStart, err error) tea.Cmd {
 		cancel()
-		return ts.handleStart(t.transfer, b, err)
+		return q.handleStart(t, b, err)
 	})
 }
 
-func (ts *transfers) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
+func (q *Queue) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
 	if err != nil {
-		ts.running = nil
-		ts.pushUndo(t.remainingUndo())
+		q.running = nil
+		q.pushUndo(t.remainingUndo())
 		if errors.Is(err, context.Canceled) {
-			return ts.env.Say("cancelled", false)
+			return q.env.Say("cancelled", false)
 		}
-		return ts.env.Say(panes.ErrorText(err), true)
+		return q.env.Say(panes.ErrorText(err), true)
 	}
 	t.in = b.in
 	if len(b.out.Conflicts) > 0 {
-		ts.running = nil
-		ts.askConflict(t, b)
+		q.running = nil
+		q.askConflict(t, b)
 		return nil
 	}
 	// The marks have served their purpose.
 	for _, item := range t.in.Items {
-		delete(ts.marks, item.Path)
+		q.place.SetMark(item.Path, false)
 	}
 	t.id = b.out.Job
-	return ts.pollJob(t, 30)
+	return q.pollJob(t, 30)
 }
 
 // pollJob asks for the progress of a transfer.
-func (ts *transfers) pollJob(t *transfer, waitMS int) tea.Cmd {
-	return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (api.FileJob, error) {
+func (q *Queue) pollJob(t *transfer, waitMS int) tea.Cmd {
+	return panes.Ask(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (api.FileJob, error) {
 		return e.TransferJob(ctx, t.id, waitMS)
-	}, func(job api.FileJob, err error) tea.Cmd { return ts.handleJob(t, job, err) })
+	}, func(job api.FileJob, err error) tea.Cmd { return q.handleJob(t, job, err) })
 }
 
-func (ts *transfers) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
+func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	if err == nil {
 		if t.job = job; job.State == api.JobRunning {
-			return ts.pollJob(t, 250)
+			return q.pollJob(t, 250)
 		}
 	}
-	ts.running = nil
-	ts.results.noteChange()
+	q.running = nil
+	q.place.NoteChange()
 	switch {
 	case errors.Is(err, api.CodeNotFound):
-		return ts.env.Say("the engine was restarted; the transfer was interrupted", true)
+		return q.env.Say("the engine was restarted; the transfer was interrupted", true)
 	case err != nil:
-		return ts.env.Say(panes.ErrorText(err), true)
+		return q.env.Say(panes.ErrorText(err), true)
 	case t.undoing != nil:
-		return ts.continueUndo(t)
+		return q.continueUndo(t)
 	}
 	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // mark the rest for another try
 		for _, item := range t.in.Items[min(job.Handled, n):] {
-			ts.marks[item.Path] = true
+			q.place.SetMark(item.Path, true)
 		}
 	}
-	ts.pushUndo(newUndo(t.in.Kind, job.Done))
-	return ts.reportResult(t)
+	q.pushUndo(newUndo(t.in.Kind, job.Done))
+	return q.reportResult(t)
 }
 
 // failureText returns the action that failed, and why. It drops whole paths from an item's error,
@@ -221,7 +232,7 @@ func (t *transfer) failureText() string {
 
 // describeItem names the action on an item, as in "move a.txt to the trash".
 func (t *transfer) describeItem(item api.FileMove) string {
-	name := nameFiles([]string{item.Path})
+	name := NameFiles([]string{item.Path})
 	switch kind := t.in.Kind; {
 	case kind == api.TransferMove && filepath.Dir(item.Path) == filepath.Dir(item.To):
 		return "rename " + name
@@ -235,16 +246,16 @@ func (t *transfer) describeItem(item api.FileMove) string {
 }
 
 // reportResult shows the result of a transfer.
-func (ts *transfers) reportResult(t *transfer) tea.Cmd {
+func (q *Queue) reportResult(t *transfer) tea.Cmd {
 	paths := originalPaths(t.job.Done)
 	done := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
 		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind]
 	if isRename(t.in.Kind, t.job.Done) {
 		done = "renamed "
 	}
-	done += nameFiles(paths)
+	done += NameFiles(paths)
 	if t.in.Kind == api.TransferPack && len(paths) > 0 {
-		done = "packed " + countItems(len(t.in.Items)) + " into " + nameFiles([]string{t.job.Done[0].To})
+		done = "packed " + CountItems(len(t.in.Items)) + " into " + NameFiles([]string{t.job.Done[0].To})
 	}
 	if len(paths) == 0 {
 		done = "nothing was changed"
@@ -253,20 +264,20 @@ func (ts *transfers) reportResult(t *transfer) tea.Cmd {
 		done += ", skipped " + text.Itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete && t.in.Kind != api.TransferRestore {
-		done += ts.env.Bindings().WithKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
+		done += q.env.Bindings().WithKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.Large:
-		ts.askLarge(t)
+		q.askLarge(t)
 		return nil
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return ts.env.Say(t.failureText()+"; before that "+done, true)
+		return q.env.Say(t.failureText()+"; before that "+done, true)
 	case t.job.State == api.JobFailed:
-		return ts.env.Say(t.failureText(), true)
+		return q.env.Say(t.failureText(), true)
 	case t.job.State == api.JobCancelled:
-		return ts.env.Say("cancelled; "+done, true)
+		return q.env.Say("cancelled; "+done, true)
 	}
-	return ts.env.Say(done, false)
+	return q.env.Say(done, false)
 }
 
 // isRename reports whether a transfer only changed names.
@@ -274,61 +285,42 @@ func isRename(kind string, done []api.FileMoved) bool {
 	return kind == api.TransferMove && !slices.ContainsFunc(done, func(d api.FileMoved) bool { return filepath.Dir(d.Path) != filepath.Dir(d.To) })
 }
 
-// cancelRunning cancels the running transfer, after a question if it has started.
-func (ts *transfers) cancelRunning() {
-	t := ts.running
+// CancelRunning cancels the running transfer, after a question if it has started. It reports whether
+// there is one.
+func (q *Queue) CancelRunning() bool {
+	t := q.running
+	if t == nil {
+		return false
+	}
 	// Nothing has changed yet, so there is nothing to ask.
 	if t.id == "" {
 		t.stop()
-		return
+		return true
 	}
 	rest := "Finished items stay; the rest is left alone."
 	if t.undoing != nil {
-		rest = "What was undone stays undone" + ts.env.Bindings().WithKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
+		rest = "What was undone stays undone" + q.env.Bindings().WithKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
-	ts.env.Ask(&dialog.Question{
+	q.env.Ask(&dialog.Question{
 		Title: "Cancel the transfer?",
 		Lines: []string{rest},
 		Yes:   "cancel it",
 		No:    "go on",
-		Then:  panes.Do(ts.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) }),
+		Then:  panes.Do(q.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) }),
 	})
+	return true
 }
 
-// askLarge asks whether to unpack an archive much larger than its file.
-func (ts *transfers) askLarge(t *transfer) {
-	in := t.in
-	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
-	ts.env.Ask(&dialog.Question{
-		Title: "Unpack " + nameFiles([]string{in.Items[0].Path}) + " all the same?",
-		Lines: append(text.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
-		Yes:   "unpack it",
-		Then:  ts.enqueueCmd(in),
-	})
-}
-
-// askDelete asks before deleting files for good. names are the paths the user knows them by.
-func (ts *transfers) askDelete(title string, paths, names []string) {
-	ts.env.Ask(&dialog.Question{
-		Title: title,
-		Lines: append(text.Some(names, 10, func(path string) string { return text.Clip(text.FileName(filepath.Base(path)), 60) }),
-			"This cannot be undone."),
-		Yes:  "delete",
-		No:   "keep",
-		Then: ts.enqueueCmd(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}),
-	})
-}
-
-// nameFiles names one file, or the number of several.
-func nameFiles(paths []string) string {
+// NameFiles names one file, or the number of several.
+func NameFiles(paths []string) string {
 	if len(paths) == 1 {
 		return text.Clip(text.FileName(filepath.Base(paths[0])), 40)
 	}
-	return countItems(len(paths))
+	return CountItems(len(paths))
 }
 
-// countItems returns a number of files and folders in words.
-func countItems(n int) string { return text.Count(n, "item") }
+// CountItems returns a number of files and folders in words.
+func CountItems(n int) string { return text.Count(n, "item") }
 
 // itemsFor returns items without a destination.
 func itemsFor(paths []string) []api.FileMove {
@@ -339,12 +331,10 @@ func itemsFor(paths []string) []api.FileMove {
 	return items
 }
 
-func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
-
-// enqueueTo enqueues a transfer to a path, first checking whether that is a folder.
-func (ts *transfers) enqueueTo(kind string, targets []string, to string) {
-	asked := api.FilesTransferInput{Kind: kind, Items: itemsFor(targets)}
-	ts.waiting = append(ts.waiting, queuedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) (transferStart, error) {
+// AddTo enqueues a transfer to a path, first checking whether that is a folder.
+func (q *Queue) AddTo(kind string, targets []string, to string) {
+	in := api.FilesTransferInput{Kind: kind, Items: itemsFor(targets)}
+	q.waiting = append(q.waiting, &transfer{in: in, begin: func(ctx context.Context, e panes.Engine) (transferStart, error) {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {
@@ -353,13 +343,11 @@ func (ts *transfers) enqueueTo(kind string, targets []string, to string) {
 				into = to != targets[0]
 			}
 		}
-		in := api.FilesTransferInput{Kind: kind}
-		for _, path := range targets {
-			item := api.FileMove{Path: path, To: to}
-			if into {
-				item.To = filepath.Join(to, filepath.Base(path))
+		in.Items = slices.Clone(in.Items)
+		for i, path := range targets {
+			if in.Items[i].To = to; into {
+				in.Items[i].To = filepath.Join(to, filepath.Base(path))
 			}
-			in.Items = append(in.Items, item)
 		}
 		return startTransfer(ctx, e, in)
 	}})

@@ -1,12 +1,14 @@
-package files
+package transfers
 
 import (
+	"path/filepath"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes/kit/text"
 )
 
 // A change is undone by ordinary transfers: copies go to the trash, moved files go back, and
@@ -37,20 +39,27 @@ func (u undo) countFiles() (n int) {
 }
 
 // pushUndo records a change to undo.
-func (ts *transfers) pushUndo(u undo) {
+func (q *Queue) pushUndo(u undo) {
 	if u.countFiles() == 0 {
 		return
 	}
-	ts.undos = append(ts.undos, u)
+	q.undos = append(q.undos, u)
 	items := 0
 	// Counted from the newest, so that the oldest are dropped.
-	for i := len(ts.undos) - 1; i >= 0; i-- {
-		items += ts.undos[i].countFiles()
-		if i < len(ts.undos)-1 && items > maxUndoItems || len(ts.undos)-i > maxUndos {
-			ts.undos = slices.Clone(ts.undos[i+1:])
+	for i := len(q.undos) - 1; i >= 0; i-- {
+		items += q.undos[i].countFiles()
+		if i < len(q.undos)-1 && items > maxUndoItems || len(q.undos)-i > maxUndos {
+			q.undos = slices.Clone(q.undos[i+1:])
 			return
 		}
 	}
+}
+
+// RecordNew records a new file, so that it can be undone.
+func (q *Queue) RecordNew(path string) {
+	q.pushUndo(undo{description: "new " + text.FileName(filepath.Base(path)), steps: []api.FilesTransferInput{
+		{Kind: api.TransferTrash, Items: itemsFor([]string{path})},
+	}})
 }
 
 // remainingUndo returns the rest of an undo interrupted by the end of a transfer.
@@ -69,20 +78,20 @@ func (t *transfer) remainingUndo() (u undo) {
 }
 
 // continueUndo starts the next step of an undo, or reports its result.
-func (ts *transfers) continueUndo(t *transfer) tea.Cmd {
+func (q *Queue) continueUndo(t *transfer) tea.Cmd {
 	left := t.remainingUndo()
 	switch {
 	case t.job.State == api.JobFailed:
-		ts.pushUndo(left)
-		return ts.env.Say(t.failureText(), true)
+		q.pushUndo(left)
+		return q.env.Say(t.failureText(), true)
 	case t.job.State == api.JobCancelled && left.countFiles() > 0:
-		ts.pushUndo(left)
-		return ts.env.Say("cancelled"+ts.env.Bindings().WithKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
+		q.pushUndo(left)
+		return q.env.Say("cancelled"+q.env.Bindings().WithKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
 	case len(left.steps) > 0:
-		ts.applyUndo(left)
+		q.applyUndo(left)
 		return nil
 	}
-	return tea.Batch(ts.results.selectPath(left.selectPath), ts.env.Say("undone: "+left.description, false))
+	return tea.Batch(q.place.SelectPath(left.selectPath), q.env.Say("undone: "+left.description, false))
 }
 
 // newUndo returns the undo of a transfer. New files go first, to make way for the replaced ones.
@@ -116,11 +125,11 @@ func newUndo(kind string, done []api.FileMoved) (u undo) {
 	if len(replaced) > 0 {
 		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
 	}
-	switch u.description = kind + " of " + nameFiles(paths); {
+	switch u.description = kind + " of " + NameFiles(paths); {
 	case isRename(kind, done):
-		u.description = "rename of " + nameFiles(paths)
+		u.description = "rename of " + NameFiles(paths)
 	case kind == api.TransferExtract || kind == api.TransferPack:
-		u.description = nameFiles([]string{done[0].To})
+		u.description = NameFiles([]string{done[0].To})
 	}
 	return u
 }
@@ -138,22 +147,22 @@ func originalPaths(done []api.FileMoved) (paths []string) {
 	return paths
 }
 
-// undoLast reverts the last change.
-func (ts *transfers) undoLast() tea.Cmd {
+// UndoLast reverts the last change.
+func (q *Queue) UndoLast() tea.Cmd {
 	switch {
-	case ts.running != nil || len(ts.waiting) > 0:
-		return ts.env.Say("another transfer is in progress"+ts.env.Bindings().WithKey("; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
-	case len(ts.undos) == 0:
-		return ts.env.Say("nothing to undo", false)
+	case q.running != nil || len(q.waiting) > 0:
+		return q.env.Say("another transfer is in progress"+q.env.Bindings().WithKey("; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
+	case len(q.undos) == 0:
+		return q.env.Say("nothing to undo", false)
 	}
-	last := len(ts.undos) - 1
-	u := ts.undos[last]
-	ts.undos = ts.undos[:last]
-	ts.applyUndo(u)
+	last := len(q.undos) - 1
+	u := q.undos[last]
+	q.undos = q.undos[:last]
+	q.applyUndo(u)
 	return nil
 }
 
 // applyUndo starts or continues an undo.
-func (ts *transfers) applyUndo(u undo) {
-	ts.enqueueFirst(u.steps[0], &undo{u.description, u.selectPath, u.steps[1:]})
+func (q *Queue) applyUndo(u undo) {
+	q.addFirst(u.steps[0], &undo{u.description, u.selectPath, u.steps[1:]})
 }

@@ -1,4 +1,4 @@
-package files
+package transfers
 
 import (
 	"context"
@@ -82,15 +82,15 @@ func describeFile(f api.FileInfo) string {
 }
 
 // askConflict asks how to handle files in the way of a transfer.
-func (ts *transfers) askConflict(t *transfer, b transferStart) {
-	title := nameFiles(b.out.Conflicts) + " already exists"
+func (q *Queue) askConflict(t *transfer, b transferStart) {
+	title := NameFiles(b.out.Conflicts) + " already exists"
 	if n := len(b.out.Conflicts); n > 1 {
 		title = text.Itoa(n) + " of these already exist"
 	}
 	reply := func(key, does, policy string) dialog.Reply {
 		return dialog.Reply{Key: key, Does: does, Then: func() tea.Cmd {
 			t.in.Conflict = policy
-			ts.enqueueFirst(t.in, t.undoing)
+			q.addFirst(t.in, t.undoing)
 			return nil
 		}}
 	}
@@ -100,13 +100,37 @@ func (ts *transfers) askConflict(t *transfer, b transferStart) {
 	if targetsItself(t.in.Items) {
 		lines, replies = []string{"A file cannot replace itself."}, slices.Delete(replies, 1, 2)
 	}
-	q := &dialog.Question{Title: title, Lines: lines, Replies: replies, Cancelled: func() { ts.pushUndo(t.remainingUndo()) }}
-	ts.asking = q
-	ts.env.Ask(q)
+	question := &dialog.Question{Title: title, Lines: lines, Replies: replies, Cancelled: func() { q.pushUndo(t.remainingUndo()) }}
+	q.asking = question
+	q.env.Ask(question)
 }
 
 // targetsItself reports whether a file would be copied onto itself, only useful to make a second
 // copy.
 func targetsItself(items []api.FileMove) bool {
 	return slices.ContainsFunc(items, func(item api.FileMove) bool { return item.Path == item.To })
+}
+
+// askLarge asks whether to unpack an archive much larger than its file.
+func (q *Queue) askLarge(t *transfer) {
+	in := t.in
+	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
+	q.env.Ask(&dialog.Question{
+		Title: "Unpack " + NameFiles([]string{in.Items[0].Path}) + " all the same?",
+		Lines: append(text.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
+		Yes:   "unpack it",
+		Then:  q.AddCmd(in),
+	})
+}
+
+// AskDelete asks before deleting files for good. names are the paths the user knows them by.
+func (q *Queue) AskDelete(title string, paths, names []string) {
+	q.env.Ask(&dialog.Question{
+		Title: title,
+		Lines: append(text.Some(names, 10, func(path string) string { return text.Clip(text.FileName(filepath.Base(path)), 60) }),
+			"This cannot be undone."),
+		Yes:  "delete",
+		No:   "keep",
+		Then: q.AddCmd(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}),
+	})
 }
