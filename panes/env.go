@@ -61,8 +61,8 @@ type Reporter interface {
 
 // Dialogs are shown one at a time.
 type Dialogs interface {
-	Ask(dialog.Overlay) // opens a dialog
-	Shows(dialog.Overlay) bool
+	Ask(dialog.Overlay)        // opens a dialog
+	Shows(dialog.Overlay) bool // reports whether this dialog is open; of nil, whether none is
 }
 
 // Folders are on the dashboard's machine.

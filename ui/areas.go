@@ -53,8 +53,8 @@ func computeAreas(w, h int, tips, zoomed bool) (a areas) {
 // relayout divides the screen and resizes every view.
 func (m *model) relayout() {
 	m.frame.redraw()
-	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.sessions.zoomed && m.sessions.shown && m.sessions.tabs.Current != nil)
-	m.sessions.tight = m.areas.tight
+	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.view == viewSessions && m.sessions.IsZoomed())
+	m.sessions.SetTight(m.areas.tight)
 	for _, p := range m.allViews() {
 		p.Resize(m.areas.body.W, m.areas.body.H)
 	}
@@ -63,12 +63,12 @@ func (m *model) relayout() {
 // showTerminal focuses the pane used last.
 func (m *model) showTerminal() {
 	m.switchView(viewSessions)
-	m.sessions.focusTerminal()
+	m.sessions.FocusTerminal()
 	m.relayout()
 }
 
 // isTight reports whether the focused pane, or the session list in its place, is all that
 // fits. Only the Sessions view can be shown this way.
 func (m *model) isTight() bool {
-	return m.areas.tight && m.sessions.shown && m.sessions.tabs.Current != nil
+	return m.areas.tight && m.view == viewSessions && m.sessions.CurrentPane() != nil
 }

@@ -94,7 +94,7 @@ func TestHiddenPasswordPromptIsReportedAndMarkedUntilSeen(t *testing.T) {
 	d.pressKeys("ctrl+b", "n")
 	d.waitText("away-screen")
 	d.waitNoText("1 waiting")
-	if d.m.sessions.list.NeedsInput(away.process.ID) {
+	if d.m.sessions.List.NeedsInput(away.process.ID) {
 		t.Error("the mark stays")
 	}
 }

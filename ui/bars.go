@@ -82,7 +82,7 @@ func (c barCount) cells() int { return text.Width(c.text) }
 // and waiting agents, then failures, then whatever runs.
 func (m *model) listCounts() (counts []barCount) {
 	running, failed, waiting := m.countProcesses()
-	agents := &m.sessions.list.Agents.Count
+	agents := &m.sessions.List.Agents.Count
 	g, style := &m.theme.look.Glyphs, &m.theme.look
 	text, bad := machines.Summary(&m.news, m.areas.w < minNamedBar)
 	if bad {
@@ -123,12 +123,12 @@ func (m *model) countProcesses() (running, failed, waiting int) {
 	for i := range m.news.Processes {
 		p := &m.news.Processes[i]
 		switch {
-		case p.Failed() && !m.sessions.list.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
+		case p.Failed() && !m.sessions.List.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
 			failed++
 		case !m.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
-			if p.Terminal != nil && !states.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.NeedsInput(p.ID)) {
+			if p.Terminal != nil && !states.AgentTells(p) && (p.Terminal.Rang || m.sessions.List.NeedsInput(p.ID)) {
 				waiting++
 			}
 		}
@@ -210,12 +210,12 @@ const keptHints = 2
 // before everything else.
 func (m *model) statusNote() (string, look.Ink) {
 	switch {
-	case m.sessions.isOpen && !m.news.Connected:
+	case m.sessions.IsOpen() && !m.news.Connected:
 		problem := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
 			problem = "cannot reach the engine, trying again: " + text.Clean(panes.ErrorText(m.news.Err))
 		}
-		if n := m.sessions.attachments.countQueued(); n > 0 {
+		if n := m.sessions.Attachments.CountQueued(); n > 0 {
 			problem = fmt.Sprintf("%s %d keys queued", problem, n)
 		}
 		if len(m.input.pending) > 0 {

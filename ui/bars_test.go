@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/text"
+	"tandem/panes/sessions"
 	"tandem/themes"
 )
 
@@ -16,7 +17,7 @@ import (
 // more it has a failed process and requests, too.
 func countingModel(w int, more bool) *model {
 	m := &model{areas: areas{w: w}}
-	m.sessions = newSessionsView(m.env)
+	m.sessions = sessions.New(m.env)
 	m.theme.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
@@ -67,7 +68,7 @@ func TestTopBarFillsRowAndClicksHitViews(t *testing.T) {
 	e.addSession("second", "two$ ")
 	for _, w := range []int{60, 70, 79, 80, 81, 82, 100, 140} {
 		d := drive(t, e, w, 24)
-		d.waitUntil("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.sessions.tabs.Current != nil })
+		d.waitUntil("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.sessions.Tabs.Current != nil })
 		bar, _, _ := strings.Cut(d.screenText(), "\n")
 		if text.Width(bar) != w || !strings.Contains(bar, "1") {
 			t.Errorf("at %d columns it is %d wide: %q", w, text.Width(bar), bar)
@@ -96,7 +97,7 @@ func TestEmptyDashboardShowsNextSessionThatStarts(t *testing.T) {
 		other.waitText("No session is running")
 		other.waitNoText("enter open")
 		other.waitNoText("x kill")
-		one.waitUntil("nothing is shown", func() bool { return one.m.sessions.tabs.Current == nil })
+		one.waitUntil("nothing is shown", func() bool { return one.m.sessions.Tabs.Current == nil })
 		if size[0] >= minScreenWidth {
 			one.waitText("n new shell")
 		}
@@ -105,7 +106,7 @@ func TestEmptyDashboardShowsNextSessionThatStarts(t *testing.T) {
 		}
 		other.pressKeys("ctrl+b", "c")
 		other.waitStarted(3)
-		one.waitUntil("it is shown", func() bool { return one.m.sessions.focusedPane() != nil && strings.Contains(one.screenText(), "$ ") })
+		one.waitUntil("it is shown", func() bool { return one.m.sessions.FocusedPane() != nil && strings.Contains(one.screenText(), "$ ") })
 		one.pressKeys("'ls")
 		one.waitTyped(one.nthSession(2), "ls")
 	}
@@ -118,10 +119,10 @@ func TestEmptyDashboardKeepsViewWhenSessionStarts(t *testing.T) {
 	d.waitText("one$ ")
 	d.pressKeys("alt+2")
 	first.exitWith(api.StateStopped, nil)
-	d.waitUntil("nothing is left", func() bool { return d.m.sessions.tabs.Current == nil })
+	d.waitUntil("nothing is left", func() bool { return d.m.sessions.Tabs.Current == nil })
 	other := drive(t, e, 120, 36)
 	other.waitStarted(2)
-	d.waitUntil("it is there", func() bool { return d.m.sessions.tabs.Current != nil })
+	d.waitUntil("it is there", func() bool { return d.m.sessions.Tabs.Current != nil })
 	if d.m.view != viewProcesses {
 		t.Errorf("it shows %s", d.m.view)
 	}
@@ -135,7 +136,7 @@ func TestListFilterIsShownWhereverTheKeyboardIs(t *testing.T) {
 		d := drive(t, e, size[0], size[1])
 		d.waitText("one$ ")
 		d.pressKeys("ctrl+b", "s", "/", "'zzz", "enter", "tab")
-		if d.m.sessions.focusedPane() == nil {
+		if d.m.sessions.FocusedPane() == nil {
 			t.Fatal("the terminal has not the keyboard")
 		}
 		d.waitText("/zzz")

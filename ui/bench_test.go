@@ -10,9 +10,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/panes"
 	"tandem/panes/kit/graphics"
+	"tandem/panes/sessions/layout"
 	"tandem/ui/conn"
-	"tandem/ui/layout"
 	"tandem/ui/screen"
 )
 
@@ -22,26 +23,19 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{Settings: defaultSettings()}.withDefaults(), l, &screen.Input{})
-	m.areas.w, m.areas.h, m.sessions.isOpen, m.news.Connected = 200, 60, true, true
-	var leaves []*layout.Node
+	// The links of sessions' panes wait for an engine that never connects.
+	m.news = panes.News{Connected: true, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: layout.ShareUnit / 2},
+		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {Name: "session0"}, {Name: "session2"},
+		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {Name: "session1"}, {Name: "session3"},
+	}}}}}
 	for i := range 4 {
-		s := e.addSession(fmt.Sprint("session", i))
-		m.news.Processes = append(m.news.Processes, s.process)
-		p := m.sessions.tabs.New(s.process.ID)
-		if i == 0 {
-			g := layout.NewTab(p)
-			m.sessions.tabs.All, m.sessions.tabs.Current = append(m.sessions.tabs.All, g), g
-			leaves = append(leaves, g.Root)
-			continue
-		}
-		m.sessions.attachments.cancels[p] = func() {}
-		root, leaf := leaves[(i-1)/2].SplitLeaf(layout.Axis(i%2), p)
-		m.sessions.tabs.Current.Root = root
-		leaves = append(leaves, leaf)
+		m.news.Processes = append(m.news.Processes, e.addSession(fmt.Sprint("session", i)).process)
 	}
-	m.sessions.attachments.cancels[leaves[0].Pane] = func() {}
-	m.relayout()
-	m.sessions.refreshList()
+	m.setSize(200, 60)
+	m.notifyViews(&panes.News{})
+	m.fetchViews()
+	leaves := m.sessions.Tabs.Current.Root.Leaves(nil)
 	for _, leaf := range leaves {
 		leaf.Pane.Feed.Receive(api.Output{Frame: colourfulFrame(0, 60, true)})
 	}
@@ -120,7 +114,7 @@ func BenchmarkViewEverythingChanged(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		for _, l := range m.sessions.visibleLeaves() {
+		for _, l := range m.sessions.Tabs.Current.Root.Leaves(nil) {
 			l.Pane.Feed.Receive(api.Output{Frame: colourfulFrame(i, 60, false)})
 		}
 		m.syncNews()

@@ -37,7 +37,7 @@ func TestQueuedStartIsNotSentOnceCancelled(t *testing.T) {
 	d.pressKeys("ctrl+b", "%", "ctrl+b", "\"")
 	<-late.asked
 	d.pressKeys("ctrl+b", "x", "y")
-	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.WaitingIDs()) == 1 })
+	d.waitUntil("it is called off", func() bool { return d.countStarting() == 1 })
 	close(late.answer)
 	d.waitShape("(a|(b/(c|bash-4)))")
 	d.waitStarted(4)
@@ -49,7 +49,7 @@ func TestCancelledStartDoesNotBlockLaterOnes(t *testing.T) {
 	d.pressKeys("ctrl+b", "%")
 	<-late.asked
 	d.pressKeys("ctrl+b", "x", "y")
-	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.WaitingIDs()) == 0 })
+	d.waitUntil("it is called off", func() bool { return d.countStarting() == 0 })
 	d.m.link.SetEngine(d.engine)
 	d.pressKeys("ctrl+b", "%")
 	d.waitShape("(a|(b/(c|bash-4)))")
@@ -78,7 +78,7 @@ func TestCancelledStartIsEndedBeforeItRuns(t *testing.T) {
 	late := delayStarts(d)
 	d.pressKeys("ctrl+b", "%")
 	<-late.asked
-	id := d.m.sessions.launcher.starter.WaitingIDs()[0]
+	id := late.id
 	d.engine.announceStarting("slow", id)
 	d.pressKeys("ctrl+b", "x", "y")
 	d.waitUntil("it has ended", func() bool {
@@ -100,7 +100,7 @@ func TestCancellingStartKeepsSessionsOfOtherClients(t *testing.T) {
 		return ok
 	})
 	d.pressKeys("ctrl+b", "x", "y")
-	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.WaitingIDs()) == 0 })
+	d.waitUntil("it is called off", func() bool { return d.countStarting() == 0 })
 	close(late.answer)
 	d.waitUntil("the session that was called off has ended", func() bool {
 		p, ok := d.findProcess("bash-5")

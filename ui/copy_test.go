@@ -88,7 +88,7 @@ func TestEscapeLeavesOneModeAtATime(t *testing.T) {
 	d.pressKeys("g", "v", "'2")
 	d.waitText("2 · line 1/")
 	d.pressKeys("esc", "esc")
-	if !d.m.sessions.focusedPane().Scroll.Active() || d.m.sessions.focusedPane().Scroll.HasSelection() {
+	if !d.m.sessions.FocusedPane().Scroll.Active() || d.m.sessions.FocusedPane().Scroll.HasSelection() {
 		t.Fatal("escape left too much or too little")
 	}
 	d.pressKeys("esc")
@@ -196,8 +196,8 @@ func TestMouseDragCopiesSelection(t *testing.T) {
 	s := e.addSession("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)
 	d.waitText("four")
-	p := d.m.sessions.focusedPane()
-	y := d.paneArea(d.m.sessions.tabs.Current.Focus).Y
+	p := d.m.sessions.FocusedPane()
+	y := d.paneArea(d.m.sessions.Tabs.Current.Focus).Y
 	d.dragMouse(4, y, 3, y+1, 0)
 	d.waitUntil("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
 	if p.Scroll.Active() {
@@ -218,7 +218,7 @@ func TestProgramKeepsMouseUnlessShiftIsHeld(t *testing.T) {
 	s.mouse = keys.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.waitText("four")
-	y := d.paneArea(d.m.sessions.tabs.Current.Focus).Y
+	y := d.paneArea(d.m.sessions.Tabs.Current.Focus).Y
 	d.dragMouse(4, y, 3, y+1, 0)
 	d.waitUntil("the program gets the mouse", func() bool {
 		s.mu.Lock()
@@ -240,7 +240,7 @@ func TestProgramKeepsMouseUnlessShiftIsHeld(t *testing.T) {
 func TestDragBeyondEdgeKeepsScrolling(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		d, _ := openScrollMode(t, 80, 24)
-		y := d.paneArea(d.m.sessions.tabs.Current.Focus).Y
+		y := d.paneArea(d.m.sessions.Tabs.Current.Focus).Y
 		d.sendMouse(keys.Mouse{X: 3, Y: y + 4, Button: keys.ButtonLeft})
 		d.sendMouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 		d.waitText("line 470/")
@@ -392,7 +392,7 @@ func TestOnlyFocusedProgramSetsClipboard(t *testing.T) {
 
 func TestLatestCopyWinsOverSlowerOne(t *testing.T) {
 	d, _ := openScrollMode(t, 80, 24)
-	p := d.m.sessions.focusedPane()
+	p := d.m.sessions.FocusedPane()
 	slow := p.Copy(api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
 	d.pressKeys("Y")
 	late := slow()

@@ -87,11 +87,11 @@ func TestSplitsGoBesideOrBelowAndTakeFocus(t *testing.T) {
 	d.waitTyped(d.nthSession(2), "c")
 	d.waitTyped(d.nthSession(1), "b")
 	d.waitTyped(first, "a\x02")
-	if got := len(d.m.sessions.tabs.Current.Root.Leaves(nil)); got != 3 {
+	if got := len(d.m.sessions.Tabs.Current.Root.Leaves(nil)); got != 3 {
 		t.Errorf("%d panes", got)
 	}
 	d.pressKeys("alt+left")
-	if d.m.sessions.focusedPane() != nil {
+	if d.m.sessions.FocusedPane() != nil {
 		t.Error("left of the leftmost pane is not the list")
 	}
 }
@@ -147,7 +147,7 @@ func TestFailedSessionStaysUntilHidden(t *testing.T) {
 func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	e := newFakeEngine()
 	var names []string
-	for i := range maxIdleTabs + 3 {
+	for i := range 6 { // more than stay attached while hidden
 		names = append(names, fmt.Sprint("failed-", i))
 		e.addSession(names[i], fmt.Sprint("text ", i))
 	}
@@ -157,7 +157,7 @@ func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	for i := range names {
 		d.waitText(fmt.Sprint("text ", i))
 		d.nthSession(i).exitWith(api.StateFailed, &code)
-		d.waitUntil("the pane knows", func() bool { return d.m.sessions.focusedPane().FinalState() != nil })
+		d.waitUntil("the pane knows", func() bool { return d.m.sessions.FocusedPane().FinalState() != nil })
 		d.pressKeys("ctrl+b", "n")
 	}
 	d.waitText("the last one")
@@ -338,7 +338,7 @@ func TestFailedStartReportsErrorAndLeavesNoPane(t *testing.T) {
 	e.mu.Unlock()
 	d.pressKeys("ctrl+b", "%")
 	d.waitText("no more PTYs")
-	if got := len(d.m.sessions.tabs.Current.Root.Leaves(nil)); got != 1 {
+	if got := len(d.m.sessions.Tabs.Current.Root.Leaves(nil)); got != 1 {
 		t.Errorf("%d panes are left", got)
 	}
 }
@@ -364,7 +364,7 @@ func TestTooSmallTerminalShowsErrorAndRecovers(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 10, 3)
-	d.waitUntil("news", func() bool { return d.m.sessions.isOpen })
+	d.waitUntil("news", func() bool { return d.m.sessions.IsOpen() })
 	if got := d.screenText(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
 		t.Errorf("at 10×3:\n%s", got)
 	}
@@ -452,15 +452,15 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	if len(mice) != 2 || mice[0].X != 4 || mice[0].Y != 2 || mice[1].Kind != keys.MouseUp {
 		t.Errorf("the program got %+v", mice)
 	}
-	before := d.m.sessions.tabs.Current.Root.BorderCell()
+	before := d.m.sessions.Tabs.Current.Root.BorderCell()
 	d.sendMouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.sendMouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.sendMouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if got := d.m.sessions.tabs.Current.Root.BorderCell(); got != before-10 {
+	if got := d.m.sessions.Tabs.Current.Root.BorderCell(); got != before-10 {
 		t.Errorf("the border is at %d, dragged from %d", got, before)
 	}
 	d.click(5, 1+2)
-	if d.m.sessions.tabs.Current.Focus.Pane.ID != d.nthSession(1).process.ID {
+	if d.m.sessions.Tabs.Current.Focus.Pane.ID != d.nthSession(1).process.ID {
 		t.Error("a click on the list's second row does not focus its session")
 	}
 	d.click(25, 0)
@@ -559,12 +559,12 @@ func TestRestartedSessionReusesPaneOfFailedRun(t *testing.T) {
 	status := 1
 	s.exitWith(api.StateFailed, &status)
 	d.waitText("exit")
-	d.waitUntil("it has ended", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.FinalState() != nil })
+	d.waitUntil("it has ended", func() bool { return d.m.sessions.Tabs.Current.Focus.Pane.FinalState() != nil })
 	s.update(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.waitUntil("it runs again", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.FinalState() == nil })
+	d.waitUntil("it runs again", func() bool { return d.m.sessions.Tabs.Current.Focus.Pane.FinalState() == nil })
 	d.pressKeys("'typed")
 	d.waitTyped(s, "typed")
 }
@@ -624,10 +624,12 @@ func TestClosePaneFromListClosesSelectedSession(t *testing.T) {
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "%")
 	d.waitStarted(2)
-	d.waitUntil("two panes are shown", func() bool { return len(d.m.sessions.visibleLeaves()) == 2 })
+	d.waitUntil("two panes are shown", func() bool { return len(d.m.sessions.Tabs.Current.Root.Leaves(nil)) == 2 })
 	d.pressKeys("ctrl+b", "s", "g", "ctrl+b", "w")
-	d.waitUntil("each has a tab", func() bool { return len(d.m.sessions.visibleLeaves()) == 1 && len(d.m.sessions.tabs.All) == 2 })
-	if id := d.m.sessions.tabs.Current.Focus.Pane.ID; id == d.nthSession(0).process.ID {
+	d.waitUntil("each has a tab", func() bool {
+		return len(d.m.sessions.Tabs.Current.Root.Leaves(nil)) == 1 && len(d.m.sessions.Tabs.All) == 2
+	})
+	if id := d.m.sessions.Tabs.Current.Focus.Pane.ID; id == d.nthSession(0).process.ID {
 		t.Error("the other pane was closed")
 	}
 	d.pressKeys("ctrl+b", "w")

@@ -28,8 +28,6 @@ func (o *overlay) Close() { o.open = nil }
 
 func (o *overlay) Shows(d dialog.Overlay) bool { return o.open == d }
 
-func (o *overlay) HasDialog() bool { return o.open != nil }
-
 // An openDialog draws the open overlay and its progress indicator.
 type openDialog struct {
 	overlay
@@ -124,7 +122,7 @@ func (d *openDialog) draw(w, h int) {
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.input.activeScopes()
 	under := m.dialog.open
-	if p := m.sessions.focusedPane(); p != nil && !p.Scroll.Active() && under == nil {
+	if p := m.sessions.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)

@@ -12,12 +12,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/kit/look"
+	"tandem/panes/sessions"
+	"tandem/panes/sessions/layout"
 	"tandem/persist/config/settings"
 	"tandem/ui/conn"
-	"tandem/ui/layout"
 	"tandem/ui/screen"
 )
 
@@ -94,7 +96,7 @@ func defaultSettings() Settings { return Settings{Dashboard: settings.Defaults()
 
 func (d *driver) update(msg tea.Msg) {
 	_, cmd := d.m.Update(msg)
-	checkPanes(d.m.sessions)
+	sessions.Check(d.m.sessions)
 	d.run(cmd)
 }
 
@@ -220,8 +222,18 @@ func (d *driver) waitStarted(n int) {
 	d.waitUntil("another session has started", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return len(d.engine.sessions) == n && len(d.m.sessions.launcher.starter.WaitingIDs()) == 0
+		return len(d.engine.sessions) == n && d.countStarting() == 0
 	})
+}
+
+// countStarting returns the number of panes whose session is still being started.
+func (d *driver) countStarting() (n int) {
+	for _, l := range d.m.sessions.Tabs.Leaves() {
+		if l.Pane.ID == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // onScreen converts a rectangle of the sessions view to screen coordinates.
@@ -231,9 +243,40 @@ func (d *driver) onScreen(r look.Rect) look.Rect {
 }
 
 // treeArea returns the screen rectangle of the panes.
-func (d *driver) treeArea() look.Rect { return d.onScreen(d.m.sessions.areas.tree) }
+func (d *driver) treeArea() look.Rect { return d.onScreen(d.m.sessions.Tabs.BaseTab().Root.Rect) }
 
-// paneArea returns the screen rectangle of a leaf's pane, leafArea that of the leaf including
-// its title row.
-func (d *driver) paneArea(l *layout.Node) look.Rect { return d.onScreen(d.m.sessions.paneArea(l)) }
+// leafArea returns the screen rectangle of a leaf including its title row, paneArea that of its
+// pane.
 func (d *driver) leafArea(l *layout.Node) look.Rect { return d.onScreen(l.Rect) }
+func (d *driver) paneArea(l *layout.Node) look.Rect {
+	if d.m.areas.tight {
+		return d.m.areas.body
+	}
+	d.screenText()
+	area := d.leafArea(l)
+	if l.Title != "" {
+		area.Y, area.H = area.Y+1, area.H-1
+	}
+	return area
+}
+
+// focusLeaf gives a leaf the keyboard.
+func (d *driver) focusLeaf(l *layout.Node) { d.m.sessions.OpenSession(l.Pane.ID) }
+
+// currentLayout describes the tabs and the hidden sessions, as the dashboard saves them.
+func (d *driver) currentLayout() api.Layout {
+	l := d.m.sessions.Tabs.WriteLayout(func(id string) string {
+		p, _ := d.m.news.Process(id)
+		return p.Name
+	})
+	l.Closed = d.m.sessions.List.ListHidden()
+	return l
+}
+
+// tabBar returns the screen rectangle of the tab bar, above the panes beside the list.
+func (d *driver) tabBar() (bar look.Rect, shown bool) {
+	bar = d.treeArea()
+	shown = bar.X > 0 && !d.m.areas.tight && bar.Y > d.m.areas.body.Y
+	bar.Y, bar.H = d.m.areas.body.Y, 1
+	return bar, shown
+}

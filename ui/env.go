@@ -36,7 +36,7 @@ func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.inpu
 func (e env) Press(k keys.Key) tea.Cmd                         { return e.m.input.pressKey(k) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
-func (e env) ExpectStop(id string)                             { e.m.sessions.list.ExpectStop(id) }
+func (e env) ExpectStop(id string)                             { e.m.sessions.List.ExpectStop(id) }
 func (e env) Look() *look.Look                                 { return &e.m.theme.look }
 func (e env) Colors() int                                      { return e.m.theme.countColors() }
 func (e env) Spinner() string                                  { return e.m.dialog.spinnerText() }
@@ -44,7 +44,6 @@ func (e env) Copy(text, what string) tea.Cmd                   { return e.m.clip
 func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip.copyRead(read) }
 func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
 func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
-func (e env) Blurred() bool                                    { return e.m.notices.desktop.blurred }
 func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
 func (e env) ShowSessions()                                    { e.m.switchView(viewSessions) }
 func (e env) Relayout()                                        { e.m.relayout() }
@@ -54,7 +53,7 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
 
 func (e env) ShowSession(id string) tea.Cmd {
-	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.openSession(id))
+	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.OpenSession(id))
 }
 
 func (e env) Bell() {
@@ -67,25 +66,25 @@ func (e env) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 	e.m.link.StartTask(func() { e.m.link.Attach(ctx, id, feed) })
 }
 
-func (e env) Ended(p api.Process) {
+func (e env) RecordExit(p api.Process) {
 	e.m.link.RecordExit(p)
 	e.m.news.RecordExit(p)
 }
 
 func (e env) StartSession(command []string, folder string) tea.Cmd {
-	return e.m.sessions.launcher.startCommand(nil, command, folder)
+	return e.m.sessions.Launcher.StartNear(nil, command, folder)
 }
 
 func (e env) StartOn(machine string) tea.Cmd {
-	return e.m.sessions.launcher.startOn(machine, nil, nil, "")
+	return e.m.sessions.Launcher.StartOn(machine)
 }
 
 func (e env) Session() (id, folder string) {
-	p := e.m.sessions.currentPane()
+	p := e.m.sessions.CurrentPane()
 	if p != nil {
 		id = p.ID
 	}
-	return id, e.m.sessions.launcher.startFolder(p)
+	return id, e.m.sessions.Launcher.FolderOf(p)
 }
 
 // ShowRequest opens the dialog on a request; an empty id selects the oldest.

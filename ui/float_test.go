@@ -6,7 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/ui/layout"
+	"tandem/panes/sessions/layout"
 )
 
 // openFloat opens a dashboard on a session with a focused floating pane.
@@ -17,7 +17,7 @@ func openFloat(t *testing.T) *driver {
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(2)
-	d.waitUntil("the session has its pane", func() bool { return d.m.sessions.tabs.Float.Focus.Pane.ID != "" })
+	d.waitUntil("the session has its pane", func() bool { return d.m.sessions.Tabs.Float.Focus.Pane.ID != "" })
 	return d
 }
 
@@ -25,7 +25,7 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 	d := openFloat(t)
 	v := d.m.sessions
 	float := d.nthSession(1)
-	frame := d.onScreen(layout.FrameRect(v.areas.tree))
+	frame := layout.FrameRect(d.treeArea())
 	rows := strings.Split(d.screenText(), "\n")
 	if top := []rune(rows[frame.Y]); string(top[frame.X]) != "╭" || string(top[frame.X+frame.W-1]) != "╮" {
 		t.Errorf("the frame begins with %q", rows[frame.Y])
@@ -48,17 +48,17 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 	d.pressKeys("'y")
 	d.waitTyped(float, "lsy")
 	d.m.setSize(150, 40)
-	frame = layout.FrameRect(v.areas.tree)
-	if got := v.paneArea(v.tabs.Float.Focus); got != layout.InsideFrame(frame) {
+	frame = layout.FrameRect(d.treeArea())
+	if got := d.paneArea(v.Tabs.Float.Focus); got != layout.InsideFrame(frame) {
 		t.Errorf("after a resize it is at %+v, in %+v", got, frame)
 	}
 	d.pressKeys("ctrl+b", "z")
-	if got := d.paneArea(v.tabs.Float.Focus); got.W != 150 || got.H != 40 {
+	if got := d.paneArea(v.Tabs.Float.Focus); got.W != 150 || got.H != 40 {
 		t.Errorf("zoomed it is at %+v", got)
 	}
 	d.pressKeys("ctrl+b", "z")
 	d.pressKeys("ctrl+b", "n")
-	if v.tabs.IsFloating() {
+	if v.Tabs.IsFloating() {
 		t.Error("the next session is shown below it")
 	}
 }
@@ -66,24 +66,24 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 func TestClickOutsideHidesFloatingPane(t *testing.T) {
 	d := openFloat(t)
 	v := d.m.sessions
-	frame, tree := d.onScreen(layout.FrameRect(v.areas.tree)), d.treeArea()
+	frame, tree := layout.FrameRect(d.treeArea()), d.treeArea()
 	d.click(frame.X, frame.Y)
 	d.click(frame.X+3, frame.Y+3)
-	if !v.tabs.IsFloating() {
+	if !v.Tabs.IsFloating() {
 		t.Error("a click on it puts it away")
 	}
 	d.sendMouse(keys.Mouse{X: tree.X, Y: tree.Y + 1, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	if v.tabs.IsFloating() || v.focusedPane() == nil || v.focusedPane().ID != d.nthSession(0).process.ID {
+	if v.Tabs.IsFloating() || v.FocusedPane() == nil || v.FocusedPane().ID != d.nthSession(0).process.ID {
 		t.Error("a click beside it does not go to the pane there")
 	}
-	bar := d.onScreen(v.areas.tabs)
+	bar, _ := d.tabBar()
 	row := strings.Split(d.screenText(), "\n")[bar.Y]
 	at := strings.Index(row, " float ")
 	if at < 0 {
 		t.Fatalf("the tabs do not tell of it: %q", row)
 	}
 	d.click(len([]rune(row[:at]))+1, bar.Y)
-	if !v.tabs.IsFloating() {
+	if !v.Tabs.IsFloating() {
 		t.Error("a click on its name does not show it")
 	}
 }
@@ -97,14 +97,14 @@ func TestFloatingPaneIsSavedWithLayout(t *testing.T) {
 		t.Fatalf("kept is %+v", kept)
 	}
 	next := drive(t, d.engine, 120, 36)
-	next.waitUntil("it is shown again", func() bool { return next.m.sessions.tabs.IsFloating() })
+	next.waitUntil("it is shown again", func() bool { return next.m.sessions.Tabs.IsFloating() })
 	next.waitShape("first")
 	next.pressKeys("ctrl+b", "f")
 	next.waitSaved()
 	last := drive(t, d.engine, 120, 36)
 	last.waitText("one$ ")
-	if v := last.m.sessions; v.tabs.IsFloating() || v.tabs.Float == nil {
-		t.Errorf("put away before, it is %+v", v.tabs.Float)
+	if v := last.m.sessions; v.Tabs.IsFloating() || v.Tabs.Float == nil {
+		t.Errorf("put away before, it is %+v", v.Tabs.Float)
 	}
 	last.pressKeys("ctrl+b", "f", "'z")
 	last.waitTyped(d.nthSession(1), "z")
@@ -116,22 +116,22 @@ func TestFloatingPaneClosesWithProgramOrBecomesTab(t *testing.T) {
 	name := d.nthSession(1).process.Name
 	d.pressKeys("ctrl+b", "!")
 	d.waitShape("first " + name)
-	if v.tabs.Float != nil {
+	if v.Tabs.Float != nil {
 		t.Error("the tab floats still")
 	}
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(3)
-	d.waitUntil("the session has its pane", func() bool { return v.tabs.Float.Focus.Pane.ID != "" })
+	d.waitUntil("the session has its pane", func() bool { return v.Tabs.Float.Focus.Pane.ID != "" })
 	third := d.nthSession(2).process.Name
 	d.pressKeys("ctrl+b", "w")
 	d.waitShape("first " + name + " " + third)
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(4)
-	d.waitUntil("the session has its pane", func() bool { return v.tabs.Float.Focus.Pane.ID != "" })
+	d.waitUntil("the session has its pane", func() bool { return v.Tabs.Float.Focus.Pane.ID != "" })
 	well := 0
 	d.nthSession(3).exitWith(api.StateExited, &well)
-	d.waitUntil("it is gone", func() bool { return v.tabs.Float == nil && v.tabs.Current != nil })
-	if p := v.focusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
+	d.waitUntil("it is gone", func() bool { return v.Tabs.Float == nil && v.Tabs.Current != nil })
+	if p := v.FocusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
 		t.Error("what it lay over has not the keyboard")
 	}
 }

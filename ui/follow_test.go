@@ -2,6 +2,7 @@ package ui
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,10 +21,12 @@ func openTwo(t *testing.T) (one, other *driver) {
 	return one, other
 }
 
-func TestDashboardFollowsChangesOfAnother(t *testing.T) {
+func TestDashboardFollowsChangesOfAnother(t *testing.T) { onFakeTime(t, followChanges) }
+
+func followChanges(t *testing.T) {
 	one, other := openTwo(t)
 	other.pressKeys("ctrl+b", "left")
-	focused := other.m.sessions.focusedPane()
+	focused := other.m.sessions.FocusedPane()
 	for _, step := range []struct {
 		keys  []string
 		shape string
@@ -39,11 +42,12 @@ func TestDashboardFollowsChangesOfAnother(t *testing.T) {
 		one.waitSaved()
 		puts := one.engine.layouts.puts
 		other.waitShape(step.shape)
-		if other.m.sessions.focusedPane() != focused || other.m.sessions.layoutSync.saving || one.engine.layouts.puts != puts {
+		synctest.Wait()
+		if other.m.sessions.FocusedPane() != focused || one.engine.layouts.puts != puts {
 			t.Fatalf("after %v it has another focus, or has its own layout kept", step.keys)
 		}
 	}
-	if diff := cmp.Diff(one.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes, other.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes); diff != "" {
+	if diff := cmp.Diff(one.currentLayout().Tabs[0].Nodes, other.currentLayout().Tabs[0].Nodes); diff != "" {
 		t.Error(diff)
 	}
 	other.pressKeys("ctrl+b", "}")
@@ -95,19 +99,20 @@ func TestHidingSessionHidesItInOtherDashboards(t *testing.T) {
 	one.waitSaved()
 	other.waitShape("(a|b)")
 	other.waitNoText("c ~/src")
-	if !other.m.sessions.list.IsHidden(one.nthSession(2).process.ID) {
+	if !other.m.sessions.List.IsHidden(one.nthSession(2).process.ID) {
 		t.Error("it is listed")
 	}
 }
 
 func TestLayoutIsFollowedOnlyAfterDrag(t *testing.T) {
 	one, other := openTwo(t)
-	border := other.m.sessions.tabs.Current.Root
+	border := other.m.sessions.Tabs.Current.Root
 	held := keys.Mouse{X: border.BorderCell(), Y: 5, Button: keys.ButtonLeft}
 	other.sendMouse(held)
+	before := other.m.news.Revision
 	one.pressKeys("ctrl+b", "left", "ctrl+b", "}")
 	one.waitSaved()
-	other.waitUntil("it is told of", func() bool { return other.m.news.Revision > other.m.sessions.layoutSync.revision })
+	other.waitUntil("it is told of", func() bool { return other.m.news.Revision > before })
 	other.waitShape("(a|(b/c))")
 	held.Kind = keys.MouseUp
 	other.sendMouse(held)

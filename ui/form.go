@@ -7,13 +7,14 @@ import (
 	"tandem/panes/kit/text"
 	"tandem/panes/processes"
 	"tandem/panes/sessions"
+	"tandem/panes/sessions/list"
 	"tandem/panes/startform"
 )
 
 // A processForm opens the forms that start a process, or a session in a new worktree.
 type processForm struct {
 	starter     startform.Starter
-	sessions    *sessionsView
+	sessions    *sessions.View
 	processes   *processes.Pane
 	onProcesses func() bool // the Processes view is on the screen
 }
@@ -25,24 +26,24 @@ func (s *processForm) showStart() tea.Cmd {
 
 // showTree opens the form for a session in a new worktree.
 func (s *processForm) showTree() tea.Cmd {
-	starts := &s.sessions.launcher
-	if machine := starts.targetMachine(); machine != "" {
+	starts := &s.sessions.Launcher
+	if machine := starts.TargetMachine(); machine != "" {
 		return s.starter.Say("the dashboard creates worktrees only on this machine, not on "+machine, true)
 	}
-	s.starter.AskWorktree(text.ShortPath(sessions.RepositoryNear(starts.startFolder(s.sessions.currentPane())), s.starter.Home()))
+	s.starter.AskWorktree(text.ShortPath(list.RepositoryNear(starts.FolderOf(s.sessions.CurrentPane())), s.starter.Home()))
 	return nil
 }
 
 // defaultFolder returns the folder proposed for a new process. It is on the machine of the
 // selected process, or of the focused pane.
 func (s *processForm) defaultFolder() string {
-	machine, pane := s.sessions.launcher.targetMachine(), s.sessions.currentPane()
+	machine, pane := s.sessions.Launcher.TargetMachine(), s.sessions.CurrentPane()
 	if p, ok := s.processes.Selected(); ok && s.onProcesses() {
 		machine, _ = api.MachineOf(p.ID)
 	}
 	switch {
-	case machine == s.sessions.launcher.machineOf(pane):
-		return text.ShortPath(s.sessions.launcher.startFolder(pane), s.starter.Home())
+	case machine == s.sessions.Launcher.MachineOf(pane):
+		return text.ShortPath(s.sessions.Launcher.FolderOf(pane), s.starter.Home())
 	case machine == "":
 		return text.ShortPath(s.starter.Folder(), s.starter.Home())
 	}

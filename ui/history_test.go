@@ -38,7 +38,7 @@ func TestEnterInsertsCommandAtPromptOfLastSession(t *testing.T) {
 	d.waitChosen("go test")
 	d.pressKeys("enter")
 	d.waitTyped(d.nthSession(0), "go test")
-	if d.m.view != viewSessions || d.m.sessions.focusedPane() == nil {
+	if d.m.view != viewSessions || d.m.sessions.FocusedPane() == nil {
 		t.Error("the session is not shown with the keyboard")
 	}
 }
@@ -112,7 +112,7 @@ func TestPastedMultilineCommandIsNotRun(t *testing.T) {
 func TestEnterStartsSessionIfLastOneHasExited(t *testing.T) {
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.history.AddRun("go test") })
 	d.nthSession(0).exitWith(api.StateStopped, nil)
-	d.waitUntil("the session is gone", func() bool { return d.m.sessions.tabs.Current == nil })
+	d.waitUntil("the session is gone", func() bool { return d.m.sessions.Tabs.Current == nil })
 	d.waitChosen("go test")
 	d.pressKeys("enter")
 	d.waitStarted(2)

@@ -10,6 +10,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
+	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 )
 
@@ -20,7 +21,7 @@ const maxForegroundWait = 3 * time.Second
 // An inserter types commands into sessions.
 type inserter struct {
 	env          panes.Env
-	sessions     *sessionsView
+	sessions     *sessions.View
 	showTerminal func() // focuses the pane used last
 	dropTyped    func() // drops the queued input
 }
@@ -29,7 +30,7 @@ type inserter struct {
 // has exited. If a program other than the shell runs, it asks the user first.
 func (i *inserter) insertText(text string) tea.Cmd {
 	i.env.Close()
-	p := i.sessions.currentPane()
+	p := i.sessions.CurrentPane()
 	if cannotType(p) {
 		return i.insertNew(text)
 	}
@@ -77,9 +78,9 @@ func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionF
 
 // insertNew types text into a new session.
 func (i *inserter) insertNew(text string) tea.Cmd {
-	start := i.sessions.launcher.newSession()
+	start := i.sessions.Launcher.NewSession()
 	i.showTerminal()
-	return tea.Batch(start, i.sessions.currentPane().Paste(text))
+	return tea.Batch(start, i.sessions.CurrentPane().Paste(text))
 }
 
 // cannotType reports whether p is nil or its session takes no input.

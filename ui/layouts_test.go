@@ -16,8 +16,8 @@ import (
 	"tandem/keys"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
+	"tandem/panes/sessions/layout"
 	"tandem/tests/needs"
-	"tandem/ui/layout"
 )
 
 // fakeLayouts are the layouts saved in the fake engine; its mutex guards them.
@@ -71,7 +71,7 @@ func (e *fakeEngine) removeLayout(_ context.Context, in api.LayoutRemoveInput) (
 // layoutShape describes the tabs: sessions by name, "|" for beside, "/" for below.
 func (d *driver) layoutShape() string {
 	var tabs []string
-	for _, g := range d.m.sessions.tabs.All {
+	for _, g := range d.m.sessions.Tabs.All {
 		tabs = append(tabs, d.treeShape(g.Root))
 	}
 	return strings.Join(tabs, " ")
@@ -100,7 +100,7 @@ func (d *driver) waitSaved() {
 	d.waitUntil("the layout is kept", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.m.sessions.layoutSync.currentLayout())
+		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.currentLayout())
 	})
 }
 
@@ -121,20 +121,20 @@ func threePanes(t *testing.T) *driver {
 
 func TestNextDashboardRestoresLayout(t *testing.T) {
 	d := threePanes(t)
-	if name := d.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nthSession(2).process.ID {
+	if name := d.m.sessions.Tabs.Current.Focus.Pane.ID; name != d.nthSession(2).process.ID {
 		t.Errorf("the focus is on %s", name)
 	}
-	if share := d.m.sessions.tabs.Current.Root.Share; share != 3000 {
+	if share := d.m.sessions.Tabs.Current.Root.Share; share != 3000 {
 		t.Errorf("the left half has %d", share)
 	}
 	d.pressKeys("ctrl+b", "K", "ctrl+b", "}", "ctrl+b", "!")
 	d.waitShape("(b/a) c")
 	d.waitSaved()
-	want := d.m.sessions.layoutSync.currentLayout()
+	want := d.currentLayout()
 	again := drive(t, d.engine, 160, 40)
 	again.waitShape("(b/a) c")
 	again.waitText("c-screen")
-	if diff := cmp.Diff(want, again.m.sessions.layoutSync.currentLayout()); diff != "" {
+	if diff := cmp.Diff(want, again.currentLayout()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -149,7 +149,7 @@ func TestNextDashboardOpensWithTheFocusedPane(t *testing.T) {
 	d.waitSaved()
 	again := drive(t, d.engine, 160, 40)
 	again.waitText("a-screen")
-	if name := again.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nthSession(0).process.ID {
+	if name := again.m.sessions.Tabs.Current.Focus.Pane.ID; name != d.nthSession(0).process.ID {
 		t.Errorf("the focus is on %s, want a", name)
 	}
 }
@@ -160,10 +160,14 @@ type lateEngine struct {
 	asked  chan struct{} // capacity 1
 	answer chan struct{}
 	op     string // operation to hold
+	id     string // of the session to start
 }
 
 func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if name == e.op {
+		if in, ok := in.(api.SessionStartInput); ok {
+			e.id = in.ID
+		}
 		notifyChan(e.asked)
 		select {
 		case <-e.answer:
@@ -174,7 +178,9 @@ func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in,
 	return e.fakeEngine.Do(ctx, name, effect, in, out)
 }
 
-func TestDetachSavesLayoutWithStartingSessions(t *testing.T) {
+func TestDetachSavesLayoutWithStartingSessions(t *testing.T) { onFakeTime(t, detachWhileStarting) }
+
+func detachWhileStarting(t *testing.T) {
 	d := threePanes(t)
 	d.waitSaved()
 	late := delayStarts(d)
@@ -183,9 +189,8 @@ func TestDetachSavesLayoutWithStartingSessions(t *testing.T) {
 		<-late.asked
 		close(late.answer)
 	}()
-	d.m.sessions.launcher.finishStarts(t.Context(), d.m.link.StartTask)
-	d.waitShape("(a|(b/(c|(bash-4/bash-5))))")
 	d.m.saveOnExit()
+	d.waitShape("(a|(b/(c|(bash-4/bash-5))))")
 	d.waitSaved()
 	again := drive(t, d.engine, 160, 40)
 	again.waitShape("(a|(b/(c|(bash-4/bash-5))))")
@@ -209,7 +214,7 @@ func TestDetachWaitsUntilLayoutIsSaved(t *testing.T) {
 	d := threePanes(t)
 	d.waitSaved()
 	d.m.link.SetEngine(&slowEngine{d.engine})
-	d.m.sessions.layoutSync.saved = api.Layout{}
+	d.pressKeys("alt+left")
 	puts := d.engine.layouts.puts
 	synctest.Test(t, func(*testing.T) { d.m.saveOnExit() })
 	if d.engine.layouts.puts != puts+1 {
@@ -221,10 +226,7 @@ func TestDetachDoesNotWaitForHungStart(t *testing.T) {
 	d := threePanes(t)
 	d.m.link.SetEngine(&lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), op: api.SessionStart.Name})
 	d.pressKeys("ctrl+b", "%", "ctrl+b", "d")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	d.m.sessions.launcher.finishStarts(ctx, d.m.link.StartTask)
-	if d.m.saveOnExit(); len(d.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes) != 5 {
+	if d.m.saveOnExit(); len(d.currentLayout().Tabs[0].Nodes) != 5 {
 		t.Error("the layout has a pane without a session")
 	}
 }
@@ -261,7 +263,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d.pressKeys("ctrl+b", "{")
 	d.waitShape("(a|(c/b))")
 	d.pressKeys("ctrl+b", "=")
-	if s := d.m.sessions.tabs.Current.Root.Share; s != layout.ShareUnit/2 {
+	if s := d.m.sessions.Tabs.Current.Root.Share; s != layout.ShareUnit/2 {
 		t.Errorf("the left half has %d", s)
 	}
 	d.pressKeys("ctrl+b", "!")
@@ -269,7 +271,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d.pressKeys("ctrl+b", "m", "enter")
 	d.waitShape("(a|(b|c))")
 	d.pressKeys("ctrl+b", "=")
-	if s := d.m.sessions.tabs.Current.Root.Share; s != layout.ShareUnit/3 {
+	if s := d.m.sessions.Tabs.Current.Root.Share; s != layout.ShareUnit/3 {
 		t.Errorf("one of three panes in a row has %d", s)
 	}
 	d.pressKeys("ctrl+b", "m")
@@ -357,11 +359,11 @@ func TestPanesAreArrangedInStandardWays(t *testing.T) {
 		d.waitText("Show the layout")
 		d.pressKeys("'"+c.name, "enter")
 		d.waitShape(c.want)
-		if p := d.m.sessions.focusedPane(); p.ID != d.nthSession(2).process.ID {
+		if p := d.m.sessions.FocusedPane(); p.ID != d.nthSession(2).process.ID {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
-		for _, l := range d.m.sessions.tabs.Current.Root.Leaves(nil) {
-			if g, at := d.m.sessions.tabs.FindPane(l.Pane); g != d.m.sessions.tabs.Current || at != l || l.Root() != d.m.sessions.tabs.Current.Root {
+		for _, l := range d.m.sessions.Tabs.Current.Root.Leaves(nil) {
+			if g, at := d.m.sessions.Tabs.FindPane(l.Pane); g != d.m.sessions.Tabs.Current || at != l || l.Root() != d.m.sessions.Tabs.Current.Root {
 				t.Errorf("%s: the tree is not whole", c.name)
 			}
 		}
@@ -369,21 +371,20 @@ func TestPanesAreArrangedInStandardWays(t *testing.T) {
 	d.waitSaved()
 }
 
-func TestResizeKeyRepeatsWithoutPrefix(t *testing.T) {
+func TestResizeKeyRepeatsWithoutPrefix(t *testing.T) { onFakeTime(t, repeatResizeKey) }
+
+func repeatResizeKey(t *testing.T) {
 	d := threePanes(t)
-	share := func() int { return d.m.sessions.tabs.Current.Root.A.Rect.W }
+	share := func() int { return d.m.sessions.Tabs.Current.Root.A.Rect.W }
 	before := share()
-	goOn := func(since time.Duration) { d.m.sessions.arranger.movedAt = time.Now().Add(-since) }
 	d.pressKeys("ctrl+b", "L")
-	goOn(-time.Hour)
 	d.pressKeys("L")
-	goOn(-time.Hour)
 	d.pressKeys("ctrl+right", "x", "L")
 	if got := share(); got != before+12 {
 		t.Errorf("three keys moved the border by %d columns", got-before)
 	}
 	d.pressKeys("ctrl+b", "L")
-	goOn(time.Minute)
+	time.Sleep(time.Minute)
 	d.pressKeys("L")
 	d.waitTyped(d.nthSession(2), "xLL")
 }
@@ -397,8 +398,8 @@ func TestMeetingBordersAreJoined(t *testing.T) {
 	d.pressKeys("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
 	d.waitStarted(4)
 	d.waitShape("((a|bash-4)/(b/c))")
-	below := d.m.sessions.tabs.Current.Root.B
-	wall := d.m.sessions.tabs.Current.Root.A.BorderCell()
+	below := d.m.sessions.Tabs.Current.Root.B
+	wall := d.m.sessions.Tabs.Current.Root.A.BorderCell()
 	at := func(x, y int) string { return string([]rune(strings.Split(d.screenText(), "\n")[y])[x]) }
 	if got := at(wall, d.leafArea(below).Y); got != "┴" {
 		t.Errorf("the border ends in %s", got)
@@ -413,26 +414,26 @@ func TestMeetingBordersAreJoined(t *testing.T) {
 
 func TestNextPaneSkipsList(t *testing.T) {
 	d := threePanes(t)
-	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
-	d.m.sessions.focusLeaf(all[0])
+	all := d.m.sessions.Tabs.Current.Root.Leaves(nil)
+	d.focusLeaf(all[0])
 	for _, step := range []struct {
 		key  string
 		want int
 	}{{"o", 1}, {"o", 2}, {"o", 0}, {"O", 2}, {"O", 1}} {
 		d.pressKeys("ctrl+b", step.key)
-		if d.m.sessions.listFocused || d.m.sessions.tabs.Current.Focus != all[step.want] {
+		if d.m.sessions.FocusedPane() == nil || d.m.sessions.Tabs.Current.Focus != all[step.want] {
 			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
 		}
 	}
 	d.pressKeys("ctrl+b", "s", "tab")
-	if d.m.sessions.focusedPane() == nil {
+	if d.m.sessions.FocusedPane() == nil {
 		t.Error("tab does not lead out of the list")
 	}
 }
 
 func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
 	d := threePanes(t)
-	before := d.m.sessions.tabs.Current.Root.B.Rect
+	before := d.m.sessions.Tabs.Current.Root.B.Rect
 	d.update(tea.WindowSizeMsg{Width: 20, Height: 6})
 	d.waitText("c-screen")
 	rows := strings.Split(d.screenText(), "\n")
@@ -468,7 +469,7 @@ func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
 	d.waitText("a-screen")
 	d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
 	d.waitShape("(a|(b/c))")
-	if after := d.m.sessions.tabs.Current.Root.B.Rect; after != before {
+	if after := d.m.sessions.Tabs.Current.Root.B.Rect; after != before {
 		t.Errorf("the right half went from %v to %v", before, after)
 	}
 }
@@ -506,7 +507,9 @@ func TestSmallTerminalShowsOverlaysThatFit(t *testing.T) {
 	}
 }
 
-func TestIdleDashboardKeepsLayoutOfAnother(t *testing.T) {
+func TestIdleDashboardKeepsLayoutOfAnother(t *testing.T) { onFakeTime(t, keepLayoutOfAnother) }
+
+func keepLayoutOfAnother(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "=")
 	d.waitSaved()
@@ -515,14 +518,15 @@ func TestIdleDashboardKeepsLayoutOfAnother(t *testing.T) {
 	d.pressKeys("ctrl+b", "%")
 	d.waitShape("(a|(b/(c|bash-4)))")
 	d.waitSaved()
-	want := d.m.sessions.layoutSync.currentLayout()
+	want := d.currentLayout()
 	other.waitShape("(a|(b/(c|bash-4)))")
 	other.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	code := 0
 	d.nthSession(1).exitWith(api.StateExited, &code)
 	other.waitShape("(a|(c|bash-4))")
 	d.waitShape("(a|(c|bash-4))")
-	if other.m.sessions.layoutSync.saving || !cmp.Equal(*d.engine.layouts.current, want) {
+	synctest.Wait()
+	if !cmp.Equal(*d.engine.layouts.current, want) {
 		t.Error("it has its own layout kept")
 	}
 	again := drive(t, d.engine, 160, 40)
@@ -532,16 +536,16 @@ func TestIdleDashboardKeepsLayoutOfAnother(t *testing.T) {
 func TestClickOnTitleRowOnBorderFocusesPane(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "h")
-	below := d.m.sessions.tabs.Current.Root.B.B
+	below := d.m.sessions.Tabs.Current.Root.B.B
 	d.click(d.leafArea(below).X+3, d.leafArea(below).Y)
-	if d.m.sessions.focusedPane() != below.Pane {
+	if d.m.sessions.FocusedPane() != below.Pane {
 		t.Error("the pane below has no focus")
 	}
 	d.pressKeys("ctrl+b", "h")
 	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: d.leafArea(below).Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.sessions.focusedPane() == below.Pane || d.leafArea(below).Y != 9 {
+	if d.m.sessions.FocusedPane() == below.Pane || d.leafArea(below).Y != 9 {
 		t.Errorf("after a drag to 9 the border is at %d", d.leafArea(below).Y)
 	}
 }
@@ -635,21 +639,21 @@ func TestClickBeforeDialogIsDrawnIsIgnored(t *testing.T) {
 
 func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
 	d := threePanes(t)
-	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
-	d.m.sessions.focusLeaf(all[2])
-	d.m.sessions.focusLeaf(all[0])
+	all := d.m.sessions.Tabs.Current.Root.Leaves(nil)
+	d.focusLeaf(all[2])
+	d.focusLeaf(all[0])
 	for _, want := range []int{2, 0, 2} {
 		d.pressKeys("ctrl+b", ";")
-		if d.m.sessions.tabs.Current.Focus != all[want] {
+		if d.m.sessions.Tabs.Current.Focus != all[want] {
 			t.Fatalf("; does not go to pane %d", want)
 		}
 	}
 	d.pressKeys("ctrl+b", "s", "ctrl+b", ";")
-	if d.m.sessions.focusedPane() != all[2].Pane {
+	if d.m.sessions.FocusedPane() != all[2].Pane {
 		t.Error("; does not lead out of the list to the pane used last")
 	}
 	d.pressKeys("ctrl+b", "{", "ctrl+b", ";")
-	if d.m.sessions.focusedPane() != all[0].Pane {
+	if d.m.sessions.FocusedPane() != all[0].Pane {
 		t.Error("a pane that was moved is not the one to go back to")
 	}
 }
@@ -667,15 +671,15 @@ func TestLastSessionKeyTogglesBetweenTwoTabs(t *testing.T) {
 	d.waitText("c$ ")
 	d.pressKeys("alt+2", "ctrl+b", "b")
 	d.waitText("b$ ")
-	if d.m.sessions.focusedPane() == nil {
+	if d.m.sessions.FocusedPane() == nil {
 		t.Error("the session has not the keyboard")
 	}
 }
 
 func TestDigitFocusesNumberedPaneAndOtherKeysHideNumbers(t *testing.T) {
 	d := threePanes(t)
-	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
-	d.m.sessions.focusLeaf(all[0])
+	all := d.m.sessions.Tabs.Current.Root.Leaves(nil)
+	d.focusLeaf(all[0])
 	block := d.m.theme.look.Glyphs.Block
 	numbers := func() {
 		t.Helper()
@@ -687,23 +691,23 @@ func TestDigitFocusesNumberedPaneAndOtherKeysHideNumbers(t *testing.T) {
 	numbers()
 	d.waitText("1–3 go to the pane")
 	d.pressKeys("'3")
-	if d.m.sessions.focusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("3 does not go to the third pane, or the numbers stay")
 	}
 	numbers()
 	d.pressKeys("'x")
-	if d.m.sessions.focusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
+	if d.m.sessions.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
 		t.Error("another key does more than end the numbers")
 	}
 	numbers()
 	d.pressKeys("ctrl+b", "o")
-	if d.m.sessions.focusedPane() != all[0].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.FocusedPane() != all[0].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("the prefix does not end them and wait for its key")
 	}
 	numbers()
 	at := d.paneArea(all[1])
 	d.click(at.X+1, at.Y+1)
-	if d.m.sessions.focusedPane() != all[1].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.FocusedPane() != all[1].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("a click does not end them and go to the pane")
 	}
 	d.pressKeys("ctrl+b", "z", "ctrl+b", "q")

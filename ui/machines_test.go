@@ -94,8 +94,8 @@ func TestRemoteSessionsAreGroupedAndWorkLikeLocalOnes(t *testing.T) {
 	if at < 0 || at > strings.Index(d.screenText(), "● there") || !strings.Contains(d.screenText(), "this machine") {
 		t.Fatalf("the list:\n%s", d.screenText())
 	}
-	if len(d.m.sessions.tabs.All) != 1 {
-		t.Errorf("tabs of sessions that nobody has opened: %d", len(d.m.sessions.tabs.All))
+	if len(d.m.sessions.Tabs.All) != 1 {
+		t.Errorf("tabs of sessions that nobody has opened: %d", len(d.m.sessions.Tabs.All))
 	}
 	d.pressKeys("ctrl+b", "s", "G", "enter")
 	d.waitText("─ box/there ")
@@ -134,7 +134,7 @@ func TestLayoutKeepsPanesOfMachineNotYetConnected(t *testing.T) {
 		{Axis: api.AxisBeside, Share: 5000}, {ID: here.process.ID}, {ID: "box/" + there.process.ID, Name: "second"}}}}}
 	d := drive(t, e, 140, 24)
 	d.waitUntil("the layout is there", func() bool {
-		return len(d.m.sessions.tabs.All) == 1 && len(d.m.sessions.tabs.Leaves()) == 2
+		return len(d.m.sessions.Tabs.All) == 1 && len(d.m.sessions.Tabs.Leaves()) == 2
 	})
 	e.announceBox(api.MachineConnected)
 	d.waitText("─ box/second ")

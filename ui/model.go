@@ -15,6 +15,7 @@ import (
 	"tandem/panes/kit/dialog"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
+	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 	"tandem/ui/conn"
 	"tandem/ui/display"
@@ -48,7 +49,7 @@ type model struct {
 	view  viewKind
 
 	news      panes.News
-	sessions  *sessionsView
+	sessions  *sessions.View
 	processes *processes.Pane
 	history   *history.Pane
 	files     *files.Pane
@@ -193,14 +194,11 @@ func splitEvents(events []screen.Event) []screen.Event {
 // keys is bound. It returns nil if the keys must be handled one by one.
 func (in *input) textPane(text string) *terminal.Pane {
 	m := in.m
-	if text == "" || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() || !m.sessions.isOpen {
+	if text == "" || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() {
 		return nil
 	}
-	p := m.sessions.focusedPane()
-	if p == nil || !p.TakesText() || m.sessions.navigator.numbers != nil || !m.sessions.arranger.movedAt.IsZero() {
-		return nil
-	}
-	if in.isHeld() || in.resolver.BindsAny(text, in.activeScopes()...) {
+	p := m.sessions.TextPane()
+	if p == nil || in.isHeld() || in.resolver.BindsAny(text, in.activeScopes()...) {
 		return nil
 	}
 	return p

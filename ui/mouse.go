@@ -129,7 +129,7 @@ func (in *input) clickCount(at int) tea.Cmd {
 	x := in.m.areas.w
 	for i := len(counts) - 1; i >= 0; i-- {
 		if x -= counts[i].cells(); at >= x && counts[i].inbox {
-			return in.m.sessions.list.Agents.ShowInbox()
+			return in.m.sessions.List.Agents.ShowInbox()
 		} else if at >= x {
 			return nil
 		}

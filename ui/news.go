@@ -62,17 +62,13 @@ func (m *model) learnProcesses(started ...api.Process) tea.Cmd {
 	return m.syncNews()
 }
 
-// Maximum time that detaching may take, most of it for saving the layout on a busy disk,
-// and the part of it spent on sessions that are still starting.
-const (
-	maxLeaveTime = 3 * time.Second
-	maxStartWait = 300 * time.Millisecond
-)
+// maxLeaveTime is how long detaching may take, most of it for saving the layout on a busy disk.
+const maxLeaveTime = 3 * time.Second
 
 // saveOnExit saves the layout and the tabs of the Files view when the user detaches.
 func (m *model) saveOnExit() {
 	ctx, cancel := context.WithTimeout(context.Background(), maxLeaveTime)
 	defer cancel()
-	m.sessions.layoutSync.saveLast(ctx, m.link.StartTask)
+	m.sessions.Leave(ctx, m.link.StartTask)
 	m.files.SaveTabs(ctx)
 }

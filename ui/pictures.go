@@ -27,11 +27,11 @@ func (m *model) learnTerminal(msg tea.Msg) {
 			m.display.SetMeasuredCell(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != m.env.SessionPictures() {
+	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.view == viewSessions && m.sessions.SetPictures(m.env.sessionPictures()) {
 		m.frame.redraw()
 	}
 	if d, known := m.display.Display(); known {
-		m.sessions.attachments.setDisplay(m.theme.background.ApplyTo(d))
+		m.sessions.Attachments.SetDisplay(m.theme.background.ApplyTo(d))
 	}
 }
 
@@ -45,30 +45,22 @@ func (m *model) picturePlacement() screen.Placement {
 	return screen.Placement{Picture: picture, X: m.areas.body.X + x, Y: m.areas.body.Y + y}
 }
 
-// SessionPictures returns how to draw pictures of sessions. An overlay needs half blocks,
-// as a terminal draws its own pictures over the text. With fewer than 256 colours pictures
-// are off.
-func (e env) SessionPictures() graphics.Screen {
+// sessionPictures returns how to draw pictures of sessions. An overlay needs half blocks,
+// as a terminal draws its own pictures over the text.
+func (e env) sessionPictures() graphics.Screen {
 	on := e.m.display.PictureScreen(e.m.o.Pictures, e.m.theme.dark)
-	if v := e.m.sessions; e.HasDialog() || e.m.prefix.rows() != nil || v.tabs.IsFloating() || v.navigator.numbers != nil {
+	if e.m.dialog.open != nil || e.m.prefix.rows() != nil {
 		on.Protocol = graphics.Blocks
-	}
-	if on.Protocol == graphics.Blocks && e.Colors() < 256 {
-		on.Protocol = graphics.Off
 	}
 	return on
 }
 
 // sessionPatches returns the pictures in the visible panes, in screen coordinates.
-func (e env) sessionPatches() (p graphics.Patches) {
-	v, body := e.m.sessions, e.m.areas.body
-	p.On = v.pictures
-	for _, l := range v.visibleLeaves() {
-		at := v.paneArea(l)
-		for _, one := range l.Pane.Patches() {
-			one.X, one.Y = one.X+at.X+body.X, one.Y+at.Y+body.Y
-			p.All = append(p.All, one)
-		}
+func (e env) sessionPatches() graphics.Patches {
+	p, body := e.m.sessions.Patches(), e.m.areas.body
+	for i := range p.All {
+		p.All[i].X += body.X
+		p.All[i].Y += body.Y
 	}
 	return p
 }

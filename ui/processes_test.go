@@ -161,14 +161,14 @@ func TestEnterOpensTerminalOrLog(t *testing.T) {
 	d.pressKeys("esc")
 	d.selectProcess("shell")
 	d.pressKeys("enter")
-	d.waitUntil("the session is shown", func() bool { return d.m.view == viewSessions && d.m.sessions.focusedPane() != nil })
+	d.waitUntil("the session is shown", func() bool { return d.m.view == viewSessions && d.m.sessions.FocusedPane() != nil })
 }
 
 // thousandProcesses returns a dashboard of 200×60 cells with 1,000 processes.
 func thousandProcesses(b *testing.B) *model {
 	e := newFakeEngine()
 	m := newModel(b.Context(), Options{Settings: defaultSettings()}.withDefaults(), conn.New(e, nil), &screen.Input{})
-	m.sessions.isOpen, m.news.Connected = true, true
+	m.news.Connected = true
 	for i := range 1000 {
 		m.news.Processes = append(m.news.Processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
 	}

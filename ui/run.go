@@ -25,6 +25,7 @@ import (
 	"tandem/panes/history"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
+	"tandem/panes/sessions"
 	"tandem/panes/startform"
 	"tandem/themes"
 	"tandem/ui/conn"
@@ -206,7 +207,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
 		m.switchView(viewFiles)
-		m.sessions.deferStart = true
+		m.sessions.DeferStart()
 	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
@@ -286,14 +287,14 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.clip = clipboard{caller: m.env, say: say, paste: m.input.pasteText, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
 		return m.o.Clipboard && !m.notices.desktop.blurred && !m.zoom.away
 	}}
-	m.sessions = newSessionsView(m.env)
+	m.sessions = sessions.New(m.env)
 	m.processes = processes.New(m.env)
 	m.history = history.New(m.env)
 	m.files = files.New(m.env)
 	m.machines = machines.New(m.env)
 	dropTyped := func() { in.Drain() }
 	m.form = processForm{sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.view == viewProcesses }}
-	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.launcher.startInTree}
+	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.Launcher.StartInTree}
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
 	m.visits = visits{sessions: m.sessions, shown: func() viewKind { return m.view }, setView: m.setView}
 	m.input.actions = m.input.makeActions()

@@ -12,21 +12,21 @@ func TestTabBarShowsTabsAndHandlesMouse(t *testing.T) {
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 160, 40)
 	d.waitText("one$ ")
-	if bar := d.m.sessions.areas.tabs; bar.W != 0 {
+	if bar, shown := d.tabBar(); shown {
 		t.Errorf("one tab has a bar: %+v", bar)
 	}
-	alone := d.paneArea(d.m.sessions.tabs.Current.Focus)
+	alone := d.paneArea(d.m.sessions.Tabs.Current.Focus)
 	d.pressKeys("ctrl+b", "c")
 	d.waitStarted(2)
 	second := d.nthSession(1).process.Name
-	d.waitUntil("there is a bar of tabs", func() bool { return d.m.sessions.areas.tabs.W > 0 })
-	bar := d.onScreen(d.m.sessions.areas.tabs)
+	d.waitUntil("there is a bar of tabs", func() bool { _, shown := d.tabBar(); return shown })
+	bar, _ := d.tabBar()
 	if row := strings.Split(d.screenText(), "\n")[bar.Y]; !strings.Contains(row, " 1 first  2 "+second+" ") {
 		t.Errorf("the bar is %q", row)
 	}
 	d.click(bar.X+1, bar.Y)
 	d.waitText("one$ ")
-	if got := d.paneArea(d.m.sessions.tabs.Current.Focus); got.H != alone.H-1 || got.Y != alone.Y+1 {
+	if got := d.paneArea(d.m.sessions.Tabs.Current.Focus); got.H != alone.H-1 || got.Y != alone.Y+1 {
 		t.Errorf("the terminal went from %+v to %+v", alone, got)
 	}
 	d.click(bar.X+12, bar.Y)
@@ -34,14 +34,14 @@ func TestTabBarShowsTabsAndHandlesMouse(t *testing.T) {
 	d.sendMouse(keys.Mouse{X: bar.X, Y: bar.Y, Button: keys.WheelUp, Kind: keys.MouseDown})
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "z")
-	if d.m.sessions.areas.tabs.W != 0 {
+	if _, shown := d.tabBar(); shown {
 		t.Error("a zoomed pane has a bar of tabs above it")
 	}
 	d.pressKeys("ctrl+b", "z")
 	changed := d.m.o.Settings
 	changed.Tabs = false
 	d.update(settingsMsg(changed))
-	if d.m.sessions.areas.tabs.W != 0 {
+	if _, shown := d.tabBar(); shown {
 		t.Error("the bar is shown against the settings")
 	}
 }

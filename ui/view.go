@@ -61,14 +61,43 @@ func (m *model) View() tea.View {
 
 // keyboardFlags returns the kitty keyboard flags set by the focused program.
 func (m *model) keyboardFlags() uint8 {
-	if p := m.sessions.focusedPane(); p != nil && m.view == viewSessions && m.dialog.open == nil {
+	if p := m.sessions.FocusedPane(); p != nil && m.view == viewSessions && m.dialog.open == nil {
 		return p.Keyboard()
 	}
 	return 0
 }
 
+// progress returns the progress reported by the focused program; nil without a report.
+func (m *model) progress() *tea.ProgressBar {
+	p := m.sessions.CurrentPane()
+	if p == nil {
+		return nil
+	}
+	known, ok := m.news.Process(p.ID)
+	if !ok || known.Terminal == nil {
+		return nil
+	}
+	state := tea.ProgressBarNone
+	switch known.Terminal.Progress.State {
+	case "normal":
+		state = tea.ProgressBarDefault
+	case "error":
+		state = tea.ProgressBarError
+	case "busy":
+		state = tea.ProgressBarIndeterminate
+	case "paused":
+		state = tea.ProgressBarWarning
+	default:
+		return nil
+	}
+	return tea.NewProgressBar(state, known.Terminal.Progress.Percent)
+}
+
 // drawFrame redraws the whole screen.
 func (m *model) drawFrame() {
+	if m.view == viewSessions {
+		m.sessions.SetPictures(m.env.sessionPictures())
+	}
 	m.frame.view = tea.View{
 		AltScreen:   true,
 		MouseMode:   m.mouseMode(),
@@ -142,7 +171,7 @@ func (m *model) drawTooSmall() string {
 // backHint names the keys that lead from a view that does not fit to a pane that does. It
 // is empty if the pane does not fit either.
 func (m *model) backHint() string {
-	if !m.areas.tight || m.sessions.tabs.Current == nil {
+	if !m.areas.tight || m.sessions.CurrentPane() == nil {
 		return ""
 	}
 	ways := []string{m.o.Bindings.KeyOf(keymap.Cancel, keymap.ScopePicker)}
@@ -159,7 +188,7 @@ func (m *model) backHint() string {
 // leaveTooSmall handles the cancel key in a view that does not fit: it returns to the
 // pane.
 func (m *model) leaveTooSmall(k keys.Key) (left bool) {
-	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.sessions.shown || m.backHint() == "" {
+	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.view == viewSessions || m.backHint() == "" {
 		return false
 	}
 	m.setView(viewSessions)

@@ -24,7 +24,7 @@ func (m *model) switchView(v viewKind) {
 	}
 	m.view = v
 	m.activeView().Show()
-	if m.sessions.zoomed {
+	if m.sessions.IsZoomed() {
 		m.relayout()
 	}
 }

@@ -3,12 +3,13 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 )
 
 // visits returns the user to a view that was left for a session, such as an editor.
 type visits struct {
-	sessions *sessionsView
+	sessions *sessions.View
 	shown    func() viewKind
 	setView  func(viewKind) tea.Cmd
 
@@ -19,9 +20,9 @@ type visits struct {
 
 // start starts a command in a session, and records the current view to return to.
 func (v *visits) start(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	before, from := v.sessions.currentPane(), v.shown()
-	cmd := v.sessions.launcher.startCommand(nil, command, folder)
-	if now := v.sessions.currentPane(); v.sessions.shown && now != nil && now != before {
+	before, from := v.sessions.CurrentPane(), v.shown()
+	cmd := v.sessions.Launcher.StartNear(nil, command, folder)
+	if now := v.sessions.CurrentPane(); v.shown() == viewSessions && now != nil && now != before {
 		v.pane, v.from, v.then = now, from, then
 	}
 	return cmd
@@ -32,13 +33,13 @@ func (v *visits) end() tea.Cmd {
 	if v.pane == nil {
 		return nil
 	}
-	if g, _ := v.sessions.tabs.FindPane(v.pane); g != nil {
+	if g, _ := v.sessions.Tabs.FindPane(v.pane); g != nil {
 		return nil
 	}
 	then := v.then
 	v.pane, v.then = nil, nil
 	var cmds []tea.Cmd
-	if v.sessions.shown {
+	if v.shown() == viewSessions {
 		cmds = append(cmds, v.setView(v.from))
 	}
 	if then != nil {

@@ -38,7 +38,7 @@ type zoom struct {
 
 // hasMessage reports whether something must be shown beside the session.
 func (z *zoom) hasMessage() bool {
-	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.isOpen && !z.m.news.Connected
+	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.IsOpen() && !z.m.news.Connected
 }
 
 // drawScreen draws the session. A message covers its last row, or the first while the
@@ -62,13 +62,13 @@ func (z *zoom) drawScreen() string {
 // idlePane returns the zoomed pane if the terminal may be handed over to it: nothing else
 // needs the screen and nothing is in progress. Otherwise it returns nil.
 func (z *zoom) idlePane() *terminal.Pane {
-	m, v := z.m, z.m.sessions
-	p := v.focusedPane()
+	m := z.m
+	p := m.sessions.FocusedPane()
 	switch {
 	case !m.areas.zoomed || p == nil || p == z.excluded || z.hasMessage() || m.dialog.open != nil:
 	case m.notices.desktop.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
 	case m.theme.background != nil: // the session would not paint it
-	case v.sizes.changed || v.sizes.pausing:
+	case m.sessions.HasPendingSizes():
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.FinalState() != nil || p.Scroll.Active() || p.Selecting():
 	default:
 		return p
@@ -79,7 +79,7 @@ func (z *zoom) idlePane() *terminal.Pane {
 // isBehind reports whether the terminal shows output of the session that the dashboard has
 // not received yet. Until then the mouse's target is unknown.
 func (z *zoom) isBehind() bool {
-	return z.m.areas.zoomed && z.m.sessions.focusedPane() != nil && z.m.sessions.focusedPane().IsBehind()
+	return z.m.areas.zoomed && z.m.sessions.FocusedPane() != nil && z.m.sessions.FocusedPane().IsBehind()
 }
 
 // zoomResult is the result of a handover.
@@ -147,7 +147,7 @@ func (d *directZoom) Run() error {
 	}()
 	err := d.runSession()
 	// The clips are discarded: they reached the terminal directly.
-	d.m.sessions.takeClips()
+	d.m.sessions.TakeClips()
 	if d.out.outcome.Reason == attach.HungUp {
 		d.away = false
 		return err

@@ -1,21 +1,41 @@
 package sessions
 
 import (
+	"context"
+
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/sessions/list"
+	"tandem/panes/terminal"
 )
 
-// An Env is the dashboard as the list of sessions sees it.
+// An Env is the dashboard as the view sees it.
 type Env interface {
 	panes.Env
-	// Focused returns the session of the terminal with the keyboard; ok is false without one.
-	Focused() (id string, ok bool)
-	IsVisible(id string) bool               // reports whether the user sees the session
-	Open(id string) tea.Cmd                 // shows a session; "" starts one
-	FocusList() tea.Cmd                     // gives the keyboard to the list or takes it away
-	ShowNote(text string, bad bool) tea.Cmd // shows text nobody asked for
-	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
-	ShowRequest(id string) tea.Cmd          // shows an agent's request
-	HasDialog() bool                        // reports whether a dialog is open
+	Dashboard
+}
+
+// A Dashboard does what only the view and its panes ask of it.
+type Dashboard interface {
+	list.Notices
+	Feeds
+
+	Press(keys.Key) tea.Cmd // the next three are for terminals, see terminal.Env
+	SayOnce(text string) tea.Cmd
+	CopyRead(terminal.Read) tea.Cmd
+
+	ShowSessions()                   // shows the view
+	Relayout()                       // resizes the view after the zoom started or ended
+	OpenMachine(name string) tea.Cmd // starts a session on a machine, or connects to it
+	TakeClip(clip []byte) tea.Cmd    // passes on what the focused program put on the clipboard
+	Bell()                           // rings the bell of the user's terminal
+}
+
+// Feeds connect panes to their sessions.
+type Feeds interface {
+	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx is done
+	RecordExit(api.Process)                                     // records an exit before its event arrives
 }

@@ -30,7 +30,7 @@ var layers = map[string]layer{
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/startform", "panes/terminal", "panes/web", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/sessions/list", "panes/startform", "panes/terminal", "panes/web", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "panes/kit/dialog", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
@@ -40,10 +40,6 @@ var layers = map[string]layer{
 	"ui/conn/machines": {
 		[]string{"panes", "engine/api", "engine/sleep"},
 		"other machines are reached through the local engine, by any client of it",
-	},
-	"ui/layout": {
-		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/kit/look", "panes/kit/text"},
-		"the arrangement of terminals depends neither on keys nor on its storage",
 	},
 	"ui/display": {
 		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/kit/graphics"},
@@ -229,6 +225,14 @@ var layers = map[string]layer{
 		"a dialog over the state of sessions and agents",
 	},
 	"panes/sessions": {
+		[]string{"panes", "panes/sessions/layout", "panes/sessions/list", "panes/terminal", "panes/kit/dialog", "panes/kit/graphics", "panes/kit/list", "panes/kit/look", "panes/kit/predict", "panes/kit/text", "panes/states", "engine/api", "engine/invariants", "keys", "keys/keymap"},
+		"a pane like panes/processes, whose parts are the list, the layout and the terminals",
+	},
+	"panes/sessions/layout": {
+		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/kit/look", "panes/kit/text"},
+		"the arrangement of terminals depends neither on keys nor on its storage",
+	},
+	"panes/sessions/list": {
 		[]string{"panes", "panes/inbox", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a pane like panes/processes, plus the inbox it opens",
 	},

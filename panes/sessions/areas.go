@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes/kit/look"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
 // The session list is a column if at least minTreeWidth columns remain for the panes, else
@@ -20,9 +20,9 @@ const (
 	minTreeWidth = 80
 )
 
-// sessionAreas are the rectangles of the view's parts. A part that is not shown has an
+// areas are the rectangles of the view's parts. A part that is not shown has an
 // empty one.
-type sessionAreas struct {
+type areas struct {
 	list  look.Rect // the session list as a column
 	strip look.Rect // the session list as a row
 	tabs  look.Rect // the tab bar, unless the list is a row
@@ -32,8 +32,8 @@ type sessionAreas struct {
 
 // divideView divides a view of w×h cells. alone gives one pane all of it; tabs asks for a
 // tab bar.
-func divideView(w, h, panes int, alone, tabs bool) sessionAreas {
-	a := sessionAreas{tree: look.Rect{W: w, H: h}}
+func divideView(w, h, panes int, alone, tabs bool) areas {
+	a := areas{tree: look.Rect{W: w, H: h}}
 	switch {
 	case alone:
 		a.bare = true
@@ -56,7 +56,7 @@ func divideView(w, h, panes int, alone, tabs bool) sessionAreas {
 }
 
 // contentOf returns the part of a leaf's rectangle below its title row.
-func (a sessionAreas) contentOf(leaf look.Rect) look.Rect {
+func (a areas) contentOf(leaf look.Rect) look.Rect {
 	if a.bare {
 		return leaf
 	}
@@ -66,13 +66,13 @@ func (a sessionAreas) contentOf(leaf look.Rect) look.Rect {
 }
 
 // Resize sets the view's size. With an empty size nothing is drawn.
-func (v *sessionsView) Resize(w, h int) {
+func (v *View) Resize(w, h int) {
 	v.w, v.h, v.sized = w, h, true
 	v.relayout()
 }
 
 // relayout divides the view and resizes every visible pane.
-func (v *sessionsView) relayout() {
+func (v *View) relayout() {
 	if v.zoomReported != v.zoomed {
 		v.zoomReported = v.zoomed
 		v.env.Relayout()
@@ -81,10 +81,10 @@ func (v *sessionsView) relayout() {
 	v.dirty = true
 	v.layoutSync.changed = true
 	var leaves []*layout.Node
-	if v.tabs.Current != nil {
-		leaves = v.tabs.BaseTab().Root.Leaves(nil)
+	if v.Tabs.Current != nil {
+		leaves = v.Tabs.BaseTab().Root.Leaves(nil)
 	}
-	v.areas = sessionAreas{}
+	v.areas = areas{}
 	if v.w <= 0 || v.h <= 0 {
 		return
 	}
@@ -96,58 +96,58 @@ func (v *sessionsView) relayout() {
 	case list.W == 0:
 		list = v.areas.strip
 	}
-	v.list.Resize(list.W, list.H)
-	if v.tabs.Current == nil {
+	v.List.Resize(list.W, list.H)
+	if v.Tabs.Current == nil {
 		return
 	}
 	if !v.tight {
-		v.tabs.BaseTab().Root.SetRects(v.areas.tree)
+		v.Tabs.BaseTab().Root.SetRects(v.areas.tree)
 	}
-	if v.tabs.IsFloating() {
-		v.tabs.Float.Root.SetRects(layout.InsideFrame(layout.FrameRect(v.areas.tree)))
-		leaves = v.tabs.Float.Root.Leaves(leaves)
+	if v.Tabs.IsFloating() {
+		v.Tabs.Float.Root.SetRects(layout.InsideFrame(layout.FrameRect(v.areas.tree)))
+		leaves = v.Tabs.Float.Root.Leaves(leaves)
 	}
 	for _, l := range leaves {
-		if v.tight && l != v.tabs.Current.Focus {
+		if v.tight && l != v.Tabs.Current.Focus {
 			continue
 		}
 		r := v.paneArea(l)
 		l.Pane.Resize(r.W, r.H)
 		l.Pane.SetRowsBelow(v.h - r.Y - r.H)
-		v.attachments.attach(l.Pane)
+		v.Attachments.attach(l.Pane)
 	}
 	v.sizes.changed = true
 }
 
 // hasTabBar reports whether to draw a tab bar: there are several tabs, and the user wants
 // one.
-func (v *sessionsView) hasTabBar() bool { return len(v.tabs.EveryTab()) > 1 && v.env.Settings().Tabs }
+func (v *View) hasTabBar() bool { return len(v.Tabs.EveryTab()) > 1 && v.env.Settings().Tabs }
 
 // visibleLeaves returns the leaves on the screen.
-func (v *sessionsView) visibleLeaves() []*layout.Node { return v.appendVisible(nil) }
+func (v *View) visibleLeaves() []*layout.Node { return v.appendVisible(nil) }
 
 // appendVisible appends the visible leaves to leaves.
-func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
+func (v *View) appendVisible(leaves []*layout.Node) []*layout.Node {
 	switch {
-	case v.tabs.Current == nil || !v.shown || v.w <= 0:
+	case v.Tabs.Current == nil || !v.shown || v.w <= 0:
 		return leaves
 	case v.tight:
-		return append(leaves, v.tabs.Current.Focus)
+		return append(leaves, v.Tabs.Current.Focus)
 	}
-	leaves = v.tabs.BaseTab().Root.Leaves(leaves)
-	if v.tabs.IsFloating() {
-		leaves = v.tabs.Float.Root.Leaves(leaves)
+	leaves = v.Tabs.BaseTab().Root.Leaves(leaves)
+	if v.Tabs.IsFloating() {
+		leaves = v.Tabs.Float.Root.Leaves(leaves)
 	}
 	return leaves
 }
 
 // paneArea returns the rectangle of a leaf's pane in the view, without its title row.
-func (v *sessionsView) paneArea(l *layout.Node) look.Rect {
+func (v *View) paneArea(l *layout.Node) look.Rect {
 	if v.tight {
 		return v.areas.tree
 	}
-	if v.tabs.IsFloating() && l.Root() == v.tabs.Float.Root {
-		return sessionAreas{bare: l == v.tabs.Float.Root}.contentOf(l.Rect)
+	if v.Tabs.IsFloating() && l.Root() == v.Tabs.Float.Root {
+		return areas{bare: l == v.Tabs.Float.Root}.contentOf(l.Rect)
 	}
 	return v.areas.contentOf(l.Rect)
 }

@@ -1,4 +1,4 @@
-package sessions
+package list
 
 import (
 	"context"
@@ -191,7 +191,7 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 		switch {
 		case len(w.Sessions) > 0:
 			return nil
-		case here && !t.p.env.HasDialog():
+		case here && t.p.env.Shows(nil):
 			t.askTree(w, typing)
 			return nil
 		case len(describeLoss(w)) == 0:

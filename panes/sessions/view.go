@@ -1,74 +1,55 @@
-package ui
+package sessions
 
 import (
 	"context"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
-	"tandem/panes/sessions"
+	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
-// A sessionsEnv is what the Sessions view requires of the dashboard, beyond what every
-// pane does.
-type sessionsEnv interface {
-	panes.Env
-	Press(keys.Key) tea.Cmd
-	SayOnce(text string) tea.Cmd
-	CopyRead(terminal.Read) tea.Cmd
-	TakeClip(clip []byte) tea.Cmd // from the focused program
-	ShowNote(text string, bad bool) tea.Cmd
-	Notify(text string) tea.Cmd
-	SessionPictures() graphics.Screen
-	ShowRequest(id string) tea.Cmd
-	Bell()
-
-	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx is done
-	Ended(api.Process)                                          // reports an exit before its event arrives
-	ShowSessions()                                              // shows the view
-	Blurred() bool                                              // another window has the keyboard
-	HasDialog() bool                                            // a dialog covers the view
-	OpenMachine(name string) tea.Cmd                            // starts a session on a machine, or connects to it
-	Relayout()                                                  // after the zoom started or ended
-}
-
-// A sessionsView shows the list of sessions beside the current tab, a tree of panes.
-type sessionsView struct {
+// A View shows the list of sessions beside the current tab, a tree of panes.
+type View struct {
 	panes.NoInput // keys arrive as they were pressed
 
-	env     sessionsEnv
-	list    *sessions.Pane
+	Tabs        layout.Tabs
+	List        *list.Pane
+	Launcher    Launcher
+	Attachments Attachments
+
+	env     Env
 	search  terminal.Search // last search in a pane
 	actions panes.Actions
 
-	attachments attachments
-	launcher    launcher
-	layoutSync  layoutSync
-	layouts     layoutDialogs
-	arranger    arranger
-	navigator   navigator
-	grab        mouseGrab
+	layoutSync layoutSync
+	layouts    layoutDialogs
+	arranger   arranger
+	navigator  navigator
+	grab       mouseGrab
 
 	w, h       int
-	areas      sessionAreas
+	areas      areas
 	tight      bool // one pane has the whole view: it is zoomed, or no more fit
 	shown      bool
+	blurred    bool // another window has the keyboard
 	deferStart bool // start no session before the view is shown
 	sized      bool // the size is known, even if too small
-	isOpen     bool // the first news were applied, and a session is shown
+	isOpen     bool
 
-	tabs         layout.Tabs
 	showCount    uint64 // counts the tabs shown, for Tab.Shown
 	listFocused  bool
-	zoomed       bool // the focused pane fills the screen
+	zoomed       bool
 	zoomReported bool // the value of zoomed passed to the dashboard
 
 	pictures graphics.Screen // how to draw programs' pictures
@@ -78,16 +59,17 @@ type sessionsView struct {
 	leafBuffer []*layout.Node // reused by NeedsRedraw, which runs after every message
 }
 
-func newSessionsView(e sessionsEnv) *sessionsView {
-	v := &sessionsView{env: e, shown: true}
-	v.attachments = attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
+// New returns a view that is shown but has no size yet.
+func New(e Env) *View {
+	v := &View{env: e, shown: true}
+	v.Attachments = Attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
 	inner := sessionsHost{e, v}
-	v.list = sessions.New(inner)
-	v.launcher = launcher{v: v, starting: map[string]*terminal.Pane{}}
-	v.launcher.starter = sessions.NewStarter(inner, v.launcher.handleStarted)
+	v.List = list.New(inner)
+	v.Launcher = Launcher{v: v, starting: map[string]*terminal.Pane{}}
+	v.Launcher.starter = newStarter(inner, v.Launcher.handleStarted)
 	v.layoutSync, v.layouts, v.arranger, v.navigator, v.grab = layoutSync{v: v}, layoutDialogs{v: v}, arranger{v: v}, navigator{v: v}, mouseGrab{v: v}
-	v.list.Show()
-	v.tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
+	v.List.Show()
+	v.Tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
 	v.actions = v.makeActions()
 	return v
 }
@@ -95,25 +77,25 @@ func newSessionsView(e sessionsEnv) *sessionsView {
 // A sessionsHost is the environment of the list and the panes: the dashboard's, extended
 // by the view.
 type sessionsHost struct {
-	sessionsEnv
-	v *sessionsView
+	Env
+	v *View
 }
 
 func (p sessionsHost) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return p.v.launcher.startCommand(near, command, folder)
+	return p.v.Launcher.StartNear(near, command, folder)
 }
 func (p sessionsHost) StartInPlace(ended *terminal.Pane) tea.Cmd {
-	return p.v.launcher.startInPlace(ended)
+	return p.v.Launcher.startInPlace(ended)
 }
 func (p sessionsHost) ClosePane(*terminal.Pane) tea.Cmd { return p.v.closePane() }
 func (p sessionsHost) FocusList() tea.Cmd               { return p.v.focusList() }
 
 func (p sessionsHost) IsVisible(id string) bool {
-	return !p.Blurred() && slices.ContainsFunc(p.v.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
+	return !p.v.blurred && slices.ContainsFunc(p.v.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
 }
 
 func (p sessionsHost) Focused() (id string, ok bool) {
-	if t := p.v.focusedPane(); t != nil {
+	if t := p.v.FocusedPane(); t != nil {
 		return t.ID, true
 	}
 	return "", false
@@ -123,13 +105,53 @@ func (p sessionsHost) Open(id string) tea.Cmd {
 	if machine, session := api.MachineOf(id); machine != "" && session == "" {
 		return p.OpenMachine(machine)
 	} else if session == "" {
-		return p.v.launcher.startOn("", nil, nil, "")
+		return p.v.Launcher.StartOn("")
 	}
-	return p.v.openSession(id)
+	return p.v.OpenSession(id)
+}
+
+// IsOpen reports whether the first news were applied, and a session was shown.
+func (v *View) IsOpen() bool { return v.isOpen }
+
+// IsZoomed reports whether the focused pane fills the screen.
+func (v *View) IsZoomed() bool { return v.zoomed }
+
+// SetTight sets whether one pane gets the whole view, from the next Resize on.
+func (v *View) SetTight(tight bool) { v.tight = tight }
+
+// DeferStart makes the view start no session before it is shown.
+func (v *View) DeferStart() { v.deferStart = true }
+
+// HasPendingSizes reports whether a session may not have the size of its pane yet.
+func (v *View) HasPendingSizes() bool { return v.sizes.changed || v.sizes.pausing }
+
+// TextPane returns the pane that takes typed text in one piece, as far as no key of it is bound;
+// nil if keys must be handled one by one.
+func (v *View) TextPane() *terminal.Pane {
+	p := v.FocusedPane()
+	if !v.isOpen || p == nil || !p.TakesText() || v.navigator.numbers != nil || !v.arranger.movedAt.IsZero() {
+		return nil
+	}
+	return p
+}
+
+// maxStartWait is how long Leave waits for sessions that are still starting.
+const maxStartWait = 300 * time.Millisecond
+
+// Leave saves the layout when the user detaches, after the program has stopped. It waits for
+// starting sessions to include them; task runs their requests.
+func (v *View) Leave(ctx context.Context, task func(func())) {
+	if !v.isOpen || !v.env.News().Connected {
+		return
+	}
+	starts, stop := context.WithTimeout(ctx, maxStartWait)
+	defer stop()
+	v.Launcher.finishStarts(starts, task)
+	v.layoutSync.saveLast(ctx)
 }
 
 // Update handles the results of requests by the view and its panes.
-func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
+func (v *View) Update(msg tea.Msg) tea.Cmd {
 	v.dirty = true
 	switch msg := msg.(type) {
 	case sizesDue:
@@ -150,91 +172,95 @@ func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 
 // Fetch opens the first session, sends sizes and the layout, and requests lines missing in
 // the focused pane.
-func (v *sessionsView) Fetch() tea.Cmd {
+func (v *View) Fetch() tea.Cmd {
 	v.layoutSync.followOthers()
-	cmd := tea.Batch(v.openFirst(), v.list.Fetch(), v.sizes.sendSizes(v.attachments.cancels, v.visibleLeaves), v.layoutSync.sendLayout())
-	if p := v.focusedPane(); p != nil {
+	cmd := tea.Batch(v.openFirst(), v.List.Fetch(), v.sizes.sendSizes(v.Attachments.cancels, v.visibleLeaves), v.layoutSync.sendLayout())
+	if p := v.FocusedPane(); p != nil {
 		cmd = tea.Batch(cmd, p.Fetch())
+	}
+	if invariants.Enabled {
+		Check(v)
 	}
 	return cmd
 }
 
 // TakeKey offers a key to the focused pane, or repeats the move of a border, before its
 // binding is looked up.
-func (v *sessionsView) TakeKey(k keys.Key) (taken bool) {
+func (v *View) TakeKey(k keys.Key) (taken bool) {
 	for _, l := range v.visibleLeaves() {
 		l.Pane.ClearMarks()
 	}
 	if v.navigator.numbers != nil {
 		return v.navigator.handleNumberKey(k)
 	}
-	if p := v.focusedPane(); p != nil && p.TakeKey(k) {
+	if p := v.FocusedPane(); p != nil && p.TakeKey(k) {
 		return true
 	}
 	return v.arranger.repeatMove(k)
 }
 
 // HandleKey passes a key to the focused pane.
-func (v *sessionsView) HandleKey(k keys.Key) tea.Cmd {
-	if p := v.focusedPane(); p != nil {
+func (v *View) HandleKey(k keys.Key) tea.Cmd {
+	if p := v.FocusedPane(); p != nil {
 		return p.HandleKey(k)
 	}
 	return nil
 }
 
 // Paste passes text to the focused pane.
-func (v *sessionsView) Paste(text string) tea.Cmd {
-	if p := v.focusedPane(); p != nil {
+func (v *View) Paste(text string) tea.Cmd {
+	if p := v.FocusedPane(); p != nil {
 		return p.Paste(text)
 	}
 	return nil
 }
 
 // Scopes returns those of the focused pane, or of the list.
-func (v *sessionsView) Scopes() []keymap.Scope {
-	if p := v.focusedPane(); p != nil {
+func (v *View) Scopes() []keymap.Scope {
+	if p := v.FocusedPane(); p != nil {
 		return p.Scopes()
 	}
-	return v.list.Scopes()
+	return v.List.Scopes()
 }
 
 // Hints returns those of the focused pane, or of the list.
-func (v *sessionsView) Hints() ([]keymap.Hint, bool) {
+func (v *View) Hints() ([]keymap.Hint, bool) {
 	if v.navigator.numbers != nil {
 		return []keymap.Hint{{Key: v.navigator.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
-	if p := v.focusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		return p.Hints()
 	}
-	if v.isOpen && v.tabs.Current == nil && v.list.IsEmpty() {
+	if v.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
 		return v.emptyPage().Hints, true
 	}
-	return v.list.Hints()
+	return v.List.Hints()
 }
 
 // Note returns the list's note, such as who may type into the session.
-func (v *sessionsView) Note() (string, look.Ink) { return v.list.Note() }
+func (v *View) Note() (string, look.Ink) { return v.List.Note() }
 
 // Show and Hide mark the view as shown or hidden, and report the change of focus.
-func (v *sessionsView) Show() {
+func (v *View) Show() {
 	if !v.shown {
 		v.shown, v.sizes.changed = true, true
-		v.list.Show()
+		v.List.Show()
 		v.reportFocus(true)
 		v.refreshList()
 	}
 }
 
-func (v *sessionsView) Hide() {
+func (v *View) Hide() {
 	v.reportFocus(false)
 	v.shown, v.sizes.changed, v.navigator.numbers = false, true, nil
-	v.list.Hide()
+	v.List.Hide()
 }
 
 // SetBlurred reports to the focused program that the terminal's window has lost or gained
 // the keyboard.
-func (v *sessionsView) SetBlurred(blurred bool) {
-	if p := v.focusedPane(); p != nil {
+func (v *View) SetBlurred(blurred bool) {
+	v.blurred = blurred
+	if p := v.FocusedPane(); p != nil {
 		p.Focus(!blurred)
 	}
 	if !blurred {
@@ -243,7 +269,7 @@ func (v *sessionsView) SetBlurred(blurred bool) {
 }
 
 // NeedsRedraw reports whether the view must be redrawn, and resets that state.
-func (v *sessionsView) NeedsRedraw() bool {
+func (v *View) NeedsRedraw() bool {
 	changed := v.dirty
 	v.dirty = false
 	v.leafBuffer = v.appendVisible(v.leafBuffer[:0])
@@ -254,25 +280,25 @@ func (v *sessionsView) NeedsRedraw() bool {
 }
 
 // Sync applies output that has arrived for the panes.
-func (v *sessionsView) Sync() tea.Cmd {
+func (v *View) Sync() tea.Cmd {
 	rang := false
 	var cmd tea.Cmd
-	for p := range v.attachments.cancels {
+	for p := range v.Attachments.cancels {
 		rang = p.Sync() || rang
 		cmd = tea.Batch(cmd, p.ReportUnsure())
 	}
-	cmd = tea.Batch(cmd, v.takeClips(), v.closeFinished())
+	cmd = tea.Batch(cmd, v.TakeClips(), v.closeFinished())
 	if rang {
 		v.env.Bell()
 	}
 	return cmd
 }
 
-// takeClips passes on text that the focused program put on the clipboard. That of other
+// TakeClips passes on text that the focused program put on the clipboard. That of other
 // programs is dropped.
-func (v *sessionsView) takeClips() (cmd tea.Cmd) {
-	for p := range v.attachments.cancels {
-		if clip := p.Feed.TakeClip(); clip != nil && p == v.focusedPane() {
+func (v *View) TakeClips() (cmd tea.Cmd) {
+	for p := range v.Attachments.cancels {
+		if clip := p.Feed.TakeClip(); clip != nil && p == v.FocusedPane() {
 			cmd = v.env.TakeClip(clip)
 		}
 	}
@@ -280,21 +306,21 @@ func (v *sessionsView) takeClips() (cmd tea.Cmd) {
 }
 
 // refreshList passes the tabs and the focus to the list.
-func (v *sessionsView) refreshList() {
+func (v *View) refreshList() {
 	var current string
-	if v.tabs.Current != nil {
-		current = v.tabs.Current.Focus.Pane.ID
+	if v.Tabs.Current != nil {
+		current = v.Tabs.Current.Focus.Pane.ID
 	}
-	every := v.tabs.EveryTab()
+	every := v.Tabs.EveryTab()
 	ids := make([][]string, len(every))
 	for i, t := range every {
 		for _, l := range t.Root.Leaves(nil) {
 			ids[i] = append(ids[i], l.Pane.ID)
 		}
 	}
-	v.list.Focus(v.listFocused)
-	v.list.HasFloat = v.tabs.Float != nil
-	v.list.SetTabs(ids, current)
+	v.List.Focus(v.listFocused)
+	v.List.HasFloat = v.Tabs.Float != nil
+	v.List.SetTabs(ids, current)
 	v.dirty = true
 	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {
 		// A relayout changes sizes, not the layout to save.
@@ -305,9 +331,9 @@ func (v *sessionsView) refreshList() {
 }
 
 // HandleNews updates the tabs after news of the engine.
-func (v *sessionsView) HandleNews(before *panes.News) {
+func (v *View) HandleNews(before *panes.News) {
 	v.layoutSync.restoreLayout()
-	if v.list.UnhideRunning() {
+	if v.List.UnhideRunning() {
 		v.layoutSync.changed = true
 	}
 	v.layoutSync.applyUnrequested(v.adoptSessions)
@@ -315,5 +341,5 @@ func (v *sessionsView) HandleNews(before *panes.News) {
 		v.layouts.showLayout(*l)
 	}
 	v.refreshList()
-	v.list.HandleNews(before)
+	v.List.HandleNews(before)
 }

@@ -1,24 +1,24 @@
-package ui
+package sessions
 
 import (
 	"context"
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
-// attachments connects the panes on the screen to their sessions.
-type attachments struct {
-	env     sessionsEnv
+// Attachments connects the panes on the screen to their sessions.
+type Attachments struct {
+	env     Env
 	cancels map[*terminal.Pane]context.CancelFunc
 
 	display *api.Display // properties of the user's terminal; nil until it has reported them
 }
 
-// setDisplay reports the user's terminal to every attached session.
-func (f *attachments) setDisplay(d api.Display) {
+// SetDisplay reports the user's terminal to every attached session.
+func (f *Attachments) SetDisplay(d api.Display) {
 	if f.display != nil && *f.display == d {
 		return
 	}
@@ -29,7 +29,7 @@ func (f *attachments) setDisplay(d api.Display) {
 }
 
 // attach starts feeding a pane with its session's output, unless it is attached already.
-func (f *attachments) attach(p *terminal.Pane) {
+func (f *Attachments) attach(p *terminal.Pane) {
 	if p.ID == "" || f.cancels[p] != nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (f *attachments) attach(p *terminal.Pane) {
 
 // release detaches a pane. When its session is shown again, it gets a new pane with a new
 // feed.
-func (f *attachments) release(p *terminal.Pane) {
+func (f *Attachments) release(p *terminal.Pane) {
 	if cancel := f.cancels[p]; cancel != nil {
 		cancel()
 		delete(f.cancels, p)
@@ -49,13 +49,13 @@ func (f *attachments) release(p *terminal.Pane) {
 }
 
 // isTabAttached reports whether any pane of a tab is attached.
-func (f *attachments) isTabAttached(t *layout.Tab) bool {
+func (f *Attachments) isTabAttached(t *layout.Tab) bool {
 	return slices.ContainsFunc(t.Root.Leaves(nil), f.isAttached)
 }
 
 // isAttached reports whether the pane of a leaf is attached and its program has not exited.
 // The pane of an exited program keeps its last screen, so it must not be replaced.
-func (f *attachments) isAttached(l *layout.Node) bool {
+func (f *Attachments) isAttached(l *layout.Node) bool {
 	return f.cancels[l.Pane] != nil && l.Pane.FinalState() == nil
 }
 
@@ -63,7 +63,7 @@ func (f *attachments) isAttached(l *layout.Node) bool {
 const maxIdleTabs = 3
 
 // releaseIdle detaches the tabs hidden for the longest time.
-func (f *attachments) releaseIdle(tabs *layout.Tabs) {
+func (f *Attachments) releaseIdle(tabs *layout.Tabs) {
 	for {
 		var oldest *layout.Tab
 		idle := 0
@@ -84,7 +84,7 @@ func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 }
 
 // detachTab replaces the attached panes of a tab by new, detached ones.
-func (f *attachments) detachTab(t *layout.Tab, create func(id string) *terminal.Pane) {
+func (f *Attachments) detachTab(t *layout.Tab, create func(id string) *terminal.Pane) {
 	for _, l := range t.Root.Leaves(nil) {
 		if f.isAttached(l) {
 			f.release(l.Pane)
@@ -93,8 +93,8 @@ func (f *attachments) detachTab(t *layout.Tab, create func(id string) *terminal.
 	}
 }
 
-// countQueued returns the number of inputs queued for sessions that cannot be reached.
-func (f *attachments) countQueued() (n int) {
+// CountQueued returns the number of inputs queued for sessions that cannot be reached.
+func (f *Attachments) CountQueued() (n int) {
 	for p := range f.cancels {
 		n += p.Outbox.Waiting()
 	}

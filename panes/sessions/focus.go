@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"slices"
@@ -7,36 +7,36 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
-// focusedPane returns the pane that receives keys; nil if the list or another view does.
-func (v *sessionsView) focusedPane() *terminal.Pane {
-	if !v.shown || v.tabs.Current == nil || v.listFocused {
+// FocusedPane returns the pane that receives keys; nil if the list or another view does.
+func (v *View) FocusedPane() *terminal.Pane {
+	if !v.shown || v.Tabs.Current == nil || v.listFocused {
 		return nil
 	}
-	return v.tabs.Current.Focus.Pane
+	return v.Tabs.Current.Focus.Pane
 }
 
 // reportFocus tells the program in the focused pane that it has gained or lost the
 // keyboard.
-func (v *sessionsView) reportFocus(on bool) {
-	if p := v.focusedPane(); p != nil && !(on && v.env.Blurred()) {
+func (v *View) reportFocus(on bool) {
+	if p := v.FocusedPane(); p != nil && !(on && v.blurred) {
 		p.Focus(on)
 	}
 }
 
 // moveFocus runs change and reports the new focus to both programs.
-func (v *sessionsView) moveFocus(change func()) {
-	before := v.focusedPane()
+func (v *View) moveFocus(change func()) {
+	before := v.FocusedPane()
 	change()
 	v.dirty = true
 	if v.tight {
 		v.relayout()
 	}
-	after := v.focusedPane()
-	if before == after || v.env.Blurred() {
+	after := v.FocusedPane()
+	if before == after || v.blurred {
 		return
 	}
 	if before != nil {
@@ -48,7 +48,7 @@ func (v *sessionsView) moveFocus(change func()) {
 }
 
 // focusList moves the keyboard to the session list, or back to the pane.
-func (v *sessionsView) focusList() tea.Cmd {
+func (v *View) focusList() tea.Cmd {
 	if !v.shown {
 		v.env.ShowSessions()
 		return nil
@@ -63,28 +63,28 @@ func (v *sessionsView) focusList() tea.Cmd {
 }
 
 // focusLeaf focuses a leaf, showing its tab if necessary.
-func (v *sessionsView) focusLeaf(l *layout.Node) {
-	if t, _ := v.tabs.FindPane(l.Pane); t != v.tabs.Current {
+func (v *View) focusLeaf(l *layout.Node) {
+	if t, _ := v.Tabs.FindPane(l.Pane); t != v.Tabs.Current {
 		v.showTab(t, l)
 		v.refreshList()
 		return
 	}
 	v.moveFocus(func() {
-		v.tabs.Current.SetFocus(l)
+		v.Tabs.Current.SetFocus(l)
 		v.listFocused = false
 	})
 	v.refreshList()
 }
 
-// focusTerminal moves the keyboard from the list to the pane that had it last.
-func (v *sessionsView) focusTerminal() {
+// FocusTerminal moves the keyboard from the list to the pane that had it last.
+func (v *View) FocusTerminal() {
 	v.moveFocus(func() { v.listFocused = false })
 	v.refreshList()
 }
 
 // toggleZoom zooms the focused pane, or ends the zoom.
-func (v *sessionsView) toggleZoom() tea.Cmd {
-	if !v.shown || v.tabs.Current == nil {
+func (v *View) toggleZoom() tea.Cmd {
+	if !v.shown || v.Tabs.Current == nil {
 		return nil
 	}
 	v.listFocused = false
@@ -92,11 +92,11 @@ func (v *sessionsView) toggleZoom() tea.Cmd {
 	return nil
 }
 
-func (v *sessionsView) setZoomed(zoomed bool) {
+func (v *View) setZoomed(zoomed bool) {
 	v.zoomed = zoomed
 	v.relayout()
 	// The program must have its new size before it receives the next key.
-	if p := v.focusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		p.ClaimSize()
 		p.SendSize()
 	}
@@ -105,13 +105,13 @@ func (v *sessionsView) setZoomed(zoomed bool) {
 
 // A navigator moves the focus between panes and sessions.
 type navigator struct {
-	v       *sessionsView
+	v       *View
 	numbers layout.Numbers // shown in the panes; nil if none are
 }
 
 // focusToward moves the focus to the neighbour in direction d, which may be the list.
 func (s *navigator) focusToward(d layout.Direction) tea.Cmd {
-	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
+	if !s.v.shown || s.v.Tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
 	if s.v.listFocused {
@@ -121,8 +121,8 @@ func (s *navigator) focusToward(d layout.Direction) tea.Cmd {
 		}
 		return nil
 	}
-	if next := s.v.tabs.Current.Focus.Neighbour(d); next != nil {
-		s.v.moveFocus(func() { s.v.tabs.Current.SetFocus(next) })
+	if next := s.v.Tabs.Current.Focus.Neighbour(d); next != nil {
+		s.v.moveFocus(func() { s.v.Tabs.Current.SetFocus(next) })
 		s.v.refreshList()
 		return nil
 	}
@@ -135,11 +135,11 @@ func (s *navigator) focusToward(d layout.Direction) tea.Cmd {
 // cycleFocus moves the focus step panes forward in the tab, wrapping around. From the list
 // it returns to the panes.
 func (s *navigator) cycleFocus(step int) tea.Cmd {
-	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
+	if !s.v.shown || s.v.Tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
-	leaves := s.v.tabs.Current.Root.Leaves(nil)
-	at := slices.Index(leaves, s.v.tabs.Current.Focus) + step
+	leaves := s.v.Tabs.Current.Root.Leaves(nil)
+	at := slices.Index(leaves, s.v.Tabs.Current.Focus) + step
 	switch {
 	case s.v.listFocused && step > 0, at == len(leaves):
 		at = 0
@@ -153,12 +153,12 @@ func (s *navigator) cycleFocus(step int) tea.Cmd {
 // focusLastPane returns to the tab's previously focused pane. From the list it returns to
 // the panes.
 func (s *navigator) focusLastPane() tea.Cmd {
-	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
+	if !s.v.shown || s.v.Tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
-	switch before := s.v.tabs.Current.PreviousFocus(); {
+	switch before := s.v.Tabs.Current.PreviousFocus(); {
 	case s.v.listFocused:
-		s.v.focusTerminal()
+		s.v.FocusTerminal()
 	case before == nil:
 		return s.v.env.Say("no other pane in this tab", false)
 	default:
@@ -169,7 +169,7 @@ func (s *navigator) focusLastPane() tea.Cmd {
 
 // showNumbers numbers the visible panes; the next key selects one.
 func (s *navigator) showNumbers() tea.Cmd {
-	if s.v.tabs.Current == nil {
+	if s.v.Tabs.Current == nil {
 		return nil
 	}
 	s.v.env.ShowSessions()
@@ -197,16 +197,16 @@ func (s *navigator) handleNumberKey(k keys.Key) (taken bool) {
 
 // cycleSession moves by sessions in the list's order, wrapping around.
 func (s *navigator) cycleSession(by int) tea.Cmd {
-	all := s.v.tabs.Leaves()
+	all := s.v.Tabs.Leaves()
 	at := -1
-	if s.v.tabs.Current != nil {
-		at = slices.Index(all, s.v.tabs.Current.Focus)
+	if s.v.Tabs.Current != nil {
+		at = slices.Index(all, s.v.Tabs.Current.Focus)
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	next := all[(at+by+len(all))%len(all)]
-	t, _ := s.v.tabs.FindPane(next.Pane)
+	t, _ := s.v.Tabs.FindPane(next.Pane)
 	s.v.showTab(t, next)
 	s.v.env.ShowSessions()
 	s.v.refreshList()
@@ -215,7 +215,7 @@ func (s *navigator) cycleSession(by int) tea.Cmd {
 
 // showLastTab returns to the tab shown before this one.
 func (s *navigator) showLastTab() tea.Cmd {
-	before := s.v.tabs.PreviousTab()
+	before := s.v.Tabs.PreviousTab()
 	if before == nil {
 		return s.v.env.Say("no other session to go back to", false)
 	}

@@ -1,4 +1,4 @@
-package sessions
+package list
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -19,10 +18,10 @@ import (
 // A fakeEnv is a dashboard with an engine, recording calls.
 type fakeEnv struct {
 	panestest.Env
-	note            string
-	focused         string // the session of the terminal with the keyboard
-	looks           string // the visible session
-	started, killed []string
+	note    string
+	focused string // the session of the terminal with the keyboard
+	looks   string // the visible session
+	killed  []string
 }
 
 func (e *fakeEnv) FocusList() tea.Cmd { return nil }
@@ -33,12 +32,6 @@ func (e *fakeEnv) IsVisible(id string) bool             { return e.looks == id }
 func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.note = text; return nil }
 func (e *fakeEnv) Notify(string) tea.Cmd                { return nil }
 func (e *fakeEnv) ShowRequest(string) tea.Cmd           { return nil }
-func (e *fakeEnv) HasDialog() bool                      { return e.Shown != nil }
-
-func (e *fakeEnv) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
-	e.started = append(e.started, in.ID)
-	return session(in.ID, "new", api.StateRunning), nil
-}
 
 func (e *fakeEnv) killSession(_ context.Context, in api.IDInput) (api.Process, error) {
 	e.killed = append(e.killed, in.ID)
@@ -49,7 +42,6 @@ func (e *fakeEnv) killSession(_ context.Context, in api.IDInput) (api.Process, e
 func newTestPane() (*Pane, *fakeEnv) {
 	e := &fakeEnv{}
 	engine := panestest.NewEngine()
-	panestest.On(engine, api.SessionStart, e.startSession)
 	panestest.On(engine, api.SessionKill, e.killSession)
 	e.API = engine
 	for _, id := range []string{"a", "b", "c"} {
@@ -116,34 +108,5 @@ func TestHiddenQuestionIsMarkedUntilSeen(t *testing.T) {
 	p.Refresh()
 	if p.NeedsInput("c") {
 		t.Error("the mark stays")
-	}
-}
-
-// newStart returns a start; the engine gets its command.
-func newStart(id string) Start {
-	return Start{ID: id, Size: func() api.Size { return api.Size{} }, Where: func() (string, string) { return "", "" }}
-}
-
-func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
-	_, e := newTestPane()
-	var started []string
-	s := NewStarter(e, func(out StartResult) tea.Cmd {
-		started = append(started, out.ID)
-		return nil
-	})
-	first := s.Start(newStart("one"))
-	if s.Start(newStart("two")) != nil {
-		t.Fatal("the second does not wait for the first")
-	}
-	answer := first().(panes.Result)
-	for _, cmd := range s.Cancel("one")().(tea.BatchMsg) {
-		cmd().(panes.Result)()
-	}
-	answer()
-	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.IsPending("one") {
-		t.Errorf("a cancelled session is shown: %s", diff)
-	}
-	if len(e.killed) != 1 || e.killed[0] != "one" || len(s.WaitingIDs()) != 0 {
-		t.Errorf("killed %v, waiting %v", e.killed, s.WaitingIDs())
 	}
 }

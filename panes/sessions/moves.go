@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"strings"
@@ -11,25 +11,25 @@ import (
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/states"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
 // An arranger moves panes and borders.
 type arranger struct {
-	v       *sessionsView
+	v       *View
 	movedAt time.Time // when a key last moved a border; zero after any other key
 }
 
 // moveBorder moves a border of the focused pane.
 func (m *arranger) moveBorder(d layout.Direction) tea.Cmd {
-	if m.v.tabs.Current != nil && !m.v.zoomed && m.v.shown {
+	if m.v.Tabs.Current != nil && !m.v.zoomed && m.v.shown {
 		step := 2
 		if d == layout.Left || d == layout.Right {
 			step = 4
 		}
-		m.v.tabs.Current.Focus.PushBorder(d, step)
+		m.v.Tabs.Current.Focus.PushBorder(d, step)
 		m.v.relayout()
 		m.movedAt = time.Now()
 	}
@@ -58,8 +58,8 @@ func (m *arranger) repeatMove(k keys.Key) (ok bool) {
 }
 
 func (m *arranger) equalise() tea.Cmd {
-	if m.v.shown && m.v.tabs.Current != nil && !m.v.zoomed {
-		m.v.tabs.Current.Root.EqualizeShares()
+	if m.v.shown && m.v.Tabs.Current != nil && !m.v.zoomed {
+		m.v.Tabs.Current.Root.EqualizeShares()
 		m.v.relayout()
 	}
 	return nil
@@ -68,16 +68,16 @@ func (m *arranger) equalise() tea.Cmd {
 // swapPanes exchanges the focused pane with the one step places away. The focus follows
 // the pane.
 func (m *arranger) swapPanes(step int) tea.Cmd {
-	if !m.v.shown || m.v.tabs.Current == nil || m.v.zoomed {
+	if !m.v.shown || m.v.Tabs.Current == nil || m.v.zoomed {
 		return nil
 	}
-	here := m.v.tabs.Current.Focus
+	here := m.v.Tabs.Current.Focus
 	there := here.NextLeaf(step)
 	if here == there {
 		return nil
 	}
 	here.Pane, there.Pane = there.Pane, here.Pane
-	m.v.tabs.Current.Focus = there
+	m.v.Tabs.Current.Focus = there
 	m.v.relayout()
 	m.v.refreshList()
 	return nil
@@ -85,20 +85,20 @@ func (m *arranger) swapPanes(step int) tea.Cmd {
 
 // breakOut moves the focused pane to a new tab.
 func (m *arranger) breakOut() tea.Cmd {
-	if m.v.focusedPane() == nil || m.v.tabs.Current.Root.Pane != nil && !m.v.tabs.IsFloating() {
+	if m.v.FocusedPane() == nil || m.v.Tabs.Current.Root.Pane != nil && !m.v.Tabs.IsFloating() {
 		return nil
 	}
-	m.v.showTab(m.v.tabs.BreakOut(m.v.tabs.Current, m.v.tabs.Current.Focus), nil)
+	m.v.showTab(m.v.Tabs.BreakOut(m.v.Tabs.Current, m.v.Tabs.Current.Focus), nil)
 	m.v.refreshList()
 	return nil
 }
 
 // toggleFloat shows or hides the floating pane, with a new session if there is none.
 func (m *arranger) toggleFloat() tea.Cmd {
-	tabs := &m.v.tabs
+	tabs := &m.v.Tabs
 	switch {
 	case tabs.Current == nil:
-		return m.v.launcher.newSession()
+		return m.v.Launcher.NewSession()
 	case tabs.IsFloating() && m.v.shown:
 		m.v.showTab(tabs.Under, nil)
 		m.v.refreshList()
@@ -109,24 +109,24 @@ func (m *arranger) toggleFloat() tea.Cmd {
 		m.v.refreshList()
 		return nil
 	}
-	near := m.v.currentPane()
+	near := m.v.CurrentPane()
 	tabs.Float = layout.NewTab(tabs.New(""))
 	m.v.showTab(tabs.Float, nil)
 	m.v.env.ShowSessions()
-	return m.v.launcher.startIn(tabs.Float.Focus.Pane, m.v.launcher.machineOf(near), near, nil, "")
+	return m.v.Launcher.startIn(tabs.Float.Focus.Pane, m.v.Launcher.MachineOf(near), near, nil, "")
 }
 
 // askMove asks for a tab to move the focused pane to.
 func (m *arranger) askMove() tea.Cmd {
-	p := m.v.focusedPane()
+	p := m.v.FocusedPane()
 	if p == nil {
 		return nil
 	}
 	var choices []list.Choice
 	var targets []*layout.Tab
 	look := m.v.env.Look()
-	for i, t := range m.v.tabs.All {
-		if t == m.v.tabs.Current {
+	for i, t := range m.v.Tabs.All {
+		if t == m.v.Tabs.Current {
 			continue
 		}
 		choices = append(choices, list.Choice{Number: len(targets), Sign: look.Glyphs.Terminal, SignInk: look.Accent,
@@ -156,8 +156,8 @@ func (m *arranger) tabName(t *layout.Tab) string {
 // movePane moves a pane beside the focused pane of another tab, or below it if it does not
 // fit beside.
 func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
-	from, leaf := m.v.tabs.FindPane(p)
-	if from == nil || to == nil || from == to || m.v.tabs.IndexOf(to) < 0 {
+	from, leaf := m.v.Tabs.FindPane(p)
+	if from == nil || to == nil || from == to || m.v.Tabs.IndexOf(to) < 0 {
 		return nil
 	}
 	to.Root.SetRects(m.v.areas.tree)
@@ -168,7 +168,7 @@ func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 	if !to.Focus.CanSplit(x) {
 		return m.v.env.Say("no room beside that pane", true)
 	}
-	m.v.tabs.DetachLeaf(from, leaf)
+	m.v.Tabs.DetachLeaf(from, leaf)
 	var created *layout.Node
 	to.Root, created = to.Focus.SplitLeaf(x, p)
 	m.v.showTab(to, created)
@@ -178,10 +178,10 @@ func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 
 // applyArrangement arranges the panes of the current tab in one of the standard ways.
 func (m *arranger) applyArrangement(a layout.Arrangement) tea.Cmd {
-	if m.v.tabs.Current == nil || m.v.tabs.Current.Root.Pane != nil {
+	if m.v.Tabs.Current == nil || m.v.Tabs.Current.Root.Pane != nil {
 		return nil
 	}
-	m.v.tabs.Current.Root, m.v.tabs.Current.Focus = m.v.tabs.Current.Rearrange(a)
+	m.v.Tabs.Current.Root, m.v.Tabs.Current.Focus = m.v.Tabs.Current.Rearrange(a)
 	m.v.setZoomed(false)
 	return nil
 }

@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"slices"
@@ -6,17 +6,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
 // Mouse handles an event in the view's cells.
-func (v *sessionsView) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
+func (v *View) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
 
 // A mouseGrab is what a mouse button was pressed on: it receives all events until the
 // release.
 type mouseGrab struct {
-	v         *sessionsView
+	v         *View
 	dragged   *layout.Node   // the split whose border is dragged
 	dragMoved bool           // since the press
 	pressed   *terminal.Pane // the pane in which a button went down
@@ -38,14 +38,14 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 		return m.sendMouse(m.pressed, e)
 	case m.v.tight && m.v.listFocused:
 		if e.IsLeftDown() {
-			return m.v.list.Mouse(e)
+			return m.v.List.Mouse(e)
 		}
 	case m.v.areas.strip.Contains(e.X, e.Y), m.v.areas.list.Contains(e.X, e.Y):
 		m.v.dirty = true
-		return m.v.list.Mouse(e)
+		return m.v.List.Mouse(e)
 	case m.v.areas.tabs.Contains(e.X, e.Y):
 		m.mouseOnTabs(e)
-	case m.v.tabs.Current != nil:
+	case m.v.Tabs.Current != nil:
 		return m.mouseOnTree(e)
 	}
 	return nil
@@ -53,15 +53,15 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 
 // mouseOnTabs shows the clicked tab; the wheel moves by one tab.
 func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
-	all := m.v.tabs.EveryTab()
-	at := slices.Index(all, m.v.tabs.Current)
+	all := m.v.Tabs.EveryTab()
+	at := slices.Index(all, m.v.Tabs.Current)
 	switch {
 	case e.Button == keys.WheelUp:
 		at--
 	case e.Button == keys.WheelDown:
 		at++
 	case e.IsLeftDown():
-		at = m.v.list.TabAt(e.X-m.v.areas.tabs.X, m.v.areas.tabs.W)
+		at = m.v.List.TabAt(e.X-m.v.areas.tabs.X, m.v.areas.tabs.W)
 	default:
 		return
 	}
@@ -76,7 +76,7 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
 func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	held, p := m.dragged, m.pressed
 	m.dragged, m.pressed = nil, nil
-	if held != nil && !m.dragMoved && !m.v.env.HasDialog() && m.v.tabs.Current != nil {
+	if held != nil && !m.dragMoved && m.v.env.Shows(nil) && m.v.Tabs.Current != nil {
 		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == held.Root() {
 			m.v.focusLeaf(leaf)
 		}
@@ -97,11 +97,11 @@ func (m *mouseGrab) forgetDrag() {
 }
 
 func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
-	leaf := m.v.tabs.Current.Focus
+	leaf := m.v.Tabs.Current.Focus
 	if !m.v.tight {
-		root := m.v.tabs.BaseTab().Root
-		if m.v.tabs.IsFloating() && layout.FrameRect(m.v.areas.tree).Contains(e.X, e.Y) {
-			root = m.v.tabs.Float.Root
+		root := m.v.Tabs.BaseTab().Root
+		if m.v.Tabs.IsFloating() && layout.FrameRect(m.v.areas.tree).Contains(e.X, e.Y) {
+			root = m.v.Tabs.Float.Root
 			if !root.Rect.Contains(e.X, e.Y) {
 				return nil
 			}
@@ -116,7 +116,7 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if e.Kind == keys.MouseDown && !e.IsWheel() {
-		if leaf.Pane != m.v.focusedPane() {
+		if leaf.Pane != m.v.FocusedPane() {
 			m.v.focusLeaf(leaf)
 		}
 		m.pressed = leaf.Pane

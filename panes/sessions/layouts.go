@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
-	"tandem/ui/layout"
+	"tandem/panes/sessions/layout"
 )
 
 // layoutDialogs opens the dialogs that save and show layouts.
-type layoutDialogs struct{ v *sessionsView }
+type layoutDialogs struct{ v *View }
 
 // arrangementChoices lists the arrangements that fit the tab, numbered from first on.
 func (d *layoutDialogs) arrangementChoices(first int) (choices []list.Choice) {
-	if d.v.tabs.Current == nil || d.v.tabs.Current.Root.Pane != nil {
+	if d.v.Tabs.Current == nil || d.v.Tabs.Current.Root.Pane != nil {
 		return nil
 	}
 	look := d.v.env.Look()
 	for i, a := range layout.Arrangements() {
-		root, _ := d.v.tabs.Current.Rearrange(a)
+		root, _ := d.v.Tabs.Current.Rearrange(a)
 		if root.MinSize(layout.Beside) <= d.v.areas.tree.W && root.MinSize(layout.Below) <= d.v.areas.tree.H {
 			choices = append(choices, list.Choice{Number: first + i, Sign: look.Glyphs.More, SignInk: look.Dim,
 				Text: a.Name, Also: a.Does, Detail: a.Does})
@@ -36,9 +36,9 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []list.Choice) {
 
 // showLayout arranges the sessions as in l. found is how many of them exist.
 func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
-	t, found := d.v.tabs.ApplyLayout(l, d.v.env.News().WithLayout(l))
-	if t == nil && d.v.tabs.Current == nil && len(d.v.tabs.All) > 0 {
-		t = d.v.tabs.All[0]
+	t, found := d.v.Tabs.ApplyLayout(l, d.v.env.News().WithLayout(l))
+	if t == nil && d.v.Tabs.Current == nil && len(d.v.Tabs.All) > 0 {
+		t = d.v.Tabs.All[0]
 	}
 	d.v.zoomed = false
 	if t != nil {

@@ -7,7 +7,7 @@
 // sent that, the last to do so would undo what the user had done in another one meanwhile.
 // So only changes made by the user are sent (see applyUnrequested).
 
-package ui
+package sessions
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/ui/layout"
+	"tandem/panes/sessions/layout"
 )
 
 // layoutSync keeps the layout of this dashboard and the engine's in step.
 type layoutSync struct {
-	v         *sessionsView
+	v         *View
 	restored  bool       // the saved layout was applied
 	changed   bool       // the layout may differ from saved
 	saved     api.Layout // the layout the engine has
@@ -95,7 +95,7 @@ func (k *layoutSync) newerLayout(news *panes.News) *api.Layout {
 
 // sendLayout sends a changed layout, but not in the middle of a drag or of a start.
 func (k *layoutSync) sendLayout() tea.Cmd {
-	if !k.v.isOpen || !k.v.env.News().Connected || k.v.grab.dragged != nil || len(k.v.launcher.starting) > 0 {
+	if !k.v.isOpen || !k.v.env.News().Connected || k.v.grab.dragged != nil || len(k.v.Launcher.starting) > 0 {
 		return nil
 	}
 	in, ok := k.nextPut(k.layoutToSave)
@@ -125,15 +125,8 @@ func (k *layoutSync) applyUnrequested(change func()) {
 	}
 }
 
-// saveLast saves the layout when the user detaches, if it differs from the saved one. It
-// waits for starting sessions to include them; task runs their requests.
-func (k *layoutSync) saveLast(ctx context.Context, task func(func())) {
-	if !k.v.isOpen || !k.v.env.News().Connected {
-		return
-	}
-	starts, stop := context.WithTimeout(ctx, maxStartWait)
-	defer stop()
-	k.v.launcher.finishStarts(starts, task)
+// saveLast saves the layout when the user detaches, if it differs from the saved one.
+func (k *layoutSync) saveLast(ctx context.Context) {
 	now, ok := k.layoutToSave()
 	in, changed := k.lastPut(now)
 	if !ok || !changed {
@@ -147,11 +140,11 @@ func (k *layoutSync) saveLast(ctx context.Context, task func(func())) {
 
 // currentLayout describes the tabs and the hidden sessions.
 func (k *layoutSync) currentLayout() api.Layout {
-	l := k.v.tabs.WriteLayout(func(id string) string {
+	l := k.v.Tabs.WriteLayout(func(id string) string {
 		p, _ := k.v.env.News().Process(id)
 		return p.Name
 	})
-	l.Closed = k.v.list.ListHidden()
+	l.Closed = k.v.List.ListHidden()
 	return l
 }
 
@@ -176,9 +169,9 @@ func (k *layoutSync) restoreLayout() {
 	if l := news.Layout; l != nil {
 		k.saved = *l
 		for _, id := range l.Closed {
-			k.v.list.HideSession(id)
+			k.v.List.HideSession(id)
 		}
-		k.v.tabs.ApplyLayout(*l, news.WithLayout(*l))
+		k.v.Tabs.ApplyLayout(*l, news.WithLayout(*l))
 	}
 }
 
@@ -187,12 +180,12 @@ func (k *layoutSync) initialTab() *layout.Tab {
 	l := k.saved
 	if l.Current < len(l.Tabs) {
 		for _, n := range l.Tabs[l.Current].Nodes {
-			if t, _ := k.v.tabs.FindSession(n.ID); t != nil {
+			if t, _ := k.v.Tabs.FindSession(n.ID); t != nil {
 				return t
 			}
 		}
 	}
-	return k.v.tabs.All[0]
+	return k.v.Tabs.All[0]
 }
 
 // followOthers adopts a layout saved by another dashboard, but not during a drag.
@@ -213,9 +206,9 @@ func (k *layoutSync) followOthers() {
 // the focus stay. Sessions missing in l keep their neighbours.
 func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
-		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.HideSession(id) {
+		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.List.HideSession(id) {
 			// The user may be reading its scrollback.
-			if t, leaf := k.v.tabs.FindSession(id); t != nil && !leaf.Pane.Scroll.Active() {
+			if t, leaf := k.v.Tabs.FindSession(id); t != nil && !leaf.Pane.Scroll.Active() {
 				k.v.closeLeaf(t, leaf)
 			}
 		}
@@ -224,7 +217,7 @@ func (k *layoutSync) adoptLayout(l api.Layout) {
 	if l.Check() != nil || layout.SameArrangement(l, k.currentLayout()) {
 		return
 	}
-	k.v.tabs.FollowLayout(l, k.v.env.News().WithLayout(l))
+	k.v.Tabs.FollowLayout(l, k.v.env.News().WithLayout(l))
 	k.v.showAnyTab()
 	k.v.relayout()
 	k.v.refreshList()

@@ -13,9 +13,9 @@ import (
 	"tandem/panes"
 )
 
-// A Start is a session to start. Its id is chosen in advance, so that the session can be shown
+// A sessionStart is a session to start. Its id is chosen in advance, so that the session can be shown
 // before the engine has answered.
-type Start struct {
+type sessionStart struct {
 	ID      string
 	Name    string          // "" for one given by the engine
 	Command []string        // empty for a shell
@@ -37,49 +37,41 @@ type request struct {
 	err     error
 }
 
-// A StartResult is the outcome of a Start.
-type StartResult struct {
+// A startResult is the outcome of a sessionStart.
+type startResult struct {
 	ID      string // as requested
 	Process api.Process
 	Err     error
 }
 
-// A Starter starts sessions one after another on each machine, so that they appear in the order of
+// A starter starts sessions one after another on each machine, so that they appear in the order of
 // the requests. It kills those cancelled meanwhile.
-type Starter struct {
-	env       Env
-	then      func(StartResult) tea.Cmd
-	waiting   []*Start // the first of each machine is being started
-	cancelled []*Start // cancelled after the request was sent
+type starter struct {
+	env       panes.Env
+	then      func(startResult) tea.Cmd
+	waiting   []*sessionStart // the first of each machine is being started
+	cancelled []*sessionStart // cancelled after the request was sent
 }
 
-// NewStarter returns an idle starter. then gets the outcome of each start that was not cancelled.
-func NewStarter(env Env, then func(StartResult) tea.Cmd) *Starter {
-	return &Starter{env: env, then: then}
+// newStarter returns an idle starter. then gets the outcome of each start that was not cancelled.
+func newStarter(env panes.Env, then func(startResult) tea.Cmd) *starter {
+	return &starter{env: env, then: then}
 }
 
-// WaitingIDs returns the ids of the sessions still to be started.
-func (s *Starter) WaitingIDs() (ids []string) {
-	for _, start := range s.waiting {
-		ids = append(ids, start.ID)
-	}
-	return ids
-}
-
-// Start starts a session after those before it.
-func (s *Starter) Start(start Start) tea.Cmd {
+// start starts a session after those before it.
+func (s *starter) start(start sessionStart) tea.Cmd {
 	s.waiting = append(s.waiting, &start)
 	return s.startNext(start.machine())
 }
 
-func (start *Start) machine() string {
+func (start *sessionStart) machine() string {
 	machine, _ := api.MachineOf(start.ID)
 	return machine
 }
 
 // startNext sends the first request waiting for a machine, unless it has been sent.
-func (s *Starter) startNext(machine string) tea.Cmd {
-	at := slices.IndexFunc(s.waiting, func(start *Start) bool { return start.machine() == machine })
+func (s *starter) startNext(machine string) tea.Cmd {
+	at := slices.IndexFunc(s.waiting, func(start *sessionStart) bool { return start.machine() == machine })
 	if at < 0 || s.waiting[at].request != nil {
 		return nil
 	}
@@ -94,18 +86,18 @@ func (s *Starter) startNext(machine string) tea.Cmd {
 }
 
 // finishStart handles the answer to a start.
-func (s *Starter) finishStart(start *Start, p api.Process, err error) tea.Cmd {
+func (s *starter) finishStart(start *sessionStart, p api.Process, err error) tea.Cmd {
 	at := slices.Index(s.waiting, start)
 	if at < 0 {
 		return nil // cancelled
 	}
 	s.waiting = slices.Delete(s.waiting, at, at+1)
 	next := s.startNext(start.machine())
-	return tea.Batch(next, s.then(StartResult{start.ID, p, err}))
+	return tea.Batch(next, s.then(startResult{start.ID, p, err}))
 }
 
 // buildRequest creates the request unless there is one.
-func (start *Start) buildRequest() {
+func (start *sessionStart) buildRequest() {
 	if start.request != nil {
 		return
 	}
@@ -116,7 +108,7 @@ func (start *Start) buildRequest() {
 }
 
 // send makes the call, or waits for the answer if it has been made.
-func (r *request) send(ctx context.Context, env Env) (api.Process, error) {
+func (r *request) send(ctx context.Context, env panes.Env) (api.Process, error) {
 	r.once.Do(func() {
 		e, err := env.Engine(ctx)
 		if err == nil {
@@ -127,13 +119,13 @@ func (r *request) send(ctx context.Context, env Env) (api.Process, error) {
 	return r.process, r.err
 }
 
-func startIndex(starts []*Start, id string) int {
-	return slices.IndexFunc(starts, func(start *Start) bool { return start.ID == id })
+func startIndex(starts []*sessionStart, id string) int {
+	return slices.IndexFunc(starts, func(start *sessionStart) bool { return start.ID == id })
 }
 
-// Cancel cancels a start. If its request was sent, the session is killed by its id, and later
+// cancel cancels a start. If its request was sent, the session is killed by its id, and later
 // starts do not wait for that.
-func (s *Starter) Cancel(id string) tea.Cmd {
+func (s *starter) cancel(id string) tea.Cmd {
 	at := startIndex(s.waiting, id)
 	if at < 0 {
 		return nil
@@ -154,7 +146,7 @@ func (s *Starter) Cancel(id string) tea.Cmd {
 
 // killCancelled kills the session of a cancelled start. The engine may not know the id before the
 // start is answered.
-func (s *Starter) killCancelled(ctx context.Context, start *Start) error {
+func (s *starter) killCancelled(ctx context.Context, start *sessionStart) error {
 	kill := func() error {
 		e, err := s.env.Engine(ctx)
 		if err == nil {
@@ -174,26 +166,26 @@ func (s *Starter) killCancelled(ctx context.Context, start *Start) error {
 }
 
 // finishKill handles the outcome of killCancelled.
-func (s *Starter) finishKill(start *Start, err error) tea.Cmd {
-	// A killed start stays in cancelled, so that IsPending still hides its session.
+func (s *starter) finishKill(start *sessionStart, err error) tea.Cmd {
+	// A killed start stays in cancelled, so that isPending still hides its session.
 	if start.killed = err == nil; start.killed {
 		return nil
 	}
-	s.cancelled = slices.DeleteFunc(s.cancelled, func(other *Start) bool { return other == start })
+	s.cancelled = slices.DeleteFunc(s.cancelled, func(other *sessionStart) bool { return other == start })
 	if p, ok := s.env.News().Process(start.ID); !ok || p.State.Ended() { // it has exited by itself
 		return nil
 	}
 	return s.env.Say(panes.ErrorText(err), true)
 }
 
-// IsPending reports whether a session is being started here, or was cancelled.
-func (s *Starter) IsPending(id string) bool {
+// isPending reports whether a session is being started here, or was cancelled.
+func (s *starter) isPending(id string) bool {
 	return startIndex(s.waiting, id) >= 0 || startIndex(s.cancelled, id) >= 0
 }
 
-// Finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.
+// finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.
 // task runs each step in a goroutine.
-func (s *Starter) Finish(ctx context.Context, task func(func())) (started []StartResult) {
+func (s *starter) finish(ctx context.Context, task func(func())) (started []startResult) {
 	finish := func(do func()) bool {
 		done := make(chan struct{})
 		task(func() {
@@ -214,7 +206,7 @@ func (s *Starter) Finish(ctx context.Context, task func(func())) (started []Star
 	}
 	for _, start := range s.waiting {
 		start.buildRequest()
-		one := StartResult{ID: start.ID}
+		one := startResult{ID: start.ID}
 		if !finish(func() { one.Process, one.Err = start.request.send(ctx, s.env) }) {
 			return started
 		}

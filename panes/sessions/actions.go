@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"maps"
@@ -7,16 +7,16 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/ui/layout"
+	"tandem/panes/sessions/layout"
 )
 
 // Actions returns what keys do in the view. Other views offer some of these actions too.
-func (v *sessionsView) Actions() panes.Actions { return v.actions }
+func (v *View) Actions() panes.Actions { return v.actions }
 
 // Action returns the handler of a in the focused pane, else in the view; nil if there is
 // none.
-func (v *sessionsView) Action(a keymap.Action) func() tea.Cmd {
-	if p := v.focusedPane(); p != nil {
+func (v *View) Action(a keymap.Action) func() tea.Cmd {
+	if p := v.FocusedPane(); p != nil {
 		if act := p.Actions()[a]; act != nil {
 			return act
 		}
@@ -24,12 +24,12 @@ func (v *sessionsView) Action(a keymap.Action) func() tea.Cmd {
 	return v.actions[a]
 }
 
-func (v *sessionsView) makeActions() panes.Actions {
+func (v *View) makeActions() panes.Actions {
 	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.navigator.focusToward(d) } }
 	push := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.arranger.moveBorder(d) } }
 	by := func(do func(int) tea.Cmd, n int) func() tea.Cmd { return func() tea.Cmd { return do(n) } }
-	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.launcher.splitPane(x) } }
-	all := maps.Clone(v.list.Actions())
+	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.Launcher.splitPane(x) } }
+	all := maps.Clone(v.List.Actions())
 	maps.Copy(all, panes.Actions{
 		keymap.FocusLeft: focus(layout.Left), keymap.FocusRight: focus(layout.Right),
 		keymap.FocusUp: focus(layout.Up), keymap.FocusDown: focus(layout.Down),
@@ -42,7 +42,7 @@ func (v *sessionsView) makeActions() panes.Actions {
 		keymap.ResizeLeft: push(layout.Left), keymap.ResizeRight: push(layout.Right),
 		keymap.ResizeUp: push(layout.Up), keymap.ResizeDown: push(layout.Down),
 
-		keymap.SessionNew:  v.launcher.newSession,
+		keymap.SessionNew:  v.Launcher.NewSession,
 		keymap.SessionNext: by(v.navigator.cycleSession, 1), keymap.SessionPrevious: by(v.navigator.cycleSession, -1),
 		keymap.SessionLast: v.navigator.showLastTab,
 		keymap.SessionKill: v.askKill,

@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"strings"
@@ -7,49 +7,84 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
 	"tandem/panes/kit/text"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
-	"tandem/ui/layout"
 )
 
 // Draw implements panes.Pane and is never called: the dashboard calls AppendRows.
-func (v *sessionsView) Draw() []string { return nil }
+func (v *View) Draw() []string { return nil }
 
 // AppendRows appends the rows of the view, each with a newline.
-func (v *sessionsView) AppendRows(to []byte) []byte {
-	v.pictures = v.env.SessionPictures()
+func (v *View) AppendRows(to []byte) []byte {
 	edges := v.buildEdges()
 	v.preparePanes(edges)
-	if v.tight && v.tabs.Current != nil {
-		rows := v.tabs.Current.Focus.Rows
+	if v.tight && v.Tabs.Current != nil {
+		rows := v.Tabs.Current.Focus.Rows
 		if v.listFocused {
-			rows = v.list.Draw()
+			rows = v.List.Draw()
 		}
 		return appendRows(to, rows)
 	}
-	list, page := v.list.Draw(), []string(nil)
-	if v.tabs.Current == nil {
+	list, page := v.List.Draw(), []string(nil)
+	if v.Tabs.Current == nil {
 		page = v.drawEmptyPage()
 	}
 	start := len(to)
 	for y := range v.h {
 		to = append(v.appendRow(to, list, page, y, edges), '\n')
 	}
-	if v.tabs.IsFloating() {
+	if v.Tabs.IsFloating() {
 		return appendRows(to[:start], v.overlayFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
 	}
 	return to
 }
 
+// SetPictures sets how to draw the programs' pictures, and reports whether that changed. Numbers
+// and the floating pane need half blocks, as a terminal draws its own pictures over the text. With
+// fewer than 256 colours half blocks are off.
+func (v *View) SetPictures(on graphics.Screen) (changed bool) {
+	if v.Tabs.IsFloating() || v.navigator.numbers != nil {
+		on.Protocol = graphics.Blocks
+	}
+	if on.Protocol == graphics.Blocks && v.env.Colors() < 256 {
+		on.Protocol = graphics.Off
+	}
+	changed = on != v.pictures
+	v.pictures = on
+	return changed
+}
+
+// Patches returns the pictures in the visible panes, in the view's cells.
+func (v *View) Patches() graphics.Patches {
+	p := graphics.Patches{On: v.pictures}
+	for _, l := range v.visibleLeaves() {
+		at := v.paneArea(l)
+		for _, one := range l.Pane.Patches() {
+			one.X, one.Y = one.X+at.X, one.Y+at.Y
+			p.All = append(p.All, one)
+		}
+	}
+	return p
+}
+
+func appendRows(to []byte, rows []string) []byte {
+	for _, row := range rows {
+		to = append(append(to, row...), '\n')
+	}
+	return to
+}
+
 // overlayFloat draws the floating pane over the rows of the view.
-func (v *sessionsView) overlayFloat(rows []string) []string {
-	look, float := v.env.Look(), v.tabs.Float
-	focused := v.focusedPane() != nil
+func (v *View) overlayFloat(rows []string) []string {
+	look, float := v.env.Look(), v.Tabs.Float
+	focused := v.FocusedPane() != nil
 	heading := look.Heading("float", "", float.Root.Rect.W, focused)
 	if float.Root.Pane != nil {
-		heading = v.paneHeading(float.Root, v.focusedPane())
+		heading = v.paneHeading(float.Root, v.FocusedPane())
 	}
 	layout.FrameRect(v.areas.tree).Overlay(rows, float.DrawFramed(heading, focused, look))
 	return rows
@@ -57,27 +92,27 @@ func (v *sessionsView) overlayFloat(rows []string) []string {
 
 // appendRow appends row y of the view: that of the list, and that of the panes or of the
 // page in their place.
-func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
+func (v *View) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
 	case v.areas.strip.Contains(0, y):
 		return append(out, list[y]...)
 	case v.areas.list.W > 0:
 		out = append(out, list[y]...)
-		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.BaseTab().Root.TitleAt(y, true)
+		title := v.Tabs.Current == nil && y == v.areas.tree.Y || v.Tabs.Current != nil && v.Tabs.BaseTab().Root.TitleAt(y, true)
 		out = append(out, edges.DrawPiece(layout.JointPiece(y == 0, title, y == 0), v.areas.list.W, y)...)
 	}
 	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
-		return append(out, v.list.DrawTabBar(v.areas.tabs.W)...)
+		return append(out, v.List.DrawTabBar(v.areas.tabs.W)...)
 	}
-	if v.tabs.Current == nil {
+	if v.Tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)
 	}
-	return v.tabs.BaseTab().Root.AppendRow(out, y, edges)
+	return v.Tabs.BaseTab().Root.AppendRow(out, y, edges)
 }
 
 // preparePanes has every visible pane draw its rows.
-func (v *sessionsView) preparePanes(edges layout.Edges) {
-	focused, look := v.focusedPane(), v.env.Look()
+func (v *View) preparePanes(edges layout.Edges) {
+	focused, look := v.FocusedPane(), v.env.Look()
 	for _, l := range v.visibleLeaves() {
 		l.Pane.Pictures, l.Pane.Predict = v.pictures, predict.Modes()[v.env.Settings().Attach.Predict]
 		l.Rows = v.navigator.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
@@ -91,19 +126,19 @@ func (v *sessionsView) preparePanes(edges layout.Edges) {
 
 // buildEdges returns the borders between the list and the panes, and between the panes.
 // Those around the focused part are highlighted.
-func (v *sessionsView) buildEdges() layout.Edges {
+func (v *View) buildEdges() layout.Edges {
 	e := layout.Edges{Look: v.env.Look()}
 	switch {
 	case v.listFocused:
 		e.Focus = v.areas.list
-	case v.focusedPane() != nil && !v.tabs.IsFloating():
-		e.Focus = v.tabs.Current.Focus.Rect
+	case v.FocusedPane() != nil && !v.Tabs.IsFloating():
+		e.Focus = v.Tabs.Current.Focus.Rect
 	}
 	return e
 }
 
 // paneHeading draws the title row of a leaf.
-func (v *sessionsView) paneHeading(l *layout.Node, focused *terminal.Pane) string {
+func (v *View) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 	name, detail, folder := l.Pane.Title()
 	heading := v.env.Look().Heading
 	if folder {
@@ -113,28 +148,28 @@ func (v *sessionsView) paneHeading(l *layout.Node, focused *terminal.Pane) strin
 }
 
 // Cursor returns the cursor of the focused pane, in the view's cells.
-func (v *sessionsView) Cursor() *tea.Cursor {
-	p := v.focusedPane()
+func (v *View) Cursor() *tea.Cursor {
+	p := v.FocusedPane()
 	if p == nil || v.navigator.numbers != nil {
 		return nil
 	}
 	c := p.Cursor()
 	if c != nil {
-		r := v.paneArea(v.tabs.Current.Focus)
+		r := v.paneArea(v.Tabs.Current.Focus)
 		c.X, c.Y = c.X+r.X, c.Y+r.Y
 	}
 	return c
 }
 
 // WantsMotion reports whether the focused program asked for mouse motion without a button.
-func (v *sessionsView) WantsMotion() bool {
-	p := v.focusedPane()
+func (v *View) WantsMotion() bool {
+	p := v.FocusedPane()
 	return p != nil && p.State().Mouse == keys.MouseMotion
 }
 
 // Title returns the title for the terminal's window.
-func (v *sessionsView) Title() string {
-	p := v.focusedPane()
+func (v *View) Title() string {
+	p := v.FocusedPane()
 	if p == nil {
 		return ""
 	}
@@ -145,34 +180,8 @@ func (v *sessionsView) Title() string {
 	return name
 }
 
-// progress returns the progress reported by the focused program; nil without a report.
-func (m *model) progress() *tea.ProgressBar {
-	v := m.sessions
-	if v.tabs.Current == nil {
-		return nil
-	}
-	known, ok := v.env.News().Process(v.tabs.Current.Focus.Pane.ID)
-	if !ok || known.Terminal == nil {
-		return nil
-	}
-	state := tea.ProgressBarNone
-	switch known.Terminal.Progress.State {
-	case "normal":
-		state = tea.ProgressBarDefault
-	case "error":
-		state = tea.ProgressBarError
-	case "busy":
-		state = tea.ProgressBarIndeterminate
-	case "paused":
-		state = tea.ProgressBarWarning
-	default:
-		return nil
-	}
-	return tea.NewProgressBar(state, known.Terminal.Progress.Percent)
-}
-
 // emptyPage returns the page shown without a session.
-func (v *sessionsView) emptyPage() *look.Page {
+func (v *View) emptyPage() *look.Page {
 	switch {
 	case !v.isOpen && v.env.News().Attempts > 0:
 		return &look.Page{Title: "Connecting to the engine…"}
@@ -191,7 +200,7 @@ func (v *sessionsView) emptyPage() *look.Page {
 
 // drawEmptyPage draws that page in place of the panes. It has a title row if the list
 // beside it has one.
-func (v *sessionsView) drawEmptyPage() []string {
+func (v *View) drawEmptyPage() []string {
 	w, h, look := v.areas.tree.W, v.areas.tree.H, v.env.Look()
 	if v.areas.list.W == 0 {
 		return v.emptyPage().Draw(w, h, look)

@@ -1,0 +1,49 @@
+package sessions
+
+import (
+	"testing"
+
+	"tandem/engine/invariants"
+	"tandem/panes/kit/look"
+	"tandem/panes/terminal"
+)
+
+func TestCheckPanicsOnDamagedPanes(t *testing.T) {
+	v := openView(t, "first")
+	Check(v)
+	for name, damage := range map[string]func() (repair func()){
+		"zoomed pane is none": func() func() {
+			shown := v.Tabs.Current
+			v.zoomed, v.Tabs.Current = true, nil
+			return func() { v.zoomed, v.Tabs.Current = false, shown }
+		},
+		"no tab is shown": func() func() {
+			shown := v.Tabs.Current
+			v.Tabs.Current = nil
+			return func() { v.Tabs.Current = shown }
+		},
+		"pane on the screen is not attached": func() func() {
+			stops := v.Attachments.cancels
+			v.Attachments.cancels = nil
+			return func() { v.Attachments.cancels = stops }
+		},
+		"attached pane is in no tab": func() func() {
+			stray := terminal.New(nil, nil, "stray")
+			v.Attachments.cancels[stray] = func() {}
+			return func() { delete(v.Attachments.cancels, stray) }
+		},
+		"panes fill another area": func() func() {
+			root := v.Tabs.Current.Root
+			before := root.Rect
+			root.Rect = look.Rect{W: 1, H: 1}
+			return func() { root.Rect = before }
+		},
+	} {
+		repair := damage()
+		if invariants.Broken(func() { Check(v) }) == "" {
+			t.Errorf("%s: no check fails", name)
+		}
+		repair()
+	}
+	Check(v)
+}

@@ -1,0 +1,25 @@
+package list
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes"
+)
+
+// An Env is the dashboard as the list of sessions sees it.
+type Env interface {
+	panes.Env
+	Notices
+	// Focused returns the session of the terminal with the keyboard; ok is false without one.
+	Focused() (id string, ok bool)
+	IsVisible(id string) bool // reports whether the user sees the session
+	Open(id string) tea.Cmd   // shows a session; "" starts one
+	FocusList() tea.Cmd       // gives the keyboard to the list or takes it away
+}
+
+// Notices tell the user what happened in other sessions.
+type Notices interface {
+	ShowNote(text string, bad bool) tea.Cmd // shows text nobody asked for
+	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
+	ShowRequest(id string) tea.Cmd          // shows an agent's request
+}

@@ -1,0 +1,49 @@
+package sessions
+
+import (
+	"context"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/panestest"
+)
+
+// newStart returns a start; the engine gets its command.
+func newStart(id string) sessionStart {
+	return sessionStart{ID: id, Size: func() api.Size { return api.Size{} }, Where: func() (string, string) { return "", "" }}
+}
+
+func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
+	var started, killed []string
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.SessionStart, func(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+		return api.Process{ID: in.ID, Kind: api.KindSession, State: api.StateRunning}, nil
+	})
+	panestest.On(engine, api.SessionKill, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		killed = append(killed, in.ID)
+		return api.Process{}, nil
+	})
+	s := newStarter(&panestest.Env{API: engine}, func(out startResult) tea.Cmd {
+		started = append(started, out.ID)
+		return nil
+	})
+	first := s.start(newStart("one"))
+	if s.start(newStart("two")) != nil {
+		t.Fatal("the second does not wait for the first")
+	}
+	answer := first().(panes.Result)
+	for _, cmd := range s.cancel("one")().(tea.BatchMsg) {
+		cmd().(panes.Result)()
+	}
+	answer()
+	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.isPending("one") {
+		t.Errorf("a cancelled session is shown: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"one"}, killed); diff != "" || len(s.waiting) != 0 {
+		t.Errorf("killed %v, %d wait", killed, len(s.waiting))
+	}
+}
