@@ -190,6 +190,8 @@ var attempts = map[string]struct {
 		reads: []string{`{"kind":"copy","items":[{"path":"$WORK/secret/key","to":"$WORK/open"}]}`, `{"kind":"move","items":[{"path":"$WORK/secret","to":"$WORK/open"}]}`},
 		writes: []string{`{"kind":"copy","items":[{"path":"$WORK/file","to":"OUTSIDE"}]}`, `{"kind":"trash","items":[{"path":"$WORK/frozen/file"}]}`,
 			`{"kind":"delete","items":[{"path":"$WORK/frozen/file"}]}`}},
+	"files.transfer_between": {in: `{"kind":"copy","items":[{"path":"$WORK/file","to":"/box:/tmp/file"}]}`,
+		reads: []string{`{"kind":"copy","items":[{"path":"$WORK/secret/key","to":"$WORK/open"}]}`}, writes: []string{`{"kind":"copy","items":[{"path":"$WORK/file","to":"OUTSIDE"}]}`}},
 	"files.job": {in: `{"id":"1"}`}, "files.cancel": {in: `{"id":"1"}`},
 	"files.restore": {in: `{"items":[]}`, writes: []string{`{"items":[{"path":"$WORK/file","to":"OUTSIDE"}]}`}},
 	"files.trashed": {},
@@ -226,7 +228,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
-		"layout.remove", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
+		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
 		"policy.check", "policy.end",

@@ -147,6 +147,9 @@ func Run(ctx context.Context, o Options) error {
 	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Notify(&m) }}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
+	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
+		return e.hosts.Engine(ctx, machine)
+	}
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.PublishNotice)
 	defer h.history.Close()
 	h.history.OnChange(func(n int64) {

@@ -8,6 +8,9 @@ var (
 	FilesTransfer = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer",
 		"Copies, moves, trashes, restores, deletes, packs or extracts files in the background.", Destructive,
 		Row[FilesTransferInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesTransferInput).subject})
+	FilesTransferBetween = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer_between",
+		"Copies or moves files between this machine and others, or between two others, in the background; the paths on another machine begin with /MACHINE:, as in /box:/etc/hosts.", Destructive,
+		Row[FilesTransferInput]{Access: UserOnly, Repeat: RepeatNever, Subject: (*FilesTransferInput).subject})
 	FilesJob = NewOperation[FileJobInput, FileJob]("files.job",
 		"Reports a transfer's progress, or waits for it to end.", Read,
 		Row[FileJobInput]{Access: Unrestricted, OtherID: (*FileJobInput).otherID})

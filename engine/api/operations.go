@@ -119,7 +119,7 @@ func Operations() []Entry {
 		CommandsList.Entry, CommandsAdd.Entry, CommandsReplace.Entry,
 		FilesRead.Entry, FilesReadJSON.Entry, FilesWrite.Entry, FilesEdit.Entry, FilesReport.Entry,
 		FilesList.Entry, FilesStat.Entry, FilesMkdir.Entry, FilesSet.Entry, FilesDelete.Entry, FilesMove.Entry,
-		FilesCopy.Entry, FilesFind.Entry, FilesGrep.Entry, FilesTransfer.Entry, FilesJob.Entry,
+		FilesCopy.Entry, FilesFind.Entry, FilesGrep.Entry, FilesTransfer.Entry, FilesTransferBetween.Entry, FilesJob.Entry,
 		FilesCancel.Entry, FilesRestore.Entry, FilesTrashed.Entry, FilesWatch.Entry, FilesGit.Entry,
 		PolicyCheck.Entry, PolicyEnd.Entry, RequestList.Entry, RequestAnswer.Entry, AuditList.Entry,
 		EnvGet.Entry, EnvSet.Entry, EnvUnset.Entry, EnvList.Entry,

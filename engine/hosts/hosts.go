@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/panics"
 )
@@ -188,6 +189,14 @@ func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transpor
 		return h.Fleet.Open(ctx, o.Machine, preface)
 	}
 	return nil, transport.Hello{}, err
+}
+
+// Engine returns a client of a machine's engine for calls of this engine, in the user's name.
+func (h *Hosts) Engine(ctx context.Context, machine string) (*client.Client, error) {
+	return client.NewRemote(ctx, client.Options{DataDir: h.DataDir, Name: "engine"}, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
+		conn, hello, err := h.Open(ctx, api.OpenOptions{Machine: machine})
+		return conn, hello.Info(), err
+	})
 }
 
 // useAgent records the socket of the user's ssh agent: the engine's own may be from a login that

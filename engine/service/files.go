@@ -20,10 +20,14 @@ import (
 // Files serves the operations on files. It shares nothing with the rest of the engine, so a slow
 // disk delays no other operation.
 type Files struct {
+	// Machines connects to the engine of another machine in the user's name, for transfers.
+	Machines func(ctx context.Context, machine string) (api.Engine, error)
+
 	home      string
 	data      string   // the data directory
 	closed    []string // directories closed to agents
 	locks     files.Locks
+	own       ownEngine
 	transfers transfers
 	names     files.Names
 	trimmer   memoryTrimmer
@@ -58,7 +62,7 @@ func (y *memoryTrimmer) trimSoon(names *files.Names) {
 // directories, whatever their roots are.
 func NewFiles(ctx context.Context, dataDir string, closed []string, log *slog.Logger) *Files {
 	home, _ := os.UserHomeDir() // without it, "~" stays literal
-	s := &Files{home: home, data: dataDir, closed: closed}
+	s := &Files{home: home, data: dataDir, closed: closed, own: ownEngine{}}
 	s.transfers.ctx, s.transfers.log = ctx, log
 	return s
 }
@@ -69,17 +73,17 @@ func (s *Files) Close() { s.transfers.close() }
 // Handle registers the operations on files.
 func (s *Files) Handle(m *server.Mux) {
 	s.handleTransfers(m)
-	server.Handle(m, api.FilesRead, s.readFile)
+	handle(s.own, m, api.FilesRead, s.readFile)
 	server.Handle(m, api.FilesReadJSON, s.readJSON)
-	server.Handle(m, api.FilesWrite, s.writeFile)
+	handle(s.own, m, api.FilesWrite, s.writeFile)
 	server.Handle(m, api.FilesEdit, s.editFile)
 	server.Handle(m, api.FilesReport, s.writeReport)
-	server.Handle(m, api.FilesList, s.listDirectory)
-	server.Handle(m, api.FilesStat, s.statFile)
-	server.Handle(m, api.FilesMkdir, s.makeDirectory)
-	server.Handle(m, api.FilesSet, s.setAttributes)
-	server.Handle(m, api.FilesDelete, s.deleteFile)
-	server.Handle(m, api.FilesMove, s.moveFile)
+	handle(s.own, m, api.FilesList, s.listDirectory)
+	handle(s.own, m, api.FilesStat, s.statFile)
+	handle(s.own, m, api.FilesMkdir, s.makeDirectory)
+	handle(s.own, m, api.FilesSet, s.setAttributes)
+	handle(s.own, m, api.FilesDelete, s.deleteFile)
+	handle(s.own, m, api.FilesMove, s.moveFile)
 	server.Handle(m, api.FilesCopy, s.copyFile)
 	server.Handle(m, api.FilesFind, s.findFiles)
 	server.Handle(m, api.FilesGrep, s.grepFiles)

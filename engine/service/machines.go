@@ -44,5 +44,5 @@ func (s *Machines) openMachine(ctx context.Context, o api.OpenOptions) (io.ReadW
 	if err != nil {
 		return nil, api.Info{}, err
 	}
-	return conn, api.Info{Version: hello.Version, Protocol: hello.Protocol, OldestProtocol: hello.OldestProtocol}, nil
+	return conn, hello.Info(), nil
 }

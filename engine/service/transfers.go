@@ -55,10 +55,11 @@ type transfers struct {
 
 // handleTransfers registers transfers and other operations of the file browser.
 func (s *Files) handleTransfers(m *server.Mux) {
-	server.Handle(m, api.FilesTransfer, s.beginTransfer)
-	server.Handle(m, api.FilesJob, s.getJob)
+	handle(s.own, m, api.FilesTransfer, s.beginTransfer)
+	server.Handle(m, api.FilesTransferBetween, s.beginTransferBetween)
+	handle(s.own, m, api.FilesJob, s.getJob)
 	server.Handle(m, api.FilesCancel, s.cancelJob)
-	server.Handle(m, api.FilesRestore, s.restoreTrash)
+	handle(s.own, m, api.FilesRestore, s.restoreTrash)
 	server.Handle(m, api.FilesTrashed, s.listTrash)
 	server.Handle(m, api.FilesWatch, s.watchDirectory)
 	server.Handle(m, api.FilesGit, s.gitStatus)
@@ -353,15 +354,13 @@ func (j *transfer) describe(scope api.FileScope) api.FileJob {
 // run processes the items in order, up to the first failure.
 func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) error {
 	ctx = files.WithProgress(ctx, &j.bytes)
-	j.total.Store(totalBytes(ctx, t, j.kind, items))
+	j.SetTotal(totalBytes(ctx, t, j.kind, items))
 	place := placeFuncFor(t, in, items)
 	if in.Kind == api.TransferPack { // all items make one archive
 		items = items[:1]
 	}
 	for _, item := range items {
-		j.mu.Lock()
-		j.current = item.Path
-		j.mu.Unlock()
+		j.BeginItem(item.Path)
 		err := ctx.Err()
 		if err == nil {
 			err = j.transferItem(ctx, t, in.Conflict, item, place)
@@ -446,9 +445,7 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 	switch {
 	case missing != nil: // or unreachable; place reports that
 	case conflict == api.ConflictSkip:
-		j.mu.Lock()
-		j.skipped++
-		j.mu.Unlock()
+		j.SkipItem()
 		return nil
 	case conflict == api.ConflictKeep:
 		var err error
@@ -476,12 +473,9 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 }
 
 func (j *transfer) recordMoved(moved api.FileMoved, err error) {
-	if err != nil {
-		return
+	if err == nil {
+		j.EndItem(moved)
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.moved = append(j.moved, moved)
 }
 
 // freeName returns a free path next to path.

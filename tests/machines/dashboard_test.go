@@ -91,42 +91,74 @@ func hasRow(text string, parts ...string) bool {
 	})
 }
 
-// A transfer to another machine continues over the next link after one breaks. The file gets its
-// name only once it is complete.
-func TestTransferSurvivesALostLink(t *testing.T) {
-	t.Parallel()
-	p := harness.NewMachines(t, 0)
-	cuts := filepath.Join(p.Dir, "cuts")
-	p.Configure(p.Add("m1", cutLink+"="+cuts))
+// startTransfer opens a dashboard that copies a large file to the folder to on the machine m1, whose
+// bridge has a variable in its environment.
+func startTransfer(t *testing.T, p *harness.Machines, variable string) (screen *harness.Terminal, want []byte, to string) {
+	t.Helper()
+	p.Configure(p.Add("m1", variable))
 	from, to := filepath.Join(p.Dir, "from"), filepath.Join(p.Dir, "to")
 	for _, dir := range []string{from, to} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []byte(harness.MakeLines((maxCuts + 1) * cutAfter))
+	want = []byte(harness.MakeLines((maxCuts + 1) * cutAfter))
 	if err := os.WriteFile(filepath.Join(from, "big"), want, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.Must("--host", "m1", "ps")
-	screen, err := harness.StartTerminal(120, 30, p.Env, from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(screen.Close)
+	screen = harness.OpenDashboard(t, 120, 30, p.Env, from)
 	harness.Await(t, screen, "1 machine")
 	harness.Press(t, screen, "ctrl+b", "4")
 	harness.Await(t, screen, "big")
 	harness.Press(t, screen, "C", "ctrl+u", ":m1:"+to+"/", "enter")
+	return screen, want, to
+}
+
+// checkTransferred waits until the file of startTransfer has its name. Nothing else may be there.
+func checkTransferred(t *testing.T, to string, want []byte) {
+	t.Helper()
 	whole := filepath.Join(to, "big")
 	harness.Until(t, "the file", func() bool { _, err := os.Stat(whole); return err == nil })
-	if text, err := os.ReadFile(cuts); err != nil || strings.Count(string(text), "cut") != maxCuts {
-		t.Errorf("the file was complete after links %q, want %d cuts: %v", text, maxCuts, err)
-	}
 	if got, err := os.ReadFile(whole); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
 	}
 	if left, _ := os.ReadDir(to); len(left) != 1 {
 		t.Errorf("temporary files left: %v", left)
 	}
+}
+
+// A transfer to another machine continues over the next link after one breaks. The file gets its
+// name only once it is complete.
+func TestTransferSurvivesALostLink(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	cuts := filepath.Join(p.Dir, "cuts")
+	_, want, to := startTransfer(t, p, cutLink+"="+cuts)
+	checkTransferred(t, to, want)
+	if text, err := os.ReadFile(cuts); err != nil || strings.Count(string(text), "cut") != maxCuts {
+		t.Errorf("the file was complete after links %q, want %d cuts: %v", text, maxCuts, err)
+	}
+}
+
+func TestTransferContinuesWithoutTheDashboard(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	hold := filepath.Join(p.Dir, "hold")
+	if err := os.WriteFile(hold, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screen, want, to := startTransfer(t, p, holdLink+"="+hold)
+	harness.Until(t, "the first piece", func() bool { begun, _ := os.ReadDir(to); return len(begun) == 1 })
+	harness.Press(t, screen, "ctrl+b", "d")
+	if status, err := screen.ExitStatus(); status != 0 || err != nil {
+		t.Fatalf("the dashboard exited with %d, %v", status, err)
+	}
+	if _, err := os.Stat(filepath.Join(to, "big")); err == nil {
+		t.Fatal("the transfer was complete before the dashboard exited")
+	}
+	if err := os.Remove(hold); err != nil {
+		t.Fatal(err)
+	}
+	checkTransferred(t, to, want)
 }

@@ -28,6 +28,13 @@ const (
 	cutAfter = 16 << 20
 )
 
+// holdLink in the environment of `tandem bridge` makes it receive only holdAfter bytes while the
+// file that its value names exists.
+const (
+	holdLink  = "TANDEM_TEST_HOLD_LINK"
+	holdAfter = 16 << 20
+)
+
 // linkDelay is the delay in each direction.
 const linkDelay = 40 * time.Millisecond
 
@@ -37,6 +44,9 @@ func TestMain(m *testing.M) {
 	}
 	if file := os.Getenv(cutLink); file != "" && len(os.Args) > 1 && os.Args[1] == "bridge" {
 		os.Exit(cutBridge(file))
+	}
+	if file := os.Getenv(holdLink); file != "" && len(os.Args) > 1 && os.Args[1] == "bridge" {
+		os.Exit(holdBridge(file))
 	}
 	fleetcommands.Server = embedded.Start // as in released packages
 	harness.Main(m)
@@ -67,6 +77,28 @@ func cutBridge(file string) int {
 		}
 		_ = cmd.Process.Kill()
 	}
+	in.Close()
+	_ = cmd.Wait()
+	return 0
+}
+
+// holdBridge runs a bridge that is held as described at holdLink.
+func holdBridge(file string) int {
+	os.Unsetenv(holdLink)
+	cmd := exec.Command("/proc/self/exe", "bridge")
+	cmd.Stdout = os.Stdout
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 1
+	}
+	if err := cmd.Start(); err != nil {
+		return 1
+	}
+	_, err = io.CopyN(in, os.Stdin, holdAfter)
+	for err == nil && isHeld(file) {
+		<-time.After(linkDelay / 8)
+	}
+	_, _ = io.Copy(in, os.Stdin)
 	in.Close()
 	_ = cmd.Wait()
 	return 0

@@ -46,7 +46,8 @@ type Client struct {
 	unread int // number of records the engine could not read when it was last asked who it is
 
 	machine string        // target machine; "" for the engine's own
-	first   chan net.Conn // the connection of OnMachine, for the first call
+	first   chan net.Conn // the connection of redirect, for the first call
+	open    func(context.Context) (net.Conn, api.Info, error)
 }
 
 // Options select the engine and identify the client.

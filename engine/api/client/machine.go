@@ -29,17 +29,31 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 // OnMachine is ConnectMachine through the running engine of c.
 func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error) {
 	far := newClient(Options{DataDir: c.dataDir})
-	far.header, far.machine = c.header.Clone(), machine
-	conn, info, err := far.openThrough(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	far.header = c.header.Clone()
+	return far.redirect(ctx, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
+		return c.openThrough(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	})
+}
+
+// NewRemote connects to the engine of a machine through open, which opens each connection and
+// returns the version and the protocols of that engine.
+func NewRemote(ctx context.Context, o Options, machine string, open func(context.Context) (net.Conn, api.Info, error)) (*Client, error) {
+	return newClient(o).redirect(ctx, machine, open)
+}
+
+// redirect makes c a client of another machine's engine.
+func (c *Client) redirect(ctx context.Context, machine string, open func(context.Context) (net.Conn, api.Info, error)) (*Client, error) {
+	c.machine, c.open = machine, open
+	conn, info, err := open(ctx)
 	if err != nil {
-		return nil, far.lostError(ctx, wire.OpenName, err)
+		return nil, c.lostError(ctx, wire.OpenName, err)
 	}
-	if err := far.useProtocol(info); err != nil {
+	if err := c.useProtocol(info); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	far.first <- conn
-	return far, nil
+	c.first <- conn
+	return c, nil
 }
 
 // Machine returns the name of the client's machine; "" for this one.
@@ -70,9 +84,7 @@ func Open(ctx context.Context, o Options, to api.OpenOptions) (net.Conn, api.Inf
 func (c *Client) openThrough(ctx context.Context, to api.OpenOptions) (net.Conn, api.Info, error) {
 	conn, err := c.dialOwn(ctx)
 	if err != nil {
-		own := *c
-		own.machine = "" // the local engine is lost, not the machine
-		return nil, api.Info{}, own.lostError(ctx, wire.OpenName, err)
+		return nil, api.Info{}, c.lostError(ctx, wire.OpenName, err)
 	}
 	// A deadline in the past interrupts the exchange below.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
@@ -122,14 +134,14 @@ type openConn struct {
 
 func (c *openConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// dialMachine returns a connection to the client's machine, at first the one of OnMachine.
+// dialMachine returns a connection to the client's machine, at first the one of redirect.
 func (c *Client) dialMachine(ctx context.Context) (net.Conn, error) {
 	select {
 	case conn := <-c.first:
 		return conn, nil
 	default:
 	}
-	conn, _, err := c.openThrough(ctx, api.OpenOptions{Machine: c.machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	conn, _, err := c.open(ctx)
 	return conn, err
 }
 

@@ -31,6 +31,11 @@ type Hello struct {
 	Hint           string `json:"hint,omitempty"`
 }
 
+// Info returns the version and the protocols of the engine.
+func (h Hello) Info() api.Info {
+	return api.Info{Version: h.Version, Protocol: h.Protocol, OldestProtocol: h.OldestProtocol}
+}
+
 func (h Hello) Write(w io.Writer) error {
 	text, err := json.Marshal(h)
 	if err != nil {

@@ -1,11 +1,14 @@
 package machines
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"tandem/engine/api"
+	"tandem/panes/panestest"
 )
 
 // fillNames returns an input that names a machine wherever the operation's row has a name, and how
@@ -87,4 +90,24 @@ func TestInputIsAdaptedToItsMachine(t *testing.T) {
 			t.Errorf("%v: sessions of several machines are accepted", ids)
 		}
 	}
+}
+
+// The engine runs it, so that it continues without the dashboard.
+func TestTransferBetweenMachinesIsLeftToTheLocalEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestSet(t)
+		var asked api.FilesTransferInput
+		panestest.On(w.own.Engine, api.FilesTransferBetween, func(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+			asked = in
+			return api.FilesTransferOutput{Conflicts: []string{in.Items[0].To}}, nil
+		})
+		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/box:/a\xff", To: "/slow:/b%"}}}
+		out, err := w.WrapEngine(w.own).Transfer(t.Context(), in)
+		if err != nil || len(out.Conflicts) != 1 || out.Conflicts[0] != "/slow:/b%" {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if item := asked.Items[0]; asked.Kind != in.Kind || !asked.Escaped || item.Path != "/box:/a%FF" || item.To != "/slow:/b%25" {
+			t.Errorf("the engine was asked for %+v", asked)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"context"
+	"slices"
 
 	"tandem/engine/api"
 	"tandem/panes"
@@ -118,6 +119,21 @@ func (e Engine) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.Fil
 	return out, err
 }
 
+// transferBetween starts a transfer between machines. The local engine runs it, so that it
+// continues when the dashboard closes.
+func (e Engine) transferBetween(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	in.FileScope, in.Items = api.FileScope{Escaped: true}, slices.Clone(in.Items)
+	for i := range in.Items {
+		item := &in.Items[i]
+		item.Path, item.To = api.EscapePath(item.Path), api.EscapePath(item.To)
+	}
+	out, err := api.FilesTransferBetween.Call(ctx, e.Engine, in)
+	for i, path := range out.Conflicts {
+		out.Conflicts[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
 // Transfer starts a transfer on the machine named by all its paths, or between machines.
 func (e Engine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
 	items := make([]api.FileMove, len(in.Items))
@@ -131,7 +147,7 @@ func (e Engine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 		}
 	}
 	if len(machines) > 1 {
-		return e.copyAcross(ctx, in)
+		return e.transferBetween(ctx, in)
 	}
 	if machines[""] || len(in.Items) == 0 {
 		return e.Engine.Transfer(ctx, in)
@@ -148,9 +164,6 @@ func (e Engine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 }
 
 func (e Engine) TransferJob(ctx context.Context, id string, waitMS int) (job api.FileJob, err error) {
-	if c := e.set.copyOf(id); c != nil {
-		return c.awaitJob(ctx, waitMS)
-	}
 	machine, id := api.MachineOf(id)
 	if machine == "" {
 		return e.Engine.TransferJob(ctx, id, waitMS)
@@ -168,10 +181,6 @@ func (e Engine) TransferJob(ctx context.Context, id string, waitMS int) (job api
 }
 
 func (e Engine) CancelTransfer(ctx context.Context, id string) error {
-	if c := e.set.copyOf(id); c != nil {
-		c.stop()
-		return nil
-	}
 	machine, id := api.MachineOf(id)
 	if machine == "" {
 		return e.Engine.CancelTransfer(ctx, id)

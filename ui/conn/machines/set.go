@@ -27,15 +27,13 @@ type Set struct {
 	serial       int          // counts changes
 	lateSearches int64        // counts answers of history searches that came too late
 	listed       []api.Machine
-	fleet        *api.FleetSummary     // set if there are more machines
-	transfers    map[string]*crossCopy // between machines, by id
-	copies       int                   // number of transfers so far
-	ask          chan struct{}         // capacity 1; request a new list
+	fleet        *api.FleetSummary // set if there are more machines
+	ask          chan struct{}     // capacity 1; request a new list
 }
 
 // New returns an empty set.
 func New(notify func(), start func(func())) *Set {
-	return &Set{notify: notify, start: start, transfers: map[string]*crossCopy{}, ask: make(chan struct{}, 1)}
+	return &Set{notify: notify, start: start, ask: make(chan struct{}, 1)}
 }
 
 // Begin sets the context of all connections.
@@ -160,14 +158,6 @@ func (s *Set) findMachine(name string) *machine {
 		return nil
 	}
 	return s.all[at]
-}
-
-// isReachable reports whether a machine is connected or connecting.
-func (s *Set) isReachable(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.findMachine(name)
-	return m != nil && (m.now.State == api.MachineConnected || m.now.State == api.MachineConnecting)
 }
 
 // Serial counts changes to what AddTo adds.

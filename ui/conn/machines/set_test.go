@@ -23,53 +23,10 @@ type fakeEngine struct {
 	events chan api.Event
 	mu     sync.Mutex             // guards far while the set is running
 	far    map[string]*fakeEngine // other machines, for the local engine
-	files  map[string]string
 	closed atomic.Bool
 }
 
 func (f *fakeEngine) Close() { f.closed.Store(true) }
-
-func (f *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
-	text, ok := f.files[path]
-	if !ok {
-		return api.FileInfo{}, api.Errorf(api.CodeNotFound, "stat %s: no such file", path)
-	}
-	return api.FileInfo{Path: path, Type: "file", Size: int64(len(text)), Mode: "0640", Modified: time.Unix(1, 0)}, nil
-}
-
-func (f *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
-	text := f.files[path]
-	return api.FilesReadOutput{Text: text[off:min(off+n, int64(len(text)))]}, nil
-}
-
-func (f *fakeEngine) DeleteFile(_ context.Context, path string) error {
-	delete(f.files, path)
-	return nil
-}
-
-// setFiles gives an engine files, and makes it accept others; a write calls wait first.
-func (f *fakeEngine) setFiles(files map[string]string, wait func(context.Context)) {
-	f.files = files
-	panestest.On(f.Engine, api.FilesWrite, func(ctx context.Context, in api.FilesWriteInput) (out api.FilesWriteOutput, err error) {
-		wait(ctx)
-		if has, found := f.files[in.Path]; in.New && found || in.At != nil && *in.At != int64(len(has)) {
-			return out, api.Errorf(api.CodeConflict, "it has %d bytes", len(has))
-		}
-		f.files[in.Path] += string(in.Data)
-		return out, ctx.Err()
-	})
-	panestest.On(f.Engine, api.FilesSet, func(_ context.Context, in api.FilesSetInput) (out api.FileInfo, err error) {
-		if in.Mode != "0640" || !in.Modified.Equal(time.Unix(1, 0)) {
-			err = errors.New("mode and time are not those of the file")
-		}
-		return out, err
-	})
-	panestest.On(f.Engine, api.FilesMove, func(_ context.Context, in api.FilesMoveInput) (out api.FileInfo, err error) {
-		f.files[in.To] = f.files[in.Path]
-		delete(f.files, in.Path)
-		return out, nil
-	})
-}
 
 func newFakeEngine() *fakeEngine {
 	return &fakeEngine{Engine: panestest.NewEngine(), events: make(chan api.Event, 100), far: map[string]*fakeEngine{}}

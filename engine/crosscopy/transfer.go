@@ -1,0 +1,250 @@
+// Package crosscopy copies and moves files between machines. Two machines may be unable to
+// reach each other, so this engine carries the data, a piece or two at a time. An item is copied
+// under a temporary name and renamed when complete, so a failed transfer leaves nothing half
+// done. A lost link does not end a transfer: pieces have an offset, so one that may have arrived
+// can be sent again.
+package crosscopy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/panics"
+	"tandem/engine/sleep"
+)
+
+const (
+	pieceSize   = 4 << 20 // bytes read and written at a time
+	cleanUpTime = 10 * time.Second
+	// A step on an offline machine is repeated after waits from firstCleanUpWait to
+	// maxCleanUpWait.
+	firstCleanUpWait, maxCleanUpWait = 5 * time.Second, time.Hour
+)
+
+// A Transfer copies or moves files between machines. Paths of other machines are those of
+// api.PathOn.
+type Transfer struct {
+	Kind     string // api.TransferCopy or api.TransferMove
+	Items    []api.FileMove
+	Conflict string
+
+	// Open connects to the engine of a machine, "" for this one.
+	Open func(ctx context.Context, machine string) (api.Engine, error)
+	// Start runs a task in the background. Its context ends with this engine.
+	Start func(task func(context.Context))
+
+	machines map[string]api.Engine // connected to so far
+}
+
+// Progress receives the progress of a transfer.
+type Progress interface {
+	SetTotal(bytes int64)
+	AddBytes(n int64)
+	BeginItem(path string)
+	SkipItem()
+	EndItem(moved api.FileMoved)
+}
+
+// Exists reports whether there is something at a path as in Items.
+func (t *Transfer) Exists(ctx context.Context, path string) (bool, error) {
+	_, _, found, err := t.stat(ctx, path)
+	return found, err
+}
+
+// stat connects to the machine of a path, and describes the file; found is false if it does not
+// exist.
+func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api.FileInfo, found bool, err error) {
+	p.name, p.path = api.PathOf(where)
+	if !path.IsAbs(p.path) {
+		return p, info, false, api.Errorf(api.CodeInvalid, "%s %q: must be an absolute path", t.Kind, where)
+	}
+	if t.machines[p.name] == nil {
+		e, err := t.Open(ctx, p.name)
+		if err != nil {
+			return p, info, false, err
+		}
+		if t.machines == nil {
+			t.machines = map[string]api.Engine{}
+		}
+		t.machines[p.name] = e
+	}
+	p.Engine = t.machines[p.name]
+	info, found, err = p.stat(ctx)
+	return p, info, found, err
+}
+
+// Run transfers the items in order, up to the first that fails.
+func (t *Transfer) Run(ctx context.Context, progress Progress) error {
+	err := t.copyItems(ctx, progress)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (t *Transfer) copyItems(ctx context.Context, progress Progress) error {
+	var total int64
+	for _, item := range t.Items {
+		from, info, _, err := t.stat(ctx, item.Path)
+		if err != nil {
+			return err
+		}
+		n, err := from.totalSize(ctx, info)
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	progress.SetTotal(total)
+	for _, item := range t.Items {
+		progress.BeginItem(item.Path)
+		if err := t.copyItem(ctx, item, progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyItem copies one item under a temporary name, and then renames it.
+func (t *Transfer) copyItem(ctx context.Context, item api.FileMove, progress Progress) error {
+	from, info, found, err := t.stat(ctx, item.Path)
+	if err == nil && !found {
+		err = api.Errorf(api.CodeNotFound, "%s %s: no such file", t.Kind, from)
+	}
+	if err != nil {
+		return err
+	}
+	to, _, there, err := t.stat(ctx, item.To)
+	switch {
+	case err != nil:
+		return err
+	case there && t.Conflict == api.ConflictSkip:
+		progress.SkipItem()
+		return nil
+	case there && t.Conflict == api.ConflictKeep:
+		if to, err = to.freeName(ctx); err != nil {
+			return err
+		}
+	}
+	moved := api.FileMoved{Path: item.Path, To: to.String()}
+	temp := to.tempName()
+	if err = t.copyAny(ctx, from, temp, info, progress); err == nil {
+		moved.Replaced, err = t.place(ctx, temp, to, there && t.Conflict == api.ConflictReplace)
+	}
+	if err != nil {
+		t.cleanUp(temp, temp.remove)
+		return err
+	}
+	if t.Kind == api.TransferMove {
+		err = from.remove(ctx)
+	}
+	if err == nil {
+		progress.EndItem(moved)
+	}
+	return err
+}
+
+// place gives a complete copy its name. A file that it replaces goes to the trash first, and is
+// restored if the rename fails.
+func (t *Transfer) place(ctx context.Context, temp, to endpoint, replace bool) (replaced string, err error) {
+	if replace {
+		if replaced, err = to.trash(ctx); err != nil {
+			return "", err
+		}
+	}
+	if err = temp.rename(ctx, to); err != nil && replaced != "" {
+		t.cleanUp(to, func(ctx context.Context) error { return to.restore(ctx, replaced) })
+	}
+	return replaced, err
+}
+
+// cleanUp takes a step that must not be left out, also when the transfer is cancelled. If the
+// machine is offline, it takes the step once that is back.
+func (t *Transfer) cleanUp(p endpoint, step func(context.Context) error) {
+	tried := make(chan struct{})
+	t.Start(func(engine context.Context) {
+		report := sync.OnceFunc(func() { close(tried) })
+		defer report()
+		ctx := engine
+		if p.name == "" {
+			ctx = context.WithoutCancel(engine) // an engine that is stopping still has its own files
+		}
+		for wait := firstCleanUpWait; ; wait = min(2*wait, maxCleanUpWait) {
+			limited, cancel := context.WithTimeout(ctx, cleanUpTime)
+			err := step(limited)
+			cancel()
+			report()
+			offline := errors.Is(err, api.CodeUnavailable) || errors.Is(err, context.DeadlineExceeded)
+			if !offline || sleep.For(engine, wait) != nil {
+				return
+			}
+		}
+	})
+	<-tried
+}
+
+// copyAny copies a file, folder or link to a path that does not exist.
+func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.FileInfo, progress Progress) error {
+	switch info.Type {
+	case "file":
+		if err := t.copyFile(ctx, from, to, info, progress); err != nil {
+			return err
+		}
+	case "dir":
+		err := to.makeFolder(ctx)
+		if err != nil {
+			return err
+		}
+		err = from.walk(ctx, func(child api.FileInfo) error {
+			return t.copyAny(ctx, from.child(child.Name), to.child(child.Name), child, progress)
+		})
+		if err != nil {
+			return err
+		}
+	case "link":
+	default:
+		return api.Errorf(api.CodeNotSupported, "%s %s: a %s cannot be copied to another machine", t.Kind, from, info.Type)
+	}
+	return to.setMetadata(ctx, info)
+}
+
+// A piece is a part of a file, or an error.
+type piece struct {
+	data []byte
+	err  error
+}
+
+// copyFile copies the content of a file, reading the next piece while one is written.
+func (t *Transfer) copyFile(ctx context.Context, from, to endpoint, info api.FileInfo, progress Progress) error {
+	var reading panics.Group
+	defer reading.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pieces := make(chan piece)
+	reading.Start(func() { from.sendPieces(ctx, pieces) })
+	var written int64
+	for p := range pieces {
+		if p.err != nil {
+			return p.err
+		}
+		if err := to.writePiece(ctx, written, p.data); err != nil {
+			return err
+		}
+		written += int64(len(p.data))
+		progress.AddBytes(int64(len(p.data)))
+	}
+	// The source may have changed while it was read, and pieces may have been lost.
+	if now, _, err := from.stat(ctx); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {
+		return cmp.Or(err, error(api.Errorf(api.CodeConflict, "%s %s: it changed meanwhile", t.Kind, from)))
+	}
+	there, _, err := to.stat(ctx)
+	if err == nil && there.Size != written {
+		err = api.Errorf(api.CodeInternal, "%s %s: %d bytes arrived of %d", t.Kind, from, there.Size, written)
+	}
+	return err
+}

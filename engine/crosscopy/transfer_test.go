@@ -1,0 +1,204 @@
+package crosscopy
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// A fakeEngine is an engine with files in memory.
+type fakeEngine struct {
+	files map[string]string
+	// before and after each call may make it fail.
+	before, after func(ctx context.Context, operation string) error
+}
+
+func newFakeEngine(files map[string]string) *fakeEngine {
+	at := func(context.Context, string) error { return nil }
+	return &fakeEngine{files, at, at}
+}
+
+func (f *fakeEngine) Do(ctx context.Context, name string, _ api.Effect, in, out any) error {
+	err := f.before(ctx, name)
+	if err == nil {
+		err = f.call(in, out)
+	}
+	if err == nil {
+		err = f.after(ctx, name)
+	}
+	return err
+}
+
+func (f *fakeEngine) call(in, out any) error {
+	switch in := in.(type) {
+	case api.FilesPathInput:
+		text, ok := f.files[in.Path]
+		if !ok {
+			return api.Errorf(api.CodeNotFound, "stat %s: no such file", in.Path)
+		}
+		*out.(*api.FileInfo) = api.FileInfo{Path: in.Path, Type: "file", Size: int64(len(text)), Mode: "0640", Modified: time.Unix(1, 0)}
+	case api.FilesReadInput:
+		text := f.files[in.Path]
+		out.(*api.FilesReadOutput).Text = text[in.Offset:min(in.Offset+in.Limit, int64(len(text)))]
+	case api.FilesWriteInput:
+		if has, found := f.files[in.Path]; in.New && found || in.At != nil && *in.At != int64(len(has)) {
+			return api.Errorf(api.CodeConflict, "it has %d bytes", len(has))
+		}
+		f.files[in.Path] += string(in.Data)
+	case api.FilesSetInput:
+		if in.Mode != "0640" || !in.Modified.Equal(time.Unix(1, 0)) {
+			return errors.New("mode and time are not those of the file")
+		}
+	case api.FilesMoveInput:
+		f.files[in.To] = f.files[in.Path]
+		delete(f.files, in.Path)
+	case api.FilesDeleteInput:
+		delete(f.files, in.Path)
+	}
+	return nil
+}
+
+// machines are the engines that transfers reach; that of "" is this machine's.
+type machines map[string]*fakeEngine
+
+// begin returns a transfer of names from one machine to another. Its tasks end with the test.
+func (all machines) begin(t *testing.T, kind, conflict, from, to string, names ...string) *Transfer {
+	t.Helper()
+	var tasks sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); tasks.Wait() })
+	transfer := &Transfer{
+		Kind: kind, Conflict: conflict,
+		Open:  func(_ context.Context, machine string) (api.Engine, error) { return all[machine], nil },
+		Start: func(task func(context.Context)) { tasks.Go(func() { task(ctx) }) },
+	}
+	for _, name := range names {
+		transfer.Items = append(transfer.Items, api.FileMove{Path: api.PathOn(from, "/"+name), To: api.PathOn(to, "/"+name)})
+	}
+	return transfer
+}
+
+// A record is the progress of a transfer.
+type record struct {
+	total, bytes int64
+	skipped      int
+	done         []api.FileMoved
+}
+
+func (r *record) SetTotal(bytes int64)        { r.total = bytes }
+func (r *record) AddBytes(n int64)            { r.bytes += n }
+func (r *record) BeginItem(string)            {}
+func (r *record) SkipItem()                   { r.skipped++ }
+func (r *record) EndItem(moved api.FileMoved) { r.done = append(r.done, moved) }
+
+func TestFilesAreTransferredBetweenMachines(t *testing.T) {
+	large := strings.Repeat("x", pieceSize+5)
+	box := newFakeEngine(map[string]string{"/large": large, "/empty": "", "/both": "mine"})
+	slow := newFakeEngine(map[string]string{"/both": "theirs"})
+	all := machines{"box": box, "slow": slow}
+	run := func(kind, conflict string, names ...string) (r record) {
+		if err := all.begin(t, kind, conflict, "box", "slow", names...).Run(t.Context(), &r); err != nil {
+			t.Error(err)
+		}
+		return r
+	}
+	if r := run(api.TransferMove, "", "large", "empty"); len(r.done) != 2 || r.bytes != int64(len(large)) || r.total != r.bytes {
+		t.Errorf("moved: %d of %d bytes, %+v", r.bytes, r.total, r.done)
+	}
+	if slow.files["/large"] != large || len(box.files) != 1 {
+		t.Errorf("on box %v, on slow %v", slices.Collect(maps.Keys(box.files)), slices.Collect(maps.Keys(slow.files)))
+	}
+	for name, want := range map[string]bool{"/slow:/both": true, "/box:/large": false} {
+		if there, err := all.begin(t, api.TransferCopy, "", "box", "slow").Exists(t.Context(), name); err != nil || there != want {
+			t.Errorf("%s: exists: %v, %v", name, there, err)
+		}
+	}
+	if r := run(api.TransferCopy, api.ConflictSkip, "both"); r.skipped != 1 || slow.files["/both"] != "theirs" {
+		t.Errorf("skipped: %+v", r)
+	}
+	if r := run(api.TransferCopy, api.ConflictKeep, "both"); len(r.done) != 1 || r.done[0].To != "/slow:/both (2)" || slow.files["/both (2)"] != "mine" {
+		t.Errorf("kept: %+v", r)
+	}
+}
+
+func TestTransferFailsNamingMachineThatWentOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own, box := newFakeEngine(map[string]string{"/f": "text"}), newFakeEngine(map[string]string{})
+		at := box.before
+		box.after = func(_ context.Context, operation string) error {
+			if operation != api.FilesWrite.Name {
+				return nil
+			}
+			box.before = func(context.Context, string) error {
+				return api.Errorf(api.CodeUnavailable, "reach machine box: it is offline").WithReason(api.ReasonMachineOffline)
+			}
+			return api.Errorf(api.CodeUnavailable, "lost the machine box")
+		}
+		transfer := machines{"": own, "box": box}.begin(t, api.TransferMove, "", "", "box", "f")
+		if err := transfer.Run(t.Context(), new(record)); err == nil || !strings.Contains(err.Error(), "machine box: it is offline") {
+			t.Errorf("failed with %v", err)
+		}
+		if _, whole := box.files["/f"]; whole || len(box.files) != 1 || own.files["/f"] != "text" {
+			t.Error("what is not whole has its name, or the file is gone")
+		}
+		box.before = at
+		time.Sleep(firstCleanUpWait)
+		synctest.Wait()
+		if len(box.files) != 0 {
+			t.Errorf("left when the machine is back: %v", box.files)
+		}
+	})
+}
+
+func TestCancelledTransferLeavesNothing(t *testing.T) {
+	own, box := newFakeEngine(map[string]string{"/f": "text"}), newFakeEngine(map[string]string{})
+	ctx, cancel := context.WithCancel(t.Context())
+	box.after = func(ctx context.Context, operation string) error {
+		if operation == api.FilesWrite.Name {
+			cancel()
+		}
+		return ctx.Err()
+	}
+	transfer := machines{"": own, "box": box}.begin(t, api.TransferMove, "", "", "box", "f")
+	if err := transfer.Run(ctx, new(record)); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	if len(box.files) != 0 || own.files["/f"] != "text" {
+		t.Errorf("on box %v, here %v", box.files, own.files)
+	}
+}
+
+// A piece that arrived before its link was lost is not written twice.
+func TestTransferResumesOverNextLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := strings.Repeat("x", 2*pieceSize) + "end"
+		own, box := newFakeEngine(map[string]string{"/f": large}), newFakeEngine(map[string]string{})
+		lost, calls := api.Errorf(api.CodeUnavailable, "lost the machine"), 0
+		box.after = func(_ context.Context, operation string) error {
+			if calls++; operation == api.FilesWrite.Name && calls%2 == 0 {
+				return lost
+			}
+			return nil
+		}
+		reads := 0
+		own.before = func(context.Context, string) error {
+			if reads++; reads%2 == 0 {
+				return lost
+			}
+			return nil
+		}
+		var r record
+		transfer := machines{"": own, "box": box}.begin(t, api.TransferCopy, "", "", "box", "f")
+		if err := transfer.Run(t.Context(), &r); err != nil || r.bytes != int64(len(large)) || box.files["/f"] != large || len(box.files) != 1 {
+			t.Errorf("%v; %d bytes of %d arrived, on box are %d files", err, len(box.files["/f"]), len(large), len(box.files))
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package service
+
+import (
+	"context"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/crosscopy"
+	"tandem/engine/panics"
+)
+
+// beginTransferBetween begins a transfer between machines, or returns the conflicts if there are any
+// and the caller has not decided about them.
+func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransferInput) (out api.FilesTransferOutput, err error) {
+	if from := server.CallerOf(asking).Origin.From; from != "" {
+		return out, api.Errorf(api.CodeForbidden, "transfer files between machines: a connection from %s leads no further", from)
+	}
+	if in.Base != "" || len(in.Roots) > 0 {
+		return out, api.Errorf(api.CodeInvalid, "transfer files between machines: must have neither base nor roots")
+	}
+	if err := checkTransfer(in); err != nil {
+		return out, err
+	}
+	if in.Kind != api.TransferCopy && in.Kind != api.TransferMove {
+		return out, api.Errorf(api.CodeNotSupported, "%s: from one machine to another", in.Kind)
+	}
+	t := &crosscopy.Transfer{Kind: in.Kind, Conflict: in.Conflict, Open: s.openEngine, Start: s.transfers.startTask}
+	for _, item := range in.Items {
+		one := api.FileMove{Path: in.In(item.Path), To: in.In(item.To)}
+		t.Items = append(t.Items, one)
+		switch there, err := t.Exists(asking, one.To); {
+		case err != nil:
+			return out, err
+		case there && in.Conflict == "":
+			out.Conflicts = append(out.Conflicts, item.To)
+		}
+	}
+	if len(out.Conflicts) > 0 {
+		return out, nil
+	}
+	j, err := s.transfers.beginTransfer(in.Kind, "", func(ctx context.Context, j *transfer) error { return t.Run(ctx, j) })
+	if err != nil {
+		return out, err
+	}
+	return api.FilesTransferOutput{Job: j.id}, nil
+}
+
+// startTask runs a task of a transfer. Its context ends with the engine.
+func (js *transfers) startTask(task func(context.Context)) {
+	js.running.Go(panics.Logged(js.log, "task of a transfer", func() { task(js.ctx) }))
+}
+
+// SetTotal, AddBytes, BeginItem, SkipItem and EndItem implement crosscopy.Progress.
+func (j *transfer) SetTotal(bytes int64) { j.total.Store(bytes) }
+
+func (j *transfer) AddBytes(n int64) { j.bytes.Add(n) }
+
+func (j *transfer) BeginItem(path string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.current = path
+}
+
+func (j *transfer) SkipItem() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.skipped++
+}
+
+func (j *transfer) EndItem(moved api.FileMoved) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.moved = append(j.moved, moved)
+}
+
+// openEngine returns the engine of a machine, "" for this one.
+func (s *Files) openEngine(ctx context.Context, machine string) (api.Engine, error) {
+	if machine == "" {
+		return s.own, nil
+	}
+	return s.Machines(ctx, machine)
+}
+
+// An ownEngine calls the handlers of operations, by name, without a gate: for the user's transfers.
+type ownEngine map[string]func(ctx context.Context, in, out any) error
+
+// Do implements api.Engine.
+func (e ownEngine) Do(ctx context.Context, name string, _ api.Effect, in, out any) error {
+	return e[name](ctx, in, out)
+}
+
+// handle registers a handler with the server and in e.
+func handle[In, Out any](e ownEngine, m *server.Mux, op api.Operation[In, Out], f func(context.Context, In) (Out, error)) {
+	server.Handle(m, op, f)
+	e[op.Name] = func(ctx context.Context, in, out any) (err error) {
+		*out.(*Out), err = f(ctx, in.(In))
+		return err
+	}
+}
