@@ -2,8 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -115,40 +113,6 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	if m.notices.reportChanges([]api.Process{fine}, m.news.Processes); m.notices.toast.text != "" {
 		t.Errorf("told again: %q", m.notices.toast.text)
 	}
-}
-
-func TestLogIsSavedToNewFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "out.log")
-	d := onProcesses(t, 200, 24, func(e *fakeEngine) { e.addProcess("web", strings.Repeat("some text\n", 200_000)) })
-	d.waitText("some text")
-	d.pressKeys("tab", "S", "ctrl+u", "'"+path, "enter")
-	d.waitText("saved 1.9M")
-	data, err := os.ReadFile(path)
-	if err != nil || string(data) != strings.Repeat("some text\n", 200_000) {
-		t.Errorf("the file has %d bytes, %v", len(data), err)
-	}
-	if err := os.WriteFile(path, []byte("older"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d.pressKeys("S", "ctrl+u", "'"+path, "enter")
-	d.waitText("The file already exists")
-	d.pressKeys("n")
-	d.waitNoText("already")
-	if data, _ := os.ReadFile(path); string(data) != "older" {
-		t.Errorf("it was replaced unasked, by %d bytes", len(data))
-	}
-	d.pressKeys("S", "ctrl+u", "'"+path, "enter")
-	d.waitText("replace it")
-	d.pressKeys("y")
-	d.waitUntil("it is replaced", func() bool {
-		info, err := os.Stat(path)
-		return err == nil && info.Size() == 2_000_000 && info.Mode().Perm() == 0o600
-	})
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("left %v", entries)
-	}
-	d.pressKeys("S", "ctrl+u", "'"+filepath.Dir(path), "enter")
-	d.waitText("is not a regular file")
 }
 
 func TestEnterOpensTerminalOrLog(t *testing.T) {

@@ -12,10 +12,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// ChartRows is the height of the charts of a process.
-const ChartRows = 6
-
 const (
+	// chartRows is the height of the charts of a process.
+	chartRows = 6
 	// minChartWidth is for a chart beside another one.
 	minChartWidth = 30
 	chartGap      = 3
@@ -35,17 +34,16 @@ type chart struct {
 	ink     func(float64) look.Ink // color of a value
 }
 
-// DrawCharts draws the recent CPU and memory use of a process, and below them the timeline of its
+// drawCharts draws the recent CPU and memory use of a process, and below them the timeline of its
 // runs: h rows of w cells. If two charts do not fit beside each other, it draws only the CPU.
-func DrawCharts(p *api.Process, w, h int, now time.Time, look *look.Look) []string {
-	if h < 2 {
-		return padSides([]string{drawTimeline(p, w-2, now, look)}[:max(h, 0)])
+func drawCharts(p *api.Process, w, h int, now time.Time, look *look.Look) []string {
+	rows := append(drawUse(p, w-2, h-1, look), drawTimeline(p, w-2, now, look))
+	for i := range rows {
+		rows[i] = " " + rows[i] + " "
 	}
-	rows := drawUse(p, w, h-1, look)
-	return append(rows, padSides([]string{drawTimeline(p, w-2, now, look)})...)
+	return rows
 }
 
-// drawUse draws the charts without the timeline.
 func drawUse(p *api.Process, w, h int, style *look.Look) []string {
 	cpu := chart{name: "cpu", top: cpuTop, label: chartPercent, ink: func(v float64) look.Ink { return cpuInk(v, style) }}
 	mem := chart{name: "memory", line: true, top: memoryTop, label: func(v float64) string { return units.Bytes(int64(v)) },
@@ -55,21 +53,13 @@ func drawUse(p *api.Process, w, h int, style *look.Look) []string {
 		cpu.now, cpu.history = m.CPUPercent, cpuHistory(m)
 		mem.now, mem.history = float64(m.RSSBytes), memoryHistory(m)
 	}
-	if w < 2*minChartWidth+chartGap+2 {
-		return padSides(cpu.draw(w-2, h, style))
+	if w < 2*minChartWidth+chartGap {
+		return cpu.draw(w, h, style)
 	}
-	left := (w - 2 - chartGap) / 2
+	left := (w - chartGap) / 2
 	rows := cpu.draw(left, h, style)
-	for i, row := range mem.draw(w-2-chartGap-left, h, style) {
+	for i, row := range mem.draw(w-chartGap-left, h, style) {
 		rows[i] += text.Spaces(chartGap) + row
-	}
-	return padSides(rows)
-}
-
-// padSides adds a blank cell on both sides of each row.
-func padSides(rows []string) []string {
-	for i := range rows {
-		rows[i] = " " + rows[i] + " "
 	}
 	return rows
 }
@@ -113,13 +103,7 @@ func memoryTop(peak float64) float64 {
 }
 
 // peakValue returns the largest value, including the current one.
-func (c *chart) peakValue() float64 {
-	top := c.now
-	for _, v := range c.history.values {
-		top = max(top, v)
-	}
-	return top
-}
+func (c *chart) peakValue() float64 { return slices.Max(append(slices.Clip(c.history.values), c.now)) }
 
 // timeWindow returns the time span of the chart: the known history, rounded up.
 func (c *chart) timeWindow() time.Duration {
@@ -269,3 +253,58 @@ func drawCell(strokes []stroke, base, up int) string {
 
 // hasFineGlyphs reports whether the terminal shows more than ASCII.
 func hasFineGlyphs(look *look.Look) bool { return look.Glyphs.Levels[4] == "▇" }
+
+// A history is the course of a value up to now: spans of a constant value, oldest first.
+type history struct {
+	values  []float64
+	seconds []int
+}
+
+func cpuHistory(m *api.Metrics) history { return history{m.CPUHistory, m.HistorySeconds} }
+
+func memoryHistory(m *api.Metrics) history {
+	p := history{seconds: m.HistorySeconds}
+	for _, rss := range m.RSSHistory {
+		p.values = append(p.values, float64(rss))
+	}
+	return p
+}
+
+func (p history) duration() (all time.Duration) {
+	for i := range p.values {
+		all += p.spanDuration(i)
+	}
+	return all
+}
+
+// spanDuration returns the duration of a span. Older engines do not send it; their spans take a
+// second.
+func (p history) spanDuration(i int) time.Duration {
+	if i < len(p.seconds) {
+		return time.Duration(p.seconds[i]) * time.Second
+	}
+	return time.Second
+}
+
+// unknown is the value before a history began.
+const unknown = -1
+
+// sample divides the window up to now into n parts and returns the largest value in each, so that
+// no peak is lost.
+func (p history) sample(window time.Duration, n int) []float64 {
+	parts := make([]float64, n)
+	for i := range parts {
+		parts[i] = unknown
+	}
+	end := time.Duration(0) // before now
+	for i := len(p.values) - 1; i >= 0 && end < window; i-- {
+		begin := end + p.spanDuration(i)
+		first := max(n-int((begin*time.Duration(n)+window-1)/window), 0)
+		last := n - 1 - int(end*time.Duration(n)/window)
+		for part := first; part <= last; part++ {
+			parts[part] = max(parts[part], p.values[i])
+		}
+		end = begin
+	}
+	return parts
+}

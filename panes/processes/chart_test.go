@@ -28,7 +28,7 @@ func processWithHistory() *api.Process {
 
 func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 	style := &look.Look{Glyphs: themes.UnicodeGlyphs()}
-	panestest.CompareRows(t, panestest.PlainRows(DrawCharts(processWithHistory(), 75, 6, noon, style)), []string{
+	panestest.CompareRows(t, panestest.PlainRows(drawCharts(processWithHistory(), 75, 6, noon, style)), []string{
 		" cpu 100%  peak 100%        last 10m   memory 8.0M  peak 10M      last 10m ",
 		" 100%                            ⣿⣿⣿   12M                      ⢠⠤⠤⠤⡀      ",
 		"                           ⣤⣤⣤   ⣿⣿⣿                            ⢸   ⡇ ⢰⠒⠒⠒ ",
@@ -36,7 +36,7 @@ func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 		"    0       ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣤⣤⣤⣿⣿⣿⣿⣿⣿⣿⣿⣿     0       ⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠊             ",
 		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
-	panestest.CompareRows(t, panestest.PlainRows(DrawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
+	panestest.CompareRows(t, panestest.PlainRows(drawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
 		" cpu 100%  peak 100%           last 10m ",
 		" 100%                        ....  #### ",
 		"    0       .................####::#### ",
@@ -46,7 +46,7 @@ func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 
 func TestChartColumnHasTheColorOfItsValue(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs(), Accent: "<low>", Warn: "<half>", Bad: "<full>"}
-	row := DrawCharts(processWithHistory(), 40, 6, noon, look)[4]
+	row := drawCharts(processWithHistory(), 40, 6, noon, look)[4]
 	low, half, full := strings.Index(row, "<low>"), strings.Index(row, "<half>"), strings.Index(row, "<full>")
 	if low < 0 || half < low || full < half {
 		t.Errorf("%q", row)
@@ -66,7 +66,7 @@ func TestChartKeepsShortPeaks(t *testing.T) {
 
 func TestChartOfAYoungProcessFillsItsWidth(t *testing.T) {
 	p := &api.Process{PID: 1, Metrics: &api.Metrics{CPUHistory: []float64{5, 7}, HistorySeconds: []int{50, 5}}}
-	if got := panestest.PlainRows(DrawCharts(p, 40, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
+	if got := panestest.PlainRows(drawCharts(p, 40, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
 		t.Errorf("%q", got)
 	}
 }
@@ -75,7 +75,7 @@ func TestTimelineShowsAStopAsNoFailure(t *testing.T) {
 	p := processWithHistory()
 	end := noon.Add(-time.Minute)
 	p.State, p.Supervision.Runs[2].EndedAt, p.Supervision.Runs[2].ExitSignal = api.StateStopped, &end, "SIGTERM"
-	rows := panestest.PlainRows(DrawCharts(p, 75, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := panestest.PlainRows(drawCharts(p, 75, 6, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if got := rows[5]; strings.Count(got, "✗") != 1 || strings.Count(got, "■") != 1 {
 		t.Errorf("%q", got)
 	}
@@ -85,7 +85,7 @@ func TestChartsFillTheirSize(t *testing.T) {
 	for _, p := range []*api.Process{processWithHistory(), {}, {PID: 1, Metrics: &api.Metrics{CPUHistory: make([]float64, 500)}}} {
 		for w := 2; w < 200; w++ {
 			for h := 1; h < 8; h++ {
-				rows := DrawCharts(p, w, h, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})
+				rows := drawCharts(p, w, h, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})
 				if len(rows) != h {
 					t.Fatalf("%d rows, want %d", len(rows), h)
 				}

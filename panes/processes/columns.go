@@ -2,9 +2,12 @@ package processes
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
@@ -42,8 +45,8 @@ func columnKinds(w int) []columnKind {
 		{ColumnUp, "up", true, 6, 3, upText},
 		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
 		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
-		{ColumnWho, "who", false, 12, 8, plainCell(whoText)},
-		{ColumnFrom, "from", false, 20, 9, plainCell(fromText)},
+		{ColumnWho, "who", false, 12, 8, plainCell(func(p *api.Process) string { return states.Who(p.Actor) })},
+		{ColumnFrom, "from", false, 20, 9, plainCell(func(p *api.Process) string { return text.Clean(p.From) })},
 	}
 }
 
@@ -71,12 +74,11 @@ type columns struct {
 	placed []placedColumn
 }
 
-// resetWidths lets the columns shrink.
 func (c *columns) resetWidths() { c.widths = [columnCount]int{} }
 
-// measure computes the widths of columns for the visible rows of a table of w cells. A column never
+// measure computes the widths of columns for h rows from top of a table of w cells. A column never
 // gets narrower while the table keeps its width, so that nothing jumps during scrolling.
-func (c *columns) measure(kinds []columnKind, visible []tableRow, w int, now time.Time) {
+func (c *columns) measure(kinds []columnKind, r *rows, top, w, h int, now time.Time) {
 	if w != c.width {
 		c.width = w
 		c.resetWidths()
@@ -84,9 +86,11 @@ func (c *columns) measure(kinds []columnKind, visible []tableRow, w int, now tim
 	for i := range kinds {
 		k := &kinds[i]
 		cells := max(c.widths[k.column], text.Width(k.head)+1)
-		for _, row := range visible {
+		for i := range h {
 			cell := ""
-			if row.process != nil {
+			if row := r.at(top + i); row == nil {
+				break
+			} else if row.process != nil {
 				cell = k.text(row.process, now)
 			} else if k.column == ColumnName {
 				cell = row.project.name()
@@ -207,7 +211,6 @@ func (c *columns) idleCells(p *api.Process, now time.Time) (from, to int) {
 	return from, to
 }
 
-// drawCells draws the cells of a process.
 func (c *columns) drawCells(r *list.Row, p *api.Process, cursor bool, now time.Time, look *look.Look) {
 	from, to := c.idleCells(p, now)
 	for i := range c.placed {
@@ -288,4 +291,72 @@ func drawSpark(p *api.Process, look *look.Look) string {
 		return text.Spaces(sparkCells)
 	}
 	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
+}
+
+func pidText(p *api.Process) string { return countText(p.PID) }
+
+func restartsText(p *api.Process) string { return countText(restarts(p)) }
+
+func countText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func cpuText(p *api.Process) string {
+	switch {
+	case p.Metrics == nil || p.PID == 0:
+		return ""
+	case p.Metrics.CPUPercent >= 99.95:
+		return strconv.FormatFloat(p.Metrics.CPUPercent, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(p.Metrics.CPUPercent, 'f', 1, 64)
+}
+
+func memoryText(p *api.Process) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return ""
+	}
+	return units.Bytes(p.Metrics.RSSBytes)
+}
+
+func upText(p *api.Process, now time.Time) string {
+	if p.State.Ended() || p.State == api.StateBackoff || p.State == api.StateWaiting || p.StartedAt.IsZero() {
+		return ""
+	}
+	return units.Age(now.Sub(p.StartedAt))
+}
+
+func portsText(p *api.Process) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return ""
+	}
+	var ports []string
+	for _, port := range p.Metrics.Ports {
+		ports = append(ports, strconv.Itoa(port))
+	}
+	return strings.Join(ports, ",")
+}
+
+// hostText returns the machine of a process, "" for this one.
+func hostText(p *api.Process) string {
+	machine, _ := api.MachineOf(p.ID)
+	return machine
+}
+
+// sparkline draws the recent use of the CPU in n cells of five seconds each. Its top is the largest
+// value, but at least a quarter of a core, so that idling looks idle.
+func sparkline(p history, n int, look *look.Look) string {
+	values := p.sample(time.Duration(n)*sparkStep, n)
+	top := max(25, slices.Max(values))
+	var b strings.Builder
+	for _, v := range values {
+		if v == unknown {
+			b.WriteString(" ")
+			continue
+		}
+		b.WriteString(look.Glyphs.Level(int(v / top * 4.99)))
+	}
+	return b.String()
 }

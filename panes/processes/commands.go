@@ -3,7 +3,7 @@ package processes
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -17,9 +17,18 @@ import (
 	"tandem/panes/states"
 )
 
+// A commandEnv is the dashboard as commands see it.
+type commandEnv interface {
+	panes.Caller
+	panes.Dialogs
+	Bindings() keymap.Bindings
+	Say(text string, bad bool) tea.Cmd
+	ExpectStop(id string)
+}
+
 // commands are what the user can do with processes: the marked ones, else the one under the cursor.
 type commands struct {
-	env   panes.Env
+	env   commandEnv
 	table func() *Table // the table on the screen
 }
 
@@ -46,14 +55,16 @@ func (c *commands) runEach(targets []api.Process, do func(context.Context, panes
 	})
 }
 
-// filterRunning returns the targets that have not exited.
-func filterRunning(targets []api.Process) (alive []api.Process) {
-	for _, p := range targets {
-		if !p.State.Ended() {
-			alive = append(alive, p)
+// divideByState divides processes into those that run and those that have exited.
+func divideByState(all []api.Process) (running, exited []api.Process) {
+	for _, p := range all {
+		if p.State.Ended() {
+			exited = append(exited, p)
+		} else {
+			running = append(running, p)
 		}
 	}
-	return alive
+	return running, exited
 }
 
 // describe names processes in a title: one by its name, several by their number, and those of a
@@ -80,12 +91,7 @@ func listNames(targets []api.Process) []string {
 
 // askConfirm opens a dialog about an action on targets.
 func (c *commands) askConfirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	c.env.Ask(&dialog.Question{
-		Title: title,
-		Lines: append(listNames(targets), what),
-		Yes:   yes,
-		Then:  then,
-	})
+	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: then})
 	return nil
 }
 
@@ -103,55 +109,55 @@ func (c *commands) stopAll(targets []api.Process, signal string) tea.Cmd {
 }
 
 func (c *commands) askStop() tea.Cmd {
-	targets := filterRunning(c.table().Targets())
-	if len(targets) == 0 {
-		return c.env.Say("already exited", false)
-	}
-	return c.askConfirm("Stop "+c.describe(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, c.stopAll(targets, ""))
+	return c.askEnd("Stop %s?", "Stops it and everything it started. It will not be restarted.", "stop", "")
 }
 
 func (c *commands) askKill() tea.Cmd {
-	targets := filterRunning(c.table().Targets())
+	return c.askEnd("Kill %s at once?", "Sends SIGKILL: it cannot clean up.", "kill", "SIGKILL")
+}
+
+// askEnd asks before it stops the running targets with a signal.
+func (c *commands) askEnd(title, what, yes, signal string) tea.Cmd {
+	targets, _ := divideByState(c.table().Targets())
 	if len(targets) == 0 {
 		return c.env.Say("already exited", false)
 	}
-	return c.askConfirm("Kill "+c.describe(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, c.stopAll(targets, "SIGKILL"))
+	return c.askConfirm(fmt.Sprintf(title, c.describe(targets)), what, yes, targets, c.stopAll(targets, signal))
+}
+
+func (c *commands) restartAll(targets []api.Process) tea.Cmd {
+	return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
+	})
 }
 
 // restartTargets restarts processes. It asks first unless the only one has exited.
 func (c *commands) restartTargets() tea.Cmd {
 	targets := c.table().Targets()
-	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
-	}
 	what := "Running ones are stopped first."
 	switch {
 	case len(targets) == 0:
 		return nil
-	case len(targets) == 1 && len(filterRunning(targets)) == 0 && c.table().HeaderProject() == nil:
-		return c.runEach(targets, do)
+	case len(targets) == 1 && targets[0].State.Ended() && c.table().HeaderProject() == nil:
+		return c.restartAll(targets)
 	case len(targets) == 1:
 		what = "It is running and is stopped first."
 	}
-	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, c.runEach(targets, do))
+	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, c.restartAll(targets))
 }
 
 // startTargets starts processes that have exited. It asks first if there are several.
 func (c *commands) startTargets() tea.Cmd {
-	all := c.table().Targets()
-	targets := slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool { return !p.State.Ended() })
-	start := c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
-	})
+	running, targets := divideByState(c.table().Targets())
 	switch {
-	case len(all) == 0:
+	case len(running)+len(targets) == 0:
 		return nil
 	case len(targets) == 0:
-		return c.env.Say(c.describe(all)+map[bool]string{true: " is already running", false: " are already running"}[len(all) == 1], false)
+		return c.env.Say(c.describe(running)+map[bool]string{true: " is already running", false: " are already running"}[len(running) == 1], false)
 	case len(targets) == 1 && c.table().HeaderProject() == nil:
-		return start
+		return c.restartAll(targets)
 	}
-	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, start)
+	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, c.restartAll(targets))
 }
 
 // toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
@@ -179,29 +185,28 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 }
 
 func (c *commands) askDelete() tea.Cmd {
-	var targets []api.Process
-	all := c.table().Targets()
-	for _, p := range all {
-		if p.State.Ended() {
-			targets = append(targets, p)
-		}
-	}
+	running, targets := divideByState(c.table().Targets())
 	switch {
-	case len(all) == 0:
+	case len(running)+len(targets) == 0:
 		return nil
 	case len(targets) == 0:
 		what := " is still running; stop it first"
-		if len(all) > 1 {
+		if len(running) > 1 {
 			what = " are still running; stop them first"
 		}
-		return c.env.Say(c.describe(all)+what, true)
+		return c.env.Say(c.describe(running)+what, true)
 	}
 	return c.confirmDelete("Delete "+c.describe(targets)+"?", targets)
 }
 
 // askDeleteExited asks before it deletes all exited processes matching the filter.
 func (c *commands) askDeleteExited() tea.Cmd {
-	targets := c.table().listExited()
+	var targets []api.Process
+	for _, p := range c.table().rows.listed {
+		if p.State.Ended() {
+			targets = append(targets, *p)
+		}
+	}
 	if len(targets) == 0 {
 		return c.env.Say("nothing here has exited", false)
 	}
@@ -221,7 +226,7 @@ func (c *commands) confirmDelete(title string, targets []api.Process) tea.Cmd {
 }
 
 func (c *commands) askSignal() tea.Cmd {
-	targets := filterRunning(c.table().Targets())
+	targets, _ := divideByState(c.table().Targets())
 	if len(targets) == 0 {
 		return c.env.Say("only a running process can get a signal", false)
 	}

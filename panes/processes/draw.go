@@ -18,8 +18,8 @@ import (
 // contents returns what the arrangement of the view has to fit in.
 func (p *Pane) contents() contents {
 	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.coveredRows(), metrics: !p.tables.fleet.shown}
-	if selected, ok := p.tables.selected(); ok && p.logs.merged == nil {
-		c.process = &selected
+	if selected, ok := p.tables.selected(); ok && !p.logs.merged {
+		c.process, c.reason = true, reasonRows(&selected, p.arrangement.w, time.Now())
 	}
 	return c
 }
@@ -32,14 +32,14 @@ func (p *Pane) pageRows() int { return max(p.layout().table.H-2, 1) }
 func (p *Pane) Draw() []string {
 	look, w, h := p.env.Look(), p.arrangement.w, p.arrangement.h
 	table, parts, now := p.tables.shown(), p.layout(), time.Now()
-	if _, all := table.Len(); all == 0 && p.tables.tabRows() == 0 {
+	if table.rows.all == 0 && p.tables.tabRows() == 0 {
 		return p.emptyPage().Draw(w, h, look)
 	}
 	var rows []string
 	if p.tables.tabRows() > 0 {
 		rows = append(rows, p.tables.fleet.drawTabs(w))
 	}
-	table.Focused, table.Home, table.ClearKey = !p.arrangement.logFocused, p.env.Home(), p.tables.clearKey()
+	table.Focused, table.Home, table.ClearKey = !p.arrangement.logFocused, p.env.Home(), p.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
 	rows = append(rows, table.Draw(parts.table.W, parts.table.H, now, look)...)
 	if parts.heading.H == 0 {
 		return rows
@@ -49,7 +49,7 @@ func (p *Pane) Draw() []string {
 		return padHeight(append(rows, table.drawProjectHeading(w, look)), w, h)
 	}
 	log.Focused = p.arrangement.logFocused
-	if p.logs.merged != nil {
+	if p.logs.merged {
 		rows = append(rows, log.DrawHeading("logs", text.Clip(log.Title, max(w/2, 8)), look.Dim, w, look))
 	} else {
 		selected, _ := p.tables.selected()
@@ -62,7 +62,7 @@ func (p *Pane) Draw() []string {
 // the log, and the reason of a failure.
 func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, look *look.Look) (rows []string) {
 	if parts.charts.H > 0 {
-		rows = DrawCharts(p, parts.charts.W, parts.charts.H, now, look)
+		rows = drawCharts(p, parts.charts.W, parts.charts.H, now, look)
 	}
 	detail, ink := states.CommandText(p), look.Dim
 	if reason := states.Reason(p, now); reason != "" && parts.reason.H == 0 {
@@ -155,7 +155,7 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 		t.Move(list.WheelRows(e) / 3)
 	case !down:
 	case e.Y == 0:
-		if c, ok := t.ColumnAt(e.X); ok {
+		if c, ok := t.columns.at(e.X); ok {
 			t.SortBy(c)
 		}
 	default:

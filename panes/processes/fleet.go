@@ -1,7 +1,9 @@
 package processes
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,11 +34,11 @@ const (
 // A fleet is the table of all processes of a fleet. The engine filters and sorts them; the table
 // holds only a window of rows around the cursor.
 type fleet struct {
-	env   panes.Env
+	env   Env
 	shown bool // shown in place of the local processes
 	table Table
-	group string // see api.FleetProcessesInput
-	open  map[string]bool
+	group string          // see api.FleetProcessesInput
+	open  map[string]bool // the open groups
 
 	pending  *api.FleetProcessesInput // the query under way
 	stop     context.CancelFunc
@@ -45,7 +47,7 @@ type fleet struct {
 	err      error
 }
 
-func newFleet(env panes.Env) *fleet {
+func newFleet(env Env) *fleet {
 	f := &fleet{env: env, open: map[string]bool{}, stop: func() {}}
 	f.table = Table{source: f, rows: rows{window: true, loading: true}}
 	return f
@@ -54,13 +56,8 @@ func newFleet(env panes.Env) *fleet {
 // buildQuery returns the query for a table of h rows.
 func (f *fleet) buildQuery(h int) api.FleetProcessesInput {
 	t := &f.table
-	in := api.FleetProcessesInput{Filter: t.rows.filter, Sort: t.order.by.fleetSort(), Reversed: t.order.reversed, Group: f.group}
-	for name, open := range f.open {
-		if open {
-			in.Open = append(in.Open, name)
-		}
-	}
-	slices.Sort(in.Open)
+	in := api.FleetProcessesInput{Filter: t.rows.filter, Sort: t.order.by.fleetSort(), Reversed: t.order.reversed, Group: f.group,
+		Open: slices.Sorted(maps.Keys(f.open))}
 	more := windowRows
 	if !sameTable(in, f.answered) {
 		more = typingRows
@@ -190,11 +187,18 @@ func (f *fleet) toggleFold(row *tableRow) bool {
 	if row.process != nil {
 		return false
 	}
-	f.open[row.project.file] = !f.open[row.project.file]
+	if name := row.project.file; f.open[name] {
+		delete(f.open, name)
+	} else {
+		f.open[name] = true
+	}
 	return true
 }
 
-func (f *fleet) askGroup() {
+func (f *fleet) askGroup() tea.Cmd {
+	if !f.shown {
+		return f.env.Say("only a fleet's processes can be grouped", false)
+	}
 	names := []string{"", "host"}
 	choices := []list.Choice{{Text: "nothing", Detail: "one list"}, {Text: "host", Detail: "a group for each machine"}}
 	for _, key := range f.answer.Labels {
@@ -216,18 +220,18 @@ func (f *fleet) askGroup() {
 	}
 	u.List.Set(choices)
 	f.env.Ask(u)
+	return nil
 }
 
-// cancel cancels the query under way.
 func (f *fleet) cancel() {
 	f.stop()
 	f.pending = nil
 }
 
-// hide shows the local processes again.
-func (f *fleet) hide() {
+// show shows the fleet's table in place of the local one, or no longer.
+func (f *fleet) show(on bool) {
 	f.cancel()
-	f.shown = false
+	f.shown = on
 }
 
 // openSession shows a session of one of the machines. It connects the machine first if it is not
@@ -270,28 +274,13 @@ func (f *fleet) drawTabs(w int) string {
 
 // fleetSort returns the engine's name of a column's order.
 func (c Column) fleetSort() api.FleetSort {
-	switch c {
-	case ColumnName:
-		return api.FleetByName
-	case ColumnHost:
-		return api.FleetByHost
-	case ColumnPID:
-		return api.FleetByPID
-	case ColumnUp:
-		return api.FleetByUp
-	case ColumnWho:
-		return api.FleetByWho
-	case ColumnCommand:
-		return api.FleetByCommand
-	}
-	return api.FleetByState
+	return cmp.Or([columnCount]api.FleetSort{
+		ColumnName: api.FleetByName, ColumnHost: api.FleetByHost, ColumnPID: api.FleetByPID, ColumnUp: api.FleetByUp,
+		ColumnWho: api.FleetByWho, ColumnCommand: api.FleetByCommand,
+	}[c], api.FleetByState)
 }
 
 // inFleet reports whether the column is known for a fleet's processes; they have no metrics.
 func (c Column) inFleet() bool {
-	switch c {
-	case ColumnCPU, ColumnMemory, ColumnRestarts, ColumnPorts:
-		return false
-	}
-	return true
+	return !slices.Contains([]Column{ColumnCPU, ColumnMemory, ColumnRestarts, ColumnPorts}, c)
 }

@@ -105,8 +105,8 @@ func TestFleetTableListsSessions(t *testing.T) {
 	}
 	one, e := newTestPane(service("1", "mine", nil))
 	one.ShowFleet("kind:session")
-	if one.tables.shown().Filter() != "" || one.tables.fleet.shown || !strings.Contains(e.Said, "no large fleet") {
-		t.Errorf("without a fleet: message %q, filter %q", e.Said, one.tables.shown().Filter())
+	if one.tables.shown().rows.filter != "" || one.tables.fleet.shown || !strings.Contains(e.Said, "no large fleet") {
+		t.Errorf("without a fleet: message %q, filter %q", e.Said, one.tables.shown().rows.filter)
 	}
 }
 
@@ -135,8 +135,8 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	p.tables.shown().SetFilter("")
 	p.press(t, keymap.ProcessGroup)
 	u := e.Shown.(*dialog.Picker)
-	u.Type(p.env, tea.KeyPressMsg{Text: "role"})
-	u.Do(p.env, keymap.Accept)
+	u.Type(e, tea.KeyPressMsg{Text: "role"})
+	u.Do(e, keymap.Accept)
 	runFetch(p)
 	if s := screenOf(p); !strings.Contains(s, "▸ web") || !strings.Contains(s, "49/50 up, 1 failed  7 machines") {
 		t.Errorf("in groups:\n%s", s)

@@ -1,11 +1,6 @@
 package processes
 
-import (
-	"time"
-
-	"tandem/engine/api"
-	"tandem/panes/kit/look"
-)
+import "tandem/panes/kit/look"
 
 // Minimum heights of the view's parts, with their headings.
 const (
@@ -26,11 +21,12 @@ type arrangement struct {
 
 // contents are what an arrangement has to fit in.
 type contents struct {
-	tabRows   int          // above the table
-	tableRows int          // without the heading
-	covered   int          // rows at the bottom covered by the search line
-	process   *api.Process // whose log is below the table; nil for merged logs or none
-	metrics   bool         // its metrics are known
+	tabRows   int      // above the table
+	tableRows int      // without the heading
+	covered   int      // rows at the bottom covered by the search line
+	process   bool     // the log of one process is below the table
+	metrics   bool     // its metrics are known
+	reason    []string // why it failed
 }
 
 // A layout has the rectangles of the view's parts. An unfit part has no height.
@@ -50,13 +46,11 @@ func (a *arrangement) layout(c contents) (all layout) {
 		y, rest = y+h, rest-h
 		return part
 	}
-	if a.wantsCharts(c) && rest-1-ChartRows >= minLogHeight {
-		all.charts = place(ChartRows)
+	if a.wantsCharts(c) && rest-1-chartRows >= minLogHeight {
+		all.charts = place(chartRows)
 	}
 	all.heading = place(1)
-	if c.process != nil {
-		all.reason = place(min(len(reasonRows(c.process, a.w, time.Now())), max(rest-c.covered-minLogHeight, 0)))
-	}
+	all.reason = place(min(len(c.reason), max(rest-c.covered-minLogHeight, 0)))
 	all.log = place(max(rest-c.covered, 0))
 	return all
 }
@@ -80,7 +74,7 @@ func (a *arrangement) rowsOfTable(c contents, h int) int {
 // wantsCharts reports whether the process is shown with charts.
 func (a *arrangement) wantsCharts(c contents) bool {
 	switch {
-	case c.process == nil || !c.metrics || a.zoomed:
+	case !c.process || !c.metrics || a.zoomed:
 		return false
 	case a.charts != nil:
 		return *a.charts

@@ -15,9 +15,15 @@ import (
 // metricsEvery is the interval between measurements while the view is shown.
 const metricsEvery = time.Second
 
+// A localEnv is the dashboard as the local table sees it.
+type localEnv interface {
+	panes.Caller
+	panes.NewsSource
+}
+
 // local is the table of the processes known from events, with their metrics.
 type local struct {
-	env     panes.Env
+	env     localEnv
 	table   Table
 	all     []api.Process           // never changed in place
 	folded  map[string]bool         // by project file
@@ -25,7 +31,7 @@ type local struct {
 	polling bool
 }
 
-func newLocal(env panes.Env) *local {
+func newLocal(env localEnv) *local {
 	l := &local{env: env, folded: map[string]bool{}}
 	l.table.source = l
 	return l
@@ -86,7 +92,8 @@ func (l *local) setProcesses(all []api.Process) {
 // arrangeRows builds the rows of the projects. Without any project there are no headers. A folded
 // project is only a header, unless a filter is set.
 func (l *local) arrangeRows(filter string, o order) rows {
-	r := rows{all: len(l.all), filter: filter}
+	n := len(l.all)
+	r := rows{all: n, filter: filter, loaded: make([]tableRow, 0, n), listed: make([]*api.Process, 0, n)}
 	headers := l.hasProjects()
 	for _, g := range groupByProject(l.all, filter, o) {
 		if headers {

@@ -20,34 +20,33 @@ import (
 
 // logs has the log below the table: that of the process under the cursor, or merged ones.
 type logs struct {
-	env      panes.Env
+	env      Env
 	selected func() (api.Process, bool) // the process under the cursor
 
-	single      *logview.Log // of that process; nil without one
-	merged      *logview.Log // shown in place of single; nil for none
+	log         *logview.Log // nil for none
+	merged      bool         // log is that of several processes
 	cancelFetch context.CancelFunc
 	search      search
 }
 
-func newLogs(env panes.Env, selected func() (api.Process, bool)) *logs {
+func newLogs(env Env, selected func() (api.Process, bool)) *logs {
 	l := &logs{env: env, selected: selected, cancelFetch: func() {}}
 	l.search = search{env: env, shown: l.shown}
 	return l
 }
 
-// shown returns the shown log, merged or not; nil without one. A single one is created at once,
-// because keys typed after a move of the cursor belong to it.
+// shown returns the log; nil without one. That of a process is created at once, because keys typed
+// after a move of the cursor belong to it.
 func (l *logs) shown() *logview.Log {
-	if l.merged != nil {
-		return l.merged
+	if l.merged {
+		return l.log
 	}
 	selected, ok := l.selected()
 	if !ok {
-		l.drop()
+		l.show(nil)
 		return nil
 	}
-	if l.single == nil || l.single.ID != selected.ID {
-		l.drop()
+	if l.log == nil || l.log.ID != selected.ID {
 		stream := ""
 		if states.SplitLog(&selected) {
 			stream = "stdout"
@@ -55,41 +54,32 @@ func (l *logs) shown() *logview.Log {
 				stream = "stderr"
 			}
 		}
-		l.single = logview.New(selected.ID, stream, selected.Kind == api.KindSession)
+		l.show(logview.New(selected.ID, stream, selected.Kind == api.KindSession))
 	}
 	var tail []string
 	if selected.Supervision != nil {
 		tail = selected.Supervision.LastLines
 	}
-	l.single.SetState(selected.State, tail)
-	return l.single
+	l.log.SetState(selected.State, tail)
+	return l.log
 }
 
-// drop drops the single log and cancels its request and search.
-func (l *logs) drop() {
+// show replaces the log and cancels its request and search.
+func (l *logs) show(log *logview.Log) {
 	l.search.cancel()
 	l.cancelFetch()
-	l.single = nil
+	l.log, l.merged = log, false
 }
 
-func (l *logs) showMerged(m *logview.Log) {
-	l.drop()
-	l.merged = m
+func (l *logs) showMerged(log *logview.Log) {
+	l.show(log)
+	l.merged = true
 }
 
 // closeMerged returns to the log of the process under the cursor.
 func (l *logs) closeMerged() {
-	if l.merged != nil {
-		l.search.cancel()
-		l.cancelFetch()
-		l.merged = nil
-	}
-}
-
-// updateProcesses updates the merged logs.
-func (l *logs) updateProcesses(all []api.Process) {
-	if l.merged != nil {
-		l.merged.UpdateProcesses(all)
+	if l.merged {
+		l.show(nil)
 	}
 }
 
@@ -120,7 +110,7 @@ func (l *logs) fetch(w, h int) tea.Cmd {
 
 // switchStream switches between standard output and standard error.
 func (l *logs) switchStream() tea.Cmd {
-	if l.merged != nil {
+	if l.merged {
 		return l.env.Say("merged logs show both output and errors; errors have ! after the name", false)
 	}
 	selected, ok := l.selected()
@@ -128,8 +118,7 @@ func (l *logs) switchStream() tea.Cmd {
 		return l.env.Say("this process has one log for both output and errors", false)
 	}
 	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[l.shown().Stream]
-	l.drop()
-	l.single = logview.New(selected.ID, stream, false)
+	l.show(logview.New(selected.ID, stream, false))
 	return nil
 }
 
@@ -151,7 +140,7 @@ func (l *logs) askSave() tea.Cmd {
 	if log.Project != "" {
 		name = log.Title
 	}
-	if l.merged == nil {
+	if !l.merged {
 		selected, _ := l.selected()
 		title, name = "Save the log of "+text.Clean(selected.Name), selected.Name
 	}

@@ -27,7 +27,8 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 	})
 	show := func() string {
 		for range 20 {
-			cmd := p.fetchLog()
+			size := p.layout().log
+			cmd := p.logs.fetch(size.W, size.H)
 			if cmd == nil {
 				break
 			}
@@ -38,7 +39,7 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Select("2")
 	p.press(t, keymap.ProcessLogs)
-	if p.logs.merged != nil || !strings.Contains(e.Said, "mark") {
+	if p.logs.merged || !strings.Contains(e.Said, "mark") {
 		t.Errorf("without a project or marks: %q", e.Said)
 	}
 	p.Select("1")
@@ -47,7 +48,7 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 		t.Errorf("the project's: %s", got)
 	}
 	p.press(t, keymap.LogLeave)
-	if p.logs.merged != nil || p.arrangement.logFocused {
+	if p.logs.merged || p.arrangement.logFocused {
 		t.Error("esc does not lead back to the table")
 	}
 	p.Select("1")
@@ -59,7 +60,7 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 		t.Errorf("the marked ones: %s", got)
 	}
 	p.press(t, keymap.ProcessLogs)
-	if p.logs.merged != nil {
+	if p.logs.merged {
 		t.Error("the key does not show one log again")
 	}
 }

@@ -34,13 +34,11 @@ type order struct {
 	reversed bool
 }
 
-// largestFirst reports whether a column's usual order begins with the largest value.
-func (c Column) largestFirst() bool {
-	return c == ColumnCPU || c == ColumnMemory || c == ColumnRestarts
-}
-
 // descending reports whether the rows go from large to small.
-func (o order) descending() bool { return o.by.largestFirst() != o.reversed }
+func (o order) descending() bool {
+	largestFirst := o.by == ColumnCPU || o.by == ColumnMemory || o.by == ColumnRestarts
+	return largestFirst != o.reversed
+}
 
 func (o order) compare(a, b *api.Process) int {
 	by := o.by.compare(a, b)

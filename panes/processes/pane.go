@@ -11,10 +11,26 @@ import (
 	"tandem/panes/processes/logview"
 )
 
+// An Env is the dashboard as the pane sees it.
+type Env interface {
+	panes.Caller
+	panes.NewsSource
+	panes.Dialogs
+	panes.Folders
+	Bindings() keymap.Bindings
+	Look() *look.Look
+	Say(text string, bad bool) tea.Cmd
+	ClearMessage() // removes the last message
+	ShowSession(id string) tea.Cmd
+	StartProcess() tea.Cmd // opens the form for a new process
+	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
+	ExpectStop(id string)
+}
+
 // A Pane is the view of processes: a table above the log of the process under its cursor.
 type Pane struct {
 	panes.NoInput
-	env     panes.Env
+	env     Env
 	actions panes.Actions
 	shown   bool
 	dragged bool // the mouse drags the border
@@ -25,8 +41,8 @@ type Pane struct {
 	commands    commands
 }
 
-func New(env panes.Env) *Pane {
-	p := &Pane{env: env, tables: newTables(env)}
+func New(env Env) *Pane {
+	p := &Pane{env: env, tables: &tables{env, newLocal(env), newFleet(env)}}
 	p.logs = newLogs(env, p.tables.selected)
 	p.commands = commands{env, p.tables.shown}
 	p.actions = p.makeActions()
@@ -59,21 +75,19 @@ func (p *Pane) Fetch() tea.Cmd {
 	if !p.visible() {
 		return nil
 	}
-	return tea.Batch(p.tables.fetch(p.layout().table.H-1), p.fetchLog())
-}
-
-func (p *Pane) fetchLog() tea.Cmd {
 	if p.logs.shown() == nil {
 		p.arrangement.logFocused = false
 	}
-	size := p.layout().log
-	return p.logs.fetch(size.W, size.H)
+	parts := p.layout()
+	return tea.Batch(p.tables.fetch(parts.table.H-1), p.logs.fetch(parts.log.W, parts.log.H))
 }
 
 func (p *Pane) refresh() {
 	if p.visible() {
 		p.tables.refresh()
-		p.logs.updateProcesses(p.env.News().Processes)
+		if p.logs.merged {
+			p.logs.log.UpdateProcesses(p.env.News().Processes)
+		}
 	}
 }
 
@@ -87,8 +101,7 @@ func (p *Pane) Select(id string) {
 func (p *Pane) SelectLog(id string) tea.Cmd {
 	p.logs.closeMerged()
 	p.Select(id)
-	log := p.fetchLog()
-	return tea.Batch(log, p.focusLog(true))
+	return p.focusLog(true)
 }
 
 func (p *Pane) Selected() (api.Process, bool) { return p.tables.selected() }
@@ -152,7 +165,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ProcessSortRestarts: sortBy(ColumnRestarts),
 
 		keymap.ProcessFleet:  p.toggleFleet,
-		keymap.ProcessGroup:  p.tables.askGroup,
+		keymap.ProcessGroup:  p.tables.fleet.askGroup,
 		keymap.ProcessCharts: actionOf(func() { p.arrangement.toggleCharts(p.contents()) }),
 
 		keymap.ProcessLogs:   p.toggleMerged,
@@ -206,15 +219,15 @@ func (p *Pane) focusLog(on bool) tea.Cmd {
 // openSelected shows the terminal of the process under the cursor or, if it has none, gives its log
 // the keyboard.
 func (p *Pane) openSelected() tea.Cmd {
-	selected, ok := p.tables.selected()
+	table := p.tables.shown()
+	selected, ok := table.Selected()
 	switch {
-	case p.tables.shown().HeaderProject() != nil:
-		p.tables.shown().ToggleFold()
+	case table.HeaderProject() != nil:
+		table.ToggleFold()
 		return nil
+	case !ok && table.rows.all == 0:
+		return p.env.StartProcess()
 	case !ok:
-		if _, all := p.tables.shown().Len(); all == 0 {
-			return p.env.StartProcess()
-		}
 		return nil
 	case selected.Kind == api.KindSession && p.tables.fleet.shown:
 		return p.tables.fleet.openSession(selected)
@@ -227,17 +240,17 @@ func (p *Pane) openSelected() tea.Cmd {
 
 // toggleFleet switches between the processes of the fleet and the local ones.
 func (p *Pane) toggleFleet() tea.Cmd {
-	if !p.tables.switchFleet() {
+	show := !p.tables.fleet.shown
+	if show && p.env.News().Fleet == nil {
 		return p.env.Say("this fleet is small: its machines are already shown here", false)
 	}
-	p.focusTable()
+	p.showFleet(show)
 	return nil
 }
 
 // ShowFleet shows the processes of the fleet matching a filter.
 func (p *Pane) ShowFleet(filter string) tea.Cmd {
-	p.tables.fleet.shown = p.env.News().Fleet != nil
-	p.focusTable()
+	p.showFleet(p.env.News().Fleet != nil)
 	if !p.tables.fleet.shown {
 		return p.env.Say("no large fleet is connected", false)
 	}
@@ -245,8 +258,9 @@ func (p *Pane) ShowFleet(filter string) tea.Cmd {
 	return nil
 }
 
-// focusTable gives the table the keyboard, and closes merged logs.
-func (p *Pane) focusTable() {
+// showFleet shows the fleet's table or the local one, and gives it the keyboard.
+func (p *Pane) showFleet(show bool) {
+	p.tables.fleet.show(show)
 	p.logs.closeMerged()
 	p.arrangement.logFocused = false
 	p.refresh()
@@ -255,7 +269,7 @@ func (p *Pane) focusTable() {
 // toggleMerged merges the logs of the marked processes or, without marks, of the project under the
 // cursor. Called again, it returns to the log of one process.
 func (p *Pane) toggleMerged() tea.Cmd {
-	if p.logs.merged != nil {
+	if p.logs.merged {
 		p.logs.closeMerged()
 		return p.focusLog(false)
 	}

@@ -151,8 +151,8 @@ func TestFilterSuggestsProcessNames(t *testing.T) {
 		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	o.Type(e, tea.KeyPressMsg{Code: tea.KeyTab})
-	if p.tables.shown().Filter() != "worker" {
-		t.Errorf("the filter is %q", p.tables.shown().Filter())
+	if p.tables.shown().rows.filter != "worker" {
+		t.Errorf("the filter is %q", p.tables.shown().rows.filter)
 	}
 }
 

@@ -51,12 +51,6 @@ func (r *rows) at(row int) *tableRow {
 	return &r.loaded[row]
 }
 
-// between returns the loaded rows from one row up to another.
-func (r *rows) between(from, to int) []tableRow {
-	from, to = max(from-r.base, 0), min(to-r.base, len(r.loaded))
-	return r.loaded[min(from, max(to, 0)):max(to, 0)]
-}
-
 // processAt returns the process of a row; nil for a header or a missing row.
 func (r *rows) processAt(row int) *api.Process {
 	if at := r.at(row); at != nil {

@@ -13,9 +13,18 @@ import (
 	"tandem/panes/processes/logview"
 )
 
+// A searchEnv is the dashboard as a search sees it.
+type searchEnv interface {
+	panes.Caller
+	panes.Dialogs
+	Bindings() keymap.Bindings
+	Say(text string, bad bool) tea.Cmd
+	ClearMessage()
+}
+
 // A search is the search in the shown log.
 type search struct {
-	env   panes.Env
+	env   searchEnv
 	shown func() *logview.Log // the shown log; nil without one
 
 	stop    context.CancelFunc // cancels the running search; nil without one
@@ -33,26 +42,21 @@ func (s *search) ask() tea.Cmd {
 	}
 	origin := log.SaveView()
 	f := &dialog.Find{Regexp: s.pattern.Regexp, Exact: s.pattern.Exact}
-	begin := func() (tea.Cmd, error) {
+	f.Changed = func() tea.Cmd {
 		s.cancel()
 		// The log may have been replaced while the line was open.
 		if s.shown() != log {
-			return nil, nil
+			return nil
 		}
 		log.RestoreView(origin)
-		re, err := compilePattern(f.Pattern())
-		log.SetPattern(f.Pattern().Text, re)
-		if re == nil {
-			return nil, err
-		}
-		return s.searchNext(log, origin.Following), nil
-	}
-	f.Changed = func() tea.Cmd {
-		cmd, err := begin()
+		err := setPattern(log, f.Pattern())
 		if err != nil {
 			f.Problem = panes.ErrorText(err)
 		}
-		return cmd
+		if err != nil || f.Pattern().Text == "" {
+			return nil
+		}
+		return s.searchNext(log, origin.Following)
 	}
 	f.Done = func(accept bool) tea.Cmd {
 		s.line = nil
@@ -64,7 +68,7 @@ func (s *search) ask() tea.Cmd {
 			log.RestoreView(origin)
 		// An empty pattern repeats the last search.
 		case f.Pattern().Text == "":
-			s.setLastPattern(log)
+			_ = setPattern(log, s.pattern)
 			return s.searchNext(log, origin.Following)
 		case f.Problem != "":
 			return s.env.Say(f.Problem, true)
@@ -78,17 +82,14 @@ func (s *search) ask() tea.Cmd {
 	return nil
 }
 
-// compilePattern returns a pattern as a regular expression; nil for an empty one.
-func compilePattern(pattern api.Pattern) (*regexp.Regexp, error) {
-	if pattern.Text == "" {
-		return nil, nil
+// setPattern sets the pattern to search a log for; an empty one ends the search.
+func setPattern(log *logview.Log, pattern api.Pattern) (err error) {
+	var re *regexp.Regexp
+	if pattern.Text != "" {
+		re, err = pattern.Compile()
 	}
-	return pattern.Compile()
-}
-
-func (s *search) setLastPattern(log *logview.Log) {
-	re, _ := compilePattern(s.pattern)
-	log.SetPattern(s.pattern.Text, re)
+	log.SetPattern(pattern.Text, re)
+	return err
 }
 
 // nextMatch goes to the next match below or above, with the last pattern if none is set.
@@ -101,7 +102,7 @@ func (s *search) nextMatch(above bool) tea.Cmd {
 		if s.pattern.Text == "" {
 			return s.ask()
 		}
-		s.setLastPattern(log)
+		_ = setPattern(log, s.pattern)
 	}
 	return s.searchNext(log, above)
 }

@@ -77,8 +77,6 @@ func (t *Table) Reverse() {
 	t.arrange()
 }
 
-func (t *Table) Filter() string { return t.rows.filter }
-
 // SetFilter shows only processes with every word of text in their name, project, command, folder,
 // state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
 // of the machine's name.
@@ -97,9 +95,6 @@ func (t *Table) ToggleFold() {
 		t.arrange()
 	}
 }
-
-// Len returns the number of processes matching the filter, and of all.
-func (t *Table) Len() (matching, all int) { return t.rows.matching, t.rows.all }
 
 func (t *Table) Selected() (p api.Process, ok bool) {
 	if p := t.rows.processAt(t.cursor); p != nil {
@@ -140,9 +135,6 @@ func (t *Table) RowAt(y int) int {
 	}
 	return -1
 }
-
-// ColumnAt returns the column at x of the heading row.
-func (t *Table) ColumnAt(x int) (Column, bool) { return t.columns.at(x) }
 
 // ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
 // it applies to all of the project.
@@ -220,14 +212,4 @@ func (t *Table) listMarked() (marked []api.Process) {
 		slices.SortFunc(marked, func(a, b api.Process) int { return t.order.compare(&a, &b) })
 	}
 	return marked
-}
-
-// listExited returns the exited processes matching the filter.
-func (t *Table) listExited() (exited []api.Process) {
-	for _, p := range t.rows.listed {
-		if p.State.Ended() {
-			exited = append(exited, *p)
-		}
-	}
-	return exited
 }

@@ -59,7 +59,7 @@ func (t *Table) fitColumns(w, h int, now time.Time) {
 	if t.rows.total > h {
 		scrollbar = 1
 	}
-	t.columns.measure(kinds, t.rows.between(t.top, t.top+h), w, now)
+	t.columns.measure(kinds, &t.rows, t.top, w, h, now)
 	kinds = t.columns.dropUnused(kinds, func(k *columnKind) bool { return t.isUnused(k, now) })
 	t.columns.place(kinds, scrollbar)
 }

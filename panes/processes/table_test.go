@@ -160,7 +160,7 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	if got := namesIn(table)[0]; got != "web" {
 		t.Errorf("%s uses most", got)
 	}
-	if c, ok := table.ColumnAt(90); !ok || c != ColumnCommand {
+	if c, ok := table.columns.at(90); !ok || c != ColumnCommand {
 		t.Errorf("at column 90 is %v", c)
 	}
 	seen := map[Column]bool{}

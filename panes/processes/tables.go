@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
@@ -12,13 +11,9 @@ import (
 
 // tables are the tables the view can show: the local processes and those of the fleet.
 type tables struct {
-	env   panes.Env
+	env   Env
 	local *local
 	fleet *fleet
-}
-
-func newTables(env panes.Env) *tables {
-	return &tables{env: env, local: newLocal(env), fleet: newFleet(env)}
 }
 
 // shown returns the table on the screen.
@@ -31,7 +26,6 @@ func (t *tables) shown() *Table {
 
 func (t *tables) selected() (api.Process, bool) { return t.shown().Selected() }
 
-// onShown returns an action on the table on the screen.
 func (t *tables) onShown(change func(*Table)) func() tea.Cmd {
 	return actionOf(func() { change(t.shown()) })
 }
@@ -40,7 +34,7 @@ func (t *tables) onShown(change func(*Table)) func() tea.Cmd {
 func (t *tables) refresh() {
 	t.local.refresh()
 	if t.env.News().Fleet == nil {
-		t.fleet.hide()
+		t.fleet.show(false)
 	}
 }
 
@@ -54,28 +48,9 @@ func (t *tables) fetch(h int) tea.Cmd {
 
 // reveal puts the cursor on a local process. If the filter hides it, the filter is cleared.
 func (t *tables) reveal(id string) {
-	t.fleet.hide()
+	t.fleet.show(false)
 	t.local.refresh()
 	t.local.reveal(id)
-}
-
-// switchFleet switches between the processes of the fleet and the local ones. It reports whether
-// there is a fleet.
-func (t *tables) switchFleet() bool {
-	if t.fleet.shown {
-		t.fleet.hide()
-		return true
-	}
-	t.fleet.shown = t.env.News().Fleet != nil
-	return t.fleet.shown
-}
-
-func (t *tables) askGroup() tea.Cmd {
-	if !t.fleet.shown {
-		return t.env.Say("only a fleet's processes can be grouped", false)
-	}
-	t.fleet.askGroup()
-	return nil
 }
 
 func (t *tables) askFilter() tea.Cmd {
@@ -87,7 +62,7 @@ func (t *tables) askFilter() tea.Cmd {
 	if t.fleet.shown {
 		syntax += ", label:KEY=VALUE, state:failed, kind:session"
 	}
-	t.env.Ask(dialog.NewFilter("Show processes with", syntax, t.shown().Filter(), func(text string) tea.Cmd {
+	t.env.Ask(dialog.NewFilter("Show processes with", syntax, t.shown().rows.filter, func(text string) tea.Cmd {
 		t.shown().SetFilter(text)
 		return nil
 	}).SuggestWords(names))
@@ -103,7 +78,3 @@ func (t *tables) clearMarksOrFilter() {
 
 // tabRows returns the height of the tabs above the tables; 0 without a fleet.
 func (t *tables) tabRows() int { return panes.FleetTabRows(t.env.News()) }
-
-func (t *tables) clearKey() string {
-	return t.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
-}

@@ -3,6 +3,8 @@ package processes
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -427,4 +429,38 @@ func TestShiftedLettersSortProcesses(t *testing.T) {
 		d.Press(step.key)
 		d.WaitText(step.head)
 	}
+}
+
+func TestLogIsSavedToNewFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.log")
+	d := onProcesses(t, 200, 24, func(e *fakeEngine) { e.addProcess("web", strings.Repeat("some text\n", 200_000)) })
+	d.WaitText("some text")
+	d.Press("tab", "S", "ctrl+u", "'"+path, "enter")
+	d.WaitText("saved 1.9M")
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != strings.Repeat("some text\n", 200_000) {
+		t.Errorf("the file has %d bytes, %v", len(data), err)
+	}
+	if err := os.WriteFile(path, []byte("older"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.Press("S", "ctrl+u", "'"+path, "enter")
+	d.WaitText("The file already exists")
+	d.Press("n")
+	d.WaitNoText("already")
+	if data, _ := os.ReadFile(path); string(data) != "older" {
+		t.Errorf("it was replaced unasked, by %d bytes", len(data))
+	}
+	d.Press("S", "ctrl+u", "'"+path, "enter")
+	d.WaitText("replace it")
+	d.Press("y")
+	d.Wait("it is replaced", func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() == 2_000_000 && info.Mode().Perm() == 0o600
+	})
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left %v", entries)
+	}
+	d.Press("S", "ctrl+u", "'"+filepath.Dir(path), "enter")
+	d.WaitText("is not a regular file")
 }

@@ -16,12 +16,10 @@ func (l *Log) Draw(w, h int, look *look.Look) []string {
 	l.out = l.out[:0]
 	switch {
 	case w <= 0 || h <= 0:
-	case len(l.window.lines) > 0:
-		l.drawLines(h, look)
-	case len(l.tail) > 0:
-		l.drawTail(w, h, look)
+	case len(l.window.lines) == 0:
+		l.drawEmpty(w, h, look)
 	default:
-		l.drawNothing(w, h, look)
+		l.drawLines(h, look)
 	}
 	return l.out
 }
@@ -35,7 +33,7 @@ func (l *Log) drawLines(h int, look *look.Look) {
 		line := &l.window.lines[i]
 		rows := len(l.format.lineRows(line))
 		for ; row < rows && len(l.out) < h; row++ {
-			l.out = append(l.out, l.format.drawMargin(line, row, look)+l.format.drawLine(line, row, &l.match, look))
+			l.out = append(l.out, l.format.drawClock(line, row, look)+l.format.drawName(line, row, look)+l.format.drawLine(line, row, &l.match, look))
 		}
 		row = 0
 	}
@@ -44,22 +42,18 @@ func (l *Log) drawLines(h int, look *look.Look) {
 	}
 }
 
-// drawTail draws the last lines of a log not read yet.
-func (l *Log) drawTail(w, h int, look *look.Look) {
-	first := max(h-len(l.tail), 0)
-	for y := range h {
-		if y < first {
-			l.out = append(l.out, text.Spaces(w))
-			continue
-		}
-		l.out = append(l.out, look.Dim.Text(text.Fit(text.Clean(l.tail[len(l.tail)-h+y]), w)))
+// drawEmpty draws a log without lines: the last ones known before it was read, or why there are none.
+func (l *Log) drawEmpty(w, h int, look *look.Look) {
+	for range h {
+		l.out = append(l.out, text.Spaces(w))
 	}
-}
-
-// drawNothing draws the reason for an empty log.
-func (l *Log) drawNothing(w, h int, look *look.Look) {
+	last := l.tail[max(len(l.tail)-h, 0):]
+	for i, line := range last {
+		l.out[h-len(last)+i] = look.Dim.Text(text.Fit(text.Clean(line), w))
+	}
 	note := ""
 	switch {
+	case len(last) > 0:
 	case l.reader.err != nil:
 		note = text.Clean(l.reader.err.Error())
 	case l.reader.known && l.reader.idle:
@@ -67,12 +61,8 @@ func (l *Log) drawNothing(w, h int, look *look.Look) {
 	case l.reader.known:
 		note = "no output yet"
 	}
-	for y := range h {
-		if y == h/3 && note != "" {
-			l.out = append(l.out, look.Dim.Text(text.Center(note, w)))
-			continue
-		}
-		l.out = append(l.out, text.Spaces(w))
+	if note != "" {
+		l.out[h/3] = look.Dim.Text(text.Center(note, w))
 	}
 }
 

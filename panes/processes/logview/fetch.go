@@ -63,7 +63,6 @@ type reader struct {
 	err     error
 }
 
-// resume makes the reader ask for more lines.
 func (r *reader) resume() {
 	r.forward, r.idle = nil, false
 	if r.pending != nil && r.pending.kind == askMore {

@@ -1,6 +1,7 @@
 package logview
 
 import (
+	"strings"
 	"time"
 
 	"tandem/panes/kit/look"
@@ -135,11 +136,7 @@ func (f *format) clockCells() int {
 	return 0
 }
 
-// drawMargin draws the time and the name before a row of a line.
-func (f *format) drawMargin(line *heldLine, row int, look *look.Look) string {
-	return f.drawClock(line, row, look) + f.drawName(line, row, look)
-}
-
+// drawClock draws the time before a row of a line.
 func (f *format) drawClock(line *heldLine, row int, look *look.Look) string {
 	w := f.clockCells()
 	if w == 0 {
@@ -156,15 +153,13 @@ func (f *format) drawClock(line *heldLine, row int, look *look.Look) string {
 	return look.Dim.Text(text.Pad(s, w))
 }
 
-// maxNameWidth returns the maximum width of the names before lines, a part of the view's width.
-func (f *format) maxNameWidth() int { return min(max(f.w/5, 6), 24) }
-
-// nameCells returns the width of the names with the separator after them.
+// nameCells returns the width of the names with the separator after them: at most a part of the
+// view's width.
 func (f *format) nameCells() int {
 	if len(f.names) == 0 {
 		return 0
 	}
-	return min(f.nameWidth, f.maxNameWidth()) + 3
+	return min(f.nameWidth, max(f.w/5, 6), 24) + 3
 }
 
 // drawName draws the name before a row of a line. Standard error has another separator, as in
@@ -183,4 +178,41 @@ func (f *format) drawName(line *heldLine, row int, look *look.Look) string {
 		rule = look.Bad.Text("!")
 	}
 	return ink.Text(text.Pad(label, f.nameCells()-3)) + " " + rule + " "
+}
+
+// maxLevelScan is how many bytes of a line are searched for levels.
+const maxLevelScan = 200
+
+// findLevels finds the words for the severity of a line.
+func findLevels(s string, look *look.Look) (marks []logtext.TextMark) {
+	s = s[:min(len(s), maxLevelScan)]
+	for i := 0; i < len(s); i++ {
+		from := i
+		for i < len(s) && isLetter(s[i]) {
+			i++
+		}
+		if ink, ok := levelInk(s[from:i], look); ok {
+			marks = append(marks, logtext.TextMark{From: from, To: i, Ink: ink})
+		}
+	}
+	return marks
+}
+
+func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
+
+func levelInk(word string, look *look.Look) (look.Ink, bool) {
+	if len(word) < 3 || len(word) > 9 {
+		return "", false
+	}
+	switch strings.ToLower(word) {
+	case "error", "errors", "err", "fatal", "panic", "critical", "crit", "emerg", "alert", "exception", "failed", "failure":
+		return look.Bad, true
+	case "warn", "warning", "warnings":
+		return look.Warn, true
+	case "info", "notice":
+		return look.Good, true
+	case "debug", "trace", "verbose":
+		return look.Faint, true
+	}
+	return "", false
 }

@@ -7,8 +7,8 @@ type view struct {
 	h      int
 	top    rowPosition
 	follow bool
-	// skipped is how many bytes were skipped while following.
-	skipped int64
+
+	skipped int64 // bytes, while following
 }
 
 // A rowPosition is a row of the log: the offset of its line, and its index among the rows of that
@@ -32,10 +32,8 @@ func (v *view) missingLines() (before, after bool) {
 	return top < margin, len(v.window.lines)-top < margin+v.h
 }
 
-// topLine returns the index of the first visible line.
 func (v *view) topLine() int { return v.window.index(v.top.offset) }
 
-// rowCount returns the number of rows of line i.
 func (v *view) rowCount(i int) int { return len(v.format.lineRows(&v.window.lines[i])) }
 
 // pauseFollowing stops following and keeps the view in its place.
@@ -72,8 +70,7 @@ func (v *view) scroll(rows int) {
 
 func (v *view) moveRows(rows int) {
 	i := v.topLine()
-	row := min(v.top.row, v.rowCount(i)-1)
-	row += rows
+	row := min(v.top.row, v.rowCount(i)-1) + rows
 	for row < 0 && i > 0 {
 		i--
 		row += v.rowCount(i)

@@ -32,7 +32,6 @@ func (m *match) text() string {
 	return label
 }
 
-// highlights returns the ranges of a line that match.
 func (m *match) highlights(plain string, ink look.Ink) (marks []logtext.TextMark) {
 	if m.re == nil {
 		return nil
@@ -60,7 +59,7 @@ type SavedView struct {
 	top   rowPosition
 	left  int
 	match match
-	spans []logmerge.Span // empty spans at the position in each log
+	spans []logmerge.Span // of the lines up to the position
 }
 
 // SaveView returns the current position.

@@ -1,6 +1,7 @@
 package logview
 
 import (
+	"cmp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -54,44 +55,11 @@ func (w *window) isMerged() bool { return len(w.spans) > 0 && !w.spans[0].Alone 
 
 // index returns the index of the line at offset, or of the one before it.
 func (w *window) index(offset int64) int {
-	i, ok := slices.BinarySearchFunc(w.lines, offset, func(line heldLine, o int64) int {
-		switch {
-		case line.offset < o:
-			return -1
-		case line.offset > o:
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(w.lines, offset, func(line heldLine, o int64) int { return cmp.Compare(line.offset, o) })
 	if !ok {
 		i--
 	}
 	return max(i, 0)
-}
-
-// trim drops lines if there are too many: the first ones if head, else the last ones. It leaves
-// three quarters of the limit, so that it rarely has to copy.
-func (w *window) trim(head bool) {
-	if w.end-w.start <= maxWindowBytes && len(w.lines) <= maxWindowLines {
-		return
-	}
-	if head {
-		n := 0
-		for n < len(w.lines)-1 && (w.end-w.lines[n].offset > maxWindowBytes*3/4 || len(w.lines)-n > maxWindowLines*3/4) {
-			n++
-		}
-		w.lines = slices.Clone(w.lines[n:])
-		w.start = w.lines[0].offset
-		return
-	}
-	n := len(w.lines)
-	for n > 1 && (w.lines[n-1].offset-w.start > maxWindowBytes*3/4 || n > maxWindowLines*3/4) {
-		n--
-	}
-	if n < len(w.lines) {
-		w.end = w.lines[n].offset
-		w.lines = slices.Clone(w.lines[:n])
-	}
 }
 
 // replace makes an answer the only lines held. It returns the offset between those before and
@@ -189,13 +157,23 @@ func wholeRunes(s string, n int) int {
 	return n
 }
 
-// dropFar drops lines if there are too many, like trim, and updates the spans of the rest. It
-// reports whether the last lines are gone.
+// dropFar drops lines if there are too many: the first ones if head, else the last ones. It leaves
+// three quarters of the limit, so that it rarely has to copy. It reports whether the end is dropped.
 func (w *window) dropFar(head bool) (endDropped bool) {
-	n := len(w.lines)
-	if w.trim(head); len(w.lines) == n {
+	if w.end-w.start <= maxWindowBytes && len(w.lines) <= maxWindowLines {
 		return false
 	}
+	from, to := 0, len(w.lines)
+	for to-from > 1 && (w.end-w.start > maxWindowBytes*3/4 || to-from > maxWindowLines*3/4) {
+		if head {
+			from++
+			w.start = w.lines[from].offset
+		} else {
+			to--
+			w.end = w.lines[to].offset
+		}
+	}
+	w.lines = slices.Clone(w.lines[from:to])
 	for i := range w.spans {
 		s := &w.spans[i]
 		if head {
@@ -224,7 +202,7 @@ func (w *window) updateOldest() {
 	}
 }
 
-// spansTo returns empty spans at an offset.
+// spansTo returns the spans of the lines up to an offset.
 func (w *window) spansTo(offset int64) []logmerge.Span {
 	spans := slices.Clone(w.spans)
 	for i := range spans {
@@ -234,9 +212,6 @@ func (w *window) spansTo(offset int64) []logmerge.Span {
 		if line := &w.lines[i]; line.offset < offset {
 			spans[line.log].To = line.next
 		}
-	}
-	for i := range spans {
-		spans[i].From = spans[i].To
 	}
 	return spans
 }
