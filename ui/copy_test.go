@@ -393,7 +393,7 @@ func TestOnlyFocusedProgramSetsClipboard(t *testing.T) {
 func TestLatestCopyWinsOverSlowerOne(t *testing.T) {
 	d, _ := openScrollMode(t, 80, 24)
 	p := d.m.sessions.FocusedPane()
-	slow := p.Copy(api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
+	slow := p.Copier.Copy(api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
 	d.pressKeys("Y")
 	late := slow()
 	d.update(late)

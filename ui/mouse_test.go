@@ -213,7 +213,7 @@ func TestClipboardIsKeptIfSelectedLinesAreGone(t *testing.T) {
 		p.Feed.Receive(api.Output{Frame: f})
 		p.Sync()
 		if p.Feed.Screen.HasLost(in) {
-			d.run(p.Copy(in))
+			d.run(p.Copier.Copy(in))
 		}
 	}
 	d.waitText("nothing copied")

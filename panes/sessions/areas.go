@@ -183,8 +183,8 @@ func (s *sizeSync) sendSizes(fed map[*terminal.Pane]context.CancelFunc, see func
 	*s = sizeSync{pausing: true}
 	visible := see()
 	for p := range fed {
-		p.SetHidden(!slices.ContainsFunc(visible, func(l *layout.Node) bool { return l.Pane == p }))
-		p.SendSize()
+		p.View.SetHidden(!slices.ContainsFunc(visible, func(l *layout.Node) bool { return l.Pane == p }))
+		p.View.SendSize()
 	}
 	return tea.Batch(
 		tea.Tick(sizeInterval, func(time.Time) tea.Msg { return sizesDue{} }),

@@ -24,7 +24,7 @@ func (f *Attachments) SetDisplay(d api.Display) {
 	}
 	f.display = &d
 	for p := range f.cancels {
-		p.SetDisplay(f.display)
+		p.View.SetDisplay(f.display)
 	}
 }
 
@@ -35,7 +35,7 @@ func (f *Attachments) attach(p *terminal.Pane) {
 	}
 	ctx, cancel := context.WithCancel(f.env.Context())
 	f.cancels[p] = cancel
-	p.SetDisplay(f.display)
+	p.View.SetDisplay(f.display)
 	f.env.Attach(ctx, p.ID, p.Feed)
 }
 

@@ -97,8 +97,8 @@ func (v *View) setZoomed(zoomed bool) {
 	v.relayout()
 	// The program must have its new size before it receives the next key.
 	if p := v.FocusedPane(); p != nil {
-		p.ClaimSize()
-		p.SendSize()
+		p.View.ClaimSize()
+		p.View.SendSize()
 	}
 	v.refreshList()
 }

@@ -158,7 +158,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 		v.sizes.pausing = false
 	case settleDue:
 		for _, l := range v.visibleLeaves() {
-			l.Pane.SettleSize()
+			l.Pane.View.SettleSize()
 		}
 	case layoutPutMsg:
 		v.layoutSync.finishPut(msg)

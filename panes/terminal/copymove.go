@@ -1,6 +1,9 @@
 package terminal
 
-import "tandem/engine/api"
+import (
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+)
 
 // A Motion is a movement of the cursor in scroll mode.
 type Motion uint8
@@ -30,6 +33,21 @@ const (
 	Newest
 )
 
+// motions maps the actions that move the cursor of scroll mode.
+func motions() map[keymap.Action]Motion {
+	return map[keymap.Action]Motion{
+		keymap.ScrollDown: LineDown, keymap.ScrollUp: LineUp,
+		keymap.ScrollPageDown: PageDown, keymap.ScrollPageUp: PageUp,
+		keymap.ScrollHalfDown: HalfDown, keymap.ScrollHalfUp: HalfUp,
+		keymap.ScrollFirst: Oldest, keymap.ScrollLast: Newest,
+		keymap.ScrollLeft: CellLeft, keymap.ScrollRight: CellRight,
+		keymap.ScrollWord: NextWord, keymap.ScrollWordBack: PreviousWord, keymap.ScrollWordEnd: WordEnd,
+		keymap.ScrollLineStart: LineStart, keymap.ScrollLineText: LineText, keymap.ScrollLineEnd: LineEnd,
+		keymap.ScrollTop: ScreenTop, keymap.ScrollMiddle: ScreenMiddle, keymap.ScrollBottom: ScreenBottom,
+		keymap.ScrollParagraph: NextParagraph, keymap.ScrollParagraphBack: PreviousParagraph,
+	}
+}
+
 // MoveCursor moves the cursor, repeated by the typed count.
 func (s *ScrollMode) MoveCursor(m Motion) {
 	if !s.active {
@@ -53,7 +71,7 @@ func (s *ScrollMode) MoveCursor(m Motion) {
 		}
 		s.GoToEnd()
 	case Oldest:
-		s.GoToStart()
+		s.GoTo(api.Place{Line: s.screen.State().Oldest})
 	default:
 		s.moveInText(m, n)
 	}

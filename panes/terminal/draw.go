@@ -59,7 +59,7 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 		t.echo.drawn = predict.Overlay{}
 	}
 	t.Scroll.drawMarks(c.rows, st, c.w, c.look)
-	c.fillRows(st, t.sizeSettled, exited)
+	c.fillRows(st, t.View.settled, exited)
 }
 
 // Patches returns the pictures for the terminal to draw over the rows of the last Draw.
@@ -74,12 +74,11 @@ func (c *canvas) drawUnknown(exited *api.Process, err error) {
 	case err != nil:
 		reason = text.Clean(err.Error())
 	}
-	for y := range c.h {
-		if y == c.h/2 && reason != "" {
-			c.rows = append(c.rows, c.look.Dim.Text(text.Center(reason, c.w)))
-			continue
-		}
+	for range c.h {
 		c.rows = append(c.rows, text.Spaces(c.w))
+	}
+	if reason != "" {
+		c.rows[c.h/2] = c.look.Dim.Text(text.Center(reason, c.w))
 	}
 }
 
@@ -137,7 +136,7 @@ func (c *canvas) drawSizeNote(st ScreenState, drawn int) {
 func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	st := t.State()
 	if t.Scroll.active {
-		return t.Scroll.paneCursor(t.size.Cols)
+		return t.Scroll.paneCursor(t.View.size.Cols)
 	}
 	c = st.Cursor
 	// The predicted cursor is where the echo will put it.
@@ -145,10 +144,10 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 		c.X, c.Y = at.X, at.Y
 	}
 	l, _ := t.Feed.Screen.lineAt(st.First + int64(c.Y))
-	c.Y -= st.rowsAbove(t.size.Rows)
+	c.Y -= st.rowsAbove(t.View.size.Rows)
 	c.X = min(c.X*cellScale(l), st.Cols-1)
 	shown := st.Known && c.Visible && t.FinalState() == nil
-	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
+	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.View.size.Cols && c.Y < t.View.size.Rows
 }
 
 // drawExitRow draws the last row of a pane whose program has exited, with the keys to use next.

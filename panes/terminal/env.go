@@ -14,14 +14,11 @@ type Env interface {
 	panes.Dialogs
 	panes.Folders
 	dialog.Host
+	copyEnv
 	News() *panes.News
-	Say(text string, bad bool) tea.Cmd
-	Copy(text, what string) tea.Cmd
 	Press(keys.Key) tea.Cmd // handles a key as if it were typed now
 	// SayOnce shows an error, unless it is shown already.
 	SayOnce(text string) tea.Cmd
-	// CopyRead copies the text returned by read, unless something newer has been copied meanwhile.
-	CopyRead(read Read) tea.Cmd
 	// StartNear starts a command in a new session, or a shell if it is empty. Without a folder it
 	// starts in the working directory of near's session.
 	StartNear(near *Pane, command []string, folder string) tea.Cmd

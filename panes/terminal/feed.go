@@ -21,19 +21,24 @@ type Feed struct {
 	Outbox     *outbox.Outbox // input for the session
 	awaitsEcho atomic.Bool    // input was sent, and no frame has arrived since
 
-	mu          sync.Mutex
-	size        api.Size
-	display     *api.Display // the user's terminal; nil if unknown
+	mu      sync.Mutex
+	size    api.Size
+	display *api.Display // the user's terminal; nil if unknown
+	status  feedStatus
+	unsure  int64  // bytes of typed text possibly lost; 0 after TakeUnsure
+	clip    []byte // last text the program put on the clipboard; nil after TakeClip
+}
+
+// A feedStatus is what a Feed has received, except for the screen.
+type feedStatus struct {
 	serial      int          // counts attachments
 	sentDisplay *api.Display // display sent with this attachment
 	replies     int          // counts replies to requests for lines
-	mark        *api.Mark
-	markAt      time.Time
-	kitty       uint8 // kitty keyboard flags of the program
+	mark        *api.Mark    // the last mark returned since the last takeStatus; nil without one
+	markAt      time.Time    // time of its arrival
+	kitty       uint8        // kitty keyboard flags of the program
 	exited      *api.Process
 	err         error
-	unsure      int64  // bytes of typed text possibly lost; 0 after TakeUnsure
-	clip        []byte // last text the program put on the clipboard; nil after TakeClip
 }
 
 // Size returns the size for a new attachment.
@@ -69,9 +74,10 @@ func (f *Feed) Connect(v Attachment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	// Whatever the last attachment reported no longer holds.
-	f.err, f.mark, f.kitty, f.sentDisplay = nil, nil, 0, display
+	st := &f.status
+	st.err, st.mark, st.kitty, st.sentDisplay = nil, nil, 0, display
+	st.serial++
 	f.unsure += unsure
-	f.serial++
 	f.Screen.dropPictures()
 }
 
@@ -79,7 +85,7 @@ func (f *Feed) Connect(v Attachment) {
 func (f *Feed) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.err = err
+	f.status.err = err
 }
 
 // Receive handles one message of the session.
@@ -92,29 +98,23 @@ func (f *Feed) Receive(out api.Output) {
 	}
 	if out.Lines != nil {
 		f.Screen.AddLines(out.Lines)
-		f.mu.Lock()
-		f.replies++
-		f.mu.Unlock()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if out.Lines != nil {
+		f.status.replies++
 	}
 	if out.Mark != nil {
-		f.mu.Lock()
-		f.mark, f.markAt = out.Mark, time.Now()
-		f.mu.Unlock()
+		f.status.mark, f.status.markAt = out.Mark, time.Now()
 	}
 	if out.Keyboard != nil {
-		f.mu.Lock()
-		f.kitty = *out.Keyboard
-		f.mu.Unlock()
+		f.status.kitty = *out.Keyboard
 	}
 	if out.Clip != nil {
-		f.mu.Lock()
 		f.clip = out.Clip
-		f.mu.Unlock()
 	}
 	if out.Ended != nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.exited = out.Ended
+		f.status.exited = out.Ended
 	}
 }
 
@@ -144,22 +144,10 @@ func (f *Feed) TakeUnsure() int64 {
 	return n
 }
 
-// feedStatus is a copy of a Feed's fields, except for the screen.
-type feedStatus struct {
-	serial      int
-	sentDisplay *api.Display // by the attachment of that serial
-	replies     int
-	mark        *api.Mark // the last mark returned since the last status; nil without one
-	markAt      time.Time // time of its arrival
-	kitty       uint8
-	exited      *api.Process
-	err         error
-}
-
 func (f *Feed) takeStatus() feedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	st := feedStatus{f.serial, f.sentDisplay, f.replies, f.mark, f.markAt, f.kitty, f.exited, f.err}
-	f.mark = nil
+	st := f.status
+	f.status.mark = nil
 	return st
 }

@@ -46,7 +46,6 @@ type finder struct {
 type searchLine struct {
 	dialog.Find
 	origin   Position
-	from     api.Place
 	previous *regexp.Regexp // the pattern marked before
 }
 
@@ -64,7 +63,7 @@ func (f *finder) actions() panes.Actions {
 
 func (f *finder) askPattern(backward bool) tea.Cmd {
 	f.scroll.CoverRows(dialog.FindRows)
-	l := &searchLine{origin: f.scroll.SavePosition(), from: f.scroll.CursorPlace(), previous: f.scroll.matches.pattern}
+	l := &searchLine{origin: f.scroll.SavePosition(), previous: f.scroll.matches.pattern}
 	// The switches of the line start as in the last search.
 	l.Backward, l.Regexp, l.Exact = backward, f.last.pattern.Regexp, f.last.pattern.Exact
 	l.Changed, l.Done = f.searchTyped, f.closeLine
@@ -110,7 +109,7 @@ func (f *finder) searchTyped() tea.Cmd {
 		return nil
 	}
 	f.scroll.matches = matches{pattern: re}
-	return f.findMatch(api.SessionFindInput{Pattern: l.Pattern(), From: l.from, Backward: l.Backward, Wrap: true}, 1)
+	return f.findMatch(api.SessionFindInput{Pattern: l.Pattern(), From: l.origin.cursor, Backward: l.Backward, Wrap: true}, 1)
 }
 
 // findMatch searches for the n-th match from a place and moves the cursor there. It cancels a

@@ -27,6 +27,7 @@ type Pane struct {
 	actions panes.Actions
 	w, h    int
 
+	Copier Copier
 	find   finder
 	opener opener
 	drag   drag
@@ -41,9 +42,49 @@ func New(env Env, last *Search, id string) *Pane {
 	p.opener = opener{env: env, id: session, scroll: &p.Scroll, folder: p.folder, start: func(command []string, folder string) tea.Cmd {
 		return env.StartNear(p, command, folder)
 	}}
-	p.drag = drag{pointer: &p.Pointer, copy: p.Copy}
+	p.Copier = Copier{env: env, id: session, scroll: &p.Scroll, open: p.opener.openTarget}
+	p.drag = drag{pointer: &p.Pointer, copy: p.Copier.Copy}
 	p.actions = p.makeActions()
 	return p
+}
+
+// makeActions returns the actions of scroll and copy mode.
+func (p *Pane) makeActions() panes.Actions {
+	do := func(what func()) func() tea.Cmd {
+		return func() tea.Cmd {
+			what()
+			return nil
+		}
+	}
+	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.ToggleSelection(kind) }) }
+	all := panes.Actions{
+		keymap.ScrollMode:        do(p.Scroll.Start),
+		keymap.TerminalReset:     p.resetModes,
+		keymap.ScrollLeave:       do(p.Scroll.Stop),
+		keymap.ScrollCancel:      p.cancelCopy,
+		keymap.ScrollSelect:      selects(SelectText),
+		keymap.ScrollSelectLine:  selects(SelectLines),
+		keymap.ScrollSelectBlock: selects(SelectBlock),
+		keymap.ScrollSave:        p.Scroll.whileActive(p.askSave),
+	}
+	for _, part := range []panes.Actions{p.Copier.actions(), p.find.actions()} {
+		for action, act := range part {
+			all[action] = p.Scroll.whileActive(act)
+		}
+	}
+	for action, motion := range motions() {
+		all[action] = do(func() { p.Scroll.MoveCursor(motion) })
+	}
+	return all
+}
+
+// cancelCopy cancels whatever was started last, and in the end scroll mode.
+func (p *Pane) cancelCopy() tea.Cmd {
+	p.find.abandonSearch()
+	if p.Scroll.Active() && !p.Scroll.CancelLast() {
+		p.Scroll.Stop()
+	}
+	return nil
 }
 
 func (p *Pane) Actions() panes.Actions { return p.actions }

@@ -36,7 +36,7 @@ func (p *Pane) askSave() tea.Cmd {
 	return nil
 }
 
-func writeScrollback(ctx context.Context, e panes.Engine, id string, to io.Writer) (written int64, err error) {
+func writeScrollback(ctx context.Context, e api.Engine, id string, to io.Writer) (written int64, err error) {
 	in := api.SessionTextInput{ID: id, To: api.Place{Line: math.MaxInt64}}
 	for {
 		out, err := api.SessionText.Call(ctx, e, in)

@@ -39,7 +39,6 @@ type ScreenState struct {
 	Cursor api.Cursor
 	Title  string
 	Mouse  keys.MouseMode
-	Paste  bool
 	Bells  uint32
 
 	version uint64      // counts changes of the state or the lines
@@ -78,7 +77,7 @@ func (s *Screen) Apply(f *api.Frame) {
 	}
 	s.state = ScreenState{
 		Known: true, Cols: f.Cols, Rows: f.Rows, Alt: f.Alt, Oldest: f.Oldest, First: f.First,
-		Cursor: f.Cursor, Title: f.Title, Mouse: f.Mouse, Paste: f.Paste, Bells: f.Bells,
+		Cursor: f.Cursor, Title: f.Title, Mouse: f.Mouse, Bells: f.Bells,
 		version: version, fulls: fulls, anchors: anchors,
 	}
 	s.putLines(f.Lines)

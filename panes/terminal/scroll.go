@@ -1,11 +1,15 @@
 package terminal
 
 import (
+	"context"
 	"fmt"
 	"sort"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
+	"tandem/panes"
 )
 
 // marginLines is how many lines above and below the view are held, so that motions need no request.
@@ -99,6 +103,16 @@ func (s *ScrollMode) endAtBottom() {
 
 func (s *ScrollMode) Active() bool { return s.active }
 
+// whileActive restricts an action to scroll mode.
+func (s *ScrollMode) whileActive(act func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		if !s.active {
+			return nil
+		}
+		return act()
+	}
+}
+
 // Start enters scroll mode without moving the view.
 func (s *ScrollMode) Start() {
 	if s.screen.State().Known {
@@ -159,8 +173,7 @@ func (s *ScrollMode) scrollWithCursor(lines int) {
 	s.endAtBottom()
 }
 
-// GoToStart and GoToEnd move the cursor to the first and the last line.
-func (s *ScrollMode) GoToStart() { s.GoTo(api.Place{Line: s.screen.State().Oldest}) }
+// GoToEnd moves the cursor to the last line.
 func (s *ScrollMode) GoToEnd() {
 	if s.active {
 		s.GoTo(api.Place{Line: s.screen.lastLine()})
@@ -215,6 +228,47 @@ func (s *ScrollMode) missingLines() api.LineRange {
 	from, n := s.top-marginLines, s.height+2*marginLines
 	s.screen.keepLines(from, from+int64(n))
 	return s.screen.MissingLines(from, n)
+}
+
+// Fetch requests the missing lines of an exited session. It has no attachment to send them.
+func (p *Pane) Fetch() tea.Cmd {
+	if p.FinalState() == nil {
+		return nil
+	}
+	lacks := p.Scroll.missingLines()
+	if lacks.Count == 0 || lacks == p.Scroll.requested {
+		return nil
+	}
+	p.Scroll.requested = lacks
+	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.NumberedLine, error) {
+		return fetchLines(ctx, e, o)
+	}, func(lines []api.NumberedLine, err error) tea.Cmd {
+		if err != nil {
+			return p.env.Say(panes.ErrorText(err), true)
+		}
+		p.Feed.Screen.AddLines(lines)
+		return nil
+	})
+}
+
+// fetchLines reads lines of an exited session through a short attachment.
+func fetchLines(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
+	v, err := e.Attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	// Receive has no context, so closing the attachment is the only way to end it.
+	stop := context.AfterFunc(ctx, func() { v.Close() })
+	defer stop()
+	defer v.Close()
+	for {
+		out, err := v.Receive()
+		if err != nil || out.Ended != nil {
+			return lines, err
+		}
+		lines = append(lines, out.Lines...)
+	}
 }
 
 // followResize takes over the new places of the anchors after a resize, and sends the next ones.

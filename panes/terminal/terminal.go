@@ -19,16 +19,9 @@ type Terminal struct {
 	Pictures graphics.Screen // how pictures of the program are drawn
 	Predict  predict.Mode    // when input is shown before its echo
 
+	View    Viewport
 	Scroll  ScrollMode
 	Pointer Pointer // selection by mouse
-
-	size        api.Size     // of the pane
-	hidden      bool         // not on the screen
-	sentSize    *api.Size    // size sent to the session; nil if none
-	display     *api.Display // the user's terminal; nil if unknown
-	sentDisplay *api.Display // display sent to the session; nil if none
-	sizeApplied bool         // the screen has the pane's size
-	sizeSettled bool         // a size other than the pane's will not change soon
 
 	status  feedStatus  // as of the last Sync
 	shown   ScreenState // as of the last Sync
@@ -45,6 +38,7 @@ type Terminal struct {
 func NewTerminal(id string) *Terminal {
 	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
 	t.Feed = &Feed{Outbox: t.Outbox}
+	t.View.feed, t.View.outbox = t.Feed, t.Outbox
 	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, t.Outbox
 	t.Pointer.scroll = &t.Scroll
 	t.echo.screen, t.echo.outbox = &t.Feed.Screen, t.Outbox
@@ -59,7 +53,7 @@ func (t *Terminal) Sync() (rang bool) {
 	if st.exited != before.exited || st.err != before.err || screen.version != shown.version || st.kitty != before.kitty || st.mark != nil {
 		t.changed = true
 	}
-	t.sizeApplied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
+	t.View.applied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.View.size
 	t.echo.confirmGuesses(st, screen, t.changed)
 	t.behind = t.behind && st.replies == before.replies && t.Outbox.Connected() && st.serial == before.serial
 	if st.exited != nil || st.err != nil {
@@ -67,10 +61,10 @@ func (t *Terminal) Sync() (rang bool) {
 	}
 	// A new attachment knows nothing yet.
 	if st.serial != before.serial {
-		t.sentSize, t.sentDisplay, t.Scroll.anchorsSent = nil, st.sentDisplay, false
-		t.SendSize()
+		t.View.sentSize, t.View.sentDisplay, t.Scroll.anchorsSent = nil, st.sentDisplay, false
+		t.View.SendSize()
 	}
-	t.sendDisplay()
+	t.View.sendDisplay()
 	if !screen.Known {
 		return false
 	}
@@ -104,7 +98,7 @@ func (t *Terminal) CatchUp() { t.behind = t.Outbox.Tell(api.Input{Lines: &api.Li
 
 // IsBehind reports whether output may be missing, or the session is about to change its size.
 func (t *Terminal) IsBehind() bool {
-	return t.behind || !t.sizeApplied && !t.sizeSettled && t.Outbox.Connected() && t.status.exited == nil
+	return t.behind || !t.View.applied && !t.View.settled && t.Outbox.Connected() && t.status.exited == nil
 }
 
 // NeedsRedraw reports whether anything changed since the last call.
@@ -120,64 +114,17 @@ func (t *Terminal) FinalState() *api.Process { return t.status.exited }
 // Err returns why the session cannot be shown; nil if it can.
 func (t *Terminal) Err() error { return t.status.err }
 
-// SetSize sets the pane's area in cells; SendSize sends it to the session.
+// SetSize sets the pane's area in cells; View.SendSize sends it to the session.
 func (t *Terminal) SetSize(w, h int) {
-	s := api.Size{Cols: max(w, 1), Rows: max(h, 1)}
-	if s == t.size {
-		return
-	}
-	t.size, t.sizeApplied, t.sizeSettled, t.Scroll.height = s, false, false, s.Rows
-	t.Feed.setSize(s)
+	t.View.setSize(api.Size{Cols: max(w, 1), Rows: max(h, 1)})
+	t.Scroll.height = t.View.size.Rows
 }
-
-// SetHidden sets whether the pane is hidden, so that its size does not count; SendSize tells the
-// session.
-func (t *Terminal) SetHidden(hidden bool) {
-	if hidden != t.hidden {
-		t.hidden, t.sizeSettled = hidden, false
-	}
-}
-
-// SendSize sends the session the pane's size, or zero if hidden, unless the session has it.
-func (t *Terminal) SendSize() {
-	size := t.size
-	if t.hidden {
-		size = api.Size{}
-	}
-	if !t.Outbox.Connected() || t.sentSize != nil && *t.sentSize == size || t.status.exited != nil {
-		return
-	}
-	t.sentSize = &size
-	t.Outbox.Send(api.Input{Resize: &size})
-}
-
-// SetDisplay sets the properties of the user's terminal; nil if unknown.
-func (t *Terminal) SetDisplay(d *api.Display) {
-	t.display = d
-	t.Feed.setDisplay(d)
-	t.sendDisplay()
-}
-
-func (t *Terminal) sendDisplay() {
-	if now := t.display; now != nil && now != t.sentDisplay && t.Outbox.Tell(api.Input{Display: now}) {
-		t.sentDisplay = now
-	}
-}
-
-// ClaimSize makes the session take this pane's size, among all that show it, as typing in it would.
-func (t *Terminal) ClaimSize() { t.Outbox.Tell(api.Input{Bytes: []byte{}}) }
-
-// SettleSize records that the session has had enough time to take the pane's size. A different size
-// is now drawn as such.
-func (t *Terminal) SettleSize() { t.sizeSettled = true }
 
 // State returns the state of the session's screen.
 func (t *Terminal) State() ScreenState { return t.Feed.Screen.State() }
 
 // Focus tells the program whether it has the keyboard.
-func (t *Terminal) Focus(on bool) {
-	t.Outbox.Tell(api.Input{Focus: &on})
-}
+func (t *Terminal) Focus(on bool) { t.Outbox.Tell(api.Input{Focus: &on}) }
 
 // WantsMouse reports whether a mouse event is for the program. As in other terminals, shift keeps
 // it from the program.
@@ -189,22 +136,18 @@ func (t *Terminal) WantsMouse(e keys.Mouse) bool {
 // on the alternate screen it sends cursor keys. Mouse reports whether it used the event.
 func (t *Terminal) Mouse(e keys.Mouse) bool {
 	st := t.State()
-	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
-	if t.WantsMouse(e) {
+	switch {
+	case t.WantsMouse(e):
 		// The program counts rows of its own screen, which may be higher than the pane.
-		e.Y += st.rowsAbove(t.size.Rows)
+		e.Y += st.rowsAbove(t.View.size.Rows)
 		return t.Outbox.Send(api.Input{Mouse: &e}) == nil
-	}
-	if !wheel || e.Kind != keys.MouseDown {
+	case !e.IsWheel() || e.Kind != keys.MouseDown:
 		return false
-	}
-	if st.Alt && t.status.exited == nil {
+	case st.Alt && t.status.exited == nil:
 		t.sendWheelKeys(e.Button)
-		return true
-	}
-	if e.Button == keys.WheelUp {
+	case e.Button == keys.WheelUp:
 		t.Scroll.scrollByWheel(-wheelLines)
-	} else {
+	default:
 		t.Scroll.scrollByWheel(wheelLines)
 	}
 	return true

@@ -98,7 +98,7 @@ func TestPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
 		t.Error("behind with the size that it has")
 	}
 	p.SetSize(20, 4)
-	p.SendSize()
+	p.View.SendSize()
 	if p.Sync(); !p.IsBehind() {
 		t.Error("not behind before the session has taken the size")
 	}
@@ -107,7 +107,7 @@ func TestPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
 		t.Error("behind after the session has taken the size")
 	}
 	p.SetSize(20, 5)
-	if p.SettleSize(); p.IsBehind() {
+	if p.View.SettleSize(); p.IsBehind() {
 		t.Error("behind a session that keeps its size")
 	}
 	p.SetSize(20, 6)
@@ -124,7 +124,7 @@ func livePane(w, h int, f *api.Frame) (*Terminal, *sentInput) {
 	t.Feed.Connect(box)
 	t.Feed.Receive(api.Output{Frame: f})
 	t.Sync()
-	t.SettleSize()
+	t.View.SettleSize()
 	box.sent = nil
 	return t, box
 }
@@ -157,13 +157,13 @@ func TestSmallerSessionShowsItsEdge(t *testing.T) {
 
 func TestSmallerSessionExplainsItsSize(t *testing.T) {
 	p, _ := livePane(60, 4, screenOf(50, 2, 0, "$ ls", "a"))
-	p.SettleSize()
+	p.View.SettleSize()
 	compareRows(t, plainRows(p, 60, 4)[3:], []string{" 50×2 of 60×4: a smaller terminal shows this session too ···"})
 	p, _ = livePane(20, 4, screenOf(20, 2, 0, "$ ls", "a"))
-	p.SettleSize()
+	p.View.SettleSize()
 	compareRows(t, plainRows(p, 20, 4)[3:], []string{" 20×2 of 20×4 ······"})
 	p, _ = livePane(28, 4, screenOf(8, 4, 0, "$ ls", "a", "b", "c"))
-	p.SettleSize()
+	p.View.SettleSize()
 	compareRows(t, plainRows(p, 28, 4), []string{
 		"$ ls     8×4 of 28×4: a     ",
 		"a        smaller terminal   ",
@@ -171,10 +171,10 @@ func TestSmallerSessionExplainsItsSize(t *testing.T) {
 		"c        too                ",
 	})
 	p, _ = livePane(14, 2, screenOf(8, 2, 0, "$ ls", "a"))
-	p.SettleSize()
+	p.View.SettleSize()
 	compareRows(t, plainRows(p, 14, 2), []string{"$ ls    ······", "a       ······"})
 	p, _ = livePane(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
-	p.SettleSize()
+	p.View.SettleSize()
 	compareRows(t, plainRows(p, 4, 2), []string{"thre", "four"})
 }
 
@@ -299,7 +299,7 @@ func TestDisplayIsSentBeforeQueuedKeys(t *testing.T) {
 	p, box := NewTerminal("1"), &sentInput{}
 	p.SetSize(8, 2)
 	typeText(t, p, "vi")
-	p.SetDisplay(&api.Display{})
+	p.View.SetDisplay(&api.Display{})
 	p.Feed.Connect(box)
 	p.Sync()
 	if len(box.sent) != 4 || box.sent[0].Display == nil || box.text() != "vi" || box.sent[3].Resize == nil {
@@ -333,8 +333,8 @@ func TestInputBeyondTheLimitIsAnError(t *testing.T) {
 func TestSizeIsSentOncePerConnection(t *testing.T) {
 	p, box := livePane(8, 2, screenOf(8, 2, 0, "a"))
 	p.SetSize(10, 3)
-	p.SendSize()
-	p.SendSize()
+	p.View.SendSize()
+	p.View.SendSize()
 	if len(box.sent) != 1 || *box.sent[0].Resize != (api.Size{Cols: 10, Rows: 3}) {
 		t.Fatalf("sent %v", box.sent)
 	}
