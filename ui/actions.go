@@ -25,15 +25,11 @@ type input struct {
 
 // makeActions returns the dashboard's own actions; each view adds its own.
 func (in *input) makeActions() panes.Actions {
-	view := func(v viewKind) func() tea.Cmd { return func() tea.Cmd { return in.m.setView(v) } }
-	return panes.Actions{
-		keymap.ViewSessions: view(viewSessions), keymap.ViewProcesses: view(viewProcesses),
-		keymap.ViewHistory: view(viewHistory), keymap.ViewFiles: view(viewFiles),
-
+	all := panes.Actions{
 		keymap.ProcessNew:     in.m.form.showStart,
 		keymap.SessionNewTree: in.m.form.showTree,
 		keymap.SessionFleet: func() tea.Cmd {
-			return tea.Sequence(in.m.setView(viewProcesses), in.m.processes.ShowFleet("kind:session"))
+			return tea.Sequence(in.m.setView(keymap.ViewProcesses), in.m.processes.ShowFleet("kind:session"))
 		},
 		keymap.HistoryInsert: in.m.history.OpenRecall,
 		keymap.PasteBuffer:   in.m.clip.pasteLast,
@@ -50,6 +46,10 @@ func (in *input) makeActions() panes.Actions {
 		keymap.Detach: in.m.detach,
 		keymap.Quit:   in.m.detach,
 	}
+	for _, v := range in.m.views.all {
+		all[v.Action] = func() tea.Cmd { return in.m.setView(v.Action) }
+	}
+	return all
 }
 
 // activeScopes returns the scopes in which keys are looked up, innermost first.
@@ -57,7 +57,7 @@ func (in *input) activeScopes() []keymap.Scope {
 	if in.m.dialog.open != nil {
 		return in.m.dialog.open.Scopes()
 	}
-	return append(in.m.activeView().Scopes(), keymap.ScopeGlobal)
+	return append(in.m.views.pane().Scopes(), keymap.ScopeGlobal)
 }
 
 // pressKey handles a key: it runs the bound action or passes the key to the program.
@@ -103,15 +103,15 @@ func (in *input) typeKey(k keys.Key) tea.Cmd {
 		}
 		return nil
 	}
-	if t, ok := in.m.activeView().(panes.KeyTaker); ok {
+	if t, ok := in.m.views.pane().(panes.KeyTaker); ok {
 		return t.HandleKey(k)
 	}
-	return in.typeInto(in.m.activeView(), k)
+	return in.typeInto(in.m.views.pane(), k)
 }
 
 // interceptKey offers a key to the active view before its binding is looked up.
 func (in *input) interceptKey(k keys.Key) (taken bool) {
-	t, ok := in.m.activeView().(panes.KeyTaker)
+	t, ok := in.m.views.pane().(panes.KeyTaker)
 	return ok && t.TakeKey(k) || in.m.leaveTooSmall(k)
 }
 
@@ -121,16 +121,16 @@ func (in *input) pasteText(text string) tea.Cmd {
 		in.m.frame.redraw()
 		return in.m.dialog.open.Paste(in.m.env, text)
 	}
-	in.markDirty(in.m.activeView())
-	return in.m.activeView().Paste(text)
+	in.markDirty(in.m.views.pane())
+	return in.m.views.pane().Paste(text)
 }
 
-func (m *model) setView(v viewKind) tea.Cmd {
+func (m *model) setView(a keymap.Action) tea.Cmd {
 	// A toast about the previous view would hide the key hints of the new one.
-	if v != m.view && !m.notices.toast.news {
+	if a != m.views.action() && !m.notices.toast.news {
 		m.notices.toast.ClearMessage()
 	}
-	m.switchView(v)
+	m.switchView(a)
 	m.relayout()
 	return nil
 }

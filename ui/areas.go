@@ -1,6 +1,9 @@
 package ui
 
-import "tandem/panes/kit/look"
+import (
+	"tandem/keys/keymap"
+	"tandem/panes/kit/look"
+)
 
 // Minimum size of a terminal for the complete dashboard.
 const (
@@ -53,16 +56,16 @@ func computeAreas(w, h int, tips, zoomed bool) (a areas) {
 // relayout divides the screen and resizes every view.
 func (m *model) relayout() {
 	m.frame.redraw()
-	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.view == viewSessions && m.sessions.IsZoomed())
+	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.views.action() == keymap.ViewSessions && m.sessions.IsZoomed())
 	m.sessions.SetTight(m.areas.tight)
-	for _, p := range m.allViews() {
-		p.Resize(m.areas.body.W, m.areas.body.H)
+	for _, v := range m.views.all {
+		v.pane.Resize(m.areas.body.W, m.areas.body.H)
 	}
 }
 
 // showTerminal focuses the pane used last.
 func (m *model) showTerminal() {
-	m.switchView(viewSessions)
+	m.switchView(keymap.ViewSessions)
 	m.sessions.FocusTerminal()
 	m.relayout()
 }
@@ -70,5 +73,5 @@ func (m *model) showTerminal() {
 // isTight reports whether the focused pane, or the session list in its place, is all that
 // fits. Only the Sessions view can be shown this way.
 func (m *model) isTight() bool {
-	return m.areas.tight && m.view == viewSessions && m.sessions.CurrentPane() != nil
+	return m.areas.tight && m.views.action() == keymap.ViewSessions && m.sessions.CurrentPane() != nil
 }

@@ -10,32 +10,41 @@ import (
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/panes/machines"
+	"tandem/panes/sessions/list"
 	"tandem/panes/states"
 )
 
-// drawTopBar draws the program's name, the views with their numbers, and the counts.
-func (m *model) drawTopBar() string {
-	look := &m.theme.look
-	views, counts := m.layoutTopBar()
+// A topBar names the views, and counts what runs and what needs the user.
+type topBar struct {
+	views *views
+	areas *areas
+	news  *panes.News
+	list  *list.Pane
+	look  *look.Look
+}
+
+// draw draws the program's name, the views with their numbers, and the counts.
+func (t *topBar) draw() string {
+	look := t.look
+	views, counts := t.layout()
 	line, used := "", views
 	if views > 0 {
 		line = look.BarKey.Text(barName) + look.Bar.Text(" ")
 	}
-	for v := viewKind(0); v < viewCount; v++ {
+	for i, v := range t.views.all {
 		ink := look.BarDim
-		if v == m.view {
+		if i == t.views.shown {
 			ink = look.Tab
 		}
-		label := v.label()
-		line += ink.Text(label)
-		used += text.Width(label)
+		line += ink.Text(v.label)
+		used += text.Width(v.label)
 	}
 	right := ""
 	for _, c := range counts {
 		used += c.cells()
 		right += c.style.Text(c.text)
 	}
-	return line + look.Bar.Text(text.Spaces(m.areas.w-used)) + right
+	return line + look.Bar.Text(text.Spaces(t.areas.w-used)) + right
 }
 
 const (
@@ -43,22 +52,19 @@ const (
 	minNamedBar = 80 // minimum width of a screen with the program's name and spelled-out counts
 )
 
-// label returns a view's text in the top bar: its number and name.
-func (v viewKind) label() string { return fmt.Sprintf(" %d %s ", int(v)+1, v) }
-
-// layoutTopBar chooses what fits into the top bar: the column of the first view, and the
-// counts to its right. The program's name is dropped first, then the counts from the last
+// layout chooses what fits into the bar: the column of the first view, and the counts to
+// its right. The program's name is dropped first, then the counts from the last
 // one on.
-func (m *model) layoutTopBar() (views int, counts []barCount) {
-	counts = m.listCounts()
-	room := m.areas.w - 1
-	for v := viewKind(0); v < viewCount; v++ {
-		room -= text.Width(v.label())
+func (t *topBar) layout() (views int, counts []barCount) {
+	counts = t.listCounts()
+	room := t.areas.w - 1
+	for _, v := range t.views.all {
+		room -= text.Width(v.label)
 	}
 	for _, c := range counts {
 		room -= c.cells()
 	}
-	if name := text.Width(barName) + 1; m.areas.w >= minNamedBar && room >= name {
+	if name := text.Width(barName) + 1; t.areas.w >= minNamedBar && room >= name {
 		return name, counts
 	}
 	for room < 0 && len(counts) > 0 {
@@ -78,13 +84,31 @@ type barCount struct {
 
 func (c barCount) cells() int { return text.Width(c.text) }
 
+// findAt returns what a column belongs to: the action that shows a view, or a count of
+// agents that the inbox lists.
+func (t *topBar) findAt(column int) (view keymap.Action, inbox bool) {
+	x, counts := t.layout()
+	for _, v := range t.views.all {
+		if x += text.Width(v.label); column < x {
+			return v.Action, false
+		}
+	}
+	x = t.areas.w
+	for i := len(counts) - 1; i >= 0; i-- {
+		if x -= counts[i].cells(); column >= x {
+			return "", counts[i].inbox
+		}
+	}
+	return "", false
+}
+
 // listCounts returns the counts for the top bar, the most urgent first: requests, blocked
 // and waiting agents, then failures, then whatever runs.
-func (m *model) listCounts() (counts []barCount) {
-	running, failed, waiting := m.countProcesses()
-	agents := &m.sessions.List.Agents.Count
-	g, style := &m.theme.look.Glyphs, &m.theme.look
-	text, bad := machines.Summary(&m.news, m.areas.w < minNamedBar)
+func (t *topBar) listCounts() (counts []barCount) {
+	running, failed, waiting := t.countProcesses()
+	agents := &t.list.Agents.Count
+	g, style := &t.look.Glyphs, t.look
+	text, bad := machines.Summary(t.news, t.areas.w < minNamedBar)
 	if bad {
 		counts = append(counts, barCount{text: text + "  ", style: style.BarWarn})
 	}
@@ -94,7 +118,7 @@ func (m *model) listCounts() (counts []barCount) {
 		ink         look.Ink
 		inbox       bool
 	}{
-		{g.Unknown, "asking", len(m.news.Requests), style.BarWarn, true},
+		{g.Unknown, "asking", len(t.news.Requests), style.BarWarn, true},
 		{g.Blocked, "blocked", agents.Blocked, style.BarWarn, true},
 		{g.Bell, "waiting", waiting, style.BarWarn, false},
 		{g.Check, "done", agents.Done, style.BarGood, true},
@@ -107,7 +131,7 @@ func (m *model) listCounts() (counts []barCount) {
 			continue
 		}
 		label := fmt.Sprintf("%s %d ", p.glyph, p.n)
-		if m.areas.w >= minNamedBar {
+		if t.areas.w >= minNamedBar {
 			label = fmt.Sprintf("%s %d %s  ", p.glyph, p.n, p.what)
 		}
 		counts = append(counts, barCount{label, p.ink, p.inbox})
@@ -119,16 +143,16 @@ func (m *model) listCounts() (counts []barCount) {
 }
 
 // countProcesses counts running and failed processes, and sessions waiting for the user.
-func (m *model) countProcesses() (running, failed, waiting int) {
-	for i := range m.news.Processes {
-		p := &m.news.Processes[i]
+func (t *topBar) countProcesses() (running, failed, waiting int) {
+	for i := range t.news.Processes {
+		p := &t.news.Processes[i]
 		switch {
-		case p.Failed() && !m.sessions.List.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
+		case p.Failed() && !t.list.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
 			failed++
-		case !m.news.CanReach(p.ID): // an offline machine's last state may be out of date
+		case !t.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
-			if p.Terminal != nil && !states.AgentTells(p) && (p.Terminal.Rang || m.sessions.List.NeedsInput(p.ID)) {
+			if p.Terminal != nil && !states.AgentTells(p) && (p.Terminal.Rang || t.list.NeedsInput(p.ID)) {
 				waiting++
 			}
 		}
@@ -233,7 +257,7 @@ func (m *model) statusNote() (string, look.Ink) {
 	case m.dialog.open != nil:
 		return "", ""
 	}
-	return m.activeView().Note()
+	return m.views.pane().Note()
 }
 
 // statusHints returns hints for the keys that work now. An open dialog has its own.
@@ -246,7 +270,7 @@ func (m *model) statusHints() []keymap.Hint {
 		return nil
 	}
 	if !pending {
-		if all, ok := m.activeView().Hints(); ok {
+		if all, ok := m.views.pane().Hints(); ok {
 			return all
 		}
 	}

@@ -7,17 +7,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/text"
 	"tandem/panes/sessions"
 	"tandem/themes"
 )
 
-// countingModel returns a model of width w with three sessions, one of them waiting. With
+// countingBar returns a top bar of width w with three sessions, one of them waiting. With
 // more it has a failed process and requests, too.
-func countingModel(w int, more bool) *model {
-	m := &model{areas: areas{w: w}}
-	m.sessions = sessions.New(m.env)
+func countingBar(w int, more bool) *topBar {
+	m := &model{areas: areas{w: w}, views: newViews(nil)}
 	m.theme.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
@@ -27,13 +27,13 @@ func countingModel(w int, more bool) *model {
 		m.news.Processes = append(m.news.Processes, api.Process{ID: "f", Kind: api.KindProcess, State: api.StateFailed})
 		m.news.Requests = make([]api.Request, 12)
 	}
-	return m
+	return &topBar{&m.views, &m.areas, &m.news, sessions.New(m.env).List, &m.theme.look}
 }
 
 // barTexts returns the contents of the top bar: whether it has the program's name, and the
 // counts.
-func barTexts(m *model) (named bool, text string) {
-	views, counts := m.layoutTopBar()
+func barTexts(t *topBar) (named bool, text string) {
+	views, counts := t.layout()
 	for _, c := range counts {
 		text += c.text
 	}
@@ -55,7 +55,7 @@ func TestTopBarDropsNameThenLeastUrgentCounts(t *testing.T) {
 		{79, true, false, "? 12 ♪ 1 ✗ 1 ● 3 "},
 		{60, true, false, "? 12 ♪ 1 ✗ 1 "},
 	} {
-		named, text := barTexts(countingModel(test.w, test.more))
+		named, text := barTexts(countingBar(test.w, test.more))
 		if named != test.named || text != test.want {
 			t.Errorf("at %d columns it is %v %q, want %v %q", test.w, named, text, test.named, test.want)
 		}
@@ -73,12 +73,12 @@ func TestTopBarFillsRowAndClicksHitViews(t *testing.T) {
 		if text.Width(bar) != w || !strings.Contains(bar, "1") {
 			t.Errorf("at %d columns it is %d wide: %q", w, text.Width(bar), bar)
 		}
-		for v := viewCount - 1; v >= 0; v-- {
-			before, _, _ := strings.Cut(bar, v.label())
-			for _, x := range []int{text.Width(before), text.Width(before+v.label()) - 1} {
-				d.m.setView((v + 1) % viewCount)
-				if d.click(x, 0); d.m.view != v {
-					t.Errorf("at %d columns a click at %d shows %s, want %s", w, x, d.m.view, v)
+		for i, v := range d.m.views.all {
+			before, _, _ := strings.Cut(bar, v.label)
+			for _, x := range []int{text.Width(before), text.Width(before+v.label) - 1} {
+				d.m.setView(d.m.views.all[(i+1)%len(d.m.views.all)].Action)
+				if d.click(x, 0); d.m.views.shown != i {
+					t.Errorf("at %d columns a click at %d shows %s, want %s", w, x, d.m.views.action(), v.Action)
 				}
 			}
 		}
@@ -123,8 +123,8 @@ func TestEmptyDashboardKeepsViewWhenSessionStarts(t *testing.T) {
 	other := drive(t, e, 120, 36)
 	other.waitStarted(2)
 	d.waitUntil("it is there", func() bool { return d.m.sessions.Tabs.Current != nil })
-	if d.m.view != viewProcesses {
-		t.Errorf("it shows %s", d.m.view)
+	if d.m.views.action() != keymap.ViewProcesses {
+		t.Errorf("it shows %s", d.m.views.action())
 	}
 }
 

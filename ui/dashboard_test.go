@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/tests/needs"
 	"tandem/ui/screen"
 )
@@ -236,7 +237,7 @@ func TestSmallTerminalNamesWayBackFromHiddenView(t *testing.T) {
 	d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.waitText("cpu%")
 	d.pressKeys("esc")
-	if d.m.view != viewProcesses {
+	if d.m.views.action() != keymap.ViewProcesses {
 		t.Error("esc leaves a view that there is room for")
 	}
 }
@@ -389,7 +390,7 @@ func TestEveryRowFillsScreenWidth(t *testing.T) {
 	d.waitStarted(4)
 	for _, size := range [][2]int{{60, 15}, {61, 16}, {80, 24}, {90, 30}, {106, 30}, {120, 36}, {200, 60}, {300, 100}} {
 		d.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		for range viewCount {
+		for range d.m.views.all {
 			d.checkSize(size[0], size[1])
 			d.pressKeys("alt+2", "?")
 			d.checkSize(size[0], size[1])

@@ -45,7 +45,7 @@ func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip
 func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
 func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
 func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
-func (e env) ShowSessions()                                    { e.m.switchView(viewSessions) }
+func (e env) ShowSessions()                                    { e.m.switchView(keymap.ViewSessions) }
 func (e env) Relayout()                                        { e.m.relayout() }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
@@ -53,7 +53,7 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
 
 func (e env) ShowSession(id string) tea.Cmd {
-	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.OpenSession(id))
+	return tea.Batch(e.m.setView(keymap.ViewSessions), e.m.sessions.OpenSession(id))
 }
 
 func (e env) Bell() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes/kit/text"
 )
 
@@ -121,5 +122,5 @@ func TestClosingEditorReturnsToFiles(t *testing.T) {
 		t.Errorf("started %s", got)
 	}
 	d.nthSession(1).exitWith(api.StateExited, new(int))
-	d.waitUntil("the files are shown again", func() bool { return d.m.view == viewFiles })
+	d.waitUntil("the files are shown again", func() bool { return d.m.views.action() == keymap.ViewFiles })
 }

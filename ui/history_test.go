@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/tests/needs"
 )
 
@@ -38,7 +39,7 @@ func TestEnterInsertsCommandAtPromptOfLastSession(t *testing.T) {
 	d.waitChosen("go test")
 	d.pressKeys("enter")
 	d.waitTyped(d.nthSession(0), "go test")
-	if d.m.view != viewSessions || d.m.sessions.FocusedPane() == nil {
+	if d.m.views.action() != keymap.ViewSessions || d.m.sessions.FocusedPane() == nil {
 		t.Error("the session is not shown with the keyboard")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/history"
@@ -22,31 +23,15 @@ import (
 	"tandem/ui/screen"
 )
 
-// A viewKind is one of the four views. Its key is its value plus one.
-type viewKind int
-
-const (
-	viewSessions viewKind = iota
-	viewProcesses
-	viewHistory
-	viewFiles
-	viewCount
-)
-
-func (v viewKind) String() string {
-	return [viewCount]string{"Sessions", "Processes", "History", "Files"}[v]
-}
-
 // A model is the state of the dashboard. Only Bubble Tea's goroutine may access it.
 type model struct {
 	ctx      context.Context
 	o        Options
 	link     *conn.Link
-	stop     context.CancelCauseFunc // closes the dashboard with an error
-	terminal *screen.Terminal        // nil in tests
+	terminal *screen.Terminal // nil in tests
 
 	areas areas
-	view  viewKind
+	views views
 
 	news      panes.News
 	sessions  *sessions.View
@@ -56,6 +41,7 @@ type model struct {
 	machines  *machines.Dialog
 
 	env      env
+	top      topBar
 	input    input
 	dialog   openDialog
 	prefix   prefixKeys
@@ -194,7 +180,7 @@ func splitEvents(events []screen.Event) []screen.Event {
 // keys is bound. It returns nil if the keys must be handled one by one.
 func (in *input) textPane(text string) *terminal.Pane {
 	m := in.m
-	if text == "" || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() {
+	if text == "" || m.views.action() != keymap.ViewSessions || m.dialog.open != nil || in.resolver.Pending() {
 		return nil
 	}
 	p := m.sessions.TextPane()

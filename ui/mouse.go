@@ -8,7 +8,6 @@ import (
 	"tandem/keys"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
-	"tandem/panes/kit/text"
 )
 
 // handleMouse routes one mouse event. The dialog or view in which a button was pressed
@@ -45,9 +44,9 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		return in.sendMouse(in.mousePane, e)
 	case in.m.areas.body.Contains(e.X, e.Y):
 		if e.Kind == keys.MouseDown && !e.IsWheel() {
-			in.mousePane = in.m.activeView()
+			in.mousePane = in.m.views.pane()
 		}
-		return in.sendMouse(in.m.activeView(), e)
+		return in.sendMouse(in.m.views.pane(), e)
 	case in.m.areas.tips.Contains(e.X, e.Y) && e.IsLeftDown():
 		return in.m.tips.hide()
 	case e.Y == 0 && !in.m.areas.tight:
@@ -113,26 +112,12 @@ func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
 	if !e.IsLeftDown() {
 		return nil
 	}
-	x, _ := in.m.layoutTopBar()
-	for v := viewKind(0); v < viewCount; v++ {
-		x += text.Width(v.label())
-		if e.X < x {
-			return in.m.setView(v)
-		}
-	}
-	return in.clickCount(e.X)
-}
-
-// clickCount opens the inbox if the count in column at is listed there.
-func (in *input) clickCount(at int) tea.Cmd {
-	_, counts := in.m.layoutTopBar()
-	x := in.m.areas.w
-	for i := len(counts) - 1; i >= 0; i-- {
-		if x -= counts[i].cells(); at >= x && counts[i].inbox {
-			return in.m.sessions.List.Agents.ShowInbox()
-		} else if at >= x {
-			return nil
-		}
+	view, inbox := in.m.top.findAt(e.X)
+	switch {
+	case view != "":
+		return in.m.setView(view)
+	case inbox:
+		return in.m.sessions.List.Agents.ShowInbox()
 	}
 	return nil
 }

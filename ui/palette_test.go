@@ -34,10 +34,10 @@ func TestPaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 	d.pressKeys("enter")
 	d.waitUntil("the log of web has the keyboard", func() bool {
 		p, ok := d.m.processes.Selected()
-		return d.m.view == viewProcesses && d.onLog() && ok && p.Name == "web"
+		return d.m.views.action() == keymap.ViewProcesses && d.onLog() && ok && p.Name == "web"
 	})
 	d.pressKeys(":", "'ses shell", "enter")
-	d.waitUntil("the session is shown", func() bool { return d.m.view == viewSessions && d.m.dialog.open == nil })
+	d.waitUntil("the session is shown", func() bool { return d.m.views.action() == keymap.ViewSessions && d.m.dialog.open == nil })
 }
 
 func TestPaletteRunsChosenAction(t *testing.T) {
@@ -237,7 +237,9 @@ func TestPaletteListsBookmarks(t *testing.T) {
 	d.pressKeys("'fol web")
 	d.waitText("~/src/web")
 	d.pressKeys("enter")
-	d.waitUntil("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.Folder() == "/home/ann/src/web" })
+	d.waitUntil("the files are shown", func() bool {
+		return d.m.views.action() == keymap.ViewFiles && d.m.files.Folder() == "/home/ann/src/web"
+	})
 	answer(paletteAnswer{commands: []api.HistoryRow{{}}}) // its palette is closed by now
 }
 

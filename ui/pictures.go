@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
 	"tandem/ui/display"
 	"tandem/ui/screen"
@@ -27,7 +28,7 @@ func (m *model) learnTerminal(msg tea.Msg) {
 			m.display.SetMeasuredCell(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.view == viewSessions && m.sessions.SetPictures(m.env.sessionPictures()) {
+	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.views.action() == keymap.ViewSessions && m.sessions.SetPictures(m.env.sessionPictures()) {
 		m.frame.redraw()
 	}
 	if d, known := m.display.Display(); known {

@@ -125,7 +125,7 @@ func TestEnterOpensTerminalOrLog(t *testing.T) {
 	d.pressKeys("esc")
 	d.selectProcess("shell")
 	d.pressKeys("enter")
-	d.waitUntil("the session is shown", func() bool { return d.m.view == viewSessions && d.m.sessions.FocusedPane() != nil })
+	d.waitUntil("the session is shown", func() bool { return d.m.views.action() == keymap.ViewSessions && d.m.sessions.FocusedPane() != nil })
 }
 
 // thousandProcesses returns a dashboard of 200×60 cells with 1,000 processes.
@@ -137,7 +137,7 @@ func thousandProcesses(b *testing.B) *model {
 		m.news.Processes = append(m.news.Processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
 	}
 	m.setSize(200, 60)
-	m.setView(viewProcesses)
+	m.setView(keymap.ViewProcesses)
 	return m
 }
 

@@ -200,13 +200,13 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 		notifyChan(m.zoom.news)
 	}
 	l.Echoed = wake.NotifyEcho
-	m.stop, m.terminal = cancel, t
+	m.zoom.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
 	m.tips.offerPrefix()
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
-		m.switchView(viewFiles)
+		m.switchView(keymap.ViewFiles)
 		m.sessions.DeferStart()
 	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
@@ -293,10 +293,12 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.files = files.New(m.env)
 	m.machines = machines.New(m.env)
 	dropTyped := func() { in.Drain() }
-	m.form = processForm{sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.view == viewProcesses }}
+	m.form = processForm{sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.views.action() == keymap.ViewProcesses }}
 	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.Launcher.StartInTree}
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
-	m.visits = visits{sessions: m.sessions, shown: func() viewKind { return m.view }, setView: m.setView}
+	m.visits = visits{sessions: m.sessions, shown: m.views.action, setView: m.setView}
+	m.views = newViews(m.listViews())
+	m.top = topBar{&m.views, &m.areas, &m.news, m.sessions.List, look}
 	m.input.actions = m.input.makeActions()
 	m.theme.rebuildLook()
 	return m

@@ -61,7 +61,7 @@ func (m *model) View() tea.View {
 
 // keyboardFlags returns the kitty keyboard flags set by the focused program.
 func (m *model) keyboardFlags() uint8 {
-	if p := m.sessions.FocusedPane(); p != nil && m.view == viewSessions && m.dialog.open == nil {
+	if p := m.sessions.FocusedPane(); p != nil && m.views.action() == keymap.ViewSessions && m.dialog.open == nil {
 		return p.Keyboard()
 	}
 	return 0
@@ -95,7 +95,7 @@ func (m *model) progress() *tea.ProgressBar {
 
 // drawFrame redraws the whole screen.
 func (m *model) drawFrame() {
-	if m.view == viewSessions {
+	if m.views.action() == keymap.ViewSessions {
 		m.sessions.SetPictures(m.env.sessionPictures())
 	}
 	m.frame.view = tea.View{
@@ -137,7 +137,7 @@ func (m *model) drawOverlay() {
 		m.dialog.draw(m.areas.w, m.areas.h)
 		return
 	}
-	m.frame.view.Cursor = m.screenCursor(m.activeView())
+	m.frame.view.Cursor = m.screenCursor(m.views.pane())
 	m.prefix.draw()
 }
 
@@ -188,10 +188,10 @@ func (m *model) backHint() string {
 // leaveTooSmall handles the cancel key in a view that does not fit: it returns to the
 // pane.
 func (m *model) leaveTooSmall(k keys.Key) (left bool) {
-	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.view == viewSessions || m.backHint() == "" {
+	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.views.action() == keymap.ViewSessions || m.backHint() == "" {
 		return false
 	}
-	m.setView(viewSessions)
+	m.setView(keymap.ViewSessions)
 	return true
 }
 
@@ -210,12 +210,12 @@ func (m *model) drawScreen() string {
 	}
 	out := m.frame.content[:0]
 	if !m.areas.tight {
-		out = append(append(out, m.drawTopBar()...), '\n')
+		out = append(append(out, m.top.draw()...), '\n')
 	}
-	if p, ok := m.activeView().(panes.Redrawer); ok {
+	if p, ok := m.views.pane().(panes.Redrawer); ok {
 		out = p.AppendRows(out)
 	} else {
-		out = appendRows(out, m.activeView().Draw())
+		out = appendRows(out, m.views.pane().Draw())
 	}
 	bar := newStatusBar(m)
 	if m.areas.tips.H > 0 {

@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"fmt"
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -9,21 +12,54 @@ import (
 	"tandem/ui/screen"
 )
 
-// allViews returns the views, indexed by viewKind.
-func (m *model) allViews() [viewCount]panes.Pane {
-	return [viewCount]panes.Pane{viewSessions: m.sessions, viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
+// listViews returns the pane of each view.
+func (m *model) listViews() map[keymap.Action]panes.Pane {
+	return map[keymap.Action]panes.Pane{
+		keymap.ViewSessions:  m.sessions,
+		keymap.ViewProcesses: m.processes,
+		keymap.ViewHistory:   m.history,
+		keymap.ViewFiles:     m.files,
+	}
 }
 
-// activeView returns the view on the screen.
-func (m *model) activeView() panes.Pane { return m.allViews()[m.view] }
+// A view is a view of the dashboard, with its label in the top bar.
+type view struct {
+	keymap.View
+	label string
+	pane  panes.Pane
+}
+
+// views are the views of the dashboard, of which one is on the screen.
+type views struct {
+	all   []view // in the order of their numbers
+	shown int
+}
+
+func newViews(all map[keymap.Action]panes.Pane) (v views) {
+	for i, kind := range keymap.Views() {
+		v.all = append(v.all, view{kind, fmt.Sprintf(" %d %s ", i+1, kind.Name), all[kind.Action]})
+	}
+	return v
+}
+
+// pane returns the view on the screen.
+func (v *views) pane() panes.Pane { return v.all[v.shown].pane }
+
+// action returns the action that shows the view on the screen.
+func (v *views) action() keymap.Action { return v.all[v.shown].Action }
+
+// show shows a view in place of the current one.
+func (v *views) show(a keymap.Action) {
+	if a != v.action() {
+		v.pane().Hide()
+	}
+	v.shown = slices.IndexFunc(v.all, func(other view) bool { return other.Action == a })
+	v.pane().Show()
+}
 
 // switchView shows a view in place of the current one.
-func (m *model) switchView(v viewKind) {
-	if v != m.view {
-		m.activeView().Hide()
-	}
-	m.view = v
-	m.activeView().Show()
+func (m *model) switchView(a keymap.Action) {
+	m.views.show(a)
 	if m.sessions.IsZoomed() {
 		m.relayout()
 	}
@@ -31,26 +67,26 @@ func (m *model) switchView(v viewKind) {
 
 // showProcess shows a process and its log.
 func (m *model) showProcess(id string) tea.Cmd {
-	cmd := m.setView(viewProcesses)
+	cmd := m.setView(keymap.ViewProcesses)
 	return tea.Batch(cmd, m.processes.SelectLog(id))
 }
 
 func (m *model) showFolder(path string) tea.Cmd {
-	cmd := m.setView(viewFiles)
+	cmd := m.setView(keymap.ViewFiles)
 	m.files.GoFolder(path, "")
 	return cmd
 }
 
 func (m *model) showEngineLog() tea.Cmd {
-	cmd := m.setView(viewFiles)
+	cmd := m.setView(keymap.ViewFiles)
 	m.files.ShowEngineLog()
 	return cmd
 }
 
 // notifyViews passes news of the engine to every view.
 func (m *model) notifyViews(before *panes.News) {
-	for _, p := range m.allViews() {
-		p.HandleNews(before)
+	for _, v := range m.views.all {
+		v.pane.HandleNews(before)
 	}
 	m.frame.redraw()
 }
@@ -58,8 +94,8 @@ func (m *model) notifyViews(before *panes.News) {
 // fetchViews lets every view request missing data.
 func (m *model) fetchViews() tea.Cmd {
 	var cmds []tea.Cmd
-	for _, p := range m.allViews() {
-		cmds = append(cmds, p.Fetch())
+	for _, v := range m.views.all {
+		cmds = append(cmds, v.pane.Fetch())
 	}
 	return tea.Batch(cmds...)
 }
@@ -67,7 +103,7 @@ func (m *model) fetchViews() tea.Cmd {
 // findAction returns the handler of an action: of the active view, the dashboard, or the
 // focused pane. It returns nil if there is none.
 func (in *input) findAction(a keymap.Action) func() tea.Cmd {
-	for _, actions := range []panes.Actions{in.m.activeView().Actions(), in.actions} {
+	for _, actions := range []panes.Actions{in.m.views.pane().Actions(), in.actions} {
 		if act := actions[a]; act != nil {
 			return act
 		}

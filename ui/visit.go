@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys/keymap"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 )
@@ -10,11 +11,11 @@ import (
 // visits returns the user to a view that was left for a session, such as an editor.
 type visits struct {
 	sessions *sessions.View
-	shown    func() viewKind
-	setView  func(viewKind) tea.Cmd
+	shown    func() keymap.Action // the view on the screen
+	setView  func(keymap.Action) tea.Cmd
 
 	pane *terminal.Pane // nil unless a view was left
-	from viewKind
+	from keymap.Action
 	then func() tea.Cmd // called after the session is closed; may be nil
 }
 
@@ -22,7 +23,7 @@ type visits struct {
 func (v *visits) start(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	before, from := v.sessions.CurrentPane(), v.shown()
 	cmd := v.sessions.Launcher.StartNear(nil, command, folder)
-	if now := v.sessions.CurrentPane(); v.shown() == viewSessions && now != nil && now != before {
+	if now := v.sessions.CurrentPane(); v.shown() == keymap.ViewSessions && now != nil && now != before {
 		v.pane, v.from, v.then = now, from, then
 	}
 	return cmd
@@ -39,7 +40,7 @@ func (v *visits) end() tea.Cmd {
 	then := v.then
 	v.pane, v.then = nil, nil
 	var cmds []tea.Cmd
-	if v.shown() == viewSessions {
+	if v.shown() == keymap.ViewSessions {
 		cmds = append(cmds, v.setView(v.from))
 	}
 	if then != nil {

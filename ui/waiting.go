@@ -93,7 +93,7 @@ func (in *input) runReady(waited bool) tea.Cmd {
 // session, not for the list. The dashboard's own keys work at once.
 func (in *input) keepEarly(e screen.Event) (taken bool) {
 	m := in.m
-	if m.sessions.IsOpen() || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() {
+	if m.sessions.IsOpen() || m.views.action() != keymap.ViewSessions || m.dialog.open != nil || in.resolver.Pending() {
 		return false
 	}
 	isKey := e.Kind == keys.EventKey && keymap.NewResolver(m.o.Bindings).Resolve(e.Key, keymap.ScopeGlobal).Kind == keymap.Unbound

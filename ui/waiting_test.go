@@ -40,7 +40,7 @@ func TestRequestToHungEngineCanBeCancelled(t *testing.T) {
 			}
 			d.pressKeys("'rm -r", "enter", "ctrl+b", "c", "ctrl+c")
 			d.waitUntil("it is cancelled", func() bool { return !d.m.input.isHeld() })
-			if d.m.view == viewSessions {
+			if d.m.views.action() == keymap.ViewSessions {
 				d.pressKeys("'ls")
 				d.waitTyped(s, "ls")
 			}

@@ -30,10 +30,11 @@ import (
 // A zoom hands the terminal over to the zoomed session and back.
 type zoom struct {
 	m        *model
-	news     chan struct{}  // capacity 1; signals news of the link or a session
-	handing  bool           // a handover is scheduled or running
-	away     bool           // the session has the terminal
-	excluded *terminal.Pane // not handed over again until zoomed again: its session exited or could not be attached
+	stop     context.CancelCauseFunc // closes the dashboard with an error
+	news     chan struct{}           // capacity 1; signals news of the link or a session
+	handing  bool                    // a handover is scheduled or running
+	away     bool                    // the session has the terminal
+	excluded *terminal.Pane          // not handed over again until zoomed again: its session exited or could not be attached
 }
 
 // hasMessage reports whether something must be shown beside the session.
@@ -233,7 +234,7 @@ func (z *zoom) handleOutcome(msg zoomResult) tea.Cmd {
 // stopOnSignal closes the dashboard as if it had received the signal itself.
 func (z *zoom) stopOnSignal(s os.Signal) tea.Cmd {
 	if s != nil {
-		z.m.stop(signalError(s))
+		z.stop(signalError(s))
 	}
 	return z.m.detach()
 }
