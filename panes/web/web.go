@@ -18,9 +18,19 @@ import (
 	"tandem/panes/kit/text"
 )
 
+// An Env is the dashboard as the dialog sees it.
+type Env interface {
+	panes.Caller
+	Ask(dialog.Overlay)
+	Close()
+	Say(text string, bad bool) tea.Cmd
+	Copy(text, what string) tea.Cmd
+	Colors() int
+}
+
 // ShowLink opens the dialog with a new link. The page is served by a process of the engine, which
 // is started if needed and outlives the dashboard.
-func ShowLink(env panes.Env) tea.Cmd {
+func ShowLink(env Env) tea.Cmd {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)
 	answer := func(link background.Link, err error) tea.Msg {
@@ -33,7 +43,7 @@ func ShowLink(env panes.Env) tea.Cmd {
 
 // A page is the dialog while it is open.
 type page struct {
-	env     panes.Env
+	env     Env
 	loading bool
 	link    background.Link
 	code    []string // the QR code
