@@ -32,8 +32,7 @@ func DrawFleetTabs(style *look.Look, fleetShown bool, here, fleet, hint string, 
 		r.Add(text.Spaces(w-r.Cells-text.Width(hint)-1), "")
 		r.Add(hint, style.Dim)
 	}
-	r.Add(text.Spaces(w-r.Cells), "")
-	return r.Text.String()
+	return r.Finish(w, style)
 }
 
 // A Count is a number of machines or processes in a state.

@@ -22,7 +22,7 @@ const BookmarksFile = datadir.Bookmarks
 
 // bookmarks are folders kept by the user.
 type bookmarks struct {
-	env    panes.Env
+	env    Env
 	folder *folder
 }
 

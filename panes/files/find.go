@@ -37,7 +37,7 @@ const (
 
 // A fileFinder searches below a folder as you type, by name or by content.
 type fileFinder struct {
-	env          panes.Env
+	env          Env
 	open         func(path string, line int64, match *regexp.Regexp) // shows a result
 	folder       string
 	contents     bool
@@ -77,7 +77,7 @@ type findResult struct {
 }
 
 // newFileFinder returns a search by name or by content. open shows the result chosen.
-func newFileFinder(env panes.Env, folder string, contents bool, open func(string, int64, *regexp.Regexp)) *fileFinder {
+func newFileFinder(env Env, folder string, contents bool, open func(string, int64, *regexp.Regexp)) *fileFinder {
 	u := &fileFinder{env: env, open: open, folder: folder, contents: contents, viewer: viewer{env: env}}
 	u.viewer.preview.Covered = true // the search covers the view
 	return u
@@ -141,11 +141,11 @@ func (u *fileFinder) search() tea.Cmd {
 	ctx, cancel := context.WithCancel(u.env.Context())
 	u.cancelSearch = cancel
 	folder, contents, names := u.folder, u.contents, u.names
-	find := func(rest time.Duration, mostBytes int64) tea.Cmd {
+	find := func(rest time.Duration, maxBytes int64) tea.Cmd {
 		return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
 			_ = sleep.For(ctx, rest)
 			if contents {
-				return searchContents(ctx, e, folder, text, mostBytes)
+				return searchContents(ctx, e, folder, text, maxBytes)
 			}
 			return names.findNames(ctx, e, folder, text)
 		}, func(out findResult, err error) tea.Cmd {
@@ -228,8 +228,8 @@ func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (fin
 }
 
 // searchContents searches files of at most maxBytes; 0 for any size.
-func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (findResult, error) {
-	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: maxFound, MaxBytes: mostBytes})
+func searchContents(ctx context.Context, e panes.Engine, folder, text string, maxBytes int64) (findResult, error) {
+	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: maxFound, MaxBytes: maxBytes})
 	lines := findResult{limited: out.Limited, skippedLarge: out.Passed > 0}
 	for _, l := range out.Lines {
 		if l.Match {

@@ -125,10 +125,7 @@ func (u *fileFinder) drawHit(i, width int, look *look.Look) string {
 	} else {
 		u.drawLine(&r, f, width, look)
 	}
-	if r.Plain {
-		return look.Selected.Text(r.Text.String())
-	}
-	return r.Text.String()
+	return r.Finish(width, look)
 }
 
 // drawName draws a path with the matching letters marked. The folder is shortened before the name.

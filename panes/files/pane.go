@@ -1,3 +1,4 @@
+// Package files is the view of a folder: a list, a preview and file operations.
 package files
 
 import (
@@ -12,17 +13,36 @@ import (
 	"tandem/panes"
 	"tandem/panes/files/entries"
 	"tandem/panes/files/transfers"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/list"
 	"tandem/panes/preview"
+	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
 )
+
+// An Env is the dashboard as the files see it.
+type Env interface {
+	transfers.Env
+	panes.Waiter
+	dialog.Host
+	News() *panes.News
+	Home() string // the user's home folder; "" if unknown
+	Settings() settings.Dashboard
+	Colors() int // number of colors the terminal supports
+	Copy(text, what string) tea.Cmd
+	Session() (id, folder string) // the session used last, and its directory
+	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
+	// same, and when the session closes returns to this pane and runs then.
+	StartSession(command []string, folder string) tea.Cmd
+	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
+}
 
 // A Pane is the view of a folder: its entries, a preview of the current one and, if there is room,
 // the folder above.
 type Pane struct {
 	panes.NoInput
-	env   panes.Env
+	env   Env
 	keys  panes.Actions
 	shown bool
 	w, h  int
@@ -45,7 +65,7 @@ type Pane struct {
 }
 
 // New returns the view.
-func New(env panes.Env) *Pane {
+func New(env Env) *Pane {
 	f := &Pane{env: env, viewer: viewer{env: env}}
 	f.folder = folder{env: env, list: entries.List{Marks: entries.Marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
 	f.above.folder = &f.folder

@@ -295,8 +295,7 @@ func (d *Detail) drawStatus(w int, now time.Time, look *look.Look) string {
 	status := text.Clip(sign+" "+words, w)
 	r.Add(status, ink)
 	r.Add(text.Clip(facts, w-text.Width(status)), look.Dim)
-	r.Add(text.Spaces(w+2-r.Cells), "")
-	return r.Text.String()
+	return r.Finish(w+2, look)
 }
 
 // stopText returns the exit of a run stopped on purpose.
@@ -368,8 +367,7 @@ func (d *Detail) drawRun(h *api.HistoryRow, w int, now time.Time, look *look.Loo
 	}
 	r.Add(text.Fit(sign+" "+words, min(exit, w)), ink)
 	if w < exit+elapsedCells+agoCells+2 {
-		r.Add(text.Spaces(w+2-r.Cells), "")
-		return r.Text.String()
+		return r.Finish(w+2, look)
 	}
 	r.Add(text.PadLeft(units.Elapsed(h.DurationMS), elapsedCells+1)+text.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
 	who := ""
@@ -380,8 +378,7 @@ func (d *Detail) drawRun(h *api.HistoryRow, w int, now time.Time, look *look.Loo
 		r.Add("  "+text.ClipLeft(text.ShortPath(h.CWD, d.Home), room), look.Dim)
 		r.Add(who, look.Dim)
 	}
-	r.Add(text.Spaces(w+2-r.Cells), "")
-	return r.Text.String()
+	return r.Finish(w+2, look)
 }
 
 // drawOutput returns h rows of w cells with the end of the output.

@@ -117,8 +117,7 @@ func (l *List) drawHead(w int, look *look.Look) string {
 	addCell(&r, c.runs, text.PadLeft("runs", c.runs), look.Dim)
 	addCell(&r, c.folder, text.Fit("folder", c.folder), look.Dim)
 	addCell(&r, c.who, text.Fit("who", c.who), look.Dim)
-	r.Add(text.Spaces(w-r.Cells), "")
-	return r.Text.String()
+	return r.Finish(w, look)
 }
 
 // addCell adds a cell of a column unless it is hidden.
@@ -162,9 +161,5 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 	addCell(&r, c.runs, text.PadLeft(runs, c.runs), look.Dim)
 	addCell(&r, c.folder, text.Pad(text.ClipPath(text.ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
 	addCell(&r, c.who, text.Fit(states.Who(h.Actor), c.who), look.Dim)
-	r.Add(text.Spaces(w-r.Cells), "")
-	if r.Plain {
-		return look.Selected.Text(r.Text.String())
-	}
-	return r.Text.String()
+	return r.Finish(w, look)
 }

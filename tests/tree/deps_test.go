@@ -212,7 +212,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/files/entries", "panes/files/transfers", "panes/files/transfers", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"panes", "panes/files/entries", "panes/files/transfers", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/config/settings", "persist/datadir", "engine/sleep", "engine/units", "engine/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/files/entries": {

@@ -102,11 +102,7 @@ func (l *List) drawRow(i, w int, now time.Time, look *look.Look) string {
 	r.Add(text.ClipName(name, room), ink)
 	r.Add(text.Spaces(w-r.Cells-text.Width(facts)-1), "")
 	r.Add(facts, look.Dim)
-	r.Add(text.Spaces(w-r.Cells), "")
-	if r.Plain {
-		return look.Selected.Text(r.Text.String())
-	}
-	return r.Text.String()
+	return r.Finish(w, look)
 }
 
 // fileDetails returns the columns after a name, as far as they fit.

@@ -32,6 +32,15 @@ func (r *Row) AddKept(s string, ink, under look.Ink) {
 	r.Cells += text.Width(s)
 }
 
+// Finish returns the row, padded to w cells.
+func (r *Row) Finish(w int, look *look.Look) string {
+	r.Add(text.Spaces(w-r.Cells), "")
+	if r.Plain {
+		return look.Selected.Text(r.Text.String())
+	}
+	return r.Text.String()
+}
+
 // addMatch adds text matched by a search; it is underlined in a plain row.
 func (r *Row) addMatch(s string, ink look.Ink) {
 	if r.Plain {
