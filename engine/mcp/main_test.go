@@ -21,6 +21,7 @@ import (
 	"tandem/engine/sandbox"
 	"tandem/persist/config/settings"
 	"tandem/ui/cli"
+	"tandem/ui/cli/factory"
 )
 
 // policyName is the policy file in the data directory of a test's engine.
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(126)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "shell" {
-		os.Exit(cli.Main(context.Background(), cli.Options{Version: "1.2.3"}, os.Args[1:]))
+		os.Exit(cli.Main(context.Background(), factory.Options{Version: "1.2.3"}, os.Args[1:]))
 	}
 	if len(os.Args) == 2 {
 		switch role := os.Args[1]; role {

@@ -33,7 +33,7 @@ var basicView = layer{
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/sandbox", "engine/mcp", "engine/policy", "engine/proctree", "persist/datadir", "persist/store", "persist/config", "persist/config/settings", "keys", "keys/keymap"},
+		[]string{"engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/mcp", "engine/policy", "engine/proctree", "engine/sandbox", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
@@ -65,59 +65,87 @@ var layers = map[string]layer{
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "panes/kit/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/config/settings", "persist/diag", "persist/datadir", "engine/sleep", "engine/units"},
-		"commands are a client: they use the engine only through its API",
+		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
+		"the root command and its flags; each command is in a package of its own",
+	},
+	"ui/cli/factory": {
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/fleet", "engine/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
+		"what commands are built from knows the engine's API and the configuration, but no command",
+	},
+	"ui/cli/sessions": {
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "keys", "panes/kit/predict", "ui/attach", "ui/cli/codingagents", "ui/cli/factory", "ui/cli/output", "ui/cli/settings"},
+		"a client of the API, like ui/cli/files; attaching draws on the terminal itself",
+	},
+	"ui/cli/processes": {
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/codingagents", "ui/cli/factory", "ui/cli/fleet", "ui/cli/output", "ui/cli/project"},
+		"a client of the API, like ui/cli/files; sizes are read as in a project file",
+	},
+	"ui/cli/history": {
+		[]string{"engine/api", "engine/sleep", "engine/units", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/pick"},
+		"a client of the API, like ui/cli/files; picking shows the dashboard's list",
+	},
+	"ui/cli/requests": {
+		[]string{"engine/api", "engine/api/client", "engine/cellwidth", "ui/cli/factory", "ui/cli/output"},
+		"a client of the API, like ui/cli/files",
+	},
+	"ui/cli/up": {
+		[]string{"engine/api", "engine/api/client/retry", "ui/cli/factory", "ui/cli/output", "ui/cli/project"},
+		"a project file is read by ui/cli/project, and run through the API",
+	},
+	"ui/cli/engine": {
+		[]string{"engine/api", "engine/api/client", "engine/sleep", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/machines", "ui/cli/output", "ui/cli/settings"},
+		"stopping and examining an engine must work when it is broken",
 	},
 	"ui/pick": {
 		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text", "keys/keymap"},
 		"picking shows the dashboard's history list in another terminal, without the rest of the dashboard",
 	},
 	"ui/cli/codingagents": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup", "engine/units"},
+		[]string{"engine/api", "engine/api/client/retry", "engine/units", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup"},
 		"these commands need the API and shared output code, not other commands",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/kit/graphics", "ui/display", "ui/pictures", "engine/sleep"},
-		"recording and playing need the API and an emulator, not other commands",
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/passthrough", "engine/picture", "engine/sleep", "engine/vt", "engine/vt/scan", "panes/kit/graphics", "ui/cli/factory", "ui/cli/output", "ui/cli/sessions", "ui/display", "ui/pictures"},
+		"recording and playing need the API and an emulator; a recorded command is attached to",
 	},
 	"ui/cli/doctor": {
 		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir"},
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/background", "engine/page/devices", "engine/page/push", "ui/cli/output", "panes/kit/qr", "engine/units"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/background", "engine/page/devices", "engine/page/push", "engine/units", "panes/kit/qr", "ui/cli/factory", "ui/cli/output"},
 		"these commands start the page and query it; serving is separate from the command line",
 	},
 	"ui/cli/files": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "engine/units"},
-		"a folder is listed by the engine of its machine; the caller opens the dashboard",
+		[]string{"engine/api", "engine/units", "ui/cli/factory", "ui/cli/output"},
+		"a folder is listed by the engine of its machine; the factory opens the dashboard",
 	},
 	"ui/cli/logs": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "engine/sleep", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "engine/sleep", "ui/cli/factory", "ui/cli/output", "ui/cli/project"},
 		"a client of the API, like ui/cli/files; logs are merged as in the dashboard",
 	},
 	"ui/cli/ls": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output"},
+		[]string{"engine/api", "ui/cli/factory", "ui/cli/output"},
 		"a client of the API, like ui/cli/files",
 	},
 	"ui/cli/ps": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/ls", "ui/cli/output", "engine/sleep", "engine/units"},
+		[]string{"engine/api", "engine/api/client/retry", "engine/sleep", "engine/units", "ui/cli/factory", "ui/cli/ls", "ui/cli/output"},
 		"a client of the API, like ui/cli/files; the table is sorted as in ls",
 	},
 	"ui/cli/machines": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output", "engine/sleep", "engine/units"},
+		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "engine/sleep", "engine/units", "ui/cli/factory", "ui/cli/output"},
 		"adding a machine talks to its bridge; everything else goes through the local engine",
 	},
 	"ui/cli/fleet": {
-		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir", "engine/sleep", "engine/units"},
+		[]string{"engine/api", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "engine/sleep", "engine/units", "persist/datadir", "ui/cli/factory", "ui/cli/machines", "ui/cli/output"},
 		"running a hub and joining need no engine; only builds with the tag hub import embedded",
 	},
 	"ui/cli/settings": {
-		[]string{"persist/trust", "ui/cli/doctor", "ui/cli/output"},
+		[]string{"persist/trust", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output"},
 		"showing and checking a configuration does not depend on the meaning of its keys",
 	},
 	"ui/cli/manual": {
-		[]string{"ui/cli/output"},
+		[]string{"ui/cli/factory", "ui/cli/output"},
 		"help and manual pages are generated from the command tree alone",
 	},
 	"ui/cli/output": {
@@ -125,7 +153,7 @@ var layers = map[string]layer{
 		"results are printed the same way for all commands",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry", "engine/sleep", "engine/units"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output"},
 		"a project file becomes API requests, independently of the command line",
 	},
 	"ui/cli/setup": {
@@ -134,7 +162,7 @@ var layers = map[string]layer{
 	},
 	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "engine/sleep", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server", "persist/datadir"},
+		[]string{"engine/api", "engine/api/client", "engine/sleep", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
 		"tmux's command line is a client of the API: the engine runs the programs, the dashboard draws them",
 	},
 	"ui/cli/tmux/cells": {

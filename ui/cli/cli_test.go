@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/factory"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -207,7 +208,7 @@ func TestInvalidArgumentsAreUsageErrors(t *testing.T) {
 func TestRootOpensTheDashboard(t *testing.T) {
 	r := newRig(t)
 	opened := 0
-	r.options.Dashboard = func(context.Context, DashboardOptions) error {
+	r.options.Dashboard = func(context.Context, factory.DashboardOptions) error {
 		opened++
 		return nil
 	}
@@ -225,7 +226,7 @@ func TestVersionAndHelpArePrinted(t *testing.T) {
 	if got := r.succeeds("--version", "--json"); got != "{\n  \"version\": \"1.2.3\"\n}\n" {
 		t.Errorf("--version --json prints %q", got)
 	}
-	for _, c := range newRoot(r.options).Commands() {
+	for _, c := range newRoot(factory.New(r.options)).Commands() {
 		if !c.IsAvailableCommand() {
 			continue
 		}
@@ -251,9 +252,9 @@ func TestFilesOpensAtAPathAndPrintsTheLastFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var began DashboardOptions
+	var began factory.DashboardOptions
 	var out, stderr bytes.Buffer
-	o := Options{Version: "1", Stdout: &out, Stderr: &stderr, Environ: []string{"TERM=dumb"}, Dashboard: func(_ context.Context, o DashboardOptions) error {
+	o := factory.Options{Version: "1", Stdout: &out, Stderr: &stderr, Environ: []string{"TERM=dumb"}, Dashboard: func(_ context.Context, o factory.DashboardOptions) error {
 		if began = o; o.OnLeave != nil {
 			o.OnLeave("/where it was left")
 		}

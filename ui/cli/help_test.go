@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 	"strings"
+	"tandem/ui/cli/factory"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 
 func TestHelpNamesFlagValues(t *testing.T) {
 	kinds := []string{"string", "strings", "stringArray", "int", "float"}
-	visitVerbs(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
+	visitVerbs(newRoot(factory.New(factory.Options{Version: "1"})), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if name, _ := pflag.UnquoteUsage(f); slices.Contains(kinds, name) {
 				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
@@ -21,7 +22,7 @@ func TestHelpNamesFlagValues(t *testing.T) {
 }
 
 func TestEveryCommandHasAnExample(t *testing.T) {
-	visitVerbs(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
+	visitVerbs(newRoot(factory.New(factory.Options{Version: "1"})), func(cmd *cobra.Command) {
 		if !strings.Contains(cmd.Example, "tandem") {
 			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Example)
 		}

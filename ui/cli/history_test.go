@@ -17,7 +17,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
-	"tandem/ui/cli/output"
 )
 
 // A historyRig is a command line connected to a fake engine with a history.
@@ -233,24 +232,6 @@ func TestHistoryFilesOfOtherProgramsAreFound(t *testing.T) {
 	}
 }
 
-func TestParseMomentAcceptsAgesAndTimes(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"30m":                  now.Add(-30 * time.Minute),
-		"2d":                   now.Add(-48 * time.Hour),
-		"1.5w":                 now.Add(-252 * time.Hour),
-		"09:30":                time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC),
-		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
-		"2026-11-01 07:08":     time.Date(2026, 11, 1, 7, 8, 0, 0, time.UTC),
-		"2026-11-01T07:08:09Z": time.Date(2026, 11, 1, 7, 8, 9, 0, time.UTC),
-		"":                     {}, "-1d": {}, "d": {}, "soon": {}, "1e99d": {}, "-5m": {}, "25:00": {},
-	} {
-		if got, ok := parseMoment(text, now); ok == want.IsZero() || ok && !got.Equal(want) {
-			t.Errorf("%q: %v, %v", text, got, ok)
-		}
-	}
-}
-
 func TestHistoryFlagsAreCompleted(t *testing.T) {
 	r := newHistoryRig(t)
 	for _, test := range []struct{ args, want string }{
@@ -258,24 +239,6 @@ func TestHistoryFlagsAreCompleted(t *testing.T) {
 	} {
 		if got, _, _ := r.run(append([]string{"__complete"}, strings.Split(test.args, " ")...)...); !strings.Contains(got, test.want) {
 			t.Errorf("%q offers %q", test.args, got)
-		}
-	}
-}
-
-func TestStoppedCommandsAreNotShownAsFailures(t *testing.T) {
-	one := 1
-	for _, test := range []struct {
-		command api.Command
-		want    string
-		tint    output.Tint
-	}{
-		{api.Command{ExitSignal: "SIGTERM", Stopped: true}, "stopped", output.Plain},
-		{api.Command{ExitCode: &one, Stopped: true}, "stopped", output.Plain},
-		{api.Command{ExitSignal: "SIGTERM"}, "SIGTERM", output.Red},
-		{api.Command{ExitCode: &one}, "1", output.Red},
-	} {
-		if got, ink := commandEnd(test.command); got != test.want || ink != test.tint {
-			t.Errorf("%+v: %q", test.command, got)
 		}
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"tandem/ui/cli/factory"
 	"testing"
-
-	"tandem/ui/cli/machines"
 )
 
 func TestMachinesPageListsCommandsWithoutHostFlag(t *testing.T) {
@@ -24,8 +23,8 @@ func TestMachinesPageListsCommandsWithoutHostFlag(t *testing.T) {
 	for _, name := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(list, -1) {
 		listed = append(listed, name[1])
 	}
-	for _, c := range newRoot(Options{Version: "1"}).Commands() {
-		if !c.Hidden && machines.ReachOf(c) == machines.Here {
+	for _, c := range newRoot(factory.New(factory.Options{Version: "1"})).Commands() {
+		if !c.Hidden && factory.ReachOf(c) == factory.Here {
 			want = append(want, c.Name())
 		}
 	}
@@ -33,5 +32,16 @@ func TestMachinesPageListsCommandsWithoutHostFlag(t *testing.T) {
 	slices.Sort(listed)
 	if !slices.Equal(listed, want) {
 		t.Errorf("it lists\n%s, want\n%s", strings.Join(listed, " "), strings.Join(want, " "))
+	}
+}
+
+func TestEveryCommandSaysWhichMachinesItReaches(t *testing.T) {
+	f := factory.New(factory.Options{Version: "1"})
+	for _, newCommand := range commands() {
+		switch cmd := newCommand(f); factory.ReachOf(cmd) {
+		case factory.Here, factory.One, factory.Several:
+		default:
+			t.Errorf("%s has no reach; set its Annotations, as in factory.One.Annotations()", cmd.Name())
+		}
 	}
 }

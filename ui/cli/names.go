@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/project"
 )
 
@@ -21,7 +22,7 @@ func references(verb string) int {
 }
 
 // preferProject makes names in cmd's arguments refer to the current project first.
-func preferProject(a *app, cmd *cobra.Command) {
+func preferProject(f *factory.Factory, cmd *cobra.Command) {
 	count, run := references(cmd.Name()), cmd.RunE
 	if count == 0 {
 		return
@@ -33,7 +34,7 @@ func preferProject(a *app, cmd *cobra.Command) {
 		if len(args) == 0 || isCommand || err != nil { // no names, or no project
 			return run(cmd, args)
 		}
-		list, err := a.listIfRunning(cmd.Context())
+		list, err := f.ListIfRunning(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -41,6 +42,6 @@ func preferProject(a *app, cmd *cobra.Command) {
 		if count > 0 {
 			n = count
 		}
-		return run(cmd, slices.Concat(project.ResolveNames(path, list, args[:n], a.out.Tell), args[n:]))
+		return run(cmd, slices.Concat(project.ResolveNames(path, list, args[:n], f.Out.Tell), args[n:]))
 	}
 }

@@ -69,17 +69,17 @@ func TestStartFailsIfTheProcessFails(t *testing.T) {
 func TestSandboxExampleInHelpIsValid(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(t.TempDir(), "sandbox.json")
-	if err := os.WriteFile(path, []byte(sandboxExample), 0o600); err != nil {
+	_, example, _ := strings.Cut(r.succeeds("start", "--help"), "A --sandbox file:\n")
+	example, _, _ = strings.Cut(example, "\nOnly paths")
+	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.succeeds("start", "--sandbox", path, "x")
 	if s := r.starts[0].Sandbox; s == nil || len(s.Filesystem.AllowWrite) == 0 || s.Network == nil || s.Limits == nil || s.Limits.OpenFiles == 0 {
 		t.Errorf("asked for %+v", s)
 	}
-	for _, verb := range []string{"start", "exec"} {
-		if help := r.succeeds(verb, "--help"); !strings.Contains(help, sandboxExample) {
-			t.Errorf("the help of %s has no example", verb)
-		}
+	if help := r.succeeds("exec", "--help"); !strings.Contains(help, example) {
+		t.Error("the help of exec has no example")
 	}
 }
 
@@ -395,17 +395,5 @@ func TestProcessCommandsCompleteNames(t *testing.T) {
 	}
 	if got, _, _ := r.run("__complete", "signal", "web", ""); !regexp.MustCompile(`(?m)^HUP$`).MatchString(got) {
 		t.Errorf("signals: %q", got)
-	}
-}
-
-func TestByteSizeAcceptsUnits(t *testing.T) {
-	for text, want := range map[string]byteSize{
-		"65536": 64 << 10, "64k": 64 << 10, "64 KiB": 64 << 10, "2MB": 2 << 20, "1.5g": 3 << 29, "1TiB": 1 << 40, "none": 1 << 60,
-		"": 0, "0": 0, "10": 0, "-1MB": 0, "1XB": 0, "NaN": 0, "InfM": 0, "9999999T": 0, "MB": 0,
-	} {
-		var got byteSize
-		if err := got.Set(text); got != want || (err == nil) != (want > 0) {
-			t.Errorf("%q is %d, %v", text, got, err)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
 	"tandem/tests/leaks"
+	"tandem/ui/cli/factory"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 type rig struct {
 	unread      []string // unreadable records reported by engine.info
 	t           *testing.T
-	options     Options
+	options     factory.Options
 	sessions    []api.Process
 	started     []api.SessionStartInput
 	written     []api.SessionWriteInput
@@ -45,7 +46,7 @@ func newRig(t *testing.T) *rig {
 	connect := func(ctx context.Context) (*client.Client, error) {
 		return client.Connect(ctx, client.Options{DataDir: dir, Version: "1.2.3", Name: "cli"})
 	}
-	r.options = Options{Version: "1.2.3", Connect: connect, Reach: connect, Stdin: strings.NewReader(""),
+	r.options = factory.Options{Version: "1.2.3", Connect: connect, Reach: connect, Stdin: strings.NewReader(""),
 		Environ: []string{"TERM=xterm-256color", "SHELL=/bin/sh", "LANG=C.UTF-8"}}
 	return r
 }

@@ -1,38 +1,19 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tandem/engine/api"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/web"
 )
-
-// ServeOptions configures `tandem --serve`.
-type ServeOptions struct {
-	HTTP          string   // address to listen on; "" for standard input and output
-	Profiles      []string // names of the tool sets
-	As            string   // name of this agent in the rules of policy.toml; "" for the client's own
-	ReadOnly      bool     // leave out tools that change anything
-	ToolPrefix    string   // put before each tool's name
-	ReadUnbounded bool     // let the tool read return whole files
-	Roots         []string // absolute folders to confine file tools to; none for the default
-	TokenFile     string   // absolute path of the file with the bearer tokens; "" for the default
-	AllowHosts    []string // host names accepted in requests, besides those of the loopback interface
-	AllowOrigins  []string // origins of web pages allowed to send requests
-	Insecure      bool     // allow agents over a network without TLS
-}
 
 type serveFlags struct {
 	serve bool
-	o     ServeOptions
+	o     factory.ServeOptions
 }
 
 func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
@@ -77,7 +58,7 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 			return output.Usagef(cmd, "--%s needs --serve --http", name)
 		}
 	}
-	if err := checkProfiles(cmd, f.o.Profiles, profiles); err != nil {
+	if err := factory.CheckProfiles(cmd, f.o.Profiles, profiles); err != nil {
 		return err
 	}
 	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
@@ -89,16 +70,6 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	return f.absolute(cmd)
 }
 
-// checkProfiles returns an error for an unknown profile in given.
-func checkProfiles(cmd *cobra.Command, given, profiles []string) error {
-	for i, name := range given {
-		if given[i] = strings.TrimSpace(name); !slices.Contains(profiles, given[i]) {
-			return output.Usagef(cmd, "unknown profile %q; known are %s", output.Visible(name), strings.Join(profiles, ", "))
-		}
-	}
-	return nil
-}
-
 // maxAs is the maximum length of the name for --as.
 const maxAs = 64
 
@@ -106,20 +77,8 @@ const maxAs = 64
 // of agents.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-// absoluteRoots makes the folders of --root absolute, in place. All must exist.
-func absoluteRoots(cmd *cobra.Command, roots []string) error {
-	for i, root := range roots {
-		dir, err := filepath.Abs(root)
-		if info, statErr := os.Stat(dir); err != nil || statErr != nil || !info.IsDir() {
-			return output.Usagef(cmd, "--root %s: not a folder", output.Visible(root))
-		}
-		roots[i] = dir
-	}
-	return nil
-}
-
 func (f *serveFlags) absolute(cmd *cobra.Command) error {
-	if err := absoluteRoots(cmd, f.o.Roots); err != nil {
+	if err := factory.AbsoluteRoots(cmd, f.o.Roots); err != nil {
 		return err
 	}
 	if f.o.TokenFile != "" {
@@ -130,15 +89,4 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 		f.o.TokenFile = path
 	}
 	return nil
-}
-
-// webCommand serves the dashboard to browsers; --serve is for agents.
-func webCommand(a *app) *cobra.Command {
-	v := &web.Verbs{
-		Out: &a.out, Stdout: a.Stdout, Stderr: a.Stderr, Version: a.Version, DataDir: api.DataDir,
-		Own: a.Connect, Running: a.Reach, Far: a.ConnectMachine, Sessions: a.completeSession(isLive),
-		Quiet:       func(at time.Time) bool { return a.Settings().Attention.Quiet.Have(at) },
-		NoClipboard: func() bool { return !a.Settings().Clipboard },
-	}
-	return v.Command()
 }

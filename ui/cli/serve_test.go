@@ -9,20 +9,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
 // runServe runs the command line with a server that records its options.
-func runServe(t *testing.T, args ...string) (got *ServeOptions, status int, said string) {
+func runServe(t *testing.T, args ...string) (got *factory.ServeOptions, status int, said string) {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	o := Options{Version: "1.2.3", Stdout: &out, Stderr: &stderr, Stdin: strings.NewReader(""), Environ: []string{"TERM=dumb"},
+	o := factory.Options{Version: "1.2.3", Stdout: &out, Stderr: &stderr, Stdin: strings.NewReader(""), Environ: []string{"TERM=dumb"},
 		Profiles: []string{"native", "core", "all"},
-		Serve: func(_ context.Context, o ServeOptions) error {
+		Serve: func(_ context.Context, o factory.ServeOptions) error {
 			got = &o
 			return nil
 		},
-		Dashboard: func(context.Context, DashboardOptions) error { return nil },
+		Dashboard: func(context.Context, factory.DashboardOptions) error { return nil },
 	}
 	status = Main(t.Context(), o, args)
 	return got, status, out.String() + stderr.String()
@@ -35,15 +36,15 @@ func TestServePassesItsFlags(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		args string
-		want ServeOptions
+		want factory.ServeOptions
 	}{
-		{"--serve", ServeOptions{}},
+		{"--serve", factory.ServeOptions{}},
 		{"--serve --profile core,native --profile all --read-only --tool-prefix t_ --read-unbounded --root .",
-			ServeOptions{Profiles: []string{"core", "native", "all"}, ReadOnly: true, ToolPrefix: "t_", ReadUnbounded: true, Roots: []string{dir}}},
-		{"--serve --as ci-2_b.x", ServeOptions{As: "ci-2_b.x"}},
-		{"--serve --http :7777 --insecure", ServeOptions{HTTP: ":7777", Insecure: true}},
+			factory.ServeOptions{Profiles: []string{"core", "native", "all"}, ReadOnly: true, ToolPrefix: "t_", ReadUnbounded: true, Roots: []string{dir}}},
+		{"--serve --as ci-2_b.x", factory.ServeOptions{As: "ci-2_b.x"}},
+		{"--serve --http :7777 --insecure", factory.ServeOptions{HTTP: ":7777", Insecure: true}},
 		{"--serve --http 127.0.0.1:7777 --token-file /t --allow-host box --allow-origin https://a --allow-origin https://b",
-			ServeOptions{HTTP: "127.0.0.1:7777", TokenFile: "/t", AllowHosts: []string{"box"}, AllowOrigins: []string{"https://a", "https://b"}}},
+			factory.ServeOptions{HTTP: "127.0.0.1:7777", TokenFile: "/t", AllowHosts: []string{"box"}, AllowOrigins: []string{"https://a", "https://b"}}},
 	} {
 		got, status, said := runServe(t, strings.Fields(tc.args)...)
 		if status != 0 || got == nil {

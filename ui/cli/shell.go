@@ -8,34 +8,36 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/shell"
 )
 
 const shellPrompt = "tandem> "
 
-func shellCommand(a *app) *cobra.Command {
-	s := &shell.Shell{Out: &a.out, Stdin: a.Stdin, Env: a.env}
+func newShell(f *factory.Factory) *cobra.Command {
+	s := &shell.Shell{Out: &f.Out, Stdin: f.Stdin, Env: f.Env}
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "shell [--prompt P] [--run LINE]…",
 		Short: "Type commands at a prompt",
 		Long: "Reads lines and runs each as a command with its arguments, quoted as in a shell.\n" +
 			"cd and pwd are there too; help lists the commands, exit or ctrl+d leaves.",
-		Example: "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
+		Example:     "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
+		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				verbs := shellVerbs(cmd.Root())
-				return a.out.Answer(verbs, func() string { return strings.Join(verbs, "\n") + "\n" })
+				return f.Out.Answer(verbs, func() string { return strings.Join(verbs, "\n") + "\n" })
 			}
-			s.Nonce, a.Environ = shell.TakeNonce(a.Environ)
-			if a.out.JSON {
+			s.Nonce, f.Environ = shell.TakeNonce(f.Environ)
+			if f.Out.JSON {
 				s.Prompt, s.Nonce = "", ""
 			}
 			s.Verb = func(ctx context.Context, stdin io.Reader, words []string) error {
-				o := a.Options
+				o := f.Options
 				o.Stdin = stdin
-				root := newRoot(o)
-				if a.out.JSON {
+				root := newRoot(factory.New(o))
+				if f.Out.JSON {
 					words = append([]string{"--json"}, words...)
 				}
 				root.SetArgs(words)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/procfs"
 )
 
@@ -23,15 +24,15 @@ const (
 
 // reportHook reports a state from an agent's hook. Outside a session it does nothing. It hides all
 // errors, which would disturb the agent.
-func (v Verbs) reportHook(ctx context.Context, in api.AgentReportInput) {
-	if in.ID = v.Own(); in.ID == "" || in.State != "" && !api.IsAgentState(in.State) {
+func reportHook(ctx context.Context, f *factory.Factory, in api.AgentReportInput) {
+	if in.ID = f.Env(factory.OwnSession); in.ID == "" || in.State != "" && !api.IsAgentState(in.State) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
-	alone := !v.AtTerminal() // the agent's process serves several terminals, so the session may be another one
+	alone := !AtTerminal() // the agent's process serves several terminals, so the session may be another one
 	if alone || in.Conversation == "" && in.Text == "" {
-		said := readHook(v.Stdin)
+		said := readHook(f.Stdin)
 		in.Conversation = firstNonEmpty(in.Conversation, said.conversation())
 		// Only the folder can identify the session then.
 		if alone {
@@ -44,7 +45,7 @@ func (v Verbs) reportHook(ctx context.Context, in api.AgentReportInput) {
 	if in.State == "" && in.Conversation == "" || in.ID == "" && in.Folder == "" && in.Conversation == "" {
 		return
 	}
-	client, err := v.Reach(ctx)
+	client, err := f.Reach(ctx)
 	if err != nil {
 		return
 	}

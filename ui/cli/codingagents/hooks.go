@@ -6,13 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/setup"
 )
 
-// Hooks returns the command `agent hooks`. agent sets the argument check and completion of its
-// subcommands, which take the name of an agent.
-func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
+func newHooks(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hooks",
 		Short: "Have agents report their state through their own hooks",
@@ -22,25 +21,26 @@ func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
 		Example: "tandem agent hooks status\ntandem agent hooks install claude\ntandem agent hooks remove claude",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	install := v.changeHooks("install", "Add hooks to an agent's settings",
+	install := changeHooks(f, "install", "Add hooks to an agent's settings",
 		"Adds hooks to an agent's settings. It shows the change and asks first; everything else in the file\nstays as it is.", setup.Machine.InstallHooks)
-	remove := v.changeHooks("remove", "Remove the hooks from an agent's settings",
+	remove := changeHooks(f, "remove", "Remove the hooks from an agent's settings",
 		"Removes the hooks from an agent's settings: the file becomes what it was, or loses only the\nhooks if you have edited it since.", setup.Machine.RemoveHooks)
 	status := &cobra.Command{
 		Use:     "status [NAME]",
 		Short:   "Show which agents have their hooks installed",
 		Example: "tandem agent hooks status\ntandem agent hooks status --json | jq -r '.[] | select(.hooks == \"outdated\").agent'",
-		RunE:    func(cmd *cobra.Command, args []string) error { return v.hookStatus(args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return hookStatus(f, args) },
 	}
 	for _, c := range []*cobra.Command{install, remove, status} {
-		agent(c)
+		c.Args, c.ValidArgsFunction = factory.Exactly(1, "which agent? Give its name."), factory.First(completeHooks)
 		cmd.AddCommand(c)
 	}
+	status.Args = factory.AtMost(1)
 	return cmd
 }
 
-// CompleteHooks completes with the agents that have hooks.
-func CompleteHooks(*cobra.Command, []string, string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+// completeHooks completes with the agents that have hooks.
+func completeHooks(*cobra.Command, []string, string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, h := range setup.AllHooks() {
 		found = append(found, cobra.CompletionWithDesc(h.Name, h.Title))
 	}
@@ -63,7 +63,7 @@ type hookAnswer struct {
 	Diff   []string `json:"diff,omitempty"`
 }
 
-func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, setup.Hooks) (*setup.Plan, error)) *cobra.Command {
+func changeHooks(f *factory.Factory, verb, short, long string, plan func(setup.Machine, setup.Hooks) (*setup.Plan, error)) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: verb + " NAME [--yes]", Short: short, Long: long,
@@ -73,7 +73,7 @@ func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, se
 			if err != nil {
 				return err
 			}
-			m, err := v.Machine()
+			m, err := ThisMachine(f.Env)
 			if err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, se
 			if err != nil {
 				return err
 			}
-			return v.applyPlan(verb, h, p, yes)
+			return applyPlan(f, verb, h, p, yes)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -89,16 +89,16 @@ func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, se
 }
 
 // applyPlan makes a planned change after the user confirms it.
-func (v Verbs) applyPlan(verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
+func applyPlan(f *factory.Factory, verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
 	answer := hookAnswer{h.Name, p.Path, "unchanged", nil}
 	if p.Changed() {
 		// "install" becomes "installed", and "remove" becomes "removed".
 		answer.Status, answer.Diff = strings.TrimSuffix(verb, "e")+"ed", p.Diff()
-		if !v.Out.JSON {
-			v.Out.Tell("%s\n%s", p.Path, strings.Join(answer.Diff, "\n"))
+		if !f.Out.JSON {
+			f.Out.Tell("%s\n%s", p.Path, strings.Join(answer.Diff, "\n"))
 		}
 		if !yes {
-			if err := v.Confirm(verb+" hooks of "+h.Title, "Change this file?"); err != nil {
+			if err := f.Confirm(verb+" hooks of "+h.Title, "Change this file?"); err != nil {
 				return err
 			}
 		}
@@ -106,11 +106,11 @@ func (v Verbs) applyPlan(verb string, h setup.Hooks, p *setup.Plan, yes bool) er
 			return err
 		}
 	}
-	return v.Out.Answer(answer, func() string { return v.hookText(verb, h, answer) })
+	return f.Out.Answer(answer, func() string { return hookText(f, verb, h, answer) })
 }
 
-func (v Verbs) hookText(verb string, h setup.Hooks, answer hookAnswer) string {
-	where := output.Visible(v.Home(answer.Path))
+func hookText(f *factory.Factory, verb string, h setup.Hooks, answer hookAnswer) string {
+	where := output.Visible(f.DisplayPath(answer.Path))
 	switch {
 	case answer.Status == "unchanged" && verb == "install":
 		return fmt.Sprintf("the hooks of %s are already installed in %s\n", h.Title, where)
@@ -124,8 +124,8 @@ func (v Verbs) hookText(verb string, h setup.Hooks, answer hookAnswer) string {
 	return fmt.Sprintf("%s has its hooks; restart it if it is running\n", h.Title)
 }
 
-func (v Verbs) hookStatus(args []string) error {
-	m, err := v.Machine()
+func hookStatus(f *factory.Factory, args []string) error {
+	m, err := ThisMachine(f.Env)
 	if err != nil {
 		return err
 	}
@@ -137,14 +137,14 @@ func (v Verbs) hookStatus(args []string) error {
 		}
 		states = filterStates(states, h.Name)
 	}
-	return v.Out.Answer(states, func() string {
-		t := v.Out.Table("AGENT", "HERE", "HOOKS", "SETTINGS")
+	return f.Out.Answer(states, func() string {
+		t := f.Out.Table("AGENT", "HERE", "HOOKS", "SETTINGS")
 		for _, s := range states {
 			here, tint := "no", output.Faint
 			if s.Found {
 				here, tint = "yes", output.Plain
 			}
-			t.Add(output.Tinted(s.Agent, tint), output.Tinted(here, tint), hookCell(s), output.Tinted(output.Visible(v.Home(s.Path)), tint))
+			t.Add(output.Tinted(s.Agent, tint), output.Tinted(here, tint), hookCell(s), output.Tinted(output.Visible(f.DisplayPath(s.Path)), tint))
 		}
 		text := t.String()
 		for _, s := range states {

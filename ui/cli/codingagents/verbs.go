@@ -7,38 +7,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/units"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/setup"
 
 	"github.com/spf13/cobra"
 )
-
-// Verbs holds the options shared by the commands.
-type Verbs struct {
-	Out      *output.Printer
-	Connect  func(context.Context) (*client.Client, error)
-	Own      func() string            // id of the session around this program; "" for none
-	Home     func(path string) string // abbreviates a path for display
-	Sessions cobra.CompletionFunc     // completes with running sessions
-
-	Host   func() string                           // returns the machine to work on, "" for this one
-	Folder func(cwd string) (path string, _ error) // makes a folder on that machine absolute
-
-	Reach func(context.Context) (*client.Client, error) // connects to a running engine
-	Stdin io.Reader
-	// AtTerminal reports whether this process belongs to a terminal.
-	AtTerminal func() bool
-	Machine    func() (setup.Machine, error)     // describes this machine for editing agents' settings
-	Confirm    func(verb, question string) error // asks the user
-}
 
 // An agentRow is one line of `tandem agents`.
 type agentRow struct {
@@ -56,28 +35,29 @@ type agentRow struct {
 	Cost         string         `json:"cost,omitempty"`
 }
 
-// List returns the command agents.
-func List(v Verbs) *cobra.Command {
+// NewAgents returns the command agents.
+func NewAgents(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "agents",
 		Short: "List the coding agents in sessions, those that need you first",
 		Long: "Lists the coding agents that run in sessions and what each is doing: blocked (it needs you),\n" +
 			"working, done, idle (it has had no task yet) or unknown.",
-		Example: "tandem agents\ntandem agents --json | jq -r '.[] | select(.state == \"blocked\").text'",
+		Example:     "tandem agents\ntandem agents --json | jq -r '.[] | select(.state == \"blocked\").text'",
+		Annotations: factory.Several.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := v.listAgents(cmd.Context())
+			rows, err := listAgents(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
 			const none = "no coding agent runs in a session; start one with `tandem new -- claude`, for example"
-			return output.AnswerList(*v.Out, rows, none, func() string { return v.formatTable(rows, time.Now()) })
+			return output.AnswerList(f.Out, rows, none, func() string { return formatTable(f, rows, time.Now()) })
 		},
 	}
 }
 
 // listAgents returns the running agents, in the order of api.AgentStates.
-func (v Verbs) listAgents(ctx context.Context) ([]agentRow, error) {
-	client, err := v.Connect(ctx)
+func listAgents(ctx context.Context, f *factory.Factory) ([]agentRow, error) {
+	client, err := f.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +104,8 @@ func isDirty(git api.FilesGitOutput) bool {
 	return false
 }
 
-func (v Verbs) formatTable(rows []agentRow, now time.Time) string {
-	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "COST", "BRANCH", "FOLDER", "CONVERSATION", "QUESTION")
+func formatTable(f *factory.Factory, rows []agentRow, now time.Time) string {
+	t := f.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "COST", "BRANCH", "FOLDER", "CONVERSATION", "QUESTION")
 	t.Spare = []string{"CONVERSATION", "FOLDER", "BRANCH", "COST", "SINCE", "ID"}
 	if !slices.ContainsFunc(rows, func(r agentRow) bool { return r.Cost != "" }) {
 		t.Spare = slices.Insert(t.Spare, 0, "COST")
@@ -138,7 +118,7 @@ func (v Verbs) formatTable(rows []agentRow, now time.Time) string {
 		known := func(text string) output.Cell { return output.Text(output.Visible(cmp.Or(text, "-"))) }
 		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), known(r.Agent),
 			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), known(r.Cost), known(r.branchText()),
-			output.Text(output.Visible(v.Home(r.CWD))), known(r.Conversation), known(r.Text))
+			output.Text(output.Visible(f.DisplayPath(r.CWD))), known(r.Conversation), known(r.Text))
 	}
 	return t.String()
 }
@@ -155,8 +135,7 @@ func agentTint(s api.AgentState) output.Tint {
 	return output.Faint
 }
 
-// Report returns the command `agent report`.
-func Report(v Verbs) *cobra.Command {
+func newReport(f *factory.Factory) *cobra.Command {
 	var in api.AgentReportInput
 	var state string
 	var hook bool
@@ -169,19 +148,19 @@ func Report(v Verbs) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.State = api.AgentState(state)
 			if hook {
-				v.reportHook(cmd.Context(), in)
+				reportHook(cmd.Context(), f, in)
 				return nil
 			}
 			if !api.IsAgentState(in.State) {
 				return output.Usagef(cmd, "read --state %s: must be working, blocked, done, idle or unknown", output.Visible(state))
 			}
 			if in.ID == "" {
-				in.ID = v.Own()
+				in.ID = f.Env(factory.OwnSession)
 			}
 			if in.ID == "" {
 				return output.Usagef(cmd, "which session? This is none; give --session.")
 			}
-			client, err := v.Connect(cmd.Context())
+			client, err := f.Dial(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -201,18 +180,18 @@ func Report(v Verbs) *cobra.Command {
 		states = append(states, string(s))
 	}
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("session", v.Sessions)
+	_ = cmd.RegisterFlagCompletionFunc("session", f.CompleteSessions(factory.IsLive))
 	return cmd
 }
 
-// Explain returns the command `agent explain`. The caller limits it to one argument.
-func Explain(v Verbs) *cobra.Command {
+func newExplain(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain ID",
 		Short:   "Explain how an agent's state was determined",
 		Example: "tandem agent explain work",
+		Args:    factory.Exactly(1, "which session? Give an id or name."), ValidArgsFunction: f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := v.Connect(cmd.Context())
+			client, err := f.Dial(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -221,7 +200,7 @@ func Explain(v Verbs) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return v.Out.Answer(out, func() string { return explanation(*v.Out, out, time.Now()) })
+			return f.Out.Answer(out, func() string { return explanation(f.Out, out, time.Now()) })
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
@@ -44,8 +45,8 @@ func Other(cmd *cobra.Command) string {
 }
 
 // Wait waits until the agent in a session is in one of states, and prints it.
-func Wait(ctx context.Context, v Verbs, id string, states []api.AgentState, timeout time.Duration) error {
-	p, err := retry.Connect(ctx, v.Connect)
+func Wait(ctx context.Context, f *factory.Factory, id string, states []api.AgentState, timeout time.Duration) error {
+	p, err := retry.Connect(ctx, f.Dial)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func Wait(ctx context.Context, v Verbs, id string, states []api.AgentState, time
 	if err != nil {
 		return err
 	}
-	if err := v.Out.Answer(out, func() string { return agentWaitText(out) }); err != nil || out.Process != nil {
+	if err := f.Out.Answer(out, func() string { return agentWaitText(out) }); err != nil || out.Process != nil {
 		return err
 	}
 	message := fmt.Sprintf("wait for %s: timed out after %v", output.Visible(id), timeout)

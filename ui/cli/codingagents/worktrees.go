@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
@@ -68,14 +69,14 @@ func (n *NewTree) Read(cmd *cobra.Command, args []string) (command []string, err
 }
 
 // Make creates the worktree, if requested, and makes the session start in it.
-func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) error {
+func (n *NewTree) Make(ctx context.Context, f *factory.Factory, in *api.SessionStartInput) error {
 	if !n.wanted {
 		return nil
 	}
 	if in.CWD == "" { // on another machine without --cwd
 		return output.UsageError("--worktree needs a folder there", "give --cwd with a folder in the repository on that machine")
 	}
-	client, err := v.Connect(ctx)
+	client, err := f.Dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,13 +88,12 @@ func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) 
 	if in.CWD = w.Path; in.Name == "" {
 		in.Name = filepath.Base(w.Path)
 	}
-	v.Out.Tell("branch %s in %s", output.Visible(w.Branch), output.Visible(v.Home(w.Path)))
+	f.Out.Tell("branch %s in %s", output.Visible(w.Branch), output.Visible(f.DisplayPath(w.Path)))
 	return nil
 }
 
-// Worktrees returns the command worktree. one sets the argument check for subcommands with one
-// argument.
-func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
+// NewWorktree returns the command worktree.
+func NewWorktree(f *factory.Factory) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "worktree COMMAND",
@@ -101,17 +101,19 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 		Long: "Lists, merges and removes the worktrees of the repository in this folder. `tandem new --worktree`\n" +
 			"makes one; it stays, with its branch, until you remove it. On another\n" +
 			"machine --cwd names the repository.",
-		Example: "tandem new --worktree fix-login -- claude\ntandem worktree list\ntandem worktree merge fix-login\ntandem worktree remove fix-login",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example:     "tandem new --worktree fix-login -- claude\ntandem worktree list\ntandem worktree merge fix-login\ntandem worktree remove fix-login",
+		Annotations: factory.One.Annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List worktrees, with their uncommitted files and unmerged commits", Example: "tandem worktree list",
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.listTrees(cmd.Context(), dir) },
+		Annotations: factory.Several.Annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return listTrees(cmd.Context(), f, dir) },
 	}
 	merge := &cobra.Command{
 		Use: "merge BRANCH", Short: "Merge a worktree's branch in the repository's own folder, with your git",
 		Example: "tandem worktree merge fix-login",
-		RunE:    func(cmd *cobra.Command, args []string) error { return v.mergeTree(cmd.Context(), dir, args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return mergeTree(cmd.Context(), f, dir, args[0]) },
 	}
 	var yes, discard bool
 	remove := &cobra.Command{
@@ -119,15 +121,15 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 		Long:    "Removes a worktree after asking. Its branch goes too if all its commits are merged, and is kept\notherwise. Uncommitted changes are removed only with --discard.",
 		Example: "tandem worktree remove fix-login",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.removeTree(cmd.Context(), dir, args[0], discard, yes)
+			return removeTree(cmd.Context(), f, dir, args[0], discard, yes)
 		},
 	}
 	remove.Flags().BoolVar(&discard, "discard", false, "also remove uncommitted changes")
 	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	for _, c := range []*cobra.Command{merge, remove} {
-		one(c)
+		c.Args = factory.Exactly(1, "which worktree? Give its branch.")
 		c.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return v.completeTrees(cmd.Context(), dir, args), cobra.ShellCompDirectiveNoFileComp
+			return completeTrees(cmd.Context(), f, dir, args), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 	cmd.PersistentFlags().StringVar(&dir, "cwd", "", "a `folder` of the repository (default: this one)")
@@ -137,15 +139,15 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 }
 
 // treesAround returns the worktrees of the repository around dir.
-func (v Verbs) treesAround(ctx context.Context, dir string) ([]api.Worktree, error) {
-	if dir == "" && v.Host() != "" {
-		return nil, output.UsageError("which repository on "+v.Host()+"?", "give --cwd with a folder in it")
+func treesAround(ctx context.Context, f *factory.Factory, dir string) ([]api.Worktree, error) {
+	if dir == "" && f.Host() != "" {
+		return nil, output.UsageError("which repository on "+f.Host()+"?", "give --cwd with a folder in it")
 	}
-	path, err := v.Folder(dir)
+	path, err := f.Folder(dir)
 	if err != nil {
 		return nil, err
 	}
-	client, err := v.Connect(ctx)
+	client, err := f.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,9 +156,9 @@ func (v Verbs) treesAround(ctx context.Context, dir string) ([]api.Worktree, err
 	return out.Worktrees, err
 }
 
-func (v Verbs) completeTrees(ctx context.Context, dir string, args []string) (found []cobra.Completion) {
+func completeTrees(ctx context.Context, f *factory.Factory, dir string, args []string) (found []cobra.Completion) {
 	if len(args) == 0 {
-		trees, _ := v.treesAround(ctx, dir) // on error nothing is offered
+		trees, _ := treesAround(ctx, f, dir) // on error nothing is offered
 		for _, w := range trees {
 			found = append(found, cobra.CompletionWithDesc(w.Branch, treeState(w)))
 		}
@@ -182,18 +184,18 @@ func treeState(w api.Worktree) string {
 	return strings.Join(parts, ", ")
 }
 
-func (v Verbs) listTrees(ctx context.Context, dir string) error {
-	trees, err := v.treesAround(ctx, dir)
+func listTrees(ctx context.Context, f *factory.Factory, dir string) error {
+	trees, err := treesAround(ctx, f, dir)
 	if err != nil {
 		return err
 	}
 	const none = "no worktrees here; `tandem new --worktree` makes one"
 	sessions := map[string]string{}
-	if len(trees) > 0 && !v.Out.JSON {
-		sessions = v.sessionNames(ctx)
+	if len(trees) > 0 && !f.Out.JSON {
+		sessions = sessionNames(ctx, f)
 	}
-	return output.AnswerList(*v.Out, trees, none, func() string {
-		t := v.Out.Table("BRANCH", "STATE", "SESSIONS", "FOLDER")
+	return output.AnswerList(f.Out, trees, none, func() string {
+		t := f.Out.Table("BRANCH", "STATE", "SESSIONS", "FOLDER")
 		for _, w := range trees {
 			tint := output.Faint
 			if w.Gone || w.Dirty || w.Unmerged > 0 {
@@ -204,15 +206,15 @@ func (v Verbs) listTrees(ctx context.Context, dir string) error {
 				inside = append(inside, output.Visible(cmp.Or(sessions[id], id)))
 			}
 			t.Add(output.Tinted(output.Visible(w.Branch), output.Strong), output.Tinted(treeState(w), tint),
-				output.Text(strings.Join(inside, " ")), output.Text(output.Visible(v.Home(w.Path))))
+				output.Text(strings.Join(inside, " ")), output.Text(output.Visible(f.DisplayPath(w.Path))))
 		}
 		return t.String()
 	})
 }
 
 // sessionNames returns the sessions' names by id, or none if the engine does not answer.
-func (v Verbs) sessionNames(ctx context.Context) map[string]string {
-	client, err := v.Connect(ctx)
+func sessionNames(ctx context.Context, f *factory.Factory) map[string]string {
+	client, err := f.Dial(ctx)
 	if err != nil {
 		return nil
 	}
@@ -233,8 +235,8 @@ func commitCount(commits int) string {
 }
 
 // findTree returns the worktree of a branch, or the one in a folder with that name.
-func (v Verbs) findTree(ctx context.Context, dir, name string) (w api.Worktree, err error) {
-	trees, err := v.treesAround(ctx, dir)
+func findTree(ctx context.Context, f *factory.Factory, dir, name string) (w api.Worktree, err error) {
+	trees, err := treesAround(ctx, f, dir)
 	if err != nil {
 		return w, err
 	}
@@ -250,14 +252,14 @@ func (v Verbs) findTree(ctx context.Context, dir, name string) (w api.Worktree, 
 const mergeTimeout = 10 * time.Minute
 
 // git runs the user's own git: in this terminal, or on the machine to work on.
-func (v Verbs) git(ctx context.Context, dir string, args []string) error {
-	if v.Host() == "" {
+func git(ctx context.Context, f *factory.Factory, dir string, args []string) error {
+	if f.Host() == "" {
 		// Git may open an editor or ask for a password, so it gets the terminal.
 		git := exec.CommandContext(ctx, "git", args...)
-		git.Dir, git.Stdin, git.Stdout, git.Stderr = dir, os.Stdin, v.Out.Stderr, v.Out.Stderr
+		git.Dir, git.Stdin, git.Stdout, git.Stderr = dir, os.Stdin, f.Out.Stderr, f.Out.Stderr
 		return git.Run()
 	}
-	client, err := v.Connect(ctx)
+	client, err := f.Dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -266,7 +268,7 @@ func (v Verbs) git(ctx context.Context, dir string, args []string) error {
 	if err != nil {
 		return err
 	}
-	v.Out.Tell("%s", strings.TrimRight(out.Stdout+out.Stderr, "\n"))
+	f.Out.Tell("%s", strings.TrimRight(out.Stdout+out.Stderr, "\n"))
 	if code := out.Process.ExitCode; code == nil || *code != 0 {
 		return errors.New("it failed")
 	}
@@ -274,38 +276,38 @@ func (v Verbs) git(ctx context.Context, dir string, args []string) error {
 }
 
 // mergeTree merges a worktree's branch with the user's own git.
-func (v Verbs) mergeTree(ctx context.Context, dir, name string) error {
-	w, err := v.findTree(ctx, dir, name)
+func mergeTree(ctx context.Context, f *factory.Factory, dir, name string) error {
+	w, err := findTree(ctx, f, dir, name)
 	if err != nil {
 		return err
 	}
 	if w.Dirty {
-		return api.Errorf(api.CodeConflict, "merge %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).WithHint("commit them first")
+		return api.Errorf(api.CodeConflict, "merge %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(f.DisplayPath(w.Path))).WithHint("commit them first")
 	}
-	if err := v.git(ctx, w.Repository, w.MergeArguments()); err != nil {
+	if err := git(ctx, f, w.Repository, w.MergeArguments()); err != nil {
 		return &output.ExitError{Status: output.StatusFailed, Err: fmt.Errorf("merge %s: git: %v", output.Visible(w.Branch), err)}
 	}
-	return v.Out.Answer(w, func() string {
-		return fmt.Sprintf("merged into %s; `tandem worktree remove %s` removes it\n", output.Visible(v.Home(w.Repository)), output.Visible(w.Branch))
+	return f.Out.Answer(w, func() string {
+		return fmt.Sprintf("merged into %s; `tandem worktree remove %s` removes it\n", output.Visible(f.DisplayPath(w.Repository)), output.Visible(w.Branch))
 	})
 }
 
-func (v Verbs) removeTree(ctx context.Context, dir, name string, discard, yes bool) error {
-	w, err := v.findTree(ctx, dir, name)
+func removeTree(ctx context.Context, f *factory.Factory, dir, name string, discard, yes bool) error {
+	w, err := findTree(ctx, f, dir, name)
 	if err != nil {
 		return err
 	}
 	if w.Dirty && !discard {
-		return api.Errorf(api.CodeConflict, "remove %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).
+		return api.Errorf(api.CodeConflict, "remove %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(f.DisplayPath(w.Path))).
 			WithHint("commit them, or give --discard")
 	}
 	if !yes {
-		v.Out.Tell("%s: %s", v.Home(w.Path), treeState(w))
-		if err := v.Confirm("remove "+w.Branch, "Remove this worktree?"); err != nil {
+		f.Out.Tell("%s: %s", f.DisplayPath(w.Path), treeState(w))
+		if err := f.Confirm("remove "+w.Branch, "Remove this worktree?"); err != nil {
 			return err
 		}
 	}
-	client, err := v.Connect(ctx)
+	client, err := f.Dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -314,10 +316,10 @@ func (v Verbs) removeTree(ctx context.Context, dir, name string, discard, yes bo
 	if err != nil {
 		return err
 	}
-	return v.Out.Answer(out, func() string {
+	return f.Out.Answer(out, func() string {
 		if out.BranchRemoved || out.Branch == "" {
-			return fmt.Sprintf("removed %s\n", output.Visible(v.Home(w.Path)))
+			return fmt.Sprintf("removed %s\n", output.Visible(f.DisplayPath(w.Path)))
 		}
-		return fmt.Sprintf("removed %s; the branch %s has %s and was kept\n", output.Visible(v.Home(w.Path)), output.Visible(out.Branch), commitCount(w.Unmerged))
+		return fmt.Sprintf("removed %s; the branch %s has %s and was kept\n", output.Visible(f.DisplayPath(w.Path)), output.Visible(out.Branch), commitCount(w.Unmerged))
 	})
 }

@@ -15,27 +15,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
-	"tandem/engine/api/client/retry"
 	"tandem/engine/units"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
-// A Verb implements `tandem files`.
-type Verb struct {
-	Out     *output.Printer
-	Connect func(context.Context) (*client.Client, error)
-	Host    func() string                           // returns the machine to work on, "" for this one
-	Folder  func(cwd string) (path string, _ error) // makes a folder on that machine absolute
-	// Open opens the dashboard at a folder, with the cursor on name. If printLast is set, it prints
-	// the last folder shown there.
-	Open func(_ context.Context, folder, name string, printLast, nested bool) error
-
+// options are the flags of `tandem files`, and what it works with.
+type options struct {
+	f                        *factory.Factory
 	cd, list, hidden, nested bool
 }
 
-// Command returns the command files. The caller limits it to one argument.
-func (v *Verb) Command() *cobra.Command {
+// NewFiles returns the command files.
+func NewFiles(f *factory.Factory) *cobra.Command {
+	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "files [PATH] [--cd] [--list]",
 		Short: "Open the dashboard at its files; --cd prints the folder you leave it in",
@@ -45,68 +38,74 @@ func (v *Verb) Command() *cobra.Command {
 			"With --cd it prints the folder that you leave it in, for a shell function that goes there:\n\n" +
 			"  tcd() { local dir; dir=$(tandem files --cd \"$@\") && cd -- \"$dir\"; }      # bash, zsh\n" +
 			"  function tcd; set -l dir (tandem files --cd $argv); and cd -- $dir; end   # fish",
-		Example: "tandem files ~/src\ncd \"$(tandem files --cd)\"\ntandem --host box files /srv\ntandem files --list --host box /srv",
-		RunE:    v.run,
+		Example:     "tandem files ~/src\ncd \"$(tandem files --cd)\"\ntandem --host box files /srv\ntandem files --list --host box /srv",
+		Args:        factory.AtMost(1),
+		Annotations: factory.One.Annotations(),
+		RunE:        o.run,
 	}
-	cmd.Flags().BoolVar(&v.cd, "cd", false, "print the folder that you leave it in")
-	cmd.Flags().BoolVarP(&v.list, "list", "l", false, "print what is in the folder; open nothing")
-	cmd.Flags().BoolVarP(&v.hidden, "all", "a", false, "with --list: include names that begin with a dot")
-	cmd.Flags().BoolVar(&v.nested, "nested", false, "open it in a session of another data folder")
+	cmd.Flags().BoolVar(&o.cd, "cd", false, "print the folder that you leave it in")
+	cmd.Flags().BoolVarP(&o.list, "list", "l", false, "print what is in the folder; open nothing")
+	cmd.Flags().BoolVarP(&o.hidden, "all", "a", false, "with --list: include names that begin with a dot")
+	cmd.Flags().BoolVar(&o.nested, "nested", false, "open it in a session of another data folder")
 	return cmd
 }
 
-func (v *Verb) run(cmd *cobra.Command, args []string) error {
-	path, err := v.resolvePath(args)
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	path, err := o.resolvePath(args)
 	if err != nil {
 		return err
 	}
-	list := v.list || v.Out.JSON
+	list := o.list || o.f.Out.JSON
 	switch {
-	case v.cd && list:
+	case o.cd && list:
 		return output.Usagef(cmd, "give --cd or --list, not both")
-	case v.cd && v.Host() != "":
-		return output.Usagef(cmd, "--cd is for a shell on this machine, which cannot go to a folder of %s", v.Host())
+	case o.cd && o.f.Host() != "":
+		return output.Usagef(cmd, "--cd is for a shell on this machine, which cannot go to a folder of %s", o.f.Host())
 	case list:
-		return v.printList(cmd.Context(), path)
+		return o.printList(cmd.Context(), path)
 	}
-	folder, name, err := v.splitPath(cmd.Context(), path)
+	folder, name, err := o.splitPath(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
-	return v.Open(cmd.Context(), folder, name, v.cd, v.nested)
+	at := factory.DashboardOptions{Folder: folder, Name: name}
+	if o.cd {
+		at.OnLeave = func(folder string) { fmt.Fprintln(o.f.Stdout, folder) }
+	}
+	return o.f.OpenDashboard(cmd.Context(), at, o.nested)
 }
 
 // resolvePath returns the absolute path of the file or folder to show. On another machine it may
 // begin with ~/ instead.
-func (v *Verb) resolvePath(args []string) (string, error) {
+func (o *options) resolvePath(args []string) (string, error) {
 	path := ""
 	if len(args) > 0 {
 		path = args[0]
 	}
 	switch {
-	case v.Host() == "":
+	case o.f.Host() == "":
 	case path == "" || path == "~":
 		return "~/", nil
 	case strings.HasPrefix(path, "~/"):
 		return path, nil
 	}
-	return v.Folder(path)
+	return o.f.Folder(path)
 }
 
 // splitPath splits path into a folder for the files view, and a file in it, if path is not a folder
 // itself.
-func (v *Verb) splitPath(ctx context.Context, path string) (folder, name string, err error) {
-	if v.Host() == "" {
+func (o *options) splitPath(ctx context.Context, path string) (folder, name string, err error) {
+	if o.f.Host() == "" {
 		return splitLocal(path)
 	}
-	info, err := callEngine(ctx, v, api.FilesStat, api.FilesPathInput{Path: path})
+	info, err := factory.Call(ctx, o.f, api.FilesStat, api.FilesPathInput{Path: path})
 	if err != nil {
 		return "", "", err
 	}
 	if isFolder(info) {
-		return api.PathOn(v.Host(), info.Path), "", nil
+		return api.PathOn(o.f.Host(), info.Path), "", nil
 	}
-	return api.PathOn(v.Host(), filepath.Dir(info.Path)), filepath.Base(info.Path), nil
+	return api.PathOn(o.f.Host(), filepath.Dir(info.Path)), filepath.Base(info.Path), nil
 }
 
 func splitLocal(path string) (folder, name string, err error) {
@@ -124,38 +123,25 @@ func splitLocal(path string) (folder, name string, err error) {
 
 func isFolder(info api.FileInfo) bool { return info.Type == "dir" || info.ToDir }
 
-// callEngine calls an operation on the machine's engine. It reconnects if the link fails.
-func callEngine[In, Answer any](ctx context.Context, v *Verb, op api.Operation[In, Answer], in In) (Answer, error) {
-	conn, err := retry.Connect(ctx, v.Connect)
-	if err != nil {
-		var none Answer
-		return none, err
-	}
-	defer conn.Close()
-	// Do not wait for an offline machine.
-	conn.Hasty = true
-	return op.Call(ctx, conn, in)
-}
-
 // printList prints a folder's entries, or a single file.
-func (v *Verb) printList(ctx context.Context, path string) error {
-	info, err := callEngine(ctx, v, api.FilesStat, api.FilesPathInput{Path: path})
+func (o *options) printList(ctx context.Context, path string) error {
+	info, err := factory.Call(ctx, o.f, api.FilesStat, api.FilesPathInput{Path: path})
 	if err != nil {
 		return err
 	}
 	entries := []api.FileInfo{info}
 	if isFolder(info) {
-		out, err := callEngine(ctx, v, api.FilesList, api.FilesListInput{Path: path, Hidden: v.hidden})
+		out, err := factory.Call(ctx, o.f, api.FilesList, api.FilesListInput{Path: path, Hidden: o.hidden})
 		if err != nil {
 			return err
 		}
 		entries = out.Entries
 	}
-	return output.AnswerList(*v.Out, entries, "nothing is in "+output.Visible(info.Path), func() string { return v.formatTable(entries) })
+	return output.AnswerList(o.f.Out, entries, "nothing is in "+output.Visible(info.Path), func() string { return o.formatTable(entries) })
 }
 
-func (v *Verb) formatTable(entries []api.FileInfo) string {
-	t := v.Out.Table("MODE", "SIZE", "MODIFIED", "NAME")
+func (o *options) formatTable(entries []api.FileInfo) string {
+	t := o.f.Out.Table("MODE", "SIZE", "MODIFIED", "NAME")
 	t.Spare = []string{"MODE", "MODIFIED"}
 	for _, e := range entries {
 		bytes, name, tint := "-", output.Visible(e.Name), output.Plain

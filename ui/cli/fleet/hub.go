@@ -17,10 +17,13 @@ import (
 	"tandem/engine/fleet/hub"
 	"tandem/engine/units"
 	"tandem/persist/datadir"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
-func (v *Verbs) hubCommand() *cobra.Command {
+// NewHub returns the command hub.
+func NewHub(f *factory.Factory) *cobra.Command {
+	v := NewVerbs(f)
 	var o hub.Options
 	cmd := &cobra.Command{
 		Use:   "hub [--listen ADDR] [--address HOST:PORT]",
@@ -30,8 +33,8 @@ func (v *Verbs) hubCommand() *cobra.Command {
 			"name by which others reach it; invitations contain it.",
 		Example: "tandem hub\ntandem hub --listen :4222 --address hub.example.org:4222\ntandem start --name hub --keep-alive -- tandem hub\n" +
 			"tandem hub invite machine web-1 --label role=web",
-		Args: exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.runHub(cmd.Context(), o) },
+		Annotations: factory.Here.Annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return v.runHub(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Listen, "listen", "", "listen on this `address`; default "+hub.DefaultListen+", or the previous address")
 	cmd.Flags().StringVar(&o.Address, "address", "", "how others reach it, `host:port`")
@@ -39,7 +42,7 @@ func (v *Verbs) hubCommand() *cobra.Command {
 		Use: "invite machine|person NAME", Short: "Invite a machine or a person",
 		Long:    "Prints the command with which a machine or a person joins. It works once, within a day.",
 		Example: "tandem hub invite machine web-1 --label role=web\ntandem hub invite person ann --role operate",
-		Args:    exactly(1, "invite a machine or a person?"), ValidArgs: []string{"machine", "person"},
+		Args:    factory.Exactly(1, "invite a machine or a person?"), ValidArgs: []string{"machine", "person"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return output.Usagef(cmd, "invite a machine or a person? %q is neither", output.Visible(args[0]))
 		},
@@ -59,7 +62,7 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return hub.Run(ctx, o, func(s hub.Status) {
-		_ = v.Out.Answer(map[string]string{"address": s.Address}, func() string {
+		_ = v.f.Out.Answer(map[string]string{"address": s.Address}, func() string {
 			text := fmt.Sprintf("the hub listens; machines reach it at %s\n", s.Address)
 			if s.Machines+s.People+s.Invitations == 0 {
 				text += "invite yourself: tandem hub invite person NAME --role admin\n"
@@ -70,7 +73,7 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 }
 
 func (v *Verbs) hubFolder() (string, error) {
-	dir, err := v.DataDir()
+	dir, err := v.f.Machines.DataDir()
 	return filepath.Join(dir, datadir.Hub), err
 }
 
@@ -83,7 +86,7 @@ func (v *Verbs) askHub(what string, in any) (hub.Answer, error) {
 	}
 	c, creds, err := hub.Owner(folder)
 	if err != nil {
-		joined, loadErr := v.Load()
+		joined, loadErr := v.f.Fleet.Load()
 		if loadErr != nil || joined.Person == "" {
 			return hub.Answer{}, err
 		}
@@ -106,14 +109,14 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 		Long: "Prints the command with which a machine joins, once and within a day. Its labels are part of its\n" +
 			"credentials; commands select machines by them.",
 		Example: "tandem hub invite machine web-1 --label role=web --label zone=b",
-		Args:    exactly(1, "which "+string(kind)+"? Give a name."),
+		Args:    factory.Exactly(1, "which "+string(kind)+"? Give a name."),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Name, r.Role = args[0], fleet.Role(role)
 			out, err := v.askHub("invite", r)
 			if err != nil {
 				return err
 			}
-			return v.Out.Answer(map[string]string{"name": r.Name, "kind": string(kind), "token": out.Token}, func() string { return "tandem join " + out.Token + "\n" })
+			return v.f.Out.Answer(map[string]string{"name": r.Name, "kind": string(kind), "token": out.Token}, func() string { return "tandem join " + out.Token + "\n" })
 		},
 	}
 	cmd.Flags().DurationVar(&r.Life, "for", 24*time.Hour, "how long the invitation is valid")
@@ -135,14 +138,13 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 func (v *Verbs) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the state of the hub", Long: "Shows the hub's address, its members and its load.", Example: "tandem hub status",
-		Args: exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			out, err := v.askHub("status", nil)
 			if err != nil {
 				return err
 			}
 			s := out.Status
-			return v.Out.Answer(s, func() string {
+			return v.f.Out.Answer(s, func() string {
 				return fmt.Sprintf("address      %s\nmachines     %d\npeople       %d\ninvitations  %d\nconnections  %d\nmemory       %d MB\nmessages     %d in, %d out\n",
 					output.Visible(s.Address), s.Machines, s.People, s.Invitations, s.Connections, s.Memory>>20, s.InMsgs, s.OutMsgs)
 			})
@@ -153,14 +155,13 @@ func (v *Verbs) statusCommand() *cobra.Command {
 func (v *Verbs) peopleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "people", Short: "List who has joined", Long: "Lists the people and machines that have joined.", Example: "tandem hub people",
-		Args: exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			out, err := v.askHub("members", nil)
 			if err != nil {
 				return err
 			}
-			return output.AnswerList(*v.Out, out.Members, "no members yet; `tandem hub invite` invites one", func() string {
-				t := v.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
+			return output.AnswerList(v.f.Out, out.Members, "no members yet; `tandem hub invite` invites one", func() string {
+				t := v.f.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
 				for _, m := range out.Members {
 					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(orDash(string(m.Role))),
 						output.Text(units.Age(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(orDash(strings.Join(m.Labels, ","))))
@@ -183,13 +184,13 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 		Use: "revoke NAME", Short: "Revoke the access of a machine or a person",
 		Long:    "Disconnects a machine or person immediately and rejects their keys from then on.\nTheir open invitations are revoked too.",
 		Example: "tandem hub revoke ann",
-		Args:    exactly(1, "whom? Give a name."), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    factory.Exactly(1, "whom? Give a name."), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			out, err := v.askHub("revoke", args[0])
 			if err != nil {
 				return err
 			}
-			return v.Out.Answer(map[string]string{"name": args[0], "revoked": strconv.Itoa(out.Count)}, func() string { return "revoked " + output.Visible(args[0]) + "\n" })
+			return v.f.Out.Answer(map[string]string{"name": args[0], "revoked": strconv.Itoa(out.Count)}, func() string { return "revoked " + output.Visible(args[0]) + "\n" })
 		},
 	}
 }

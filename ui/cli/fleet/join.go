@@ -16,16 +16,20 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/sleep"
 	"tandem/persist/datadir"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
-func (v *Verbs) joinCommand() *cobra.Command {
+// NewJoin returns the command join.
+func NewJoin(f *factory.Factory) *cobra.Command {
+	v := NewVerbs(f)
 	return &cobra.Command{
 		Use: "join TOKEN", Short: "Join a fleet",
 		Long: "Joins a fleet with the token printed by `tandem hub invite`. A key is created here and stays\n" +
 			"here; config.toml gets the hub's address, and the engine connects to it.",
-		Example: "tandem join AW1…",
-		Args:    exactly(1, "which invitation? Give the token printed by `tandem hub invite`."), ValidArgsFunction: cobra.NoFileCompletions,
+		Example:     "tandem join AW1…",
+		Annotations: factory.Here.Annotations(),
+		Args:        factory.Exactly(1, "which invitation? Give the token printed by `tandem hub invite`."), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.joinFleet(cmd.Context(), args[0]) },
 	}
 }
@@ -35,7 +39,7 @@ func (v *Verbs) joinFleet(ctx context.Context, token string) error {
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "join: %v", err).WithHint("copy the whole line printed by `tandem hub invite`")
 	}
-	c, err := v.Load()
+	c, err := v.f.Fleet.Load()
 	if err != nil {
 		return err
 	}
@@ -50,7 +54,7 @@ func (v *Verbs) joinFleet(ctx context.Context, token string) error {
 		return err
 	}
 	// After the credentials are written: the engine reads them as soon as config.toml changes.
-	if _, err := v.Keep(c); err != nil {
+	if _, err := v.f.Fleet.Keep(c); err != nil {
 		return err
 	}
 	self, err := v.awaitConnected(ctx, joined.User)
@@ -58,9 +62,9 @@ func (v *Verbs) joinFleet(ctx context.Context, token string) error {
 		return err
 	}
 	if self.Error != "" {
-		v.Out.Tell("joined, but the hub cannot be reached yet: %s", output.Visible(self.Error))
+		v.f.Out.Tell("joined, but the hub cannot be reached yet: %s", output.Visible(self.Error))
 	}
-	return v.Out.Answer(self, func() string {
+	return v.f.Out.Answer(self, func() string {
 		if joined.Kind == fleet.KindMachine {
 			return fmt.Sprintf("this machine is %s of the fleet at %s\n", joined.Name, output.Visible(i.Address))
 		}
@@ -106,7 +110,7 @@ func (v *Verbs) writeMembership(c fleet.Config, joined fleet.Membership) (fleet.
 }
 
 func (v *Verbs) credentialsFolder() (string, error) {
-	dir, err := v.DataDir()
+	dir, err := v.f.Machines.DataDir()
 	return filepath.Join(dir, datadir.Fleet), err
 }
 
@@ -134,7 +138,7 @@ func (v *Verbs) awaitConnected(ctx context.Context, u fleet.User) (self api.Flee
 // awaitStatus polls the engine's status in the fleet until done accepts it, but at most for
 // connectTimeout.
 func (v *Verbs) awaitStatus(ctx context.Context, done func(api.FleetStatusOutput) bool) error {
-	own, err := v.Own(ctx)
+	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,18 +155,20 @@ func (v *Verbs) awaitStatus(ctx context.Context, done func(api.FleetStatusOutput
 	return nil
 }
 
-func (v *Verbs) leaveCommand() *cobra.Command {
+// NewLeave returns the command leave.
+func NewLeave(f *factory.Factory) *cobra.Command {
+	v := NewVerbs(f)
 	return &cobra.Command{
 		Use: "leave", Short: "Leave the fleet",
-		Long:    "Leaves the fleet: the engine disconnects, and the keys here are deleted. Programs keep running.\nThe hub still has the name; `tandem hub revoke` there removes it.",
-		Example: "tandem leave",
-		Args:    exactly(0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return v.leaveFleet(cmd.Context()) },
+		Long:        "Leaves the fleet: the engine disconnects, and the keys here are deleted. Programs keep running.\nThe hub still has the name; `tandem hub revoke` there removes it.",
+		Example:     "tandem leave",
+		Annotations: factory.Here.Annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return v.leaveFleet(cmd.Context()) },
 	}
 }
 
 func (v *Verbs) leaveFleet(ctx context.Context) error {
-	c, err := v.Load()
+	c, err := v.f.Fleet.Load()
 	if err != nil {
 		return err
 	}
@@ -170,7 +176,7 @@ func (v *Verbs) leaveFleet(ctx context.Context) error {
 		return api.Errorf(api.CodeNotFound, "leave: this machine belongs to no fleet")
 	}
 	// First, so that the engine no longer uses the keys when they are deleted.
-	if _, err := v.Keep(fleet.Config{}); err != nil {
+	if _, err := v.f.Fleet.Keep(fleet.Config{}); err != nil {
 		return err
 	}
 	folder, err := v.credentialsFolder()
@@ -188,5 +194,5 @@ func (v *Verbs) leaveFleet(ctx context.Context) error {
 	if err := v.awaitStatus(ctx, func(s api.FleetStatusOutput) bool { return s.Hub == "" }); err != nil {
 		return err
 	}
-	return v.Out.Answer(map[string]string{"hub": c.Hub}, func() string { return "left the fleet at " + output.Visible(c.Hub) + "\n" })
+	return v.f.Out.Answer(map[string]string{"hub": c.Hub}, func() string { return "left the fleet at " + output.Visible(c.Hub) + "\n" })
 }

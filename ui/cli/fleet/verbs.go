@@ -4,7 +4,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,54 +13,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/fleet"
 	"tandem/engine/units"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/output"
 )
 
-// Config gives access to the table fleet of config.toml.
-type Config struct {
-	Load func() (fleet.Config, error)
-	Keep func(fleet.Config) (path string, err error)
-}
-
-// None returns the configuration of a program without a fleet.
-func None() Config {
-	return Config{
-		Load: func() (fleet.Config, error) { return fleet.Config{}, nil },
-		Keep: func(fleet.Config) (string, error) { return "", errors.New("there is no configuration") },
-	}
-}
-
 // Verbs implements the commands for a fleet.
-type Verbs struct {
-	Config
-	DataDir func() (string, error)
-	Out     *output.Printer
-	Own     func(context.Context) (*client.Client, error) // this machine's engine
-}
+type Verbs struct{ f *factory.Factory }
 
-// Commands returns the commands.
-func (v *Verbs) Commands() []*cobra.Command {
-	return []*cobra.Command{v.fleetCommand(), v.hubCommand(), v.joinCommand(), v.leaveCommand()}
-}
+// NewVerbs returns the commands of the fleet that f gives access to.
+func NewVerbs(f *factory.Factory) *Verbs { return &Verbs{f} }
 
-// exactly requires exactly count arguments; otherwise is the error if there are fewer.
-func exactly(count int, otherwise string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < count:
-			return output.Usagef(cmd, "%s", otherwise)
-		case len(args) > count:
-			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[count]))
-		}
-		return nil
-	}
-}
-
-func (v *Verbs) fleetCommand() *cobra.Command {
+// NewFleet returns the command fleet.
+func NewFleet(f *factory.Factory) *cobra.Command {
+	v := NewVerbs(f)
 	var labels []string
 	cmd := &cobra.Command{
 		Use:   "fleet [--label K=V] [NAME…]",
@@ -71,6 +38,7 @@ func (v *Verbs) fleetCommand() *cobra.Command {
 			"pattern such as 'web-*', and with --label role=web,zone!=b.",
 		Example: "tandem fleet\ntandem fleet --label role=web --json\ntandem exec --label role=web -- uptime",
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: v.Names,
+		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.listMachines(cmd.Context(), api.FleetListInput{Names: args, Labels: labels})
 		},
@@ -81,7 +49,7 @@ func (v *Verbs) fleetCommand() *cobra.Command {
 
 // Names completes the names of the fleet's machines.
 func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	c, err := v.Load()
+	c, err := v.f.Fleet.Load()
 	if err != nil || c.Person == "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -99,7 +67,7 @@ func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobr
 
 // Machines returns the machines of the fleet selected by in.
 func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
-	own, err := v.Own(ctx)
+	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -142,12 +110,12 @@ func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
 // SelectHosts returns the names of all machines, of config.toml and of the fleet, that match any of
 // the names or patterns and all labels in in. members has the hub's data about those of the fleet,
 // including their rows if requested.
-func (v *Verbs) SelectHosts(ctx context.Context, known machines.Config, in api.FleetListInput) (hosts []string, members map[string]api.FleetMachine, err error) {
+func (v *Verbs) SelectHosts(ctx context.Context, known factory.Machines, in api.FleetListInput) (hosts []string, members map[string]api.FleetMachine, err error) {
 	hosts, err = machines.MatchNames(known, in.Names, len(in.Labels) > 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := v.Load()
+	c, err := v.f.Fleet.Load()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,14 +156,14 @@ func (v *Verbs) Any(cmd *cobra.Command, label, host string) (string, error) {
 	if host != "" {
 		return "", output.Usagef(cmd, "give --host or --any, not both")
 	}
-	own, err := v.Own(cmd.Context())
+	own, err := v.f.Connect(cmd.Context())
 	if err != nil {
 		return "", err
 	}
 	defer own.Close()
 	out, err := api.FleetAny.Call(cmd.Context(), own, api.FleetAnyInput{Label: label})
 	if err == nil {
-		v.Out.Tell("on %s", output.Visible(out.Machine))
+		v.f.Out.Tell("on %s", output.Visible(out.Machine))
 	}
 	return out.Machine, err
 }
@@ -212,8 +180,8 @@ func (v *Verbs) listMachines(ctx context.Context, in api.FleetListInput) error {
 	if len(in.Names)+len(in.Labels) > 0 {
 		empty = "no such machines"
 	}
-	return output.AnswerList(*v.Out, machines, empty, func() string {
-		t := v.Out.Table("NAME", "STATE", "PROCESSES", "VERSION", "SEEN", "LABELS")
+	return output.AnswerList(v.f.Out, machines, empty, func() string {
+		t := v.f.Out.Table("NAME", "STATE", "PROCESSES", "VERSION", "SEEN", "LABELS")
 		t.Spare = []string{"LABELS", "VERSION", "SEEN"}
 		for _, m := range machines {
 			tint := output.Green
@@ -229,7 +197,7 @@ func (v *Verbs) listMachines(ctx context.Context, in api.FleetListInput) error {
 
 // tellFault tells the user if the hub cannot be reached, as the list is then out of date.
 func (v *Verbs) tellFault(ctx context.Context) {
-	own, err := v.Own(ctx)
+	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return // the list came from the same engine
 	}
@@ -240,7 +208,7 @@ func (v *Verbs) tellFault(ctx context.Context) {
 	}
 	for _, self := range status.As {
 		if self.Kind == string(fleet.KindPerson) && self.Error != "" {
-			v.Out.Tell("the hub cannot be reached: %s", self.Error)
+			v.f.Out.Tell("the hub cannot be reached: %s", self.Error)
 		}
 	}
 }

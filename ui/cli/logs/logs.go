@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/engine/sleep"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
@@ -42,19 +41,9 @@ type flags struct {
 	grep, stream   string
 }
 
-// A Verb implements `tandem logs`.
-type Verb struct {
-	Out           *output.Printer
-	Stderr        io.Writer // for a process's standard error
-	Connect       func(context.Context) (*client.Client, error)
-	AnnounceWaits func(*retry.Conn)                                                  // has a connection print a note while it waits for a machine
-	Project       func(context.Context) (path string, list []api.Process, err error) // returns the current project file and all processes
-	Complete      cobra.CompletionFunc
-}
-
-// Command returns the command logs.
-func (v *Verb) Command() *cobra.Command {
-	var f flags
+// NewLogs returns the command logs.
+func NewLogs(f *factory.Factory) *cobra.Command {
+	var opts flags
 	cmd := &cobra.Command{
 		Use:   "logs [ID…|--project [--sessions]] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
 		Short: "Print the output of processes and sessions",
@@ -74,63 +63,64 @@ func (v *Verb) Command() *cobra.Command {
 			"waits for a first `tandem up`. --json prints an object a line. --stream both does\nthe same for one process.",
 		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
 			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
-		ValidArgsFunction: v.Complete,
+		ValidArgsFunction: f.CompleteProcesses(factory.AnyProcess),
+		Annotations:       factory.Several.Annotations(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
+			if err := opts.check(cmd, args); err != nil {
 				return err
 			}
-			return v.print(cmd, args, f)
+			return printLogs(f, cmd, args, opts)
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "follow new output")
-	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last `number` of lines")
-	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
-	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular `expression`")
-	cmd.Flags().IntVar(&f.context, "context", 0, "`lines` around each match")
-	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` if they are logged separately: stdout, stderr, or both merged")
-	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "show when each line was written, if known")
-	cmd.Flags().BoolVar(&f.raw, "raw", false, "print the bytes as they were written")
-	cmd.Flags().BoolVar(&f.project, "project", false, "all processes, but no sessions, of the project file here or above")
-	cmd.Flags().BoolVar(&f.sessions, "sessions", false, "with --project, include its sessions")
+	cmd.Flags().BoolVarP(&opts.follow, "follow", "f", false, "follow new output")
+	cmd.Flags().IntVarP(&opts.lines, "lines", "n", -1, "only the last `number` of lines")
+	cmd.Flags().Int64Var(&opts.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
+	cmd.Flags().StringVar(&opts.grep, "grep", "", "only lines that match this regular `expression`")
+	cmd.Flags().IntVar(&opts.context, "context", 0, "`lines` around each match")
+	cmd.Flags().StringVar(&opts.stream, "stream", "", "one `stream` if they are logged separately: stdout, stderr, or both merged")
+	cmd.Flags().BoolVarP(&opts.times, "times", "t", false, "show when each line was written, if known")
+	cmd.Flags().BoolVar(&opts.raw, "raw", false, "print the bytes as they were written")
+	cmd.Flags().BoolVar(&opts.project, "project", false, "all processes, but no sessions, of the project file here or above")
+	cmd.Flags().BoolVar(&opts.sessions, "sessions", false, "with --project, include its sessions")
 	cmd.Flags().Lookup("lines").DefValue = "0"
 	_ = cmd.RegisterFlagCompletionFunc("stream", cobra.FixedCompletions([]string{"stdout", "stderr", streamBoth}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // isMerged reports whether the lines of several streams are printed as one log.
-func (f *flags) isMerged(args []string) bool {
-	return f.project || len(args) > 1 || f.stream == streamBoth
+func (opts *flags) isMerged(args []string) bool {
+	return opts.project || len(args) > 1 || opts.stream == streamBoth
 }
 
 // streamBoth is the --stream for standard output and error, merged by time.
 const streamBoth = "both"
 
-func (f *flags) check(cmd *cobra.Command, args []string) error {
-	if _, err := regexp.Compile(f.grep); err != nil {
+func (opts *flags) check(cmd *cobra.Command, args []string) error {
+	if _, err := regexp.Compile(opts.grep); err != nil {
 		return output.Usagef(cmd, "read --grep: %v", err)
 	}
 	switch {
-	case f.sessions && !f.project:
+	case opts.sessions && !opts.project:
 		return output.Usagef(cmd, "--sessions needs --project")
-	case f.project && len(args) > 0:
+	case opts.project && len(args) > 0:
 		return output.Usagef(cmd, "logs takes ids or --project, not both")
-	case !f.project && len(args) == 0:
+	case !opts.project && len(args) == 0:
 		return output.Usagef(cmd, "which process? Give an id or name, or --project.")
-	case f.isMerged(args) && f.since > 0:
-		return output.Usagef(cmd, "read --since %d: merged logs need a negative number, which counts from the end of each", f.since)
-	case cmd.Flags().Changed("lines") && f.lines < 0:
-		return output.Usagef(cmd, "read -n %d: must be 0 or more lines", f.lines)
+	case opts.isMerged(args) && opts.since > 0:
+		return output.Usagef(cmd, "read --since %d: merged logs need a negative number, which counts from the end of each", opts.since)
+	case cmd.Flags().Changed("lines") && opts.lines < 0:
+		return output.Usagef(cmd, "read -n %d: must be 0 or more lines", opts.lines)
 	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
 		return output.Usagef(cmd, "-n and --since cannot be combined; give one of the two")
-	case f.context < 0:
-		return output.Usagef(cmd, "read --context %d: must be 0 or more lines", f.context)
-	case f.times && f.grep != "" && !f.isMerged(args):
+	case opts.context < 0:
+		return output.Usagef(cmd, "read --context %d: must be 0 or more lines", opts.context)
+	case opts.times && opts.grep != "" && !opts.isMerged(args):
 		return output.Usagef(cmd, "--times cannot be used with --grep, except in merged logs")
-	case f.context > 0 && f.grep == "":
+	case opts.context > 0 && opts.grep == "":
 		return output.Usagef(cmd, "--context needs --grep")
-	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr" && f.stream != streamBoth:
-		return output.Usagef(cmd, "read --stream %s: must be stdout, stderr or both", output.Visible(f.stream))
+	case opts.stream != "" && opts.stream != "stdout" && opts.stream != "stderr" && opts.stream != streamBoth:
+		return output.Usagef(cmd, "read --stream %s: must be stdout, stderr or both", output.Visible(opts.stream))
 	}
 	return nil
 }
@@ -148,18 +138,18 @@ type logReader struct {
 	inLine  bool          // the last line printed has no newline yet
 }
 
-func (v *Verb) print(cmd *cobra.Command, ids []string, f flags) error {
+func printLogs(f *factory.Factory, cmd *cobra.Command, ids []string, opts flags) error {
 	ctx := cmd.Context()
-	if f.follow {
-		reading, release := output.WhileRead(ctx, v.Out.Stdout)
+	if opts.follow {
+		reading, release := output.WhileRead(ctx, f.Out.Stdout)
 		defer release()
 		ctx = reading
 	}
 	var err error
-	if f.isMerged(ids) {
-		err = v.merge(ctx, f, cmd, ids)
+	if opts.isMerged(ids) {
+		err = merge(ctx, f, opts, cmd, ids)
 	} else {
-		err = v.printOne(ctx, cmd, ids[0], f)
+		err = printOne(ctx, f, cmd, ids[0], opts)
 	}
 	if errors.Is(err, context.Canceled) {
 		// The cause is the exit status for a closed output pipe.
@@ -168,43 +158,43 @@ func (v *Verb) print(cmd *cobra.Command, ids []string, f flags) error {
 	return err
 }
 
-func (v *Verb) printOne(ctx context.Context, cmd *cobra.Command, id string, f flags) error {
-	p, err := retry.Connect(ctx, v.Connect)
+func printOne(ctx context.Context, f *factory.Factory, cmd *cobra.Command, id string, opts flags) error {
+	p, err := retry.Connect(ctx, f.Dial)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if f.follow {
-		v.AnnounceWaits(p)
+	if opts.follow {
+		f.AnnounceWaits(p)
 	}
 	// A name may be reused once the process has exited, so use its id from here on.
 	process, err := api.ProcessGet.Call(ctx, p, api.IDInput{ID: id})
 	if err != nil {
 		return err
 	}
-	if process.Kind == api.KindSession && !f.raw && !v.Out.JSON {
-		return v.merge(ctx, f, cmd, []string{process.ID})
+	if process.Kind == api.KindSession && !opts.raw && !f.Out.JSON {
+		return merge(ctx, f, opts, cmd, []string{process.ID})
 	}
 	split := process.Supervision != nil && process.Supervision.SplitLog
-	if f.stream != "" || !split || v.Out.JSON {
-		r := newLogReader(cmd, p, *v.Out, process.ID, f)
-		return f.grepStatus(r.read(ctx), r)
+	if opts.stream != "" || !split || f.Out.JSON {
+		r := newLogReader(cmd, p, f.Out, process.ID, opts)
+		return opts.grepStatus(r.read(ctx), r)
 	}
-	f.stream = "stdout"
-	stdout := newLogReader(cmd, p, *v.Out, process.ID, f)
-	f.stream = "stderr"
-	second, err := retry.Connect(ctx, v.Connect) // each reader blocks on its own calls
+	opts.stream = "stdout"
+	stdout := newLogReader(cmd, p, f.Out, process.ID, opts)
+	opts.stream = "stderr"
+	second, err := retry.Connect(ctx, f.Dial) // each reader blocks on its own calls
 	if err != nil {
 		return err
 	}
 	defer second.Close()
-	if f.follow {
+	if opts.follow {
 		second.Away = func() {} // the other connection prints the note
 	}
-	beside := *v.Out
-	beside.Stdout = v.Stderr
-	stderr := newLogReader(cmd, second, beside, process.ID, f)
-	return f.grepStatus(readBoth(ctx, stdout, stderr), stdout, stderr)
+	beside := f.Out
+	beside.Stdout = f.Stderr
+	stderr := newLogReader(cmd, second, beside, process.ID, opts)
+	return opts.grepStatus(readBoth(ctx, stdout, stderr), stdout, stderr)
 }
 
 // readBoth prints both streams of a process: at the same time when following, else one after the
@@ -238,8 +228,8 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 }
 
 // grepStatus returns exit status 1 if --grep matched nothing, and err otherwise.
-func (f *flags) grepStatus(err error, readers ...*logReader) error {
-	if err != nil || f.grep == "" || readers[0].out.JSON {
+func (opts *flags) grepStatus(err error, readers ...*logReader) error {
+	if err != nil || opts.grep == "" || readers[0].out.JSON {
 		return err
 	}
 	for _, r := range readers {
@@ -250,8 +240,8 @@ func (f *flags) grepStatus(err error, readers ...*logReader) error {
 	return &output.ExitError{Status: output.StatusFailed}
 }
 
-func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, f flags) *logReader {
-	r := &logReader{conn: conn, out: out, flags: f, text: logText{raw: f.raw}}
+func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, opts flags) *logReader {
+	r := &logReader{conn: conn, out: out, flags: opts, text: logText{raw: opts.raw}}
 	r.setFirstInput(cmd, id)
 	return r
 }
@@ -331,7 +321,7 @@ func (r *logReader) setNextInput(out api.ProcessLogOutput) {
 	}
 }
 
-// print prints an answer; the zero value marks the end.
+// printLogs prints an answer; the zero value marks the end.
 func (r *logReader) print(out api.ProcessLogOutput) error {
 	end := out.State == ""
 	if r.skip {

@@ -15,7 +15,9 @@ import (
 	"tandem/engine/api/logmerge"
 	"tandem/engine/cellwidth"
 	"tandem/engine/sleep"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/project"
 )
 
 // watchPause is the delay before watching events again after an error.
@@ -42,31 +44,31 @@ type logSource struct {
 }
 
 // merge prints the logs of the named processes, or of a project.
-func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []string) error {
+func merge(ctx context.Context, f *factory.Factory, opts flags, cmd *cobra.Command, ids []string) error {
 	var list []api.Process
 	path := ""
-	if f.project {
+	if opts.project {
 		var err error
-		if path, list, err = v.Project(ctx); err != nil {
+		if path, list, err = findProject(ctx, f); err != nil {
 			return err
 		}
-		if !f.follow && len(logmerge.Newest(path, list, f.sessions)) == 0 {
+		if !opts.follow && len(logmerge.Newest(path, list, opts.sessions)) == 0 {
 			return notStartedError(path, list)
 		}
 	}
-	conn, err := retry.Connect(ctx, v.Connect)
+	conn, err := retry.Connect(ctx, f.Dial)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	out := newMergePrinter(*v.Out, f)
-	out.alone = !f.isMerged(ids)
-	m := &logMerge{flags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
-		all: &logmerge.Merge{Rest: !f.follow}, known: map[string]bool{}}
+	out := newMergePrinter(f.Out, opts)
+	out.alone = !opts.isMerged(ids)
+	m := &logMerge{flags: opts, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
+		all: &logmerge.Merge{Rest: !opts.follow}, known: map[string]bool{}}
 	for _, p := range list {
 		m.known[p.ID] = true
 	}
-	for _, p := range logmerge.Newest(path, list, f.sessions) {
+	for _, p := range logmerge.Newest(path, list, opts.sessions) {
 		if err := m.addRecent(ctx, p); err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []str
 	if err := m.run(ctx); err != nil {
 		return err
 	}
-	if f.grep != "" && !v.Out.JSON && m.out.found == 0 {
+	if opts.grep != "" && !f.Out.JSON && m.out.found == 0 {
 		return &output.ExitError{Status: output.StatusFailed}
 	}
 	return nil
@@ -336,4 +338,12 @@ func restartCount(p api.Process) int {
 		return 0
 	}
 	return p.Supervision.Restarts
+}
+
+// findProject returns the path of the current project file, and all processes.
+func findProject(ctx context.Context, f *factory.Factory) (path string, list []api.Process, err error) {
+	if list, err = f.ListIfRunning(ctx); err == nil {
+		path, err = project.Locate("", list, true, "run this in a project's folder or below")
+	}
+	return path, list, err
 }

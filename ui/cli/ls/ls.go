@@ -10,35 +10,28 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
-	"tandem/engine/api/client/retry"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
 
-// A Verb implements `tandem ls`.
-type Verb struct {
-	Out     *output.Printer
-	Connect func(context.Context) (*client.Client, error)
-	Home    func(path string) string // abbreviates a path for display
-}
-
-// Command returns the command ls.
-func (v *Verb) Command() *cobra.Command {
+// NewLs returns the command ls.
+func NewLs(f *factory.Factory) *cobra.Command {
 	var verbose, all bool
 	cmd := &cobra.Command{
-		Use:     "ls [-v] [-a]",
-		Aliases: []string{"list"},
-		Short:   "List sessions and processes, the live ones first",
-		Long:    "Lists sessions and processes, live ones first. -v and --json add the git branch of each\nfolder. -a includes exited commands of `tandem exec`.",
-		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
+		Use:         "ls [-v] [-a]",
+		Aliases:     []string{"list"},
+		Short:       "List sessions and processes, the live ones first",
+		Long:        "Lists sessions and processes, live ones first. -v and --json add the git branch of each\nfolder. -a includes exited commands of `tandem exec`.",
+		Example:     "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
+		Annotations: factory.ListAnnotations("verbose"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := v.listRows(cmd.Context(), all, verbose || v.Out.JSON)
+			rows, err := listRows(cmd.Context(), f, all, verbose || f.Out.JSON)
 			if err != nil {
 				return err
 			}
-			return v.answer(rows, verbose)
+			return answer(f.Out, rows, verbose)
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "with the git branch of each folder")
@@ -61,13 +54,13 @@ func WithoutDone(list []api.Process) []api.Process {
 }
 
 // PrintReported lists the processes that a machine of a fleet reported to the hub.
-func (v *Verb) PrintReported(all []api.Process) error {
-	return v.answer(newRows(LiveFirst(all)), false)
+func PrintReported(out output.Printer, all []api.Process) error {
+	return answer(out, newRows(output.LiveFirst(all)), false)
 }
 
-func (v *Verb) answer(rows []row, verbose bool) error {
+func answer(out output.Printer, rows []row, verbose bool) error {
 	const none = "nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard"
-	return output.AnswerList(*v.Out, rows, none, func() string { return v.formatTable(rows, verbose, time.Now()) })
+	return output.AnswerList(out, rows, none, func() string { return formatTable(out, rows, verbose, time.Now()) })
 }
 
 func newRows(list []api.Process) []row {
@@ -85,13 +78,12 @@ type row struct {
 }
 
 // listRows returns the rows of ls, with branches if requested.
-func (v *Verb) listRows(ctx context.Context, all, branches bool) ([]row, error) {
-	conn, err := retry.Connect(ctx, v.Connect)
+func listRows(ctx context.Context, f *factory.Factory, all, branches bool) ([]row, error) {
+	conn, err := f.DialRetrying(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	conn.Hasty = true // the link may be failing; do not wait for an offline machine
 	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
 	if err != nil {
 		return nil, err
@@ -99,7 +91,7 @@ func (v *Verb) listRows(ctx context.Context, all, branches bool) ([]row, error) 
 	if !all {
 		out.Processes = WithoutDone(out.Processes)
 	}
-	list := LiveFirst(out.Processes)
+	list := output.LiveFirst(out.Processes)
 	rows := newRows(list)
 	var folders []string
 	for _, p := range list {
@@ -120,25 +112,12 @@ func (v *Verb) listRows(ctx context.Context, all, branches bool) ([]row, error) 
 	return rows, nil
 }
 
-// LiveFirst returns processes with the running ones first, otherwise in the same order.
-func LiveFirst(all []api.Process) []api.Process {
-	list := make([]api.Process, 0, len(all))
-	for _, ended := range [...]bool{false, true} {
-		for _, p := range all {
-			if p.State.Ended() == ended {
-				list = append(list, p)
-			}
-		}
-	}
-	return list
-}
-
-func (v *Verb) formatTable(rows []row, branches bool, now time.Time) string {
+func formatTable(out output.Printer, rows []row, branches bool, now time.Time) string {
 	header := []string{"ID", "NAME", "STATE", "PID", "AGE", "BRANCH", "FOLDER", "COMMAND"}
 	if !branches {
 		header = slices.Delete(header, 5, 6)
 	}
-	t := v.Out.Table(header...)
+	t := out.Table(header...)
 	t.Spare = []string{"FOLDER", "PID", "AGE", "ID"}
 	for _, p := range rows {
 		pid := "-"
@@ -150,7 +129,7 @@ func (v *Verb) formatTable(rows []row, branches bool, now time.Time) string {
 		if branches {
 			cells = append(cells, output.Text(cmp.Or(output.Visible(p.Branch), "-")))
 		}
-		t.Add(append(cells, output.Text(output.Visible(v.Home(p.CWD))), output.Text(output.Visible(p.Command)))...)
+		t.Add(append(cells, output.Text(output.Visible(factory.TildePath(p.CWD))), output.Text(output.Visible(p.Command)))...)
 	}
 	return t.String()
 }

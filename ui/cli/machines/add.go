@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/sleep"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
@@ -29,7 +30,7 @@ func (v *Verbs) addCommand() *cobra.Command {
 			"says what it did. USER@HOST is what ssh takes: an alias of ~/.ssh/config, or ssh://me@box:2222.\n" +
 			"With CMD the machine is whatever that command reaches; it must connect its input and output to\n`tandem bridge` there.",
 		Example: "tandem machine add box me@box.example.org\ntandem machine add dev -- docker exec -i dev tandem bridge",
-		Args:    arguments(2, -1, "add what? Give a name, and user@host or a command after --."),
+		Args:    factory.AtLeast(2, "add what? Give a name, and user@host or a command after --."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m := transport.Machine{Name: args[0], Env: map[string]string{}}
 			switch {
@@ -47,7 +48,7 @@ func (v *Verbs) addCommand() *cobra.Command {
 				}
 				m.Env[name] = value
 			}
-			if !v.Named(m.Name) || strings.HasPrefix(m.SSH, "-") {
+			if !v.f.Machines.Named(m.Name) || strings.HasPrefix(m.SSH, "-") {
 				return output.Usagef(cmd, "add %s: must be a name of letters, digits, dots, - and _", output.Visible(m.Name))
 			}
 			return v.add(cmd.Context(), m)
@@ -74,7 +75,7 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 		v.endMaster(ctx, m)
 		return err
 	}
-	v.Out.Tell("wrote %s", path)
+	v.f.Out.Tell("wrote %s", path)
 	return v.answerStatus(v.awaitKnown(ctx, m.Name))
 }
 
@@ -85,7 +86,7 @@ func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, er
 			return "", err
 		}
 	}
-	return v.Keep(m)
+	return v.f.Machines.Keep(m)
 }
 
 // answerStatus prints the status of a machine after an attempt to connect. It returns err if that
@@ -94,7 +95,7 @@ func (v *Verbs) answerStatus(m api.Machine, err error) error {
 	if err != nil {
 		return err
 	}
-	err = v.Out.Answer(m, func() string { return formatStatus(m) })
+	err = v.f.Out.Answer(m, func() string { return formatStatus(m) })
 	if err == nil && m.State != api.MachineConnected {
 		err = &output.ExitError{Status: output.StatusFailed}
 	}
@@ -123,7 +124,7 @@ func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error
 // awaitForgotten waits until the engine has dropped a machine, so that no command reaches it under
 // its old name.
 func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
-	own, err := v.ConnectOwn(ctx)
+	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (v *Verbs) connectCommand() *cobra.Command {
 		Long: "Reaches a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
 			"factor or a login in a browser. Over ssh the login is kept in the background for the link.",
 		Example: "tandem machine connect box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
+		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.find(args[0])
 			if err != nil {
@@ -171,7 +172,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 		Long: "Copies this executable to a machine reached over ssh, if system and processor match, and\n" +
 			"has it take over the engine there. Sessions and processes keep running.",
 		Example: "tandem machine upgrade box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
+		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.find(args[0])
 			if err != nil {
@@ -179,7 +180,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 			}
 			if m.SSH == "" {
 				return api.Errorf(api.CodeInvalid, "upgrade %s: it is reached by a command, which cannot be used to copy a program", m.Name).
-					WithHint("install tandem " + v.Version + " there; `tandem info` there then takes over its engine")
+					WithHint("install tandem " + v.f.Version + " there; `tandem info` there then takes over its engine")
 			}
 			if err := v.provision(cmd.Context(), m, true); err != nil {
 				return err
@@ -191,7 +192,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 
 // greet runs the machine's transport command in this terminal until its bridge sends a hello.
 func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
-	cmd := m.Command(m.Transport, v.Environ)
+	cmd := m.Command(m.Transport, v.f.Environ)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -200,13 +201,13 @@ func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
 	if err != nil {
 		return err
 	}
-	cmd.Stderr = v.Out.Stderr
+	cmd.Stderr = v.f.Out.Stderr
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("connect to %s: %w", m.Name, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
-	hello, err := transport.ReadHello(out, &visibleWriter{to: v.Out.Stderr})
+	hello, err := transport.ReadHello(out, &visibleWriter{to: v.f.Out.Stderr})
 	in.Close()
 	_ = cmd.Wait() // the command exits at the end of its input
 	switch {

@@ -71,7 +71,7 @@ func (v *Verbs) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout ti
 		cmd.Stdin = &notifyReader{in, func() { late.Reset(timeout) }}
 	}
 	if cmd.Stdout = w; cmd.Stderr == nil {
-		cmd.Stderr = v.Out.Stderr
+		cmd.Stderr = v.f.Out.Stderr
 	}
 	cmd.WaitDelay = askGrace
 	err = cmd.Start()

@@ -11,10 +11,11 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/hosts/bridge"
 	"tandem/engine/hosts/transport"
+	"tandem/ui/cli/factory"
 )
 
-// Bridge returns the command bridge; version is this program's.
-func Bridge(version string) *cobra.Command {
+// NewBridge returns the command bridge.
+func NewBridge(f *factory.Factory) *cobra.Command {
 	var readOnly bool
 	cmd := &cobra.Command{
 		Use:   "bridge [--read-only]",
@@ -22,9 +23,10 @@ func Bridge(version string) *cobra.Command {
 		Long: "Connects standard input and output to this machine's engine, starting it if necessary. Other\n" +
 			"machines run it over ssh; it is not meant to be typed. A key in authorized_keys can be restricted\n" +
 			"to it, and to reading.",
-		Example: "restrict,command=\"/home/me/.local/bin/tandem bridge --read-only\" ssh-ed25519 AAAA…",
+		Example:     "restrict,command=\"/home/me/.local/bin/tandem bridge --read-only\" ssh-ed25519 AAAA…",
+		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serveBridge(cmd.Context(), version, readOnly)
+			return serveBridge(cmd.Context(), f.Version, readOnly)
 		},
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "allow clients to read, but not to change anything")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/factory"
 )
 
 // IsPattern reports whether a name is a pattern for names of machines.
@@ -13,7 +14,7 @@ func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
 // MatchNames returns the machines of config.toml that match the patterns in wanted, and the names
 // in wanted. If labelled is set, it returns none, because machines of config.toml have no labels.
-func MatchNames(c Config, wanted []string, labelled bool) ([]string, error) {
+func MatchNames(c factory.Machines, wanted []string, labelled bool) ([]string, error) {
 	for _, name := range wanted {
 		if _, err := path.Match(name, ""); err != nil {
 			return nil, api.Errorf(api.CodeInvalid, "read --host %s: not a valid pattern", name)

@@ -21,7 +21,7 @@ const (
 
 func (v *Verbs) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and their states", Args: arguments(0, 0, ""),
+		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and their states",
 		Long: "Lists the machines of config.toml: connected, connecting, away (offline; Tandem keeps\n" +
 			"trying) or needs_you (`tandem machine connect` lets it ask you), and what\n" +
 			"the coding agents there are doing.",
@@ -37,7 +37,7 @@ type machineRow struct {
 }
 
 func (v *Verbs) list(ctx context.Context) error {
-	own, err := v.ConnectOwn(ctx)
+	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (v *Verbs) list(ctx context.Context) error {
 		return err
 	}
 	rows := v.withAgents(ctx, out.Machines)
-	return output.AnswerList(*v.Out, rows, "no machines; `tandem machine add NAME USER@HOST` adds one", func() string { return v.formatTable(rows) })
+	return output.AnswerList(v.f.Out, rows, "no machines; `tandem machine add NAME USER@HOST` adds one", func() string { return v.formatTable(rows) })
 }
 
 // withAgents asks all connected machines for their agents at the same time, so that a slow machine
@@ -68,7 +68,7 @@ func (v *Verbs) withAgents(ctx context.Context, machines []api.Machine) []machin
 }
 
 func (v *Verbs) countAgents(ctx context.Context, machine string) *api.AgentCount {
-	far, err := v.ConnectMachine(ctx, machine)
+	far, err := v.f.ConnectMachine(ctx, machine)
 	if err != nil {
 		return nil // the next list shows it as offline
 	}
@@ -94,7 +94,7 @@ func (v *Verbs) formatTable(rows []machineRow) string {
 	if !agents {
 		header = slices.Delete(header, 2, 3)
 	}
-	t := v.Out.Table(header...)
+	t := v.f.Out.Table(header...)
 	t.Spare = []string{"SEEN", "VERSION", "RTT", "TARGET"}
 	for _, r := range rows {
 		cells := []output.Cell{output.Tinted(r.Name, output.Strong), output.Tinted(string(r.State), stateTint(r.State))}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,67 +13,37 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/units"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
-// Config gives access to the machines of config.toml.
-type Config struct {
-	DataDir func() (string, error)
-	Load    func() ([]transport.Machine, error)
-	Keep    func(transport.Machine) (path string, err error)
-	Forget  func(name string) (path string, err error)
-	Named   func(name string) bool // reports whether a name is valid
-}
-
 // Verbs implements the commands of `tandem machine`.
-type Verbs struct {
-	Config
-	Version string
-	Out     *output.Printer
-	Stdin   io.Reader
-	Environ []string
+type Verbs struct{ f *factory.Factory }
 
-	ProbeTimeout time.Duration // timeout of a probe; default 20 s
+// NewVerbs returns the commands of the machines that f gives access to.
+func NewVerbs(f *factory.Factory) *Verbs { return &Verbs{f} }
 
-	ConnectOwn     func(context.Context) (*client.Client, error)         // connects to this machine's engine
-	ConnectMachine func(context.Context, string) (*client.Client, error) // connects to another machine's engine
-}
-
-// Command returns the command machine with its subcommands.
-func (v *Verbs) Command() *cobra.Command {
+// NewMachine returns the command machine with its subcommands.
+func NewMachine(f *factory.Factory) *cobra.Command {
+	v := NewVerbs(f)
 	cmd := &cobra.Command{
 		Use:   "machine COMMAND",
 		Short: "Add, list and check other machines",
 		Long: "Other machines are reached over ssh, or over any command that connects its input and\n" +
 			"output to `tandem bridge` there. Every command works on them with --host NAME.",
-		Example: "tandem machine add box me@box.example.org\ntandem machine list\ntandem --host box ps",
-		Args:    arguments(0, 0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },
+		Example:     "tandem machine add box me@box.example.org\ntandem machine list\ntandem --host box ps",
+		Annotations: factory.Here.Annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },
 	}
 	cmd.AddCommand(v.addCommand(), v.listCommand(), v.removeCommand(), v.checkCommand(), v.connectCommand(), v.upgradeCommand())
 	return cmd
 }
 
-// arguments checks the number of arguments: at least minArgs, and at most maxArgs unless that is
-// negative. otherwise is the error for too few.
-func arguments(minArgs, maxArgs int, otherwise string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < minArgs:
-			return output.Usagef(cmd, "%s", otherwise)
-		case maxArgs >= 0 && len(args) > maxArgs:
-			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[maxArgs]))
-		}
-		return nil
-	}
-}
-
 // Names completes with the names of machines, also in a list with commas.
 func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	machines, _ := v.Load() // completion must not print errors
+	machines, _ := v.f.Machines.Load() // completion must not print errors
 	before, _, several := cutLast(toComplete)
 	for _, m := range machines {
 		if !slices.Contains(args, m.Name) && (!several || !slices.Contains(strings.Split(before, ","), m.Name)) {
@@ -106,7 +75,7 @@ func (v *Verbs) completeOne(cmd *cobra.Command, args []string, toComplete string
 
 // find returns a machine of config.toml.
 func (v *Verbs) find(name string) (transport.Machine, error) {
-	machines, err := v.Load()
+	machines, err := v.f.Machines.Load()
 	if err != nil {
 		return transport.Machine{}, err
 	}
@@ -154,13 +123,13 @@ func (v *Verbs) removeCommand() *cobra.Command {
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a machine from config.toml",
 		Long:    "Removes a machine from config.toml. Programs there keep running, and tandem stays installed.",
 		Example: "tandem machine remove box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
+		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.find(args[0])
 			if err != nil {
 				return err
 			}
-			path, err := v.Forget(m.Name)
+			path, err := v.f.Machines.Forget(m.Name)
 			if err != nil {
 				return err
 			}
@@ -170,7 +139,7 @@ func (v *Verbs) removeCommand() *cobra.Command {
 			if err := v.awaitForgotten(cmd.Context(), m.Name); err != nil {
 				return err
 			}
-			return v.Out.Answer(map[string]string{"name": m.Name, "path": path}, func() string {
+			return v.f.Out.Answer(map[string]string{"name": m.Name, "path": path}, func() string {
 				return fmt.Sprintf("removed %s from %s; programs there keep running\n", m.Name, output.Visible(path))
 			})
 		},
@@ -182,7 +151,7 @@ func (v *Verbs) checkCommand() *cobra.Command {
 		Use: "check NAME", Short: "Check the connection to a machine, and its version",
 		Long:    "Connects to a machine and reports its state, speed and version, and what this version can\ndo that it cannot. Exits with 1 if it is not connected.",
 		Example: "tandem machine check box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
+		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.checkMachine(cmd.Context(), args[0]) },
 	}
 }
@@ -204,7 +173,7 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	err = v.Out.Answer(answer, func() string {
+	err = v.f.Out.Answer(answer, func() string {
 		text := formatStatus(m)
 		for _, what := range answer.Lacks {
 			text += "  it has no " + what + "\n"
@@ -212,9 +181,9 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 		switch {
 		case len(answer.Lacks) == 0:
 		case m.SSH:
-			text += fmt.Sprintf("  `tandem machine upgrade %s` upgrades it to %s\n", name, v.Version)
+			text += fmt.Sprintf("  `tandem machine upgrade %s` upgrades it to %s\n", name, v.f.Version)
 		default:
-			text += fmt.Sprintf("  install tandem %s there; programs there keep running\n", v.Version)
+			text += fmt.Sprintf("  install tandem %s there; programs there keep running\n", v.f.Version)
 		}
 		return text
 	})
@@ -226,7 +195,7 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 
 // reach makes this machine's engine try to connect now.
 func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
-	own, err := v.ConnectOwn(ctx)
+	own, err := v.f.Connect(ctx)
 	if err != nil {
 		return api.Machine{}, err
 	}
@@ -251,7 +220,7 @@ func formatStatus(m api.Machine) string {
 
 // missingFeatures returns the operations and fields of this version that a machine does not support.
 func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, error) {
-	far, err := v.ConnectMachine(ctx, name)
+	far, err := v.f.ConnectMachine(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -284,15 +253,4 @@ func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, err
 		}
 	}
 	return slices.Sorted(maps.Keys(lacking)), nil
-}
-
-// None returns a configuration without machines.
-func None() Config {
-	return Config{
-		DataDir: api.DataDir,
-		Load:    func() ([]transport.Machine, error) { return nil, nil },
-		Keep:    func(transport.Machine) (string, error) { return "", errors.New("there is no configuration") },
-		Forget:  func(string) (string, error) { return "", errors.New("there is no configuration") },
-		Named:   func(string) bool { return false },
-	}
 }

@@ -30,7 +30,7 @@ func (s *visibleWriter) Write(p []byte) (int, error) {
 // login logs in over ssh in this terminal and leaves the connection in the background, for links to
 // use.
 func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
-	dataDir, err := v.DataDir()
+	dataDir, err := v.f.Machines.DataDir()
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 // endMaster closes the background connection of a machine, if there is one, even after ctx has
 // ended.
 func (v *Verbs) endMaster(ctx context.Context, m transport.Machine) {
-	if dataDir, err := v.DataDir(); err == nil && m.SSH != "" {
+	if dataDir, err := v.f.Machines.DataDir(); err == nil && m.SSH != "" {
 		v.endMasters(ctx, []string{transport.ControlPath(dataDir, m.Name)})
 	}
 }
@@ -60,8 +60,8 @@ const endTimeout = 5 * time.Second
 
 // EndLogins closes all ssh connections kept in the background for links.
 func (v *Verbs) EndLogins(ctx context.Context) {
-	if dataDir, err := v.DataDir(); err == nil {
-		known, _ := v.Load() // on error, those in the data folder are still found
+	if dataDir, err := v.f.Machines.DataDir(); err == nil {
+		known, _ := v.f.Machines.Load() // on error, those in the data folder are still found
 		v.endMasters(ctx, transport.Masters(dataDir, known))
 	}
 }
@@ -90,19 +90,19 @@ func awaitRemoval(ctx context.Context, path string) {
 // ssh runs an ssh command. If in or out is nil, it uses the terminal's, so that ssh can ask for a
 // password.
 func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in io.Reader, out io.Writer) error {
-	cmd := m.Command(argv, v.Environ)
+	cmd := m.Command(argv, v.f.Environ)
 	stop := context.AfterFunc(ctx, func() {
 		if cmd.Process != nil {
 			_ = cmd.Process.Signal(syscall.SIGTERM) // ssh then restores the terminal
 		}
 	})
 	defer stop()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, v.Out.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, v.f.Out.Stderr
 	if in == nil {
-		cmd.Stdin = v.Stdin
+		cmd.Stdin = v.f.Stdin
 	}
 	if out == nil {
-		cmd.Stdout = v.Out.Stderr // standard output is for the answer
+		cmd.Stdout = v.f.Out.Stderr // standard output is for the answer
 	}
 	if out == io.Discard {
 		cmd.Stderr = nil
@@ -180,16 +180,16 @@ func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) 
 		return fmt.Errorf("look for tandem on %s: %w", m.Name, err)
 	}
 	switch {
-	case there.bridge && upgrade && there.version != v.Version:
-		return api.Errorf(api.CodeConflict, "copy tandem to %s: the key there allows `tandem bridge` only", m.Name).WithHint("install tandem " + v.Version + " there")
+	case there.bridge && upgrade && there.version != v.f.Version:
+		return api.Errorf(api.CodeConflict, "copy tandem to %s: the key there allows `tandem bridge` only", m.Name).WithHint("install tandem " + v.f.Version + " there")
 	case there.bridge:
-		v.Out.Tell("%s has tandem %s, and allows `tandem bridge` only", m.Name, there.version)
+		v.f.Out.Tell("%s has tandem %s, and allows `tandem bridge` only", m.Name, there.version)
 		return nil
-	case there.path != "" && (!upgrade || there.version == v.Version):
-		v.Out.Tell("%s has tandem %s at %s", m.Name, there.version, there.path)
+	case there.path != "" && (!upgrade || there.version == v.f.Version):
+		v.f.Out.Tell("%s has tandem %s at %s", m.Name, there.version, there.path)
 	case there.os != runtime.GOOS || there.arch != runtime.GOARCH:
 		return api.Errorf(api.CodeConflict, "copy tandem to %s: it is %s %s, and this tandem is for %s %s", m.Name, there.os, there.arch, runtime.GOOS, runtime.GOARCH).
-			WithHint("install tandem " + v.Version + " there in ~/.local/bin, and add it again")
+			WithHint("install tandem " + v.f.Version + " there in ~/.local/bin, and add it again")
 	default:
 		if err := v.copyProgram(ctx, m, there); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) 
 }
 
 func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
-	answer, err := v.runRemote(ctx, m, probeLine, nil, cmp.Or(v.ProbeTimeout, probeTimeout))
+	answer, err := v.runRemote(ctx, m, probeLine, nil, probeTimeout)
 	if err != nil {
 		return probe{}, err
 	}
@@ -217,11 +217,11 @@ func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
 
 // runRemote runs a line of the Bourne shell on a machine.
 func (v *Verbs) runRemote(ctx context.Context, m transport.Machine, line string, in io.Reader, timeout time.Duration) (answer, error) {
-	dataDir, err := v.DataDir()
+	dataDir, err := v.f.Machines.DataDir()
 	if err != nil {
 		return answer{}, err
 	}
-	return v.ask(ctx, m.Command(m.Foreground(dataDir, transport.Run(withMark(line))), v.Environ), in, timeout)
+	return v.ask(ctx, m.Command(m.Foreground(dataDir, transport.Run(withMark(line))), v.f.Environ), in, timeout)
 }
 
 // copyProgram copies this executable to a machine, over an existing one. It renames the file at the
@@ -251,7 +251,7 @@ func (v *Verbs) copyProgram(ctx context.Context, m transport.Machine, there prob
 		return fmt.Errorf("copy tandem to %s: the file was not written", m.Name)
 	}
 	path, _, _ = strings.Cut(path, "\n")
-	v.Out.Tell("copied tandem %s (%d MB) to %s:%s", v.Version, info.Size()>>20, m.Name, strings.TrimSpace(path))
+	v.f.Out.Tell("copied tandem %s (%d MB) to %s:%s", v.f.Version, info.Size()>>20, m.Name, strings.TrimSpace(path))
 	return nil
 }
 
@@ -268,9 +268,9 @@ func (v *Verbs) takeOver(ctx context.Context, m transport.Machine) error {
 func (v *Verbs) release(ctx context.Context, m transport.Machine) {
 	// Connect as a link does, without a terminal for questions.
 	var said bytes.Buffer
-	cmd := m.Command(m.Unattended(transport.Run(withMark("true"))), v.Environ)
+	cmd := m.Command(m.Unattended(transport.Run(withMark("true"))), v.f.Environ)
 	cmd.Stderr = &said
-	if _, err := v.ask(ctx, cmd, nil, cmp.Or(v.ProbeTimeout, probeTimeout)); err == nil {
+	if _, err := v.ask(ctx, cmd, nil, probeTimeout); err == nil {
 		v.endMaster(ctx, m)
 		return
 	}
@@ -279,8 +279,8 @@ func (v *Verbs) release(ctx context.Context, m transport.Machine) {
 	}
 	kept := fmt.Sprintf("; this login stays in the background until ssh ends it, or `tandem machine connect %s` makes another", m.Name)
 	if transport.NeedsPerson(said.String()) {
-		v.Out.Tell("%s needs you to log in%s", m.Name, kept)
+		v.f.Out.Tell("%s needs you to log in%s", m.Name, kept)
 		return
 	}
-	v.Out.Tell("%s cannot be reached without this login: %s%s", m.Name, output.Visible(cmp.Or(strings.TrimSpace(said.String()), "no answer")), kept)
+	v.f.Out.Tell("%s cannot be reached without this login: %s%s", m.Name, output.Visible(cmp.Or(strings.TrimSpace(said.String()), "no answer")), kept)
 }

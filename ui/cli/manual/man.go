@@ -1,30 +1,31 @@
 package manual
 
 import (
-	"github.com/spf13/cobra"
+	"tandem/ui/cli/factory"
 
-	"tandem/ui/cli/output"
+	"github.com/spf13/cobra"
 )
 
-// Command returns the command man.
-func Command(out *output.Printer, version string) *cobra.Command {
+// NewMan returns the command man.
+func NewMan(f *factory.Factory) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "man [--dir D]",
 		Short: "Print the manual page",
 		Long: "Prints the manual page tandem(1), with every command. With --dir it writes that\n" +
 			"page and one for each command to D; man finds them there if D is a man1 folder of $MANPATH.",
-		Example: "tandem man | man -l -\ntandem man --dir ~/.local/share/man/man1",
+		Example:     "tandem man | man -l -\ntandem man --dir ~/.local/share/man/man1",
+		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()
 			if dir == "" {
-				text := Page(root, version)
-				return out.Answer(map[string]string{"page": text}, func() string { return text })
+				text := Page(root, f.Version)
+				return f.Out.Answer(map[string]string{"page": text}, func() string { return text })
 			}
-			if err := WritePages(dir, root, version); err != nil {
+			if err := WritePages(dir, root, f.Version); err != nil {
 				return err
 			}
-			return out.Answer(map[string]string{"folder": dir}, func() string { return "" })
+			return f.Out.Answer(map[string]string{"folder": dir}, func() string { return "" })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write the pages to this `folder`")

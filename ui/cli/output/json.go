@@ -27,3 +27,8 @@ func CheckJSON(cmd *cobra.Command, on bool) error {
 	}
 	return nil
 }
+
+// A PictureFile is the JSON output of a command that writes a picture to a file.
+type PictureFile struct {
+	File string `json:"file"`
+}

@@ -71,3 +71,19 @@ func WhoFrom(actor, from string) string {
 	}
 	return Visible(actor)
 }
+
+// LiveFirst returns processes with the running ones first, otherwise in the same order.
+func LiveFirst(all []api.Process) []api.Process {
+	list := make([]api.Process, 0, len(all))
+	for _, ended := range [...]bool{false, true} {
+		for _, p := range all {
+			if p.State.Ended() == ended {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// Outcome formats the name and state of a process as a line.
+func Outcome(p api.Process) string { return Visible(p.Name) + ": " + StateText(p) + "\n" }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -15,10 +14,10 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/engine/sleep"
 	"tandem/engine/units"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 
@@ -30,35 +29,28 @@ import (
 // watchInterval is the time between two updates of ps --watch.
 const watchInterval = time.Second
 
-// A Verb implements `tandem ps`.
-type Verb struct {
-	Out     *output.Printer
-	Connect func(context.Context) (*client.Client, error)
-	Stdout  io.Writer
-	Dumb    bool // the terminal has no cursor control
-}
-
-// Command returns the command ps.
-func (v *Verb) Command() *cobra.Command {
+// NewPs returns the command ps.
+func NewPs(f *factory.Factory) *cobra.Command {
 	var watch, all bool
 	cmd := &cobra.Command{
 		Use:   "ps [-a] [--watch]",
 		Short: "Show what processes and sessions do and use",
 		Long: "Shows processes and sessions with their state and resource use, children included.\nRESTARTS counts restarts by a restart policy. -a includes exited commands of `tandem exec`.\n--watch keeps updating until ctrl+c, with --json one line a second.\n" +
 			"For a fleet's machines, selected by a pattern or --label, it shows their last report to the hub;\n--usage also asks each of them for CPU, memory and ports.",
-		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
+		Example:     "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
+		Annotations: factory.ListAnnotations("usage", "watch"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
-				return v.watch(cmd.Context(), all)
+				return watchList(cmd.Context(), f, all)
 			}
-			list, unread, err := v.listProcesses(cmd.Context(), all)
+			list, unread, err := listProcesses(cmd.Context(), f, all)
 			if err != nil {
 				return err
 			}
 			if unread > 0 {
-				fmt.Fprintf(v.Out.Stderr, "tandem: not shown: %d with unreadable records; `tandem doctor` says why\n", unread)
+				fmt.Fprintf(f.Out.Stderr, "tandem: not shown: %d with unreadable records; `tandem doctor` says why\n", unread)
 			}
-			return printList(*v.Out, list, true)
+			return printList(f.Out, list, true)
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
@@ -68,13 +60,12 @@ func (v *Verb) Command() *cobra.Command {
 }
 
 // listProcesses returns the processes, and the number of records that the engine could not read.
-func (v *Verb) listProcesses(ctx context.Context, all bool) (list []api.Process, unread int, err error) {
-	conn, err := retry.Connect(ctx, v.Connect)
+func listProcesses(ctx context.Context, f *factory.Factory, all bool) (list []api.Process, unread int, err error) {
+	conn, err := f.DialRetrying(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer conn.Close()
-	conn.Hasty = true // the link may be failing; do not wait for an offline machine
 	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{Metrics: true})
 	if !all {
 		out.Processes = ls.WithoutDone(out.Processes)
@@ -95,7 +86,7 @@ func PrintReported(out output.Printer, all []api.Process) error {
 
 // printList prints processes. If measured is false, their resource use is unknown.
 func printList(out output.Printer, all []api.Process, measured bool) error {
-	list, now := ls.LiveFirst(all), time.Now()
+	list, now := output.LiveFirst(all), time.Now()
 	return output.AnswerList(out, newRows(list, now, measured), "no processes; start one with `tandem start`", func() string { return formatTable(out, list, now) })
 }
 
@@ -208,24 +199,24 @@ func troubleNotes(p api.Process, now time.Time) []string {
 	return lines
 }
 
-// watch prints the table repeatedly until a signal arrives.
-func (v *Verb) watch(ctx context.Context, all bool) error {
+// watchList prints the table repeatedly until a signal arrives.
+func watchList(ctx context.Context, f *factory.Factory, all bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	p, err := retry.Connect(ctx, v.Connect)
+	p, err := retry.Connect(ctx, f.Dial)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	show := v.printAgain
-	if f, ok := output.Terminal(v.Stdout); ok && !v.Out.JSON && !v.Dumb {
+	show := func(list []api.Process, now time.Time) error { return printAgain(f, list, now) }
+	if terminal, ok := output.Terminal(f.Stdout); ok && !f.Out.JSON && f.Env("TERM") != "dumb" {
 		const enter, leave = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 		// The alternate screen keeps the user's scrollback.
-		if err := v.Out.Print(enter); err != nil {
+		if err := f.Out.Print(enter); err != nil {
 			return err
 		}
-		defer func() { _ = v.Out.Print(leave) }() // an error means that the terminal is gone
-		show = func(list []api.Process, now time.Time) error { return v.redraw(f, list, now) }
+		defer func() { _ = f.Out.Print(leave) }() // an error means that the terminal is gone
+		show = func(list []api.Process, now time.Time) error { return redraw(f, terminal, list, now) }
 	}
 	for {
 		out, err := api.ProcessList.Call(ctx, p, api.ProcessListInput{Metrics: true})
@@ -233,7 +224,7 @@ func (v *Verb) watch(ctx context.Context, all bool) error {
 			out.Processes = ls.WithoutDone(out.Processes)
 		}
 		if err == nil {
-			err = show(ls.LiveFirst(out.Processes), time.Now())
+			err = show(output.LiveFirst(out.Processes), time.Now())
 		}
 		if err == nil {
 			err = sleep.For(ctx, watchInterval)
@@ -248,20 +239,20 @@ func (v *Verb) watch(ctx context.Context, all bool) error {
 }
 
 // printAgain prints the table below the previous one.
-func (v *Verb) printAgain(list []api.Process, now time.Time) error {
-	if !v.Out.JSON {
-		return v.Out.Print(formatTable(*v.Out, list, now) + "\n")
+func printAgain(f *factory.Factory, list []api.Process, now time.Time) error {
+	if !f.Out.JSON {
+		return f.Out.Print(formatTable(f.Out, list, now) + "\n")
 	}
-	return v.Out.PrintJSON(newRows(list, now, true), "")
+	return f.Out.PrintJSON(newRows(list, now, true), "")
 }
 
 // redraw draws the table over the previous one.
-func (v *Verb) redraw(f *os.File, list []api.Process, now time.Time) error {
-	cols, height, err := term.GetSize(f.Fd())
+func redraw(f *factory.Factory, terminal *os.File, list []api.Process, now time.Time) error {
+	cols, height, err := term.GetSize(terminal.Fd())
 	if err != nil || cols < 1 || height < 1 {
 		cols, height = 80, 24
 	}
-	lines := strings.Split(strings.TrimSuffix(formatTable(*v.Out, list, now), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(formatTable(f.Out, list, now), "\n"), "\n")
 	if len(lines) > height {
 		hidden := len(lines) - height + 1
 		lines = append(lines[:height-1], fmt.Sprintf("… and %d more lines", hidden))
@@ -276,5 +267,5 @@ func (v *Verb) redraw(f *os.File, list []api.Process, now time.Time) error {
 		b.WriteString(ansi.Truncate(line, cols, "") + "\x1b[0m\x1b[K")
 	}
 	b.WriteString("\x1b[J")
-	return v.Out.Print(b.String())
+	return f.Out.Print(b.String())
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,7 +47,7 @@ func TestTableShowsStateUsageAndTrouble(t *testing.T) {
 		"exited     old    -    -      -     -   0         -        7        person\n" +
 		"failed     bad    -    -      -     -   0         -        unknown  person\n" +
 		"  no such program\n"
-	if diff := cmp.Diff(want, formatTable(output.Printer{}, ls.LiveFirst(sample(now)), now)); diff != "" {
+	if diff := cmp.Diff(want, formatTable(output.Printer{}, output.LiveFirst(sample(now)), now)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -23,14 +23,12 @@ import (
 	"tandem/persist/store"
 	"tandem/ui/cli"
 	"tandem/ui/cli/doctor"
-	fleetverbs "tandem/ui/cli/fleet"
-	"tandem/ui/cli/machines"
-	configverbs "tandem/ui/cli/settings"
+	"tandem/ui/cli/factory"
 )
 
 // runClient runs the roles with a user: the dashboard, the commands and the agents' server.
 func runClient(args []string, version string) int {
-	return cli.Main(context.Background(), cli.Options{
+	return cli.Main(context.Background(), factory.Options{
 		Version: version,
 		Connect: func(ctx context.Context) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: "cli"})
@@ -40,13 +38,13 @@ func runClient(args []string, version string) int {
 		},
 		HasProcesses: hasLiveProcesses,
 		FindLost:     lostKeepers,
-		Dashboard: func(ctx context.Context, o cli.DashboardOptions) error {
+		Dashboard: func(ctx context.Context, o factory.DashboardOptions) error {
 			return runDashboard(ctx, version, o)
 		},
-		Serve: func(ctx context.Context, o cli.ServeOptions) error {
+		Serve: func(ctx context.Context, o factory.ServeOptions) error {
 			return runServer(ctx, version, o)
 		},
-		Machines: machines.Config{
+		Machines: factory.Machines{
 			DataDir: api.DataDir,
 			Load:    func() ([]transport.Machine, error) { c, err := config.Load(); return machinesOf(c), err },
 			Keep: func(m transport.Machine) (string, error) {
@@ -55,7 +53,7 @@ func runClient(args []string, version string) int {
 			Forget: config.ForgetMachine,
 			Named:  settings.MachineName,
 		},
-		Fleet: fleetverbs.Config{
+		Fleet: factory.Fleet{
 			Load: func() (fleet.Config, error) { c, err := config.Load(); return fleet.Config(c.Fleet), err },
 			Keep: func(c fleet.Config) (string, error) { return config.KeepFleet(settings.Fleet(c)) },
 		},
@@ -132,8 +130,8 @@ func profileNames() []string {
 }
 
 // configFiles returns the functions used by `tandem config`.
-func configFiles() configverbs.Files {
-	return configverbs.Files{
+func configFiles() factory.ConfigFiles {
+	return factory.ConfigFiles{
 		Path:    config.Path,
 		Default: config.Default,
 		Check: func(text []byte) error {

@@ -17,11 +17,12 @@ import (
 	"tandem/persist/config/settings"
 	"tandem/ui"
 	"tandem/ui/cli"
+	"tandem/ui/cli/factory"
 )
 
 // runDashboard shows the dashboard. A mistake in the configuration does not keep it from opening;
 // it is shown, and the file is applied once it is corrected.
-func runDashboard(ctx context.Context, version string, begin cli.DashboardOptions) error {
+func runDashboard(ctx context.Context, version string, begin factory.DashboardOptions) error {
 	var file config.File
 	conf, err := file.Load()
 	initial := dashboardSettings(conf)

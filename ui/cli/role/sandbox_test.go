@@ -10,7 +10,7 @@ import (
 	"tandem/engine/access"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
-	"tandem/ui/cli"
+	"tandem/ui/cli/factory"
 )
 
 func TestReadSandboxRejectsInvalidProfiles(t *testing.T) {
@@ -59,15 +59,15 @@ func TestServerRejectsAgentsWhileConfigIsEmpty(t *testing.T) {
 	}
 	write(profile, `{"filesystem": {"allowWrite": ["/srv"]}}`)
 	write(conf, "[agents]\nsandbox = \""+profile+"\"\n")
-	if o, err := serverOptions(dir, "", cli.ServeOptions{}); err != nil || o.Sandbox == nil {
+	if o, err := serverOptions(dir, "", factory.ServeOptions{}); err != nil || o.Sandbox == nil {
 		t.Fatalf("confined: %+v, %v", o.Sandbox, err)
 	}
 	write(conf, "theme = \"nope\"\n")
-	if _, err := serverOptions(dir, "", cli.ServeOptions{}); err == nil || !strings.HasPrefix(err.Error(), "agents are not served until this is fixed: ") {
+	if _, err := serverOptions(dir, "", factory.ServeOptions{}); err == nil || !strings.HasPrefix(err.Error(), "agents are not served until this is fixed: ") {
 		t.Errorf("with a mistake: %v", err)
 	}
 	write(conf, "")
-	if _, err := serverOptions(dir, "", cli.ServeOptions{}); !errors.Is(err, config.ErrWithdrawn) {
+	if _, err := serverOptions(dir, "", factory.ServeOptions{}); !errors.Is(err, config.ErrWithdrawn) {
 		t.Errorf("agents of this machine: %v", err)
 	}
 	if _, err := ownSandbox(dir); !errors.Is(err, config.ErrWithdrawn) {

@@ -14,12 +14,12 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/mcp"
 	"tandem/persist/config"
-	"tandem/ui/cli"
+	"tandem/ui/cli/factory"
 )
 
 // runServer serves agents until their input ends or a signal arrives. Standard output carries only
 // the protocol; messages go to standard error.
-func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
+func runServer(ctx context.Context, version string, o factory.ServeOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// Writing to a disconnected client must fail with an error, not kill the process.
@@ -45,7 +45,7 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	return mcp.ServeHTTP(ctx, options, web)
 }
 
-func serverOptions(dataDir, version string, o cli.ServeOptions) (mcp.Options, error) {
+func serverOptions(dataDir, version string, o factory.ServeOptions) (mcp.Options, error) {
 	profiles, err := mcp.ParseProfiles(o.Profiles)
 	if err != nil {
 		return mcp.Options{}, err

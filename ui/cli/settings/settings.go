@@ -14,75 +14,48 @@ import (
 
 	"tandem/persist/trust"
 	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
-// Files provides access to the configuration and the user's rules for agents.
-type Files struct {
-	Path    func() (string, error)  // path of config.toml
-	Default func() string           // a file with every default as a comment
-	Check   func(text []byte) error // returns all mistakes, each with its line and a caret
-	// Effective returns the settings in effect with a file, as TOML and by key; null means no
-	// value.
-	Effective func(text []byte) (string, map[string]any, error)
-
-	Policy      string                  // path of policy.toml
-	CheckPolicy func(text []byte) error // returns the first mistake, with its line and a caret; nil text means no file
-	WarnPolicy  func(text []byte) error // returns a possible mistake; called if CheckPolicy finds none
-
-	// Sandbox returns the path of the agents' sandbox profile, "" for none, and why it cannot be
-	// enforced.
-	Sandbox func() (path string, err error)
-	// CheckProfile returns why the sandbox profile at path cannot be enforced.
-	CheckProfile func(path string) error
-	// WorkProfile returns a sandbox profile for agents working in dir.
-	WorkProfile func(dir string) ([]byte, error)
-}
-
-// Verbs implements the subcommands of `tandem config`.
-type Verbs struct {
-	Files
-	Out   *output.Printer
-	Stdin io.Reader
-}
-
-// Command returns the command config.
-func (a *Verbs) Command() *cobra.Command {
+// NewConfig returns the command config.
+func NewConfig(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show, write or check the configuration",
 		Long: "Prints where the configuration is and the settings in effect, defaults included.\n" +
 			"Changes apply immediately; nothing has to be restarted.",
-		Example: "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
-		RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
+		Example:     "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
+		Annotations: factory.Here.Annotations(),
+		RunE:        func(*cobra.Command, []string) error { return showConfig(f) },
 	}
-	cmd.AddCommand(configInitCommand(a), configCheckCommand(a), configPathCommand(a))
+	cmd.AddCommand(newInit(f), newCheck(f), newPath(f))
 	return cmd
 }
 
-func configPathCommand(a *Verbs) *cobra.Command {
+func newPath(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
 		Short:   "Print the path of the configuration",
 		Example: "$EDITOR \"$(tandem config path)\"",
 		RunE: func(*cobra.Command, []string) error {
-			path, err := a.Path()
+			path, err := f.Config.Path()
 			if err != nil {
 				return err
 			}
-			return a.Out.Answer(map[string]any{"path": path}, func() string { return path + "\n" })
+			return f.Out.Answer(map[string]any{"path": path}, func() string { return path + "\n" })
 		},
 	}
 }
 
 // showConfig prints the settings in effect.
-func (a *Verbs) showConfig() error {
-	path, text, err := a.readConfig("")
+func showConfig(f *factory.Factory) error {
+	path, text, err := readConfig(f, "")
 	exists := !errors.Is(err, fs.ErrNotExist)
 	if err != nil && exists {
 		return err
 	}
-	toml, values, err := a.Effective(text)
+	toml, values, err := f.Config.Effective(text)
 	if err != nil {
 		return withPath(path, err)
 	}
@@ -91,20 +64,20 @@ func (a *Verbs) showConfig() error {
 		note = " (does not exist yet; `tandem config init` creates it)"
 	}
 	answer := map[string]any{"path": path, "exists": exists, "values": values}
-	return a.Out.Answer(answer, func() string {
-		return a.Out.Painter()(output.Faint, "# "+output.Visible(path)+note) + "\n\n" + toml
+	return f.Out.Answer(answer, func() string {
+		return f.Out.Painter()(output.Faint, "# "+output.Visible(path)+note) + "\n\n" + toml
 	})
 }
 
 // readConfig reads a configuration; "" is the user's, "-" standard input.
-func (a *Verbs) readConfig(file string) (path string, text []byte, err error) {
+func readConfig(f *factory.Factory, file string) (path string, text []byte, err error) {
 	switch file {
 	case "":
-		if path, err = a.Path(); err != nil {
+		if path, err = f.Config.Path(); err != nil {
 			return "", nil, err
 		}
 	case "-":
-		text, err = io.ReadAll(a.Stdin)
+		text, err = io.ReadAll(f.Stdin)
 		return "standard input", text, err
 	default:
 		path = file
@@ -123,7 +96,7 @@ func withPath(path string, err error) error {
 	return fmt.Errorf("%s: %w", output.Visible(path), err)
 }
 
-func configCheckCommand(a *Verbs) *cobra.Command {
+func newCheck(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Show the mistakes in a configuration",
@@ -140,9 +113,9 @@ func configCheckCommand(a *Verbs) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return a.checkFile(args[0])
+				return checkFile(f, args[0])
 			}
-			return a.checkConfig()
+			return checkConfig(f)
 		},
 	}
 }
@@ -158,33 +131,33 @@ type configFile struct {
 }
 
 // configFiles returns config.toml and, if known, policy.toml.
-func (a *Verbs) configFiles() ([]configFile, error) {
-	path, err := a.Path()
+func configFiles(f *factory.Factory) ([]configFile, error) {
+	path, err := f.Config.Path()
 	if err != nil {
 		return nil, err
 	}
-	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Check, nil}}
-	if a.CheckPolicy != nil && a.Policy != "" {
-		files = append(files, configFile{"policy", a.Policy, "agents may do anything you may",
-			"the last good policy applies, or you are asked about everything", a.CheckPolicy, a.WarnPolicy})
+	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", f.Config.Check, nil}}
+	if f.Config.CheckPolicy != nil && f.Config.Policy != "" {
+		files = append(files, configFile{"policy", f.Config.Policy, "agents may do anything you may",
+			"the last good policy applies, or you are asked about everything", f.Config.CheckPolicy, f.Config.WarnPolicy})
 	}
 	return files, nil
 }
 
 // checkConfig checks the configuration and the rules for agents.
-func (a *Verbs) checkConfig() error {
-	files, err := a.configFiles()
+func checkConfig(f *factory.Factory) error {
+	files, err := configFiles(f)
 	if err != nil {
 		return err
 	}
 	var report strings.Builder
 	var faults []error
-	for _, f := range files {
-		faults = append(faults, f.inspect(&report))
+	for _, file := range files {
+		faults = append(faults, file.inspect(&report))
 	}
 	// Sandbox reads the configuration, so it would only repeat the mistakes found there.
-	if a.Sandbox != nil && faults[0] == nil {
-		path, err := a.Sandbox()
+	if f.Config.Sandbox != nil && faults[0] == nil {
+		path, err := f.Config.Sandbox()
 		faults = append(faults, err)
 		if path != "" {
 			fmt.Fprintf(&report, "%s: no mistakes\n", output.Visible(path))
@@ -193,7 +166,7 @@ func (a *Verbs) checkConfig() error {
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	return a.Out.Answer(map[string]any{"path": files[0].path, "ok": true}, report.String)
+	return f.Out.Answer(map[string]any{"path": files[0].path, "ok": true}, report.String)
 }
 
 // inspect returns the mistakes in the file and writes all other findings to report.
@@ -214,33 +187,33 @@ func (f configFile) inspect(report *strings.Builder) error {
 
 // checkFile checks one file: a sandbox profile or rules for agents, judged by its name, else a
 // configuration.
-func (a *Verbs) checkFile(file string) error {
-	if a.CheckProfile != nil && filepath.Ext(file) == ".json" {
-		return a.checkProfile(file)
+func checkFile(f *factory.Factory, file string) error {
+	if f.Config.CheckProfile != nil && filepath.Ext(file) == ".json" {
+		return checkProfile(f, file)
 	}
-	path, text, err := a.readConfig(file)
+	path, text, err := readConfig(f, file)
 	if err != nil {
 		return err
 	}
-	f := configFile{path: path, check: a.Check}
-	if a.CheckPolicy != nil && filepath.Base(file) == filepath.Base(a.Policy) {
-		f.check, f.warn = a.CheckPolicy, a.WarnPolicy
+	one := configFile{path: path, check: f.Config.Check}
+	if f.Config.CheckPolicy != nil && filepath.Base(file) == filepath.Base(f.Config.Policy) {
+		one.check, one.warn = f.Config.CheckPolicy, f.Config.WarnPolicy
 	}
-	if err := f.check(text); err != nil {
+	if err := one.check(text); err != nil {
 		return withPath(path, err)
 	}
-	return a.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return f.verdict(text) })
+	return f.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return one.verdict(text) })
 }
 
-func (a *Verbs) checkProfile(file string) error {
+func checkProfile(f *factory.Factory, file string) error {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return err
 	}
-	if err := a.CheckProfile(path); err != nil {
+	if err := f.Config.CheckProfile(path); err != nil {
 		return err
 	}
-	return a.Out.Answer(map[string]any{"path": file, "ok": true}, func() string { return output.Visible(file) + ": no mistakes\n" })
+	return f.Out.Answer(map[string]any{"path": file, "ok": true}, func() string { return output.Visible(file) + ": no mistakes\n" })
 }
 
 // verdict returns the line for a file without definite mistakes.
@@ -251,7 +224,7 @@ func (f configFile) verdict(text []byte) string {
 	return output.Visible(f.path) + ": no mistakes\n"
 }
 
-func configInitCommand(a *Verbs) *cobra.Command {
+func newInit(f *factory.Factory) *cobra.Command {
 	var force, sandbox bool
 	cmd := &cobra.Command{
 		Use:     "init",
@@ -263,9 +236,9 @@ func configInitCommand(a *Verbs) *cobra.Command {
 		Example: "tandem config init\ntandem config init --sandbox",
 		RunE: func(*cobra.Command, []string) error {
 			if sandbox {
-				return a.writeProfile(force)
+				return writeProfile(f, force)
 			}
-			return a.writeConfig(force)
+			return writeConfig(f, force)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file, which is kept with .old after its name")
@@ -273,19 +246,19 @@ func configInitCommand(a *Verbs) *cobra.Command {
 	return cmd
 }
 
-func (a *Verbs) writeConfig(force bool) error {
-	path, err := a.Path()
+func writeConfig(f *factory.Factory, force bool) error {
+	path, err := f.Config.Path()
 	if err != nil {
 		return err
 	}
-	if err := createFile(path, []byte(a.Default()), force); err != nil {
+	if err := createFile(path, []byte(f.Config.Default()), force); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	return a.Out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
+	return f.Out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
 }
 
-func (a *Verbs) writeProfile(force bool) error {
-	config, err := a.Path()
+func writeProfile(f *factory.Factory, force bool) error {
+	config, err := f.Config.Path()
 	if err != nil {
 		return err
 	}
@@ -293,7 +266,7 @@ func (a *Verbs) writeProfile(force bool) error {
 	if err != nil {
 		return fmt.Errorf("write sandbox profile: %w", err)
 	}
-	text, err := a.WorkProfile(dir)
+	text, err := f.Config.WorkProfile(dir)
 	if err != nil {
 		return fmt.Errorf("write sandbox profile: %w", err)
 	}
@@ -301,7 +274,7 @@ func (a *Verbs) writeProfile(force bool) error {
 	if err := createFile(path, text, force); err != nil {
 		return fmt.Errorf("write sandbox profile: %w", err)
 	}
-	return a.Out.Answer(map[string]any{"path": path}, func() string {
+	return f.Out.Answer(map[string]any{"path": path}, func() string {
 		return fmt.Sprintf("wrote %s\nSet sandbox = %q under [agents] in %s to use it.\n", output.Visible(path), path, output.Visible(config))
 	})
 }
@@ -329,16 +302,16 @@ func createFile(path string, text []byte, force bool) error {
 }
 
 // Examine checks the configuration and the rules for agents, for the doctor.
-func (a *Verbs) Examine() (findings []doctor.Finding) {
-	if a.Files.Path == nil {
+func Examine(f *factory.Factory) (findings []doctor.Finding) {
+	if f.Config.Path == nil {
 		return nil
 	}
-	files, err := a.configFiles()
+	files, err := configFiles(f)
 	if err != nil {
 		return []doctor.Finding{{Check: "config", Status: doctor.Fail, Detail: err.Error(), Fix: "set HOME"}}
 	}
-	for _, f := range files {
-		findings = append(findings, f.examine())
+	for _, file := range files {
+		findings = append(findings, file.examine())
 	}
 	return findings
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
@@ -26,8 +27,13 @@ func IsInvocation(args []string) bool {
 	return len(args) > 0 && args[0] == name && (len(args) != 2 || args[1] != "--help")
 }
 
-// Command returns `tandem tmux`. It passes its arguments to Main unparsed.
-func Command(o Options) *cobra.Command {
+// OptionsOf returns the connection, streams and environment of f.
+func OptionsOf(f *factory.Factory) Options {
+	return Options{Connect: f.Connect, Stdin: f.Stdin, Stdout: f.Stdout, Stderr: f.Stderr, Environ: f.Environ}
+}
+
+// NewTmux returns `tandem tmux`. It passes its arguments to Main unparsed.
+func NewTmux(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux ARGS…",
 		Short: "tmux's command line over Tandem's sessions",
@@ -37,6 +43,7 @@ func Command(o Options) *cobra.Command {
 		Example:            "tandem tmux new-session -d -s work\ntandem tmux split-window -h -t work -P -F '#{pane_id}' make watch\ntandem tmux capture-pane -p -t work:0.1",
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
+		Annotations:        factory.Here.Annotations(),
 		ValidArgsFunction:  completeVerb,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == "--help" {
@@ -45,7 +52,7 @@ func Command(o Options) *cobra.Command {
 			if len(args) > 0 && strings.HasPrefix(args[0], "--") { // a global flag before tmux; tmux itself has none like it
 				return output.Usagef(cmd, "%s works on this machine only, and takes no %s", cmd.CommandPath(), output.Visible(args[0]))
 			}
-			return exitError(Main(cmd.Context(), o, args))
+			return exitError(Main(cmd.Context(), OptionsOf(f), args))
 		},
 	}
 }
@@ -63,15 +70,16 @@ func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// WithCommand returns `tandem with-tmux`.
-func WithCommand(o Options) *cobra.Command {
+// NewWithTmux returns `tandem with-tmux`.
+func NewWithTmux(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "with-tmux [--] CMD…",
 		Short: "Run a program with Tandem as its tmux",
 		Long: "Runs a program with a `tmux` first in its PATH that is `tandem tmux`, and with TMUX\n" +
 			"set. In a session of Tandem, that is the pane the program is in (TMUX_PANE), and what it\n" +
 			"splits appears beside it in the dashboard. The program's exit status is this command's.",
-		Example: "tandem with-tmux -- claude\ntandem with-tmux -- tmuxinator start work",
+		Annotations: factory.Here.Annotations(),
+		Example:     "tandem with-tmux -- claude\ntandem with-tmux -- tmuxinator start work",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return output.Usagef(cmd, "run what? Give a command.")
@@ -82,7 +90,7 @@ func WithCommand(o Options) *cobra.Command {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			code, err := RunWith(cmd.Context(), o, args)
+			code, err := RunWith(cmd.Context(), OptionsOf(f), args)
 			if err != nil {
 				return &output.ExitError{Status: max(code, 1), Err: err}
 			}

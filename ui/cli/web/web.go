@@ -22,6 +22,7 @@ import (
 	"tandem/engine/page/push"
 	"tandem/engine/units"
 	"tandem/panes/kit/qr"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
@@ -51,8 +52,14 @@ type request struct {
 	noLink     bool // set for that process: its log must not contain a code
 }
 
-// Command returns the command web.
-func (v *Verbs) Command() *cobra.Command {
+// NewWeb returns the command web.
+func NewWeb(f *factory.Factory) *cobra.Command {
+	v := &Verbs{
+		Out: &f.Out, Stdout: f.Stdout, Stderr: f.Stderr, Version: f.Version, DataDir: api.DataDir,
+		Own: f.Connect, Running: f.Reach, Far: f.ConnectMachine, Sessions: f.CompleteSession(factory.IsLive),
+		Quiet:       func(at time.Time) bool { return f.Settings().Attention.Quiet.Have(at) },
+		NoClipboard: func() bool { return !f.Settings().Clipboard },
+	}
 	var w request
 	cmd := &cobra.Command{
 		Use:   "web",
@@ -60,8 +67,9 @@ func (v *Verbs) Command() *cobra.Command {
 		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one\n" +
 			"browser, once; for another one, run the command again while it serves. If other machines can\n" +
 			"reach the page, it uses TLS. With --background it runs as the process tandem-web until you stop it.",
-		Example: "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return v.servePage(cmd, w) },
+		Example:     "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
+		Annotations: factory.Here.Annotations(),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return v.servePage(cmd, w) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&w.listen.Address, "listen", "", "serve on `address`, 0.0.0.0:8800 for the network; default: this machine only")

@@ -1,0 +1,116 @@
+package factory
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
+)
+
+// completeLimit is the time that completion may wait for the engine.
+const completeLimit = 500 * time.Millisecond
+
+// AnyProcess accepts every process; it is a filter for completion, as are the following.
+func AnyProcess(api.Process) bool { return true }
+
+// IsLive accepts processes that have not exited.
+func IsLive(p api.Process) bool { return !p.State.Ended() }
+
+// HasExited accepts processes that have exited.
+func HasExited(p api.Process) bool { return p.State.Ended() }
+
+// CompleteSession completes the first argument with names and ids of sessions.
+func (f *Factory) CompleteSession(which func(api.Process) bool) cobra.CompletionFunc {
+	return First(f.CompleteSessions(which))
+}
+
+// CompleteSessions completes every argument with sessions.
+func (f *Factory) CompleteSessions(which func(api.Process) bool) cobra.CompletionFunc {
+	return f.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
+		out, err := api.SessionList.Call(ctx, engine, api.Empty{})
+		return out.Sessions, err
+	})
+}
+
+// CompleteProcess completes the first argument with sessions and processes.
+func (f *Factory) CompleteProcess(which func(api.Process) bool) cobra.CompletionFunc {
+	return First(f.CompleteProcesses(which))
+}
+
+// CompleteProcesses completes every argument with sessions and processes.
+func (f *Factory) CompleteProcesses(which func(api.Process) bool) cobra.CompletionFunc {
+	return f.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
+		out, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
+		return out.Processes, err
+	})
+}
+
+// First restricts complete to the first argument.
+func First(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, toComplete)
+	}
+}
+
+// CompleteFrom completes with the items that list returns, formatted by offers. It starts no engine
+// and hides errors: the user is in the middle of a line.
+func CompleteFrom[T any](f *Factory, list func(context.Context, *client.Client) ([]T, error), offers func(all []T, args []string, toComplete string) []cobra.Completion) cobra.CompletionFunc {
+	const directive = cobra.ShellCompDirectiveNoFileComp
+	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
+		defer cancel()
+		conn, err := f.DialRunning(ctx)
+		if err != nil {
+			return nil, directive
+		}
+		defer conn.Close()
+		all, err := list(ctx, conn)
+		if err != nil {
+			return nil, directive
+		}
+		return offers(all, args, toComplete), directive
+	}
+}
+
+// complete completes with the processes of list accepted by which, except those already in args.
+func (f *Factory) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
+	return CompleteFrom(f, list, func(all []api.Process, args []string, toComplete string) (found []cobra.Completion) {
+		// The first candidates should be the likeliest ones.
+		all = output.LiveFirst(all)
+		byName := make(map[string]api.Process, len(all)) // the running process, else the newest
+		for _, p := range all {
+			if other, known := byName[p.Name]; !known || HasExited(other) {
+				byName[p.Name] = p
+			}
+		}
+		for _, p := range all {
+			if which(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
+				found = append(found, candidates(p, byName[p.Name].ID == p.ID, toComplete)...)
+			}
+		}
+		return found
+	})
+}
+
+// candidates returns the completions for p: its name, and its id. The id appears only if toComplete
+// begins with it, or if the name needs quoting or refers to another process (isNamed is false).
+func candidates(p api.Process, isNamed bool, toComplete string) (found []cobra.Completion) {
+	about := output.StateText(p) + ": " + output.Visible(p.Command)
+	simple := isNamed && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
+	if simple && strings.HasPrefix(p.Name, toComplete) {
+		found = append(found, cobra.CompletionWithDesc(p.Name, about))
+	}
+	if strings.HasPrefix(p.ID, toComplete) && (toComplete != "" || !simple) {
+		found = append(found, cobra.CompletionWithDesc(p.ID, output.Visible(p.Name)+", "+about))
+	}
+	return found
+}

@@ -1,0 +1,60 @@
+package factory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A Reach says on which machines a command can run.
+type Reach string
+
+const (
+	Here    Reach = "here"    // on this machine only
+	One     Reach = "one"     // on another machine, one at a time
+	Several Reach = "several" // on several machines at once
+)
+
+// Keys of a command's annotations.
+const (
+	reachKey = "reach"
+	asksKey  = "asks" // flags for which a machine of the fleet itself must be asked
+)
+
+// Annotations returns the annotations of a command that reaches as far as r. Subcommands without
+// their own have those of their parent.
+func (r Reach) Annotations() map[string]string { return map[string]string{reachKey: string(r)} }
+
+// ListAnnotations returns the annotations of a command that only lists processes, on several machines.
+// For a machine of the fleet the hub's record is enough, unless one of the flags asks is given.
+func ListAnnotations(asks ...string) map[string]string {
+	return map[string]string{reachKey: string(Several), asksKey: strings.Join(asks, ",")}
+}
+
+// ReachOf returns the reach of a command; "" if neither it nor a parent has any.
+func ReachOf(cmd *cobra.Command) Reach {
+	for ; cmd != nil; cmd = cmd.Parent() {
+		if r := cmd.Annotations[reachKey]; r != "" {
+			return Reach(r)
+		}
+	}
+	return ""
+}
+
+// OnlyLists reports whether the hub's records are enough to answer a command.
+func OnlyLists(cmd *cobra.Command) bool {
+	flags, ok := cmd.Annotations[asksKey]
+	return ok && !slices.ContainsFunc(strings.Split(flags, ","), cmd.Flags().Changed)
+}
+
+// UnsupportedFlags returns the machine flags that a command does not support.
+func UnsupportedFlags(cmd *cobra.Command) []string {
+	switch how := ReachOf(cmd); {
+	case how == One:
+		return []string{"all-hosts", "parallel"}
+	case how == Several || !cmd.HasParent():
+		return nil
+	}
+	return []string{"all-hosts", "host", "label", "parallel"}
+}

@@ -1,0 +1,211 @@
+// Package history implements `tandem history` and the scripts that open it from a shell.
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/units"
+	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/factory"
+	"tandem/ui/cli/output"
+
+	"github.com/spf13/cobra"
+)
+
+type historyFlags struct {
+	cwd, process, actor, from, kind, exact string
+	here, failed, unique                   bool
+	since                                  moment
+	limit                                  int
+}
+
+// NewHistory returns the command history.
+func NewHistory(f *factory.Factory) *cobra.Command {
+	var opts historyFlags
+	cmd := &cobra.Command{
+		Use:   "history [QUERY…] [--here] [--failed] [--actor A] [--since T] [--limit N]",
+		Short: "Search the commands that were run",
+		Long: "Searches the commands that were run, in sessions, by exec and as processes, by you and\n" +
+			"by agents: the best match first, or the newest. QUERY is fuzzy, in fzf's syntax: words in\n" +
+			"any order, 'exact, ^start, end$, !not, and | for or. Put -- before a query that begins with\n" +
+			"the name of a command below.",
+		Example: "tandem history docker run\ntandem history --failed --here --since 2d\ntandem history --actor agent --json\n" +
+			"tandem history load ~/.bash_history",
+		Annotations:       factory.Several.Annotations(),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return search(f, cmd, args, opts) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.cwd, "cwd", "", "only what ran in this `folder`")
+	flags.BoolVar(&opts.here, "here", false, "only what ran in the current folder")
+	flags.StringVar(&opts.process, "process", "", "only what ran in the session or process with this `id` or name")
+	flags.StringVar(&opts.actor, "actor", "", "only what was run by `who`: person, agent (any), or one exactly")
+	flags.StringVar(&opts.from, "from", "", "only what was run from this other `machine`, user@host or host")
+	flags.StringVar(&opts.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
+	flags.BoolVar(&opts.failed, "failed", false, "only what failed, and was not stopped on purpose")
+	flags.StringVar(&opts.exact, "exact", "", "only the runs of this command `line`")
+	flags.Var(&opts.since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
+	flags.BoolVarP(&opts.unique, "unique", "u", false, "of equal commands only the newest")
+	flags.IntVarP(&opts.limit, "limit", "n", 50, "`rows` at most")
+	completeFlags(f, cmd)
+	cmd.AddCommand(newPick(f), newAdd(f), newRemove(f), newClear(f),
+		newSave(f), newLoad(f), newImport(f), newStats(f))
+	return cmd
+}
+
+func completeFlags(f *factory.Factory, cmd *cobra.Command) {
+	words := func(all ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)
+	}
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"actor":   words("person", "agent"),
+		"kind":    words("session", "exec", "process", "added"),
+		"since":   words("1h", "1d", "7d"),
+		"exact":   cobra.NoFileCompletions,
+		"from":    cobra.NoFileCompletions,
+		"limit":   cobra.NoFileCompletions,
+		"process": f.CompleteProcesses(factory.AnyProcess),
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			panic(err) // the flag is not defined
+		}
+	}
+	if err := cmd.MarkFlagDirname("cwd"); err != nil {
+		panic(err)
+	}
+}
+
+func search(f *factory.Factory, cmd *cobra.Command, args []string, opts historyFlags) error {
+	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: opts.actor, From: opts.from, Kind: opts.kind, Failed: opts.failed, Exact: opts.exact,
+		Unique: opts.unique, Limit: opts.limit, Since: opts.since.time()}
+	if opts.limit < 1 {
+		return output.Usagef(cmd, "show %d rows: must be at least 1", opts.limit)
+	}
+	if opts.cwd != "" || opts.here {
+		dir, err := f.Folder(opts.cwd)
+		if err != nil {
+			return err
+		}
+		in.CWD = dir
+	}
+	client, err := f.Dial(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if in.Process = opts.process; in.Process != "" {
+		// A process whose record is deleted is in the history by id only.
+		if p, err := api.ProcessGet.Call(cmd.Context(), client, api.IDInput{ID: in.Process}); err == nil {
+			in.Process = p.ID
+		}
+	}
+	out, err := api.HistorySearch.Call(cmd.Context(), client, in)
+	if err != nil {
+		return err
+	}
+	err = output.AnswerList(f.Out, out.Rows, "no command was found"+doctor.HistoryNote(f.Host()), func() string { return historyTable(f.Out, out.Rows, opts.unique, time.Now()) })
+	if err != nil {
+		return err
+	}
+	if more := out.Total - len(out.Rows); more > 0 && !f.Out.JSON {
+		f.Out.Tell("%d more; --limit shows them", more)
+	}
+	return nil
+}
+
+func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now time.Time) string {
+	header := []string{"ID", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}
+	if unique {
+		header = slices.Insert(header, 1, "RUNS")
+	}
+	t := out.Table(header...)
+	t.Spare = []string{"FOLDER", "WHO", "TOOK", "RUNS", "ID"}
+	for _, r := range rows {
+		cells := []output.Cell{output.Text(strconv.FormatInt(r.ID, 10))}
+		if unique {
+			cells = append(cells, output.Text(strconv.Itoa(r.Runs)))
+		}
+		exit, tint := commandEnd(r.Command)
+		folder := "-"
+		if r.CWD != "" {
+			folder = output.Visible(factory.TildePath(r.CWD))
+		}
+		t.Add(append(cells, output.Text(units.Ago(now.Sub(r.StartedAt))), output.Text(cmp.Or(units.Elapsed(r.DurationMS), "-")), output.Tinted(exit, tint),
+			output.Text(output.WhoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
+	}
+	return t.String()
+}
+
+// commandEnd returns the exit status or signal of a command, or "-" if that is unknown or it still
+// runs.
+func commandEnd(c api.Command) (string, output.Tint) {
+	switch {
+	case c.Stopped:
+		return "stopped", output.Plain
+	case c.ExitSignal != "":
+		return c.ExitSignal, output.Red
+	case c.ExitCode == nil:
+		return "-", output.Plain
+	case *c.ExitCode == 0:
+		return "0", output.Plain
+	}
+	return strconv.Itoa(*c.ExitCode), output.Red
+}
+
+// A moment is a flag value such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or an RFC 3339 time.
+// Times without a zone are in this machine's.
+type moment struct{ at time.Time }
+
+func (m *moment) String() string {
+	if m.at.IsZero() {
+		return ""
+	}
+	return m.at.Format(time.RFC3339)
+}
+
+func (m *moment) Type() string { return "time" }
+
+func (m *moment) Set(s string) error {
+	at, ok := parseMoment(s, time.Now())
+	if !ok {
+		return fmt.Errorf("must be a time such as 30m, 2d, 15:04, 2026-11-20 or 2026-11-20T15:04:05Z")
+	}
+	m.at = at
+	return nil
+}
+
+func (m moment) time() *time.Time {
+	if m.at.IsZero() {
+		return nil
+	}
+	return &m.at
+}
+
+func parseMoment(s string, now time.Time) (time.Time, bool) {
+	const day = 24 * time.Hour
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if n, err := strconv.ParseFloat(strings.TrimSuffix(s, suffix), 64); err == nil && strings.HasSuffix(s, suffix) && n >= 0 && n < 1e5 {
+			return now.Add(-time.Duration(n * float64(unit))), true
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), true
+	}
+	if at, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
+		y, m, d := now.Date()
+		return time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, now.Location()), true
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}

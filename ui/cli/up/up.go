@@ -1,0 +1,147 @@
+// Package up implements the commands up and down, which start and stop what a project file describes.
+// Reading the file, and the order, are in package project.
+package up
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
+	"tandem/ui/cli/factory"
+	"tandem/ui/cli/output"
+	"tandem/ui/cli/project"
+
+	"github.com/spf13/cobra"
+)
+
+type upFlags struct {
+	file                               string
+	wait, prune, dryRun, replace, list bool
+	trust                              bool
+	timeout                            factory.Duration
+}
+
+// NewUp returns the command up.
+func NewUp(f *factory.Factory) *cobra.Command {
+	var opts upFlags
+	cmd := &cobra.Command{
+		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list] [--trust]",
+		Short: "Start what a project file describes",
+		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
+			"or those that are named and what they need. Whatever already runs as described is\nleft alone; what has changed is restarted. " +
+			"The file is tandem.yaml, a\nprocess-compose file or a Procfile, here or in a folder above. If there is none, the\n" +
+			"scripts of package.json that you name are started. A file that others own or can write\nis refused unless named with -f.",
+		Example:           "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
+		Annotations:       factory.Several.Annotations(),
+		ValidArgsFunction: completeEntries(f, &opts.file, &opts.trust),
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := project.Open(opts.file, opts.trust, f.Env)
+			if err != nil {
+				return err
+			}
+			if opts.list {
+				return listEntries(f.Out, file, args)
+			}
+			return runUp(cmd.Context(), f, file, args, opts)
+		},
+	}
+	cmd.Flags().StringVarP(&opts.file, "file", "f", "", "the project `file` (default: the next one above)")
+	cmd.Flags().BoolVar(&opts.wait, "wait", false, "return when everything with a readiness check is ready")
+	cmd.Flags().Var(&opts.timeout, "timeout", "stop watching after this long, and fail (default: never)")
+	cmd.Flags().BoolVar(&opts.prune, "prune", false, "stop and delete entries that are no longer in the file")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "only show what would be done")
+	cmd.Flags().BoolVar(&opts.list, "list", false, "only list the file's entries")
+	addTrust(cmd, &opts.trust)
+	cmd.Flags().BoolVar(&opts.replace, "recreate", false, "also restart what has not changed")
+	completeFileFlag(cmd)
+	return cmd
+}
+
+func addTrust(cmd *cobra.Command, trust *bool) {
+	cmd.Flags().BoolVar(trust, "trust", false, "read the file found even if others own it or can write it")
+}
+
+// runUp starts the entries of a project file.
+func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []string, opts upFlags) error {
+	order, err := file.Order(names)
+	if err != nil {
+		return err
+	}
+	tellNotices(f.Out, file)
+	if len(order) == 0 && !opts.prune {
+		return noAutostartError(file)
+	}
+	if opts.dryRun {
+		return dryRun(ctx, f, file, order, names, opts)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	conn, err := retry.Connect(ctx, f.Dial)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	list, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
+	if err != nil {
+		return err
+	}
+	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: opts.replace})
+	r := &project.Run{Out: f.Out, Size: f.TerminalSize, Conn: conn, File: file, Plan: plan, Wait: opts.wait, Timeout: time.Duration(opts.timeout)}
+	// Another machine's engine uses its own environment.
+	if f.Host() == "" {
+		r.Environ, r.Umask = f.Environ, f.StartUmask()
+	}
+	if on, ok := output.Terminal(f.Stdout); ok && !f.Out.JSON && f.Env("TERM") != "dumb" {
+		r.Live = on
+	}
+	return r.Up(ctx, opts.prune)
+}
+
+// dryRun prints what up would do. It starts no engine.
+func dryRun(ctx context.Context, f *factory.Factory, file *project.File, order []*project.Entry, names []string, opts upFlags) error {
+	list, err := f.ListIfRunning(ctx)
+	if err != nil {
+		return err
+	}
+	plan := project.NewPlan(file, order, list, project.PlanOptions{Named: names, Replace: opts.replace})
+	steps := plan.Results(opts.prune)
+	return f.Out.Answer(steps, func() string {
+		var b strings.Builder
+		for _, s := range steps {
+			line := fmt.Sprintf("%s: %s", output.Visible(s.Name), s.Action.Planned())
+			if len(s.After) > 0 {
+				line += ", after " + output.Visible(strings.Join(s.After, ", "))
+			}
+			b.WriteString(line + "\n")
+		}
+		return b.String()
+	})
+}
+
+// completeEntries completes with the names of entries in the project file.
+func completeEntries(f *factory.Factory, path *string, trust *bool) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		file, err := project.Open(*path, *trust, f.Env)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var found []cobra.Completion
+		for _, e := range file.Entries {
+			if !slices.Contains(args, e.Name) && output.Visible(e.Name) == e.Name {
+				found = append(found, cobra.CompletionWithDesc(e.Name, firstLine(e.Line())))
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func completeFileFlag(cmd *cobra.Command) {
+	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "Procfile") // fails only for an unknown flag
+}
