@@ -16,7 +16,7 @@ import (
 
 // A columnKind describes a column.
 type columnKind struct {
-	column   Column
+	column   column
 	head     string
 	right    bool
 	maxCells int // maximum width
@@ -36,17 +36,17 @@ func columnKinds(w int) []columnKind {
 		name, state = 16, 18
 	}
 	return []columnKind{
-		{ColumnName, "name", false, name, 0, plainCell(func(p *api.Process) string { return text.Clean(p.Name) })},
-		{ColumnHost, "host", false, 16, 0, plainCell(hostText)},
-		{ColumnState, "state", false, state, 0, states.StateWords},
-		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
-		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
-		{ColumnMemory, "mem", true, 5, 2, plainCell(memoryText)},
-		{ColumnUp, "up", true, 6, 3, upText},
-		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
-		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
-		{ColumnWho, "who", false, 12, 8, plainCell(func(p *api.Process) string { return states.Who(p.Actor) })},
-		{ColumnFrom, "from", false, 20, 9, plainCell(func(p *api.Process) string { return text.Clean(p.From) })},
+		{columnName, "name", false, name, 0, plainCell(func(p *api.Process) string { return text.Clean(p.Name) })},
+		{columnHost, "host", false, 16, 0, plainCell(hostText)},
+		{columnState, "state", false, state, 0, states.StateWords},
+		{columnPID, "pid", true, 7, 7, plainCell(pidText)},
+		{columnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
+		{columnMemory, "mem", true, 5, 2, plainCell(memoryText)},
+		{columnUp, "up", true, 6, 3, upText},
+		{columnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
+		{columnPorts, "ports", true, 17, 5, plainCell(portsText)},
+		{columnWho, "who", false, 12, 8, plainCell(func(p *api.Process) string { return states.Who(p.Actor) })},
+		{columnFrom, "from", false, 20, 9, plainCell(func(p *api.Process) string { return text.Clean(p.From) })},
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *columns) measure(kinds []columnKind, r *rows, top, w, h int, now time.T
 				break
 			} else if row.process != nil {
 				cell = k.text(row.process, now)
-			} else if k.column == ColumnName {
+			} else if k.column == columnName {
 				cell = row.project.name()
 			}
 			cells = max(cells, min(text.Width(cell), k.maxCells))
@@ -109,7 +109,7 @@ func (c *columns) dropUnused(kinds []columnKind, isUnused func(*columnKind) bool
 		used += columnGap + c.widthOf(k)
 	}
 	kinds = slices.DeleteFunc(kinds, func(k columnKind) bool {
-		return (k.column == ColumnHost || k.column == ColumnFrom) && isUnused(&k)
+		return (k.column == columnHost || k.column == columnFrom) && isUnused(&k)
 	})
 	return slices.DeleteFunc(kinds, func(k columnKind) bool {
 		if used <= c.width || !isUnused(&k) {
@@ -144,21 +144,21 @@ func (c *columns) place(kinds []columnKind, scrollbar int) {
 		x += cells + columnGap
 	}
 	if rest := c.width - scrollbar - x; rest >= minCommandCells {
-		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(states.CommandText)}
+		command := columnKind{column: columnCommand, head: "command", text: plainCell(states.CommandText)}
 		c.placed = append(c.placed, placedColumn{command, x, rest})
 	}
 }
 
 func (c *columns) widthOf(k columnKind) int {
-	if k.column == ColumnCPU && c.width >= minSparkWidth {
+	if k.column == columnCPU && c.width >= minSparkWidth {
 		return c.widths[k.column] + 1 + sparkCells
 	}
 	return c.widths[k.column]
 }
 
 // find returns a drawn column; nil if it is not drawn.
-func (c *columns) find(column Column) *placedColumn {
-	i := slices.IndexFunc(c.placed, func(p placedColumn) bool { return p.column == column })
+func (c *columns) find(wanted column) *placedColumn {
+	i := slices.IndexFunc(c.placed, func(p placedColumn) bool { return p.column == wanted })
 	if i < 0 {
 		return nil
 	}
@@ -166,19 +166,19 @@ func (c *columns) find(column Column) *placedColumn {
 }
 
 // after returns the next drawn column that rows can be sorted by.
-func (c *columns) after(column Column) Column {
+func (c *columns) after(current column) column {
 	for _, p := range c.placed {
-		if p.column > column {
+		if p.column > current {
 			return p.column
 		}
 	}
-	return ColumnState
+	return columnState
 }
 
 // at returns the column at x of the heading row.
-func (c *columns) at(x int) (Column, bool) {
+func (c *columns) at(x int) (column, bool) {
 	if x < leadCells {
-		return ColumnState, true
+		return columnState, true
 	}
 	for _, p := range c.placed {
 		if x >= p.x && x < p.x+p.w {
@@ -198,13 +198,13 @@ func (c *columns) idleCells(p *api.Process, now time.Time) (from, to int) {
 	}
 	for i := range c.placed {
 		switch one := &c.placed[i]; one.column {
-		case ColumnState:
+		case columnState:
 			if text.Width(states.StateWords(p, now)) > one.w {
 				from, to = i, i
 			}
-		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
+		case columnPID, columnCPU, columnMemory, columnUp:
 			from, to = min(from, i), i
-		case ColumnCommand:
+		case columnCommand:
 			return len(c.placed), -1
 		}
 	}
@@ -250,7 +250,7 @@ func (c *columns) drawCommand(r *list.Row, p *api.Process, w int, now time.Time,
 
 // reasonText returns why a process is not running, except for the part already in the state column.
 func (c *columns) reasonText(p *api.Process, now time.Time) string {
-	if state := c.find(ColumnState); state != nil && text.Width(states.StateWords(p, now)) <= state.w {
+	if state := c.find(columnState); state != nil && text.Width(states.StateWords(p, now)) <= state.w {
 		return states.BesideState(p)
 	}
 	return states.Reason(p, now)
@@ -260,21 +260,21 @@ func (c *columns) drawCell(r *list.Row, p *api.Process, in *placedColumn, cursor
 	r.Add(text.Spaces(in.x-r.Cells), "")
 	ink := look.Dim
 	switch {
-	case in.column == ColumnName && cursor:
+	case in.column == columnName && cursor:
 		ink = look.Current
 	case p.State.Ended() && !p.Failed(), p.State == states.StateAway:
-	case in.column == ColumnName && p.Kind == api.KindProcess, in.column == ColumnCPU, in.column == ColumnMemory:
+	case in.column == columnName && p.Kind == api.KindProcess, in.column == columnCPU, in.column == columnMemory:
 		ink = look.Text
 	}
 	value := in.text(p, now)
 	switch {
-	case in.column == ColumnState:
+	case in.column == columnState:
 		r.AddKept(text.Fit(value, in.w), states.StateInk(p, look), look.Selected)
 		return
-	case in.column == ColumnCommand:
+	case in.column == columnCommand:
 		c.drawCommand(r, p, in.w, now, look)
 		return
-	case in.column == ColumnCPU && in.w > sparkCells:
+	case in.column == columnCPU && in.w > sparkCells:
 		r.Add(text.PadLeft(text.Clip(value, in.w-sparkCells-1), in.w-sparkCells-1), ink)
 		r.Add(" "+drawSpark(p, look), look.Accent)
 		return

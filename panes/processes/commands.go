@@ -29,7 +29,20 @@ type commandEnv interface {
 // commands are what the user can do with processes: the marked ones, else the one under the cursor.
 type commands struct {
 	env   commandEnv
-	table func() *Table // the table on the screen
+	table func() *table // the table on the screen
+}
+
+func (c *commands) actions() panes.Actions {
+	return panes.Actions{
+		keymap.ProcessStart:     c.startTargets,
+		keymap.ProcessRestart:   c.restartTargets,
+		keymap.ProcessStop:      c.askStop,
+		keymap.ProcessKill:      c.askKill,
+		keymap.ProcessSignal:    c.askSignal,
+		keymap.ProcessKeepAlive: c.toggleKeepAlive,
+		keymap.ProcessDelete:    c.askDelete,
+		keymap.ProcessDeleteAll: c.askDeleteExited,
+	}
 }
 
 // maxConcurrent is how many processes an action handles at the same time.

@@ -24,14 +24,9 @@ func (p *Pane) contents() contents {
 	return c
 }
 
-func (p *Pane) layout() layout { return p.arrangement.layout(p.contents()) }
-
-// pageRows returns the height of a page of the table.
-func (p *Pane) pageRows() int { return max(p.layout().table.H-2, 1) }
-
 func (p *Pane) Draw() []string {
 	look, w, h := p.env.Look(), p.arrangement.w, p.arrangement.h
-	table, parts, now := p.tables.shown(), p.layout(), time.Now()
+	table, parts, now := p.tables.shown(), p.arrangement.layout(), time.Now()
 	if table.rows.all == 0 && p.tables.tabRows() == 0 {
 		return p.emptyPage().Draw(w, h, look)
 	}
@@ -130,7 +125,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	p.dragged = false
-	switch parts := p.layout(); {
+	switch parts := p.arrangement.layout(); {
 	case parts.heading.Contains(e.X, e.Y) && down:
 		p.dragged = !p.arrangement.zoomed
 		return p.focusLog(true)

@@ -36,7 +36,7 @@ const (
 type fleet struct {
 	env   Env
 	shown bool // shown in place of the local processes
-	table Table
+	table table
 	group string          // see api.FleetProcessesInput
 	open  map[string]bool // the open groups
 
@@ -49,7 +49,7 @@ type fleet struct {
 
 func newFleet(env Env) *fleet {
 	f := &fleet{env: env, open: map[string]bool{}, stop: func() {}}
-	f.table = Table{source: f, rows: rows{window: true, loading: true}}
+	f.table = table{source: f, rows: rows{window: true, loading: true}}
 	return f
 }
 
@@ -273,14 +273,14 @@ func (f *fleet) drawTabs(w int) string {
 }
 
 // fleetSort returns the engine's name of a column's order.
-func (c Column) fleetSort() api.FleetSort {
+func (c column) fleetSort() api.FleetSort {
 	return cmp.Or([columnCount]api.FleetSort{
-		ColumnName: api.FleetByName, ColumnHost: api.FleetByHost, ColumnPID: api.FleetByPID, ColumnUp: api.FleetByUp,
-		ColumnWho: api.FleetByWho, ColumnCommand: api.FleetByCommand,
+		columnName: api.FleetByName, columnHost: api.FleetByHost, columnPID: api.FleetByPID, columnUp: api.FleetByUp,
+		columnWho: api.FleetByWho, columnCommand: api.FleetByCommand,
 	}[c], api.FleetByState)
 }
 
 // inFleet reports whether the column is known for a fleet's processes; they have no metrics.
-func (c Column) inFleet() bool {
-	return !slices.Contains([]Column{ColumnCPU, ColumnMemory, ColumnRestarts, ColumnPorts}, c)
+func (c column) inFleet() bool {
+	return !slices.Contains([]column{columnCPU, columnMemory, columnRestarts, columnPorts}, c)
 }

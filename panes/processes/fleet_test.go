@@ -62,7 +62,7 @@ func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
 
 // runFetch runs the current query and stores its answer.
 func runFetch(p *Pane) {
-	if cmd := p.tables.fetch(p.layout().table.H - 1); cmd != nil {
+	if cmd := p.tables.fetch(p.arrangement.layout().table.H - 1); cmd != nil {
 		if then, ok := cmd().(panes.Result); ok {
 			then()
 		}

@@ -54,7 +54,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 		"   ▾ no project    1/1 up                                                       ",
 		"   ● ❯ shell       running           4711    1.2   12M  1h30m  serve shell      ",
 	})
-	table.SortBy(ColumnName)
+	table.SortBy(columnName)
 	table.Reverse()
 	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
 	if setProcesses(table, projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {

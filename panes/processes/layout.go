@@ -12,6 +12,8 @@ const (
 
 // An arrangement divides the view into a table above a log.
 type arrangement struct {
+	contents func() contents
+
 	w, h        int
 	logFocused  bool  // the log has the keyboard
 	zoomed      bool  // the focused part fills the view
@@ -32,7 +34,8 @@ type contents struct {
 // A layout has the rectangles of the view's parts. An unfit part has no height.
 type layout struct{ table, charts, heading, reason, log look.Rect }
 
-func (a *arrangement) layout(c contents) (all layout) {
+func (a *arrangement) layout() (all layout) {
+	c := a.contents()
 	body := look.Rect{Y: c.tabRows, W: a.w, H: a.h - c.tabRows}
 	all.table = body
 	all.table.H = a.rowsOfTable(c, body.H)
@@ -82,14 +85,17 @@ func (a *arrangement) wantsCharts(c contents) bool {
 	return a.h >= minChartsHeight
 }
 
-func (a *arrangement) toggleCharts(c contents) {
-	show := !a.wantsCharts(c)
+func (a *arrangement) toggleCharts() {
+	show := !a.wantsCharts(a.contents())
 	a.charts = &show
 }
 
-func (a *arrangement) resizeTable(c contents, by int) {
+// pageRows returns the height of a page of the table.
+func (a *arrangement) pageRows() int { return max(a.layout().table.H-2, 1) }
+
+func (a *arrangement) resizeTable(by int) {
 	if !a.zoomed {
-		a.setTableHeight(a.layout(c).table.H + by)
+		a.setTableHeight(a.layout().table.H + by)
 	}
 }
 

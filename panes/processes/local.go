@@ -24,7 +24,7 @@ type localEnv interface {
 // local is the table of the processes known from events, with their metrics.
 type local struct {
 	env     localEnv
-	table   Table
+	table   table
 	all     []api.Process           // never changed in place
 	folded  map[string]bool         // by project file
 	metrics map[string]*api.Metrics // by process

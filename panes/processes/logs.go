@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
 	"tandem/engine/sleep"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
@@ -35,6 +36,31 @@ func newLogs(env Env, selected func() (api.Process, bool)) *logs {
 	return l
 }
 
+func (l *logs) actions() panes.Actions {
+	on := l.onShown
+	return panes.Actions{
+		keymap.LogFollow:   on((*logview.Log).ToggleFollow),
+		keymap.LogWrap:     on((*logview.Log).ToggleWrap),
+		keymap.LogTimes:    on((*logview.Log).ToggleTimes),
+		keymap.LogPretty:   on((*logview.Log).TogglePretty),
+		keymap.LogLeft:     on(func(l *logview.Log) { l.ScrollSideways(-1) }),
+		keymap.LogRight:    on(func(l *logview.Log) { l.ScrollSideways(1) }),
+		keymap.LogNext:     func() tea.Cmd { return l.search.nextMatch(false) },
+		keymap.LogPrevious: func() tea.Cmd { return l.search.nextMatch(true) },
+		keymap.LogStream:   l.switchStream,
+		keymap.LogSave:     l.askSave,
+
+		keymap.ScrollDown:     on(func(l *logview.Log) { l.Scroll(1) }),
+		keymap.ScrollUp:       on(func(l *logview.Log) { l.Scroll(-1) }),
+		keymap.ScrollPageDown: on(func(l *logview.Log) { l.ScrollHalfPages(2) }),
+		keymap.ScrollPageUp:   on(func(l *logview.Log) { l.ScrollHalfPages(-2) }),
+		keymap.ScrollHalfDown: on(func(l *logview.Log) { l.ScrollHalfPages(1) }),
+		keymap.ScrollHalfUp:   on(func(l *logview.Log) { l.ScrollHalfPages(-1) }),
+		keymap.ScrollFirst:    on((*logview.Log).ScrollToStart),
+		keymap.ScrollLast:     on((*logview.Log).ScrollToEnd),
+	}
+}
+
 // shown returns the log; nil without one. That of a process is created at once, because keys typed
 // after a move of the cursor belong to it.
 func (l *logs) shown() *logview.Log {
@@ -54,7 +80,7 @@ func (l *logs) shown() *logview.Log {
 				stream = "stderr"
 			}
 		}
-		l.show(logview.New(selected.ID, stream, selected.Kind == api.KindSession))
+		l.show(logview.New(selected.ID, stream, selected.Kind))
 	}
 	var tail []string
 	if selected.Supervision != nil {
@@ -118,7 +144,7 @@ func (l *logs) switchStream() tea.Cmd {
 		return l.env.Say("this process has one log for both output and errors", false)
 	}
 	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[l.shown().Stream]
-	l.show(logview.New(selected.ID, stream, false))
+	l.show(logview.New(selected.ID, stream, selected.Kind))
 	return nil
 }
 

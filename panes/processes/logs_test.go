@@ -27,7 +27,7 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 	})
 	show := func() string {
 		for range 20 {
-			size := p.layout().log
+			size := p.arrangement.layout().log
 			cmd := p.logs.fetch(size.W, size.H)
 			if cmd == nil {
 				break

@@ -8,35 +8,35 @@ import (
 	"tandem/engine/api"
 )
 
-// A Column is a column of the table.
-type Column int
+// A column is a column of the table.
+type column int
 
 // The columns of the table.
 const (
-	ColumnState Column = iota
-	ColumnName
-	ColumnHost
-	ColumnPID
-	ColumnCPU
-	ColumnMemory
-	ColumnUp
-	ColumnRestarts
-	ColumnPorts
-	ColumnWho
-	ColumnFrom
-	ColumnCommand
+	columnState column = iota
+	columnName
+	columnHost
+	columnPID
+	columnCPU
+	columnMemory
+	columnUp
+	columnRestarts
+	columnPorts
+	columnWho
+	columnFrom
+	columnCommand
 	columnCount
 )
 
 // An order is a column to sort by. Some columns usually begin with the largest value.
 type order struct {
-	by       Column
+	by       column
 	reversed bool
 }
 
 // descending reports whether the rows go from large to small.
 func (o order) descending() bool {
-	largestFirst := o.by == ColumnCPU || o.by == ColumnMemory || o.by == ColumnRestarts
+	largestFirst := o.by == columnCPU || o.by == columnMemory || o.by == columnRestarts
 	return largestFirst != o.reversed
 }
 
@@ -49,29 +49,29 @@ func (o order) compare(a, b *api.Process) int {
 		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }
 
-func (c Column) compare(a, b *api.Process) int {
+func (c column) compare(a, b *api.Process) int {
 	switch c {
-	case ColumnState:
+	case columnState:
 		return cmp.Or(cmp.Compare(api.UrgencyOf(a), api.UrgencyOf(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
-	case ColumnName:
+	case columnName:
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
-	case ColumnHost:
+	case columnHost:
 		return strings.Compare(hostText(a), hostText(b))
-	case ColumnPID:
+	case columnPID:
 		return cmp.Compare(a.PID, b.PID)
-	case ColumnCPU:
+	case columnCPU:
 		return cmp.Compare(metricsOf(a).CPUPercent, metricsOf(b).CPUPercent)
-	case ColumnMemory:
+	case columnMemory:
 		return cmp.Compare(metricsOf(a).RSSBytes, metricsOf(b).RSSBytes)
-	case ColumnUp:
+	case columnUp:
 		return cmp.Or(cmp.Compare(rankExited(a), rankExited(b)), b.StartedAt.Compare(a.StartedAt))
-	case ColumnRestarts:
+	case columnRestarts:
 		return cmp.Compare(restarts(a), restarts(b))
-	case ColumnPorts:
+	case columnPorts:
 		return slices.Compare(metricsOf(a).Ports, metricsOf(b).Ports)
-	case ColumnWho:
+	case columnWho:
 		return strings.Compare(a.Actor, b.Actor)
-	case ColumnFrom:
+	case columnFrom:
 		return strings.Compare(a.From, b.From)
 	}
 	return strings.Compare(a.Command, b.Command)

@@ -1,6 +1,8 @@
 package processes
 
 import (
+	"maps"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
@@ -8,7 +10,6 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
-	"tandem/panes/processes/logview"
 )
 
 // An Env is the dashboard as the pane sees it.
@@ -45,6 +46,7 @@ func New(env Env) *Pane {
 	p := &Pane{env: env, tables: &tables{env, newLocal(env), newFleet(env)}}
 	p.logs = newLogs(env, p.tables.selected)
 	p.commands = commands{env, p.tables.shown}
+	p.arrangement.contents = p.contents
 	p.actions = p.makeActions()
 	return p
 }
@@ -78,7 +80,7 @@ func (p *Pane) Fetch() tea.Cmd {
 	if p.logs.shown() == nil {
 		p.arrangement.logFocused = false
 	}
-	parts := p.layout()
+	parts := p.arrangement.layout()
 	return tea.Batch(p.tables.fetch(parts.table.H-1), p.logs.fetch(parts.log.W, parts.log.H))
 }
 
@@ -94,7 +96,9 @@ func (p *Pane) refresh() {
 // Select puts the cursor on a process. If the filter hides it, the filter is cleared.
 func (p *Pane) Select(id string) {
 	p.arrangement.logFocused = false
-	p.tables.reveal(id)
+	p.tables.fleet.show(false)
+	p.tables.local.refresh()
+	p.tables.local.reveal(id)
 }
 
 // SelectLog does the same and gives the process's log the keyboard.
@@ -124,74 +128,31 @@ func (p *Pane) Note() (string, look.Ink) {
 
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
+// makeActions returns the actions of the pane and of its parts.
 func (p *Pane) makeActions() panes.Actions {
-	on, onLog := p.tables.onShown, p.logs.onShown
-	sortBy := func(c Column) func() tea.Cmd { return on(func(t *Table) { t.SortBy(c) }) }
-	move := func(rows int) func() tea.Cmd { return on(func(t *Table) { t.Move(rows) }) }
-	return panes.Actions{
+	all := panes.Actions{
 		keymap.FocusUp:       func() tea.Cmd { return p.focusSide(false) },
 		keymap.FocusDown:     func() tea.Cmd { return p.focusSide(true) },
 		keymap.FocusNext:     func() tea.Cmd { return p.focusLog(!p.arrangement.logFocused) },
 		keymap.FocusPrevious: func() tea.Cmd { return p.focusLog(!p.arrangement.logFocused) },
 		keymap.PaneZoom:      actionOf(func() { p.arrangement.zoomed = !p.arrangement.zoomed }),
-		keymap.ResizeUp:      actionOf(func() { p.arrangement.resizeTable(p.contents(), -2) }),
-		keymap.ResizeDown:    actionOf(func() { p.arrangement.resizeTable(p.contents(), 2) }),
+		keymap.ResizeUp:      actionOf(func() { p.arrangement.resizeTable(-2) }),
+		keymap.ResizeDown:    actionOf(func() { p.arrangement.resizeTable(2) }),
+		keymap.MovePageDown:  p.tables.onShown(func(t *table) { t.Move(p.arrangement.pageRows()) }),
+		keymap.MovePageUp:    p.tables.onShown(func(t *table) { t.Move(-p.arrangement.pageRows()) }),
 
-		keymap.MoveDown:     move(1),
-		keymap.MoveUp:       move(-1),
-		keymap.MovePageDown: on(func(t *Table) { t.Move(p.pageRows()) }),
-		keymap.MovePageUp:   on(func(t *Table) { t.Move(-p.pageRows()) }),
-		keymap.MoveFirst:    move(-panes.AllRows),
-		keymap.MoveLast:     move(panes.AllRows),
-		keymap.Open:         p.openSelected,
-		keymap.Filter:       p.tables.askFilter,
-		keymap.Clear:        actionOf(p.tables.clearMarksOrFilter),
-		keymap.Mark:         on((*Table).ToggleMark),
-
-		keymap.ProcessFold:      on((*Table).ToggleFold),
-		keymap.ProcessStart:     p.commands.startTargets,
-		keymap.ProcessRestart:   p.commands.restartTargets,
-		keymap.ProcessStop:      p.commands.askStop,
-		keymap.ProcessKill:      p.commands.askKill,
-		keymap.ProcessSignal:    p.commands.askSignal,
-		keymap.ProcessKeepAlive: p.commands.toggleKeepAlive,
-		keymap.ProcessDelete:    p.commands.askDelete,
-		keymap.ProcessDeleteAll: p.commands.askDeleteExited,
-		keymap.ProcessSort:      on((*Table).SortNext),
-		keymap.ProcessReverse:   on((*Table).Reverse),
-
-		keymap.ProcessSortState: sortBy(ColumnState), keymap.ProcessSortName: sortBy(ColumnName), keymap.ProcessSortPID: sortBy(ColumnPID),
-		keymap.ProcessSortCPU: sortBy(ColumnCPU), keymap.ProcessSortMemory: sortBy(ColumnMemory), keymap.ProcessSortUp: sortBy(ColumnUp),
-		keymap.ProcessSortRestarts: sortBy(ColumnRestarts),
-
+		keymap.Open:          p.openSelected,
 		keymap.ProcessFleet:  p.toggleFleet,
-		keymap.ProcessGroup:  p.tables.fleet.askGroup,
-		keymap.ProcessCharts: actionOf(func() { p.arrangement.toggleCharts(p.contents()) }),
-
+		keymap.ProcessCharts: actionOf(p.arrangement.toggleCharts),
 		keymap.ProcessLogs:   p.toggleMerged,
 		keymap.ProcessSearch: p.askSearch,
-		keymap.LogFollow:     onLog((*logview.Log).ToggleFollow),
-		keymap.LogWrap:       onLog((*logview.Log).ToggleWrap),
-		keymap.LogTimes:      onLog((*logview.Log).ToggleTimes),
-		keymap.LogPretty:     onLog((*logview.Log).TogglePretty),
-		keymap.LogLeft:       onLog(func(l *logview.Log) { l.ScrollSideways(-1) }),
-		keymap.LogRight:      onLog(func(l *logview.Log) { l.ScrollSideways(1) }),
 		keymap.LogSearch:     p.askSearch,
-		keymap.LogNext:       func() tea.Cmd { return p.logs.search.nextMatch(false) },
-		keymap.LogPrevious:   func() tea.Cmd { return p.logs.search.nextMatch(true) },
-		keymap.LogStream:     p.logs.switchStream,
-		keymap.LogSave:       p.logs.askSave,
 		keymap.LogLeave:      p.leaveLog,
-
-		keymap.ScrollDown:     onLog(func(l *logview.Log) { l.Scroll(1) }),
-		keymap.ScrollUp:       onLog(func(l *logview.Log) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: onLog(func(l *logview.Log) { l.ScrollHalfPages(2) }),
-		keymap.ScrollPageUp:   onLog(func(l *logview.Log) { l.ScrollHalfPages(-2) }),
-		keymap.ScrollHalfDown: onLog(func(l *logview.Log) { l.ScrollHalfPages(1) }),
-		keymap.ScrollHalfUp:   onLog(func(l *logview.Log) { l.ScrollHalfPages(-1) }),
-		keymap.ScrollFirst:    onLog((*logview.Log).ScrollToStart),
-		keymap.ScrollLast:     onLog((*logview.Log).ScrollToEnd),
 	}
+	maps.Copy(all, p.tables.actions())
+	maps.Copy(all, p.commands.actions())
+	maps.Copy(all, p.logs.actions())
+	return all
 }
 
 // actionOf makes an action without a command of a function.

@@ -178,7 +178,7 @@ func TestLogOfARunningProcessStartsBelowItsHeading(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()
-	parts := p.layout()
+	parts := p.arrangement.layout()
 	if parts.reason.H != 0 || parts.log.Y != parts.heading.Y+1 {
 		t.Errorf("the log is at %+v below the heading at %+v", parts.log, parts.heading)
 	}

@@ -169,7 +169,7 @@ func projectFolder(p *api.Process) string {
 	return filepath.Dir(p.Project.File)
 }
 
-// matchesFilter reports whether a process has every word of a filter; see Table.SetFilter.
+// matchesFilter reports whether a process has every word of a filter; see table.SetFilter.
 func matchesFilter(p *api.Process, project, filter string) bool {
 	if filter == "" {
 		return true

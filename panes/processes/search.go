@@ -29,56 +29,68 @@ type search struct {
 
 	stop    context.CancelFunc // cancels the running search; nil without one
 	pending *logview.Log       // log to search once it has lines
-	line    *dialog.Find       // the open input line; nil without one
+	line    *searchLine        // the open input line; nil without one
 	pattern api.Pattern        // the last accepted pattern
 }
 
-// ask opens the search line and shows the nearest match as the user types: above the end while the
+// A searchLine is the open input line, with the view to return to.
+type searchLine struct {
+	dialog.Find
+	log    *logview.Log
+	origin logview.SavedView
+}
+
+// ask opens the input line and shows the nearest match as the user types: above the end while the
 // log is followed, else below the first visible line.
 func (s *search) ask() tea.Cmd {
 	log := s.shown()
 	if log == nil {
 		return nil
 	}
-	origin := log.SaveView()
-	f := &dialog.Find{Regexp: s.pattern.Regexp, Exact: s.pattern.Exact}
-	f.Changed = func() tea.Cmd {
-		s.cancel()
-		// The log may have been replaced while the line was open.
-		if s.shown() != log {
-			return nil
-		}
-		log.RestoreView(origin)
-		err := setPattern(log, f.Pattern())
-		if err != nil {
-			f.Problem = panes.ErrorText(err)
-		}
-		if err != nil || f.Pattern().Text == "" {
-			return nil
-		}
-		return s.searchNext(log, origin.Following)
-	}
-	f.Done = func(accept bool) tea.Cmd {
-		s.line = nil
-		switch {
-		case s.shown() != log:
-			return nil
-		case !accept:
-			s.cancel()
-			log.RestoreView(origin)
-		// An empty pattern repeats the last search.
-		case f.Pattern().Text == "":
-			_ = setPattern(log, s.pattern)
-			return s.searchNext(log, origin.Following)
-		case f.Problem != "":
-			return s.env.Say(f.Problem, true)
-		default:
-			s.pattern = f.Pattern()
-		}
+	s.line = &searchLine{log: log, origin: log.SaveView()}
+	s.line.Regexp, s.line.Exact = s.pattern.Regexp, s.pattern.Exact
+	s.line.Changed, s.line.Done = s.searchTyped, s.closeLine
+	s.env.Ask(s.line)
+	return nil
+}
+
+// searchTyped searches for the typed pattern from the origin of the search.
+func (s *search) searchTyped() tea.Cmd {
+	l := s.line
+	s.cancel()
+	// The log may have been replaced while the line was open.
+	if s.shown() != l.log {
 		return nil
 	}
-	s.line = f
-	s.env.Ask(f)
+	l.log.RestoreView(l.origin)
+	if err := setPattern(l.log, l.Pattern()); err != nil {
+		l.Problem = panes.ErrorText(err)
+		return nil
+	}
+	if l.Pattern().Text == "" {
+		return nil
+	}
+	return s.searchNext(l.log, l.origin.Following)
+}
+
+// closeLine stays at the match, or returns to the view before.
+func (s *search) closeLine(accept bool) tea.Cmd {
+	l := s.line
+	s.line = nil
+	switch {
+	case s.shown() != l.log:
+	case !accept:
+		s.cancel()
+		l.log.RestoreView(l.origin)
+	// An empty pattern repeats the last search.
+	case l.Pattern().Text == "":
+		_ = setPattern(l.log, s.pattern)
+		return s.searchNext(l.log, l.origin.Following)
+	case l.Problem != "":
+		return s.env.Say(l.Problem, true)
+	default:
+		s.pattern = l.Pattern()
+	}
 	return nil
 }
 

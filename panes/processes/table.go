@@ -6,9 +6,9 @@ import (
 	"tandem/engine/api"
 )
 
-// A Table is a table of processes with a cursor, marks, an order and a filter. The cursor stays on
+// A table is a table of processes with a cursor, marks, an order and a filter. The cursor stays on
 // its process, not on its row, when rows come, go and move.
-type Table struct {
+type table struct {
 	Focused  bool
 	Home     string // shown as "~"
 	ClearKey string // key that clears the filter
@@ -32,11 +32,11 @@ type source interface {
 }
 
 // arrange filters and sorts the rows.
-func (t *Table) arrange() { t.setRows(t.source.arrangeRows(t.rows.filter, t.order)) }
+func (t *table) arrange() { t.setRows(t.source.arrangeRows(t.rows.filter, t.order)) }
 
 // setRows replaces the rows and puts the cursor back on its process. If that is gone, the cursor
 // stays on the same row.
-func (t *Table) setRows(r rows) {
+func (t *table) setRows(r rows) {
 	t.rows = r
 	if !t.Select(t.id) {
 		t.cursor = max(min(t.cursor, r.total-1), 0)
@@ -49,7 +49,7 @@ func (t *Table) setRows(r rows) {
 }
 
 // rememberRow stores the id of the row under the cursor.
-func (t *Table) rememberRow() {
+func (t *table) rememberRow() {
 	t.id = ""
 	if r := t.rows.at(t.cursor); r != nil {
 		t.id = r.id()
@@ -57,7 +57,7 @@ func (t *Table) rememberRow() {
 }
 
 // SortBy sorts by a column, or reverses the order if it is the current one.
-func (t *Table) SortBy(c Column) {
+func (t *table) SortBy(c column) {
 	if c == t.order.by {
 		t.Reverse()
 		return
@@ -67,12 +67,12 @@ func (t *Table) SortBy(c Column) {
 }
 
 // SortNext sorts by the next drawn column.
-func (t *Table) SortNext() {
+func (t *table) SortNext() {
 	t.order = order{by: t.columns.after(t.order.by)}
 	t.arrange()
 }
 
-func (t *Table) Reverse() {
+func (t *table) Reverse() {
 	t.order.reversed = !t.order.reversed
 	t.arrange()
 }
@@ -80,14 +80,14 @@ func (t *Table) Reverse() {
 // SetFilter shows only processes with every word of text in their name, project, command, folder,
 // state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
 // of the machine's name.
-func (t *Table) SetFilter(text string) {
+func (t *table) SetFilter(text string) {
 	t.setRows(t.source.arrangeRows(text, t.order))
 	// Other rows are shown now, so the columns may shrink.
 	t.columns.resetWidths()
 }
 
 // ToggleFold folds or unfolds the project under the cursor. The cursor goes to its header.
-func (t *Table) ToggleFold() {
+func (t *table) ToggleFold() {
 	row := t.rows.at(t.cursor)
 	// With a filter every project is open.
 	if row != nil && t.rows.filter == "" && t.source.toggleFold(row) {
@@ -96,7 +96,7 @@ func (t *Table) ToggleFold() {
 	}
 }
 
-func (t *Table) Selected() (p api.Process, ok bool) {
+func (t *table) Selected() (p api.Process, ok bool) {
 	if p := t.rows.processAt(t.cursor); p != nil {
 		return *p, true
 	}
@@ -104,7 +104,7 @@ func (t *Table) Selected() (p api.Process, ok bool) {
 }
 
 // HeaderProject returns the project whose header is under the cursor; nil without one.
-func (t *Table) HeaderProject() *project {
+func (t *table) HeaderProject() *project {
 	if r := t.rows.at(t.cursor); r != nil && r.process == nil {
 		return r.project
 	}
@@ -112,7 +112,7 @@ func (t *Table) HeaderProject() *project {
 }
 
 // Select moves the cursor to a process, and reports whether it has a row.
-func (t *Table) Select(id string) bool {
+func (t *table) Select(id string) bool {
 	row := t.rows.find(id)
 	if row >= 0 {
 		t.cursor, t.id = row, id
@@ -121,15 +121,15 @@ func (t *Table) Select(id string) bool {
 }
 
 // Move moves the cursor by a number of rows.
-func (t *Table) Move(by int) { t.MoveTo(t.cursor + by) }
+func (t *table) Move(by int) { t.MoveTo(t.cursor + by) }
 
-func (t *Table) MoveTo(row int) {
+func (t *table) MoveTo(row int) {
 	t.cursor = max(min(row, t.rows.total-1), 0)
 	t.rememberRow()
 }
 
 // RowAt returns the row drawn at y, -1 for none.
-func (t *Table) RowAt(y int) int {
+func (t *table) RowAt(y int) int {
 	if row := t.top + y - 1; y >= 1 && row < t.rows.total {
 		return row
 	}
@@ -138,7 +138,7 @@ func (t *Table) RowAt(y int) int {
 
 // ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
 // it applies to all of the project.
-func (t *Table) ToggleMark() {
+func (t *table) ToggleMark() {
 	if t.marked == nil {
 		t.marked = map[string]api.Process{}
 	}
@@ -158,7 +158,7 @@ func (t *Table) ToggleMark() {
 }
 
 // toggleProjectMarks marks the processes of a project, or removes their marks if all have one.
-func (t *Table) toggleProjectMarks(g *project) {
+func (t *table) toggleProjectMarks(g *project) {
 	all := !slices.ContainsFunc(g.members, func(p *api.Process) bool { return !t.isMarked(p) })
 	for _, p := range g.members {
 		if t.marked[p.ID] = *p; all {
@@ -167,23 +167,23 @@ func (t *Table) toggleProjectMarks(g *project) {
 	}
 }
 
-func (t *Table) isMarked(p *api.Process) bool {
+func (t *table) isMarked(p *api.Process) bool {
 	_, ok := t.marked[p.ID]
 	return ok
 }
 
 // ClearMarks removes all marks and reports whether there were any.
-func (t *Table) ClearMarks() bool {
+func (t *table) ClearMarks() bool {
 	had := len(t.marked) > 0
 	clear(t.marked)
 	return had
 }
 
-func (t *Table) MarkCount() int { return len(t.marked) }
+func (t *table) MarkCount() int { return len(t.marked) }
 
 // Targets returns the processes an action applies to: the marked ones in the order of the rows,
 // else the one under the cursor, or all of a project on its header.
-func (t *Table) Targets() (targets []api.Process) {
+func (t *table) Targets() (targets []api.Process) {
 	if marked := t.listMarked(); len(marked) > 0 {
 		return marked
 	}
@@ -199,7 +199,7 @@ func (t *Table) Targets() (targets []api.Process) {
 }
 
 // listMarked returns the marked processes. Those of a fleet need not be loaded.
-func (t *Table) listMarked() (marked []api.Process) {
+func (t *table) listMarked() (marked []api.Process) {
 	for _, p := range t.rows.listed {
 		if t.isMarked(p) {
 			marked = append(marked, *p)

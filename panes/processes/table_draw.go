@@ -14,7 +14,7 @@ import (
 
 // Draw returns h rows of w cells: the heading and the processes. The slice is valid until the next
 // call.
-func (t *Table) Draw(w, h int, now time.Time, look *look.Look) []string {
+func (t *table) Draw(w, h int, now time.Time, look *look.Look) []string {
 	t.out = t.out[:0]
 	if h <= 0 {
 		return t.out
@@ -42,7 +42,7 @@ func (t *Table) Draw(w, h int, now time.Time, look *look.Look) []string {
 }
 
 // listSign returns the position of the cursor among the processes.
-func (t *Table) listSign() list.ListSign {
+func (t *table) listSign() list.ListSign {
 	s := list.ListSign{Filter: t.rows.filter, Shown: t.rows.matching, All: t.rows.all}
 	if r := t.rows.at(t.cursor); r != nil {
 		s.At = r.number
@@ -51,7 +51,7 @@ func (t *Table) listSign() list.ListSign {
 }
 
 // fitColumns chooses the columns for h rows of w cells.
-func (t *Table) fitColumns(w, h int, now time.Time) {
+func (t *table) fitColumns(w, h int, now time.Time) {
 	kinds, scrollbar := columnKinds(w), 0
 	if t.rows.window {
 		kinds = slices.DeleteFunc(kinds, func(k columnKind) bool { return !k.column.inFleet() })
@@ -65,13 +65,13 @@ func (t *Table) fitColumns(w, h int, now time.Time) {
 }
 
 // isUnused reports whether a column is empty for all processes, or says only that you started them.
-func (t *Table) isUnused(k *columnKind, now time.Time) bool {
+func (t *table) isUnused(k *columnKind, now time.Time) bool {
 	usual := ""
 	switch k.column {
 	case t.order.by:
 		return false
-	case ColumnRestarts, ColumnPorts, ColumnHost, ColumnFrom:
-	case ColumnWho:
+	case columnRestarts, columnPorts, columnHost, columnFrom:
+	case columnWho:
 		usual = states.You
 	default:
 		return false
@@ -81,14 +81,14 @@ func (t *Table) isUnused(k *columnKind, now time.Time) bool {
 	})
 }
 
-func (t *Table) drawHead(w int, look *look.Look) string {
+func (t *table) drawHead(w int, look *look.Look) string {
 	ink, chosen := look.Dim, look.Strong
 	if t.Focused {
 		chosen = look.Title
 	}
 	head := ink
 	state := "  "
-	if t.order.by == ColumnState && t.columns.find(ColumnState) == nil {
+	if t.order.by == columnState && t.columns.find(columnState) == nil {
 		state, head = t.sortArrow(look)+" ", chosen
 	}
 	line, x := "   "+head.Text(state)+"  ", leadCells
@@ -98,7 +98,7 @@ func (t *Table) drawHead(w int, look *look.Look) string {
 			title, ink = title+t.sortArrow(look), chosen
 		}
 		w := p.w
-		if p.column == ColumnCPU && w > sparkCells {
+		if p.column == columnCPU && w > sparkCells {
 			w -= sparkCells + 1
 		}
 		if title = text.Clip(title, w); p.right {
@@ -111,7 +111,7 @@ func (t *Table) drawHead(w int, look *look.Look) string {
 	return line + text.Spaces(w-x)
 }
 
-func (t *Table) sortArrow(look *look.Look) string {
+func (t *table) sortArrow(look *look.Look) string {
 	if t.order.descending() {
 		return look.Glyphs.Descending
 	}
@@ -119,7 +119,7 @@ func (t *Table) sortArrow(look *look.Look) string {
 }
 
 // drawRow draws a process. The row under the cursor has one color, except for the state.
-func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *look.Look) string {
+func (t *table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *look.Look) string {
 	mark, here := " ", " "
 	if t.isMarked(p) {
 		mark = look.Glyphs.Attached // a check mark beside the glyph of a failure would confuse
@@ -145,7 +145,7 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 }
 
 // drawHeader draws the header of a project.
-func (t *Table) drawHeader(g *project, cursor bool, w int, look *look.Look) string {
+func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) string {
 	sign, here, name := look.Glyphs.Unfolded, " ", look.Strong
 	if g.folded {
 		sign = look.Glyphs.Folded
@@ -157,7 +157,7 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 	r.Add(here, look.Accent)
 	r.Add("  "+sign+" ", look.Dim)
 	at := leadCells
-	if state := t.columns.find(ColumnState); state != nil {
+	if state := t.columns.find(columnState); state != nil {
 		at = state.x
 	}
 	r.Add(text.Fit(g.name(), max(at-columnGap-r.Cells, min(12, w-r.Cells))), name)
@@ -192,7 +192,7 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 }
 
 // finishRow pads or clips a row to the width of the table.
-func (t *Table) finishRow(r *list.Row, w int, look *look.Look) string {
+func (t *table) finishRow(r *list.Row, w int, look *look.Look) string {
 	r.Add(text.Spaces(w-r.Cells), "")
 	line := r.Text.String()
 	if r.Cells > w {
@@ -205,7 +205,7 @@ func (t *Table) finishRow(r *list.Row, w int, look *look.Look) string {
 }
 
 // drawProjectHeading draws the heading in place of a log's.
-func (t *Table) drawProjectHeading(w int, look *look.Look) string {
+func (t *table) drawProjectHeading(w int, look *look.Look) string {
 	g := t.HeaderProject()
 	switch {
 	case g == nil || g.file == "" && g.group == nil:

@@ -44,16 +44,16 @@ func sampleProcesses() []api.Process {
 	}
 }
 
-func tableOf(all []api.Process) *Table {
+func tableOf(all []api.Process) *table {
 	l := newLocal(nil)
 	l.table.Focused = true
 	l.setProcesses(all)
 	return &l.table
 }
 
-func setProcesses(t *Table, all []api.Process) { t.source.(*local).setProcesses(all) }
+func setProcesses(t *table, all []api.Process) { t.source.(*local).setProcesses(all) }
 
-func namesIn(t *Table) (names []string) {
+func namesIn(t *table) (names []string) {
 	for _, row := range t.rows.loaded {
 		if row.process != nil {
 			names = append(names, row.process.Name)
@@ -152,23 +152,23 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	table.Draw(118, 7, noon, look)
 	panestest.CompareRows(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
-	table.SortBy(ColumnName)
+	table.SortBy(columnName)
 	panestest.CompareRows(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
-	table.SortBy(ColumnName)
+	table.SortBy(columnName)
 	panestest.CompareRows(t, namesIn(table), []string{"zsh", "web", "job", "cache", "api"})
-	table.SortBy(ColumnCPU)
+	table.SortBy(columnCPU)
 	if got := namesIn(table)[0]; got != "web" {
 		t.Errorf("%s uses most", got)
 	}
-	if c, ok := table.columns.at(90); !ok || c != ColumnCommand {
+	if c, ok := table.columns.at(90); !ok || c != columnCommand {
 		t.Errorf("at column 90 is %v", c)
 	}
-	seen := map[Column]bool{}
+	seen := map[column]bool{}
 	for range columnCount {
 		seen[table.order.by] = true
 		table.SortNext()
 	}
-	if len(seen) != int(columnCount)-2 || seen[ColumnHost] || seen[ColumnFrom] { // all but the columns about other machines
+	if len(seen) != int(columnCount)-2 || seen[columnHost] || seen[columnFrom] { // all but the columns about other machines
 		t.Errorf("going on sorts by %v of %d", seen, columnCount)
 	}
 	if p, _ := table.Selected(); p.Name != "cache" {
@@ -233,7 +233,7 @@ func BenchmarkDrawThousandProcesses(b *testing.B) {
 
 func BenchmarkSortThousandProcesses(b *testing.B) {
 	all, table := thousandProcesses(), tableOf(nil)
-	table.SortBy(ColumnCPU)
+	table.SortBy(columnCPU)
 	for b.Loop() {
 		setProcesses(table, all)
 	}

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
@@ -17,7 +18,7 @@ type tables struct {
 }
 
 // shown returns the table on the screen.
-func (t *tables) shown() *Table {
+func (t *tables) shown() *table {
 	if t.fleet.shown {
 		return &t.fleet.table
 	}
@@ -26,7 +27,31 @@ func (t *tables) shown() *Table {
 
 func (t *tables) selected() (api.Process, bool) { return t.shown().Selected() }
 
-func (t *tables) onShown(change func(*Table)) func() tea.Cmd {
+func (t *tables) actions() panes.Actions {
+	on := t.onShown
+	sortBy := func(c column) func() tea.Cmd { return on(func(t *table) { t.SortBy(c) }) }
+	move := func(rows int) func() tea.Cmd { return on(func(t *table) { t.Move(rows) }) }
+	return panes.Actions{
+		keymap.MoveDown:  move(1),
+		keymap.MoveUp:    move(-1),
+		keymap.MoveFirst: move(-panes.AllRows),
+		keymap.MoveLast:  move(panes.AllRows),
+		keymap.Filter:    t.askFilter,
+		keymap.Clear:     actionOf(t.clearMarksOrFilter),
+		keymap.Mark:      on((*table).ToggleMark),
+
+		keymap.ProcessFold:    on((*table).ToggleFold),
+		keymap.ProcessGroup:   t.fleet.askGroup,
+		keymap.ProcessSort:    on((*table).SortNext),
+		keymap.ProcessReverse: on((*table).Reverse),
+
+		keymap.ProcessSortState: sortBy(columnState), keymap.ProcessSortName: sortBy(columnName), keymap.ProcessSortPID: sortBy(columnPID),
+		keymap.ProcessSortCPU: sortBy(columnCPU), keymap.ProcessSortMemory: sortBy(columnMemory), keymap.ProcessSortUp: sortBy(columnUp),
+		keymap.ProcessSortRestarts: sortBy(columnRestarts),
+	}
+}
+
+func (t *tables) onShown(change func(*table)) func() tea.Cmd {
 	return actionOf(func() { change(t.shown()) })
 }
 
@@ -44,13 +69,6 @@ func (t *tables) fetch(h int) tea.Cmd {
 		return t.fleet.fetchRows(h)
 	}
 	return t.local.fetchMetrics()
-}
-
-// reveal puts the cursor on a local process. If the filter hides it, the filter is cleared.
-func (t *tables) reveal(id string) {
-	t.fleet.show(false)
-	t.local.refresh()
-	t.local.reveal(id)
 }
 
 func (t *tables) askFilter() tea.Cmd {

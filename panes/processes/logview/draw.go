@@ -98,7 +98,7 @@ func (l *Log) statusText() string {
 	if l.match.label != "" {
 		parts = append(parts, l.match.text())
 	}
-	if l.format.clock && l.format.terminal {
+	if l.format.clock && l.window.isTerminal() {
 		parts = append(parts, "a terminal's log has no times")
 	}
 	if l.format.left > 0 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/panes/logtext"
@@ -11,23 +12,14 @@ import (
 
 // A format determines how lines are shown.
 type format struct {
-	terminal  bool // output of a terminal
-	w         int  // of a row
+	window    *window
+	w         int // of a row
 	wrap      bool
-	pretty    bool       // lines of JSON are shown in columns
-	clock     bool       // the time of each line is shown
-	left      int        // columns scrolled sideways
-	names     []lineName // of merged logs; none for a single one
-	nameWidth int        // cells of the longest name
+	pretty    bool // lines of JSON are shown in columns
+	clock     bool // the time of each line is shown
+	left      int  // columns scrolled sideways
+	nameWidth int  // of merged logs: cells of the longest one
 	buf       []byte
-}
-
-// A lineName is the name before the lines of one log.
-type lineName struct {
-	label    string
-	tint     int
-	stderr   bool
-	terminal bool
 }
 
 // A drawKey has everything a drawn line depends on, except the line.
@@ -37,11 +29,6 @@ type drawKey struct {
 	text           look.Ink
 }
 
-func (f *format) addName(name lineName) {
-	f.names = append(f.names, name)
-	f.nameWidth = max(f.nameWidth, text.Width(name.label))
-}
-
 // parseLine returns a line with its styles and without control characters. It is cached.
 func (f *format) parseLine(line *heldLine) *logtext.Line {
 	if line.text == nil {
@@ -49,7 +36,7 @@ func (f *format) parseLine(line *heldLine) *logtext.Line {
 		if f.pretty {
 			raw = prettyLine(raw)
 		}
-		t := logtext.ReadLine(raw, f.terminal || len(f.names) > 0 && f.names[line.log].terminal)
+		t := logtext.ReadLine(raw, f.window.spans[line.log].Source.Process.Kind == api.KindSession)
 		line.text = &t
 	}
 	return line.text
@@ -130,7 +117,7 @@ const clockWidth = len("15:04:05 ")
 func (f *format) textWidth() int { return f.w - f.clockCells() - f.nameCells() }
 
 func (f *format) clockCells() int {
-	if f.clock && !f.terminal && f.w >= 3*clockWidth {
+	if f.clock && !f.window.isTerminal() && f.w >= 3*clockWidth {
 		return clockWidth
 	}
 	return 0
@@ -156,7 +143,7 @@ func (f *format) drawClock(line *heldLine, row int, look *look.Look) string {
 // nameCells returns the width of the names with the separator after them: at most a part of the
 // view's width.
 func (f *format) nameCells() int {
-	if len(f.names) == 0 {
+	if !f.window.merged {
 		return 0
 	}
 	return min(f.nameWidth, max(f.w/5, 6), 24) + 3
@@ -165,16 +152,16 @@ func (f *format) nameCells() int {
 // drawName draws the name before a row of a line. Standard error has another separator, as in
 // merged logs on the command line.
 func (f *format) drawName(line *heldLine, row int, look *look.Look) string {
-	if len(f.names) == 0 {
+	if !f.window.merged {
 		return ""
 	}
-	name := f.names[line.log]
-	ink, label := look.Tint(name.tint), ""
+	span := &f.window.spans[line.log]
+	ink, label := look.Tint(span.Source.Tint), ""
 	if row == 0 {
-		label = text.Clip(name.label, f.nameCells()-3)
+		label = text.Clip(span.Source.Label, f.nameCells()-3)
 	}
 	rule := ink.Text(look.Glyphs.Separator)
-	if name.stderr {
+	if span.Stream == "stderr" {
 		rule = look.Bad.Text("!")
 	}
 	return ink.Text(text.Pad(label, f.nameCells()-3)) + " " + rule + " "

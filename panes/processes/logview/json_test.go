@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/engine/api"
 	"tandem/panes/kit/text"
 	"tandem/panes/logtext"
 	"tandem/panes/panestest"
@@ -35,7 +36,7 @@ func TestPrettyShowsJSONLinesInColumns(t *testing.T) {
 }
 
 func TestPrettyCanBeToggled(t *testing.T) {
-	f, l := &fakeLog{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, New("1", "", false)
+	f, l := &fakeLog{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, New("1", "", api.KindProcess)
 	panestest.CompareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
 	l.TogglePretty()
 	panestest.CompareRows(t, f.drawLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})

@@ -32,18 +32,18 @@ type Log struct {
 	out     []string
 }
 
-// New returns a log following its end. terminal is for the output of a terminal.
-func New(id, stream string, terminal bool) *Log {
+// New returns the log of a process, following its end.
+func New(id, stream string, kind api.Kind) *Log {
 	l := newLog()
-	l.ID, l.Stream, l.format.terminal = id, stream, terminal
-	l.window.spans = []logmerge.Span{{Source: &logmerge.Source{Process: api.Process{ID: id}}, Stream: stream, Alone: true}}
+	l.ID, l.Stream = id, stream
+	l.window.spans = []logmerge.Span{{Source: &logmerge.Source{Process: api.Process{ID: id, Kind: kind}}, Stream: stream, Alone: true}}
 	return l
 }
 
 // NewMerged returns the merged logs of processes. New processes of project join; "" is none.
 func NewMerged(title, project string, all []api.Process) *Log {
 	l := newLog()
-	l.Title, l.Project = title, project
+	l.Title, l.Project, l.window.merged = title, project, true
 	for _, p := range all {
 		l.addProcess(p)
 	}
@@ -52,6 +52,7 @@ func NewMerged(title, project string, all []api.Process) *Log {
 
 func newLog() *Log {
 	l := &Log{match: match{at: -1}, states: map[string]api.State{}}
+	l.format.window = &l.window
 	l.view = view{window: &l.window, format: &l.format, follow: true}
 	return l
 }
@@ -60,13 +61,13 @@ func (l *Log) addProcess(p api.Process) {
 	l.states[p.ID] = p.State
 	source := logmerge.NewSource(p, l.sources, look.Tints, text.Clean)
 	l.sources = append(l.sources, source)
+	l.format.nameWidth = max(l.format.nameWidth, text.Width(source.Label))
 	for _, span := range source.Spans("") {
 		// Lines are already shown, so the process is new and all of its log follows them.
 		if l.reader.known {
 			span.From = 0
 		}
 		l.window.spans = append(l.window.spans, span)
-		l.format.addName(lineName{source.Label, source.Tint, span.Stream == "stderr", p.Kind == api.KindSession})
 	}
 }
 

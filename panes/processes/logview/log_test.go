@@ -135,7 +135,7 @@ func numberedLines(n int) string {
 }
 
 func TestLogFollowsItsEnd(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(100)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(100)}, New("1", "", api.KindProcess)
 	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
 	f.text += "line 100\nno newl"
 	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
@@ -144,7 +144,7 @@ func TestLogFollowsItsEnd(t *testing.T) {
 }
 
 func TestScrollingUpPausesFollowing(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(100)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(100)}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 20, 3)
 	l.Scroll(-1)
 	want := []string{"line 96", "line 97", "line 98"}
@@ -162,7 +162,7 @@ func TestScrollingUpPausesFollowing(t *testing.T) {
 }
 
 func TestHugeLogIsReachableWithABoundedWindow(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(1_000_000)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(1_000_000)}, New("1", "", api.KindProcess)
 	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
 	l.ScrollToStart()
 	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
@@ -189,7 +189,7 @@ func TestHugeLogIsReachableWithABoundedWindow(t *testing.T) {
 }
 
 func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(10)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10)}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 60, 2)
 	f.text += numberedLines(500_000) + "last\n"
 	rows := f.drawLog(t, l, 60, 2)
@@ -207,7 +207,7 @@ func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
 }
 
 func TestLogResumesAfterADroppedHead(t *testing.T) {
-	f, l := &fakeLog{text: numberedLines(100_000)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(100_000)}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 20, 2)
 	l.ScrollToStart()
 	panestest.CompareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
@@ -226,7 +226,7 @@ func TestLogResumesAfterADroppedHead(t *testing.T) {
 
 func TestSearchCoversTheWholeLog(t *testing.T) {
 	needs.FullRun(t)
-	f, l := &fakeLog{text: numberedLines(10) + "needle one\n" + numberedLines(300_000) + "needle two\n" + numberedLines(10)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10) + "needle one\n" + numberedLines(300_000) + "needle two\n" + numberedLines(10)}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 20, 3)
 	if l.SearchFunc(true) != nil {
 		t.Error("nothing is searched for")
@@ -258,7 +258,7 @@ func TestSearchCoversTheWholeLog(t *testing.T) {
 }
 
 func TestLongLinesWrapOrScrollSideways(t *testing.T) {
-	f, l := &fakeLog{text: "short\n0123456789abcdef一二三四\nend\n"}, New("1", "", false)
+	f, l := &fakeLog{text: "short\n0123456789abcdef一二三四\nend\n"}, New("1", "", api.KindProcess)
 	panestest.CompareRows(t, f.drawLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
 	l.ScrollSideways(1)
 	panestest.CompareRows(t, f.drawLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
@@ -270,7 +270,7 @@ func TestLongLinesWrapOrScrollSideways(t *testing.T) {
 }
 
 func TestLineOffsetsCountInvalidBytes(t *testing.T) {
-	f, l := &fakeLog{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, New("1", "", false)
+	f, l := &fakeLog{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, New("1", "", api.KindProcess)
 	panestest.CompareRows(t, f.drawLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
 	if got, want := l.window.lines[2].offset, int64(strings.Index(f.text, "needle")); got != want {
 		t.Errorf("the third line is at %d, not at %d", got, want)
@@ -278,15 +278,15 @@ func TestLineOffsetsCountInvalidBytes(t *testing.T) {
 }
 
 func TestLogKeepsColorsAndShowsControlCharacters(t *testing.T) {
-	f, l := &fakeLog{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, New("1", "", false)
+	f, l := &fakeLog{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 40, 1)
 	row := l.Draw(40, 1, &look.Look{})[0]
 	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^G") {
 		t.Errorf("got %q", row)
 	}
-	f, l = &fakeLog{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, New("1", "", false)
+	f, l = &fakeLog{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, New("1", "", api.KindProcess)
 	panestest.CompareRows(t, f.drawLog(t, l, 40, 1), []string{"200k 10%"})
-	terminal := New("1", "", true)
+	terminal := New("1", "", api.KindSession)
 	f.text = "\x1b[?2004h\x1b]0;title\x07old\rready> \x1b[1mls\x1b[0m\x1b[K\r\n"
 	panestest.CompareRows(t, f.drawLog(t, terminal, 40, 1), []string{"ready> ls"})
 }
@@ -314,7 +314,7 @@ func TestLogHighlightsLevels(t *testing.T) {
 		"[info] x":          "[<good>info\x1b[m] x",
 		"terrors informed":  "terrors informed",
 	} {
-		f, l := &fakeLog{text: line + "\n"}, New("1", "", false)
+		f, l := &fakeLog{text: line + "\n"}, New("1", "", api.KindProcess)
 		l.SetSize(40, 1)
 		f.answerAll(t, l)
 		if got := strings.TrimRight(l.Draw(40, 1, look)[0], " "); got != want {
@@ -324,7 +324,7 @@ func TestLogHighlightsLevels(t *testing.T) {
 }
 
 func TestLogOfAnExitedProcessIsFetchedOnce(t *testing.T) {
-	f, l := &fakeLog{text: "done\n", state: api.StateExited}, New("1", "", false)
+	f, l := &fakeLog{text: "done\n", state: api.StateExited}, New("1", "", api.KindProcess)
 	f.drawLog(t, l, 20, 2)
 	if r, ok := l.NextRequest(); ok {
 		t.Errorf("asks again: %+v", r)
@@ -341,7 +341,7 @@ func TestEveryViewIsAContiguousPartOfTheLog(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 5, 40, 3000, 40_000}).Draw(t, "length")) + "\n"
 		}
-		f, l := &fakeLog{text: text}, New("1", "", false)
+		f, l := &fakeLog{text: text}, New("1", "", api.KindProcess)
 		moves := []func(){
 			func() { l.Scroll(-1) }, func() { l.Scroll(7) }, func() { l.ScrollHalfPages(-2) }, func() { l.ScrollHalfPages(2) },
 			l.ScrollToStart, l.ScrollToEnd, l.ToggleFollow, l.ToggleWrap, func() { l.ScrollSideways(1) }, func() { f.text += "tail\n" },
@@ -374,7 +374,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, w int, terminal bool) {
 		w = max(min(w, 200), 1)
 		line = strings.ReplaceAll(line, "\n", "")
-		served, l := &fakeLog{text: line + "\n"}, New("1", "", terminal)
+		served, l := &fakeLog{text: line + "\n"}, New("1", "", map[bool]api.Kind{true: api.KindSession, false: api.KindProcess}[terminal])
 		for _, wrap := range []bool{false, true} {
 			l.format.wrap = wrap
 			l.SetSize(w, 5)
@@ -393,7 +393,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 }
 
 func BenchmarkDrawLogAllNew(b *testing.B) {
-	f, l := &fakeLog{text: numberedLines(10_000)}, New("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10_000)}, New("1", "", api.KindProcess)
 	look := &look.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
 	l.SetSize(200, 40)
 	f.answerAll(b, l)
@@ -408,7 +408,7 @@ func BenchmarkDrawLogAllNew(b *testing.B) {
 }
 
 func TestToggleTimesShowsTimesBeforeLines(t *testing.T) {
-	f, l := &fakeLog{text: "old\na line that is too long for it\nnew\n"}, New("1", "", false)
+	f, l := &fakeLog{text: "old\na line that is too long for it\nnew\n"}, New("1", "", api.KindProcess)
 	now := time.Now()
 	f.times = []api.LogTime{{Offset: 4, At: now}, {Offset: 35, At: now.Add(-48 * time.Hour)}}
 	plain := f.drawLog(t, l, 30, 4)

@@ -16,7 +16,7 @@ type CopyFunc func(context.Context, api.Engine, io.Writer) (written int64, err e
 // CopyFunc returns a function that copies the whole log as of now: a single one byte for byte,
 // merged ones with the process's name before each line.
 func (l *Log) CopyFunc() CopyFunc {
-	if !l.window.isMerged() {
+	if !l.window.merged {
 		in := api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Max: 1 << 20, Exact: true}
 		return func(ctx context.Context, e api.Engine, to io.Writer) (int64, error) { return copyLog(ctx, e, in, to) }
 	}

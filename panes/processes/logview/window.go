@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
 	"tandem/panes/logtext"
 )
@@ -21,8 +22,9 @@ const (
 // their offsets in it; those of merged logs get offsets of their own, because one position there
 // stands for a position in each.
 type window struct {
-	lines []heldLine
-	spans []logmerge.Span // of the lines held, in each log
+	lines  []heldLine
+	spans  []logmerge.Span // of the lines held, in each log
+	merged bool            // the lines are those of several logs
 
 	start  int64 // offset of the first byte held
 	end    int64 // offset after the last one
@@ -50,8 +52,10 @@ type heldLine struct {
 // below.
 const mergedBase = 1 << 40
 
-// isMerged reports whether the window has lines of several logs.
-func (w *window) isMerged() bool { return len(w.spans) > 0 && !w.spans[0].Alone }
+// isTerminal reports whether the lines are the output of a terminal.
+func (w *window) isTerminal() bool {
+	return !w.merged && w.spans[0].Source.Process.Kind == api.KindSession
+}
 
 // index returns the index of the line at offset, or of the one before it.
 func (w *window) index(offset int64) int {
@@ -66,7 +70,7 @@ func (w *window) index(offset int64) int {
 // after the requested position.
 func (w *window) replace(a Answer) int64 {
 	at := int64(mergedBase)
-	if !w.isMerged() {
+	if !w.merged {
 		at = w.spans[0].To
 	}
 	w.lines, w.start, w.end = nil, at, at
@@ -93,7 +97,7 @@ func (w *window) append(lines, open []logmerge.Line) {
 		w.end += line.Next - line.Offset
 		w.spans[i].To = line.Next
 	}
-	if w.isMerged() {
+	if w.merged {
 		return
 	}
 	for _, line := range open {
@@ -109,7 +113,7 @@ func (w *window) append(lines, open []logmerge.Line) {
 
 // skipDropped drops the lines held if the log has lost lines between them and line.
 func (w *window) skipDropped(line logmerge.Line) {
-	if !w.isMerged() && (line.Offset > w.end || len(w.lines) == 0) {
+	if !w.merged && (line.Offset > w.end || len(w.lines) == 0) {
 		w.lines, w.start, w.end, w.spans[0].From = nil, line.Offset, line.Offset, line.Offset
 	}
 }
