@@ -14,10 +14,11 @@ import (
 	"tandem/themes"
 )
 
-// countingBar returns a top bar of width w with three sessions, one of them waiting. With
-// more it has a failed process and requests, too.
+// countingBar returns a top bar of width w with four views and three sessions, one of them
+// waiting. With more it has a failed process and requests, too.
 func countingBar(w int, more bool) *topBar {
 	m := &model{areas: areas{w: w}, views: newViews(nil)}
+	m.views.all = m.views.all[:4]
 	m.theme.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
