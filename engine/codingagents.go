@@ -35,7 +35,7 @@ type resumption struct {
 // planResumption decides about the conversation of a session restarted after a reboot. former is
 // the session's previous child. Nothing is typed into sessions started by an agent.
 func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {
-	how := h.settings.now().Resume
+	how := h.settings.now().Agents.Resume
 	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.IsFromAgent(r) {
 		return out
 	}

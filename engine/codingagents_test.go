@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/agents"
 	"tandem/engine/api"
+	"tandem/persist/config/settings"
 	"tandem/persist/store"
 	"tandem/tests/needs"
 )
@@ -270,12 +271,12 @@ func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 		{ResumeRun, []string{"claude", "fix it"}, "", false},
 		{ResumeRun, []string{"python3"}, "", false},
 	} {
-		h.settings.current.Store(&currentSettings{Settings: Settings{Resume: c.how}})
+		h.settings.current.Store(&currentSettings{Settings: Settings{Agents: settings.Agents{Resume: c.how}}})
 		if got := h.planResumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead {
 			t.Errorf("%q of %q: %+v", c.how, c.argv, got)
 		}
 	}
-	h.settings.current.Store(&currentSettings{Settings: Settings{Resume: ResumeRun}})
+	h.settings.current.Store(&currentSettings{Settings: Settings{Agents: settings.Agents{Resume: ResumeRun}}})
 	of := record("bash")
 	of.Actor = "agent:x"
 	if got := h.planResumption(of, before); got.typed != "" {

@@ -47,8 +47,8 @@ type Options struct {
 	// that a machine Follow has not reported yet can be reached. If it is nil, they never change.
 	ReadMachines func() (machines []transport.Machine, changed bool, err error)
 
-	Agents string // directory of the user's rules for coding agents; "" for none
-	Policy string // path of policy.toml, the user's rules for agents; "" for none
+	AgentRules string // directory of the user's rules for coding agents; "" for none
+	Policy     string // path of policy.toml, the user's rules for agents; "" for none
 	// Sandbox reads the sandbox configured for agents, applied to those from other machines; nil:
 	// none.
 	Sandbox    func() (*api.Sandbox, error)
@@ -133,7 +133,7 @@ func Run(ctx context.Context, o Options) error {
 	h.logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
 	h.holdReplays()
 	e.loadState()
-	h.agents = h.newRegistry(o.Agents)
+	h.agents = h.newRegistry(o.AgentRules)
 	h.equip(closed)
 	h.launcher.Env = e.env.All
 	h.control = supervise.NewControl(ctx, h, h.observer, log)
@@ -150,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
 		return e.hosts.Engine(ctx, machine)
 	}
-	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.PublishNotice)
+	h.history = history.Start(o.DataDir, o.History.Ignore, log, h.control.PublishNotice)
 	defer h.history.Close()
 	h.history.OnChange(func(n int64) {
 		h.control.Publish(api.Event{Type: api.EventHistory, History: n})
@@ -192,7 +192,7 @@ func (e *engine) run(ctx context.Context) error {
 		return err
 	}
 	e.host.control.OnLeft = e.env.Forget
-	e.host.control.ReapAfter(e.o.ReapAfter)
+	e.host.control.ReapAfter(e.o.Settings.Agents.ReapAfter.Value())
 	e.host.control.AwaitOwners(e.env.Owners())
 	return e.serve(ctx, client)
 }

@@ -64,7 +64,7 @@ func runRole(role string) int {
 				EnginePID: launch.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
-			o := Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Resume: ResumeOffer}}
+			o := Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: ResumeOffer}}}
 			o.Shell = []string{"/bin/sh"}
 			err = Run(ctx, o)
 		}

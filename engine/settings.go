@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
@@ -39,14 +38,11 @@ func ownEnviron() []string {
 // Settings may be changed by the user while the engine runs. They apply to later starts.
 type Settings struct {
 	settings.Engine
+	History settings.History
+	Agents  settings.Agents // Options.Sandbox reads the sandbox anew instead
 
 	Machines []transport.Machine // machines this engine keeps links to
 	Fleet    fleet.Config        // the fleet this engine belongs to, if any
-
-	Resume string // how to treat agents' conversations after a reboot: see the Resume… constants
-
-	HistoryIgnore []string      // regular expressions of commands to keep out of the history
-	ReapAfter     time.Duration // processes left behind by an agent are stopped after this; 0: never
 }
 
 // What to do with a coding agent's conversation when its session is restarted after a reboot.
@@ -122,8 +118,8 @@ func (e *engine) followSettings(ctx context.Context) {
 	e.o.Follow(ctx, func(s Settings, err error) {
 		if err == nil {
 			err = e.host.settings.apply(s)
-			e.host.history.Ignore(s.HistoryIgnore)
-			e.host.control.ReapAfter(s.ReapAfter)
+			e.host.history.Ignore(s.History.Ignore)
+			e.host.control.ReapAfter(s.Agents.ReapAfter.Value())
 			e.setMachines(s)
 			e.fleet.Set(s.Fleet)
 			e.log.Info("new settings")

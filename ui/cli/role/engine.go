@@ -29,7 +29,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		DataDir:  dataDir,
 		Version:  version,
 		Settings: engineSettings(conf),
-		Policy:   config.PolicyPath(), Agents: config.AgentRules(),
+		Policy:   config.PolicyPath(), AgentRules: config.AgentRules(),
 		Sandbox:      func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
 		ReadMachines: machines.readMachines,
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
@@ -62,9 +62,7 @@ func (r *machineReader) readMachines() ([]transport.Machine, bool, error) {
 // engineSettings returns the settings for the engine.
 func engineSettings(c settings.Config) engine.Settings {
 	return engine.Settings{
-		Engine:        c.Engine,
-		HistoryIgnore: c.History.Ignore,
-		ReapAfter:     c.Agents.ReapAfter.Value(), Resume: c.Agents.Resume,
+		Engine: c.Engine, History: c.History, Agents: c.Agents,
 		Machines: machinesOf(c), Fleet: fleet.Config(c.Fleet),
 	}
 }
