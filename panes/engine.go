@@ -22,23 +22,43 @@ type Engine interface {
 
 // A FileEngine has the file operations of an engine. Paths and names may hold any bytes.
 type FileEngine interface {
+	FileReader
+	FileWriter
+	FileFinder
+	FileTransfers
+	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
+	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)
+}
+
+// A FileReader reads folders and files.
+type FileReader interface {
 	// ListFiles returns at most limit entries of a folder, with names sorted after the name after.
 	ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error)
 	// MatchFiles is ListFiles for names matching words.
 	MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error)
 	StatFile(ctx context.Context, path string) (api.FileInfo, error)
 	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
+}
+
+// A FileWriter changes single files.
+type FileWriter interface {
 	WriteFile(ctx context.Context, path string, data []byte, onlyNew bool) error
 	MakeFolder(ctx context.Context, path string) error
 	DeleteFile(ctx context.Context, path string) error
-	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
-	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
-	ListTrash(context.Context) ([]api.TrashedFile, error)
-	CancelTransfer(ctx context.Context, id string) error
-	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
-	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)
+}
+
+// A FileFinder searches below a folder.
+type FileFinder interface {
 	FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error)
 	SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error)
+}
+
+// FileTransfers copy and move files, also to the trash and back.
+type FileTransfers interface {
+	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
+	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
+	CancelTransfer(ctx context.Context, id string) error
+	ListTrash(context.Context) ([]api.TrashedFile, error)
 }
 
 // An Attachment is an attachment to a session; see client.Attachment.

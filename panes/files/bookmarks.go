@@ -31,7 +31,7 @@ func (b *bookmarks) file() string {
 }
 
 // ReadBookmarks returns the folders in a file of bookmarks; none if it does not exist.
-func ReadBookmarks(ctx context.Context, e panes.Engine, file string) (paths []string, err error) {
+func ReadBookmarks(ctx context.Context, e panes.FileReader, file string) (paths []string, err error) {
 	out, err := e.ReadFile(ctx, file, 0, 0)
 	if err != nil && !errors.Is(err, api.CodeNotFound) {
 		return nil, err
@@ -44,7 +44,7 @@ func ReadBookmarks(ctx context.Context, e panes.Engine, file string) (paths []st
 	return paths, nil
 }
 
-func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []string, path string) ([]string, error) {
+func changeBookmark(ctx context.Context, e panes.FileWriter, file string, paths []string, path string) ([]string, error) {
 	if i := slices.Index(paths, path); i >= 0 {
 		paths = slices.Delete(paths, i, i+1)
 	} else {

@@ -166,7 +166,7 @@ type nameSearch struct {
 	listed bool     // below is known, or known to be too many
 }
 
-func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text string) (out findResult, err error) {
+func (n nameSearch) findNames(ctx context.Context, e panes.FileFinder, folder, text string) (out findResult, err error) {
 	if !n.listed {
 		all, err := e.FindFiles(ctx, folder, "**", maxNames)
 		if err != nil {
@@ -195,7 +195,7 @@ func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text 
 
 // searchNames has the engine find names that contain the words of a text, and then names that
 // contain its letters in order. A text with glob characters is a pattern instead.
-func searchNames(ctx context.Context, e panes.Engine, folder, text string) (findResult, error) {
+func searchNames(ctx context.Context, e panes.FileFinder, folder, text string) (findResult, error) {
 	if strings.ContainsAny(text, "*?[{") {
 		return globNames(ctx, e, folder, text)
 	}
@@ -218,7 +218,7 @@ func searchNames(ctx context.Context, e panes.Engine, folder, text string) (find
 	return out, err
 }
 
-func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (findResult, error) {
+func globNames(ctx context.Context, e panes.FileFinder, folder, pattern string) (findResult, error) {
 	out, err := e.FindFiles(ctx, folder, pattern, maxFound)
 	names := findResult{files: make([]fileHit, len(out.Paths)), limited: out.Limited}
 	for i, path := range out.Paths {
@@ -228,7 +228,7 @@ func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (fin
 }
 
 // searchContents searches files of at most maxBytes; 0 for any size.
-func searchContents(ctx context.Context, e panes.Engine, folder, text string, maxBytes int64) (findResult, error) {
+func searchContents(ctx context.Context, e panes.FileFinder, folder, text string, maxBytes int64) (findResult, error) {
 	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: maxFound, MaxBytes: maxBytes})
 	lines := findResult{limited: out.Limited, skippedLarge: out.Passed > 0}
 	for _, l := range out.Lines {

@@ -210,7 +210,7 @@ func (f *folder) listEntries(held *entries.Set, limit int) tea.Cmd {
 
 // listEntries lists the entries matching words, or all if words is empty. It does so in pages, so
 // that neither side holds the whole folder in the form for sending.
-func listEntries(ctx context.Context, e panes.Engine, path, words string, set *entries.Set, limit int) (*entries.Set, int, error) {
+func listEntries(ctx context.Context, e panes.FileReader, path, words string, set *entries.Set, limit int) (*entries.Set, int, error) {
 	omitted := 0
 	for set.Len() < limit {
 		out, err := e.MatchFiles(ctx, path, words, set.LastName(), min(limit-set.Len(), pageEntries))
@@ -226,7 +226,7 @@ func listEntries(ctx context.Context, e panes.Engine, path, words string, set *e
 }
 
 // addCursorEntry adds the entry for the cursor, if it was left out of a listing too long.
-func (l *listing) addCursorEntry(ctx context.Context, e panes.Engine, path, name string) {
+func (l *listing) addCursorEntry(ctx context.Context, e panes.FileReader, path, name string) {
 	if name == "" || l.entries.Has(name) {
 		return
 	}

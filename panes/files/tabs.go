@@ -49,7 +49,7 @@ type tabsWriter struct {
 	done bool
 }
 
-func (p *tabsWriter) writeFile(ctx context.Context, e panes.Engine, file, text string, last bool) error {
+func (p *tabsWriter) writeFile(ctx context.Context, e panes.FileWriter, file, text string, last bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {

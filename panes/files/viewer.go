@@ -73,7 +73,7 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 }
 
 // A fileSource reads files from the engine for a preview.
-type fileSource struct{ engine panes.Engine }
+type fileSource struct{ engine panes.FileReader }
 
 func (s fileSource) ReadAt(ctx context.Context, path string, off, n int64) ([]byte, int64, error) {
 	out, err := s.engine.ReadFile(ctx, path, off, n)

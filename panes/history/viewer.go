@@ -143,7 +143,7 @@ func (v *viewer) searchRows() int {
 }
 
 // fetchOutput reads the end of a run's output, if the log still has it.
-func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) Output {
+func fetchOutput(ctx context.Context, e api.Engine, c api.Command, split bool) Output {
 	switch {
 	case c.Process == "" || c.Kind == "added":
 		return Output{Note: "output not recorded"}
@@ -158,7 +158,7 @@ func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool)
 }
 
 // outputBetween reads the end of a range in a session's log.
-func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
+func outputBetween(ctx context.Context, e api.Engine, c api.Command) Output {
 	since := max(c.LogStart, c.LogEnd-maxOutputTail)
 	out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
 	switch {
@@ -171,7 +171,7 @@ func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
 }
 
 // outputAtEnd reads the end of a process's log, or of both logs if standard error has its own.
-func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all Output) {
+func outputAtEnd(ctx context.Context, e api.Engine, c api.Command, split bool) (all Output) {
 	streams := []string{""}
 	if split {
 		streams = []string{"stdout", "stderr"}

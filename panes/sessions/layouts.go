@@ -73,7 +73,7 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 	return nil
 }
 
-func putLayout(ctx context.Context, e panes.Engine, name string, l api.Layout) tea.Msg {
+func putLayout(ctx context.Context, e api.Engine, name string, l api.Layout) tea.Msg {
 	return layoutSavedMsg{name, api.LayoutPut.Run(ctx, e, api.LayoutPutInput{Name: name, Layout: l})}
 }
 

@@ -36,7 +36,7 @@ func startTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInpu
 }
 
 // describeBoth describes an existing file and its replacement; nil if either cannot be read.
-func describeBoth(ctx context.Context, e panes.Engine, kind, from, to string) []string {
+func describeBoth(ctx context.Context, e panes.FileReader, kind, from, to string) []string {
 	existing, err := e.StatFile(ctx, to)
 	if err != nil {
 		return nil
@@ -53,7 +53,7 @@ func describeBoth(ctx context.Context, e panes.Engine, kind, from, to string) []
 }
 
 // describeConflict describes one of several conflicts in a line.
-func describeConflict(ctx context.Context, e panes.Engine, from, to string) string {
+func describeConflict(ctx context.Context, e panes.FileReader, from, to string) string {
 	name := text.Clip(text.FileName(filepath.Base(to)), 24)
 	existing, err := e.StatFile(ctx, to)
 	if err != nil {
