@@ -108,6 +108,15 @@ func (n *News) Process(id string) (api.Process, bool) {
 	return api.Process{}, false
 }
 
+// ByID returns the processes by their ids, to look up many of them.
+func (n *News) ByID() map[string]*api.Process {
+	all := make(map[string]*api.Process, len(n.Processes))
+	for i := range n.Processes {
+		all[n.Processes[i].ID] = &n.Processes[i]
+	}
+	return all
+}
+
 func compareAge(a, b api.Process) int {
 	if c := a.StartedAt.Compare(b.StartedAt); c != 0 {
 		return c

@@ -140,9 +140,12 @@ func (k *layoutSync) saveLast(ctx context.Context) {
 
 // currentLayout describes the tabs and the hidden sessions.
 func (k *layoutSync) currentLayout() api.Layout {
+	processes := k.v.env.News().ByID()
 	l := k.v.Tabs.WriteLayout(func(id string) string {
-		p, _ := k.v.env.News().Process(id)
-		return p.Name
+		if p := processes[id]; p != nil {
+			return p.Name
+		}
+		return ""
 	})
 	l.Closed = k.v.List.ListHidden()
 	return l

@@ -58,26 +58,30 @@ func (v *View) adoptSessions() {
 	if !v.env.News().Connected {
 		return
 	}
-	live := map[string]bool{}
-	for _, p := range v.env.News().Processes {
+	all, places := v.env.News().Processes, v.Tabs.Places()
+	live := make(map[string]bool, len(all))
+	for i := range all {
+		p := &all[i]
 		if p.Kind != api.KindSession || p.State.Ended() {
 			continue
 		}
 		live[p.ID] = true
-		v.reviveSession(p)
-		if machine, _ := api.MachineOf(p.ID); machine != "" {
+		if at, ok := places[p.ID]; ok {
+			v.reviveSession(p, at.Leaf)
 			continue
 		}
-		if t, _ := v.Tabs.FindSession(p.ID); t == nil && !v.Launcher.starter.isPending(p.ID) {
+		if machine, _ := api.MachineOf(p.ID); machine == "" && !v.Launcher.starter.isPending(p.ID) {
 			v.Tabs.AddTab(v.Tabs.New(p.ID))
 			v.layoutSync.changed = true
 		}
 	}
+	var leaves []*layout.Node
 	for _, t := range slices.Clone(v.Tabs.EveryTab()) {
 		if t == v.Tabs.Current {
 			continue
 		}
-		for _, l := range t.Root.Leaves(nil) {
+		leaves = t.Root.Leaves(leaves[:0])
+		for _, l := range leaves {
 			if l.Pane.ID != "" && !live[l.Pane.ID] && !v.env.News().MayHave(l.Pane.ID) && v.Attachments.cancels[l.Pane] == nil {
 				v.closeLeaf(t, l)
 			}
@@ -86,15 +90,13 @@ func (v *View) adoptSessions() {
 	v.showAnyTab()
 }
 
-// reviveSession replaces panes of an earlier run of a session by new ones, now that it
+// reviveSession replaces the pane of an earlier run of a session by a new one, now that it
 // runs again.
-func (v *View) reviveSession(p api.Process) {
-	for _, l := range v.Tabs.Leaves() {
-		if ended := l.Pane.FinalState(); l.Pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
-			v.Attachments.release(l.Pane)
-			l.Pane = v.Tabs.New(p.ID)
-			v.relayout()
-		}
+func (v *View) reviveSession(p *api.Process, l *layout.Node) {
+	if ended := l.Pane.FinalState(); ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
+		v.Attachments.release(l.Pane)
+		l.Pane = v.Tabs.New(p.ID)
+		v.relayout()
 	}
 }
 

@@ -313,8 +313,10 @@ func (v *View) refreshList() {
 	}
 	every := v.Tabs.EveryTab()
 	ids := make([][]string, len(every))
+	var leaves []*layout.Node
 	for i, t := range every {
-		for _, l := range t.Root.Leaves(nil) {
+		leaves = t.Root.Leaves(leaves[:0])
+		for _, l := range leaves {
 			ids[i] = append(ids[i], l.Pane.ID)
 		}
 	}

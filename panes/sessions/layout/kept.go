@@ -51,22 +51,16 @@ func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) stri
 	if n.Axis == Below {
 		split.Axis = api.AxisBelow
 	}
-	first, at := writeNode(nil, n.A, focus, name)
-	second, then := writeNode(nil, n.B, focus, name)
 	start := len(nodes)
-	switch {
-	case len(first) == 0 && len(second) == 0:
-		return nodes, -1
-	case len(first) == 0:
-		return append(nodes, second...), shiftIndex(then, start)
-	case len(second) == 0:
-		return append(nodes, first...), shiftIndex(at, start)
+	nodes, first := writeNode(append(nodes, split), n.A, focus, name)
+	middle := len(nodes)
+	nodes, second := writeNode(nodes, n.B, focus, name)
+	at := max(first, second)
+	// A split with an empty half is replaced by the other half.
+	if middle == start+1 || middle == len(nodes) {
+		nodes, at = slices.Delete(nodes, start, start+1), max(at-1, -1)
 	}
-	nodes = append(append(append(nodes, split), first...), second...)
-	if at >= 0 {
-		return nodes, at + start + 1
-	}
-	return nodes, shiftIndex(then, start+1+len(first))
+	return nodes, at
 }
 
 // ApplyLayout arranges sessions as in a layout; others stay in place. It returns the tab
@@ -101,13 +95,6 @@ func (s *sessionFinder) resolveByID(l api.Layout) map[[2]int]string {
 		}
 	}
 	return found
-}
-
-func shiftIndex(at, by int) int {
-	if at < 0 {
-		return at
-	}
-	return at + by
 }
 
 // readTab builds the tree of a tab. take returns the pane of node i, or nil if its session

@@ -87,6 +87,27 @@ func (t *Tabs) FindSession(id string) (*Tab, *Node) {
 	return nil, nil
 }
 
+// A Place is a leaf with its tab.
+type Place struct {
+	Tab  *Tab
+	Leaf *Node
+}
+
+// Places returns the places of all sessions, to look up many of them.
+func (t *Tabs) Places() map[string]Place {
+	all := map[string]Place{}
+	var leaves []*Node
+	for _, tab := range t.EveryTab() {
+		leaves = tab.Root.Leaves(leaves[:0])
+		for _, l := range leaves {
+			if l.Pane.ID != "" {
+				all[l.Pane.ID] = Place{tab, l}
+			}
+		}
+	}
+	return all
+}
+
 // FindPane returns the tab and leaf of a pane.
 func (t *Tabs) FindPane(p *terminal.Pane) (*Tab, *Node) {
 	for _, other := range t.EveryTab() {
@@ -170,6 +191,7 @@ func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 // arrangeTabs builds the tabs of a layout; ids has the sessions of its panes, by tab and
 // node. It returns the tab to show and the number of sessions found.
 func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
+	before := t.Places()
 	for i, kept := range allTabs(l) {
 		root, focus := readTab(kept, func(j int) *terminal.Pane {
 			id := ids[[2]int{i, j}]
@@ -177,7 +199,7 @@ func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, foun
 				return nil
 			}
 			found++
-			return t.takePane(id)
+			return t.takePane(id, before[id])
 		})
 		if root == nil {
 			continue
@@ -199,13 +221,11 @@ func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, foun
 	return show, found
 }
 
-// takePane removes the pane of a session from its tab, or creates one.
-func (t *Tabs) takePane(id string) *terminal.Pane {
-	from, l := t.FindSession(id)
-	if from == nil {
+// takePane removes the pane of a session from its place, or creates one if it has none.
+func (t *Tabs) takePane(id string, from Place) *terminal.Pane {
+	if from.Tab == nil {
 		return t.New(id)
 	}
-	p := l.Pane
-	t.DetachLeaf(from, l)
-	return p
+	t.DetachLeaf(from.Tab, from.Leaf)
+	return from.Leaf.Pane
 }

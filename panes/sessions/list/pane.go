@@ -196,9 +196,8 @@ func (p *Pane) SetTabs(tabs [][]string, current string) {
 func (p *Pane) Refresh() {
 	p.clearSeenMarks()
 	p.Agents.countAgents()
-	news := p.env.News()
-	var rows []Row
-	inTab := map[string]bool{}
+	processes := p.env.News().ByID()
+	rows, inTab := make([]Row, 0, len(processes)), make(map[string]bool, len(processes))
 	for at, ids := range p.tabs {
 		for id, place := range tabPlaces(ids) {
 			inTab[id] = true
@@ -206,8 +205,8 @@ func (p *Pane) Refresh() {
 			if place.i == 0 && len(p.tabs) > 1 && !p.isFloating(at) {
 				number = at + 1
 			}
-			if session, ok := news.Process(id); ok {
-				row := p.Agents.makeRow(session)
+			if session := processes[id]; session != nil {
+				row := p.Agents.makeRow(*session)
 				row.Branch, row.Tab, row.Current = branchGlyph(place.i, place.n), number, id == p.current
 				rows = append(rows, row)
 			}
@@ -216,9 +215,10 @@ func (p *Pane) Refresh() {
 	rows = append(rows, p.remoteRows(inTab)...)
 	rows = append(rows, p.listFailed(inTab)...)
 	p.list.All = len(rows)
-	rows = p.groupByMachine(slices.DeleteFunc(rows, func(r Row) bool {
-		return !matchesFilter(r.Process, p.filter)
-	}))
+	if p.filter != "" {
+		rows = slices.DeleteFunc(rows, func(r Row) bool { return !matchesFilter(r.Process, p.filter) })
+	}
+	rows = p.groupByMachine(rows)
 	p.list.Home, p.list.Filter = p.env.Home(), p.filter
 	p.list.SetRows(rows)
 	// Without the keyboard, the cursor follows the current session.
@@ -237,6 +237,10 @@ type tabPlace struct{ i, n int }
 // tabPlaces yields the sessions of a tab with their places.
 func tabPlaces(ids []string) iter.Seq2[string, tabPlace] {
 	return func(yield func(string, tabPlace) bool) {
+		if len(ids) == 1 { // most tabs need no counting
+			yield(ids[0], tabPlace{0, 1})
+			return
+		}
 		count := map[string]int{}
 		for _, id := range ids {
 			machine, _ := api.MachineOf(id)

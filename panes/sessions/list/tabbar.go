@@ -82,8 +82,9 @@ func (p *Pane) TabAt(x, w int) int {
 // before it leaves out tabs.
 func (p *Pane) layoutTabs(w int) (cells []tabCell, first, last int) {
 	cells = make([]tabCell, len(p.tabs))
+	processes := p.env.News().ByID()
 	for i, ids := range p.tabs {
-		cells[i] = p.makeTabCell(i, ids)
+		cells[i] = p.makeTabCell(i, ids, processes)
 	}
 	// Shortening the longest names first makes room without losing the short ones.
 	for names := maxTabName; totalWidth(cells) > w && names > minTabName; {
@@ -126,18 +127,18 @@ func totalWidth(cells []tabCell) (n int) {
 	return n
 }
 
-func (p *Pane) makeTabCell(i int, ids []string) (c tabCell) {
-	look, news := p.env.Look(), p.env.News()
+func (p *Pane) makeTabCell(i int, ids []string, processes map[string]*api.Process) (c tabCell) {
+	look := p.env.Look()
 	var sessions []string
 	highest := 0
 	for _, id := range ids {
 		c.current = c.current || id == p.current
-		session, ok := news.Process(id)
-		if !ok {
-			session = api.Process{Name: "…"} // being started
+		session := processes[id]
+		if session == nil {
+			session = &api.Process{Name: "…"} // being started
 		}
-		sessions = append(sessions, states.FullName(&session))
-		row := p.Agents.makeRow(session)
+		sessions = append(sessions, states.FullName(session))
+		row := p.Agents.makeRow(*session)
 		if mark, ink, urgency := tabMark(&row, look); urgency > highest {
 			c.mark, c.markInk, highest = mark+" ", ink, urgency
 		}

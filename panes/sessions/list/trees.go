@@ -35,6 +35,9 @@ const worktreesSuffix = ".worktrees"
 
 // worktreeAt returns the worktree made by Tandem that contains a directory, "" for none.
 func worktreeAt(folder string) string {
+	if !strings.Contains(folder, worktreesSuffix+"/") { // as of almost all sessions
+		return ""
+	}
 	for dir := folder; dir != "/" && dir != "." && dir != ""; dir = filepath.Dir(dir) {
 		if strings.HasSuffix(filepath.Dir(dir), worktreesSuffix) {
 			return dir
@@ -62,7 +65,11 @@ func worktreeOf(session *api.Process) string {
 
 // worktreeFor returns the known state of a session's worktree; nil without one.
 func (t *Trees) worktreeFor(session *api.Process) *api.Worktree {
-	if w, ok := t.known[worktreeOf(session)]; ok {
+	tree := worktreeOf(session)
+	if tree == "" {
+		return nil
+	}
+	if w, ok := t.known[tree]; ok {
 		return &w
 	}
 	return nil
