@@ -63,7 +63,7 @@ func (f *folder) newPathPrompt(title, text string, then func(string) tea.Cmd) *p
 	p := &pathPrompt{folder: f}
 	p.Prompt = dialog.NewPrompt(title, "", func(text string) tea.Cmd {
 		path, err := p.absolutePath(text)
-		if text == "" || err != nil {
+		if err != nil {
 			return nil
 		}
 		return then(path)

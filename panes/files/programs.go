@@ -77,9 +77,6 @@ func (p *programs) askRun() tea.Cmd {
 		command = " " + shellWord(selected.Name)
 	}
 	p.env.Ask(dialog.NewPrompt("Run in a session", command, func(line string) tea.Cmd {
-		if line == "" {
-			return nil
-		}
 		return p.startSession([]string{"/bin/sh", "-c", line})
 	}))
 	return nil

@@ -29,7 +29,7 @@ func (a *actions) askRename(targets []string) tea.Cmd {
 	shown, escaped := editableName(old)
 	p := dialog.NewPrompt("Rename "+text.Clip(text.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
 		name, err := parseTyped(text, escaped)
-		if err != nil || name == "" || name == old {
+		if err != nil || name == old {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)

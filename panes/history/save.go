@@ -30,9 +30,6 @@ func (a *actions) askSave(marked []api.HistoryRow) tea.Cmd {
 		}
 	}
 	a.env.Ask(dialog.NewPrompt("Save "+what+" to", path, func(path string) tea.Cmd {
-		if path == "" {
-			return nil
-		}
 		return a.saveCommands(a.fullPath(path), ids, false)
 	}).SuggestPaths(a.env.Folder(), a.env.Home()))
 	return nil
@@ -62,9 +59,6 @@ func (a *actions) reportFile(did string, n api.HistoryCount, where, path string,
 
 func (a *actions) askLoad() tea.Cmd {
 	a.env.Ask(dialog.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
-		if path == "" {
-			return nil
-		}
 		path = a.fullPath(path)
 		return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 			return api.HistoryLoad.Call(ctx, e, api.HistoryLoadInput{Path: path, At: time.Now()})

@@ -172,9 +172,6 @@ func (l *logs) askSave() tea.Cmd {
 	}
 	copyTo := log.CopyFunc()
 	l.env.Ask(dialog.NewPrompt(title+" to", filepath.Join(l.env.Folder(), text.AsFileName(name)+".log"), func(path string) tea.Cmd {
-		if path == "" {
-			return nil
-		}
 		return panes.FileSave{What: "log", Path: text.ExpandHome(path, l.env.Home()),
 			Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) { return copyTo(ctx, e, to) }}.Save(l.env)
 	}).SuggestPaths(l.env.Folder(), l.env.Home()))

@@ -59,9 +59,6 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 		return d.v.env.Say("no sessions to arrange", true)
 	}
 	d.v.env.Ask(dialog.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
-		if name == "" {
-			return nil
-		}
 		return panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 			there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
 			if err == nil && slices.ContainsFunc(there.Saved, func(s api.SavedLayout) bool { return s.Name == name }) {

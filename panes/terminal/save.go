@@ -26,9 +26,6 @@ func (p *Pane) askSave() tea.Cmd {
 	}
 	p.env.Ask(dialog.NewPrompt("Save the scrollback of "+text.Clean(name)+" to", filepath.Join(folder, text.AsFileName(name)+".txt"),
 		func(path string) tea.Cmd {
-			if path == "" {
-				return nil
-			}
 			return panes.FileSave{What: "scrollback", Path: text.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
 			}}.Save(p.env)

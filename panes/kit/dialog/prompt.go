@@ -32,7 +32,7 @@ type Prompt struct {
 }
 
 // NewPrompt returns a prompt with an initial text. then receives the entered line without
-// surrounding blanks.
+// surrounding blanks, and is not called for an empty one.
 func NewPrompt(title, text string, then func(string) tea.Cmd) *Prompt {
 	p := &Prompt{Title: title, Then: then}
 	p.Field.Set(text)
@@ -113,7 +113,7 @@ func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
 	}
 	h.Close()
 	switch {
-	case a == keymap.Accept:
+	case a == keymap.Accept && (text != "" || p.live):
 		return p.Then(text)
 	// Cancelling a live prompt undoes its effect.
 	case p.live:

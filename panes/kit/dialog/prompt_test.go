@@ -92,6 +92,17 @@ func TestEnterAcceptsTypedTextUnlessSuggestionIsSelected(t *testing.T) {
 	}
 }
 
+func TestEmptyLineClosesPromptAndClearsFilter(t *testing.T) {
+	h, calls := &host{}, 0
+	then := func(string) tea.Cmd { calls++; return nil }
+	if NewPrompt("Name", " ", then).Do(h, keymap.Accept); calls != 0 || !h.closed {
+		t.Errorf("an empty line is passed on %d times, closed %v", calls, h.closed)
+	}
+	if NewFilter("Show", "", "", then).Do(h, keymap.Accept); calls != 1 {
+		t.Errorf("an empty filter is passed on %d times", calls)
+	}
+}
+
 func TestSavePromptSuggestsPaths(t *testing.T) {
 	home := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, "logs", "web"), 0o700); err != nil {

@@ -88,7 +88,7 @@ func (p *Pane) askName() tea.Cmd {
 		return nil
 	}
 	p.env.Ask(dialog.NewPrompt("Rename session", session.Name, func(name string) tea.Cmd {
-		if name == "" || name == session.Name {
+		if name == session.Name {
 			return nil
 		}
 		return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
