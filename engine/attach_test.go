@@ -374,7 +374,7 @@ func TestScrollbackOfAnEndedSessionKeepsItsStyles(t *testing.T) {
 	if len(lines) != 5 || !ended {
 		t.Fatalf("%d lines, ended %v", len(lines), ended)
 	}
-	want := api.Line{Runs: []api.Run{{Text: "row 10", Cells: 6, Style: api.Style{FG: styled.ColorIndexed | 1}}}}
+	want := api.Line{Runs: []api.Run{{Text: "row 10", Cells: 6, Style: api.Style{Rendition: api.Rendition{FG: styled.ColorIndexed | 1}}}}}
 	if diff := cmp.Diff(api.NumberedLine{N: 10, Line: want}, lines[0]); diff != "" {
 		t.Error(diff)
 	}

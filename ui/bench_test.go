@@ -55,7 +55,7 @@ func colourfulFrame(seed, lines int, full bool) *api.Frame {
 		for x := range 25 {
 			l.Runs = append(l.Runs, api.Run{
 				Text: fmt.Sprintf("%-8d", seed+y*x), Cells: 8,
-				Style: api.Style{FG: styled.ColorIndexed | api.Color((seed+x)%256), Attrs: api.Attr(x % 4)},
+				Style: api.Style{Rendition: api.Rendition{FG: styled.ColorIndexed | api.Color((seed+x)%256), Attrs: api.Attr(x % 4)}},
 			})
 		}
 		f.Lines = append(f.Lines, api.NumberedLine{N: int64(y), Line: l})

@@ -300,7 +300,7 @@ func TestScrollbackOfExitedSessionKeepsColours(t *testing.T) {
 	s := e.addSession("make", "failed")
 	for i := range 500 {
 		text := fmt.Sprintf("row %d", i)
-		s.old = append(s.old, api.Line{Runs: []api.Run{{Text: text, Cells: len(text), Style: api.Style{FG: styled.ColorRGB | 0xff8001}}}})
+		s.old = append(s.old, api.Line{Runs: []api.Run{{Text: text, Cells: len(text), Style: api.Style{Rendition: api.Rendition{FG: styled.ColorRGB | 0xff8001}}}}})
 	}
 	d := drive(t, e, 80, 24)
 	d.waitText("failed")

@@ -11,6 +11,7 @@ type (
 	Attr         = styled.Attr
 	Underline    = styled.Underline
 	Style        = styled.Style
+	Rendition    = styled.Rendition
 	Run          = styled.Run
 	Line         = styled.Line
 	LineSize     = styled.LineSize

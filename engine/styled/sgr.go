@@ -6,7 +6,7 @@ const maxSGR = 32
 // ParseSGR applies the parameters of an SGR sequence in their textual form, such as "1;38:5:208".
 // It ignores text with other characters than digits, semicolons and colons, or with too many
 // parameters.
-func (s *Style) ParseSGR(text string) {
+func (r *Rendition) ParseSGR(text string) {
 	// The capacity keeps the slice on the stack.
 	params, sub := make([]int32, 1, maxSGR), uint32(0)
 	for _, c := range []byte(text) {
@@ -23,15 +23,15 @@ func (s *Style) ParseSGR(text string) {
 			return
 		}
 	}
-	s.SGR(params, sub)
+	r.SGR(params, sub)
 }
 
 // SGR applies the parameters of an SGR sequence (ECMA-48 8.3.117; xterm ctlseqs; colours in colon
 // form per ITU T.416; underline styles and colour like kitty and VTE). No parameters reset the
-// style. A bit of sub is set for each parameter that follows a colon. The link is kept.
-func (s *Style) SGR(params []int32, sub uint32) {
+// rendition. A bit of sub is set for each parameter that follows a colon.
+func (r *Rendition) SGR(params []int32, sub uint32) {
 	if len(params) == 0 {
-		s.reset()
+		*r = Rendition{}
 	}
 	for i := 0; i < len(params); {
 		end := i + 1
@@ -49,24 +49,22 @@ func (s *Style) SGR(params []int32, sub uint32) {
 				end += used
 			}
 			if ok {
-				s.setColor(n, c)
+				r.setColor(n, c)
 			}
 		case 4:
-			s.Underline = UnderlineSingle
+			r.Underline = UnderlineSingle
 			if end > i+1 {
-				s.Underline = underlineOf(params[i+1])
+				r.Underline = underlineOf(params[i+1])
 			}
 		default:
 			// Other parameters have no subparameters, so a colon makes them unknown.
 			if end == i+1 {
-				s.applyParameter(n)
+				r.applyParameter(n)
 			}
 		}
 		i = end
 	}
 }
-
-func (s *Style) reset() { *s = Style{Link: s.Link} }
 
 func underlineOf(n int32) Underline {
 	if n > int32(UnderlineDashed) {
@@ -75,14 +73,14 @@ func underlineOf(n int32) Underline {
 	return Underline(n)
 }
 
-func (s *Style) setColor(n int32, c Color) {
+func (r *Rendition) setColor(n int32, c Color) {
 	switch n {
 	case 38:
-		s.FG = c
+		r.FG = c
 	case 48:
-		s.BG = c
+		r.BG = c
 	default:
-		s.UL = c
+		r.UL = c
 	}
 }
 
@@ -125,31 +123,31 @@ func trueColor(p []int32) (Color, bool) {
 }
 
 // applyParameter applies an SGR parameter without subparameters.
-func (s *Style) applyParameter(n int32) {
+func (r *Rendition) applyParameter(n int32) {
 	switch {
 	case n >= 30 && n <= 37:
-		s.FG = ColorIndexed | Color(n-30)
+		r.FG = ColorIndexed | Color(n-30)
 	case n >= 40 && n <= 47:
-		s.BG = ColorIndexed | Color(n-40)
+		r.BG = ColorIndexed | Color(n-40)
 	case n >= 90 && n <= 97:
-		s.FG = ColorIndexed | Color(n-90+8)
+		r.FG = ColorIndexed | Color(n-90+8)
 	case n >= 100 && n <= 107:
-		s.BG = ColorIndexed | Color(n-100+8)
+		r.BG = ColorIndexed | Color(n-100+8)
 	case n == 0:
-		s.reset()
+		*r = Rendition{}
 	case n == 21:
-		s.Underline = UnderlineDouble
+		r.Underline = UnderlineDouble
 	case n == 24:
-		s.Underline = UnderlineNone
+		r.Underline = UnderlineNone
 	case n == 39:
-		s.FG = 0
+		r.FG = 0
 	case n == 49:
-		s.BG = 0
+		r.BG = 0
 	case n == 59:
-		s.UL = 0
+		r.UL = 0
 	default:
 		on, off := SGRAttrs(n)
-		s.Attrs = s.Attrs&^off | on
+		r.Attrs = r.Attrs&^off | on
 	}
 }
 

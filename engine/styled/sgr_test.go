@@ -11,10 +11,10 @@ func TestSGRRoundTripsThroughAppendSGR(t *testing.T) {
 		rapid.Map(rapid.Uint32Range(0, 1<<24-1), func(n uint32) Color { return ColorRGB | Color(n) }))
 	rapid.Check(t, func(t *rapid.T) {
 		style := rapid.Custom(func(t *rapid.T) Style {
-			return Style{
-				FG: color.Draw(t, "fg"), BG: color.Draw(t, "bg"), UL: color.Draw(t, "ul"), Link: "https://example.org",
+			return Style{Rendition: Rendition{
+				FG: color.Draw(t, "fg"), BG: color.Draw(t, "bg"), UL: color.Draw(t, "ul"),
 				Attrs: Attr(rapid.Uint8().Draw(t, "attrs")), Underline: Underline(rapid.IntRange(0, 5).Draw(t, "underline")),
-			}
+			}, Link: "https://example.org"}
 		})
 		want, got := style.Draw(t, "want"), style.Draw(t, "before")
 		if got.ParseSGR(string(AppendSGR(nil, want))); got != want {
@@ -24,7 +24,7 @@ func TestSGRRoundTripsThroughAppendSGR(t *testing.T) {
 }
 
 func TestSGRIgnoresUnknownParameters(t *testing.T) {
-	before := Style{FG: ColorIndexed | 1, Attrs: Bold}
+	before := Style{Rendition: Rendition{FG: ColorIndexed | 1, Attrs: Bold}}
 	for _, text := range []string{"38;5;256", "38;2;1;2;300", "38;9;1", "1:2", "3x", "99", "38", "99999999999"} {
 		got := before
 		if got.ParseSGR(text); got != before {

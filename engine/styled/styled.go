@@ -42,12 +42,17 @@ const (
 	UnderlineDashed
 )
 
-// A Style is the look of a cell. It is comparable.
-type Style struct {
+// A Rendition is the look of text as set by SGR (Select Graphic Rendition).
+type Rendition struct {
 	FG, BG, UL Color
 	Attrs      Attr
 	Underline  Underline
-	Link       string // target of an OSC 8 hyperlink, "" for none
+}
+
+// A Style is the look of a cell. It is comparable.
+type Style struct {
+	Rendition
+	Link string // target of an OSC 8 hyperlink, "" for none
 }
 
 // A Run is text in one style, without control characters; a wide cluster counts as two cells. The

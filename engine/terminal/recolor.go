@@ -26,7 +26,7 @@ func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
 			runs = append(runs, r)
 		}
 		if left > 0 && to.Background != 0 {
-			runs = append(runs, styled.Run{Style: styled.Style{BG: to.Background}, Text: strings.Repeat(" ", left), Cells: left})
+			runs = append(runs, styled.Run{Style: styled.Style{Rendition: styled.Rendition{BG: to.Background}}, Text: strings.Repeat(" ", left), Cells: left})
 		}
 		l.Runs = runs
 	}

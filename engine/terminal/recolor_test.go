@@ -37,8 +37,8 @@ func TestFramesUseTheProgramsColours(t *testing.T) {
 		got := first()
 		cols, _ := s.Size()
 		want := []styled.Run{
-			{Style: styled.Style{FG: green, BG: darkRed}, Text: "red", Cells: 3},
-			{Style: styled.Style{FG: white, BG: darkRed}, Text: " text", Cells: 5},
+			{Style: styled.Style{Rendition: styled.Rendition{FG: green, BG: darkRed}}, Text: "red", Cells: 3},
+			{Style: styled.Style{Rendition: styled.Rendition{FG: white, BG: darkRed}}, Text: " text", Cells: 5},
 		}
 		if diff := cmp.Diff(want, got[:2]); diff != "" {
 			t.Error(diff)

@@ -27,7 +27,7 @@ func reverseScreen(lines []styled.NumberedLine, first int64, cols int) {
 			runs = append(runs, r)
 		}
 		if left > 0 {
-			runs = append(runs, styled.Run{Style: styled.Style{Attrs: styled.Reverse}, Text: strings.Repeat(" ", left), Cells: left})
+			runs = append(runs, styled.Run{Style: styled.Style{Rendition: styled.Rendition{Attrs: styled.Reverse}}, Text: strings.Repeat(" ", left), Cells: left})
 		}
 		l.Runs = runs
 	}

@@ -24,10 +24,10 @@ func TestReverseScreenSwapsDefaultColours(t *testing.T) {
 			f = (<-v.out).Frame
 		}
 		want := []styled.Run{
-			{Style: styled.Style{Attrs: styled.Reverse}, Text: "one ", Cells: 4},
-			{Style: styled.Style{BG: red, Attrs: styled.Reverse}, Text: "red", Cells: 3},
-			{Style: styled.Style{BG: red}, Text: "er", Cells: 2},
-			{Style: styled.Style{Attrs: styled.Reverse}, Text: strings.Repeat(" ", f.Cols-9), Cells: f.Cols - 9},
+			{Style: styled.Style{Rendition: styled.Rendition{Attrs: styled.Reverse}}, Text: "one ", Cells: 4},
+			{Style: styled.Style{Rendition: styled.Rendition{BG: red, Attrs: styled.Reverse}}, Text: "red", Cells: 3},
+			{Style: styled.Style{Rendition: styled.Rendition{BG: red}}, Text: "er", Cells: 2},
+			{Style: styled.Style{Rendition: styled.Rendition{Attrs: styled.Reverse}}, Text: strings.Repeat(" ", f.Cols-9), Cells: f.Cols - 9},
 		}
 		if diff := cmp.Diff(want, f.Lines[0].Line.Runs); diff != "" {
 			t.Error(diff)

@@ -28,7 +28,7 @@ func TestCheckPanicsOnDamagedTerminal(t *testing.T) {
 		"margins outside":                        func(t *Terminal) { t.page.region.Bottom = t.store.rows },
 		"side margins without their mode":        func(t *Terminal) { t.page.region.Left = 2 },
 		"too few tab stops":                      func(t *Terminal) { t.page.tabs = t.page.tabs[1:] },
-		"pen with the wrong style":               func(t *Terminal) { t.page.cur.pen.fg++ },
+		"pen with the wrong style":               func(t *Terminal) { t.page.cur.pen.FG++ },
 		"pen with an unknown link":               func(t *Terminal) { t.page.cur.pen.link, t.page.penChanged = 99, true },
 		"cell with an unknown style":             func(t *Terminal) { t.store.main.grid.Put(0, 0, []grid.Cell{{Glyph: 'a', Style: 99}}) },
 		"cell with an unknown cluster":           func(t *Terminal) { t.store.main.grid.Put(0, 0, []grid.Cell{{Glyph: grid.FirstCluster + 99}}) },

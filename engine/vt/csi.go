@@ -285,9 +285,9 @@ func (t *page) setGuard(on bool) {
 }
 
 func (t *page) protectPen(on bool) {
-	t.cur.pen.attrs &^= attrProtected
+	t.cur.pen.Attrs &^= attrProtected
 	if on {
-		t.cur.pen.attrs |= attrProtected
+		t.cur.pen.Attrs |= attrProtected
 	}
 	t.penChanged = true
 }

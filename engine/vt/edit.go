@@ -246,7 +246,7 @@ func (t *page) eraseSpan(x, y, n int, selective bool) {
 }
 
 func (t *store) isProtected(x, y int) bool {
-	return t.styles.pens[t.scr.grid.Cell(x, y).Style].attrs&attrProtected != 0
+	return t.styles.pens[t.scr.grid.Cell(x, y).Style].Attrs&attrProtected != 0
 }
 
 // fillAlignment implements DECALN: it fills the screen with E and resets SGR.

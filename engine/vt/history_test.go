@@ -211,7 +211,7 @@ func TestUnusedStylesLinksAndClustersAreFreed(t *testing.T) {
 				t.Errorf("60,000 unused styles cost %d bytes", grown)
 			}
 			l := term.Lines(80_000-1, 1)[0].Line
-			if want := (styled.Style{FG: styled.ColorRGB | 79_999, Link: "http://a/79999"}); l.Runs[0].Style != want {
+			if want := (styled.Style{Rendition: styled.Rendition{FG: styled.ColorRGB | 79_999}, Link: "http://a/79999"}); l.Runs[0].Style != want {
 				t.Errorf("the last line's style is %+v", l.Runs[0].Style)
 			}
 			if want := string(rune(0x4E00+79_999%20000)) + "\u0301"; l.Text() != want {

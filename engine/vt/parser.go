@@ -93,6 +93,10 @@ func (t *interpreter) parseGround(p []byte) int {
 			used++
 		// Parsing a CSI here saves a round through feed for each sequence.
 		case b == esc && used+1 < len(p) && p[used+1] == '[':
+			if n := t.applyWholeSGR(p[used+2:]); n > 0 {
+				used += 2 + n
+				continue
+			}
 			t.startSequence('[')
 			used += 2
 			used += t.parseSequence(p[used:])
@@ -240,6 +244,31 @@ func (t *interpreter) parseSequence(p []byte) int {
 		}
 	}
 	return len(p)
+}
+
+// applyWholeSGR applies the SGR sequence at the start of p, without its CSI, and returns its
+// length. It returns 0 for another sequence, and for an SGR that is incomplete or unusual.
+func (t *interpreter) applyWholeSGR(p []byte) int {
+	var params [8]int32
+	n, value := 0, int32(0)
+	for i := range min(len(p), 32) {
+		switch b := p[i]; {
+		case b-'0' <= 9 && value <= maxParam:
+			value = value*10 + int32(b-'0')
+		case b == ';' && n < len(params)-1 && value <= maxParam:
+			params[n], value = value, 0
+			n++
+		case b == 'm' && value <= maxParam:
+			params[n] = value
+			t.writer.last.Glyph = 0
+			t.page.cur.pen.applySGR(params[:n+1], 0)
+			t.page.penChanged = true
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 // parseDigits adds the digits at the start of p to the last parameter, and returns their number.

@@ -133,9 +133,9 @@ func (t *store) replacePlaceholders(cells []grid.Cell, alt bool) ([]grid.Cell, [
 		if &blanked[0] == &cells[0] {
 			blanked = append([]grid.Cell(nil), cells...)
 		}
-		blanked[x] = grid.Cell{Style: t.styles.intern(pen{bg: t.styles.pens[c.Style].bg})}
+		blanked[x] = grid.Cell{Style: t.styles.intern(pen{Rendition: styled.Rendition{BG: t.styles.pens[c.Style].BG}})}
 		pen := t.styles.pens[c.Style]
-		row.Read(x, string(t.text), pen.fg, pen.ul)
+		row.Read(x, string(t.text), pen.FG, pen.UL)
 	}
 	return blanked, row.Strips
 }

@@ -180,23 +180,23 @@ func (p *pen) changeAttr(n int32, reverse bool) {
 	const all = styled.Bold | styled.Blink | styled.Reverse | styled.Conceal
 	switch {
 	case !reverse && n == 0:
-		p.attrs, p.under = p.attrs&^all, styled.UnderlineNone
+		p.Attrs, p.Underline = p.Attrs&^all, styled.UnderlineNone
 	case !reverse && n == 4:
-		p.under = styled.UnderlineSingle
+		p.Underline = styled.UnderlineSingle
 	case !reverse:
 		p.applySGR([]int32{n}, 0)
 	case n == 4 || n == 0:
-		if p.under != styled.UnderlineNone {
-			p.under = styled.UnderlineNone
+		if p.Underline != styled.UnderlineNone {
+			p.Underline = styled.UnderlineNone
 		} else {
-			p.under = styled.UnderlineSingle
+			p.Underline = styled.UnderlineSingle
 		}
 		if n == 0 {
-			p.attrs ^= all
+			p.Attrs ^= all
 		}
 	default:
 		on, _ := styled.SGRAttrs(n)
-		p.attrs ^= on
+		p.Attrs ^= on
 	}
 }
 
@@ -235,7 +235,7 @@ func (t *host) cellSum(c grid.Cell, first bool) int {
 	for _, a := range [...]struct {
 		on   bool
 		adds int
-	}{{p.under != 0, 0x10}, {p.attrs&styled.Reverse != 0, 0x20}, {p.attrs&styled.Blink != 0, 0x40}, {p.attrs&styled.Bold != 0, 0x80}} {
+	}{{p.Underline != 0, 0x10}, {p.Attrs&styled.Reverse != 0, 0x20}, {p.Attrs&styled.Blink != 0, 0x40}, {p.Attrs&styled.Bold != 0, 0x80}} {
 		if a.on {
 			sum += a.adds
 		}

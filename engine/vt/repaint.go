@@ -219,9 +219,9 @@ func (p *painter) setPen(q pen) {
 		p.addString("\x1b]8;;" + p.t.store.links.text[q.link] + "\x1b\\")
 		current.link = q.link
 	}
-	if (current.attrs^q.attrs)&attrProtected != 0 {
-		p.addCSI("", "\"q", int(q.attrs/attrProtected))
-		current.attrs ^= attrProtected
+	if (current.Attrs^q.Attrs)&attrProtected != 0 {
+		p.addCSI("", "\"q", int(q.Attrs/attrProtected))
+		current.Attrs ^= attrProtected
 	}
 	if current != q {
 		p.dst = append(styled.AppendSGR(append(p.dst, "\x1b["...), q.visibleStyle()), 'm')
@@ -379,7 +379,7 @@ func (p *painter) paintMargins() {
 func (p *painter) paintLateModes() {
 	if p.t.page.mode.guarded {
 		p.addString("\x1bV")
-		if p.t.page.cur.pen.attrs&attrProtected == 0 {
+		if p.t.page.cur.pen.Attrs&attrProtected == 0 {
 			p.addString("\x1bW")
 		}
 	}

@@ -246,7 +246,7 @@ func (t *host) settingParams(name string) string {
 	case " q":
 		return strconv.Itoa(t.cursorStyleNumber())
 	case "\"q":
-		if t.page.cur.pen.attrs&attrProtected != 0 && !t.page.mode.guarded {
+		if t.page.cur.pen.Attrs&attrProtected != 0 && !t.page.mode.guarded {
 			return "1"
 		}
 		return "0"
@@ -266,8 +266,8 @@ func (t *host) settingParams(name string) string {
 
 // appendSetting appends SGR parameters for p, with colours in colon form as reported by xterm.
 func appendSetting(dst []byte, p pen) []byte {
-	fg, bg := p.fg, p.bg
-	p.fg, p.bg = 0, 0
+	fg, bg := p.FG, p.BG
+	p.FG, p.BG = 0, 0
 	dst = appendSettingColor(styled.AppendSGR(dst, p.visibleStyle()), fg, 30)
 	return appendSettingColor(dst, bg, 40)
 }

@@ -270,7 +270,7 @@ func (t *page) resetRow(y int) {
 	*row = rowState{}
 	row.version = t.store.epoch
 	// Vacated cells have the background colour, so they are not blank.
-	if t.cur.pen.bg != 0 {
+	if t.cur.pen.BG != 0 {
 		row.used = int16(t.store.cols)
 	}
 }

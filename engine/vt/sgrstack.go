@@ -42,7 +42,7 @@ func (t *host) popStyle() {
 		p.restorePart(part, s.pen)
 	}
 	p.link = t.page.cur.pen.link
-	p.attrs = p.attrs&^attrProtected | t.page.cur.pen.attrs&attrProtected
+	p.Attrs = p.Attrs&^attrProtected | t.page.cur.pen.Attrs&attrProtected
 	t.page.cur.pen, t.page.penChanged = p, true
 }
 
@@ -50,13 +50,13 @@ func (t *host) popStyle() {
 func (p *pen) restorePart(part int32, from pen) {
 	switch part {
 	case 4, 21:
-		p.under, p.ul = from.under, from.ul
+		p.Underline, p.UL = from.Underline, from.UL
 	case 10, 30:
-		p.fg = from.fg
+		p.FG = from.FG
 	case 11, 31:
-		p.bg = from.bg
+		p.BG = from.BG
 	default:
 		on, _ := styled.SGRAttrs(part)
-		p.attrs = p.attrs&^on | from.attrs&on
+		p.Attrs = p.Attrs&^on | from.Attrs&on
 	}
 }

@@ -11,27 +11,26 @@ const attrProtected styled.Attr = 1 << 15
 
 // A pen is a style as stored for cells: comparable without reading strings.
 type pen struct {
-	fg, bg, ul styled.Color
-	link       uint32 // number in the link table, 0 for none
-	attrs      styled.Attr
-	under      styled.Underline
+	styled.Rendition
+	link uint32 // number in the link table, 0 for none
 }
 
 // visibleStyle returns the part of a pen set by SGR.
 func (p pen) visibleStyle() styled.Style {
-	return styled.Style{FG: p.fg, BG: p.bg, UL: p.ul, Attrs: p.attrs &^ attrProtected, Underline: p.under}
+	p.Attrs &^= attrProtected
+	return styled.Style{Rendition: p.Rendition}
 }
 
 // applySGR implements SGR. It changes everything except the hyperlink and the protection.
 func (p *pen) applySGR(params []int32, sub uint32) {
-	s := p.visibleStyle()
-	s.SGR(params, sub)
-	*p = pen{s.FG, s.BG, s.UL, p.link, s.Attrs | p.attrs&attrProtected, s.Underline}
+	protected := p.Attrs & attrProtected
+	p.SGR(params, sub)
+	p.Attrs |= protected
 }
 
 func (p *pen) hash() uint32 {
-	h := uint32(p.fg)*0x9E3779B1 ^ uint32(p.bg)*0x85EBCA6B ^ uint32(p.ul)*0xC2B2AE35
-	h ^= (uint32(p.attrs)<<8 | uint32(p.under)) * 0x27D4EB2F
+	h := uint32(p.FG)*0x9E3779B1 ^ uint32(p.BG)*0x85EBCA6B ^ uint32(p.UL)*0xC2B2AE35
+	h ^= (uint32(p.Attrs)<<8 | uint32(p.Underline)) * 0x27D4EB2F
 	h ^= p.link * 0x165667B1
 	return h ^ h>>15
 }

@@ -217,10 +217,10 @@ func (t *page) penID() grid.StyleID {
 
 // blankID returns the style of erased cells: only the background colour (back colour erase).
 func (t *page) blankID() grid.StyleID {
-	if t.cur.pen.bg == 0 {
+	if t.cur.pen.BG == 0 {
 		return 0
 	}
-	return t.store.styles.intern(pen{bg: t.cur.pen.bg})
+	return t.store.styles.intern(pen{Rendition: styled.Rendition{BG: t.cur.pen.BG}})
 }
 
 // boundTables keeps the tables within their limits. If too much is in use, the scrollback drops its

@@ -441,7 +441,7 @@ func generateLine(t *rapid.T) api.Line {
 	var l api.Line
 	for range rapid.IntRange(0, 5).Draw(t, "runs") {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab _.漢字é\u0301👩\u200d🚀\x1b/:9"))).Draw(t, "text")
-		l.Runs = append(l.Runs, textRun(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (styled.ColorIndexed | 1)}))
+		l.Runs = append(l.Runs, textRun(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{Rendition: api.Rendition{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (styled.ColorIndexed | 1)}}))
 	}
 	l.Wrapped = rapid.Bool().Draw(t, "wrapped")
 	return l

@@ -20,7 +20,9 @@ import (
 
 // sampleFrame looks like a screen of a coloured listing.
 func sampleFrame(cols, rows int) *api.Frame {
-	styles := []api.Style{{}, {FG: styled.ColorIndexed | 4, Attrs: styled.Bold}, {FG: styled.ColorRGB | 0xff8800, Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1}}
+	styles := []api.Style{{},
+		{Rendition: api.Rendition{FG: styled.ColorIndexed | 4, Attrs: styled.Bold}},
+		{Rendition: api.Rendition{FG: styled.ColorRGB | 0xff8800, Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1}}}
 	f := &api.Frame{Full: true, Cols: cols, Rows: rows, Oldest: 5, First: 1000, Title: "vim", Paste: true,
 		Mouse: keys.MouseDrag, Cursor: api.Cursor{X: 3, Y: 4, Visible: true, Shape: styled.CursorBar}}
 	for y := range rows {
@@ -79,8 +81,10 @@ func drawFrame(t *rapid.T) *api.Frame {
 
 func drawStyle(t *rapid.T) api.Style {
 	color := func(name string) api.Color { return api.Color(rapid.Uint32().Draw(t, name)) }
-	return api.Style{FG: color("fg"), BG: color("bg"), UL: color("ul"), Attrs: api.Attr(rapid.Uint16().Draw(t, "attrs")),
-		Underline: api.Underline(rapid.Byte().Draw(t, "underline")), Link: rapid.SampledFrom([]string{"", "https://example.org"}).Draw(t, "link")}
+	return api.Style{Rendition: api.Rendition{
+		FG: color("fg"), BG: color("bg"), UL: color("ul"),
+		Attrs: api.Attr(rapid.Uint16().Draw(t, "attrs")), Underline: api.Underline(rapid.Byte().Draw(t, "underline")),
+	}, Link: rapid.SampledFrom([]string{"", "https://example.org"}).Draw(t, "link")}
 }
 
 func TestTruncatedFrameIsAnError(t *testing.T) {

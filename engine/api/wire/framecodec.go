@@ -225,10 +225,10 @@ func (d *lineDecoder) style() api.Style {
 	if i < uint64(len(d.styles)) {
 		return d.styles[i]
 	}
-	s := api.Style{
+	s := api.Style{Rendition: api.Rendition{
 		FG: api.Color(d.uvarint(math.MaxUint32)), BG: api.Color(d.uvarint(math.MaxUint32)), UL: api.Color(d.uvarint(math.MaxUint32)),
-		Attrs: api.Attr(d.uvarint(math.MaxUint16)), Underline: api.Underline(d.byte()), Link: d.string(),
-	}
+		Attrs: api.Attr(d.uvarint(math.MaxUint16)), Underline: api.Underline(d.byte()),
+	}, Link: d.string()}
 	d.styles = append(d.styles, s)
 	return s
 }

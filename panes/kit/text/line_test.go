@@ -14,7 +14,7 @@ import (
 )
 
 func TestAppendLineFillsItsWidth(t *testing.T) {
-	red := api.Style{FG: styled.ColorIndexed | 1, Attrs: styled.Bold}
+	red := api.Style{Rendition: api.Rendition{FG: styled.ColorIndexed | 1, Attrs: styled.Bold}}
 	tests := []struct {
 		name string
 		line api.Line
@@ -43,10 +43,10 @@ func TestAppendLineFillsItsWidth(t *testing.T) {
 		{"joined emoji", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩‍🚀x "},
 		{"text longer than it says", line(run("漢字", 2, api.Style{}), run("x", 1, api.Style{})), 4, "漢x "},
 		{"text shorter than it says", line(run("a", 3, api.Style{}), run("x", 1, api.Style{})), 4, "a  x"},
-		{"palette", line(run("a", 1, api.Style{FG: styled.ColorIndexed | 9, BG: styled.ColorIndexed | 200})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
-		{"true colour", line(run("a", 1, api.Style{BG: styled.ColorRGB | 0x0a141e})), 1, "\x1b[0;48;2;10;20;30ma\x1b[m"},
-		{"underline", line(run("a", 1, api.Style{Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1})), 1, "\x1b[0;4:3;58:5:1ma\x1b[m"},
-		{"overline", line(run("a", 1, api.Style{Attrs: styled.Overline})), 1, "\x1b[0;53ma\x1b[m"},
+		{"palette", line(run("a", 1, api.Style{Rendition: api.Rendition{FG: styled.ColorIndexed | 9, BG: styled.ColorIndexed | 200}})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
+		{"true colour", line(run("a", 1, api.Style{Rendition: api.Rendition{BG: styled.ColorRGB | 0x0a141e}})), 1, "\x1b[0;48;2;10;20;30ma\x1b[m"},
+		{"underline", line(run("a", 1, api.Style{Rendition: api.Rendition{Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1}})), 1, "\x1b[0;4:3;58:5:1ma\x1b[m"},
+		{"overline", line(run("a", 1, api.Style{Rendition: api.Rendition{Attrs: styled.Overline}})), 1, "\x1b[0;53ma\x1b[m"},
 		{"link to a script", line(run("a", 1, api.Style{Link: "javascript:x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
 		{"link to a file", line(run("a", 1, api.Style{Link: "file:///x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
 		{"link", line(run("a", 1, api.Style{Link: "http://x\x07y"})), 2, "\x1b]8;id=95307890;http://xy\x1b\\a\x1b]8;;\x1b\\ "},
@@ -85,7 +85,7 @@ func TestAnyLineFillsItsCellsWithoutControls(t *testing.T) {
 		for range rapid.IntRange(0, 6).Draw(t, "runs") {
 			text := rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 12, -1).Draw(t, "text")
 			l.Runs = append(l.Runs, api.Run{
-				Style: api.Style{FG: api.Color(rapid.Uint32().Draw(t, "fg")), Attrs: api.Attr(rapid.Uint16().Draw(t, "attrs"))},
+				Style: api.Style{Rendition: api.Rendition{FG: api.Color(rapid.Uint32().Draw(t, "fg")), Attrs: api.Attr(rapid.Uint16().Draw(t, "attrs"))}},
 				Text:  text, Cells: rapid.IntRange(-1, 20).Draw(t, "cells"),
 			})
 		}
@@ -117,7 +117,7 @@ func FuzzLine(f *testing.F) {
 func BenchmarkColourfulLine(b *testing.B) {
 	var l api.Line
 	for i := range 40 {
-		l.Runs = append(l.Runs, run("word ", 5, api.Style{FG: styled.ColorIndexed | api.Color(i)}))
+		l.Runs = append(l.Runs, run("word ", 5, api.Style{Rendition: api.Rendition{FG: styled.ColorIndexed | api.Color(i)}}))
 	}
 	var buf []byte
 	for b.Loop() {
