@@ -39,15 +39,7 @@ type Transfer struct {
 	Start func(task func(context.Context))
 
 	machines map[string]api.Engine // connected to so far
-}
-
-// Progress receives the progress of a transfer.
-type Progress interface {
-	SetTotal(bytes int64)
-	AddBytes(n int64)
-	BeginItem(path string)
-	SkipItem()
-	EndItem(moved api.FileMoved)
+	update   func(func(*api.FileJob))
 }
 
 // Exists reports whether there is something at a path as in Items.
@@ -78,16 +70,17 @@ func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api
 	return p, info, found, err
 }
 
-// Run transfers the items in order, up to the first that fails.
-func (t *Transfer) Run(ctx context.Context, progress Progress) error {
-	err := t.copyItems(ctx, progress)
+// Run transfers the items in order, up to the first that fails. It passes the progress to update.
+func (t *Transfer) Run(ctx context.Context, update func(change func(*api.FileJob))) error {
+	t.update = update
+	err := t.copyItems(ctx)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
 
-func (t *Transfer) copyItems(ctx context.Context, progress Progress) error {
+func (t *Transfer) copyItems(ctx context.Context) error {
 	var total int64
 	for _, item := range t.Items {
 		from, info, _, err := t.stat(ctx, item.Path)
@@ -100,10 +93,10 @@ func (t *Transfer) copyItems(ctx context.Context, progress Progress) error {
 		}
 		total += n
 	}
-	progress.SetTotal(total)
+	t.update(func(job *api.FileJob) { job.Total = total })
 	for _, item := range t.Items {
-		progress.BeginItem(item.Path)
-		if err := t.copyItem(ctx, item, progress); err != nil {
+		t.update(func(job *api.FileJob) { job.Current = item.Path })
+		if err := t.copyItem(ctx, item); err != nil {
 			return err
 		}
 	}
@@ -111,7 +104,7 @@ func (t *Transfer) copyItems(ctx context.Context, progress Progress) error {
 }
 
 // copyItem copies one item under a temporary name, and then renames it.
-func (t *Transfer) copyItem(ctx context.Context, item api.FileMove, progress Progress) error {
+func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 	from, info, found, err := t.stat(ctx, item.Path)
 	if err == nil && !found {
 		err = api.Errorf(api.CodeNotFound, "%s %s: no such file", t.Kind, from)
@@ -124,7 +117,7 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove, progress Pro
 	case err != nil:
 		return err
 	case there && t.Conflict == api.ConflictSkip:
-		progress.SkipItem()
+		t.update(func(job *api.FileJob) { job.Skipped++ })
 		return nil
 	case there && t.Conflict == api.ConflictKeep:
 		if to, err = to.freeName(ctx); err != nil {
@@ -133,7 +126,7 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove, progress Pro
 	}
 	moved := api.FileMoved{Path: item.Path, To: to.String()}
 	temp := to.tempName()
-	if err = t.copyAny(ctx, from, temp, info, progress); err == nil {
+	if err = t.copyAny(ctx, from, temp, info); err == nil {
 		moved.Replaced, err = t.place(ctx, temp, to, there && t.Conflict == api.ConflictReplace)
 	}
 	if err != nil {
@@ -144,7 +137,7 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove, progress Pro
 		err = from.remove(ctx)
 	}
 	if err == nil {
-		progress.EndItem(moved)
+		t.update(func(job *api.FileJob) { job.Done = append(job.Done, moved) })
 	}
 	return err
 }
@@ -189,10 +182,10 @@ func (t *Transfer) cleanUp(p endpoint, step func(context.Context) error) {
 }
 
 // copyAny copies a file, folder or link to a path that does not exist.
-func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.FileInfo, progress Progress) error {
+func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.FileInfo) error {
 	switch info.Type {
 	case "file":
-		if err := t.copyFile(ctx, from, to, info, progress); err != nil {
+		if err := t.copyFile(ctx, from, to, info); err != nil {
 			return err
 		}
 	case "dir":
@@ -201,7 +194,7 @@ func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.File
 			return err
 		}
 		err = from.walk(ctx, func(child api.FileInfo) error {
-			return t.copyAny(ctx, from.child(child.Name), to.child(child.Name), child, progress)
+			return t.copyAny(ctx, from.child(child.Name), to.child(child.Name), child)
 		})
 		if err != nil {
 			return err
@@ -220,7 +213,7 @@ type piece struct {
 }
 
 // copyFile copies the content of a file, reading the next piece while one is written.
-func (t *Transfer) copyFile(ctx context.Context, from, to endpoint, info api.FileInfo, progress Progress) error {
+func (t *Transfer) copyFile(ctx context.Context, from, to endpoint, info api.FileInfo) error {
 	var reading panics.Group
 	defer reading.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -236,7 +229,7 @@ func (t *Transfer) copyFile(ctx context.Context, from, to endpoint, info api.Fil
 			return err
 		}
 		written += int64(len(p.data))
-		progress.AddBytes(int64(len(p.data)))
+		t.update(func(job *api.FileJob) { job.Bytes += int64(len(p.data)) })
 	}
 	// The source may have changed while it was read, and pieces may have been lost.
 	if now, _, err := from.stat(ctx); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {

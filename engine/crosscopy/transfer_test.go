@@ -86,32 +86,24 @@ func (all machines) begin(t *testing.T, kind, conflict, from, to string, names .
 	return transfer
 }
 
-// A record is the progress of a transfer.
-type record struct {
-	total, bytes int64
-	skipped      int
-	done         []api.FileMoved
+// follow returns the function that makes job the progress of a transfer.
+func follow(job *api.FileJob) func(func(*api.FileJob)) {
+	return func(change func(*api.FileJob)) { change(job) }
 }
-
-func (r *record) SetTotal(bytes int64)        { r.total = bytes }
-func (r *record) AddBytes(n int64)            { r.bytes += n }
-func (r *record) BeginItem(string)            {}
-func (r *record) SkipItem()                   { r.skipped++ }
-func (r *record) EndItem(moved api.FileMoved) { r.done = append(r.done, moved) }
 
 func TestFilesAreTransferredBetweenMachines(t *testing.T) {
 	large := strings.Repeat("x", pieceSize+5)
 	box := newFakeEngine(map[string]string{"/large": large, "/empty": "", "/both": "mine"})
 	slow := newFakeEngine(map[string]string{"/both": "theirs"})
 	all := machines{"box": box, "slow": slow}
-	run := func(kind, conflict string, names ...string) (r record) {
-		if err := all.begin(t, kind, conflict, "box", "slow", names...).Run(t.Context(), &r); err != nil {
+	run := func(kind, conflict string, names ...string) (job api.FileJob) {
+		if err := all.begin(t, kind, conflict, "box", "slow", names...).Run(t.Context(), follow(&job)); err != nil {
 			t.Error(err)
 		}
-		return r
+		return job
 	}
-	if r := run(api.TransferMove, "", "large", "empty"); len(r.done) != 2 || r.bytes != int64(len(large)) || r.total != r.bytes {
-		t.Errorf("moved: %d of %d bytes, %+v", r.bytes, r.total, r.done)
+	if job := run(api.TransferMove, "", "large", "empty"); len(job.Done) != 2 || job.Bytes != int64(len(large)) || job.Total != job.Bytes {
+		t.Errorf("moved: %d of %d bytes, %+v", job.Bytes, job.Total, job.Done)
 	}
 	if slow.files["/large"] != large || len(box.files) != 1 {
 		t.Errorf("on box %v, on slow %v", slices.Collect(maps.Keys(box.files)), slices.Collect(maps.Keys(slow.files)))
@@ -121,11 +113,11 @@ func TestFilesAreTransferredBetweenMachines(t *testing.T) {
 			t.Errorf("%s: exists: %v, %v", name, there, err)
 		}
 	}
-	if r := run(api.TransferCopy, api.ConflictSkip, "both"); r.skipped != 1 || slow.files["/both"] != "theirs" {
-		t.Errorf("skipped: %+v", r)
+	if job := run(api.TransferCopy, api.ConflictSkip, "both"); job.Skipped != 1 || slow.files["/both"] != "theirs" {
+		t.Errorf("skipped: %+v", job)
 	}
-	if r := run(api.TransferCopy, api.ConflictKeep, "both"); len(r.done) != 1 || r.done[0].To != "/slow:/both (2)" || slow.files["/both (2)"] != "mine" {
-		t.Errorf("kept: %+v", r)
+	if job := run(api.TransferCopy, api.ConflictKeep, "both"); len(job.Done) != 1 || job.Done[0].To != "/slow:/both (2)" || slow.files["/both (2)"] != "mine" {
+		t.Errorf("kept: %+v", job)
 	}
 }
 
@@ -143,7 +135,7 @@ func TestTransferFailsNamingMachineThatWentOffline(t *testing.T) {
 			return api.Errorf(api.CodeUnavailable, "lost the machine box")
 		}
 		transfer := machines{"": own, "box": box}.begin(t, api.TransferMove, "", "", "box", "f")
-		if err := transfer.Run(t.Context(), new(record)); err == nil || !strings.Contains(err.Error(), "machine box: it is offline") {
+		if err := transfer.Run(t.Context(), follow(new(api.FileJob))); err == nil || !strings.Contains(err.Error(), "machine box: it is offline") {
 			t.Errorf("failed with %v", err)
 		}
 		if _, whole := box.files["/f"]; whole || len(box.files) != 1 || own.files["/f"] != "text" {
@@ -168,7 +160,7 @@ func TestCancelledTransferLeavesNothing(t *testing.T) {
 		return ctx.Err()
 	}
 	transfer := machines{"": own, "box": box}.begin(t, api.TransferMove, "", "", "box", "f")
-	if err := transfer.Run(ctx, new(record)); !errors.Is(err, context.Canceled) {
+	if err := transfer.Run(ctx, follow(new(api.FileJob))); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}
 	if len(box.files) != 0 || own.files["/f"] != "text" {
@@ -195,9 +187,9 @@ func TestTransferResumesOverNextLink(t *testing.T) {
 			}
 			return nil
 		}
-		var r record
+		var job api.FileJob
 		transfer := machines{"": own, "box": box}.begin(t, api.TransferCopy, "", "", "box", "f")
-		if err := transfer.Run(t.Context(), &r); err != nil || r.bytes != int64(len(large)) || box.files["/f"] != large || len(box.files) != 1 {
+		if err := transfer.Run(t.Context(), follow(&job)); err != nil || job.Bytes != int64(len(large)) || box.files["/f"] != large || len(box.files) != 1 {
 			t.Errorf("%v; %d bytes of %d arrived, on box are %d files", err, len(box.files["/f"]), len(large), len(box.files))
 		}
 	})

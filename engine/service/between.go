@@ -38,39 +38,12 @@ func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransfe
 	if len(out.Conflicts) > 0 {
 		return out, nil
 	}
-	j, err := s.transfers.beginTransfer(in.Kind, "", func(ctx context.Context, j *transfer) error { return t.Run(ctx, j) })
-	if err != nil {
-		return out, err
-	}
-	return api.FilesTransferOutput{Job: j.id}, nil
+	return s.transfers.beginTransfer(in.Kind, "", func(ctx context.Context, j *transfer) error { return t.Run(ctx, j.update) })
 }
 
 // startTask runs a task of a transfer. Its context ends with the engine.
 func (js *transfers) startTask(task func(context.Context)) {
 	js.running.Go(panics.Logged(js.log, "task of a transfer", func() { task(js.ctx) }))
-}
-
-// SetTotal, AddBytes, BeginItem, SkipItem and EndItem implement crosscopy.Progress.
-func (j *transfer) SetTotal(bytes int64) { j.total.Store(bytes) }
-
-func (j *transfer) AddBytes(n int64) { j.bytes.Add(n) }
-
-func (j *transfer) BeginItem(path string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.current = path
-}
-
-func (j *transfer) SkipItem() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.skipped++
-}
-
-func (j *transfer) EndItem(moved api.FileMoved) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.moved = append(j.moved, moved)
 }
 
 // openEngine returns the engine of a machine, "" for this one.

@@ -26,20 +26,20 @@ const (
 
 // A transfer moves, copies or deletes files. It is running or has ended.
 type transfer struct {
-	id      string
-	kind    string
-	owner   string // agent that began it; "" for the user
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed at the end
-	bytes   atomic.Int64
-	total   atomic.Int64
-	mu      sync.Mutex
-	current string
-	state   string
-	moved   []api.FileMoved
-	skipped int
-	err     string
-	large   bool // it would unpack to more than the limit
+	owner  string // agent that began it; "" for the user
+	cancel context.CancelFunc
+	ended  chan struct{} // closed at the end
+	bytes  atomic.Int64  // copied so far, in addition to those of job
+
+	mu  sync.Mutex
+	job api.FileJob // with the paths of the file system
+}
+
+// update changes the state of the transfer.
+func (j *transfer) update(change func(*api.FileJob)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change(&j.job)
 }
 
 // transfers holds the engine's transfers.
@@ -133,13 +133,9 @@ func (s *Files) beginTransfer(asking context.Context, in api.FilesTransferInput)
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.transfers.beginTransfer(in.Kind, server.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
+		return s.transfers.beginTransfer(in.Kind, server.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
 			return j.run(ctx, t, in, items)
 		})
-		if err != nil {
-			return api.FilesTransferOutput{}, err
-		}
-		return api.FilesTransferOutput{Job: j.id}, nil
 	})
 }
 
@@ -249,30 +245,31 @@ func checkTransfer(in api.FilesTransferInput) error {
 }
 
 // beginTransfer registers a transfer and starts it. A panic in run fails only this transfer.
-func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (*transfer, error) {
+func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (out api.FilesTransferOutput, err error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
-		return nil, api.ErrEnding()
+		return out, api.ErrEnding()
 	}
 	ctx, cancel := context.WithCancel(js.ctx)
 	js.last++
-	j := &transfer{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, cancel: cancel, state: api.JobRunning, ended: make(chan struct{})}
+	out.Job = fmt.Sprintf("t%d", js.last)
+	j := &transfer{owner: owner, cancel: cancel, ended: make(chan struct{}), job: api.FileJob{ID: out.Job, Kind: kind, State: api.JobRunning}}
 	if js.jobs == nil {
 		js.jobs = map[string]*transfer{}
 	}
-	js.jobs[j.id] = j
+	js.jobs[out.Job] = j
 	js.running.Go(panics.Logged(js.log, "transfer of files", func() {
 		defer cancel()
 		// err stays set if run panics.
 		err := errMistake(kind)
 		defer func() {
 			j.endWith(err)
-			time.AfterFunc(transferTTL, func() { js.forgetTransfer(j.id) })
+			time.AfterFunc(transferTTL, func() { js.forgetTransfer(out.Job) })
 		}()
 		err = run(ctx, j)
 	}))
-	return j, nil
+	return out, nil
 }
 
 // errMistake returns the error for a transfer that panicked.
@@ -340,11 +337,12 @@ func (s *Files) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob
 func (j *transfer) describe(scope api.FileScope) api.FileJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := api.FileJob{ID: j.id, Kind: j.kind, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
-		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.moved) + j.skipped, Error: j.err, Large: j.large}
+	out := j.job
+	out.Bytes += j.bytes.Load()
+	out.Current, out.Handled, out.Done = scope.Out(out.Current), len(out.Done)+out.Skipped, nil
 	// The list can be long, and is of use only at the end.
-	if j.state != api.JobRunning {
-		for _, d := range j.moved {
+	if out.State != api.JobRunning {
+		for _, d := range j.job.Done {
 			out.Done = append(out.Done, api.FileMoved{Path: scope.Out(d.Path), To: scope.Out(d.To), Replaced: scope.Out(d.Replaced)})
 		}
 	}
@@ -354,16 +352,17 @@ func (j *transfer) describe(scope api.FileScope) api.FileJob {
 // run processes the items in order, up to the first failure.
 func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) error {
 	ctx = files.WithProgress(ctx, &j.bytes)
-	j.SetTotal(totalBytes(ctx, t, j.kind, items))
+	total := totalBytes(ctx, t, in.Kind, items)
+	j.update(func(job *api.FileJob) { job.Total = total })
 	place := placeFuncFor(t, in, items)
 	if in.Kind == api.TransferPack { // all items make one archive
 		items = items[:1]
 	}
 	for _, item := range items {
-		j.BeginItem(item.Path)
+		j.update(func(job *api.FileJob) { job.Current = item.Path })
 		err := ctx.Err()
 		if err == nil {
-			err = j.transferItem(ctx, t, in.Conflict, item, place)
+			err = j.transferItem(ctx, t, in, item, place)
 		}
 		if err != nil {
 			return err
@@ -374,15 +373,15 @@ func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferI
 
 // endWith records the end of the transfer.
 func (j *transfer) endWith(err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	switch j.state = api.JobDone; {
-	case errors.Is(err, context.Canceled):
-		j.state = api.JobCancelled
-	case err != nil:
-		j.state, j.err = api.JobFailed, api.AsError(fileError(err)).Message
-		j.large = j.kind == api.TransferExtract && errors.Is(err, files.TooLarge)
-	}
+	j.update(func(job *api.FileJob) {
+		switch job.State = api.JobDone; {
+		case errors.Is(err, context.Canceled):
+			job.State = api.JobCancelled
+		case err != nil:
+			job.State, job.Error = api.JobFailed, api.AsError(fileError(err)).Message
+			job.Large = job.Kind == api.TransferExtract && errors.Is(err, files.TooLarge)
+		}
+	})
 	close(j.ended)
 }
 
@@ -428,9 +427,9 @@ func placeFuncFor(t *files.Tree, in api.FilesTransferInput, items []api.FileMove
 }
 
 // transferItem transfers one item.
-func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict string, item api.FileMove, place placeFunc) error {
-	kind, trash := j.kind, files.Trash{Tree: t}
-	switch kind {
+func (j *transfer) transferItem(ctx context.Context, t *files.Tree, in api.FilesTransferInput, item api.FileMove, place placeFunc) error {
+	conflict, trash := in.Conflict, files.Trash{Tree: t}
+	switch in.Kind {
 	case api.TransferTrash:
 		to, err := trash.Put(item.Path, time.Now())
 		j.recordMoved(api.FileMoved{Path: item.Path, To: to}, err)
@@ -445,7 +444,7 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 	switch {
 	case missing != nil: // or unreachable; place reports that
 	case conflict == api.ConflictSkip:
-		j.SkipItem()
+		j.update(func(job *api.FileJob) { job.Skipped++ })
 		return nil
 	case conflict == api.ConflictKeep:
 		var err error
@@ -453,7 +452,7 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 			return err
 		}
 	case conflict == api.ConflictReplace:
-		err := checkReplace(t, kind, conflict, item) // the files may have changed since the request
+		err := checkReplace(t, in.Kind, conflict, item) // the files may have changed since the request
 		if err != nil {
 			return err
 		}
@@ -474,7 +473,7 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 
 func (j *transfer) recordMoved(moved api.FileMoved, err error) {
 	if err == nil {
-		j.EndItem(moved)
+		j.update(func(job *api.FileJob) { job.Done = append(job.Done, moved) })
 	}
 }
 

@@ -32,13 +32,13 @@ func TestPanicInATransferFailsOnlyThatTransfer(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			s, log := newTransfers(t)
 			tree := &files.Tree{Roots: []string{"/"}, Confine: func() error { panic("stumbled") }}
-			j, err := s.transfers.beginTransfer(kind, "", func(ctx context.Context, j *transfer) error {
+			begun, err := s.transfers.beginTransfer(kind, "", func(ctx context.Context, j *transfer) error {
 				return j.run(ctx, tree, api.FilesTransferInput{Kind: kind}, []api.FileMove{{Path: "/a", To: "/b"}})
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id, WaitMS: 60_000})
+			out, err := s.getJob(t.Context(), api.FileJobInput{ID: begun.Job, WaitMS: 60_000})
 			if err != nil || out.State != api.JobFailed || !strings.Contains(out.Error, "internal error in the engine") {
 				t.Errorf("the transfer is %+v (%v)", out, err)
 			}
@@ -53,14 +53,14 @@ func TestPanicInATransferFailsOnlyThatTransfer(t *testing.T) {
 func TestCancelReturnsWhenItsCallerGivesUp(t *testing.T) {
 	s, _ := newTransfers(t)
 	release := make(chan struct{})
-	j, err := s.transfers.beginTransfer(api.TransferCopy, "", func(context.Context, *transfer) error { <-release; return nil })
+	begun, err := s.transfers.beginTransfer(api.TransferCopy, "", func(context.Context, *transfer) error { <-release; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer close(release)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.cancelJob(ctx, api.FileJobInput{ID: j.id}); !errors.Is(err, context.Canceled) {
+	if _, err := s.cancelJob(ctx, api.FileJobInput{ID: begun.Job}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancel = %v", err)
 	}
 }
@@ -68,7 +68,7 @@ func TestCancelReturnsWhenItsCallerGivesUp(t *testing.T) {
 // A client may guess the id of a transfer about to begin.
 func TestTransferCanBeCancelledAsSoonAsItIsListed(t *testing.T) {
 	s, _ := newTransfers(t)
-	j, err := s.transfers.beginTransfer(api.TransferCopy, "", func(ctx context.Context, j *transfer) error {
+	begun, err := s.transfers.beginTransfer(api.TransferCopy, "", func(ctx context.Context, j *transfer) error {
 		s.transfers.mu.Lock()
 		found := s.transfers.jobs["t1"]
 		s.transfers.mu.Unlock()
@@ -79,7 +79,7 @@ func TestTransferCanBeCancelledAsSoonAsItIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.cancelJob(t.Context(), api.FileJobInput{ID: j.id}); err != nil || out.State != api.JobCancelled {
+	if out, err := s.cancelJob(t.Context(), api.FileJobInput{ID: begun.Job}); err != nil || out.State != api.JobCancelled {
 		t.Errorf("cancel = %+v, %v", out, err)
 	}
 }
@@ -334,24 +334,24 @@ func TestFinishedTransferIsKeptForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newTransfers(t)
 		release := make(chan struct{})
-		j, err := s.transfers.beginTransfer(api.TransferCopy, "", func(context.Context, *transfer) error { <-release; return nil })
+		begun, err := s.transfers.beginTransfer(api.TransferCopy, "", func(context.Context, *transfer) error { <-release; return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, ask := range []int{-1, 0, 1, 1 << 31} {
-			if out, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id, WaitMS: ask}); err != nil || out.State != api.JobRunning || out.Done != nil {
+			if out, err := s.getJob(t.Context(), api.FileJobInput{ID: begun.Job, WaitMS: ask}); err != nil || out.State != api.JobRunning || out.Done != nil {
 				t.Errorf("wait %d: %+v, %v", ask, out, err)
 			}
 		}
 		close(release)
 		synctest.Wait()
 		time.Sleep(transferTTL - time.Nanosecond)
-		if out, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id}); err != nil || out.State != api.JobDone {
+		if out, err := s.getJob(t.Context(), api.FileJobInput{ID: begun.Job}); err != nil || out.State != api.JobDone {
 			t.Errorf("%+v, %v", out, err)
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if _, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id}); !errors.Is(err, api.CodeNotFound) {
+		if _, err := s.getJob(t.Context(), api.FileJobInput{ID: begun.Job}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("it is still known: %v", err)
 		}
 	})
