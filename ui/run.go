@@ -95,7 +95,7 @@ func Run(ctx context.Context, o Options) error {
 		if err != nil {
 			return nil, err
 		}
-		return conn.Client{Client: c}, nil
+		return conn.NewClient(c), nil
 	}
 	first, err := connect(ctx)
 	if err != nil {

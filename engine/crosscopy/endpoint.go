@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/userfiles"
 	"tandem/engine/files"
 )
 
@@ -18,16 +19,19 @@ const listPage = 1000
 
 // An endpoint is a path on a machine.
 type endpoint struct {
-	machine
-	path string
+	userfiles.Files        // of the machine
+	name            string // of the machine, "" for this one
+	path            string
 }
 
 func (p endpoint) child(name string) endpoint {
-	return endpoint{p.machine, path.Join(p.path, name)}
+	p.path = path.Join(p.path, name)
+	return p
 }
 
 func (p endpoint) sibling(name string) endpoint {
-	return endpoint{p.machine, path.Join(path.Dir(p.path), name)}
+	p.path = path.Join(path.Dir(p.path), name)
+	return p
 }
 
 func (p endpoint) String() string { return api.PathOn(p.name, p.path) }
@@ -49,33 +53,28 @@ func (p endpoint) freeName(ctx context.Context) (endpoint, error) {
 	}
 }
 
-// scope is that of a user: all files, with names of any bytes.
-func scope() api.FileScope { return api.FileScope{Escaped: true} }
-
 // stat describes a file; found is false if it does not exist.
 func (p endpoint) stat(ctx context.Context) (info api.FileInfo, found bool, err error) {
-	info, err = api.FilesStat.Call(ctx, p, api.FilesPathInput{FileScope: scope(), Path: api.EscapePath(p.path)})
+	info, err = p.StatFile(ctx, p.path)
 	if errors.Is(err, api.CodeNotFound) {
 		return info, false, nil
 	}
-	info.Target = api.UnescapePath(info.Target)
 	return info, err == nil, err
 }
 
 // walk calls each with the entries of a folder.
 func (p endpoint) walk(ctx context.Context, each func(api.FileInfo) error) error {
-	in := api.FilesListInput{FileScope: scope(), Path: api.EscapePath(p.path), Hidden: true, Limit: listPage}
+	after := ""
 	for {
-		out, err := api.FilesList.Call(ctx, p, in)
+		out, err := p.ListFiles(ctx, p.path, after, listPage)
 		if err != nil {
 			return err
 		}
 		for _, info := range out.Entries {
-			in.After = info.Name
-			info.Name, info.Target = api.UnescapePath(info.Name), api.UnescapePath(info.Target)
 			if err := each(info); err != nil {
 				return err
 			}
+			after = info.Name
 		}
 		if len(out.Entries) < listPage {
 			return nil
@@ -98,42 +97,34 @@ func (p endpoint) totalSize(ctx context.Context, info api.FileInfo) (n int64, er
 	return n, err
 }
 
-func (p endpoint) makeFolder(ctx context.Context) error {
-	return api.FilesMkdir.Run(ctx, p, api.FilesMkdirInput{FileScope: scope(), Path: api.EscapePath(p.path)})
-}
-
-func (p endpoint) remove(ctx context.Context) error {
-	return api.FilesDelete.Run(ctx, p, api.FilesDeleteInput{FileScope: scope(), Path: api.EscapePath(p.path), Recursive: true})
-}
+func (p endpoint) remove(ctx context.Context) error { return p.DeleteFile(ctx, p.path) }
 
 func (p endpoint) rename(ctx context.Context, to endpoint) error {
-	return api.FilesMove.Run(ctx, p, api.FilesMoveInput{FileScope: scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})
+	return api.FilesMove.Run(ctx, p, api.FilesMoveInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})
 }
 
 // setMetadata gives a copy the permissions and time of its source. For a link, it creates
 // the link.
 func (p endpoint) setMetadata(ctx context.Context, of api.FileInfo) error {
-	in := api.FilesSetInput{FileScope: scope(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
+	in := api.FilesSetInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
 	if of.Type == "link" {
-		in = api.FilesSetInput{FileScope: scope(), Path: in.Path, Target: api.EscapePath(of.Target)}
+		in = api.FilesSetInput{FileScope: userfiles.Scope(), Path: in.Path, Target: api.EscapePath(of.Target)}
 	}
 	return api.FilesSet.Run(ctx, p, in)
 }
 
 // trash moves p to the trash of its machine, and returns its path there, with the machine.
 func (p endpoint) trash(ctx context.Context) (trashed string, err error) {
-	in := api.FilesTransferInput{FileScope: scope(), Kind: api.TransferTrash, Items: []api.FileMove{{Path: api.EscapePath(p.path)}}}
-	out, err := api.FilesTransfer.Call(ctx, p, in)
+	out, err := p.Transfer(ctx, api.FilesTransferInput{Kind: api.TransferTrash, Items: []api.FileMove{{Path: p.path}}})
 	if err != nil {
 		return "", err
 	}
 	for {
-		job, err := api.FilesJob.Call(ctx, p, api.FileJobInput{FileScope: scope(), ID: out.Job, WaitMS: 1000})
-		switch {
+		switch job, err := p.TransferJob(ctx, out.Job, 1000); {
 		case err != nil:
 			return "", err
 		case job.State == api.JobDone && len(job.Done) > 0:
-			return api.PathOn(p.name, api.UnescapePath(job.Done[0].To)), nil
+			return api.PathOn(p.name, job.Done[0].To), nil
 		case job.State != api.JobRunning:
 			return "", errors.New(cmp.Or(job.Error, "trash "+p.String()+": "+job.State))
 		}
@@ -143,13 +134,13 @@ func (p endpoint) trash(ctx context.Context) (trashed string, err error) {
 // restore moves what trash returned back to p.
 func (p endpoint) restore(ctx context.Context, trashed string) error {
 	_, from := api.PathOf(trashed)
-	return api.FilesRestore.Run(ctx, p, api.FilesRestoreInput{FileScope: scope(), Items: []api.FileMove{{Path: api.EscapePath(from), To: api.EscapePath(p.path)}}})
+	return api.FilesRestore.Run(ctx, p, api.FilesRestoreInput{FileScope: userfiles.Scope(), Items: []api.FileMove{{Path: api.EscapePath(from), To: api.EscapePath(p.path)}}})
 }
 
 // writePiece writes a piece at offset written, and again over a new link if one is lost. A
 // conflict after a retry means that the first attempt succeeded.
 func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) error {
-	in := api.FilesWriteInput{FileScope: scope(), Path: api.EscapePath(p.path), Data: data, New: written == 0, Append: written > 0}
+	in := api.FilesWriteInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), Data: data, New: written == 0, Append: written > 0}
 	if in.Append {
 		in.At = &written
 	}
@@ -169,14 +160,13 @@ func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) er
 // sendPieces sends the pieces of a file, of an empty one an empty piece, and closes pieces.
 func (p endpoint) sendPieces(ctx context.Context, pieces chan<- piece) {
 	defer close(pieces)
-	in := api.FilesReadInput{FileScope: scope(), Path: api.EscapePath(p.path), Limit: pieceSize, Bytes: true}
-	for {
-		out, err := api.FilesRead.Call(ctx, p, in)
+	for off := int64(0); ; {
+		out, err := p.ReadFile(ctx, p.path, off, pieceSize)
 		next := piece{out.Data, err}
 		if len(out.Data) == 0 {
 			next.data = []byte(out.Text)
 		}
-		if err == nil && len(next.data) == 0 && in.Offset > 0 {
+		if err == nil && len(next.data) == 0 && off > 0 {
 			return
 		}
 		select {
@@ -187,6 +177,6 @@ func (p endpoint) sendPieces(ctx context.Context, pieces chan<- piece) {
 		if err != nil || len(next.data) == 0 {
 			return
 		}
-		in.Offset += int64(len(next.data))
+		off += int64(len(next.data))
 	}
 }

@@ -63,7 +63,7 @@ func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api
 		if t.machines == nil {
 			t.machines = map[string]api.Engine{}
 		}
-		t.machines[p.name] = e
+		t.machines[p.name] = rereader{e}
 	}
 	p.Engine = t.machines[p.name]
 	info, found, err = p.stat(ctx)
@@ -189,7 +189,7 @@ func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.File
 			return err
 		}
 	case "dir":
-		err := to.makeFolder(ctx)
+		err := to.MakeFolder(ctx, to.path)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestEngineMeetsTheDashboardsContract(t *testing.T) {
 		}
 		t.Cleanup(func() { c.Close() })
 		return enginetest.Subject{
-			Engine:  conn.Client{Client: c},
+			Engine:  conn.NewClient(c),
 			Echo:    []string{"sh", "-c", "printf '$ '; exec cat"},
 			Printer: newPrinter,
 			RecordRun: func(t *testing.T, command string, code int) {

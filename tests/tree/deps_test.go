@@ -41,11 +41,11 @@ var layers = map[string]layer{
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/sleep"},
+		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/userfiles", "engine/sleep"},
 		"the connection uses the engine's API and passes its state to the dashboard unchanged",
 	},
 	"ui/conn/machines": {
-		[]string{"panes", "engine/api", "engine/sleep"},
+		[]string{"panes", "engine/api", "engine/api/userfiles", "engine/sleep"},
 		"other machines are reached through the local engine, by any client of it",
 	},
 	"ui/display": {
@@ -311,8 +311,12 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/api/wire", "engine/hosts/transport", "engine/panics"},
 		"a link carries bytes to another engine without interpreting them; this engine's own calls there are a client's",
 	},
+	"engine/api/userfiles": {
+		[]string{"engine/api"},
+		"files are reached through any engine: the dashboard's and those of a transfer between machines",
+	},
 	"engine/crosscopy": {
-		[]string{"engine/api", "engine/files", "engine/panics", "engine/sleep"},
+		[]string{"engine/api", "engine/api/userfiles", "engine/files", "engine/panics", "engine/sleep"},
 		"a transfer between machines calls their engines and does not know how they are reached",
 	},
 	"engine/fleet": {

@@ -6,15 +6,27 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/api/userfiles"
 	"tandem/panes"
 )
 
 // A Client is an engine reached through a client of its API.
-type Client struct{ *client.Client }
+type Client struct {
+	caller
+	userfiles.Files
+}
+
+// NewClient returns the engine of a client.
+func NewClient(c *client.Client) Client {
+	return Client{caller{c}, userfiles.Files{Engine: caller{c}}}
+}
+
+// A caller calls operations, also those of Files.
+type caller struct{ *client.Client }
 
 // Do calls an operation. If the engine dies during the call, Do retries a change when that
 // is safe, and fails a read: panes read again after they reconnect.
-func (c Client) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+func (c caller) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if effect == api.Read {
 		return c.Client.Do(ctx, name, effect, in, out)
 	}
@@ -37,5 +49,5 @@ func (c Client) Reach(ctx context.Context, machine string) (panes.Engine, error)
 	if err != nil {
 		return nil, err
 	}
-	return Client{far}, nil
+	return NewClient(far), nil
 }

@@ -39,7 +39,7 @@ func TestClientRetriesSafeChangesAfterEngineDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	e := Client{c}
+	e := NewClient(c)
 
 	dies.Store(true)
 	if out, err := api.LayoutPut.Call(t.Context(), e, api.LayoutPutInput{Revision: 6}); err != nil || out.Revision != 7 {

@@ -80,9 +80,7 @@ func (e Engine) Do(ctx context.Context, operation string, effect api.Effect, in,
 	case err != nil:
 		return err
 	case name != "":
-		err := e.set.callMachine(ctx, name, func(ctx context.Context, far panes.Engine) error {
-			return far.Do(ctx, operation, effect, in, out)
-		})
+		err := remote{e.set, name}.Do(ctx, operation, effect, in, out)
 		if err == nil {
 			qualifyOutput(name, out)
 		}
@@ -156,11 +154,7 @@ func (e Engine) listAll(ctx context.Context, effect api.Effect, in, out any) err
 
 // fetchProcesses requests a machine's processes.
 func (m *machine) fetchProcesses(ctx context.Context, machine string, in api.ProcessListInput) {
-	var out api.ProcessListOutput
-	err := m.set.callMachine(ctx, machine, func(ctx context.Context, e panes.Engine) (err error) {
-		out, err = api.ProcessList.Call(ctx, e, in)
-		return err
-	})
+	out, err := api.ProcessList.Call(ctx, remote{m.set, machine}, in)
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
 	m.fetching = false

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes"
 )
 
 const (
@@ -66,11 +65,9 @@ func (e Engine) searchHistory(ctx context.Context, in api.HistorySearchInput, ou
 	e.set.mu.Unlock()
 	switch {
 	case len(hosts) == 1 && hosts[0] != "":
-		return e.set.callMachine(ctx, hosts[0], func(ctx context.Context, far panes.Engine) (err error) {
-			*out, err = api.HistorySearch.Call(ctx, far, in)
-			qualifyOutput(hosts[0], out)
-			return err
-		})
+		*out, err = api.HistorySearch.Call(ctx, remote{e.set, hosts[0]}, in)
+		qualifyOutput(hosts[0], out)
+		return err
 	case len(asked) == 0 && own:
 		*out, err = api.HistorySearch.Call(ctx, e.Engine, in)
 		return err
@@ -131,11 +128,7 @@ func (m *machine) startSearch(in api.HistorySearchInput) *historySearch {
 
 // runSearch asks a machine, and announces an answer that a caller did not wait for.
 func (s *Set) runSearch(ctx context.Context, name string, f *historySearch) {
-	var out api.HistorySearchOutput
-	err := s.callMachine(ctx, name, func(ctx context.Context, e panes.Engine) (err error) {
-		out, err = api.HistorySearch.Call(ctx, e, f.in)
-		return err
-	})
+	out, err := api.HistorySearch.Call(ctx, remote{s, name}, f.in)
 	qualifyOutput(name, &out)
 	s.mu.Lock()
 	f.out, f.err = out, err

@@ -9,16 +9,12 @@ import (
 	"tandem/engine/sleep"
 )
 
-// A machine is the engine of a machine, "" for this one. A read is repeated over a new link if one
-// is lost.
-type machine struct {
-	api.Engine
-	name string
-}
+// A rereader is an engine that repeats a read over a new link if one is lost.
+type rereader struct{ api.Engine }
 
 // Do implements api.Engine.
-func (m machine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
-	call := func() error { return m.Engine.Do(ctx, name, effect, in, out) }
+func (r rereader) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	call := func() error { return r.Engine.Do(ctx, name, effect, in, out) }
 	if effect == api.Read {
 		return retryLost(ctx, call)
 	}

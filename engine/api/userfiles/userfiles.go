@@ -1,0 +1,138 @@
+// Package userfiles calls the operations on files for a user, who may reach all files. Paths and
+// names hold any bytes; the API escapes them.
+package userfiles
+
+import (
+	"context"
+
+	"tandem/engine/api"
+)
+
+// Files are the files of an engine.
+type Files struct{ api.Engine }
+
+// Scope returns the file scope of a user: all files, with names of any bytes.
+func Scope() api.FileScope { return api.FileScope{Escaped: true} }
+
+func (f Files) ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error) {
+	return f.MatchFiles(ctx, path, "", after, limit)
+}
+
+func (f Files) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
+	in := api.FilesListInput{FileScope: Scope(), Path: api.EscapePath(path), Match: words, After: api.EscapePath(after), Hidden: true, Limit: limit}
+	out, err := api.FilesList.Call(ctx, f, in)
+	out.Path = api.UnescapePath(out.Path)
+	for i := range out.Entries {
+		unescapeInfo(&out.Entries[i])
+	}
+	return out, err
+}
+
+func (f Files) StatFile(ctx context.Context, path string) (api.FileInfo, error) {
+	info, err := api.FilesStat.Call(ctx, f, api.FilesPathInput{FileScope: Scope(), Path: api.EscapePath(path)})
+	unescapeInfo(&info)
+	return info, err
+}
+
+func unescapeInfo(info *api.FileInfo) {
+	info.Name, info.Path, info.Target = api.UnescapePath(info.Name), api.UnescapePath(info.Path), api.UnescapePath(info.Target)
+}
+
+func (f Files) ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+	in := api.FilesReadInput{FileScope: Scope(), Path: api.EscapePath(path), Offset: off, Limit: n, Bytes: true}
+	return api.FilesRead.Call(ctx, f, in)
+}
+
+func (f Files) WriteFile(ctx context.Context, path string, data []byte, anew bool) error {
+	in := api.FilesWriteInput{FileScope: Scope(), Path: api.EscapePath(path), Data: data, New: anew}
+	return api.FilesWrite.Run(ctx, f, in)
+}
+
+func (f Files) MakeFolder(ctx context.Context, path string) error {
+	return api.FilesMkdir.Run(ctx, f, api.FilesMkdirInput{FileScope: Scope(), Path: api.EscapePath(path)})
+}
+
+func (f Files) DeleteFile(ctx context.Context, path string) error {
+	in := api.FilesDeleteInput{FileScope: Scope(), Path: api.EscapePath(path), Recursive: true}
+	return api.FilesDelete.Run(ctx, f, in)
+}
+
+func (f Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	return f.transfer(ctx, api.FilesTransfer, in)
+}
+
+// TransferBetween is Transfer between machines. Other machines' paths are those of api.PathOn.
+func (f Files) TransferBetween(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	return f.transfer(ctx, api.FilesTransferBetween, in)
+}
+
+func (f Files) transfer(ctx context.Context, begin api.Operation[api.FilesTransferInput, api.FilesTransferOutput], in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	in.FileScope, in.Items = Scope(), escapeMoves(in.Items)
+	out, err := begin.Call(ctx, f, in)
+	for i, path := range out.Conflicts {
+		out.Conflicts[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
+func escapeMoves(items []api.FileMove) []api.FileMove {
+	escaped := make([]api.FileMove, len(items))
+	for i, item := range items {
+		escaped[i] = api.FileMove{Path: api.EscapePath(item.Path), To: api.EscapePath(item.To)}
+	}
+	return escaped
+}
+
+func (f Files) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
+	job, err := api.FilesJob.Call(ctx, f, api.FileJobInput{FileScope: Scope(), ID: id, WaitMS: waitMS})
+	job.Current = api.UnescapePath(job.Current)
+	for i := range job.Done {
+		d := &job.Done[i]
+		d.Path, d.To, d.Replaced = api.UnescapePath(d.Path), api.UnescapePath(d.To), api.UnescapePath(d.Replaced)
+	}
+	return job, err
+}
+
+func (f Files) CancelTransfer(ctx context.Context, id string) error {
+	return api.FilesCancel.Run(ctx, f, api.FileJobInput{FileScope: Scope(), ID: id})
+}
+
+func (f Files) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
+	out, err := api.FilesTrashed.Call(ctx, f, api.FilesTrashedInput{FileScope: Scope()})
+	for i := range out.Items {
+		out.Items[i].Path, out.Items[i].From = api.UnescapePath(out.Items[i].Path), api.UnescapePath(out.Items[i].From)
+	}
+	return out.Items, err
+}
+
+func (f Files) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
+	return api.FilesWatch.Call(ctx, f, api.FilesWatchInput{FileScope: Scope(), Path: api.EscapePath(path), Seen: seen})
+}
+
+func (f Files) GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error) {
+	out, err := api.FilesGit.Call(ctx, f, api.FilesGitInput{FileScope: Scope(), Path: api.EscapePath(path)})
+	marks := make(map[string]string, len(out.Marks))
+	for name, letters := range out.Marks {
+		marks[api.UnescapePath(name)] = letters
+	}
+	out.Marks = marks
+	return out, err
+}
+
+func (f Files) FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error) {
+	in := api.FilesFindInput{FileScope: Scope(), Path: api.EscapePath(path), Pattern: pattern, Limit: limit}
+	out, err := api.FilesFind.Call(ctx, f, in)
+	for i, path := range out.Paths {
+		out.Paths[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
+func (f Files) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	in.FileScope, in.Path = Scope(), api.EscapePath(in.Path)
+	out, err := api.FilesGrep.Call(ctx, f, in)
+	for i := range out.Lines {
+		out.Lines[i].Path = api.UnescapePath(out.Lines[i].Path)
+	}
+	return out, err
+}
