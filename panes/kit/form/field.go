@@ -21,7 +21,8 @@ type Field struct {
 	Complete func(text string) Lookup
 	Input
 
-	completion completion
+	lines  []string // completions of the text
+	common string   // their common prefix
 }
 
 // A Lookup returns possible texts of a field and their common prefix. It may block.
@@ -38,35 +39,18 @@ type Input interface {
 // Value returns the text without surrounding blanks.
 func (f *Field) Value() string { return strings.TrimSpace(f.Text()) }
 
-// A completion holds the ways to complete a field.
-type completion struct {
-	text   string   // content of the field when they were looked up
-	common string   // common prefix of all lines
-	lines  []string // possible contents
-}
-
-func (f *Field) suggest(c completion) {
-	f.completion = c
+// offer sets the completions of the text.
+func (f *Field) offer(common string, lines []string) {
+	f.common, f.lines = common, lines
 	if line, ok := f.Input.(*field.Field); ok {
-		line.Suggest(c.lines)
+		line.Suggest(lines)
 	}
-}
-
-// applyCompletion inserts the common prefix of all completions. It reports whether that added
-// anything.
-func (f *Field) applyCompletion() bool {
-	c := &f.completion
-	if c.text != f.Text() || len(c.common) <= len(c.text) {
-		return false
-	}
-	f.Set(c.common)
-	return true
 }
 
 // note returns the note below the form: the field's completions, else its description.
 func (f *Field) note(b keymap.Bindings) string {
-	if c := f.completion; c.text == f.Text() && len(c.lines) > 0 {
-		names := strings.Join(field.LastParts(c.text, c.lines), "  ")
+	if len(f.lines) > 0 {
+		names := strings.Join(field.LastParts(f.Text(), f.lines), "  ")
 		if key := b.KeyOf(keymap.FormNext, keymap.ScopeForm); key != "" {
 			return key + ": " + names
 		}

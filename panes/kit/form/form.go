@@ -66,7 +66,8 @@ func (f *Form) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 			return f.Submit()
 		}
 	case keymap.FormNext:
-		if f.focused.applyCompletion() {
+		if typed := f.focused; len(typed.common) > len(typed.Text()) {
+			typed.Set(typed.common)
 			return f.findCompletions()
 		}
 		return f.moveFocus(1)
@@ -111,11 +112,11 @@ func (f *Form) Paste(_ dialog.Host, text string) tea.Cmd {
 // findCompletions returns a command that looks up completions of the focused field; nil if it has
 // none. The lookups run concurrently, so an outdated one may arrive last; it is dropped.
 func (f *Form) findCompletions() tea.Cmd {
-	field := f.focused
+	field, text := f.focused, f.focused.Text()
+	field.common, field.lines = "", nil // of another text
 	if field.Complete == nil {
 		return nil
 	}
-	text := field.Text()
 	find := field.Complete(text)
 	if find == nil {
 		return nil
@@ -124,7 +125,7 @@ func (f *Form) findCompletions() tea.Cmd {
 		common, lines := find()
 		return dialog.Answer{Of: f, Do: func() tea.Cmd {
 			if field == f.focused && text == field.Text() {
-				field.suggest(completion{text, common, lines})
+				field.offer(common, lines)
 			}
 			return nil
 		}}
