@@ -9,21 +9,9 @@ import (
 	"tandem/ui/cli/project"
 )
 
-// references returns how many arguments of verb, from the first on, are names of processes; -1
-// means all.
-func references(verb string) int {
-	switch verb {
-	case "stop", "restart", "logs", "kill", "rm":
-		return -1
-	case "attach", "send", "screen", "signal", "wait", "rec":
-		return 1
-	}
-	return 0
-}
-
 // preferProject makes names in cmd's arguments refer to the current project first.
 func preferProject(f *factory.Factory, cmd *cobra.Command) {
-	count, run := references(cmd.Name()), cmd.RunE
+	count, run := factory.CountNames(cmd), cmd.RunE
 	if count == 0 {
 		return
 	}
@@ -38,10 +26,7 @@ func preferProject(f *factory.Factory, cmd *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		n := len(args)
-		if count > 0 {
-			n = count
-		}
+		n := min(count, len(args))
 		return run(cmd, slices.Concat(project.ResolveNames(path, list, args[:n], f.Out.Tell), args[n:]))
 	}
 }

@@ -38,7 +38,7 @@ func NewRec(f *factory.Factory) *cobra.Command {
 			"where the engine recorded them. With a command it runs that in this terminal\n" +
 			"and records it. Your input is recorded only where the program shows it.",
 		Example:           "tandem rec build\ntandem rec build --since start -o build.cast\ntandem rec --idle-limit 2s -- vim notes.md",
-		Annotations:       factory.One.Annotations(),
+		Annotations:       factory.One.Naming(1),
 		Args:              recArgs,
 		ValidArgsFunction: f.CompleteSession(factory.AnyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {

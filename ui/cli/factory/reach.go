@@ -1,7 +1,9 @@
 package factory
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,12 +21,28 @@ const (
 // Keys of a command's annotations.
 const (
 	reachKey = "reach"
-	asksKey  = "asks" // flags for which a machine of the fleet itself must be asked
+	asksKey  = "asks"  // flags for which a machine of the fleet itself must be asked
+	namesKey = "names" // how many arguments are names of processes
 )
 
 // Annotations returns the annotations of a command that reaches as far as r. Subcommands without
 // their own have those of their parent.
 func (r Reach) Annotations() map[string]string { return map[string]string{reachKey: string(r)} }
+
+// AllNames is the count of a command whose arguments are all names of processes.
+const AllNames = math.MaxInt
+
+// Naming returns the annotations of a command that reaches as far as r, and whose first count arguments
+// are names of processes. They mean those of the current project first.
+func (r Reach) Naming(count int) map[string]string {
+	return map[string]string{reachKey: string(r), namesKey: strconv.Itoa(count)}
+}
+
+// CountNames returns how many arguments of a command, from the first on, are names of processes.
+func CountNames(cmd *cobra.Command) int {
+	n, _ := strconv.Atoi(cmd.Annotations[namesKey]) // 0 without any
+	return n
+}
 
 // ListAnnotations returns the annotations of a command that only lists processes, on several machines.
 // For a machine of the fleet the hub's record is enough, unless one of the flags asks is given.

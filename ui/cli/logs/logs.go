@@ -64,7 +64,7 @@ func NewLogs(f *factory.Factory) *cobra.Command {
 		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
 			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 		ValidArgsFunction: f.CompleteProcesses(factory.AnyProcess),
-		Annotations:       factory.Several.Annotations(),
+		Annotations:       factory.Several.Naming(factory.AllNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.check(cmd, args); err != nil {
 				return err

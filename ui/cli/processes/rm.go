@@ -22,7 +22,7 @@ func NewRemove(f *factory.Factory) *cobra.Command {
 		Long: "Deletes the named sessions and processes, which must have exited, with their logs.\n" +
 			"--exited deletes all that have exited, failed or been stopped.",
 		Example:     "tandem rm build\ntandem rm --exited --older-than 1d",
-		Annotations: factory.One.Annotations(),
+		Annotations: factory.One.Naming(factory.AllNames),
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case exited && len(args) > 0:

@@ -26,7 +26,7 @@ func NewStop(f *factory.Factory) *cobra.Command {
 			"stop signal (TERM by default, HUP for sessions of `tandem new`), then KILL if they take\n" +
 			"too long. Stopped processes are not restarted. --all leaves sessions alone.",
 		Example:     "tandem stop web\ntandem stop --all\ntandem stop web --signal INT",
-		Annotations: factory.Several.Annotations(),
+		Annotations: factory.Several.Naming(factory.AllNames),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
 				return output.Usagef(cmd, "stop takes ids or --all, not both")
@@ -72,7 +72,7 @@ func NewRestart(f *factory.Factory) *cobra.Command {
 		Use:               "restart ID…",
 		Short:             "Restart processes, or start them again",
 		Example:           "tandem restart web",
-		Annotations:       factory.Several.Annotations(),
+		Annotations:       factory.Several.Naming(factory.AllNames),
 		Args:              factory.AtLeast(1, "which process? Give an id or name."),
 		ValidArgsFunction: f.CompleteProcesses(factory.AnyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -91,7 +91,7 @@ func NewSignal(f *factory.Factory) *cobra.Command {
 		Use:               "signal ID SIGNAL",
 		Short:             "Send a signal to a process and its group",
 		Example:           "tandem signal web HUP\ntandem signal web 10",
-		Annotations:       factory.One.Annotations(),
+		Annotations:       factory.One.Naming(1),
 		Args:              factory.Exactly(2, "which process and signal? Give an id or name, and a signal such as HUP."),
 		ValidArgsFunction: completeSignal(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

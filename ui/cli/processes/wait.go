@@ -30,7 +30,7 @@ func NewWait(f *factory.Factory) *cobra.Command {
 			"met any longer.",
 		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s\n" +
 			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s\ntandem wait claude --blocked --done",
-		Annotations:       factory.Several.Annotations(),
+		Annotations:       factory.Several.Naming(1),
 		Args:              factory.Exactly(1, "which process? Give an id or name."),
 		ValidArgsFunction: f.CompleteProcess(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -32,7 +32,7 @@ func NewAttach(f *factory.Factory) *cobra.Command {
 			"Without ID, attaches to the most recently active running session: the latest with output,\ninput or a read. If this program itself crashes, `reset` repairs the terminal.\n\n" +
 			"In a session of another machine that takes more than 40 ms to answer, what you type\nis shown underlined until it has. ctrl+b ? shows how long it takes.",
 		Example:           "tandem attach\ntandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
-		Annotations:       factory.One.Annotations(),
+		Annotations:       factory.One.Naming(1),
 		Args:              factory.AtMost(1),
 		ValidArgsFunction: f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {

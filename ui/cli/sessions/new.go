@@ -93,7 +93,7 @@ func NewSend(f *factory.Factory) *cobra.Command {
 			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.\n" +
 			"If the program does not read everything within 2 seconds, send drops the rest and fails,\nreporting how many bytes were written.",
 		Example:           "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
-		Annotations:       factory.One.Annotations(),
+		Annotations:       factory.One.Naming(1),
 		Args:              factory.AtLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -129,7 +129,7 @@ func NewKill(f *factory.Factory) *cobra.Command {
 		Short:             "Kill sessions and everything that runs in them",
 		Long:              "Kills sessions and everything running in them. Only daemons, which have left their\nterminal, keep running.",
 		Example:           "tandem kill build",
-		Annotations:       factory.Several.Annotations(),
+		Annotations:       factory.Several.Naming(factory.AllNames),
 		Args:              factory.AtLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: f.CompleteSessions(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ func NewScreen(f *factory.Factory) *cobra.Command {
 		Example: `tandem screen build
 tandem screen build --scrollback 200 | grep error
 tandem screen build --png build.png`,
-		Annotations:       factory.One.Annotations(),
+		Annotations:       factory.One.Naming(1),
 		Args:              factory.Exactly(1, "which session? Give an id or name."),
 		ValidArgsFunction: f.CompleteSession(factory.AnyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {
