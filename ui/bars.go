@@ -234,7 +234,7 @@ const keptHints = 2
 // before everything else.
 func (m *model) statusNote() (string, look.Ink) {
 	switch {
-	case m.sessions.IsOpen() && !m.news.Connected:
+	case m.sessions.Display.IsOpen() && !m.news.Connected:
 		problem := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
 			problem = "cannot reach the engine, trying again: " + text.Clean(panes.ErrorText(m.news.Err))

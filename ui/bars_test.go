@@ -107,7 +107,9 @@ func TestEmptyDashboardShowsNextSessionThatStarts(t *testing.T) {
 		}
 		other.pressKeys("ctrl+b", "c")
 		other.waitStarted(3)
-		one.waitUntil("it is shown", func() bool { return one.m.sessions.FocusedPane() != nil && strings.Contains(one.screenText(), "$ ") })
+		one.waitUntil("it is shown", func() bool {
+			return one.m.sessions.Tabs.FocusedPane() != nil && strings.Contains(one.screenText(), "$ ")
+		})
 		one.pressKeys("'ls")
 		one.waitTyped(one.nthSession(2), "ls")
 	}
@@ -137,7 +139,7 @@ func TestListFilterIsShownWhereverTheKeyboardIs(t *testing.T) {
 		d := drive(t, e, size[0], size[1])
 		d.waitText("one$ ")
 		d.pressKeys("ctrl+b", "s", "/", "'zzz", "enter", "tab")
-		if d.m.sessions.FocusedPane() == nil {
+		if d.m.sessions.Tabs.FocusedPane() == nil {
 			t.Fatal("the terminal has not the keyboard")
 		}
 		d.waitText("/zzz")

@@ -92,7 +92,7 @@ func TestSplitsGoBesideOrBelowAndTakeFocus(t *testing.T) {
 		t.Errorf("%d panes", got)
 	}
 	d.pressKeys("alt+left")
-	if d.m.sessions.FocusedPane() != nil {
+	if d.m.sessions.Tabs.FocusedPane() != nil {
 		t.Error("left of the leftmost pane is not the list")
 	}
 }
@@ -158,7 +158,7 @@ func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	for i := range names {
 		d.waitText(fmt.Sprint("text ", i))
 		d.nthSession(i).exitWith(api.StateFailed, &code)
-		d.waitUntil("the pane knows", func() bool { return d.m.sessions.FocusedPane().FinalState() != nil })
+		d.waitUntil("the pane knows", func() bool { return d.m.sessions.Tabs.FocusedPane().FinalState() != nil })
 		d.pressKeys("ctrl+b", "n")
 	}
 	d.waitText("the last one")
@@ -365,7 +365,7 @@ func TestTooSmallTerminalShowsErrorAndRecovers(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 10, 3)
-	d.waitUntil("news", func() bool { return d.m.sessions.IsOpen() })
+	d.waitUntil("news", func() bool { return d.m.sessions.Display.IsOpen() })
 	if got := d.screenText(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
 		t.Errorf("at 10×3:\n%s", got)
 	}

@@ -122,7 +122,7 @@ func (d *openDialog) draw(w, h int) {
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.input.activeScopes()
 	under := m.dialog.open
-	if p := m.sessions.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
+	if p := m.sessions.Tabs.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)

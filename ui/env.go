@@ -80,7 +80,7 @@ func (e env) StartOn(machine string) tea.Cmd {
 }
 
 func (e env) Session() (id, folder string) {
-	p := e.m.sessions.CurrentPane()
+	p := e.m.sessions.Tabs.CurrentPane()
 	if p != nil {
 		id = p.ID
 	}

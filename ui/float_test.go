@@ -73,7 +73,7 @@ func TestClickOutsideHidesFloatingPane(t *testing.T) {
 		t.Error("a click on it puts it away")
 	}
 	d.sendMouse(keys.Mouse{X: tree.X, Y: tree.Y + 1, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	if v.Tabs.IsFloating() || v.FocusedPane() == nil || v.FocusedPane().ID != d.nthSession(0).process.ID {
+	if v.Tabs.IsFloating() || v.Tabs.FocusedPane() == nil || v.Tabs.FocusedPane().ID != d.nthSession(0).process.ID {
 		t.Error("a click beside it does not go to the pane there")
 	}
 	bar, _ := d.tabBar()
@@ -131,7 +131,7 @@ func TestFloatingPaneClosesWithProgramOrBecomesTab(t *testing.T) {
 	well := 0
 	d.nthSession(3).exitWith(api.StateExited, &well)
 	d.waitUntil("it is gone", func() bool { return v.Tabs.Float == nil && v.Tabs.Current != nil })
-	if p := v.FocusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
+	if p := v.Tabs.FocusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
 		t.Error("what it lay over has not the keyboard")
 	}
 }

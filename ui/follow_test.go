@@ -26,7 +26,7 @@ func TestDashboardFollowsChangesOfAnother(t *testing.T) { onFakeTime(t, followCh
 func followChanges(t *testing.T) {
 	one, other := openTwo(t)
 	other.pressKeys("ctrl+b", "left")
-	focused := other.m.sessions.FocusedPane()
+	focused := other.m.sessions.Tabs.FocusedPane()
 	for _, step := range []struct {
 		keys  []string
 		shape string
@@ -43,7 +43,7 @@ func followChanges(t *testing.T) {
 		puts := one.engine.layouts.puts
 		other.waitShape(step.shape)
 		synctest.Wait()
-		if other.m.sessions.FocusedPane() != focused || one.engine.layouts.puts != puts {
+		if other.m.sessions.Tabs.FocusedPane() != focused || one.engine.layouts.puts != puts {
 			t.Fatalf("after %v it has another focus, or has its own layout kept", step.keys)
 		}
 	}

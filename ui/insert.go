@@ -30,7 +30,7 @@ type inserter struct {
 // has exited. If a program other than the shell runs, it asks the user first.
 func (i *inserter) insertText(text string) tea.Cmd {
 	i.env.Close()
-	p := i.sessions.CurrentPane()
+	p := i.sessions.Tabs.CurrentPane()
 	if cannotType(p) {
 		return i.insertNew(text)
 	}
@@ -80,7 +80,7 @@ func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionF
 func (i *inserter) insertNew(text string) tea.Cmd {
 	start := i.sessions.Launcher.NewSession()
 	i.showTerminal()
-	return tea.Batch(start, i.sessions.CurrentPane().Paste(text))
+	return tea.Batch(start, i.sessions.Tabs.CurrentPane().Paste(text))
 }
 
 // cannotType reports whether p is nil or its session takes no input.

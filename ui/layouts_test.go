@@ -359,7 +359,7 @@ func TestPanesAreArrangedInStandardWays(t *testing.T) {
 		d.waitText("Show the layout")
 		d.pressKeys("'"+c.name, "enter")
 		d.waitShape(c.want)
-		if p := d.m.sessions.FocusedPane(); p.ID != d.nthSession(2).process.ID {
+		if p := d.m.sessions.Tabs.FocusedPane(); p.ID != d.nthSession(2).process.ID {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
 		for _, l := range d.m.sessions.Tabs.Current.Root.Leaves(nil) {
@@ -421,12 +421,12 @@ func TestNextPaneSkipsList(t *testing.T) {
 		want int
 	}{{"o", 1}, {"o", 2}, {"o", 0}, {"O", 2}, {"O", 1}} {
 		d.pressKeys("ctrl+b", step.key)
-		if d.m.sessions.FocusedPane() == nil || d.m.sessions.Tabs.Current.Focus != all[step.want] {
+		if d.m.sessions.Tabs.FocusedPane() == nil || d.m.sessions.Tabs.Current.Focus != all[step.want] {
 			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
 		}
 	}
 	d.pressKeys("ctrl+b", "s", "tab")
-	if d.m.sessions.FocusedPane() == nil {
+	if d.m.sessions.Tabs.FocusedPane() == nil {
 		t.Error("tab does not lead out of the list")
 	}
 }
@@ -538,14 +538,14 @@ func TestClickOnTitleRowOnBorderFocusesPane(t *testing.T) {
 	d.pressKeys("ctrl+b", "h")
 	below := d.m.sessions.Tabs.Current.Root.B.B
 	d.click(d.leafArea(below).X+3, d.leafArea(below).Y)
-	if d.m.sessions.FocusedPane() != below.Pane {
+	if d.m.sessions.Tabs.FocusedPane() != below.Pane {
 		t.Error("the pane below has no focus")
 	}
 	d.pressKeys("ctrl+b", "h")
 	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: d.leafArea(below).Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.sessions.FocusedPane() == below.Pane || d.leafArea(below).Y != 9 {
+	if d.m.sessions.Tabs.FocusedPane() == below.Pane || d.leafArea(below).Y != 9 {
 		t.Errorf("after a drag to 9 the border is at %d", d.leafArea(below).Y)
 	}
 }
@@ -649,11 +649,11 @@ func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
 		}
 	}
 	d.pressKeys("ctrl+b", "s", "ctrl+b", ";")
-	if d.m.sessions.FocusedPane() != all[2].Pane {
+	if d.m.sessions.Tabs.FocusedPane() != all[2].Pane {
 		t.Error("; does not lead out of the list to the pane used last")
 	}
 	d.pressKeys("ctrl+b", "{", "ctrl+b", ";")
-	if d.m.sessions.FocusedPane() != all[0].Pane {
+	if d.m.sessions.Tabs.FocusedPane() != all[0].Pane {
 		t.Error("a pane that was moved is not the one to go back to")
 	}
 }
@@ -671,7 +671,7 @@ func TestLastSessionKeyTogglesBetweenTwoTabs(t *testing.T) {
 	d.waitText("c$ ")
 	d.pressKeys("alt+2", "ctrl+b", "b")
 	d.waitText("b$ ")
-	if d.m.sessions.FocusedPane() == nil {
+	if d.m.sessions.Tabs.FocusedPane() == nil {
 		t.Error("the session has not the keyboard")
 	}
 }
@@ -691,23 +691,23 @@ func TestDigitFocusesNumberedPaneAndOtherKeysHideNumbers(t *testing.T) {
 	numbers()
 	d.waitText("1–3 go to the pane")
 	d.pressKeys("'3")
-	if d.m.sessions.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.Tabs.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("3 does not go to the third pane, or the numbers stay")
 	}
 	numbers()
 	d.pressKeys("'x")
-	if d.m.sessions.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
+	if d.m.sessions.Tabs.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
 		t.Error("another key does more than end the numbers")
 	}
 	numbers()
 	d.pressKeys("ctrl+b", "o")
-	if d.m.sessions.FocusedPane() != all[0].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.Tabs.FocusedPane() != all[0].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("the prefix does not end them and wait for its key")
 	}
 	numbers()
 	at := d.paneArea(all[1])
 	d.click(at.X+1, at.Y+1)
-	if d.m.sessions.FocusedPane() != all[1].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.Tabs.FocusedPane() != all[1].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("a click does not end them and go to the pane")
 	}
 	d.pressKeys("ctrl+b", "z", "ctrl+b", "q")

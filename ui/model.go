@@ -125,8 +125,6 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		if m.terminal != nil {
 			m.terminal.Learn(msg)
 		}
-	default:
-		return m.sessions.Update(msg)
 	}
 	return nil
 }

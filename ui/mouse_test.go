@@ -72,7 +72,7 @@ func TestSelectionIsCopiedUnderOverlayOrOtherView(t *testing.T) {
 			e.addSession("bash", "one two three", "four five six", "$ ")
 			d := drive(t, e, 80, 24)
 			d.waitText("four")
-			p := d.m.sessions.FocusedPane()
+			p := d.m.sessions.Tabs.FocusedPane()
 			y := d.paneArea(d.m.sessions.Tabs.Current.Focus).Y
 			d.mouseButton(keys.MouseDown, 4, y)
 			d.mouseButton(keys.MouseMove, 3, y+1)
@@ -113,7 +113,7 @@ func TestWheelWaitsUntilDashboardCatchesUp(t *testing.T) {
 	d := drive(t, e, 80, 24)
 	d.waitText("one")
 	d.pressKeys("ctrl+b", "z")
-	p := d.m.sessions.FocusedPane()
+	p := d.m.sessions.Tabs.FocusedPane()
 	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
 	s.mu.Lock()
 	s.mute, s.mouse = true, keys.MouseDrag
@@ -144,7 +144,7 @@ func TestKeysDoNotWaitBehindWheel(t *testing.T) {
 	d := drive(t, e, 80, 24)
 	d.waitText("one")
 	d.pressKeys("ctrl+b", "z")
-	p := d.m.sessions.FocusedPane()
+	p := d.m.sessions.Tabs.FocusedPane()
 	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
 	s.mu.Lock()
 	s.mute = true
@@ -165,7 +165,7 @@ func TestWheelWaitsForNewSize(t *testing.T) {
 	d := drive(t, e, 80, 24)
 	d.waitText("line")
 	d.pressKeys("ctrl+b", "z")
-	p := d.m.sessions.FocusedPane()
+	p := d.m.sessions.Tabs.FocusedPane()
 	d.waitUntil("the pane is connected and has its size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
 	s.mu.Lock()
 	s.mute = true
@@ -200,7 +200,7 @@ func TestClipboardIsKeptIfSelectedLinesAreGone(t *testing.T) {
 	d, s := openScrollMode(t, 80, 24)
 	d.pressKeys("Y")
 	d.waitUntil("something is copied", func() bool { return d.m.clip.text != "" })
-	before, p := d.m.clip.text, d.m.sessions.FocusedPane()
+	before, p := d.m.clip.text, d.m.sessions.Tabs.FocusedPane()
 	f := &api.Frame{Cols: 80, Rows: 24, First: 90_000, Oldest: 80_000, Full: true}
 	for y := range 24 {
 		f.Lines = append(f.Lines, api.NumberedLine{N: f.First + int64(y), Line: plainLine(fmt.Sprint("new ", y))})

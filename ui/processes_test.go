@@ -125,7 +125,9 @@ func TestEnterOpensTerminalOrLog(t *testing.T) {
 	d.pressKeys("esc")
 	d.selectProcess("shell")
 	d.pressKeys("enter")
-	d.waitUntil("the session is shown", func() bool { return d.m.views.action() == keymap.ViewSessions && d.m.sessions.FocusedPane() != nil })
+	d.waitUntil("the session is shown", func() bool {
+		return d.m.views.action() == keymap.ViewSessions && d.m.sessions.Tabs.FocusedPane() != nil
+	})
 }
 
 // thousandProcesses returns a dashboard of 200×60 cells with 1,000 processes.

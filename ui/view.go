@@ -61,7 +61,7 @@ func (m *model) View() tea.View {
 
 // keyboardFlags returns the kitty keyboard flags set by the focused program.
 func (m *model) keyboardFlags() uint8 {
-	if p := m.sessions.FocusedPane(); p != nil && m.views.action() == keymap.ViewSessions && m.dialog.open == nil {
+	if p := m.sessions.Tabs.FocusedPane(); p != nil && m.views.action() == keymap.ViewSessions && m.dialog.open == nil {
 		return p.Keyboard()
 	}
 	return 0
@@ -69,7 +69,7 @@ func (m *model) keyboardFlags() uint8 {
 
 // progress returns the progress reported by the focused program; nil without a report.
 func (m *model) progress() *tea.ProgressBar {
-	p := m.sessions.CurrentPane()
+	p := m.sessions.Tabs.CurrentPane()
 	if p == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (m *model) progress() *tea.ProgressBar {
 // drawFrame redraws the whole screen.
 func (m *model) drawFrame() {
 	if m.views.action() == keymap.ViewSessions {
-		m.sessions.SetPictures(m.env.sessionPictures())
+		m.sessions.Display.SetPictures(m.env.sessionPictures())
 	}
 	m.frame.view = tea.View{
 		AltScreen:   true,
@@ -171,7 +171,7 @@ func (m *model) drawTooSmall() string {
 // backHint names the keys that lead from a view that does not fit to a pane that does. It
 // is empty if the pane does not fit either.
 func (m *model) backHint() string {
-	if !m.areas.tight || m.sessions.CurrentPane() == nil {
+	if !m.areas.tight || m.sessions.Tabs.CurrentPane() == nil {
 		return ""
 	}
 	ways := []string{m.o.Bindings.KeyOf(keymap.Cancel, keymap.ScopePicker)}

@@ -60,7 +60,7 @@ func (v *views) show(a keymap.Action) {
 // switchView shows a view in place of the current one.
 func (m *model) switchView(a keymap.Action) {
 	m.views.show(a)
-	if m.sessions.IsZoomed() {
+	if m.sessions.Display.IsZoomed() {
 		m.relayout()
 	}
 }

@@ -21,9 +21,9 @@ type visits struct {
 
 // start starts a command in a session, and records the current view to return to.
 func (v *visits) start(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	before, from := v.sessions.CurrentPane(), v.shown()
+	before, from := v.sessions.Tabs.CurrentPane(), v.shown()
 	cmd := v.sessions.Launcher.StartNear(nil, command, folder)
-	if now := v.sessions.CurrentPane(); v.shown() == keymap.ViewSessions && now != nil && now != before {
+	if now := v.sessions.Tabs.CurrentPane(); v.shown() == keymap.ViewSessions && now != nil && now != before {
 		v.pane, v.from, v.then = now, from, then
 	}
 	return cmd

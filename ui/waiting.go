@@ -93,7 +93,7 @@ func (in *input) runReady(waited bool) tea.Cmd {
 // session, not for the list. The dashboard's own keys work at once.
 func (in *input) keepEarly(e screen.Event) (taken bool) {
 	m := in.m
-	if m.sessions.IsOpen() || m.views.action() != keymap.ViewSessions || m.dialog.open != nil || in.resolver.Pending() {
+	if m.sessions.Display.IsOpen() || m.views.action() != keymap.ViewSessions || m.dialog.open != nil || in.resolver.Pending() {
 		return false
 	}
 	isKey := e.Kind == keys.EventKey && keymap.NewResolver(m.o.Bindings).Resolve(e.Key, keymap.ScopeGlobal).Kind == keymap.Unbound
@@ -106,7 +106,7 @@ func (in *input) keepEarly(e screen.Event) (taken bool) {
 
 // replayEarly types the kept keys into the first session.
 func (in *input) replayEarly() tea.Cmd {
-	if len(in.early) == 0 || !in.m.sessions.IsOpen() {
+	if len(in.early) == 0 || !in.m.sessions.Display.IsOpen() {
 		return nil
 	}
 	in.queue.Unread(in.early)

@@ -39,7 +39,7 @@ type zoom struct {
 
 // hasMessage reports whether something must be shown beside the session.
 func (z *zoom) hasMessage() bool {
-	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.IsOpen() && !z.m.news.Connected
+	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.Display.IsOpen() && !z.m.news.Connected
 }
 
 // drawScreen draws the session. A message covers its last row, or the first while the
@@ -64,12 +64,12 @@ func (z *zoom) drawScreen() string {
 // needs the screen and nothing is in progress. Otherwise it returns nil.
 func (z *zoom) idlePane() *terminal.Pane {
 	m := z.m
-	p := m.sessions.FocusedPane()
+	p := m.sessions.Tabs.FocusedPane()
 	switch {
 	case !m.areas.zoomed || p == nil || p == z.excluded || z.hasMessage() || m.dialog.open != nil:
 	case m.notices.desktop.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
 	case m.theme.background != nil: // the session would not paint it
-	case m.sessions.HasPendingSizes():
+	case m.sessions.Attachments.HasPendingSizes():
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.FinalState() != nil || p.Scroll.Active() || p.Selecting():
 	default:
 		return p
@@ -80,7 +80,7 @@ func (z *zoom) idlePane() *terminal.Pane {
 // isBehind reports whether the terminal shows output of the session that the dashboard has
 // not received yet. Until then the mouse's target is unknown.
 func (z *zoom) isBehind() bool {
-	return z.m.areas.zoomed && z.m.sessions.FocusedPane() != nil && z.m.sessions.FocusedPane().IsBehind()
+	return z.m.areas.zoomed && z.m.sessions.Tabs.FocusedPane() != nil && z.m.sessions.Tabs.FocusedPane().IsBehind()
 }
 
 // zoomResult is the result of a handover.

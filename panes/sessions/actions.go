@@ -16,7 +16,7 @@ func (v *View) Actions() panes.Actions { return v.actions }
 // Action returns the handler of a in the focused pane, else in the view; nil if there is
 // none.
 func (v *View) Action(a keymap.Action) func() tea.Cmd {
-	if p := v.FocusedPane(); p != nil {
+	if p := v.Tabs.FocusedPane(); p != nil {
 		if act := p.Actions()[a]; act != nil {
 			return act
 		}
@@ -35,10 +35,10 @@ func (v *View) makeActions() panes.Actions {
 		keymap.FocusUp: focus(layout.Up), keymap.FocusDown: focus(layout.Down),
 		keymap.FocusNext: by(v.navigator.cycleFocus, 1), keymap.FocusPrevious: by(v.navigator.cycleFocus, -1),
 		keymap.FocusLast: v.navigator.focusLastPane, keymap.PaneNumbers: v.navigator.showNumbers,
-		keymap.FocusList: v.focusList,
+		keymap.FocusList: v.switcher.focusList,
 
 		keymap.SplitBeside: split(layout.Beside), keymap.SplitBelow: split(layout.Below),
-		keymap.PaneZoom: v.toggleZoom, keymap.PaneClose: v.closePane,
+		keymap.PaneZoom: v.switcher.toggleZoom, keymap.PaneClose: v.sessionTabs.closePane,
 		keymap.ResizeLeft: push(layout.Left), keymap.ResizeRight: push(layout.Right),
 		keymap.ResizeUp: push(layout.Up), keymap.ResizeDown: push(layout.Down),
 

@@ -4,17 +4,24 @@ import (
 	"context"
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
+	"tandem/panes"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
 )
 
 // Attachments connects the panes on the screen to their sessions.
 type Attachments struct {
-	env     Env
+	env interface {
+		panes.Caller
+		Feeds
+	}
 	cancels map[*terminal.Pane]context.CancelFunc
 
 	display *api.Display // properties of the user's terminal; nil until it has reported them
+	sizes   sizeSync
 }
 
 // SetDisplay reports the user's terminal to every attached session.
@@ -38,6 +45,9 @@ func (f *Attachments) attach(p *terminal.Pane) {
 	p.View.SetDisplay(f.display)
 	f.env.Attach(ctx, p.ID, p.Feed)
 }
+
+// has reports whether a pane is attached.
+func (f *Attachments) has(p *terminal.Pane) bool { return f.cancels[p] != nil }
 
 // release detaches a pane. When its session is shown again, it gets a new pane with a new
 // feed.
@@ -99,4 +109,37 @@ func (f *Attachments) CountQueued() (n int) {
 		n += p.Outbox.Waiting()
 	}
 	return n
+}
+
+// HasPendingSizes reports whether a session may not have the size of its pane yet.
+func (f *Attachments) HasPendingSizes() bool { return f.sizes.changed || f.sizes.pausing }
+
+// sync applies output that has arrived for the panes. rang is set if a program rang the bell.
+func (f *Attachments) sync() (rang bool, cmd tea.Cmd) {
+	for p := range f.cancels {
+		rang = p.Sync() || rang
+		cmd = tea.Batch(cmd, p.ReportUnsure())
+	}
+	return rang, cmd
+}
+
+// sizeSync reports the sizes of panes to their sessions.
+type sizeSync struct {
+	changed bool // a session may have an outdated size
+	pausing bool // less than sizeInterval has passed since the last report
+}
+
+// sendSizes reports to each attached session its size and whether it is hidden. The first
+// change is reported at once, further ones at most every sizeInterval.
+func (f *Attachments) sendSizes(visible func() []*layout.Node) (sent bool) {
+	if !f.sizes.changed || f.sizes.pausing {
+		return false
+	}
+	f.sizes = sizeSync{pausing: true}
+	leaves := visible()
+	for p := range f.cancels {
+		p.View.SetHidden(!slices.ContainsFunc(leaves, func(l *layout.Node) bool { return l.Pane == p }))
+		p.View.SendSize()
+	}
+	return true
 }

@@ -8,24 +8,25 @@ import (
 // Check panics if the tabs and panes of a view are in an impossible state. It is not a method, as
 // the linker keeps exported methods.
 func Check(v *View) {
-	layout.Check(&v.Tabs)
+	layout.Check(&v.Tabs.Tabs)
 	for p := range v.Attachments.cancels {
 		if t, _ := v.Tabs.FindPane(p); t == nil && p.FinalState() == nil {
 			invariants.Failf("session %q is attached but in no tab", p.ID)
 		}
 	}
-	for _, l := range v.visibleLeaves() {
-		if l.Pane.ID != "" && v.Attachments.cancels[l.Pane] == nil {
+	for _, l := range v.Display.visibleLeaves() {
+		if l.Pane.ID != "" && !v.Attachments.has(l.Pane) {
 			invariants.Failf("session %q is on screen but not attached", l.Pane.ID)
 		}
 	}
+	d := &v.Display
 	switch {
-	case v.zoomed && v.Tabs.Current == nil:
+	case d.zoomed && v.Tabs.Current == nil:
 		invariants.Failf("a pane is zoomed but no tab is shown")
-	case v.isOpen && v.Tabs.Current == nil && len(v.Tabs.All) > 0:
+	case d.isOpen && v.Tabs.Current == nil && len(v.Tabs.All) > 0:
 		invariants.Failf("none of %d tabs is shown", len(v.Tabs.All))
-	case v.Tabs.Current == nil || v.w <= 0 || v.h <= 0 || v.tight:
-	case v.Tabs.BaseTab().Root.Rect != v.areas.tree:
-		invariants.Failf("panes occupy %+v, want %+v", v.Tabs.BaseTab().Root.Rect, v.areas.tree)
+	case v.Tabs.Current == nil || d.w <= 0 || d.h <= 0 || d.tight:
+	case v.Tabs.BaseTab().Root.Rect != d.areas.tree:
+		invariants.Failf("panes occupy %+v, want %+v", v.Tabs.BaseTab().Root.Rect, d.areas.tree)
 	}
 }

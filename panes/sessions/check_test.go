@@ -14,8 +14,8 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 	for name, damage := range map[string]func() (repair func()){
 		"zoomed pane is none": func() func() {
 			shown := v.Tabs.Current
-			v.zoomed, v.Tabs.Current = true, nil
-			return func() { v.zoomed, v.Tabs.Current = false, shown }
+			v.Display.zoomed, v.Tabs.Current = true, nil
+			return func() { v.Display.zoomed, v.Tabs.Current = false, shown }
 		},
 		"no tab is shown": func() func() {
 			shown := v.Tabs.Current

@@ -5,40 +5,35 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
-	"tandem/panes/kit/text"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
 )
 
-// Draw implements panes.Pane and is never called: the dashboard calls AppendRows.
-func (v *View) Draw() []string { return nil }
-
-// AppendRows appends the rows of the view, each with a newline.
-func (v *View) AppendRows(to []byte) []byte {
-	edges := v.buildEdges()
-	v.preparePanes(edges)
-	if v.tight && v.Tabs.Current != nil {
-		rows := v.Tabs.Current.Focus.Rows
-		if v.listFocused {
-			rows = v.List.Draw()
+// appendRows appends the rows of the view, each with a newline.
+func (d *Display) appendRows(to []byte) []byte {
+	edges := d.buildEdges()
+	d.preparePanes(edges)
+	if d.tight && d.tabs.Current != nil {
+		rows := d.tabs.Current.Focus.Rows
+		if d.tabs.inList {
+			rows = d.list.Draw()
 		}
-		return appendRows(to, rows)
+		return joinRows(to, rows)
 	}
-	list, page := v.List.Draw(), []string(nil)
-	if v.Tabs.Current == nil {
-		page = v.drawEmptyPage()
+	list, page := d.list.Draw(), []string(nil)
+	if d.tabs.Current == nil {
+		page = d.drawEmptyPage()
 	}
 	start := len(to)
-	for y := range v.h {
-		to = append(v.appendRow(to, list, page, y, edges), '\n')
+	for y := range d.h {
+		to = append(d.appendRow(to, list, page, y, edges), '\n')
 	}
-	if v.Tabs.IsFloating() {
-		return appendRows(to[:start], v.overlayFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
+	if d.tabs.IsFloating() {
+		return joinRows(to[:start], d.overlayFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
 	}
 	return to
 }
@@ -46,23 +41,23 @@ func (v *View) AppendRows(to []byte) []byte {
 // SetPictures sets how to draw the programs' pictures, and reports whether that changed. Numbers
 // and the floating pane need half blocks, as a terminal draws its own pictures over the text. With
 // fewer than 256 colours half blocks are off.
-func (v *View) SetPictures(on graphics.Screen) (changed bool) {
-	if v.Tabs.IsFloating() || v.navigator.numbers != nil {
+func (d *Display) SetPictures(on graphics.Screen) (changed bool) {
+	if d.tabs.IsFloating() || d.numbers != nil {
 		on.Protocol = graphics.Blocks
 	}
-	if on.Protocol == graphics.Blocks && v.env.Colors() < 256 {
+	if on.Protocol == graphics.Blocks && d.env.Colors() < 256 {
 		on.Protocol = graphics.Off
 	}
-	changed = on != v.pictures
-	v.pictures = on
+	changed = on != d.pictures
+	d.pictures = on
 	return changed
 }
 
 // Patches returns the pictures in the visible panes, in the view's cells.
-func (v *View) Patches() graphics.Patches {
-	p := graphics.Patches{On: v.pictures}
-	for _, l := range v.visibleLeaves() {
-		at := v.paneArea(l)
+func (d *Display) Patches() graphics.Patches {
+	p := graphics.Patches{On: d.pictures}
+	for _, l := range d.visibleLeaves() {
+		at := d.paneArea(l)
 		for _, one := range l.Pane.Patches() {
 			one.X, one.Y = one.X+at.X, one.Y+at.Y
 			p.All = append(p.All, one)
@@ -71,7 +66,7 @@ func (v *View) Patches() graphics.Patches {
 	return p
 }
 
-func appendRows(to []byte, rows []string) []byte {
+func joinRows(to []byte, rows []string) []byte {
 	for _, row := range rows {
 		to = append(append(to, row...), '\n')
 	}
@@ -79,117 +74,98 @@ func appendRows(to []byte, rows []string) []byte {
 }
 
 // overlayFloat draws the floating pane over the rows of the view.
-func (v *View) overlayFloat(rows []string) []string {
-	look, float := v.env.Look(), v.Tabs.Float
-	focused := v.FocusedPane() != nil
+func (d *Display) overlayFloat(rows []string) []string {
+	look, float := d.env.Look(), d.tabs.Float
+	focused := d.tabs.FocusedPane() != nil
 	heading := look.Heading("float", "", float.Root.Rect.W, focused)
 	if float.Root.Pane != nil {
-		heading = v.paneHeading(float.Root, v.FocusedPane())
+		heading = d.paneHeading(float.Root, d.tabs.FocusedPane())
 	}
-	layout.FrameRect(v.areas.tree).Overlay(rows, float.DrawFramed(heading, focused, look))
+	layout.FrameRect(d.areas.tree).Overlay(rows, float.DrawFramed(heading, focused, look))
 	return rows
 }
 
 // appendRow appends row y of the view: that of the list, and that of the panes or of the
 // page in their place.
-func (v *View) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
+func (d *Display) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
-	case v.areas.strip.Contains(0, y):
+	case d.areas.strip.Contains(0, y):
 		return append(out, list[y]...)
-	case v.areas.list.W > 0:
+	case d.areas.list.W > 0:
 		out = append(out, list[y]...)
-		title := v.Tabs.Current == nil && y == v.areas.tree.Y || v.Tabs.Current != nil && v.Tabs.BaseTab().Root.TitleAt(y, true)
-		out = append(out, edges.DrawPiece(layout.JointPiece(y == 0, title, y == 0), v.areas.list.W, y)...)
+		title := d.tabs.Current == nil && y == d.areas.tree.Y || d.tabs.Current != nil && d.tabs.BaseTab().Root.TitleAt(y, true)
+		out = append(out, edges.DrawPiece(layout.JointPiece(y == 0, title, y == 0), d.areas.list.W, y)...)
 	}
-	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
-		return append(out, v.List.DrawTabBar(v.areas.tabs.W)...)
+	if d.areas.tabs.H > 0 && y == d.areas.tabs.Y {
+		return append(out, d.list.DrawTabBar(d.areas.tabs.W)...)
 	}
-	if v.Tabs.Current == nil {
-		return append(out, page[y-v.areas.tree.Y]...)
+	if d.tabs.Current == nil {
+		return append(out, page[y-d.areas.tree.Y]...)
 	}
-	return v.Tabs.BaseTab().Root.AppendRow(out, y, edges)
+	return d.tabs.BaseTab().Root.AppendRow(out, y, edges)
 }
 
 // preparePanes has every visible pane draw its rows.
-func (v *View) preparePanes(edges layout.Edges) {
-	focused, look := v.FocusedPane(), v.env.Look()
-	for _, l := range v.visibleLeaves() {
-		l.Pane.Pictures, l.Pane.Predict = v.pictures, predict.Modes()[v.env.Settings().Attach.Predict]
-		l.Rows = v.navigator.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
+func (d *Display) preparePanes(edges layout.Edges) {
+	focused, look := d.tabs.FocusedPane(), d.env.Look()
+	for _, l := range d.visibleLeaves() {
+		l.Pane.Pictures, l.Pane.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
+		l.Rows = d.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
-		if v.tight || v.paneArea(l) == l.Rect {
+		if d.tight || d.paneArea(l) == l.Rect {
 			continue
 		}
-		l.Title = l.TitleRow(v.paneHeading(l, focused), edges)
+		l.Title = l.TitleRow(d.paneHeading(l, focused), edges)
 	}
 }
 
 // buildEdges returns the borders between the list and the panes, and between the panes.
 // Those around the focused part are highlighted.
-func (v *View) buildEdges() layout.Edges {
-	e := layout.Edges{Look: v.env.Look()}
+func (d *Display) buildEdges() layout.Edges {
+	e := layout.Edges{Look: d.env.Look()}
 	switch {
-	case v.listFocused:
-		e.Focus = v.areas.list
-	case v.FocusedPane() != nil && !v.Tabs.IsFloating():
-		e.Focus = v.Tabs.Current.Focus.Rect
+	case d.tabs.inList:
+		e.Focus = d.areas.list
+	case d.tabs.FocusedPane() != nil && !d.tabs.IsFloating():
+		e.Focus = d.tabs.Current.Focus.Rect
 	}
 	return e
 }
 
 // paneHeading draws the title row of a leaf.
-func (v *View) paneHeading(l *layout.Node, focused *terminal.Pane) string {
+func (d *Display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 	name, detail, folder := l.Pane.Title()
-	heading := v.env.Look().Heading
+	heading := d.env.Look().Heading
 	if folder {
-		heading = v.env.Look().FolderHeading
+		heading = d.env.Look().FolderHeading
 	}
 	return heading(name, detail, l.Rect.W, l.Pane == focused)
 }
 
-// Cursor returns the cursor of the focused pane, in the view's cells.
-func (v *View) Cursor() *tea.Cursor {
-	p := v.FocusedPane()
-	if p == nil || v.navigator.numbers != nil {
+// cursor returns the cursor of the focused pane, in the view's cells.
+func (d *Display) cursor() *tea.Cursor {
+	p := d.tabs.FocusedPane()
+	if p == nil || d.numbers != nil {
 		return nil
 	}
 	c := p.Cursor()
 	if c != nil {
-		r := v.paneArea(v.Tabs.Current.Focus)
+		r := d.paneArea(d.tabs.Current.Focus)
 		c.X, c.Y = c.X+r.X, c.Y+r.Y
 	}
 	return c
 }
 
-// WantsMotion reports whether the focused program asked for mouse motion without a button.
-func (v *View) WantsMotion() bool {
-	p := v.FocusedPane()
-	return p != nil && p.State().Mouse == keys.MouseMotion
-}
-
-// Title returns the title for the terminal's window.
-func (v *View) Title() string {
-	p := v.FocusedPane()
-	if p == nil {
-		return ""
-	}
-	if title := text.Clean(p.State().Title); title != "" {
-		return title
-	}
-	name, _, _ := p.Title()
-	return name
-}
-
 // emptyPage returns the page shown without a session.
-func (v *View) emptyPage() *look.Page {
+func (d *Display) emptyPage() *look.Page {
 	switch {
-	case !v.isOpen && v.env.News().Attempts > 0:
+	case !d.isOpen && d.env.News().Attempts > 0:
 		return &look.Page{Title: "Connecting to the engine…"}
-	case !v.isOpen:
+	case !d.isOpen:
 		return &look.Page{}
 	}
 	hint := func(a keymap.Action, does string) keymap.Hint {
-		return v.env.Bindings().Hint(a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
+		return d.env.Bindings().Hint(a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
 	}
 	return &look.Page{
 		Title: "No session is running",
@@ -200,11 +176,11 @@ func (v *View) emptyPage() *look.Page {
 
 // drawEmptyPage draws that page in place of the panes. It has a title row if the list
 // beside it has one.
-func (v *View) drawEmptyPage() []string {
-	w, h, look := v.areas.tree.W, v.areas.tree.H, v.env.Look()
-	if v.areas.list.W == 0 {
-		return v.emptyPage().Draw(w, h, look)
+func (d *Display) drawEmptyPage() []string {
+	w, h, look := d.areas.tree.W, d.areas.tree.H, d.env.Look()
+	if d.areas.list.W == 0 {
+		return d.emptyPage().Draw(w, h, look)
 	}
 	rule := look.Rule.Text(strings.Repeat("─", w))
-	return append([]string{rule}, v.emptyPage().Draw(w, h-1, look)...)
+	return append([]string{rule}, d.emptyPage().Draw(w, h-1, look)...)
 }

@@ -2,12 +2,14 @@ package sessions
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
@@ -22,13 +24,12 @@ type Env interface {
 type Dashboard interface {
 	list.Notices
 	Feeds
+	Window
 
 	Press(keys.Key) tea.Cmd // the next three are for terminals, see terminal.Env
 	SayOnce(text string) tea.Cmd
 	CopyRead(terminal.Read) tea.Cmd
 
-	ShowSessions()                   // shows the view
-	Relayout()                       // resizes the view after the zoom started or ended
 	OpenMachine(name string) tea.Cmd // starts a session on a machine, or connects to it
 	TakeClip(clip []byte) tea.Cmd    // passes on what the focused program put on the clipboard
 	Bell()                           // rings the bell of the user's terminal
@@ -38,4 +39,57 @@ type Dashboard interface {
 type Feeds interface {
 	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx is done
 	RecordExit(api.Process)                                     // records an exit before its event arrives
+}
+
+// A Window is the view's place in the dashboard.
+type Window interface {
+	ShowSessions() // shows the view
+	Relayout()     // resizes the view after the zoom started or ended
+}
+
+// A terminalEnv is the dashboard as the panes see it.
+type terminalEnv struct {
+	Env
+	launcher  *Launcher
+	closePane func() tea.Cmd
+}
+
+func (e terminalEnv) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return e.launcher.StartNear(near, command, folder)
+}
+func (e terminalEnv) StartInPlace(ended *terminal.Pane) tea.Cmd {
+	return e.launcher.startInPlace(ended)
+}
+func (e terminalEnv) ClosePane(*terminal.Pane) tea.Cmd { return e.closePane() }
+
+// A listEnv is the dashboard as the list of sessions sees it.
+type listEnv struct {
+	Env
+	tabs        *Tabs
+	display     *Display
+	switcher    *switcher
+	launcher    *Launcher
+	openSession func(id string) tea.Cmd
+}
+
+func (e listEnv) FocusList() tea.Cmd { return e.switcher.focusList() }
+
+func (e listEnv) IsVisible(id string) bool {
+	return !e.tabs.blurred && slices.ContainsFunc(e.display.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
+}
+
+func (e listEnv) Focused() (id string, ok bool) {
+	if t := e.tabs.FocusedPane(); t != nil {
+		return t.ID, true
+	}
+	return "", false
+}
+
+func (e listEnv) Open(id string) tea.Cmd {
+	if machine, session := api.MachineOf(id); machine != "" && session == "" {
+		return e.OpenMachine(machine)
+	} else if session == "" {
+		return e.launcher.StartOn("")
+	}
+	return e.openSession(id)
 }

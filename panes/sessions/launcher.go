@@ -10,20 +10,27 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
 
 // A Launcher starts sessions. The pane appears at once, and keeps what is typed until its
 // session exists.
 type Launcher struct {
-	v        *View
+	env         Env
+	tabs        *Tabs
+	list        *list.Pane
+	switcher    *switcher
+	attachments *Attachments
+	sessionTabs *sessionTabs
+
 	starter  *starter
 	starting map[string]*terminal.Pane // panes without a session yet, by the id it will have
 }
 
 // NewSession starts a shell in a new tab.
 func (s *Launcher) NewSession() tea.Cmd {
-	near := s.v.CurrentPane()
+	near := s.tabs.CurrentPane()
 	if machine := s.TargetMachine(); machine != s.MachineOf(near) {
 		return s.StartOn(machine)
 	}
@@ -33,10 +40,10 @@ func (s *Launcher) NewSession() tea.Cmd {
 // TargetMachine returns the machine for new sessions: that of the list's cursor, else of
 // the focused pane. Empty is this machine.
 func (s *Launcher) TargetMachine() string {
-	if s.v.shown && s.v.listFocused {
-		return s.v.List.Machine()
+	if s.tabs.shown && s.tabs.inList {
+		return s.list.Machine()
 	}
-	return s.MachineOf(s.v.CurrentPane())
+	return s.MachineOf(s.tabs.CurrentPane())
 }
 
 // MachineOf returns the machine of a pane's session, which may still be starting.
@@ -73,7 +80,7 @@ func (s *Launcher) StartOn(machine string) tea.Cmd {
 // name is in use.
 func (s *Launcher) StartInTree(command []string, folder string) tea.Cmd {
 	name := filepath.Base(folder)
-	for _, p := range s.v.env.News().Processes {
+	for _, p := range s.env.News().Processes {
 		if p.Name == name && !p.State.Ended() {
 			name = ""
 		}
@@ -86,43 +93,40 @@ func (s *Launcher) StartInTree(command []string, folder string) tea.Cmd {
 
 // openPane shows an empty pane in a new tab.
 func (s *Launcher) openPane() *terminal.Pane {
-	p := s.v.Tabs.New("")
-	s.v.showTab(s.v.Tabs.AddTab(p), nil)
-	s.v.env.ShowSessions()
+	p := s.tabs.New("")
+	s.switcher.showTab(s.tabs.AddTab(p), nil)
+	s.env.ShowSessions()
 	return p
 }
 
 // splitPane starts a shell beside or below the focused pane.
 func (s *Launcher) splitPane(x layout.Axis) tea.Cmd {
-	if !s.v.shown || s.v.Tabs.Current == nil {
+	if !s.tabs.shown || s.tabs.Current == nil {
 		return s.NewSession()
 	}
-	if s.v.zoomed {
-		s.v.zoomed = false
-		s.v.relayout()
-	}
-	leaf := s.v.Tabs.Current.Focus
+	s.switcher.endZoom()
+	leaf := s.tabs.Current.Focus
 	if !leaf.CanSplit(x) {
-		return s.v.env.Say("no room to split this pane", true)
+		return s.env.Say("no room to split this pane", true)
 	}
-	p := s.v.Tabs.New("")
+	p := s.tabs.New("")
 	var created *layout.Node
-	s.v.Tabs.Current.Root, created = leaf.SplitLeaf(x, p)
-	s.v.showTab(s.v.Tabs.Current, created)
+	s.tabs.Current.Root, created = leaf.SplitLeaf(x, p)
+	s.switcher.showTab(s.tabs.Current, created)
 	return s.startIn(p, s.MachineOf(leaf.Pane), leaf.Pane, nil, "")
 }
 
 // startInPlace starts a shell in a pane whose program has exited.
 func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
-	_, leaf := s.v.Tabs.FindPane(ended)
+	_, leaf := s.tabs.FindPane(ended)
 	if leaf == nil {
 		return nil
 	}
-	s.v.Attachments.release(ended)
-	s.v.hideSession(ended)
-	leaf.Pane = s.v.Tabs.New("")
-	s.v.relayout()
-	s.v.refreshList()
+	s.attachments.release(ended)
+	s.sessionTabs.hide(ended)
+	leaf.Pane = s.tabs.New("")
+	s.switcher.relayout()
+	s.switcher.refreshList()
 	return s.startIn(leaf.Pane, s.MachineOf(ended), ended, nil, "")
 }
 
@@ -150,11 +154,11 @@ func (s *Launcher) startIn(p *terminal.Pane, machine string, near *terminal.Pane
 // FolderOf returns the folder of near's session, the default for a new one.
 func (s *Launcher) FolderOf(near *terminal.Pane) string {
 	if near != nil {
-		if p, ok := s.v.env.News().Process(near.ID); ok && p.CWD != "" {
+		if p, ok := s.env.News().Process(near.ID); ok && p.CWD != "" {
 			return api.PathOn(s.MachineOf(near), p.CWD)
 		}
 	}
-	return s.v.env.Folder()
+	return s.env.Folder()
 }
 
 // handleStarted assigns a started session to its pane. If the start failed, it closes the
@@ -162,32 +166,32 @@ func (s *Launcher) FolderOf(near *terminal.Pane) string {
 func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	pane := s.starting[started.ID]
 	delete(s.starting, started.ID)
-	t, l := s.v.Tabs.FindPane(pane)
+	t, l := s.tabs.FindPane(pane)
 	if started.Err != nil {
 		if t != nil {
-			s.v.closeLeaf(t, l)
+			s.switcher.closeLeaf(t, l)
 		}
-		s.v.adoptSessions()
-		s.v.refreshList()
-		return s.v.env.Say(panes.ErrorText(started.Err), true)
+		s.sessionTabs.adopt()
+		s.switcher.refreshList()
+		return s.env.Say(panes.ErrorText(started.Err), true)
 	}
 	if t != nil {
 		pane.ID = started.Process.ID
 	}
 	// Without this, older news would remove the pane again.
-	learn := s.v.env.Learn(started.Process)
-	if t == s.v.Tabs.Current || t == s.v.Tabs.BaseTab() {
-		s.v.relayout()
+	learn := s.env.Learn(started.Process)
+	if t == s.tabs.Current || t == s.tabs.BaseTab() {
+		s.switcher.relayout()
 	}
-	s.v.adoptSessions()
-	s.v.refreshList()
+	s.sessionTabs.adopt()
+	s.switcher.refreshList()
 	return learn
 }
 
 // askCancel asks before a starting session is cancelled, with the same dialog and keys as
 // for a running one: the user may press both keys without looking.
 func (s *Launcher) askCancel(p *terminal.Pane) tea.Cmd {
-	s.v.env.Ask(&dialog.Question{
+	s.env.Ask(&dialog.Question{
 		Title: "Kill the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "kill it",
@@ -199,7 +203,7 @@ func (s *Launcher) askCancel(p *terminal.Pane) tea.Cmd {
 // cancelStart closes the pane of a starting session. The session is ended once it exists.
 func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 	if p.ID != "" {
-		return s.v.List.KillSession(p.ID)
+		return s.list.KillSession(p.ID)
 	}
 	for id, pane := range s.starting {
 		if pane != p {
@@ -207,10 +211,10 @@ func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 		}
 		delete(s.starting, id)
 		cmd := s.starter.cancel(id)
-		if t, l := s.v.Tabs.FindPane(p); t != nil {
-			s.v.closeLeaf(t, l)
+		if t, l := s.tabs.FindPane(p); t != nil {
+			s.switcher.closeLeaf(t, l)
 		}
-		s.v.refreshList()
+		s.switcher.refreshList()
 		return cmd
 	}
 	return nil
@@ -220,7 +224,7 @@ func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 // to their panes. It runs after the program has stopped.
 func (s *Launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.finish(ctx, task) {
-		s.v.env.News().Learn(started.Process)
+		s.env.News().Learn(started.Process)
 		s.starting[started.ID].ID = started.Process.ID
 	}
 }

@@ -19,13 +19,21 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
 )
 
 // layoutSync keeps the layout of this dashboard and the engine's in step.
 type layoutSync struct {
-	v         *View
+	env interface {
+		panes.Caller
+		panes.NewsSource
+	}
+	tabs     *Tabs
+	list     *list.Pane
+	display  *Display
+	switcher *switcher
+
 	restored  bool       // the saved layout was applied
-	changed   bool       // the layout may differ from saved
 	saved     api.Layout // the layout the engine has
 	unsaved   bool       // saved includes a focus change not sent yet
 	revision  int64      // version of saved, or of the one it is based on
@@ -37,10 +45,10 @@ type layoutSync struct {
 // nextPut returns the next layout to send, if there is one. Only one request runs at a
 // time; changes made meanwhile are part of the next.
 func (k *layoutSync) nextPut(now func() (api.Layout, bool)) (in api.LayoutPutInput, ok bool) {
-	if k.conflict || !k.changed || k.saving {
+	if k.conflict || !k.switcher.layoutChanged || k.saving {
 		return in, false
 	}
-	k.changed = false
+	k.switcher.layoutChanged = false
 	l, ok := now()
 	if !ok || reflect.DeepEqual(l, k.saved) {
 		return in, false
@@ -59,24 +67,19 @@ func (k *layoutSync) lastPut(now api.Layout) (in api.LayoutPutInput, ok bool) {
 	return in, k.saving || k.unsaved || !reflect.DeepEqual(now, k.saved)
 }
 
-// layoutPutMsg is the result of sending the layout.
-type layoutPutMsg struct {
-	revision int64
-	err      error
-}
-
-// finishPut handles the result. After an error the layout is sent again with the next
-// change. After a conflict the other dashboard's layout is adopted first.
-func (k *layoutSync) finishPut(msg layoutPutMsg) {
-	k.saving = false
+// finishPut handles the answer to a request. After an error the layout is sent again with
+// the next change. After a conflict the other dashboard's layout is adopted first.
+func (k *layoutSync) finishPut(kept api.LayoutPutOutput, err error) tea.Cmd {
+	k.saving, k.switcher.unsettled = false, true
 	switch {
-	case errors.Is(msg.err, api.CodeConflict):
-		k.conflict, k.changed = true, true
-	case msg.err != nil:
+	case errors.Is(err, api.CodeConflict):
+		k.conflict, k.switcher.layoutChanged = true, true
+	case err != nil:
 		k.saved = api.Layout{}
 	default:
-		k.revision = msg.revision
+		k.revision = kept.Revision
 	}
+	return nil
 }
 
 // newerLayout returns the layout saved by another dashboard since this one's; nil if there
@@ -93,19 +96,18 @@ func (k *layoutSync) newerLayout(news *panes.News) *api.Layout {
 	return news.Layout
 }
 
-// sendLayout sends a changed layout, but not in the middle of a drag or of a start.
+// sendLayout sends a changed layout.
 func (k *layoutSync) sendLayout() tea.Cmd {
-	if !k.v.isOpen || !k.v.env.News().Connected || k.v.grab.dragged != nil || len(k.v.Launcher.starting) > 0 {
+	if !k.display.isOpen || !k.env.News().Connected {
 		return nil
 	}
 	in, ok := k.nextPut(k.layoutToSave)
 	if !ok {
 		return nil
 	}
-	return panes.Call(k.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		kept, err := api.LayoutPut.Call(ctx, e, in)
-		return layoutPutMsg{kept.Revision, err}
-	}, func(err error) tea.Msg { return layoutPutMsg{err: err} })
+	return panes.Ask(k.env.Context(), k.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
+		return api.LayoutPut.Call(ctx, e, in)
+	}, k.finishPut)
 }
 
 // applyUnrequested runs a change of the layout that the user did not ask for, because a
@@ -113,7 +115,7 @@ func (k *layoutSync) sendLayout() tea.Cmd {
 // would undo the user's changes in another one. An unsent change of focus is sent with the
 // next change, or by saveLast.
 func (k *layoutSync) applyUnrequested(change func()) {
-	kept := k.v.isOpen && !k.changed && len(k.saved.Tabs) > 0
+	kept := k.display.isOpen && !k.switcher.layoutChanged && len(k.saved.Tabs) > 0
 	if kept && !k.unsaved {
 		now, _ := k.layoutToSave()
 		k.unsaved = !reflect.DeepEqual(now, k.saved)
@@ -121,7 +123,7 @@ func (k *layoutSync) applyUnrequested(change func()) {
 	change()
 	if kept {
 		k.saved, _ = k.layoutToSave()
-		k.changed = false
+		k.switcher.layoutChanged = false
 	}
 }
 
@@ -132,7 +134,7 @@ func (k *layoutSync) saveLast(ctx context.Context) {
 	if !ok || !changed {
 		return
 	}
-	if e, err := k.v.env.Engine(ctx); err == nil {
+	if e, err := k.env.Engine(ctx); err == nil {
 		// There is no way left to report an error.
 		_ = api.LayoutPut.Run(ctx, e, in)
 	}
@@ -140,14 +142,14 @@ func (k *layoutSync) saveLast(ctx context.Context) {
 
 // currentLayout describes the tabs and the hidden sessions.
 func (k *layoutSync) currentLayout() api.Layout {
-	processes := k.v.env.News().ByID()
-	l := k.v.Tabs.WriteLayout(func(id string) string {
+	processes := k.env.News().ByID()
+	l := k.tabs.WriteLayout(func(id string) string {
 		if p := processes[id]; p != nil {
 			return p.Name
 		}
 		return ""
 	})
-	l.Closed = k.v.List.ListHidden()
+	l.Closed = k.list.ListHidden()
 	return l
 }
 
@@ -163,7 +165,7 @@ func (k *layoutSync) layoutToSave() (l api.Layout, ok bool) {
 
 // restoreLayout applies the saved layout once the sessions are known.
 func (k *layoutSync) restoreLayout() {
-	news := k.v.env.News()
+	news := k.env.News()
 	if k.restored || !news.Connected {
 		return
 	}
@@ -172,9 +174,9 @@ func (k *layoutSync) restoreLayout() {
 	if l := news.Layout; l != nil {
 		k.saved = *l
 		for _, id := range l.Closed {
-			k.v.List.HideSession(id)
+			k.list.HideSession(id)
 		}
-		k.v.Tabs.ApplyLayout(*l, news.WithLayout(*l))
+		k.tabs.ApplyLayout(*l, news.WithLayout(*l))
 	}
 }
 
@@ -183,24 +185,24 @@ func (k *layoutSync) initialTab() *layout.Tab {
 	l := k.saved
 	if l.Current < len(l.Tabs) {
 		for _, n := range l.Tabs[l.Current].Nodes {
-			if t, _ := k.v.Tabs.FindSession(n.ID); t != nil {
+			if t, _ := k.tabs.FindSession(n.ID); t != nil {
 				return t
 			}
 		}
 	}
-	return k.v.Tabs.All[0]
+	return k.tabs.All[0]
 }
 
-// followOthers adopts a layout saved by another dashboard, but not during a drag.
+// followOthers adopts a layout saved by another dashboard.
 func (k *layoutSync) followOthers() {
-	l := k.newerLayout(k.v.env.News())
-	if l == nil || !k.v.isOpen || k.v.grab.dragged != nil {
+	l := k.newerLayout(k.env.News())
+	if l == nil || !k.display.isOpen {
 		return
 	}
-	k.revision, k.conflict = k.v.env.News().Revision, false
-	changed := k.changed
+	k.revision, k.conflict = k.env.News().Revision, false
+	changed := k.switcher.layoutChanged
 	k.adoptLayout(*l)
-	if k.changed = changed; !changed {
+	if k.switcher.layoutChanged = changed; !changed {
 		k.saved, _ = k.layoutToSave()
 	}
 }
@@ -209,19 +211,19 @@ func (k *layoutSync) followOthers() {
 // the focus stay. Sessions missing in l keep their neighbours.
 func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
-		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.List.HideSession(id) {
+		if p, ok := k.env.News().Process(id); ok && p.State.Ended() && k.list.HideSession(id) {
 			// The user may be reading its scrollback.
-			if t, leaf := k.v.Tabs.FindSession(id); t != nil && !leaf.Pane.Scroll.Active() {
-				k.v.closeLeaf(t, leaf)
+			if t, leaf := k.tabs.FindSession(id); t != nil && !leaf.Pane.Scroll.Active() {
+				k.switcher.closeLeaf(t, leaf)
 			}
 		}
 	}
-	k.v.refreshList()
+	k.switcher.refreshList()
 	if l.Check() != nil || layout.SameArrangement(l, k.currentLayout()) {
 		return
 	}
-	k.v.Tabs.FollowLayout(l, k.v.env.News().WithLayout(l))
-	k.v.showAnyTab()
-	k.v.relayout()
-	k.v.refreshList()
+	k.tabs.FollowLayout(l, k.env.News().WithLayout(l))
+	k.switcher.showAnyTab()
+	k.switcher.relayout()
+	k.switcher.refreshList()
 }

@@ -6,17 +6,21 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/panes"
 	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
-
-// Mouse handles an event in the view's cells.
-func (v *View) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
 
 // A mouseGrab is what a mouse button was pressed on: it receives all events until the
 // release.
 type mouseGrab struct {
-	v         *View
+	tabs     *Tabs
+	display  *Display
+	list     *list.Pane
+	switcher *switcher
+	dialogs  panes.Dialogs
+
 	dragged   *layout.Node   // the split whose border is dragged
 	dragMoved bool           // since the press
 	pressed   *terminal.Pane // the pane in which a button went down
@@ -29,23 +33,23 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	}
 	if e.IsLeftDown() {
 		m.forgetDrag()
-		m.v.navigator.numbers, m.v.dirty = nil, true
+		m.display.setNumbers(nil)
 	}
 	switch {
 	case m.dragged != nil:
 		m.dragBorder(e)
 	case m.pressed != nil && e.Kind != keys.MouseDown:
 		return m.sendMouse(m.pressed, e)
-	case m.v.tight && m.v.listFocused:
+	case m.display.tight && m.tabs.inList:
 		if e.IsLeftDown() {
-			return m.v.List.Mouse(e)
+			return m.list.Mouse(e)
 		}
-	case m.v.areas.strip.Contains(e.X, e.Y), m.v.areas.list.Contains(e.X, e.Y):
-		m.v.dirty = true
-		return m.v.List.Mouse(e)
-	case m.v.areas.tabs.Contains(e.X, e.Y):
+	case m.display.areas.strip.Contains(e.X, e.Y), m.display.areas.list.Contains(e.X, e.Y):
+		m.display.dirty = true
+		return m.list.Mouse(e)
+	case m.display.areas.tabs.Contains(e.X, e.Y):
 		m.mouseOnTabs(e)
-	case m.v.Tabs.Current != nil:
+	case m.tabs.Current != nil:
 		return m.mouseOnTree(e)
 	}
 	return nil
@@ -53,21 +57,20 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 
 // mouseOnTabs shows the clicked tab; the wheel moves by one tab.
 func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
-	all := m.v.Tabs.EveryTab()
-	at := slices.Index(all, m.v.Tabs.Current)
+	all := m.tabs.EveryTab()
+	at := slices.Index(all, m.tabs.Current)
 	switch {
 	case e.Button == keys.WheelUp:
 		at--
 	case e.Button == keys.WheelDown:
 		at++
 	case e.IsLeftDown():
-		at = m.v.List.TabAt(e.X-m.v.areas.tabs.X, m.v.areas.tabs.W)
+		at = m.list.TabAt(e.X-m.display.areas.tabs.X, m.display.areas.tabs.W)
 	default:
 		return
 	}
 	if at >= 0 && at < len(all) {
-		m.v.showTab(all[at], nil)
-		m.v.refreshList()
+		m.switcher.openTab(all[at], nil)
 	}
 }
 
@@ -75,10 +78,11 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
 // row, so a click without motion focuses the pane below it.
 func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	held, p := m.dragged, m.pressed
-	m.dragged, m.pressed = nil, nil
-	if held != nil && !m.dragMoved && m.v.env.Shows(nil) && m.v.Tabs.Current != nil {
+	m.endDrag()
+	m.pressed = nil
+	if held != nil && !m.dragMoved && m.dialogs.Shows(nil) && m.tabs.Current != nil {
 		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == held.Root() {
-			m.v.focusLeaf(leaf)
+			m.switcher.focusLeaf(leaf)
 		}
 	}
 	if p == nil {
@@ -87,21 +91,28 @@ func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	return m.sendMouse(p, e)
 }
 
+// endDrag releases the border. Layouts are not exchanged with the engine while it moves.
+func (m *mouseGrab) endDrag() {
+	if m.dragged != nil {
+		m.dragged, m.switcher.unsettled = nil, true
+	}
+}
+
 // forgetDrag ends a drag whose release was lost.
 func (m *mouseGrab) forgetDrag() {
-	m.dragged = nil
-	for _, l := range m.v.visibleLeaves() {
+	m.endDrag()
+	for _, l := range m.display.visibleLeaves() {
 		l.Pane.CancelDrag()
 		l.Pane.ClearMarks()
 	}
 }
 
 func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
-	leaf := m.v.Tabs.Current.Focus
-	if !m.v.tight {
-		root := m.v.Tabs.BaseTab().Root
-		if m.v.Tabs.IsFloating() && layout.FrameRect(m.v.areas.tree).Contains(e.X, e.Y) {
-			root = m.v.Tabs.Float.Root
+	leaf := m.tabs.Current.Focus
+	if !m.display.tight {
+		root := m.tabs.BaseTab().Root
+		if m.tabs.IsFloating() && layout.FrameRect(m.display.areas.tree).Contains(e.X, e.Y) {
+			root = m.tabs.Float.Root
 			if !root.Rect.Contains(e.X, e.Y) {
 				return nil
 			}
@@ -116,8 +127,8 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if e.Kind == keys.MouseDown && !e.IsWheel() {
-		if leaf.Pane != m.v.FocusedPane() {
-			m.v.focusLeaf(leaf)
+		if leaf.Pane != m.tabs.FocusedPane() {
+			m.switcher.focusLeaf(leaf)
 		}
 		m.pressed = leaf.Pane
 	}
@@ -126,11 +137,11 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 
 // sendMouse passes an event to a pane, in the pane's cells.
 func (m *mouseGrab) sendMouse(p *terminal.Pane, e keys.Mouse) tea.Cmd {
-	for _, l := range m.v.visibleLeaves() {
+	for _, l := range m.display.visibleLeaves() {
 		if l.Pane != p {
 			continue
 		}
-		r := m.v.paneArea(l)
+		r := m.display.paneArea(l)
 		if e.Kind == keys.MouseDown && !r.Contains(e.X, e.Y) {
 			return nil
 		}
@@ -152,5 +163,5 @@ func (m *mouseGrab) dragBorder(e keys.Mouse) {
 	}
 	m.dragMoved = m.dragMoved || at != held.BorderCell()
 	held.MoveBorder(at)
-	m.v.relayout()
+	m.switcher.relayout()
 }

@@ -18,19 +18,24 @@ import (
 
 // An arranger moves panes and borders.
 type arranger struct {
-	v       *View
+	env      Env
+	tabs     *Tabs
+	display  *Display
+	switcher *switcher
+	launcher *Launcher
+
 	movedAt time.Time // when a key last moved a border; zero after any other key
 }
 
 // moveBorder moves a border of the focused pane.
 func (m *arranger) moveBorder(d layout.Direction) tea.Cmd {
-	if m.v.Tabs.Current != nil && !m.v.zoomed && m.v.shown {
+	if m.switcher.showsPanes() {
 		step := 2
 		if d == layout.Left || d == layout.Right {
 			step = 4
 		}
-		m.v.Tabs.Current.Focus.PushBorder(d, step)
-		m.v.relayout()
+		m.tabs.Current.Focus.PushBorder(d, step)
+		m.switcher.relayout()
 		m.movedAt = time.Now()
 	}
 	return nil
@@ -47,7 +52,7 @@ func (m *arranger) repeatMove(k keys.Key) (ok bool) {
 	}
 	if time.Since(m.movedAt) < repeatTime {
 		for d, action := range []keymap.Action{layout.Left: keymap.ResizeLeft, layout.Right: keymap.ResizeRight, layout.Up: keymap.ResizeUp, layout.Down: keymap.ResizeDown} {
-			if m.v.env.Bindings().Is(k, keymap.ScopePrefix, action) {
+			if m.env.Bindings().Is(k, keymap.ScopePrefix, action) {
 				m.moveBorder(layout.Direction(d))
 				return true
 			}
@@ -58,9 +63,9 @@ func (m *arranger) repeatMove(k keys.Key) (ok bool) {
 }
 
 func (m *arranger) equalise() tea.Cmd {
-	if m.v.shown && m.v.Tabs.Current != nil && !m.v.zoomed {
-		m.v.Tabs.Current.Root.EqualizeShares()
-		m.v.relayout()
+	if m.switcher.showsPanes() {
+		m.tabs.Current.Root.EqualizeShares()
+		m.switcher.relayout()
 	}
 	return nil
 }
@@ -68,65 +73,63 @@ func (m *arranger) equalise() tea.Cmd {
 // swapPanes exchanges the focused pane with the one step places away. The focus follows
 // the pane.
 func (m *arranger) swapPanes(step int) tea.Cmd {
-	if !m.v.shown || m.v.Tabs.Current == nil || m.v.zoomed {
+	if !m.switcher.showsPanes() {
 		return nil
 	}
-	here := m.v.Tabs.Current.Focus
+	here := m.tabs.Current.Focus
 	there := here.NextLeaf(step)
 	if here == there {
 		return nil
 	}
 	here.Pane, there.Pane = there.Pane, here.Pane
-	m.v.Tabs.Current.Focus = there
-	m.v.relayout()
-	m.v.refreshList()
+	m.tabs.Current.Focus = there
+	m.switcher.relayout()
+	m.switcher.refreshList()
 	return nil
 }
 
 // breakOut moves the focused pane to a new tab.
 func (m *arranger) breakOut() tea.Cmd {
-	if m.v.FocusedPane() == nil || m.v.Tabs.Current.Root.Pane != nil && !m.v.Tabs.IsFloating() {
+	if m.tabs.FocusedPane() == nil || m.tabs.Current.Root.Pane != nil && !m.tabs.IsFloating() {
 		return nil
 	}
-	m.v.showTab(m.v.Tabs.BreakOut(m.v.Tabs.Current, m.v.Tabs.Current.Focus), nil)
-	m.v.refreshList()
+	m.switcher.openTab(m.tabs.BreakOut(m.tabs.Current, m.tabs.Current.Focus), nil)
 	return nil
 }
 
 // toggleFloat shows or hides the floating pane, with a new session if there is none.
 func (m *arranger) toggleFloat() tea.Cmd {
-	tabs := &m.v.Tabs
+	tabs := m.tabs
 	switch {
 	case tabs.Current == nil:
-		return m.v.Launcher.NewSession()
-	case tabs.IsFloating() && m.v.shown:
-		m.v.showTab(tabs.Under, nil)
-		m.v.refreshList()
+		return m.launcher.NewSession()
+	case tabs.IsFloating() && m.tabs.shown:
+		m.switcher.openTab(tabs.Under, nil)
 		return nil
 	case tabs.Float != nil:
-		m.v.showTab(tabs.Float, nil)
-		m.v.env.ShowSessions()
-		m.v.refreshList()
+		m.switcher.showTab(tabs.Float, nil)
+		m.env.ShowSessions()
+		m.switcher.refreshList()
 		return nil
 	}
-	near := m.v.CurrentPane()
+	near := m.tabs.CurrentPane()
 	tabs.Float = layout.NewTab(tabs.New(""))
-	m.v.showTab(tabs.Float, nil)
-	m.v.env.ShowSessions()
-	return m.v.Launcher.startIn(tabs.Float.Focus.Pane, m.v.Launcher.MachineOf(near), near, nil, "")
+	m.switcher.showTab(tabs.Float, nil)
+	m.env.ShowSessions()
+	return m.launcher.startIn(tabs.Float.Focus.Pane, m.launcher.MachineOf(near), near, nil, "")
 }
 
 // askMove asks for a tab to move the focused pane to.
 func (m *arranger) askMove() tea.Cmd {
-	p := m.v.FocusedPane()
+	p := m.tabs.FocusedPane()
 	if p == nil {
 		return nil
 	}
 	var choices []list.Choice
 	var targets []*layout.Tab
-	look := m.v.env.Look()
-	for i, t := range m.v.Tabs.All {
-		if t == m.v.Tabs.Current {
+	look := m.env.Look()
+	for i, t := range m.tabs.All {
+		if t == m.tabs.Current {
 			continue
 		}
 		choices = append(choices, list.Choice{Number: len(targets), Sign: look.Glyphs.Terminal, SignInk: look.Accent,
@@ -134,12 +137,12 @@ func (m *arranger) askMove() tea.Cmd {
 		targets = append(targets, t)
 	}
 	if len(choices) == 0 {
-		return m.v.env.Say("no other tab; "+m.v.env.Bindings().KeyOrName(keymap.PaneBreak, keymap.ScopePrefix)+" moves the pane to a tab of its own", false)
+		return m.env.Say("no other tab; "+m.env.Bindings().KeyOrName(keymap.PaneBreak, keymap.ScopePrefix)+" moves the pane to a tab of its own", false)
 	}
 	u := &dialog.Picker{Title: "Move the pane beside", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "move it there" }}
 	u.List.Set(choices)
 	u.Pick = func(c list.Choice) tea.Cmd { return m.movePane(p, targets[c.Number]) }
-	m.v.env.Ask(u)
+	m.env.Ask(u)
 	return nil
 }
 
@@ -147,7 +150,7 @@ func (m *arranger) askMove() tea.Cmd {
 func (m *arranger) tabName(t *layout.Tab) string {
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
-		p, _ := m.v.env.News().Process(l.Pane.ID)
+		p, _ := m.env.News().Process(l.Pane.ID)
 		names = append(names, states.FullName(&p))
 	}
 	return strings.Join(names, " + ")
@@ -156,32 +159,31 @@ func (m *arranger) tabName(t *layout.Tab) string {
 // movePane moves a pane beside the focused pane of another tab, or below it if it does not
 // fit beside.
 func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
-	from, leaf := m.v.Tabs.FindPane(p)
-	if from == nil || to == nil || from == to || m.v.Tabs.IndexOf(to) < 0 {
+	from, leaf := m.tabs.FindPane(p)
+	if from == nil || to == nil || from == to || m.tabs.IndexOf(to) < 0 {
 		return nil
 	}
-	to.Root.SetRects(m.v.areas.tree)
+	to.Root.SetRects(m.display.areas.tree)
 	x := layout.Beside
 	if !to.Focus.CanSplit(x) {
 		x = layout.Below
 	}
 	if !to.Focus.CanSplit(x) {
-		return m.v.env.Say("no room beside that pane", true)
+		return m.env.Say("no room beside that pane", true)
 	}
-	m.v.Tabs.DetachLeaf(from, leaf)
+	m.tabs.DetachLeaf(from, leaf)
 	var created *layout.Node
 	to.Root, created = to.Focus.SplitLeaf(x, p)
-	m.v.showTab(to, created)
-	m.v.refreshList()
+	m.switcher.openTab(to, created)
 	return nil
 }
 
 // applyArrangement arranges the panes of the current tab in one of the standard ways.
 func (m *arranger) applyArrangement(a layout.Arrangement) tea.Cmd {
-	if m.v.Tabs.Current == nil || m.v.Tabs.Current.Root.Pane != nil {
+	if m.tabs.Current == nil || m.tabs.Current.Root.Pane != nil {
 		return nil
 	}
-	m.v.Tabs.Current.Root, m.v.Tabs.Current.Focus = m.v.Tabs.Current.Rearrange(a)
-	m.v.setZoomed(false)
+	m.tabs.Current.Root, m.tabs.Current.Focus = m.tabs.Current.Rearrange(a)
+	m.switcher.setZoomed(false)
 	return nil
 }

@@ -2,19 +2,16 @@ package sessions
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
-	"tandem/panes/sessions/layout"
+	"tandem/panes/kit/text"
 	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
@@ -23,113 +20,79 @@ import (
 type View struct {
 	panes.NoInput // keys arrive as they were pressed
 
-	Tabs        layout.Tabs
+	Tabs        Tabs
 	List        *list.Pane
+	Display     Display
 	Launcher    Launcher
 	Attachments Attachments
 
 	env     Env
-	search  terminal.Search // last search in a pane
 	actions panes.Actions
 
-	layoutSync layoutSync
-	layouts    layoutDialogs
-	arranger   arranger
-	navigator  navigator
-	grab       mouseGrab
+	switcher    switcher
+	sessionTabs sessionTabs
+	layoutSync  layoutSync
+	layouts     layoutDialogs
+	arranger    arranger
+	navigator   navigator
+	grab        mouseGrab
 
-	w, h       int
-	areas      areas
-	tight      bool // one pane has the whole view: it is zoomed, or no more fit
-	shown      bool
-	blurred    bool // another window has the keyboard
 	deferStart bool // start no session before the view is shown
-	sized      bool // the size is known, even if too small
-	isOpen     bool
-
-	showCount    uint64 // counts the tabs shown, for Tab.Shown
-	listFocused  bool
-	zoomed       bool
-	zoomReported bool // the value of zoomed passed to the dashboard
-
-	pictures graphics.Screen // how to draw programs' pictures
-
-	sizes      sizeSync
-	dirty      bool           // something must be redrawn
-	leafBuffer []*layout.Node // reused by NeedsRedraw, which runs after every message
 }
 
 // New returns a view that is shown but has no size yet.
 func New(e Env) *View {
-	v := &View{env: e, shown: true}
+	v := &View{env: e}
+	tabs, display, s := &v.Tabs, &v.Display, &v.switcher
+	attachments, launcher := &v.Attachments, &v.Launcher
+	v.List = list.New(listEnv{e, tabs, display, s, launcher, v.OpenSession})
+	tabs.shown = true
+	v.Display = Display{env: e, tabs: tabs, list: v.List}
 	v.Attachments = Attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
-	inner := sessionsHost{e, v}
-	v.List = list.New(inner)
-	v.Launcher = Launcher{v: v, starting: map[string]*terminal.Pane{}}
-	v.Launcher.starter = newStarter(inner, v.Launcher.handleStarted)
-	v.layoutSync, v.layouts, v.arranger, v.navigator, v.grab = layoutSync{v: v}, layoutDialogs{v: v}, arranger{v: v}, navigator{v: v}, mouseGrab{v: v}
+	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments}
+	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: display, switcher: s}
+	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments,
+		sessionTabs: &v.sessionTabs, starting: map[string]*terminal.Pane{}}
+	v.Launcher.starter = newStarter(e, v.Launcher.handleStarted)
+	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: display, list: v.List, switcher: s,
+		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.Launcher.starter.isPending}
+	v.arranger = arranger{env: e, tabs: tabs, display: display, switcher: s, launcher: launcher}
+	v.layouts = layoutDialogs{env: e, tabs: tabs, display: display, switcher: s, current: v.layoutSync.currentLayout, arrange: v.arranger.applyArrangement}
+	v.navigator = navigator{env: e, tabs: tabs, display: display, switcher: s}
+	v.grab = mouseGrab{tabs: tabs, display: display, list: v.List, switcher: s, dialogs: e}
 	v.List.Show()
-	v.Tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
+	var search terminal.Search
+	v.Tabs.New = func(id string) *terminal.Pane {
+		return terminal.New(terminalEnv{e, launcher, v.sessionTabs.closePane}, &search, id)
+	}
 	v.actions = v.makeActions()
 	return v
 }
 
-// A sessionsHost is the environment of the list and the panes: the dashboard's, extended
-// by the view.
-type sessionsHost struct {
-	Env
-	v *View
-}
-
-func (p sessionsHost) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return p.v.Launcher.StartNear(near, command, folder)
-}
-func (p sessionsHost) StartInPlace(ended *terminal.Pane) tea.Cmd {
-	return p.v.Launcher.startInPlace(ended)
-}
-func (p sessionsHost) ClosePane(*terminal.Pane) tea.Cmd { return p.v.closePane() }
-func (p sessionsHost) FocusList() tea.Cmd               { return p.v.focusList() }
-
-func (p sessionsHost) IsVisible(id string) bool {
-	return !p.v.blurred && slices.ContainsFunc(p.v.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
-}
-
-func (p sessionsHost) Focused() (id string, ok bool) {
-	if t := p.v.FocusedPane(); t != nil {
-		return t.ID, true
-	}
-	return "", false
-}
-
-func (p sessionsHost) Open(id string) tea.Cmd {
-	if machine, session := api.MachineOf(id); machine != "" && session == "" {
-		return p.OpenMachine(machine)
-	} else if session == "" {
-		return p.v.Launcher.StartOn("")
-	}
-	return p.v.OpenSession(id)
-}
-
-// IsOpen reports whether the first news were applied, and a session was shown.
-func (v *View) IsOpen() bool { return v.isOpen }
-
-// IsZoomed reports whether the focused pane fills the screen.
-func (v *View) IsZoomed() bool { return v.zoomed }
-
-// SetTight sets whether one pane gets the whole view, from the next Resize on.
-func (v *View) SetTight(tight bool) { v.tight = tight }
-
 // DeferStart makes the view start no session before it is shown.
 func (v *View) DeferStart() { v.deferStart = true }
 
-// HasPendingSizes reports whether a session may not have the size of its pane yet.
-func (v *View) HasPendingSizes() bool { return v.sizes.changed || v.sizes.pausing }
+// FocusTerminal moves the keyboard from the list to the pane that had it last.
+func (v *View) FocusTerminal() { v.switcher.focusTerminal() }
+
+// OpenSession shows a session in its pane, or in a new one.
+func (v *View) OpenSession(id string) tea.Cmd {
+	if id == "" {
+		return nil
+	}
+	t, l := v.Tabs.FindSession(id)
+	if t == nil {
+		t = v.Tabs.AddTab(v.Tabs.New(id))
+	}
+	v.switcher.openTab(t, l)
+	return nil
+}
 
 // TextPane returns the pane that takes typed text in one piece, as far as no key of it is bound;
 // nil if keys must be handled one by one.
 func (v *View) TextPane() *terminal.Pane {
-	p := v.FocusedPane()
-	if !v.isOpen || p == nil || !p.TakesText() || v.navigator.numbers != nil || !v.arranger.movedAt.IsZero() {
+	p := v.Tabs.FocusedPane()
+	if !v.Display.isOpen || p == nil || !p.TakesText() || v.Display.numbers != nil || !v.arranger.movedAt.IsZero() {
 		return nil
 	}
 	return p
@@ -141,7 +104,7 @@ const maxStartWait = 300 * time.Millisecond
 // Leave saves the layout when the user detaches, after the program has stopped. It waits for
 // starting sessions to include them; task runs their requests.
 func (v *View) Leave(ctx context.Context, task func(func())) {
-	if !v.isOpen || !v.env.News().Connected {
+	if !v.Display.isOpen || !v.env.News().Connected {
 		return
 	}
 	starts, stop := context.WithTimeout(ctx, maxStartWait)
@@ -150,32 +113,16 @@ func (v *View) Leave(ctx context.Context, task func(func())) {
 	v.layoutSync.saveLast(ctx)
 }
 
-// Update handles the results of requests by the view and its panes.
-func (v *View) Update(msg tea.Msg) tea.Cmd {
-	v.dirty = true
-	switch msg := msg.(type) {
-	case sizesDue:
-		v.sizes.pausing = false
-	case settleDue:
-		for _, l := range v.visibleLeaves() {
-			l.Pane.View.SettleSize()
-		}
-	case layoutPutMsg:
-		v.layoutSync.finishPut(msg)
-	case layoutExistsMsg:
-		v.layouts.askReplaceLayout(msg)
-	case layoutSavedMsg:
-		return v.layouts.reportSaved(msg)
-	}
-	return nil
-}
-
-// Fetch opens the first session, sends sizes and the layout, and requests lines missing in
-// the focused pane.
+// Fetch requests missing lines in the focused pane, and acts on what has happened since the last
+// call.
 func (v *View) Fetch() tea.Cmd {
-	v.layoutSync.followOthers()
-	cmd := tea.Batch(v.openFirst(), v.List.Fetch(), v.sizes.sendSizes(v.Attachments.cancels, v.visibleLeaves), v.layoutSync.sendLayout())
-	if p := v.FocusedPane(); p != nil {
+	var cmd tea.Cmd
+	if v.switcher.unsettled {
+		v.switcher.unsettled = false
+		cmd = v.settle()
+	}
+	cmd = tea.Batch(cmd, v.List.Fetch())
+	if p := v.Tabs.FocusedPane(); p != nil {
 		cmd = tea.Batch(cmd, p.Fetch())
 	}
 	if invariants.Enabled {
@@ -184,16 +131,80 @@ func (v *View) Fetch() tea.Cmd {
 	return cmd
 }
 
+// settle opens the first session, and exchanges sizes and layouts with the engine.
+func (v *View) settle() tea.Cmd {
+	dragging := v.grab.dragged != nil
+	if !dragging {
+		v.layoutSync.followOthers()
+	}
+	cmd := tea.Batch(v.openFirst(), v.sendSizes())
+	if !dragging && len(v.Launcher.starting) == 0 {
+		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
+	}
+	return cmd
+}
+
+// openFirst shows the first session, or starts one, once the view's size and the sessions
+// are known.
+func (v *View) openFirst() tea.Cmd {
+	if v.Display.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.Display.sized {
+		return nil
+	}
+	if !v.Tabs.shown && v.deferStart && len(v.Tabs.All) == 0 {
+		// Start a session only once the user opens the view.
+		return nil
+	}
+	v.Display.isOpen = true
+	if len(v.Tabs.All) > 0 {
+		v.switcher.showTab(v.layoutSync.initialTab(), nil)
+		if v.layoutSync.saved.Floats && v.Tabs.Float != nil {
+			v.switcher.showTab(v.Tabs.Float, nil)
+		}
+		v.switcher.refreshList()
+		return nil
+	}
+	return v.Launcher.NewSession()
+}
+
+const (
+	// sizeInterval is the minimum time between two size reports to sessions during a
+	// resize.
+	sizeInterval = 60 * time.Millisecond
+	// settleTime is how long a session may take to adopt a size before its pane shows the
+	// mismatch.
+	settleTime = 300 * time.Millisecond
+)
+
+// sendSizes reports changed sizes of panes to their sessions.
+func (v *View) sendSizes() tea.Cmd {
+	if !v.Attachments.sendSizes(v.Display.visibleLeaves) {
+		return nil
+	}
+	return tea.Batch(
+		panes.After(sizeInterval, func() tea.Cmd {
+			v.Attachments.sizes.pausing, v.switcher.unsettled = false, true
+			return nil
+		}),
+		panes.After(settleTime, func() tea.Cmd {
+			for _, l := range v.Display.visibleLeaves() {
+				l.Pane.View.SettleSize()
+			}
+			v.Display.dirty = true
+			return nil
+		}),
+	)
+}
+
 // TakeKey offers a key to the focused pane, or repeats the move of a border, before its
 // binding is looked up.
 func (v *View) TakeKey(k keys.Key) (taken bool) {
-	for _, l := range v.visibleLeaves() {
+	for _, l := range v.Display.visibleLeaves() {
 		l.Pane.ClearMarks()
 	}
-	if v.navigator.numbers != nil {
+	if v.Display.numbers != nil {
 		return v.navigator.handleNumberKey(k)
 	}
-	if p := v.FocusedPane(); p != nil && p.TakeKey(k) {
+	if p := v.Tabs.FocusedPane(); p != nil && p.TakeKey(k) {
 		return true
 	}
 	return v.arranger.repeatMove(k)
@@ -201,7 +212,7 @@ func (v *View) TakeKey(k keys.Key) (taken bool) {
 
 // HandleKey passes a key to the focused pane.
 func (v *View) HandleKey(k keys.Key) tea.Cmd {
-	if p := v.FocusedPane(); p != nil {
+	if p := v.Tabs.FocusedPane(); p != nil {
 		return p.HandleKey(k)
 	}
 	return nil
@@ -209,7 +220,7 @@ func (v *View) HandleKey(k keys.Key) tea.Cmd {
 
 // Paste passes text to the focused pane.
 func (v *View) Paste(text string) tea.Cmd {
-	if p := v.FocusedPane(); p != nil {
+	if p := v.Tabs.FocusedPane(); p != nil {
 		return p.Paste(text)
 	}
 	return nil
@@ -217,7 +228,7 @@ func (v *View) Paste(text string) tea.Cmd {
 
 // Scopes returns those of the focused pane, or of the list.
 func (v *View) Scopes() []keymap.Scope {
-	if p := v.FocusedPane(); p != nil {
+	if p := v.Tabs.FocusedPane(); p != nil {
 		return p.Scopes()
 	}
 	return v.List.Scopes()
@@ -225,14 +236,14 @@ func (v *View) Scopes() []keymap.Scope {
 
 // Hints returns those of the focused pane, or of the list.
 func (v *View) Hints() ([]keymap.Hint, bool) {
-	if v.navigator.numbers != nil {
-		return []keymap.Hint{{Key: v.navigator.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
+	if v.Display.numbers != nil {
+		return []keymap.Hint{{Key: v.Display.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
-	if p := v.FocusedPane(); p != nil {
+	if p := v.Tabs.FocusedPane(); p != nil {
 		return p.Hints()
 	}
-	if v.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
-		return v.emptyPage().Hints, true
+	if v.Display.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
+		return v.Display.emptyPage().Hints, true
 	}
 	return v.List.Hints()
 }
@@ -240,54 +251,60 @@ func (v *View) Hints() ([]keymap.Hint, bool) {
 // Note returns the list's note, such as who may type into the session.
 func (v *View) Note() (string, look.Ink) { return v.List.Note() }
 
+// Mouse handles an event in the view's cells.
+func (v *View) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
+
+// Resize sets the view's size. With an empty size nothing is drawn.
+func (v *View) Resize(w, h int) {
+	v.Display.w, v.Display.h, v.Display.sized = w, h, true
+	v.switcher.relayout()
+}
+
+// Draw implements panes.Pane and is never called: the dashboard calls AppendRows.
+func (v *View) Draw() []string { return nil }
+
+// AppendRows appends the rows of the view, each with a newline.
+func (v *View) AppendRows(to []byte) []byte { return v.Display.appendRows(to) }
+
+// NeedsRedraw reports whether the view must be redrawn, and resets that state.
+func (v *View) NeedsRedraw() bool { return v.Display.needsRedraw() }
+
+// Cursor returns the cursor of the focused pane, in the view's cells.
+func (v *View) Cursor() *tea.Cursor { return v.Display.cursor() }
+
 // Show and Hide mark the view as shown or hidden, and report the change of focus.
 func (v *View) Show() {
-	if !v.shown {
-		v.shown, v.sizes.changed = true, true
+	if !v.Tabs.shown {
+		v.Tabs.shown, v.Attachments.sizes.changed = true, true
 		v.List.Show()
-		v.reportFocus(true)
-		v.refreshList()
+		v.Tabs.reportFocus(true)
+		v.switcher.refreshList()
 	}
 }
 
 func (v *View) Hide() {
-	v.reportFocus(false)
-	v.shown, v.sizes.changed, v.navigator.numbers = false, true, nil
+	v.Tabs.reportFocus(false)
+	v.Tabs.shown, v.Attachments.sizes.changed, v.Display.numbers = false, true, nil
+	v.switcher.unsettled = true
 	v.List.Hide()
 }
 
 // SetBlurred reports to the focused program that the terminal's window has lost or gained
 // the keyboard.
 func (v *View) SetBlurred(blurred bool) {
-	v.blurred = blurred
-	if p := v.FocusedPane(); p != nil {
+	v.Tabs.blurred = blurred
+	if p := v.Tabs.FocusedPane(); p != nil {
 		p.Focus(!blurred)
 	}
 	if !blurred {
-		v.refreshList()
+		v.switcher.refreshList()
 	}
-}
-
-// NeedsRedraw reports whether the view must be redrawn, and resets that state.
-func (v *View) NeedsRedraw() bool {
-	changed := v.dirty
-	v.dirty = false
-	v.leafBuffer = v.appendVisible(v.leafBuffer[:0])
-	for _, l := range v.leafBuffer {
-		changed = l.Pane.NeedsRedraw() || changed
-	}
-	return changed
 }
 
 // Sync applies output that has arrived for the panes.
 func (v *View) Sync() tea.Cmd {
-	rang := false
-	var cmd tea.Cmd
-	for p := range v.Attachments.cancels {
-		rang = p.Sync() || rang
-		cmd = tea.Batch(cmd, p.ReportUnsure())
-	}
-	cmd = tea.Batch(cmd, v.TakeClips(), v.closeFinished())
+	rang, cmd := v.Attachments.sync()
+	cmd = tea.Batch(cmd, v.TakeClips(), v.sessionTabs.closeFinished())
 	if rang {
 		v.env.Bell()
 	}
@@ -298,50 +315,56 @@ func (v *View) Sync() tea.Cmd {
 // programs is dropped.
 func (v *View) TakeClips() (cmd tea.Cmd) {
 	for p := range v.Attachments.cancels {
-		if clip := p.Feed.TakeClip(); clip != nil && p == v.FocusedPane() {
+		if clip := p.Feed.TakeClip(); clip != nil && p == v.Tabs.FocusedPane() {
 			cmd = v.env.TakeClip(clip)
 		}
 	}
 	return cmd
 }
 
-// refreshList passes the tabs and the focus to the list.
-func (v *View) refreshList() {
-	var current string
-	if v.Tabs.Current != nil {
-		current = v.Tabs.Current.Focus.Pane.ID
-	}
-	every := v.Tabs.EveryTab()
-	ids := make([][]string, len(every))
-	var leaves []*layout.Node
-	for i, t := range every {
-		leaves = t.Root.Leaves(leaves[:0])
-		for _, l := range leaves {
-			ids[i] = append(ids[i], l.Pane.ID)
-		}
-	}
-	v.List.Focus(v.listFocused)
-	v.List.HasFloat = v.Tabs.Float != nil
-	v.List.SetTabs(ids, current)
-	v.dirty = true
-	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {
-		// A relayout changes sizes, not the layout to save.
-		changed := v.layoutSync.changed
-		v.relayout()
-		v.layoutSync.changed = changed
-	}
-}
-
 // HandleNews updates the tabs after news of the engine.
 func (v *View) HandleNews(before *panes.News) {
 	v.layoutSync.restoreLayout()
 	if v.List.UnhideRunning() {
-		v.layoutSync.changed = true
+		v.switcher.layoutChanged = true
 	}
-	v.layoutSync.applyUnrequested(v.adoptSessions)
+	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
 	if l := v.env.News().Show; l != nil {
 		v.layouts.showLayout(*l)
 	}
-	v.refreshList()
+	v.switcher.refreshList()
 	v.List.HandleNews(before)
+}
+
+// WantsMotion reports whether the focused program asked for mouse motion without a button.
+func (v *View) WantsMotion() bool {
+	p := v.Tabs.FocusedPane()
+	return p != nil && p.State().Mouse == keys.MouseMotion
+}
+
+// Title returns the title for the terminal's window.
+func (v *View) Title() string {
+	p := v.Tabs.FocusedPane()
+	if p == nil {
+		return ""
+	}
+	if title := text.Clean(p.State().Title); title != "" {
+		return title
+	}
+	name, _, _ := p.Title()
+	return name
+}
+
+// askKill asks before a session is ended or its start cancelled. A pane whose program has
+// exited is closed without a question.
+func (v *View) askKill() tea.Cmd {
+	if p := v.Tabs.FocusedPane(); p != nil {
+		if p.ID == "" {
+			return v.Launcher.askCancel(p)
+		}
+		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() {
+			return v.sessionTabs.closePane()
+		}
+	}
+	return v.List.AskKill()
 }

@@ -20,7 +20,7 @@ type fakeEnv struct {
 func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
 func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
 func (e *fakeEnv) Relayout() {
-	e.view.SetTight(e.view.IsZoomed())
+	e.view.Display.SetTight(e.view.Display.IsZoomed())
 	e.view.Resize(120, 36)
 }
 

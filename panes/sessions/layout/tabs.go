@@ -64,6 +64,14 @@ type Tabs struct {
 	Under   *Tab // the tab below it at that time
 }
 
+// CurrentPane returns the pane focused last; nil without one.
+func (t *Tabs) CurrentPane() *terminal.Pane {
+	if t.Current == nil {
+		return nil
+	}
+	return t.Current.Focus.Pane
+}
+
 // AddTab appends a tab with one pane.
 func (t *Tabs) AddTab(p *terminal.Pane) *Tab {
 	added := NewTab(p)

@@ -1,0 +1,143 @@
+package sessions
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
+	"tandem/panes/terminal"
+)
+
+// sessionTabs keeps the tabs in step with the sessions: each that runs on this machine has a
+// pane, and panes are closed after their sessions exited.
+type sessionTabs struct {
+	env interface {
+		panes.NewsSource
+		panes.Reporter
+		Feeds
+	}
+	tabs        *Tabs
+	display     *Display
+	list        *list.Pane
+	switcher    *switcher
+	attachments *Attachments
+	layoutSync  *layoutSync
+	isPending   func(id string) bool // a session is being started here, and has a pane
+}
+
+// adopt adds a tab for every running session of this machine that has none, except those
+// being started here. It removes tabs that were never opened and whose session has exited.
+func (s *sessionTabs) adopt() {
+	if !s.env.News().Connected {
+		return
+	}
+	all, places := s.env.News().Processes, s.tabs.Places()
+	live := make(map[string]bool, len(all))
+	for i := range all {
+		p := &all[i]
+		if p.Kind != api.KindSession || p.State.Ended() {
+			continue
+		}
+		live[p.ID] = true
+		if at, ok := places[p.ID]; ok {
+			s.revive(p, at.Leaf)
+			continue
+		}
+		if machine, _ := api.MachineOf(p.ID); machine == "" && !s.isPending(p.ID) {
+			s.tabs.AddTab(s.tabs.New(p.ID))
+			s.switcher.layoutChanged = true
+		}
+	}
+	var leaves []*layout.Node
+	for _, t := range slices.Clone(s.tabs.EveryTab()) {
+		if t == s.tabs.Current {
+			continue
+		}
+		leaves = t.Root.Leaves(leaves[:0])
+		for _, l := range leaves {
+			if l.Pane.ID != "" && !live[l.Pane.ID] && !s.env.News().MayHave(l.Pane.ID) && !s.attachments.has(l.Pane) {
+				s.switcher.closeLeaf(t, l)
+			}
+		}
+	}
+	s.switcher.showAnyTab()
+}
+
+// revive replaces the pane of an earlier run of a session by a new one, now that it runs
+// again.
+func (s *sessionTabs) revive(p *api.Process, l *layout.Node) {
+	if ended := l.Pane.FinalState(); ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
+		s.attachments.release(l.Pane)
+		l.Pane = s.tabs.New(p.ID)
+		s.switcher.relayout()
+	}
+}
+
+// closeFinished closes panes whose program exited successfully or was stopped. One that
+// failed stays, so that its output can be read.
+func (s *sessionTabs) closeFinished() (told tea.Cmd) {
+	for p := range s.attachments.cancels {
+		ended := p.FinalState()
+		if ended == nil {
+			continue
+		}
+		t, l := s.tabs.FindPane(p)
+		switch {
+		case t == nil:
+			s.attachments.release(p)
+		case !ended.Failed():
+			if slices.Contains(s.display.visibleLeaves(), l) {
+				told = tea.Batch(told, s.list.ReportExit(ended))
+			}
+			if p == s.tabs.FocusedPane() {
+				told = tea.Batch(told, s.list.Trees.HandleExit(ended, true))
+			}
+			s.layoutSync.applyUnrequested(func() { s.switcher.closeLeaf(t, l) })
+			s.switcher.refreshList()
+		}
+	}
+	return told
+}
+
+// closePane closes the focused pane, or that of the session selected in the list. A
+// running session moves to a tab of its own.
+func (s *sessionTabs) closePane() tea.Cmd {
+	t, l := s.tabs.Current, (*layout.Node)(nil)
+	switch {
+	case s.tabs.FocusedPane() != nil:
+		l = t.Focus
+	case s.tabs.shown && s.tabs.inList:
+		t, l = s.tabs.FindSession(s.list.Selected())
+	}
+	if l == nil {
+		return s.env.Say("no pane to close here", false)
+	}
+	p := l.Pane
+	if p.FinalState() != nil || p.Err() != nil {
+		s.hide(p)
+		s.switcher.closeLeaf(t, l)
+		s.switcher.refreshList()
+		return nil
+	}
+	if t.Root.Pane != nil && t != s.tabs.Float {
+		return s.env.Say("this is the session's only pane; kill the session to close it", false)
+	}
+	s.switcher.closeLeaf(t, l)
+	s.adopt()
+	s.switcher.refreshList()
+	return nil
+}
+
+// hide removes an exited session from the list, in future dashboards too. The pane may
+// learn of the exit before the list does, so the list is told first.
+func (s *sessionTabs) hide(p *terminal.Pane) {
+	if last := p.FinalState(); last != nil {
+		s.env.RecordExit(*last)
+	}
+	s.list.HideSession(p.ID)
+	s.switcher.layoutChanged = true
+}

@@ -1,0 +1,207 @@
+package sessions
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
+)
+
+// A switcher decides which tab is shown, which pane has the keyboard and whether it is zoomed.
+// It sizes the panes on the screen and attaches them, and keeps the list in step.
+type switcher struct {
+	env         Window
+	tabs        *Tabs
+	display     *Display
+	list        *list.Pane
+	attachments *Attachments
+
+	showCount     uint64 // counts the tabs shown, for Tab.Shown
+	zoomReported  bool   // the zoom passed to the dashboard
+	layoutChanged bool   // the layout may differ from the saved one
+	unsettled     bool   // something happened since the last Fetch that it may have to act on
+}
+
+// showsPanes reports whether all panes of the current tab are on the screen.
+func (s *switcher) showsPanes() bool {
+	return s.tabs.shown && s.tabs.Current != nil && !s.display.zoomed
+}
+
+// relayout divides the view after a change of the tabs or of the view's size.
+func (s *switcher) relayout() {
+	if s.zoomReported != s.display.zoomed {
+		s.zoomReported = s.display.zoomed
+		s.env.Relayout()
+		return
+	}
+	s.layoutChanged = true
+	s.resizePanes()
+}
+
+// resizePanes divides the view, and resizes and attaches every pane on the screen.
+func (s *switcher) resizePanes() {
+	s.unsettled = true
+	if !s.display.divide() {
+		return
+	}
+	for _, l := range s.display.appendLeaves(nil) {
+		r := s.display.paneArea(l)
+		l.Pane.Resize(r.W, r.H)
+		l.Pane.SetRowsBelow(s.display.h - r.Y - r.H)
+		s.attachments.attach(l.Pane)
+	}
+	s.attachments.sizes.changed = true
+}
+
+// refreshList passes the tabs and the focus to the list.
+func (s *switcher) refreshList() {
+	var current string
+	if p := s.tabs.CurrentPane(); p != nil {
+		current = p.ID
+	}
+	every := s.tabs.EveryTab()
+	ids := make([][]string, len(every))
+	var leaves []*layout.Node
+	for i, t := range every {
+		leaves = t.Root.Leaves(leaves[:0])
+		for _, l := range leaves {
+			ids[i] = append(ids[i], l.Pane.ID)
+		}
+	}
+	s.list.Focus(s.tabs.inList)
+	s.list.HasFloat = s.tabs.Float != nil
+	s.list.SetTabs(ids, current)
+	s.display.dirty, s.unsettled = true, true
+	// The tab bar changes sizes, not the layout to save.
+	if a := &s.display.areas; a.list.W > 0 && (a.tabs.W > 0) != s.display.hasTabBar() {
+		s.resizePanes()
+	}
+}
+
+// moveFocus runs change, which gives the keyboard to another pane or to the list.
+func (s *switcher) moveFocus(change func()) {
+	s.tabs.moveFocus(func() {
+		change()
+		s.display.dirty = true
+		if s.display.tight {
+			s.relayout()
+		}
+	})
+	s.refreshList()
+}
+
+// focusList moves the keyboard to the session list, or back to the pane.
+func (s *switcher) focusList() tea.Cmd {
+	if !s.tabs.shown {
+		s.env.ShowSessions()
+		return nil
+	}
+	s.endZoom()
+	s.moveFocus(func() { s.tabs.inList = !s.tabs.inList })
+	return nil
+}
+
+// focusLeaf focuses a leaf, showing its tab if necessary.
+func (s *switcher) focusLeaf(l *layout.Node) {
+	if t, _ := s.tabs.FindPane(l.Pane); t != s.tabs.Current {
+		s.openTab(t, l)
+		return
+	}
+	s.moveFocus(func() {
+		s.tabs.Current.SetFocus(l)
+		s.tabs.inList = false
+	})
+}
+
+// focusTerminal moves the keyboard from the list to the pane that had it last.
+func (s *switcher) focusTerminal() { s.moveFocus(func() { s.tabs.inList = false }) }
+
+// toggleZoom zooms the focused pane, or ends the zoom.
+func (s *switcher) toggleZoom() tea.Cmd {
+	if !s.tabs.shown || s.tabs.Current == nil {
+		return nil
+	}
+	s.tabs.inList = false
+	s.setZoomed(!s.display.zoomed)
+	return nil
+}
+
+func (s *switcher) setZoomed(zoomed bool) {
+	s.display.zoomed = zoomed
+	s.relayout()
+	// The program must have its new size before it receives the next key.
+	if p := s.tabs.FocusedPane(); p != nil {
+		p.View.ClaimSize()
+		p.View.SendSize()
+	}
+	s.refreshList()
+}
+
+// endZoom shows the other panes again.
+func (s *switcher) endZoom() {
+	if s.display.zoomed {
+		s.display.zoomed = false
+		s.relayout()
+	}
+}
+
+// showTab shows t and focuses l, or the leaf focused last if l is nil.
+func (s *switcher) showTab(t *layout.Tab, l *layout.Node) {
+	s.tabs.reportFocus(false)
+	if l != nil {
+		t.SetFocus(l)
+	}
+	if t != s.tabs.Current {
+		s.display.zoomed = false
+	}
+	s.tabs.SetCurrent(t)
+	s.display.numbers = nil
+	s.showCount++
+	t.Shown = s.showCount
+	s.tabs.inList = false
+	s.relayout()
+	s.attachments.releaseIdle(&s.tabs.Tabs)
+	s.tabs.reportFocus(true)
+}
+
+// openTab shows a tab, also in the list.
+func (s *switcher) openTab(t *layout.Tab, l *layout.Node) {
+	s.showTab(t, l)
+	s.refreshList()
+}
+
+// showInstead shows a tab in place of one that is gone. The list keeps the keyboard.
+func (s *switcher) showInstead(t *layout.Tab) {
+	inList := s.tabs.inList
+	s.showTab(t, nil)
+	s.tabs.inList = inList
+}
+
+// showAnyTab shows the first tab if none is shown.
+func (s *switcher) showAnyTab() {
+	if s.display.isOpen && s.tabs.Current == nil && len(s.tabs.All) > 0 {
+		s.showInstead(s.tabs.All[0])
+	}
+}
+
+// closeLeaf removes a leaf from its tab, and the tab with its last leaf. Its neighbour in
+// the tab, else in the list, is shown next.
+func (s *switcher) closeLeaf(t *layout.Tab, l *layout.Node) {
+	s.attachments.release(l.Pane)
+	at := s.tabs.IndexOf(t)
+	shown := t == s.tabs.Current
+	s.display.zoomed = s.display.zoomed && !shown
+	s.tabs.DetachLeaf(t, l)
+	s.tabs.SettleFloat()
+	switch {
+	case slices.Contains(s.tabs.EveryTab(), t) || shown && s.tabs.Current != nil: // the tab below a floating pane stays
+		s.relayout()
+		s.tabs.reportFocus(true)
+	case !shown || len(s.tabs.All) == 0:
+		s.relayout()
+	default:
+		s.showInstead(s.tabs.All[min(at, len(s.tabs.All)-1)])
+	}
+}
