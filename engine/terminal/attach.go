@@ -75,7 +75,7 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 
 // serveOutput sends the viewer its output until ctx ends.
 func (a attachment) serveOutput(ctx context.Context) error {
-	if a.viewer.raw {
+	if a.viewer.options.Raw {
 		d, err := a.takeTerminal(ctx)
 		switch {
 		case err != nil:
@@ -140,7 +140,7 @@ func (a attachment) sendClip() error {
 func (a attachment) sendAccepted() error {
 	v := a.viewer
 	n := v.accepted.Load()
-	if !v.progress || n == v.reported {
+	if !v.options.Progress || n == v.reported {
 		return nil
 	}
 	v.reported = n
@@ -191,7 +191,7 @@ func (a attachment) buildRepaint(ctx context.Context) (screen []byte, apart pict
 		switch {
 		case a.gallery != nil:
 			apart = a.gallery.picturedOf(t)
-		case a.viewer.pictures:
+		case a.viewer.options.Pictures:
 			screen = t.AppendPictures(screen)
 		}
 	})

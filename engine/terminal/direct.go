@@ -175,11 +175,11 @@ type handoverStream interface {
 // viewer gets bytes like others.
 func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 	to, ok := a.to.(handoverStream)
-	if !ok || !a.viewer.direct {
+	if !ok || !a.viewer.options.Direct {
 		return nil, nil
 	}
 	var master *os.File
-	if !a.viewer.readOnly {
+	if !a.viewer.options.ReadOnly {
 		master = a.session.options.Master
 	}
 	if ok, err := to.Offer(master); !ok || err != nil {
@@ -192,7 +192,7 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 		if d, err = newDirect(h.tty, h.noClipboard); err != nil {
 			a.session.options.Log.Warn("attach", "id", a.session.options.ID, "error", err)
 		} else {
-			d.kinds = a.viewer.kinds
+			d.kinds = a.viewer.options.Kinds
 		}
 	case <-time.After(handoverTimeout):
 		return nil, api.Errorf(api.CodeInvalid, "attach to session: the terminal was not handed over")
@@ -214,7 +214,7 @@ func (a attachment) acceptHandover(in api.Hand) error {
 	if d := a.viewer.handedOver.Load(); d != nil && in.Back {
 		d.clearProgress()
 	}
-	if in.Back || !ok || !a.viewer.direct {
+	if in.Back || !ok || !a.viewer.options.Direct {
 		return errBack
 	}
 	tty := to.Passed()

@@ -41,7 +41,7 @@ func newKeyboard(master *os.File, shell *prompt.Shell) *keyboard {
 
 // acceptsFrom reports whether a viewer's input reaches the program.
 func (k *keyboard) acceptsFrom(v *viewer) bool {
-	return !v.readOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
+	return !v.options.ReadOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
 }
 
 // typeAs types p for by. It blocks while too much input is pending. done, if not nil, is called

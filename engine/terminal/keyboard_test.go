@@ -3,6 +3,7 @@ package terminal
 import (
 	"testing"
 
+	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/prompt"
 )
@@ -10,7 +11,7 @@ import (
 func TestKeyboardAcceptsOnlyPermittedViewers(t *testing.T) {
 	k := newKeyboard(nil, prompt.New(prompt.Options{}))
 	person, agent := &viewer{}, &viewer{agent: true}
-	reading, outside := &viewer{readOnly: true}, &viewer{agent: true, outside: true}
+	reading, outside := &viewer{options: api.AttachOptions{ReadOnly: true}}, &viewer{agent: true, outside: true}
 	for _, c := range []struct {
 		locked, open                    bool
 		person, agent, reading, outside bool

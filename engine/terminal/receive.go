@@ -35,7 +35,7 @@ func (a attachment) handleInput(ctx context.Context, in api.Input) error {
 		s.viewers.setDisplay(v, *in.Display)
 		s.DecideSize(ctx)
 		// The mode may pass differently now.
-		if v.direct && s.Modes().MouseEncoding == keys.MouseSGRPixels {
+		if v.options.Direct && s.Modes().MouseEncoding == keys.MouseSGRPixels {
 			v.repaint.Store(true)
 		}
 		// It is now told of the user's cursor.
@@ -95,7 +95,7 @@ func (v *viewer) noteAccepted(in api.Input) {
 	if in.Paste != nil {
 		n += len(*in.Paste)
 	}
-	if n > 0 && v.progress {
+	if n > 0 && v.options.Progress {
 		v.accepted.Add(int64(n))
 		raiseFlag(v.dirty)
 	}

@@ -11,16 +11,9 @@ import (
 
 // A viewer is one client attached to a session.
 type viewer struct {
-	client     string
-	raw        bool
-	readOnly   bool
-	pictures   bool                   // it wants pictures on the screen in a repaint
-	apart      bool                   // pictures come after its bytes instead of within
-	direct     bool                   // it offers to hand over its terminal
-	kinds      bool                   // it wants reports of passed picture protocols
+	options    api.AttachOptions
 	handed     chan handover          // of 1: its terminal
 	handedOver atomic.Pointer[direct] // the terminal handed over; nil if none
-	clips      bool                   // it wants the program's clipboard contents
 	as         typist                 // source of its input
 	agent      bool                   // it belongs to an agent: it cannot type while the keyboard lock is on
 	outside    bool                   // its input would leave the agent's sandbox
@@ -40,27 +33,20 @@ type viewer struct {
 	pixels      atomic.Bool // its terminal can report the mouse in pixels
 	queryColors atomic.Bool // its terminal should be queried for its colours
 
-	marks marks // in its input
-
-	progress bool         // it wants to know how much of its text is accepted
+	marks    marks        // in its input
 	accepted atomic.Int64 // amount of accepted text
-	reported int64        // the value sent last; -1 before the first; of the sending goroutine
+	reported int64        // the amount sent last; -1 before the first; of the sending goroutine
 
 	places []vt.Position // to be moved by a resize; guarded by the set's mutex, replaced and never changed
 }
 
 func newViewer(o api.AttachOptions) *viewer {
+	// An option that does not apply beside the others does not count.
+	o.Direct, o.Apart = o.Direct && o.Raw, o.Apart && o.Raw
+	o.Clips, o.Progress = o.Clips && !o.Raw, o.Progress && !o.ReadOnly
 	v := &viewer{
-		client:   o.Client,
-		raw:      o.Raw,
-		direct:   o.Raw && o.Direct,
-		kinds:    o.Kinds,
+		options:  o,
 		handed:   make(chan handover, 1),
-		readOnly: o.ReadOnly,
-		clips:    o.Clips && !o.Raw,
-		pictures: o.Pictures && o.Raw,
-		apart:    o.Apart && o.Raw,
-		progress: o.Progress && !o.ReadOnly,
 		reported: -1,
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),
@@ -141,7 +127,7 @@ func (set *viewerSet) setDisplay(v *viewer, display api.Display) {
 	v.display = dropBadCell(display)
 	v.cursors.Store(true)
 	v.pixels.Store(display.Pixels)
-	if v.direct {
+	if v.options.Direct {
 		// Modes may pass differently.
 		raiseFlag(v.dirty)
 	}
@@ -219,7 +205,7 @@ func (set *viewerSet) decider(locked bool) (d decision, ok bool) {
 	defer set.mu.Unlock()
 	var decider *viewer
 	for _, v := range set.all {
-		if v.readOnly || v.agent && locked || v.size.Cols <= 0 || v.size.Rows <= 0 {
+		if v.options.ReadOnly || v.agent && locked || v.size.Cols <= 0 || v.size.Rows <= 0 {
 			continue
 		}
 		if decider == nil || v.typed > decider.typed {
@@ -236,7 +222,7 @@ func (set *viewerSet) count() (n int, typist string) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	if v := set.typist.Load(); v != nil {
-		typist = v.client
+		typist = v.options.Client
 	}
 	if name := set.caller.Load(); name != nil {
 		typist = *name
@@ -247,7 +233,7 @@ func (set *viewerSet) count() (n int, typist string) {
 // frameChanged notifies viewers of frames that the screen has changed.
 func (set *viewerSet) frameChanged() {
 	for _, v := range set.snapshot() {
-		if !v.raw {
+		if !v.options.Raw {
 			raiseFlag(v.dirty)
 		}
 	}
@@ -263,7 +249,7 @@ func (set *viewerSet) rawChanged(offset int64, p []byte) (seen bool) {
 			continue
 		}
 		seen = false
-		if v.raw {
+		if v.options.Raw {
 			raiseFlag(v.dirty)
 		}
 	}
@@ -281,7 +267,7 @@ func (set *viewerSet) snapshot() []*viewer {
 // noteCopy stores clipboard contents for the viewers that want them.
 func (set *viewerSet) noteCopy(data []byte) {
 	for _, v := range set.snapshot() {
-		if v.clips {
+		if v.options.Clips {
 			v.clip.Store(&data)
 			raiseFlag(v.dirty)
 		}
@@ -289,10 +275,12 @@ func (set *viewerSet) noteCopy(data []byte) {
 }
 
 // repaint makes raw viewers start over from the screen.
-func (set *viewerSet) repaint() { set.repaintWhere(func(v *viewer) bool { return v.raw }) }
+func (set *viewerSet) repaint() { set.repaintWhere(func(v *viewer) bool { return v.options.Raw }) }
 
 // repaintPictures repaints the screen for viewers that get pictures apart.
-func (set *viewerSet) repaintPictures() { set.repaintWhere(func(v *viewer) bool { return v.apart }) }
+func (set *viewerSet) repaintPictures() {
+	set.repaintWhere(func(v *viewer) bool { return v.options.Apart })
+}
 
 func (set *viewerSet) repaintWhere(these func(*viewer) bool) {
 	for _, v := range set.snapshot() {
