@@ -72,15 +72,8 @@ type fileHit struct {
 type findResult struct {
 	files        []fileHit
 	limited      bool
-	skippedLarge bool      // large files are still to be searched
-	below        *[]string // names below the folder, if this search listed them
-}
-
-// newFileFinder returns a search by name or by content. open shows the result chosen.
-func newFileFinder(env Env, folder string, contents bool, open func(string, int64, *regexp.Regexp)) *fileFinder {
-	u := &fileFinder{env: env, open: open, folder: folder, contents: contents, viewer: viewer{env: env}}
-	u.viewer.preview.Covered = true // the search covers the view
-	return u
+	skippedLarge bool        // large files are still to be searched
+	names        *nameSearch // with the names it has listed; nil of a search in contents
 }
 
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
@@ -166,31 +159,29 @@ type nameSearch struct {
 	listed bool     // below is known, or known to be too many
 }
 
-func (n nameSearch) findNames(ctx context.Context, e panes.FileFinder, folder, text string) (out findResult, err error) {
+func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text string) (out findResult, err error) {
 	if !n.listed {
 		all, err := e.FindFiles(ctx, folder, "**", maxNames)
 		if err != nil {
 			return out, err
 		}
-		if out.below = new([]string); !all.Limited {
+		if n.listed = true; !all.Limited {
 			// Not nil even if empty: nil stands for too many names.
-			*out.below = append([]string{}, all.Paths...)
+			n.below = append([]string{}, all.Paths...)
 		}
-		n.below = *out.below
 	}
 	if n.below == nil || strings.ContainsAny(text, "*?[{") {
-		below := out.below
 		out, err = searchNames(ctx, e, folder, text)
-		out.below = below
-		return out, err
+	} else {
+		query := list.NewQuery(text)
+		ranked := query.RankPaths(n.below)
+		out.limited = len(ranked) > maxFound
+		for _, i := range ranked[:min(len(ranked), maxFound)] {
+			out.files = append(out.files, fileHit{path: n.below[i]})
+		}
 	}
-	query := list.NewQuery(text)
-	ranked := query.RankPaths(n.below)
-	out.limited = len(ranked) > maxFound
-	for _, i := range ranked[:min(len(ranked), maxFound)] {
-		out.files = append(out.files, fileHit{path: n.below[i]})
-	}
-	return out, nil
+	out.names = &n
+	return out, err
 }
 
 // searchNames has the engine find names that contain the words of a text, and then names that
@@ -243,8 +234,8 @@ func searchContents(ctx context.Context, e panes.FileFinder, folder, text string
 func (u *fileFinder) showResult(query string, out findResult, err error) tea.Cmd {
 	u.busy, u.note, u.bad = false, "", false
 	// Names listed once serve all further searches.
-	if out.below != nil {
-		u.names = nameSearch{*out.below, true}
+	if out.names != nil {
+		u.names = *out.names
 	}
 	if err != nil {
 		u.hits, u.note, u.bad = nil, text.Clean(api.AsError(err).Message), true

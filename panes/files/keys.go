@@ -108,5 +108,4 @@ func (f *Pane) whenShown(act func() tea.Cmd) func() tea.Cmd {
 	}
 }
 
-// Actions returns the actions for the keys of the list and the preview.
 func (f *Pane) Actions() panes.Actions { return f.keys }

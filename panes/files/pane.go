@@ -16,6 +16,7 @@ import (
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
 	"tandem/panes/preview"
 	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
@@ -64,7 +65,6 @@ type Pane struct {
 	snapshots int // News.Snapshots of the current engine
 }
 
-// New returns the view.
 func New(env Env) *Pane {
 	f := &Pane{env: env, viewer: viewer{env: env}}
 	f.folder = folder{env: env, list: entries.List{Marks: entries.Marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
@@ -110,7 +110,6 @@ func (f *Pane) Hide() {
 	f.folder.endVisit()
 }
 
-// Resize sets the size of the view.
 func (f *Pane) Resize(w, h int) { f.w, f.h = w, h }
 
 // HandleNews does nothing: the folder is watched separately.
@@ -144,24 +143,19 @@ func (f *Pane) Fetch() tea.Cmd {
 		f.folder.startVisit()
 		f.viewer.preview.Clear()
 	}
-	var found tea.Cmd
+	var found, above tea.Cmd
 	if f.finder != nil && f.env.Shows(f.finder) {
 		found = f.finder.fetch()
 	}
-	return tea.Batch(started, found, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
-}
-
-// fetchAbove lists the folder above if it is visible.
-func (f *Pane) fetchAbove() tea.Cmd {
-	if f.computeParts().above.W == 0 {
-		return nil
+	parts := f.computeParts()
+	if parts.above.W > 0 {
+		above = f.above.fetch()
 	}
-	return f.above.fetch()
+	return tea.Batch(started, found, f.folder.fetch(), above, f.fetchPreview(parts.preview))
 }
 
-// fetchPreview reads the visible part of the current file.
-func (f *Pane) fetchPreview() tea.Cmd {
-	at := f.computeParts().preview
+// fetchPreview reads the part of the current file that is visible in an area.
+func (f *Pane) fetchPreview(at look.Rect) tea.Cmd {
 	if at.W == 0 {
 		return nil
 	}
@@ -235,7 +229,8 @@ func (f *Pane) openSelected() {
 
 // startFind opens the search by name or by content.
 func (f *Pane) startFind(contents bool) {
-	f.finder = newFileFinder(f.env, f.folder.path, contents, f.showFound)
+	f.finder = &fileFinder{env: f.env, open: f.showFound, folder: f.folder.path, contents: contents, viewer: viewer{env: f.env}}
+	f.finder.viewer.preview.Covered = true // the search covers the view
 	f.env.Ask(f.finder)
 }
 

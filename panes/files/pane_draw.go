@@ -71,7 +71,6 @@ func (f *Pane) computeParts() (parts parts) {
 	return parts
 }
 
-// Draw returns the rows of the view.
 func (f *Pane) Draw() []string {
 	now := time.Now()
 	if !f.env.News().Connected && f.folder.path == "" {
@@ -188,7 +187,6 @@ func (f *Pane) Note() (string, look.Ink) {
 	return strings.Join(notes, ", "), f.env.Look().BarDim
 }
 
-// Mouse handles the mouse in the view.
 func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	parts := f.computeParts()
 	wheel, down := e.IsWheel(), e.IsLeftDown()

@@ -62,10 +62,7 @@ type pathPrompt struct {
 func (f *folder) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
 	p := &pathPrompt{folder: f}
 	p.Prompt = dialog.NewPrompt(title, "", func(text string) tea.Cmd {
-		path, err := p.absolutePath(text)
-		if err != nil {
-			return nil
-		}
+		path, _ := p.absolutePath(text) // Check has accepted it
 		return then(path)
 	})
 	p.Suggest = p.suggest

@@ -26,10 +26,13 @@ func (a *actions) askRename(targets []string) tea.Cmd {
 		return a.renameMany(targets)
 	}
 	old := filepath.Base(targets[0])
-	shown, escaped := editableName(old)
+	shown, escaped := old, text.NeedsEscapes(old)
+	if escaped {
+		shown = text.EscapeName(old)
+	}
 	p := dialog.NewPrompt("Rename "+text.Clip(text.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
-		name, err := parseTyped(text, escaped)
-		if err != nil || name == old {
+		name, _ := parseTyped(text, escaped) // Check has accepted it
+		if name == old {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
@@ -56,14 +59,6 @@ func (a *actions) checkNewName(text string, escaped bool) error {
 		return fmt.Errorf("not a valid name: %s stands for a folder", name)
 	}
 	return nil
-}
-
-// editableName returns a name or path for editing, with escapes if it has invisible characters.
-func editableName(name string) (editable string, escaped bool) {
-	if text.NeedsEscapes(name) {
-		return text.EscapeName(name), true
-	}
-	return name, false
 }
 
 // parseTyped parses an edited name.

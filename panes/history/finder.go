@@ -212,17 +212,17 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 
 // missingNote returns which of the selected machines were not searched, and why; "" for none.
 func (f *finder) missingNote(now time.Time) string {
-	n := f.env.News()
-	if f.fleet.shown {
-		return "" // the tabs count them
+	// The tabs count the machines of a fleet, and the list shows the reason of a single one.
+	if f.fleet.shown || len(f.list.search.Hosts) == 1 {
+		return ""
 	}
 	all := slices.Clone(f.list.missing)
 	for _, host := range f.list.search.Hosts {
-		if m := n.Machine(host); m != nil && m.OfflineReason(now) != "" {
+		if m := f.env.News().Machine(host); m != nil && m.OfflineReason(now) != "" {
 			all = append(all, text.Clean(host)+": "+m.OfflineReason(now))
 		}
 	}
-	if len(all) == 0 || len(f.list.search.Hosts) == 1 { // the list shows the reason
+	if len(all) == 0 {
 		return ""
 	}
 	return "without " + strings.Join(all, ", ")

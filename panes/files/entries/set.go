@@ -54,7 +54,6 @@ func fileKinds() [7]string {
 	return [...]string{"", "file", "dir", "link", "fifo", "socket", "device"}
 }
 
-// Len returns the number of entries.
 func (s *Set) Len() int {
 	if s == nil {
 		return 0

@@ -51,7 +51,6 @@ type Rows struct {
 	shown []int32 // indexes into set
 }
 
-// Len returns the number of rows.
 func (r *Rows) Len() int {
 	if r == nil {
 		return 0
