@@ -110,3 +110,17 @@ func BenchmarkEventAmongThousandSessions(b *testing.B) {
 		})
 	}
 }
+
+// A frame is drawn after an event.
+func BenchmarkFrameOfThousandSessions(b *testing.B) {
+	for name, perTab := range arrangements {
+		b.Run(name, func(b *testing.B) {
+			m := newsModel(b)
+			m.Update(newsMsg(snapshotNews(perTab)))
+			for b.Loop() {
+				m.frame.redraw()
+				m.View()
+			}
+		})
+	}
+}

@@ -86,20 +86,36 @@ func (p *Pane) layoutTabs(w int) (cells []tabCell, first, last int) {
 	for i, ids := range p.tabs {
 		cells[i] = p.makeTabCell(i, ids, processes)
 	}
-	// Shortening the longest names first makes room without losing the short ones.
-	for names := maxTabName; totalWidth(cells) > w && names > minTabName; {
-		names--
+	if totalWidth(cells) > w && shortenNames(cells, w) > w {
+		first, last = aroundCurrent(cells, w)
+		return cells, first, last
+	}
+	return cells, 0, len(cells)
+}
+
+// shortenNames shortens the longest names until the tabs fit into w cells, but none below
+// minTabName, and returns the width of all tabs.
+func shortenNames(cells []tabCell, w int) int {
+	shortenTo := func(n int) int {
 		for i := range cells {
-			cells[i].shortenName(names)
+			cells[i].shortenName(n)
 		}
+		return totalWidth(cells)
 	}
-	if totalWidth(cells) <= w {
-		return cells, 0, len(cells)
+	// It starts with the shortest names, because many tabs do not even fit with these.
+	n := minTabName
+	for shortenTo(n) <= w {
+		n++
 	}
+	return shortenTo(max(n-1, minTabName))
+}
+
+// aroundCurrent returns the range of tabs shown in w cells: the current one, with neighbours on both
+// sides while they fit.
+func aroundCurrent(cells []tabCell, w int) (first, last int) {
 	room := w - 2 // for the signs that there are more
 	for i := range cells {
 		if cells[i].current {
-			// Start with the current tab and add neighbours on both sides while they fit.
 			first, last = i, i+1
 		}
 	}
@@ -117,7 +133,7 @@ func (p *Pane) layoutTabs(w int) (cells []tabCell, first, last int) {
 			grown = true
 		}
 	}
-	return cells, first, last
+	return first, last
 }
 
 func totalWidth(cells []tabCell) (n int) {

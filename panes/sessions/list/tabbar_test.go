@@ -43,6 +43,11 @@ func TestTabBarShortensNamesThenScrolls(t *testing.T) {
 	if bar := ansi.Strip(p.DrawTabBar(44)); !strings.Contains(bar, " 4 a-long") || strings.Contains(bar, "a-long-name") {
 		t.Errorf("names are not shortened to fit: %q", bar)
 	}
+	for w, want := range map[int]string{43: "a-lon…", 44: "a-long…", 47: "a-long…", 48: "a-long-…", 55: "a-long-n…", 60: "a-long-name"} {
+		if bar := ansi.Strip(p.DrawTabBar(w)); strings.Count(bar, want+" ") != 4 {
+			t.Errorf("%d cells: %q, want the names as %q", w, bar, want)
+		}
+	}
 	for at := range tabs {
 		p.SetTabs(tabs, fmt.Sprint("tab", at+1))
 		for w := 16; w < 80; w += 7 {
