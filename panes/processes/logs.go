@@ -30,9 +30,10 @@ type logs struct {
 	search      search
 }
 
-func newLogs(env Env, selected func() (api.Process, bool)) *logs {
+// newLogs returns the logs. focus gives the log the keyboard.
+func newLogs(env Env, selected func() (api.Process, bool), focus func()) *logs {
 	l := &logs{env: env, selected: selected, cancelFetch: func() {}}
-	l.search = search{env: env, shown: l.shown}
+	l.search = search{env: env, shown: l.shown, focus: focus}
 	return l
 }
 
@@ -45,6 +46,7 @@ func (l *logs) actions() panes.Actions {
 		keymap.LogPretty:   on((*logview.Log).TogglePretty),
 		keymap.LogLeft:     on(func(l *logview.Log) { l.ScrollSideways(-1) }),
 		keymap.LogRight:    on(func(l *logview.Log) { l.ScrollSideways(1) }),
+		keymap.LogSearch:   l.search.ask,
 		keymap.LogNext:     func() tea.Cmd { return l.search.nextMatch(false) },
 		keymap.LogPrevious: func() tea.Cmd { return l.search.nextMatch(true) },
 		keymap.LogStream:   l.switchStream,

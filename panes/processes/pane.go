@@ -44,7 +44,7 @@ type Pane struct {
 
 func New(env Env) *Pane {
 	p := &Pane{env: env, tables: &tables{env, newLocal(env), newFleet(env)}}
-	p.logs = newLogs(env, p.tables.selected)
+	p.logs = newLogs(env, p.tables.selected, func() { p.focusLog(true) })
 	p.commands = commands{env, p.tables.shown}
 	p.arrangement.contents = p.contents
 	p.actions = p.makeActions()
@@ -145,8 +145,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ProcessFleet:  p.toggleFleet,
 		keymap.ProcessCharts: actionOf(p.arrangement.toggleCharts),
 		keymap.ProcessLogs:   p.toggleMerged,
-		keymap.ProcessSearch: p.askSearch,
-		keymap.LogSearch:     p.askSearch,
+		keymap.ProcessSearch: p.logs.search.ask,
 		keymap.LogLeave:      p.leaveLog,
 	}
 	maps.Copy(all, p.tables.actions())
@@ -246,11 +245,6 @@ func (p *Pane) toggleMerged() tea.Cmd {
 		p.logs.showMerged(mergeProject(&targets[0], p.env.News().Processes))
 	}
 	return p.focusLog(true)
-}
-
-func (p *Pane) askSearch() tea.Cmd {
-	p.focusLog(true)
-	return p.logs.search.ask()
 }
 
 // leaveLog cancels a search, removes its highlights, or returns to the table, whichever applies

@@ -203,3 +203,11 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 		t.Errorf("deleted %q", got)
 	}
 }
+
+func TestRepeatingASearchWithoutAPatternAsksOnTheLog(t *testing.T) {
+	p, e := newTestPane(service("1", "web", nil))
+	p.press(t, keymap.LogNext)
+	if e.Shown == nil || p.Scopes()[0] != keymap.ScopeLog {
+		t.Errorf("dialog: %v, keys go to %v", e.Shown, p.Scopes())
+	}
+}

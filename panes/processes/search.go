@@ -26,6 +26,7 @@ type searchEnv interface {
 type search struct {
 	env   searchEnv
 	shown func() *logview.Log // the shown log; nil without one
+	focus func()              // gives it the keyboard
 
 	stop    context.CancelFunc // cancels the running search; nil without one
 	pending *logview.Log       // log to search once it has lines
@@ -47,6 +48,7 @@ func (s *search) ask() tea.Cmd {
 	if log == nil {
 		return nil
 	}
+	s.focus()
 	s.line = &searchLine{log: log, origin: log.SaveView()}
 	s.line.Regexp, s.line.Exact = s.pattern.Regexp, s.pattern.Exact
 	s.line.Changed, s.line.Done = s.searchTyped, s.closeLine
