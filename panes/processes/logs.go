@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/engine/api/logmerge"
 	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
@@ -39,27 +38,24 @@ func newLogs(env Env, selected func() (api.Process, bool), focus func()) *logs {
 
 func (l *logs) actions() panes.Actions {
 	on := l.onShown
+	by := func(rows int) func() tea.Cmd { return on(func(log *logview.Log) { log.Scroll(rows) }) }
+	byHalves := func(pages int) func() tea.Cmd { return on(func(log *logview.Log) { log.ScrollHalfPages(pages) }) }
 	return panes.Actions{
+		keymap.ScrollDown: by(1), keymap.ScrollUp: by(-1),
+		keymap.ScrollPageDown: byHalves(2), keymap.ScrollPageUp: byHalves(-2),
+		keymap.ScrollHalfDown: byHalves(1), keymap.ScrollHalfUp: byHalves(-1),
+		keymap.ScrollFirst: on((*logview.Log).ScrollToStart), keymap.ScrollLast: on((*logview.Log).ScrollToEnd),
+		keymap.LogLeft:     on(func(log *logview.Log) { log.ScrollSideways(-1) }),
+		keymap.LogRight:    on(func(log *logview.Log) { log.ScrollSideways(1) }),
 		keymap.LogFollow:   on((*logview.Log).ToggleFollow),
 		keymap.LogWrap:     on((*logview.Log).ToggleWrap),
 		keymap.LogTimes:    on((*logview.Log).ToggleTimes),
 		keymap.LogPretty:   on((*logview.Log).TogglePretty),
-		keymap.LogLeft:     on(func(l *logview.Log) { l.ScrollSideways(-1) }),
-		keymap.LogRight:    on(func(l *logview.Log) { l.ScrollSideways(1) }),
 		keymap.LogSearch:   l.search.ask,
 		keymap.LogNext:     func() tea.Cmd { return l.search.nextMatch(false) },
 		keymap.LogPrevious: func() tea.Cmd { return l.search.nextMatch(true) },
 		keymap.LogStream:   l.switchStream,
 		keymap.LogSave:     l.askSave,
-
-		keymap.ScrollDown:     on(func(l *logview.Log) { l.Scroll(1) }),
-		keymap.ScrollUp:       on(func(l *logview.Log) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: on(func(l *logview.Log) { l.ScrollHalfPages(2) }),
-		keymap.ScrollPageUp:   on(func(l *logview.Log) { l.ScrollHalfPages(-2) }),
-		keymap.ScrollHalfDown: on(func(l *logview.Log) { l.ScrollHalfPages(1) }),
-		keymap.ScrollHalfUp:   on(func(l *logview.Log) { l.ScrollHalfPages(-1) }),
-		keymap.ScrollFirst:    on((*logview.Log).ScrollToStart),
-		keymap.ScrollLast:     on((*logview.Log).ScrollToEnd),
 	}
 }
 
@@ -183,15 +179,5 @@ func (l *logs) askSave() tea.Cmd {
 // mergeMarked returns the merged logs of marked processes.
 func mergeMarked(marked []api.Process) *logview.Log {
 	names := text.Some(marked, 4, func(p api.Process) string { return text.Clip(text.Clean(p.Name), 20) })
-	return logview.NewMerged(strings.Join(names, ", "), "", marked)
-}
-
-// mergeProject returns the merged logs of the project of a process.
-func mergeProject(of *api.Process, all []api.Process) *logview.Log {
-	file := of.Project.File
-	merged := logview.NewMerged(projectNames(all)[projectFile(of)], file, logmerge.Newest(file, all, false))
-	for _, other := range all {
-		merged.Exclude(other)
-	}
-	return merged
+	return logview.NewMerged(strings.Join(names, ", "), marked)
 }

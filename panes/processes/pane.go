@@ -10,6 +10,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/panes/processes/logview"
 )
 
 // An Env is the dashboard as the pane sees it.
@@ -242,7 +243,8 @@ func (p *Pane) toggleMerged() tea.Cmd {
 	case targets[0].Project == nil:
 		return p.env.Say("mark processes to merge their logs"+p.env.Bindings().WithKey(": ", keymap.Mark, " marks the row", keymap.ScopeProcesses), false)
 	default:
-		p.logs.showMerged(mergeProject(&targets[0], p.env.News().Processes))
+		all := p.env.News().Processes
+		p.logs.showMerged(logview.NewProject(projectNames(all)[projectFile(&targets[0])], targets[0].Project.File, all))
 	}
 	return p.focusLog(true)
 }

@@ -139,28 +139,25 @@ func (t *table) RowAt(y int) int {
 // ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
 // it applies to all of the project.
 func (t *table) ToggleMark() {
-	if t.marked == nil {
-		t.marked = map[string]api.Process{}
-	}
-	if g := t.HeaderProject(); g != nil && g.group == nil {
-		t.toggleProjectMarks(g)
+	g := t.HeaderProject()
+	if g != nil && g.group == nil {
+		t.toggleMarks(g.members)
 		return
 	}
 	// The rows of a fleet's group may not be loaded, so it cannot be marked.
 	if p := t.rows.processAt(t.cursor); p != nil {
-		if t.isMarked(p) {
-			delete(t.marked, p.ID)
-		} else {
-			t.marked[p.ID] = *p
-		}
+		t.toggleMarks([]*api.Process{p})
 	}
 	t.Move(1)
 }
 
-// toggleProjectMarks marks the processes of a project, or removes their marks if all have one.
-func (t *table) toggleProjectMarks(g *project) {
-	all := !slices.ContainsFunc(g.members, func(p *api.Process) bool { return !t.isMarked(p) })
-	for _, p := range g.members {
+// toggleMarks marks processes, or removes their marks if all have one.
+func (t *table) toggleMarks(processes []*api.Process) {
+	if t.marked == nil {
+		t.marked = map[string]api.Process{}
+	}
+	all := !slices.ContainsFunc(processes, func(p *api.Process) bool { return !t.isMarked(p) })
+	for _, p := range processes {
 		if t.marked[p.ID] = *p; all {
 			delete(t.marked, p.ID)
 		}

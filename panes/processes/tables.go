@@ -30,15 +30,12 @@ func (t *tables) selected() (api.Process, bool) { return t.shown().Selected() }
 func (t *tables) actions() panes.Actions {
 	on := t.onShown
 	sortBy := func(c column) func() tea.Cmd { return on(func(t *table) { t.SortBy(c) }) }
-	move := func(rows int) func() tea.Cmd { return on(func(t *table) { t.Move(rows) }) }
+	by := func(rows int) func() tea.Cmd { return on(func(t *table) { t.Move(rows) }) }
 	return panes.Actions{
-		keymap.MoveDown:  move(1),
-		keymap.MoveUp:    move(-1),
-		keymap.MoveFirst: move(-panes.AllRows),
-		keymap.MoveLast:  move(panes.AllRows),
-		keymap.Filter:    t.askFilter,
-		keymap.Clear:     actionOf(t.clearMarksOrFilter),
-		keymap.Mark:      on((*table).ToggleMark),
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
+		keymap.Filter: t.askFilter,
+		keymap.Clear:  actionOf(t.clearMarksOrFilter),
+		keymap.Mark:   on((*table).ToggleMark),
 
 		keymap.ProcessFold:    on((*table).ToggleFold),
 		keymap.ProcessGroup:   t.fleet.askGroup,

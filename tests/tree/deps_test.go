@@ -228,7 +228,7 @@ var layers = map[string]layer{
 		"drawing a line of a log does not depend on the pane that shows it",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/processes/logview", "panes/states"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/processes/logview", "panes/states"},
 		"a pane draws the state reported by the API; it decides no policy and imports no other pane",
 	},
 	"panes/processes/logview": {

@@ -16,7 +16,7 @@ import (
 type Log struct {
 	ID      string // of the only process
 	Stream  string // "stdout" or "stderr" if they are separate
-	Project string // of merged logs; its new processes join; "" for none
+	Project string // file of the project shown; "" for none
 	Title   string // of merged logs
 	Focused bool
 
@@ -40,12 +40,23 @@ func New(id, stream string, kind api.Kind) *Log {
 	return l
 }
 
-// NewMerged returns the merged logs of processes. New processes of project join; "" is none.
-func NewMerged(title, project string, all []api.Process) *Log {
+// NewMerged returns the merged logs of processes.
+func NewMerged(title string, all []api.Process) *Log {
 	l := newLog()
-	l.Title, l.Project, l.window.merged = title, project, true
+	l.Title, l.window.merged = title, true
 	for _, p := range all {
 		l.addProcess(p)
+	}
+	return l
+}
+
+// NewProject returns the merged logs of the current processes of a project file, out of all. New
+// ones join.
+func NewProject(title, file string, all []api.Process) *Log {
+	l := NewMerged(title, logmerge.Newest(file, all, false))
+	l.Project = file
+	for _, p := range all {
+		l.states[p.ID] = p.State // so that former ones are not taken for new
 	}
 	return l
 }
@@ -93,13 +104,6 @@ func (l *Log) SetState(s api.State, tail []string) {
 		l.reader.resume()
 	}
 	l.states[l.ID], l.tail = s, tail
-}
-
-// Exclude keeps an existing process of the project from joining.
-func (l *Log) Exclude(p api.Process) {
-	if _, joined := l.states[p.ID]; !joined {
-		l.states[p.ID] = p.State
-	}
 }
 
 // SetSize sets the size of the log on the screen, and with it how many lines are needed.

@@ -83,7 +83,7 @@ func TestMergedLogsInterleaveByTimeWithNames(t *testing.T) {
 	split := exitedProcess("2", "database")
 	split.Supervision = &api.Supervision{SplitLog: true}
 	f := fakeLogs{"1": timedLog("w", 1, 4, 6), "2stdout": timedLog("o", 2, 5), "2stderr": timedLog("e", 3)}
-	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "web"), split})
+	m := NewMerged("logs", []api.Process{exitedProcess("1", "web"), split})
 	want := []string{"web      │ w 0 at 1", "database │ o 0 at 2", "database ! e 0 at 3", "web      │ w 1 at 4", "database │ o 1 at 5", "web      │ w 2 at 6", ""}
 	if got := f.drawLog(t, m, 60, 7); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -123,7 +123,7 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 		if len(want) == 0 {
 			return
 		}
-		m := NewMerged("logs", "", all)
+		m := NewMerged("logs", all)
 		const h = 40
 		seen := f.drawLog(t, m, 1200, h)
 		check := func(at int) {
@@ -171,7 +171,7 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 func TestMergedLogsScrollUpPastALongLine(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLogChunk)
 	f := fakeLogs{"1": {text: "first\n" + long + "\n" + numberedLines(1000), state: api.StateExited}, "2": timedLog("d", 1)}
-	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "web"), exitedProcess("2", "db")})
+	m := NewMerged("logs", []api.Process{exitedProcess("1", "web"), exitedProcess("2", "db")})
 	f.drawLog(t, m, 60, 9)
 	for range 200 {
 		m.ScrollHalfPages(-2)
@@ -184,7 +184,7 @@ func TestMergedLogsScrollUpPastALongLine(t *testing.T) {
 
 func TestMergedLogRestoresAViewOutsideTheWindow(t *testing.T) {
 	f := fakeLogs{"1": {text: numberedLines(300_000), state: api.StateExited}, "2": timedLog("d", 1)}
-	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "web"), exitedProcess("2", "db")})
+	m := NewMerged("logs", []api.Process{exitedProcess("1", "web"), exitedProcess("2", "db")})
 	f.drawLog(t, m, 60, 9)
 	m.ScrollToStart()
 	f.drawLog(t, m, 60, 9)
@@ -218,7 +218,7 @@ func TestSearchCoversAllMergedLogs(t *testing.T) {
 	for id, b := range logs {
 		f[id].text = b.String()
 	}
-	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "a"), exitedProcess("2", "b"), exitedProcess("3", "c")})
+	m := NewMerged("logs", []api.Process{exitedProcess("1", "a"), exitedProcess("2", "b"), exitedProcess("3", "c")})
 	f.drawLog(t, m, 60, 10)
 	m.SetPattern("needle", regexp.MustCompile("needle"))
 	find := func(above bool, number int, wrapped bool) {
@@ -251,7 +251,7 @@ func TestMergedLogsFollowAndAddNewProcesses(t *testing.T) {
 		return p
 	}
 	web, db, late := project(exitedProcess("1", "web")), project(exitedProcess("2", "db")), project(exitedProcess("3", "late"))
-	m := NewMerged("logs", "/shop/tandem.yaml", []api.Process{web, db})
+	m := NewProject("logs", "/shop/tandem.yaml", []api.Process{web, db})
 	f.drawLog(t, m, 60, 9)
 	f["1"].text += "more\n"
 	running := web
