@@ -47,19 +47,19 @@ func (f *Factory) Host() string {
 }
 
 // Dial connects to the engine of the command's machine, never to another one's.
-func (f *Factory) Dial(ctx context.Context) (*client.Client, error) {
-	if host := f.Host(); host != "" {
-		return f.ConnectMachine(ctx, host)
-	}
-	return f.Connect(ctx)
-}
+func (f *Factory) Dial(ctx context.Context) (*client.Client, error) { return f.dialOr(ctx, f.Connect) }
 
 // DialRunning is like Dial, but starts no engine here.
 func (f *Factory) DialRunning(ctx context.Context) (*client.Client, error) {
+	return f.dialOr(ctx, f.Reach)
+}
+
+// dialOr connects to the command's machine, and with own to this one.
+func (f *Factory) dialOr(ctx context.Context, own func(context.Context) (*client.Client, error)) (*client.Client, error) {
 	if host := f.Host(); host != "" {
 		return f.ConnectMachine(ctx, host)
 	}
-	return f.Reach(ctx)
+	return own(ctx)
 }
 
 // DialIfAlive connects to the engine. If none runs, it starts one only if needed to report or

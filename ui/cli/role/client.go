@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/mcp"
@@ -29,13 +28,7 @@ import (
 // runClient runs the roles with a user: the dashboard, the commands and the agents' server.
 func runClient(args []string, version string) int {
 	return cli.Main(context.Background(), factory.Options{
-		Version: version,
-		Connect: func(ctx context.Context) (*client.Client, error) {
-			return client.Activate(ctx, client.Options{Version: version, Name: "cli"})
-		},
-		Reach: func(ctx context.Context) (*client.Client, error) {
-			return client.Connect(ctx, client.Options{Version: version, Name: "cli"})
-		},
+		Version:      version,
 		HasProcesses: hasLiveProcesses,
 		FindLost:     lostKeepers,
 		Dashboard: func(ctx context.Context, o factory.DashboardOptions) error {
