@@ -9,20 +9,22 @@ import (
 
 const maxCount = 1_000_000
 
-// CountDigit handles a digit of the count before a motion, and reports whether it is one. A leading
-// 0 is not.
-func (s *ScrollMode) CountDigit(d int) (ok bool) {
-	if !s.active || d == 0 && s.count == 0 {
+// A count is the number typed before a motion; 0 without one.
+type count int
+
+// addDigit adds a digit, and reports whether it is one of the count. A leading 0 is not.
+func (c *count) addDigit(d int) (ok bool) {
+	if d == 0 && *c == 0 {
 		return false
 	}
-	s.count = min(s.count*10+d, maxCount)
+	*c = min(*c*10+count(d), maxCount)
 	return true
 }
 
-// TakeCount returns the count and resets it. Without one, n is 1 and given is false.
-func (s *ScrollMode) TakeCount() (n int, given bool) {
-	n = s.count
-	s.count = 0
+// consume returns the count and resets it. Without one, n is 1 and given is false.
+func (c *count) consume() (n int, given bool) {
+	n = int(*c)
+	*c = 0
 	return max(n, 1), n > 0
 }
 

@@ -88,7 +88,7 @@ func TestCursorMovesByWordsLinesAndParagraphs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := scrollPane(20, 6, tt.from, rows...)
 			if tt.count > 1 {
-				p.Scroll.CountDigit(tt.count)
+				p.Scroll.count.addDigit(tt.count)
 			}
 			p.Scroll.MoveCursor(tt.motion)
 			if got := p.Scroll.CursorPlace(); got != tt.want {
@@ -130,11 +130,11 @@ func TestMotionsTreatWrappedRowsAsOneLine(t *testing.T) {
 
 func TestCountBeforeAMotionIsShownAndUsedOnce(t *testing.T) {
 	p := scrollPane(40, 4, cellAt(0, 0), "a", "b", "c", "d")
-	if p.Scroll.CountDigit(0) {
+	if p.Scroll.count.addDigit(0) {
 		t.Error("0 alone is a number")
 	}
-	p.Scroll.CountDigit(1)
-	p.Scroll.CountDigit(0)
+	p.Scroll.count.addDigit(1)
+	p.Scroll.count.addDigit(0)
 	if rows := plainRows(p, 40, 4); !strings.Contains(rows[0], "10 · line 1/4") {
 		t.Errorf("shown: %q", rows[0])
 	}
@@ -222,7 +222,7 @@ func TestCancelUndoesOneStepAtATime(t *testing.T) {
 	p := scrollPane(9, 2, cellAt(0, 0), "a", "b")
 	p.Scroll.matches = matches{pattern: regexp.MustCompile("a")}
 	p.Scroll.ToggleSelection(SelectLines)
-	p.Scroll.CountDigit(3)
+	p.Scroll.count.addDigit(3)
 	for i := range 3 {
 		if !p.Scroll.CancelLast() {
 			t.Errorf("nothing to cancel at step %d", i)
@@ -409,13 +409,13 @@ func TestTargetAtCursorFindsPathsAndAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := scrollPane(40, 2, cellAt(0, tt.x), tt.row)
-		got, ok := p.Scroll.TargetAtCursor()
+		got, ok := p.Scroll.screen.targetAt(p.Scroll.cursor)
 		if d := cmp.Diff(tt.want, got); d != "" || !ok {
 			t.Errorf("%s: ok %v (-want +got)\n%s", tt.row, ok, d)
 		}
 	}
 	p := scrollPane(40, 2, cellAt(0, 3), "a   b")
-	if got, ok := p.Scroll.TargetAtCursor(); ok {
+	if got, ok := p.Scroll.screen.targetAt(p.Scroll.cursor); ok {
 		t.Errorf("blanks are %+v", got)
 	}
 }
@@ -465,11 +465,11 @@ func TestCursorStaysVisibleAfterAnyKeys(t *testing.T) {
 			case k < 24:
 				p.Scroll.ToggleSelection(SelectKind(k - 20))
 			case k < 26:
-				p.Scroll.CountDigit(k - 20)
+				p.Scroll.count.addDigit(k - 20)
 			case k == 26:
 				p.Scroll.SwapEnds()
 			case k == 27:
-				p.Scroll.TargetAtCursor()
+				p.Scroll.screen.targetAt(p.Scroll.cursor)
 			case k == 28:
 				p.Pointer.Press(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), rapid.IntRange(1, 3).Draw(t, "n"))
 			case k == 29:

@@ -54,7 +54,7 @@ func (s *ScrollMode) MoveCursor(m Motion) {
 		return
 	}
 	s.wheel = false
-	n, counted := s.TakeCount()
+	n, counted := s.count.consume()
 	switch m {
 	case LineDown:
 		s.moveLines(n)

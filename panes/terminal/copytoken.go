@@ -67,13 +67,12 @@ func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 	return from, to, b.String()
 }
 
-// TargetAtCursor returns the path or URL under the cursor; ok is false without one.
-func (s *ScrollMode) TargetAtCursor() (target Target, ok bool) {
-	p := s.cursor
-	if link := s.screen.linkAt(p); link != "" {
+// targetAt returns the path or URL at a place; ok is false without one.
+func (s *Screen) targetAt(p api.Place) (target Target, ok bool) {
+	if link := s.linkAt(p); link != "" {
 		return Target{URL: link}, true
 	}
-	_, _, text := s.screen.tokenAround(p)
+	_, _, text := s.tokenAround(p)
 	return parseTarget(text)
 }
 

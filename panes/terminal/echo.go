@@ -56,6 +56,14 @@ func (e *echo) handleMark(m api.Mark, now time.Time) {
 	e.guesses.Ack(m.N)
 }
 
+// predictModeFor returns the mode for a session. Those on this machine echo without delay.
+func predictModeFor(session string, mode predict.Mode) predict.Mode {
+	if machine, _ := api.MachineOf(session); machine == "" && mode != predict.Always {
+		return predict.Off
+	}
+	return mode
+}
+
 // predictInput marks input sent to the program and predicts its echo. It reports whether there may
 // be new guesses.
 func (e *echo) predictInput(in api.Input, mode predict.Mode, now time.Time) bool {

@@ -252,14 +252,14 @@ func (f *finder) findNext(other bool) tea.Cmd {
 		return f.askPattern(other)
 	}
 	f.scroll.matches = matches{pattern: re}
-	n, _ := f.scroll.TakeCount()
+	n, _ := f.scroll.count.consume()
 	backward := f.last.backward != other
 	return f.findStep(api.SessionFindInput{Pattern: f.last.pattern, Backward: backward, Wrap: true}, n)
 }
 
 // findCommand goes to the prompt of another command.
 func (f *finder) findCommand(above bool) tea.Cmd {
-	n, _ := f.scroll.TakeCount()
+	n, _ := f.scroll.count.consume()
 	return f.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 

@@ -34,7 +34,7 @@ type opener struct {
 
 // openTarget opens the path or the URL under the cursor.
 func (o *opener) openTarget() tea.Cmd {
-	target, ok := o.scroll.TargetAtCursor()
+	target, ok := o.scroll.screen.targetAt(o.scroll.cursor)
 	switch {
 	case !ok:
 		return o.env.Say("no path or address here", false)

@@ -58,8 +58,9 @@ func (p *Pane) makeActions() panes.Actions {
 	}
 	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.ToggleSelection(kind) }) }
 	all := panes.Actions{
-		keymap.ScrollMode:        do(p.Scroll.Start),
-		keymap.TerminalReset:     p.resetModes,
+		keymap.ScrollMode: do(p.Scroll.Start),
+		// Resets the modes of a terminal left set by a killed program.
+		keymap.TerminalReset:     func() tea.Cmd { return p.sendInput(api.Input{Reset: true}) },
 		keymap.ScrollLeave:       do(p.Scroll.Stop),
 		keymap.ScrollCancel:      p.cancelCopy,
 		keymap.ScrollSelect:      selects(SelectText),
@@ -105,7 +106,7 @@ func (p *Pane) countKey(k keys.Key) (ok bool) {
 	if !p.Scroll.Active() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
 		return false
 	}
-	ok = p.Scroll.CountDigit(int(k.Text[0] - '0'))
+	ok = p.Scroll.count.addDigit(int(k.Text[0] - '0'))
 	p.changed = p.changed || ok
 	return ok
 }
@@ -183,9 +184,6 @@ func (p *Pane) ReportUnsure() tea.Cmd {
 	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, text.Clip(name, 30)))
 }
 
-// resetModes resets the terminal modes left by a killed program.
-func (p *Pane) resetModes() tea.Cmd { return p.sendInput(api.Input{Reset: true}) }
-
 // TakesText reports whether typed text goes to the program unchanged.
 func (p *Pane) TakesText() bool {
 	return !p.Scroll.Active() && p.FinalState() == nil && p.Err() == nil && p.Keyboard()&keys.KittyAllKeys == 0
@@ -215,7 +213,7 @@ func (p *Pane) sendInput(in api.Input) tea.Cmd {
 	if err := p.Outbox.Send(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}
-	p.changed = p.echo.predictInput(in, p.predictMode(), time.Now()) || p.changed
+	p.changed = p.echo.predictInput(in, predictModeFor(p.ID, p.Predict), time.Now()) || p.changed
 	return p.echo.scheduleLate()
 }
 

@@ -39,7 +39,7 @@ type scroll struct {
 	start       int64 // top at the start
 	cursor      api.Place
 	column      int // column to return to in a longer line
-	count       int // typed before a motion
+	count       count
 	coveredRows int // rows at the bottom covered by something else
 	sel         selection
 	matches     matches

@@ -84,15 +84,6 @@ func (t *Terminal) Keyboard() uint8 {
 	return t.status.kitty
 }
 
-// predictMode returns when input is shown before its echo. Sessions on this machine echo without
-// delay.
-func (t *Terminal) predictMode() predict.Mode {
-	if machine, _ := api.MachineOf(t.ID); machine == "" && t.Predict != predict.Always {
-		return predict.Off
-	}
-	return t.Predict
-}
-
 // CatchUp requests all output of the program; until it has arrived the pane is behind.
 func (t *Terminal) CatchUp() { t.behind = t.Outbox.Tell(api.Input{Lines: &api.LineRange{}}) }
 
@@ -144,7 +135,13 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 	case !e.IsWheel() || e.Kind != keys.MouseDown:
 		return false
 	case st.Alt && t.status.exited == nil:
-		t.sendWheelKeys(e.Button)
+		key := keys.Key{Code: keys.Down}
+		if e.Button == keys.WheelUp {
+			key.Code = keys.Up
+		}
+		for range wheelLines {
+			t.Outbox.Send(api.Input{Key: &key})
+		}
 	case e.Button == keys.WheelUp:
 		t.Scroll.scrollByWheel(-wheelLines)
 	default:
@@ -154,14 +151,3 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 }
 
 const wheelLines = 3
-
-// sendWheelKeys sends cursor keys for a turn of the wheel.
-func (t *Terminal) sendWheelKeys(b keys.Button) {
-	key := keys.Key{Code: keys.Down}
-	if b == keys.WheelUp {
-		key.Code = keys.Up
-	}
-	for range wheelLines {
-		t.Outbox.Send(api.Input{Key: &key})
-	}
-}
