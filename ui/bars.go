@@ -84,22 +84,24 @@ type barCount struct {
 
 func (c barCount) cells() int { return text.Width(c.text) }
 
-// findAt returns what a column belongs to: the action that shows a view, or a count of
-// agents that the inbox lists.
-func (t *topBar) findAt(column int) (view keymap.Action, inbox bool) {
+// actionAt returns the action of a click on a column: the one that shows a view, or the
+// inbox for a count of agents. It returns "" if there is none.
+func (t *topBar) actionAt(column int) keymap.Action {
 	x, counts := t.layout()
 	for _, v := range t.views.all {
 		if x += text.Width(v.label); column < x {
-			return v.Action, false
+			return v.Action
 		}
 	}
 	x = t.areas.w
 	for i := len(counts) - 1; i >= 0; i-- {
-		if x -= counts[i].cells(); column >= x {
-			return "", counts[i].inbox
+		if x -= counts[i].cells(); column >= x && counts[i].inbox {
+			return keymap.Inbox
+		} else if column >= x {
+			return ""
 		}
 	}
-	return "", false
+	return ""
 }
 
 // listCounts returns the counts for the top bar, the most urgent first: requests, blocked
@@ -220,7 +222,7 @@ func hintsWidth(hints []keymap.Hint) int {
 // a space.
 func drawBarLead(m *model) string {
 	look := &m.theme.look
-	if m.input.resolver.Pending() {
+	if m.keyboard.resolver.Pending() {
 		return look.Chip.Text(" "+m.o.Bindings.PrefixKeys()[0].Show()+" ") + look.BarDim.Text("then   ")
 	}
 	return look.Bar.Text(" ")
@@ -262,11 +264,11 @@ func (m *model) statusNote() (string, look.Ink) {
 
 // statusHints returns hints for the keys that work now. An open dialog has its own.
 func (m *model) statusHints() []keymap.Hint {
-	pending := m.input.resolver.Pending()
+	pending := m.keyboard.resolver.Pending()
 	switch {
 	case m.dialog.open != nil:
 		return m.dialog.open.Hints(m.env)
-	case m.prefix.rows() != nil:
+	case m.keyboard.prefix.rows() != nil:
 		return nil
 	}
 	if !pending {
@@ -274,7 +276,7 @@ func (m *model) statusHints() []keymap.Hint {
 			return all
 		}
 	}
-	return m.o.Bindings.Hints(pending, m.input.activeScopes()...)
+	return m.o.Bindings.Hints(pending, m.keyboard.activeScopes()...)
 }
 
 // farewellLine returns the line left in the terminal after the user detached; command

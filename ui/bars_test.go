@@ -185,7 +185,7 @@ func TestPrefixIsShownAtOnceAndListsKeysAfterDelay(t *testing.T) {
 
 // endPrefixWait fires the timer of the prefix with a serial.
 func (d *driver) endPrefixWait(serial int) {
-	d.update(panes.Result(func() tea.Cmd { return d.m.prefix.endWait(serial) }))
+	d.update(panes.Result(func() tea.Cmd { return d.m.keyboard.prefix.endWait(serial) }))
 }
 
 func TestTimerOfEarlierPrefixListsNoKeys(t *testing.T) {

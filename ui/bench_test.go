@@ -33,7 +33,9 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 		m.news.Processes = append(m.news.Processes, e.addSession(fmt.Sprint("session", i)).process)
 	}
 	m.setSize(200, 60)
-	m.notifyViews(&panes.News{})
+	for _, v := range m.views.all {
+		v.pane.HandleNews(&panes.News{})
+	}
 	m.fetchViews()
 	leaves := m.sessions.Tabs.Current.Root.Leaves(nil)
 	for _, leaf := range leaves {

@@ -328,7 +328,7 @@ func TestEmacsKeysWorkInScrollMode(t *testing.T) {
 	e.addSession("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)
 	d.m.o.Bindings = keymap.DefaultBindings().EmacsCopy()
-	d.m.input.resolver = keymap.NewResolver(d.m.o.Bindings)
+	d.m.keyboard.resolver = keymap.NewResolver(d.m.o.Bindings)
 	d.waitText("four")
 	d.pressKeys("ctrl+b", "[", "alt+<", "alt+f", "ctrl+f", "ctrl+space", "ctrl+n", "ctrl+e", "ctrl+w")
 	d.waitUntil("the text is copied", func() bool { return d.m.clip.text == " two three\nfour five six" })

@@ -6,10 +6,12 @@ import (
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
 	"tandem/themes"
+	"tandem/ui/screen"
 )
 
 // An overlay is the open overlay, if any.
@@ -49,6 +51,43 @@ type busySpinner struct {
 // isBusy reports whether the overlay waits for a result.
 func (d *openDialog) isBusy() bool {
 	return d.open != nil && d.open.Traits().Busy
+}
+
+// do handles a bound key.
+func (d *openDialog) do(a keymap.Action) tea.Cmd {
+	d.redraw()
+	return d.open.Do(d.host, a)
+}
+
+// typeKey handles a key without a binding.
+func (d *openDialog) typeKey(k keys.Key) tea.Cmd {
+	d.redraw()
+	press, ok := screen.Press(k)
+	if !ok {
+		return nil
+	}
+	return d.open.Type(d.host, press)
+}
+
+func (d *openDialog) paste(text string) tea.Cmd {
+	d.redraw()
+	return d.open.Paste(d.host, text)
+}
+
+// handleMouse handles an event inside the dialog. A click outside closes it.
+func (d *openDialog) handleMouse(e keys.Mouse) tea.Cmd {
+	traits, box := d.open.Traits(), d.frame.box
+	switch {
+	// A dialog that is not drawn yet cannot be the target of a click.
+	case d.open != d.seen:
+	case traits.Mouse != nil && box.Contains(e.X, e.Y):
+		d.redraw()
+		e.X, e.Y = e.X-box.X-2, e.Y-box.Y-1
+		return traits.Mouse(d.host, e)
+	case traits.Dismiss != nil && e.IsLeftDown():
+		traits.Dismiss(d.host)
+	}
+	return nil
 }
 
 // startSpinner starts the spinner if the overlay waits.
@@ -120,7 +159,7 @@ func (d *openDialog) draw(w, h int) {
 }
 
 func (m *model) showHelp() tea.Cmd {
-	scopes := m.input.activeScopes()
+	scopes := m.keyboard.activeScopes()
 	under := m.dialog.open
 	if p := m.sessions.Tabs.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)

@@ -19,12 +19,13 @@ import (
 type env struct {
 	*toast
 	*overlay
-	m *model
+	ctx context.Context
+	m   *model
 }
 
 var _ panes.Env = env{}
 
-func (e env) Context() context.Context                         { return e.m.ctx }
+func (e env) Context() context.Context                         { return e.ctx }
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.AwaitEngine(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
 func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learnProcesses(started...) }
@@ -32,8 +33,8 @@ func (e env) Settings() settings.Dashboard                     { return e.m.o.Da
 func (e env) Bindings() keymap.Bindings                        { return e.m.o.Bindings }
 func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
-func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.awaitPending(p) }
-func (e env) Press(k keys.Key) tea.Cmd                         { return e.m.input.pressKey(k) }
+func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.await(p) }
+func (e env) Press(k keys.Key) tea.Cmd                         { return e.m.keyboard.press(k) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
 func (e env) ExpectStop(id string)                             { e.m.sessions.List.ExpectStop(id) }
@@ -45,6 +46,7 @@ func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip
 func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
 func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
 func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
+func (e env) TypeEarly() tea.Cmd                               { return e.m.input.replayEarly() }
 func (e env) ShowSessions()                                    { e.m.switchView(keymap.ViewSessions) }
 func (e env) Relayout()                                        { e.m.relayout() }
 
@@ -53,7 +55,8 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
 
 func (e env) ShowSession(id string) tea.Cmd {
-	return tea.Batch(e.m.setView(keymap.ViewSessions), e.m.sessions.OpenSession(id))
+	e.m.setView(keymap.ViewSessions)
+	return e.m.sessions.OpenSession(id)
 }
 
 func (e env) Bell() {

@@ -19,7 +19,7 @@ func (d *driver) rebind(changes map[keymap.Action][]string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.m.input.rebindKeys(b)
+	d.m.keyboard.rebind(b)
 	d.m.o.Bindings = b
 	d.m.frame.redraw()
 }

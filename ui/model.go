@@ -1,15 +1,11 @@
 package ui
 
 import (
-	"context"
-	"slices"
-
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"tandem/keys"
-	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/history"
@@ -17,7 +13,6 @@ import (
 	"tandem/panes/machines"
 	"tandem/panes/processes"
 	"tandem/panes/sessions"
-	"tandem/panes/terminal"
 	"tandem/ui/conn"
 	"tandem/ui/display"
 	"tandem/ui/screen"
@@ -25,7 +20,6 @@ import (
 
 // A model is the state of the dashboard. Only Bubble Tea's goroutine may access it.
 type model struct {
-	ctx      context.Context
 	o        Options
 	link     *conn.Link
 	terminal *screen.Terminal // nil in tests
@@ -43,8 +37,9 @@ type model struct {
 	env      env
 	top      topBar
 	input    input
+	keyboard keyboard
+	pointer  pointer
 	dialog   openDialog
-	prefix   prefixKeys
 	tips     tips
 	form     processForm
 	notices  notices
@@ -85,7 +80,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	waited := m.input.isHeld()
 	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
-	return m, tea.Batch(cmd, m.fetchViews(), m.input.replayEarly(), m.visits.end(), m.dialog.startSpinner(), m.zoom.handOver())
+	return m, tea.Batch(cmd, m.fetchViews(), m.visits.end(), m.dialog.startSpinner(), m.zoom.handOver())
 }
 
 // A message is one of the dashboard's own messages. It knows how to apply itself.
@@ -107,7 +102,7 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 			return m.env.Say(panes.ErrorText(msg.Err), true)
 		}
 	case inputMsg:
-		return m.input.handleEvents(m.input.queue.Drain())
+		return m.input.handleQueue()
 	case changedMsg:
 		if msg.echo && m.terminal != nil {
 			m.terminal.SkipPauseNext()
@@ -135,83 +130,31 @@ func (m *model) setSize(w, h int) tea.Cmd {
 	return nil
 }
 
-func (in *input) handleEvents(events []screen.Event) tea.Cmd {
-	var cmds []tea.Cmd
-	for ; len(events) > 0; events = events[1:] {
-		// Later keys were not meant for the session.
-		if in.detached {
-			break
-		}
-		// Fast path: text without bindings goes to the program in one piece, not key by
-		// key.
-		if p := in.textPane(events[0].Typed); p != nil {
-			cmds = append(cmds, p.TypeText(events[0].Typed))
-			continue
-		}
-		if first := events[0]; first.Typed != "" {
-			events = append(first.Split(), events[1:]...)
-		}
-		if in.keepEarly(events[0]) {
-			continue
-		}
-		if in.holdEvents(events) {
-			break
-		}
-		cmds = append(cmds, in.handleEvent(events[0]))
-	}
-	return tea.Batch(cmds...)
-}
-
-// splitEvents splits typed text in events into one event per key.
-func splitEvents(events []screen.Event) []screen.Event {
-	if !slices.ContainsFunc(events, func(e screen.Event) bool { return e.Typed != "" }) {
-		return events
-	}
-	var all []screen.Event
-	for _, e := range events {
-		all = append(all, e.Split()...)
-	}
-	return all
-}
-
-// textPane returns the pane that can take typed text in one piece, because none of its
-// keys is bound. It returns nil if the keys must be handled one by one.
-func (in *input) textPane(text string) *terminal.Pane {
-	m := in.m
-	if text == "" || m.views.action() != keymap.ViewSessions || m.dialog.open != nil || in.resolver.Pending() {
-		return nil
-	}
-	p := m.sessions.TextPane()
-	if p == nil || in.isHeld() || in.resolver.BindsAny(text, in.activeScopes()...) {
-		return nil
-	}
-	return p
-}
-
-func (in *input) handleEvent(e screen.Event) tea.Cmd {
+// handleEvent handles one event of the user's terminal.
+func (m *model) handleEvent(e screen.Event) tea.Cmd {
 	switch e.Kind {
 	case keys.EventKey:
-		in.m.dialog.press.on = nil
-		return in.pressKey(e.Key)
+		m.dialog.press.on = nil
+		return m.keyboard.press(e.Key)
 	case keys.EventMouse:
-		return in.handleMouse(e.Mouse)
+		return m.pointer.handle(e.Mouse)
 	case keys.EventPaste:
-		return in.pasteText(e.Paste)
+		return m.keyboard.paste(e.Paste)
 	case keys.EventFocusIn, keys.EventFocusOut:
-		in.setBlurred(e.Kind == keys.EventFocusOut)
+		m.setBlurred(e.Kind == keys.EventFocusOut)
 	}
 	return nil
 }
 
-func (in *input) setBlurred(blurred bool) {
-	d := &in.m.notices.desktop
+func (m *model) setBlurred(blurred bool) {
+	d := &m.notices.desktop
 	if d.blurred == blurred {
 		return
 	}
 	d.blurred, d.held = blurred, nil
-	in.m.sessions.SetBlurred(blurred)
+	m.sessions.SetBlurred(blurred)
 	// The terminal may have changed its theme while another window had the keyboard.
-	if !blurred && !in.m.display.ReportsChanges() {
-		in.m.terminal.AskColors()
+	if !blurred && !m.display.ReportsChanges() {
+		m.terminal.AskColors()
 	}
 }

@@ -6,68 +6,80 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 )
 
-// handleMouse routes one mouse event. The dialog or view in which a button was pressed
-// receives all events until its release.
-func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
-	if in.m.dialog.press.claimsEvent(e, in.m.dialog.open, time.Now()) {
+// A pointer gives mouse events to what is under them. The dialog or view in which a button
+// was pressed receives all events until its release.
+type pointer struct {
+	keyboard *keyboard // does what the clicked part of the screen stands for
+	areas    *areas
+	top      *topBar
+	fits     func() bool // the view fits the screen
+	pane     panes.Pane  // the view in which a button was pressed; it receives the release
+}
+
+// handle routes one event.
+func (p *pointer) handle(e keys.Mouse) tea.Cmd {
+	d, a, view := p.keyboard.dialog, p.areas, p.keyboard.views.pane()
+	if d.press.claimsEvent(e, d.open, time.Now()) {
 		return nil
 	}
 	// The release belongs to the press, even if another view or a dialog is on top by now.
-	if e.Kind == keys.MouseUp && in.mousePane != nil {
-		held := in.mousePane
-		in.mousePane = nil
-		return in.sendMouse(held, e)
+	if e.Kind == keys.MouseUp && p.pane != nil {
+		held := p.pane
+		p.pane = nil
+		return p.send(held, e)
 	}
-	// A dialog that is not drawn yet cannot be the target of a click.
-	if in.m.dialog.open != nil && in.m.dialog.open != in.m.dialog.seen {
-		return nil
+	if d.open != nil {
+		return d.handleMouse(e)
 	}
-	if in.m.dialog.open != nil {
-		return in.sendToDialog(e)
+	if prefix := &p.keyboard.prefix; prefix.rows() != nil && prefix.frame.box.Contains(e.X, e.Y) {
+		return p.clickPrefixKey(e)
 	}
-	if in.m.prefix.rows() != nil && in.m.frame.box.Contains(e.X, e.Y) {
-		return in.clickPrefixKey(e)
-	}
-	if in.m.areas.small && !in.m.isTight() {
+	if !p.fits() {
 		return nil
 	}
 	// The release of an earlier press was lost.
 	if e.IsLeftDown() {
-		in.mousePane = nil
+		p.pane = nil
 	}
 	switch {
-	case in.mousePane != nil && !e.IsWheel():
-		return in.sendMouse(in.mousePane, e)
-	case in.m.areas.body.Contains(e.X, e.Y):
+	case p.pane != nil && !e.IsWheel():
+		return p.send(p.pane, e)
+	case a.body.Contains(e.X, e.Y):
 		if e.Kind == keys.MouseDown && !e.IsWheel() {
-			in.mousePane = in.m.views.pane()
+			p.pane = view
 		}
-		return in.sendMouse(in.m.views.pane(), e)
-	case in.m.areas.tips.Contains(e.X, e.Y) && e.IsLeftDown():
-		return in.m.tips.hide()
-	case e.Y == 0 && !in.m.areas.tight:
-		return in.clickTopBar(e)
+		return p.send(view, e)
+	case !e.IsLeftDown():
+	case a.tips.Contains(e.X, e.Y):
+		return p.keyboard.findAction(keymap.TipsHide)()
+	case e.Y == 0 && !a.tight:
+		if action := p.top.actionAt(e.X); action != "" {
+			return p.keyboard.findAction(action)()
+		}
 	}
 	return nil
 }
 
-// sendToDialog gives the open dialog an event inside it. A click outside closes it.
-func (in *input) sendToDialog(e keys.Mouse) tea.Cmd {
-	d, box := &in.m.dialog, in.m.frame.box
-	traits := d.open.Traits()
-	switch {
-	case traits.Mouse != nil && box.Contains(e.X, e.Y):
-		in.m.frame.redraw()
-		e.X, e.Y = e.X-box.X-2, e.Y-box.Y-1
-		return traits.Mouse(in.m.env, e)
-	case traits.Dismiss != nil && e.IsLeftDown():
-		traits.Dismiss(in.m.env)
+// send passes an event to a view, in the view's cells.
+func (p *pointer) send(to panes.Pane, e keys.Mouse) tea.Cmd {
+	p.keyboard.frame.redrawFor(to)
+	e.X, e.Y = e.X-p.areas.body.X, e.Y-p.areas.body.Y
+	return to.Mouse(e)
+}
+
+// clickPrefixKey runs the action of the clicked row of the list of keys.
+func (p *pointer) clickPrefixKey(e keys.Mouse) tea.Cmd {
+	a, ok := p.keyboard.prefix.actionAt(e)
+	if !ok || !e.IsLeftDown() {
+		return nil
 	}
-	return nil
+	return p.keyboard.pick(a)
 }
 
 // An overlayPress records the last press of a button on an overlay. If the press closes
@@ -95,29 +107,4 @@ func (p *overlayPress) claimsEvent(e keys.Mouse, open dialog.Overlay, now time.T
 		return p.on != open
 	}
 	return p.down && p.on != open && !e.IsWheel()
-}
-
-// clickPrefixKey runs the action of the clicked row of the list of keys.
-func (in *input) clickPrefixKey(e keys.Mouse) tea.Cmd {
-	a, ok := in.m.prefix.actionAt(e)
-	if !ok || !e.IsLeftDown() {
-		return nil
-	}
-	in.resolver.Cancel()
-	in.m.frame.redraw()
-	return in.findAction(a)()
-}
-
-func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
-	if !e.IsLeftDown() {
-		return nil
-	}
-	view, inbox := in.m.top.findAt(e.X)
-	switch {
-	case view != "":
-		return in.m.setView(view)
-	case inbox:
-		return in.m.sessions.List.Agents.ShowInbox()
-	}
-	return nil
 }

@@ -241,11 +241,11 @@ func TestClickOnPrefixKeyRunsIt(t *testing.T) {
 		d := drive(t, e, size[0], size[1])
 		d.waitText("one$ ")
 		d.pressKeys("ctrl+b")
-		d.endPrefixWait(d.m.prefix.serial)
+		d.endPrefixWait(d.m.keyboard.prefix.serial)
 		x, y := d.findText("new     ")
 		d.click(x+1, y)
 		d.waitStarted(2)
-		if d.m.input.resolver.Pending() {
+		if d.m.keyboard.resolver.Pending() {
 			t.Error("the prefix waits still")
 		}
 	}

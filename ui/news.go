@@ -29,7 +29,10 @@ func (m *model) syncNews() tea.Cmd {
 func (m *model) applyNews(n panes.News) tea.Cmd {
 	before := m.news
 	m.news = n
-	m.notifyViews(&before)
+	for _, v := range m.views.all {
+		v.pane.HandleNews(&before)
+	}
+	m.frame.redraw()
 	m.machines.UpdateChoices()
 	var cmd tea.Cmd
 	if u, ok := m.dialog.open.(*palette); ok {

@@ -61,8 +61,8 @@ const paletteDelay = 100 * time.Millisecond
 const maxPaletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
-	u := &palette{env: m.env, o: &m.o, scopes: m.input.activeScopes(), recent: m.o.Recent}
-	u.goTo = paletteTargets{action: m.input.findAction, process: m.showProcess, folder: m.showFolder, engineLog: m.showEngineLog, insert: m.history.InsertAtPrompt}
+	u := &palette{env: m.env, o: &m.o, scopes: m.keyboard.activeScopes(), recent: m.o.Recent}
+	u.goTo = paletteTargets{action: m.keyboard.findAction, process: m.showProcess, folder: m.showFolder, engineLog: m.showEngineLog, insert: m.history.InsertAtPrompt}
 	u.Title, u.Verb = "Find anything", paletteVerb
 	u.Pick = func(c list.Choice) tea.Cmd { return tea.Batch(u.saveRecent(c), u.handlers[c.Number]()) }
 	u.actions = u.actionChoices(m.tips.areShown())

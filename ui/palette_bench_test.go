@@ -31,7 +31,7 @@ func BenchmarkPaletteKey(b *testing.B) {
 	var model tea.Model = m
 	i := 0
 	for b.Loop() {
-		m.input.pressKey(typed[i%len(typed)])
+		m.keyboard.press(typed[i%len(typed)])
 		i++
 		model.View()
 	}

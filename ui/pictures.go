@@ -50,7 +50,7 @@ func (m *model) picturePlacement() screen.Placement {
 // as a terminal draws its own pictures over the text.
 func (e env) sessionPictures() graphics.Screen {
 	on := e.m.display.PictureScreen(e.m.o.Pictures, e.m.theme.dark)
-	if e.m.dialog.open != nil || e.m.prefix.rows() != nil {
+	if e.m.dialog.open != nil || e.m.keyboard.prefix.rows() != nil {
 		on.Protocol = graphics.Blocks
 	}
 	return on
@@ -69,7 +69,7 @@ func (e env) sessionPatches() graphics.Patches {
 // coversPicture reports whether the overlay drawn last overlaps the picture.
 func (m *model) coversPicture() bool {
 	p := m.picturePlacement()
-	if m.dialog.open == nil && m.prefix.rows() == nil || p.Picture == nil {
+	if m.dialog.open == nil && m.keyboard.prefix.rows() == nil || p.Picture == nil {
 		return false
 	}
 	at := image.Rect(p.X, p.Y, p.X+p.Picture.Cols, p.Y+p.Picture.Rows)

@@ -41,7 +41,7 @@ func (d *driver) selectProcess(name string) {
 }
 
 // onLog reports whether the log has the keyboard.
-func (d *driver) onLog() bool { return d.m.input.activeScopes()[0] == keymap.ScopeLog }
+func (d *driver) onLog() bool { return d.m.keyboard.activeScopes()[0] == keymap.ScopeLog }
 
 // waitCalls waits until exactly the operations in want were requested.
 func (d *driver) waitCalls(want string) {
@@ -146,7 +146,7 @@ func thousandProcesses(b *testing.B) *model {
 func BenchmarkViewThousandProcessesMoving(b *testing.B) {
 	m := thousandProcesses(b)
 	for b.Loop() {
-		m.input.findAction(keymap.MoveDown)()
+		m.keyboard.findAction(keymap.MoveDown)()
 		m.frame.redraw()
 		m.View()
 	}

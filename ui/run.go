@@ -268,10 +268,9 @@ func signalError(s os.Signal) error {
 }
 
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
-	m := &model{ctx: ctx, o: o, link: l}
-	m.input = input{m: m, queue: in, resolver: keymap.NewResolver(o.Bindings)}
+	m := &model{o: o, link: l}
 	m.zoom = zoom{m: m, news: make(chan struct{}, 1)}
-	m.env = env{&m.notices.toast, &m.dialog.overlay, m}
+	m.env = env{&m.notices.toast, &m.dialog.overlay, ctx, m}
 	say, redraw, look := m.notices.toast.Say, m.frame.redraw, &m.theme.look
 	m.notices = notices{
 		toast:   toast{redraw: redraw},
@@ -281,10 +280,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.theme = themeState{o: &m.o, say: say, ask: m.dialog.Ask, dark: true, profile: colorprofile.TrueColor}
 	m.dialog = openDialog{overlay: overlay{redraw: redraw}, host: m.env, frame: &m.frame, look: look}
 	m.tips = tips{o: &m.o, areas: &m.areas, relayout: m.relayout, ask: m.dialog.Ask, say: say}
-	m.prefix = prefixKeys{tips: &m.tips, look: look, frame: &m.frame, waiting: func() bool {
-		return m.dialog.open == nil && m.input.resolver.Pending()
-	}}
-	m.clip = clipboard{caller: m.env, say: say, paste: m.input.pasteText, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
+	m.clip = clipboard{caller: m.env, say: say, paste: m.keyboard.paste, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
 		return m.o.Clipboard && !m.notices.desktop.blurred && !m.zoom.away
 	}}
 	m.sessions = sessions.New(m.env)
@@ -299,7 +295,17 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.visits = visits{sessions: m.sessions, shown: m.views.action, setView: m.setView}
 	m.views = newViews(m.listViews())
 	m.top = topBar{&m.views, &m.areas, &m.news, m.sessions.List, look}
-	m.input.actions = m.input.makeActions()
+	m.keyboard = keyboard{
+		o: &m.o, resolver: keymap.NewResolver(o.Bindings), dialog: &m.dialog, views: &m.views, frame: &m.frame,
+		actions: m.listActions(), sessions: m.sessions, escape: m.leaveTooSmall, say: say,
+		prefix: prefixKeys{tips: &m.tips, look: look, frame: &m.frame, waiting: func() bool {
+			return m.dialog.open == nil && m.keyboard.resolver.Pending()
+		}},
+	}
+	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, isBehind: m.zoom.isBehind, isEarly: func() bool {
+		return !m.sessions.Display.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
+	}, redraw: redraw}
 	m.theme.rebuildLook()
 	return m
 }

@@ -38,7 +38,7 @@ func (m *model) applySettings(next Settings) tea.Cmd {
 		next.Bindings = keymap.DefaultBindings()
 	}
 	worn := m.theme.acceptSetting(next.Theme)
-	m.input.rebindKeys(next.Bindings)
+	m.keyboard.rebind(next.Bindings)
 	m.o.Settings = next
 	m.theme.rebuildLook()
 	m.relayout()
@@ -46,16 +46,6 @@ func (m *model) applySettings(next Settings) tea.Cmd {
 		return nil
 	}
 	return m.notices.toast.Say("config reloaded", false)
-}
-
-// rebindKeys replaces the bindings. A pressed prefix keeps waiting: the next key is meant
-// for the dashboard, not for a program.
-func (in *input) rebindKeys(b keymap.Bindings) {
-	pending := in.resolver.Pending()
-	in.resolver = keymap.NewResolver(b)
-	if pending {
-		in.resolver.Resolve(b.PrefixKeys()[0], keymap.ScopeGlobal)
-	}
 }
 
 // acceptSetting takes over the theme of changed settings. It reports whether this

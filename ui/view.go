@@ -26,6 +26,13 @@ type frame struct {
 
 func (f *frame) redraw() { f.dirty = true }
 
+// redrawFor schedules a redraw after input to a pane, unless it tracks changes itself.
+func (f *frame) redrawFor(p panes.Pane) {
+	if _, ok := p.(panes.Redrawer); !ok {
+		f.redraw()
+	}
+}
+
 // dim dims all rows but the status bar, which shows the dialog's keys.
 func (f *frame) dim(style *look.Look) {
 	rows := strings.Split(f.view.Content, "\n")
@@ -129,16 +136,12 @@ func (m *model) drawFrame() {
 // drawLayers draws the screen and the overlay on top.
 func (m *model) drawLayers() {
 	m.frame.view.Content = m.drawScreen()
-	m.drawOverlay()
-}
-
-func (m *model) drawOverlay() {
 	if m.dialog.open != nil {
 		m.dialog.draw(m.areas.w, m.areas.h)
 		return
 	}
 	m.frame.view.Cursor = m.screenCursor(m.views.pane())
-	m.prefix.draw()
+	m.keyboard.prefix.draw()
 }
 
 // drawTooSmall draws the required size, in the longest wording that fits.

@@ -6,10 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/ui/screen"
+	"tandem/panes/web"
 )
 
 // listViews returns the pane of each view.
@@ -67,28 +66,69 @@ func (m *model) switchView(a keymap.Action) {
 
 // showProcess shows a process and its log.
 func (m *model) showProcess(id string) tea.Cmd {
-	cmd := m.setView(keymap.ViewProcesses)
-	return tea.Batch(cmd, m.processes.SelectLog(id))
+	m.setView(keymap.ViewProcesses)
+	return m.processes.SelectLog(id)
 }
 
 func (m *model) showFolder(path string) tea.Cmd {
-	cmd := m.setView(keymap.ViewFiles)
+	m.setView(keymap.ViewFiles)
 	m.files.GoFolder(path, "")
-	return cmd
+	return nil
 }
 
 func (m *model) showEngineLog() tea.Cmd {
-	cmd := m.setView(keymap.ViewFiles)
+	m.setView(keymap.ViewFiles)
 	m.files.ShowEngineLog()
-	return cmd
+	return nil
 }
 
-// notifyViews passes news of the engine to every view.
-func (m *model) notifyViews(before *panes.News) {
-	for _, v := range m.views.all {
-		v.pane.HandleNews(before)
+// setView is switchView for the user: it also removes a message about the former view.
+func (m *model) setView(a keymap.Action) {
+	// A toast about the previous view would hide the key hints of the new one.
+	if a != m.views.action() && !m.notices.toast.news {
+		m.notices.toast.ClearMessage()
 	}
-	m.frame.redraw()
+	m.switchView(a)
+	m.relayout()
+}
+
+// detach closes the dashboard; sessions and processes keep running.
+func (m *model) detach() tea.Cmd {
+	m.input.detached = true
+	return tea.Quit
+}
+
+// listActions returns the dashboard's own actions; each view adds its own.
+func (m *model) listActions() panes.Actions {
+	all := panes.Actions{
+		keymap.ProcessNew:     m.form.showStart,
+		keymap.SessionNewTree: m.form.showTree,
+		keymap.SessionFleet: func() tea.Cmd {
+			m.setView(keymap.ViewProcesses)
+			return m.processes.ShowFleet("kind:session")
+		},
+		keymap.HistoryInsert: m.history.OpenRecall,
+		keymap.PasteBuffer:   m.clip.pasteLast,
+
+		keymap.Requests: func() tea.Cmd { return m.env.ShowRequest("") },
+		keymap.Machines: m.machines.Show,
+		keymap.Browser:  func() tea.Cmd { return web.ShowLink(m.env) },
+		keymap.Help:     m.showHelp,
+		keymap.Palette:  m.showPalette,
+
+		keymap.ThemePick: m.theme.showPicker,
+		keymap.TipsHide:  m.tips.hide,
+
+		keymap.Detach: m.detach,
+		keymap.Quit:   m.detach,
+	}
+	for _, v := range m.views.all {
+		all[v.Action] = func() tea.Cmd {
+			m.setView(v.Action)
+			return nil
+		}
+	}
+	return all
 }
 
 // fetchViews lets every view request missing data.
@@ -98,42 +138,6 @@ func (m *model) fetchViews() tea.Cmd {
 		cmds = append(cmds, v.pane.Fetch())
 	}
 	return tea.Batch(cmds...)
-}
-
-// findAction returns the handler of an action: of the active view, the dashboard, or the
-// focused pane. It returns nil if there is none.
-func (in *input) findAction(a keymap.Action) func() tea.Cmd {
-	for _, actions := range []panes.Actions{in.m.views.pane().Actions(), in.actions} {
-		if act := actions[a]; act != nil {
-			return act
-		}
-	}
-	return in.m.sessions.Action(a)
-}
-
-// typeInto passes a key to a view.
-func (in *input) typeInto(p panes.Pane, k keys.Key) tea.Cmd {
-	press, ok := screen.Press(k)
-	if !ok {
-		return nil
-	}
-	in.m.frame.redraw()
-	return p.Type(press)
-}
-
-// markDirty schedules a redraw after input to a view, unless the view tracks changes
-// itself.
-func (in *input) markDirty(p panes.Pane) {
-	if _, ok := p.(panes.Redrawer); !ok {
-		in.m.frame.redraw()
-	}
-}
-
-// sendMouse passes a mouse event to a view, in the view's cells.
-func (in *input) sendMouse(p panes.Pane, e keys.Mouse) tea.Cmd {
-	in.markDirty(p)
-	e.X, e.Y = e.X-in.m.areas.body.X, e.Y-in.m.areas.body.Y
-	return p.Mouse(e)
 }
 
 // screenCursor returns a view's cursor in screen coordinates.

@@ -12,7 +12,7 @@ import (
 type visits struct {
 	sessions *sessions.View
 	shown    func() keymap.Action // the view on the screen
-	setView  func(keymap.Action) tea.Cmd
+	setView  func(keymap.Action)
 
 	pane *terminal.Pane // nil unless a view was left
 	from keymap.Action
@@ -39,12 +39,11 @@ func (v *visits) end() tea.Cmd {
 	}
 	then := v.then
 	v.pane, v.then = nil, nil
-	var cmds []tea.Cmd
 	if v.shown() == keymap.ViewSessions {
-		cmds = append(cmds, v.setView(v.from))
+		v.setView(v.from)
 	}
-	if then != nil {
-		cmds = append(cmds, then())
+	if then == nil {
+		return nil
 	}
-	return tea.Batch(cmds...)
+	return then()
 }

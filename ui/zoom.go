@@ -39,7 +39,7 @@ type zoom struct {
 
 // hasMessage reports whether something must be shown beside the session.
 func (z *zoom) hasMessage() bool {
-	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.Display.IsOpen() && !z.m.news.Connected
+	return z.m.keyboard.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.Display.IsOpen() && !z.m.news.Connected
 }
 
 // drawScreen draws the session. A message covers its last row, or the first while the
@@ -67,7 +67,7 @@ func (z *zoom) idlePane() *terminal.Pane {
 	p := m.sessions.Tabs.FocusedPane()
 	switch {
 	case !m.areas.zoomed || p == nil || p == z.excluded || z.hasMessage() || m.dialog.open != nil:
-	case m.notices.desktop.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
+	case m.notices.desktop.blurred || m.pointer.pane != nil || m.input.detached || m.input.isHeld():
 	case m.theme.background != nil: // the session would not paint it
 	case m.sessions.Attachments.HasPendingSizes():
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.FinalState() != nil || p.Scroll.Active() || p.Selecting():
@@ -167,7 +167,7 @@ func (d *directZoom) runSession() (err error) {
 	sizes := make(chan os.Signal, 1)
 	signal.Notify(sizes, syscall.SIGWINCH)
 	defer signal.Stop(sizes)
-	run, stop := context.WithCancel(d.m.ctx)
+	run, stop := context.WithCancel(d.m.env.Context())
 	ctx, leave := context.WithCancel(run)
 	defer leave()
 	d.options.Leave = ctx.Done()
@@ -209,7 +209,7 @@ func (z *zoom) resumeDashboard(msg zoomResult) tea.Cmd {
 	if msg.began {
 		cmd = tea.Batch(cmd, z.handleOutcome(msg))
 	}
-	return tea.Batch(cmd, z.m.input.handleEvents(z.m.input.queue.Drain()))
+	return tea.Batch(cmd, z.m.input.handleQueue())
 }
 
 func (z *zoom) handleOutcome(msg zoomResult) tea.Cmd {

@@ -137,9 +137,13 @@ func (v *View) settle() tea.Cmd {
 	if !dragging {
 		v.layoutSync.followOthers()
 	}
+	wasOpen := v.Display.isOpen
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
 	if !dragging && len(v.Launcher.starting) == 0 {
 		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
+	}
+	if v.Display.isOpen && !wasOpen {
+		cmd = tea.Batch(cmd, v.env.TypeEarly())
 	}
 	return cmd
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/panestest"
@@ -19,6 +21,7 @@ type fakeEnv struct {
 
 func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
 func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
+func (e *fakeEnv) TypeEarly() tea.Cmd                             { return nil }
 func (e *fakeEnv) Relayout() {
 	e.view.Display.SetTight(e.view.Display.IsZoomed())
 	e.view.Resize(120, 36)

@@ -1,0 +1,173 @@
+package ui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/ui/screen"
+)
+
+// An input keeps what the user types in order: it holds input behind an action that decides
+// where that goes.
+type input struct {
+	o        *Options
+	queue    *screen.Input
+	handle   func(screen.Event) tea.Cmd
+	textPane func(text string) *terminal.Pane // for text that needs no handling key by key
+	isBehind func() bool                      // the mouse's target is not known yet
+	isEarly  func() bool                      // keys are for a session that has not opened yet
+	redraw   func()
+
+	early    []screen.Event  // keys typed before the first session opened
+	pending  []panes.Pending // actions that must finish before more input is handled
+	detached bool            // the user has detached; later input is dropped
+}
+
+// handleQueue handles the queued input.
+func (in *input) handleQueue() tea.Cmd { return in.handleEvents(in.queue.Drain()) }
+
+func (in *input) handleEvents(events []screen.Event) tea.Cmd {
+	var cmds []tea.Cmd
+	for ; len(events) > 0; events = events[1:] {
+		// Later keys were not meant for the session.
+		if in.detached {
+			break
+		}
+		// Fast path: text without bindings goes to the program in one piece, not key by
+		// key.
+		if p := in.textPane(events[0].Typed); p != nil && !in.isHeld() {
+			cmds = append(cmds, p.TypeText(events[0].Typed))
+			continue
+		}
+		if first := events[0]; first.Typed != "" {
+			events = append(first.Split(), events[1:]...)
+		}
+		if in.keepEarly(events[0]) {
+			continue
+		}
+		if in.holdEvents(events) {
+			break
+		}
+		cmds = append(cmds, in.handle(events[0]))
+	}
+	return tea.Batch(cmds...)
+}
+
+// splitEvents splits typed text in events into one event per key.
+func splitEvents(events []screen.Event) []screen.Event {
+	if !slices.ContainsFunc(events, func(e screen.Event) bool { return e.Typed != "" }) {
+		return events
+	}
+	var all []screen.Event
+	for _, e := range events {
+		all = append(all, e.Split()...)
+	}
+	return all
+}
+
+// await runs an action as soon as it is ready. Input is held until then.
+func (in *input) await(p panes.Pending) tea.Cmd {
+	if p.Ready() {
+		return p.Then()
+	}
+	in.pending = append(in.pending, p)
+	return nil
+}
+
+// isHeld reports whether typed input is held.
+func (in *input) isHeld() bool { return len(in.pending) > 0 || in.isBehind() }
+
+// holdEvents holds input typed behind a pending action. The Cancel key drops the action
+// and the input before the key. While the zoomed session is behind, mouse events wait
+// until something else is typed.
+func (in *input) holdEvents(events []screen.Event) (held bool) {
+	switch {
+	case len(in.pending) > 0:
+		// Any key may cancel.
+		events = splitEvents(events)
+		if at := slices.IndexFunc(events, in.isCancel); at >= 0 {
+			in.cancelPending()
+			events = events[at+1:]
+			in.queue.Notify()
+		}
+	case !in.isBehind() || slices.ContainsFunc(events, func(e screen.Event) bool { return e.Kind != keys.EventMouse }):
+		return false
+	}
+	in.queue.Unread(events)
+	in.redraw()
+	return true
+}
+
+// isCancel reports whether an event is a key for Cancel.
+func (in *input) isCancel(e screen.Event) bool {
+	return e.Kind == keys.EventKey && keymap.NewResolver(in.o.Bindings).Resolve(e.Key, cancelScopes()...).Action == keymap.Cancel
+}
+
+// cancelScopes returns the scopes of the keys that cancel a pending action.
+func cancelScopes() []keymap.Scope {
+	return []keymap.Scope{keymap.ScopePrompt, keymap.ScopePicker, keymap.ScopeForm}
+}
+
+// cancelNote names the key for Cancel.
+func (in *input) cancelNote() string {
+	return in.o.Bindings.WithKey("; ", keymap.Cancel, " cancels", cancelScopes()...)
+}
+
+func (in *input) cancelPending() {
+	pending := in.pending
+	in.pending = nil
+	for _, p := range pending {
+		if p.Cancel != nil {
+			p.Cancel()
+		}
+	}
+}
+
+// runReady runs the pending actions that are ready, and handles the held input once none
+// is left.
+func (in *input) runReady(waited bool) tea.Cmd {
+	var cmds []tea.Cmd
+	for i := 0; i < len(in.pending); {
+		p := in.pending[i]
+		if !p.Ready() {
+			i++
+			continue
+		}
+		in.pending = slices.Delete(in.pending, i, i+1)
+		in.redraw()
+		cmds, waited = append(cmds, p.Then()), true
+	}
+	if waited && !in.isHeld() {
+		cmds = append(cmds, in.handleQueue())
+	}
+	return tea.Batch(cmds...)
+}
+
+// keepEarly keeps keys typed before the first session opens: they are meant for the
+// session, not for the list. The dashboard's own keys work at once.
+func (in *input) keepEarly(e screen.Event) (taken bool) {
+	if !in.isEarly() {
+		return false
+	}
+	isKey := e.Kind == keys.EventKey && keymap.NewResolver(in.o.Bindings).Resolve(e.Key, keymap.ScopeGlobal).Kind == keymap.Unbound
+	if isKey || e.Kind == keys.EventPaste {
+		in.early = append(in.early, e)
+		return true
+	}
+	return false
+}
+
+// replayEarly types the kept keys into the first session.
+func (in *input) replayEarly() tea.Cmd {
+	if len(in.early) == 0 {
+		return nil
+	}
+	in.queue.Unread(in.early)
+	in.early = nil
+	return in.handleQueue()
+}
