@@ -39,7 +39,7 @@ func newLogs(env Env, selected func() (api.Process, bool), focus func()) *logs {
 func (l *logs) actions() panes.Actions {
 	on := l.onShown
 	by := func(rows int) func() tea.Cmd { return on(func(log *logview.Log) { log.Scroll(rows) }) }
-	byHalves := func(pages int) func() tea.Cmd { return on(func(log *logview.Log) { log.ScrollHalfPages(pages) }) }
+	byHalves := func(halves int) func() tea.Cmd { return on(func(log *logview.Log) { log.ScrollHalfPages(halves) }) }
 	return panes.Actions{
 		keymap.ScrollDown: by(1), keymap.ScrollUp: by(-1),
 		keymap.ScrollPageDown: byHalves(2), keymap.ScrollPageUp: byHalves(-2),

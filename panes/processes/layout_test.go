@@ -1,0 +1,50 @@
+package processes
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem/panes/kit/look"
+)
+
+func TestLayoutFillsTheView(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := contents{
+			tabRows:   rapid.IntRange(0, 1).Draw(t, "tabs"),
+			tableRows: rapid.IntRange(0, 100).Draw(t, "rows"),
+			covered:   rapid.SampledFrom([]int{0, 3}).Draw(t, "covered"),
+			process:   rapid.Bool().Draw(t, "process"),
+			metrics:   rapid.Bool().Draw(t, "metrics"),
+			reason:    make([]string, rapid.IntRange(0, maxReasonRows).Draw(t, "reason")),
+		}
+		a := arrangement{
+			contents:    func() contents { return c },
+			w:           80,
+			h:           rapid.IntRange(12, 100).Draw(t, "h"),
+			zoomed:      rapid.Bool().Draw(t, "zoomed"),
+			logFocused:  rapid.Bool().Draw(t, "log"),
+			tableHeight: rapid.SampledFrom([]int{0, 0, 3, 7, 200}).Draw(t, "height"),
+		}
+		all := a.layout()
+		if a.zoomed && !a.logFocused {
+			if all.table.H != a.h-c.tabRows || all.log.H != 0 {
+				t.Fatalf("the zoomed table leaves room: %+v", all)
+			}
+			return
+		}
+		y := c.tabRows
+		for _, part := range []look.Rect{all.table, all.charts, all.heading, all.reason, all.log} {
+			if part.H > 0 && part.Y != y {
+				t.Fatalf("a part is at %d, not at %d: %+v", part.Y, y, all)
+			}
+			y += part.H
+		}
+		if y+c.covered != a.h || all.heading.H != 1 {
+			t.Fatalf("the parts and the search line take %d of %d rows: %+v", y+c.covered, a.h, all)
+		}
+		if all.log.H < minLogHeight-1 {
+			t.Fatalf("%d rows are left for the log: %+v", all.log.H, all)
+		}
+	})
+}
