@@ -60,3 +60,11 @@ func (NoInput) Hints() ([]keymap.Hint, bool) { return nil, false }
 
 // Actions map each bound action of a pane to its handler.
 type Actions map[keymap.Action]func() tea.Cmd
+
+// ActionOf makes an action without a command of a function.
+func ActionOf(change func()) func() tea.Cmd {
+	return func() tea.Cmd {
+		change()
+		return nil
+	}
+}

@@ -14,27 +14,27 @@ import (
 func (f *Pane) makeActions() panes.Actions {
 	list, order := &f.folder.list, f.folder.changeOrder
 	sortBy := func(c entries.Column) func() tea.Cmd { return order(func(o *entries.Order) { o.SortBy(c) }) }
-	towards := func(on bool) func() tea.Cmd { return asAction(func() { f.focusPreview(on) }) }
-	other := asAction(func() { f.focusPreview(!f.onPreview) })
+	towards := func(on bool) func() tea.Cmd { return panes.ActionOf(func() { f.focusPreview(on) }) }
+	other := panes.ActionOf(func() { f.focusPreview(!f.onPreview) })
 	onRow := func(act func() tea.Cmd) func() tea.Cmd { return f.folder.whenListed(false, act) }
-	move := func(rows func() int) func() tea.Cmd { return onRow(asAction(func() { list.Move(rows()) })) }
+	move := func(rows func() int) func() tea.Cmd { return onRow(panes.ActionOf(func() { list.Move(rows()) })) }
 	on := func(act func([]string) tea.Cmd) func() tea.Cmd { return onRow(f.act.onTargets(act)) }
-	by := func(rows int) func() tea.Cmd { return onRow(asAction(func() { list.Move(rows) })) }
+	by := func(rows int) func() tea.Cmd { return onRow(panes.ActionOf(func() { list.Move(rows) })) }
 	all := panes.Actions{
 		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
-		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: asAction(func() { f.zoomed = !f.zoomed }),
+		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: panes.ActionOf(func() { f.zoomed = !f.zoomed }),
 
 		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows),
-		keymap.MoveLast:     f.folder.whenListed(true, asAction(func() { list.Move(panes.AllRows) })),
+		keymap.MoveLast:     f.folder.whenListed(true, panes.ActionOf(func() { list.Move(panes.AllRows) })),
 		keymap.MovePageDown: move(func() int { return list.Page() }),
 		keymap.MovePageUp:   move(func() int { return -list.Page() }),
-		keymap.Open:         onRow(asAction(f.openSelected)),
+		keymap.Open:         onRow(panes.ActionOf(f.openSelected)),
 		keymap.Filter:       f.folder.askFilter,
 		keymap.Clear:        f.cancelOrClear,
-		keymap.Mark:         onRow(asAction(f.folder.markEntry)),
+		keymap.Mark:         onRow(panes.ActionOf(f.folder.markEntry)),
 
-		keymap.FilesUp:       asAction(f.folder.goUp),
-		keymap.FilesInto:     onRow(asAction(f.openSelected)),
+		keymap.FilesUp:       panes.ActionOf(f.folder.goUp),
+		keymap.FilesInto:     onRow(panes.ActionOf(f.openSelected)),
 		keymap.FilesEdit:     onRow(f.programs.editFile),
 		keymap.FilesTrash:    f.trash.show,
 		keymap.FilesExtract:  on(f.act.askExtract),
@@ -50,10 +50,10 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FilesHidden:   order(func(o *entries.Order) { o.Hidden = !o.Hidden }),
 		keymap.FilesSort:     order(func(o *entries.Order) { o.By, o.Reversed = o.By.Next(), false }),
 		keymap.FilesReverse:  order(func(o *entries.Order) { o.Reversed = !o.Reversed }),
-		keymap.FilesReload:   asAction(f.folder.startVisit),
-		keymap.FilesHome:     asAction(func() { f.folder.goTo(f.env.Home(), "") }),
-		keymap.FilesBack:     asAction(f.folder.goBack),
-		keymap.FilesMarkAll:  f.folder.whenListed(true, asAction(f.folder.markAll)),
+		keymap.FilesReload:   panes.ActionOf(f.folder.startVisit),
+		keymap.FilesHome:     panes.ActionOf(func() { f.folder.goTo(f.env.Home(), "") }),
+		keymap.FilesBack:     panes.ActionOf(f.folder.goBack),
+		keymap.FilesMarkAll:  f.folder.whenListed(true, panes.ActionOf(f.folder.markAll)),
 		keymap.FilesNew:      f.act.askNew,
 		keymap.FilesRename:   on(f.act.askRename),
 		keymap.FilesCopy:     on(f.act.askTransfer(api.TransferCopy)),
@@ -64,8 +64,8 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FilesGoTo:     f.folder.askFolder,
 		keymap.FilesMarks:    f.bookmarks.show,
 		keymap.FilesKeep:     f.bookmarks.toggleCurrent,
-		keymap.FilesFind:     asAction(func() { f.startFind(false) }),
-		keymap.FilesSearch:   asAction(func() { f.startFind(true) }),
+		keymap.FilesFind:     panes.ActionOf(func() { f.startFind(false) }),
+		keymap.FilesSearch:   panes.ActionOf(func() { f.startFind(true) }),
 
 		keymap.FilesSortName: sortBy(entries.ByName), keymap.FilesSortSize: sortBy(entries.BySize),
 		keymap.FilesSortTime: sortBy(entries.ByTime), keymap.FilesSortExtension: sortBy(entries.ByExtension),

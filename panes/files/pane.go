@@ -260,13 +260,5 @@ func (f *Pane) cancelOrClear() tea.Cmd {
 
 // previewAction returns an action on the preview.
 func (f *Pane) previewAction(change func(*preview.Preview)) func() tea.Cmd {
-	return asAction(func() { change(&f.viewer.preview) })
-}
-
-// asAction returns an action without a command.
-func asAction(change func()) func() tea.Cmd {
-	return func() tea.Cmd {
-		change()
-		return nil
-	}
+	return panes.ActionOf(func() { change(&f.viewer.preview) })
 }

@@ -187,13 +187,13 @@ func (p *Pane) Paste(text string) tea.Cmd {
 func (p *Pane) Actions() panes.Actions { return p.keys }
 
 func (p *Pane) makeActions() panes.Actions {
-	towards := func(on bool) func() tea.Cmd { return func() tea.Cmd { return p.focusDetail(on) } }
-	move := func(rows func() int) func() tea.Cmd { return func() tea.Cmd { return p.moveCursor(rows()) } }
-	by := func(rows int) func() tea.Cmd { return func() tea.Cmd { return p.moveCursor(rows) } }
+	towards := func(on bool) func() tea.Cmd { return panes.ActionOf(func() { p.focusDetail(on) }) }
+	move := func(rows func() int) func() tea.Cmd { return panes.ActionOf(func() { p.moveCursor(rows()) }) }
+	by := func(rows int) func() tea.Cmd { return panes.ActionOf(func() { p.moveCursor(rows) }) }
 	onMarked := func(act func([]api.HistoryRow) tea.Cmd) func() tea.Cmd {
 		return func() tea.Cmd { return p.finder.actOnMarked(act) }
 	}
-	other := func() tea.Cmd { return p.focusDetail(!p.detailFocused) }
+	other := panes.ActionOf(func() { p.focusDetail(!p.detailFocused) })
 	all := panes.Actions{
 		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
 		keymap.FocusNext: other, keymap.FocusPrevious: other,
@@ -203,7 +203,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.MovePageUp:   move(func() int { return -p.pageRows() }),
 		keymap.Open:         func() tea.Cmd { return p.finder.actOnChosen(p.act.insertAtPrompt) },
 		keymap.Filter:       p.askFilter,
-		keymap.Clear:        p.clearAll,
+		keymap.Clear:        panes.ActionOf(p.clearAll),
 		keymap.Mark:         p.toggleMark,
 		keymap.HistoryStats: p.act.showStats,
 		keymap.HistoryFleet: p.toggleFleet,
@@ -217,7 +217,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.HistorySave:   func() tea.Cmd { return p.act.askSave(p.finder.list.ListMarked()) },
 		keymap.HistoryLoad:   p.act.askLoad,
 		keymap.HistoryPick:   towards(false),
-		keymap.HistoryLeave:  p.leaveQuery,
+		keymap.HistoryLeave:  panes.ActionOf(p.leaveQuery),
 		keymap.HistoryOlder:  by(1),
 		keymap.HistoryNewer:  by(-1),
 	}
@@ -249,14 +249,13 @@ func (p *Pane) scheduleRedraw() tea.Cmd {
 }
 
 // moveCursor moves the cursor of the list, or scrolls the details if they have the keyboard.
-func (p *Pane) moveCursor(rows int) tea.Cmd {
+func (p *Pane) moveCursor(rows int) {
 	if p.detailFocused {
 		p.viewer.detail.Scroll(rows)
-		return nil
+		return
 	}
 	p.rowChosen = true
 	p.finder.list.Move(rows)
-	return nil
 }
 
 func (p *Pane) pageRows() int {
@@ -267,10 +266,9 @@ func (p *Pane) pageRows() int {
 }
 
 // focusDetail gives the keyboard to the details or to the list.
-func (p *Pane) focusDetail(on bool) tea.Cmd {
+func (p *Pane) focusDetail(on bool) {
 	p.detailFocused = on && p.computeLayout().detail.H > 0
 	p.typing = false
-	return nil
 }
 
 // askFilter asks for a query, or for a pattern if the details have the keyboard.
@@ -278,21 +276,18 @@ func (p *Pane) askFilter() tea.Cmd {
 	if p.detailFocused {
 		return p.viewer.askSearch()
 	}
-	return p.typeQuery()
-}
-
-func (p *Pane) typeQuery() tea.Cmd {
-	p.typing, p.detailFocused = true, false
+	p.typeQuery()
 	return nil
 }
 
+func (p *Pane) typeQuery() { p.typing, p.detailFocused = true, false }
+
 // leaveQuery clears the query and gives the keyboard back to the list.
-func (p *Pane) leaveQuery() tea.Cmd {
+func (p *Pane) leaveQuery() {
 	if p.finder.query.field.Text() != "" {
 		p.finder.clearQuery()
 	}
 	p.typing = false
-	return nil
 }
 
 // toggleFleet switches between the history of the fleet and the one here.
@@ -317,15 +312,14 @@ func (p *Pane) toggleMark() tea.Cmd {
 }
 
 // clearAll removes the marks or, if there are none, the query or the filters.
-func (p *Pane) clearAll() tea.Cmd {
-	if p.detailFocused {
-		return p.focusDetail(false)
+func (p *Pane) clearAll() {
+	switch {
+	case p.detailFocused:
+		p.focusDetail(false)
+	case p.finder.list.ClearMarks():
+	default:
+		p.finder.clearQuery()
 	}
-	if p.finder.list.ClearMarks() {
-		return nil
-	}
-	p.finder.clearQuery()
-	return nil
 }
 
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
@@ -339,9 +333,9 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.detail.Contains(e.X, e.Y) && e.IsWheel():
 		p.viewer.detail.Scroll(list.WheelRows(e))
 	case parts.detail.Contains(e.X, e.Y), parts.heading.Contains(e.X, e.Y):
-		return p.focusDetail(true)
+		p.focusDetail(true)
 	case parts.query.Contains(e.X, e.Y) && down:
-		return p.typeQuery()
+		p.typeQuery()
 	case parts.filters.Contains(e.X, e.Y) && down:
 		p.rowChosen = false
 		p.finder.toggleFilter(p.finder.query.filterAt(e.X))

@@ -148,7 +148,7 @@ func (l *logs) switchStream() tea.Cmd {
 
 // onShown returns an action on the log, doing nothing without one.
 func (l *logs) onShown(change func(*logview.Log)) func() tea.Cmd {
-	return actionOf(func() {
+	return panes.ActionOf(func() {
 		if log := l.shown(); log != nil {
 			change(log)
 		}

@@ -136,15 +136,15 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.FocusDown:     func() tea.Cmd { return p.focusSide(true) },
 		keymap.FocusNext:     func() tea.Cmd { return p.focusLog(!p.arrangement.logFocused) },
 		keymap.FocusPrevious: func() tea.Cmd { return p.focusLog(!p.arrangement.logFocused) },
-		keymap.PaneZoom:      actionOf(func() { p.arrangement.zoomed = !p.arrangement.zoomed }),
-		keymap.ResizeUp:      actionOf(func() { p.arrangement.resizeTable(-2) }),
-		keymap.ResizeDown:    actionOf(func() { p.arrangement.resizeTable(2) }),
+		keymap.PaneZoom:      panes.ActionOf(func() { p.arrangement.zoomed = !p.arrangement.zoomed }),
+		keymap.ResizeUp:      panes.ActionOf(func() { p.arrangement.resizeTable(-2) }),
+		keymap.ResizeDown:    panes.ActionOf(func() { p.arrangement.resizeTable(2) }),
 		keymap.MovePageDown:  p.tables.onShown(func(t *table) { t.Move(p.arrangement.pageRows()) }),
 		keymap.MovePageUp:    p.tables.onShown(func(t *table) { t.Move(-p.arrangement.pageRows()) }),
 
 		keymap.Open:          p.openSelected,
 		keymap.ProcessFleet:  p.toggleFleet,
-		keymap.ProcessCharts: actionOf(p.arrangement.toggleCharts),
+		keymap.ProcessCharts: panes.ActionOf(p.arrangement.toggleCharts),
 		keymap.ProcessLogs:   p.toggleMerged,
 		keymap.ProcessSearch: p.logs.search.ask,
 		keymap.LogLeave:      p.leaveLog,
@@ -153,14 +153,6 @@ func (p *Pane) makeActions() panes.Actions {
 	maps.Copy(all, p.commands.actions())
 	maps.Copy(all, p.logs.actions())
 	return all
-}
-
-// actionOf makes an action without a command of a function.
-func actionOf(change func()) func() tea.Cmd {
-	return func() tea.Cmd {
-		change()
-		return nil
-	}
 }
 
 func (p *Pane) focusSide(log bool) tea.Cmd {

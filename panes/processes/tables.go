@@ -34,7 +34,7 @@ func (t *tables) actions() panes.Actions {
 	return panes.Actions{
 		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
 		keymap.Filter: t.askFilter,
-		keymap.Clear:  actionOf(t.clearMarksOrFilter),
+		keymap.Clear:  panes.ActionOf(t.clearMarksOrFilter),
 		keymap.Mark:   on((*table).ToggleMark),
 
 		keymap.ProcessFold:    on((*table).ToggleFold),
@@ -49,7 +49,7 @@ func (t *tables) actions() panes.Actions {
 }
 
 func (t *tables) onShown(change func(*table)) func() tea.Cmd {
-	return actionOf(func() { change(t.shown()) })
+	return panes.ActionOf(func() { change(t.shown()) })
 }
 
 // refresh updates the rows, and shows the local ones if the fleet is gone.
