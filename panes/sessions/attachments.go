@@ -21,7 +21,9 @@ type Attachments struct {
 	cancels map[*terminal.Pane]context.CancelFunc
 
 	display *api.Display // properties of the user's terminal; nil until it has reported them
-	sizes   sizeSync
+
+	sizesChanged bool // a session may have an outdated size
+	sizesPaused  bool // less than sizeInterval has passed since the last report of sizes
 }
 
 // SetDisplay reports the user's terminal to every attached session.
@@ -112,7 +114,7 @@ func (f *Attachments) CountQueued() (n int) {
 }
 
 // HasPendingSizes reports whether a session may not have the size of its pane yet.
-func (f *Attachments) HasPendingSizes() bool { return f.sizes.changed || f.sizes.pausing }
+func (f *Attachments) HasPendingSizes() bool { return f.sizesChanged || f.sizesPaused }
 
 // sync applies output that has arrived for the panes. rang is set if a program rang the bell.
 func (f *Attachments) sync() (rang bool, cmd tea.Cmd) {
@@ -123,19 +125,13 @@ func (f *Attachments) sync() (rang bool, cmd tea.Cmd) {
 	return rang, cmd
 }
 
-// sizeSync reports the sizes of panes to their sessions.
-type sizeSync struct {
-	changed bool // a session may have an outdated size
-	pausing bool // less than sizeInterval has passed since the last report
-}
-
 // sendSizes reports to each attached session its size and whether it is hidden. The first
 // change is reported at once, further ones at most every sizeInterval.
 func (f *Attachments) sendSizes(visible func() []*layout.Node) (sent bool) {
-	if !f.sizes.changed || f.sizes.pausing {
+	if !f.sizesChanged || f.sizesPaused {
 		return false
 	}
-	f.sizes = sizeSync{pausing: true}
+	f.sizesChanged, f.sizesPaused = false, true
 	leaves := visible()
 	for p := range f.cancels {
 		p.View.SetHidden(!slices.ContainsFunc(leaves, func(l *layout.Node) bool { return l.Pane == p }))

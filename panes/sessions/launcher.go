@@ -23,9 +23,7 @@ type Launcher struct {
 	switcher    *switcher
 	attachments *Attachments
 	sessionTabs *sessionTabs
-
-	starter  *starter
-	starting map[string]*terminal.Pane // panes without a session yet, by the id it will have
+	starter     *starter
 }
 
 // NewSession starts a shell in a new tab.
@@ -48,16 +46,13 @@ func (s *Launcher) TargetMachine() string {
 
 // MachineOf returns the machine of a pane's session, which may still be starting.
 func (s *Launcher) MachineOf(p *terminal.Pane) string {
-	id := ""
-	if p != nil {
-		id = p.ID
+	if p == nil {
+		return ""
 	}
-	for to, pane := range s.starting {
-		if pane == p {
-			id = to
-		}
+	if start := s.starter.findPane(p); start != nil {
+		return start.machine()
 	}
-	machine, _ := api.MachineOf(id)
+	machine, _ := api.MachineOf(p.ID)
 	return machine
 }
 
@@ -85,9 +80,7 @@ func (s *Launcher) StartInTree(command []string, folder string) tea.Cmd {
 			name = ""
 		}
 	}
-	p, id := s.openPane(), api.NewID()
-	s.starting[id] = p
-	return s.starter.start(sessionStart{ID: id, Name: name, Command: command, Size: p.Feed.Size,
+	return s.starter.start(sessionStart{ID: api.NewID(), Name: name, Command: command, Pane: s.openPane(),
 		Where: func() (string, string) { return folder, "" }})
 }
 
@@ -133,8 +126,7 @@ func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
 // startIn starts a session in a pane that is already on the screen.
 func (s *Launcher) startIn(p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
 	id := api.OnMachine(machine, api.NewID())
-	s.starting[id] = p
-	return s.starter.start(sessionStart{ID: id, Command: command, Size: p.Feed.Size, Where: func() (string, string) {
+	return s.starter.start(sessionStart{ID: id, Command: command, Pane: p, Where: func() (string, string) {
 		switch {
 		case folder != "":
 			return folder, ""
@@ -164,9 +156,7 @@ func (s *Launcher) FolderOf(near *terminal.Pane) string {
 // handleStarted assigns a started session to its pane. If the start failed, it closes the
 // pane and shows the error.
 func (s *Launcher) handleStarted(started startResult) tea.Cmd {
-	pane := s.starting[started.ID]
-	delete(s.starting, started.ID)
-	t, l := s.tabs.FindPane(pane)
+	t, l := s.tabs.FindPane(started.Pane)
 	if started.Err != nil {
 		if t != nil {
 			s.switcher.closeLeaf(t, l)
@@ -176,7 +166,7 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 		return s.env.Say(panes.ErrorText(started.Err), true)
 	}
 	if t != nil {
-		pane.ID = started.Process.ID
+		started.Pane.ID = started.Process.ID
 	}
 	// Without this, older news would remove the pane again.
 	learn := s.env.Learn(started.Process)
@@ -205,19 +195,16 @@ func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 	if p.ID != "" {
 		return s.list.KillSession(p.ID)
 	}
-	for id, pane := range s.starting {
-		if pane != p {
-			continue
-		}
-		delete(s.starting, id)
-		cmd := s.starter.cancel(id)
-		if t, l := s.tabs.FindPane(p); t != nil {
-			s.switcher.closeLeaf(t, l)
-		}
-		s.switcher.refreshList()
-		return cmd
+	start := s.starter.findPane(p)
+	if start == nil {
+		return nil
 	}
-	return nil
+	cmd := s.starter.cancel(start)
+	if t, l := s.tabs.FindPane(p); t != nil {
+		s.switcher.closeLeaf(t, l)
+	}
+	s.switcher.refreshList()
+	return cmd
 }
 
 // finishStarts waits until ctx is done for the sessions still starting, and assigns them
@@ -225,6 +212,6 @@ func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 func (s *Launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.finish(ctx, task) {
 		s.env.News().Learn(started.Process)
-		s.starting[started.ID].ID = started.Process.ID
+		started.Pane.ID = started.Process.ID
 	}
 }

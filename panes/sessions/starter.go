@@ -11,15 +11,16 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/terminal"
 )
 
 // A sessionStart is a session to start. Its id is chosen in advance, so that the session can be shown
 // before the engine has answered.
 type sessionStart struct {
 	ID      string
-	Name    string          // "" for one given by the engine
-	Command []string        // empty for a shell
-	Size    func() api.Size // of its pane
+	Name    string         // "" for one given by the engine
+	Command []string       // empty for a shell
+	Pane    *terminal.Pane // shows the session from now on
 	// Where returns the directory to start in, or the session whose working directory to use. It is
 	// called when the request is built.
 	Where func() (folder, near string)
@@ -39,7 +40,7 @@ type request struct {
 
 // A startResult is the outcome of a sessionStart.
 type startResult struct {
-	ID      string // as requested
+	Pane    *terminal.Pane
 	Process api.Process
 	Err     error
 }
@@ -87,13 +88,20 @@ func (s *starter) startNext(machine string) tea.Cmd {
 
 // finishStart handles the answer to a start.
 func (s *starter) finishStart(start *sessionStart, p api.Process, err error) tea.Cmd {
-	at := slices.Index(s.waiting, start)
-	if at < 0 {
+	if !s.drop(start) {
 		return nil // cancelled
 	}
-	s.waiting = slices.Delete(s.waiting, at, at+1)
 	next := s.startNext(start.machine())
-	return tea.Batch(next, s.then(startResult{start.ID, p, err}))
+	return tea.Batch(next, s.then(startResult{start.Pane, p, err}))
+}
+
+// drop removes a start that waits; ok is false if it was removed already.
+func (s *starter) drop(start *sessionStart) (ok bool) {
+	at := slices.Index(s.waiting, start)
+	if at >= 0 {
+		s.waiting = slices.Delete(s.waiting, at, at+1)
+	}
+	return at >= 0
 }
 
 // buildRequest creates the request unless there is one.
@@ -101,7 +109,7 @@ func (start *sessionStart) buildRequest() {
 	if start.request != nil {
 		return
 	}
-	size := start.Size()
+	size := start.Pane.Feed.Size()
 	folder, near := start.Where()
 	start.request = &request{in: api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, CWD: folder, CWDOf: near,
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
@@ -123,20 +131,25 @@ func startIndex(starts []*sessionStart, id string) int {
 	return slices.IndexFunc(starts, func(start *sessionStart) bool { return start.ID == id })
 }
 
+// findPane returns the start of the session that a pane will show; nil for none.
+func (s *starter) findPane(p *terminal.Pane) *sessionStart {
+	for _, start := range s.waiting {
+		if start.Pane == p {
+			return start
+		}
+	}
+	return nil
+}
+
 // cancel cancels a start. If its request was sent, the session is killed by its id, and later
 // starts do not wait for that.
-func (s *starter) cancel(id string) tea.Cmd {
-	at := startIndex(s.waiting, id)
-	if at < 0 {
-		return nil
-	}
-	start := s.waiting[at]
-	s.waiting = slices.Delete(s.waiting, at, at+1)
+func (s *starter) cancel(start *sessionStart) tea.Cmd {
+	s.drop(start)
 	if start.request == nil {
 		return nil
 	}
 	s.cancelled = append(s.cancelled, start)
-	s.env.ExpectStop(id)
+	s.env.ExpectStop(start.ID)
 	kill := func() tea.Msg {
 		err := s.killCancelled(s.env.Context(), start)
 		return panes.Result(func() tea.Cmd { return s.finishKill(start, err) })
@@ -206,7 +219,7 @@ func (s *starter) finish(ctx context.Context, task func(func())) (started []star
 	}
 	for _, start := range s.waiting {
 		start.buildRequest()
-		one := startResult{ID: start.ID}
+		one := startResult{Pane: start.Pane}
 		if !finish(func() { one.Process, one.Err = start.request.send(ctx, s.env) }) {
 			return started
 		}

@@ -10,11 +10,12 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/panestest"
+	"tandem/panes/terminal"
 )
 
 // newStart returns a start; the engine gets its command.
 func newStart(id string) sessionStart {
-	return sessionStart{ID: id, Size: func() api.Size { return api.Size{} }, Where: func() (string, string) { return "", "" }}
+	return sessionStart{ID: id, Pane: terminal.New(nil, nil, ""), Where: func() (string, string) { return "", "" }}
 }
 
 func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
@@ -28,7 +29,7 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		return api.Process{}, nil
 	})
 	s := newStarter(&panestest.Env{API: engine}, func(out startResult) tea.Cmd {
-		started = append(started, out.ID)
+		started = append(started, out.Process.ID)
 		return nil
 	})
 	first := s.start(newStart("one"))
@@ -36,7 +37,7 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		t.Fatal("the second does not wait for the first")
 	}
 	answer := first().(panes.Result)
-	for _, cmd := range s.cancel("one")().(tea.BatchMsg) {
+	for _, cmd := range s.cancel(s.waiting[0])().(tea.BatchMsg) {
 		cmd().(panes.Result)()
 	}
 	answer()

@@ -52,7 +52,7 @@ func (s *switcher) resizePanes() {
 		l.Pane.SetRowsBelow(s.display.h - r.Y - r.H)
 		s.attachments.attach(l.Pane)
 	}
-	s.attachments.sizes.changed = true
+	s.attachments.sizesChanged = true
 }
 
 // refreshList passes the tabs and the focus to the list.

@@ -51,8 +51,7 @@ func New(e Env) *View {
 	v.Attachments = Attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
 	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments}
 	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: display, switcher: s}
-	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments,
-		sessionTabs: &v.sessionTabs, starting: map[string]*terminal.Pane{}}
+	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments, sessionTabs: &v.sessionTabs}
 	v.Launcher.starter = newStarter(e, v.Launcher.handleStarted)
 	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: display, list: v.List, switcher: s,
 		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.Launcher.starter.isPending}
@@ -139,7 +138,7 @@ func (v *View) settle() tea.Cmd {
 	}
 	wasOpen := v.Display.isOpen
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
-	if !dragging && len(v.Launcher.starting) == 0 {
+	if !dragging && len(v.Launcher.starter.waiting) == 0 {
 		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
 	}
 	if v.Display.isOpen && !wasOpen {
@@ -186,7 +185,7 @@ func (v *View) sendSizes() tea.Cmd {
 	}
 	return tea.Batch(
 		panes.After(sizeInterval, func() tea.Cmd {
-			v.Attachments.sizes.pausing, v.switcher.unsettled = false, true
+			v.Attachments.sizesPaused, v.switcher.unsettled = false, true
 			return nil
 		}),
 		panes.After(settleTime, func() tea.Cmd {
@@ -249,7 +248,7 @@ func (v *View) Hints() ([]keymap.Hint, bool) {
 	if v.Display.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
 		return v.Display.emptyPage().Hints, true
 	}
-	return v.List.Hints()
+	return nil, false
 }
 
 // Note returns the list's note, such as who may type into the session.
@@ -279,7 +278,7 @@ func (v *View) Cursor() *tea.Cursor { return v.Display.cursor() }
 // Show and Hide mark the view as shown or hidden, and report the change of focus.
 func (v *View) Show() {
 	if !v.Tabs.shown {
-		v.Tabs.shown, v.Attachments.sizes.changed = true, true
+		v.Tabs.shown, v.Attachments.sizesChanged = true, true
 		v.List.Show()
 		v.Tabs.reportFocus(true)
 		v.switcher.refreshList()
@@ -288,7 +287,7 @@ func (v *View) Show() {
 
 func (v *View) Hide() {
 	v.Tabs.reportFocus(false)
-	v.Tabs.shown, v.Attachments.sizes.changed, v.Display.numbers = false, true, nil
+	v.Tabs.shown, v.Attachments.sizesChanged, v.Display.numbers = false, true, nil
 	v.switcher.unsettled = true
 	v.List.Hide()
 }

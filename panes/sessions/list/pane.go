@@ -109,10 +109,6 @@ func (p *Pane) openSelected() tea.Cmd {
 	return p.env.Open(p.list.Selected())
 }
 
-// Type and Paste do nothing: the filter is a dialog.
-func (p *Pane) Type(tea.KeyPressMsg) tea.Cmd { return nil }
-func (p *Pane) Paste(string) tea.Cmd         { return nil }
-
 // Mouse opens a clicked session. A click outside the rows gives the list the keyboard.
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	switch {
@@ -142,8 +138,6 @@ func (p *Pane) sessionAt(x, y int) string {
 }
 
 func (p *Pane) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeSessions, keymap.ScopeList} }
-
-func (p *Pane) Hints() ([]keymap.Hint, bool) { return nil, false }
 
 func (p *Pane) IsEmpty() bool { return len(p.list.Rows()) == 0 }
 
@@ -176,9 +170,6 @@ func (p *Pane) Draw() []string {
 	p.list.ClearKey = p.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeSessions, keymap.ScopeList)
 	return p.list.Draw(p.w, p.h, p.env.Look())
 }
-
-// Cursor returns nil: the list has none.
-func (p *Pane) Cursor() *tea.Cursor { return nil }
 
 func (p *Pane) Show() { p.shown, p.Trees.stale = true, true }
 func (p *Pane) Hide() { p.shown = false }
