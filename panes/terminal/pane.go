@@ -59,7 +59,7 @@ func (p *Pane) makeActions() panes.Actions {
 	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.ToggleSelection(kind) }) }
 	all := panes.Actions{
 		keymap.ScrollMode: do(p.Scroll.Start),
-		// Resets the modes of a terminal left set by a killed program.
+		// A killed program may have left modes of the terminal set.
 		keymap.TerminalReset:     func() tea.Cmd { return p.sendInput(api.Input{Reset: true}) },
 		keymap.ScrollLeave:       do(p.Scroll.Stop),
 		keymap.ScrollCancel:      p.cancelCopy,
