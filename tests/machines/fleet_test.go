@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
 	"tandem/engine/fleet/hub/embedded"
@@ -120,6 +121,36 @@ func TestCommandsWorkOnAFleetMachine(t *testing.T) {
 	}
 	if _, stderr, status := c.run("ann", "--host", "web-2", "ps"); status != 1 || !strings.Contains(stderr, "machine web-2: it is offline, or no machine has this name") {
 		t.Errorf("on an unknown machine: %d %s", status, stderr)
+	}
+}
+
+// A fleet machine has no link that the engine keeps, only connections that it opens.
+func TestFileIsCopiedToAFleetMachine(t *testing.T) {
+	t.Parallel()
+	c := newTestFleet(t)
+	c.joinMachine("web-1")
+	c.joinPerson("ann", api.RoleOperate)
+	harness.Until(t, "the machine to be listed", func() bool { return len(c.listMachines("ann")) == 1 })
+	from, to := filepath.Join(c.dir, "from"), filepath.Join(c.dir, "to")
+	text := harness.MakeLines(5 << 20)
+	if err := os.WriteFile(from, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	begun, err := api.FilesTransferBetween.Call(t.Context(), e, api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: from, To: "/web-1:" + to}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := api.FilesJob.Call(t.Context(), e, api.FileJobInput{ID: begun.Job, WaitMS: 60_000})
+	if err != nil || job.State != api.JobDone {
+		t.Errorf("got %+v, %v", job, err)
+	}
+	if got, err := os.ReadFile(to); err != nil || string(got) != text {
+		t.Errorf("%d bytes of %d arrived: %v", len(got), len(text), err)
 	}
 }
 
