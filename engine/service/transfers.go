@@ -245,31 +245,31 @@ func checkTransfer(in api.FilesTransferInput) error {
 }
 
 // beginTransfer registers a transfer and starts it. A panic in run fails only this transfer.
-func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (out api.FilesTransferOutput, err error) {
+func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (api.FilesTransferOutput, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
-		return out, api.ErrEnding()
+		return api.FilesTransferOutput{}, api.ErrEnding()
 	}
 	ctx, cancel := context.WithCancel(js.ctx)
 	js.last++
-	out.Job = fmt.Sprintf("t%d", js.last)
-	j := &transfer{owner: owner, cancel: cancel, ended: make(chan struct{}), job: api.FileJob{ID: out.Job, Kind: kind, State: api.JobRunning}}
+	id := fmt.Sprintf("t%d", js.last)
+	j := &transfer{owner: owner, cancel: cancel, ended: make(chan struct{}), job: api.FileJob{ID: id, Kind: kind, State: api.JobRunning}}
 	if js.jobs == nil {
 		js.jobs = map[string]*transfer{}
 	}
-	js.jobs[out.Job] = j
+	js.jobs[id] = j
 	js.running.Go(panics.Logged(js.log, "transfer of files", func() {
 		defer cancel()
 		// err stays set if run panics.
 		err := errMistake(kind)
 		defer func() {
 			j.endWith(err)
-			time.AfterFunc(transferTTL, func() { js.forgetTransfer(out.Job) })
+			time.AfterFunc(transferTTL, func() { js.forgetTransfer(id) })
 		}()
 		err = run(ctx, j)
 	}))
-	return out, nil
+	return api.FilesTransferOutput{Job: id}, nil
 }
 
 // errMistake returns the error for a transfer that panicked.
