@@ -68,7 +68,12 @@ func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, 
 	}
 	w := parts.heading.W
 	rows = append(rows, log.DrawHeading(text.Clip(text.Clean(p.Name), max(w/3, 8)), detail, ink, w, look))
-	return append(rows, drawReason(p, parts.reason, now, look)...)
+	sign, ink := states.StateGlyph(p, look)
+	for _, line := range reasonRows(p, w, now)[:parts.reason.H] {
+		rows = append(rows, ink.Text(text.Fit(" "+sign+" "+line, w)))
+		sign = " "
+	}
+	return rows
 }
 
 // padHeight appends blank rows of w cells up to h rows.
@@ -90,16 +95,6 @@ func reasonRows(p *api.Process, w int, now time.Time) []string {
 	}
 	rows := text.WrapWords(reason, max(w-4, 1))
 	return rows[:min(len(rows), maxReasonRows)]
-}
-
-// drawReason draws why a process failed, above the last lines of its log.
-func drawReason(p *api.Process, at look.Rect, now time.Time, look *look.Look) (rows []string) {
-	sign, ink := states.StateGlyph(p, look)
-	for _, line := range reasonRows(p, at.W, now)[:at.H] {
-		rows = append(rows, ink.Text(text.Fit(" "+sign+" "+line, at.W)))
-		sign = " "
-	}
-	return rows
 }
 
 func (p *Pane) emptyPage() *look.Page {

@@ -95,8 +95,12 @@ func (l *Log) statusText() string {
 	if l.reader.err != nil {
 		parts = append(parts, "cannot be read")
 	}
-	if l.match.label != "" {
-		parts = append(parts, l.match.text())
+	if m := &l.match; m.label != "" {
+		text := "/" + text.Clip(text.Clean(m.label), 20)
+		if m.total > 0 {
+			text += fmt.Sprintf(" %d/%d", m.number, m.total)
+		}
+		parts = append(parts, text)
 	}
 	if l.format.clock && l.window.isTerminal() {
 		parts = append(parts, "a terminal's log has no times")

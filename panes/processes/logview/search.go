@@ -2,14 +2,12 @@ package logview
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
 	"tandem/panes/kit/look"
-	"tandem/panes/kit/text"
 	"tandem/panes/logtext"
 )
 
@@ -21,15 +19,6 @@ type match struct {
 	at     int64 // offset of the matching line, -1 for none
 	number int   // number of that match,
 	total  int   // and of all; 0 if unknown
-}
-
-// text describes the search: the pattern as typed, and the number of the match.
-func (m *match) text() string {
-	label := "/" + text.Clip(text.Clean(m.label), 20)
-	if m.total > 0 {
-		label += fmt.Sprintf(" %d/%d", m.number, m.total)
-	}
-	return label
 }
 
 func (m *match) highlights(plain string, ink look.Ink) (marks []logtext.TextMark) {
