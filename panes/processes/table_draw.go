@@ -141,7 +141,7 @@ func (t *table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 	r.AddKept(glyph, glyphInk, look.Selected)
 	r.Add(" "+kind+" ", look.Dim)
 	t.columns.drawCells(&r, p, cursor, now, look)
-	return t.finishRow(&r, w, look)
+	return r.Finish(w, look)
 }
 
 // drawHeader draws the header of a project.
@@ -188,20 +188,7 @@ func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 		folder := text.ShortPath(filepath.Dir(g.file), t.Home)
 		r.Add(text.Spaces(columnGap)+text.ClipPath(folder, w-r.Cells-columnGap), look.Dim)
 	}
-	return t.finishRow(&r, w, look)
-}
-
-// finishRow pads or clips a row to the width of the table.
-func (t *table) finishRow(r *list.Row, w int, look *look.Look) string {
-	r.Add(text.Spaces(w-r.Cells), "")
-	line := r.Text.String()
-	if r.Cells > w {
-		line = text.Cut(line, w, "")
-	}
-	if r.Plain {
-		return look.Selected.Text(line)
-	}
-	return line
+	return r.Finish(w, look)
 }
 
 // drawProjectHeading draws the heading in place of a log's.

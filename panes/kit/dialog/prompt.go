@@ -216,8 +216,7 @@ func (p *Prompt) drawSuggestions(width int, look *look.Look) string {
 		r.Add(text.Clip(lines[i], width-r.Cells), ink)
 		r.Add(text.Spaces(min(2, width-r.Cells)), "")
 	}
-	r.Add(text.Spaces(width-r.Cells), "")
-	return r.Text.String()
+	return r.Finish(width, look)
 }
 
 // drawLow draws a live prompt, with its note below.

@@ -259,9 +259,5 @@ func (c *Choices) drawRow(i int, cursor bool, w int, look *look.Look) string {
 		}
 		r.Add("  "+detail, ink)
 	}
-	r.Add(text.Spaces(w-r.Cells), "")
-	if cursor {
-		return look.Selected.Text(r.Text.String())
-	}
-	return r.Text.String()
+	return r.Finish(w, look)
 }

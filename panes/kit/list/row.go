@@ -32,13 +32,17 @@ func (r *Row) AddKept(s string, ink, under look.Ink) {
 	r.Cells += text.Width(s)
 }
 
-// Finish returns the row, padded to w cells.
+// Finish returns the row, padded or clipped to w cells.
 func (r *Row) Finish(w int, look *look.Look) string {
 	r.Add(text.Spaces(w-r.Cells), "")
-	if r.Plain {
-		return look.Selected.Text(r.Text.String())
+	line := r.Text.String()
+	if r.Cells > w {
+		line = text.Cut(line, w, "")
 	}
-	return r.Text.String()
+	if r.Plain {
+		return look.Selected.Text(line)
+	}
+	return line
 }
 
 // addMatch adds text matched by a search; it is underlined in a plain row.
