@@ -37,7 +37,7 @@ const (
 // A Client talks to one engine. It is safe for concurrent use. If the engine is replaced by another
 // one on the same socket, running calls fail with CodeUnavailable and the next call reconnects.
 type Client struct {
-	dataDir string
+	options Options
 	socket  string      // expected path of the engine's socket, for messages
 	header  http.Header // sent with every request
 	http    http.Client
@@ -46,7 +46,7 @@ type Client struct {
 	unread int // number of records the engine could not read when it was last asked who it is
 
 	machine string        // target machine; "" for the engine's own
-	first   chan net.Conn // the connection of redirect, for the first call
+	first   chan net.Conn // the connection of NewRemote, for the first call
 	open    func(context.Context) (net.Conn, api.Info, error)
 }
 
@@ -135,7 +135,7 @@ func (c *Client) KeeperAlive() bool {
 	if c.machine != "" {
 		return true // the other machine starts one on connection
 	}
-	return KeeperAnswers(c.dataDir)
+	return KeeperAnswers(c.options.DataDir)
 }
 
 // KeeperAnswers reports whether the data directory's keeper accepts connections.
@@ -160,7 +160,7 @@ func KeeperAnswers(dataDir string) bool {
 
 func newClient(o Options) *Client {
 	socket, _ := api.Sockets(o.DataDir)
-	c := &Client{dataDir: o.DataDir, socket: socket, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid()), first: make(chan net.Conn, 1)}
+	c := &Client{options: o, socket: socket, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid()), first: make(chan net.Conn, 1)}
 	if o.Name != "" {
 		c.header.Set(api.ClientHeader, o.Name)
 	}
@@ -202,7 +202,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 // dialOwn connects to the engine's socket, and fails if the listener belongs to another user.
 func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
-	conn, err := DialEngine(ctx, c.dataDir)
+	conn, err := DialEngine(ctx, c.options.DataDir)
 	if err != nil {
 		return nil, err
 	}

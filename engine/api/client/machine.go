@@ -28,9 +28,7 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 
 // OnMachine is ConnectMachine through the running engine of c.
 func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error) {
-	far := newClient(Options{DataDir: c.dataDir})
-	far.header = c.header.Clone()
-	return far.redirect(ctx, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
+	return NewRemote(ctx, c.options, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
 		return c.openThrough(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	})
 }
@@ -38,11 +36,7 @@ func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error)
 // NewRemote connects to the engine of a machine through open, which opens each connection and
 // returns the version and the protocols of that engine.
 func NewRemote(ctx context.Context, o Options, machine string, open func(context.Context) (net.Conn, api.Info, error)) (*Client, error) {
-	return newClient(o).redirect(ctx, machine, open)
-}
-
-// redirect makes c a client of another machine's engine.
-func (c *Client) redirect(ctx context.Context, machine string, open func(context.Context) (net.Conn, api.Info, error)) (*Client, error) {
+	c := newClient(o)
 	c.machine, c.open = machine, open
 	conn, info, err := open(ctx)
 	if err != nil {
@@ -134,7 +128,7 @@ type openConn struct {
 
 func (c *openConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// dialMachine returns a connection to the client's machine, at first the one of redirect.
+// dialMachine returns a connection to the client's machine, at first the one of NewRemote.
 func (c *Client) dialMachine(ctx context.Context) (net.Conn, error) {
 	select {
 	case conn := <-c.first:
