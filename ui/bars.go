@@ -188,10 +188,10 @@ func (s *statusBar) draw() string {
 	return s.lead + line + style.Bar.Text(text.Spaces(gap)) + s.noteStyle.Text(note)
 }
 
-// newStatusBar returns the status bar for the current state of the dashboard.
-func newStatusBar(m *model) *statusBar {
+// layoutStatusBar chooses what fits into the status bar.
+func (m *model) layoutStatusBar() *statusBar {
 	note, ink := m.statusNote()
-	s := &statusBar{w: m.areas.w, look: &m.theme.look, lead: drawBarLead(m), noteStyle: ink}
+	s := &statusBar{w: m.areas.w, look: &m.theme.look, lead: m.drawBarLead(), noteStyle: ink}
 	hints, kept := m.statusHints(), keptHints
 	room := max(m.areas.w-text.Width(s.lead), 0)
 	s.note = text.Clip(note, max(room-1, 0))
@@ -220,7 +220,7 @@ func hintsWidth(hints []keymap.Hint) int {
 
 // drawBarLead draws the start of the status bar: the prefix while it waits for a key, else
 // a space.
-func drawBarLead(m *model) string {
+func (m *model) drawBarLead() string {
 	look := &m.theme.look
 	if m.keyboard.resolver.Pending() {
 		return look.Chip.Text(" "+m.o.Bindings.PrefixKeys()[0].Show()+" ") + look.BarDim.Text("then   ")

@@ -46,12 +46,19 @@ func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip
 func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
 func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
 func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
-func (e env) TypeEarly() tea.Cmd                               { return e.m.input.replayEarly() }
 func (e env) ShowSessions()                                    { e.m.switchView(keymap.ViewSessions) }
 func (e env) Relayout()                                        { e.m.relayout() }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visits.start(command, folder, then)
+}
+
+func (e env) PanesChanged() tea.Cmd {
+	var cmd tea.Cmd
+	if e.m.sessions.Display.IsOpen() {
+		cmd = e.m.input.replayEarly()
+	}
+	return tea.Batch(cmd, e.m.visits.end())
 }
 
 func (e env) ShowSession(id string) tea.Cmd {

@@ -80,17 +80,17 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	waited := m.input.isHeld()
 	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
-	return m, tea.Batch(cmd, m.fetchViews(), m.visits.end(), m.dialog.startSpinner(), m.zoom.handOver())
+	// What follows depends on any part of the state.
+	return m, tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.zoom.handOver())
 }
-
-// A message is one of the dashboard's own messages. It knows how to apply itself.
-type message interface{ applyTo(*model) tea.Cmd }
 
 func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case nil:
-	case message:
-		return msg.applyTo(m)
+	case settingsMsg:
+		return m.applySettings(Settings(msg))
+	case zoomResult:
+		return m.zoom.resumeDashboard(msg)
 	case spinner.TickMsg:
 		return m.dialog.advanceSpinner(msg)
 	case dialog.Answer:
@@ -109,7 +109,7 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		}
 		return m.syncNews()
 	case tea.WindowSizeMsg:
-		return m.setSize(msg.Width, msg.Height)
+		m.setSize(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		m.theme.setDark(msg.IsDark())
 	case uv.DarkColorSchemeEvent:
@@ -124,10 +124,9 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (m *model) setSize(w, h int) tea.Cmd {
+func (m *model) setSize(w, h int) {
 	m.areas.w, m.areas.h = w, h
 	m.relayout()
-	return nil
 }
 
 // handleEvent handles one event of the user's terminal.

@@ -16,11 +16,9 @@ import (
 // manySessions is how many sessions the benchmarks of news have.
 const manySessions = 1000
 
-// A newsMsg brings news in place of the link.
-type newsMsg panes.News
-
-func (n newsMsg) applyTo(m *model) tea.Cmd {
-	return tea.Batch(m.applyNews(panes.News(n)), m.sessions.Sync())
+// newsMsg returns a message that brings news in place of the link.
+func newsMsg(m *model, n panes.News) tea.Msg {
+	return panes.Result(func() tea.Cmd { return tea.Batch(m.applyNews(n), m.sessions.Sync()) })
 }
 
 // snapshotNews returns the first news of an engine with many sessions. perTab is how many of them a
@@ -69,7 +67,7 @@ var arrangements = map[string]int{"50 tabs": manySessions / 50, "own tabs": 0}
 func TestThousandSessionsAreArrangedAsInTheLayout(t *testing.T) {
 	for name, perTab := range arrangements {
 		m := newsModel(t)
-		m.Update(newsMsg(snapshotNews(perTab)))
+		m.Update(newsMsg(m, snapshotNews(perTab)))
 		want := manySessions
 		if perTab > 0 {
 			want = manySessions / perTab
@@ -86,7 +84,7 @@ func BenchmarkFirstNewsOfThousandSessions(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				m := newsModel(b)
-				m.Update(newsMsg(snapshotNews(perTab)))
+				m.Update(newsMsg(m, snapshotNews(perTab)))
 			}
 		})
 	}
@@ -98,14 +96,14 @@ func BenchmarkEventAmongThousandSessions(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			m := newsModel(b)
 			news := snapshotNews(perTab)
-			m.Update(newsMsg(news))
+			m.Update(newsMsg(m, news))
 			i := 0
 			for b.Loop() {
 				i++
 				p := news.Processes[i%manySessions]
 				p.Terminal = &api.Terminal{Title: fmt.Sprint("title ", i), Waiting: "prompt"}
 				news.Apply(api.Event{Type: api.EventProcess, Process: &p})
-				m.Update(newsMsg(news))
+				m.Update(newsMsg(m, news))
 			}
 		})
 	}
@@ -116,7 +114,7 @@ func BenchmarkFrameOfThousandSessions(b *testing.B) {
 	for name, perTab := range arrangements {
 		b.Run(name, func(b *testing.B) {
 			m := newsModel(b)
-			m.Update(newsMsg(snapshotNews(perTab)))
+			m.Update(newsMsg(m, snapshotNews(perTab)))
 			for b.Loop() {
 				m.frame.redraw()
 				m.View()

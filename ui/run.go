@@ -200,7 +200,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 		notifyChan(m.zoom.news)
 	}
 	l.Echoed = wake.NotifyEcho
-	m.zoom.stop, m.terminal = cancel, t
+	m.zoom.stop, m.zoom.terminal, m.terminal = cancel, t, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
 	m.tips.offerPrefix()
@@ -269,7 +269,6 @@ func signalError(s os.Signal) error {
 
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{o: o, link: l}
-	m.zoom = zoom{m: m, news: make(chan struct{}, 1)}
 	m.env = env{&m.notices.toast, &m.dialog.overlay, ctx, m}
 	say, redraw, look := m.notices.toast.Say, m.frame.redraw, &m.theme.look
 	m.notices = notices{
@@ -293,6 +292,10 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.Launcher.StartInTree}
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
 	m.visits = visits{sessions: m.sessions, shown: m.views.action, setView: m.setView}
+	m.zoom = zoom{
+		ctx: ctx, host: m, say: say, o: &m.o, areas: &m.areas, sessions: m.sessions,
+		input: &m.input, link: l, display: &m.display, news: make(chan struct{}, 1),
+	}
 	m.views = newViews(m.listViews())
 	m.top = topBar{&m.views, &m.areas, &m.news, m.sessions.List, look}
 	m.keyboard = keyboard{

@@ -25,8 +25,6 @@ type Settings struct {
 // settingsMsg carries changed settings.
 type settingsMsg Settings
 
-func (msg settingsMsg) applyTo(m *model) tea.Cmd { return m.applySettings(Settings(msg)) }
-
 // applySettings applies changed settings at once. Invalid ones change nothing, and the
 // status bar shows the mistake until it is corrected.
 func (m *model) applySettings(next Settings) tea.Cmd {

@@ -50,7 +50,7 @@ func TestTipsDoNotRepeatStatusBar(t *testing.T) {
 		d.waitText("New here?")
 		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {
 			d.pressKeys(keys...)
-			bar := newStatusBar(d.m)
+			bar := d.m.layoutStatusBar()
 			_, line, _ := strings.Cut(ansi.Strip(dialog.DrawTips(d.m.o.Bindings, bar.hints, size[0], &d.m.theme.look)), "then")
 			for _, h := range bar.hints {
 				for _, tip := range dialog.Tips() {

@@ -198,18 +198,11 @@ func (m *model) leaveTooSmall(k keys.Key) (left bool) {
 	return true
 }
 
-func appendRows(to []byte, rows []string) []byte {
-	for _, row := range rows {
-		to = append(append(to, row...), '\n')
-	}
-	return to
-}
-
 // drawScreen joins the bars and the rows of the view. A tight screen has only the status
 // bar.
 func (m *model) drawScreen() string {
 	if m.areas.zoomed {
-		return m.zoom.drawScreen()
+		return m.drawZoomed()
 	}
 	out := m.frame.content[:0]
 	if !m.areas.tight {
@@ -218,15 +211,47 @@ func (m *model) drawScreen() string {
 	if p, ok := m.views.pane().(panes.Redrawer); ok {
 		out = p.AppendRows(out)
 	} else {
-		out = appendRows(out, m.views.pane().Draw())
+		for _, row := range m.views.pane().Draw() {
+			out = append(append(out, row...), '\n')
+		}
 	}
-	bar := newStatusBar(m)
+	bar := m.layoutStatusBar()
 	if m.areas.tips.H > 0 {
 		out = append(append(out, dialog.DrawTips(m.o.Bindings, bar.hints, m.areas.w, &m.theme.look)...), '\n')
 	}
 	out = append(out, bar.draw()...)
 	m.frame.content = out
 	return string(out)
+}
+
+// hasMessage reports whether something must be shown beside a zoomed session.
+func (m *model) hasMessage() bool {
+	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || m.sessions.Display.IsOpen() && !m.news.Connected
+}
+
+// drawZoomed draws the session of a zoomed pane. A message covers its last row, or the first while the
+// cursor is in the last. With a dialog open it is always the last row.
+func (m *model) drawZoomed() string {
+	f := &m.frame
+	f.content = m.sessions.AppendRows(f.content[:0])
+	text := strings.TrimSuffix(string(f.content), "\n")
+	if !m.hasMessage() && m.dialog.open == nil {
+		return text
+	}
+	rows := strings.Split(text, "\n")
+	at := len(rows) - 1
+	if c := m.sessions.Cursor(); c != nil && c.Y == at && m.dialog.open == nil {
+		at = 0
+	}
+	rows[at] = m.layoutStatusBar().draw()
+	return strings.Join(rows, "\n")
+}
+
+// isIdle reports whether neither the screen nor the keyboard is needed for anything but the
+// view. A session would not paint the background.
+func (m *model) isIdle() bool {
+	return !m.hasMessage() && m.dialog.open == nil && !m.notices.desktop.blurred && m.pointer.pane == nil &&
+		!m.input.detached && !m.input.isHeld() && m.theme.background == nil
 }
 
 // mouseMode requests motion without a button only if the focused program wants it, as it

@@ -36,7 +36,7 @@ func TestPanicWhileZoomedRestoresTerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m.terminal = terminal
+			m.terminal, m.zoom.terminal = terminal, terminal
 			zoom := &directZoom{zoom: &m.zoom, options: attach.Options{
 				In: p.slave, Out: p.slave, InAltScreen: true, Cooked: terminal.Cooked(), Client: crash(m),
 			}}

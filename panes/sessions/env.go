@@ -30,7 +30,7 @@ type Dashboard interface {
 	SayOnce(text string) tea.Cmd
 	CopyRead(terminal.Read) tea.Cmd
 
-	TypeEarly() tea.Cmd              // types what was typed before the first session was open
+	PanesChanged() tea.Cmd           // called after panes were opened, closed or moved
 	OpenMachine(name string) tea.Cmd // starts a session on a machine, or connects to it
 	TakeClip(clip []byte) tea.Cmd    // passes on what the focused program put on the clipboard
 	Bell()                           // rings the bell of the user's terminal

@@ -136,15 +136,11 @@ func (v *View) settle() tea.Cmd {
 	if !dragging {
 		v.layoutSync.followOthers()
 	}
-	wasOpen := v.Display.isOpen
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
 	if !dragging && len(v.Launcher.starter.waiting) == 0 {
 		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
 	}
-	if v.Display.isOpen && !wasOpen {
-		cmd = tea.Batch(cmd, v.env.TypeEarly())
-	}
-	return cmd
+	return tea.Batch(cmd, v.env.PanesChanged())
 }
 
 // openFirst shows the first session, or starts one, once the view's size and the sessions

@@ -21,7 +21,7 @@ type fakeEnv struct {
 
 func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
 func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
-func (e *fakeEnv) TypeEarly() tea.Cmd                             { return nil }
+func (e *fakeEnv) PanesChanged() tea.Cmd                          { return nil }
 func (e *fakeEnv) Relayout() {
 	e.view.Display.SetTight(e.view.Display.IsZoomed())
 	e.view.Resize(120, 36)
