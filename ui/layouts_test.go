@@ -258,50 +258,6 @@ func TestRestoredLayoutGivesSpaceOfMissingSessionsToOthers(t *testing.T) {
 	d.waitText("a-screen")
 }
 
-func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
-	d := threePanes(t)
-	d.pressKeys("ctrl+b", "{")
-	d.waitShape("(a|(c/b))")
-	d.pressKeys("ctrl+b", "=")
-	if s := d.m.sessions.Tabs.Current.Root.Share; s != layout.ShareUnit/2 {
-		t.Errorf("the left half has %d", s)
-	}
-	d.pressKeys("ctrl+b", "!")
-	d.waitShape("(a|b) c")
-	d.pressKeys("ctrl+b", "m", "enter")
-	d.waitShape("(a|(b|c))")
-	d.pressKeys("ctrl+b", "=")
-	if s := d.m.sessions.Tabs.Current.Root.Share; s != layout.ShareUnit/3 {
-		t.Errorf("one of three panes in a row has %d", s)
-	}
-	d.pressKeys("ctrl+b", "m")
-	d.waitText("no other tab")
-}
-
-func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
-	d := threePanes(t)
-	d.pressKeys("ctrl+b", "S", "'work", "enter")
-	d.waitText("saved layout work")
-	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
-	d.waitText("saved layout apart")
-	d.waitShape("(a|b) c")
-	d.pressKeys("ctrl+b", "space")
-	d.waitText("Show the layout")
-	d.pressKeys("'work", "enter")
-	d.waitShape("(a|(b/c))")
-	d.pressKeys("ctrl+b", "space")
-	d.waitText("enter show it   ↑ ↓ choose   delete remove it   esc close")
-	d.pressKeys("'main left")
-	d.waitNoText("delete remove it")
-	d.waitText("this one large, the others below each other")
-	d.pressKeys("delete", "ctrl+u", "delete", "esc")
-	d.waitUntil("one layout is left", func() bool {
-		d.engine.mu.Lock()
-		defer d.engine.mu.Unlock()
-		return len(d.engine.layouts.saved) == 1
-	})
-}
-
 func TestMouseChoosesLayout(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "S", "'one", "enter")
@@ -341,36 +297,6 @@ func TestMouseChoosesTabToMovePaneTo(t *testing.T) {
 	d.waitShape("(a|(b|c))")
 }
 
-func TestSinglePaneHasNoArrangements(t *testing.T) {
-	e := newFakeEngine()
-	e.addSession("a", "a-screen")
-	d := drive(t, e, 160, 40)
-	d.waitText("a-screen")
-	d.pressKeys("ctrl+b", "space")
-	d.waitText("no saved layouts yet; ctrl+b S saves this one")
-}
-
-func TestPanesAreArrangedInStandardWays(t *testing.T) {
-	d := threePanes(t)
-	for _, c := range []struct{ name, want string }{
-		{"columns", "(a|(b|c))"}, {"rows", "(a/(b/c))"}, {"main left", "(c|(a/b))"}, {"main above", "(c/(a|b))"}, {"tiles", "((c|a)/b)"},
-	} {
-		d.pressKeys("ctrl+b", "space")
-		d.waitText("Show the layout")
-		d.pressKeys("'"+c.name, "enter")
-		d.waitShape(c.want)
-		if p := d.m.sessions.Tabs.FocusedPane(); p.ID != d.nthSession(2).process.ID {
-			t.Errorf("%s: the focus went to %s", c.name, p.ID)
-		}
-		for _, l := range d.m.sessions.Tabs.Current.Root.Leaves(nil) {
-			if g, at := d.m.sessions.Tabs.FindPane(l.Pane); g != d.m.sessions.Tabs.Current || at != l || l.Root() != d.m.sessions.Tabs.Current.Root {
-				t.Errorf("%s: the tree is not whole", c.name)
-			}
-		}
-	}
-	d.waitSaved()
-}
-
 func TestResizeKeyRepeatsWithoutPrefix(t *testing.T) { onFakeTime(t, repeatResizeKey) }
 
 func repeatResizeKey(t *testing.T) {
@@ -387,48 +313,6 @@ func repeatResizeKey(t *testing.T) {
 	time.Sleep(time.Minute)
 	d.pressKeys("L")
 	d.waitTyped(d.nthSession(2), "xLL")
-}
-
-func TestMeetingBordersAreJoined(t *testing.T) {
-	d := threePanes(t)
-	d.pressKeys("ctrl+b", "space")
-	d.waitText("Show the layout")
-	d.pressKeys("'rows", "enter")
-	d.waitShape("(a/(b/c))")
-	d.pressKeys("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
-	d.waitStarted(4)
-	d.waitShape("((a|bash-4)/(b/c))")
-	below := d.m.sessions.Tabs.Current.Root.B
-	wall := d.m.sessions.Tabs.Current.Root.A.BorderCell()
-	at := func(x, y int) string { return string([]rune(strings.Split(d.screenText(), "\n")[y])[x]) }
-	if got := at(wall, d.leafArea(below).Y); got != "┴" {
-		t.Errorf("the border ends in %s", got)
-	}
-	d.pressKeys("ctrl+b", "j", "ctrl+b", "%")
-	d.waitStarted(5)
-	d.waitShape("((a|bash-4)/((b|bash-5)/c))")
-	if got := at(wall, d.leafArea(below).Y); got != "┼" {
-		t.Errorf("two borders meet in %s", got)
-	}
-}
-
-func TestNextPaneSkipsList(t *testing.T) {
-	d := threePanes(t)
-	all := d.m.sessions.Tabs.Current.Root.Leaves(nil)
-	d.focusLeaf(all[0])
-	for _, step := range []struct {
-		key  string
-		want int
-	}{{"o", 1}, {"o", 2}, {"o", 0}, {"O", 2}, {"O", 1}} {
-		d.pressKeys("ctrl+b", step.key)
-		if d.m.sessions.Tabs.FocusedPane() == nil || d.m.sessions.Tabs.Current.Focus != all[step.want] {
-			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
-		}
-	}
-	d.pressKeys("ctrl+b", "s", "tab")
-	if d.m.sessions.Tabs.FocusedPane() == nil {
-		t.Error("tab does not lead out of the list")
-	}
 }
 
 func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
@@ -533,23 +417,6 @@ func keepLayoutOfAnother(t *testing.T) {
 	again.waitShape("(a|(c|bash-4))")
 }
 
-func TestClickOnTitleRowOnBorderFocusesPane(t *testing.T) {
-	d := threePanes(t)
-	d.pressKeys("ctrl+b", "h")
-	below := d.m.sessions.Tabs.Current.Root.B.B
-	d.click(d.leafArea(below).X+3, d.leafArea(below).Y)
-	if d.m.sessions.Tabs.FocusedPane() != below.Pane {
-		t.Error("the pane below has no focus")
-	}
-	d.pressKeys("ctrl+b", "h")
-	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: d.leafArea(below).Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.sessions.Tabs.FocusedPane() == below.Pane || d.leafArea(below).Y != 9 {
-		t.Errorf("after a drag to 9 the border is at %d", d.leafArea(below).Y)
-	}
-}
-
 func TestRequestedLayoutIsShownInOpenDashboards(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("a", "a-screen")
@@ -572,31 +439,6 @@ func TestKeysTypedWhileLayoutsLoadReachOnlyTheirDialog(t *testing.T) {
 	if got := d.nthSession(2).typedText(); got != "" {
 		t.Errorf("%q went to the program", got)
 	}
-}
-
-func TestReplacingLayoutAsksFirst(t *testing.T) {
-	d := threePanes(t)
-	d.pressKeys("ctrl+b", "S", "'work", "enter")
-	d.waitText("saved layout work")
-	old := len(d.savedLayout("work").Tabs)
-	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'work", "enter")
-	d.waitText("Replace the layout work?")
-	d.pressKeys("n")
-	d.waitNoText("Replace")
-	if got := len(d.savedLayout("work").Tabs); got != old {
-		t.Errorf("it has %d tabs", got)
-	}
-	d.pressKeys("ctrl+b", "S", "'work", "enter")
-	d.waitText("Replace the layout work?")
-	d.pressKeys("y")
-	d.waitUntil("it is replaced", func() bool { return len(d.savedLayout("work").Tabs) == old+1 })
-}
-
-// savedLayout returns the layout saved under a name.
-func (d *driver) savedLayout(name string) api.Layout {
-	d.engine.mu.Lock()
-	defer d.engine.mu.Unlock()
-	return d.engine.layouts.saved[name]
 }
 
 func TestEscCancelsRequestForLayouts(t *testing.T) {
@@ -634,27 +476,6 @@ func TestClickBeforeDialogIsDrawnIsIgnored(t *testing.T) {
 	d.click(1, 1)
 	if d.m.dialog.open != nil {
 		t.Error("it is still there")
-	}
-}
-
-func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
-	d := threePanes(t)
-	all := d.m.sessions.Tabs.Current.Root.Leaves(nil)
-	d.focusLeaf(all[2])
-	d.focusLeaf(all[0])
-	for _, want := range []int{2, 0, 2} {
-		d.pressKeys("ctrl+b", ";")
-		if d.m.sessions.Tabs.Current.Focus != all[want] {
-			t.Fatalf("; does not go to pane %d", want)
-		}
-	}
-	d.pressKeys("ctrl+b", "s", "ctrl+b", ";")
-	if d.m.sessions.Tabs.FocusedPane() != all[2].Pane {
-		t.Error("; does not lead out of the list to the pane used last")
-	}
-	d.pressKeys("ctrl+b", "{", "ctrl+b", ";")
-	if d.m.sessions.Tabs.FocusedPane() != all[0].Pane {
-		t.Error("a pane that was moved is not the one to go back to")
 	}
 }
 

@@ -159,6 +159,10 @@ func (d *Driver) input(msg any) {
 func (d *Driver) pressKey(k keys.Key) tea.Cmd {
 	d.env.ClearMessage()
 	open := d.env.Shown
+	taker, _ := d.pane.(panes.KeyTaker)
+	if taker != nil && open == nil && !d.resolver.Pending() && taker.TakeKey(k) {
+		return nil
+	}
 	outcome := d.resolver.Resolve(k, d.Scopes()...)
 	switch {
 	case outcome.Kind == keymap.Bound && open != nil:
@@ -169,6 +173,8 @@ func (d *Driver) pressKey(k keys.Key) tea.Cmd {
 		}
 	case outcome.Kind == keymap.Unbound && open != nil:
 		return open.Type(d.env, pressMsg(k))
+	case outcome.Kind == keymap.Unbound && taker != nil:
+		return taker.HandleKey(k)
 	case outcome.Kind == keymap.Unbound:
 		return d.pane.Type(pressMsg(k))
 	}
@@ -239,11 +245,18 @@ func (d *Driver) Scopes() []keymap.Scope {
 // the hints, and below them the dialog.
 func (d *Driver) Screen() string {
 	note, _ := d.pane.Note()
-	rows := slices.Concat([]string{""}, d.pane.Draw(), []string{note, d.env.Said, d.hints()})
+	rows := slices.Concat([]string{""}, d.paneRows(), []string{note, d.env.Said, d.hints()})
 	for _, row := range d.dialogRows() {
 		rows = append(rows, "│ "+row+" │")
 	}
 	return ansi.Strip(strings.Join(rows, "\n"))
+}
+
+func (d *Driver) paneRows() []string {
+	if r, ok := d.pane.(panes.Redrawer); ok {
+		return strings.Split(strings.TrimSuffix(string(r.AppendRows(nil)), "\n"), "\n")
+	}
+	return d.pane.Draw()
 }
 
 func (d *Driver) dialogRows() []string {

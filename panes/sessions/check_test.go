@@ -9,7 +9,7 @@ import (
 )
 
 func TestCheckPanicsOnDamagedPanes(t *testing.T) {
-	v := openView(t, "first")
+	v := drive(t, nil, "first").view
 	Check(v)
 	for name, damage := range map[string]func() (repair func()){
 		"zoomed pane is none": func() func() {

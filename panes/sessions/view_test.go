@@ -2,6 +2,11 @@ package sessions
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,8 +14,11 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/panestest"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
 )
+
+const testWidth, testHeight = 160, 38
 
 // A fakeEnv is a dashboard that shows only the view, and attaches panes to nothing.
 type fakeEnv struct {
@@ -24,20 +32,127 @@ func (e *fakeEnv) ShowSessions()                                  { e.view.Show(
 func (e *fakeEnv) PanesChanged() tea.Cmd                          { return nil }
 func (e *fakeEnv) Relayout() {
 	e.view.Display.SetTight(e.view.Display.IsZoomed())
-	e.view.Resize(120, 36)
+	e.view.Resize(testWidth, testHeight)
 }
 
-// openView opens a view of 120×36 cells on a session for each name.
-func openView(t *testing.T, names ...string) *View {
+func (e *fakeEnv) Learn(p ...api.Process) tea.Cmd {
+	before := e.Known
+	e.Known.Learn(p[0])
+	e.view.HandleNews(&before)
+	return nil
+}
+
+// A fakeEngine starts sessions, and keeps the named layouts in memory.
+type fakeEngine struct {
+	mu      sync.Mutex
+	started int
+	saved   map[string]api.Layout
+}
+
+// layouts returns the named layouts.
+func (e *fakeEngine) layouts() map[string]api.Layout {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.saved)
+}
+
+func (e *fakeEngine) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.started++
+	return newSession(in.ID, fmt.Sprint("new-", e.started)), nil
+}
+
+func (e *fakeEngine) getLayouts(context.Context, api.Empty) (out api.LayoutGetOutput, err error) {
+	saved := e.layouts()
+	for _, name := range slices.Sorted(maps.Keys(saved)) {
+		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: saved[name]})
+	}
+	return out, nil
+}
+
+func (e *fakeEngine) putLayout(_ context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if in.Name != "" {
+		e.saved[in.Name] = in.Layout
+	}
+	return api.LayoutPutOutput{}, in.Layout.Check()
+}
+
+func (e *fakeEngine) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.saved, in.Name)
+	return api.Empty{}, nil
+}
+
+func newSession(id, name string) api.Process {
+	return api.Process{ID: id, Name: name, Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{}}
+}
+
+// A driver runs a view.
+type driver struct {
+	*panestest.Driver
+	view   *View
+	engine *fakeEngine
+}
+
+// drive opens a view on a session for each name, arranged as in the saved layout.
+func drive(t *testing.T, saved *api.Layout, names ...string) *driver {
 	t.Helper()
-	e := &fakeEnv{Env: &panestest.Env{Ctx: t.Context()}}
+	fake := &fakeEngine{saved: map[string]api.Layout{}}
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.SessionStart, fake.startSession)
+	panestest.On(engine, api.LayoutGet, fake.getLayouts)
+	panestest.On(engine, api.LayoutPut, fake.putLayout)
+	panestest.On(engine, api.LayoutRemove, fake.removeLayout)
+	e := &fakeEnv{Env: &panestest.Env{Ctx: t.Context(), API: engine}}
 	e.view = New(e)
-	e.Relayout()
-	e.Known.Connected = true
+	e.Known.Connected, e.Known.Layout = true, saved
 	for _, name := range names {
-		e.Known.Processes = append(e.Known.Processes, api.Process{ID: name, Name: name, Kind: api.KindSession, State: api.StateRunning})
+		e.Known.Processes = append(e.Known.Processes, newSession(name, name))
 	}
 	e.view.HandleNews(&panes.News{})
-	e.view.Fetch()
-	return e.view
+	return &driver{panestest.Drive(t, e.Env, e.view, testWidth, testHeight+2), e.view, fake}
 }
+
+// threePanes opens a view on sessions a, b and c. b is beside a, and c below b.
+func threePanes(t *testing.T) *driver {
+	t.Helper()
+	d := drive(t, &api.Layout{Tabs: []api.LayoutTab{{Focus: 4, Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 3000}, {Name: "a"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "c"}}}}}, "a", "b", "c")
+	d.waitShape("(a|(b/c))")
+	return d
+}
+
+// shape describes the tabs: sessions by name, "|" for beside, "/" for below.
+func (d *driver) shape() string {
+	var tabs []string
+	for _, t := range d.view.Tabs.All {
+		tabs = append(tabs, d.treeShape(t.Root))
+	}
+	return strings.Join(tabs, " ")
+}
+
+func (d *driver) treeShape(n *layout.Node) string {
+	if n.Pane != nil {
+		p, _ := d.view.env.News().Process(n.Pane.ID)
+		return p.Name
+	}
+	sign := "|"
+	if n.Axis == layout.Below {
+		sign = "/"
+	}
+	return "(" + d.treeShape(n.A) + sign + d.treeShape(n.B) + ")"
+}
+
+func (d *driver) waitShape(want string) {
+	d.Wait("the layout is "+want, func() bool { return d.shape() == want })
+	Check(d.view)
+}
+
+func (d *driver) focusLeaf(l *layout.Node) { d.view.OpenSession(l.Pane.ID) }
+
+// row returns the first row of a leaf on the screen.
+func (d *driver) row(l *layout.Node) int { return l.Rect.Y + 1 }
