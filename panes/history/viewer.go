@@ -68,8 +68,7 @@ func (v *viewer) fetch() tea.Cmd {
 	})
 }
 
-// askSearch opens the search line for the output, and shows the
-// nearest match as the user types.
+// askSearch opens the search line for the output, and shows the nearest match as the user types.
 func (v *viewer) askSearch() tea.Cmd {
 	d := &v.detail
 	if len(d.output) == 0 {
