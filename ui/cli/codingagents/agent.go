@@ -88,11 +88,9 @@ func newSetup(f *factory.Factory) *cobra.Command {
 		},
 	}
 	opts.add(cmd.Flags(), f.Profiles)
-	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(f.Profiles, cobra.ShellCompDirectiveNoFileComp)) // fails only for unknown flags
-	_ = cmd.RegisterFlagCompletionFunc("root", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	})
-	_ = cmd.RegisterFlagCompletionFunc("http", cobra.FixedCompletions([]string{"http://127.0.0.1:7777/mcp"}, cobra.ShellCompDirectiveNoFileComp))
+	factory.CompleteFlag(cmd, "profile", f.Profiles...)
+	_ = cmd.MarkFlagDirname("root") // fails only for an unknown flag
+	factory.CompleteFlag(cmd, "http", "http://127.0.0.1:7777/mcp")
 	return cmd
 }
 
@@ -157,23 +155,32 @@ func listClients(f *factory.Factory, cmd *cobra.Command, m setup.Machine) error 
 	}
 	states := m.States()
 	return f.Out.Answer(states, func() string {
-		t := f.Out.Table("CLIENT", "HERE", "SET UP", "SETTINGS")
+		t := settingsTable{f.Out.Table("CLIENT", "HERE", "SET UP", "SETTINGS"), ""}
 		for _, s := range states {
-			here, tint := "no", output.Faint
-			if s.Found {
-				here, tint = "yes", output.Plain
-			}
-			t.Add(output.Tinted(s.Name, tint), output.Tinted(here, tint), setUpCell(s), output.Tinted(output.Visible(factory.TildePath(s.User)), tint))
+			t.add(s.Name, s.Found, setUpCell(s), s.User, s.Error)
 		}
-		text := t.String()
-		for _, s := range states {
-			if s.Error != "" {
-				text += output.Visible(s.Name+": "+s.Error) + "\n"
-			}
-		}
-		return text
+		return t.text()
 	})
 }
+
+// A settingsTable lists agents' programs and their settings, followed by the errors.
+type settingsTable struct {
+	*output.Table
+	errors string
+}
+
+func (t *settingsTable) add(name string, found bool, state output.Cell, path, err string) {
+	here, tint := "no", output.Faint
+	if found {
+		here, tint = "yes", output.Plain
+	}
+	t.Add(output.Tinted(name, tint), output.Tinted(here, tint), state, output.Tinted(output.Visible(factory.TildePath(path)), tint))
+	if err != "" {
+		t.errors += output.Visible(name+": "+err) + "\n"
+	}
+}
+
+func (t *settingsTable) text() string { return t.String() + t.errors }
 
 func setUpCell(s setup.ClientState) output.Cell {
 	switch {
@@ -217,26 +224,31 @@ func setUp(f *factory.Factory, m setup.Machine, c setup.Client, opts setupFlags)
 	if err != nil {
 		return err
 	}
-	if answer.Path = plan.Path; !plan.Changed() {
+	if answer.Path = plan.Path; plan.Changed() {
+		answer.Diff = plan.Diff()
+		if err := applyPlan(f, plan, "set up "+c.Title, opts.yes); err != nil {
+			return err
+		}
+	} else {
 		answer.Status = "unchanged"
-	} else if answer.Diff = plan.Diff(); !f.Out.JSON {
-		// With --json the diff is part of the answer.
-		f.Out.Tell("%s\n%s", plan.Path, strings.Join(answer.Diff, "\n"))
-	}
-	if plan.Changed() && !opts.yes {
-		if err := f.Confirm("set up "+c.Title, "Change this file?"); err != nil {
-			return err
-		}
-	}
-	if plan.Changed() {
-		if err := plan.Write(); err != nil {
-			return err
-		}
 	}
 	if !opts.remove {
 		tellToken(f, m, opts)
 	}
 	return f.Out.Answer(answer, func() string { return setupText(c, answer, opts.remove) })
+}
+
+// applyPlan shows a planned change, and makes it after the user confirms it.
+func applyPlan(f *factory.Factory, p *setup.Plan, what string, yes bool) error {
+	if !f.Out.JSON { // with --json the diff is part of the answer
+		f.Out.Tell("%s\n%s", p.Path, strings.Join(p.Diff(), "\n"))
+	}
+	if !yes {
+		if err := f.Confirm(what, "Change this file?"); err != nil {
+			return err
+		}
+	}
+	return p.Write()
 }
 
 func setupText(c setup.Client, answer setupAnswer, remove bool) string {

@@ -1,6 +1,7 @@
 package codingagents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -33,7 +34,7 @@ func reportHook(ctx context.Context, f *factory.Factory, in api.AgentReportInput
 	alone := !AtTerminal() // the agent's process serves several terminals, so the session may be another one
 	if alone || in.Conversation == "" && in.Text == "" {
 		said := readHook(f.Stdin)
-		in.Conversation = firstNonEmpty(in.Conversation, said.conversation())
+		in.Conversation = cmp.Or(in.Conversation, said.conversation())
 		// Only the folder can identify the session then.
 		if alone {
 			in.ID, in.Folder = "", said.CWD
@@ -107,13 +108,13 @@ func readHook(from io.Reader) (in hookInput) {
 }
 
 func (in hookInput) conversation() string {
-	return firstNonEmpty(in.SessionID, in.SessionIDCamel, in.ConversationID)
+	return cmp.Or(in.SessionID, in.SessionIDCamel, in.ConversationID)
 }
 
 // question returns the agent's question.
 func (in hookInput) question() string {
-	about := firstNonEmpty(in.Input.subject(), in.Details.subject())
-	text := firstNonEmpty(in.Message, in.Tool)
+	about := cmp.Or(in.Input.subject(), in.Details.subject())
+	text := cmp.Or(in.Message, in.Tool)
 	switch {
 	case len(in.Input.Questions) > 0:
 		text = in.Input.Questions[0].Question
@@ -130,16 +131,7 @@ func (in hookInput) question() string {
 }
 
 func (t toolInput) subject() string {
-	return firstNonEmpty(t.Command, t.FilePath, t.Path, t.URL, t.Query, t.Pattern, t.Operation)
-}
-
-func firstNonEmpty(names ...string) string {
-	for _, name := range names {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(t.Command, t.FilePath, t.Path, t.URL, t.Query, t.Pattern, t.Operation)
 }
 
 // AtTerminal reports whether this process, or one of its ancestors, belongs to a terminal.

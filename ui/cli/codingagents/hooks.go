@@ -2,6 +2,7 @@ package codingagents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,28 +82,20 @@ func changeHooks(f *factory.Factory, verb, short, long string, plan func(setup.M
 			if err != nil {
 				return err
 			}
-			return applyPlan(f, verb, h, p, yes)
+			return applyHooks(f, verb, h, p, yes)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-// applyPlan makes a planned change after the user confirms it.
-func applyPlan(f *factory.Factory, verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
+// applyHooks makes a planned change of hooks and prints the result.
+func applyHooks(f *factory.Factory, verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
 	answer := hookAnswer{h.Name, p.Path, "unchanged", nil}
 	if p.Changed() {
 		// "install" becomes "installed", and "remove" becomes "removed".
 		answer.Status, answer.Diff = strings.TrimSuffix(verb, "e")+"ed", p.Diff()
-		if !f.Out.JSON {
-			f.Out.Tell("%s\n%s", p.Path, strings.Join(answer.Diff, "\n"))
-		}
-		if !yes {
-			if err := f.Confirm(verb+" hooks of "+h.Title, "Change this file?"); err != nil {
-				return err
-			}
-		}
-		if err := p.Write(); err != nil {
+		if err := applyPlan(f, p, verb+" hooks of "+h.Title, yes); err != nil {
 			return err
 		}
 	}
@@ -135,34 +128,15 @@ func hookStatus(f *factory.Factory, args []string) error {
 		if err != nil {
 			return err
 		}
-		states = filterStates(states, h.Name)
+		states = slices.DeleteFunc(states, func(s setup.HookState) bool { return s.Agent != h.Name })
 	}
 	return f.Out.Answer(states, func() string {
-		t := f.Out.Table("AGENT", "HERE", "HOOKS", "SETTINGS")
+		t := settingsTable{f.Out.Table("AGENT", "HERE", "HOOKS", "SETTINGS"), ""}
 		for _, s := range states {
-			here, tint := "no", output.Faint
-			if s.Found {
-				here, tint = "yes", output.Plain
-			}
-			t.Add(output.Tinted(s.Agent, tint), output.Tinted(here, tint), hookCell(s), output.Tinted(output.Visible(f.DisplayPath(s.Path)), tint))
+			t.add(s.Agent, s.Found, hookCell(s), s.Path, s.Error)
 		}
-		text := t.String()
-		for _, s := range states {
-			if s.Error != "" {
-				text += output.Visible(s.Error) + "\n"
-			}
-		}
-		return text
+		return t.text()
 	})
-}
-
-func filterStates(states []setup.HookState, name string) (found []setup.HookState) {
-	for _, s := range states {
-		if s.Agent == name {
-			found = append(found, s)
-		}
-	}
-	return found
 }
 
 func hookCell(s setup.HookState) output.Cell {

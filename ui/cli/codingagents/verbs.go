@@ -154,18 +154,10 @@ func newReport(f *factory.Factory) *cobra.Command {
 			if !api.IsAgentState(in.State) {
 				return output.Usagef(cmd, "read --state %s: must be working, blocked, done, idle or unknown", output.Visible(state))
 			}
-			if in.ID == "" {
-				in.ID = f.Env(factory.OwnSession)
-			}
-			if in.ID == "" {
+			if in.ID = cmp.Or(in.ID, f.Env(factory.OwnSession)); in.ID == "" {
 				return output.Usagef(cmd, "which session? This is none; give --session.")
 			}
-			client, err := f.Dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			_, err = api.AgentReport.Call(cmd.Context(), client, in)
+			_, err := factory.Call(cmd.Context(), f, api.AgentReport, in)
 			return err
 		},
 	}
@@ -179,7 +171,7 @@ func newReport(f *factory.Factory) *cobra.Command {
 	for _, s := range api.AgentStates() {
 		states = append(states, string(s))
 	}
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
+	factory.CompleteFlag(cmd, "state", states...)
 	_ = cmd.RegisterFlagCompletionFunc("session", f.CompleteSessions(factory.IsLive))
 	return cmd
 }
@@ -191,12 +183,7 @@ func newExplain(f *factory.Factory) *cobra.Command {
 		Example: "tandem agent explain work",
 		Args:    factory.Exactly(1, "which session? Give an id or name."), ValidArgsFunction: f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := f.Dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			out, err := api.AgentExplain.Call(cmd.Context(), client, api.IDInput{ID: args[0]})
+			out, err := factory.Call(cmd.Context(), f, api.AgentExplain, api.IDInput{ID: args[0]})
 			if err != nil {
 				return err
 			}

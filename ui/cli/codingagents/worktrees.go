@@ -76,12 +76,7 @@ func (n *NewTree) Make(ctx context.Context, f *factory.Factory, in *api.SessionS
 	if in.CWD == "" { // on another machine without --cwd
 		return output.UsageError("--worktree needs a folder there", "give --cwd with a folder in the repository on that machine")
 	}
-	client, err := f.Dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	w, err := api.WorktreeAdd.Call(ctx, client, api.WorktreeAddInput{CWD: in.CWD, Name: n.name, Base: n.base})
+	w, err := factory.Call(ctx, f, api.WorktreeAdd, api.WorktreeAddInput{CWD: in.CWD, Name: n.name, Base: n.base})
 	if err != nil {
 		return err
 	}
@@ -128,9 +123,9 @@ func NewWorktree(f *factory.Factory) *cobra.Command {
 	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	for _, c := range []*cobra.Command{merge, remove} {
 		c.Args = factory.Exactly(1, "which worktree? Give its branch.")
-		c.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeTrees(cmd.Context(), f, dir, args), cobra.ShellCompDirectiveNoFileComp
-		}
+		c.ValidArgsFunction = factory.First(func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completeTrees(cmd.Context(), f, dir), cobra.ShellCompDirectiveNoFileComp
+		})
 	}
 	cmd.PersistentFlags().StringVar(&dir, "cwd", "", "a `folder` of the repository (default: this one)")
 	_ = cmd.MarkPersistentFlagDirname("cwd")
@@ -147,21 +142,14 @@ func treesAround(ctx context.Context, f *factory.Factory, dir string) ([]api.Wor
 	if err != nil {
 		return nil, err
 	}
-	client, err := f.Dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	out, err := api.WorktreeList.Call(ctx, client, api.WorktreeListInput{CWD: path})
+	out, err := factory.Call(ctx, f, api.WorktreeList, api.WorktreeListInput{CWD: path})
 	return out.Worktrees, err
 }
 
-func completeTrees(ctx context.Context, f *factory.Factory, dir string, args []string) (found []cobra.Completion) {
-	if len(args) == 0 {
-		trees, _ := treesAround(ctx, f, dir) // on error nothing is offered
-		for _, w := range trees {
-			found = append(found, cobra.CompletionWithDesc(w.Branch, treeState(w)))
-		}
+func completeTrees(ctx context.Context, f *factory.Factory, dir string) (found []cobra.Completion) {
+	trees, _ := treesAround(ctx, f, dir) // on error nothing is offered
+	for _, w := range trees {
+		found = append(found, cobra.CompletionWithDesc(w.Branch, treeState(w)))
 	}
 	return found
 }
@@ -214,12 +202,7 @@ func listTrees(ctx context.Context, f *factory.Factory, dir string) error {
 
 // sessionNames returns the sessions' names by id, or none if the engine does not answer.
 func sessionNames(ctx context.Context, f *factory.Factory) map[string]string {
-	client, err := f.Dial(ctx)
-	if err != nil {
-		return nil
-	}
-	defer client.Close()
-	out, _ := api.SessionList.Call(ctx, client, api.Empty{})
+	out, _ := factory.Call(ctx, f, api.SessionList, api.Empty{})
 	names := make(map[string]string, len(out.Sessions))
 	for _, s := range out.Sessions {
 		names[s.ID] = s.Name
@@ -259,12 +242,7 @@ func git(ctx context.Context, f *factory.Factory, dir string, args []string) err
 		git.Dir, git.Stdin, git.Stdout, git.Stderr = dir, os.Stdin, f.Out.Stderr, f.Out.Stderr
 		return git.Run()
 	}
-	client, err := f.Dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	out, err := api.Exec.Call(ctx, client, api.ExecInput{Command: append([]string{"git"}, args...), CWD: dir, TimeoutMS: int(mergeTimeout.Milliseconds())})
+	out, err := factory.Call(ctx, f, api.Exec, api.ExecInput{Command: append([]string{"git"}, args...), CWD: dir, TimeoutMS: int(mergeTimeout.Milliseconds())})
 	if err != nil {
 		return err
 	}
@@ -307,12 +285,7 @@ func removeTree(ctx context.Context, f *factory.Factory, dir, name string, disca
 			return err
 		}
 	}
-	client, err := f.Dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	out, err := api.WorktreeRemove.Call(ctx, client, api.WorktreeRemoveInput{Path: w.Path, CWD: w.Repository, Discard: discard})
+	out, err := factory.Call(ctx, f, api.WorktreeRemove, api.WorktreeRemoveInput{Path: w.Path, CWD: w.Repository, Discard: discard})
 	if err != nil {
 		return err
 	}
