@@ -158,7 +158,7 @@ func newRoot(f *factory.Factory) *cobra.Command {
 	serving.complete(root, f.Profiles)
 	// Cobra's own Version needs text/template, which looks up methods by name, so the linker would
 	// keep every exported method.
-	root.Flags().BoolVarP(&version, "version", "v", false, "version for tandem")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.Flags().String(homeFlag, "", "keep data and configuration below `folder`, which is created; must come first")
 	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
 	root.PersistentFlags().BoolVar(&f.Out.JSON, "json", false, "print the answer, and errors, as JSON")
@@ -170,7 +170,7 @@ func newRoot(f *factory.Factory) *cobra.Command {
 	}
 	setDefaults(root)
 	if f.OnHost == "" { // a run on one of several machines prints no help, and this costs time on each
-		manual.NameExtras(&f.Out, root)
+		manual.NameExtras(root)
 	}
 	return root
 }
@@ -181,7 +181,7 @@ func commands() []func(*factory.Factory) *cobra.Command {
 		sessions.NewNew, sessions.NewAttach, sessions.NewSend, sessions.NewScreen, sessions.NewKill, processes.NewRemove,
 		processes.NewStart, ps.NewPs, processes.NewStop, processes.NewRestart, processes.NewSignal, logs.NewLogs,
 		up.NewUp, up.NewDown, processes.NewWait, processes.NewExec, processes.NewEnv, history.NewHistory,
-		files.NewFiles, cast.NewRec, cast.NewPlay, manual.NewMan, history.NewInit,
+		files.NewFiles, cast.NewRec, cast.NewPlay, manual.NewCompletion, manual.NewMan, history.NewInit,
 		requests.NewRequests, requests.NewAllow, requests.NewDeny, requests.NewAudit, codingagents.NewAgent, codingagents.NewAgents,
 		ls.NewLs, codingagents.NewWorktree, engine.NewInfo, engine.NewDoctor, engine.NewShutdown, newShell, settings.NewConfig,
 		machines.NewMachine, machines.NewBridge, web.NewWeb, tmux.NewTmux, tmux.NewWithTmux,

@@ -2,54 +2,49 @@ package manual
 
 import (
 	"bytes"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
-// nameCompletion replaces the texts of cobra's completion command, and makes it reject unknown
-// shells.
-func nameCompletion(out *output.Printer, cmd *cobra.Command) {
-	cmd.Use = "completion bash|zsh|fish|powershell"
-	cmd.DisableFlagsInUseLine = true
-	cmd.Short = "Print the script that lets your shell complete commands and names"
-	cmd.Long = "Prints the script that lets a shell complete commands, flags and names."
-	cmd.Example = "source <(tandem completion bash)\n" +
-		"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
-		"tandem completion fish > ~/.config/fish/completions/tandem.fish"
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		const shells = "bash, zsh, fish or powershell"
-		if len(args) == 0 {
-			return output.Usagef(cmd, "which shell? Give %s.", shells)
-		}
-		return output.Usagef(cmd, "no completion for %s; must be %s", output.Visible(args[0]), shells)
+// NewCompletion returns the command completion, in place of cobra's.
+func NewCompletion(f *factory.Factory) *cobra.Command {
+	const shells = "bash, zsh, fish or powershell"
+	var plain bool
+	cmd := &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print the script that lets your shell complete commands and names",
+		Long: "Prints the script that lets a shell complete commands, flags and names. To load it always, put\n" +
+			"the line that loads it into the shell's start-up file.",
+		Example: "source <(tandem completion bash)\n" +
+			"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
+			"tandem completion fish > ~/.config/fish/completions/tandem.fish\n" +
+			"tandem completion powershell | Out-String | Invoke-Expression",
+		Annotations: factory.Here.Annotations(),
+		Args:        factory.Exactly(1, "which shell? Give "+shells+"."),
+		ValidArgsFunction: factory.First(cobra.FixedCompletions(
+			[]cobra.Completion{"bash", "zsh", "fish", "powershell"}, cobra.ShellCompDirectiveNoFileComp)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var script bytes.Buffer
+			known, err := writeScript(&script, cmd.Root(), args[0], plain)
+			if !known {
+				return output.Usagef(cmd, "no completion for %s; must be %s", output.Visible(args[0]), shells)
+			}
+			if err != nil {
+				return err
+			}
+			// Many systems lack the bash-completion package.
+			text := strings.Replace(script.String(), bashWords, bashOwnWords, 1)
+			return f.Out.Answer(map[string]string{"script": text}, func() string { return text })
+		},
 	}
-	for _, c := range cmd.Commands() {
-		nameScript(c)
-		c.RunE = func(cmd *cobra.Command, _ []string) error { return printScript(out, cmd) }
-	}
-}
-
-// nameScript replaces the texts of the command for one shell.
-func nameScript(cmd *cobra.Command) {
-	shell := cmd.Name()
-	load := map[string]string{
-		"bash":       "source <(tandem completion bash)",
-		"zsh":        "source <(tandem completion zsh)",
-		"fish":       "tandem completion fish | source",
-		"powershell": "tandem completion powershell | Out-String | Invoke-Expression",
-	}[shell]
-	cmd.Short = "Print the script for " + shell
-	cmd.Long = "Prints the script for " + shell + ". The example loads it into the running shell;\nput the line into the shell's start-up file to load it always."
-	cmd.Example = load
-	cmd.DisableFlagsInUseLine = true
-	if f := cmd.Flags().Lookup("no-descriptions"); f != nil {
-		f.Usage = "leave out descriptions"
-	}
+	cmd.Flags().BoolVar(&plain, "no-descriptions", false, "leave out descriptions")
+	return cmd
 }
 
 const (
@@ -82,33 +77,26 @@ const (
 `
 )
 
-// printScript prints the script for the shell that cmd is named after.
-func printScript(out *output.Printer, cmd *cobra.Command) error {
-	plain, err := cmd.Flags().GetBool("no-descriptions")
-	if err != nil {
-		return err
+// writeScript writes cobra's script for a shell. known is false for an unknown shell.
+func writeScript(to io.Writer, root *cobra.Command, shell string, plain bool) (known bool, err error) {
+	switch shell {
+	case "bash":
+		return true, root.GenBashCompletionV2(to, !plain)
+	case "fish":
+		return true, root.GenFishCompletion(to, !plain)
 	}
-	var script bytes.Buffer
-	switch root, shell := cmd.Root(), cmd.Name(); {
-	case shell == "bash":
-		err = root.GenBashCompletionV2(&script, !plain)
-	case shell == "zsh" && plain:
-		err = root.GenZshCompletionNoDesc(&script)
-	case shell == "zsh":
-		err = root.GenZshCompletion(&script)
-	case shell == "fish":
-		err = root.GenFishCompletion(&script, !plain)
-	case plain:
-		err = root.GenPowerShellCompletion(&script)
-	default:
-		err = root.GenPowerShellCompletionWithDesc(&script)
+	write := map[string]func(io.Writer) error{
+		"zsh": root.GenZshCompletion, "powershell": root.GenPowerShellCompletionWithDesc,
 	}
-	if err != nil {
-		return err
+	if plain {
+		write = map[string]func(io.Writer) error{
+			"zsh": root.GenZshCompletionNoDesc, "powershell": root.GenPowerShellCompletion,
+		}
 	}
-	// Many systems lack the bash-completion package.
-	text := strings.Replace(script.String(), bashWords, bashOwnWords, 1)
-	return out.Answer(map[string]string{"script": text}, func() string { return text })
+	if write[shell] == nil {
+		return false, nil
+	}
+	return true, write[shell](to)
 }
 
 // PlainUsages removes the quotes around value names from the usage of flags: help parses them, but

@@ -85,34 +85,19 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// NameExtras replaces the texts of commands and flags added by cobra.
-func NameExtras(out *output.Printer, root *cobra.Command) {
+// NameExtras replaces the texts of the command and flags added by cobra.
+func NameExtras(root *cobra.Command) {
 	// Cobra adds these on execution only, too late to change their texts.
-	root.InitDefaultHelpFlag()
-	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	root.Flags().Lookup("help").Usage = "show this help"
-	root.Flags().Lookup("version").Usage = "print the version"
-	for _, c := range root.Commands() {
-		nameHelp(c)
-		switch c.Name() {
-		case "completion":
-			nameCompletion(out, c)
-		case "help":
-			nameHelpVerb(c)
-		}
-	}
-}
-
-func nameHelpVerb(cmd *cobra.Command) {
-	cmd.Use = "help [COMMAND]"
-	cmd.DisableFlagsInUseLine = true
-	cmd.Short = "Show help for a command"
-	cmd.Long = "Shows help for a command, as --help after it does, or for tandem."
-	cmd.Example = "tandem help start\ntandem help history add"
-	cmd.Run = nil
-	cmd.RunE = helpVerb
+	help, _, _ := root.Find([]string{"help"})
+	help.Use = "help [COMMAND]"
+	help.DisableFlagsInUseLine = true
+	help.Short = "Show help for a command"
+	help.Long = "Shows help for a command, as --help after it does, or for tandem."
+	help.Example = "tandem help start\ntandem help history add"
+	help.Run = nil
+	help.RunE = helpVerb
+	nameHelp(root)
 }
 
 // helpVerb implements `tandem help COMMAND`.

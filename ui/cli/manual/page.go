@@ -35,7 +35,7 @@ func WritePages(dir string, root *cobra.Command, version string) error {
 // Page returns the manual page of the whole program.
 func Page(root *cobra.Command, version string) string {
 	var b strings.Builder
-	manHead(&b, root.Name(), version, strings.ToLower(root.Short[:1])+root.Short[1:])
+	manHead(&b, root.Name(), version, root.Short)
 	b.WriteString(".SH SYNOPSIS\n.B tandem\n.br\n.B tandem\n\\fIVERB\\fR \\[u2026]\n.br\n.B tandem \\-\\-serve\n[\\fIflags\\fR]\n")
 	b.WriteString(".SH DESCRIPTION\n")
 	manText(&b, root.Long)
@@ -46,9 +46,19 @@ func Page(root *cobra.Command, version string) string {
 			manVerb(&b, verb)
 		}
 	}
-	manTail(&b)
-	b.WriteString(".SH EXIT STATUS\n.TP\n.B 0\nsuccess\n.TP\n.B 1\nfailure\n.TP\n.B 2\nusage error\n" +
-		".PP\n.B tandem exec\nexits as its command does.\n")
+	manTerms(&b, ".SH ENVIRONMENT\n", ".B", [][2]string{
+		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
+		{"TANDEM_CONFIG_DIR", "The folder of config.toml; by default tandem in $XDG_CONFIG_HOME or ~/.config."},
+		{"SHELL", "The shell of new sessions."},
+		{"NO_COLOR", "If set, no colours are used."},
+	})
+	manTerms(&b, ".SH FILES\n", ".I", [][2]string{
+		{"~/.config/tandem/config.toml", "Settings; each key is optional."},
+		{"~/.config/tandem/policy.toml", "What agents may do."},
+		{"~/.local/state/tandem", "Records and logs of sessions and processes, and the history."},
+	})
+	manTerms(&b, ".SH EXIT STATUS\n", ".B", [][2]string{{"0", "success"}, {"1", "failure"}, {"2", "usage error"}})
+	b.WriteString(".PP\n.B tandem exec\nexits as its command does.\n")
 	manExamples(&b, root)
 	return b.String()
 }
@@ -56,8 +66,7 @@ func Page(root *cobra.Command, version string) string {
 // verbPage returns the manual page of one command.
 func verbPage(verb *cobra.Command, version string) string {
 	var b strings.Builder
-	name := "tandem-" + verb.Name()
-	manHead(&b, name, version, strings.ToLower(verb.Short[:1])+verb.Short[1:])
+	manHead(&b, "tandem-"+verb.Name(), version, verb.Short)
 	b.WriteString(".SH SYNOPSIS\n.B " + roff("tandem "+verb.Use) + "\n.SH DESCRIPTION\n")
 	manText(&b, description(verb))
 	manFlags(&b, ".SH OPTIONS\n", verb.LocalFlags())
@@ -73,18 +82,15 @@ func verbPage(verb *cobra.Command, version string) string {
 
 func manHead(b *strings.Builder, name, version, short string) {
 	fmt.Fprintf(b, ".TH %s 1 \"\" \"tandem %s\" \"Tandem\"\n.SH NAME\n%s \\- %s\n",
-		roff(strings.ToUpper(name)), roff(version), roff(name), roff(short))
+		roff(strings.ToUpper(name)), roff(version), roff(name), roff(strings.ToLower(short[:1])+short[1:]))
 }
 
 // manVerb writes a section about a command and its subcommands.
 func manVerb(b *strings.Builder, verb *cobra.Command) {
-	b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(manUse(verb)) + "\n.PP\n")
+	use := verb.Parent().CommandPath() + " " + verb.Use
+	b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(use) + "\n.PP\n")
 	manText(b, description(verb))
 	manFlags(b, "", verb.LocalNonPersistentFlags())
-	if verb.Name() == "completion" {
-		manLines(b, verb.Example)
-		return // its subcommands differ only in the shell's name
-	}
 	for _, sub := range verb.Commands() {
 		if sub.IsAvailableCommand() {
 			manVerb(b, sub)
@@ -92,30 +98,11 @@ func manVerb(b *strings.Builder, verb *cobra.Command) {
 	}
 }
 
-func manUse(verb *cobra.Command) string {
-	if verb.HasParent() {
-		return verb.Parent().CommandPath() + " " + verb.Use
-	}
-	return verb.Use
-}
-
-func manTail(b *strings.Builder) {
-	b.WriteString(".SH ENVIRONMENT\n")
-	for _, v := range [][2]string{
-		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
-		{"TANDEM_CONFIG_DIR", "The folder of config.toml; by default tandem in $XDG_CONFIG_HOME or ~/.config."},
-		{"SHELL", "The shell of new sessions."},
-		{"NO_COLOR", "If set, no colours are used."},
-	} {
-		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(v[0]), roff(v[1]))
-	}
-	b.WriteString(".SH FILES\n")
-	for _, v := range [][2]string{
-		{"~/.config/tandem/config.toml", "Settings; each key is optional."},
-		{"~/.config/tandem/policy.toml", "What agents may do."},
-		{"~/.local/state/tandem", "Records and logs of sessions and processes, and the history."},
-	} {
-		fmt.Fprintf(b, ".TP\n.I %s\n%s\n", roff(v[0]), roff(v[1]))
+// manTerms writes a section of terms, each in the font of macro, and their meanings.
+func manTerms(b *strings.Builder, title, macro string, terms [][2]string) {
+	b.WriteString(title)
+	for _, t := range terms {
+		fmt.Fprintf(b, ".TP\n%s %s\n%s\n", macro, roff(t[0]), roff(t[1]))
 	}
 }
 
@@ -163,18 +150,13 @@ func manFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
 	}
 }
 
+// manExamples writes a command's examples, without filling their lines.
 func manExamples(b *strings.Builder, cmd *cobra.Command) {
 	if cmd.Example == "" {
 		return
 	}
-	b.WriteString(".SH EXAMPLES\n")
-	manLines(b, cmd.Example)
-}
-
-// manLines writes lines without filling them.
-func manLines(b *strings.Builder, text string) {
-	b.WriteString(".nf\n")
-	for line := range strings.Lines(text) {
+	b.WriteString(".SH EXAMPLES\n.nf\n")
+	for line := range strings.Lines(cmd.Example) {
 		b.WriteString(roff(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	b.WriteString(".fi\n")
