@@ -28,7 +28,8 @@ func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 		h := &host{log: newLogger(&log)}
 		h.equip(nil)
 		h.control = supervise.NewControl(t.Context(), h, h.observer, h.log)
-		mux := (&engine{log: h.log, host: h, arbiter: approval.New("", h.log, func(api.Event) {})}).newMux()
+		files := service.NewFiles(t.Context(), t.TempDir(), nil, h.log)
+		mux := (&engine{log: h.log, host: h, files: files, arbiter: approval.New("", h.log, func(api.Event) {})}).newMux()
 		op := api.NewOperation[api.Empty, api.Empty]("test.panic", "", "", api.Row[api.Empty]{})
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
 		answer := httptest.NewRecorder()
