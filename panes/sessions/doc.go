@@ -1,4 +1,8 @@
 // Package sessions is the view of sessions: the list beside the current tab, a tree of panes. It
 // starts sessions, attaches the panes on the screen to them, moves panes and borders, and saves
 // the layout. The terminals themselves are in terminal.
+//
+// Tabs knows which pane has the keyboard, and Display where each is. The switcher changes both: it
+// shows tabs, moves the keyboard, and sizes and attaches the panes. Whatever moves panes or starts
+// sessions ends there.
 package sessions

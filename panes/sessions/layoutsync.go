@@ -42,31 +42,6 @@ type layoutSync struct {
 	snapshots int        // number of the last snapshot seen
 }
 
-// nextPut returns the next layout to send, if there is one. Only one request runs at a
-// time; changes made meanwhile are part of the next.
-func (k *layoutSync) nextPut(now func() (api.Layout, bool)) (in api.LayoutPutInput, ok bool) {
-	if k.conflict || !k.switcher.layoutChanged || k.saving {
-		return in, false
-	}
-	k.switcher.layoutChanged = false
-	l, ok := now()
-	if !ok || reflect.DeepEqual(l, k.saved) {
-		return in, false
-	}
-	k.saved, k.saving, k.unsaved = l, true, false
-	return api.LayoutPutInput{Layout: l, Revision: k.revision}, true
-}
-
-// lastPut returns the layout to send when the user detaches, if there is one.
-func (k *layoutSync) lastPut(now api.Layout) (in api.LayoutPutInput, ok bool) {
-	in = api.LayoutPutInput{Layout: now, Revision: k.revision}
-	// The new revision of the layout being saved is not known yet.
-	if k.saving {
-		in.Revision = 0
-	}
-	return in, k.saving || k.unsaved || !reflect.DeepEqual(now, k.saved)
-}
-
 // finishPut handles the answer to a request. After an error the layout is sent again with
 // the next change. After a conflict the other dashboard's layout is adopted first.
 func (k *layoutSync) finishPut(kept api.LayoutPutOutput, err error) tea.Cmd {
@@ -96,15 +71,19 @@ func (k *layoutSync) newerLayout(news *panes.News) *api.Layout {
 	return news.Layout
 }
 
-// sendLayout sends a changed layout.
+// sendLayout sends a changed layout. Only one request runs at a time; changes made meanwhile
+// are part of the next.
 func (k *layoutSync) sendLayout() tea.Cmd {
-	if !k.display.isOpen || !k.env.News().Connected {
+	if !k.display.isOpen || !k.env.News().Connected || k.conflict || !k.switcher.layoutChanged || k.saving {
 		return nil
 	}
-	in, ok := k.nextPut(k.layoutToSave)
-	if !ok {
+	k.switcher.layoutChanged = false
+	l, ok := k.layoutToSave()
+	if !ok || reflect.DeepEqual(l, k.saved) {
 		return nil
 	}
+	k.saved, k.saving, k.unsaved = l, true, false
+	in := api.LayoutPutInput{Layout: l, Revision: k.revision}
 	return panes.Ask(k.env.Context(), k.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
 		return api.LayoutPut.Call(ctx, e, in)
 	}, k.finishPut)
@@ -130,9 +109,13 @@ func (k *layoutSync) applyUnrequested(change func()) {
 // saveLast saves the layout when the user detaches, if it differs from the saved one.
 func (k *layoutSync) saveLast(ctx context.Context) {
 	now, ok := k.layoutToSave()
-	in, changed := k.lastPut(now)
-	if !ok || !changed {
+	if !ok || !k.saving && !k.unsaved && reflect.DeepEqual(now, k.saved) {
 		return
+	}
+	in := api.LayoutPutInput{Layout: now, Revision: k.revision}
+	// The new revision of the layout being saved is not known yet.
+	if k.saving {
+		in.Revision = 0
 	}
 	if e, err := k.env.Engine(ctx); err == nil {
 		// There is no way left to report an error.
