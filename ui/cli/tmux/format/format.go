@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxDepth is how deep formats may nest. A variable may hold a format, even one with itself.
+// maxDepth is how deep formats may nest.
 const maxDepth = 100
 
 // A Scope supplies the variables of a format. Only Lookup is required.

@@ -150,7 +150,7 @@ func parseID(name, mark string) (int, bool) {
 func matchName[T any](all []*T, nameOf func(*T) string, name string, exact bool) *T {
 	matchers := []func(string) bool{func(n string) bool { return n == name }}
 	if !exact {
-		matchers = append(matchers, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool { return format.MatchGlob(name, n, false) })
+		matchers = append(matchers, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool { return format.MatchGlob(name, n) })
 	}
 	for _, matches := range matchers {
 		var found []*T
