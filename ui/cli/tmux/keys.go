@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,56 +12,12 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// keyNames maps tmux's names of keys, in lower case, to Tandem's.
-var keyNames = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end",
-		"ic": "insert", "insert": "insert", "dc": "delete", "delete": "delete",
-		"npage": "pgdown", "pagedown": "pgdown", "pgdn": "pgdown", "ppage": "pgup", "pageup": "pgup", "pgup": "pgup",
-		"tab": "tab", "btab": "shift+tab", "bspace": "backspace", "enter": "enter", "escape": "esc", "space": "space",
-		"kpenter": "enter",
-	}
+// keyPattern matches tmux's names of keys, in the notation that the engine knows too: C-a, M-x,
+// S-Left, F1, Enter. A plain character is text, not a key.
+var keyPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\^[!-~]|([CcMmSs]-)+.|([CcMmSs]-)*(?i:up|down|left|right|home|end|ic|insert|dc|delete|` +
+		`npage|pagedown|pgdn|ppage|pageup|pgup|tab|btab|bspace|enter|kpenter|escape|space|f[1-9]|f1[0-2]))$`)
 })
-
-// parseKey converts tmux's name of a key (C-a, M-x, S-Left, F1, Enter) to Tandem's and reports whether
-// it is one. A plain character is text, not a key.
-func parseKey(name string) (string, bool) {
-	modifiers, rest := "", name
-	if len(rest) == 2 && rest[0] == '^' {
-		return "ctrl+" + strings.ToLower(rest[1:]), true
-	}
-	for len(rest) > 2 && rest[1] == '-' {
-		switch rest[0] {
-		case 'C', 'c':
-			modifiers += "ctrl+"
-		case 'M', 'm':
-			modifiers += "alt+"
-		case 'S', 's':
-			modifiers += "shift+"
-		default:
-			return "", false
-		}
-		rest = rest[2:]
-	}
-	low := strings.ToLower(rest)
-	if key := keyNames()[low]; key != "" {
-		return modifiers + key, true
-	}
-	if n, err := strconv.Atoi(strings.TrimPrefix(low, "f")); err == nil && low[0] == 'f' && n >= 1 && n <= 12 {
-		return modifiers + low, true
-	}
-	// Without a modifier, keypad keys type their character: see appendInput.
-	if pad, ok := strings.CutPrefix(low, "kp"); ok && len(pad) == 1 && modifiers == "" {
-		return "", false
-	}
-	if modifiers != "" && utf8.RuneCountInString(rest) == 1 {
-		if strings.Contains(modifiers, "ctrl") { // C-A and C-a are the same control character
-			rest = low
-		}
-		return modifiers + rest, true
-	}
-	return "", false
-}
 
 // A keyboard types into panes.
 type keyboard struct {
@@ -96,15 +53,15 @@ func (k *keyboard) sendKeys(cmd *command, at server.Target) error {
 // appendInput appends the input for one argument of send-keys: a key, or else text.
 func appendInput(cmd *command, inputs []api.SessionWriteInput, word string) []api.SessionWriteInput {
 	text := word
-	switch name, ok := parseKey(word); {
+	switch {
 	case cmd.has('H'):
 		code, err := strconv.ParseUint(word, 16, 21)
 		if err != nil || !utf8.ValidRune(rune(code)) {
 			return inputs // tmux ignores it, too
 		}
 		text = string(rune(code))
-	case ok && !cmd.has('l'):
-		return append(inputs, api.SessionWriteInput{Keys: []string{name}})
+	case !cmd.has('l') && keyPattern().MatchString(word):
+		return append(inputs, api.SessionWriteInput{Keys: []string{word}})
 	case strings.HasPrefix(word, "KP") && len(word) == 3 && !cmd.has('l'):
 		text = word[2:]
 	}
@@ -159,8 +116,8 @@ func (k *keyboard) sendPrefix(cmd *command, at server.Target) error {
 	if cmd.has('2') {
 		option = "prefix2"
 	}
-	name, ok := parseKey(string(k.settings.optionValue(at, option)))
-	if !ok {
+	name := string(k.settings.optionValue(at, option))
+	if !keyPattern().MatchString(name) {
 		return nil // the prefix may be None
 	}
 	return k.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
