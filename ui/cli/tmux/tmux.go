@@ -6,7 +6,7 @@
 // commands and stores the state (package server). Programs meanwhile exit on their own, so each call
 // first removes the panes of exited ones. Speed matters, as scripts call tmux in loops: whether a
 // pane's program still runs is read from /proc, so most calls never connect to the engine, and
-// read-only ones do not write the state.
+// an unchanged state is not written.
 package tmux
 
 import (
@@ -64,12 +64,11 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 // and stores the state.
 type call struct {
 	Options
-	ctx      context.Context
-	global   *command // flags before the first command
-	file     *server.File
-	locked   bool
-	readOnly bool // the state needs no writing
-	depth    int  // nesting of commands running others
+	ctx    context.Context
+	global *command // flags before the first command
+	file   *server.File
+	locked bool
+	depth  int // nesting of commands running others
 
 	engine    *engine
 	settings  *settings
@@ -190,7 +189,6 @@ func (c *call) runLocked(sequence []*command) (err error) {
 	if err := c.lock(); err != nil {
 		return err
 	}
-	c.readOnly = !slices.ContainsFunc(sequence, func(one *command) bool { return !isReadOnly(one.name) })
 	defer func() { err = errors.Join(err, c.commitState()) }()
 	if err := c.refreshState(); err != nil {
 		return err
@@ -262,25 +260,14 @@ func (c *call) runSequence(sequence []*command) error {
 	return nil
 }
 
-// isReadOnly reports whether a command never changes the state, so that writing it can be skipped.
-func isReadOnly(name string) bool {
-	return slices.Contains([]string{"display-message", "has-session", "list-sessions", "list-windows", "list-panes", "show-options"}, name)
-}
-
 // commitState updates the dashboard with the changes, then stores the state and unlocks the server. It
 // does nothing if the server is not locked.
 func (c *call) commitState() error {
 	if !c.locked {
 		return nil
 	}
-	err := c.dashboard.update()
-	if c.readOnly {
-		err = errors.Join(err, c.file.ReleaseUnchanged())
-	} else {
-		err = errors.Join(err, c.file.Release())
-	}
 	c.locked = false
-	return err
+	return errors.Join(c.dashboard.update(), c.file.Release())
 }
 
 // runUnlocked calls wait, which may take long, with the server unlocked for other calls. Pointers
@@ -298,7 +285,6 @@ func (c *call) runUnlocked(wait func() error) error {
 
 // notePIDs records the PIDs of restarted programs, once the engine's sessions are known.
 func (c *call) notePIDs() {
-	c.readOnly = false // PIDs of panes may change below
 	for _, at := range c.file.ListPanes(nil) {
 		p := at.Pane
 		if pid := c.engine.processes[p.Terminal].PID; pid != p.PID && pid != 0 {

@@ -66,6 +66,3 @@ func (f *File) Release() error {
 	}
 	return errors.Join(err, f.lock.Unlock())
 }
-
-// ReleaseUnchanged unlocks the server without writing, or even encoding, its state.
-func (f *File) ReleaseUnchanged() error { return f.lock.Unlock() }
