@@ -169,9 +169,7 @@ func (c *bufferCommands) pasteBuffer(cmd *command, at server.Target) error {
 		in = api.SessionWriteInput{Paste: text}
 	}
 	if cmd.has('d') {
-		if err := c.deleteBuffer(&command{flags: map[byte][]string{'b': {b.Name}}}, at); err != nil {
-			return err
-		}
+		c.state.RemoveBuffer(b.Name)
 	}
 	return c.keyboard.typeInto(at, []api.SessionWriteInput{in})
 }

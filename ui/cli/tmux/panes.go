@@ -23,35 +23,22 @@ func parseSplit(cmd *command, at server.Target) (cells.Split, error) {
 	if cmd.has('h') {
 		s.Axis, have = cells.Beside, cell.W
 	}
-	size, percent := strings.CutSuffix(cmd.value('l'), "%")
+	size := cmd.value('l')
 	if cmd.has('p') {
-		size, percent = cmd.value('p'), true
+		size = cmd.value('p') + "%"
 	}
 	if size == "" {
 		return s, nil
 	}
-	n, err := parseNumber(size)
+	n, err := parseSize(size, have)
 	switch {
-	case err != nil || n < 0:
-		return s, sizeError(cmd, percent)
-	case percent:
-		n = have * min(n, 100) / 100
+	case err != nil && cmd.has('p'):
+		return s, errors.New("create pane failed: -p invalid")
+	case err != nil:
+		return s, fmt.Errorf("lines %w", err)
 	}
-	s.Size = max(n, 1)
+	s.Size = n
 	return s, nil
-}
-
-// sizeError words the error for an invalid size as tmux does.
-func sizeError(cmd *command, percent bool) error {
-	switch {
-	case cmd.has('p'):
-		return errors.New("create pane failed: -p invalid")
-	case percent:
-		return errors.New("percentage invalid")
-	case strings.HasPrefix(cmd.value('l'), "-"):
-		return errors.New("lines too small")
-	}
-	return errors.New("lines invalid")
 }
 
 // paneCommands implements the commands about panes.

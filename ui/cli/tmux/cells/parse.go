@@ -3,9 +3,10 @@ package cells
 import (
 	"errors"
 	"fmt"
-	"io"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 var errLayout = errors.New("invalid layout")
@@ -21,7 +22,7 @@ func Parse(text string, panes []int) (*Cell, error) {
 	if !ok || err != nil || checksum(rest) != uint16(n) {
 		return nil, errLayout
 	}
-	p := parser{strings.NewReader(rest)}
+	p := parser{strings.NewReader(paneNumber().ReplaceAllString(rest, "$1$2"))}
 	root, err := p.parseCell()
 	if err != nil || p.Len() > 0 {
 		return nil, errLayout
@@ -61,6 +62,9 @@ func (c *Cell) isConsistent() bool {
 	return n == c.sizeAlong(c.Kind)
 }
 
+// paneNumber matches a pane with its id, which layouts of old scripts lack, and the mark after it.
+var paneNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+x\d+,\d+,\d+),\d+([],}]|$)`) })
+
 type parser struct{ *strings.Reader }
 
 // parseCell parses a pane or a group of cells.
@@ -79,29 +83,8 @@ func (p parser) parseCell() (*Cell, error) {
 	case mark == '[':
 		c.Kind = Below
 		return &c, p.parseChildren(&c, ']')
-	case mark == ',':
-		p.skipPaneNumber()
-		return &c, nil
 	}
 	return &c, p.UnreadByte()
-}
-
-// skipPaneNumber skips the pane id after a comma. A number followed by x is the next cell's width, so
-// it is left unread together with the comma.
-func (p parser) skipPaneNumber() {
-	begin := p.Size() - int64(p.Len()) - 1
-	var digit byte
-	var err error
-	for digit, err = p.ReadByte(); err == nil && digit >= '0' && digit <= '9'; {
-		digit, err = p.ReadByte()
-	}
-	switch {
-	case err != nil:
-	case digit == 'x':
-		_, _ = p.Seek(begin, io.SeekStart)
-	default:
-		_ = p.UnreadByte()
-	}
 }
 
 func (p parser) parseChildren(c *Cell, end byte) error {
