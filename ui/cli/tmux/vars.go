@@ -132,10 +132,6 @@ func sessionFacts(s *server.Session, isAttached func(*server.Session) bool) fact
 		"session_grouped":       false,
 		"session_marked":        false,
 		"session_format":        false,
-		"session_attached_list": "",
-		"session_group":         "",
-		"session_group_list":    "",
-		"session_alerts":        "",
 	}
 }
 
@@ -230,11 +226,6 @@ func (v *variables) paneFacts() facts {
 		"pane_bg":              "default",
 		"pane_in_mode":         false,
 		"pane_marked":          false,
-		"pane_dead_signal":     "",
-		"pane_mode":            "",
-		"pane_search_string":   "",
-		"pane_marked_set":      "",
-		"pane_path":            "",
 		"history_limit":        func() any { return string(v.settings.optionValue(v.at, "history-limit")) },
 		"history_size":         func() any { return historySize(v.loadScreen()) },
 		"history_bytes":        func() any { return historySize(v.loadScreen()) * w.Layout.W },

@@ -71,15 +71,6 @@ func (s Scope) expandSpecial(b *strings.Builder, rest string) string {
 	case c == '#':
 		n := 1 + len(rest) - len(strings.TrimLeft(rest, "#")) // including the one before rest
 		after := rest[n-1:]
-		// #[ begins a style. Styles are parsed after expansion, so all #s before one are kept.
-		if strings.HasPrefix(after, "[") {
-			if n%2 == 0 {
-				b.WriteString(strings.Repeat("#", n/2*2) + "[")
-				return after[1:]
-			}
-			b.WriteString(strings.Repeat("#", n-1))
-			return "#" + after
-		}
 		b.WriteString(strings.Repeat("#", n/2))
 		if n%2 == 1 {
 			return "#" + after

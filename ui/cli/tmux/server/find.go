@@ -3,7 +3,6 @@
 // meant as a pane or a window falls back to the next larger thing. Each part may be an id ($1, @2,
 // %3), an exact name (=name), the unique beginning of a name, a pattern, an offset (+1) or a token
 // such as {last}. Scripts depend on the order of these attempts, so it follows tmux's cmd-find.c.
-// Tokens for the mouse, a client and a marked pane fail, as a server in a file has none of them.
 
 package server
 
@@ -45,15 +44,8 @@ func (f Finder) FindTarget(target string, want TargetKind) (Target, error) {
 	if f.Default.Session == nil {
 		return Target{}, errors.New("no current target")
 	}
-	switch target {
-	case "":
+	if target == "" {
 		return completeTarget(f.Default.Session, f.Default.Window, f.Default.Pane), nil
-	case "@", "{active}", "{current}":
-		return Target{}, errors.New("no current client")
-	case "=", "{mouse}":
-		return Target{}, errors.New("no mouse target")
-	case "~", "{marked}":
-		return Target{}, errors.New("no marked target")
 	}
 	session, window, pane := splitTarget(target, want)
 	unqualified, in := session == "", f.Default.Session

@@ -76,7 +76,7 @@ func TestFindTargetResolvesPanes(t *testing.T) {
 func TestFindTargetErrorNamesTheMissingPart(t *testing.T) {
 	for target, want := range map[string]string{
 		"nope:": "can't find session: nope", "=wor:": "can't find session: wor", "work:9": "can't find window: 9", "@9": "can't find window: @9",
-		"%9": "can't find pane: %9", "nope": "can't find pane: nope", "{marked}": "no marked target", ".7": "can't find pane: 7", "{top-left}": "can't find pane: {top-left}",
+		"%9": "can't find pane: %9", "nope": "can't find pane: nope", "{marked}": "can't find pane: {marked}", ".7": "can't find pane: 7", "{top-left}": "can't find pane: {top-left}",
 	} {
 		if _, err := newFinder().FindTarget(target, TargetPane); err == nil || err.Error() != want {
 			t.Errorf("FindTarget(%q) = %v, want %s", target, err, want)
