@@ -65,7 +65,7 @@ func (m *model) relayout() {
 
 // showTerminal focuses the pane used last.
 func (m *model) showTerminal() {
-	m.switchView(keymap.ViewSessions)
+	m.env.ShowSessions()
 	m.sessions.FocusTerminal()
 	m.relayout()
 }

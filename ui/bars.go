@@ -166,35 +166,26 @@ func (t *topBar) countProcesses() (running, failed, waiting int) {
 // learns its exit status, so the dashboard does not report failures.
 func isOneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
-// A statusBar shows as many key hints as fit, and a note to their right.
-type statusBar struct {
-	w         int
-	look      *look.Look
-	lead      string // text before the hints
-	hints     []keymap.Hint
-	note      string
-	noteStyle look.Ink // of the note
-}
-
-func (s *statusBar) draw() string {
-	w, style := s.w, s.look
-	line, used := look.Hints(s.hints, w, 0, style.BarKey, style.BarDim)
-	used += text.Width(s.lead)
-	if s.note == "" {
-		return s.lead + line + style.Bar.Text(text.Spaces(max(w-used, 0)))
+// drawStatusBar draws as many key hints as fit, and a note to their right. It also returns
+// the hints.
+func (m *model) drawStatusBar() (bar string, hints []keymap.Hint) {
+	w, style := m.areas.w, &m.theme.look
+	lead := m.drawBarLead()
+	hints, note, ink := m.fitHints(max(w-text.Width(lead), 0))
+	line, used := look.Hints(hints, w, 0, style.BarKey, style.BarDim)
+	end := ""
+	if note != "" {
+		used += text.Width(note) + 1
+		end = ink.Text(note + " ")
 	}
-	note := s.note + " "
-	gap := max(w-used-text.Width(note), 0)
-	return s.lead + line + style.Bar.Text(text.Spaces(gap)) + s.noteStyle.Text(note)
+	return lead + line + style.Bar.Text(text.Spaces(max(w-used-text.Width(lead), 0))) + end, hints
 }
 
-// layoutStatusBar chooses what fits into the status bar.
-func (m *model) layoutStatusBar() *statusBar {
-	note, ink := m.statusNote()
-	s := &statusBar{w: m.areas.w, look: &m.theme.look, lead: m.drawBarLead(), noteStyle: ink}
+// fitHints chooses the hints and the part of the note that fit into room cells.
+func (m *model) fitHints(room int) (hints []keymap.Hint, note string, ink look.Ink) {
+	full, ink := m.statusNote()
 	hints, kept := m.statusHints(), keptHints
-	room := max(m.areas.w-text.Width(s.lead), 0)
-	s.note = text.Clip(note, max(room-1, 0))
+	note = text.Clip(full, max(room-1, 0))
 	// The keys of a dialog are listed nowhere else, so one of them is always kept and the
 	// note gives way. An approval starts with its answers, so its first hints are kept
 	// instead.
@@ -203,13 +194,12 @@ func (m *model) layoutStatusBar() *statusBar {
 		if _, ok := m.dialog.open.(*dialog.Approval); ok {
 			kept = 0
 		}
-		s.note = text.Clip(note, max(room-hintsWidth(hints)-4, room/2))
+		note = text.Clip(full, max(room-hintsWidth(hints)-4, room/2))
 	}
-	if s.note != "" {
-		room -= text.Width(s.note) + 3
+	if note != "" {
+		room -= text.Width(note) + 3
 	}
-	s.hints = look.FittingHints(hints, max(room, 0), kept)
-	return s
+	return look.FittingHints(hints, max(room, 0), kept), note, ink
 }
 
 // hintsWidth returns the width of hints side by side, in cells.

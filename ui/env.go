@@ -28,7 +28,6 @@ var _ panes.Env = env{}
 func (e env) Context() context.Context                         { return e.ctx }
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.AwaitEngine(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
-func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learnProcesses(started...) }
 func (e env) Settings() settings.Dashboard                     { return e.m.o.Dashboard }
 func (e env) Bindings() keymap.Bindings                        { return e.m.o.Bindings }
 func (e env) Home() string                                     { return e.m.o.Home }
@@ -46,8 +45,12 @@ func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip
 func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
 func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
 func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
-func (e env) ShowSessions()                                    { e.m.switchView(keymap.ViewSessions) }
 func (e env) Relayout()                                        { e.m.relayout() }
+
+func (e env) Learn(started ...api.Process) tea.Cmd {
+	e.m.link.Learn(started...)
+	return e.m.syncNews()
+}
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visits.start(command, folder, then)
@@ -59,6 +62,13 @@ func (e env) PanesChanged() tea.Cmd {
 		cmd = e.m.input.replayEarly()
 	}
 	return tea.Batch(cmd, e.m.visits.end())
+}
+
+func (e env) ShowSessions() {
+	e.m.views.show(keymap.ViewSessions)
+	if e.m.sessions.Display.IsZoomed() {
+		e.m.relayout()
+	}
 }
 
 func (e env) ShowSession(id string) tea.Cmd {

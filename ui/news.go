@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
@@ -57,12 +56,6 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 		cmd = tea.Batch(cmd, m.notices.showRemoteNews(strings.Join(n.RemoteNotices, "; "), m.faultNote()))
 	}
 	return cmd
-}
-
-// learnProcesses adds processes started here without waiting for their events.
-func (m *model) learnProcesses(started ...api.Process) tea.Cmd {
-	m.link.Learn(started...)
-	return m.syncNews()
 }
 
 // maxLeaveTime is how long detaching may take, most of it for saving the layout on a busy disk.

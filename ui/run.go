@@ -124,18 +124,10 @@ func (o Options) withDefaults() Options {
 	if len(o.Bindings.PrefixKeys()) == 0 {
 		o.Bindings = keymap.DefaultBindings()
 	}
-	if o.Command == "" {
-		o.Command = "tandem"
-	}
-	if o.Input == nil {
-		o.Input = os.Stdin
-	}
-	if o.Output == nil {
-		o.Output = os.Stdout
-	}
-	if o.AnswerLimit == 0 {
-		o.AnswerLimit = display.AnswerLimit
-	}
+	o.Command = cmp.Or(o.Command, "tandem")
+	o.Input = cmp.Or(o.Input, os.Stdin)
+	o.Output = cmp.Or(o.Output, os.Stdout)
+	o.AnswerLimit = cmp.Or(o.AnswerLimit, display.AnswerLimit)
 	if o.CWD == "" {
 		// Without one, the engine chooses.
 		o.CWD, _ = os.Getwd()
@@ -206,7 +198,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	m.tips.offerPrefix()
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
-		m.switchView(keymap.ViewFiles)
+		m.views.show(keymap.ViewFiles)
 		m.sessions.DeferStart()
 	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),

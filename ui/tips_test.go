@@ -50,9 +50,9 @@ func TestTipsDoNotRepeatStatusBar(t *testing.T) {
 		d.waitText("New here?")
 		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {
 			d.pressKeys(keys...)
-			bar := d.m.layoutStatusBar()
-			_, line, _ := strings.Cut(ansi.Strip(dialog.DrawTips(d.m.o.Bindings, bar.hints, size[0], &d.m.theme.look)), "then")
-			for _, h := range bar.hints {
+			_, hints := d.m.drawStatusBar()
+			_, line, _ := strings.Cut(ansi.Strip(dialog.DrawTips(d.m.o.Bindings, hints, size[0], &d.m.theme.look)), "then")
+			for _, h := range hints {
 				for _, tip := range dialog.Tips() {
 					if tip.InHint(h) && strings.Contains(line, " "+tip.Does[2]) {
 						t.Errorf("%d columns, after %q: the bar shows %s %s and the tips are%s", size[0], keys, h.Key, h.Does, line)

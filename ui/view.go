@@ -215,11 +215,11 @@ func (m *model) drawScreen() string {
 			out = append(append(out, row...), '\n')
 		}
 	}
-	bar := m.layoutStatusBar()
+	bar, hints := m.drawStatusBar()
 	if m.areas.tips.H > 0 {
-		out = append(append(out, dialog.DrawTips(m.o.Bindings, bar.hints, m.areas.w, &m.theme.look)...), '\n')
+		out = append(append(out, dialog.DrawTips(m.o.Bindings, hints, m.areas.w, &m.theme.look)...), '\n')
 	}
-	out = append(out, bar.draw()...)
+	out = append(out, bar...)
 	m.frame.content = out
 	return string(out)
 }
@@ -243,7 +243,7 @@ func (m *model) drawZoomed() string {
 	if c := m.sessions.Cursor(); c != nil && c.Y == at && m.dialog.open == nil {
 		at = 0
 	}
-	rows[at] = m.layoutStatusBar().draw()
+	rows[at], _ = m.drawStatusBar()
 	return strings.Join(rows, "\n")
 }
 

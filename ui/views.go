@@ -56,14 +56,6 @@ func (v *views) show(a keymap.Action) {
 	v.pane().Show()
 }
 
-// switchView shows a view in place of the current one.
-func (m *model) switchView(a keymap.Action) {
-	m.views.show(a)
-	if m.sessions.Display.IsZoomed() {
-		m.relayout()
-	}
-}
-
 // showProcess shows a process and its log.
 func (m *model) showProcess(id string) tea.Cmd {
 	m.setView(keymap.ViewProcesses)
@@ -82,13 +74,13 @@ func (m *model) showEngineLog() tea.Cmd {
 	return nil
 }
 
-// setView is switchView for the user: it also removes a message about the former view.
+// setView shows a view in place of the current one.
 func (m *model) setView(a keymap.Action) {
 	// A toast about the previous view would hide the key hints of the new one.
 	if a != m.views.action() && !m.notices.toast.news {
 		m.notices.toast.ClearMessage()
 	}
-	m.switchView(a)
+	m.views.show(a)
 	m.relayout()
 }
 
