@@ -160,14 +160,17 @@ type lateEngine struct {
 	asked  chan struct{} // capacity 1
 	answer chan struct{}
 	op     string // operation to hold
-	id     string // of the session to start
+}
+
+// delayStarts makes the engine hold the answers to further starts.
+func delayStarts(d *driver) *lateEngine {
+	e := &lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), answer: make(chan struct{}), op: api.SessionStart.Name}
+	d.m.link.SetEngine(e)
+	return e
 }
 
 func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if name == e.op {
-		if in, ok := in.(api.SessionStartInput); ok {
-			e.id = in.ID
-		}
 		notifyChan(e.asked)
 		select {
 		case <-e.answer:
@@ -533,4 +536,16 @@ func TestDigitFocusesNumberedPaneAndOtherKeysHideNumbers(t *testing.T) {
 	}
 	d.pressKeys("ctrl+b", "z", "ctrl+b", "q")
 	d.waitText("no other pane on the screen")
+}
+
+func TestCancellingAfterStartFinishedEndsSession(t *testing.T) {
+	d := threePanes(t)
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%")
+	<-late.asked
+	d.pressKeys("ctrl+b", "x")
+	close(late.answer)
+	d.waitStarted(4)
+	d.pressKeys("y")
+	d.waitShape("(a|(b/c))")
 }

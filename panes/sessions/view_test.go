@@ -44,9 +44,19 @@ func (e *fakeEnv) Learn(p ...api.Process) tea.Cmd {
 
 // A fakeEngine starts sessions, and keeps the named layouts in memory.
 type fakeEngine struct {
-	mu      sync.Mutex
-	started int
-	saved   map[string]api.Layout
+	announce func(api.Event)
+
+	mu        sync.Mutex
+	started   int
+	late      *lateStart             // holds starts; nil if they are answered at once
+	processes map[string]api.Process // those started here
+	saved     map[string]api.Layout
+}
+
+// setProcess stores and announces the state of a process.
+func (e *fakeEngine) setProcess(p api.Process) {
+	e.processes[p.ID] = p
+	e.announce(api.Event{Type: api.EventProcess, Process: &p})
 }
 
 // layouts returns the named layouts.
@@ -56,11 +66,28 @@ func (e *fakeEngine) layouts() map[string]api.Layout {
 	return maps.Clone(e.saved)
 }
 
-func (e *fakeEngine) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+func (e *fakeEngine) startSession(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	if err := e.holdStart(ctx, in.ID); err != nil {
+		return api.Process{}, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.started++
-	return newSession(in.ID, fmt.Sprint("new-", e.started)), nil
+	p := newSession(in.ID, fmt.Sprint("new-", e.started))
+	e.setProcess(p)
+	return p, nil
+}
+
+func (e *fakeEngine) killSession(_ context.Context, in api.IDInput) (api.Process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.processes[in.ID]
+	if !ok {
+		return p, api.Errorf(api.CodeNotFound, "find session %q: there is none", in.ID)
+	}
+	p.State = api.StateStopped
+	e.setProcess(p)
+	return p, nil
 }
 
 func (e *fakeEngine) getLayouts(context.Context, api.Empty) (out api.LayoutGetOutput, err error) {
@@ -101,9 +128,10 @@ type driver struct {
 // drive opens a view on a session for each name, arranged as in the saved layout.
 func drive(t *testing.T, saved *api.Layout, names ...string) *driver {
 	t.Helper()
-	fake := &fakeEngine{saved: map[string]api.Layout{}}
+	fake := &fakeEngine{processes: map[string]api.Process{}, saved: map[string]api.Layout{}}
 	engine := panestest.NewEngine()
 	panestest.On(engine, api.SessionStart, fake.startSession)
+	panestest.On(engine, api.SessionKill, fake.killSession)
 	panestest.On(engine, api.LayoutGet, fake.getLayouts)
 	panestest.On(engine, api.LayoutPut, fake.putLayout)
 	panestest.On(engine, api.LayoutRemove, fake.removeLayout)
@@ -114,7 +142,9 @@ func drive(t *testing.T, saved *api.Layout, names ...string) *driver {
 		e.Known.Processes = append(e.Known.Processes, newSession(name, name))
 	}
 	e.view.HandleNews(&panes.News{})
-	return &driver{panestest.Drive(t, e.Env, e.view, testWidth, testHeight+2), e.view, fake}
+	d := &driver{panestest.Drive(t, e.Env, e.view, testWidth, testHeight+2), e.view, fake}
+	fake.announce = d.Announce
+	return d
 }
 
 // threePanes opens a view on sessions a, b and c. b is beside a, and c below b.
