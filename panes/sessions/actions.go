@@ -25,7 +25,7 @@ func (v *View) Action(a keymap.Action) func() tea.Cmd {
 }
 
 func (v *View) makeActions() panes.Actions {
-	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.navigator.focusToward(d) } }
+	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.switcher.focusToward(d) } }
 	push := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.arranger.moveBorder(d) } }
 	by := func(do func(int) tea.Cmd, n int) func() tea.Cmd { return func() tea.Cmd { return do(n) } }
 	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.Launcher.splitPane(x) } }
@@ -33,8 +33,8 @@ func (v *View) makeActions() panes.Actions {
 	maps.Copy(all, panes.Actions{
 		keymap.FocusLeft: focus(layout.Left), keymap.FocusRight: focus(layout.Right),
 		keymap.FocusUp: focus(layout.Up), keymap.FocusDown: focus(layout.Down),
-		keymap.FocusNext: by(v.navigator.cycleFocus, 1), keymap.FocusPrevious: by(v.navigator.cycleFocus, -1),
-		keymap.FocusLast: v.navigator.focusLastPane, keymap.PaneNumbers: v.navigator.showNumbers,
+		keymap.FocusNext: by(v.switcher.cycleFocus, 1), keymap.FocusPrevious: by(v.switcher.cycleFocus, -1),
+		keymap.FocusLast: v.switcher.focusLastPane, keymap.PaneNumbers: v.switcher.showNumbers,
 		keymap.FocusList: v.switcher.focusList,
 
 		keymap.SplitBeside: split(layout.Beside), keymap.SplitBelow: split(layout.Below),
@@ -43,8 +43,8 @@ func (v *View) makeActions() panes.Actions {
 		keymap.ResizeUp: push(layout.Up), keymap.ResizeDown: push(layout.Down),
 
 		keymap.SessionNew:  v.Launcher.NewSession,
-		keymap.SessionNext: by(v.navigator.cycleSession, 1), keymap.SessionPrevious: by(v.navigator.cycleSession, -1),
-		keymap.SessionLast: v.navigator.showLastTab,
+		keymap.SessionNext: by(v.switcher.cycleSession, 1), keymap.SessionPrevious: by(v.switcher.cycleSession, -1),
+		keymap.SessionLast: v.switcher.showLastTab,
 		keymap.SessionKill: v.askKill,
 
 		keymap.LayoutEqual:  v.arranger.equalise,

@@ -5,6 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
 )
@@ -12,7 +14,11 @@ import (
 // A switcher decides which tab is shown, which pane has the keyboard and whether it is zoomed.
 // It sizes the panes on the screen and attaches them, and keeps the list in step.
 type switcher struct {
-	env         Window
+	env interface {
+		panes.Reporter
+		Window
+		Bindings() keymap.Bindings
+	}
 	tabs        *Tabs
 	display     *Display
 	list        *list.Pane

@@ -34,7 +34,6 @@ type View struct {
 	layoutSync  layoutSync
 	layouts     layoutDialogs
 	arranger    arranger
-	navigator   navigator
 	grab        mouseGrab
 
 	deferStart bool // start no session before the view is shown
@@ -57,7 +56,6 @@ func New(e Env) *View {
 		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.Launcher.starter.isPending}
 	v.arranger = arranger{env: e, tabs: tabs, display: display, switcher: s, launcher: launcher}
 	v.layouts = layoutDialogs{env: e, tabs: tabs, display: display, switcher: s, current: v.layoutSync.currentLayout, arrange: v.arranger.applyArrangement}
-	v.navigator = navigator{env: e, tabs: tabs, display: display, switcher: s}
 	v.grab = mouseGrab{tabs: tabs, display: display, list: v.List, switcher: s, dialogs: e}
 	v.List.Show()
 	var search terminal.Search
@@ -201,7 +199,7 @@ func (v *View) TakeKey(k keys.Key) (taken bool) {
 		l.Pane.ClearMarks()
 	}
 	if v.Display.numbers != nil {
-		return v.navigator.handleNumberKey(k)
+		return v.switcher.handleNumberKey(k)
 	}
 	if p := v.Tabs.FocusedPane(); p != nil && p.TakeKey(k) {
 		return true
