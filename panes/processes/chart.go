@@ -34,6 +34,18 @@ type chart struct {
 	ink     func(float64) look.Ink // color of a value
 }
 
+// isMeasured reports whether the CPU and memory use of a process are known.
+func isMeasured(p *api.Process) bool { return p.Metrics != nil && p.PID != 0 }
+
+// chartsHeight returns the height of the charts of a process: without any measurement only the
+// timeline is left.
+func chartsHeight(p *api.Process) int {
+	if isMeasured(p) {
+		return chartRows
+	}
+	return 1
+}
+
 // drawCharts draws the recent CPU and memory use of a process, and below them the timeline of its
 // runs: h rows of w cells. If two charts do not fit beside each other, it draws only the CPU.
 func drawCharts(p *api.Process, w, h int, now time.Time, look *look.Look) []string {
@@ -48,7 +60,7 @@ func drawUse(p *api.Process, w, h int, style *look.Look) []string {
 	cpu := chart{name: "cpu", top: cpuTop, label: chartPercent, ink: func(v float64) look.Ink { return cpuInk(v, style) }}
 	mem := chart{name: "memory", line: true, top: memoryTop, label: func(v float64) string { return units.Bytes(int64(v)) },
 		ink: func(float64) look.Ink { return style.Info }}
-	if m := p.Metrics; m != nil && p.PID != 0 {
+	if m := p.Metrics; isMeasured(p) {
 		cpu.known, mem.known = true, true
 		cpu.now, cpu.history = m.CPUPercent, cpuHistory(m)
 		mem.now, mem.history = float64(m.RSSBytes), memoryHistory(m)

@@ -287,7 +287,7 @@ func (c *columns) drawCell(r *list.Row, p *api.Process, in *placedColumn, cursor
 }
 
 func drawSpark(p *api.Process, look *look.Look) string {
-	if p.Metrics == nil || p.PID == 0 {
+	if !isMeasured(p) {
 		return text.Spaces(sparkCells)
 	}
 	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
@@ -306,7 +306,7 @@ func countText(n int) string {
 
 func cpuText(p *api.Process) string {
 	switch {
-	case p.Metrics == nil || p.PID == 0:
+	case !isMeasured(p):
 		return ""
 	case p.Metrics.CPUPercent >= 99.95:
 		return strconv.FormatFloat(p.Metrics.CPUPercent, 'f', 0, 64)
@@ -315,7 +315,7 @@ func cpuText(p *api.Process) string {
 }
 
 func memoryText(p *api.Process) string {
-	if p.Metrics == nil || p.PID == 0 {
+	if !isMeasured(p) {
 		return ""
 	}
 	return units.Bytes(p.Metrics.RSSBytes)
@@ -329,7 +329,7 @@ func upText(p *api.Process, now time.Time) string {
 }
 
 func portsText(p *api.Process) string {
-	if p.Metrics == nil || p.PID == 0 {
+	if !isMeasured(p) {
 		return ""
 	}
 	var ports []string

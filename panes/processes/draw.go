@@ -17,9 +17,12 @@ import (
 
 // contents returns what the arrangement of the view has to fit in.
 func (p *Pane) contents() contents {
-	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.coveredRows(), metrics: !p.tables.fleet.shown}
+	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.coveredRows()}
 	if selected, ok := p.tables.selected(); ok && !p.logs.merged {
 		c.process, c.reason = true, reasonRows(&selected, p.arrangement.w, time.Now())
+		if !p.tables.fleet.shown { // there are no metrics of a fleet's processes
+			c.charts = chartsHeight(&selected)
+		}
 	}
 	return c
 }

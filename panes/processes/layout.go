@@ -27,7 +27,7 @@ type contents struct {
 	tableRows int      // without the heading
 	covered   int      // rows at the bottom covered by the search line
 	process   bool     // the log of one process is below the table
-	metrics   bool     // its metrics are known
+	charts    int      // rows of its charts; 0 for none
 	reason    []string // why it failed
 }
 
@@ -49,8 +49,8 @@ func (a *arrangement) layout() (all layout) {
 		y, rest = y+h, rest-h
 		return part
 	}
-	if a.wantsCharts(c) && rest-1-chartRows >= minLogHeight {
-		all.charts = place(chartRows)
+	if a.wantsCharts(c) && rest-1-c.charts-c.covered >= minLogHeight {
+		all.charts = place(c.charts)
 	}
 	all.heading = place(1)
 	all.reason = place(min(len(c.reason), max(rest-c.covered-minLogHeight, 0)))
@@ -77,7 +77,7 @@ func (a *arrangement) rowsOfTable(c contents, h int) int {
 // wantsCharts reports whether the process is shown with charts.
 func (a *arrangement) wantsCharts(c contents) bool {
 	switch {
-	case !c.process || !c.metrics || a.zoomed:
+	case !c.process || c.charts == 0 || a.zoomed:
 		return false
 	case a.charts != nil:
 		return *a.charts

@@ -15,7 +15,7 @@ func TestLayoutFillsTheView(t *testing.T) {
 			tableRows: rapid.IntRange(0, 100).Draw(t, "rows"),
 			covered:   rapid.SampledFrom([]int{0, 3}).Draw(t, "covered"),
 			process:   rapid.Bool().Draw(t, "process"),
-			metrics:   rapid.Bool().Draw(t, "metrics"),
+			charts:    rapid.SampledFrom([]int{0, 1, chartRows}).Draw(t, "charts"),
 			reason:    make([]string, rapid.IntRange(0, maxReasonRows).Draw(t, "reason")),
 		}
 		a := arrangement{

@@ -400,6 +400,27 @@ func TestKeyTogglesCharts(t *testing.T) {
 	d.WaitText("memory 2.0M")
 }
 
+func TestUnmeasuredProcessHasOnlyItsTimeline(t *testing.T) {
+	d := onProcesses(t, 100, 60, func(e *fakeEngine) {
+		e.addProcess("one", "listening\n")
+		p := &e.addProcess("two", "no such file\n").process
+		p.State, p.PID, p.Metrics, p.Error = api.StateFailed, 0, nil, "failed to start"
+	})
+	d.selectProcess("one")
+	d.WaitText("memory 2.0M")
+	d.selectProcess("two")
+	d.WaitText("no such file")
+	heading := d.logHeading()
+	rows := strings.Split(d.Screen(), "\n")
+	if got := rows[heading-1]; !strings.HasPrefix(got, " runs ") {
+		t.Errorf("above the log is %q", got)
+	}
+	if strings.Contains(d.Screen(), "memory") || !strings.Contains(rows[heading-2], "serve shell") {
+		t.Errorf("an unmeasured process has charts:\n%s", d.Screen())
+	}
+	d.CheckRows()
+}
+
 func TestSearchTypedAfterMoveSearchesThatLog(t *testing.T) {
 	d := onProcesses(t, 120, 36, func(e *fakeEngine) {
 		e.addProcess("one", "first\n")
