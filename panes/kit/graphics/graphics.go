@@ -8,6 +8,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 )
 
@@ -108,16 +109,15 @@ func scaleSide(n int, scale float64) int { return max(int(float64(n)*scale), 1) 
 // encodePadded encodes a PNG of a size with a picture in its top left corner.
 func encodePadded(src *image.RGBA, full image.Point) ([]byte, error) {
 	whole := image.NewRGBA(image.Rectangle{Max: full})
-	b := src.Bounds()
-	for y := range min(b.Dy(), full.Y) {
-		copy(whole.Pix[y*whole.Stride:(y+1)*whole.Stride], src.Pix[y*src.Stride:y*src.Stride+4*b.Dx()])
-	}
+	draw.Draw(whole, whole.Bounds(), src, src.Bounds().Min, draw.Src)
+	return encodePNG(whole)
+}
+
+func encodePNG(img image.Image) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&out, whole); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err := encoder.Encode(&out, img)
+	return out.Bytes(), err
 }
 
 // encodeSixel encodes a sixel sequence. A picture over the limits is shown smaller.

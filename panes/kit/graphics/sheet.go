@@ -130,12 +130,10 @@ func (s *Sheet) EncodeKitty(screen Screen) (text []byte, w, h int) {
 	if img == nil {
 		return nil, 0, 0
 	}
-	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if encoder.Encode(&b, img) != nil {
+	if text, err = encodePNG(img); err != nil {
 		return nil, 0, 0
 	}
-	return b.Bytes(), w, h
+	return text, w, h
 }
 
 // EncodeSixel returns a part of the sheet as a sixel sequence; nil if the picture is damaged or too
