@@ -67,7 +67,7 @@ func (f *Pane) computeParts() (parts parts) {
 	default:
 		parts.list = in
 	}
-	parts.preview.H = max(parts.preview.H-f.viewer.findRows(), 0)
+	parts.preview.H = max(parts.preview.H-f.viewer.search.line.CoveredRows(f.env), 0)
 	return parts
 }
 
@@ -90,7 +90,7 @@ func (f *Pane) Draw() []string {
 	}
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
-		for range f.viewer.findRows() {
+		for range f.viewer.search.line.CoveredRows(f.env) {
 			preview = append(preview, text.Spaces(parts.preview.W))
 		}
 	}

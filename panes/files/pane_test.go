@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -127,9 +128,9 @@ func TestResultOfEarlierSearchIsIgnored(t *testing.T) {
 	f, e := newShownPane("/d")
 	f.setListing("a")
 	v := &f.viewer
-	v.startSearch(api.Pattern{Text: "first"})
+	v.startSearch("first", regexp.MustCompile("first"))
 	first := v.search.serial
-	v.startSearch(api.Pattern{Text: "second"})
+	v.startSearch("second", regexp.MustCompile("second"))
 	v.showHits(first, []int64{2, 3}, nil)
 	if v.search.stop == nil || v.preview.NextHit(false) {
 		t.Error("the first result was used")

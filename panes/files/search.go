@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"regexp"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,7 +16,7 @@ const maxHits = 5000
 
 // A fileSearch is the search in the previewed file.
 type fileSearch struct {
-	line    *dialog.Find       // the input line; nil when closed
+	line    *dialog.Find       // the input line; opened last
 	pattern api.Pattern        // the last pattern searched for
 	path    string             // file being searched; "" if none
 	text    string             // text of the running search
@@ -27,53 +28,35 @@ type fileSearch struct {
 // askSearch opens the input line, and shows the next match while a pattern is typed.
 func (v *viewer) askSearch() tea.Cmd {
 	path, origin := v.preview.Path(), v.preview.Position()
-	f := &dialog.Find{Regexp: v.search.pattern.Regexp, Exact: v.search.pattern.Exact}
-	f.Changed = func() tea.Cmd {
+	f := dialog.NewFind(&v.search.pattern)
+	f.Restore = func() {
 		v.endSearch()
 		v.preview.Return(origin)
-		if f.Pattern().Text == "" || v.preview.Path() != path {
-			v.preview.Search(nil)
-			v.preview.Mark(nil)
-			return nil
-		}
-		cmd, err := v.startSearch(f.Pattern())
-		if err != nil {
-			f.Problem = panes.ErrorText(err)
-		}
-		return cmd
 	}
-	f.Done = func(accept bool) tea.Cmd {
-		v.search.line = nil
-		switch {
-		case !accept:
-			v.endSearch()
-			v.preview.Return(origin)
-		case f.Pattern().Text == "":
-			return v.goToHit(false)
-		case f.Problem != "":
-			return v.env.Say(f.Problem, true)
-		default:
-			v.search.pattern = f.Pattern()
+	f.Search = func(re *regexp.Regexp) tea.Cmd {
+		if v.preview.Path() != path {
+			re = nil
 		}
-		return nil
+		return v.startSearch(f.Pattern().Text, re)
 	}
+	f.Repeat = func() tea.Cmd { return v.goToHit(false) }
+	f.Say = v.env.Say
 	v.search.line = f
 	v.env.Ask(f)
 	return nil
 }
 
-// startSearch searches for the next match.
-func (v *viewer) startSearch(pattern api.Pattern) (tea.Cmd, error) {
+// startSearch searches for the next match. A nil pattern only removes the marks.
+func (v *viewer) startSearch(text string, re *regexp.Regexp) tea.Cmd {
 	v.endSearch()
 	v.preview.Search(nil)
-	re, err := pattern.Compile()
 	v.preview.Mark(re)
-	if err != nil {
-		return nil, err
+	if re == nil {
+		return nil
 	}
 	s := &v.search
 	ctx, cancel := context.WithCancel(v.env.Context())
-	s.path, s.text, s.stop = v.preview.Path(), pattern.Text, cancel
+	s.path, s.text, s.stop = v.preview.Path(), text, cancel
 	serial, in := s.serial, api.FilesGrepInput{Pattern: re.String(), Path: s.path, Limit: maxHits}
 	find := v.preview.Finder(re, maxHits)
 	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (hits []int64, err error) {
@@ -85,7 +68,7 @@ func (v *viewer) startSearch(pattern api.Pattern) (tea.Cmd, error) {
 			hits = append(hits, l.Line)
 		}
 		return hits, err
-	}, func(hits []int64, err error) tea.Cmd { return v.showHits(serial, hits, err) }), nil
+	}, func(hits []int64, err error) tea.Cmd { return v.showHits(serial, hits, err) })
 }
 
 // endSearch cancels the running search, if any.
@@ -137,19 +120,11 @@ func (v *viewer) goToHit(back bool) tea.Cmd {
 	case v.search.pattern.Text == "":
 		return v.askSearch()
 	default:
-		cmd, err := v.startSearch(v.search.pattern)
+		re, err := v.search.pattern.Compile()
 		if err != nil {
 			return v.env.Say(panes.ErrorText(err), true)
 		}
-		return cmd
+		return v.startSearch(v.search.pattern.Text, re)
 	}
 	return nil
-}
-
-// findRows returns the number of preview rows covered by the input line.
-func (v *viewer) findRows() int {
-	if line := v.search.line; line != nil && v.env.Shows(line) {
-		return dialog.FindRows
-	}
-	return 0
 }

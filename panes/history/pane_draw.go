@@ -25,6 +25,7 @@ const (
 )
 
 func (p *Pane) computeLayout() (parts layout) {
+	covered := p.viewer.line.CoveredRows(p.env)
 	b := look.Rect{Y: panes.FleetTabRows(p.env.News()), W: p.w, H: p.h - panes.FleetTabRows(p.env.News())}
 	parts.query, parts.filters = look.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, look.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
 	parts.list = look.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
@@ -36,12 +37,12 @@ func (p *Pane) computeLayout() (parts layout) {
 		parts.detail = look.Rect{X: w + 1, Y: parts.list.Y + 1, W: b.W - w - 1, H: parts.list.H - 1}
 		parts.list.W = w
 	case b.H >= minDetailHeight:
-		h := min(max(b.H*2/5, 8), 20) + p.viewer.searchRows()
+		h := min(max(b.H*2/5, 8), 20) + covered
 		parts.list.H -= h
 		parts.heading = look.Rect{X: b.X, Y: b.Y + b.H - h, W: b.W, H: 1}
 		parts.detail = look.Rect{X: b.X, Y: b.Y + b.H - h + 1, W: b.W, H: h - 1}
 	}
-	parts.detail.H -= min(p.viewer.searchRows(), parts.detail.H)
+	parts.detail.H -= min(covered, parts.detail.H)
 	return parts
 }
 
@@ -65,7 +66,7 @@ func (p *Pane) Draw() []string {
 	}
 	detail := append([]string{p.viewer.detail.DrawHeading(parts.heading.W, parts.detail.H, look)},
 		p.viewer.detail.Draw(parts.detail.W, parts.detail.H, now, look)...)
-	for range p.viewer.searchRows() {
+	for range p.viewer.line.CoveredRows(p.env) {
 		detail = append(detail, text.Spaces(parts.detail.W))
 	}
 	if !parts.beside {

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"regexp"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,7 +28,7 @@ const (
 type viewer struct {
 	env     Env
 	detail  Detail
-	line    *dialog.Find       // searches the output; nil when closed
+	line    *dialog.Find       // searches the output; opened last
 	pattern api.Pattern        // of the last search
 	cancel  context.CancelFunc // cancels loading
 }
@@ -75,44 +76,19 @@ func (v *viewer) askSearch() tea.Cmd {
 		return v.env.Say("no output to search", false)
 	}
 	origin := d.SaveView()
-	f := &dialog.Find{Regexp: v.pattern.Regexp, Exact: v.pattern.Exact}
-	f.Changed = func() tea.Cmd {
-		d.RestoreView(origin)
-		if err := v.search(f.Pattern()); err != nil {
-			f.Problem = panes.ErrorText(err)
-		} else if f.Pattern().Text != "" {
+	f := dialog.NewFind(&v.pattern)
+	f.Restore = func() { d.RestoreView(origin) }
+	f.Search = func(re *regexp.Regexp) tea.Cmd {
+		if d.SetPattern(re); re != nil {
 			f.Tell(d.MatchNumber())
 		}
 		return nil
 	}
-	f.Done = func(accept bool) tea.Cmd {
-		v.line = nil
-		switch {
-		case !accept:
-			d.RestoreView(origin)
-		case f.Pattern().Text == "":
-			return v.nextMatch(false)
-		default:
-			v.pattern = f.Pattern()
-			if f.Problem != "" {
-				return v.env.Say(f.Problem, true)
-			}
-		}
-		return nil
-	}
+	f.Repeat = func() tea.Cmd { return v.nextMatch(false) }
+	f.Say = v.env.Say
 	v.line = f
 	v.env.Ask(f)
 	return nil
-}
-
-func (v *viewer) search(pattern api.Pattern) error {
-	if pattern.Text == "" {
-		v.detail.SetPattern(nil)
-		return nil
-	}
-	re, err := pattern.Compile()
-	v.detail.SetPattern(re)
-	return err
 }
 
 // nextMatch goes to another match of the last pattern in the output, or asks for a pattern.
@@ -121,9 +97,11 @@ func (v *viewer) nextMatch(back bool) tea.Cmd {
 	case v.pattern.Text == "":
 		return v.askSearch()
 	case v.detail.search.re == nil:
-		if err := v.search(v.pattern); err != nil {
+		re, err := v.pattern.Compile()
+		if err != nil {
 			return v.env.Say(panes.ErrorText(err), true)
 		}
+		v.detail.SetPattern(re)
 	default:
 		v.detail.StepMatch(back)
 	}
@@ -131,14 +109,6 @@ func (v *viewer) nextMatch(back bool) tea.Cmd {
 		return v.env.Say("no match", false)
 	}
 	return nil
-}
-
-// searchRows returns how many rows the search line covers.
-func (v *viewer) searchRows() int {
-	if v.line != nil && v.env.Shows(v.line) {
-		return dialog.FindRows
-	}
-	return 0
 }
 
 // fetchOutput reads the end of a run's output, if the log still has it.

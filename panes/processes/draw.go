@@ -17,7 +17,7 @@ import (
 
 // contents returns what the arrangement of the view has to fit in.
 func (p *Pane) contents() contents {
-	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.coveredRows()}
+	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.line.CoveredRows(p.env)}
 	if selected, ok := p.tables.selected(); ok && !p.logs.merged {
 		c.process, c.reason = true, reasonRows(&selected, p.arrangement.w, time.Now())
 		if !p.tables.fleet.shown { // there are no metrics of a fleet's processes

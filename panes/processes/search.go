@@ -30,15 +30,8 @@ type search struct {
 
 	stop    context.CancelFunc // cancels the running search; nil without one
 	pending *logview.Log       // log to search once it has lines
-	line    *searchLine        // the open input line; nil without one
+	line    *dialog.Find       // the input line; opened last
 	pattern api.Pattern        // the last accepted pattern
-}
-
-// A searchLine is the open input line, with the view to return to.
-type searchLine struct {
-	dialog.Find
-	log    *logview.Log
-	origin logview.SavedView
 }
 
 // ask opens the input line and shows the nearest match as the user types: above the end while the
@@ -49,61 +42,44 @@ func (s *search) ask() tea.Cmd {
 		return nil
 	}
 	s.focus()
-	s.line = &searchLine{log: log, origin: log.SaveView()}
-	s.line.Regexp, s.line.Exact = s.pattern.Regexp, s.pattern.Exact
-	s.line.Changed, s.line.Done = s.searchTyped, s.closeLine
-	s.env.Ask(s.line)
+	origin := log.SaveView()
+	// The log may be replaced while the line is open.
+	same := func() bool { return s.shown() == log }
+	f := dialog.NewFind(&s.pattern)
+	f.Restore = func() {
+		if s.cancel(); same() {
+			log.RestoreView(origin)
+		}
+	}
+	f.Search = func(re *regexp.Regexp) tea.Cmd {
+		if !same() {
+			return nil
+		}
+		if log.SetPattern(f.Pattern().Text, re); re == nil {
+			return nil
+		}
+		return s.searchNext(log, origin.Following)
+	}
+	f.Repeat = func() tea.Cmd {
+		if !same() {
+			return nil
+		}
+		s.setPattern(log)
+		return s.searchNext(log, origin.Following)
+	}
+	f.Say = s.env.Say
+	s.line = f
+	s.env.Ask(f)
 	return nil
 }
 
-// searchTyped searches for the typed pattern from the origin of the search.
-func (s *search) searchTyped() tea.Cmd {
-	l := s.line
-	s.cancel()
-	// The log may have been replaced while the line was open.
-	if s.shown() != l.log {
-		return nil
-	}
-	l.log.RestoreView(l.origin)
-	if err := setPattern(l.log, l.Pattern()); err != nil {
-		l.Problem = panes.ErrorText(err)
-		return nil
-	}
-	if l.Pattern().Text == "" {
-		return nil
-	}
-	return s.searchNext(l.log, l.origin.Following)
-}
-
-// closeLine stays at the match, or returns to the view before.
-func (s *search) closeLine(accept bool) tea.Cmd {
-	l := s.line
-	s.line = nil
-	switch {
-	case s.shown() != l.log:
-	case !accept:
-		s.cancel()
-		l.log.RestoreView(l.origin)
-	// An empty pattern repeats the last search.
-	case l.Pattern().Text == "":
-		_ = setPattern(l.log, s.pattern)
-		return s.searchNext(l.log, l.origin.Following)
-	case l.Problem != "":
-		return s.env.Say(l.Problem, true)
-	default:
-		s.pattern = l.Pattern()
-	}
-	return nil
-}
-
-// setPattern sets the pattern to search a log for; an empty one ends the search.
-func setPattern(log *logview.Log, pattern api.Pattern) (err error) {
+// setPattern searches a log for the last accepted pattern, which is valid.
+func (s *search) setPattern(log *logview.Log) {
 	var re *regexp.Regexp
-	if pattern.Text != "" {
-		re, err = pattern.Compile()
+	if s.pattern.Text != "" {
+		re, _ = s.pattern.Compile()
 	}
-	log.SetPattern(pattern.Text, re)
-	return err
+	log.SetPattern(s.pattern.Text, re)
 }
 
 // nextMatch goes to the next match below or above, with the last pattern if none is set.
@@ -116,7 +92,7 @@ func (s *search) nextMatch(above bool) tea.Cmd {
 		if s.pattern.Text == "" {
 			return s.ask()
 		}
-		_ = setPattern(log, s.pattern)
+		s.setPattern(log)
 	}
 	return s.searchNext(log, above)
 }
@@ -188,14 +164,6 @@ func (s *search) showResult(log *logview.Log, f logview.Result, err error) tea.C
 		return s.env.Say("no match yet; new matches will be highlighted", false)
 	}
 	return s.env.Say("no match", false)
-}
-
-// coveredRows returns how many rows of the log the search line covers.
-func (s *search) coveredRows() int {
-	if line := s.line; line != nil && s.env.Shows(line) {
-		return dialog.FindRows
-	}
-	return 0
 }
 
 // note returns the state of a running search; "" without one.

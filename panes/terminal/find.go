@@ -39,14 +39,7 @@ type finder struct {
 	cancel   context.CancelFunc // cancels the running search; nil without one
 	serial   int                // of the last search
 	heldKeys []keys.Key         // typed during the search
-	line     *searchLine        // opened last
-}
-
-// A searchLine is the open search line, with the view to return to.
-type searchLine struct {
-	dialog.Find
-	origin   Position
-	previous *regexp.Regexp // the pattern marked before
+	line     *dialog.Find       // opened last
 }
 
 func (f *finder) actions() panes.Actions {
@@ -63,53 +56,29 @@ func (f *finder) actions() panes.Actions {
 
 func (f *finder) askPattern(backward bool) tea.Cmd {
 	f.scroll.CoverRows(dialog.FindRows)
-	l := &searchLine{origin: f.scroll.SavePosition(), previous: f.scroll.matches.pattern}
-	// The switches of the line start as in the last search.
-	l.Backward, l.Regexp, l.Exact = backward, f.last.pattern.Regexp, f.last.pattern.Exact
-	l.Changed, l.Done = f.searchTyped, f.closeLine
+	origin, previous := f.scroll.SavePosition(), f.scroll.matches.pattern
+	l := dialog.NewFind(&f.last.pattern)
+	l.Backward, l.Say = backward, f.env.Say
+	l.Closed = func(accept bool) {
+		if f.scroll.CoverRows(0); accept {
+			f.last.backward = backward
+		}
+	}
+	l.Restore = func() {
+		f.cancelSearch()
+		f.scroll.matches = matches{pattern: previous}
+		f.scroll.RestorePosition(origin)
+	}
+	l.Search = func(re *regexp.Regexp) tea.Cmd {
+		if f.scroll.matches = (matches{pattern: re}); re == nil {
+			return nil
+		}
+		return f.findMatch(api.SessionFindInput{Pattern: l.Pattern(), From: origin.cursor, Backward: backward, Wrap: true}, 1)
+	}
+	l.Repeat = func() tea.Cmd { return f.findNext(false) }
 	f.line = l
 	f.env.Ask(l)
 	return nil
-}
-
-// closeLine stays at the match, or returns to the view before.
-func (f *finder) closeLine(accept bool) tea.Cmd {
-	l := f.line
-	f.scroll.CoverRows(0)
-	switch {
-	case !accept:
-		f.cancelSearch()
-		f.scroll.matches = matches{pattern: l.previous}
-		f.scroll.RestorePosition(l.origin)
-		return nil
-	case l.Pattern().Text == "":
-		f.last.backward = l.Backward
-		return f.findNext(false)
-	}
-	f.last.pattern, f.last.backward = l.Pattern(), l.Backward
-	if l.Problem != "" {
-		return f.env.Say(l.Problem, true)
-	}
-	return nil
-}
-
-// searchTyped searches for the typed pattern from the origin of the search.
-func (f *finder) searchTyped() tea.Cmd {
-	l := f.line
-	f.cancelSearch()
-	f.scroll.RestorePosition(l.origin)
-	if l.Pattern().Text == "" {
-		f.scroll.matches = matches{}
-		return nil
-	}
-	re, err := l.Pattern().Compile()
-	if err != nil {
-		l.Problem = panes.ErrorText(err)
-		f.scroll.matches = matches{}
-		return nil
-	}
-	f.scroll.matches = matches{pattern: re}
-	return f.findMatch(api.SessionFindInput{Pattern: l.Pattern(), From: l.origin.cursor, Backward: l.Backward, Wrap: true}, 1)
 }
 
 // findMatch searches for the n-th match from a place and moves the cursor there. It cancels a

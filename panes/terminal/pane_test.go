@@ -11,6 +11,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 )
 
@@ -141,7 +142,7 @@ func TestKeysWaitForARunningSearch(t *testing.T) {
 	p, e, _ := newTestPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollSearch)
-	line, ok := e.Shown.(*searchLine)
+	line, ok := e.Shown.(*dialog.Find)
 	if !ok {
 		t.Fatalf("%T is asked", e.Shown)
 	}
@@ -160,7 +161,7 @@ func TestCancelledSearchDropsItsAnswer(t *testing.T) {
 	p, e, _ := newTestPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollSearch)
-	search := e.Shown.(*searchLine).Paste(e, "two")
+	search := e.Shown.(*dialog.Find).Paste(e, "two")
 	p.TakeKey(textKey("j"))
 	p.press(t, keymap.ScrollCancel)
 	search().(panes.Result)()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay
 		"filter": NewFilter("Show", words[4], "", then).SuggestWords(words),
 		"menu":   &Menu{Title: "Signal", Items: items, Then: then},
 		"picker": picker,
-		"find":   &Find{Changed: func() tea.Cmd { return nil }, Done: func(bool) tea.Cmd { return nil }},
+		"find":   newFindOf("text"),
 		"help":   &Help{Sections: help, Prefix: "ctrl+b"},
 		"asks":   &Question{Title: words[4], Lines: words, Yes: "end it"},
 		"answers": &Question{Title: "Replace it?", Lines: words, Replies: []Reply{
@@ -129,4 +130,12 @@ func checkDrawing(o Overlay, h Host, w, height int) string {
 		return fmt.Sprintf("the cursor is at %d, %d of %d×%d", x, y, width, len(rows))
 	}
 	return ""
+}
+
+// newFindOf returns a search line that searches nothing.
+func newFindOf(last string) *Find {
+	f := NewFind(&api.Pattern{Text: last})
+	f.Search, f.Restore = func(*regexp.Regexp) tea.Cmd { return nil }, func() {}
+	f.Repeat, f.Say = func() tea.Cmd { return nil }, func(string, bool) tea.Cmd { return nil }
+	return f
 }
