@@ -121,10 +121,7 @@ func (l *Link) Run(ctx context.Context) {
 
 // connectEngine returns the current engine, or connects to a new one.
 func (l *Link) connectEngine(ctx context.Context) (panes.Engine, error) {
-	l.mu.Lock()
-	e := l.engine
-	l.mu.Unlock()
-	if e != nil {
+	if e := l.CurrentEngine(); e != nil {
 		return e, nil
 	}
 	e, err := l.connect(ctx)

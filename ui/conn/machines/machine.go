@@ -62,12 +62,7 @@ func (m *machine) setState(now api.Machine) {
 
 // runLoop follows the machine's events until ctx is done.
 func (m *machine) runLoop(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() {
-		m.set.mu.Lock()
-		defer m.set.mu.Unlock()
-		m.changed.Broadcast()
-	})
-	defer stop()
+	defer context.AfterFunc(ctx, m.wakeWaiting)()
 	wait := firstWait
 	for {
 		own, name := m.awaitConnected(ctx)
@@ -119,6 +114,13 @@ func (m *machine) setEngine(e panes.Engine) {
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
 	m.engine = e
+	m.changed.Broadcast()
+}
+
+// wakeWaiting wakes all that wait for a change, to find that their context is done.
+func (m *machine) wakeWaiting() {
+	m.set.mu.Lock()
+	defer m.set.mu.Unlock()
 	m.changed.Broadcast()
 }
 
@@ -183,12 +185,7 @@ func qualifyProcess(machine string, p *api.Process) {
 func (m *machine) awaitEngine(ctx context.Context) (panes.Engine, context.Context, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWait)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		m.set.mu.Lock()
-		defer m.set.mu.Unlock()
-		m.changed.Broadcast()
-	})
-	defer stop()
+	defer context.AfterFunc(ctx, m.wakeWaiting)()
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
 	for {

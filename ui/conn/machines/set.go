@@ -66,10 +66,7 @@ func (s *Set) UpdateMachine(now api.Machine) {
 	}
 	s.mu.Unlock()
 	// It may be new, or removed from the configuration.
-	select {
-	case s.ask <- struct{}{}:
-	default:
-	}
+	s.Refresh()
 }
 
 // refreshLoop requests the list of machines after each change, and at intervals.
