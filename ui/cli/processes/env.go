@@ -92,27 +92,26 @@ func setEnv(f *factory.Factory, cmd *cobra.Command, args []string) error {
 		}
 		settings[i] = api.EnvSetInput{Name: name, Value: value}
 	}
-	conn, err := f.DialRetrying(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	for _, s := range settings {
-		if _, err := api.EnvSet.Call(cmd.Context(), conn, s); err != nil {
-			return err
-		}
-	}
-	return f.Out.Answer(api.Empty{}, func() string { return "" })
+	return changeEnv(f, cmd, api.EnvSet.Run, settings)
 }
 
 func unsetEnv(f *factory.Factory, cmd *cobra.Command, args []string) error {
+	names := make([]api.EnvInput, len(args))
+	for i, name := range args {
+		names[i] = api.EnvInput{Name: name}
+	}
+	return changeEnv(f, cmd, api.EnvUnset.Run, names)
+}
+
+// changeEnv changes one variable after the other.
+func changeEnv[In any](f *factory.Factory, cmd *cobra.Command, change func(context.Context, api.Engine, In) error, inputs []In) error {
 	conn, err := f.DialRetrying(cmd.Context())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	for _, name := range args {
-		if _, err := api.EnvUnset.Call(cmd.Context(), conn, api.EnvInput{Name: name}); err != nil {
+	for _, in := range inputs {
+		if err := change(cmd.Context(), conn, in); err != nil {
 			return err
 		}
 	}
