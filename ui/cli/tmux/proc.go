@@ -12,12 +12,9 @@ import (
 // foregroundName returns the name of the program in the foreground of a process's terminal; "" if it
 // cannot be read.
 func foregroundName(pid int) string {
-	s, ok := procfs.Read(pid)
-	if !ok || s.Foreground <= 0 {
-		return ""
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.Foreground))
-	if err != nil || len(text) == 0 {
+	s, _ := procfs.Read(pid)
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.Foreground))
+	if len(text) == 0 {
 		return ""
 	}
 	word, _, _ := strings.Cut(string(text), "\x00")
@@ -27,10 +24,7 @@ func foregroundName(pid int) string {
 // foregroundDirectory returns the working directory of the program in the foreground of a process's
 // terminal.
 func foregroundDirectory(pid int) string {
-	s, ok := procfs.Read(pid)
-	if !ok || s.Foreground <= 0 {
-		return ""
-	}
+	s, _ := procfs.Read(pid)
 	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", s.Foreground))
 	return dir
 }

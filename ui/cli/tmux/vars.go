@@ -128,10 +128,7 @@ func sessionFacts(s *server.Session, isAttached func(*server.Session) bool) fact
 		"session_path":          s.CWD,
 		"session_attached":      func() any { return isAttached(s) },
 		"session_stack":         stackIndexes(s),
-		"session_many_attached": false,
 		"session_grouped":       false,
-		"session_marked":        false,
-		"session_format":        false,
 	}
 }
 
@@ -179,7 +176,6 @@ func windowFacts(s *server.Session, w *server.Window, lastActivity func(*server.
 		"window_bell_flag":            false,
 		"window_activity_flag":        false,
 		"window_silence_flag":         false,
-		"window_bigger":               false,
 		"window_cell_width":           16, // tmux's value without a client
 		"window_cell_height":          32,
 		"active_window_index":         s.CurrentWindow().Index,
@@ -225,7 +221,6 @@ func (v *variables) paneFacts() facts {
 		"pane_fg":              "default",
 		"pane_bg":              "default",
 		"pane_in_mode":         false,
-		"pane_marked":          false,
 		"history_limit":        func() any { return string(v.settings.optionValue(v.at, "history-limit")) },
 		"history_size":         func() any { return historySize(v.loadScreen()) },
 		"history_bytes":        func() any { return historySize(v.loadScreen()) * w.Layout.W },

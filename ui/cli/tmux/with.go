@@ -224,16 +224,10 @@ func findExecutable(environ []string, name string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
-	for _, pair := range slices.Backward(environ) {
-		path, ok := strings.CutPrefix(pair, "PATH=")
-		if !ok {
-			continue
-		}
-		for _, dir := range filepath.SplitList(path) {
-			full := filepath.Join(dir, name)
-			if info, err := os.Stat(full); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-				return full
-			}
+	for _, dir := range filepath.SplitList(lookupEnv(environ, "PATH")) {
+		full := filepath.Join(dir, name)
+		if info, err := os.Stat(full); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return full
 		}
 	}
 	return name
