@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/persist/diag"
 )
 
 // A composer reads a process-compose file. A key with a different effect here is an error; a key
@@ -92,10 +91,7 @@ func (c *composer) noteUnknown(f field, where string, known []string) {
 		c.noteUnused(f, where)
 		return
 	}
-	suggestion := ""
-	if like := diag.Nearest(f.key, known); like != "" {
-		suggestion = "; did you mean " + like + "?"
-	}
+	suggestion := suggest(f.key, known)
 	if c.strict {
 		c.reader.addError(f.at, "unknown key %q%s", f.key, suggestion).hint("is_strict is set")
 	}

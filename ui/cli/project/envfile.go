@@ -64,57 +64,34 @@ func (p *envParser) next() (v Variable, ok bool, err error) {
 
 // cutComment removes a comment, which begins with # at the start or after a blank.
 func cutComment(s string) string {
-	for i := 1; i < len(s); i++ {
-		if s[i] == '#' && (s[i-1] == ' ' || s[i-1] == '\t') {
-			return s[:i]
-		}
-	}
-	if strings.HasPrefix(s, "#") {
-		return ""
+	s = " " + s
+	for _, mark := range []string{" #", "\t#"} {
+		s, _, _ = strings.Cut(s, mark)
 	}
 	return s
 }
 
 // readQuoted reads a quoted value and skips to the next line.
 func (p *envParser) readQuoted(quote byte) (string, error) {
-	at := p.line
-	s := p.rest[strings.IndexByte(p.rest, quote)+1:]
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == quote:
-			behind, rest, _ := strings.Cut(s[i+1:], "\n")
-			if tail := strings.TrimSpace(behind); tail != "" && tail[0] != '#' {
-				return "", p.errorAt(p.line, "text after the closing quote")
-			}
-			p.rest, p.line = rest, p.line+1
-			return b.String(), nil
-		case c == '\\' && quote == '"' && i+1 < len(s):
-			i++
-			b.WriteString(unescape(s[i]))
-		default:
-			b.WriteByte(c)
+	_, s, _ := strings.Cut(p.rest, string(quote))
+	end := 0
+	for end < len(s) && s[end] != quote {
+		if s[end] == '\\' && quote == '"' {
+			end++
 		}
-		if s[i] == '\n' {
-			p.line++
-		}
+		end++
 	}
-	return "", p.errorAt(at, "the quote is not closed")
-}
-
-func unescape(c byte) string {
-	switch c {
-	case 'n':
-		return "\n"
-	case 't':
-		return "\t"
-	case 'r':
-		return "\r"
-	case '"', '\\', '$', '`':
-		return string(c)
-	case '\n':
-		return ""
+	if end >= len(s) {
+		return "", p.errorAt(p.line, "the quote is not closed")
 	}
-	return "\\" + string(c)
+	p.line += strings.Count(s[:end], "\n")
+	tail, rest, _ := strings.Cut(s[end+1:], "\n")
+	if tail = strings.TrimSpace(tail); tail != "" && tail[0] != '#' {
+		return "", p.errorAt(p.line, "text after the closing quote")
+	}
+	p.rest, p.line = rest, p.line+1
+	if quote == '\'' {
+		return s[:end], nil
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r", `\"`, `"`, `\\`, `\`, `\$`, "$", "\\`", "`", "\\\n", "").Replace(s[:end]), nil
 }

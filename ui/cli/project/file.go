@@ -1,7 +1,6 @@
 package project
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -223,22 +222,18 @@ func projectName(folder string) string {
 }
 
 func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	notRegular := &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	if !info.Mode().IsRegular() {
-		return nil, notRegular
-	}
 	// A FIFO in place of the file must not block the open.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() { // it may have been replaced meanwhile
-		return nil, cmp.Or(err, error(notRegular))
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(text) > maxFile {

@@ -47,24 +47,15 @@ func (r *reader) readPane(f field, depth int) (p Pane) {
 }
 
 func (r *reader) readPanes(f field, depth int) []Pane {
-	items := r.items(f)
-	if len(items) > maxPanes {
+	panes := readItems(r, f, func(f field) Pane { return r.readPane(f, depth+1) })
+	if len(panes) > maxPanes {
 		r.addError(f.at, "a split has at most %d panes", maxPanes)
 	}
-	all := make([]Pane, len(items))
-	for i, item := range items {
-		all[i] = r.readPane(item, depth+1)
-	}
-	return all
+	return panes
 }
 
 func (r *reader) readSizes(f field) []int {
-	items := r.items(f)
-	sizes := make([]int, len(items))
-	for i, item := range items {
-		sizes[i] = r.readNumber(item, 1, 1000)
-	}
-	return sizes
+	return readItems(r, f, func(f field) int { return r.readNumber(f, 1, 1000) })
 }
 
 // checkLayout rejects panes for entries without a terminal, and a second pane for the same session.

@@ -11,7 +11,7 @@ func Open(path string, trust bool, getenv func(string) string) (*File, error) {
 	if path == "" {
 		found, err := findProject(".", trust)
 		if errors.Is(err, ErrNone) {
-			return nil, api.Errorf(api.CodeNotFound, "%v", err).WithHint("write a tandem.yaml; see docs/md, or give one with -f")
+			return nil, api.Errorf(api.CodeNotFound, "%v", err).WithHint("write a tandem.yaml; see docs/project.md, or give one with -f")
 		}
 		if err != nil {
 			return nil, err

@@ -16,16 +16,16 @@ func (r *reader) check() {
 	}
 	known := make(map[string]*Entry, len(f.Entries))
 	var names []string
+	var all []*Entry
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if before := known[e.Name]; before != nil {
 			r.addError(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("a session and a process cannot have the same name")
 		}
 		known[e.Name] = e
-		names = append(names, e.Name)
+		names, all = append(names, e.Name), append(all, e)
 	}
-	for i := range f.Entries {
-		e := &f.Entries[i]
+	for _, e := range all {
 		for j := range e.After {
 			d := &e.After[j]
 			to := known[d.Name]
@@ -44,7 +44,7 @@ func (r *reader) check() {
 			}
 		}
 	}
-	if cycle := f.findCycle(); cycle != nil {
+	if _, cycle := f.sortEntries(all); cycle != nil {
 		r.addError(known[cycle[0]].At, "these wait for each other: %s", strings.Join(append(cycle, cycle[0]), " → "))
 	}
 	r.checkLayout(known)
@@ -60,76 +60,65 @@ func (f *File) Entry(name string) *Entry {
 	return nil
 }
 
-func (f *File) entryNames() (names []string) {
-	for i := range f.Entries {
-		names = append(names, f.Entries[i].Name)
-	}
-	return names
-}
-
-// findCycle returns the names of entries that wait for each other in a cycle, or nil.
-func (f *File) findCycle() []string {
-	const visiting, done = 1, 2
-	marks := map[string]int{}
-	var path []string
-	var visit func(e *Entry) []string
-	visit = func(e *Entry) []string {
-		switch marks[e.Name] {
-		case done:
-			return nil
-		case visiting:
-			// path holds the entries being visited; the cycle begins at e.
-			return slices.Clone(path[slices.Index(path, e.Name):])
+// sortEntries returns entries and their dependencies, each after its dependencies. If some wait for
+// each other, it returns their names as cycle.
+func (f *File) sortEntries(entries []*Entry) (order []*Entry, cycle []string) {
+	sorted := map[string]bool{}
+	var path []string // the entries being visited
+	var visit func(e *Entry) bool
+	visit = func(e *Entry) bool {
+		if sorted[e.Name] {
+			return true
 		}
-		marks[e.Name] = visiting
+		if i := slices.Index(path, e.Name); i >= 0 {
+			cycle = path[i:]
+			return false
+		}
 		path = append(path, e.Name)
 		for _, d := range e.After {
-			if cycle := visit(f.Entry(d.Name)); cycle != nil {
-				return cycle
+			if !visit(f.Entry(d.Name)) {
+				return false
 			}
 		}
 		path = path[:len(path)-1]
-		marks[e.Name] = done
-		return nil
+		sorted[e.Name] = true
+		order = append(order, e)
+		return true
 	}
-	for i := range f.Entries {
-		if cycle := visit(&f.Entries[i]); cycle != nil {
-			return cycle
+	for _, e := range entries {
+		if !visit(e) {
+			break
 		}
 	}
-	return nil
+	return order, cycle
 }
 
 // Order returns the named entries and their dependencies, each after its dependencies, otherwise in
 // the file's order. Without names it returns all entries except manual ones.
 func (f *File) Order(names []string) ([]*Entry, error) {
-	var order []*Entry
-	seen := map[string]bool{}
-	var visit func(e *Entry)
-	visit = func(e *Entry) {
-		if seen[e.Name] {
-			return
-		}
-		seen[e.Name] = true
-		for _, d := range e.After {
-			visit(f.Entry(d.Name))
-		}
-		order = append(order, e)
-	}
 	for _, name := range names {
 		if f.Entry(name) == nil {
-			suggestion := ""
-			if like := diag.Nearest(name, f.entryNames()); like != "" {
-				suggestion = "; did you mean " + like + "?"
+			var known []string
+			for _, e := range f.Entries {
+				known = append(known, e.Name)
 			}
-			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, suggestion)
+			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, suggest(name, known))
 		}
 	}
+	var wanted []*Entry
 	for i := range f.Entries {
-		e := &f.Entries[i]
-		if slices.Contains(names, e.Name) || len(names) == 0 && !e.Manual {
-			visit(e)
+		if e := &f.Entries[i]; slices.Contains(names, e.Name) || len(names) == 0 && !e.Manual {
+			wanted = append(wanted, e)
 		}
 	}
+	order, _ := f.sortEntries(wanted) // check rejects cycles
 	return order, nil
+}
+
+// suggest returns a question about the word most similar to name, to follow an error, or "".
+func suggest(name string, words []string) string {
+	if like := diag.Nearest(name, words); like != "" {
+		return "; did you mean " + like + "?"
+	}
+	return ""
 }

@@ -12,6 +12,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist/diag"
+
+	"github.com/tailscale/hujson"
 )
 
 // packageName is the file name of Node packages. Its scripts are manual entries, because most of
@@ -23,24 +25,26 @@ const packageName = "package.json"
 func (r *reader) readPackageJSON(text []byte) {
 	text = diag.TrimBOM(text)
 	start := Position{1, 1}
+	// encoding/json first: hujson accepts comments, and recurses to any depth.
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
 		r.addError(start.advance(text[:max(syntax.Offset-1, 0)]), "%v", syntax)
 		return
 	}
-	members, ok := jsonValue{text, start}.objectMembers()
-	if !ok {
+	root, err := hujson.Parse(text)
+	object, ok := root.Value.(*hujson.Object)
+	if err != nil || !ok {
 		r.addError(start, "the file must hold keys with values")
+		return
 	}
-	for _, m := range members {
-		switch m.key {
+	for _, m := range object.Members {
+		switch memberName(m) {
 		case "name":
-			var name string
-			if json.Unmarshal(m.value.text, &name) == nil && isValidName(name) {
+			if name, ok := jsonText(m.Value); ok && isValidName(name) {
 				r.file.Name = name
 			}
 		case "scripts":
-			r.readScripts(m)
+			r.readScripts(text, m)
 		}
 	}
 	if len(r.file.Entries) == 0 {
@@ -50,34 +54,38 @@ func (r *reader) readPackageJSON(text []byte) {
 
 // readScripts reads the scripts. Of duplicate names the last one counts, as usual in JSON, and so
 // does the last "scripts" object.
-func (r *reader) readScripts(of member) {
-	members, ok := of.value.objectMembers()
+func (r *reader) readScripts(text []byte, of hujson.ObjectMember) {
+	object, ok := of.Value.Value.(*hujson.Object)
 	if !ok {
-		r.addError(of.at, "scripts must hold keys with values")
+		r.addError(Position{1, 1}.advance(text[:of.Name.StartOffset]), "scripts must hold keys with values")
+		return
 	}
 	// Drop the entries of an earlier "scripts" object.
 	r.file.Entries, r.file.Notices = nil, nil
 	dir := filepath.Dir(r.file.Path)
 	manager := packageManager(dir)
 	lines := map[string]string{}
-	for _, m := range members {
-		name, line := m.key, ""
-		if json.Unmarshal(m.value.text, &line) != nil {
-			r.addError(m.at, "script %q must be a line of text", name)
+	at, read := Position{1, 1}, 0
+	for _, m := range object.Members {
+		at, read = at.advance(text[read:m.Name.StartOffset]), m.Name.StartOffset
+		name := memberName(m)
+		line, ok := jsonText(m.Value)
+		if !ok {
+			r.addError(at, "script %q must be a line of text", name)
 		}
 		_, twice := lines[name]
 		switch {
 		case strings.HasPrefix(name, "-"):
-			r.addNotice(m.at, "script %q is left out: %s would take its name for an option", name, manager)
+			r.addNotice(at, "script %q is left out: %s would take its name for an option", name, manager)
 			continue
 		case !isValidName(name):
-			r.addNotice(m.at, "script %s is left out: %s", quoteName(name), nameError(name))
+			r.addNotice(at, "script %s is left out: %s", quoteName(name), nameError(name))
 			continue
 		// As in JSON, the last value counts; the position of the first stays.
 		case twice:
 			r.file.Entry(name).Script = line
 		default:
-			r.file.Entries = append(r.file.Entries, Entry{Name: name, At: m.at, Manual: true, Script: line, Start: api.ProcessStartInput{
+			r.file.Entries = append(r.file.Entries, Entry{Name: name, At: at, Manual: true, Script: line, Start: api.ProcessStartInput{
 				Name: name, Command: []string{manager, "run", name}, CWD: dir}})
 		}
 		lines[name] = line
@@ -169,43 +177,13 @@ func declaredManager(path string) string {
 	return ""
 }
 
-// A jsonValue is a valid JSON value with its position in the file.
-type jsonValue struct {
-	text []byte
-	at   Position
-}
+func memberName(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-type member struct {
-	key   string
-	at    Position // position of the key
-	value jsonValue
-}
-
-// objectMembers returns the members of an object; ok is false for other values.
-func (v jsonValue) objectMembers() (all []member, ok bool) {
-	j := json.NewDecoder(bytes.NewReader(v.text))
-	if t, err := j.Token(); err != nil || t != json.Delim('{') {
-		return nil, false
-	}
-	// The decoder gives byte offsets. move turns each into a position, starting from the last one.
-	at, read := v.at, 0
-	move := func(to int) Position {
-		at, read = at.advance(v.text[read:to]), to
-		return at
-	}
-	for j.More() {
-		keyAt := move(read + bytes.IndexByte(v.text[read:], '"'))
-		key, err := j.Token()
-		name, isName := key.(string)
-		var value json.RawMessage
-		if err := errors.Join(err, j.Decode(&value)); err != nil || !isName {
-			return nil, false
-		}
-		end := int(j.InputOffset())
-		all = append(all, member{name, keyAt, jsonValue{value, move(end - len(value))}})
-		move(end)
-	}
-	return all, true
+// jsonText returns the text of a string, or "" for null; ok is false for other values.
+func jsonText(v hujson.Value) (text string, ok bool) {
+	literal, ok := v.Value.(hujson.Literal)
+	ok = ok && json.Unmarshal(literal, &text) == nil
+	return text, ok
 }
 
 // advance returns the position after text, which begins at p.

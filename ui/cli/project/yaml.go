@@ -291,20 +291,21 @@ func (f field) isList() bool {
 	return list
 }
 
-func (r *reader) items(f field) []field {
+// readItems applies read to the elements of a list.
+func readItems[T any](r *reader, f field, read func(field) T) []T {
 	list, ok := f.node.(*ast.SequenceNode)
 	if !ok {
 		r.addError(f.at, "%s must be a list", f.key)
 		return nil
 	}
-	all := make([]field, len(list.Values))
+	all := make([]T, len(list.Values))
 	for i, n := range list.Values {
 		value := r.resolve(n)
 		at := positionOf(value)
 		if at.Line == 0 {
 			at = f.at
 		}
-		all[i] = field{f.key, at, value}
+		all[i] = read(field{f.key, at, value})
 	}
 	return all
 }
@@ -369,15 +370,10 @@ func (r *reader) lookup(name string) string {
 
 // readList applies read to the elements of a list, or to a single value.
 func readList[T any](r *reader, f field, read func(field) T) []T {
-	items := []field{f}
-	if f.isList() {
-		items = r.items(f)
+	if !f.isList() {
+		return []T{read(f)}
 	}
-	all := make([]T, len(items))
-	for i, item := range items {
-		all[i] = read(item)
-	}
-	return all
+	return readItems(r, f, read)
 }
 
 func (r *reader) readBool(f field) bool {
