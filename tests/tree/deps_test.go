@@ -157,8 +157,8 @@ var layers = map[string]layer{
 		"a project file becomes API requests, independently of the command line",
 	},
 	"ui/cli/setup": {
-		[]string{"engine/api", "persist/datadir"},
-		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path",
+		[]string{"engine/api", "engine/shell", "persist/datadir"},
+		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path and the quoting of shell words",
 	},
 	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
 	"ui/cli/tmux": {

@@ -3,7 +3,6 @@ package setup
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -184,12 +183,12 @@ func ClientNames() (names []string) {
 
 // FindClient returns the client with a name; ok is false if there is none.
 func FindClient(name string) (c Client, ok bool) {
-	all := Clients()
-	i := slices.IndexFunc(all, func(c Client) bool { return c.Name == name })
-	if i < 0 {
-		return Client{}, false
+	for _, c := range Clients() {
+		if c.Name == name {
+			return c, true
+		}
 	}
-	return all[i], true
+	return Client{}, false
 }
 
 // HasProject reports whether a client reads settings from a project's directory.

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -31,17 +30,15 @@ func (p *Plan) Diff() (diffLines []string) {
 }
 
 // diffBytes returns the removed and the added bytes, without the rest of their lines.
-func (p *Plan) diffBytes() []string {
+func (p *Plan) diffBytes() (lines []string) {
 	prefix, suffix := commonEnds(p.before, p.after)
-	return slices.Concat(prefixLines("- ", splitLines(p.before[prefix:len(p.before)-suffix])), prefixLines("+ ", splitLines(p.after[prefix:len(p.after)-suffix])))
-}
-
-func prefixLines(prefix string, list []string) []string {
-	all := make([]string, len(list))
-	for i, line := range list {
-		all[i] = prefix + line
+	for _, line := range splitLines(p.before[prefix : len(p.before)-suffix]) {
+		lines = append(lines, "- "+line)
 	}
-	return all
+	for _, line := range splitLines(p.after[prefix : len(p.after)-suffix]) {
+		lines = append(lines, "+ "+line)
+	}
+	return lines
 }
 
 func splitLines(text []byte) []string {

@@ -7,7 +7,7 @@ import (
 )
 
 // fields are the members of an object in settings, in their written order.
-// A value is a string, bool, int, []string, fields or []fields.
+// A value is a string, int, []string, fields or []fields.
 type fields []field
 
 type field struct {

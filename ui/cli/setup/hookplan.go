@@ -58,7 +58,7 @@ func (m Machine) InstallHooks(h Hooks) (*Plan, error) {
 	}
 	e, err := m.editHooks(h, program)
 	if err != nil || e.currentState() == HooksInstalled {
-		return e.planOrNil(), err
+		return e.plan, err
 	}
 	if h.plugin != "" {
 		e.plan.after = []byte(e.pluginText())
@@ -76,14 +76,10 @@ func (m Machine) InstallHooks(h Hooks) (*Plan, error) {
 func (m Machine) RemoveHooks(h Hooks) (*Plan, error) {
 	e, err := m.editHooks(h, serverName)
 	if err != nil || e.currentState() == HooksMissing {
-		return e.planOrNil(), err
+		return e.plan, err
 	}
 	if h.ownFile {
-		if original, ok := e.plan.originalText(); ok {
-			e.plan.after = original
-		} else {
-			e.plan.after = nil
-		}
+		e.plan.after, _ = e.plan.originalText()
 		return e.plan, nil
 	}
 	return e.finishPlan(e.removeOwnHooks())
@@ -109,20 +105,10 @@ func (m Machine) editHooks(h Hooks, program string) (*hookEdit, error) {
 	})
 	e.plan.ownFile = h.ownFile
 	s, err := e.plan.read()
-	if err != nil {
-		return nil, err
-	}
-	if h.plugin == "" {
+	if err == nil && h.plugin == "" {
 		e.json = s.(*jsonFile)
 	}
-	return e, nil
-}
-
-func (e *hookEdit) planOrNil() *Plan {
-	if e == nil {
-		return nil
-	}
-	return e.plan
+	return e, err
 }
 
 // finishPlan stores the edited text in the plan, or locates err in the settings.

@@ -2,8 +2,8 @@ package setup
 
 import (
 	_ "embed"
-	"slices"
-	"strings"
+
+	"tandem/engine/shell"
 )
 
 // Hooks are commands in the settings of an agent's program, run by it at certain events, to report the
@@ -120,12 +120,12 @@ func HookNames() (names []string) {
 
 // FindHooks returns the hooks of the agent with a name; ok is false if there are none.
 func FindHooks(name string) (h Hooks, ok bool) {
-	all := AllHooks()
-	i := slices.IndexFunc(all, func(h Hooks) bool { return h.Name == name })
-	if i < 0 {
-		return Hooks{}, false
+	for _, h := range AllHooks() {
+		if h.Name == name {
+			return h, true
+		}
 	}
-	return all[i], true
+	return Hooks{}, false
 }
 
 // hookMarker is part of every command written by Tandem and identifies it in settings.
@@ -134,20 +134,11 @@ const hookMarker = " agent report --hook"
 // hookCommand returns the shell command of a hook. Outside Tandem it starts nothing. It always succeeds,
 // even if Tandem is missing or fails, because a failing hook can make an agent reject the user's prompt.
 func hookCommand(program, state string) string {
-	line := quoteShellWord(program) + hookMarker
+	line := shell.Quote(program) + hookMarker
 	if state != "" {
 		line += " --state " + state
 	}
 	return `[ -z "$TANDEM_SESSION_ID" ] || ` + line + " || true"
-}
-
-// quoteShellWord quotes word for a POSIX shell, if necessary.
-func quoteShellWord(word string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%"
-	if word != "" && strings.Trim(word, safe) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // hookItems returns the items for the settings, one for each of h.events, in that order.

@@ -384,8 +384,6 @@ func (j *jsonFile) renderValue(v any, indent string, oneLine bool) string {
 	switch v := v.(type) {
 	case string:
 		return quoteString(v)
-	case bool:
-		return strconv.FormatBool(v)
 	case int:
 		return strconv.Itoa(v)
 	case []string:

@@ -180,8 +180,10 @@ func (p *Plan) originalText() (text []byte, ok bool) {
 	}
 	text = bytes.Replace(p.before, p.undo.After, p.undo.Before, 1)
 	// The user's edits around the change may depend on it, on a comma for example.
-	_, err := p.parse(text)
-	return text, err == nil
+	if _, err := p.parse(text); err != nil {
+		return nil, false
+	}
+	return text, true
 }
 
 // putServer writes entry to s. In an existing entry, it keeps members not managed by setup.

@@ -118,6 +118,16 @@ func (t *tomlFile) findTable(path []string) *table {
 	return nil
 }
 
+// findKey returns the key with a name that is not dotted, or nil if there is none.
+func (t *table) findKey(name string) *key {
+	for i := range t.keys {
+		if slices.Equal(t.keys[i].name, []string{name}) {
+			return &t.keys[i]
+		}
+	}
+	return nil
+}
+
 func (t *tomlFile) set(path []string, v any) error {
 	have, found, _ := t.get(path)
 	if found && reflect.DeepEqual(have, genericValue(v)) {
@@ -132,10 +142,8 @@ func (t *tomlFile) set(path []string, v any) error {
 	if in == nil {
 		return t.setInline(path, v)
 	}
-	for _, k := range in.keys {
-		if slices.Equal(k.name, path[last:]) {
-			return t.spliceText(k.from, k.to, formatAssignment(path[last], v))
-		}
+	if k := in.findKey(path[last]); k != nil {
+		return t.spliceText(k.from, k.to, formatAssignment(path[last], v))
 	}
 	// The value is there, but not as a key of the table: as a subtable or dotted keys.
 	if found {
@@ -213,10 +221,8 @@ func (t *tomlFile) remove(path []string) error {
 	}
 	last := len(path) - 1
 	if in := t.findTable(path[:last]); in != nil {
-		for _, k := range in.keys {
-			if slices.Equal(k.name, path[last:]) {
-				return t.spliceText(lineStart(t.text, k.from), nextLineStart(t.text, k.to), "")
-			}
+		if k := in.findKey(path[last]); k != nil {
+			return t.spliceText(lineStart(t.text, k.from), nextLineStart(t.text, k.to), "")
 		}
 		return t.unsupportedForm(path)
 	}
@@ -245,14 +251,16 @@ func (t *tomlFile) removeTables(path []string) error {
 // unsupportedForm returns the error for a value in a form that setup does not edit, with the position of
 // the first key at or below path[0].
 func (t *tomlFile) unsupportedForm(path []string) error {
+	const form = "%s: not a table with a header of its own; edit it by hand"
+	server := strings.Join(path[:2], ".")
 	for _, in := range t.tables {
 		for _, k := range in.keys {
 			if full := slices.Concat(in.path, k.name); full[0] == path[0] {
-				return errorAt(t.text, k.from, "%s: not a table with a header of its own; edit it by hand", strings.Join(path[:2], "."))
+				return errorAt(t.text, k.from, form, server)
 			}
 		}
 	}
-	return &positionError{1, 1, strings.Join(path[:2], ".") + ": not a table with a header of its own; edit it by hand"}
+	return errorAt(t.text, 0, form, server)
 }
 
 // formatAssignment returns a line for setting a key, without its end.
@@ -272,11 +280,6 @@ func formatTOMLValue(v any) string {
 		return quoteString(v)
 	case []string:
 		return formatList(v)
-	case bool:
-		if v {
-			return "true"
-		}
-		return "false"
 	}
 	var members []string
 	for _, f := range v.(fields) {
