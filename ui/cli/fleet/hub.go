@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/signal"
@@ -163,20 +164,13 @@ func (v *Verbs) peopleCommand() *cobra.Command {
 			return output.AnswerList(v.f.Out, out.Members, "no members yet; `tandem hub invite` invites one", func() string {
 				t := v.f.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
 				for _, m := range out.Members {
-					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(orDash(string(m.Role))),
-						output.Text(units.Age(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(orDash(strings.Join(m.Labels, ","))))
+					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(cmp.Or(string(m.Role), "-")),
+						output.Text(units.Age(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(cmp.Or(strings.Join(m.Labels, ","), "-")))
 				}
 				return t.String()
 			})
 		},
 	}
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func (v *Verbs) revokeCommand() *cobra.Command {

@@ -95,11 +95,7 @@ func (v *Verbs) answerStatus(m api.Machine, err error) error {
 	if err != nil {
 		return err
 	}
-	err = v.f.Out.Answer(m, func() string { return formatStatus(m) })
-	if err == nil && m.State != api.MachineConnected {
-		err = &output.ExitError{Status: output.StatusFailed}
-	}
-	return err
+	return v.answerOn(m, m, func() string { return formatStatus(m) })
 }
 
 const (
@@ -142,52 +138,43 @@ func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
 }
 
 func (v *Verbs) connectCommand() *cobra.Command {
-	return &cobra.Command{
+	return v.forOne(v.connect, &cobra.Command{
 		Use: "connect NAME", Short: "Connect to a machine that needs you",
 		Long: "Reaches a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
 			"factor or a login in a browser. Over ssh the login is kept in the background for the link.",
 		Example: "tandem machine connect box",
-		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := v.find(args[0])
-			if err != nil {
-				return err
-			}
-			if m.SSH != "" {
-				err = v.login(cmd.Context(), m)
-			} else {
-				err = v.greet(cmd.Context(), m)
-			}
-			if err != nil {
-				return err
-			}
-			return v.answerStatus(v.reach(cmd.Context(), m.Name))
-		},
+	})
+}
+
+func (v *Verbs) connect(ctx context.Context, m transport.Machine) error {
+	enter := v.greet
+	if m.SSH != "" {
+		enter = v.login
 	}
+	if err := enter(ctx, m); err != nil {
+		return err
+	}
+	return v.answerStatus(v.reach(ctx, m.Name))
 }
 
 func (v *Verbs) upgradeCommand() *cobra.Command {
-	return &cobra.Command{
+	return v.forOne(v.upgrade, &cobra.Command{
 		Use: "upgrade NAME", Short: "Install this version of tandem on a machine",
 		Long: "Copies this executable to a machine reached over ssh, if system and processor match, and\n" +
 			"has it take over the engine there. Sessions and processes keep running.",
 		Example: "tandem machine upgrade box",
-		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := v.find(args[0])
-			if err != nil {
-				return err
-			}
-			if m.SSH == "" {
-				return api.Errorf(api.CodeInvalid, "upgrade %s: it is reached by a command, which cannot be used to copy a program", m.Name).
-					WithHint("install tandem " + v.f.Version + " there; `tandem info` there then takes over its engine")
-			}
-			if err := v.provision(cmd.Context(), m, true); err != nil {
-				return err
-			}
-			return v.answerStatus(v.reach(cmd.Context(), m.Name))
-		},
+	})
+}
+
+func (v *Verbs) upgrade(ctx context.Context, m transport.Machine) error {
+	if m.SSH == "" {
+		return api.Errorf(api.CodeInvalid, "upgrade %s: it is reached by a command, which cannot be used to copy a program", m.Name).
+			WithHint("install tandem " + v.f.Version + " there; `tandem info` there then takes over its engine")
 	}
+	if err := v.provision(ctx, m, true); err != nil {
+		return err
+	}
+	return v.answerStatus(v.reach(ctx, m.Name))
 }
 
 // greet runs the machine's transport command in this terminal until its bridge sends a hello.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -101,17 +102,13 @@ func (s *Spread) formatGroups(hosts []string, results []result) string {
 
 // countsText formats the number of machines per outcome, most frequent first.
 func countsText(counts map[string]int) string {
-	var parts []string
-	for how, n := range counts {
-		parts = append(parts, fmt.Sprintf("%d × %s", n, how))
-	}
-	slices.SortFunc(parts, func(a, b string) int {
-		var x, y int
-		fmt.Sscan(a, &x)
-		fmt.Sscan(b, &y)
-		return cmp.Or(cmp.Compare(y, x), cmp.Compare(a, b))
+	outcomes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	return strings.Join(parts, ", ")
+	for i, how := range outcomes {
+		outcomes[i] = fmt.Sprintf("%d × %s", counts[how], how)
+	}
+	return strings.Join(outcomes, ", ")
 }
 
 func firstLine(text string) string {

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -101,8 +102,8 @@ func (v *Verbs) formatTable(rows []machineRow) string {
 		if agents {
 			cells = append(cells, agentsCell(r.Agents))
 		}
-		t.Add(append(cells, output.Text(orDash(output.Visible(r.Version))), output.Text(rttText(r.Machine)), output.Text(lastSeen(r.Machine)),
-			output.Text(output.Visible(r.Target)), output.Text(orDash(output.Visible(r.Error))))...)
+		t.Add(append(cells, output.Text(cmp.Or(output.Visible(r.Version), "-")), output.Text(rttText(r.Machine)), output.Text(lastSeen(r.Machine)),
+			output.Text(output.Visible(r.Target)), output.Text(cmp.Or(output.Visible(r.Error), "-")))...)
 	}
 	return t.String()
 }

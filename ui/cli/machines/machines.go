@@ -44,33 +44,14 @@ func NewMachine(f *factory.Factory) *cobra.Command {
 // Names completes with the names of machines, also in a list with commas.
 func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	machines, _ := v.f.Machines.Load() // completion must not print errors
-	before, _, several := cutLast(toComplete)
+	before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
+	given := append(strings.Split(before, ","), args...)
 	for _, m := range machines {
-		if !slices.Contains(args, m.Name) && (!several || !slices.Contains(strings.Split(before, ","), m.Name)) {
-			name := m.Name
-			if several {
-				name = before + "," + name
-			}
-			found = append(found, cobra.CompletionWithDesc(name, output.Visible(m.Target())))
+		if !slices.Contains(given, m.Name) {
+			found = append(found, cobra.CompletionWithDesc(before+m.Name, output.Visible(m.Target())))
 		}
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// cutLast splits a list at its last comma.
-func cutLast(list string) (before, last string, several bool) {
-	i := strings.LastIndexByte(list, ',')
-	if i < 0 {
-		return "", list, false
-	}
-	return list[:i], list[i+1:], true
-}
-
-func (v *Verbs) completeOne(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return v.Names(cmd, args, toComplete)
 }
 
 // find returns a machine of config.toml.
@@ -97,13 +78,6 @@ func stateTint(s api.MachineState) output.Tint {
 	return output.Yellow
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 func rttText(m api.Machine) string {
 	if m.RTTMS == 0 {
 		return "-"
@@ -119,31 +93,38 @@ func lastSeen(m api.Machine) string {
 }
 
 func (v *Verbs) removeCommand() *cobra.Command {
-	return &cobra.Command{
+	return v.forOne(v.remove, &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a machine from config.toml",
 		Long:    "Removes a machine from config.toml. Programs there keep running, and tandem stays installed.",
 		Example: "tandem machine remove box",
-		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := v.find(args[0])
-			if err != nil {
-				return err
-			}
-			path, err := v.f.Machines.Forget(m.Name)
-			if err != nil {
-				return err
-			}
-			if m.SSH != "" {
-				v.endMaster(cmd.Context(), m)
-			}
-			if err := v.awaitForgotten(cmd.Context(), m.Name); err != nil {
-				return err
-			}
-			return v.f.Out.Answer(map[string]string{"name": m.Name, "path": path}, func() string {
-				return fmt.Sprintf("removed %s from %s; programs there keep running\n", m.Name, output.Visible(path))
-			})
-		},
+	})
+}
+
+func (v *Verbs) remove(ctx context.Context, m transport.Machine) error {
+	path, err := v.f.Machines.Forget(m.Name)
+	if err != nil {
+		return err
 	}
+	v.endMaster(ctx, m)
+	if err := v.awaitForgotten(ctx, m.Name); err != nil {
+		return err
+	}
+	return v.f.Out.Answer(map[string]string{"name": m.Name, "path": path}, func() string {
+		return fmt.Sprintf("removed %s from %s; programs there keep running\n", m.Name, output.Visible(path))
+	})
+}
+
+// forOne makes cmd take the name of a machine of config.toml, and run on it.
+func (v *Verbs) forOne(run func(context.Context, transport.Machine) error, cmd *cobra.Command) *cobra.Command {
+	cmd.Args, cmd.ValidArgsFunction = factory.Exactly(1, "which machine? Give a name."), factory.First(v.Names)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		m, err := v.find(args[0])
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), m)
+	}
+	return cmd
 }
 
 func (v *Verbs) checkCommand() *cobra.Command {
@@ -151,7 +132,7 @@ func (v *Verbs) checkCommand() *cobra.Command {
 		Use: "check NAME", Short: "Check the connection to a machine, and its version",
 		Long:    "Connects to a machine and reports its state, speed and version, and what this version can\ndo that it cannot. Exits with 1 if it is not connected.",
 		Example: "tandem machine check box",
-		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
+		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: factory.First(v.Names),
 		RunE: func(cmd *cobra.Command, args []string) error { return v.checkMachine(cmd.Context(), args[0]) },
 	}
 }
@@ -173,7 +154,7 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	err = v.f.Out.Answer(answer, func() string {
+	return v.answerOn(m, answer, func() string {
 		text := formatStatus(m)
 		for _, what := range answer.Lacks {
 			text += "  it has no " + what + "\n"
@@ -187,6 +168,11 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 		}
 		return text
 	})
+}
+
+// answerOn prints an answer about a machine. It returns exit status 1 if the machine is not connected.
+func (v *Verbs) answerOn(m api.Machine, answer any, text func() string) error {
+	err := v.f.Out.Answer(answer, text)
 	if err == nil && m.State != api.MachineConnected {
 		err = &output.ExitError{Status: output.StatusFailed}
 	}
