@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/ui/cli/factory"
@@ -17,16 +16,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-type playFlags struct {
-	speed   float64
-	idle    factory.Duration
-	history int64
-	svg     string
-}
-
 // NewPlay returns the command play.
 func NewPlay(f *factory.Factory) *cobra.Command {
-	opts := playFlags{speed: 1}
+	var o PlayOptions
 	cmd := &cobra.Command{
 		Use:   "play FILE|ID [--speed N] [--idle-limit D] [--svg FILE] | play --history ROW",
 		Short: "Play a recording, or a session's output",
@@ -40,24 +32,23 @@ func NewPlay(f *factory.Factory) *cobra.Command {
 		Args:              playArgs,
 		ValidArgsFunction: completePlay(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(opts.speed > 0 && opts.speed <= 1000) {
-				return output.Usagef(cmd, "read --speed %v: must be a factor above 0, such as 0.5 or 4", opts.speed)
-			}
-			o := PlayOptions{Stdin: f.Stdin, Pictures: f.Settings().Pictures, Speed: opts.speed, Idle: time.Duration(opts.idle)}
+			o.Stdin, o.Pictures = f.Stdin, f.Settings().Pictures
 			switch {
-			case f.Out.JSON && (opts.svg == "" || opts.svg == "-"):
+			case !(o.Speed > 0 && o.Speed <= 1000):
+				return output.Usagef(cmd, "read --speed %v: must be a factor above 0, such as 0.5 or 4", o.Speed)
+			case f.Out.JSON && (o.SVG == "" || o.SVG == "-"):
 				return output.Usagef(cmd, "--json needs --svg FILE: play shows the recording on the terminal")
-			case opts.svg != "":
-				return drawRecording(f, cmd, args, opts, o)
+			case o.SVG != "":
+				return drawRecording(f, cmd, args, o)
 			}
-			return runPlay(f, cmd, args, opts, o)
+			return runPlay(f, cmd, args, o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.Float64VarP(&opts.speed, "speed", "s", 1, "how many `times` as fast")
-	flags.Var(&opts.idle, "idle-limit", "longest pause (default: the recording's)")
-	flags.StringVar(&opts.svg, "svg", "", "draw it to an SVG `file` that moves; - is standard output")
-	flags.Int64Var(&opts.history, "history", 0, "play the output of the command with this `number`")
+	flags.Float64VarP(&o.Speed, "speed", "s", 1, "how many `times` as fast")
+	flags.Var((*factory.Duration)(&o.Idle), "idle-limit", "longest pause (default: the recording's)")
+	flags.StringVar(&o.SVG, "svg", "", "draw it to an SVG `file` that moves; - is standard output")
+	flags.Int64Var(&o.History, "history", 0, "play the output of the command with this `number`")
 	return cmd
 }
 
@@ -78,32 +69,32 @@ func completePlay(f *factory.Factory) cobra.CompletionFunc {
 	}
 }
 
-// drawRecording draws a recording to the SVG file opts.svg. It writes the file only once the drawing
+// drawRecording draws a recording to the SVG file o.SVG. It writes the file only once the drawing
 // is complete.
-func drawRecording(f *factory.Factory, cmd *cobra.Command, args []string, opts playFlags, o PlayOptions) error {
-	if opts.svg == "-" && term.IsTerminal(os.Stdout.Fd()) {
+func drawRecording(f *factory.Factory, cmd *cobra.Command, args []string, o PlayOptions) error {
+	if o.SVG == "-" && term.IsTerminal(os.Stdout.Fd()) {
 		return output.Usagef(cmd, "draw to the terminal: a terminal cannot show this picture; give a file")
 	}
 	var movie bytes.Buffer
 	o.Movie = &movie
-	if err := runPlay(f, cmd, args, opts, o); err != nil {
+	if err := runPlay(f, cmd, args, o); err != nil {
 		return err
 	}
-	if opts.svg == "-" {
+	if o.SVG == "-" {
 		_, err := f.Stdout.Write(movie.Bytes())
 		return err
 	}
-	if err := os.WriteFile(opts.svg, movie.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(o.SVG, movie.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("draw recording: %w", err)
 	}
-	return f.Out.Answer(output.PictureFile{File: opts.svg}, func() string { return "" })
+	return f.Out.Answer(output.PictureFile{File: o.SVG}, func() string { return "" })
 }
 
-func runPlay(f *factory.Factory, cmd *cobra.Command, args []string, opts playFlags, o PlayOptions) error {
+func runPlay(f *factory.Factory, cmd *cobra.Command, args []string, o PlayOptions) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
-	if opts.history != 0 {
-		return playRow(ctx, f, opts.history, o)
+	if o.History != 0 {
+		return playRow(ctx, f, o.History, o)
 	}
 	// A file wins over a session of the same name. An argument with a slash or .cast is always a
 	// file.

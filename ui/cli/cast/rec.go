@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/ui/cli/factory"
@@ -16,19 +15,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-type recFlags struct {
-	output, since string
-	overwrite     bool
-	idle          factory.Duration
-}
-
-func (opts recFlags) options() RecordOptions {
-	return RecordOptions{Path: opts.output, Overwrite: opts.overwrite, Whole: opts.since == "start", Idle: time.Duration(opts.idle)}
-}
-
 // NewRec returns the command rec.
 func NewRec(f *factory.Factory) *cobra.Command {
-	var opts recFlags
+	var o RecordOptions
+	var since string
 	cmd := &cobra.Command{
 		Use:   "rec ID [-o FILE] [--since start] [--idle-limit D] | rec [-o FILE] -- CMD…",
 		Short: "Record a session as an asciicast",
@@ -42,23 +32,24 @@ func NewRec(f *factory.Factory) *cobra.Command {
 		Args:              recArgs,
 		ValidArgsFunction: f.CompleteSession(factory.AnyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.since != "" && opts.since != "start" && opts.since != "now" {
-				return output.Usagef(cmd, "read --since %s: must be start or now", output.Visible(opts.since))
+			o.Whole = since == "start"
+			command := cmd.ArgsLenAtDash() == 0
+			switch {
+			case since != "" && since != "start" && since != "now":
+				return output.Usagef(cmd, "read --since %s: must be start or now", output.Visible(since))
+			case command && since != "":
+				return output.Usagef(cmd, "--since needs a session, not a command")
+			case command:
+				return recordCommand(f, cmd, args, o)
 			}
-			if cmd.ArgsLenAtDash() == 0 {
-				if opts.since != "" {
-					return output.Usagef(cmd, "--since needs a session, not a command")
-				}
-				return recordCommand(f, cmd, args, opts)
-			}
-			return recordSession(cmd.Context(), f, args[0], opts)
+			return recordSession(cmd.Context(), f, args[0], o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&opts.output, "output", "o", "", "`file` to write, or - (default: named after the session)")
-	flags.BoolVar(&opts.overwrite, "overwrite", false, "replace an existing file")
-	flags.StringVar(&opts.since, "since", "", "record from `when`: start (everything kept) or now (default)")
-	flags.Var(&opts.idle, "idle-limit", "longest pause that players show")
+	flags.StringVarP(&o.Path, "output", "o", "", "`file` to write, or - (default: named after the session)")
+	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing file")
+	flags.StringVar(&since, "since", "", "record from `when`: start (everything kept) or now (default)")
+	flags.Var((*factory.Duration)(&o.Idle), "idle-limit", "longest pause that players show")
 	factory.CompleteFlag(cmd, "since", "start", "now")
 	return cmd
 }
@@ -71,24 +62,19 @@ func recArgs(cmd *cobra.Command, args []string) error {
 }
 
 // recordSession records an existing session.
-func recordSession(ctx context.Context, f *factory.Factory, id string, opts recFlags) error {
+func recordSession(ctx context.Context, f *factory.Factory, id string, o RecordOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	client, err := f.Dial(ctx)
+	p, err := factory.Call(ctx, f, api.SessionGet, api.IDInput{ID: id})
 	if err != nil {
 		return err
 	}
-	p, err := api.SessionGet.Call(ctx, client, api.IDInput{ID: id})
-	client.Close()
-	if err != nil {
-		return err
-	}
-	r, err := NewRecorder(f.Out, f.Dial, p.Name, opts.options())
+	r, err := NewRecorder(f.Out, f.Dial, p.Name, o)
 	if err != nil {
 		return err
 	}
 	r.Process = p
-	if opts.since != "start" {
+	if !o.Whole {
 		f.Out.Tell("recording %s to %s; press ctrl+c to stop", output.Visible(p.Name), output.Visible(r.Path))
 	}
 	err = r.Run(ctx)
@@ -100,14 +86,14 @@ func recordSession(ctx context.Context, f *factory.Factory, id string, opts recF
 
 // recordCommand runs a command in this terminal and records it. Without a terminal the command runs
 // unseen.
-func recordCommand(f *factory.Factory, cmd *cobra.Command, command []string, opts recFlags) error {
+func recordCommand(f *factory.Factory, cmd *cobra.Command, command []string, o RecordOptions) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	in, err := sessions.StartInput(f, "", command)
 	if err != nil {
 		return err
 	}
-	r, err := NewRecorder(f.Out, f.Dial, filepath.Base(command[0]), opts.options())
+	r, err := NewRecorder(f.Out, f.Dial, filepath.Base(command[0]), o)
 	if err != nil {
 		return err
 	}

@@ -104,12 +104,8 @@ func createNamed(name string) (string, io.WriteCloser, error) {
 		if n > 1 {
 			path = fmt.Sprintf("%s-%d.cast", base, n)
 		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			return path, f, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", nil, fmt.Errorf("create recording: %w", err)
+		if f, err := createRecording(path, false); !errors.Is(err, api.CodeConflict) {
+			return path, f, err
 		}
 	}
 }
@@ -146,7 +142,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 			return err
 		}
 		if err := r.writeAnswer(out); err != nil {
-			return err
+			return fmt.Errorf("write recording: %w", err)
 		}
 		moved := r.Since == nil || out.NextCursor > *r.Since
 		r.Since = &out.NextCursor
@@ -171,19 +167,16 @@ func (r *Recorder) writeAnswer(out api.SessionRecordOutput) error {
 		}
 		var err error
 		if r.cast, err = NewWriter(r.file, r.newHeader(out)); err != nil {
-			return fmt.Errorf("write recording: %w", err)
+			return err
 		}
 	}
 	for _, e := range r.time.events(out) {
 		if err := r.cast.Add(e); err != nil {
-			return fmt.Errorf("write recording: %w", err)
+			return err
 		}
 	}
 	// Flush after each answer, so that players can follow the file.
-	if err := r.cast.Flush(); err != nil {
-		return fmt.Errorf("write recording: %w", err)
-	}
-	return nil
+	return r.cast.Flush()
 }
 
 func (r *Recorder) newHeader(out api.SessionRecordOutput) Header {

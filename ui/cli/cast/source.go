@@ -22,6 +22,8 @@ type PlayOptions struct {
 	Idle  time.Duration // maximum pause; 0 for the recording's own limit
 
 	Pictures string // how to show pictures, as in the configuration; "" for as well as possible
+	History  int64  // number of a command in the history to play; 0 for none
+	SVG      string // file to draw to instead of playing; "-" for standard output
 
 	Movie io.Writer // if not nil, receives the recording as an animated SVG instead of playing it
 }
