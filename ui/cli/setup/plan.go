@@ -326,7 +326,11 @@ func (p *Plan) Write() error {
 	if p.deletesFile() {
 		return p.deleteFile()
 	}
-	target, err := resolveLinks(p.Path)
+	// Replace the file, and not a symbolic link to it.
+	target, err := filepath.EvalSymlinks(p.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		target, err = p.Path, nil
+	}
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
@@ -359,22 +363,6 @@ func (p *Plan) deleteFile() error {
 		}
 	}
 	return saveUndo(p.recordFile, p.recordKey, undoRecord{})
-}
-
-// resolveLinks follows the symbolic links at path, so that Write replaces the file and not the link. The
-// file may be missing.
-func resolveLinks(path string) (string, error) {
-	for range 40 { // Linux follows as many
-		to, err := os.Readlink(path)
-		if err != nil {
-			return path, nil
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return "", &fs.PathError{Op: "follow links", Path: path, Err: errors.New("too many")}
 }
 
 // firstMissingDir returns the outermost missing directory on the path to dir, or "" if dir exists.
