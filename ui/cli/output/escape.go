@@ -19,12 +19,9 @@ func VisibleLines(s string) string { return Escape(s, "\n") }
 
 // Escape is Visible, but leaves the characters of keep as they are.
 func Escape(s, keep string) string {
-	return escapeAllBut(s, func(r rune) bool { return isPrinted(r) || strings.ContainsRune(keep, r) })
-}
-
-// escapeAllBut escapes all characters except plain ones.
-func escapeAllBut(s string, isPlain func(rune) bool) string {
-	plain := func(r rune) bool { return r != utf8.RuneError && isPlain(r) }
+	plain := func(r rune) bool {
+		return r != utf8.RuneError && (isPrinted(r) || strings.ContainsRune(keep, r))
+	}
 	// Most text needs no escape, and then needs no copy.
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s

@@ -10,20 +10,16 @@ import (
 
 // StateText formats a process's state, with its exit status or its dependencies.
 func StateText(p api.Process) string {
-	text := string(p.State)
+	text, exit := string(p.State), ExitText(p)
 	switch {
 	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
 		return text + " for " + Visible(p.DependencyNames())
-	case !p.State.Ended():
+	case !p.State.Ended() || exit == "-":
 		return text
-	case p.ExitSignal != "":
-		return text + " " + p.ExitSignal
-	case p.ExitCode != nil:
-		return text + " " + strconv.Itoa(*p.ExitCode)
-	case p.ExitUnknown:
+	case exit == "unknown":
 		return text + " (status unknown)"
 	}
-	return text
+	return text + " " + exit
 }
 
 func StateTint(p api.Process) Tint {

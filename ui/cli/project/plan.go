@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,23 +26,12 @@ const (
 
 // Planned describes the action before it is carried out.
 func (a Action) Planned() string {
-	switch a {
-	case actionStart:
-		return "start"
-	case actionRestart:
-		return "start again"
-	case actionChange:
-		return "replace, because it has changed"
-	case actionKeep:
-		return "already running"
-	case actionDone:
-		return "already done"
-	case actionOrphan:
-		return "not in the file; --prune stops it"
-	case actionRemove:
-		return "stop and delete; not in the file"
+	planned := map[Action]string{
+		actionStart: "start", actionRestart: "start again", actionChange: "replace, because it has changed",
+		actionKeep: "already running", actionDone: "already done",
+		actionOrphan: "not in the file; --prune stops it", actionRemove: "stop and delete; not in the file",
 	}
-	return string(a)
+	return cmp.Or(planned[a], string(a))
 }
 
 // A Plan lists the actions that make the existing processes match a file.
