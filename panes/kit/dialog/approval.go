@@ -9,7 +9,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
@@ -43,12 +42,10 @@ func (a *Approval) findRequest() (r api.Request, at int, ok bool) {
 	if a.ID == "" && len(open) > 0 {
 		a.ID = open[0].ID
 	}
-	for i, r := range open {
-		if r.ID == a.ID {
-			return r, i, true
-		}
+	if at = slices.IndexFunc(open, func(r api.Request) bool { return r.ID == a.ID }); at < 0 {
+		return r, 0, false
 	}
-	return api.Request{}, 0, false
+	return open[at], at, true
 }
 
 func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
@@ -82,13 +79,7 @@ func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
 	return a.Answer(in)
 }
 
-func (a *Approval) Traits() Traits { return Traits{Mouse: a.Mouse} }
-
-// Mouse scrolls with the wheel.
-func (a *Approval) Mouse(_ Host, e keys.Mouse) tea.Cmd {
-	a.pager.scrollWheel(e)
-	return nil
-}
+func (a *Approval) Traits() Traits { return Traits{Mouse: a.pager.handleMouse} }
 
 func (a *Approval) showRequest(id string) {
 	a.ID = id

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
@@ -46,13 +45,7 @@ func (u *Counts) Do(h Host, a keymap.Action) tea.Cmd {
 func (u *Counts) Type(Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (u *Counts) Paste(Host, string) tea.Cmd         { return nil }
 
-func (u *Counts) Traits() Traits { return Traits{Mouse: u.Mouse} }
-
-// Mouse scrolls with the wheel.
-func (u *Counts) Mouse(_ Host, e keys.Mouse) tea.Cmd {
-	u.pager.scrollWheel(e)
-	return nil
-}
+func (u *Counts) Traits() Traits { return Traits{Mouse: u.pager.handleMouse} }
 
 func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/look"
@@ -105,13 +104,7 @@ func (u *Help) Paste(_ Host, text string) tea.Cmd {
 	return nil
 }
 
-func (u *Help) Traits() Traits { return Traits{Mouse: u.Mouse, Dismiss: Host.Close} }
-
-// Mouse scrolls with the wheel.
-func (u *Help) Mouse(_ Host, e keys.Mouse) tea.Cmd {
-	u.pager.scrollWheel(e)
-	return nil
-}
+func (u *Help) Traits() Traits { return Traits{Mouse: u.pager.handleMouse, Dismiss: Host.Close} }
 
 func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look, low := h.Look(), height < minRoomyHeight
@@ -130,10 +123,7 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 		rows = append(rows, look.Rule.Text(horizontalRule(width)))
 	}
 	shown := u.pager.visibleRows()
-	rows = append(rows, shown...)
-	for range u.pager.view.Height() - len(shown) {
-		rows = append(rows, text.Spaces(width))
-	}
+	rows = text.PadRows(append(rows, shown...), width, len(rows)+u.pager.view.Height())
 	if !u.searching {
 		return rows, width, -1, 0
 	}

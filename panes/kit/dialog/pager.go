@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"charm.land/bubbles/v2/viewport"
+	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
 	"tandem/keys/keymap"
@@ -57,14 +58,15 @@ func (p *pager) scrollBy(a keymap.Action) bool {
 	return true
 }
 
-// scrollWheel scrolls with the mouse wheel.
-func (p *pager) scrollWheel(e keys.Mouse) {
+// handleMouse scrolls with the wheel.
+func (p *pager) handleMouse(_ Host, e keys.Mouse) tea.Cmd {
 	switch e.Button {
 	case keys.WheelDown:
 		p.view.ScrollDown(wheelStep)
 	case keys.WheelUp:
 		p.view.ScrollUp(wheelStep)
 	}
+	return nil
 }
 
 // wheelStep is the number of rows per step of the wheel.

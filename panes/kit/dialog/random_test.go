@@ -84,10 +84,8 @@ func TestOverlaysSurviveAnyKeyAtAnySize(t *testing.T) {
 					case 4:
 						runLookup(o.Do(h, rapid.SampledFrom(actionsOf(o)).Draw(t, "action")))
 					case 5:
-						if m, ok := o.(interface {
-							Mouse(Host, keys.Mouse) tea.Cmd
-						}); ok {
-							runLookup(m.Mouse(h, keys.Mouse{X: rapid.IntRange(0, w).Draw(t, "x"), Y: rapid.IntRange(0, height).Draw(t, "y"),
+						if mouse := o.Traits().Mouse; mouse != nil {
+							runLookup(mouse(h, keys.Mouse{X: rapid.IntRange(0, w).Draw(t, "x"), Y: rapid.IntRange(0, height).Draw(t, "y"),
 								Button: rapid.SampledFrom([]keys.Button{keys.ButtonLeft, keys.WheelUp, keys.WheelDown}).Draw(t, "button"), Kind: keys.MouseDown}))
 						}
 					}
