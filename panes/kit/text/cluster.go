@@ -28,7 +28,7 @@ func AppendCluster(dst []byte, cluster string, width int) []byte {
 	case !utf8.ValidString(cluster):
 		return append(append(dst, string(utf8.RuneError)...), Spaces(width-1)...)
 	case len(cluster) > maxClusterBytes:
-		cluster = cutRunes(cluster, maxClusterBytes)
+		cluster = strings.ToValidUTF8(cluster[:maxClusterBytes], "") // in whole code points
 	}
 	if measuresAs(cluster, width) {
 		return append(dst, cluster...)
@@ -46,14 +46,6 @@ func measuresAs(cluster string, width int) bool {
 	}
 	held, cells := cellwidth.First(cluster)
 	return len(held) == len(cluster) && cells == width
-}
-
-// cutRunes returns at most n bytes of s, in whole code points.
-func cutRunes(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // FirstCluster returns the first cluster or escape sequence of s, and its width in cells.

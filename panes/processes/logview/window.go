@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
+	"tandem/engine/vt/scan"
 	"tandem/panes/logtext"
 )
 
@@ -138,7 +138,7 @@ func appendSplit(lines []heldLine, line logmerge.Line, log int, at int64) []held
 	for {
 		n, next := len(text), line.Next
 		if n > maxLine {
-			n = wholeRunes(text, maxLine)
+			n = scan.CompleteLen([]byte(text[:maxLine]))
 			next = from + int64(n)
 		}
 		lines = append(lines, heldLine{offset: at, raw: text[:n], log: log, at: line.At, from: from, next: next})
@@ -148,17 +148,6 @@ func appendSplit(lines []heldLine, line logmerge.Line, log int, at int64) []held
 		// Each piece counts its own bytes, so that searching finds the right piece.
 		at, from = at+next-from, next
 	}
-}
-
-// wholeRunes returns the largest number of bytes of s up to n, but at least one, without cutting a
-// character.
-func wholeRunes(s string, n int) int {
-	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
-		if i == len(s) || utf8.RuneStart(s[i]) {
-			return i
-		}
-	}
-	return n
 }
 
 // dropFar drops lines if there are too many: the first ones if head, else the last ones. It leaves
