@@ -39,7 +39,7 @@ func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y i
 			rows = append(rows, look.Dim.Text(text.Fit("Nothing needs you now.", width)))
 		}
 	}
-	rows = append(rows, look.Rule.Text(strings.Repeat(ruleGlyph(look), width)))
+	rows = append(rows, look.Rule.Text(strings.Repeat("─", width)))
 	rows = append(rows, b.drawPreview(i, width, min(room-b.height, maxScreenLines), look)...)
 	// Remember the item the user sees; see sendAnswer.
 	b.drawn, x = i, -1
@@ -53,13 +53,6 @@ func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y i
 		x, y = len(label)+column, len(rows)-1
 	}
 	return rows, width, x, y
-}
-
-func ruleGlyph(look *look.Look) string {
-	if look.Glyphs.Ellipsis == "…" {
-		return "─"
-	}
-	return "-"
 }
 
 // drawTitle draws the number of items by kind.
@@ -131,13 +124,7 @@ func (b *Inbox) drawPreview(i item, width, n int, look *look.Look) (rows []strin
 	case b.current != "":
 		rows = append(rows, look.Dim.Text(text.Fit("This no longer needs you.", width)))
 	}
-	if len(rows) > n {
-		rows = rows[:n]
-	}
-	for len(rows) < n {
-		rows = append(rows, text.Spaces(width))
-	}
-	return rows
+	return text.PadRows(rows, width, n)[:n]
 }
 
 // drawScreen draws the question and the last lines of the session's screen.

@@ -36,7 +36,11 @@ func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 		"    0       ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣤⣤⣤⣿⣿⣿⣿⣿⣿⣿⣿⣿     0       ⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠊             ",
 		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
-	panestest.CompareRows(t, panestest.PlainRows(drawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
+	ascii := panestest.PlainRows(drawCharts(processWithHistory(), 40, 4, noon, &look.Look{Glyphs: themes.ASCIIGlyphs()}))
+	for i, row := range ascii {
+		ascii[i] = themes.ASCII(row) // as for the whole screen
+	}
+	panestest.CompareRows(t, ascii, []string{
 		" cpu 100%  peak 100%           last 10m ",
 		" 100%                        ....  #### ",
 		"    0       .................####::#### ",

@@ -74,9 +74,6 @@ const (
 func (c runCell) glyph(look *look.Look) (string, look.Ink) {
 	switch c {
 	case runGoing:
-		if !hasFineGlyphs(look) {
-			return "-", look.Good
-		}
 		return "─", look.Good
 	case runEnded:
 		return look.Glyphs.Exited, look.Dim
