@@ -117,9 +117,7 @@ func (f *Pane) Draw() []string {
 			rows = append(rows, line)
 		}
 	}
-	for len(rows) < f.h {
-		rows = append(rows, text.Spaces(f.w))
-	}
+	rows = text.PadRows(rows, f.w, f.h)
 	return rows[:f.h]
 }
 

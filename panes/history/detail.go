@@ -184,9 +184,7 @@ func (d *Detail) Draw(w, h int, now time.Time, look *look.Look) []string {
 			}
 		}
 	}
-	for len(d.out) < h {
-		d.out = append(d.out, text.Spaces(w))
-	}
+	d.out = text.PadRows(d.out, w, h)
 	return d.out
 }
 
@@ -395,10 +393,7 @@ func (d *Detail) drawOutput(w, h int, look *look.Look) []string {
 		first := d.view.YOffset()
 		rows = append(rows, d.rows[first:min(first+h, len(d.rows))]...)
 	}
-	for len(rows) < h {
-		rows = append(rows, text.Spaces(w))
-	}
-	return rows[:h]
+	return text.PadRows(rows, w, h)[:h]
 }
 
 // wrapOutput wraps and draws the output, with h rows visible.

@@ -112,7 +112,7 @@ func (f *finder) actOnChosen(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 		return f.actOnSelected(act)
 	}
 	return f.env.Await(panes.Pending{
-		Ready: func() bool { return f.list.IsSettled() || f.list.Err() != nil || !f.isShown() },
+		Ready: func() bool { return f.list.IsSettled() || f.list.err != nil || !f.isShown() },
 		Then: func() tea.Cmd {
 			// The view was closed while the search ran.
 			if !f.isShown() {
@@ -135,7 +135,7 @@ func (f *finder) actOnSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 
 // actOnMarked runs an action on the marked commands, or else on the selected one.
 func (f *finder) actOnMarked(act func([]api.HistoryRow) tea.Cmd) tea.Cmd {
-	if rows := f.list.ListMarked(); len(rows) > 0 {
+	if rows := f.list.marks.sortRows(); len(rows) > 0 {
 		return act(rows)
 	}
 	return f.actOnChosen(func(row api.HistoryRow) tea.Cmd { return act([]api.HistoryRow{row}) })

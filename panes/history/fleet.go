@@ -105,7 +105,7 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 		first := f.list.cursor == 0
 		f.storeAnswer(r, api.HistorySearchOutput{Rows: f.fleet.storeAnswer(out), Total: out.Total}, nil)
 		if first { // newer rows are inserted above; stay at the newest
-			f.list.MoveToFirst()
+			f.list.MoveTo(0)
 		}
 		// Some machines have not answered yet, so ask for the rest.
 		if out.Asking {
@@ -130,8 +130,8 @@ func (f *finder) drawTabs(w int) string {
 	hint := f.env.Bindings().WithKey("", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
 	switch out := &f.fleet.answer; {
 	case !f.fleet.shown:
-	case f.list.Err() != nil:
-		hint = text.Clean(panes.ErrorText(f.list.Err()))
+	case f.list.err != nil:
+		hint = text.Clean(panes.ErrorText(f.list.err))
 	case out.Asking || !f.list.IsSettled():
 		hint = "asking…"
 	case len(out.Problems) > 0:

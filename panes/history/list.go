@@ -79,9 +79,6 @@ func (l *List) Refresh() { l.stale, l.err = true, nil }
 // IsSettled reports whether the rows answer the last search.
 func (l *List) IsSettled() bool { return l.settled }
 
-// Err returns why the last request failed; nil if it did not.
-func (l *List) Err() error { return l.err }
-
 // Total returns the number of rows found by the search.
 func (l *List) Total() int { return l.total }
 
@@ -184,8 +181,6 @@ func (l *List) Move(by int) {
 }
 
 func (l *List) MoveTo(row int) { l.Move(row - l.cursor) }
-
-func (l *List) MoveToFirst() { l.Move(-l.cursor) }
 
 func (l *List) PageRows() int { return max(l.height-1, 1) }
 

@@ -78,11 +78,6 @@ func (l *List) ClearMarks() bool {
 	return had
 }
 
-// ListMarked returns the marked rows, oldest first, including those outside the search.
-func (l *List) ListMarked() []api.HistoryRow { return l.marks.sortRows() }
-
-func (l *List) MarkCount() int { return len(l.marks) }
-
 func (l *List) isMarked(row *api.HistoryRow) bool {
 	_, marked := l.marks[markKeyOf(row, l.search.Unique)]
 	return marked

@@ -77,7 +77,7 @@ func (p *Pane) Show() {
 	}
 	p.last, p.finder.fleet.refresh = in, true
 	if !p.rowChosen { // without a choice, the cursor goes to the newest
-		p.finder.list.MoveToFirst()
+		p.finder.list.MoveTo(0)
 	}
 	p.finder.list.Refresh()
 }
@@ -162,7 +162,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 }
 
 func (p *Pane) Note() (string, look.Ink) {
-	if n := p.finder.list.MarkCount(); n > 0 {
+	if n := len(p.finder.list.marks); n > 0 {
 		return text.Itoa(n) + " marked", p.env.Look().BarWarn
 	}
 	return "", p.env.Look().BarWarn
@@ -214,7 +214,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.HistoryRun:    onMarked(p.act.runCommands),
 		keymap.HistoryCopy:   onMarked(p.act.copyCommands),
 		keymap.HistoryDelete: onMarked(p.act.askDeleteCommands),
-		keymap.HistorySave:   func() tea.Cmd { return p.act.askSave(p.finder.list.ListMarked()) },
+		keymap.HistorySave:   func() tea.Cmd { return p.act.askSave(p.finder.list.marks.sortRows()) },
 		keymap.HistoryLoad:   p.act.askLoad,
 		keymap.HistoryPick:   towards(false),
 		keymap.HistoryLeave:  panes.ActionOf(p.leaveQuery),

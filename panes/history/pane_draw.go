@@ -119,7 +119,7 @@ func (p *Pane) viewHints() []keymap.Hint {
 	case p.detailFocused:
 		return []keymap.Hint{p.env.Bindings().PairHint(keymap.MoveUp, keymap.MoveDown, "scroll", keymap.ScopeList), hint(keymap.Filter, "search the output"),
 			hint(keymap.FocusNext, "back to the list")}
-	case p.finder.list.MarkCount() > 0:
+	case len(p.finder.list.marks) > 0:
 		return []keymap.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"),
 			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark")}
 	case p.finder.list.IsSettled() && p.finder.list.Total() == 0:

@@ -220,7 +220,7 @@ func TestHostFilterSelectsMachinesAndKeepsRowsApart(t *testing.T) {
 	}
 	p.finder.list.ToggleMark()
 	p.finder.list.ToggleMark()
-	rows := p.finder.list.ListMarked()
+	rows := p.finder.list.marks.sortRows()
 	if len(rows) != 2 {
 		t.Fatalf("marked: %v", rows)
 	}

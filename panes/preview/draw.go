@@ -79,9 +79,7 @@ func (p *Preview) Draw(w, h int, look *look.Look) []string {
 	if p.path != "" {
 		p.fillRows(w, h, look)
 	}
-	for len(p.out) < h {
-		p.out = append(p.out, text.Spaces(w))
-	}
+	p.out = text.PadRows(p.out, w, h)
 	return p.out[:max(h, 0)]
 }
 

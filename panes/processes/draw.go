@@ -44,7 +44,7 @@ func (p *Pane) Draw() []string {
 	}
 	log := p.logs.shown()
 	if log == nil {
-		return padHeight(append(rows, table.drawProjectHeading(w, look)), w, h)
+		return text.PadRows(append(rows, table.drawProjectHeading(w, look)), w, h)
 	}
 	log.Focused = p.arrangement.logFocused
 	if p.logs.merged {
@@ -53,7 +53,7 @@ func (p *Pane) Draw() []string {
 		selected, _ := p.tables.selected()
 		rows = append(rows, drawDetails(&selected, log, parts, now, look)...)
 	}
-	return padHeight(append(rows, log.Draw(parts.log.W, parts.log.H, look)...), w, h)
+	return text.PadRows(append(rows, log.Draw(parts.log.W, parts.log.H, look)...), w, h)
 }
 
 // drawDetails draws what is between the table and the log of a process: its charts, the heading of
@@ -75,14 +75,6 @@ func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, 
 	for _, line := range reasonRows(p, w, now)[:parts.reason.H] {
 		rows = append(rows, ink.Text(text.Fit(" "+sign+" "+line, w)))
 		sign = " "
-	}
-	return rows
-}
-
-// padHeight appends blank rows of w cells up to h rows.
-func padHeight(rows []string, w, h int) []string {
-	for len(rows) < h {
-		rows = append(rows, text.Spaces(w))
 	}
 	return rows
 }

@@ -197,9 +197,7 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	u.headRows = len(rows)
 	if shown == 0 {
 		rows = append(rows, look.Dim.Text(text.Fit("  nothing matches", width)))
-		for range height - 1 {
-			rows = append(rows, text.Spaces(width))
-		}
+		rows = text.PadRows(rows, width, u.headRows+height)
 	} else {
 		rows = append(rows, u.List.Draw(width, height, look)...)
 	}

@@ -212,14 +212,10 @@ func (c *Choices) Draw(w, h int, look *look.Look) []string {
 	c.rows = h
 	c.top = Follow(c.top, c.cursor, len(c.shown), h)
 	rows := make([]string, 0, h)
-	for y := range h {
-		if c.top+y < len(c.shown) {
-			rows = append(rows, c.drawRow(c.shown[c.top+y], c.top+y == c.cursor, w, look))
-			continue
-		}
-		rows = append(rows, text.Spaces(w))
+	for i := c.top; i < min(c.top+h, len(c.shown)); i++ {
+		rows = append(rows, c.drawRow(c.shown[i], i == c.cursor, w, look))
 	}
-	return rows
+	return text.PadRows(rows, w, h)
 }
 
 // Below narrowChoices cells only the text of a choice is shown; below kindChoices its kind is

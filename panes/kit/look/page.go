@@ -26,16 +26,9 @@ func (p *Page) Draw(w, h int, look *Look) []string {
 	if len(body) > h {
 		body = body[:max(h, 0)]
 	}
-	rows := make([]string, 0, h)
 	// Slightly above the middle looks centred.
-	for range (h - len(body)) * 2 / 5 {
-		rows = append(rows, text.Spaces(w))
-	}
-	rows = append(rows, body...)
-	for len(rows) < h {
-		rows = append(rows, text.Spaces(w))
-	}
-	return rows
+	rows := text.PadRows(nil, w, (h-len(body))*2/5)
+	return text.PadRows(append(rows, body...), w, h)
 }
 
 func centerHints(hints []keymap.Hint, w int, look *Look) string {

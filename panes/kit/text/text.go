@@ -178,6 +178,14 @@ func Pad(s string, w int) string {
 	return s
 }
 
+// PadRows appends blank rows of w cells up to h rows.
+func PadRows(rows []string, w, h int) []string {
+	for len(rows) < h {
+		rows = append(rows, Spaces(w))
+	}
+	return rows
+}
+
 const blank = "                                                                                                                                "
 
 func Spaces(n int) string {

@@ -37,16 +37,12 @@ func (l *Log) drawLines(h int, look *look.Look) {
 		}
 		row = 0
 	}
-	for len(l.out) < h {
-		l.out = append(l.out, text.Spaces(l.format.w))
-	}
+	l.out = text.PadRows(l.out, l.format.w, h)
 }
 
 // drawEmpty draws a log without lines: the last ones known before it was read, or why there are none.
 func (l *Log) drawEmpty(w, h int, look *look.Look) {
-	for range h {
-		l.out = append(l.out, text.Spaces(w))
-	}
+	l.out = text.PadRows(l.out, w, h)
 	last := l.tail[max(len(l.tail)-h, 0):]
 	for i, line := range last {
 		l.out[h-len(last)+i] = look.Dim.Text(text.Fit(text.Clean(line), w))
