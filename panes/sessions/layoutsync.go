@@ -33,13 +33,14 @@ type layoutSync struct {
 	display  *Display
 	switcher *switcher
 
-	restored  bool       // the saved layout was applied
-	saved     api.Layout // the layout the engine has
-	unsaved   bool       // saved includes a focus change not sent yet
-	revision  int64      // version of saved, or of the one it is based on
-	saving    bool       // a request is running
-	conflict  bool       // another dashboard saved first; its layout must be adopted
-	snapshots int        // number of the last snapshot seen
+	restored  bool        // the saved layout was applied
+	first     *layout.Tab // the tab to open with; nil without a saved layout
+	saved     api.Layout  // the layout the engine has
+	unsaved   bool        // saved includes a focus change not sent yet
+	revision  int64       // version of saved, or of the one it is based on
+	saving    bool        // a request is running
+	conflict  bool        // another dashboard saved first; its layout must be adopted
+	snapshots int         // number of the last snapshot seen
 }
 
 // finishPut handles the answer to a request. After an error the layout is sent again with
@@ -159,21 +160,8 @@ func (k *layoutSync) restoreLayout() {
 		for _, id := range l.Closed {
 			k.list.HideSession(id)
 		}
-		k.tabs.ApplyLayout(*l, news.WithLayout(*l))
+		k.first, _ = k.tabs.ApplyLayout(*l, news.WithLayout(*l))
 	}
-}
-
-// initialTab returns the tab to open with: the one shown last.
-func (k *layoutSync) initialTab() *layout.Tab {
-	l := k.saved
-	if l.Current < len(l.Tabs) {
-		for _, n := range l.Tabs[l.Current].Nodes {
-			if t, _ := k.tabs.FindSession(n.ID); t != nil {
-				return t
-			}
-		}
-	}
-	return k.tabs.All[0]
 }
 
 // followOthers adopts a layout saved by another dashboard.

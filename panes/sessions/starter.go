@@ -49,14 +49,9 @@ type startResult struct {
 // the requests. It kills those cancelled meanwhile.
 type starter struct {
 	env       panes.Env
-	then      func(startResult) tea.Cmd
-	waiting   []*sessionStart // the first of each machine is being started
-	cancelled []*sessionStart // cancelled after the request was sent
-}
-
-// newStarter returns an idle starter. then gets the outcome of each start that was not cancelled.
-func newStarter(env panes.Env, then func(startResult) tea.Cmd) *starter {
-	return &starter{env: env, then: then}
+	then      func(startResult) tea.Cmd // gets each outcome that was not cancelled
+	waiting   []*sessionStart           // the first of each machine is being started
+	cancelled []*sessionStart           // cancelled after the request was sent
 }
 
 // start starts a session after those before it.

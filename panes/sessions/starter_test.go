@@ -28,10 +28,10 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		killed = append(killed, in.ID)
 		return api.Process{}, nil
 	})
-	s := newStarter(&panestest.Env{API: engine}, func(out startResult) tea.Cmd {
+	s := &starter{env: &panestest.Env{API: engine}, then: func(out startResult) tea.Cmd {
 		started = append(started, out.Process.ID)
 		return nil
-	})
+	}}
 	first := s.start(newStart("one"))
 	if s.start(newStart("two")) != nil {
 		t.Fatal("the second does not wait for the first")

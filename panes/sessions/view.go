@@ -51,7 +51,7 @@ func New(e Env) *View {
 	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments}
 	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: display, switcher: s}
 	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments, sessionTabs: &v.sessionTabs}
-	v.Launcher.starter = newStarter(e, v.Launcher.handleStarted)
+	v.Launcher.starter = &starter{env: e, then: v.Launcher.handleStarted}
 	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: display, list: v.List, switcher: s,
 		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.Launcher.starter.isPending}
 	v.arranger = arranger{env: e, tabs: tabs, display: display, switcher: s, launcher: launcher}
@@ -153,7 +153,11 @@ func (v *View) openFirst() tea.Cmd {
 	}
 	v.Display.isOpen = true
 	if len(v.Tabs.All) > 0 {
-		v.switcher.showTab(v.layoutSync.initialTab(), nil)
+		first := v.layoutSync.first
+		if v.Tabs.IndexOf(first) < 0 {
+			first = v.Tabs.All[0]
+		}
+		v.switcher.showTab(first, nil)
 		if v.layoutSync.saved.Floats && v.Tabs.Float != nil {
 			v.switcher.showTab(v.Tabs.Float, nil)
 		}

@@ -41,22 +41,13 @@ func (n *Node) orphanBeside(stays func(*Node) bool) (s orphan, ok bool) {
 // FollowLayout arranges the sessions as another dashboard does. The current tab and the
 // focus stay. Panes missing in the layout keep their neighbours.
 func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
-	var focused *terminal.Pane
-	if t.Current != nil {
-		focused = t.Current.Focus.Pane
-	}
+	focused := t.CurrentPane()
 	var under *terminal.Pane
 	if t.Under != nil {
 		under = t.Under.Focus.Pane
 	}
 	before := slices.Clone(t.All)
-	shown := map[*terminal.Pane]uint64{}
-	for _, other := range before {
-		for _, leaf := range other.Root.Leaves(nil) {
-			shown[leaf.Pane] = other.Shown
-		}
-	}
-	ids := newFinder(processes).resolveByID(l)
+	ids := findSessions(l, processes, false)
 	// Positions are recorded first: arrangeTabs takes the neighbours out of their tabs.
 	strays := t.findOrphans(ids)
 	t.arrangeTabs(l, ids)
@@ -64,12 +55,6 @@ func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
 		t.restoreOrphan(s)
 	}
 	t.keepOrder(before)
-	for _, other := range t.All {
-		for _, leaf := range other.Root.Leaves(nil) {
-			// A new tab inherits the last time one of its panes was shown.
-			other.Shown = max(other.Shown, shown[leaf.Pane])
-		}
-	}
 	if with, leaf := t.FindPane(focused); with != nil {
 		t.Current, with.Focus = with, leaf
 	}

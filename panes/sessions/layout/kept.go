@@ -69,7 +69,7 @@ func (t *Tabs) ApplyLayout(l api.Layout, processes []api.Process) (show *Tab, fo
 	if l.Check() != nil {
 		return nil, 0
 	}
-	show, found = t.arrangeTabs(l, newFinder(processes).resolveAll(l))
+	show, found = t.arrangeTabs(l, findSessions(l, processes, true))
 	t.SettleFloat()
 	return show, found
 }
@@ -82,19 +82,6 @@ func SameArrangement(a, b api.Layout) bool {
 			return a.Axis == b.Axis && a.Share == b.Share && a.ID == b.ID
 		})
 	})
-}
-
-// resolveByID returns the sessions of a layout's panes that exist, by tab and node.
-func (s *sessionFinder) resolveByID(l api.Layout) map[[2]int]string {
-	found := map[[2]int]string{}
-	for i, t := range allTabs(l) {
-		for j, n := range t.Nodes {
-			if n.Axis == "" {
-				found[[2]int{i, j}] = s.findSession(n, true)
-			}
-		}
-	}
-	return found
 }
 
 // readTab builds the tree of a tab. take returns the pane of node i, or nil if its session
@@ -142,56 +129,43 @@ func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Nod
 	return root, focus
 }
 
-// A sessionFinder finds the sessions of a layout: by id, or by a name on the same machine
-// that belongs to no other pane. It finds no session twice.
-type sessionFinder struct {
-	live map[string]string // names by id
-	used map[string]bool
-}
-
-// newFinder returns a finder for the running sessions.
-func newFinder(processes []api.Process) *sessionFinder {
-	s := &sessionFinder{live: map[string]string{}, used: map[string]bool{}}
+// findSessions returns the sessions of a layout's panes that exist, by tab and node: those found by
+// id and, with byName, by a name on the same machine. It finds no session twice.
+func findSessions(l api.Layout, processes []api.Process, byName bool) map[[2]int]string {
+	left := map[string]string{} // names of the sessions not found yet, by id
 	for _, p := range processes {
 		if p.Kind == api.KindSession && !p.State.Ended() {
-			s.live[p.ID] = p.Name
+			left[p.ID] = p.Name
 		}
 	}
-	return s
-}
-
-// findSession returns the id of a pane's session; "" if it does not exist.
-func (s *sessionFinder) findSession(n api.LayoutNode, byID bool) string {
-	if byID {
-		if _, ok := s.live[n.ID]; ok && !s.used[n.ID] {
-			s.used[n.ID] = true
-			return n.ID
-		}
-		return ""
-	}
-	machine, _ := api.MachineOf(n.ID)
-	for id, name := range s.live {
-		if on, _ := api.MachineOf(id); on == machine && name == n.Name && n.Name != "" && !s.used[id] {
-			s.used[id] = true
-			return id
-		}
-	}
-	return ""
-}
-
-// resolveAll returns the session of every pane of a layout, by tab and node.
-func (s *sessionFinder) resolveAll(l api.Layout) map[[2]int]string {
 	found := map[[2]int]string{}
-	// Ids come first: a name must not claim a session that another pane has by its id.
-	for _, byID := range []bool{true, false} {
+	findAll := func(find func(api.LayoutNode) string) {
 		for i, t := range allTabs(l) {
 			for j, n := range t.Nodes {
-				at := [2]int{i, j}
-				if n.Axis == "" && found[at] == "" {
-					found[at] = s.findSession(n, byID)
+				if at := [2]int{i, j}; n.Axis == "" && found[at] == "" {
+					found[at] = find(n)
+					delete(left, found[at])
 				}
 			}
 		}
+	}
+	findAll(func(n api.LayoutNode) string {
+		if _, ok := left[n.ID]; ok {
+			return n.ID
+		}
+		return ""
+	})
+	// Names come second: one must not claim a session that another pane has by its id.
+	if byName {
+		findAll(func(n api.LayoutNode) string {
+			machine, _ := api.MachineOf(n.ID)
+			for id, name := range left {
+				if on, _ := api.MachineOf(id); on == machine && name == n.Name && n.Name != "" {
+					return id
+				}
+			}
+			return ""
+		})
 	}
 	return found
 }

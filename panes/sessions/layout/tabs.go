@@ -44,16 +44,6 @@ func (t *Tab) PreviousFocus() *Node {
 	return nil
 }
 
-// findLeaf returns the leaf of a session; nil if there is none.
-func (t *Tab) findLeaf(id string) *Node {
-	for _, l := range t.Root.Leaves(nil) {
-		if l.Pane.ID == id {
-			return l
-		}
-	}
-	return nil
-}
-
 // Tabs are the tabs in their order. A session is in one tab at most, so that going to a
 // session never changes a layout.
 type Tabs struct {
@@ -87,9 +77,20 @@ func (t *Tabs) FindSession(id string) (*Tab, *Node) {
 	if id == "" {
 		return nil, nil
 	}
-	for _, other := range t.EveryTab() {
-		if l := other.findLeaf(id); l != nil {
-			return other, l
+	return t.findLeaf(func(l *Node) bool { return l.Pane.ID == id })
+}
+
+// FindPane returns the tab and leaf of a pane.
+func (t *Tabs) FindPane(p *terminal.Pane) (*Tab, *Node) {
+	return t.findLeaf(func(l *Node) bool { return l.Pane == p })
+}
+
+// findLeaf returns the first leaf that matches, with its tab.
+func (t *Tabs) findLeaf(matches func(*Node) bool) (*Tab, *Node) {
+	for _, tab := range t.EveryTab() {
+		leaves := tab.Root.Leaves(nil)
+		if i := slices.IndexFunc(leaves, matches); i >= 0 {
+			return tab, leaves[i]
 		}
 	}
 	return nil, nil
@@ -114,18 +115,6 @@ func (t *Tabs) Places() map[string]Place {
 		}
 	}
 	return all
-}
-
-// FindPane returns the tab and leaf of a pane.
-func (t *Tabs) FindPane(p *terminal.Pane) (*Tab, *Node) {
-	for _, other := range t.EveryTab() {
-		for _, l := range other.Root.Leaves(nil) {
-			if l.Pane == p {
-				return other, l
-			}
-		}
-	}
-	return nil, nil
 }
 
 // EveryTab returns all tabs, with the floating one last.
@@ -201,18 +190,25 @@ func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 	before := t.Places()
 	for i, kept := range allTabs(l) {
-		root, focus := readTab(kept, func(j int) *terminal.Pane {
+		laid := &Tab{}
+		laid.Root, laid.Focus = readTab(kept, func(j int) *terminal.Pane {
 			id := ids[[2]int{i, j}]
 			if id == "" {
 				return nil
 			}
 			found++
-			return t.takePane(id, before[id])
+			from, ok := before[id]
+			if !ok {
+				return t.New(id)
+			}
+			// A new tab inherits the last time one of its panes was shown.
+			laid.Shown = max(laid.Shown, from.Tab.Shown)
+			t.DetachLeaf(from.Tab, from.Leaf)
+			return from.Leaf.Pane
 		})
-		if root == nil {
+		if laid.Root == nil {
 			continue
 		}
-		laid := &Tab{Root: root, Focus: focus}
 		if i == len(l.Tabs) {
 			if t.Float != nil {
 				// A floating tab that is not part of the layout becomes an ordinary one.
@@ -227,13 +223,4 @@ func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, foun
 		}
 	}
 	return show, found
-}
-
-// takePane removes the pane of a session from its place, or creates one if it has none.
-func (t *Tabs) takePane(id string, from Place) *terminal.Pane {
-	if from.Tab == nil {
-		return t.New(id)
-	}
-	t.DetachLeaf(from.Tab, from.Leaf)
-	return from.Leaf.Pane
 }

@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"tandem/engine/invariants"
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
@@ -175,47 +177,31 @@ func (n *Node) RemoveLeaf() (root, focus *Node) {
 
 // nearestLeaf returns the leaf of n closest to r.
 func (n *Node) nearestLeaf(r look.Rect) *Node {
-	var best *Node
-	least := 1 << 30
-	for _, l := range n.Leaves(nil) {
-		if d := centreDistance(l.Rect, r); d < least {
-			best, least = l, d
-		}
-	}
-	return best
+	return slices.MinFunc(n.Leaves(nil), func(a, b *Node) int {
+		return centreDistance(a.Rect, r) - centreDistance(b.Rect, r)
+	})
 }
 
 // Neighbour returns the leaf next to n in a direction; of several, the one opposite n's
 // middle. It returns nil at the edge.
 func (n *Node) Neighbour(d Direction) *Node {
-	var best *Node
-	least := 1 << 30
-	for _, l := range n.Root().Leaves(nil) {
-		if l == n || !isAdjacent(l.Rect, n.Rect, d) {
-			continue
-		}
-		if off := offAxis(l.Rect, n.Rect, d); off < least {
-			best, least = l, off
-		}
+	next := slices.DeleteFunc(n.Root().Leaves(nil), func(l *Node) bool { return l == n || !isAdjacent(l.Rect, n.Rect, d) })
+	if len(next) == 0 {
+		return nil
 	}
-	return best
+	return slices.MinFunc(next, func(a, b *Node) int { return offAxis(a.Rect, n.Rect, d) - offAxis(b.Rect, n.Rect, d) })
 }
 
 // NextLeaf returns the leaf step places after n in reading order, wrapping around. step is
 // 1 or -1.
 func (n *Node) NextLeaf(step int) *Node {
 	all := n.Root().Leaves(nil)
-	for i, l := range all {
-		if l == n {
-			return all[(i+step+len(all))%len(all)]
-		}
-	}
-	return n
+	return all[(slices.Index(all, n)+step+len(all))%len(all)]
 }
 
 // PushBorder moves a border of leaf n by delta cells: the border on the side of direction
-// d or, at the edge of the screen, the opposite one. It reports whether there is one.
-func (n *Node) PushBorder(d Direction, delta int) bool {
+// d or, at the edge of the screen, the opposite one.
+func (n *Node) PushBorder(d Direction, delta int) {
 	x := Beside
 	if d == Up || d == Down {
 		x = Below
@@ -228,11 +214,9 @@ func (n *Node) PushBorder(d Direction, delta int) bool {
 		// At the edge of the screen there is no border on this side.
 		s = n.borderToward(x, d == Left || d == Up)
 	}
-	if s == nil {
-		return false
+	if s != nil {
+		s.MoveBorder(s.BorderCell() + delta)
 	}
-	s.MoveBorder(s.BorderCell() + delta)
-	return true
 }
 
 // borderToward returns the closest split along x that has n in its first half (forward) or
