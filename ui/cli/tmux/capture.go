@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,15 +15,6 @@ func (c *bufferCommands) capturePane(cmd *command, at server.Target) error {
 	screen, err := c.engine.readScreen(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err
-	}
-	if cmd.has('a') && !screen.AltScreen {
-		if cmd.has('q') {
-			return nil
-		}
-		return errors.New("no alternate screen")
-	}
-	if cmd.has('a') {
-		return errors.New("capture-pane -a of a full-screen program is not supported by tandem")
 	}
 	text := selectLines(cmd, screen)
 	if cmd.has('p') {

@@ -206,6 +206,3 @@ func (c *clients) listCommands(cmd *command, _ server.Target) error {
 	}
 	return nil
 }
-
-// listKeys implements list-keys. The list is empty: the dashboard's keys run no commands of tmux.
-func listKeys(_ *command, _ server.Target) error { return nil }

@@ -11,18 +11,18 @@ import (
 )
 
 // findEnviron returns the environment selected by -g or -t.
-func (c *optionCommands) findEnviron(cmd *command) (environ *server.Environ, at server.Target, err error) {
+func (c *optionCommands) findEnviron(cmd *command) (*server.Environ, error) {
 	if cmd.has('g') {
-		return &c.state.Environ, at, nil
+		return &c.state.Environ, nil
 	}
-	at, err = c.targets.find(cmd, 't', server.TargetSession)
+	at, err := c.targets.find(cmd, 't', server.TargetSession)
 	switch {
 	case err == nil:
-		return &at.Session.Environ, at, nil
+		return &at.Session.Environ, nil
 	case cmd.has('t'):
-		return nil, at, fmt.Errorf("no such session: %s", cmd.value('t'))
+		return nil, fmt.Errorf("no such session: %s", cmd.value('t'))
 	}
-	return nil, at, errors.New("no current session")
+	return nil, errors.New("no current session")
 }
 
 func (c *optionCommands) setEnvironment(cmd *command, _ server.Target) error {
@@ -33,7 +33,7 @@ func (c *optionCommands) setEnvironment(cmd *command, _ server.Target) error {
 	case strings.Contains(name, "="):
 		return errors.New("variable name contains =")
 	}
-	environ, at, err := c.findEnviron(cmd)
+	environ, err := c.findEnviron(cmd)
 	if err != nil {
 		return err
 	}
@@ -59,16 +59,12 @@ func (c *optionCommands) setEnvironment(cmd *command, _ server.Target) error {
 	case len(cmd.args) < 2:
 		return errors.New("no value specified")
 	}
-	value := cmd.args[1]
-	if cmd.has('F') {
-		value = c.formats.expand(at, value)
-	}
-	(*environ)[name] = &value
+	(*environ)[name] = &cmd.args[1]
 	return nil
 }
 
 func (c *optionCommands) showEnvironment(cmd *command, _ server.Target) error {
-	set, _, err := c.findEnviron(cmd)
+	set, err := c.findEnviron(cmd)
 	if err != nil {
 		return err
 	}

@@ -109,9 +109,6 @@ func (c *scriptCommands) ifShell(cmd *command, _ server.Target) error {
 
 func (c *scriptCommands) sourceFile(cmd *command, _ server.Target) error {
 	for _, pattern := range cmd.args {
-		if cmd.has('F') {
-			pattern = c.formats.expand(c.targets.own, pattern)
-		}
 		paths, _ := filepath.Glob(pattern)
 		if paths == nil { // read the pattern itself, for the error of a missing file
 			paths = []string{pattern}
@@ -124,7 +121,7 @@ func (c *scriptCommands) sourceFile(cmd *command, _ server.Target) error {
 			if err != nil {
 				return err
 			}
-			if err := c.runSource(cmd, path, string(text)); err != nil {
+			if err := c.runSource(path, string(text)); err != nil {
 				return err
 			}
 		}
@@ -132,11 +129,8 @@ func (c *scriptCommands) sourceFile(cmd *command, _ server.Target) error {
 	return nil
 }
 
-func (c *scriptCommands) runSource(cmd *command, path, text string) error {
-	sequence, err := parseText(text, c.settings.lookupEnv)
-	if err == nil && !cmd.has('n') {
-		err = c.run(sequence)
-	}
+func (c *scriptCommands) runSource(path, text string) error {
+	err := c.runText(text)
 	var exit exitStatus
 	if err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("%s: %w", path, err)

@@ -205,7 +205,7 @@ func (c *call) runLocked(sequence []*command) (err error) {
 }
 
 func startsServer(name string) bool {
-	return slices.Contains([]string{"new-session", "start-server", "attach-session", "list-commands", "list-keys"}, name)
+	return slices.Contains([]string{"new-session", "start-server", "attach-session", "list-commands"}, name)
 }
 
 // refreshState removes panes of programs exited since the previous call, and finds the caller's own

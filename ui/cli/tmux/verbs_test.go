@@ -15,16 +15,16 @@ var implemented = map[string]string{
 	"new-session": "AdDEPceFnstxy", "has-session": "t", "kill-session": "aCt", "kill-server": "", "rename-session": "t",
 	"list-sessions": "Ff", "list-clients": "Ft", "attach-session": "dEct", "switch-client": "EZt", "refresh-client": "Ct",
 	"start-server": "", "new-window": "abdkPSceFnt", "kill-window": "at", "rename-window": "t", "list-windows": "aFft",
-	"select-window": "lnpTt", "next-window": "t", "previous-window": "t", "last-window": "t", "move-window": "abdkrst",
+	"select-window": "lnpt", "next-window": "t", "previous-window": "t", "last-window": "t", "move-window": "abdkrst",
 	"swap-window": "dst", "respawn-window": "kcet", "resize-window": "aADLRUxyt", "select-layout": "Enpt", "next-layout": "t",
 	"previous-layout": "t", "rotate-window": "DUZt", "split-window": "bdfhPvZceFltp", "kill-pane": "at", "list-panes": "asFft",
 	"select-pane": "DdeLlRUZTtgP", "last-pane": "deZt", "swap-pane": "dDUZst", "join-pane": "bdfhvlstp", "move-pane": "bdfhvlstp",
 	"break-pane": "abdPFnst", "resize-pane": "DLRUZxyt", "respawn-pane": "kcet", "send-keys": "FHlNt", "send-prefix": "2t",
-	"capture-pane": "aCeJNpqbESt", "pipe-pane": "Oot", "display-message": "NpdFt", "set-option": "aFgopqsuUwt",
-	"set-window-option": "aFgoqut", "show-options": "Agpqsvwt", "show-window-options": "gvt", "set-environment": "Fgrut",
+	"capture-pane": "CeJNpqbESt", "pipe-pane": "Oot", "display-message": "NpdFt", "set-option": "aFgopqsuUwt",
+	"set-window-option": "aFgoqut", "show-options": "Agpqsvwt", "show-window-options": "gvt", "set-environment": "grut",
 	"show-environment": "gst", "set-buffer": "abnt", "load-buffer": "bt", "show-buffer": "b", "save-buffer": "ab",
 	"list-buffers": "Ff", "delete-buffer": "b", "paste-buffer": "dprsbt", "run-shell": "bCdt", "if-shell": "Ft",
-	"source-file": "Fnq", "wait-for": "LSU", "list-commands": "F", "list-keys": "1aNPT",
+	"source-file": "q", "wait-for": "LSU", "list-commands": "F",
 }
 
 func TestEveryFlagIsImplementedOrRejected(t *testing.T) {

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,9 +143,6 @@ func (c *windowCommands) selectWindow(cmd *command, at server.Target) (err error
 	if at, err = c.targets.find(cmd, 't', want); err != nil {
 		return err
 	}
-	if cmd.has('T') && at.Window == at.Session.CurrentWindow() {
-		step = 'l'
-	}
 	if step != 0 {
 		return c.stepTo(at.Session, step)
 	}
@@ -217,30 +215,24 @@ func (c *windowCommands) moveWindow(cmd *command, _ server.Target) error {
 
 func (c *windowCommands) swapWindow(cmd *command, to server.Target) error {
 	from, err := c.targets.find(cmd, 's', server.TargetWindow)
-	if err != nil || from.Window == to.Window {
+	switch {
+	case err != nil || from.Window == to.Window:
 		return err
+	case from.Session != to.Session:
+		return errors.New("swap-window between sessions is not supported by tandem")
 	}
 	a, b := from.Window, to.Window
 	a.Index, b.Index = b.Index, a.Index
-	if from.Session == to.Session {
-		// The current index stays, now with the other window; -d makes it the target's index.
-		from.Session.SortWindows()
-		switch cur := from.Session.CurrentWindow(); {
-		case cmd.has('d'):
-			from.Session.ShowWindow(a)
-		case cur == a:
-			from.Session.ShowWindow(b)
-		case cur == b:
-			from.Session.ShowWindow(a)
-		}
-		return nil
+	// The current index stays, now with the other window; -d makes it the target's index.
+	from.Session.SortWindows()
+	switch cur := from.Session.CurrentWindow(); {
+	case cmd.has('d'):
+		from.Session.ShowWindow(a)
+	case cur == a:
+		from.Session.ShowWindow(b)
+	case cur == b:
+		from.Session.ShowWindow(a)
 	}
-	from.Session.Windows[slices.Index(from.Session.Windows, a)] = b
-	to.Session.Windows[slices.Index(to.Session.Windows, b)] = a
-	from.Session.Stack = slices.DeleteFunc(from.Session.Stack, func(id int) bool { return id == a.ID })
-	to.Session.Stack = slices.DeleteFunc(to.Session.Stack, func(id int) bool { return id == b.ID })
-	from.Session.ShowWindow(b)
-	to.Session.ShowWindow(a)
 	return nil
 }
 
