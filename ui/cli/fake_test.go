@@ -152,7 +152,7 @@ func logOf(text string, state api.State) func(api.ProcessLogInput) (api.ProcessL
 		case in.Since != nil && *in.Since < 0:
 			start = max(end+*in.Since, 0)
 		case in.Since != nil:
-			start = *in.Since
+			start = min(*in.Since, end)
 		case in.Tail > 0:
 			lines := strings.SplitAfter(text, "\n")
 			if n := len(lines); lines[n-1] == "" {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -133,7 +134,6 @@ type logReader struct {
 	in      api.ProcessLogInput
 	text    logText
 	matches *matchPrinter // nil without --grep
-	skip    bool          // use the next answer only to find the end of the log
 	until   int64         // without --follow, the end of the log at first; output after it is not printed
 	inLine  bool          // the last line printed has no newline yet
 }
@@ -258,9 +258,8 @@ func (r *logReader) setFirstInput(cmd *cobra.Command, id string) {
 	}
 	switch {
 	case r.lines == 0:
-		r.skip = true
-		// The smallest answer that has the end of the log.
-		r.in.Tail, r.in.Grep, r.in.Context, r.in.Limit = 1, "", 0, 0
+		end := int64(math.MaxInt64)
+		r.in.Since = &end
 	case r.lines > 0 && r.grep != "":
 		r.in.Backward, r.in.Limit = true, r.lines
 	case r.lines > 0:
@@ -280,7 +279,7 @@ func (r *logReader) read(ctx context.Context) error {
 			return err
 		}
 		moved := r.in.Since == nil || out.NextCursor > *r.in.Since
-		atEnd := r.in.Backward || r.skip || out.NextCursor >= out.End || !moved && out.State.Ended()
+		atEnd := r.in.Backward || out.NextCursor >= out.End || !moved && out.State.Ended()
 		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.out.JSON || !moved) {
 			return r.print(api.ProcessLogOutput{})
 		}
@@ -309,12 +308,12 @@ func (r *logReader) dropNewer(out *api.ProcessLogOutput) {
 // setNextInput sets the input of the call after out.
 func (r *logReader) setNextInput(out api.ProcessLogOutput) {
 	since := out.NextCursor
-	if r.in.Backward || r.skip {
+	if r.in.Backward {
 		since = out.End
 	}
-	r.in.Since, r.in.Tail, r.in.Backward, r.skip = &since, 0, false, false
+	r.in.Since, r.in.Tail, r.in.Backward = &since, 0, false
 	if r.grep != "" {
-		r.in.Grep, r.in.Context, r.in.Limit = r.grep, r.context, logMatches
+		r.in.Limit = logMatches
 	}
 	if r.follow {
 		r.in.WaitMS = int(logWait.Milliseconds())
@@ -324,9 +323,6 @@ func (r *logReader) setNextInput(out api.ProcessLogOutput) {
 // printLogs prints an answer; the zero value marks the end.
 func (r *logReader) print(out api.ProcessLogOutput) error {
 	end := out.State == ""
-	if r.skip {
-		return nil
-	}
 	if r.out.JSON {
 		return r.printJSON(out)
 	}
