@@ -110,19 +110,16 @@ func linePrefix(text []byte, err error) string {
 	return fmt.Sprintf("line %d: ", 1+bytes.Count(text[:at], []byte("\n")))
 }
 
-// An age is a flag value in hours, days and so on, such as 12h or 7d.
-type age time.Duration
-
-func (f *age) String() string {
-	if *f == 0 {
-		return ""
+// setTo returns a function for pflag's Func that stores what parse makes of a flag's value.
+func setTo[T any](to *T, parse func(string) (T, error)) func(string) error {
+	return func(text string) (err error) {
+		*to, err = parse(text)
+		return err
 	}
-	return time.Duration(*f).String()
 }
 
-func (f *age) Type() string { return "age" }
-
-func (f *age) Set(s string) error {
+// parseAge parses a time in hours, days and so on, such as 12h or 7d.
+func parseAge(s string) (time.Duration, error) {
 	const maxDays = 36500
 	v, err := time.ParseDuration(s)
 	if number, inDays := strings.CutSuffix(s, "d"); inDays {
@@ -132,63 +129,32 @@ func (f *age) Set(s string) error {
 		}
 	}
 	if err != nil || v <= 0 {
-		return errors.New("must be a duration such as 30m, 12h or 7d")
+		return 0, errors.New("must be a duration such as 30m, 12h or 7d")
 	}
-	*f = age(v)
-	return nil
+	return v, nil
 }
 
-// A byteSize is a flag value read by project.ParseSize: 64MB, 1.5GB, 65536 or none.
-type byteSize int64
-
-func (s *byteSize) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(*s), 10)
-}
-
-func (s *byteSize) Type() string { return "size" }
-
-func (s *byteSize) Set(text string) error {
+// parseSize parses a size as project.ParseSize does: 64MB, 1.5GB, 65536 or none.
+func parseSize(text string) (int64, error) {
 	n, ok := project.ParseSize(text)
 	if !ok {
-		return errors.New("must be a size of at least 64KB, such as 64MB or 1GB, or none for no limit")
+		return 0, errors.New("must be a size of at least 64KB, such as 64MB or 1GB, or none for no limit")
 	}
-	*s = byteSize(n)
-	return nil
+	return n, nil
 }
-
-// A restartCount is a flag value: a number of restarts, or unlimited.
-type restartCount struct {
-	max   int // 0 means unlimited
-	given bool
-}
-
-func (c *restartCount) String() string {
-	switch {
-	case !c.given:
-		return ""
-	case c.max == 0:
-		return unlimited
-	}
-	return strconv.Itoa(c.max)
-}
-
-func (c *restartCount) Type() string { return "count" }
 
 const unlimited = "unlimited"
 
-func (c *restartCount) Set(text string) error {
+// parseRestarts parses a number of restarts; 0 means unlimited.
+func parseRestarts(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case text == unlimited:
-		n = 0
+		return 0, nil
 	case err == nil && n == 0:
-		return errors.New("must be 1 or more, or unlimited; use --restart no to never restart")
+		return 0, errors.New("must be 1 or more, or unlimited; use --restart no to never restart")
 	case err != nil || n < 0:
-		return errors.New("must be a whole number of 1 or more, or unlimited")
+		return 0, errors.New("must be a whole number of 1 or more, or unlimited")
 	}
-	*c = restartCount{n, true}
-	return nil
+	return n, nil
 }

@@ -14,7 +14,7 @@ import (
 // NewRemove returns the command rm.
 func NewRemove(f *factory.Factory) *cobra.Command {
 	var exited bool
-	var olderThan age
+	var olderThan time.Duration
 	cmd := &cobra.Command{
 		Use:     "rm ID… | rm --exited [--older-than D]",
 		Aliases: []string{"remove"},
@@ -37,13 +37,13 @@ func NewRemove(f *factory.Factory) *cobra.Command {
 		ValidArgsFunction: f.CompleteProcesses(factory.HasExited),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if exited {
-				return removeExited(f, cmd, time.Duration(olderThan))
+				return removeExited(f, cmd, olderThan)
 			}
 			return factory.CallEach(cmd, f, args, 1, factory.ByID(api.ProcessRemove), func(api.Empty) string { return "" })
 		},
 	}
 	cmd.Flags().BoolVar(&exited, "exited", false, "all exited sessions and processes")
-	cmd.Flags().Var(&olderThan, "older-than", "with --exited: minimum time since exit, such as 12h or 7d")
+	cmd.Flags().Func("older-than", "with --exited: minimum `time` since exit, such as 12h or 7d", setTo(&olderThan, parseAge))
 	factory.CompleteFlag(cmd, "older-than", "1h", "1d", "7d", "30d")
 	return cmd
 }

@@ -20,8 +20,8 @@ type startFlags struct {
 	restart, readyLog, any   string
 	stopSignal               string
 	readyPort                int
-	maxRestarts              restartCount
-	logLimit                 byteSize
+	maxRestarts              int // 0 means unlimited
+	logLimit                 int64
 	stopTimeout              factory.Duration
 }
 
@@ -68,7 +68,7 @@ func NewStart(f *factory.Factory) *cobra.Command {
 	opts.add(cmd.Flags())
 	cmd.Flags().BoolVar(&opts.keepAlive, "keep-alive", false, "restart it whenever it exits, and after a reboot")
 	cmd.Flags().StringVar(&opts.restart, "restart", "", "`when` to restart it: "+strings.Join(policies(), ", "))
-	cmd.Flags().Var(&opts.maxRestarts, "max-restarts", "give up after this many in a row; default unlimited")
+	cmd.Flags().Func("max-restarts", "give up after this `count` in a row; default unlimited", setTo(&opts.maxRestarts, parseRestarts))
 	cmd.Flags().BoolVar(&opts.tty, "tty", false, "give it a terminal, which makes it a session")
 	cmd.Flags().StringVar(&opts.readyLog, "ready-log", "", "it is ready when a line of its log matches this regular `expression`")
 	cmd.Flags().IntVar(&opts.readyPort, "ready-port", 0, "it is ready when this TCP `port` is open")
@@ -76,7 +76,7 @@ func NewStart(f *factory.Factory) *cobra.Command {
 	cmd.Flags().Var(&opts.stopTimeout, "stop-timeout", "time allowed to exit before KILL (default: 8s)")
 	cmd.Flags().BoolVar(&opts.splitLog, "split-log", false, "log standard output and error separately")
 	cmd.Flags().StringVar(&opts.any, "any", "", "on any one machine of the fleet with the label `K=V`")
-	cmd.Flags().Var(&opts.logLimit, "log-limit", "maximum size of its log, such as 200MB; none for no limit")
+	cmd.Flags().Func("log-limit", "maximum `size` of its log, such as 200MB; none for no limit", setTo(&opts.logLimit, parseSize))
 	factory.CompleteFlag(cmd, "restart", policies()...)
 	factory.CompleteFlag(cmd, "max-restarts", "3", "10", unlimited)
 	factory.CompleteFlag(cmd, "stop-signal", signals()...)
@@ -94,9 +94,9 @@ func processInput(f *factory.Factory, cmd *cobra.Command, opts startFlags, comma
 		return in, err
 	}
 	in = api.ProcessStartInput{Command: command, Name: opts.name, Environ: f.StartEnviron(), Umask: f.StartUmask(), TTY: opts.tty, KeepAlive: opts.keepAlive, SplitLog: opts.splitLog,
-		LogLimit: int64(opts.logLimit), StopSignal: opts.stopSignal, StopTimeoutMS: opts.stopTimeout.Milliseconds(), ID: api.NewID()}
-	if opts.restart != "" || opts.maxRestarts.given {
-		in.Restart = &api.Restart{Policy: api.Policy(opts.restart), Max: opts.maxRestarts.max}
+		LogLimit: opts.logLimit, StopSignal: opts.stopSignal, StopTimeoutMS: opts.stopTimeout.Milliseconds(), ID: api.NewID()}
+	if opts.restart != "" || cmd.Flags().Changed("max-restarts") {
+		in.Restart = &api.Restart{Policy: api.Policy(opts.restart), Max: opts.maxRestarts}
 		if opts.restart == "" {
 			in.Restart.Policy = api.PolicyOnFailure
 			if opts.keepAlive {
@@ -126,7 +126,7 @@ func (opts *startFlags) check(cmd *cobra.Command) error {
 		return output.Usagef(cmd, "read --restart %s: must be %s", output.Visible(opts.restart), strings.Join(policies(), ", "))
 	case opts.keepAlive && opts.restart != "" && opts.restart != string(api.PolicyAlways):
 		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
-	case opts.maxRestarts.max > 0 && opts.restart == string(api.PolicyNo):
+	case opts.maxRestarts > 0 && opts.restart == string(api.PolicyNo):
 		return output.Usagef(cmd, "--max-restarts cannot be used with --restart no")
 	case cmd.Flags().Changed("ready-port") && (opts.readyPort < 1 || opts.readyPort > 65535):
 		return output.Usagef(cmd, "read --ready-port %d: must be from 1 to 65535", opts.readyPort)
