@@ -52,7 +52,7 @@ func (f *folder) askFilter() tea.Cmd {
 	var names []string
 	rows := f.list.Rows()
 	for i := range min(rows.Len(), maxQuickRows) {
-		if name := rows.Name(i); !text.NeedsEscapes(name) && !strings.Contains(name, " ") {
+		if name := rows.At(i).Name; !text.NeedsEscapes(name) && !strings.Contains(name, " ") {
 			names = append(names, name)
 		}
 	}

@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -44,11 +43,10 @@ type folder struct {
 	order  entries.Order
 	branch string // git branch
 
-	all          *entries.Set // in the order of the listing
-	omitted      int          // number of entries not held
-	match        *fileMatch
-	cancelMatch  context.CancelFunc // cancels asking for match
-	holdsGarbage bool               // memory of a large folder was not returned yet
+	all         *entries.Set // in the order of the listing
+	omitted     int          // number of entries not held
+	match       *fileMatch
+	cancelMatch context.CancelFunc // cancels asking for match
 
 	cursorNames map[string]string // last name under the cursor, by folder
 	previous    []string          // folders shown before
@@ -125,7 +123,6 @@ func (f *folder) goTo(path, name string) {
 	if name == "" {
 		name = f.cursorNames[path]
 	}
-	f.holdsGarbage = f.holdsGarbage || f.all.Len() > pageEntries
 	f.path, f.branch, f.all, f.omitted, f.match = path, "", nil, 0, nil
 	f.order.Filter = ""
 	f.list.Reset(path, name)
@@ -256,19 +253,7 @@ func (f *folder) handleListing(l listing, err error) tea.Cmd {
 		return tea.Batch(cmd, f.listEntries(l.entries, maxEntries))
 	}
 	rest := f.pauseListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second))
-	return tea.Batch(cmd, f.freeMemory(), rest)
-}
-
-// freeMemory returns the memory of a large folder to the system.
-func (f *folder) freeMemory() tea.Cmd {
-	if !f.holdsGarbage && f.all.Len() <= pageEntries {
-		return nil
-	}
-	f.holdsGarbage = false
-	return func() tea.Msg {
-		debug.FreeOSMemory()
-		return nil
-	}
+	return tea.Batch(cmd, rest)
 }
 
 // pauseListing limits how often a constantly changing folder is listed.
@@ -359,6 +344,6 @@ func (f *folder) markEntry() {
 func (f *folder) markAll() {
 	rows := f.list.Rows()
 	for i := range rows.Len() {
-		f.list.Marks.Toggle(filepath.Join(f.path, rows.Name(i)))
+		f.list.Marks.Toggle(filepath.Join(f.path, rows.At(i).Name))
 	}
 }

@@ -1,5 +1,4 @@
-// Package entries holds the entries of a folder in little memory, sorts, filters and lists them. It
-// reads no folder.
+// Package entries sorts, filters and lists the entries of a folder. It reads no folder.
 package entries
 
 import (

@@ -59,15 +59,12 @@ func (r *Rows) Len() int {
 }
 
 // At returns the entry of a row.
-func (r *Rows) At(row int) *api.FileInfo { return r.set.At(int(r.shown[row])) }
-
-// Name returns the name of a row. Do not keep it: it shares memory with many others.
-func (r *Rows) Name(row int) string { return r.set.name(int(r.shown[row])) }
+func (r *Rows) At(row int) *api.FileInfo { return &r.set.entries[r.shown[row]] }
 
 // Find returns the row of a name; -1 if there is none.
 func (r *Rows) Find(name string) int {
 	for row := range r.Len() {
-		if r.Name(row) == name {
+		if r.At(row).Name == name {
 			return row
 		}
 	}
@@ -86,7 +83,7 @@ func (s *Set) Arrange(o Order) *Rows {
 	// Names are converted to lower case once, not in every comparison.
 	folded := make([]string, s.Len())
 	for i := range folded {
-		name := s.name(i)
+		name := s.entries[i].Name
 		if !o.Hidden && strings.HasPrefix(name, ".") {
 			continue
 		}
@@ -95,15 +92,14 @@ func (s *Set) Arrange(o Order) *Rows {
 			r.shown = append(r.shown, int32(i))
 		}
 	}
-	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(s, int(a), int(b), folded[a], folded[b]) })
+	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(&s.entries[a], &s.entries[b], folded[a], folded[b]) })
 	return r
 }
 
 // compare orders folders before files, then by column, then by name. nameA and nameB are in lower
 // case.
-func (o Order) compare(s *Set, i, j int, nameA, nameB string) int {
-	a, b := &s.entries[i], &s.entries[j]
-	if x, y := a.isFolder(), b.isFolder(); x != y {
+func (o Order) compare(a, b *api.FileInfo, nameA, nameB string) int {
+	if x, y := a.IsFolder(), b.IsFolder(); x != y {
 		if x {
 			return -1
 		}
@@ -112,14 +108,14 @@ func (o Order) compare(s *Set, i, j int, nameA, nameB string) int {
 	by := 0
 	switch o.By {
 	case BySize:
-		by = cmp.Compare(b.size, a.size)
+		by = cmp.Compare(b.Size, a.Size)
 	case ByTime:
-		by = cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.nanos, a.nanos))
+		by = b.Modified.Compare(a.Modified)
 	case ByExtension:
 		by = strings.Compare(fileExtension(nameA), fileExtension(nameB))
 	}
 	// The exact names come last, so that no two entries are equal.
-	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(s.name(i), s.name(j)))
+	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(a.Name, b.Name))
 	if o.Reversed {
 		return -by
 	}
