@@ -1,8 +1,8 @@
 package keys
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -80,17 +80,11 @@ func appendLegacy(dst []byte, k Key, m Modes) []byte {
 
 func appendFunction(dst []byte, k Key, f function, m Modes) []byte {
 	mods := k.Mods & reportedMods
-	if mods != 0 {
-		dst = append(dst, esc, '[')
-		dst = strconv.AppendInt(dst, int64(f.number), 10)
-		dst = append(dst, ';')
-		dst = strconv.AppendInt(dst, int64(mods)+1, 10)
-		return append(dst, f.final)
-	}
 	switch {
+	case mods != 0:
+		return fmt.Appendf(dst, "\x1b[%d;%d%c", f.number, int(mods)+1, f.final)
 	case f.final == '~':
-		dst = append(dst, esc, '[')
-		return append(strconv.AppendInt(dst, int64(f.number), 10), '~')
+		return fmt.Appendf(dst, "\x1b[%d~", f.number)
 	// F1 to F4 use SS3 in every mode.
 	case m.AppCursor || f.final >= 'P':
 		return append(dst, esc, 'O', f.final)

@@ -1,6 +1,6 @@
 package keys
 
-import "strconv"
+import "fmt"
 
 // otherKey reports whether modifyOtherKeys at this level applies to a key, and the code it reports.
 // Level 1 exempts keys with a well-known encoding, level 2 only capital letters.
@@ -45,9 +45,5 @@ func isWellKnown(k Key) bool {
 
 // appendOtherKey appends CSI 27 ; modifiers ; code ~.
 func appendOtherKey(dst []byte, code rune, mods Mod) []byte {
-	dst = append(dst, esc, '[', '2', '7', ';')
-	dst = strconv.AppendInt(dst, int64(mods&reportedMods)+1, 10)
-	dst = append(dst, ';')
-	dst = strconv.AppendInt(dst, int64(code), 10)
-	return append(dst, '~')
+	return fmt.Appendf(dst, "\x1b[27;%d;%d~", int(mods&reportedMods)+1, code)
 }

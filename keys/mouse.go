@@ -1,7 +1,7 @@
 package keys
 
 import (
-	"strconv"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -84,13 +84,13 @@ func EncodeMouse(dst []byte, e Mouse, m Modes) []byte {
 		if m.MouseEncoding == MouseSGRPixels && (e.PixelX > 0 || e.PixelY > 0) {
 			x, y = e.PixelX+1, e.PixelY+1
 		}
-		dst = appendMouseNumbers(append(dst, esc, '[', '<'), code, x, y)
+		final := 'M'
 		if e.Kind == MouseUp {
-			return append(dst, 'm')
+			final = 'm'
 		}
-		return append(dst, 'M')
+		return fmt.Appendf(dst, "\x1b[<%d;%d;%d%c", code, x, y, final)
 	case MouseURXVT:
-		return append(appendMouseNumbers(append(dst, esc, '['), code+32, x, y), 'M')
+		return fmt.Appendf(dst, "\x1b[%d;%d;%dM", code+32, x, y)
 	case MouseUTF8:
 		// Two bytes of UTF-8 express values up to 2047, including the offset of 32.
 		if x > 2015 || y > 2015 {
@@ -185,14 +185,4 @@ func buttonOf(code int) Button {
 		return ButtonNone
 	}
 	return ButtonLeft + Button(low)
-}
-
-func appendMouseNumbers(dst []byte, numbers ...int) []byte {
-	for i, n := range numbers {
-		if i > 0 {
-			dst = append(dst, ';')
-		}
-		dst = strconv.AppendInt(dst, int64(n), 10)
-	}
-	return dst
 }

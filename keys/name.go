@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,6 +20,12 @@ var modifierNames = [...]modifierName{
 	{Super, "super"}, {Hyper, "hyper"}, {Meta, "meta"},
 }
 
+// modifierAliases are other names, of which a single letter is followed by a "-".
+var modifierAliases = [...]modifierName{
+	{Ctrl, "c"}, {Alt, "m"}, {Alt, "a"}, {Shift, "s"},
+	{Ctrl, "control"}, {Alt, "option"}, {Alt, "opt"}, {Super, "cmd"}, {Super, "win"},
+}
+
 // keyNames lists the names of the keys without a character, from Up on.
 var keyNames = [...]string{
 	"up", "down", "right", "left", "home", "end", "pgup", "pgdown", "insert", "delete",
@@ -27,6 +34,21 @@ var keyNames = [...]string{
 	"kp0", "kp1", "kp2", "kp3", "kp4", "kp5", "kp6", "kp7", "kp8", "kp9",
 	"kpdecimal", "kpdivide", "kpmultiply", "kpminus", "kpplus", "kpenter", "kpequal", "kpseparator",
 	"menu", "printscreen", "pause", "scrolllock",
+}
+
+// otherNames lists the names of the other keys, the usual one first, and aliases.
+var otherNames = [...]struct {
+	name string
+	code Code
+	mods Mod
+}{
+	{"enter", Enter, 0}, {"return", Enter, 0}, {"cr", Enter, 0},
+	{"tab", Tab, 0}, {"backtab", Tab, Shift}, {"btab", Tab, Shift},
+	{"esc", Escape, 0}, {"escape", Escape, 0}, {"space", Space, 0}, {"spc", Space, 0},
+	{"backspace", Backspace, 0}, {"bspace", Backspace, 0}, {"bs", Backspace, 0},
+	{"+", '+', 0}, {"plus", '+', 0}, {"-", '-', 0}, {"minus", '-', 0},
+	{"pageup", PageUp, 0}, {"ppage", PageUp, 0}, {"pgdn", PageDown, 0}, {"pagedown", PageDown, 0}, {"npage", PageDown, 0},
+	{"ins", Insert, 0}, {"ic", Insert, 0}, {"del", Delete, 0}, {"dc", Delete, 0},
 }
 
 // Parse parses a key's name: "a", "A", "ctrl+c", "alt+shift+left", "f5", "enter", "space", "esc",
@@ -71,29 +93,11 @@ func parseModifiers(name string) (rest string, mods Mod, err error) {
 }
 
 func parseModifier(name string, separator byte) (Mod, bool) {
-	if separator == '-' {
-		switch name {
-		case "C", "c":
-			return Ctrl, true
-		case "M", "m", "A", "a":
-			return Alt, true
-		case "S", "s":
-			return Shift, true
-		}
-	}
 	lower := strings.ToLower(name)
-	for _, m := range modifierNames {
-		if m.name == lower {
+	for _, m := range slices.Concat(modifierNames[:], modifierAliases[:]) {
+		if m.name == lower && (len(lower) > 1 || separator == '-') {
 			return m.mod, true
 		}
-	}
-	switch lower {
-	case "control":
-		return Ctrl, true
-	case "option", "opt":
-		return Alt, true
-	case "cmd", "win":
-		return Super, true
 	}
 	return 0, false
 }
@@ -111,36 +115,13 @@ func parseCharacter(name string, r rune, mods Mod) (Key, error) {
 }
 
 func parseNamed(name string) (code Code, mods Mod, ok bool) {
-	switch name {
-	case "enter", "return", "cr":
-		return Enter, 0, true
-	case "tab":
-		return Tab, 0, true
-	case "backtab", "btab":
-		return Tab, Shift, true
-	case "esc", "escape":
-		return Escape, 0, true
-	case "space", "spc":
-		return Space, 0, true
-	case "backspace", "bspace", "bs":
-		return Backspace, 0, true
-	case "plus":
-		return '+', 0, true
-	case "minus":
-		return '-', 0, true
-	case "pageup", "ppage":
-		return PageUp, 0, true
-	case "pgdn", "pagedown", "npage":
-		return PageDown, 0, true
-	case "ins", "ic":
-		return Insert, 0, true
-	case "del", "dc":
-		return Delete, 0, true
-	}
-	for i, n := range keyNames {
-		if n == name {
-			return Up + Code(i), 0, true
+	for _, k := range otherNames {
+		if k.name == name {
+			return k.code, k.mods, true
 		}
+	}
+	if i := slices.Index(keyNames[:], name); i >= 0 {
+		return Up + Code(i), 0, true
 	}
 	return parseCodePoint(name)
 }
@@ -162,37 +143,26 @@ func parseCodePoint(name string) (Code, Mod, bool) {
 // String returns the name accepted by Parse, without the phase, lock keys and layout.
 func (k Key) String() string {
 	c := k.Chord()
-	var b strings.Builder
-	mods := c.mods
-	name := c.code.keyName()
-	if mods == Shift && isLowercase(rune(c.code)) {
+	if c.mods == Shift && isLowercase(rune(c.code)) {
 		return string(unicode.ToUpper(rune(c.code)))
 	}
+	var b strings.Builder
 	for _, m := range modifierNames {
-		if mods&m.mod != 0 {
-			b.WriteString(m.name)
-			b.WriteByte('+')
+		if c.mods&m.mod != 0 {
+			b.WriteString(m.name + "+")
 		}
 	}
-	b.WriteString(name)
-	return b.String()
+	return b.String() + c.code.keyName()
 }
 
 func (c Code) keyName() string {
-	switch c {
-	case Enter:
-		return "enter"
-	case Tab:
-		return "tab"
-	case Escape:
-		return "esc"
-	case Space:
-		return "space"
-	case Backspace:
-		return "backspace"
-	}
 	if i := int(c - Up); i >= 0 && i < len(keyNames) {
 		return keyNames[i]
+	}
+	for _, k := range otherNames {
+		if k.code == c {
+			return k.name
+		}
 	}
 	if isPrintable(c) {
 		return string(rune(c))
