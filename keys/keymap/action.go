@@ -1,7 +1,5 @@
 package keymap
 
-import "cmp"
-
 // An Action is something the user can do with a key. Its value is the name in the configuration.
 type Action string
 
@@ -210,57 +208,55 @@ const (
 	ScopeRecall   Scope = "recall"   // the line to search the history
 )
 
-// Title returns the scope's heading in help.
-func (s Scope) Title() string { return cmp.Or(s.findTitle(), string(s)) }
-
-// findTitle returns the title of a known scope.
-func (s Scope) findTitle() string {
-	for _, v := range Views() {
-		if v.Scope == s {
-			return v.Name
-		}
-	}
-	return scopeTitles()[s]
+// A scopeInfo describes a scope.
+type scopeInfo struct {
+	scope Scope
+	title string  // heading in help
+	outer []Scope // looked up after it
 }
 
-func scopeTitles() map[Scope]string {
-	return map[Scope]string{
-		ScopeGlobal:   "Everywhere",
-		ScopePrefix:   "After the prefix",
-		ScopeTerminal: "Terminal",
-		ScopeList:     "Lists",
-		ScopeScroll:   "Scroll mode",
-		ScopeLog:      "Log",
-		ScopePreview:  "Preview",
-		ScopeHelp:     "Help",
-		ScopeDialog:   "Question",
-		ScopeRequest:  "Request of an agent",
-		ScopeInbox:    "Inbox",
-		ScopePrompt:   "Prompt",
-		ScopePicker:   "Palette",
-		ScopeForm:     "Form",
-		ScopeRecall:   "Search of the history",
+// listScopes lists the scopes in the order of the reference.
+func listScopes() []scopeInfo {
+	global := []Scope{ScopeGlobal}
+	all := []scopeInfo{
+		{ScopePrefix, "After the prefix", nil},
+		{ScopeTerminal, "Terminal", global},
 	}
+	for _, v := range Views() {
+		all = append(all, scopeInfo{v.Scope, v.Name, []Scope{ScopeList, ScopeGlobal}})
+	}
+	return append(all, []scopeInfo{
+		{ScopeList, "Lists", global},
+		{ScopeGlobal, "Everywhere", nil},
+		{ScopeScroll, "Scroll mode", global},
+		{ScopeLog, "Log", global},
+		{ScopePreview, "Preview", global},
+		{ScopeHelp, "Help", nil},
+		{ScopeRequest, "Request of an agent", nil},
+		{ScopeInbox, "Inbox", nil},
+		{ScopePrompt, "Prompt", nil},
+		{ScopePicker, "Palette", nil},
+		{ScopeDialog, "Question", nil},
+		{ScopeForm, "Form", nil},
+		{ScopeRecall, "Search of the history", global},
+	}...)
+}
+
+// Title returns the scope's heading in help.
+func (s Scope) Title() string {
+	for _, info := range listScopes() {
+		if info.scope == s {
+			return info.title
+		}
+	}
+	return string(s)
 }
 
 // Chains lists the scopes looked up together, from the focused pane outward. A key may have only
 // one meaning per chain.
-func Chains() [][]Scope {
-	chains := [][]Scope{{ScopePrefix}, {ScopeTerminal, ScopeGlobal}}
-	for _, v := range Views() {
-		chains = append(chains, []Scope{v.Scope, ScopeList, ScopeGlobal})
+func Chains() (chains [][]Scope) {
+	for _, info := range listScopes() {
+		chains = append(chains, append([]Scope{info.scope}, info.outer...))
 	}
-	return append(chains, [][]Scope{
-		{ScopeScroll, ScopeGlobal},
-		{ScopeLog, ScopeGlobal},
-		{ScopePreview, ScopeGlobal},
-		{ScopeHelp},
-		{ScopeRequest},
-		{ScopeInbox},
-		{ScopePrompt},
-		{ScopePicker},
-		{ScopeDialog},
-		{ScopeForm},
-		{ScopeRecall, ScopeGlobal},
-	}...)
+	return chains
 }

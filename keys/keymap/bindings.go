@@ -146,7 +146,9 @@ func parseBinding(name string, home Scope) (binding, error) {
 	return binding{scope, k}, nil
 }
 
-func (s Scope) isKnown() bool { return s.findTitle() != "" }
+func (s Scope) isKnown() bool {
+	return slices.ContainsFunc(listScopes(), func(info scopeInfo) bool { return info.scope == s })
+}
 
 // add binds a key, unless it has another meaning in one of chains.
 func (b Bindings) add(action Action, bound binding, chains [][]Scope) error {
