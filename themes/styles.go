@@ -19,10 +19,8 @@ type Styles struct {
 	Danger  lipgloss.Style
 	Info    lipgloss.Style
 
-	Border      lipgloss.Style
-	BorderFocus lipgloss.Style
-	Title       lipgloss.Style // of a pane
-	TitleFocus  lipgloss.Style // of the focused pane
+	Border     lipgloss.Style
+	TitleFocus lipgloss.Style // of the focused pane
 
 	Selection     lipgloss.Style // selected row of the focused list
 	SelectionIdle lipgloss.Style // selected row of another list
@@ -39,9 +37,7 @@ type Styles struct {
 
 	Dimmed lipgloss.Style // everything behind a dialog
 
-	HelpKey  lipgloss.Style // a key in help
-	HelpText lipgloss.Style
-	Heading  lipgloss.Style
+	HelpKey lipgloss.Style // a key in help
 }
 
 // Styles builds the styles for a colour profile. With 16 colours or none, no background colour is
@@ -50,13 +46,12 @@ type Styles struct {
 func (t Theme) Styles(profile colorprofile.Profile) Styles {
 	b := styleBuilder{t.palette(profile), t.Own || profile <= colorprofile.ANSI}
 	p := b.palette
-	s := Styles{
+	return Styles{
 		Text: b.foreground(p.Text), Strong: b.foreground(p.Text).Bold(true), Muted: b.foreground(p.Muted), Faint: b.foreground(p.Faint),
 		Accent: b.foreground(p.Accent), Success: b.foreground(p.Success), Warning: b.foreground(p.Warning),
 		Danger: b.foreground(p.Danger), Info: b.foreground(p.Info),
 
-		Border: b.foreground(p.Border), BorderFocus: b.foreground(p.BorderFocus),
-		Title: b.foreground(p.Muted), TitleFocus: b.foreground(p.Accent).Bold(true),
+		Border: b.foreground(p.Border), TitleFocus: b.foreground(p.Accent).Bold(true),
 
 		Selection:     b.onBackground(p.SelectionText, p.Selection).Bold(b.plain),
 		SelectionIdle: b.foreground(p.Text).Bold(true),
@@ -67,12 +62,8 @@ func (t Theme) Styles(profile colorprofile.Profile) Styles {
 		BarChip:    b.onBackground(p.Bar, p.Accent).Bold(true),
 		BarSuccess: b.barStyle(p.Success, p.Success), BarWarning: b.barStyle(p.Warning, p.Warning), BarDanger: b.barStyle(p.Danger, p.Danger).Bold(b.plain),
 
-		Dimmed: b.dimStyle(),
-
-		HelpKey: b.foreground(p.Accent).Bold(true), HelpText: b.foreground(p.Text),
-		Heading: b.foreground(p.Text).Bold(true).Underline(true),
+		Dimmed: b.dimStyle(), HelpKey: b.foreground(p.Accent).Bold(true),
 	}
-	return s
 }
 
 type styleBuilder struct {

@@ -11,16 +11,15 @@ import (
 
 // A Palette assigns colours to purposes.
 type Palette struct {
-	Text        color.Color // main text
-	Muted       color.Color // secondary text: paths, ages, hints
-	Faint       color.Color // least important: rules, placeholders
-	Accent      color.Color // focus: active view, keys, matches
-	Border      color.Color
-	BorderFocus color.Color
-	Success     color.Color
-	Warning     color.Color
-	Danger      color.Color
-	Info        color.Color
+	Text    color.Color // main text
+	Muted   color.Color // secondary text: paths, ages, hints
+	Faint   color.Color // least important: rules, placeholders
+	Accent  color.Color // focus: active view, keys, matches
+	Border  color.Color
+	Success color.Color
+	Warning color.Color
+	Danger  color.Color
+	Info    color.Color
 
 	Selection     color.Color // background of the selected row
 	SelectionText color.Color
@@ -41,14 +40,6 @@ type Theme struct {
 	ANSI       [16]color.Color // the 16 colours of a terminal, for images of it
 }
 
-// allThemes lists the themes in the order offered to the user.
-func allThemes() []func() Theme {
-	return []func() Theme{
-		Dark, Light, catppuccinMocha, catppuccinLatte, gruvboxDark, gruvboxLight,
-		tokyoNight, nord, dracula, solarizedDark, solarizedLight,
-	}
-}
-
 // terminalName is the name of the theme with the terminal's own colours.
 const terminalName = "terminal"
 
@@ -56,7 +47,7 @@ const terminalName = "terminal"
 func Names() []string {
 	var names []string
 	for _, theme := range allThemes() {
-		names = append(names, theme().Name)
+		names = append(names, theme.Name)
 	}
 	return append(names, terminalName)
 }
@@ -67,19 +58,19 @@ func ByName(name string, dark bool) (Theme, error) {
 		return terminalTheme(dark), nil
 	}
 	for _, theme := range allThemes() {
-		if t := theme(); t.Name == name {
-			return t, nil
+		if theme.Name == name {
+			return theme, nil
 		}
 	}
 	return Theme{}, fmt.Errorf("unknown theme %q; must be one of %s", name, strings.Join(Names(), ", "))
 }
 
-// ForBackground returns the theme for a dark or a light background.
+// ForBackground returns the default theme for a dark or a light background.
 func ForBackground(dark bool) Theme {
 	if dark {
-		return Dark()
+		return allThemes()[0]
 	}
-	return Light()
+	return allThemes()[1]
 }
 
 // Greys are the quietest colours of a palette for terminals with 256 colours: the colours there
@@ -115,32 +106,6 @@ func (t Theme) palette(p colorprofile.Profile) Palette {
 		palette.Bar, palette.Selection, palette.Border = t.Greys.Bar, t.Greys.Selection, t.Greys.Border
 	}
 	return palette
-}
-
-// Dark returns the default theme for black and dark grey backgrounds.
-func Dark() Theme {
-	c := lipgloss.Color
-	return newTheme("dark", true, c("#16181d"), Palette{
-		Text: c("#dde1e8"), Muted: c("#a9b0bd"), Faint: c("#969daa"), Accent: c("#7cc4ff"),
-		Border: c("#4a5160"), BorderFocus: c("#7cc4ff"),
-		Success: c("#8fd694"), Warning: c("#f0c674"), Danger: c("#ff9b93"), Info: c("#8fd3e0"),
-		Selection: c("#2f4256"), SelectionText: c("#ffffff"),
-		Bar: c("#262b34"), BarText: c("#dde1e8"), BarMuted: c("#a9b0bd"),
-	}, "#1e2127", "#ff7b72", "#8fd694", "#f0c674", "#7cc4ff", "#d8a6ff", "#8fd3e0", "#dde1e8",
-		"#6b7280", "#ffa198", "#b5e8b8", "#ffe08a", "#a6d8ff", "#e8c8ff", "#b6e6ef", "#ffffff")
-}
-
-// Light returns the default theme for white and light backgrounds.
-func Light() Theme {
-	c := lipgloss.Color
-	return newTheme("light", false, c("#ffffff"), Palette{
-		Text: c("#1f2430"), Muted: c("#4b5362"), Faint: c("#5c6472"), Accent: c("#0b57a4"),
-		Border: c("#b5bbc6"), BorderFocus: c("#0b57a4"),
-		Success: c("#1a6b2c"), Warning: c("#7a4f00"), Danger: c("#b0221b"), Info: c("#0a6173"),
-		Selection: c("#d3e5f8"), SelectionText: c("#10151f"),
-		Bar: c("#e6e9ef"), BarText: c("#1f2430"), BarMuted: c("#4b5362"),
-	}, "#1f2430", "#b0221b", "#1a6b2c", "#7a4f00", "#0b57a4", "#7b2fa0", "#0a6173", "#c9ced8",
-		"#5c6472", "#d1372e", "#2a8540", "#976300", "#2673c4", "#9a4bc0", "#167c92", "#ffffff")
 }
 
 // newTheme returns a theme; ansi are the 16 colours of a terminal.
@@ -200,7 +165,6 @@ func lightBasic() Palette {
 func basicPalette(text, muted, faint, accent, success, warning, danger color.Color) Palette {
 	return Palette{
 		Text: text, Muted: muted, Faint: faint, Accent: accent,
-		Border: faint, BorderFocus: accent,
-		Success: success, Warning: warning, Danger: danger, Info: accent,
+		Border: faint, Success: success, Warning: warning, Danger: danger, Info: accent,
 	}
 }

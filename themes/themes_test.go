@@ -75,7 +75,7 @@ func TestColoursHaveEnoughContrast(t *testing.T) {
 				t.Errorf("%s: %s on a selected row has contrast %.2f, want 3", name, state, got)
 			}
 		}
-		if got := contrast(p.BorderFocus, p.Border); got < 1.8 {
+		if got := contrast(p.Accent, p.Border); got < 1.8 {
 			t.Errorf("%s: the focused border has contrast %.2f against another, want 1.8", name, got)
 		}
 	}
@@ -112,7 +112,7 @@ func TestThemesSetEveryColour(t *testing.T) {
 
 func TestReverseVideoMarksOnlyEmphasizedStyles(t *testing.T) {
 	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.ANSI} {
-		s := Dark().Styles(profile)
+		s := ForBackground(true).Styles(profile)
 		if !s.Selection.GetReverse() || !s.BarActive.GetReverse() || !s.BarChip.GetReverse() {
 			t.Errorf("%s: selection, view or chips are not in reverse video", profile)
 		}
@@ -125,7 +125,7 @@ func TestReverseVideoMarksOnlyEmphasizedStyles(t *testing.T) {
 	if s := terminalTheme(true).Styles(colorprofile.TrueColor); !s.Selection.GetReverse() {
 		t.Error("the terminal's own colours have no ground for a selection")
 	}
-	if s := Dark().Styles(colorprofile.TrueColor); s.Selection.GetReverse() {
+	if s := ForBackground(true).Styles(colorprofile.TrueColor); s.Selection.GetReverse() {
 		t.Error("the selection is reversed on a terminal of many colours")
 	}
 }

@@ -93,7 +93,7 @@ func TestThemePaintsBackgroundIfWantedOrUnreadable(t *testing.T) {
 		}
 		return d.m.theme.background.Back
 	}
-	light := themes.Light()
+	light := themes.ForBackground(false)
 	d.changeSettings(func(s *Settings) { s.Theme = "light" })
 	if ground() != nil {
 		t.Error("a background is painted before the terminal has told its own")

@@ -106,7 +106,7 @@ func TestChoicesMarkMatchedLetters(t *testing.T) {
 }
 
 func TestChoicesFillTheirWidth(t *testing.T) {
-	look := look.NewLook(themes.Dark().Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
+	look := look.NewLook(themes.ForBackground(true).Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
 	rapid.Check(t, func(t *rapid.T) {
 		c := &Choices{}
 		var all []Choice
@@ -126,7 +126,7 @@ func TestChoicesFillTheirWidth(t *testing.T) {
 }
 
 func TestChoiceMatchingAtItsEndFitsOneCell(t *testing.T) {
-	look := look.NewLook(themes.Dark().Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
+	look := look.NewLook(themes.ForBackground(true).Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
 	c := &Choices{}
 	c.Set([]Choice{{Kind: "process", Sign: "●", Text: "AAAAAAAAAb", Detail: "AAAAAAAAA"}})
 	c.Search("b")
@@ -152,7 +152,7 @@ func manyChoices() *Choices {
 }
 
 func BenchmarkChoices(b *testing.B) {
-	look := look.NewLook(themes.Dark().Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
+	look := look.NewLook(themes.ForBackground(true).Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
 	c := manyChoices()
 	for b.Loop() {
 		c.Search("wor ser 4")

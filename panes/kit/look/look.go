@@ -68,7 +68,7 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 	return Look{
 		Found: InkOf(s.Warning.Reverse(true)), FoundHere: InkOf(s.Accent.Reverse(true)),
 		Text: InkOf(s.Text), Dim: InkOf(s.Muted), Faint: InkOf(s.Faint), Rule: InkOf(s.Border),
-		Strong: InkOf(s.Strong), Accent: InkOf(s.BorderFocus), Title: InkOf(s.TitleFocus),
+		Strong: InkOf(s.Strong), Accent: InkOf(s.Accent), Title: InkOf(s.TitleFocus),
 		Good: InkOf(s.Success), Warn: InkOf(s.Warning), Bad: InkOf(s.Danger), Info: InkOf(s.Info), Key: InkOf(s.HelpKey),
 		Bar: InkOf(s.Bar), BarDim: InkOf(s.BarMuted), BarKey: InkOf(s.BarKey),
 		BarGood: InkOf(s.BarSuccess), BarWarn: InkOf(s.BarWarning), BarBad: InkOf(s.BarDanger),
