@@ -64,7 +64,7 @@ cd "$root"
 CGO_ENABLED=0 go build -o "$tandem" .
 go test -c -o "$terminal" ./bench
 mkdir "$dir/streams"
-go test ./engine/vt -run '^TestStreamsAreTheSameEachTime$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null
+go test ./engine/vt -run '^TestStreamsAreDeterministic$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null
 opost=-opost
 if [[ ${OPOST-} ]]; then
 	opost=opost

@@ -57,7 +57,7 @@ func TestTourHasEveryCommandOfTheReadme(t *testing.T) {
 }
 
 func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
-	existing := testsOfTheTree(t)
+	existing := functionsOfTests(t)
 	for _, page := range []string{"docs/security.md", "docs/security-page.md"} {
 		rows := 0
 		for line := range strings.Lines(readPage(t, page)) {
@@ -81,11 +81,50 @@ func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
 	}
 }
 
-// testsOfTheTree returns the names of all tests.
-func testsOfTheTree(t *testing.T) map[string]bool {
+// A script or page that runs tests by name must name tests that exist: go test succeeds even if
+// nothing matches.
+func TestCommandsOfScriptsAndPagesRunExistingTests(t *testing.T) {
+	existing := functionsOfTests(t)
+	pattern := regexp.MustCompile(`-(?:run|bench) '?([^ '`+"`"+`/]+)`)
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		// The commands in docs/project.md are those of a user's project.
+		if err != nil || path == "docs/project.md" || filepath.Ext(path) != ".sh" && filepath.Ext(path) != ".md" {
+			return err
+		}
+		for line := range strings.Lines(readPage(t, path)) {
+			_, command, _ := strings.Cut(line, "go test ")
+			for _, found := range pattern.FindAllStringSubmatch(command, -1) {
+				name := found[1]
+				if name != "xxx" && name != "NAME" && !matchesAny(name, existing) {
+					t.Errorf("%s: no test matches %q: %s", path, name, line)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func matchesAny(pattern string, names map[string]bool) bool {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return false
+	}
+	for name := range names {
+		if re.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// functionsOfTests returns the names of all tests and benchmarks.
+func functionsOfTests(t *testing.T) map[string]bool {
 	t.Helper()
 	existing := make(map[string]bool)
-	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`)
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
