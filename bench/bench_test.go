@@ -19,23 +19,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program is a tandem built from this tree, with its own data folder.
+// A program is a tandem with its own data folder.
 type program struct {
 	path string
 	env  []string
 }
 
-// build compiles tandem and gives it an empty data folder. Everything it starts is stopped with
-// the benchmark.
+// build compiles tandem, or takes the program named by $TANDEM_BENCH_PROGRAM, and gives it an empty
+// data folder. Everything it starts is stopped with the benchmark.
 func build(b *testing.B) program {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := program{path: filepath.Join(dir, "tandem")}
-	if out, err := exec.Command("go", "build", "-o", p.path, "tandem").CombinedOutput(); err != nil {
-		b.Fatalf("build: %v\n%s", err, out)
+	p := program{path: os.Getenv("TANDEM_BENCH_PROGRAM")}
+	if p.path == "" {
+		p.path = filepath.Join(dir, "tandem")
+		if out, err := exec.Command("go", "build", "-o", p.path, "tandem").CombinedOutput(); err != nil {
+			b.Fatalf("build: %v\n%s", err, out)
+		}
 	}
 	p.env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
 		"SHELL=/bin/sh", "ENV=", "PS1=ready> ", "TERM=xterm-256color", "LANG=C.UTF-8", "TMUX=")

@@ -140,6 +140,7 @@ func printEchoes(b *testing.B, peers []*echoTerminal) {
 	for _, e := range peers {
 		slices.Sort(e.times)
 		table += fmt.Sprintf("%-24s %8.3f %8.3f\n", e.name, percentile(e.times, 50), percentile(e.times, 99))
+		b.ReportMetric(percentile(e.times, 50), "ms-"+strings.ReplaceAll(e.name, " ", "-"))
 	}
 	b.Log(table)
 }

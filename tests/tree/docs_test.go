@@ -85,7 +85,7 @@ func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
 // nothing matches.
 func TestCommandsOfScriptsAndPagesRunExistingTests(t *testing.T) {
 	existing := functionsOfTests(t)
-	pattern := regexp.MustCompile(`-(?:run|bench) '?([^ '`+"`"+`/]+)`)
+	pattern := regexp.MustCompile(`-(?:run|bench) '?([^ '` + "`" + `/]+)`)
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		// The commands in docs/project.md are those of a user's project.
 		if err != nil || path == "docs/project.md" || filepath.Ext(path) != ".sh" && filepath.Ext(path) != ".md" {
