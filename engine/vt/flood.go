@@ -22,19 +22,15 @@ func (t *writer) pushPlainLines(p []byte) (used, from int) {
 	if above == 0 || !t.canPushLines() {
 		return 0, 0
 	}
-	lines, end := t.countPlainLines(p)
+	rows, end := t.countPlainRows(p)
 	// A short run gains nothing. The caller skips past it instead of counting it again.
-	if lines < 2*t.store.rows {
+	if rows < 2*t.store.rows {
 		return 0, end
 	}
 	// The rows on screen are older than the pushed lines, so they go first.
 	t.store.pushRows(above)
-	t.store.notePushed(lines - above)
-	for range lines - above {
-		n := scan.PrintableLen(p[used:])
-		t.store.hist.PushText(p[used : used+n])
-		used += n + len("\r\n")
-	}
+	t.store.notePushed(rows - above)
+	used = t.pushPlainRows(p, rows-above)
 	t.store.scr.grid.Scroll(t.page.region, above, 0)
 	t.page.moveRows(0, above, above)
 	t.store.touchRows(0, above)
@@ -54,15 +50,39 @@ func (t *store) notePushed(n int) {
 	}
 }
 
-// countPlainLines counts the lines of printable ASCII at the start of p that fit in a row, and
+// pushPlainRows pushes the first n rows of the plain lines in p, and returns their length.
+func (t *writer) pushPlainRows(p []byte, n int) (used int) {
+	for n > 0 {
+		line := scan.PrintableLen(p[used:])
+		for ; line > t.store.cols && n > 0; n-- {
+			t.store.hist.PushText(p[used:used+t.store.cols], true)
+			used += t.store.cols
+			line -= t.store.cols
+		}
+		if n > 0 {
+			t.store.hist.PushText(p[used:used+line], false)
+			used += line + len("\r\n")
+			n--
+		}
+	}
+	return used
+}
+
+// countPlainRows counts the rows taken by the lines of printable ASCII at the start of p, and
 // returns the offset after the last.
-func (t *writer) countPlainLines(p []byte) (lines, end int) {
+func (t *writer) countPlainRows(p []byte) (rows, end int) {
 	for {
 		n := scan.PrintableLen(p[end:])
-		if n > t.store.cols || !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
-			return lines, end
+		if !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
+			return rows, end
 		}
-		lines++
+		rows++
+		if n > t.store.cols {
+			if !t.page.mode.autowrap {
+				return rows - 1, end
+			}
+			rows += (n - 1) / t.store.cols
+		}
 		end += n + len("\r\n")
 	}
 }

@@ -40,13 +40,19 @@ func TestFloodedLinesEqualPrintedLines(t *testing.T) {
 		if diff := cmp.Diff(string(single.AppendCheckpoint(nil)), string(whole.AppendCheckpoint(nil))); diff != "" {
 			t.Fatalf("a checkpoint is (-single +whole)\n%s", diff)
 		}
+		cols, rows := num("new cols", 1, 9), num("new rows", 1, 5)
+		single.Resize(cols, rows)
+		whole.Resize(cols, rows)
+		if diff := cmp.Diff(single.Lines(0, 1<<20), whole.Lines(0, 1<<20)); diff != "" {
+			t.Fatalf("after a resize, kept are (-single +whole)\n%s", diff)
+		}
 	})
 }
 
 // drawFlood draws lines, mostly plain and short.
 func drawFlood(t *rapid.T) (lines [][]byte) {
 	for range rapid.IntRange(1, 40).Draw(t, "lines") {
-		line := rapid.StringMatching(`[ -~]{0,4}`).Draw(t, "line")
+		line := rapid.StringMatching(`[ -~]{0,4}|[ -~]{5,20}`).Draw(t, "line")
 		if rapid.IntRange(0, 30).Draw(t, "odd") == 0 {
 			line = rapid.SampledFrom(pieces).Draw(t, "piece")
 		}

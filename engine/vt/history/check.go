@@ -115,9 +115,9 @@ func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
 }
 
 // checkPushedText panics unless the last line contains text.
-func (h *Lines) checkPushedText(text []byte) {
+func (h *Lines) checkPushedText(text []byte, wrapped bool) {
 	h.checkChunks()
-	if got, attrs := h.LineText(h.end - 1); !bytes.Equal(got, text) || attrs != (Attrs{}) {
+	if got, attrs := h.LineText(h.end - 1); !bytes.Equal(got, text) || attrs != (Attrs{Wrapped: wrapped}) {
 		invariants.Failf("line %d is %q %+v, and was %q", h.end-1, got, attrs, text)
 	}
 }

@@ -17,7 +17,7 @@ func filled() *Lines {
 	clusters := []string{"", "e\u0301"}
 	for range 1800 {
 		h.Push(cells, Attrs{Wrapped: true}, clusters)
-		h.PushText([]byte("plain"))
+		h.PushText([]byte("plain"), false)
 	}
 	return &h
 }
@@ -67,7 +67,7 @@ func TestPushPanicsIfTheLineCannotBeUnpacked(t *testing.T) {
 	if broken := invariants.Broken(func() { h.checkPushed(cells, Attrs{}, []string{"", "e\u0301"}) }); broken == "" {
 		t.Error("the last line is said to be another and no check fails")
 	}
-	if broken := invariants.Broken(func() { h.checkPushedText([]byte("other")) }); broken == "" {
+	if broken := invariants.Broken(func() { h.checkPushedText([]byte("other"), false) }); broken == "" {
 		t.Error("the last line is said to be other text and no check fails")
 	}
 	h.Push(cells, Attrs{}, []string{"", "e\u0301"})

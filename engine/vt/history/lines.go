@@ -2,6 +2,7 @@
 package history
 
 import (
+	"bytes"
 	"iter"
 	"maps"
 	"sort"
@@ -126,8 +127,9 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	}
 }
 
-// PushText appends a line of printable ASCII in the default style.
-func (h *Lines) PushText(text []byte) {
+// PushText appends a line of printable ASCII in the default style, which may continue in the next.
+// Trailing spaces of one that does not are dropped.
+func (h *Lines) PushText(text []byte, wrapped bool) {
 	if h.maxLines <= 0 {
 		h.end++
 		h.oldest = h.end
@@ -136,10 +138,16 @@ func (h *Lines) PushText(text []byte) {
 	c := h.chunkFor(len(text))
 	before := c.size()
 	start := len(c.buf)
-	c.buf = append(append(c.buf, text...), linePlain)
+	flags := byte(linePlain)
+	if wrapped {
+		flags |= lineWrapped
+	} else {
+		text = bytes.TrimRight(text, " ")
+	}
+	c.buf = append(append(c.buf, text...), flags)
 	h.noteAdded(c, packedLine{uint32(start), uint32(start + len(text))}, before)
 	if invariants.Enabled {
-		h.checkPushedText(text)
+		h.checkPushedText(text, wrapped)
 	}
 }
 

@@ -48,6 +48,12 @@ func packNarrow(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	style := cells[0].Style
 	dst = slices.Grow(dst, utf8.UTFMax*len(cells))
 	for n < len(cells) {
+		// Colours change every few cells, so the call must have a chance to pay off.
+		if n+8 <= len(cells) && cells[n+7].Style == style && cells[n].Glyph|cells[n+7].Glyph < utf8.RuneSelf {
+			k := packEights(dst[len(dst):cap(dst)], cells[n:], style)
+			dst = dst[:len(dst)+k]
+			n += k
+		}
 		k := packASCII(dst[len(dst):cap(dst)], cells[n:], style)
 		dst = dst[:len(dst)+k]
 		n += k
@@ -70,6 +76,27 @@ func packASCII(dst []byte, cells []grid.Cell, style grid.StyleID) int {
 		dst[i] = byte(max(c.Glyph, ' '))
 	}
 	return len(cells)
+}
+
+// packEights packs eight cells at a time, up to the first eight that are not all ASCII in the given
+// style. Most output consists of such cells.
+func packEights(dst []byte, cells []grid.Cell, style grid.StyleID) (n int) {
+	const highBits = 0x8080808080808080
+	for ; n+8 <= len(cells); n += 8 {
+		c := (*[8]grid.Cell)(cells[n:])
+		glyphs := c[0].Glyph | c[1].Glyph | c[2].Glyph | c[3].Glyph | c[4].Glyph | c[5].Glyph | c[6].Glyph | c[7].Glyph
+		others := (c[0].Style ^ style) | (c[1].Style ^ style) | (c[2].Style ^ style) | (c[3].Style ^ style) |
+			(c[4].Style ^ style) | (c[5].Style ^ style) | (c[6].Style ^ style) | (c[7].Style ^ style)
+		if glyphs >= utf8.RuneSelf || others != 0 {
+			break
+		}
+		text := uint64(c[0].Glyph) | uint64(c[1].Glyph)<<8 | uint64(c[2].Glyph)<<16 | uint64(c[3].Glyph)<<24 |
+			uint64(c[4].Glyph)<<32 | uint64(c[5].Glyph)<<40 | uint64(c[6].Glyph)<<48 | uint64(c[7].Glyph)<<56
+		// A byte of zero is a blank: it gets the bit of a space. Any other carries into its high bit.
+		blank := ^(text + ^uint64(highBits)) & highBits
+		binary.LittleEndian.PutUint64(dst[n:], text|blank>>2)
+	}
+	return n
 }
 
 // packWide is packNarrow for code points of two cells each.
