@@ -86,15 +86,11 @@ func (t *timeline) advance(at time.Time) {
 
 // resize adds an event if the size has changed.
 func (t *timeline) resize(events []Event, s api.LogSize) []Event {
-	known := t.cols != 0
-	if s.Cols == t.cols && s.Rows == t.rows {
-		return events
+	if t.cols != 0 && (s.Cols != t.cols || s.Rows != t.rows) { // the header has the first size
+		events = append(events, Event{t.last, Resize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
 	}
 	t.cols, t.rows = s.Cols, s.Rows
-	if !known { // the header has the first size
-		return events
-	}
-	return append(events, Event{t.last, Resize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
+	return events
 }
 
 // A markFilter removes the marks of Tandem's shell integration: OSC 133 and 633. They refer to

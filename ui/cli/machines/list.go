@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )
 
@@ -38,12 +39,7 @@ type machineRow struct {
 }
 
 func (v *Verbs) list(ctx context.Context) error {
-	own, err := v.f.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	out, err := api.MachineList.Call(ctx, own, api.MachineListInput{WaitMS: int(listWait.Milliseconds())})
+	out, err := factory.Call(ctx, v.f, api.MachineList, api.MachineListInput{WaitMS: int(listWait.Milliseconds())})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -181,12 +180,7 @@ func (v *Verbs) answerOn(m api.Machine, answer any, text func() string) error {
 
 // reach makes this machine's engine try to connect now.
 func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
-	own, err := v.f.Connect(ctx)
-	if err != nil {
-		return api.Machine{}, err
-	}
-	defer own.Close()
-	return api.MachineConnect.Call(ctx, own, api.MachineConnectInput{Name: name})
+	return factory.Call(ctx, v.f, api.MachineConnect, api.MachineConnectInput{Name: name})
 }
 
 // formatStatus formats a machine's state, and what to do about it.
@@ -219,24 +213,25 @@ func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	has := map[string]map[string]bool{}
+	has := map[string]bool{}
 	for _, op := range out.Operations {
-		has[op.Name] = map[string]bool{}
+		has[op.Name] = true
 		for _, field := range op.Input {
-			has[op.Name][field] = true
+			has[op.Name+" "+field] = true
 		}
 	}
-	lacking := map[string]bool{}
+	lacking := []string{}
 	for _, op := range api.Operations() {
-		if has[op.Name] == nil {
-			lacking[op.Name] = true
+		if !has[op.Name] {
+			lacking = append(lacking, op.Name)
 			continue
 		}
 		for _, field := range api.FieldsOf(op.In) {
-			if !has[op.Name][field] {
-				lacking[op.Name+" "+field] = true
+			if what := op.Name + " " + field; !has[what] {
+				lacking = append(lacking, what)
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(lacking)), nil
+	slices.Sort(lacking)
+	return lacking, nil
 }

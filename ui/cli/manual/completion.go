@@ -15,12 +15,12 @@ import (
 // NewCompletion returns the command completion, in place of cobra's.
 func NewCompletion(f *factory.Factory) *cobra.Command {
 	const shells = "bash, zsh, fish or powershell"
-	var plain bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the script that lets your shell complete commands and names",
 		Long: "Prints the script that lets a shell complete commands, flags and names. To load it always, put\n" +
-			"the line that loads it into the shell's start-up file.",
+			"the line that loads it into the shell's start-up file. $TANDEM_COMPLETION_DESCRIPTIONS=false\n" +
+			"leaves out descriptions.",
 		Example: "source <(tandem completion bash)\n" +
 			"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
 			"tandem completion fish > ~/.config/fish/completions/tandem.fish\n" +
@@ -30,12 +30,18 @@ func NewCompletion(f *factory.Factory) *cobra.Command {
 		ValidArgsFunction: factory.First(cobra.FixedCompletions(
 			[]cobra.Completion{"bash", "zsh", "fish", "powershell"}, cobra.ShellCompDirectiveNoFileComp)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var script bytes.Buffer
-			known, err := writeScript(&script, cmd.Root(), args[0], plain)
-			if !known {
+			root := cmd.Root()
+			write := map[string]func(io.Writer) error{
+				"bash":       func(to io.Writer) error { return root.GenBashCompletionV2(to, true) },
+				"zsh":        root.GenZshCompletion,
+				"fish":       func(to io.Writer) error { return root.GenFishCompletion(to, true) },
+				"powershell": root.GenPowerShellCompletionWithDesc,
+			}[args[0]]
+			if write == nil {
 				return output.Usagef(cmd, "no completion for %s; must be %s", output.Visible(args[0]), shells)
 			}
-			if err != nil {
+			var script bytes.Buffer
+			if err := write(&script); err != nil {
 				return err
 			}
 			// Many systems lack the bash-completion package.
@@ -43,8 +49,6 @@ func NewCompletion(f *factory.Factory) *cobra.Command {
 			return f.Out.Answer(map[string]string{"script": text}, func() string { return text })
 		},
 	}
-	cmd.Flags().BoolVar(&plain, "no-descriptions", false, "leave out descriptions")
-	return cmd
 }
 
 const (
@@ -76,28 +80,6 @@ const (
     prev=${words[cword > 0 ? cword - 1 : 0]}
 `
 )
-
-// writeScript writes cobra's script for a shell. known is false for an unknown shell.
-func writeScript(to io.Writer, root *cobra.Command, shell string, plain bool) (known bool, err error) {
-	switch shell {
-	case "bash":
-		return true, root.GenBashCompletionV2(to, !plain)
-	case "fish":
-		return true, root.GenFishCompletion(to, !plain)
-	}
-	write := map[string]func(io.Writer) error{
-		"zsh": root.GenZshCompletion, "powershell": root.GenPowerShellCompletionWithDesc,
-	}
-	if plain {
-		write = map[string]func(io.Writer) error{
-			"zsh": root.GenZshCompletionNoDesc, "powershell": root.GenPowerShellCompletion,
-		}
-	}
-	if write[shell] == nil {
-		return false, nil
-	}
-	return true, write[shell](to)
-}
 
 // PlainUsages removes the quotes around value names from the usage of flags: help parses them, but
 // completion would print them.

@@ -20,15 +20,11 @@ func checkTrustAs(path, from string, me int) error {
 			return err
 		}
 	}
-	folder, at := filepath.Dir(path), filepath.Clean(from)
-	for {
-		if err := checkOwner(at, me, os.Stat); err != nil {
+	for at := filepath.Clean(from); ; at = filepath.Dir(at) {
+		err := checkOwner(at, me, os.Stat)
+		if err != nil || at == filepath.Dir(path) || at == filepath.Dir(at) {
 			return err
 		}
-		if at == folder || at == filepath.Dir(at) {
-			return nil
-		}
-		at = filepath.Dir(at)
 	}
 }
 
@@ -39,12 +35,13 @@ func checkOwner(path string, me int, stat func(string) (fs.FileInfo, error)) err
 	if err != nil {
 		return &Error{Path: path, What: err.Error()}
 	}
-	const hint = "look at the project file, then give --trust to read it this once"
-	switch err := trust.Owner(info, me); {
-	case errors.Is(err, trust.ErrEverybody):
-		return &Error{Path: path, What: err.Error(), Hint: "chmod o-w " + path + ", or " + hint}
-	case err != nil:
-		return &Error{Path: path, What: err.Error(), Hint: hint}
+	err = trust.Owner(info, me)
+	if err == nil {
+		return nil
 	}
-	return nil
+	hint := "look at the project file, then give --trust to read it this once"
+	if errors.Is(err, trust.ErrEverybody) {
+		hint = "chmod o-w " + path + ", or " + hint
+	}
+	return &Error{Path: path, What: err.Error(), Hint: hint}
 }

@@ -164,16 +164,15 @@ func (r *Run) printLastLines(ctx context.Context) {
 }
 
 func (r *Run) summary() string {
-	up, failed := 0, 0
+	failed := 0
 	for _, s := range r.Plan.steps {
 		if s.err != nil {
 			failed++
-		} else {
-			up++
 		}
 	}
-	if failed == 0 {
-		return fmt.Sprintf("%d up", up)
+	text := fmt.Sprintf("%d up", len(r.Plan.steps)-failed)
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
 	}
-	return fmt.Sprintf("%d up, %d failed", up, failed)
+	return text
 }

@@ -244,7 +244,7 @@ func (r *reader) fields(f field, what string) (own []field) {
 		at, value := positionOf(pair.Key), r.resolve(pair.Value)
 		if pair.Key.IsMergeKey() {
 			for _, part := range readList(r, field{"<<", at, value}, func(f field) []field { return r.fields(f, what) }) {
-				merged = addMissing(merged, part)
+				merged = append(merged, part...)
 			}
 			continue
 		}
@@ -258,7 +258,13 @@ func (r *reader) fields(f field, what string) (own []field) {
 		}
 		own = append(own, field{name, at, value})
 	}
-	return addMissing(own, merged)
+	for _, f := range merged {
+		if lines[f.key] == 0 {
+			lines[f.key] = f.at.Line
+			own = append(own, f)
+		}
+	}
+	return own
 }
 
 func (r *reader) pairs(f field, what string) []*ast.MappingValueNode {
@@ -270,20 +276,6 @@ func (r *reader) pairs(f field, what string) []*ast.MappingValueNode {
 		r.addError(f.at, "%s must hold keys with values", what)
 	}
 	return nil
-}
-
-func addMissing(fields, more []field) []field {
-	known := make(map[string]bool, len(fields))
-	for _, f := range fields {
-		known[f.key] = true
-	}
-	for _, f := range more {
-		if !known[f.key] {
-			known[f.key] = true
-			fields = append(fields, f)
-		}
-	}
-	return fields
 }
 
 func (f field) isList() bool {
