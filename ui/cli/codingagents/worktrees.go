@@ -26,27 +26,14 @@ type NewTree struct {
 	name, base string // "" for none
 }
 
-// A treeFlag is the flag --worktree, with an optional name.
-type treeFlag struct{ *NewTree }
-
-// noName is the flag's value if no name is given.
-const noName = "true"
-
-func (f treeFlag) Set(name string) error {
-	if f.wanted = true; name != noName {
-		f.name = name
-	}
-	return nil
-}
-
-func (f treeFlag) String() string { return "" }
-
-func (f treeFlag) Type() string { return "bool" } // so that pflag requires no value
-
 // Add adds the flags --worktree and --base.
 func (n *NewTree) Add(flags *pflag.FlagSet) {
-	flags.Var(treeFlag{n}, "worktree", "in a new git worktree and branch `NAME` (default: work-1, …)")
-	flags.Lookup("worktree").NoOptDefVal = noName
+	flags.BoolFunc("worktree", "in a new git worktree and branch `NAME` (default: work-1, …)", func(name string) error {
+		if n.wanted = true; name != "true" { // given without a name
+			n.name = name
+		}
+		return nil
+	})
 	flags.StringVar(&n.base, "base", "", "`REF` where the branch begins (default: what is checked out)")
 }
 

@@ -97,6 +97,7 @@ func appendNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode
 	}
 	var parts [][]api.LayoutNode
 	var sizes []int
+	total := 0
 	for i, child := range p.Panes {
 		if part := appendNodes(nil, child, panes); len(part) > 0 {
 			size := 1
@@ -104,11 +105,8 @@ func appendNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode
 				size = p.Sizes[i]
 			}
 			parts, sizes = append(parts, part), append(sizes, size)
+			total += size
 		}
-	}
-	total := 0
-	for _, size := range sizes {
-		total += size
 	}
 	axis := api.AxisBelow
 	if p.Beside {

@@ -46,8 +46,13 @@ func (r *reader) readTandem(fields []field) {
 	r.readKeys(fields, "a project file", shared)
 	// Values may refer to variables of env_file and env; the layout refers to sessions.
 	r.readInSteps(fields,
-		map[string]fieldReader{"env_file": r.readSharedEnvFiles}, map[string]fieldReader{"env": r.readSharedEnv},
-		map[string]fieldReader{"sessions": r.readSessions, "processes": r.readProcesses}, map[string]fieldReader{"layout": r.readLayout})
+		map[string]fieldReader{"env_file": func(f field) { r.env = append(r.env, r.readEnvFiles(f, r.dir())...) }},
+		map[string]fieldReader{"env": func(f field) { r.env = append(r.env, r.readVariables(f)...) }},
+		map[string]fieldReader{
+			"sessions":  func(f field) { r.readEntries(f, true) },
+			"processes": func(f field) { r.readEntries(f, false) },
+		},
+		map[string]fieldReader{"layout": r.readLayout})
 }
 
 // readInSteps reads the fields of each step before those of the next one.
@@ -67,12 +72,6 @@ func (r *reader) readName(f field) {
 		r.addError(f.at, "name %s: %s", quoteName(r.file.Name), nameError(r.file.Name))
 	}
 }
-
-func (r *reader) readSharedEnvFiles(f field) { r.env = append(r.env, r.readEnvFiles(f, r.dir())...) }
-func (r *reader) readSharedEnv(f field)      { r.env = append(r.env, r.readVariables(f)...) }
-
-func (r *reader) readSessions(f field)  { r.readEntries(f, true) }
-func (r *reader) readProcesses(f field) { r.readEntries(f, false) }
 
 func (r *reader) readEntries(f field, tty bool) {
 	for _, entry := range r.fields(f, f.key) {
