@@ -124,14 +124,9 @@ func playRow(ctx context.Context, f *factory.Factory, number int64, o PlayOption
 
 // findRow finds a row by its id.
 func findRow(ctx context.Context, f *factory.Factory, id int64) (api.Command, error) {
-	client, err := f.Dial(ctx)
-	if err != nil {
-		return api.Command{}, err
-	}
-	defer client.Close()
 	in := api.HistorySearchInput{Limit: 1000}
 	for {
-		out, err := api.HistorySearch.Call(ctx, client, in)
+		out, err := factory.Call(ctx, f, api.HistorySearch, in)
 		if err != nil {
 			return api.Command{}, err
 		}

@@ -120,13 +120,8 @@ func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error
 // awaitForgotten waits until the engine has dropped a machine, so that no command reaches it under
 // its old name.
 func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
-	own, err := v.f.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
 	for end := time.Now().Add(knownWait); time.Now().Before(end); {
-		out, err := api.MachineList.Call(ctx, own, api.MachineListInput{})
+		out, err := factory.Call(ctx, v.f, api.MachineList, api.MachineListInput{})
 		if err != nil || !slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.Name == name }) {
 			return err
 		}

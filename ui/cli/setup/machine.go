@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -57,7 +58,9 @@ func (m Machine) serverEntry(c Client, o ServerOptions, project bool) (fields, e
 // who have the program elsewhere.
 func (m Machine) tandemCommand(title string, project, desktop bool) (string, error) {
 	installed := m.lookPath(serverName)
-	same := installed != "" && sameFile(installed, m.Program)
+	one, err := os.Stat(installed)
+	other, err2 := os.Stat(m.Program)
+	same := errors.Join(err, err2) == nil && os.SameFile(one, other)
 	switch {
 	case same && (project || !desktop):
 		return serverName, nil
@@ -72,17 +75,10 @@ func (m Machine) tandemCommand(title string, project, desktop bool) (string, err
 		WithHint("install it: `go install .`, or put it into a folder of your PATH")
 }
 
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	return errors.Join(err, err2) == nil && os.SameFile(one, other)
-}
-
 // lookPath returns the path of an executable in an absolute directory of the Machine's PATH, or "".
 func (m Machine) lookPath(name string) string {
 	for _, dir := range filepath.SplitList(m.Env("PATH")) {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && filepath.IsAbs(dir) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
 			return path
 		}
 	}
