@@ -352,10 +352,10 @@ func (c *composer) readDependsOn(d *draft, f field) {
 	}
 }
 
-func composeConditions() map[string]Condition {
-	return map[string]Condition{
-		"process_started": Started, "process_healthy": Ready, "process_log_ready": Ready,
-		"process_completed": Completed, "process_completed_successfully": Succeeded,
+func composeConditions() map[string]api.Condition {
+	return map[string]api.Condition{
+		"process_started": api.ConditionStarted, "process_healthy": api.ConditionReady, "process_log_ready": api.ConditionReady,
+		"process_completed": api.ConditionCompleted, "process_completed_successfully": api.ConditionSucceeded,
 	}
 }
 

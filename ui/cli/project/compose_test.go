@@ -87,8 +87,8 @@ func TestComposeConditionsMatchProcessCompose(t *testing.T) {
       says: {condition: process_started}
 `)
 	want := map[string][]Dependency{
-		"a": {{Name: "probed", Condition: Completed}, {Name: "says", Condition: Ready}},
-		"b": {{Name: "probed", Condition: Completed}, {Name: "says", Condition: Started}},
+		"a": {{Name: "probed", Condition: api.ConditionCompleted}, {Name: "says", Condition: api.ConditionReady}},
+		"b": {{Name: "probed", Condition: api.ConditionCompleted}, {Name: "says", Condition: api.ConditionStarted}},
 	}
 	for name, after := range want {
 		if diff := cmp.Diff(after, f.Entry(name).After, ignorePositions()); diff != "" {

@@ -77,20 +77,10 @@ func (e *Entry) Line() string {
 // A Variable is one setting of an environment.
 type Variable struct{ Name, Value string }
 
-// A Condition is the state of an entry at which its dependents may start.
-type Condition string
-
-const (
-	Started   Condition = "started"                // running, or has exited
-	Ready     Condition = "ready"                  // ready; if it has no readiness check, running
-	Completed Condition = "completed"              // has exited
-	Succeeded Condition = "completed_successfully" // has exited successfully
-)
-
 // A Dependency is an entry to wait for before another one starts.
 type Dependency struct {
 	Name      string
-	Condition Condition
+	Condition api.Condition
 	At        Position
 }
 

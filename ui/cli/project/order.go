@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/engine/api"
 	"tandem/persist/diag"
 )
 
@@ -38,8 +39,8 @@ func (r *reader) check() {
 			}
 			if d.Condition == "" {
 				// Without a condition, an entry with a readiness check must be ready.
-				if d.Condition = Started; to.Start.Ready != nil {
-					d.Condition = Ready
+				if d.Condition = api.ConditionStarted; to.Start.Ready != nil {
+					d.Condition = api.ConditionReady
 				}
 			}
 		}

@@ -90,11 +90,11 @@ func TestTandemFileSetsAllFieldsOfAnEntry(t *testing.T) {
 		{Name: "tests", Start: api.ProcessStartInput{Name: "tests", TTY: true, CWD: dir + "/sub", Command: []string{"go", "test", "hello"}}, Env: env, Session: true},
 		{Name: "db", Start: db, Env: env},
 		{Name: "migrate", Start: api.ProcessStartInput{Name: "migrate", CWD: dir, Command: shellArgv("./migrate")}, Env: env,
-			After: []Dependency{{Name: "db", Condition: Ready}}},
+			After: []Dependency{{Name: "db", Condition: api.ConditionReady}}},
 		{Name: "web", Start: api.ProcessStartInput{Name: "web", CWD: "/home/me/web", Command: shellArgv("set -e\n./web"), SplitLog: true,
 			Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 5, DelayMS: 1000, SuccessCodes: []int{3}}},
 			Env:   append(env[:2:2], Variable{"PORT", "80"}, Variable{"HELLO", "hello, you $5"}),
-			After: []Dependency{{Name: "db", Condition: Ready}, {Name: "migrate", Condition: Succeeded}}},
+			After: []Dependency{{Name: "db", Condition: api.ConditionReady}, {Name: "migrate", Condition: api.ConditionSucceeded}}},
 		{Name: "worker", Start: worker, Env: env, Manual: true},
 	}
 	ignorePlaces := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())
@@ -252,9 +252,9 @@ processes:
 		{Name: "db", Env: composeEnv("db", level), Start: api.ProcessStartInput{Name: "db", Command: bash("postgres $PGDATA"), CWD: dir + "/data",
 			Restart: &api.Restart{Policy: api.PolicyOnFailure, DelayMS: 2000, Max: 5}, Ready: &api.Readiness{Command: bash("pg_isready")},
 			StopSignal: "2", StopTimeoutMS: 4000}},
-		{Name: "migrate", Env: composeEnv("migrate", level), Start: api.ProcessStartInput{Name: "migrate", Command: bash("migrate"), CWD: dir}, After: []Dependency{{Name: "db", Condition: Ready}}},
+		{Name: "migrate", Env: composeEnv("migrate", level), Start: api.ProcessStartInput{Name: "migrate", Command: bash("migrate"), CWD: dir}, After: []Dependency{{Name: "db", Condition: api.ConditionReady}}},
 		{Name: "web", Env: composeEnv("web", level, Variable{"PORT", "80"}), Start: api.ProcessStartInput{Name: "web", Command: bash("web"), CWD: dir, TTY: true,
-			Ready: &api.Readiness{HTTP: "http://localhost:80/up"}}, After: []Dependency{{Name: "migrate", Condition: Succeeded}}},
+			Ready: &api.Readiness{HTTP: "http://localhost:80/up"}}, After: []Dependency{{Name: "migrate", Condition: api.ConditionSucceeded}}},
 		{Name: "logger", Env: composeEnv("logger", level), Start: api.ProcessStartInput{Name: "logger", Command: bash("log"), CWD: dir, Ready: &api.Readiness{Log: `started \(ok\)`}}, Manual: true},
 	}
 	if diff := cmp.Diff(want, f.Entries, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())); diff != "" {

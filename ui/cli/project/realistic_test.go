@@ -65,11 +65,11 @@ func TestRealisticTandemFileIsParsed(t *testing.T) {
 		{Name: "postgres", Env: shared, Start: api.ProcessStartInput{Name: "postgres", Command: shellArgv(`postgres -D "$PGDATA"`), CWD: dir,
 			Ready: &api.Readiness{Command: shellArgv("pg_isready -q"), TimeoutMS: 30000}, StopSignal: "INT", StopTimeoutMS: 20000}},
 		{Name: "migrate", Env: shared, Start: api.ProcessStartInput{Name: "migrate", Command: []string{"./bin/migrate", "5$"}, CWD: dir},
-			After: []Dependency{{Name: "postgres", Condition: Ready}}},
+			After: []Dependency{{Name: "postgres", Condition: api.ConditionReady}}},
 		{Name: "web", Env: append(append(append([]Variable{}, shared...), local...), Variable{"PORT", "3000"}),
 			Start: api.ProcessStartInput{Name: "web", Command: shellArgv("npm run dev"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT",
 				Ready: &api.Readiness{HTTP: "http://localhost:3000/health", Log: `ready in \d+ ms`}},
-			After: []Dependency{{Name: "migrate", Condition: Succeeded}}},
+			After: []Dependency{{Name: "migrate", Condition: api.ConditionSucceeded}}},
 		{Name: "docs", Env: append(append([]Variable{}, shared...), local...), Manual: true,
 			Start: api.ProcessStartInput{Name: "docs", Command: shellArgv("npm run docs"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT"}},
 		{Name: "shell", Env: shared, Start: api.ProcessStartInput{Name: "shell", CWD: dir, TTY: true}, Session: true},
@@ -131,7 +131,7 @@ func TestUnusedComposeKeysAreReported(t *testing.T) {
 			Restart: &api.Restart{Policy: api.PolicyAlways}, Ready: &api.Readiness{HTTP: "http://127.0.0.1:80/up", TimeoutMS: 300_000, HTTPHeaders: map[string]string{"A": "b"}},
 			StopSignal: "15", StopTimeoutMS: 10_000}},
 		{Name: "seed", Env: env("seed"), Start: api.ProcessStartInput{Name: "seed", Command: login("./seed"), CWD: dir}, Manual: true,
-			After: []Dependency{{Name: "api", Condition: Ready}}},
+			After: []Dependency{{Name: "api", Condition: api.ConditionReady}}},
 		{Name: "menu", Env: env("menu"), Start: api.ProcessStartInput{Name: "menu", Command: login("./menu"), CWD: dir, TTY: true}, Manual: true},
 	}
 	if diff := cmp.Diff(want, f.Entries, ignorePositions()); diff != "" {

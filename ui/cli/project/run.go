@@ -124,7 +124,7 @@ func (r *Run) dependencies(ctx context.Context, of *step) ([]api.Dependency, err
 			return nil, fmt.Errorf("its dependency %s was not started", d.Name)
 		}
 		if on.action != actionDone {
-			after = append(after, api.Dependency{ID: on.process.ID, Condition: api.Condition(d.Condition)})
+			after = append(after, api.Dependency{ID: on.process.ID, Condition: d.Condition})
 		}
 	}
 	return after, nil

@@ -192,7 +192,7 @@ func (d *draft) readDependsOn(f field) {
 }
 
 // readCondition reads "ready", or a mapping with a condition.
-func (r *reader) readCondition(f field) Condition {
+func (r *reader) readCondition(f field) api.Condition {
 	if _, plain := scalarText(f.node); !plain {
 		word := field{at: f.at}
 		r.readKeys(r.fields(f, "a dependency"), "a dependency", map[string]fieldReader{"condition": func(c field) { word = c }})
@@ -201,11 +201,11 @@ func (r *reader) readCondition(f field) Condition {
 		}
 	}
 	word := r.readText(f)
-	switch c := Condition(strings.TrimPrefix(word, "process_")); c {
-	case "", Started, Ready, Completed, Succeeded:
+	switch c := api.Condition(strings.TrimPrefix(word, "process_")); c {
+	case "", api.ConditionStarted, api.ConditionReady, api.ConditionCompleted, api.ConditionSucceeded:
 		return c
 	case "healthy", "log_ready":
-		return Ready
+		return api.ConditionReady
 	}
 	r.addError(f.at, "unknown condition %q", word).hint("must be started, ready, completed or completed_successfully")
 	return ""
