@@ -1,7 +1,6 @@
 package logtext
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"tandem/engine/api"
@@ -82,32 +81,14 @@ func (d *LineDrawing) drawPiece(s string, r *Run, mark *TextMark) {
 // visiblePart returns the part of s to draw and its width. A wide character cut by an edge becomes
 // spaces.
 func (d *LineDrawing) visiblePart(s string) (string, int) {
-	if text.IsPlain(s) {
-		a := min(max(d.From-d.at, 0), len(s))
-		b := min(max(d.To-d.at, a), len(s))
-		d.at += len(s)
-		return s[a:b], b - a
+	width := text.Width(s)
+	from := min(max(d.From-d.at, 0), width)
+	cells := min(max(d.To-d.at, from), width) - from
+	d.at += width
+	if width == len(s) { // fast path: in plain text every byte is a cell
+		return s[from : from+cells], cells
 	}
-	var b strings.Builder
-	cells := 0
-	for s != "" {
-		c, n := cellwidth.First(s)
-		if c == "" {
-			break
-		}
-		s = s[len(c):]
-		shown := min(d.at+n, d.To) - max(d.at, d.From)
-		switch {
-		case shown == n:
-			b.WriteString(c)
-			cells += n
-		case shown > 0:
-			b.WriteString(text.Spaces(shown))
-			cells += shown
-		}
-		d.at += n
-	}
-	return b.String(), cells
+	return text.Pad(text.Cut(text.CutLeft(s, from), cells, ""), cells), cells
 }
 
 // IsStyled reports whether the line has colours of its own.

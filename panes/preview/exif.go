@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"image"
 	"io"
-	"slices"
+
+	"golang.org/x/image/draw"
+	"golang.org/x/image/math/f64"
 )
 
 // readOrientation returns the orientation of an image, from 1 (upright) to 8. Cameras store it in the
@@ -66,27 +68,20 @@ func rotate(src *image.RGBA, orientation int) *image.RGBA {
 		return src
 	}
 	w, h := src.Bounds().Dx(), src.Bounds().Dy()
-	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	right, bottom := float64(w), float64(h)
+	turn := [...]f64.Aff3{
+		2: {-1, 0, right, 0, 1, 0},
+		3: {-1, 0, right, 0, -1, bottom},
+		4: {1, 0, 0, 0, -1, bottom},
+		5: {0, 1, 0, 1, 0, 0},
+		6: {0, -1, bottom, 1, 0, 0},
+		7: {0, -1, bottom, -1, 0, right},
+		8: {0, 1, 0, -1, 0, right},
+	}[orientation]
 	if swapsSides(orientation) {
-		out = image.NewRGBA(image.Rect(0, 0, h, w))
+		w, h = h, w
 	}
-	mirrored := slices.Contains([]int{2, 3, 6, 7}, orientation)
-	upsideDown := slices.Contains([]int{3, 4, 7, 8}, orientation)
-	b := out.Bounds()
-	for y := range h {
-		for x := range w {
-			toX, toY := x, y
-			if swapsSides(orientation) {
-				toX, toY = y, x
-			}
-			if mirrored {
-				toX = b.Dx() - 1 - toX
-			}
-			if upsideDown {
-				toY = b.Dy() - 1 - toY
-			}
-			copy(out.Pix[out.PixOffset(toX, toY):], src.Pix[src.PixOffset(x, y):][:4])
-		}
-	}
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	draw.NearestNeighbor.Transform(out, turn, src, src.Bounds(), draw.Src, nil)
 	return out
 }
