@@ -105,16 +105,10 @@ func (d *Detail) MatchNumber() (number, total int) {
 }
 
 // textMarks returns the matching parts of a line.
-func (d *Detail) textMarks(line int, look *look.Look) (marks []logtext.TextMark) {
-	if d.search.re == nil {
-		return nil
-	}
+func (d *Detail) textMarks(line int, look *look.Look) []logtext.TextMark {
 	ink := look.Found
 	if len(d.search.lines) > 0 && d.search.lines[d.search.current] == line {
 		ink = look.FoundHere
 	}
-	for _, at := range d.search.re.FindAllStringIndex(d.output[line].Plain(), 100) {
-		marks = append(marks, logtext.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
-	}
-	return marks
+	return d.output[line].MatchMarks(d.search.re, ink)
 }

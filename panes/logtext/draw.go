@@ -1,6 +1,7 @@
 package logtext
 
 import (
+	"regexp"
 	"unicode/utf8"
 
 	"tandem/engine/api"
@@ -14,6 +15,19 @@ type TextMark struct {
 	From, To int
 	Ink      look.Ink
 	Always   bool // takes precedence over the line's own colours
+}
+
+// MatchMarks returns the matches of a pattern in the line; none if it is nil.
+func (t *Line) MatchMarks(re *regexp.Regexp, ink look.Ink) (marks []TextMark) {
+	if re == nil {
+		return nil
+	}
+	for _, at := range re.FindAllStringIndex(t.Plain(), 100) {
+		if at[1] > at[0] {
+			marks = append(marks, TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
+		}
+	}
+	return marks
 }
 
 // A LineDrawing draws a range of a line's cells.

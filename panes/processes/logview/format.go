@@ -99,13 +99,13 @@ func (f *format) drawLine(line *heldLine, row int, m *match, look *look.Look) st
 
 // textMarks returns the highlights of a line: matches of the search, else words for a level.
 func textMarks(line *logtext.Line, m *match, found bool, look *look.Look) []logtext.TextMark {
-	plain, ink := line.Plain(), look.Found
+	ink := look.Found
 	if found {
 		ink = look.FoundHere
 	}
-	marks := m.highlights(plain, ink)
+	marks := line.MatchMarks(m.re, ink)
 	if len(marks) == 0 && !line.IsStyled() {
-		marks = findLevels(plain, look)
+		marks = findLevels(line.Plain(), look)
 	}
 	return marks
 }

@@ -7,8 +7,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
-	"tandem/panes/kit/look"
-	"tandem/panes/logtext"
 )
 
 // A match is the pattern and the last match of a search.
@@ -19,18 +17,6 @@ type match struct {
 	at     int64 // offset of the matching line, -1 for none
 	number int   // number of that match,
 	total  int   // and of all; 0 if unknown
-}
-
-func (m *match) highlights(plain string, ink look.Ink) (marks []logtext.TextMark) {
-	if m.re == nil {
-		return nil
-	}
-	for _, at := range m.re.FindAllStringIndex(plain, 100) {
-		if at[1] > at[0] {
-			marks = append(marks, logtext.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
-		}
-	}
-	return marks
 }
 
 // SetPattern sets the pattern; a nil one ends the search. label is the pattern as typed.
