@@ -27,7 +27,7 @@ type fileSearch struct {
 
 // askSearch opens the input line, and shows the next match while a pattern is typed.
 func (v *viewer) askSearch() tea.Cmd {
-	path, origin := v.preview.Path(), v.preview.Position()
+	path, origin := v.preview.Path(), v.preview.Position
 	f := dialog.NewFind(&v.search.pattern)
 	f.Restore = func() {
 		v.endSearch()

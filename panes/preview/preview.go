@@ -38,21 +38,14 @@ type Preview struct {
 	Screen  graphics.Screen // the terminal's graphics capabilities
 	Covered bool            // something covers it, so the terminal must not draw
 
-	path string
-	info api.FileInfo
-	content
+	Position
 	note  string            // message in place of content
 	bad   bool              // the note is an error
 	drawn *graphics.Picture // result of the last Draw, for the terminal
 
-	top          int // first line drawn
-	left         int // cells scrolled to the left
-	wrap         bool
-	w, h         int
-	goal         int64          // line number or offset to show once loaded; 0 for none
-	currentMatch int64          // number of the current match
-	matches      []int64        // numbers of all matches
-	find         *regexp.Regexp // marked in the text; nil for none
+	wrap bool
+	w, h int
+	goal int64 // line number or offset to show once loaded; 0 for none
 
 	serial  int        // version of the content: incremented for each file and change
 	count   int        // number of requests
@@ -66,6 +59,18 @@ type Preview struct {
 		n     int64
 	} // number of the line drawn last
 	out []string
+}
+
+// A Position is a place in a file, with its marks.
+type Position struct {
+	path string
+	info api.FileInfo
+	content
+	top          int            // first line drawn
+	left         int            // cells scrolled to the left
+	currentMatch int64          // number of the current match
+	matches      []int64        // numbers of all matches
+	find         *regexp.Regexp // marked in the text; nil for none
 }
 
 // content is the held part of a file.
@@ -106,13 +111,13 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 	if same && p.info.Size == info.Size && p.info.Modified.Equal(info.Modified) && p.info.Type == info.Type && p.info.Mode == info.Mode {
 		return
 	}
-	held := *p
+	held := p.Position
 	*p = Preview{Focused: p.Focused, Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, out: p.out,
-		path: path, info: info, serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
+		serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
 	if same { // the old content stays visible until the new one arrives
-		p.content, p.top, p.left, p.currentMatch, p.matches, p.keep = held.content, held.top, held.left, held.currentMatch, held.matches, true
-		p.find = held.find
+		p.Position, p.keep = held, true
 	}
+	p.path, p.info = path, info
 }
 
 // Clear removes the content.
@@ -200,29 +205,12 @@ func (p *Preview) Hit() (number, total int) {
 	return min(at+1, total), total
 }
 
-// A Position is a place in a file, with its marks.
-type Position struct {
-	path string
-	info api.FileInfo
-	content
-	top, left int
-	hit       int64
-	hits      []int64
-	find      *regexp.Regexp
-}
-
-// Position returns the current position.
-func (p *Preview) Position() Position {
-	return Position{p.path, p.info, p.content, p.top, p.left, p.currentMatch, p.matches, p.find}
-}
-
 // Return goes back to a position, unless the file has changed.
 func (p *Preview) Return(to Position) {
 	if to.path != p.path || to.info != p.info || p.opening || to.row != p.row {
 		return
 	}
-	p.content, p.top, p.left, p.currentMatch, p.matches, p.find = to.content, to.top, to.left, to.hit, to.hits, to.find
-	p.goal, p.jump = 0, needNothing
+	p.Position, p.goal, p.jump = to, 0, needNothing
 	p.serial++ // pending results must not be added to it
 }
 
