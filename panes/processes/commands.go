@@ -1,18 +1,24 @@
 package processes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
 )
@@ -243,26 +249,44 @@ func (c *commands) askSignal() tea.Cmd {
 	if len(targets) == 0 {
 		return c.env.Say("only a running process can get a signal", false)
 	}
-	c.env.Ask(&dialog.Menu{Title: "Send a signal to " + c.describe(targets), Items: signalItems(), Prefix: "SIG", Then: func(name string) tea.Cmd {
-		name, _, _ = strings.Cut(name, " ")
+	u := &dialog.Picker{Title: "Send a signal to " + c.describe(targets), Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "send" }}
+	u.Pick = func(signal list.Choice) tea.Cmd {
 		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: name})
+			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: signal.Text})
 		})
-	}})
+	}
+	u.List.Set(signalChoices())
+	c.env.Ask(u)
 	return nil
 }
 
-func signalItems() []dialog.MenuItem {
-	return []dialog.MenuItem{
-		{Name: "HUP", Does: "often: reload the configuration"},
-		{Name: "INT", Does: "what ctrl+c sends"},
-		{Name: "TERM", Does: "ask it to stop"},
-		{Name: "QUIT", Does: "quit and dump core"},
-		{Name: "USR1", Does: "up to the program"},
-		{Name: "USR2", Does: "up to the program"},
-		{Name: "STOP", Does: "pause"},
-		{Name: "CONT", Does: "resume"},
-		{Name: "WINCH", Does: "terminal resized"},
-		{Name: "KILL", Does: "force it to stop"},
+// maxSignal is the largest number of a signal.
+const maxSignal = 64
+
+// signalChoices returns the usual signals with what they do, then all others by name or number.
+func signalChoices() (all []list.Choice) {
+	for _, s := range [][2]string{
+		{"HUP", "often: reload the configuration"},
+		{"INT", "what ctrl+c sends"},
+		{"TERM", "ask it to stop"},
+		{"QUIT", "quit and dump core"},
+		{"USR1", "up to the program"},
+		{"USR2", "up to the program"},
+		{"STOP", "pause"},
+		{"CONT", "resume"},
+		{"WINCH", "terminal resized"},
+		{"KILL", "force it to stop"},
+	} {
+		all = append(all, list.Choice{Text: s[0], Also: "SIG" + s[0], Detail: s[1]})
 	}
+	for n := 1; n <= maxSignal; n++ {
+		name := cmp.Or(strings.TrimPrefix(unix.SignalName(syscall.Signal(n)), "SIG"), strconv.Itoa(n))
+		if !slices.ContainsFunc(all, func(c list.Choice) bool { return c.Text == name }) {
+			all = append(all, list.Choice{Text: name, Also: "SIG" + name, Late: true})
+		}
+	}
+	for i := range all {
+		all[i].Number = i
+	}
+	return all
 }

@@ -268,6 +268,8 @@ func TestDestructiveActionsAskFirst(t *testing.T) {
 		{[]string{"a"}, "keep 03 true"},
 		{[]string{"s", "'us", "down", "enter"}, "signal 03 USR2"},
 		{[]string{"s", "'34", "enter"}, "signal 03 34"},
+		{[]string{"s", "'sigterm", "enter"}, "signal 03 TERM"},
+		{[]string{"s", "'bus", "enter"}, "signal 03 BUS"},
 	} {
 		d.Press(step.keys...)
 		d.Wait("the engine is asked for "+step.want, func() bool { return d.engine.takeCalls() == step.want })

@@ -25,11 +25,9 @@ func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay
 	then := func(string) tea.Cmd { return nil }
 	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that goes on for longer than any line has room for"}
 	var choices []list.Choice
-	var items []MenuItem
 	var names []api.NameCount
 	for i, w := range words {
 		choices = append(choices, list.Choice{Text: w, Detail: w, Number: i})
-		items = append(items, MenuItem{strings.ToUpper(w), w})
 		names = append(names, api.NameCount{Name: w, Count: 1 << (7 * i)})
 	}
 	picker := &Picker{Title: "Choose", Verb: func(list.Choice) string { return "take it" }, Pick: func(list.Choice) tea.Cmd { return nil }}
@@ -41,7 +39,6 @@ func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay
 	return map[string]Overlay{
 		"prompt": NewPrompt("Name", "", then), "words": NewPrompt(words[4], "web", then).SuggestWords(words), "paths": paths,
 		"filter": NewFilter("Show", words[4], "", then).SuggestWords(words),
-		"menu":   &Menu{Title: "Signal", Items: items, Then: then},
 		"picker": picker,
 		"find":   newFindOf("text"),
 		"help":   &Help{Sections: help, Prefix: "ctrl+b"},
