@@ -37,21 +37,7 @@ func configDir() (string, error) {
 }
 
 // Load reads config.toml. A missing file counts as empty. On an error it returns the defaults.
-func Load() (settings.Config, error) {
-	path, err := Path()
-	if err != nil {
-		return settings.Defaults(), err
-	}
-	text, err := readConfig(path)
-	if err != nil {
-		return settings.Defaults(), err
-	}
-	c, err := Parse(text)
-	if err != nil {
-		return settings.Defaults(), fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
+func Load() (settings.Config, error) { return new(File).Load() }
 
 // readConfig returns the content of a configuration, or nothing if the file does not exist. It rejects a
 // file that other users may have written.
@@ -70,7 +56,7 @@ func readConfig(path string) ([]byte, error) {
 // keys included, in the order of lines.
 func Parse(text []byte) (settings.Config, error) {
 	text = diag.TrimBOM(text)
-	wrong := &mistakes{text: text}
+	wrong := &mistakes{text: text, readable: text}
 	c := decodeConfig(text, wrong)
 	c.Check(wrong.add)
 	if err := wrong.asError(); err != nil {

@@ -90,16 +90,14 @@ func (m *mistakes) addDecodeError(key []string, err error) {
 	name := strings.Join(key, ".")
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
-		place, _ := locateKey(m.readableText(), key)
-		m.list = append(m.list, mistake{place, fmt.Sprintf("unknown key %q", name) + suggestion(name)})
+		m.addAt(key, false, fmt.Sprintf("unknown key %q", name)+suggestion(name))
 		return
 	}
 	want := "a table"
 	if s, ok := settings.Find(name); ok {
 		want = s.Want
 	}
-	place, _ := locate(m.readableText(), key)
-	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: must be %s", name, want)})
+	m.addAt(key, true, fmt.Sprintf("%s: must be %s", name, want))
 }
 
 // decodeReadable decodes text without its syntax errors, which it reports to wrong. It blanks each
@@ -111,7 +109,7 @@ func decodeReadable(text []byte, wrong *mistakes) map[string]any {
 		var all map[string]any
 		err := toml.Unmarshal(text, &all)
 		if err == nil {
-			wrong.read = text
+			wrong.readable = text
 			return all
 		}
 		var broken *toml.DecodeError

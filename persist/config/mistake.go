@@ -21,9 +21,9 @@ type mistake struct {
 
 // mistakes is an error with all mistakes in a configuration.
 type mistakes struct {
-	text []byte // the configuration
-	read []byte // text without its syntax errors; nil if it has none
-	list []mistake
+	text     []byte // the configuration
+	readable []byte // text without its syntax errors
+	list     []mistake
 }
 
 // asError returns m with its mistakes sorted by line, or nil if there are none.
@@ -42,16 +42,12 @@ func (m *mistakes) add(key, format string, args ...any) {
 	if strings.Contains(key, "\x00") {
 		sep = "\x00"
 	}
-	place, _ := locate(m.readableText(), strings.Split(key, sep))
-	m.list = append(m.list, mistake{place, fmt.Sprintf(format, args...)})
+	m.addAt(strings.Split(key, sep), true, fmt.Sprintf(format, args...))
 }
 
-// readableText returns the text to locate keys in.
-func (m *mistakes) readableText() []byte {
-	if m.read != nil {
-		return m.read
-	}
-	return m.text
+// addAt adds a mistake in a key or its value.
+func (m *mistakes) addAt(key []string, value bool, message string) {
+	m.list = append(m.list, mistake{locate(m.readable, key, value), message})
 }
 
 // brief returns the first mistake on one short line.
@@ -85,13 +81,9 @@ func suggestion(name string) string {
 	return ""
 }
 
-// locate returns the position of a key's value, or of the table of that name.
-func locate(text []byte, path []string) (diag.Span, bool) { return findKey(text, path, true) }
-
-// locateKey returns the position of the key itself.
-func locateKey(text []byte, path []string) (diag.Span, bool) { return findKey(text, path, false) }
-
-func findKey(text []byte, path []string, value bool) (diag.Span, bool) {
+// locate returns the position of a key or its value, or of the table of that name; the zero Span if
+// there is none.
+func locate(text []byte, path []string, value bool) diag.Span {
 	var p unstable.Parser
 	// Without a clone, positions would be wrong: the parser derives them from the capacity of its
 	// input.
@@ -105,19 +97,19 @@ func findKey(text []byte, path []string, value bool) (diag.Span, bool) {
 		names, raw := keyNames(e)
 		if e.Kind != unstable.KeyValue {
 			if table = names; isPrefix(path, table) {
-				return diag.SpanOf(&p, raw), true
+				return diag.SpanOf(&p, raw)
 			}
 			continue
 		}
 		key := append(slices.Clone(table), names...)
-		if isPrefix(key, path) {
-			return diag.SpanOf(&p, partOf(e, raw, value)), true
-		}
-		if isPrefix(path, key) { // path is a, and the entry is a.b = 1
-			return diag.SpanOf(&p, raw), true
+		switch {
+		case isPrefix(key, path):
+			return diag.SpanOf(&p, partOf(e, raw, value))
+		case isPrefix(path, key): // path is a, and the entry is a.b = 1
+			return diag.SpanOf(&p, raw)
 		}
 	}
-	return diag.Span{}, false
+	return diag.Span{}
 }
 
 // partOf returns the range of an entry's key, at raw, or of its value. For a list or an inline

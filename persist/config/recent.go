@@ -14,19 +14,24 @@ const maxRecent = 30
 // list for the next dashboard. Choices saved by other dashboards meanwhile stay, after the newest
 // one. dir is the data directory. Errors are ignored, since they only affect the order.
 func Recent(dir string) (names []string, keep func([]string)) {
-	if text, err := readShared(dir, datadir.Recent); err != nil || json.Unmarshal(text, &names) != nil {
-		names = nil
-	}
+	_ = updateShared(dir, datadir.Recent, func(text []byte) ([]byte, bool) {
+		names = decodeRecent(text)
+		return nil, false
+	})
 	return names, func(names []string) {
 		_ = updateShared(dir, datadir.Recent, func(text []byte) ([]byte, bool) {
-			var kept []string
-			if json.Unmarshal(text, &kept) != nil { // new or damaged
-				kept = nil
-			}
-			text, err := json.Marshal(mergeRecent(names, kept))
+			text, err := json.Marshal(mergeRecent(names, decodeRecent(text)))
 			return append(text, '\n'), err == nil
 		})
 	}
+}
+
+// decodeRecent decodes the content of the file; nil if it is new or damaged.
+func decodeRecent(text []byte) (names []string) {
+	if json.Unmarshal(text, &names) != nil {
+		return nil
+	}
+	return names
 }
 
 // mergeRecent returns the newest choice, names[0], then kept, then the rest of names, without

@@ -20,20 +20,13 @@ var ErrWithdrawn = errors.New(`agents.sandbox was set, but the file is now empty
 // while the last nonempty file set agents.sandbox. With a note, an empty or missing file is
 // ErrWithdrawn.
 func LoadAgents(dir string) (settings.Config, error) {
-	path, err := Path()
-	if err != nil {
-		return settings.Defaults(), err
+	var f File
+	c, err := f.Load()
+	if err != nil || dir == "" {
+		return c, err
 	}
-	text, err := readConfig(path)
-	if err != nil {
-		return settings.Defaults(), err
-	}
-	c, err := Parse(text)
-	if err == nil && dir != "" {
-		err = noteSandbox(filepath.Join(dir, datadir.Sandboxed), c.Agents.Sandbox != "", text)
-	}
-	if err != nil {
-		return settings.Defaults(), fmt.Errorf("%s: %w", path, err)
+	if err := noteSandbox(filepath.Join(dir, datadir.Sandboxed), c.Agents.Sandbox != "", f.text); err != nil {
+		return settings.Defaults(), fmt.Errorf("%s: %w", f.path, err)
 	}
 	return c, nil
 }

@@ -21,7 +21,7 @@ func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) err
 	}
 	defer f.Close() // which unlocks it
 	// Lock before reading: another dashboard may be between its read and write.
-	if err := lockFile(f, unix.LOCK_EX); err != nil {
+	if err := lockFile(f); err != nil {
 		return err
 	}
 	text, err := io.ReadAll(f)
@@ -38,22 +38,9 @@ func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) err
 	return f.Truncate(int64(len(text)))
 }
 
-// readShared reads a file of updateShared under a shared lock.
-func readShared(dir, name string) ([]byte, error) {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if err := lockFile(f, unix.LOCK_SH); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(f)
-}
-
-func lockFile(f *os.File, how int) error {
+func lockFile(f *os.File) error {
 	for {
-		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != unix.EINTR {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,15 +12,15 @@ import (
 	"tandem/persist/diag"
 )
 
-// machineExample is the example for machines in the default file.
-const machineExample = `[machines.box]
+// namedExamples are the examples of tables in the default file.
+var namedExamples = map[string]string{
+	"machines": `[machines.box]
 ssh = "me@box.example.org"
-`
-
-// keyExamples are the examples for [keys] in the default file.
-const keyExamples = `"session.new" = ["c", "sessions n"] # after the prefix, and in the list of sessions
+`,
+	"keys": `"session.new" = ["c", "sessions n"] # after the prefix, and in the list of sessions
 "split.beside" = ["v", "%"]
-`
+`,
+}
 
 // Default returns the file that `tandem config init` writes: every key with its default, as a
 // comment.
@@ -39,12 +38,8 @@ func Default() string {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 		switch {
-		case s.Key == "machines":
-			for line := range strings.Lines(machineExample) {
-				b.WriteString("#" + line)
-			}
-		case s.Key == "keys":
-			for line := range strings.Lines(keyExamples) {
+		case s.Named():
+			for line := range strings.Lines(namedExamples[s.Key]) {
 				b.WriteString("#" + line)
 			}
 		case s.None != "":
@@ -135,7 +130,7 @@ func isSet(table map[string]any, key string) bool {
 // withValue returns text with the value of a top-level key replaced. Other lines, and comments
 // after the value, are unchanged.
 func withValue(text, key, value string) string {
-	if at, ok := locate([]byte(text), []string{key}); ok {
+	if at := locate([]byte(text), []string{key}, true); at.Line > 0 {
 		lines := strings.Split(text, "\n")
 		line := lines[at.Line-1]
 		// Keep the comment after the value.
@@ -143,11 +138,12 @@ func withValue(text, key, value string) string {
 		return strings.Join(lines, "\n")
 	}
 	entry := key + " = " + value + "\n"
-	for offset, line := range linesOf(text) {
+	offset := 0
+	for line := range strings.Lines(text) {
+		end := offset + len(line)
 		switch trimmed := strings.TrimSpace(line); {
 		case strings.HasPrefix(strings.TrimLeft(trimmed, "# "), key+" ") && strings.HasPrefix(trimmed, "#"):
 			// Insert the value below its commented-out default.
-			end := offset + len(line)
 			if !strings.HasSuffix(line, "\n") {
 				entry = "\n" + entry
 			}
@@ -155,22 +151,10 @@ func withValue(text, key, value string) string {
 		case strings.HasPrefix(trimmed, "["):
 			return text[:offset] + entry + "\n" + text[offset:]
 		}
+		offset = end
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
 	return text + entry
-}
-
-// linesOf yields each line with its offset.
-func linesOf(text string) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		offset := 0
-		for line := range strings.Lines(text) {
-			if !yield(offset, line) {
-				return
-			}
-			offset += len(line)
-		}
-	}
 }
