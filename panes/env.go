@@ -120,6 +120,16 @@ func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engin
 	}
 }
 
+// ReportErrors returns a then for Ask that only reports an error, and passes on an answer.
+func ReportErrors[T any](then func(T) tea.Cmd) func(T, error) tea.Cmd {
+	return func(answer T, err error) tea.Cmd {
+		if err != nil {
+			return func() tea.Msg { return DoneMsg{err} }
+		}
+		return then(answer)
+	}
+}
+
 // A Pending is an action of the user's that cannot be done yet. Input typed meanwhile waits,
 // because the action may decide where it goes.
 type Pending struct {

@@ -63,16 +63,13 @@ func (b *bookmarks) show() tea.Cmd {
 	file := b.file()
 	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		return ReadBookmarks(ctx, e, file)
-	}, func(paths []string, err error) tea.Cmd {
-		switch {
-		case err != nil:
-			return b.env.Say(panes.ErrorText(err), true)
-		case len(paths) == 0:
+	}, panes.ReportErrors(func(paths []string) tea.Cmd {
+		if len(paths) == 0 {
 			return b.env.Say("no bookmarks yet"+b.env.Bindings().WithKey("; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
 		}
 		b.choose(paths)
 		return nil
-	})
+	}))
 }
 
 // toggleCurrent adds the current folder to the bookmarks, or removes it.
@@ -86,15 +83,12 @@ func (b *bookmarks) toggle(path string) tea.Cmd {
 			return nil, err
 		}
 		return changeBookmark(ctx, e, file, paths, path)
-	}, func(paths []string, err error) tea.Cmd {
-		switch {
-		case err != nil:
-			return b.env.Say(panes.ErrorText(err), true)
-		case slices.Contains(paths, path):
+	}, panes.ReportErrors(func(paths []string) tea.Cmd {
+		if slices.Contains(paths, path) {
 			return b.env.Say("bookmarked"+b.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
 		}
 		return b.env.Say("bookmark removed", false)
-	})
+	}))
 }
 
 // choose offers the bookmarks, to open or remove.

@@ -248,7 +248,10 @@ func TestConfirmRenamesShowsTypedPaths(t *testing.T) {
 	f, e := newShownPane("/d")
 	f.setListing("img1.txt", "img2.txt")
 	items, err := parseRenames("/d", []string{"/d/img1.txt", "/d/img2.txt"}, "sub/img1.txt\n../up.txt\n", false)
-	f.act.confirmRenames(items, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.act.confirmRenames(items)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !slices.Equal(q.Lines, []string{"img1.txt → sub/img1.txt", "img2.txt → /up.txt"}) {
 		t.Errorf("asked %+v", e.Shown)
@@ -270,7 +273,7 @@ func TestFailedEditorRenamesNothing(t *testing.T) {
 	}
 	f, e := newShownPane("/d")
 	items, err := parseRenames("/d", []string{"/d/a", "/d/b"}, string(text), false)
-	if f.act.confirmRenames(items, err); len(items) > 0 || err != nil || e.Said != "nothing renamed" {
+	if f.act.confirmRenames(items); len(items) > 0 || err != nil || e.Said != "nothing renamed" {
 		t.Errorf("%v, %v, %q", items, err, e.Said)
 	}
 }

@@ -84,16 +84,13 @@ func (a *actions) renameMany(targets []string) tea.Cmd {
 	content := strings.Join(names, "\n") + "\n"
 	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return list, e.WriteFile(ctx, list, []byte(content), false)
-	}, func(list string, err error) tea.Cmd {
-		if err != nil {
-			return a.env.Say(panes.ErrorText(err), true)
-		}
+	}, panes.ReportErrors(func(list string) tea.Cmd {
 		cmd := a.programs.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return a.readRenames(list, folder, targets, escaped) })
 		if escaped {
 			cmd = tea.Batch(cmd, a.env.Say("in these names "+text.EscapesNote, false))
 		}
 		return cmd
-	})
+	}))
 }
 
 // renameEditor returns a command that runs an editor on a list of names, and empties the list if
@@ -126,7 +123,7 @@ func (a *actions) readRenames(list, folder string, targets []string, escaped boo
 			return nil, err
 		}
 		return parseRenames(folder, targets, string(readBytes(out)), escaped)
-	}, a.confirmRenames)
+	}, panes.ReportErrors(a.confirmRenames))
 }
 
 // parseRenames parses an edited list: one line per target, in the same order.
@@ -166,11 +163,8 @@ func parseRenames(folder string, targets []string, text string, escaped bool) ([
 }
 
 // confirmRenames shows the renames and asks for confirmation.
-func (a *actions) confirmRenames(items []api.FileMove, err error) tea.Cmd {
-	switch {
-	case err != nil:
-		return a.env.Say(panes.ErrorText(err), true)
-	case len(items) == 0:
+func (a *actions) confirmRenames(items []api.FileMove) tea.Cmd {
+	if len(items) == 0 {
 		return a.env.Say("nothing renamed", false)
 	}
 	no := "keep their names"

@@ -30,16 +30,13 @@ type trash struct {
 func (t *trash) show() tea.Cmd {
 	return panes.AwaitAnswer(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
 		return e.ListTrash(ctx)
-	}, func(all []api.TrashedFile, err error) tea.Cmd {
-		switch {
-		case err != nil:
-			return t.env.Say(panes.ErrorText(err), true)
-		case len(all) == 0:
+	}, panes.ReportErrors(func(all []api.TrashedFile) tea.Cmd {
+		if len(all) == 0 {
 			return t.env.Say("the trash is empty", false)
 		}
 		t.env.Ask(t.picker(all, time.Now()))
 		return nil
-	})
+	}))
 }
 
 func (t *trash) picker(all []api.TrashedFile, now time.Time) *dialog.Picker {

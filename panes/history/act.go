@@ -148,13 +148,10 @@ func (a *actions) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 			runs += n.Count
 		}
 		return runs, nil
-	}, func(runs int, err error) tea.Cmd {
-		if err != nil {
-			return a.env.Say(panes.ErrorText(err), true)
-		}
+	}, panes.ReportErrors(func(runs int) tea.Cmd {
 		a.unmark()
 		return a.env.Say("deleted "+text.Count(runs, "run"), false)
-	})
+	}))
 }
 
 // showStats shows frequent commands, failures and runs per day, as tandem history stats prints
@@ -162,11 +159,8 @@ func (a *actions) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 func (a *actions) showStats() tea.Cmd {
 	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
 		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})
-	}, func(out api.HistoryStatsOutput, err error) tea.Cmd {
-		switch {
-		case err != nil:
-			return a.env.Say(panes.ErrorText(err), true)
-		case out.Total == 0:
+	}, panes.ReportErrors(func(out api.HistoryStatsOutput) tea.Cmd {
+		if out.Total == 0 {
 			return a.env.Say("no command has been run yet", false)
 		}
 		for i := range out.Actors {
@@ -180,5 +174,5 @@ func (a *actions) showStats() tea.Cmd {
 			},
 		})
 		return nil
-	})
+	}))
 }

@@ -197,16 +197,13 @@ func (d *Dialog) connectMachine(name string) tea.Cmd {
 	return tea.Batch(d.env.Say("connecting to "+name+"…", false),
 		panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 			return api.MachineConnect.Call(ctx, e, api.MachineConnectInput{Name: name})
-		}, func(now api.Machine, err error) tea.Cmd {
+		}, panes.ReportErrors(func(now api.Machine) tea.Cmd {
 			known := panes.Machine{Machine: now}
-			switch {
-			case err != nil:
-				return d.env.Say(panes.ErrorText(err), true)
-			case now.State != api.MachineConnected:
+			if now.State != api.MachineConnected {
 				return d.env.Say(name+": "+machineStatus(&known), true)
 			}
 			return d.env.Say("connected to "+name, false)
-		}))
+		})))
 }
 
 func (d *Dialog) upgradeMachine(name string) tea.Cmd { return d.runInSession("upgrade", name) }

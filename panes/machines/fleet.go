@@ -198,15 +198,12 @@ func (d *Dialog) showMachine(name string, then tea.Cmd) tea.Cmd {
 func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, then tea.Cmd) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 		return api.MachineConnect.Call(ctx, e, in)
-	}, func(_ api.Machine, err error) tea.Cmd {
-		switch {
-		case err != nil:
-			return d.env.Say(panes.ErrorText(err), true)
-		case then == nil:
+	}, panes.ReportErrors(func(_ api.Machine) tea.Cmd {
+		if then == nil {
 			return d.env.Say(cmp.Or(note, "connecting to "+in.Name+"…"), false)
 		}
 		return then
-	})
+	}))
 }
 
 // hideMachine disconnects the dashboard from a machine of the fleet.

@@ -246,12 +246,9 @@ func (f *fleet) openSession(session api.Process) tea.Cmd {
 			return api.Process{}, err
 		}
 		return api.ProcessGet.Call(ctx, e, api.IDInput{ID: session.ID})
-	}, func(now api.Process, err error) tea.Cmd {
-		if err != nil {
-			return f.env.Say(panes.ErrorText(err), true)
-		}
+	}, panes.ReportErrors(func(now api.Process) tea.Cmd {
 		return tea.Batch(f.env.Learn(now), f.env.ShowSession(now.ID))
-	})
+	}))
 }
 
 // drawTabs draws the tabs of the two tables, this machine's and the fleet's, each with its counts.

@@ -107,16 +107,13 @@ func (d *layoutDialogs) askLayout() tea.Cmd {
 	return panes.AwaitAnswer(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) {
 		there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
 		return there.Saved, err
-	}, d.chooseLayout)
+	}, panes.ReportErrors(d.chooseLayout))
 }
 
 // chooseLayout opens the list of saved layouts and arrangements.
-func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd {
+func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout) tea.Cmd {
 	usual := d.arrangementChoices(len(saved))
-	switch {
-	case err != nil:
-		return d.env.Say(panes.ErrorText(err), true)
-	case len(saved)+len(usual) == 0:
+	if len(saved)+len(usual) == 0 {
 		return d.env.Say("no saved layouts yet; "+d.env.Bindings().KeyOrName(keymap.LayoutSave, keymap.ScopePrefix)+" saves this one", false)
 	}
 	u := &dialog.Picker{Title: "Show the layout", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "show it" }}

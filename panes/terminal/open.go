@@ -58,13 +58,10 @@ func (o *opener) openTarget() tea.Cmd {
 			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, o.env.Home()))
 		}
 		return info, err
-	}, func(info api.FileInfo, err error) tea.Cmd {
-		if err != nil {
-			return o.env.Say(panes.ErrorText(err), true)
-		}
+	}, panes.ReportErrors(func(info api.FileInfo) tea.Cmd {
 		o.scroll.Stop()
 		return o.openFile(path, info, target)
-	})
+	}))
 }
 
 // openFile opens a file in the user's editor, in a new session, or a directory in a shell.

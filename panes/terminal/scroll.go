@@ -243,13 +243,10 @@ func (p *Pane) Fetch() tea.Cmd {
 	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.NumberedLine, error) {
 		return fetchLines(ctx, e, o)
-	}, func(lines []api.NumberedLine, err error) tea.Cmd {
-		if err != nil {
-			return p.env.Say(panes.ErrorText(err), true)
-		}
+	}, panes.ReportErrors(func(lines []api.NumberedLine) tea.Cmd {
 		p.Feed.Screen.AddLines(lines)
 		return nil
-	})
+	}))
 }
 
 // fetchLines reads lines of an exited session through a short attachment.

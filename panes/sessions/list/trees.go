@@ -337,14 +337,11 @@ func (t *Trees) removeTree(w *api.Worktree, discard bool) tea.Cmd {
 	env := t.p.env
 	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
 		return api.WorktreeRemove.Call(ctx, e, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
-	}, func(out api.WorktreeRemoveOutput, err error) tea.Cmd {
+	}, panes.ReportErrors(func(out api.WorktreeRemoveOutput) tea.Cmd {
 		note := "removed " + text.ShortPath(w.Path, env.Home())
-		switch {
-		case err != nil:
-			return env.Say(panes.ErrorText(err), true)
-		case out.Branch != "" && !out.BranchRemoved:
+		if out.Branch != "" && !out.BranchRemoved {
 			note += fmt.Sprintf("; branch %s stays, with %d unmerged", text.Clean(out.Branch), w.Unmerged)
 		}
 		return env.Say(note, false)
-	})
+	}))
 }
