@@ -281,11 +281,8 @@ func farewellLine(known panes.News, command string) string {
 			n++
 		}
 	}
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf("1 session still running. Run `%s` to return.", command)
 	}
-	return fmt.Sprintf("%d sessions still running. Run `%s` to return.", n, command)
+	return fmt.Sprintf("%s still running. Run `%s` to return.", text.Count(n, "session"), command)
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/text"
 	"tandem/panes/terminal"
 )
 
@@ -107,20 +107,16 @@ func (c *clipboard) acceptClip(clip []byte) tea.Cmd {
 	return c.say("the program copied "+describeSize(text), false)
 }
 
-// describeSize counts the lines of text, or the characters of a single line.
-func describeSize(text string) string {
-	lines := strings.Count(text, "\n")
-	if !strings.HasSuffix(text, "\n") {
+// describeSize counts the lines of s, or the characters of a single line.
+func describeSize(s string) string {
+	lines := strings.Count(s, "\n")
+	if !strings.HasSuffix(s, "\n") {
 		lines++
 	}
-	n, unit := lines, "line"
-	if !strings.Contains(text, "\n") {
-		n, unit = utf8.RuneCountInString(text), "character"
+	if lines == 1 && !strings.HasSuffix(s, "\n") {
+		return text.Count(utf8.RuneCountInString(s), "character")
 	}
-	if n != 1 {
-		unit += "s"
-	}
-	return fmt.Sprintf("%d %s", n, unit)
+	return text.Count(lines, "line")
 }
 
 // pasteLast pastes the text copied last, waiting for it if it is still being read.

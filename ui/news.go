@@ -41,7 +41,7 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 		return m.detach()
 	}
 	if before.Snapshots > 0 {
-		cmd = tea.Batch(cmd, m.notices.reportChanges(before.Processes, n.Processes))
+		cmd = tea.Batch(cmd, m.notices.reportChanges(&before, n.Processes))
 	}
 	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
 		cmd = tea.Batch(cmd, m.notices.toast.ShowNote("reconnected", false))

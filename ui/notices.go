@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +24,8 @@ type notices struct {
 }
 
 // reportChanges shows which processes have failed or become ready since before.
-func (n *notices) reportChanges(before, now []api.Process) tea.Cmd {
-	old := make(map[string]*api.Process, len(before))
-	for i := range before {
-		old[before[i].ID] = &before[i]
-	}
+func (n *notices) reportChanges(before *panes.News, now []api.Process) tea.Cmd {
+	old := before.ByID()
 	var failed, ready []string
 	for i := range now {
 		p := &now[i]
@@ -50,9 +46,9 @@ func (n *notices) reportChanges(before, now []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return n.report(summarizeNotes(failed), true)
+		return n.report(text.First(failed), true)
 	case len(ready) > 0:
-		return n.report(summarizeNotes(ready), false)
+		return n.report(text.First(ready), false)
 	}
 	return nil
 }
@@ -75,13 +71,6 @@ func (n *notices) isRepeatedFailure(p *api.Process) bool {
 
 func isFailing(p *api.Process) bool {
 	return p.Failed() || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
-}
-
-func summarizeNotes(notes []string) string {
-	if len(notes) == 1 {
-		return notes[0]
-	}
-	return fmt.Sprintf("%s (and %d more)", notes[0], len(notes)-1)
 }
 
 // announceRequests reports the first request that is not in before. key is the text with
@@ -211,9 +200,8 @@ func (d *desktop) notify(text string) tea.Cmd {
 // flush sends the collected texts as one notification.
 func (d *desktop) flush(now time.Time) {
 	if len(d.held) > 0 {
-		text := summarizeNotes(d.held)
+		d.send(text.First(d.held))
 		d.held, d.notifiedAt = nil, now
-		d.send(text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
@@ -105,12 +106,12 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	bad := fine
 	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
 	m.news.Processes = []api.Process{bad}
-	if m.notices.reportChanges([]api.Process{fine}, m.news.Processes); m.notices.toast.text != "web failed: exited with status 1" {
+	if m.notices.reportChanges(&panes.News{Processes: []api.Process{fine}}, m.news.Processes); m.notices.toast.text != "web failed: exited with status 1" {
 		t.Fatalf("told %q", m.notices.toast.text)
 	}
 	m.notices.toast.text = ""
 	m.news.Processes[0].StartedAt = exited.Add(-time.Second)
-	if m.notices.reportChanges([]api.Process{fine}, m.news.Processes); m.notices.toast.text != "" {
+	if m.notices.reportChanges(&panes.News{Processes: []api.Process{fine}}, m.news.Processes); m.notices.toast.text != "" {
 		t.Errorf("told again: %q", m.notices.toast.text)
 	}
 }

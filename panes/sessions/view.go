@@ -36,7 +36,7 @@ type View struct {
 	arranger    arranger
 	grab        mouseGrab
 
-	deferStart bool // start no session before the view is shown
+	DeferStart bool // start no session before the view is shown
 }
 
 // New returns a view that is shown but has no size yet.
@@ -65,9 +65,6 @@ func New(e Env) *View {
 	v.actions = v.makeActions()
 	return v
 }
-
-// DeferStart makes the view start no session before it is shown.
-func (v *View) DeferStart() { v.deferStart = true }
 
 // FocusTerminal moves the keyboard from the list to the pane that had it last.
 func (v *View) FocusTerminal() { v.switcher.focusTerminal() }
@@ -147,7 +144,7 @@ func (v *View) openFirst() tea.Cmd {
 	if v.Display.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.Display.sized {
 		return nil
 	}
-	if !v.Tabs.shown && v.deferStart && len(v.Tabs.All) == 0 {
+	if !v.Tabs.shown && v.DeferStart && len(v.Tabs.All) == 0 {
 		// Start a session only once the user opens the view.
 		return nil
 	}

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -251,6 +252,14 @@ func AsFileName(name string) string {
 		}
 		return r
 	}, name)
+}
+
+// First returns the first of several notes, with the number of others.
+func First(notes []string) string {
+	if len(notes) == 1 {
+		return notes[0]
+	}
+	return fmt.Sprintf("%s (and %d more)", notes[0], len(notes)-1)
 }
 
 // Some describes the first few things, and the number of further ones.

@@ -84,17 +84,6 @@ func (t *Tab) DrawFramed(heading string, focused bool, look *look.Look) (rows []
 	return append(rows, look.Edge("╰"+strings.Repeat("─", r.W)+"╯", focused))
 }
 
-// writeFloat describes the floating tab; nil if there is none to save.
-func (t *Tabs) writeFloat(name func(id string) string) *api.LayoutTab {
-	if t.Float == nil {
-		return nil
-	}
-	if written, ok := t.Float.writeTab(name); ok {
-		return &written
-	}
-	return nil
-}
-
 // allTabs returns the tabs of a layout, with the floating one last.
 func allTabs(l api.Layout) []api.LayoutTab {
 	if l.Float == nil {

@@ -13,17 +13,19 @@ import (
 // WriteLayout describes the tabs, and which of them are shown; name returns a session's
 // name. It omits panes whose session is starting or has exited.
 func (t *Tabs) WriteLayout(name func(id string) string) (l api.Layout) {
-	for _, other := range t.All {
+	for _, other := range t.EveryTab() {
 		written, ok := other.writeTab(name)
-		if !ok {
+		switch {
+		case !ok:
 			continue
-		}
-		if other == t.BaseTab() {
+		case other == t.Float:
+			l.Float = &written
+			continue
+		case other == t.BaseTab():
 			l.Current = len(l.Tabs)
 		}
 		l.Tabs = append(l.Tabs, written)
 	}
-	l.Float = t.writeFloat(name)
 	l.Floats = l.Float != nil && t.IsFloating()
 	return l
 }

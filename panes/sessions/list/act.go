@@ -57,7 +57,7 @@ func describeKill(session *api.Process) string {
 func (p *Pane) KillSession(id string) tea.Cmd {
 	// Record it first: the exit may arrive before the reply.
 	p.ExpectStop(id)
-	p.Trees.expectExit(id)
+	p.Trees.killed[id] = true
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionKill.Run(ctx, e, api.IDInput{ID: id})
 	})

@@ -136,9 +136,6 @@ func (a *Agents) countAgents() {
 
 // markSeen records that the user has seen an agent's finished work, here and for other dashboards.
 func (a *Agents) markSeen(session *api.Process) {
-	if a.seen == nil {
-		a.seen = map[string]time.Time{}
-	}
 	in := api.AgentSeenInput{ID: session.ID, Since: session.Agent.Since}
 	a.seen[in.ID] = in.Since
 	a.queueCmd(panes.Call(a.p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
@@ -187,9 +184,6 @@ func (a *Agents) isNew(session *api.Process) bool {
 		return false
 	}
 	before, known := a.reported[session.ID]
-	if a.reported == nil {
-		a.reported = map[string]api.CodingAgent{}
-	}
 	a.reported[session.ID] = *now
 	switch {
 	case !known || before.State != now.State:

@@ -117,7 +117,7 @@ func TestAgentQuestionIsReportedOnce(t *testing.T) {
 	asks := func(state api.AgentState, since int, text string) *api.Process {
 		return &api.Process{ID: "a", Agent: &api.CodingAgent{State: state, Since: at.Add(time.Duration(since) * time.Second), Text: text}}
 	}
-	var a Agents
+	a := Agents{reported: map[string]api.CodingAgent{}}
 	for i, step := range []struct {
 		of   *api.Process
 		want bool
@@ -154,7 +154,7 @@ func TestBlockedAgentHasNoSecondMark(t *testing.T) {
 	asks := withAgent("a", api.AgentBlocked, 0)
 	asks.Terminal = &api.Terminal{Waiting: "input"}
 	e.Known.Processes = []api.Process{asks}
-	p.attention.setMark("a", "asks") // from before it was known as an agent
+	p.attention.marks["a"] = "asks" // from before it was known as an agent
 	p.clearSeenMarks()
 	if p.NeedsInput("a") {
 		t.Error("the old mark stays beside the agent's state")

@@ -1,7 +1,6 @@
 package list
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -9,6 +8,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
+	"tandem/panes"
+	"tandem/panes/kit/text"
 	"tandem/panes/states"
 )
 
@@ -31,11 +32,8 @@ type attention struct {
 func (p *Pane) NeedsInput(id string) bool { return p.attention.marks[id] == "asks" }
 
 // reportNews shows a note about changes of sessions the user does not see.
-func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
-	old := make(map[string]*api.Process, len(before))
-	for i := range before {
-		old[before[i].ID] = &before[i]
-	}
+func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
+	old := before.ByID()
 	long := p.env.Settings().Attention.LongCommand.Value()
 	notes, bad := p.Agents.collectNews(false)
 	agents, marked := len(notes), false
@@ -43,23 +41,22 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 	for i := range all {
 		session := &all[i]
 		was := old[session.ID]
-		if was == nil && len(before) > 0 && now.Sub(session.StartedAt) < maxNewAge {
+		if was == nil && len(old) > 0 && now.Sub(session.StartedAt) < maxNewAge {
 			was = &api.Process{Terminal: &api.Terminal{}} // it started after the last list
 		}
 		if session.Kind != api.KindSession || was == nil {
 			continue
 		}
-		mark, text := p.attention.classify(was, session, now, long)
+		mark, event := p.attention.classify(was, session, now, long)
 		// Classify visible sessions too, because trackWaiting must see every change.
-		if text == "" || p.env.IsVisible(session.ID) {
+		if event == "" || p.env.IsVisible(session.ID) {
 			continue
 		}
 		bad = bad || session.Failed()
 		if mark != "" {
-			p.attention.setMark(session.ID, mark)
-			marked = true
+			p.attention.marks[session.ID], marked = mark, true
 		}
-		notes = append(notes, states.FullName(session)+" "+text)
+		notes = append(notes, states.FullName(session)+" "+event)
 	}
 	if marked {
 		p.Refresh()
@@ -67,15 +64,11 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 	if len(notes) == 0 {
 		return nil
 	}
-	text := notes[0]
-	if len(notes) > 1 {
-		text = fmt.Sprintf("%s (and %d more)", text, len(notes)-1)
-	}
-	hint := ""
+	note, hint := text.First(notes), ""
 	if agents > 0 {
 		hint = p.Agents.keyHint()
 	}
-	return tea.Batch(p.env.ShowNote(text+hint, bad), p.env.Notify(text))
+	return tea.Batch(p.env.ShowNote(note+hint, bad), p.env.Notify(note))
 }
 
 // classify returns the mark and the text for a change of a session; both are empty if it deserves
@@ -157,13 +150,6 @@ func (a *attention) trackWaiting(id, before, now string, at time.Time) (worked, 
 		delete(a.startedAt, id)
 	}
 	return worked, lasted
-}
-
-func (a *attention) setMark(id, text string) {
-	if a.marks == nil {
-		a.marks = map[string]string{}
-	}
-	a.marks[id] = text
 }
 
 func (a *attention) dropSession(id string) {

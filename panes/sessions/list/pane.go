@@ -39,7 +39,9 @@ type Pane struct {
 
 func New(env Env) *Pane {
 	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]bool{}}
-	p.Agents.p, p.Trees.p = p, p
+	p.Agents = Agents{p: p, reported: map[string]api.CodingAgent{}, seen: map[string]time.Time{}}
+	p.Trees = Trees{p: p, killed: map[string]bool{}, asked: map[string]time.Time{}}
+	p.attention.marks = map[string]string{}
 	p.actions = p.makeActions()
 	return p
 }
@@ -52,7 +54,7 @@ func (p *Pane) HandleNews(before *panes.News) {
 		p.Agents.collectNews(true)
 		return
 	}
-	p.queued = tea.Batch(p.queued, p.reportNews(before.Processes, time.Now()), p.Trees.handleExits(before))
+	p.queued = tea.Batch(p.queued, p.reportNews(before, time.Now()), p.Trees.handleExits(before))
 }
 
 // Fetch loads missing data for the inbox and the worktrees. Sessions themselves arrive as events.

@@ -188,9 +188,6 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 	if at, known := t.asked[session.ID]; known && at.Equal(session.StartedAt) {
 		return nil
 	}
-	if t.asked == nil {
-		t.asked = map[string]time.Time{}
-	}
 	t.asked[session.ID] = session.StartedAt
 	// The user may be typing when the question opens by itself; such keys must not answer it.
 	typing := !t.killed[session.ID]
@@ -206,14 +203,6 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 		}
 		return t.p.env.ShowNote("worktree "+text.Clean(filepath.Base(w.Path))+": "+strings.Join(describeLoss(w), ", ")+"; see tandem worktree list", false)
 	})
-}
-
-// expectExit records that the user has stopped a session here.
-func (t *Trees) expectExit(id string) {
-	if t.killed == nil {
-		t.killed = map[string]bool{}
-	}
-	t.killed[id] = true
 }
 
 // handleExits calls HandleExit for the sessions that have exited since before.
