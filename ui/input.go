@@ -58,18 +58,6 @@ func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// splitEvents splits typed text in events into one event per key.
-func splitEvents(events []screen.Event) []screen.Event {
-	if !slices.ContainsFunc(events, func(e screen.Event) bool { return e.Typed != "" }) {
-		return events
-	}
-	var all []screen.Event
-	for _, e := range events {
-		all = append(all, e.Split()...)
-	}
-	return all
-}
-
 // await runs an action as soon as it is ready. Input is held until then.
 func (in *input) await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
@@ -89,7 +77,11 @@ func (in *input) holdEvents(events []screen.Event) (held bool) {
 	switch {
 	case len(in.pending) > 0:
 		// Any key may cancel.
-		events = splitEvents(events)
+		var split []screen.Event
+		for _, e := range events {
+			split = append(split, e.Split()...)
+		}
+		events = split
 		if at := slices.IndexFunc(events, in.isCancel); at >= 0 {
 			in.cancelPending()
 			events = events[at+1:]

@@ -199,7 +199,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
 		m.views.show(keymap.ViewFiles)
-		m.sessions.DeferStart()
+		m.sessions.DeferStart = true
 	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
