@@ -78,12 +78,7 @@ func fileError(path string, err error) error {
 }
 
 // capitalize capitalizes a message of syscall.Errno as strerror(3) has it.
-func capitalize(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
+func capitalize(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // showBuffer implements show-buffer and save-buffer.
 func (c *bufferCommands) showBuffer(cmd *command, _ server.Target) error {

@@ -3,7 +3,6 @@ package tmux
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tandem/ui/cli/tmux/cells"
@@ -97,11 +96,7 @@ func (c *layoutCommands) arrangeWindow(at server.Target, name string) error {
 
 // optionCells returns an option given as a number of cells or as a percentage of total.
 func (c *layoutCommands) optionCells(at server.Target, name string, total int) int {
-	value, percent := strings.CutSuffix(string(c.settings.optionValue(at, name)), "%")
-	n, _ := strconv.Atoi(value)
-	if percent {
-		return total * n / 100
-	}
+	n, _ := parseSize(string(c.settings.optionValue(at, name)), total)
 	return n
 }
 

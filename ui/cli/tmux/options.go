@@ -60,16 +60,19 @@ func (c *optionCommands) findOptions(cmd *command, level server.Level) (set *ser
 	return c.state.OptionSet(level, at, false), at, nil
 }
 
-// setOption implements set-option and set-window-option.
-func (c *optionCommands) setOption(cmd *command, _ server.Target) error {
-	err := c.changeOption(cmd)
-	if cmd.has('q') {
-		return nil
+// withQuiet adds the flag -q to a command: no error is reported.
+func withQuiet(run func(*command, server.Target) error) func(*command, server.Target) error {
+	return func(cmd *command, at server.Target) error {
+		err := run(cmd, at)
+		if cmd.has('q') {
+			return nil
+		}
+		return err
 	}
-	return err
 }
 
-func (c *optionCommands) changeOption(cmd *command) error {
+// setOption implements set-option and set-window-option.
+func (c *optionCommands) setOption(cmd *command, _ server.Target) error {
 	here, _ := c.targets.find(cmd, 't', server.TargetPane) // an option's name rarely needs one
 	k, err := server.ResolveOption(c.formats.expand(here, cmd.args[0]))
 	if err != nil {
@@ -113,14 +116,6 @@ func (c *optionCommands) changeOption(cmd *command) error {
 
 // showOptions implements show-options and show-window-options.
 func (c *optionCommands) showOptions(cmd *command, _ server.Target) error {
-	err := c.printOptions(cmd)
-	if cmd.has('q') {
-		return nil
-	}
-	return err
-}
-
-func (c *optionCommands) printOptions(cmd *command) error {
 	var named server.Definition
 	var err error
 	if len(cmd.args) > 0 {
@@ -174,16 +169,5 @@ func quoteValue(value string) string {
 	case !strings.ContainsAny(value, " #';${}%\"\\\t\n"):
 		return value
 	}
-	var b strings.Builder
-	for _, r := range value {
-		switch r {
-		case '"', '\\', '$':
-			b.WriteByte('\\')
-		case '\n':
-			b.WriteString(`\n`)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return `"` + b.String() + `"`
+	return `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "$", `\$`, "\n", `\n`).Replace(value) + `"`
 }
