@@ -48,10 +48,7 @@ func (e Engine) splitPath(path string) (machine, there string) {
 }
 
 func (e Engine) ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error) {
-	files, machine, there := e.filesAt(path)
-	out, err := files.ListFiles(ctx, there, after, limit)
-	out.Path = api.PathOn(machine, out.Path)
-	return out, err
+	return e.MatchFiles(ctx, path, "", after, limit)
 }
 
 func (e Engine) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
