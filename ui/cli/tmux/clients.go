@@ -110,7 +110,7 @@ func (c *clients) attachSession(cmd *command, _ server.Target) error {
 // command line. In control mode it attaches to the session instead; with quiet it only marks the
 // session as used.
 func (c *clients) openSession(at server.Target, quiet bool) error {
-	c.state.MarkUsed(at.Session)
+	at.Session.MarkUsed()
 	if quiet || c.control != nil {
 		if c.control != nil {
 			c.control.enterSession(at.Session)
@@ -139,7 +139,7 @@ func (c *clients) switchClient(cmd *command, _ server.Target) error {
 	if err != nil {
 		return err
 	}
-	c.state.MarkUsed(at.Session)
+	at.Session.MarkUsed()
 	if c.control != nil {
 		c.control.enterSession(at.Session)
 		return nil

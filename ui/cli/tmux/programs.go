@@ -158,7 +158,7 @@ func (p *programs) addSession(s *server.Session, window string, prog program) (s
 		return at, err
 	}
 	p.state.Sessions = append(p.state.Sessions, s)
-	p.state.MarkUsed(s)
+	s.MarkUsed()
 	return at, nil
 }
 

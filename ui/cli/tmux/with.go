@@ -156,7 +156,7 @@ func (c *call) adoptSession() (at server.Target, adopted bool, err error) {
 	s.AddWindow(w)
 	s.ShowWindow(w)
 	c.file.Sessions = append(c.file.Sessions, s)
-	c.file.MarkUsed(s)
+	s.MarkUsed()
 	return server.Target{Session: s, Window: w, Pane: p}, true, nil
 }
 

@@ -75,8 +75,7 @@ func (f Finder) FindTarget(target string, want TargetKind) (Target, error) {
 // recentSession returns the most recently used session, or nil without sessions.
 func (f Finder) recentSession() (best *Session) {
 	for _, s := range f.State.Sessions {
-		// Times may be equal on a coarse clock; Recent breaks the tie.
-		if best == nil || s.Used.After(best.Used) || s.ID == f.State.Recent && !best.Used.After(s.Used) {
+		if best == nil || s.Used.After(best.Used) {
 			best = s
 		}
 	}

@@ -27,7 +27,6 @@ type State struct {
 	Unset   []string         `json:"unset,omitempty"`   // caller's variables hidden from panes and from show-environment
 	Buffers []Buffer         `json:"buffers,omitempty"` // newest first
 	Waits   map[string]*Wait `json:"waits,omitempty"`   // channels of wait-for
-	Recent  int              `json:"recent"`            // id of the most recently used session
 }
 
 // Counters holds the next free id of each kind. tmux never reuses one.
@@ -113,10 +112,8 @@ func (s *State) HasSession(name string) bool {
 	return slices.ContainsFunc(s.Sessions, func(session *Session) bool { return session.Name == name })
 }
 
-// MarkUsed records the use of a session; the most recent one is the default target.
-func (s *State) MarkUsed(session *Session) {
-	session.Used, s.Recent = time.Now(), session.ID
-}
+// MarkUsed records the use of the session; the most recent one is the default target.
+func (s *Session) MarkUsed() { s.Used = time.Now() }
 
 // NewPane returns a pane with the next id and no program.
 func (s *State) NewPane() *Pane {
