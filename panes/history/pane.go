@@ -221,13 +221,13 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.HistoryOlder:  by(1),
 		keymap.HistoryNewer:  by(-1),
 	}
-	for _, a := range filterActions() {
-		all[a] = func() tea.Cmd {
-			if p.finder.fleet.shown && a == keymap.HistorySession {
+	for _, f := range p.finder.query.filters() {
+		all[f.action] = func() tea.Cmd {
+			if p.finder.fleet.shown && f.action == keymap.HistorySession {
 				return p.env.Say("a session is on one machine", false)
 			}
 			p.rowChosen = false
-			p.finder.toggleFilter(a)
+			p.finder.toggleFilter(f.action)
 			return nil
 		}
 	}

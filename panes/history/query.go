@@ -80,25 +80,35 @@ func (q *query) isFiltered() bool {
 	return q.field.Text() != "" || q.here || q.session || q.failed || q.today || q.who != 0
 }
 
+// A filter is a filter as shown in its row.
+type filter struct {
+	action keymap.Action
+	name   string // short; of the value if there are several
+	on     bool
+	next   func() // switches to the next value
+}
+
+// filters returns the filters in the order of their row.
+func (q *query) filters() []filter {
+	return []filter{
+		{keymap.HistoryHere, "here", q.here, func() { q.here = !q.here }},
+		{keymap.HistorySession, "session", q.session, func() { q.session = !q.session }},
+		{keymap.HistoryFailed, "failed", q.failed, func() { q.failed = !q.failed }},
+		{keymap.HistoryWho, [...]string{"anyone", "you", "agents"}[q.who], q.who != 0, func() { q.who = (q.who + 1) % len(actorFilters()) }},
+		{keymap.HistoryToday, "today", q.today, func() { q.today = !q.today }},
+		{keymap.HistoryUnique, "unique", !q.everyRun, func() { q.everyRun = !q.everyRun }},
+	}
+}
+
 // toggle switches the filter of an action, and reports whether the action is one of a filter.
 func (q *query) toggle(a keymap.Action) bool {
-	switch a {
-	case keymap.HistoryHere:
-		q.here = !q.here
-	case keymap.HistorySession:
-		q.session = !q.session
-	case keymap.HistoryFailed:
-		q.failed = !q.failed
-	case keymap.HistoryToday:
-		q.today = !q.today
-	case keymap.HistoryUnique:
-		q.everyRun = !q.everyRun
-	case keymap.HistoryWho:
-		q.who = (q.who + 1) % len(actorFilters())
-	default:
-		return false
+	for _, f := range q.filters() {
+		if f.action == a {
+			f.next()
+			return true
+		}
 	}
-	return true
+	return false
 }
 
 // clear clears the text or, if there is none, the filters.
@@ -146,49 +156,25 @@ func (q *query) countText(n int) string {
 	return text.Count(n, "command")
 }
 
-// filterActions returns the actions for the filters, in the order of their row.
-func filterActions() [6]keymap.Action {
-	return [...]keymap.Action{keymap.HistoryHere, keymap.HistorySession, keymap.HistoryFailed, keymap.HistoryWho,
-		keymap.HistoryToday, keymap.HistoryUnique}
-}
-
-// filterName returns the short name of a filter, or its value if it has several.
-func (q *query) filterName(a keymap.Action) (name string, on bool) {
-	switch a {
-	case keymap.HistoryHere:
-		return "here", q.here
-	case keymap.HistorySession:
-		return "session", q.session
-	case keymap.HistoryFailed:
-		return "failed", q.failed
-	case keymap.HistoryWho:
-		return [...]string{"anyone", "you", "agents"}[q.who], q.who != 0
-	case keymap.HistoryToday:
-		return "today", q.today
-	}
-	return "unique", !q.everyRun
-}
-
 // drawFilters returns the row with the filters, w cells wide. An active filter has another sign,
 // not only another color.
 func (q *query) drawFilters(w int, scope keymap.Scope) string {
 	look := q.env.Look()
-	all := filterActions()
+	all := q.filters()
 	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = q.env.Bindings().KeyOf(a, scope)
+	for i, f := range all {
+		names[i] = q.env.Bindings().KeyOf(f.action, scope)
 	}
 	before := commonModifier(names)
 	line, used := " "+look.Dim.Text(before), 1+text.Width(before)
 	q.chips = q.chips[:0]
-	for i, a := range all {
+	for i, f := range all {
 		key := strings.TrimPrefix(names[i], before)
-		name, on := q.filterName(a)
 		sign, ink := look.Glyphs.Exited, look.Dim
-		if on {
+		if f.on {
 			sign, ink = look.Glyphs.Running, look.Title
 		}
-		cells := text.Width(key) + 3 + text.Width(name)
+		cells := text.Width(key) + 3 + text.Width(f.name)
 		gap := 2
 		if i == 0 {
 			gap = min(text.Width(before), 1)
@@ -196,8 +182,8 @@ func (q *query) drawFilters(w int, scope keymap.Scope) string {
 		if used+gap+cells > w {
 			break
 		}
-		line += text.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
-		q.chips = append(q.chips, filterChip{a, used + gap, cells})
+		line += text.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+f.name)
+		q.chips = append(q.chips, filterChip{f.action, used + gap, cells})
 		used += gap + cells
 	}
 	return line + text.Spaces(w-used)
