@@ -230,16 +230,7 @@ func (d *Detail) drawAbout(w, h int, now time.Time, style *look.Look) []string {
 func commandLines(command string, w int) (lines []string) {
 	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
 		line = strings.TrimLeftFunc(text.CleanText(line), unicode.IsMark) // a leading mark would join the cell before it
-		for text.Width(line) > w && len(lines) < 100 {
-			head := text.Cut(line, w, "")
-			// A character wider than w can never fit.
-			if head == "" {
-				break
-			}
-			lines = append(lines, head)
-			line = line[len(head):]
-		}
-		lines = append(lines, line)
+		lines = append(lines, text.Fold(line, w)...)
 	}
 	return lines
 }

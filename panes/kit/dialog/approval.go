@@ -121,7 +121,7 @@ func (a *Approval) requestRowsInView(r api.Request, width, most int, look *look.
 		a.requestRows = len(page)
 		if r.CWD != "" {
 			page = append(page, text.Spaces(width))
-			page = append(page, foldLine("in "+textOf(r).CWD, width)...)
+			page = append(page, text.Fold("in "+textOf(r).CWD, width)...)
 		}
 	}
 	a.pager.setRows(page, min(len(page), most))
@@ -202,36 +202,19 @@ func requestLines(r api.Request, width int) []string {
 		parts = append(strings.Split(shown.Command, "\n"), parts...)
 	}
 	if len(parts) == 1 {
-		if lines := foldLine(parts[0], width); len(lines) == 1 {
+		if lines := text.Fold(parts[0], width); len(lines) == 1 {
 			return lines
 		}
 	}
 	var lines []string
 	for _, p := range parts {
 		margin := firstLineMargin
-		for _, line := range foldLine(p, width-marginWidth) {
+		for _, line := range text.Fold(p, width-marginWidth) {
 			lines = append(lines, margin+line)
 			margin = nextLineMargin
 		}
 	}
 	return lines
-}
-
-// foldLine splits a text into lines of at most width cells, never within a grapheme
-// cluster.
-func foldLine(s string, width int) []string {
-	var lines []string
-	begin, used := 0, 0
-	for at := 0; at < len(s); {
-		cluster, cells := cellwidth.First(s[at:])
-		if used+cells > width && at > begin {
-			lines = append(lines, s[begin:at])
-			begin, used = at, 0
-		}
-		at += len(cluster)
-		used += cells
-	}
-	return append(lines, s[begin:])
 }
 
 func requestFacts(r api.Request, shown api.RequestText) []string {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 )
 
 // Clean makes foreign text (names, titles, errors) safe for one row. It removes control, format and
@@ -222,6 +223,21 @@ func WrapWords(text string, w int) (lines []string) {
 		line += word
 	}
 	return append(lines, Clip(line, w))
+}
+
+// Fold splits text into lines of at most w cells, never within a character.
+func Fold(s string, w int) (lines []string) {
+	begin, used := 0, 0
+	for at := 0; at < len(s); {
+		cluster, cells := cellwidth.First(s[at:])
+		if used+cells > w && at > begin {
+			lines = append(lines, s[begin:at])
+			begin, used = at, 0
+		}
+		at += len(cluster)
+		used += cells
+	}
+	return append(lines, s[begin:])
 }
 
 // ClipName shortens a name in its middle, keeping the extension.
