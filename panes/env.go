@@ -95,18 +95,6 @@ func AskReplace(env interface {
 	})
 }
 
-// Call returns a command for an operation of the engine. If the engine cannot be reached, failed
-// turns the error into the message.
-func Call(env Caller, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		e, err := env.Engine(env.Context())
-		if err != nil {
-			return failed(err)
-		}
-		return do(env.Context(), e)
-	}
-}
-
 // Ask returns a command for an operation of the engine, cancelled with ctx. then gets the answer on
 // Bubble Tea's goroutine.
 func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -118,10 +119,7 @@ func (n *News) ByID() map[string]*api.Process {
 }
 
 func compareAge(a, b api.Process) int {
-	if c := a.StartedAt.Compare(b.StartedAt); c != 0 {
-		return c
-	}
-	return strings.Compare(a.ID, b.ID)
+	return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
 }
 
 // putProcess returns list with p, replacing its former state or appended.
@@ -137,12 +135,7 @@ func putProcess(list []api.Process, p api.Process) []api.Process {
 }
 
 func dropProcess(list []api.Process, id string) []api.Process {
-	for i := range list {
-		if list[i].ID == id {
-			return slices.Delete(slices.Clone(list), i, i+1)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(list), func(p api.Process) bool { return p.ID == id })
 }
 
 // updateRequests returns list with r, or without it if it has been answered.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/kit/text"
@@ -23,6 +25,7 @@ type view struct {
 	pane   *Pane
 	engine fakeEngine
 	width  int
+	height int
 }
 
 // A fakeEngine has the files on disk, without git or transfers between machines.
@@ -56,7 +59,7 @@ func onFolder(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	env.Inks.Glyphs = themes.UnicodeGlyphs()
 	env.Known.Info.DataDir = t.TempDir()
 	pane := New(env)
-	d := &view{panestest.Drive(t, &env.Env, pane, w, h), t, env, pane, engine, w}
+	d := &view{panestest.Drive(t, &env.Env, pane, w, h), t, env, pane, engine, w, h}
 	d.WaitText("on main")
 	d.Wait("the folder is listed", func() bool {
 		return d.cursorRow() != "" || strings.Contains(d.Screen(), "empty folder") || strings.Contains(d.Screen(), "only hidden files")
@@ -106,7 +109,13 @@ func (d *view) waitTransfer(want bool) {
 // waitBeforeCursor waits until the text before the cursor ends in text.
 func (d *view) waitBeforeCursor(text string) {
 	d.t.Helper()
-	d.Wait("there is typed "+text, func() bool { return strings.HasSuffix(d.BeforeCursor(), text) })
+	d.Wait("there is typed "+text, func() bool {
+		if d.env.Shown == nil {
+			return false
+		}
+		rows, _, x, y := d.env.Shown.Draw(d.env, d.width, d.height)
+		return x >= 0 && strings.HasSuffix(ansi.Strip(ansi.Cut(rows[y], 0, x)), text)
+	})
 }
 
 // onFile moves the cursor to a name.
@@ -513,7 +522,7 @@ func TestKeysTypedWhileTrashLoadsAreHandled(t *testing.T) {
 	d.onFile("a")
 	d.engine.Trash = make(chan []api.TrashedFile, 1)
 	d.Press("ctrl+t", "down", "down")
-	d.Wait("the keys wait", d.IsHeld)
+	d.Wait("the keys wait", func() bool { return d.env.Pending != nil })
 	d.engine.Trash <- []api.TrashedFile{{Path: "/t/x", From: "/d/x", Type: "file"}, {Path: "/t/y", From: "/d/y", Type: "file"}}
 	d.WaitText("▌   Empty the trash")
 	if !regexp.MustCompile(`the last row empties it +2 `).MatchString(d.Screen()) {

@@ -134,9 +134,6 @@ func (d *Driver) Press(names ...string) {
 // Paste pastes text.
 func (d *Driver) Paste(text string) { d.input(tea.PasteMsg{Content: text}) }
 
-// IsHeld reports whether input waits for a pending action.
-func (d *Driver) IsHeld() bool { return d.env.Pending != nil }
-
 // input handles a key or a paste. While an action is pending, it waits; Cancel drops the action
 // and the input before.
 func (d *Driver) input(msg any) {
@@ -278,18 +275,6 @@ func (d *Driver) hints() string {
 	}
 	line, _ := look.Hints(hints, d.w, 0, "", "")
 	return line
-}
-
-// BeforeCursor returns the text before the cursor in the dialog.
-func (d *Driver) BeforeCursor() string {
-	if d.env.Shown == nil {
-		return ""
-	}
-	rows, _, x, y := d.env.Shown.Draw(d.env, d.w, d.h)
-	if x < 0 {
-		return ""
-	}
-	return ansi.Strip(ansi.Cut(rows[y], 0, x))
 }
 
 // CheckRows checks that the pane and the dialog fill the cells they should.

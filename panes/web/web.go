@@ -33,12 +33,12 @@ type Env interface {
 func ShowLink(env Env) tea.Cmd {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)
-	answer := func(link background.Link, err error) tea.Msg {
-		return dialog.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}
-	}
-	return panes.Call(env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		return answer(background.Invite(ctx, e))
-	}, func(err error) tea.Msg { return answer(background.Link{}, err) })
+	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (background.Link, error) {
+		return background.Invite(ctx, e)
+	}, func(link background.Link, err error) tea.Cmd {
+		answer := dialog.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}
+		return func() tea.Msg { return answer }
+	})
 }
 
 // A page is the dialog while it is open.

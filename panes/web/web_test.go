@@ -17,6 +17,7 @@ import (
 	"tandem/engine/page/background"
 	"tandem/engine/page/devices"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
@@ -94,7 +95,8 @@ func servePage(t *testing.T, dir string) {
 
 // runShowLink opens the dialog and delivers its link.
 func runShowLink(env *panestest.Env) {
-	answer, _ := ShowLink(env)().(dialog.Answer)
+	link, _ := ShowLink(env)().(panes.Result)
+	answer, _ := link()().(dialog.Answer)
 	answer.Do()
 }
 

@@ -138,10 +138,10 @@ func (a *Agents) countAgents() {
 func (a *Agents) markSeen(session *api.Process) {
 	in := api.AgentSeenInput{ID: session.ID, Since: session.Agent.Since}
 	a.seen[in.ID] = in.Since
-	a.queueCmd(panes.Call(a.p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		api.AgentSeen.Run(ctx, e, in) // after an error, the next dashboard shows it again
+	a.queueCmd(panes.Do(a.p.env, func(ctx context.Context, e panes.Engine) error {
+		_ = api.AgentSeen.Run(ctx, e, in) // after an error, the next dashboard shows it again
 		return nil
-	}, func(error) tea.Msg { return nil }))
+	}))
 }
 
 func (a *Agents) queueCmd(cmd tea.Cmd) { a.p.queued = tea.Batch(a.p.queued, cmd) }
