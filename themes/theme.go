@@ -110,12 +110,20 @@ func (t Theme) palette(p colorprofile.Profile) Palette {
 
 // newTheme returns a theme; ansi are the 16 colours of a terminal.
 func newTheme(name string, dark bool, background color.Color, palette Palette, ansi ...string) Theme {
-	t := Theme{Name: name, Dark: dark, Background: background, Palette: palette, Greys: lightGreys(), Basic: lightBasic()}
+	c := lipgloss.Color
+	t := Theme{
+		Name: name, Dark: dark, Background: background, Palette: palette,
+		Greys: Greys{Background: c("231"), Bar: c("254"), Selection: c("252"), Border: c("249")},
+		Basic: basicPalette(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
+			lipgloss.Magenta, lipgloss.Red),
+	}
 	if dark {
-		t.Greys, t.Basic = darkGreys(), darkBasic()
+		t.Greys = Greys{Background: c("233"), Bar: c("235"), Selection: c("238"), Border: c("240")}
+		t.Basic = basicPalette(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
+			lipgloss.BrightYellow, lipgloss.BrightRed)
 	}
 	for i, hex := range ansi {
-		t.ANSI[i] = lipgloss.Color(hex)
+		t.ANSI[i] = c(hex)
 	}
 	return t
 }
@@ -139,26 +147,6 @@ func Neutral() Theme {
 
 // A dimColor is the terminal's own text colour, dimmed.
 type dimColor struct{ lipgloss.NoColor }
-
-func darkGreys() Greys {
-	c := lipgloss.Color
-	return Greys{Background: c("233"), Bar: c("235"), Selection: c("238"), Border: c("240")}
-}
-
-func lightGreys() Greys {
-	c := lipgloss.Color
-	return Greys{Background: c("231"), Bar: c("254"), Selection: c("252"), Border: c("249")}
-}
-
-func darkBasic() Palette {
-	return basicPalette(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
-		lipgloss.BrightYellow, lipgloss.BrightRed)
-}
-
-func lightBasic() Palette {
-	return basicPalette(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
-		lipgloss.Magenta, lipgloss.Red)
-}
 
 // basicPalette returns a palette of the terminal's own 16 colours. Bars and the selection have no
 // colours, as they use reverse video.
