@@ -179,7 +179,6 @@ type viewer struct {
 	panes.Attachment
 	input  *outbox.Outbox
 	screen map[int64]string
-	last   *api.Frame
 }
 
 func (s *suite) attachViewer(o api.AttachOptions) *viewer {
@@ -218,7 +217,6 @@ func (v *viewer) applyFrame(f *api.Frame) {
 	if f.Full {
 		clear(v.screen)
 	}
-	v.last = f
 	for _, l := range f.Lines {
 		v.screen[l.N] = lineText(l.Line)
 	}

@@ -236,7 +236,7 @@ func (ts *tabs) drawTabs(w int, look *look.Look) string {
 	labels := ts.tabLabels()
 	ts.first = min(ts.first, ts.current)
 	// The current tab must be visible.
-	for ts.first < ts.current && labelCells(labels[ts.first:ts.current+1]) > w {
+	for ts.first < ts.current && text.Width(strings.Join(labels[ts.first:ts.current+1], "")) > w {
 		ts.first++
 	}
 	var row strings.Builder
@@ -254,13 +254,6 @@ func (ts *tabs) drawTabs(w int, look *look.Look) string {
 	}
 	ts.starts = append(ts.starts, used)
 	return row.String() + text.Spaces(w-used)
-}
-
-func labelCells(labels []string) (cells int) {
-	for _, label := range labels {
-		cells += text.Width(label)
-	}
-	return cells
 }
 
 // tabLabels names tabs by the last part of their paths, or the last two if several share it.
