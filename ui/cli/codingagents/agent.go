@@ -196,9 +196,14 @@ func setUpCell(s setup.ClientState) output.Cell {
 
 // A setupAnswer is the JSON output of `tandem agent setup CLIENT`.
 type setupAnswer struct {
-	Client string   `json:"client"`
+	Client string `json:"client"`
+	change
+}
+
+// A change is the part of a JSON output about a settings file.
+type change struct {
 	Path   string   `json:"path"`
-	Status string   `json:"status"` // written, removed, unchanged
+	Status string   `json:"status"` // written, installed, removed, unchanged
 	Diff   []string `json:"diff,omitempty"`
 }
 
@@ -216,42 +221,43 @@ func setUp(f *factory.Factory, m setup.Machine, c setup.Client, opts setupFlags)
 		return f.Out.Answer(map[string]any{"client": c.Name, "path": path, "text": text}, func() string { return output.VisibleLines(text) })
 	}
 	plan, err := m.Add(c, opts.wish, opts.project)
-	answer := setupAnswer{c.Name, "", "written", nil}
+	done := "written"
 	if opts.remove {
 		plan, err = m.Remove(c, opts.project)
-		answer.Status = "removed"
+		done = "removed"
 	}
 	if err != nil {
 		return err
 	}
-	if answer.Path = plan.Path; plan.Changed() {
-		answer.Diff = plan.Diff()
-		if err := applyPlan(f, plan, "set up "+c.Title, opts.yes); err != nil {
-			return err
-		}
-	} else {
-		answer.Status = "unchanged"
+	made, err := applyPlan(f, plan, "set up "+c.Title, done, opts.yes)
+	if err != nil {
+		return err
 	}
 	if !opts.remove {
 		tellToken(f, m, opts)
 	}
-	return f.Out.Answer(answer, func() string { return setupText(c, answer, opts.remove) })
+	return f.Out.Answer(setupAnswer{c.Name, made}, func() string { return setupText(c, made, opts.remove) })
 }
 
-// applyPlan shows a planned change, and makes it after the user confirms it.
-func applyPlan(f *factory.Factory, p *setup.Plan, what string, yes bool) error {
+// applyPlan shows a planned change, and makes it after the user confirms it. done is the status of
+// a change that was made.
+func applyPlan(f *factory.Factory, p *setup.Plan, what, done string, yes bool) (change, error) {
+	if !p.Changed() {
+		return change{p.Path, "unchanged", nil}, nil
+	}
+	made := change{p.Path, done, p.Diff()}
 	if !f.Out.JSON { // with --json the diff is part of the answer
-		f.Out.Tell("%s\n%s", p.Path, strings.Join(p.Diff(), "\n"))
+		f.Out.Tell("%s\n%s", p.Path, strings.Join(made.Diff, "\n"))
 	}
 	if !yes {
 		if err := f.Confirm(what, "Change this file?"); err != nil {
-			return err
+			return change{}, err
 		}
 	}
-	return p.Write()
+	return made, p.Write()
 }
 
-func setupText(c setup.Client, answer setupAnswer, remove bool) string {
+func setupText(c setup.Client, answer change, remove bool) string {
 	where := output.Visible(factory.TildePath(answer.Path))
 	switch {
 	case answer.Status == "removed":

@@ -58,10 +58,8 @@ func findHooks(name string) (setup.Hooks, error) {
 
 // A hookAnswer is the JSON output of a change to hooks.
 type hookAnswer struct {
-	Agent  string   `json:"agent"`
-	Path   string   `json:"path"`
-	Status string   `json:"status"` // installed, removed, unchanged
-	Diff   []string `json:"diff,omitempty"`
+	Agent string `json:"agent"`
+	change
 }
 
 func changeHooks(f *factory.Factory, verb, short, long string, plan func(setup.Machine, setup.Hooks) (*setup.Plan, error)) *cobra.Command {
@@ -82,27 +80,19 @@ func changeHooks(f *factory.Factory, verb, short, long string, plan func(setup.M
 			if err != nil {
 				return err
 			}
-			return applyHooks(f, verb, h, p, yes)
+			// "install" becomes "installed", and "remove" becomes "removed".
+			made, err := applyPlan(f, p, verb+" hooks of "+h.Title, strings.TrimSuffix(verb, "e")+"ed", yes)
+			if err != nil {
+				return err
+			}
+			return f.Out.Answer(hookAnswer{h.Name, made}, func() string { return hookText(f, verb, h, made) })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-// applyHooks makes a planned change of hooks and prints the result.
-func applyHooks(f *factory.Factory, verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
-	answer := hookAnswer{h.Name, p.Path, "unchanged", nil}
-	if p.Changed() {
-		// "install" becomes "installed", and "remove" becomes "removed".
-		answer.Status, answer.Diff = strings.TrimSuffix(verb, "e")+"ed", p.Diff()
-		if err := applyPlan(f, p, verb+" hooks of "+h.Title, yes); err != nil {
-			return err
-		}
-	}
-	return f.Out.Answer(answer, func() string { return hookText(f, verb, h, answer) })
-}
-
-func hookText(f *factory.Factory, verb string, h setup.Hooks, answer hookAnswer) string {
+func hookText(f *factory.Factory, verb string, h setup.Hooks, answer change) string {
 	where := output.Visible(f.DisplayPath(answer.Path))
 	switch {
 	case answer.Status == "unchanged" && verb == "install":
