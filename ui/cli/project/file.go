@@ -186,7 +186,10 @@ func Read(path string, getenv func(string) string) (*File, error) {
 // Parse parses text as the contents of path. The name of path decides the format, and its directory
 // is the base of relative paths.
 func Parse(path string, text []byte, getenv func(string) string) (*File, error) {
-	r := &reader{file: &File{Path: path, Name: projectName(filepath.Base(filepath.Dir(path)))}, getenv: getenv, budget: maxNodes}
+	r := &reader{file: &File{Path: path, Name: filepath.Base(filepath.Dir(path))}, getenv: getenv, budget: maxNodes}
+	if !isValidName(r.file.Name) {
+		r.file.Name = "project"
+	}
 	switch base := filepath.Base(path); {
 	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
 		r.readProcfile(text)
@@ -202,13 +205,6 @@ func Parse(path string, text []byte, getenv func(string) string) (*File, error) 
 		return nil, r.err
 	}
 	return r.file, nil
-}
-
-func projectName(folder string) string {
-	if !isValidName(folder) {
-		return "project"
-	}
-	return folder
 }
 
 func readBounded(path string) ([]byte, error) {

@@ -69,7 +69,7 @@ func findProject(dir string, trust bool) (string, error) {
 	return path, withHint(CheckTrust(path, dir))
 }
 
-// withHint converts a Error into an API error with its hint.
+// withHint converts an Error into an API error with its hint.
 func withHint(err error) error {
 	var mistake *Error
 	if errors.As(err, &mistake) {
