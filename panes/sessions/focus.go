@@ -38,15 +38,13 @@ func (s *switcher) cycleFocus(step int) tea.Cmd {
 	if !s.showsPanes() {
 		return nil
 	}
-	leaves := s.tabs.Current.Root.Leaves(nil)
-	at := slices.Index(leaves, s.tabs.Current.Focus) + step
-	switch {
-	case s.tabs.inList && step > 0, at == len(leaves):
-		at = 0
-	case s.tabs.inList, at < 0:
-		at = len(leaves) - 1
+	next := s.tabs.Current.Focus.NextLeaf(step)
+	if leaves := s.tabs.Current.Root.Leaves(nil); s.tabs.inList && step > 0 {
+		next = leaves[0]
+	} else if s.tabs.inList {
+		next = leaves[len(leaves)-1]
 	}
-	s.focusLeaf(leaves[at])
+	s.focusLeaf(next)
 	return nil
 }
 

@@ -66,48 +66,38 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 		return d.env.Say("no sessions to arrange", true)
 	}
 	d.env.Ask(dialog.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
-		return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (taken bool, err error) {
-			there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
-			if err == nil && slices.ContainsFunc(there.Saved, func(s api.SavedLayout) bool { return s.Name == name }) {
-				return true, nil
+		return panes.Ask(d.env.Context(), d.env, fetchSaved, func(saved []api.SavedLayout, _ error) tea.Cmd {
+			if !slices.ContainsFunc(saved, func(s api.SavedLayout) bool { return s.Name == name }) {
+				return d.save(name, l)
 			}
-			return false, api.LayoutPut.Run(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
-		}, func(taken bool, err error) tea.Cmd {
-			if taken {
-				d.askReplace(name, l)
-				return nil
-			}
-			return d.reportSaved(name, err)
+			d.env.Ask(&dialog.Question{
+				Title: "Replace the layout " + text.Clean(name) + "?",
+				Lines: []string{"A layout with this name already exists."},
+				Yes:   "replace it",
+				Then:  d.save(name, l),
+			})
+			return nil
 		})
 	}))
 	return nil
 }
 
-// askReplace asks before a layout is saved under a name that is in use.
-func (d *layoutDialogs) askReplace(name string, l api.Layout) {
-	d.env.Ask(&dialog.Question{
-		Title: "Replace the layout " + text.Clean(name) + "?",
-		Lines: []string{"A layout with this name already exists."},
-		Yes:   "replace it",
-		Then: panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
-			return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
-		}, func(_ api.LayoutPutOutput, err error) tea.Cmd { return d.reportSaved(name, err) }),
-	})
+// save saves a layout under a name, in place of any other.
+func (d *layoutDialogs) save(name string, l api.Layout) tea.Cmd {
+	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
+		return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
+	}, panes.ReportErrors(func(api.LayoutPutOutput) tea.Cmd { return d.env.Say("saved layout "+name, false) }))
 }
 
-func (d *layoutDialogs) reportSaved(name string, err error) tea.Cmd {
-	if err != nil {
-		return d.env.Say(panes.ErrorText(err), true)
-	}
-	return d.env.Say("saved layout "+name, false)
+// fetchSaved fetches the saved layouts.
+func fetchSaved(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) {
+	there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
+	return there.Saved, err
 }
 
 // askLayout fetches the saved layouts and lets the user choose one.
 func (d *layoutDialogs) askLayout() tea.Cmd {
-	return panes.AwaitAnswer(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) {
-		there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
-		return there.Saved, err
-	}, panes.ReportErrors(d.chooseLayout))
+	return panes.AwaitAnswer(d.env.Context(), d.env, fetchSaved, panes.ReportErrors(d.chooseLayout))
 }
 
 // chooseLayout opens the list of saved layouts and arrangements.

@@ -122,10 +122,6 @@ func (r *request) send(ctx context.Context, env panes.Env) (api.Process, error) 
 	return r.process, r.err
 }
 
-func startIndex(starts []*sessionStart, id string) int {
-	return slices.IndexFunc(starts, func(start *sessionStart) bool { return start.ID == id })
-}
-
 // findPane returns the start of the session that a pane will show; nil for none.
 func (s *starter) findPane(p *terminal.Pane) *sessionStart {
 	for _, start := range s.waiting {
@@ -188,7 +184,8 @@ func (s *starter) finishKill(start *sessionStart, err error) tea.Cmd {
 
 // isPending reports whether a session is being started here, or was cancelled.
 func (s *starter) isPending(id string) bool {
-	return startIndex(s.waiting, id) >= 0 || startIndex(s.cancelled, id) >= 0
+	hasID := func(start *sessionStart) bool { return start.ID == id }
+	return slices.ContainsFunc(s.waiting, hasID) || slices.ContainsFunc(s.cancelled, hasID)
 }
 
 // finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.
