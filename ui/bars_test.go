@@ -17,7 +17,8 @@ import (
 // countingBar returns a top bar of width w with four views and three sessions, one of them
 // waiting. With more it has a failed process and requests, too.
 func countingBar(w int, more bool) *topBar {
-	m := &model{areas: areas{w: w}, views: newViews(nil)}
+	m := &model{areas: areas{w: w}}
+	m.views = m.listViews()
 	m.views.all = m.views.all[:4]
 	m.theme.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {

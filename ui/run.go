@@ -73,7 +73,6 @@ type Options struct {
 	// AnswerLimit is how long the terminal may take to answer queries; default
 	// display.AnswerLimit.
 	AnswerLimit time.Duration
-	Version     string
 	CWD         string // working directory of the first session; default the current one
 	Home        string // the user's home directory; default os.UserHomeDir
 }
@@ -288,7 +287,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		ctx: ctx, host: m, say: say, o: &m.o, areas: &m.areas, sessions: m.sessions,
 		input: &m.input, link: l, display: &m.display, news: make(chan struct{}, 1),
 	}
-	m.views = newViews(m.listViews())
+	m.views = m.listViews()
 	m.top = topBar{&m.views, &m.areas, &m.news, m.sessions.List, look}
 	m.keyboard = keyboard{
 		o: &m.o, resolver: keymap.NewResolver(o.Bindings), dialog: &m.dialog, views: &m.views, frame: &m.frame,
@@ -320,12 +319,11 @@ type inputMsg struct{}
 // sendWaking converts the link's wakings to messages of the program.
 func sendWaking(send func(tea.Msg)) func(conn.Waking) {
 	return func(w conn.Waking) {
-		switch w {
-		case conn.WakeTyped:
+		if w == conn.WakeTyped {
 			send(inputMsg{})
-		default:
-			send(changedMsg{echo: w == conn.WakeEcho})
+			return
 		}
+		send(changedMsg{echo: w == conn.WakeEcho})
 	}
 }
 

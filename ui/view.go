@@ -84,17 +84,13 @@ func (m *model) progress() *tea.ProgressBar {
 	if !ok || known.Terminal == nil {
 		return nil
 	}
-	state := tea.ProgressBarNone
-	switch known.Terminal.Progress.State {
-	case "normal":
-		state = tea.ProgressBarDefault
-	case "error":
-		state = tea.ProgressBarError
-	case "busy":
-		state = tea.ProgressBarIndeterminate
-	case "paused":
-		state = tea.ProgressBarWarning
-	default:
+	state, ok := map[string]tea.ProgressBarState{
+		"normal": tea.ProgressBarDefault,
+		"error":  tea.ProgressBarError,
+		"busy":   tea.ProgressBarIndeterminate,
+		"paused": tea.ProgressBarWarning,
+	}[known.Terminal.Progress.State]
+	if !ok {
 		return nil
 	}
 	return tea.NewProgressBar(state, known.Terminal.Progress.Percent)

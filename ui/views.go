@@ -11,16 +11,6 @@ import (
 	"tandem/panes/web"
 )
 
-// listViews returns the pane of each view.
-func (m *model) listViews() map[keymap.Action]panes.Pane {
-	return map[keymap.Action]panes.Pane{
-		keymap.ViewSessions:  m.sessions,
-		keymap.ViewProcesses: m.processes,
-		keymap.ViewHistory:   m.history,
-		keymap.ViewFiles:     m.files,
-	}
-}
-
 // A view is a view of the dashboard, with its label in the top bar.
 type view struct {
 	keymap.View
@@ -34,7 +24,14 @@ type views struct {
 	shown int
 }
 
-func newViews(all map[keymap.Action]panes.Pane) (v views) {
+// listViews returns all views, with the first one on the screen.
+func (m *model) listViews() (v views) {
+	all := map[keymap.Action]panes.Pane{
+		keymap.ViewSessions:  m.sessions,
+		keymap.ViewProcesses: m.processes,
+		keymap.ViewHistory:   m.history,
+		keymap.ViewFiles:     m.files,
+	}
 	for i, kind := range keymap.Views() {
 		v.all = append(v.all, view{kind, fmt.Sprintf(" %d %s ", i+1, kind.Name), all[kind.Action]})
 	}

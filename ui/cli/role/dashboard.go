@@ -70,7 +70,6 @@ func runDashboard(ctx context.Context, version string, begin factory.DashboardOp
 		HideTips:     hideTips,
 		Recent:       recent,
 		KeepRecent:   keepRecent,
-		Version:      version,
 	})
 }
 
