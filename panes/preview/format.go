@@ -129,14 +129,11 @@ func describeOther(head []byte) string {
 	case bytes.HasPrefix(head, []byte("8BPS\x00\x01")) && len(head) >= 26: // Adobe Photoshop File Formats Specification
 		return describeSized("psd", be.Uint32(head[18:]), be.Uint32(head[14:]))
 	case bytes.HasPrefix(head, []byte(box+"jP  ")): // ISO/IEC 15444-1, I.5
-		if at := bytes.Index(head, []byte("ihdr")); at >= 0 && at+12 <= len(head) {
-			return describeSized("jpeg 2000", be.Uint32(head[at+8:]), be.Uint32(head[at+4:]))
-		}
 		return "jpeg 2000 picture"
 	case bytes.HasPrefix(head, []byte(box+"JXL ")):
 		return "jpeg xl picture"
-	case len(head) >= 22 && bytes.HasPrefix(head, []byte("\x00\x00\x01\x00")) && head[5] == 0 && head[9] == 0:
-		return describeIcon(head)
+	case len(head) >= 22 && bytes.HasPrefix(head, []byte("\x00\x00\x01\x00")) && head[4] > 0 && head[5] == 0 && head[9] == 0:
+		return "icon"
 	}
 	return ""
 }
@@ -167,21 +164,6 @@ func describeHEIF(head []byte) string {
 		rest = after
 	}
 	return describeSized(name, w, h)
-}
-
-// describeIcon describes a file of several sizes of one icon.
-func describeIcon(head []byte) string {
-	n, side := int(head[4]), 0
-	if n == 0 || len(head) < 6+16*n {
-		return ""
-	}
-	for i := range n { // 0 means 256
-		side = max(side, int(head[6+16*i]-1)+1)
-	}
-	if n == 1 {
-		return fmt.Sprintf("icon, %d×%d", side, side)
-	}
-	return fmt.Sprintf("icon of %d sizes, up to %d×%d", n, side, side)
 }
 
 func describeSized(format string, w, h uint32) string {

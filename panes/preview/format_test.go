@@ -173,8 +173,8 @@ func TestUnsupportedContentOfOtherFormatsIsReported(t *testing.T) {
 		"avif":         {[]byte(strings.ReplaceAll(heic, "heic", "avif")), "avif picture, 4032×3024"},
 		"film":         {[]byte(strings.NewReplacer("heic", "isom", "mif1", "mp41").Replace(heic)), "69 73 6f 6d"}, // not an image
 		"psd":          {append([]byte("8BPS\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x01\x00\x00\x00\x02\x00"), make([]byte, 40)...), "psd picture, 512×256"},
-		"icon":         {append([]byte("\x00\x00\x01\x00\x02\x00\x10\x10\x00\x00"), make([]byte, 40)...), "icon of 2 sizes, up to 256×256"},
-		"jpeg 2000":    {[]byte("\x00\x00\x00\x0cjP  \r\n\x87\n....jp2h....ihdr\x00\x00\x00\x20\x00\x00\x00\x40.."), "jpeg 2000 picture, 64×32"},
+		"icon":         {append([]byte("\x00\x00\x01\x00\x02\x00\x10\x10\x00\x00"), make([]byte, 40)...), "icon"},
+		"jpeg 2000":    {[]byte("\x00\x00\x00\x0cjP  \r\n\x87\n....jp2h....ihdr\x00\x00\x00\x20\x00\x00\x00\x40.."), "jpeg 2000 picture"},
 		"drawing":      {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "<svg"}, // readable as text
 	} {
 		t.Run(name, func(t *testing.T) {
