@@ -55,7 +55,7 @@ func noteSandbox(path string, confined bool, text []byte) error {
 // isBlank reports whether a configuration contains only comments.
 func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+		if !isIdle(line) {
 			return false
 		}
 	}

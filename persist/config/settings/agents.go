@@ -2,7 +2,6 @@ package settings
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -28,9 +27,7 @@ func agentRows() []Setting {
 
 func (a Agents) check(report Report) {
 	a.ReapAfter.check(report, "agents.reap_after", "24h")
-	if !slices.Contains([]string{"offer", "run", "off"}, a.Resume) {
-		report("agents.resume", "resume = %q: must be offer, run or off", a.Resume)
-	}
+	report.unknown("agents.resume", a.Resume, "offer", "run", "off")
 	if a.Sandbox != "" && !filepath.IsAbs(a.Sandbox) && !strings.HasPrefix(a.Sandbox, "~/") {
 		report("agents.sandbox", "sandbox = %q: must be an absolute path or one that begins with ~/", a.Sandbox)
 	}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,13 +17,7 @@ type Machine struct {
 // MachineName reports whether name is valid for a machine: it needs no quotes in a shell, and
 // contains neither slash nor comma.
 func MachineName(name string) bool {
-	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
-	for i, r := range name {
-		if !plain(r) && (i == 0 || !strings.ContainsRune("._-", r)) {
-			return false
-		}
-	}
-	return name != ""
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(name)
 }
 
 func (c Config) checkMachines(report Report) {
