@@ -128,14 +128,10 @@ func kittyNumber(c Code) (number int, final byte) {
 }
 
 func appendAlternates(dst []byte, k Key) []byte {
-	shifted := k.Mods&Shift != 0 && isPrintable(k.Code)
+	shifted := k.Mods&Shift != 0 && isPrintable(k.Code) && (k.Shifted != 0 || isLowercase(rune(k.Code)))
 	if shifted {
-		if r := k.Shifted; r != 0 || isLowercase(rune(k.Code)) {
-			dst = append(dst, ':')
-			dst = strconv.AppendInt(dst, int64(Key{Code: k.Code, Mods: Shift, Shifted: r}.character()), 10)
-		} else {
-			shifted = false
-		}
+		dst = append(dst, ':')
+		dst = strconv.AppendInt(dst, int64(Key{Code: k.Code, Mods: Shift, Shifted: k.Shifted}.character()), 10)
 	}
 	if k.Base == 0 || Code(k.Base) == k.Code {
 		return dst
