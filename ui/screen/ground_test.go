@@ -29,7 +29,7 @@ func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
 	out := c.showView(viewOf(rows...))
 	for y := range 3 {
 		for x := range 20 {
-			cell := c.cells.CellAt(x, y)
+			cell := c.rows.cells.CellAt(x, y)
 			if cell.Width == 0 {
 				continue // the second half of a wide character
 			}
@@ -38,17 +38,17 @@ func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
 			}
 		}
 	}
-	if got := c.cells.CellAt(6, 0).Style; got.Fg != g.ANSI[1] || got.Bg != g.Back {
+	if got := c.rows.cells.CellAt(6, 0).Style; got.Fg != g.ANSI[1] || got.Bg != g.Back {
 		t.Errorf("red is %v on %v", got.Fg, got.Bg)
 	}
-	if got := c.cells.CellAt(6, 2).Style; got.Fg != g.Text || got.Bg != g.ANSI[12] {
+	if got := c.rows.cells.CellAt(6, 2).Style; got.Fg != g.Text || got.Bg != g.ANSI[12] {
 		t.Errorf("text on bright blue is %v on %v", got.Fg, got.Bg)
 	}
 	if !strings.Contains(out, "\x1b]12;") {
 		t.Errorf("the cursor keeps a colour for another background: %q", out)
 	}
 	c.updateFrame(func(f *frame) { f.background = nil })
-	if out := c.showView(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.cells.CellAt(19, 1).Style.Bg != nil {
+	if out := c.showView(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.rows.cells.CellAt(19, 1).Style.Bg != nil {
 		t.Errorf("the ground stays: %q", out)
 	}
 }

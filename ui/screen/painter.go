@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,8 +39,8 @@ type painter struct {
 	busy     sync.Mutex // held while writing; guards the fields below
 	inactive bool       // the terminal is not entered, or a session has it
 	shown    frame
-	rows     []string // of shown
-	cells    *uv.RenderBuffer
+	rows     screenRows
+	scrolls  bool // the terminal can scroll a part of the screen
 	diff     *uv.TerminalRenderer
 	rendered bytes.Buffer // output of diff
 	buf      bytes.Buffer
@@ -67,10 +65,14 @@ type frame struct {
 	keyboard   uint8  // kitty keyboard flags in addition to ownKeyboard
 	clusters   bool   // the terminal treats clusters as one character (mode 2027)
 	sync       bool   // the terminal supports synchronised output (mode 2026)
+	margins    bool   // the terminal supports left and right margins (mode 69)
 }
 
 func newPainter(out *os.File, profile colorprofile.Profile) *painter {
-	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1), hurry: make(chan struct{}, 1), inactive: true}
+	return &painter{
+		out: out, profile: profile, dirty: make(chan struct{}, 1), hurry: make(chan struct{}, 1), inactive: true,
+		scrolls: os.Getenv("TERM") != "linux", // the console lacks SU and SD
+	}
 }
 
 // updateFrame changes the next frame.
@@ -124,7 +126,7 @@ func (p *painter) enterScreen(alt bool) error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	p.inactive = false
-	p.shown, p.rows = frame{}, nil
+	p.shown = frame{}
 	p.buf.Reset()
 	p.forgetPictures()
 	if alt {
@@ -144,6 +146,7 @@ func (p *painter) newRenderer() *uv.TerminalRenderer {
 	r.SetFullscreen(true)
 	r.SetRelativeCursor(false)
 	r.SetTabStops(-1)
+	r.SaveCursor()
 	r.Erase()
 	return r
 }
@@ -206,7 +209,7 @@ func (p *painter) queryTerminal() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	p.buf.Reset()
-	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + display.QuerySequence(os.Getenv))
+	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + ansi.RequestModeLeftRightMargin + display.QuerySequence(os.Getenv))
 	return p.flushBuffer()
 }
 
@@ -315,39 +318,45 @@ func mouseSequence(from, to tea.MouseMode) string {
 // drawCells writes changed cells, erasing the screen first if necessary. erased reports
 // whether it did, hurt whether the picture may be damaged.
 func (p *painter) drawCells(f frame) (hurt, erased bool) {
+	p.rendered.Reset()
 	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
 		erased = true
-		p.cells = uv.NewRenderBuffer(f.w, f.h)
-		p.rows = make([]string, f.h)
+		p.rows = newScreenRows(f.w, f.h)
 		// A resized renderer would treat the new cells as empty forever.
 		p.diff = p.newRenderer()
 		p.diff.Resize(f.w, f.h)
 	}
 	clear(p.written)
 	all := erased || f.background != p.shown.background
-	rest := f.view.Content
-	for y := range f.h {
-		var row string
-		row, rest, _ = strings.Cut(rest, "\n")
-		if row == p.rows[y] && !all {
+	p.rows.draw(f, all)
+	if !all && p.scrolls {
+		p.scrollRows(f)
+	}
+	for y, changed := range p.rows.changed {
+		if !changed {
 			continue
 		}
-		var before uv.Line
-		if f.picture.coversRow(y) {
-			before = slices.Clone(p.cells.Line(y))
-		}
-		if drawRow(p.cells.Line(y), row, f.clusters, f.background) && !erased {
+		before, line := p.rows.replace(y)
+		if p.rows.wide[y] && !erased {
 			p.leaveWideCell(y)
 		}
 		if f.patches.CrossesRow(y) {
 			p.markWritten(y)
 		}
-		p.cells.TouchLine(0, y, f.w)
-		p.rows[y] = row
-		hurt = hurt || before != nil && f.picture.isDamagedBy(before, p.cells.Line(y))
+		p.rows.touch(y)
+		hurt = hurt || f.picture.coversRow(y) && f.picture.isDamagedBy(before, line)
 	}
-	p.diff.Render(p.cells)
+	p.render()
 	return hurt, erased
+}
+
+// render has the renderer write the changed cells. It ends with a plain style and no link,
+// but would remember the last link as the current one.
+func (p *painter) render() {
+	p.diff.Render(p.rows.cells)
+	x, y := p.diff.Position()
+	p.diff.RestoreCursor()
+	p.diff.SetPosition(x, y)
 }
 
 // markWritten records that a row with pictures of sessions is written.
@@ -363,8 +372,8 @@ func (p *painter) markWritten(y int) {
 // it, one column early.
 func (p *painter) leaveWideCell(y int) {
 	// Rendering the rows above shows where the cursor will be.
-	p.diff.Render(p.cells)
-	line := p.cells.Line(y)
+	p.render()
+	line := p.rows.cells.Line(y)
 	if x, _ := p.diff.Position(); x > 0 && x < len(line) && line[x].Width == 0 {
 		p.diff.MoveTo(0, y)
 	}
@@ -377,7 +386,6 @@ func (p *painter) placePicture(f frame, hurt, erased bool) {
 	if c != nil {
 		p.diff.MoveTo(c.X, c.Y)
 	}
-	p.rendered.Reset()
 	// Flush writes to a buffer, which cannot fail.
 	_ = p.diff.Flush()
 	turn := p.picture.changeTo(f.picture, hurt, erased)

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"tandem/engine/vt"
 	"tandem/panes/kit/graphics"
 )
 
@@ -24,6 +25,7 @@ type canvas struct {
 
 func newCanvas(t *testing.T) *canvas {
 	t.Helper()
+	t.Setenv("TERM", "xterm-256color")
 	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +92,17 @@ func TestPainterWritesOnlyChanges(t *testing.T) {
 	changed := c.showView(viewOf("first row           ", "second now          ", "third row           "))
 	if !strings.Contains(changed, "n") || strings.Contains(changed, "first") || len(changed) > 40 {
 		t.Errorf("one changed word wrote %q", changed)
+	}
+}
+
+func TestBlankRowsAtBottomKeepRowAbove(t *testing.T) {
+	c := newCanvas(t)
+	c.enterScreen(true)
+	screen := vt.New(vt.Options{Cols: 20, Rows: 3})
+	screen.Write([]byte(c.showView(viewOf("first", "second", ""))))
+	screen.Write([]byte(c.showView(viewOf("first", "", ""))))
+	if got := screenOf(screen); got != "first\n\n\n" {
+		t.Errorf("the screen shows %q", got)
 	}
 }
 

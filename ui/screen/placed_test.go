@@ -94,6 +94,9 @@ func TestPictureSurvivesChangesAndLeavesNoTrace(t *testing.T) {
 			y := rapid.IntRange(0, h-2).Draw(r, "row")
 			word := rapid.StringMatching(`[a-c ]{0,40}`).Draw(r, "words")
 			now.rows[y] = word + strings.Repeat(" ", w-len(word))
+			if rapid.Bool().Draw(r, "scrolled") {
+				copy(now.rows[:h-1], now.rows[1:h-1])
+			}
 			switch rapid.IntRange(0, 3).Draw(r, "picture") {
 			case 0:
 				now.at = Placement{}

@@ -183,8 +183,8 @@ func (t *Terminal) Notify(text string) {
 // Bell rings the terminal's bell.
 func (t *Terminal) Bell() { t.painter.updateFrame(func(f *frame) { f.bells++ }) }
 
-// Learn records a report of the terminal's modes. The painter uses clusters and
-// synchronised output if supported.
+// Learn records a report of the terminal's modes. The painter uses clusters, synchronised
+// output, and left and right margins if supported.
 func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 	if known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet; !known {
 		return
@@ -194,6 +194,8 @@ func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 		t.painter.updateFrame(func(f *frame) { f.clusters = true })
 	case ansi.ModeSynchronizedOutput:
 		t.painter.updateFrame(func(f *frame) { f.sync = true })
+	case ansi.ModeLeftRightMargin:
+		t.painter.updateFrame(func(f *frame) { f.margins = true })
 	}
 }
 
