@@ -5,13 +5,14 @@ import (
 
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
+	"tandem/engine/vt/history"
 	"tandem/engine/vt/scan"
 )
 
 // A build or a large cat prints thousands of lines in one go, most of which nobody can see: they
 // enter at the bottom and leave at the top before the screen is drawn. If a Write has at least two
 // screens of plain lines and nothing unusual is set, all but the last screen of them skip the cells
-// and go straight to the scrollback. The result must be the same as if each line had been printed,
+// and go straight to the scrollback, equal ones in one step. The result must be the same as if each line had been printed,
 // including line numbers and versions for diffs; a property test compares the two.
 
 // pushPlainLines handles the plain lines at the start of p that would appear and scroll off again
@@ -40,32 +41,47 @@ func (t *writer) pushPlainLines(p []byte) (used, from int) {
 
 // notePushed records n lines of this epoch, about to be numbered from hist.End.
 func (t *store) notePushed(n int) {
-	at := int(t.hist.End() % int64(len(t.scrolledVersions)))
-	for range n {
+	size := len(t.scrolledVersions)
+	at := int(t.hist.End() % int64(size))
+	for range min(n, size) {
 		t.lostVersion = max(t.lostVersion, t.scrolledVersions[at])
 		t.scrolledVersions[at] = t.epoch
-		if at++; at == len(t.scrolledVersions) {
+		if at++; at == size {
 			at = 0
 		}
+	}
+	if n > size {
+		t.lostVersion = t.epoch
 	}
 }
 
 // pushPlainRows pushes the first n rows of the plain lines in p, and returns their length.
 func (t *writer) pushPlainRows(p []byte, n int) (used int) {
 	for n > 0 {
-		line := scan.PrintableLen(p[used:])
+		line := bytes.IndexByte(p[used:], '\r')
 		for ; line > t.store.cols && n > 0; n-- {
-			t.store.hist.PushText(p[used:used+t.store.cols], true)
+			t.store.hist.PushWrapped(p[used : used+t.store.cols])
 			used += t.store.cols
 			line -= t.store.cols
 		}
-		if n > 0 {
-			t.store.hist.PushText(p[used:used+line], false)
-			used += line + len("\r\n")
-			n--
+		if n == 0 {
+			break
 		}
+		size := line + len("\r\n")
+		times := min(countRepeats(p[used:], size), n, history.MaxRepeats)
+		t.store.hist.PushText(p[used:used+line], times)
+		used += times * size
+		n -= times
 	}
 	return used
+}
+
+// countRepeats counts how often p starts with its first n bytes, a whole line.
+func countRepeats(p []byte, n int) int {
+	if len(p) < 2*n || p[2*n-1] != '\n' { // most lines differ in length from the next
+		return 1
+	}
+	return 1 + scan.CommonLen(p, p[n:])/n
 }
 
 // countPlainRows counts the rows taken by the lines of printable ASCII at the start of p, and
@@ -76,14 +92,17 @@ func (t *writer) countPlainRows(p []byte) (rows, end int) {
 		if !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
 			return rows, end
 		}
-		rows++
+		each := 1
 		if n > t.store.cols {
 			if !t.page.mode.autowrap {
-				return rows - 1, end
+				return rows, end
 			}
-			rows += (n - 1) / t.store.cols
+			each += (n - 1) / t.store.cols
 		}
-		end += n + len("\r\n")
+		n += len("\r\n")
+		times := countRepeats(p[end:], n)
+		rows += times * each
+		end += times * n
 	}
 }
 

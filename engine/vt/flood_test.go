@@ -2,6 +2,7 @@ package vt_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,13 @@ func TestFloodedLinesEqualPrintedLines(t *testing.T) {
 			t.Fatalf("a viewer has (-whole +single)\n%s", diff)
 		}
 		compareViewer(t, whole, &viewers[0])
+		oldest, _, end := whole.Bounds()
+		for n := oldest; n < end; n++ {
+			was, _, _ := single.AppendText(nil, n)
+			if got, _, ok := whole.AppendText(nil, n); !ok || string(bytes.TrimRight(got, " ")) != string(bytes.TrimRight(was, " ")) {
+				t.Fatalf("line %d is searched as %q, want %q", n, got, was)
+			}
+		}
 		if diff := cmp.Diff(single.Lines(0, 1<<20), whole.Lines(0, 1<<20)); diff != "" {
 			t.Fatalf("kept are (-single +whole)\n%s", diff)
 		}
@@ -49,14 +57,15 @@ func TestFloodedLinesEqualPrintedLines(t *testing.T) {
 	})
 }
 
-// drawFlood draws lines, mostly plain and short.
+// drawFlood draws lines, mostly plain and short, often several times.
 func drawFlood(t *rapid.T) (lines [][]byte) {
 	for range rapid.IntRange(1, 40).Draw(t, "lines") {
 		line := rapid.StringMatching(`[ -~]{0,4}|[ -~]{5,20}`).Draw(t, "line")
 		if rapid.IntRange(0, 30).Draw(t, "odd") == 0 {
 			line = rapid.SampledFrom(pieces).Draw(t, "piece")
 		}
-		lines = append(lines, []byte(line+"\r\n"))
+		times := rapid.SampledFrom([]int{1, 1, 2, 15}).Draw(t, "times")
+		lines = append(lines, slices.Repeat([][]byte{[]byte(line + "\r\n")}, times)...)
 	}
 	return lines
 }

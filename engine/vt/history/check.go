@@ -18,10 +18,10 @@ func (h *Lines) check() {
 		next = h.chunks[0].first
 	}
 	for i, c := range h.chunks {
-		if c.first != next || c == h.spare || len(c.lines) > chunkLines || len(c.lines) == 0 {
-			invariants.Failf("chunk %d of %d has %d lines from %d on, but the previous one ends at %d", i, len(h.chunks), len(c.lines), c.first, next)
+		if c.first != next || c == h.spare || c.end <= c.first || c.end-c.first > chunkLines || len(c.records) > chunkRecords {
+			invariants.Failf("chunk %d of %d has lines %d to %d in %d records, but the previous one ends at %d", i, len(h.chunks), c.first, c.end, len(c.records), next)
 		}
-		size, next = size+c.size(), c.end()
+		size, next = size+c.size(), c.end
 	}
 	switch {
 	case size != h.bytes:
@@ -32,8 +32,8 @@ func (h *Lines) check() {
 		invariants.Failf("lines %d to %d are kept, at most %d, but the chunks end at %d", h.oldest, h.end, h.maxLines, next)
 	case len(h.chunks) == 0 && h.oldest != h.end, len(h.chunks) > 0 && h.oldest < h.chunks[0].first:
 		invariants.Failf("lines are kept from %d on, but the chunks begin later", h.oldest)
-	case len(h.chunks) > 0 && h.chunks[0].end() <= h.oldest && h.oldest != h.end:
-		invariants.Failf("lines are kept from %d on, but a chunk ending at %d remains", h.oldest, h.chunks[0].end())
+	case len(h.chunks) > 0 && h.chunks[0].end <= h.oldest && h.oldest != h.end:
+		invariants.Failf("lines are kept from %d on, but a chunk ending at %d remains", h.oldest, h.chunks[0].end)
 	}
 	h.checkStrips()
 }
@@ -51,46 +51,47 @@ func (h *Lines) checkStrips() {
 	}
 }
 
-// check panics unless each line of the chunk unpacks to cells.
+// check panics unless the records of the chunk divide its lines and its bytes, and each unpacks to
+// cells.
 func (c *chunk) check() {
-	at := uint32(0)
-	for i, l := range c.lines {
-		end := uint32(len(c.buf))
-		if i+1 < len(c.lines) {
-			end = c.lines[i+1].text
+	for i, r := range c.records {
+		first, from := -1, -1
+		if i > 0 {
+			first, from = int(c.records[i-1].first), int(c.records[i-1].at)
 		}
-		if l.text != at || l.runs < l.text || l.runs >= end || int(end) > len(c.buf) {
-			invariants.Failf("line %d is at %d, with runs at %d and the next line at %d; the previous one ends at %d of %d", c.first+int64(i), l.text, l.runs, end, at, len(c.buf))
+		if int(r.first) <= first || int(r.at) <= from || i == 0 && r != (record{}) || int64(r.first) >= c.end-c.first || int(r.at) >= len(c.buf) {
+			invariants.Failf("record %d has lines from %d on at %d, but the previous one from %d on at %d, of %d lines and %d bytes", i, r.first, r.at, first, from, c.end-c.first, len(c.buf))
 		}
-		c.checkLine(i)
-		at = end
+	}
+	for i := range c.records {
+		c.checkRecord(i)
 	}
 }
 
-// checkLine panics unless the runs of line i cover all of its text according to their kinds.
-func (c *chunk) checkLine(i int) {
-	text, runs := c.line(i)
-	if runs[0]&linePlain != 0 {
-		if len(runs) != 1 || !utf8.Valid(text) {
-			invariants.Failf("line %d is plain, but has runs %x and text %q", c.first+int64(i), runs, text)
-		}
+// checkRecord panics unless the runs of record i cover all of its text according to their kinds.
+func (c *chunk) checkRecord(i int) {
+	text, runs, flags := c.parts(i)
+	if !utf8.Valid(text) || flags&linePlain == 0 && len(runs) == 0 && len(text) > 0 {
+		invariants.Failf("record %d has flags %x, runs %x and text %q", i, flags, runs, text)
+	}
+	if flags&linePlain != 0 {
 		return
 	}
-	for r := runs[1:]; len(r) > 0; {
+	for r := runs; len(r) > 0; {
 		_, kind, size, used := readRun(r)
 		if used <= 0 || used > len(r) || size <= 0 || size > len(text) || !utf8.Valid(text[:size]) {
-			invariants.Failf("line %d has a run of kind %d and %d bytes, but only %q is left, in %x", c.first+int64(i), kind, size, text, runs)
+			invariants.Failf("record %d has a run of kind %d and %d bytes, but only %q is left, in %x", i, kind, size, text, runs)
 		}
 		r, text = r[used:], text[size:]
 	}
 	if len(text) != 0 {
-		invariants.Failf("line %d has %q after its last run", c.first+int64(i), text)
+		invariants.Failf("record %d has %q after its last run", i, text)
 	}
 }
 
 // checkPushed panics unless the last line unpacks to the cells it was packed from.
 func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
-	h.checkChunks()
+	h.checkChunks(1)
 	// Of the next cell with an unpacked cluster.
 	at := 0
 	// Does not escape: a test counts the allocations of steady output.
@@ -114,23 +115,26 @@ func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
 	}
 }
 
-// checkPushedText panics unless the last line contains text.
-func (h *Lines) checkPushedText(text []byte, wrapped bool) {
-	h.checkChunks()
-	if got, attrs := h.LineText(h.end - 1); !bytes.Equal(got, text) || attrs != (Attrs{Wrapped: wrapped}) {
-		invariants.Failf("line %d is %q %+v, and was %q", h.end-1, got, attrs, text)
+// checkPushedText panics unless the last n lines contain text.
+func (h *Lines) checkPushedText(text []byte, flags byte, n int) {
+	h.checkChunks(n)
+	for _, line := range [...]int64{max(h.end-int64(n), h.oldest), h.end - 1} {
+		if got, attrs := h.LineText(line); !bytes.Equal(got, text) || attrs != parseAttrs(flags) {
+			invariants.Failf("line %d is %q %+v, and was %q", line, got, attrs, text)
+		}
 	}
 }
 
-// checkChunks checks all chunks when a new one is started: a check after every line would make a
-// long scrollback slow. Lines in the other chunks no longer change, except for the previous line.
-func (h *Lines) checkChunks() {
-	n := len(h.chunks)
-	if len(h.chunks[n-1].lines) != 1 {
+// checkChunks checks all chunks when a new one is started, here with n lines: a check after every
+// line would make a long scrollback slow. Lines in the other chunks no longer change, except for the
+// previous line.
+func (h *Lines) checkChunks(n int) {
+	last := len(h.chunks) - 1
+	if c := h.chunks[last]; c.end-c.first != int64(n) {
 		return
 	}
 	h.check()
-	if n > 1 {
-		h.chunks[n-2].check()
+	if last > 0 {
+		h.chunks[last-1].check()
 	}
 }

@@ -17,7 +17,7 @@ func filled() *Lines {
 	clusters := []string{"", "e\u0301"}
 	for range 1800 {
 		h.Push(cells, Attrs{Wrapped: true}, clusters)
-		h.PushText([]byte("plain"), false)
+		h.PushText([]byte("plain"), 2)
 	}
 	return &h
 }
@@ -34,14 +34,14 @@ func TestCheckPanicsOnDamagedScrollback(t *testing.T) {
 		"empty chunk":                 func(h *Lines) { h.chunks = append(h.chunks, &chunk{first: h.end}) },
 		"picture in a line that left": func(h *Lines) { h.stripLines = []int64{h.oldest - 1} },
 		"picture of no line":          func(h *Lines) { h.strips = map[int64]*graphics.Strips{h.oldest: new(graphics.Strips)} },
-		"text behind the last run":    func(h *Lines) { h.chunks[1].lines[0].runs++ },
-		"lines out of order":          func(h *Lines) { l := h.chunks[1].lines; l[2], l[3] = l[3], l[2] },
-		"text cut within a character": func(h *Lines) { h.chunks[1].buf[2] = 0xFF },
+		"text behind the last run":    func(h *Lines) { h.chunks[1].buf[h.chunks[1].records[1].at-3]-- },
+		"lines out of order":          func(h *Lines) { r := h.chunks[1].records; r[2], r[3] = r[3], r[2] },
+		"text cut within a character": func(h *Lines) { h.chunks[1].buf[0] = 0xFF },
 		"run longer than its text": func(h *Lines) {
 			c := h.chunks[1]
-			for i := range c.lines {
-				if _, runs := c.line(i); len(runs) > 1 {
-					runs[2] = 99
+			for i := range c.records {
+				if _, runs, _ := c.parts(i); len(runs) > 0 {
+					runs[1] = 99
 					return
 				}
 			}
@@ -67,7 +67,7 @@ func TestPushPanicsIfTheLineCannotBeUnpacked(t *testing.T) {
 	if broken := invariants.Broken(func() { h.checkPushed(cells, Attrs{}, []string{"", "e\u0301"}) }); broken == "" {
 		t.Error("the last line is said to be another and no check fails")
 	}
-	if broken := invariants.Broken(func() { h.checkPushedText([]byte("other"), false) }); broken == "" {
+	if broken := invariants.Broken(func() { h.checkPushedText([]byte("other"), linePlain, 2) }); broken == "" {
 		t.Error("the last line is said to be other text and no check fails")
 	}
 	h.Push(cells, Attrs{}, []string{"", "e\u0301"})

@@ -3,8 +3,10 @@ package history
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
 	"maps"
+	"math"
 	"sort"
 	"unicode/utf8"
 
@@ -14,12 +16,16 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// chunkSize is how many bytes of lines are stored together. Lines are dropped one at a time, but
-// their memory is freed by the chunk.
+// Limits of a chunk: the bytes and the different lines stored together, and all lines counted. Lines
+// are dropped one at a time, but their memory is freed by the chunk.
 const (
-	chunkSize  = 32 << 10
-	chunkLines = 1024
+	chunkSize    = 16 << 10
+	chunkRecords = 1024
+	chunkLines   = math.MaxUint16
 )
+
+// MaxRepeats is how many equal lines PushText can append at once.
+const MaxRepeats = chunkLines
 
 // Kinds of packed runs: how their text divides into cells.
 const (
@@ -29,18 +35,17 @@ const (
 	runWideCluster        // one cluster in two cells
 )
 
-// Flags at the start of a packed line's runs.
+// Flags of a line.
 const (
 	lineWrapped = 1 << iota
-	linePlain   // one narrow run in the default style; no list follows
+	linePlain   // one narrow run in the default style; no list of runs
 
 	lineSizeShift = iota // two bits of the LineSize start here, followed by two of the Mark
 	lineMarkShift = lineSizeShift + 2
 )
 
-// Lines are the packed lines that have left the screen: text, then a list of runs (style, kind,
-// bytes). They are bounded by number and bytes. In the steady state, adding a line allocates
-// nothing.
+// Lines are the packed lines that have left the screen. Equal neighbours are stored once. They are
+// bounded by number and bytes. In the steady state, adding a line allocates nothing.
 type Lines struct {
 	maxLines, maxBytes int
 	chunks             []*chunk // oldest first
@@ -69,18 +74,19 @@ const (
 	MarkOutput                  // a command's output (C)
 )
 
+// A chunk holds lines in records: text, then unless the line is plain its runs (style, kind, bytes)
+// and their length in two bytes, then the flags.
 type chunk struct {
-	first int64
-	lines []packedLine
-	buf   []byte
+	first, end int64 // numbers of the first line, and of the line after the last
+	records    []record
+	buf        []byte
 }
 
-// A packedLine is the offset of a line's text in its chunk, and of its runs.
-type packedLine struct{ text, runs uint32 }
+// A record holds one or more equal lines. They begin with line first of the chunk, and their bytes at
+// offset at. A record may end beyond chunkSize, but it starts before.
+type record struct{ first, at uint16 }
 
-func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
-
-func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
+func (c *chunk) size() int { return cap(c.buf) + 4*cap(c.records) }
 
 // New returns an empty history. The first line gets the number next. It keeps at most maxLines, in
 // at most maxBytes.
@@ -107,11 +113,9 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	if attrs.Strips != nil {
 		h.keepStrips(attrs.Strips)
 	}
-	c := h.chunkFor(utf8.UTFMax * len(cells))
-	before := c.size()
-	at := packedLine{text: uint32(len(c.buf))}
+	c := h.chunkFor(utf8.UTFMax*len(cells), 1)
+	before, at := c.size(), len(c.buf)
 	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
-	at.runs = uint32(len(c.buf))
 	flags := byte(attrs.Size)<<lineSizeShift | byte(attrs.Mark)<<lineMarkShift
 	if attrs.Wrapped {
 		flags |= lineWrapped
@@ -119,51 +123,63 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	if len(h.runs) == 0 {
 		c.buf = append(c.buf, flags|linePlain)
 	} else {
-		c.buf = append(append(c.buf, flags), h.runs...)
+		c.buf = append(c.buf, h.runs...)
+		c.buf = append(binary.LittleEndian.AppendUint16(c.buf, uint16(len(h.runs))), flags)
 	}
-	h.noteAdded(c, at, before)
+	c.addRecord(at, 1)
+	h.noteAdded(c, 1, before)
 	if invariants.Enabled {
 		h.checkPushed(cells, attrs, clusters)
 	}
 }
 
-// PushText appends a line of printable ASCII in the default style, which may continue in the next.
-// Trailing spaces of one that does not are dropped.
-func (h *Lines) PushText(text []byte, wrapped bool) {
+// PushText appends a line of printable ASCII in the default style n times, without trailing spaces.
+func (h *Lines) PushText(text []byte, n int) { h.pushText(bytes.TrimRight(text, " "), linePlain, n) }
+
+// PushWrapped appends a line of printable ASCII in the default style that continues in the next.
+func (h *Lines) PushWrapped(text []byte) { h.pushText(text, linePlain|lineWrapped, 1) }
+
+func (h *Lines) pushText(text []byte, flags byte, n int) {
 	if h.maxLines <= 0 {
-		h.end++
+		h.end += int64(n)
 		h.oldest = h.end
 		return
 	}
-	c := h.chunkFor(len(text))
-	before := c.size()
-	start := len(c.buf)
-	flags := byte(linePlain)
-	if wrapped {
-		flags |= lineWrapped
-	} else {
-		text = bytes.TrimRight(text, " ")
-	}
+	c := h.chunkFor(len(text), n)
+	before, at := c.size(), len(c.buf)
 	c.buf = append(append(c.buf, text...), flags)
-	h.noteAdded(c, packedLine{uint32(start), uint32(start + len(text))}, before)
+	c.addRecord(at, n)
+	h.noteAdded(c, n, before)
 	if invariants.Enabled {
-		h.checkPushedText(text, wrapped)
+		h.checkPushedText(text, flags, n)
 	}
 }
 
-// noteAdded records a line added to chunk c, which took before bytes without it.
-func (h *Lines) noteAdded(c *chunk, line packedLine, before int) {
-	c.lines = append(c.lines, line)
-	h.end++
+// addRecord adds n lines whose bytes start at offset at, to the last record if that has the same.
+// Wrapped lines have a record each, because UnwrapLast changes one.
+func (c *chunk) addRecord(at, n int) {
+	first := c.end - c.first
+	c.end += int64(n)
+	if last := len(c.records) - 1; last >= 0 && c.buf[len(c.buf)-1]&lineWrapped == 0 && bytes.Equal(c.buf[c.records[last].at:at], c.buf[at:]) {
+		c.buf = c.buf[:at]
+		return
+	}
+	c.records = append(c.records, record{uint16(first), uint16(at)})
+}
+
+// noteAdded records n lines added to chunk c, which took before bytes without them.
+func (h *Lines) noteAdded(c *chunk, n, before int) {
+	h.end += int64(n)
 	h.bytes += c.size() - before
 	h.trim()
 }
 
-// chunkFor returns the chunk for the next line, of about n bytes.
-func (h *Lines) chunkFor(n int) *chunk {
+// chunkFor returns the chunk for the next n lines, of about size bytes.
+func (h *Lines) chunkFor(size, n int) *chunk {
 	last := len(h.chunks) - 1
 	if last >= 0 {
-		if c := h.chunks[last]; (len(c.buf)+n < chunkSize || len(c.buf) == 0) && len(c.lines) < chunkLines {
+		c := h.chunks[last]
+		if (len(c.buf)+size < chunkSize || len(c.buf) == 0) && len(c.records) < chunkRecords && int(c.end-c.first)+n <= chunkLines {
 			return c
 		}
 	}
@@ -175,9 +191,10 @@ func (h *Lines) chunkFor(n int) *chunk {
 	case last < 0: // a screen may never fill one
 		c = &chunk{}
 	default:
-		c = &chunk{buf: make([]byte, 0, chunkSize), lines: make([]packedLine, 0, len(h.chunks[last].lines))}
+		n := len(h.chunks[last].records)
+		c = &chunk{buf: make([]byte, 0, chunkSize), records: make([]record, 0, n+n/8)}
 	}
-	c.first, c.lines, c.buf = h.end, c.lines[:0], c.buf[:0]
+	c.first, c.end, c.records, c.buf = h.end, h.end, c.records[:0], c.buf[:0]
 	h.chunks = append(h.chunks, c)
 	h.bytes += c.size()
 	return c
@@ -186,7 +203,7 @@ func (h *Lines) chunkFor(n int) *chunk {
 func (h *Lines) trim() {
 	h.oldest = max(h.oldest, h.end-int64(h.maxLines))
 	// The last chunk always stays, even if it alone exceeds maxBytes.
-	for len(h.chunks) > 1 && (h.chunks[0].end() <= h.oldest || h.bytes > h.maxBytes) {
+	for len(h.chunks) > 1 && (h.chunks[0].end <= h.oldest || h.bytes > h.maxBytes) {
 		h.dropChunk()
 	}
 	for len(h.stripLines) > 0 && h.stripLines[0] < h.oldest {
@@ -222,7 +239,7 @@ func (h *Lines) keepStrips(s *graphics.Strips) {
 func (h *Lines) dropChunk() {
 	c := h.chunks[0]
 	h.bytes -= c.size()
-	h.oldest = max(h.oldest, c.end())
+	h.oldest = max(h.oldest, c.end)
 	// A chunk enlarged by a very long line is not worth keeping.
 	if c.size() <= 4*chunkSize {
 		h.spare = c
@@ -251,7 +268,7 @@ func (h *Lines) UnwrapLast() bool {
 		return false
 	}
 	c := h.chunks[len(h.chunks)-1]
-	flags := &c.buf[c.lines[len(c.lines)-1].runs]
+	flags := &c.buf[len(c.buf)-1]
 	was := *flags&lineWrapped != 0
 	*flags &^= lineWrapped
 	return was
@@ -268,18 +285,15 @@ func (h *Lines) Clear() {
 
 // Get appends the cells of line n, which must be stored, to dst.
 func (h *Lines) Get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) (cells []grid.Cell, attrs Attrs) {
-	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
-	c := h.chunks[i]
-	text, runs := c.line(int(n - c.first))
-	flags := runs[0]
+	text, runs, flags := h.line(n)
 	attrs = parseAttrs(flags)
 	attrs.Strips = h.strips[n]
 	if flags&linePlain != 0 {
 		return unpackRun(dst, text, 0, runNarrow, intern), attrs
 	}
-	for r := runs[1:]; len(r) > 0; {
-		style, kind, size, used := readRun(r)
-		r = r[used:]
+	for len(runs) > 0 {
+		style, kind, size, used := readRun(runs)
+		runs = runs[used:]
 		dst = unpackRun(dst, text[:size], style, kind, intern)
 		text = text[size:]
 	}
@@ -293,30 +307,54 @@ func parseAttrs(flags byte) Attrs {
 
 // LineText returns the text of line n, which must be stored, without a copy.
 func (h *Lines) LineText(n int64) (text []byte, attrs Attrs) {
-	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
-	c := h.chunks[i]
-	text, runs := c.line(int(n - c.first))
-	return text, parseAttrs(runs[0])
+	text, _, flags := h.line(n)
+	return text, parseAttrs(flags)
 }
 
-// line returns the text and the runs (flags first) of the i-th line.
-func (c *chunk) line(i int) (text, runs []byte) {
-	l, end := c.lines[i], uint32(len(c.buf))
-	if i+1 < len(c.lines) {
-		end = c.lines[i+1].text
+// line returns the parts of line n.
+func (h *Lines) line(n int64) (text, runs []byte, flags byte) {
+	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end > n })
+	c := h.chunks[i]
+	at := int(n - c.first)
+	// Most chunks have no equal lines.
+	if at >= len(c.records) || int(c.records[at].first) != at {
+		at = sort.Search(len(c.records), func(i int) bool { return int(c.records[i].first) > at }) - 1
 	}
-	return c.buf[l.text:l.runs], c.buf[l.runs:end]
+	return c.parts(at)
+}
+
+// parts returns the parts of the i-th record.
+func (c *chunk) parts(i int) (text, runs []byte, flags byte) {
+	b := c.buf[c.records[i].at:]
+	if i+1 < len(c.records) {
+		b = c.buf[c.records[i].at:c.records[i+1].at]
+	}
+	n := len(b) - 1
+	flags = b[n]
+	if flags&linePlain != 0 {
+		return b[:n], nil, flags
+	}
+	n -= 2
+	from := n - int(binary.LittleEndian.Uint16(b[n:]))
+	return b[:from], b[from:n], flags
 }
 
 // EachStyle calls f for every style used by a stored line.
 func (h *Lines) EachStyle(f func(grid.StyleID)) {
 	for _, c := range h.chunks {
-		for i := int(max(h.oldest-c.first, 0)); i < len(c.lines); i++ {
-			_, runs := c.line(i)
-			for r := runs[1:]; len(r) > 0; {
-				style, _, _, used := readRun(r)
+		for i := range c.records {
+			end := c.end
+			if i+1 < len(c.records) {
+				end = c.first + int64(c.records[i+1].first)
+			}
+			if end <= h.oldest {
+				continue
+			}
+			_, runs, _ := c.parts(i)
+			for len(runs) > 0 {
+				style, _, _, used := readRun(runs)
 				f(style)
-				r = r[used:]
+				runs = runs[used:]
 			}
 		}
 	}

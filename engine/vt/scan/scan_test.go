@@ -11,3 +11,17 @@ func TestCompleteLenExcludesIncompleteCharacter(t *testing.T) {
 		}
 	}
 }
+
+func TestCommonLenFindsFirstDifference(t *testing.T) {
+	const text = "The quick brown fox jumps"
+	for n := range len(text) {
+		other := []byte(text)
+		other[n] ^= 1
+		if got := CommonLen([]byte(text), other); got != n {
+			t.Errorf("with byte %d changed: %d", n, got)
+		}
+		if got := CommonLen([]byte(text), []byte(text[:n])); got != n {
+			t.Errorf("with %d bytes: %d", n, got)
+		}
+	}
+}
