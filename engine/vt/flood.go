@@ -12,8 +12,9 @@ import (
 // A build or a large cat prints thousands of lines in one go, most of which nobody can see: they
 // enter at the bottom and leave at the top before the screen is drawn. If a Write has at least two
 // screens of plain lines and nothing unusual is set, all but the last screen of them skip the cells
-// and go straight to the scrollback, equal ones in one step. The result must be the same as if each line had been printed,
-// including line numbers and versions for diffs; a property test compares the two.
+// and go straight to the scrollback, equal ones in one step. The result must be the same as if each
+// line had been printed, including line numbers and versions for diffs; a property test compares
+// the two.
 
 // pushPlainLines handles the plain lines at the start of p that would appear and scroll off again
 // before p ends: it sends them to the scrollback directly, many times faster than printing them. It

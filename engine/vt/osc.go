@@ -182,3 +182,24 @@ func (t *host) writeClipboard(b []byte) {
 		t.sendEvent(ClipboardEvent{out[:n]})
 	}
 }
+
+// splitNumber cuts a decimal number and the following semicolon off b. n is -1 without a number.
+func splitNumber(b []byte) (n int, rest []byte) {
+	head, rest, _ := bytes.Cut(b, []byte{';'})
+	return parseNumber(head), rest
+}
+
+// parseNumber parses a decimal number of at most six digits; it returns -1 for anything else.
+func parseNumber(b []byte) int {
+	if len(b) == 0 || len(b) > 6 {
+		return -1
+	}
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

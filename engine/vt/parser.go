@@ -1,8 +1,6 @@
 package vt
 
 import (
-	"bytes"
-
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/scan"
 )
@@ -93,7 +91,7 @@ func (t *interpreter) parseGround(p []byte) int {
 			used++
 		// Parsing a CSI here saves a round through feed for each sequence.
 		case b == esc && used+1 < len(p) && p[used+1] == '[':
-			if n := t.applyWholeSGR(p[used+2:]); n > 0 {
+			if n := t.applyWholeCSI(p[used+2:]); n > 0 {
 				used += 2 + n
 				continue
 			}
@@ -246,23 +244,34 @@ func (t *interpreter) parseSequence(p []byte) int {
 	return len(p)
 }
 
-// applyWholeSGR applies the SGR sequence at the start of p, without its CSI, and returns its
-// length. It returns 0 for another sequence, and for an SGR that is incomplete or unusual.
-func (t *interpreter) applyWholeSGR(p []byte) int {
-	var params [8]int32
+// applyWholeCSI executes the control sequence at the start of p, without its CSI, and returns its
+// length. It returns 0 for one that is incomplete, long or has more than numbers and semicolons.
+// Nearly all sequences arrive whole and simple, and need no state between their bytes.
+func (t *interpreter) applyWholeCSI(p []byte) int {
+	ps := &t.host.ps
 	n, value := 0, int32(0)
 	for i := range min(len(p), 32) {
 		switch b := p[i]; {
 		case b-'0' <= 9 && value <= maxParam:
 			value = value*10 + int32(b-'0')
-		case b == ';' && n < len(params)-1 && value <= maxParam:
-			params[n], value = value, 0
+		case b == ';' && n < 8 && value <= maxParam:
+			ps.params[n], value = value, 0
 			n++
 		case b == 'm' && value <= maxParam:
-			params[n] = value
-			t.writer.last.Glyph = 0
-			t.page.cur.pen.applySGR(params[:n+1], 0)
+			ps.params[n] = value
+			t.noteSequence('m')
+			t.page.cur.pen.applySGR(ps.params[:n+1], 0)
 			t.page.penChanged = true
+			return i + 1
+		// T depends on whether its parameter is there, which only the parser's state tells.
+		case b >= 0x40 && b <= 0x7E && b != 'T' && value <= maxParam:
+			ps.params[n] = value
+			ps.n, ps.sub, ps.prefix, ps.inter = n+1, 0, 0, 0
+			if i == 0 {
+				ps.n = 0
+			}
+			t.noteSequence(b)
+			t.csi(b)
 			return i + 1
 		default:
 			return 0
@@ -326,8 +335,13 @@ func (t *interpreter) finishSequence(b byte) {
 	if ignore {
 		return
 	}
-	// A combining character may join the cluster before an SGR, but REP must follow its cluster
-	// directly.
+	t.noteSequence(b)
+	t.dispatchCSI(b)
+}
+
+// noteSequence records that a control sequence with final byte b follows the last cluster. A
+// combining character may join the cluster before an SGR, but REP must follow its cluster directly.
+func (t *interpreter) noteSequence(b byte) {
 	switch b {
 	case 'b':
 	case 'm':
@@ -335,7 +349,6 @@ func (t *interpreter) finishSequence(b byte) {
 	default:
 		t.writer.joinOK = false
 	}
-	t.dispatchCSI(b)
 }
 
 // param returns parameter i, or def if it is missing or zero.
@@ -442,25 +455,4 @@ func (t *interpreter) finishString(end string) {
 	if cap(ps.buf) > maxScratch {
 		ps.buf = nil
 	}
-}
-
-// splitNumber cuts a decimal number and the following semicolon off b. n is -1 without a number.
-func splitNumber(b []byte) (n int, rest []byte) {
-	head, rest, _ := bytes.Cut(b, []byte{';'})
-	return parseNumber(head), rest
-}
-
-// parseNumber parses a decimal number of at most six digits; it returns -1 for anything else.
-func parseNumber(b []byte) int {
-	if len(b) == 0 || len(b) > 6 {
-		return -1
-	}
-	n := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n
 }
