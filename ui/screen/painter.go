@@ -328,8 +328,7 @@ func (p *painter) drawCells(f frame) (hurt, erased bool) {
 	}
 	clear(p.written)
 	all := erased || f.background != p.shown.background
-	p.rows.draw(f, all)
-	if !all && p.scrolls {
+	if n := p.rows.draw(f, all); n >= minScrolled && !all && p.scrolls {
 		p.scrollRows(f)
 	}
 	for y, changed := range p.rows.changed {

@@ -22,8 +22,9 @@ func newScreenRows(w, h int) screenRows {
 	}
 }
 
-// draw draws the frame's rows that differ from the last one, or all of them.
-func (r *screenRows) draw(f frame, all bool) {
+// draw draws the frame's rows that differ from the last one, or all of them, and returns
+// how many.
+func (r *screenRows) draw(f frame, all bool) (drawn int) {
 	rest := f.view.Content
 	for y := range f.h {
 		var row string
@@ -32,8 +33,10 @@ func (r *screenRows) draw(f frame, all bool) {
 		if r.changed[y] {
 			r.wide[y] = drawRow(r.drawn[y], row, f.clusters, f.background)
 			r.text[y] = row
+			drawn++
 		}
 	}
+	return drawn
 }
 
 // replace puts the new cells of changed row y on the screen. It returns its previous and

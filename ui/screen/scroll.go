@@ -104,18 +104,16 @@ type scrollFinder struct {
 }
 
 const (
-	minScrolled = 3 // a move is considered if at least this many rows change
+	minScrolled = 3 // rows that must change for a move to be considered
 	maxProbes   = 5 // rows whose content is looked for
 	maxMoves    = 4 // distances measured
+	maxRounds   = 4 // extensions of a move to keep wide cells whole
 )
 
 // find returns the best move; ok is false if none saves anything. With columns, the move
-// need not have the screen's width.
+// need not have the screen's width. At least one row must change.
 func (s *scrollFinder) find(columns bool) (best move, ok bool) {
 	rows := s.changedRows()
-	if len(rows) < minScrolled {
-		return best, false
-	}
 	saved, measured := 0, map[int]bool{}
 	for i := range maxProbes {
 		y := rows[(2*i+1)*len(rows)/(2*maxProbes)]
@@ -139,9 +137,7 @@ func (s *scrollFinder) find(columns bool) (best move, ok bool) {
 	return best, saved > 0
 }
 
-// changedRows returns the rows that change.
-func (s *scrollFinder) changedRows() []int {
-	rows := make([]int, 0, len(s.changed))
+func (s *scrollFinder) changedRows() (rows []int) {
 	for y, changed := range s.changed {
 		if changed {
 			rows = append(rows, y)
@@ -185,13 +181,14 @@ func (s *scrollFinder) measureColumns(y, lines int) (m move, gain int) {
 			left, right = min(left, from), max(right, to)
 		}
 	}
-	m, gain = s.measure(lines, left, right)
-	for gain > 0 {
-		left, right = s.keepWide(m)
-		if left == m.left && right == m.right {
+	for range maxRounds {
+		m, gain = s.measure(lines, left, right)
+		if gain <= columnsCost {
+			return m, 0
+		}
+		if left, right = s.keepWide(m); left == m.left && right == m.right {
 			return m, gain - columnsCost
 		}
-		m, gain = s.measure(lines, left, right)
 	}
 	return m, 0
 }
