@@ -41,6 +41,9 @@ type AttachOptions struct {
 	Direct bool
 	// Kinds asks, with Direct, for Direct.Kitty and Direct.Sixel.
 	Kinds bool
+	// Pointer, with Direct, is for a viewer that decodes the mouse: the terminal always reports
+	// buttons and focus, and the viewer sends Input.Mouse. Older engines then decline Direct.
+	Pointer bool
 
 	// Lines is scrollback to send at the start, as if requested by an Input. An exited session
 	// sends it before Output.Ended. A Count of 0 requests none.
@@ -117,6 +120,8 @@ type Direct struct {
 	Kitty    bool // kitty pictures were written to the terminal (Kinds)
 	Sixel    bool // sixels were written to the terminal (Kinds)
 	Pixels   bool // the program wants the mouse in pixels but the terminal reports cells: the engine must encode it
+	Mouse    bool // the program wants the mouse (Pointer)
+	Alt      bool // the program is on its alternate screen (Pointer)
 }
 
 // A Hand is the viewer's message about a terminal handed over.

@@ -33,14 +33,9 @@ type Filter struct {
 	told        int    // the terminal's mouse tracking mode
 	Alt         bool   // the session's program is on its alternate screen
 	repaint     bool   // the next output is a repaint
-	Extended    bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
-
-	Kitty, Sixel bool // programs have drawn kitty or sixel pictures
-
-	Colored   bool // the terminal's palette may have been changed
-	Progress  bool // the terminal shows a progress indicator
-	clustered bool // mode 2027 may be set
-	tags      int  // how many more tags may follow directly
+	clustered   bool   // mode 2027 may be set
+	tags        int    // how many more tags may follow directly
+	Passed
 }
 
 // inside is the kind of sequence that the next bytes continue.
@@ -78,7 +73,7 @@ const (
 // alternate screen, the visible one last.
 func (f *Filter) ExpectRepaint() {
 	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
-		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, Progress: f.Progress, clustered: f.clustered}
+		Passed: f.Passed, clustered: f.clustered}
 }
 
 // Redraw stops pictures from passing, because the caller draws them. Pass then reports every switch

@@ -95,6 +95,29 @@ func TestRepaintCanSplitASequence(t *testing.T) {
 	}
 }
 
+func TestMouseModesAreNotSetInsideAControlString(t *testing.T) {
+	f := Filter{Points: true}
+	f.Pass([]byte("\x1b[?1000h\x1bPq~"))
+	if got := f.Pointer(); got != nil {
+		t.Errorf("inside a picture: %q", got)
+	}
+	f.Pass([]byte("\x1b\\"))
+	if got := f.Pointer(); !strings.Contains(string(got), "\x1b[?1000h") {
+		t.Errorf("after it: %q", got)
+	}
+}
+
+func TestFilterRecordsPayload(t *testing.T) {
+	for in, want := range map[string]bool{
+		"text\x1b[1m": false, "\x1b]2;title\a": false, "\x1b]52;c;aGk=\a": true, "\x1bPq~\x1b\\": true, "\x1b_Ga=T,f=100;AAAA\x1b\\": true,
+	} {
+		var f Filter
+		if f.Pass([]byte(in)); f.Payload != want {
+			t.Errorf("%q: %v, want %v", in, f.Payload, want)
+		}
+	}
+}
+
 func TestFilterRecordsPictureProtocols(t *testing.T) {
 	for in, want := range map[string][2]bool{
 		"\x1b_Ga=T,f=100;AAAA\x1b\\": {true, false}, "\x1b_Gf=100,i=1;AAAA\x1b\\": {true, false}, "\x1b_Ga=p,i=1\x1b\\": {true, false},

@@ -28,9 +28,9 @@ func (f *Filter) noteMouseMode(mode int, set bool) {
 const noPointer = -1
 
 // Pointer returns the sequence that makes the terminal report the mouse as the program wants, and
-// always its buttons; nil if it does already.
+// always its buttons; nil if it does already, or while the output ends inside a control string.
 func (f *Filter) Pointer() []byte {
-	if !f.Points || f.told == f.Tracks {
+	if !f.Points || f.told == f.Tracks || f.Within() {
 		return nil
 	}
 	f.told = f.Tracks

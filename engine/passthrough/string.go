@@ -41,7 +41,7 @@ func (f *Filter) startPicture(head string) verdict {
 		f.inside = insideDropped
 		return verdict{}
 	}
-	f.inside, f.room = insidePassed, maxPicture
+	f.inside, f.room, f.Payload = insidePassed, maxPicture, true
 	return verdict{text: head}
 }
 
@@ -100,7 +100,7 @@ func (f *Filter) filterOSC(p []byte) (n int, v verdict) {
 	}
 	// Checked before the length, because clipboard text may be longer than maxCommand.
 	if f.mayCopy() && isCopy(p[2:min(end, maxSequence)]) {
-		f.inside, f.room = insidePassed, maxClip
+		f.inside, f.room, f.Payload = insidePassed, maxClip, true
 		return 2, verdict{text: "\x1b]"}
 	}
 	last := p[min(end, len(p)-1)]

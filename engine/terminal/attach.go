@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"context"
+	"os"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -17,6 +19,8 @@ const (
 	rawLead = 1 << 20
 	// rawChunk is how many bytes one message to a viewer holds.
 	rawChunk = 64 << 10
+	// handoverTimeout is how long a viewer may take to hand over the terminal it offered.
+	handoverTimeout = 5 * time.Second
 	// maxLines is how many lines one answer holds.
 	maxLines = 5000
 )
@@ -265,3 +269,70 @@ func (a attachment) sendBytes(ctx context.Context) error {
 		}
 	}
 }
+
+// A handoverStream is a stream that can pass a terminal, implemented by server.Viewer.
+type handoverStream interface {
+	Offer(master *os.File) (ok bool, err error)
+	Passed() *os.File
+}
+
+// takeTerminal offers to take over the viewer's terminal and waits for it. It returns nil if the
+// viewer gets bytes like others.
+func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
+	to, ok := a.to.(handoverStream)
+	if !ok || !a.viewer.options.Direct {
+		return nil, nil
+	}
+	var master *os.File
+	if !a.viewer.options.ReadOnly {
+		master = a.session.options.Master
+	}
+	if ok, err := to.Offer(master); !ok || err != nil {
+		return nil, err
+	}
+	var d *direct
+	select {
+	case h := <-a.viewer.handed:
+		var err error
+		if d, err = newDirect(h.tty, h.noClipboard); err != nil {
+			a.session.options.Log.Warn("attach", "id", a.session.options.ID, "error", err)
+		} else {
+			d.kinds, d.filter.Points = a.viewer.options.Kinds, a.viewer.options.Pointer
+		}
+	case <-time.After(handoverTimeout):
+		return nil, api.Errorf(api.CodeInvalid, "attach to session: the terminal was not handed over")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return d, a.to.Send(api.Output{Direct: &api.Direct{Keys: master != nil && a.session.keyboard.isIdle()}})
+}
+
+// A handover is a terminal passed by a viewer.
+type handover struct {
+	tty         *os.File
+	noClipboard bool
+}
+
+// acceptHandover handles the handover of a terminal, or its return.
+func (a attachment) acceptHandover(in api.Hand) error {
+	to, ok := a.to.(handoverStream)
+	if d := a.viewer.handedOver.Load(); d != nil && in.Back {
+		d.clearProgress()
+	}
+	if in.Back || !ok || !a.viewer.options.Direct {
+		return errBack
+	}
+	tty := to.Passed()
+	if tty == nil {
+		return errBack
+	}
+	select {
+	case a.viewer.handed <- handover{tty, in.NoClipboard}:
+	default: // already handed over
+		tty.Close()
+	}
+	return nil
+}
+
+// errBack ends an attachment whose viewer wants its terminal back.
+var errBack = api.Errorf(api.CodeUnavailable, "the viewer has its terminal back")

@@ -2,8 +2,10 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -15,15 +17,30 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/engine/passthrough"
+	"tandem/engine/sleep"
 )
 
 const (
 	// maxDirect is how much output at once the reader writes to a terminal itself: enough for the
 	// echo of a key. More would delay the reader.
 	maxDirect = 4 << 10
-	// handoverTimeout is how long a viewer may take to hand over the terminal it offered.
-	handoverTimeout = 5 * time.Second
+	// maxStall is how long a terminal may take for maxPiece bytes of output. Then its line is slow:
+	// the output still queued is discarded and replaced by repaints, so that the echo of a key or
+	// the end of a flood does not wait behind it.
+	maxStall = 100 * time.Millisecond
+	// slowLine is the rate in bytes per second at which repaints are sent over a slow line, and
+	// maxPause the longest pause between two.
+	slowLine = 20 << 10
+	maxPause = 250 * time.Millisecond
+	// maxUndiscarded is how much output the kernel keeps for a terminal's reader when the rest is
+	// discarded.
+	maxUndiscarded = 4 << 10
+	// maxQueued is more than the kernel queues for a terminal and one more piece of output.
+	maxQueued = 32<<10 + rawChunk
 )
+
+// can (CAN) aborts an unfinished control sequence or string.
+const can = 0x18
 
 // A direct is a terminal handed over by a viewer. While it is live, the reader writes output to it
 // at once, as far as the terminal accepts it. The rest, and everything else, is written by the
@@ -40,8 +57,11 @@ type direct struct {
 	live   bool  // the reader writes; otherwise the viewer's goroutine does, and owns the fields below
 	at     int64 // output before this offset has passed the filter
 	filter passthrough.Filter
-	left   bool   // the program has left its alternate screen: only a repaint restores the primary one
+	left   bool   // only a repaint restores the screen: the program has left its alternate one, or output was discarded
 	rest   []byte // filtered output not yet accepted by the terminal
+	slow   bool   // the terminal's line is slow: it gets repaints instead of output
+	onWay  int    // bytes sent over the slow line since the last pause
+	keep   int    // how much more output must be written before queued output may be discarded
 }
 
 // newDirect takes over a terminal. It returns an error and closes tty if writes to it may block, as
@@ -93,7 +113,7 @@ func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 		return false
 	}
 	before := d.viewerState()
-	out, left := d.filter.Pass(p)
+	out, left := d.filterOutput(p)
 	d.at += int64(len(p))
 	// The reader never waits for a terminal: the viewer's goroutine writes the rest.
 	n, err := d.tryWrite(out)
@@ -101,6 +121,55 @@ func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 		d.rest, d.left, d.live = append(d.rest[:0], out[n:]...), left, false
 	}
 	return d.live && before == d.viewerState()
+}
+
+// filterOutput filters output, and adds what makes the terminal report the mouse as the program
+// wants. The result is valid until the next call; left is that of Filter.Pass.
+func (d *direct) filterOutput(p []byte) (out []byte, left bool) {
+	out, left = d.filter.Pass(p)
+	if d.filter.Payload || d.filter.Within() {
+		d.filter.Payload, d.keep = false, maxQueued
+	}
+	// The result may be part of the log.
+	return append(slices.Clip(out), d.filter.Pointer()...), left
+}
+
+// writeOutput writes filtered output. If the terminal's line turns out to be slow, it discards what
+// is queued.
+func (d *direct) writeOutput(p []byte) error {
+	for len(p) > 0 && !d.slow {
+		var limit time.Time
+		if d.keep <= 0 {
+			limit = time.Now().Add(maxStall)
+		}
+		_ = d.tty.SetWriteDeadline(limit) // otherwise the write just waits
+		n, err := d.tty.Write(p[:min(len(p), maxPiece)])
+		p, d.keep = p[n:], max(d.keep-n, 0)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			d.discardQueued()
+		case err != nil:
+			return err
+		}
+	}
+	return d.tty.SetWriteDeadline(time.Time{})
+}
+
+// discardQueued discards the output that the terminal's reader has not read yet.
+func (d *direct) discardQueued() {
+	// Fails only if the terminal has hung up.
+	_ = d.conn.Control(func(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
+	d.slow, d.left, d.onWay = true, true, maxUndiscarded
+}
+
+// awaitLine waits until a slow line should have delivered the last repaint. Another one follows if
+// there is more output; otherwise the terminal has caught up.
+func (d *direct) awaitLine(ctx context.Context, log Log) error {
+	err := sleep.For(ctx, min(time.Duration(d.onWay)*time.Second/slowLine, maxPause))
+	d.onWay = 0
+	d.slow = log.End() > d.at
+	d.left = d.slow
+	return err
 }
 
 // tryWrite writes as much as the terminal accepts now. It uses a raw system call, because the
@@ -129,7 +198,8 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 func (d *direct) viewerState() api.Direct {
 	d.progress.Store(d.filter.Progress)
 	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels,
-		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel}
+		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel,
+		Mouse: d.filter.Points && d.filter.Tracks > 0, Alt: d.filter.Points && d.filter.Alt}
 }
 
 // pauseReader stops the reader's writes until resumeReader, and waits until the terminal has
@@ -141,7 +211,7 @@ func (d *direct) pauseReader() error {
 	d.rest = nil
 	d.mu.Unlock()
 	// The lock is not held here, because the write may block and the reader takes the lock.
-	return d.write(rest)
+	return d.writeOutput(rest)
 }
 
 func (d *direct) write(p []byte) error {
@@ -164,73 +234,6 @@ func (d *direct) resumeReader(log Log) bool {
 	d.live = d.at == log.End()
 	return d.live
 }
-
-// A handoverStream is a stream that can pass a terminal, implemented by server.Viewer.
-type handoverStream interface {
-	Offer(master *os.File) (ok bool, err error)
-	Passed() *os.File
-}
-
-// takeTerminal offers to take over the viewer's terminal and waits for it. It returns nil if the
-// viewer gets bytes like others.
-func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
-	to, ok := a.to.(handoverStream)
-	if !ok || !a.viewer.options.Direct {
-		return nil, nil
-	}
-	var master *os.File
-	if !a.viewer.options.ReadOnly {
-		master = a.session.options.Master
-	}
-	if ok, err := to.Offer(master); !ok || err != nil {
-		return nil, err
-	}
-	var d *direct
-	select {
-	case h := <-a.viewer.handed:
-		var err error
-		if d, err = newDirect(h.tty, h.noClipboard); err != nil {
-			a.session.options.Log.Warn("attach", "id", a.session.options.ID, "error", err)
-		} else {
-			d.kinds = a.viewer.options.Kinds
-		}
-	case <-time.After(handoverTimeout):
-		return nil, api.Errorf(api.CodeInvalid, "attach to session: the terminal was not handed over")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	return d, a.to.Send(api.Output{Direct: &api.Direct{Keys: master != nil && a.session.keyboard.isIdle()}})
-}
-
-// A handover is a terminal passed by a viewer.
-type handover struct {
-	tty         *os.File
-	noClipboard bool
-}
-
-// acceptHandover handles the handover of a terminal, or its return.
-func (a attachment) acceptHandover(in api.Hand) error {
-	to, ok := a.to.(handoverStream)
-	if d := a.viewer.handedOver.Load(); d != nil && in.Back {
-		d.clearProgress()
-	}
-	if in.Back || !ok || !a.viewer.options.Direct {
-		return errBack
-	}
-	tty := to.Passed()
-	if tty == nil {
-		return errBack
-	}
-	select {
-	case a.viewer.handed <- handover{tty, in.NoClipboard}:
-	default: // already handed over
-		tty.Close()
-	}
-	return nil
-}
-
-// errBack ends an attachment whose viewer wants its terminal back.
-var errBack = api.Errorf(api.CodeUnavailable, "the viewer has its terminal back")
 
 // sendDirect writes a repaint of the screen and then the program's output to the terminal handed
 // over by the viewer.
@@ -270,6 +273,11 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 		if err := a.sendAccepted(); err != nil {
 			return err
 		}
+		if d.slow && !d.left {
+			if err := d.awaitLine(ctx, s.log); err != nil {
+				return err
+			}
+		}
 		if d.left || !d.resumeReader(s.log) {
 			continue
 		}
@@ -293,21 +301,26 @@ func (a attachment) repaintDirect(ctx context.Context, d *direct) error {
 	}
 	d.at, d.left = at, false
 	d.filter.ExpectRepaint()
-	out, _ := d.filter.Pass(screen)
+	out, _ := d.filterOutput(screen)
+	if d.slow {
+		d.onWay += len(out)
+		// The output may have been cut inside a control string.
+		out = append([]byte{can}, out...)
+	}
 	return d.write(out)
 }
 
 // followLog writes the part of the log not yet written.
 func (d *direct) followLog(log Log, buffer []byte) error {
-	for !d.left && log.End()-d.at <= rawLead {
+	for !d.left && !d.slow && log.End()-d.at <= rawLead {
 		n, _ := log.ReadAt(buffer, d.at)
 		if n == 0 {
 			return nil
 		}
 		d.at += int64(n)
 		var out []byte
-		out, d.left = d.filter.Pass(buffer[:n])
-		if err := d.write(out); err != nil {
+		out, d.left = d.filterOutput(buffer[:n])
+		if err := d.writeOutput(out); err != nil {
 			return err
 		}
 	}

@@ -303,3 +303,53 @@ func TestOutputIsSeenOnceAllViewersShowIt(t *testing.T) {
 		t.Error("who looks by frames has seen it already")
 	}
 }
+
+func TestPointerViewerSetsTheMouseModes(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	p := handOverBy(t, s, api.AttachOptions{Raw: true, Direct: true, Pointer: true})
+	p.sees("\x1b[?1000h\x1b[?1006h")
+	p.live(s)
+	s.output(l, "\x1b[?1002h\x1b[?1049hother")
+	p.sees("other\x1b[?1003l\x1b[?1002l\x1b[?1002h\x1b[?1006h\x1b[?1004h")
+	var told api.Direct
+	for !told.Mouse || !told.Alt {
+		told = *(<-p.out).Direct
+	}
+	s.output(l, "\x1b[?1002l")
+	for told.Mouse {
+		told = *(<-p.out).Direct
+	}
+	p.sees("\x1b[?1000h")
+}
+
+// The end of a flood must not wait behind it.
+func TestSlowTerminalGetsRepaintsInsteadOfQueuedOutput(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	p.live(s)
+	for range 1000 {
+		s.output(l, strings.Repeat("a flood ", 20)+"\r\n")
+	}
+	p.live(s) // again, although nothing was read
+	s.output(l, "the prompt")
+	read := 0
+	buffer := make([]byte, 1<<10)
+	for seen := ""; !strings.Contains(seen, "the prompt"); {
+		p.window.SetReadDeadline(time.Now().Add(time.Minute))
+		n, err := p.window.Read(buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read += n
+		seen = seen[max(0, len(seen)-100):] + string(buffer[:n])
+	}
+	// A repaint of 20 by 5 cells needs less than 1 KB.
+	if read > maxUndiscarded+4<<10 {
+		t.Errorf("%d bytes come before the prompt", read)
+	}
+	p.live(s)
+	s.output(l, "!")
+	p.sees("!")
+}

@@ -222,7 +222,7 @@ func (r *run) useAttachment(a *client.Attachment) {
 func (r *run) openAttachment(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.currentSize()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Pointer: r.decodesMouse(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
 	})
 }
 
@@ -304,6 +304,7 @@ func (r *run) receiveOutput() (Outcome, error) {
 			r.handleMark(*out.Mark)
 		case out.Direct != nil:
 			r.handleDirect(*out.Direct)
+		case out.Lines != nil && r.link.handleConfirmation():
 		default:
 			if err := r.showOutput(out.Bytes); err != nil {
 				// No effect if the run was stopped meanwhile.

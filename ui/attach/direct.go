@@ -32,6 +32,8 @@ const (
 type directPath struct {
 	master     syscallConn   // of the PTY; nil if keys go through the engine
 	close      func() error  // closes the master
+	confirming bool          // the engine was asked to confirm input sent through it; until then keys follow that input
+	more       bool          // more was sent through the engine since
 	awaitsMode bool          // the engine has not said yet how it wants keys
 	returned   chan struct{} // closed when the engine has returned the terminal; nil unless it has it
 	unreported []byte        // written to the master but not yet reported to the engine
@@ -44,7 +46,7 @@ type syscallConn interface{ Control(func(fd uintptr)) error }
 // canHandOver reports whether the terminal may be handed over: the run draws nothing
 // itself, the engine is local, and the terminal was reopened without blocking writes.
 func (r *run) canHandOver() bool {
-	return !r.Handoff && !r.pictures.convert.Load() && r.overlay == nil && r.remote.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
+	return !r.pictures.convert.Load() && r.overlay == nil && r.remote.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
 }
 
 // handleDirect handles the engine's offer to take the terminal, or its answer.
@@ -64,6 +66,8 @@ func (r *run) handleDirect(d api.Direct) {
 		r.terminal.colored.Store(true)
 	}
 	r.link.wantsPixels.Store(d.Pixels)
+	r.link.wantsMouse.Store(d.Mouse)
+	r.link.alt.Store(d.Alt)
 	if r.needsConversion(d.Kitty, d.Sixel) {
 		r.link.reclaimTerminal()
 	}
@@ -163,7 +167,7 @@ func (l *link) awaitTerminal() {
 func (l *link) closeAttachment() {
 	l.mu.Lock()
 	d := &l.direct
-	l.open, d.awaitsMode = false, false
+	l.open, d.awaitsMode, d.confirming = false, false, false
 	// An open master would keep the program from getting a hangup.
 	d.closeMaster()
 	if d.returned != nil {
@@ -188,7 +192,7 @@ func (d *directPath) closeMaster() {
 // deliverInput sends input to the PTY, or to the engine if the PTY takes no more. It
 // returns the part that cannot be sent now. l is locked.
 func (l *link) deliverInput(p []byte) (rest []byte) {
-	if l.direct.master != nil {
+	if l.direct.master != nil && !l.direct.confirming {
 		n := l.direct.writeMaster(p)
 		if n > 0 && len(l.direct.unreported) == 0 {
 			time.AfterFunc(reportDelay, func() {
@@ -208,7 +212,47 @@ func (l *link) deliverInput(p []byte) (rest []byte) {
 	if l.a.Send(api.Input{Bytes: p}) != nil {
 		return p
 	}
+	l.requestConfirmation()
 	return nil
+}
+
+// sendEvent sends an event that the engine encodes for the program. It must not be overtaken by
+// keys typed after it.
+func (l *link) sendEvent(in api.Input) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open && l.a.Send(in) == nil {
+		l.requestConfirmation()
+	}
+}
+
+// requestConfirmation makes keys follow the input just sent through the engine until the engine
+// has consumed both. l is locked.
+func (l *link) requestConfirmation() {
+	d := &l.direct
+	if d.master == nil {
+		return
+	}
+	d.more = d.confirming
+	if !d.confirming {
+		// The engine answers after it has consumed the input before.
+		d.confirming = l.a.Send(api.Input{Lines: &api.LineRange{}}) == nil
+	}
+}
+
+// handleConfirmation handles the answer to requestConfirmation. It returns false if there was no
+// request.
+func (l *link) handleConfirmation() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := &l.direct
+	if !d.confirming {
+		return false
+	}
+	if d.confirming = false; d.more {
+		l.requestConfirmation()
+	}
+	return true
 }
 
 // reportTyped tells the engine what was written to the PTY. l is locked.

@@ -182,7 +182,7 @@ func (in *input) handleEvent(e keys.Event) {
 		in.handleMouse(e)
 	case e.Kind == keys.EventMouse && in.run.link.cellMouse.Load() && in.run.link.wantsPixels.Load():
 		in.consumeEvent(e)
-		in.run.link.sendNow(api.Input{Mouse: &e.Mouse})
+		in.run.link.sendEvent(api.Input{Mouse: &e.Mouse})
 	case e.Kind == keys.EventFocusIn || e.Kind == keys.EventFocusOut:
 		in.handleFocus(e)
 	case e.Kind == keys.EventKey:

@@ -23,11 +23,11 @@ func (in *input) handleMouse(e keys.Event) {
 	switch {
 	case l.wantsMouse.Load() && m.Mods&keys.Shift == 0:
 		in.consumeEvent(e)
-		l.sendNow(api.Input{Mouse: &m})
+		l.sendEvent(api.Input{Mouse: &m})
 	case down && arrow != 0 && l.alt.Load():
 		in.consumeEvent(e)
 		for range wheelKeys {
-			l.sendNow(api.Input{Key: &keys.Key{Code: arrow}})
+			l.sendEvent(api.Input{Key: &keys.Key{Code: arrow}})
 		}
 	case down && (m.Button == keys.WheelUp || m.Button == keys.ButtonLeft):
 		in.handBackAt(e)
@@ -47,7 +47,7 @@ func (in *input) handleFocus(e keys.Event) {
 	}
 	in.consumeEvent(e)
 	if !in.run.ReadOnly {
-		in.run.link.sendNow(api.Input{Focus: &on})
+		in.run.link.sendEvent(api.Input{Focus: &on})
 	}
 	if on && !in.run.known.reportsChanges() {
 		in.run.askColors()

@@ -290,7 +290,9 @@ func AttachQuery(o api.AttachOptions) string {
 	set("clips", "true", o.Clips)
 	set("pictures", "true", o.Pictures)
 	set("apart", "true", o.Apart)
-	set("direct", "true", o.Direct)
+	// Older engines ignore pointer, and without direct they take no terminal.
+	set("direct", "true", o.Direct && !o.Pointer)
+	set("pointer", "true", o.Direct && o.Pointer)
 	set("kinds", "true", o.Kinds)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
@@ -329,6 +331,9 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Apart, err = strconv.ParseBool(value)
 		case "direct":
 			o.Direct, err = strconv.ParseBool(value)
+		case "pointer":
+			o.Pointer, err = strconv.ParseBool(value)
+			o.Direct = o.Direct || o.Pointer
 		case "kinds":
 			o.Kinds, err = strconv.ParseBool(value)
 		case "cols":
