@@ -108,6 +108,7 @@ const (
 	maxProbes   = 5 // rows whose content is looked for
 	maxMoves    = 4 // distances measured
 	maxRounds   = 4 // extensions of a move to keep wide cells whole
+	minColumns  = 2 // terminals ignore margins around a single column
 )
 
 // find returns the best move; ok is false if none saves anything. With columns, the move
@@ -183,7 +184,7 @@ func (s *scrollFinder) measureColumns(y, lines int) (m move, gain int) {
 	}
 	for range maxRounds {
 		m, gain = s.measure(lines, left, right)
-		if gain <= columnsCost {
+		if gain <= columnsCost || right-left < minColumns {
 			return m, 0
 		}
 		if left, right = s.keepWide(m); left == m.left && right == m.right {

@@ -252,6 +252,24 @@ func TestScrolledRowsAreMovedInsteadOfPainted(t *testing.T) {
 	}
 }
 
+func TestSingleColumnIsNotScrolled(t *testing.T) {
+	c := newCanvas(t)
+	c.enterScreen(true)
+	for first := range 2 {
+		rows := make([]string, 32)
+		for y := range rows {
+			rows[y] = fmt.Sprintf("%c│ %s", 'a'+(first+y)%26, strings.Repeat(string(rune('A'+y%26)), 40))
+		}
+		c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.margins = viewOf(rows...), 100, 32, true })
+		if err := c.Paint(); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.readWritten(); sideMargin.MatchString(got) {
+			t.Errorf("wrote %q", got)
+		}
+	}
+}
+
 func TestLinuxConsoleIsNotScrolled(t *testing.T) {
 	c := newCanvas(t)
 	t.Setenv("TERM", "linux")
