@@ -49,7 +49,7 @@ func (s *sessionTabs) adopt() {
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" && !s.isPending(p.ID) {
 			s.tabs.AddTab(s.tabs.New(p.ID))
-			s.switcher.layoutChanged = true
+			s.layoutSync.noteChange()
 		}
 	}
 	var leaves []*layout.Node
@@ -139,5 +139,5 @@ func (s *sessionTabs) hide(p *terminal.Pane) {
 		s.env.RecordExit(*last)
 	}
 	s.list.HideSession(p.ID)
-	s.switcher.layoutChanged = true
+	s.layoutSync.noteChange()
 }

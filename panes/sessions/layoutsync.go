@@ -36,6 +36,7 @@ type layoutSync struct {
 	restored  bool        // the saved layout was applied
 	first     *layout.Tab // the tab to open with; nil without a saved layout
 	saved     api.Layout  // the layout the engine has
+	changed   bool        // the layout may differ from saved
 	unsaved   bool        // saved includes a focus change not sent yet
 	revision  int64       // version of saved, or of the one it is based on
 	saving    bool        // a request is running
@@ -43,13 +44,17 @@ type layoutSync struct {
 	snapshots int         // number of the last snapshot seen
 }
 
+// noteChange has the layout compared with the saved one, and sent if it differs.
+func (k *layoutSync) noteChange() { k.changed = true }
+
 // finishPut handles the answer to a request. After an error the layout is sent again with
 // the next change. After a conflict the other dashboard's layout is adopted first.
 func (k *layoutSync) finishPut(kept api.LayoutPutOutput, err error) tea.Cmd {
-	k.saving, k.switcher.unsettled = false, true
+	k.saving = false
+	k.switcher.requestSettle()
 	switch {
 	case errors.Is(err, api.CodeConflict):
-		k.conflict, k.switcher.layoutChanged = true, true
+		k.conflict, k.changed = true, true
 	case err != nil:
 		k.saved = api.Layout{}
 	default:
@@ -75,10 +80,10 @@ func (k *layoutSync) newerLayout(news *panes.News) *api.Layout {
 // sendLayout sends a changed layout. Only one request runs at a time; changes made meanwhile
 // are part of the next.
 func (k *layoutSync) sendLayout() tea.Cmd {
-	if !k.display.isOpen || !k.env.News().Connected || k.conflict || !k.switcher.layoutChanged || k.saving {
+	if !k.display.isOpen || !k.env.News().Connected || k.conflict || !k.changed || k.saving {
 		return nil
 	}
-	k.switcher.layoutChanged = false
+	k.changed = false
 	l, ok := k.layoutToSave()
 	if !ok || reflect.DeepEqual(l, k.saved) {
 		return nil
@@ -95,7 +100,7 @@ func (k *layoutSync) sendLayout() tea.Cmd {
 // would undo the user's changes in another one. An unsent change of focus is sent with the
 // next change, or by saveLast.
 func (k *layoutSync) applyUnrequested(change func()) {
-	kept := k.display.isOpen && !k.switcher.layoutChanged && len(k.saved.Tabs) > 0
+	kept := k.display.isOpen && !k.changed && len(k.saved.Tabs) > 0
 	if kept && !k.unsaved {
 		now, _ := k.layoutToSave()
 		k.unsaved = !reflect.DeepEqual(now, k.saved)
@@ -103,7 +108,7 @@ func (k *layoutSync) applyUnrequested(change func()) {
 	change()
 	if kept {
 		k.saved, _ = k.layoutToSave()
-		k.switcher.layoutChanged = false
+		k.changed = false
 	}
 }
 
@@ -171,9 +176,9 @@ func (k *layoutSync) followOthers() {
 		return
 	}
 	k.revision, k.conflict = k.env.News().Revision, false
-	changed := k.switcher.layoutChanged
+	changed := k.changed
 	k.adoptLayout(*l)
-	if k.switcher.layoutChanged = changed; !changed {
+	if k.changed = changed; !changed {
 		k.saved, _ = k.layoutToSave()
 	}
 }

@@ -94,7 +94,8 @@ func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 // endDrag releases the border. Layouts are not exchanged with the engine while it moves.
 func (m *mouseGrab) endDrag() {
 	if m.dragged != nil {
-		m.dragged, m.switcher.unsettled = nil, true
+		m.dragged = nil
+		m.switcher.requestSettle()
 	}
 }
 

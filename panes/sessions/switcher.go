@@ -23,16 +23,26 @@ type switcher struct {
 	display     *Display
 	list        *list.Pane
 	attachments *Attachments
+	noteChange  func() // the layout may differ from the saved one
 
-	showCount     uint64 // counts the tabs shown, for Tab.Shown
-	zoomReported  bool   // the zoom passed to the dashboard
-	layoutChanged bool   // the layout may differ from the saved one
-	unsettled     bool   // something happened since the last Fetch that it may have to act on
+	showCount    uint64 // counts the tabs shown, for Tab.Shown
+	zoomReported bool   // the zoom passed to the dashboard
+	unsettled    bool   // something happened since the last Fetch that it may have to act on
 }
 
 // showsPanes reports whether all panes of the current tab are on the screen.
 func (s *switcher) showsPanes() bool {
 	return s.tabs.shown && s.tabs.Current != nil && !s.display.zoomed
+}
+
+// requestSettle has the next Fetch settle the view.
+func (s *switcher) requestSettle() { s.unsettled = true }
+
+// needsSettling reports whether the view must be settled, and resets that state.
+func (s *switcher) needsSettling() bool {
+	unsettled := s.unsettled
+	s.unsettled = false
+	return unsettled
 }
 
 // relayout divides the view after a change of the tabs or of the view's size.
@@ -42,13 +52,13 @@ func (s *switcher) relayout() {
 		s.env.Relayout()
 		return
 	}
-	s.layoutChanged = true
+	s.noteChange()
 	s.resizePanes()
 }
 
 // resizePanes divides the view, and resizes and attaches every pane on the screen.
 func (s *switcher) resizePanes() {
-	s.unsettled = true
+	s.requestSettle()
 	if !s.display.divide() {
 		return
 	}
@@ -79,7 +89,8 @@ func (s *switcher) refreshList() {
 	s.list.Focus(s.tabs.inList)
 	s.list.HasFloat = s.tabs.Float != nil
 	s.list.SetTabs(ids, current)
-	s.display.dirty, s.unsettled = true, true
+	s.display.dirty = true
+	s.requestSettle()
 	// The tab bar changes sizes, not the layout to save.
 	if a := &s.display.areas; a.list.W > 0 && (a.tabs.W > 0) != s.display.hasTabBar() {
 		s.resizePanes()

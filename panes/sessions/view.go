@@ -48,7 +48,7 @@ func New(e Env) *View {
 	tabs.shown = true
 	v.Display = Display{env: e, tabs: tabs, list: v.List}
 	v.Attachments = Attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
-	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments}
+	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments, noteChange: v.layoutSync.noteChange}
 	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: display, switcher: s}
 	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments, sessionTabs: &v.sessionTabs}
 	v.Launcher.starter = &starter{env: e, then: v.Launcher.handleStarted}
@@ -111,8 +111,7 @@ func (v *View) Leave(ctx context.Context, task func(func())) {
 // call.
 func (v *View) Fetch() tea.Cmd {
 	var cmd tea.Cmd
-	if v.switcher.unsettled {
-		v.switcher.unsettled = false
+	if v.switcher.needsSettling() {
 		cmd = v.settle()
 	}
 	cmd = tea.Batch(cmd, v.List.Fetch())
@@ -180,7 +179,8 @@ func (v *View) sendSizes() tea.Cmd {
 	}
 	return tea.Batch(
 		panes.After(sizeInterval, func() tea.Cmd {
-			v.Attachments.sizesPaused, v.switcher.unsettled = false, true
+			v.Attachments.sizesPaused = false
+			v.switcher.requestSettle()
 			return nil
 		}),
 		panes.After(settleTime, func() tea.Cmd {
@@ -283,7 +283,7 @@ func (v *View) Show() {
 func (v *View) Hide() {
 	v.Tabs.reportFocus(false)
 	v.Tabs.shown, v.Attachments.sizesChanged, v.Display.numbers = false, true, nil
-	v.switcher.unsettled = true
+	v.switcher.requestSettle()
 	v.List.Hide()
 }
 
@@ -324,7 +324,7 @@ func (v *View) TakeClips() (cmd tea.Cmd) {
 func (v *View) HandleNews(before *panes.News) {
 	v.layoutSync.restoreLayout()
 	if v.List.UnhideRunning() {
-		v.switcher.layoutChanged = true
+		v.layoutSync.noteChange()
 	}
 	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
 	if l := v.env.News().Show; l != nil {
