@@ -48,6 +48,12 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.Wait("one layout is left", func() bool { return len(d.engine.layouts()) == 1 })
 }
 
+func TestOpenViewForgetsFirstTabOfSavedLayout(t *testing.T) {
+	if d := threePanes(t); d.view.layoutSync.first != nil {
+		t.Error("the tab would stay in memory after it is closed")
+	}
+}
+
 func TestSinglePaneHasNoArrangements(t *testing.T) {
 	d := drive(t, nil, "a")
 	d.Press("ctrl+b", "space")

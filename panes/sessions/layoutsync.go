@@ -34,7 +34,7 @@ type layoutSync struct {
 	switcher *switcher
 
 	restored  bool        // the saved layout was applied
-	first     *layout.Tab // the tab to open with; nil without a saved layout
+	first     *layout.Tab // the tab to open with; nil without a saved layout, and once open
 	saved     api.Layout  // the layout the engine has
 	changed   bool        // the layout may differ from saved
 	unsaved   bool        // saved includes a focus change not sent yet

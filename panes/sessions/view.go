@@ -148,8 +148,9 @@ func (v *View) openFirst() tea.Cmd {
 		return nil
 	}
 	v.Display.isOpen = true
+	first := v.layoutSync.first
+	v.layoutSync.first = nil // a closed tab must not stay in memory
 	if len(v.Tabs.All) > 0 {
-		first := v.layoutSync.first
 		if v.Tabs.IndexOf(first) < 0 {
 			first = v.Tabs.All[0]
 		}
