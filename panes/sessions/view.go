@@ -30,6 +30,7 @@ type View struct {
 	actions panes.Actions
 
 	switcher    switcher
+	starter     starter
 	sessionTabs sessionTabs
 	layoutSync  layoutSync
 	layouts     layoutDialogs
@@ -50,10 +51,10 @@ func New(e Env) *View {
 	v.Attachments = Attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
 	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments, noteChange: v.layoutSync.noteChange}
 	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: display, switcher: s}
-	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments, sessionTabs: &v.sessionTabs}
-	v.Launcher.starter = &starter{env: e, then: v.Launcher.handleStarted}
+	v.starter = starter{env: e, then: launcher.handleStarted}
 	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: display, list: v.List, switcher: s,
-		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.Launcher.starter.isPending}
+		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.starter.isPending}
+	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments, sessionTabs: &v.sessionTabs, starter: &v.starter}
 	v.arranger = arranger{env: e, tabs: tabs, display: display, switcher: s, launcher: launcher}
 	v.layouts = layoutDialogs{env: e, tabs: tabs, display: display, switcher: s, current: v.layoutSync.currentLayout, arrange: v.arranger.applyArrangement}
 	v.grab = mouseGrab{tabs: tabs, display: display, list: v.List, switcher: s, dialogs: e}
@@ -131,7 +132,7 @@ func (v *View) settle() tea.Cmd {
 		v.layoutSync.followOthers()
 	}
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
-	if !dragging && len(v.Launcher.starter.waiting) == 0 {
+	if !dragging && len(v.starter.waiting) == 0 {
 		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
 	}
 	return tea.Batch(cmd, v.env.PanesChanged())
