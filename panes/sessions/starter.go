@@ -48,7 +48,12 @@ type startResult struct {
 // A starter starts sessions one after another on each machine, so that they appear in the order of
 // the requests. It kills those cancelled meanwhile.
 type starter struct {
-	env       panes.Env
+	env interface {
+		panes.Caller
+		News() *panes.News
+		Say(text string, bad bool) tea.Cmd
+		ExpectStop(id string)
+	}
 	then      func(startResult) tea.Cmd // gets each outcome that was not cancelled
 	waiting   []*sessionStart           // the first of each machine is being started
 	cancelled []*sessionStart           // cancelled after the request was sent
@@ -111,7 +116,7 @@ func (start *sessionStart) buildRequest() {
 }
 
 // send makes the call, or waits for the answer if it has been made.
-func (r *request) send(ctx context.Context, env panes.Env) (api.Process, error) {
+func (r *request) send(ctx context.Context, env panes.Caller) (api.Process, error) {
 	r.once.Do(func() {
 		e, err := env.Engine(ctx)
 		if err == nil {
