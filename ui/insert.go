@@ -20,7 +20,13 @@ const maxForegroundWait = 3 * time.Second
 
 // An inserter types commands into sessions.
 type inserter struct {
-	env          panes.Env
+	env interface {
+		panes.Waiter
+		News() *panes.News
+		Say(text string, bad bool) tea.Cmd
+		Ask(dialog.Overlay)
+		Close() // closes the open dialog
+	}
 	sessions     *sessions.View
 	showTerminal func() // focuses the pane used last
 	dropTyped    func() // drops the queued input
