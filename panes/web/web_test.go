@@ -131,6 +131,7 @@ func TestLinkReplacesAProcessThatDoesNotServe(t *testing.T) {
 		{ID: "p8", Name: "tandem-web", Kind: api.KindProcess, State: api.StateRunning},
 		{ID: "p9", Name: "tandem-web", Kind: api.KindProcess, State: api.StateExited},
 		{ID: "s1", Name: "tandem-web", Kind: api.KindSession, State: api.StateRunning},
+		{ID: "box/p7", Name: "tandem-web", Kind: api.KindProcess, State: api.StateRunning},
 	}
 	env := &panestest.Env{API: e}
 	runShowLink(env)

@@ -5,6 +5,7 @@ package background
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -56,7 +57,7 @@ func Invite(ctx context.Context, engine api.Engine) (Link, error) {
 	if err == nil && !ok {
 		s, err = Start(ctx, engine, info.DataDir)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, page.ErrServed) {
 		return Link{}, err
 	}
 	return NewLink(devices.Open(info.DataDir), s, devices.Grant{})
@@ -92,14 +93,16 @@ func Start(ctx context.Context, engine api.Engine, dataDir string, options ...st
 	return waitServed(ctx, dataDir, engine, p.ID)
 }
 
-// removeOld stops and removes the process of an earlier call.
+// removeOld stops and removes the process of an earlier call. The dashboard's engine also lists the
+// processes of other machines, which serve pages of their own.
 func removeOld(ctx context.Context, engine api.Engine) error {
 	all, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
 	if err != nil {
 		return err
 	}
 	for _, p := range all.Processes {
-		if p.Name != processName || p.Kind != api.KindProcess {
+		machine, _ := api.MachineOf(p.ID)
+		if p.Name != processName || p.Kind != api.KindProcess || machine != "" {
 			continue
 		}
 		if err := removeProcess(ctx, engine, p); err != nil {
