@@ -46,7 +46,7 @@ func TestRemoteConnectionIsBoundToItsOrigin(t *testing.T) {
 	}{
 		{person, "/v1/session.list", "{}", 200, id},
 		{person, "/v1/audit.list", "{}", 200, "entries"},
-		{person, "/v1/files.transfer_between", `{"kind":"copy","items":[{"path":"/box:/x","to":"/y"}]}`, 403, "leads no further"},
+		{person, "/v1/files.transfer_between", `{"kind":"copy","items":[{"path":"/box:/x","to":"/y"}]}`, 403, "cannot reach other machines"},
 		{agent, "/v1/session.list", "{}", 200, id},
 		{agent, "/v1/audit.list", "{}", 403, "started on me@laptop from build, which agent:x started"},
 		{agent, "/v1/request.answer", `{"id":"x","allow":true}`, 403, "only the user may do that"},

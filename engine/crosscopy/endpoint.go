@@ -131,13 +131,13 @@ func (p endpoint) trash(ctx context.Context) (trashed string, err error) {
 	}
 }
 
-// restore moves what trash returned back to p.
+// restore moves a file back to p from where trash put it.
 func (p endpoint) restore(ctx context.Context, trashed string) error {
 	_, from := api.PathOf(trashed)
 	return api.FilesRestore.Run(ctx, p, api.FilesRestoreInput{FileScope: userfiles.Scope(), Items: []api.FileMove{{Path: api.EscapePath(from), To: api.EscapePath(p.path)}}})
 }
 
-// writePiece writes a piece at offset written, and again over a new link if one is lost. A
+// writePiece writes a piece at offset written, and repeats the write if the link is lost. A
 // conflict after a retry means that the first attempt succeeded.
 func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) error {
 	in := api.FilesWriteInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), Data: data, New: written == 0, Append: written > 0}
@@ -157,7 +157,7 @@ func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) er
 	})
 }
 
-// sendPieces sends the pieces of a file, of an empty one an empty piece, and closes pieces.
+// sendPieces sends a file in pieces, and then closes the channel. An empty file is one empty piece.
 func (p endpoint) sendPieces(ctx context.Context, pieces chan<- piece) {
 	defer close(pieces)
 	for off := int64(0); ; {

@@ -70,6 +70,15 @@ func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api
 	return p, info, found, err
 }
 
+// Close closes idle connections to the machines.
+func (t *Transfer) Close() {
+	for _, e := range t.machines {
+		if c, ok := e.(rereader).Engine.(interface{ Close() }); ok {
+			c.Close()
+		}
+	}
+}
+
 // Run transfers the items in order, up to the first that fails. It passes the progress to update.
 func (t *Transfer) Run(ctx context.Context, update func(change func(*api.FileJob))) error {
 	t.update = update
@@ -156,8 +165,8 @@ func (t *Transfer) place(ctx context.Context, temp, to endpoint, replace bool) (
 	return replaced, err
 }
 
-// cleanUp takes a step that must not be left out, also when the transfer is cancelled. If the
-// machine is offline, it takes the step once that is back.
+// cleanUp runs a step even after the transfer was cancelled. If the machine is offline, it repeats
+// the step until the machine is back.
 func (t *Transfer) cleanUp(p endpoint, step func(context.Context) error) {
 	tried := make(chan struct{})
 	t.Start(func(engine context.Context) {
@@ -233,7 +242,7 @@ func (t *Transfer) copyFile(ctx context.Context, from, to endpoint, info api.Fil
 	}
 	// The source may have changed while it was read, and pieces may have been lost.
 	if now, _, err := from.stat(ctx); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {
-		return cmp.Or(err, error(api.Errorf(api.CodeConflict, "%s %s: it changed meanwhile", t.Kind, from)))
+		return cmp.Or(err, error(api.Errorf(api.CodeConflict, "%s %s: the file changed while it was copied", t.Kind, from)))
 	}
 	there, _, err := to.stat(ctx)
 	if err == nil && there.Size != written {

@@ -13,7 +13,7 @@ import (
 // and the caller has not decided about them.
 func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransferInput) (out api.FilesTransferOutput, err error) {
 	if from := server.CallerOf(asking).Origin.From; from != "" {
-		return out, api.Errorf(api.CodeForbidden, "transfer files between machines: a connection from %s leads no further", from)
+		return out, api.Errorf(api.CodeForbidden, "transfer files between machines: a connection from %s cannot reach other machines", from)
 	}
 	if in.Base != "" || len(in.Roots) > 0 {
 		return out, api.Errorf(api.CodeInvalid, "transfer files between machines: must have neither base nor roots")
@@ -22,9 +22,14 @@ func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransfe
 		return out, err
 	}
 	if in.Kind != api.TransferCopy && in.Kind != api.TransferMove {
-		return out, api.Errorf(api.CodeNotSupported, "%s: from one machine to another", in.Kind)
+		return out, api.Errorf(api.CodeNotSupported, "transfer files between machines: must be a copy or a move, not %s", in.Kind)
 	}
 	t := &crosscopy.Transfer{Kind: in.Kind, Conflict: in.Conflict, Open: s.openEngine, Start: s.transfers.startTask}
+	defer func() {
+		if out.Job == "" {
+			t.Close()
+		}
+	}()
 	for _, item := range in.Items {
 		one := api.FileMove{Path: in.In(item.Path), To: in.In(item.To)}
 		t.Items = append(t.Items, one)
@@ -38,7 +43,10 @@ func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransfe
 	if len(out.Conflicts) > 0 {
 		return out, nil
 	}
-	return s.transfers.beginTransfer(in.Kind, "", func(ctx context.Context, j *transfer) error { return t.Run(ctx, j.update) })
+	return s.transfers.beginTransfer(in.Kind, "", func(ctx context.Context, j *transfer) error {
+		defer t.Close()
+		return t.Run(ctx, j.update)
+	})
 }
 
 // startTask runs a task of a transfer. Its context ends with the engine.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"tandem/engine/api"
@@ -106,11 +107,40 @@ func TestInvalidTransfersBetweenMachinesAreRejected(t *testing.T) {
 		want string
 	}{
 		{api.FilesTransferInput{Kind: api.TransferCopy}, api.CodeInvalid, "must be 1 to 100000 items"},
-		{api.FilesTransferInput{Kind: api.TransferTrash, Items: items(dir+"/a", "/box:/a")}, api.CodeNotSupported, "trash: from one machine to another"},
+		{api.FilesTransferInput{Kind: api.TransferTrash, Items: items(dir+"/a", "/box:/a")}, api.CodeNotSupported, "must be a copy or a move, not trash"},
 		{api.FilesTransferInput{Kind: api.TransferCopy, Items: items(dir+"/a", "")}, api.CodeInvalid, "must be an absolute path"},
 		{api.FilesTransferInput{Kind: api.TransferCopy, Items: items(dir+"/a", "/nosuch:/a")}, api.CodeNotFound, "no machine with this name"},
 		{api.FilesTransferInput{FileScope: api.FileScope{Base: dir}, Kind: api.TransferCopy, Items: items("a", "/box:/a")}, api.CodeInvalid, "neither base nor roots"},
 	} {
 		wantError(t, c, api.FilesTransferBetween, test.in, test.code, test.want)
+	}
+}
+
+// A closable counts how often its connections are closed.
+type closable struct {
+	api.Engine
+	closed *atomic.Int32
+}
+
+func (c closable) Close() { c.closed.Add(1) }
+
+func TestTransferClosesItsConnections(t *testing.T) {
+	for name, test := range map[string]struct {
+		to    string
+		began bool
+	}{"after the transfer": {"/new", true}, "after a conflict": {"/there", false}} {
+		t.Run(name, func(t *testing.T) {
+			var closed atomic.Int32
+			c, dir := startWithBox(t, func(box client) api.Engine { return closable{box, &closed} }, "from", "there")
+			in := api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: dir + "/from", To: "/box:" + dir + test.to}}}
+			if test.began {
+				runBetween(t, c, in)
+			} else if out := call(t, c, api.FilesTransferBetween, in); len(out.Conflicts) != 1 {
+				t.Fatalf("got %+v, want a conflict", out)
+			}
+			if n := closed.Load(); n != 1 {
+				t.Errorf("closed %d times, want once", n)
+			}
+		})
 	}
 }

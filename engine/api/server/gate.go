@@ -66,7 +66,7 @@ func (m *Mux) checkBounds(ctx context.Context, c *call) error {
 		return api.Errorf(api.CodeForbidden, "call %s: this connection may only read", c.Name).
 			WithHint("the machine restricts this key to `tandem bridge --read-only`")
 	case origin.From != "" && c.Name == wire.OpenName:
-		return api.Errorf(api.CodeForbidden, "call %s: a connection from %s leads no further", c.Name, origin.From)
+		return api.Errorf(api.CodeForbidden, "call %s: a connection from %s cannot reach other machines", c.Name, origin.From)
 	}
 	return m.check(ctx, c.Name, c.effect, c.in)
 }
