@@ -108,11 +108,11 @@ func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engin
 	}
 }
 
-// ReportErrors returns a then for Ask that only reports an error, and passes on an answer.
-func ReportErrors[T any](then func(T) tea.Cmd) func(T, error) tea.Cmd {
+// ReportErrors returns a then for Ask that reports an error with say, and passes on an answer.
+func ReportErrors[T any](say func(text string, bad bool) tea.Cmd, then func(T) tea.Cmd) func(T, error) tea.Cmd {
 	return func(answer T, err error) tea.Cmd {
 		if err != nil {
-			return func() tea.Msg { return DoneMsg{err} }
+			return say(ErrorText(err), true)
 		}
 		return then(answer)
 	}

@@ -63,7 +63,7 @@ func (b *bookmarks) show() tea.Cmd {
 	file := b.file()
 	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		return ReadBookmarks(ctx, e, file)
-	}, panes.ReportErrors(func(paths []string) tea.Cmd {
+	}, panes.ReportErrors(b.env.Say, func(paths []string) tea.Cmd {
 		if len(paths) == 0 {
 			return b.env.Say("no bookmarks yet"+b.env.Bindings().WithKey("; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
 		}
@@ -83,7 +83,7 @@ func (b *bookmarks) toggle(path string) tea.Cmd {
 			return nil, err
 		}
 		return changeBookmark(ctx, e, file, paths, path)
-	}, panes.ReportErrors(func(paths []string) tea.Cmd {
+	}, panes.ReportErrors(b.env.Say, func(paths []string) tea.Cmd {
 		if slices.Contains(paths, path) {
 			return b.env.Say("bookmarked"+b.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
 		}

@@ -84,7 +84,7 @@ func (a *actions) renameMany(targets []string) tea.Cmd {
 	content := strings.Join(names, "\n") + "\n"
 	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return list, e.WriteFile(ctx, list, []byte(content), false)
-	}, panes.ReportErrors(func(list string) tea.Cmd {
+	}, panes.ReportErrors(a.env.Say, func(list string) tea.Cmd {
 		cmd := a.programs.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return a.readRenames(list, folder, targets, escaped) })
 		if escaped {
 			cmd = tea.Batch(cmd, a.env.Say("in these names "+text.EscapesNote, false))
@@ -123,7 +123,7 @@ func (a *actions) readRenames(list, folder string, targets []string, escaped boo
 			return nil, err
 		}
 		return parseRenames(folder, targets, string(readBytes(out)), escaped)
-	}, panes.ReportErrors(a.confirmRenames))
+	}, panes.ReportErrors(a.env.Say, a.confirmRenames))
 }
 
 // parseRenames parses an edited list: one line per target, in the same order.

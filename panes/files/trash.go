@@ -30,7 +30,7 @@ type trash struct {
 func (t *trash) show() tea.Cmd {
 	return panes.AwaitAnswer(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
 		return e.ListTrash(ctx)
-	}, panes.ReportErrors(func(all []api.TrashedFile) tea.Cmd {
+	}, panes.ReportErrors(t.env.Say, func(all []api.TrashedFile) tea.Cmd {
 		if len(all) == 0 {
 			return t.env.Say("the trash is empty", false)
 		}

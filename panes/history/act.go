@@ -148,7 +148,7 @@ func (a *actions) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 			runs += n.Count
 		}
 		return runs, nil
-	}, panes.ReportErrors(func(runs int) tea.Cmd {
+	}, panes.ReportErrors(a.env.Say, func(runs int) tea.Cmd {
 		a.unmark()
 		return a.env.Say("deleted "+text.Count(runs, "run"), false)
 	}))
@@ -159,7 +159,7 @@ func (a *actions) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 func (a *actions) showStats() tea.Cmd {
 	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
 		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})
-	}, panes.ReportErrors(func(out api.HistoryStatsOutput) tea.Cmd {
+	}, panes.ReportErrors(a.env.Say, func(out api.HistoryStatsOutput) tea.Cmd {
 		if out.Total == 0 {
 			return a.env.Say("no command has been run yet", false)
 		}

@@ -197,7 +197,7 @@ func (d *Dialog) connectMachine(name string) tea.Cmd {
 	return tea.Batch(d.env.Say("connecting to "+name+"…", false),
 		panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 			return api.MachineConnect.Call(ctx, e, api.MachineConnectInput{Name: name})
-		}, panes.ReportErrors(func(now api.Machine) tea.Cmd {
+		}, panes.ReportErrors(d.env.Say, func(now api.Machine) tea.Cmd {
 			known := panes.Machine{Machine: now}
 			if now.State != api.MachineConnected {
 				return d.env.Say(name+": "+machineStatus(&known), true)

@@ -198,7 +198,7 @@ func (d *Dialog) showMachine(name string, then tea.Cmd) tea.Cmd {
 func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, then tea.Cmd) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 		return api.MachineConnect.Call(ctx, e, in)
-	}, panes.ReportErrors(func(_ api.Machine) tea.Cmd {
+	}, panes.ReportErrors(d.env.Say, func(_ api.Machine) tea.Cmd {
 		if then == nil {
 			return d.env.Say(cmp.Or(note, "connecting to "+in.Name+"…"), false)
 		}

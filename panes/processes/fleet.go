@@ -246,7 +246,7 @@ func (f *fleet) openSession(session api.Process) tea.Cmd {
 			return api.Process{}, err
 		}
 		return api.ProcessGet.Call(ctx, e, api.IDInput{ID: session.ID})
-	}, panes.ReportErrors(func(now api.Process) tea.Cmd {
+	}, panes.ReportErrors(f.env.Say, func(now api.Process) tea.Cmd {
 		return tea.Batch(f.env.Learn(now), f.env.ShowSession(now.ID))
 	}))
 }

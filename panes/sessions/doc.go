@@ -3,6 +3,6 @@
 // the layout. The terminals themselves are in terminal.
 //
 // Tabs knows which pane has the keyboard, and Display where each is. The switcher changes both: it
-// shows tabs, moves the keyboard, and sizes and attaches the panes. Whatever moves panes or starts
-// sessions ends there.
+// shows tabs, moves the keyboard, and sizes and attaches the panes. Moves of panes and starts of
+// sessions go through it.
 package sessions

@@ -86,7 +86,7 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 func (d *layoutDialogs) save(name string, l api.Layout) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
 		return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
-	}, panes.ReportErrors(func(api.LayoutPutOutput) tea.Cmd { return d.env.Say("saved layout "+name, false) }))
+	}, panes.ReportErrors(d.env.Say, func(api.LayoutPutOutput) tea.Cmd { return d.env.Say("saved layout "+name, false) }))
 }
 
 // fetchSaved fetches the saved layouts.
@@ -97,7 +97,7 @@ func fetchSaved(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) 
 
 // askLayout fetches the saved layouts and lets the user choose one.
 func (d *layoutDialogs) askLayout() tea.Cmd {
-	return panes.AwaitAnswer(d.env.Context(), d.env, fetchSaved, panes.ReportErrors(d.chooseLayout))
+	return panes.AwaitAnswer(d.env.Context(), d.env, fetchSaved, panes.ReportErrors(d.env.Say, d.chooseLayout))
 }
 
 // chooseLayout opens the list of saved layouts and arrangements.

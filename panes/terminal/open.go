@@ -58,7 +58,7 @@ func (o *opener) openTarget() tea.Cmd {
 			err = api.Errorf(api.CodeNotFound, "no such file: %s", text.ShortPath(path, o.env.Home()))
 		}
 		return info, err
-	}, panes.ReportErrors(func(info api.FileInfo) tea.Cmd {
+	}, panes.ReportErrors(o.env.Say, func(info api.FileInfo) tea.Cmd {
 		o.scroll.Stop()
 		return o.openFile(path, info, target)
 	}))

@@ -243,7 +243,7 @@ func (p *Pane) Fetch() tea.Cmd {
 	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.NumberedLine, error) {
 		return fetchLines(ctx, e, o)
-	}, panes.ReportErrors(func(lines []api.NumberedLine) tea.Cmd {
+	}, panes.ReportErrors(p.env.Say, func(lines []api.NumberedLine) tea.Cmd {
 		p.Feed.Screen.AddLines(lines)
 		return nil
 	}))

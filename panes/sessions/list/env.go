@@ -19,7 +19,7 @@ type Env interface {
 
 // Notices tell the user what happened in other sessions.
 type Notices interface {
-	ShowNote(text string, bad bool) tea.Cmd // shows text nobody asked for
+	ShowNote(text string, bad bool) tea.Cmd // reports an event that no key caused
 	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
 	ShowRequest(id string) tea.Cmd          // shows an agent's request
 }

@@ -326,7 +326,7 @@ func (t *Trees) removeTree(w *api.Worktree, discard bool) tea.Cmd {
 	env := t.p.env
 	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
 		return api.WorktreeRemove.Call(ctx, e, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
-	}, panes.ReportErrors(func(out api.WorktreeRemoveOutput) tea.Cmd {
+	}, panes.ReportErrors(env.Say, func(out api.WorktreeRemoveOutput) tea.Cmd {
 		note := "removed " + text.ShortPath(w.Path, env.Home())
 		if out.Branch != "" && !out.BranchRemoved {
 			note += fmt.Sprintf("; branch %s stays, with %d unmerged", text.Clean(out.Branch), w.Unmerged)

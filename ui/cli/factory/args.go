@@ -25,7 +25,7 @@ var Equivalents = map[string]string{
 	"config edit": "to edit the configuration, run `$EDITOR \"$(tandem config path)\"`",
 }
 
-// AtLeast requires n arguments or more; otherwise is the error for fewer.
+// AtLeast requires at least n arguments. otherwise is the error message for fewer.
 func AtLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
