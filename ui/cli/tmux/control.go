@@ -64,6 +64,7 @@ func (c *call) runControl(wrapped bool, args []string) error {
 		out: c.print.out, session: -1, streams: map[string]context.CancelFunc{}, startedAt: time.Now(),
 	}
 	c.commands.clients.control = x
+	c.commands.printing.inControlMode = true
 	return x.run(c.Options, wrapped, args)
 }
 

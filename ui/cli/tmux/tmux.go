@@ -91,7 +91,10 @@ func newCall(ctx context.Context, o Options, path string) *call {
 	c.formats = &formats{state: state, engine: c.engine, settings: c.settings, targets: c.targets}
 	c.print = &printer{out: o.Stdout, formats: c.formats}
 	c.dashboard = &dashboard{engine: c.engine}
-	c.programs = &programs{state, c.engine, c.targets, c.settings, c.formats, c.dashboard}
+	c.programs = &programs{
+		state: state, engine: c.engine, targets: c.targets, settings: c.settings, formats: c.formats,
+		dashboard: c.dashboard,
+	}
 	c.commands = c.newCommands()
 	c.handlers = c.commands.handlers()
 	return c
@@ -99,18 +102,39 @@ func newCall(ctx context.Context, o Options, path string) *call {
 
 func (c *call) newCommands() commands {
 	state := c.file.State
-	keys := &keyboard{c.engine, c.formats, c.settings}
-	terminal := &clients{state, c.targets, c.formats, c.print, c.settings, c.programs, c.dashboard, c.Stdin, c.Stdout, nil}
+	keys := &keyboard{engine: c.engine, formats: c.formats, settings: c.settings}
+	terminal := &clients{
+		state: state, targets: c.targets, formats: c.formats, settings: c.settings, programs: c.programs,
+		dashboard: c.dashboard, stdin: c.Stdin, stdout: c.Stdout,
+	}
 	return commands{
-		buffers:  &bufferCommands{state, c.engine, c.formats, c.print, c.settings, keys, c.Stdin},
+		buffers: &bufferCommands{
+			state: state, engine: c.engine, formats: c.formats, print: c.print, settings: c.settings,
+			keyboard: keys, stdin: c.Stdin,
+		},
 		clients:  terminal,
 		keyboard: keys,
-		layouts:  &layoutCommands{c.settings, c.programs, terminal},
-		options:  &optionCommands{state, c.targets, c.formats, c.print, c.settings},
-		panes:    &paneCommands{state, c.engine, c.targets, c.formats, c.print, c.settings, c.programs, c.dashboard},
-		scripts:  &scriptCommands{c.ctx, c.Stdin, c.Stderr, state, c.targets, c.formats, c.print, c.settings, c.runSequence, c.runUnlocked},
-		sessions: &sessionCommands{state, c.targets, c.formats, c.print, c.settings, c.programs, terminal},
-		windows:  &windowCommands{state, c.targets, c.formats, c.print, c.settings, c.programs, c.dashboard},
+		layouts:  &layoutCommands{settings: c.settings, programs: c.programs, clients: terminal},
+		options: &optionCommands{
+			state: state, targets: c.targets, formats: c.formats, print: c.print, settings: c.settings,
+		},
+		panes: &paneCommands{
+			state: state, engine: c.engine, targets: c.targets, formats: c.formats, print: c.print,
+			settings: c.settings, programs: c.programs, dashboard: c.dashboard,
+		},
+		printing: &printCommands{targets: c.targets, formats: c.formats, print: c.print},
+		scripts: &scriptCommands{
+			ctx: c.ctx, stdin: c.Stdin, stderr: c.Stderr, state: state, targets: c.targets, formats: c.formats,
+			print: c.print, settings: c.settings, run: c.runSequence, unlocked: c.runUnlocked,
+		},
+		sessions: &sessionCommands{
+			state: state, targets: c.targets, formats: c.formats, print: c.print, settings: c.settings,
+			programs: c.programs, clients: terminal,
+		},
+		windows: &windowCommands{
+			state: state, targets: c.targets, formats: c.formats, print: c.print, settings: c.settings,
+			programs: c.programs, dashboard: c.dashboard,
+		},
 	}
 }
 

@@ -17,6 +17,7 @@ type commands struct {
 	layouts  *layoutCommands
 	options  *optionCommands
 	panes    *paneCommands
+	printing *printCommands
 	scripts  *scriptCommands
 	sessions *sessionCommands
 	windows  *windowCommands
@@ -38,7 +39,7 @@ func (c commands) handlers() map[string]handler {
 		"break-pane":          {c.windows.breakPane, nothing, ""},
 		"capture-pane":        {c.buffers.capturePane, pane, "aP"},
 		"delete-buffer":       {c.buffers.deleteBuffer, nothing, ""},
-		"display-message":     {c.clients.displayMessage, nothing, "acIv"},
+		"display-message":     {c.printing.displayMessage, nothing, "acIv"},
 		"has-session":         {hasSession, session, ""},
 		"if-shell":            {c.scripts.ifShell, nothing, "b"},
 		"join-pane":           {c.panes.joinPane, pane, ""},
@@ -50,7 +51,7 @@ func (c commands) handlers() map[string]handler {
 		"last-window":         {c.windows.stepWindow, session, ""},
 		"list-buffers":        {c.buffers.listBuffers, nothing, ""},
 		"list-clients":        {c.clients.listClients, nothing, ""},
-		"list-commands":       {c.clients.listCommands, nothing, ""},
+		"list-commands":       {c.printing.listCommands, nothing, ""},
 		"list-panes":          {c.panes.listPanes, nothing, ""},
 		"list-sessions":       {c.sessions.listSessions, nothing, ""},
 		"list-windows":        {c.windows.listWindows, nothing, ""},
