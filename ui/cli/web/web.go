@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,21 +26,7 @@ import (
 )
 
 // Verbs implements `tandem web` and its subcommands.
-type Verbs struct {
-	Out     *output.Printer
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Version string
-	DataDir func() (string, error)
-
-	Own      func(context.Context) (*client.Client, error)         // this machine's engine
-	Far      func(context.Context, string) (*client.Client, error) // another machine's engine
-	Running  func(context.Context) (*client.Client, error)         // this machine's engine, if it is running
-	Quiet    func(time.Time) bool                                  // no notifications wanted at that time
-	Sessions cobra.CompletionFunc                                  // completes running sessions
-
-	NoClipboard func() bool // programs must not write to the clipboard
-}
+type Verbs struct{ f *factory.Factory }
 
 // A request holds the flags of `tandem web`.
 type request struct {
@@ -54,12 +39,7 @@ type request struct {
 
 // NewWeb returns the command web.
 func NewWeb(f *factory.Factory) *cobra.Command {
-	v := &Verbs{
-		Out: &f.Out, Stdout: f.Stdout, Stderr: f.Stderr, Version: f.Version, DataDir: api.DataDir,
-		Own: f.Connect, Running: f.Reach, Far: f.ConnectMachine, Sessions: f.CompleteSession(factory.IsLive),
-		Quiet:       func(at time.Time) bool { return f.Settings().Attention.Quiet.Have(at) },
-		NoClipboard: func() bool { return !f.Settings().Clipboard },
-	}
+	v := &Verbs{f}
 	var w request
 	cmd := &cobra.Command{
 		Use:   "web",
@@ -90,7 +70,7 @@ func NewWeb(f *factory.Factory) *cobra.Command {
 }
 
 func (v *Verbs) servePage(cmd *cobra.Command, w request) error {
-	dataDir, err := v.DataDir()
+	dataDir, err := api.DataDir()
 	if err != nil {
 		return err
 	}
@@ -138,7 +118,7 @@ func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request
 	if err != nil {
 		return page.Serving{}, err
 	}
-	engine, err := v.Own(ctx)
+	engine, err := v.f.Connect(ctx)
 	if err != nil {
 		return page.Serving{}, err
 	}
@@ -180,16 +160,19 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 	}
 	defer at.Close()
 	if at.Moved != "" {
-		fmt.Fprintf(v.Stderr, "Another program is using the page's previous port, %s. The page moved to a new port; pair your browsers again.\n", at.Moved)
+		fmt.Fprintf(v.f.Stderr, "Another program is using the page's previous port, %s. The page moved to a new port; pair your browsers again.\n", at.Moved)
 	}
 	p := page.New(page.Options{
-		Engine: v.connectEngine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,
-		NoClipboard: v.NoClipboard,
-		Notify:      page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machineName(), Quiet: v.Quiet},
+		Engine: v.connectEngine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.f.Version, Log: v.f.Stderr,
+		NoClipboard: func() bool { return !v.f.Settings().Clipboard },
+		Notify: page.Notify{
+			Sender: push.New(dataDir, book, v.f.Stderr), Running: v.f.Reach, Machine: machineName(),
+			Quiet: func(at time.Time) bool { return v.f.Settings().Attention.Quiet.Have(at) },
+		},
 	})
 	defer p.Close()
 	if w.noLink {
-		if err := v.Out.Answer(map[string]string{"url": at.URL}, func() string { return at.URL + "\n" }); err != nil {
+		if err := v.f.Out.Answer(map[string]string{"url": at.URL}, func() string { return at.URL + "\n" }); err != nil {
 			return err
 		}
 	} else if err := v.invite(book, page.Serving{URL: at.URL, Fingerprint: at.Fingerprint}, devices.Grant{}, !w.noQR); err != nil {
@@ -213,9 +196,9 @@ func machineName() string {
 
 func (v *Verbs) connectEngine(ctx context.Context, machine string) (*client.Client, error) {
 	if machine == "" {
-		return v.Own(ctx)
+		return v.f.Connect(ctx)
 	}
-	return v.Far(ctx, machine)
+	return v.f.ConnectMachine(ctx, machine)
 }
 
 // invite prints a new link.
@@ -224,9 +207,9 @@ func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, 
 	if err != nil {
 		return err
 	}
-	return v.Out.Answer(out, func() string {
+	return v.f.Out.Answer(out, func() string {
 		text := out.URL + "\n"
-		if _, ok := output.Terminal(v.Stdout); ok && qr {
+		if _, ok := output.Terminal(v.f.Stdout); ok && qr {
 			text += drawQR(out.URL)
 		}
 		if s.Fingerprint != "" {
@@ -252,8 +235,8 @@ func inPairs(hex string) (text string) {
 	return text
 }
 
-func (v *Verbs) openBook() (*devices.Book, error) {
-	dataDir, err := v.DataDir()
+func openBook() (*devices.Book, error) {
+	dataDir, err := api.DataDir()
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +259,7 @@ func (v *Verbs) shareCommand() *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: v.Sessions,
+		ValidArgsFunction: v.f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if duration <= 0 {
 				return output.Usagef(cmd, "--for %v: must be positive", duration)
@@ -290,7 +273,7 @@ func (v *Verbs) shareCommand() *cobra.Command {
 }
 
 func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Duration) error {
-	dataDir, err := v.DataDir()
+	dataDir, err := api.DataDir()
 	if err != nil {
 		return err
 	}
@@ -301,7 +284,7 @@ func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Du
 	if !ok {
 		return api.Errorf(api.CodeUnavailable, "share %s: no page is served", which).WithHint("`tandem web` serves it; a browser elsewhere needs --listen too")
 	}
-	engine, err := v.Own(ctx)
+	engine, err := v.f.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -319,7 +302,7 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 		Short:   "List the browsers that may use the page",
 		Example: "tandem web devices\ntandem web devices --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			book, err := v.openBook()
+			book, err := openBook()
 			if err != nil {
 				return err
 			}
@@ -331,8 +314,8 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 			for _, d := range all {
 				rows = append(rows, deviceRow{d.ID, d.Name, deviceAccess(d), d.Session, d.Added, d.Seen, d.Until, d.PairAgain()})
 			}
-			return output.AnswerList(*v.Out, rows, "no browser is paired: `tandem web` prints a link", func() string {
-				t := v.Out.Table("id", "device", "may", "paired", "seen")
+			return output.AnswerList(v.f.Out, rows, "no browser is paired: `tandem web` prints a link", func() string {
+				t := v.f.Out.Table("id", "device", "may", "paired", "seen")
 				for _, r := range rows {
 					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.May), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ageText(r.Seen)))
 				}
@@ -391,7 +374,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 		},
 		ValidArgsFunction: v.deviceNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			book, err := v.openBook()
+			book, err := openBook()
 			if err != nil {
 				return err
 			}
@@ -407,7 +390,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 			for _, d := range gone {
 				rows = append(rows, d.ID)
 			}
-			return output.AnswerList(*v.Out, rows, "no browser was paired", func() (text string) {
+			return output.AnswerList(v.f.Out, rows, "no browser was paired", func() (text string) {
 				for _, d := range gone {
 					text += fmt.Sprintf("%s, %s, is no longer paired\n", d.ID, output.Visible(d.Name))
 				}
@@ -420,7 +403,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 }
 
 func (v *Verbs) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	book, err := v.openBook()
+	book, err := openBook()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
