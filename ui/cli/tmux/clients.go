@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -44,7 +45,7 @@ func (c *clients) checkAttach() error {
 			return errors.New("open terminal failed: not a terminal")
 		}
 	}
-	if c.settings.lookupEnv(sessionVariable) != "" {
+	if c.settings.lookupEnv(factory.OwnSession) != "" {
 		return errors.New("sessions should be nested with care, unset $TMUX to force")
 	}
 	return nil
@@ -131,7 +132,7 @@ func (c *clients) openSession(at server.Target, quiet bool) error {
 
 // switchClient implements switch-client: it switches open dashboards to the session.
 func (c *clients) switchClient(cmd *command, _ server.Target) error {
-	if c.control == nil && c.settings.lookupEnv(sessionVariable) == "" {
+	if c.control == nil && c.settings.lookupEnv(factory.OwnSession) == "" {
 		return errors.New("no current client")
 	}
 	at, err := c.targets.find(cmd, 't', server.TargetPane)

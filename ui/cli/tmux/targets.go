@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -15,7 +16,7 @@ type targets struct {
 
 // locateOwn finds the pane this call was made from by the caller's variables.
 func (t *targets) locateOwn(lookupEnv func(string) string) {
-	pane, terminal := strings.TrimPrefix(lookupEnv("TMUX_PANE"), "%"), lookupEnv(sessionVariable)
+	pane, terminal := strings.TrimPrefix(lookupEnv("TMUX_PANE"), "%"), lookupEnv(factory.OwnSession)
 	path, _, _ := strings.Cut(lookupEnv("TMUX"), ",")
 	t.own = t.state.FindPane(func(at server.Target) bool {
 		if path == t.state.Path && pane != "" {

@@ -37,9 +37,6 @@ type Options struct {
 	Environ        []string // "NAME=value"
 }
 
-// sessionVariable is the environment variable with the id of the session a program runs in.
-const sessionVariable = "TANDEM_SESSION_ID"
-
 // Main runs the arguments of a tmux command line and returns its exit status. Errors are printed to
 // o.Stderr. Attaching replaces the process with the dashboard.
 func Main(ctx context.Context, o Options, args []string) int {

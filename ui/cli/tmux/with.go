@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/sleep"
+	"tandem/ui/cli/factory"
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
@@ -124,7 +125,7 @@ func LinkTmux(dir string) (string, error) {
 // adoptSession makes the session of this process a pane of the server and reports whether it was not
 // one before. Outside a session it returns the zero Target.
 func (c *call) adoptSession() (at server.Target, adopted bool, err error) {
-	id := c.settings.lookupEnv(sessionVariable)
+	id := c.settings.lookupEnv(factory.OwnSession)
 	if err := c.lock(); err != nil {
 		return at, false, err
 	}
