@@ -112,10 +112,7 @@ func (m *model) listActions() panes.Actions {
 		keymap.Quit:   m.detach,
 	}
 	for _, v := range m.views.all {
-		all[v.Action] = func() tea.Cmd {
-			m.setView(v.Action)
-			return nil
-		}
+		all[v.Action] = panes.ActionOf(func() { m.setView(v.Action) })
 	}
 	return all
 }

@@ -50,18 +50,12 @@ func New(env Env, last *Search, id string) *Pane {
 
 // makeActions returns the actions of scroll and copy mode.
 func (p *Pane) makeActions() panes.Actions {
-	do := func(what func()) func() tea.Cmd {
-		return func() tea.Cmd {
-			what()
-			return nil
-		}
-	}
-	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.ToggleSelection(kind) }) }
+	selects := func(kind SelectKind) func() tea.Cmd { return panes.ActionOf(func() { p.Scroll.ToggleSelection(kind) }) }
 	all := panes.Actions{
-		keymap.ScrollMode: do(p.Scroll.Start),
+		keymap.ScrollMode: panes.ActionOf(p.Scroll.Start),
 		// A killed program may have left modes of the terminal set.
 		keymap.TerminalReset:     func() tea.Cmd { return p.sendInput(api.Input{Reset: true}) },
-		keymap.ScrollLeave:       do(p.Scroll.Stop),
+		keymap.ScrollLeave:       panes.ActionOf(p.Scroll.Stop),
 		keymap.ScrollCancel:      p.cancelCopy,
 		keymap.ScrollSelect:      selects(SelectText),
 		keymap.ScrollSelectLine:  selects(SelectLines),
@@ -74,7 +68,7 @@ func (p *Pane) makeActions() panes.Actions {
 		}
 	}
 	for action, motion := range motions() {
-		all[action] = do(func() { p.Scroll.MoveCursor(motion) })
+		all[action] = panes.ActionOf(func() { p.Scroll.MoveCursor(motion) })
 	}
 	return all
 }
