@@ -58,7 +58,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 	if s := p.drawText(); !strings.Contains(s, "fleet 1,000 machines") {
 		t.Errorf("before the fleet is shown:\n%s", s)
 	}
-	p.press(t, keymap.HistoryFleet)
+	panestest.Press(t, p.Actions(), keymap.HistoryFleet)
 	p.answerFetch(t)
 	if s := p.drawText(); !strings.Contains(s, "fleet 400 of 1,000 machines, 3 away ") || !strings.Contains(s, "asking…") || !strings.Contains(s, "m17   reboot") {
 		t.Errorf("during the search:\n%s", s)
@@ -79,7 +79,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 	if p.finder.fetchRows() != nil && p.finder.list.total <= p.finder.list.height {
 		t.Error("they are asked again")
 	}
-	p.press(t, keymap.HistoryFleet)
+	panestest.Press(t, p.Actions(), keymap.HistoryFleet)
 	if r, ok := p.finder.list.NextRequest(); !ok || p.finder.fleet.shown || !r.reset {
 		t.Errorf("back on this machine: request %+v, %v", r, ok)
 	}
@@ -89,7 +89,7 @@ func TestFleetQuerySelectsMachines(t *testing.T) {
 	p, asked := fleetPane(t, func(in api.FleetHistoryInput) (api.FleetHistoryOutput, error) {
 		return api.FleetHistoryOutput{Serial: 1}, nil
 	})
-	p.press(t, keymap.HistoryFleet)
+	panestest.Press(t, p.Actions(), keymap.HistoryFleet)
 	p.finder.query.here = true
 	p.finder.query.field.Set("make host:web-* label:zone=a test")
 	p.finder.startSearch(0)
@@ -98,7 +98,7 @@ func TestFleetQuerySelectsMachines(t *testing.T) {
 	if in.Machines != "host:web-* label:zone=a" || in.Search.Query != "make test" || in.Search.CWD != "/home/ann/src" {
 		t.Errorf("asked %+v", in)
 	}
-	p.press(t, keymap.HistorySession)
+	panestest.Press(t, p.Actions(), keymap.HistorySession)
 	if p.finder.query.session {
 		t.Error("a session is looked for on all machines")
 	}
@@ -112,7 +112,7 @@ func TestFleetSearchIsRetriedAfterAnError(t *testing.T) {
 		}
 		return api.FleetHistoryOutput{Serial: 1, Total: 1, Rows: []api.FleetHistoryRow{fleetRow("m", "make", 0)}}, nil
 	})
-	p.press(t, keymap.HistoryFleet)
+	panestest.Press(t, p.Actions(), keymap.HistoryFleet)
 	p.answerFetch(t)
 	if s := p.drawText(); !strings.Contains(s, "the hub cannot be reached") {
 		t.Errorf("shown:\n%s", s)

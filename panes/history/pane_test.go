@@ -43,18 +43,9 @@ func newTestPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
 	return p, e, answer
 }
 
-func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
-	t.Helper()
-	act := p.Actions()[a]
-	if act == nil {
-		t.Fatalf("%s does nothing", a)
-	}
-	return act()
-}
-
 func TestChoiceWaitsForThePendingSearch(t *testing.T) {
 	p, e, answer := newTestPane("make", "go test")
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	if e.Pending == nil || e.inserted != "" {
 		t.Fatalf("it does not wait: %q is inserted", e.inserted)
 	}
@@ -68,7 +59,7 @@ func TestChoiceWaitsForThePendingSearch(t *testing.T) {
 func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
 	p, e, answer := newTestPane("one\ntwo")
 	answer()
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || e.inserted != "" {
 		t.Fatalf("%q is inserted at once", e.inserted)
@@ -79,7 +70,7 @@ func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
 	}
 	e.inserted = ""
 	e.Known.Processes = []api.Process{{ID: "000000000001", Argv: []string{"-zsh"}, State: api.StateRunning}}
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	if e.inserted != "one\ntwo" {
 		t.Errorf("a shell that knows pastes gets %q", e.inserted)
 	}
@@ -88,12 +79,12 @@ func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
 func TestMarkedCommandsAreCopiedInOrder(t *testing.T) {
 	p, e, answer := newTestPane("three", "two", "one")
 	answer()
-	p.press(t, keymap.Mark)
-	p.press(t, keymap.Mark)
+	panestest.Press(t, p.Actions(), keymap.Mark)
+	panestest.Press(t, p.Actions(), keymap.Mark)
 	if text, _ := p.Note(); text != "2 marked" {
 		t.Errorf("the status bar says %q", text)
 	}
-	p.press(t, keymap.HistoryCopy)
+	panestest.Press(t, p.Actions(), keymap.HistoryCopy)
 	if lines := strings.Split(e.Copied, "\n"); len(lines) != 2 {
 		t.Errorf("%q is copied", e.Copied)
 	}
@@ -172,7 +163,7 @@ func BenchmarkHistoryQuery(b *testing.B) {
 func TestQueryIsCompletedFromFoundCommands(t *testing.T) {
 	p, _, answer := newTestPane("go test ./...", "go vet")
 	answer()
-	p.press(t, keymap.Filter)
+	panestest.Press(t, p.Actions(), keymap.Filter)
 	for _, r := range "go t" {
 		p.Type(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}

@@ -325,3 +325,13 @@ func (d *Driver) WaitNoText(text string) {
 	d.t.Helper()
 	d.Wait("the screen no longer shows "+text, func() bool { return !strings.Contains(d.Screen(), text) })
 }
+
+// Press runs the handler of an action and returns its command.
+func Press(t *testing.T, actions panes.Actions, action keymap.Action) tea.Cmd {
+	t.Helper()
+	act := actions[action]
+	if act == nil {
+		t.Fatalf("%s does nothing", action)
+	}
+	return act()
+}

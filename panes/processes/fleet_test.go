@@ -55,7 +55,7 @@ func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
 	e.Inks = look.Look{Glyphs: themes.UnicodeGlyphs()}
 	e.Known.Fleet = &api.FleetSummary{Machines: 1000, Away: 3, Processes: total, Failed: 12}
 	p.HandleNews(&e.Known)
-	p.press(t, keymap.ProcessFleet)
+	panestest.Press(t, p.Actions(), keymap.ProcessFleet)
 	runFetch(p)
 	return p, e, f
 }
@@ -76,7 +76,7 @@ func TestFleetWindowFollowsTheCursor(t *testing.T) {
 	if s := screenOf(p); !strings.Contains(s, "n00000") || !strings.Contains(s, "1/50000") || !strings.Contains(s, "fleet 50,000 on 1,000 machines, 12 failed, 3 away") {
 		t.Errorf("shown:\n%s", s)
 	}
-	p.press(t, keymap.MoveLast)
+	panestest.Press(t, p.Actions(), keymap.MoveLast)
 	if s := screenOf(p); !strings.Contains(s, "…") {
 		t.Errorf("before the rows are there:\n%s", s)
 	}
@@ -87,7 +87,7 @@ func TestFleetWindowFollowsTheCursor(t *testing.T) {
 	if one, ok := p.Selected(); !ok || one.ID != "box/id49999" {
 		t.Errorf("the cursor is on %+v", one)
 	}
-	p.press(t, keymap.MoveUp)
+	panestest.Press(t, p.Actions(), keymap.MoveUp)
 	asked := len(f.asked)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; len(f.asked) != asked+1 || last.WaitMS == 0 || last.Find != "box/id49998" {
@@ -97,7 +97,7 @@ func TestFleetWindowFollowsTheCursor(t *testing.T) {
 
 func TestFleetTableListsSessions(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
-	p.press(t, keymap.ProcessFleet) // back to the local processes
+	panestest.Press(t, p.Actions(), keymap.ProcessFleet) // back to the local processes
 	p.ShowFleet("kind:session")
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.tables.fleet.shown {
@@ -114,7 +114,7 @@ func TestFleetTableListsSessions(t *testing.T) {
 func TestFleetCursorStaysOnItsProcess(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
 	for range 5 {
-		p.press(t, keymap.MoveDown)
+		panestest.Press(t, p.Actions(), keymap.MoveDown)
 	}
 	f.first = -3
 	runFetch(p)
@@ -126,14 +126,14 @@ func TestFleetCursorStaysOnItsProcess(t *testing.T) {
 func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	p, e, f := fleetPane(t, 50_000)
 	p.tables.shown().SetFilter("host:web-* state:failed")
-	p.press(t, keymap.ProcessSortName)
-	p.press(t, keymap.ProcessReverse)
+	panestest.Press(t, p.Actions(), keymap.ProcessSortName)
+	panestest.Press(t, p.Actions(), keymap.ProcessReverse)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Filter != "host:web-* state:failed" || last.Sort != api.FleetByName || !last.Reversed || last.WaitMS != 0 {
 		t.Errorf("query: %+v", last)
 	}
 	p.tables.shown().SetFilter("")
-	p.press(t, keymap.ProcessGroup)
+	panestest.Press(t, p.Actions(), keymap.ProcessGroup)
 	u := e.Shown.(*dialog.Picker)
 	u.Type(e, tea.KeyPressMsg{Text: "role"})
 	u.Do(e, keymap.Accept)
@@ -141,7 +141,7 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	if s := screenOf(p); !strings.Contains(s, "▸ web") || !strings.Contains(s, "49/50 up, 1 failed  7 machines") {
 		t.Errorf("in groups:\n%s", s)
 	}
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Group != "label:role" || strings.Join(last.Open, " ") != "web" {
 		t.Errorf("with an open group: query %+v", last)
@@ -152,8 +152,8 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 func TestFleetFilterAppliesBeforeTheReply(t *testing.T) {
 	p, e, _ := fleetPane(t, 50_000)
 	p.tables.shown().SetFilter("n00007")
-	p.press(t, keymap.MoveLast)
-	p.press(t, keymap.ProcessStop)
+	panestest.Press(t, p.Actions(), keymap.MoveLast)
+	panestest.Press(t, p.Actions(), keymap.ProcessStop)
 	if q, ok := e.Shown.(*dialog.Question); !ok || q.Title != "Stop box/n00007?" {
 		t.Errorf("dialog: %+v", e.Shown)
 	}
@@ -166,11 +166,11 @@ func TestFleetFilterAppliesBeforeTheReply(t *testing.T) {
 
 func TestActionReachesMarkedFleetProcessesOutsideTheWindow(t *testing.T) {
 	p, e, _ := fleetPane(t, 50_000)
-	p.press(t, keymap.Mark)
-	p.press(t, keymap.MoveLast)
+	panestest.Press(t, p.Actions(), keymap.Mark)
+	panestest.Press(t, p.Actions(), keymap.MoveLast)
 	runFetch(p)
-	p.press(t, keymap.Mark)
-	p.press(t, keymap.ProcessStop)
+	panestest.Press(t, p.Actions(), keymap.Mark)
+	panestest.Press(t, p.Actions(), keymap.ProcessStop)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Stop 2 processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
@@ -204,7 +204,7 @@ func TestFleetTableClosesWithoutAFleet(t *testing.T) {
 	if s := screenOf(p); !strings.Contains(s, "mine") || strings.Contains(s, "fleet") {
 		t.Errorf("shown:\n%s", s)
 	}
-	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.tables.fleet.shown {
+	if panestest.Press(t, p.Actions(), keymap.ProcessFleet); e.Said == "" || p.tables.fleet.shown {
 		t.Error("the key is not answered")
 	}
 }
@@ -213,7 +213,7 @@ func TestClearWithoutAFilterKeepsTheGroups(t *testing.T) {
 	p, _, _ := fleetPane(t, 50_000)
 	p.tables.fleet.group = "host"
 	runFetch(p)
-	p.press(t, keymap.Clear)
+	panestest.Press(t, p.Actions(), keymap.Clear)
 	if s := screenOf(p); !strings.Contains(s, "▸ web") {
 		t.Errorf("shown:\n%s", s)
 	}

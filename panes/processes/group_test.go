@@ -156,7 +156,7 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		{keymap.ProcessRestart, "Restart 3 processes of shop?", "restart 2, restart 3, restart 4"},
 	} {
 		e.stopped = nil
-		p.press(t, c.action)
+		panestest.Press(t, p.Actions(), c.action)
 		q, ok := e.Shown.(*dialog.Question)
 		if !ok || q.Title != c.title {
 			t.Fatalf("%s asks %+v", c.action, e.Shown)
@@ -170,11 +170,11 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 			t.Errorf("%s did %q, want %q", c.action, got, c.done)
 		}
 	}
-	p.press(t, keymap.Mark)
+	panestest.Press(t, p.Actions(), keymap.Mark)
 	if got := p.tables.shown().MarkCount(); got != 3 {
 		t.Errorf("%d are marked", got)
 	}
-	p.press(t, keymap.Mark)
+	panestest.Press(t, p.Actions(), keymap.Mark)
 	if got := p.tables.shown().MarkCount(); got != 0 {
 		t.Errorf("%d are still marked", got)
 	}
@@ -186,8 +186,11 @@ func TestHeaderFoldsByKeyAndMouse(t *testing.T) {
 	rows := func() string { return fmt.Sprint(namesIn(p.tables.shown())) }
 	whole, folded := rows(), "[book: shop: db web migrate no project: shell]"
 	for how, fold := range map[string]func(){
-		"f":     func() { p.tables.shown().Select("5"); p.press(t, keymap.ProcessFold) },
-		"enter": func() { p.press(t, keymap.MoveFirst); p.press(t, keymap.Open) },
+		"f": func() { p.tables.shown().Select("5"); panestest.Press(t, p.Actions(), keymap.ProcessFold) },
+		"enter": func() {
+			panestest.Press(t, p.Actions(), keymap.MoveFirst)
+			panestest.Press(t, p.Actions(), keymap.Open)
+		},
 		"click": func() { p.Mouse(keys.Mouse{X: 9, Y: 1, Kind: keys.MouseDown, Button: keys.ButtonLeft}) },
 	} {
 		if fold(); rows() != folded {

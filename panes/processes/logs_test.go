@@ -38,16 +38,16 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 	}
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Select("2")
-	p.press(t, keymap.ProcessLogs)
+	panestest.Press(t, p.Actions(), keymap.ProcessLogs)
 	if p.logs.merged || !strings.Contains(e.Said, "mark") {
 		t.Errorf("without a project or marks: %q", e.Said)
 	}
 	p.Select("1")
-	p.press(t, keymap.ProcessLogs)
+	panestest.Press(t, p.Actions(), keymap.ProcessLogs)
 	if got := show(); !p.arrangement.logFocused || !strings.Contains(got, "api │ a 0") || !strings.Contains(got, "web │ w 0") || strings.Contains(got, "d 0") || !strings.Contains(got, "logs storefront") {
 		t.Errorf("the project's: %s", got)
 	}
-	p.press(t, keymap.LogLeave)
+	panestest.Press(t, p.Actions(), keymap.LogLeave)
 	if p.logs.merged || p.arrangement.logFocused {
 		t.Error("esc does not lead back to the table")
 	}
@@ -55,11 +55,11 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 	p.tables.shown().ToggleMark()
 	p.tables.shown().Select("2")
 	p.tables.shown().ToggleMark()
-	p.press(t, keymap.ProcessLogs)
+	panestest.Press(t, p.Actions(), keymap.ProcessLogs)
 	if got := show(); !strings.Contains(got, "api │ a 0") || !strings.Contains(got, "db  │ d 0") || strings.Contains(got, "w 0") || !strings.Contains(got, "logs api, db") {
 		t.Errorf("the marked ones: %s", got)
 	}
-	p.press(t, keymap.ProcessLogs)
+	panestest.Press(t, p.Actions(), keymap.ProcessLogs)
 	if p.logs.merged {
 		t.Error("the key does not show one log again")
 	}

@@ -52,15 +52,6 @@ func newTestPane(all ...api.Process) (*Pane, *fakeEnv) {
 	return p, e
 }
 
-func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
-	t.Helper()
-	act := p.Actions()[a]
-	if act == nil {
-		t.Fatalf("%s does nothing", a)
-	}
-	return act()
-}
-
 func TestHiddenPaneFetchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, e := newTestPane(service("1", "web", nil))
@@ -85,16 +76,16 @@ func TestOpenShowsASessionOrFocusesTheLog(t *testing.T) {
 	shell := service("1", "bash", func(p *api.Process) { p.Kind = api.KindSession })
 	p, e := newTestPane(shell, service("2", "web", nil))
 	p.Select("1")
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	if e.Opened != "1" {
 		t.Errorf("%q is opened", e.Opened)
 	}
 	p.Select("2")
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	if p.Scopes()[0] != keymap.ScopeLog {
 		t.Error("the log has not got the keyboard")
 	}
-	p.press(t, keymap.LogLeave)
+	panestest.Press(t, p.Actions(), keymap.LogLeave)
 	if p.Scopes()[0] != keymap.ScopeProcesses {
 		t.Error("the table has not got the keyboard back")
 	}
@@ -102,7 +93,7 @@ func TestOpenShowsASessionOrFocusesTheLog(t *testing.T) {
 
 func TestStopAsksAndInformsTheDashboard(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
-	p.press(t, keymap.ProcessStop)
+	panestest.Press(t, p.Actions(), keymap.ProcessStop)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Stop web?" {
 		t.Fatalf("dialog: %+v", e.Shown)
@@ -145,7 +136,7 @@ func TestDraggingMovesTheBorderUntilRelease(t *testing.T) {
 
 func TestFilterSuggestsProcessNames(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil), service("2", "worker", nil))
-	p.press(t, keymap.Filter)
+	panestest.Press(t, p.Actions(), keymap.Filter)
 	o := e.Shown.(*dialog.Prompt)
 	for _, r := range "wo" {
 		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
@@ -192,7 +183,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 		return api.Empty{}, nil
 	})
 	p.tables.shown().ToggleMark() // a mark makes no difference
-	p.press(t, keymap.ProcessDeleteAll)
+	panestest.Press(t, p.Actions(), keymap.ProcessDeleteAll)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Delete 2 exited processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
@@ -206,7 +197,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 
 func TestRepeatingASearchWithoutAPatternAsksOnTheLog(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
-	p.press(t, keymap.LogNext)
+	panestest.Press(t, p.Actions(), keymap.LogNext)
 	if e.Shown == nil || p.Scopes()[0] != keymap.ScopeLog {
 		t.Errorf("dialog: %v, keys go to %v", e.Shown, p.Scopes())
 	}

@@ -65,21 +65,12 @@ func newTestPane(lines ...string) (*Pane, *fakeEnv, *sentInput) {
 	return p, e, box
 }
 
-func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
-	t.Helper()
-	act := p.Actions()[a]
-	if act == nil {
-		t.Fatalf("%s does nothing", a)
-	}
-	return act()
-}
-
 func textKey(text string) keys.Key { return keys.Key{Code: keys.Code(text[0]), Text: text} }
 
 func TestKeysGoToTheProgramExceptInScrollMode(t *testing.T) {
 	p, _, box := newTestPane("one")
 	p.HandleKey(textKey("a"))
-	p.press(t, keymap.ScrollMode)
+	panestest.Press(t, p.Actions(), keymap.ScrollMode)
 	p.HandleKey(textKey("b"))
 	got := ""
 	for _, in := range box.sent {
@@ -140,8 +131,8 @@ func TestUnsureTextIsReportedOnce(t *testing.T) {
 
 func TestKeysWaitForARunningSearch(t *testing.T) {
 	p, e, _ := newTestPane("one", "two")
-	p.press(t, keymap.ScrollMode)
-	p.press(t, keymap.ScrollSearch)
+	panestest.Press(t, p.Actions(), keymap.ScrollMode)
+	panestest.Press(t, p.Actions(), keymap.ScrollSearch)
 	line, ok := e.Shown.(*dialog.Find)
 	if !ok {
 		t.Fatalf("%T is asked", e.Shown)
@@ -159,11 +150,11 @@ func TestKeysWaitForARunningSearch(t *testing.T) {
 
 func TestCancelledSearchDropsItsAnswer(t *testing.T) {
 	p, e, _ := newTestPane("one", "two")
-	p.press(t, keymap.ScrollMode)
-	p.press(t, keymap.ScrollSearch)
+	panestest.Press(t, p.Actions(), keymap.ScrollMode)
+	panestest.Press(t, p.Actions(), keymap.ScrollSearch)
 	search := e.Shown.(*dialog.Find).Paste(e, "two")
 	p.TakeKey(textKey("j"))
-	p.press(t, keymap.ScrollCancel)
+	panestest.Press(t, p.Actions(), keymap.ScrollCancel)
 	search().(panes.Result)()
 	if p.Scroll.CursorPlace().Line != 0 || len(e.pressed) > 0 {
 		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.CursorPlace().Line, len(e.pressed))
@@ -172,8 +163,8 @@ func TestCancelledSearchDropsItsAnswer(t *testing.T) {
 
 func TestLineOfTheLiveScreenIsCopied(t *testing.T) {
 	p, e, _ := newTestPane("one", "two")
-	p.press(t, keymap.ScrollMode)
-	p.press(t, keymap.ScrollCopyLine)
+	panestest.Press(t, p.Actions(), keymap.ScrollMode)
+	panestest.Press(t, p.Actions(), keymap.ScrollCopyLine)
 	if e.Copied != "one" || p.Scroll.Active() {
 		t.Errorf("%q is copied, scrolling %t", e.Copied, p.Scroll.Active())
 	}
@@ -202,7 +193,7 @@ func TestScrollingFetchesLinesOfAnExitedSession(t *testing.T) {
 	p.Feed.Receive(api.Output{Frame: screenOf(40, 10, 50, "$ exit")})
 	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited}})
 	p.Sync()
-	p.press(t, keymap.ScrollMode)
+	panestest.Press(t, p.Actions(), keymap.ScrollMode)
 	box.sent = nil
 	p.Scroll.ScrollBy(-20)
 	if p.Fetch() == nil || len(box.sent) > 0 {
@@ -233,7 +224,7 @@ func TestTextBrowserRunsInASession(t *testing.T) {
 func TestResetKeyResetsTheSession(t *testing.T) {
 	p, _, box := newTestPane("$ ")
 	box.sent = nil
-	p.press(t, keymap.TerminalReset)
+	panestest.Press(t, p.Actions(), keymap.TerminalReset)
 	if len(box.sent) != 1 || !box.sent[0].Reset {
 		t.Errorf("sent %+v", box.sent)
 	}

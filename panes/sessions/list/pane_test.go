@@ -55,19 +55,10 @@ func newTestPane() (*Pane, *fakeEnv) {
 	return p, e
 }
 
-func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
-	t.Helper()
-	act := p.Actions()[a]
-	if act == nil {
-		t.Fatalf("%s does nothing", a)
-	}
-	return act()
-}
-
 func TestOpenShowsTheSessionUnderTheCursor(t *testing.T) {
 	p, e := newTestPane()
-	p.press(t, keymap.MoveDown)
-	p.press(t, keymap.Open)
+	panestest.Press(t, p.Actions(), keymap.MoveDown)
+	panestest.Press(t, p.Actions(), keymap.Open)
 	if e.Opened != "b" {
 		t.Errorf("opened %q", e.Opened)
 	}
@@ -80,7 +71,7 @@ func TestOpenShowsTheSessionUnderTheCursor(t *testing.T) {
 func TestActionTargetsTheFocusedTerminal(t *testing.T) {
 	p, e := newTestPane()
 	e.focused = "c"
-	p.press(t, keymap.SessionKill)
+	panestest.Press(t, p.Actions(), keymap.SessionKill)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !strings.Contains(q.Title, "session-c") {
 		t.Fatalf("dialog: %+v", e.Shown)
