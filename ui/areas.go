@@ -56,8 +56,8 @@ func computeAreas(w, h int, tips, zoomed bool) (a areas) {
 // relayout divides the screen and resizes every view.
 func (m *model) relayout() {
 	m.frame.redraw()
-	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.views.action() == keymap.ViewSessions && m.sessions.Display.IsZoomed())
-	m.sessions.Display.SetTight(m.areas.tight)
+	m.areas = computeAreas(m.areas.w, m.areas.h, m.tips.areShown(), m.views.action() == keymap.ViewSessions && m.sessions.IsZoomed())
+	m.sessions.SetTight(m.areas.tight)
 	for _, v := range m.views.all {
 		v.pane.Resize(m.areas.body.W, m.areas.body.H)
 	}

@@ -226,12 +226,12 @@ const keptHints = 2
 // before everything else.
 func (m *model) statusNote() (string, look.Ink) {
 	switch {
-	case m.sessions.Display.IsOpen() && !m.news.Connected:
+	case m.sessions.IsOpen() && !m.news.Connected:
 		problem := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
 			problem = "cannot reach the engine, trying again: " + text.Clean(panes.ErrorText(m.news.Err))
 		}
-		if n := m.sessions.Attachments.CountQueued(); n > 0 {
+		if n := m.sessions.CountQueued(); n > 0 {
 			problem = fmt.Sprintf("%s %d keys queued", problem, n)
 		}
 		if len(m.input.pending) > 0 {

@@ -365,7 +365,7 @@ func TestTooSmallTerminalShowsErrorAndRecovers(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 10, 3)
-	d.waitUntil("news", func() bool { return d.m.sessions.Display.IsOpen() })
+	d.waitUntil("news", func() bool { return d.m.sessions.IsOpen() })
 	if got := d.screenText(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
 		t.Errorf("at 10×3:\n%s", got)
 	}

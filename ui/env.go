@@ -58,7 +58,7 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 
 func (e env) PanesChanged() tea.Cmd {
 	var cmd tea.Cmd
-	if e.m.sessions.Display.IsOpen() {
+	if e.m.sessions.IsOpen() {
 		cmd = e.m.input.replayEarly()
 	}
 	return tea.Batch(cmd, e.m.visits.end())
@@ -66,7 +66,7 @@ func (e env) PanesChanged() tea.Cmd {
 
 func (e env) ShowSessions() {
 	e.m.views.show(keymap.ViewSessions)
-	if e.m.sessions.Display.IsZoomed() {
+	if e.m.sessions.IsZoomed() {
 		e.m.relayout()
 	}
 }

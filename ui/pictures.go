@@ -28,11 +28,11 @@ func (m *model) learnTerminal(msg tea.Msg) {
 			m.display.SetMeasuredCell(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.views.action() == keymap.ViewSessions && m.sessions.Display.SetPictures(m.env.sessionPictures()) {
+	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.views.action() == keymap.ViewSessions && m.sessions.SetPictures(m.env.sessionPictures()) {
 		m.frame.redraw()
 	}
 	if d, known := m.display.Display(); known {
-		m.sessions.Attachments.SetDisplay(m.theme.background.ApplyTo(d))
+		m.sessions.SetDisplay(m.theme.background.ApplyTo(d))
 	}
 }
 
@@ -58,7 +58,7 @@ func (e env) sessionPictures() graphics.Screen {
 
 // sessionPatches returns the pictures in the visible panes, in screen coordinates.
 func (e env) sessionPatches() graphics.Patches {
-	p, body := e.m.sessions.Display.Patches(), e.m.areas.body
+	p, body := e.m.sessions.Patches(), e.m.areas.body
 	for i := range p.All {
 		p.All[i].X += body.X
 		p.All[i].Y += body.Y

@@ -298,7 +298,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
 	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, isBehind: m.zoom.isBehind, isEarly: func() bool {
-		return !m.sessions.Display.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
+		return !m.sessions.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
 	}, redraw: redraw}
 	m.theme.rebuildLook()
 	return m

@@ -99,7 +99,7 @@ func (m *model) progress() *tea.ProgressBar {
 // drawFrame redraws the whole screen.
 func (m *model) drawFrame() {
 	if m.views.action() == keymap.ViewSessions {
-		m.sessions.Display.SetPictures(m.env.sessionPictures())
+		m.sessions.SetPictures(m.env.sessionPictures())
 	}
 	m.frame.view = tea.View{
 		AltScreen:   true,
@@ -222,7 +222,7 @@ func (m *model) drawScreen() string {
 
 // hasMessage reports whether something must be shown beside a zoomed session.
 func (m *model) hasMessage() bool {
-	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || m.sessions.Display.IsOpen() && !m.news.Connected
+	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || m.sessions.IsOpen() && !m.news.Connected
 }
 
 // drawZoomed draws the session of a zoomed pane. A message covers its last row, or the first while the

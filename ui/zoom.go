@@ -63,7 +63,7 @@ type zoomHost interface {
 func (z *zoom) idlePane() *terminal.Pane {
 	p := z.sessions.Tabs.FocusedPane()
 	switch {
-	case !z.areas.zoomed || p == nil || p == z.excluded || !z.host.isIdle() || z.sessions.Attachments.HasPendingSizes():
+	case !z.areas.zoomed || p == nil || p == z.excluded || !z.host.isIdle() || z.sessions.HasPendingSizes():
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.FinalState() != nil || p.Scroll.Active() || p.Selecting():
 	default:
 		return p

@@ -21,10 +21,10 @@ type sessionTabs struct {
 		Feeds
 	}
 	tabs        *Tabs
-	display     *Display
+	display     *display
 	list        *list.Pane
 	switcher    *switcher
-	attachments *Attachments
+	attachments *attachments
 	layoutSync  *layoutSync
 	isPending   func(id string) bool // a session is being started here, and has a pane
 }

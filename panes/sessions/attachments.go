@@ -12,8 +12,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// Attachments connects the panes on the screen to their sessions.
-type Attachments struct {
+// attachments connects the panes on the screen to their sessions.
+type attachments struct {
 	env interface {
 		panes.Caller
 		Feeds
@@ -26,8 +26,8 @@ type Attachments struct {
 	sizesPaused  bool // less than sizeInterval has passed since the last report of sizes
 }
 
-// SetDisplay reports the user's terminal to every attached session.
-func (f *Attachments) SetDisplay(d api.Display) {
+// setDisplay reports the user's terminal to every attached session.
+func (f *attachments) setDisplay(d api.Display) {
 	if f.display != nil && *f.display == d {
 		return
 	}
@@ -38,7 +38,7 @@ func (f *Attachments) SetDisplay(d api.Display) {
 }
 
 // attach starts feeding a pane with its session's output, unless it is attached already.
-func (f *Attachments) attach(p *terminal.Pane) {
+func (f *attachments) attach(p *terminal.Pane) {
 	if p.ID == "" || f.cancels[p] != nil {
 		return
 	}
@@ -49,11 +49,11 @@ func (f *Attachments) attach(p *terminal.Pane) {
 }
 
 // has reports whether a pane is attached.
-func (f *Attachments) has(p *terminal.Pane) bool { return f.cancels[p] != nil }
+func (f *attachments) has(p *terminal.Pane) bool { return f.cancels[p] != nil }
 
 // release detaches a pane. When its session is shown again, it gets a new pane with a new
 // feed.
-func (f *Attachments) release(p *terminal.Pane) {
+func (f *attachments) release(p *terminal.Pane) {
 	if cancel := f.cancels[p]; cancel != nil {
 		cancel()
 		delete(f.cancels, p)
@@ -61,13 +61,13 @@ func (f *Attachments) release(p *terminal.Pane) {
 }
 
 // isTabAttached reports whether any pane of a tab is attached.
-func (f *Attachments) isTabAttached(t *layout.Tab) bool {
+func (f *attachments) isTabAttached(t *layout.Tab) bool {
 	return slices.ContainsFunc(t.Root.Leaves(nil), f.isAttached)
 }
 
 // isAttached reports whether the pane of a leaf is attached and its program has not exited.
 // The pane of an exited program keeps its last screen, so it must not be replaced.
-func (f *Attachments) isAttached(l *layout.Node) bool {
+func (f *attachments) isAttached(l *layout.Node) bool {
 	return f.cancels[l.Pane] != nil && l.Pane.FinalState() == nil
 }
 
@@ -75,7 +75,7 @@ func (f *Attachments) isAttached(l *layout.Node) bool {
 const maxIdleTabs = 3
 
 // releaseIdle detaches the tabs hidden for the longest time.
-func (f *Attachments) releaseIdle(tabs *layout.Tabs) {
+func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 	for {
 		var oldest *layout.Tab
 		idle := 0
@@ -96,7 +96,7 @@ func (f *Attachments) releaseIdle(tabs *layout.Tabs) {
 }
 
 // detachTab replaces the attached panes of a tab by new, detached ones.
-func (f *Attachments) detachTab(t *layout.Tab, create func(id string) *terminal.Pane) {
+func (f *attachments) detachTab(t *layout.Tab, create func(id string) *terminal.Pane) {
 	for _, l := range t.Root.Leaves(nil) {
 		if f.isAttached(l) {
 			f.release(l.Pane)
@@ -105,19 +105,16 @@ func (f *Attachments) detachTab(t *layout.Tab, create func(id string) *terminal.
 	}
 }
 
-// CountQueued returns the number of inputs queued for sessions that cannot be reached.
-func (f *Attachments) CountQueued() (n int) {
+// countQueued returns the number of inputs queued for sessions that cannot be reached.
+func (f *attachments) countQueued() (n int) {
 	for p := range f.cancels {
 		n += p.Outbox.Waiting()
 	}
 	return n
 }
 
-// HasPendingSizes reports whether a session may not have the size of its pane yet.
-func (f *Attachments) HasPendingSizes() bool { return f.sizesChanged || f.sizesPaused }
-
 // sync applies output that has arrived for the panes. rang is set if a program rang the bell.
-func (f *Attachments) sync() (rang bool, cmd tea.Cmd) {
+func (f *attachments) sync() (rang bool, cmd tea.Cmd) {
 	for p := range f.cancels {
 		rang = p.Sync() || rang
 		cmd = tea.Batch(cmd, p.ReportUnsure())
@@ -127,7 +124,7 @@ func (f *Attachments) sync() (rang bool, cmd tea.Cmd) {
 
 // sendSizes reports to each attached session its size and whether it is hidden. The first
 // change is reported at once, further ones at most every sizeInterval.
-func (f *Attachments) sendSizes(visible func() []*layout.Node) (sent bool) {
+func (f *attachments) sendSizes(visible func() []*layout.Node) (sent bool) {
 	if !f.sizesChanged || f.sizesPaused {
 		return false
 	}

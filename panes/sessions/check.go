@@ -9,17 +9,17 @@ import (
 // the linker keeps exported methods.
 func Check(v *View) {
 	layout.Check(&v.Tabs.Tabs)
-	for p := range v.Attachments.cancels {
+	for p := range v.attachments.cancels {
 		if t, _ := v.Tabs.FindPane(p); t == nil && p.FinalState() == nil {
 			invariants.Failf("session %q is attached but in no tab", p.ID)
 		}
 	}
-	for _, l := range v.Display.visibleLeaves() {
-		if l.Pane.ID != "" && !v.Attachments.has(l.Pane) {
+	for _, l := range v.display.visibleLeaves() {
+		if l.Pane.ID != "" && !v.attachments.has(l.Pane) {
 			invariants.Failf("session %q is on screen but not attached", l.Pane.ID)
 		}
 	}
-	d := &v.Display
+	d := &v.display
 	switch {
 	case d.zoomed && v.Tabs.Current == nil:
 		invariants.Failf("a pane is zoomed but no tab is shown")

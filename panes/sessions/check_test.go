@@ -14,8 +14,8 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 	for name, damage := range map[string]func() (repair func()){
 		"zoomed pane is none": func() func() {
 			shown := v.Tabs.Current
-			v.Display.zoomed, v.Tabs.Current = true, nil
-			return func() { v.Display.zoomed, v.Tabs.Current = false, shown }
+			v.display.zoomed, v.Tabs.Current = true, nil
+			return func() { v.display.zoomed, v.Tabs.Current = false, shown }
 		},
 		"no tab is shown": func() func() {
 			shown := v.Tabs.Current
@@ -23,14 +23,14 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 			return func() { v.Tabs.Current = shown }
 		},
 		"pane on the screen is not attached": func() func() {
-			stops := v.Attachments.cancels
-			v.Attachments.cancels = nil
-			return func() { v.Attachments.cancels = stops }
+			stops := v.attachments.cancels
+			v.attachments.cancels = nil
+			return func() { v.attachments.cancels = stops }
 		},
 		"attached pane is in no tab": func() func() {
 			stray := terminal.New(nil, nil, "stray")
-			v.Attachments.cancels[stray] = func() {}
-			return func() { delete(v.Attachments.cancels, stray) }
+			v.attachments.cancels[stray] = func() {}
+			return func() { delete(v.attachments.cancels, stray) }
 		},
 		"panes fill another area": func() func() {
 			root := v.Tabs.Current.Root

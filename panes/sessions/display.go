@@ -61,8 +61,8 @@ func (a areas) contentOf(leaf look.Rect) look.Rect {
 	return leaf
 }
 
-// A Display knows where everything in the view is, and draws it.
-type Display struct {
+// A display knows where everything in the view is, and draws it.
+type display struct {
 	env  panes.Env
 	tabs *Tabs
 	list *list.Pane
@@ -80,20 +80,11 @@ type Display struct {
 	leaves []*layout.Node // reused by needsRedraw, which runs after every message
 }
 
-// IsOpen reports whether the first news were applied, and a session was shown.
-func (d *Display) IsOpen() bool { return d.isOpen }
-
-// IsZoomed reports whether the focused pane fills the screen.
-func (d *Display) IsZoomed() bool { return d.zoomed }
-
-// SetTight sets whether one pane gets the whole view, from the next resize on.
-func (d *Display) SetTight(tight bool) { d.tight = tight }
-
 // setNumbers shows or hides the numbers of panes.
-func (d *Display) setNumbers(n layout.Numbers) { d.numbers, d.dirty = n, true }
+func (d *display) setNumbers(n layout.Numbers) { d.numbers, d.dirty = n, true }
 
 // needsRedraw reports whether the view must be redrawn, and resets that state.
-func (d *Display) needsRedraw() bool {
+func (d *display) needsRedraw() bool {
 	changed := d.dirty
 	d.dirty = false
 	d.leaves = d.appendVisible(d.leaves[:0])
@@ -105,7 +96,7 @@ func (d *Display) needsRedraw() bool {
 
 // divide sets the areas of the view's parts, and of the panes on the screen. ok is false if
 // there are no panes to size.
-func (d *Display) divide() (ok bool) {
+func (d *display) divide() (ok bool) {
 	d.dirty = true
 	d.areas = areas{}
 	if d.w <= 0 || d.h <= 0 {
@@ -135,13 +126,13 @@ func (d *Display) divide() (ok bool) {
 
 // hasTabBar reports whether to draw a tab bar: there are several tabs, and the user wants
 // one.
-func (d *Display) hasTabBar() bool { return len(d.tabs.EveryTab()) > 1 && d.env.Settings().Tabs }
+func (d *display) hasTabBar() bool { return len(d.tabs.EveryTab()) > 1 && d.env.Settings().Tabs }
 
 // visibleLeaves returns the leaves on the screen.
-func (d *Display) visibleLeaves() []*layout.Node { return d.appendVisible(nil) }
+func (d *display) visibleLeaves() []*layout.Node { return d.appendVisible(nil) }
 
 // appendVisible appends the visible leaves to leaves.
-func (d *Display) appendVisible(leaves []*layout.Node) []*layout.Node {
+func (d *display) appendVisible(leaves []*layout.Node) []*layout.Node {
 	if d.tabs.Current == nil || !d.tabs.shown || d.w <= 0 {
 		return leaves
 	}
@@ -149,7 +140,7 @@ func (d *Display) appendVisible(leaves []*layout.Node) []*layout.Node {
 }
 
 // appendLeaves appends the leaves that are visible while the view is.
-func (d *Display) appendLeaves(leaves []*layout.Node) []*layout.Node {
+func (d *display) appendLeaves(leaves []*layout.Node) []*layout.Node {
 	if d.tight {
 		return append(leaves, d.tabs.Current.Focus)
 	}
@@ -161,7 +152,7 @@ func (d *Display) appendLeaves(leaves []*layout.Node) []*layout.Node {
 }
 
 // paneArea returns the rectangle of a leaf's pane in the view, without its title row.
-func (d *Display) paneArea(l *layout.Node) look.Rect {
+func (d *display) paneArea(l *layout.Node) look.Rect {
 	if d.tight {
 		return d.areas.tree
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // appendRows appends the rows of the view, each with a newline.
-func (d *Display) appendRows(to []byte) []byte {
+func (d *display) appendRows(to []byte) []byte {
 	edges := d.buildEdges()
 	d.preparePanes(edges)
 	if d.tight && d.tabs.Current != nil {
@@ -38,10 +38,10 @@ func (d *Display) appendRows(to []byte) []byte {
 	return to
 }
 
-// SetPictures sets how to draw the programs' pictures, and reports whether that changed. Numbers
+// setPictures sets how to draw the programs' pictures, and reports whether that changed. Numbers
 // and the floating pane need half blocks, as a terminal draws its own pictures over the text. With
 // fewer than 256 colours half blocks are off.
-func (d *Display) SetPictures(on graphics.Screen) (changed bool) {
+func (d *display) setPictures(on graphics.Screen) (changed bool) {
 	if d.tabs.IsFloating() || d.numbers != nil {
 		on.Protocol = graphics.Blocks
 	}
@@ -53,8 +53,8 @@ func (d *Display) SetPictures(on graphics.Screen) (changed bool) {
 	return changed
 }
 
-// Patches returns the pictures in the visible panes, in the view's cells.
-func (d *Display) Patches() graphics.Patches {
+// patches returns the pictures in the visible panes, in the view's cells.
+func (d *display) patches() graphics.Patches {
 	p := graphics.Patches{On: d.pictures}
 	for _, l := range d.visibleLeaves() {
 		at := d.paneArea(l)
@@ -74,7 +74,7 @@ func joinRows(to []byte, rows []string) []byte {
 }
 
 // overlayFloat draws the floating pane over the rows of the view.
-func (d *Display) overlayFloat(rows []string) []string {
+func (d *display) overlayFloat(rows []string) []string {
 	look, float := d.env.Look(), d.tabs.Float
 	focused := d.tabs.FocusedPane() != nil
 	heading := look.Heading("float", "", float.Root.Rect.W, focused)
@@ -87,7 +87,7 @@ func (d *Display) overlayFloat(rows []string) []string {
 
 // appendRow appends row y of the view: that of the list, and that of the panes or of the
 // page in their place.
-func (d *Display) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
+func (d *display) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
 	case d.areas.strip.Contains(0, y):
 		return append(out, list[y]...)
@@ -106,7 +106,7 @@ func (d *Display) appendRow(out []byte, list, page []string, y int, edges layout
 }
 
 // preparePanes has every visible pane draw its rows.
-func (d *Display) preparePanes(edges layout.Edges) {
+func (d *display) preparePanes(edges layout.Edges) {
 	focused, look := d.tabs.FocusedPane(), d.env.Look()
 	for _, l := range d.visibleLeaves() {
 		l.Pane.Pictures, l.Pane.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
@@ -121,7 +121,7 @@ func (d *Display) preparePanes(edges layout.Edges) {
 
 // buildEdges returns the borders between the list and the panes, and between the panes.
 // Those around the focused part are highlighted.
-func (d *Display) buildEdges() layout.Edges {
+func (d *display) buildEdges() layout.Edges {
 	e := layout.Edges{Look: d.env.Look()}
 	switch {
 	case d.tabs.inList:
@@ -133,7 +133,7 @@ func (d *Display) buildEdges() layout.Edges {
 }
 
 // paneHeading draws the title row of a leaf.
-func (d *Display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
+func (d *display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 	name, detail, folder := l.Pane.Title()
 	heading := d.env.Look().Heading
 	if folder {
@@ -143,7 +143,7 @@ func (d *Display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 }
 
 // cursor returns the cursor of the focused pane, in the view's cells.
-func (d *Display) cursor() *tea.Cursor {
+func (d *display) cursor() *tea.Cursor {
 	p := d.tabs.FocusedPane()
 	if p == nil || d.numbers != nil {
 		return nil
@@ -157,7 +157,7 @@ func (d *Display) cursor() *tea.Cursor {
 }
 
 // emptyPage returns the page shown without a session.
-func (d *Display) emptyPage() *look.Page {
+func (d *display) emptyPage() *look.Page {
 	switch {
 	case !d.isOpen && d.env.News().Attempts > 0:
 		return &look.Page{Title: "Connecting to the engine…"}
@@ -176,7 +176,7 @@ func (d *Display) emptyPage() *look.Page {
 
 // drawEmptyPage draws that page in place of the panes. It has a title row if the list
 // beside it has one.
-func (d *Display) drawEmptyPage() []string {
+func (d *display) drawEmptyPage() []string {
 	w, h, look := d.areas.tree.W, d.areas.tree.H, d.env.Look()
 	if d.areas.list.W == 0 {
 		return d.emptyPage().Draw(w, h, look)

@@ -67,7 +67,7 @@ func (e terminalEnv) ClosePane(*terminal.Pane) tea.Cmd { return e.closePane() }
 type listEnv struct {
 	Env
 	tabs        *Tabs
-	display     *Display
+	display     *display
 	switcher    *switcher
 	launcher    *Launcher
 	openSession func(id string) tea.Cmd

@@ -21,7 +21,7 @@ type Launcher struct {
 	tabs        *Tabs
 	list        *list.Pane
 	switcher    *switcher
-	attachments *Attachments
+	attachments *attachments
 	sessionTabs *sessionTabs
 	starter     *starter
 }

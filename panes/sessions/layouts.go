@@ -19,7 +19,7 @@ import (
 type layoutDialogs struct {
 	env      Env
 	tabs     *Tabs
-	display  *Display
+	display  *display
 	switcher *switcher
 	current  func() api.Layout                // as it would be saved
 	arrange  func(layout.Arrangement) tea.Cmd // rearranges the current tab

@@ -30,7 +30,7 @@ type layoutSync struct {
 	}
 	tabs     *Tabs
 	list     *list.Pane
-	display  *Display
+	display  *display
 	switcher *switcher
 
 	restored  bool        // the saved layout was applied

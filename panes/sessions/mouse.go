@@ -16,7 +16,7 @@ import (
 // release.
 type mouseGrab struct {
 	tabs     *Tabs
-	display  *Display
+	display  *display
 	list     *list.Pane
 	switcher *switcher
 	dialogs  panes.Dialogs

@@ -20,7 +20,7 @@ import (
 type arranger struct {
 	env      Env
 	tabs     *Tabs
-	display  *Display
+	display  *display
 	switcher *switcher
 	launcher *Launcher
 

@@ -20,9 +20,9 @@ type switcher struct {
 		Bindings() keymap.Bindings
 	}
 	tabs        *Tabs
-	display     *Display
+	display     *display
 	list        *list.Pane
-	attachments *Attachments
+	attachments *attachments
 	noteChange  func() // the layout may differ from the saved one
 
 	showCount    uint64 // counts the tabs shown, for Tab.Shown

@@ -11,7 +11,6 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/look"
-	"tandem/panes/kit/text"
 	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
@@ -20,15 +19,15 @@ import (
 type View struct {
 	panes.NoInput // keys arrive as they were pressed
 
-	Tabs        Tabs
-	List        *list.Pane
-	Display     Display
-	Launcher    Launcher
-	Attachments Attachments
+	Tabs     Tabs
+	List     *list.Pane
+	Launcher Launcher
 
 	env     Env
 	actions panes.Actions
 
+	display     display
+	attachments attachments
 	switcher    switcher
 	starter     starter
 	sessionTabs sessionTabs
@@ -43,21 +42,21 @@ type View struct {
 // New returns a view that is shown but has no size yet.
 func New(e Env) *View {
 	v := &View{env: e}
-	tabs, display, s := &v.Tabs, &v.Display, &v.switcher
-	attachments, launcher := &v.Attachments, &v.Launcher
-	v.List = list.New(listEnv{e, tabs, display, s, launcher, v.OpenSession})
+	tabs, d, s := &v.Tabs, &v.display, &v.switcher
+	a, launcher := &v.attachments, &v.Launcher
+	v.List = list.New(listEnv{e, tabs, d, s, launcher, v.OpenSession})
 	tabs.shown = true
-	v.Display = Display{env: e, tabs: tabs, list: v.List}
-	v.Attachments = Attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
-	v.switcher = switcher{env: e, tabs: tabs, display: display, list: v.List, attachments: attachments, noteChange: v.layoutSync.noteChange}
-	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: display, switcher: s}
+	v.display = display{env: e, tabs: tabs, list: v.List}
+	v.attachments = attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
+	v.switcher = switcher{env: e, tabs: tabs, display: d, list: v.List, attachments: a, noteChange: v.layoutSync.noteChange}
+	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: d, switcher: s}
 	v.starter = starter{env: e, then: launcher.handleStarted}
-	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: display, list: v.List, switcher: s,
-		attachments: attachments, layoutSync: &v.layoutSync, isPending: v.starter.isPending}
-	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: attachments, sessionTabs: &v.sessionTabs, starter: &v.starter}
-	v.arranger = arranger{env: e, tabs: tabs, display: display, switcher: s, launcher: launcher}
-	v.layouts = layoutDialogs{env: e, tabs: tabs, display: display, switcher: s, current: v.layoutSync.currentLayout, arrange: v.arranger.applyArrangement}
-	v.grab = mouseGrab{tabs: tabs, display: display, list: v.List, switcher: s, dialogs: e}
+	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: d, list: v.List, switcher: s,
+		attachments: a, layoutSync: &v.layoutSync, isPending: v.starter.isPending}
+	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: a, sessionTabs: &v.sessionTabs, starter: &v.starter}
+	v.arranger = arranger{env: e, tabs: tabs, display: d, switcher: s, launcher: launcher}
+	v.layouts = layoutDialogs{env: e, tabs: tabs, display: d, switcher: s, current: v.layoutSync.currentLayout, arrange: v.arranger.applyArrangement}
+	v.grab = mouseGrab{tabs: tabs, display: d, list: v.List, switcher: s, dialogs: e}
 	v.List.Show()
 	var search terminal.Search
 	v.Tabs.New = func(id string) *terminal.Pane {
@@ -87,7 +86,7 @@ func (v *View) OpenSession(id string) tea.Cmd {
 // nil if keys must be handled one by one.
 func (v *View) TextPane() *terminal.Pane {
 	p := v.Tabs.FocusedPane()
-	if !v.Display.isOpen || p == nil || !p.TakesText() || v.Display.numbers != nil || !v.arranger.movedAt.IsZero() {
+	if !v.display.isOpen || p == nil || !p.TakesText() || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
 		return nil
 	}
 	return p
@@ -99,7 +98,7 @@ const maxStartWait = 300 * time.Millisecond
 // Leave saves the layout when the user detaches, after the program has stopped. It waits for
 // starting sessions to include them; task runs their requests.
 func (v *View) Leave(ctx context.Context, task func(func())) {
-	if !v.Display.isOpen || !v.env.News().Connected {
+	if !v.display.isOpen || !v.env.News().Connected {
 		return
 	}
 	starts, stop := context.WithTimeout(ctx, maxStartWait)
@@ -141,14 +140,14 @@ func (v *View) settle() tea.Cmd {
 // openFirst shows the first session, or starts one, once the view's size and the sessions
 // are known.
 func (v *View) openFirst() tea.Cmd {
-	if v.Display.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.Display.sized {
+	if v.display.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.display.sized {
 		return nil
 	}
 	if !v.Tabs.shown && v.DeferStart && len(v.Tabs.All) == 0 {
 		// Start a session only once the user opens the view.
 		return nil
 	}
-	v.Display.isOpen = true
+	v.display.isOpen = true
 	first := v.layoutSync.first
 	v.layoutSync.first = nil // a closed tab must not stay in memory
 	if len(v.Tabs.All) > 0 {
@@ -176,20 +175,20 @@ const (
 
 // sendSizes reports changed sizes of panes to their sessions.
 func (v *View) sendSizes() tea.Cmd {
-	if !v.Attachments.sendSizes(v.Display.visibleLeaves) {
+	if !v.attachments.sendSizes(v.display.visibleLeaves) {
 		return nil
 	}
 	return tea.Batch(
 		panes.After(sizeInterval, func() tea.Cmd {
-			v.Attachments.sizesPaused = false
+			v.attachments.sizesPaused = false
 			v.switcher.requestSettle()
 			return nil
 		}),
 		panes.After(settleTime, func() tea.Cmd {
-			for _, l := range v.Display.visibleLeaves() {
+			for _, l := range v.display.visibleLeaves() {
 				l.Pane.View.SettleSize()
 			}
-			v.Display.dirty = true
+			v.display.dirty = true
 			return nil
 		}),
 	)
@@ -198,10 +197,10 @@ func (v *View) sendSizes() tea.Cmd {
 // TakeKey offers a key to the focused pane, or repeats the move of a border, before its
 // binding is looked up.
 func (v *View) TakeKey(k keys.Key) (taken bool) {
-	for _, l := range v.Display.visibleLeaves() {
+	for _, l := range v.display.visibleLeaves() {
 		l.Pane.ClearMarks()
 	}
-	if v.Display.numbers != nil {
+	if v.display.numbers != nil {
 		return v.switcher.handleNumberKey(k)
 	}
 	if p := v.Tabs.FocusedPane(); p != nil && p.TakeKey(k) {
@@ -236,14 +235,14 @@ func (v *View) Scopes() []keymap.Scope {
 
 // Hints returns those of the focused pane, or of the list.
 func (v *View) Hints() ([]keymap.Hint, bool) {
-	if v.Display.numbers != nil {
-		return []keymap.Hint{{Key: v.Display.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
+	if v.display.numbers != nil {
+		return []keymap.Hint{{Key: v.display.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
 	if p := v.Tabs.FocusedPane(); p != nil {
 		return p.Hints()
 	}
-	if v.Display.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
-		return v.Display.emptyPage().Hints, true
+	if v.display.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
+		return v.display.emptyPage().Hints, true
 	}
 	return nil, false
 }
@@ -256,7 +255,7 @@ func (v *View) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
 
 // Resize sets the view's size. With an empty size nothing is drawn.
 func (v *View) Resize(w, h int) {
-	v.Display.w, v.Display.h, v.Display.sized = w, h, true
+	v.display.w, v.display.h, v.display.sized = w, h, true
 	v.switcher.relayout()
 }
 
@@ -264,18 +263,18 @@ func (v *View) Resize(w, h int) {
 func (v *View) Draw() []string { return nil }
 
 // AppendRows appends the rows of the view, each with a newline.
-func (v *View) AppendRows(to []byte) []byte { return v.Display.appendRows(to) }
+func (v *View) AppendRows(to []byte) []byte { return v.display.appendRows(to) }
 
 // NeedsRedraw reports whether the view must be redrawn, and resets that state.
-func (v *View) NeedsRedraw() bool { return v.Display.needsRedraw() }
+func (v *View) NeedsRedraw() bool { return v.display.needsRedraw() }
 
 // Cursor returns the cursor of the focused pane, in the view's cells.
-func (v *View) Cursor() *tea.Cursor { return v.Display.cursor() }
+func (v *View) Cursor() *tea.Cursor { return v.display.cursor() }
 
 // Show and Hide mark the view as shown or hidden, and report the change of focus.
 func (v *View) Show() {
 	if !v.Tabs.shown {
-		v.Tabs.shown, v.Attachments.sizesChanged = true, true
+		v.Tabs.shown, v.attachments.sizesChanged = true, true
 		v.List.Show()
 		v.Tabs.reportFocus(true)
 		v.switcher.refreshList()
@@ -284,7 +283,7 @@ func (v *View) Show() {
 
 func (v *View) Hide() {
 	v.Tabs.reportFocus(false)
-	v.Tabs.shown, v.Attachments.sizesChanged, v.Display.numbers = false, true, nil
+	v.Tabs.shown, v.attachments.sizesChanged, v.display.numbers = false, true, nil
 	v.switcher.requestSettle()
 	v.List.Hide()
 }
@@ -303,7 +302,7 @@ func (v *View) SetBlurred(blurred bool) {
 
 // Sync applies output that has arrived for the panes.
 func (v *View) Sync() tea.Cmd {
-	rang, cmd := v.Attachments.sync()
+	rang, cmd := v.attachments.sync()
 	cmd = tea.Batch(cmd, v.TakeClips(), v.sessionTabs.closeFinished())
 	if rang {
 		v.env.Bell()
@@ -314,7 +313,7 @@ func (v *View) Sync() tea.Cmd {
 // TakeClips passes on text that the focused program put on the clipboard. That of other
 // programs is dropped.
 func (v *View) TakeClips() (cmd tea.Cmd) {
-	for p := range v.Attachments.cancels {
+	for p := range v.attachments.cancels {
 		if clip := p.Feed.TakeClip(); clip != nil && p == v.Tabs.FocusedPane() {
 			cmd = v.env.TakeClip(clip)
 		}
@@ -334,25 +333,6 @@ func (v *View) HandleNews(before *panes.News) {
 	}
 	v.switcher.refreshList()
 	v.List.HandleNews(before)
-}
-
-// WantsMotion reports whether the focused program asked for mouse motion without a button.
-func (v *View) WantsMotion() bool {
-	p := v.Tabs.FocusedPane()
-	return p != nil && p.State().Mouse == keys.MouseMotion
-}
-
-// Title returns the title for the terminal's window.
-func (v *View) Title() string {
-	p := v.Tabs.FocusedPane()
-	if p == nil {
-		return ""
-	}
-	if title := text.Clean(p.State().Title); title != "" {
-		return title
-	}
-	name, _, _ := p.Title()
-	return name
 }
 
 // askKill asks before a session is ended or its start cancelled. A pane whose program has

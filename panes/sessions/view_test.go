@@ -31,7 +31,7 @@ func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
 func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
 func (e *fakeEnv) PanesChanged() tea.Cmd                          { return nil }
 func (e *fakeEnv) Relayout() {
-	e.view.Display.SetTight(e.view.Display.IsZoomed())
+	e.view.SetTight(e.view.IsZoomed())
 	e.view.Resize(testWidth, testHeight)
 }
 

@@ -1,0 +1,51 @@
+package sessions
+
+import (
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/text"
+)
+
+// IsOpen reports whether the first news were applied, and a session was shown.
+func (v *View) IsOpen() bool { return v.display.isOpen }
+
+// IsZoomed reports whether the focused pane fills the screen.
+func (v *View) IsZoomed() bool { return v.display.zoomed }
+
+// HasPendingSizes reports whether a session may not have the size of its pane yet.
+func (v *View) HasPendingSizes() bool { return v.attachments.sizesChanged || v.attachments.sizesPaused }
+
+// CountQueued returns the number of inputs queued for sessions that cannot be reached.
+func (v *View) CountQueued() int { return v.attachments.countQueued() }
+
+// SetTight sets whether one pane gets the whole view, from the next resize on.
+func (v *View) SetTight(tight bool) { v.display.tight = tight }
+
+// SetDisplay reports the user's terminal to every attached session.
+func (v *View) SetDisplay(d api.Display) { v.attachments.setDisplay(d) }
+
+// SetPictures sets how to draw the programs' pictures, and reports whether that changed.
+func (v *View) SetPictures(on graphics.Screen) (changed bool) { return v.display.setPictures(on) }
+
+// Patches returns the pictures in the visible panes, in the view's cells.
+func (v *View) Patches() graphics.Patches { return v.display.patches() }
+
+// WantsMotion reports whether the focused program asked for mouse motion without a button.
+func (v *View) WantsMotion() bool {
+	p := v.Tabs.FocusedPane()
+	return p != nil && p.State().Mouse == keys.MouseMotion
+}
+
+// Title returns the title for the terminal's window.
+func (v *View) Title() string {
+	p := v.Tabs.FocusedPane()
+	if p == nil {
+		return ""
+	}
+	if title := text.Clean(p.State().Title); title != "" {
+		return title
+	}
+	name, _, _ := p.Title()
+	return name
+}
