@@ -78,7 +78,7 @@ func (t *fleet) summary(machines int) string {
 		return text.Count(machines, "machine")
 	}
 	summary := text.Thousands(out.Answered) + " of " + text.Count(out.Machines, "machine")
-	summary = panes.WithCounts(summary, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
+	summary = panes.WithCounts(summary, panes.Count{N: out.Away, What: "offline"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
 	if out.Found > out.Total {
 		summary += ", " + text.Thousands(out.Found) + " found"
 	}

@@ -60,7 +60,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 	}
 	panestest.Press(t, p.Actions(), keymap.HistoryFleet)
 	p.answerFetch(t)
-	if s := p.drawText(); !strings.Contains(s, "fleet 400 of 1,000 machines, 3 away ") || !strings.Contains(s, "asking…") || !strings.Contains(s, "m17   reboot") {
+	if s := p.drawText(); !strings.Contains(s, "fleet 400 of 1,000 machines, 3 offline ") || !strings.Contains(s, "asking…") || !strings.Contains(s, "m17   reboot") {
 		t.Errorf("during the search:\n%s", s)
 	}
 	out = api.FleetHistoryOutput{Rows: append([]api.FleetHistoryRow{fleetRow("m20", "uptime", time.Second)}, out.Rows...), Total: 1000, Found: 48_211, Serial: 9, Machines: 1000, Answered: 990, Away: 3, Slow: 7}
@@ -69,7 +69,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 	if in := (*asked)[1]; in.Since != 5 || in.WaitMS == 0 || in.Key != (*asked)[0].Key || (*asked)[0].Since != 0 {
 		t.Errorf("asked %+v", *asked)
 	}
-	if s := p.drawText(); !strings.Contains(s, "fleet 990 of 1,000 machines, 3 away, 7 slow, 48,211 found") || strings.Contains(s, "asking") || !strings.Contains(s, "uptime") {
+	if s := p.drawText(); !strings.Contains(s, "fleet 990 of 1,000 machines, 3 offline, 7 slow, 48,211 found") || strings.Contains(s, "asking") || !strings.Contains(s, "uptime") {
 		t.Errorf("after the search:\n%s", s)
 	}
 	if row, _ := p.Selected(); row.Host != "m17" || row.Process != "m17/s" {

@@ -111,7 +111,7 @@ func (d *Dialog) listChoices() (all []list.Choice) {
 // fleetText describes a fleet in a few words; "" without one.
 func fleetText(n *panes.News) string {
 	if f := n.Fleet; f != nil {
-		return panes.WithCounts(text.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "away"})
+		return panes.WithCounts(text.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "offline"})
 	}
 	if slices.ContainsFunc(n.Machines, func(m panes.Machine) bool { return m.Fleet }) {
 		return "the state of the hub"
@@ -270,28 +270,28 @@ func runTandem(ctx context.Context, args ...string) error {
 // Summary returns the number of machines, and of those offline, for a status bar; "" without any.
 // bad reports whether any is offline.
 func Summary(n *panes.News, short bool) (summary string, bad bool) {
-	all, away, needs := len(n.Machines), 0, 0
+	all, offline, needs := len(n.Machines), 0, 0
 	for i := range n.Machines {
 		switch m := &n.Machines[i]; {
 		case n.Fleet != nil && m.Fleet: // counted below
 			all--
 		case m.State == api.MachineAway:
-			away++
+			offline++
 		case m.State == api.MachineNeedsYou:
 			needs++
 		}
 	}
 	if n.Fleet != nil {
-		all, away = all+n.Fleet.Machines, away+n.Fleet.Away
+		all, offline = all+n.Fleet.Machines, offline+n.Fleet.Away
 	}
 	switch {
 	case all == 0:
 		return "", false
-	case short && away+needs > 0:
-		return fmt.Sprintf("%d/%d", all-away-needs, all), true
+	case short && offline+needs > 0:
+		return fmt.Sprintf("%d/%d", all-offline-needs, all), true
 	case short:
 		return "", false
 	}
-	summary = panes.WithCounts(text.Count(all, "machine"), panes.Count{N: away, What: "away"}, panes.Count{N: needs, What: "waiting for you"})
-	return summary, away+needs > 0
+	summary = panes.WithCounts(text.Count(all, "machine"), panes.Count{N: offline, What: "offline"}, panes.Count{N: needs, What: "waiting for you"})
+	return summary, offline+needs > 0
 }

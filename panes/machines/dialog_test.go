@@ -248,9 +248,9 @@ func TestSummaryCountsMachinesByState(t *testing.T) {
 	}{
 		{nil, nil, "", "", false},
 		{[]panes.Machine{box}, nil, "1 machine", "", false},
-		{[]panes.Machine{box, far, you}, nil, "3 machines, 1 away, 1 waiting for you", "1/3", true},
+		{[]panes.Machine{box, far, you}, nil, "3 machines, 1 offline, 1 waiting for you", "1/3", true},
 		{[]panes.Machine{box, fleet}, nil, "2 machines", "", false},
-		{[]panes.Machine{box, fleet}, &api.FleetSummary{Machines: 40, Away: 2}, "41 machines, 2 away", "39/41", true},
+		{[]panes.Machine{box, fleet}, &api.FleetSummary{Machines: 40, Away: 2}, "41 machines, 2 offline", "39/41", true},
 	} {
 		n := &panes.News{Machines: test.all, Fleet: test.fleet}
 		long, bad := Summary(n, false)

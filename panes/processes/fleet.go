@@ -255,7 +255,7 @@ func (f *fleet) openSession(session api.Process) tea.Cmd {
 func (f *fleet) drawTabs(w int) string {
 	n := f.env.News()
 	summary := "fleet " + text.Thousands(n.Fleet.Processes) + " on " + text.Count(n.Fleet.Machines, "machine")
-	summary = panes.WithCounts(summary, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
+	summary = panes.WithCounts(summary, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "offline"})
 	hint := f.env.Bindings().WithKey("", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
 	switch {
 	case !f.shown:

@@ -73,7 +73,7 @@ func screenOf(p *Pane) string { return ansi.Strip(strings.Join(p.Draw(), "\n")) 
 
 func TestFleetWindowFollowsTheCursor(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
-	if s := screenOf(p); !strings.Contains(s, "n00000") || !strings.Contains(s, "1/50000") || !strings.Contains(s, "fleet 50,000 on 1,000 machines, 12 failed, 3 away") {
+	if s := screenOf(p); !strings.Contains(s, "n00000") || !strings.Contains(s, "1/50000") || !strings.Contains(s, "fleet 50,000 on 1,000 machines, 12 failed, 3 offline") {
 		t.Errorf("shown:\n%s", s)
 	}
 	panestest.Press(t, p.Actions(), keymap.MoveLast)

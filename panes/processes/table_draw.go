@@ -178,11 +178,11 @@ func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 		r.Add(text.Spaces(columnGap)+text.Itoa(m.Machines)+" machines", look.Dim)
 	}
 	if m := g.group; m != nil && m.Away > 0 {
-		away := "away"
+		offline := "offline"
 		if m.Machines > 1 {
-			away = text.Itoa(m.Away) + " away"
+			offline = text.Itoa(m.Away) + " offline"
 		}
-		r.Add(", "+away, look.Dim)
+		r.Add(", "+offline, look.Dim)
 	}
 	if g.group == nil && g.file != "" && w-r.Cells > columnGap+4 {
 		folder := text.ShortPath(filepath.Dir(g.file), t.Home)

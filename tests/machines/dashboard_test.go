@@ -58,7 +58,7 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	}
 	p.Must("--host", "m2", "start", "--name", "seen", "--", "sleep", "1000")
 	harness.Await(t, screen, "3 running")
-	harness.Await(t, screen, fmt.Sprintf("%d machines, 1 away", count))
+	harness.Await(t, screen, fmt.Sprintf("%d machines, 1 offline", count))
 	harness.Press(t, screen, "enter")
 	if err := screen.WaitFor(func(s string) bool { return strings.Count(s, "k18;k19;") == 2 }); err != nil {
 		t.Fatal(err) // the typed row and cat's copy, which would otherwise come between the next keys

@@ -447,10 +447,10 @@ func TestDashboardShowsALargeFleet(t *testing.T) {
 	harness.Await(t, screen, "─ web-1/far")
 	harness.Await(t, screen, "far-shown")
 	harness.Press(t, screen, "alt+3", "F")
-	awaitMatch(t, screen, `fleet 1 of 33 machines, 32 away`) // the others are unreachable
+	awaitMatch(t, screen, `fleet 1 of 33 machines, 32 offline`) // the others are unreachable
 	awaitMatch(t, screen, `web-1 +echo printed-there`)
 	extras[0].Close()
-	harness.Await(t, screen, "33 machines, 1 away")
+	harness.Await(t, screen, "33 machines, 1 offline")
 	harness.Press(t, screen, "ctrl+b", "M")
 	harness.Await(t, screen, "The fleet…")
 	harness.Press(t, screen, ":fleet", "enter")
