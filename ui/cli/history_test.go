@@ -181,10 +181,10 @@ func TestHistoryCommandsCallTheirOperations(t *testing.T) {
 	}{
 		{[]string{"add", "--exit", "0", "--took", "1.5s", "--at", "2026-01-02T03:04:05Z", "--", "make", "--test"}, "7\n"},
 		{[]string{"add", "ls"}, "7\n"},
-		{[]string{"remove", "4", "5"}, "2 commands forgotten\n"},
+		{[]string{"remove", "4", "5"}, "2 commands deleted\n"},
 		{[]string{"save", "f", "--overwrite"}, "2 commands saved\n"},
 		{[]string{"load", "f"}, "3 commands added\n"},
-		{[]string{"clear", "--yes"}, "1 command forgotten\n"},
+		{[]string{"clear", "--yes"}, "1 command deleted\n"},
 		{[]string{"stats", "-n", "3"}, "9 runs of 4 commands, 1 failed\n\nPrograms\n       5  ma^[ke\n"},
 	} {
 		if got := r.succeeds(append([]string{"history"}, test.args...)...); got != test.want {

@@ -93,7 +93,7 @@ func newRemove(f *factory.Factory) *cobra.Command {
 			if out.Count == 0 {
 				return api.Errorf(api.CodeNotFound, "remove from history: no such command")
 			}
-			return f.Out.Answer(out, func() string { return countLine(out.Count, "forgotten") })
+			return f.Out.Answer(out, func() string { return countLine(out.Count, "deleted") })
 		},
 	}
 	cmd.Flags().StringVar(&line, "command", "", "every run of this command `line`")
@@ -124,7 +124,7 @@ func newClear(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.Out.Answer(out, func() string { return countLine(out.Count, "forgotten") })
+			return f.Out.Answer(out, func() string { return countLine(out.Count, "deleted") })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
