@@ -64,9 +64,9 @@ const minSteadyTime = 10 * time.Second
 // isRepeatedFailure records a failure of p, and reports whether it need not be shown: p
 // has failed before and ran for less than minSteadyTime.
 func (n *notices) isRepeatedFailure(p *api.Process) bool {
-	told := n.failed[p.ID]
+	failedBefore := n.failed[p.ID]
 	n.failed[p.ID] = true
-	return told && p.ExitedAt != nil && p.ExitedAt.Sub(p.StartedAt) < minSteadyTime
+	return failedBefore && p.ExitedAt != nil && p.ExitedAt.Sub(p.StartedAt) < minSteadyTime
 }
 
 func isFailing(p *api.Process) bool {

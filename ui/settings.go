@@ -35,12 +35,12 @@ func (m *model) applySettings(next Settings) tea.Cmd {
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()
 	}
-	worn := m.theme.acceptSetting(next.Theme)
+	own := m.theme.acceptSetting(next.Theme)
 	m.keyboard.rebind(next.Bindings)
 	m.o.Settings = next
 	m.theme.rebuildLook()
 	m.relayout()
-	if worn {
+	if own {
 		return nil
 	}
 	return m.notices.toast.Say("config reloaded", false)
@@ -49,7 +49,7 @@ func (m *model) applySettings(next Settings) tea.Cmd {
 // acceptSetting takes over the theme of changed settings. It reports whether this
 // dashboard wrote that setting: then the theme is in use already, or a later choice
 // replaced it.
-func (t *themeState) acceptSetting(name string) (worn bool) {
+func (t *themeState) acceptSetting(name string) (own bool) {
 	if at := slices.Index(t.saving, name); at >= 0 {
 		t.saving = t.saving[at+1:]
 		if t.picked == name {

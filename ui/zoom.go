@@ -100,11 +100,11 @@ func (z *zoom) handOver() tea.Cmd {
 		return nil
 	}
 	z.handing = true
-	told := *z.display
+	known := *z.display
 	run := &directZoom{zoom: z, out: zoomResult{pane: p}, options: attach.Options{
 		Client: e.Client, ID: p.ID, In: z.o.Input, Out: z.o.Output,
 		Prefix: z.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.o.Connect,
-		NoClipboard: !z.o.Clipboard, Pictures: z.o.Pictures, NoMouse: !z.o.Mouse, Known: &told, Cooked: z.terminal.Cooked(),
+		NoClipboard: !z.o.Clipboard, Pictures: z.o.Pictures, NoMouse: !z.o.Mouse, Known: &known, Cooked: z.terminal.Cooked(),
 	}}
 	return tea.Exec(run, func(err error) tea.Msg {
 		run.out.err = err

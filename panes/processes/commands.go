@@ -236,7 +236,7 @@ func (c *commands) confirmDelete(title string, targets []api.Process) tea.Cmd {
 	return c.askConfirm(title, "The record and the log are deleted.", "delete", targets,
 		c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
-			// Somebody else has deleted it, which is the same result.
+			// Another client has deleted it, which is the same result.
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
 			}

@@ -79,7 +79,7 @@ func (s *sessionTabs) revive(p *api.Process, l *layout.Node) {
 
 // closeFinished closes panes whose program exited successfully or was stopped. One that
 // failed stays, so that its output can be read.
-func (s *sessionTabs) closeFinished() (told tea.Cmd) {
+func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 	for p := range s.attachments.cancels {
 		ended := p.FinalState()
 		if ended == nil {
@@ -91,16 +91,16 @@ func (s *sessionTabs) closeFinished() (told tea.Cmd) {
 			s.attachments.release(p)
 		case !ended.Failed():
 			if slices.Contains(s.display.visibleLeaves(), l) {
-				told = tea.Batch(told, s.list.ReportExit(ended))
+				cmd = tea.Batch(cmd, s.list.ReportExit(ended))
 			}
 			if p == s.tabs.FocusedPane() {
-				told = tea.Batch(told, s.list.Trees.HandleExit(ended, true))
+				cmd = tea.Batch(cmd, s.list.Trees.HandleExit(ended, true))
 			}
 			s.layoutSync.applyUnrequested(func() { s.switcher.closeLeaf(t, l) })
 			s.switcher.refreshList()
 		}
 	}
-	return told
+	return cmd
 }
 
 // closePane closes the focused pane, or that of the session selected in the list. A

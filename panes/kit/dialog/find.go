@@ -145,15 +145,15 @@ func (f *Find) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 		label = "regexp " + label
 	}
 	at := text.Width(label)
-	told, ink := f.count, look.Dim
+	note, ink := f.count, look.Dim
 	if f.Problem != "" {
-		told, ink = text.Clip(text.Clean(f.Problem), width/2), look.Bad
+		note, ink = text.Clip(text.Clean(f.Problem), width/2), look.Bad
 	}
-	if told != "" {
-		told = " " + told
+	if note != "" {
+		note = " " + note
 	}
-	field, x := f.field.Draw(max(width-at-text.Width(told), 1))
+	field, x := f.field.Draw(max(width-at-text.Width(note), 1))
 	return []string{
-		look.Strong.Text(label) + look.Text.Text(field) + ink.Text(told),
+		look.Strong.Text(label) + look.Text.Text(field) + ink.Text(note),
 	}, width, at + x, 0
 }

@@ -42,10 +42,10 @@ const maxTips = 4
 // key to hide the row.
 func DrawTips(b keymap.Bindings, inBar []keymap.Hint, w int, style *look.Look) string {
 	prefix := b.PrefixKeys()[0].Show()
-	told := slices.DeleteFunc(Tips(), func(t Tip) bool {
+	shown := slices.DeleteFunc(Tips(), func(t Tip) bool {
 		return slices.ContainsFunc(inBar, t.InHint)
 	})
-	told = append(told[:min(len(told), maxTips)], Tip{keymap.TipsHide, "", [3]string{"hides this", "hides this", "hide"}})
+	shown = append(shown[:min(len(shown), maxTips)], Tip{keymap.TipsHide, "", [3]string{"hides this", "hides this", "hide"}})
 	welcome := " New here? Press " + prefix + ", then  "
 	room := w - text.Width(welcome)
 	var line string
@@ -53,7 +53,7 @@ func DrawTips(b keymap.Bindings, inBar []keymap.Hint, w int, style *look.Look) s
 	// The longest wording whose hints all fit is used.
 	for width := range 3 {
 		var hints []keymap.Hint
-		for _, t := range told {
+		for _, t := range shown {
 			key := strings.TrimPrefix(b.KeyOf(t.Action, keymap.ScopePrefix), prefix+" ")
 			hints = append(hints, keymap.Hint{Key: key, Does: t.Does[width]})
 		}
