@@ -153,7 +153,7 @@ func (f *Form) Draw(h dialog.Host, w, height int) (rows []string, width, x, y in
 		title = h.Spinner() + "Starting…"
 	}
 	fields, x, y := f.drawFields(width, look)
-	notes := f.drawNotes(h.Bindings(), width, look)
+	notes := f.drawNotes(h.Bindings(), width, height-5, look) // leaves the frame, the title and two rows of fields
 	blank := []string{text.Spaces(width)}
 	// A low screen has no room for the blank rows that set off the title and the notes.
 	if len(fields)+5+len(notes) > height { // including the frame
@@ -167,17 +167,21 @@ func (f *Form) Draw(h dialog.Host, w, height int) (rows []string, width, x, y in
 	return append(append(rows, blank...), notes...), width, x, y
 }
 
-// drawNotes draws the error, or the note of the focused field. Every field has the same number of
-// rows, so that the form does not jump.
-func (f *Form) drawNotes(b keymap.Bindings, width int, look *look.Look) []string {
+// drawNotes draws the error, or the note of the focused field. Every note has the same number of
+// rows, so that the form does not jump; a longer error has up to most.
+func (f *Form) drawNotes(b keymap.Bindings, width, most int, look *look.Look) []string {
 	s, ink := f.focused.note(b), look.Dim
 	if f.problem != "" {
 		s, ink = f.wrong.Label+": "+f.problem, look.Bad
 	}
-	rows := make([]string, (maxWidth+width-1)/width)
 	lines := []string{s}
 	if text.Width(s) > width {
 		lines = text.WrapWords(s, width)
+	}
+	noteRows := (maxWidth + width - 1) / width
+	rows := make([]string, max(noteRows, min(len(lines), most)))
+	if len(lines) > len(rows) {
+		lines[len(rows)-1] += " " + strings.Join(lines[len(rows):], " ") // clipped below
 	}
 	for i := range rows {
 		if i < len(lines) {

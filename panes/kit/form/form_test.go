@@ -123,6 +123,22 @@ func TestFailUnfoldsTheFieldWithTheError(t *testing.T) {
 	}
 }
 
+func TestLongErrorIsWrappedOrEndsInEllipsis(t *testing.T) {
+	f := newSample("")
+	f.Fail(f.folder, "worktree: add worktree: not a git repository (or any of the parent directories): "+strings.Repeat("/deep", 30)+"/.git")
+	for _, height := range []int{24, 12} {
+		rows, width, _, _ := f.Draw(host{}, 80, height)
+		shown := strings.ReplaceAll(ansi.Strip(strings.Join(rows, "")), " ", "")
+		if strings.Contains(shown, "/.git") == strings.Contains(shown, "…") || len(rows)+2 > height {
+			t.Errorf("%d rows: drawn %d wide as %q", height, width, rows)
+		}
+	}
+	f.Fail(f.folder, strings.Repeat("why ", 1000))
+	if text := drawText(f.Form, 80); !strings.HasSuffix(text, "…") {
+		t.Errorf("drawn: %s", text)
+	}
+}
+
 // drawText returns the text of the form on a screen of w columns, with single blanks.
 func drawText(f *Form, w int) string {
 	rows, _, _, _ := f.Draw(host{}, w, 36)

@@ -220,7 +220,9 @@ func WrapWords(text string, w int) (lines []string) {
 		if line != "" {
 			line += " "
 		}
-		line += word
+		parts := Fold(line+word, max(w, 1))
+		lines = append(lines, parts[:len(parts)-1]...)
+		line = parts[len(parts)-1]
 	}
 	return append(lines, Clip(line, w))
 }

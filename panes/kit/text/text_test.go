@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,5 +43,11 @@ func TestClipPathRemovesWholeFolders(t *testing.T) {
 		if got := ClipPath(c.path, c.w); got != c.want {
 			t.Errorf("%q in %d cells is %q, want %q", c.path, c.w, got, c.want)
 		}
+	}
+}
+
+func TestWrapWordsSplitsLongWords(t *testing.T) {
+	if got, want := WrapWords("in /a/long/path ok", 6), []string{"in", "/a/lon", "g/path", "ok"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
