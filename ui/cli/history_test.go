@@ -133,7 +133,10 @@ func TestHistoryPassesItsFlagsToTheSearch(t *testing.T) {
 	if got := r.succeeds("history", "--json"); got != "[]\n" {
 		t.Errorf("as JSON: %q", got)
 	}
-	for _, args := range [][]string{{"--limit", "0"}, {"--since", "yesterday"}, {"--nonsense"}} {
+	if _, stderr, _ := r.run("history", "--kind", "bogus"); !strings.Contains(stderr, "must be session, exec, process or added") {
+		t.Errorf("a wrong kind: %q", stderr)
+	}
+	for _, args := range [][]string{{"--limit", "0"}, {"--since", "yesterday"}, {"--kind", "bogus"}, {"--nonsense"}} {
 		if _, _, status := r.run(append([]string{"history"}, args...)...); status != 2 {
 			t.Errorf("%q: status %d", args, status)
 		}

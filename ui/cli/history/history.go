@@ -66,7 +66,7 @@ func completeFlags(f *factory.Factory, cmd *cobra.Command) {
 	}
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"actor":   words("person", "agent"),
-		"kind":    words("session", "exec", "process", "added"),
+		"kind":    words(historyKinds()...),
 		"since":   words("1h", "1d", "7d"),
 		"exact":   cobra.NoFileCompletions,
 		"from":    cobra.NoFileCompletions,
@@ -82,11 +82,17 @@ func completeFlags(f *factory.Factory, cmd *cobra.Command) {
 	}
 }
 
+// historyKinds returns the valid values of --kind.
+func historyKinds() []string { return []string{"session", "exec", "process", "added"} }
+
 func search(f *factory.Factory, cmd *cobra.Command, args []string, opts historyFlags) error {
 	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: opts.actor, From: opts.from, Kind: opts.kind, Failed: opts.failed, Exact: opts.exact,
 		Unique: opts.unique, Limit: opts.limit, Since: opts.since.time()}
 	if opts.limit < 1 {
 		return output.Usagef(cmd, "show %d rows: must be at least 1", opts.limit)
+	}
+	if kinds := historyKinds(); opts.kind != "" && !slices.Contains(kinds, opts.kind) {
+		return output.Usagef(cmd, "search kind %s: must be %s or %s", output.Visible(opts.kind), strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1])
 	}
 	if opts.cwd != "" || opts.here {
 		dir, err := f.Folder(opts.cwd)
