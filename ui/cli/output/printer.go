@@ -151,7 +151,8 @@ func (p Printer) Painter() func(Tint, string) string {
 	}
 }
 
-// AnswerAll prints the results of several calls, each with an answer or an error, in order.
+// AnswerAll prints the results of several calls, each with an answer or an error, in order. If all
+// failed, it prints no empty list.
 func AnswerAll[Out any](p Printer, outs []Out, errs []error, text func(Out) string) error {
 	answers, failed := []Out{}, []error{}
 	var b strings.Builder
@@ -163,16 +164,22 @@ func AnswerAll[Out any](p Printer, outs []Out, errs []error, text func(Out) stri
 		answers = append(answers, outs[i])
 		b.WriteString(text(outs[i]))
 	}
+	if len(answers) == 0 && len(failed) > 0 {
+		return p.AnswerEach(nil, failed, nil)
+	}
 	return p.AnswerEach(answers, failed, b.String)
 }
 
 // AnswerEach prints the answers of successful calls, and all errors but the last. It returns the
-// last one as the command's own error.
+// last one as the command's own error. If answers is nil, it prints only errors.
 func (p Printer) AnswerEach(answers any, failed []error, text func() string) error {
 	for _, err := range failed[:max(len(failed)-1, 0)] {
 		p.Error(err)
 	}
-	err := p.Answer(answers, text)
+	var err error
+	if answers != nil {
+		err = p.Answer(answers, text)
+	}
 	if len(failed) > 0 {
 		return errors.Join(err, failed[len(failed)-1])
 	}

@@ -37,3 +37,18 @@ func TestExitStatusIsThatOfTheExitError(t *testing.T) {
 		}
 	}
 }
+
+func TestFailedCallsPrintNoEmptyList(t *testing.T) {
+	wrong := errors.New("broken")
+	for name, test := range map[string]struct {
+		errs []error
+		want string
+	}{"none": {nil, "[]\n"}, "all fail": {[]error{wrong, wrong}, ""}, "one fails": {[]error{nil, wrong}, "[\n  0\n]\n"}} {
+		var stdout, stderr bytes.Buffer
+		p := Printer{Stdout: &stdout, Stderr: &stderr, JSON: true}
+		err := AnswerAll(p, make([]int, len(test.errs)), test.errs, func(int) string { return "" })
+		if stdout.String() != test.want || (err != nil) != (test.errs != nil) {
+			t.Errorf("%s: %q, %v", name, stdout.String(), err)
+		}
+	}
+}
