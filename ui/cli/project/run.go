@@ -211,11 +211,13 @@ func (r *Run) result(s *step) Result {
 
 // handleRemoved lists the processes no longer in the file, and with prune deletes them.
 func (r *Run) handleRemoved(ctx context.Context, prune bool) (results []Result) {
-	var running []string
+	var running, ended []string
 	for i := range r.Plan.removed {
 		p := &r.Plan.removed[i]
 		if !prune {
-			if !p.State.Ended() {
+			if p.State.Ended() {
+				ended = append(ended, output.Visible(p.Name))
+			} else {
 				running = append(running, output.Visible(p.Name))
 			}
 			results = append(results, Result{Name: p.Project.Name, Action: actionOrphan, Process: p})
@@ -232,6 +234,9 @@ func (r *Run) handleRemoved(ctx context.Context, prune bool) (results []Result) 
 	}
 	if len(running) > 0 && !r.Out.JSON {
 		r.Out.Tell("no longer in the file but still running: %s; --prune stops them", strings.Join(running, ", "))
+	}
+	if len(ended) > 0 && !r.Out.JSON {
+		r.Out.Tell("no longer in the file, and not running: %s; --prune deletes them", strings.Join(ended, ", "))
 	}
 	return results
 }
