@@ -108,6 +108,23 @@ func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engin
 	}
 }
 
+// A LatestCall cancels a call when a later one replaces it. The zero value has no call yet.
+type LatestCall struct{ cancel context.CancelFunc }
+
+// Begin cancels the previous call and returns the context of the next one.
+func (l *LatestCall) Begin(parent context.Context) (ctx context.Context) {
+	l.Cancel()
+	ctx, l.cancel = context.WithCancel(parent)
+	return ctx
+}
+
+// Cancel cancels the call, if there is one.
+func (l *LatestCall) Cancel() {
+	if l.cancel != nil {
+		l.cancel()
+	}
+}
+
 // ReportErrors returns a then for Ask that reports an error with say, and passes on an answer.
 func ReportErrors[T any](say func(text string, bad bool) tea.Cmd, then func(T) tea.Cmd) func(T, error) tea.Cmd {
 	return func(answer T, err error) tea.Cmd {

@@ -37,28 +37,28 @@ const (
 
 // A fileFinder searches below a folder as you type, by name or by content.
 type fileFinder struct {
-	env          Env
-	open         func(path string, line int64, match *regexp.Regexp) // shows a result
-	folder       string
-	contents     bool
-	field        field.Field
-	cursor       int
-	top          int
-	hits         []fileHit
-	limited      bool
-	note         string // shown instead of results
-	bad          bool
-	busy         bool
-	cancelSearch context.CancelFunc
-	text         string  // text of the results
-	searchLarge  tea.Cmd // second pass, including large files
-	names        nameSearch
-	query        list.Query     // query for names
-	match        *regexp.Regexp // pattern for lines; nil if unknown
-	viewer       viewer         // shows the current result
-	previewed    fileHit
-	cancelStat   context.CancelFunc // cancels reading its type
-	preview      look.Rect          // area of the preview in the last drawing
+	env         Env
+	open        func(path string, line int64, match *regexp.Regexp) // shows a result
+	folder      string
+	contents    bool
+	field       field.Field
+	cursor      int
+	top         int
+	hits        []fileHit
+	limited     bool
+	note        string // shown instead of results
+	bad         bool
+	busy        bool
+	searching   panes.LatestCall
+	text        string  // text of the results
+	searchLarge tea.Cmd // second pass, including large files
+	names       nameSearch
+	query       list.Query     // query for names
+	match       *regexp.Regexp // pattern for lines; nil if unknown
+	viewer      viewer         // shows the current result
+	previewed   fileHit
+	readingType panes.LatestCall // of previewed
+	preview     look.Rect        // area of the preview in the last drawing
 }
 
 // A fileHit is a result.
@@ -93,14 +93,8 @@ func (u *fileFinder) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 }
 
 func (u *fileFinder) endSearch() {
-	if u.cancelSearch != nil {
-		u.cancelSearch()
-		u.cancelSearch = nil
-	}
-	if u.cancelStat != nil {
-		u.cancelStat()
-		u.cancelStat = nil
-	}
+	u.searching.Cancel()
+	u.readingType.Cancel()
 }
 
 func (u *fileFinder) Type(_ dialog.Host, k tea.KeyPressMsg) tea.Cmd {
@@ -131,8 +125,7 @@ func (u *fileFinder) search() tea.Cmd {
 		return nil
 	}
 	u.busy = true
-	ctx, cancel := context.WithCancel(u.env.Context())
-	u.cancelSearch = cancel
+	ctx := u.searching.Begin(u.env.Context())
 	folder, contents, names := u.folder, u.contents, u.names
 	find := func(rest time.Duration, maxBytes int64) tea.Cmd {
 		return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
@@ -297,16 +290,13 @@ func (u *fileFinder) fetch() tea.Cmd {
 	path := filepath.Join(u.folder, chosen.path)
 	same := u.previewed.path == chosen.path && u.viewer.preview.Path() == path
 	u.previewed = chosen
-	if u.cancelStat != nil {
-		u.cancelStat()
-	}
+	u.readingType.Cancel()
 	// The preview has the file already; only the line differs.
 	if same {
 		u.viewer.preview.GoLine(chosen.line)
 		return u.viewer.fetch(u.preview.W, u.preview.H)
 	}
-	ctx, cancel := context.WithCancel(u.env.Context())
-	u.cancelStat = cancel
+	ctx := u.readingType.Begin(u.env.Context())
 	return panes.Ask(ctx, u.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
 		_ = sleep.For(ctx, previewDelay)
 		return e.StatFile(ctx, path)

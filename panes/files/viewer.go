@@ -19,13 +19,13 @@ const previewDelay = 25 * time.Millisecond
 
 // A viewer shows the file under the cursor and searches it.
 type viewer struct {
-	env        Env
-	preview    preview.Preview
-	line       int64          // line to show in the next file, found by a search; 0 for none
-	mark       *regexp.Regexp // matches to mark in the next file
-	endPath    string         // path of a file to show from its end; "" for none
-	search     fileSearch
-	cancelRead context.CancelFunc // cancels reading
+	env     Env
+	preview preview.Preview
+	line    int64          // line to show in the next file, found by a search; 0 for none
+	mark    *regexp.Regexp // matches to mark in the next file
+	endPath string         // path of a file to show from its end; "" for none
+	search  fileSearch
+	reading panes.LatestCall
 }
 
 // showFile switches to a file.
@@ -49,12 +49,7 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	// Only the latest request matters.
-	if v.cancelRead != nil {
-		v.cancelRead()
-	}
-	ctx, cancel := context.WithCancel(v.env.Context())
-	v.cancelRead = cancel
+	ctx := v.reading.Begin(v.env.Context())
 	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (preview.Part, error) {
 		if r.Slow() {
 			_ = sleep.For(ctx, previewDelay)

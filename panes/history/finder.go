@@ -27,8 +27,8 @@ type finder struct {
 	list     List
 	fleet    fleet
 
-	folder string             // folder of the filter here
-	cancel context.CancelFunc // cancels the running request
+	folder   string // folder of the filter here
+	fetching panes.LatestCall
 }
 
 func newFinder(env Env) finder {
@@ -73,9 +73,7 @@ func (f *finder) fetchRows() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	f.cancelFetch()
-	ctx, stop := context.WithCancel(f.env.Context())
-	f.cancel = stop
+	ctx := f.fetching.Begin(f.env.Context())
 	if f.fleet.shown {
 		return f.fetchFleet(ctx, r)
 	}
@@ -86,13 +84,6 @@ func (f *finder) fetchRows() tea.Cmd {
 		f.storeAnswer(r, out, err)
 		return nil
 	})
-}
-
-func (f *finder) cancelFetch() {
-	if f.cancel != nil {
-		f.cancel()
-		f.cancel = nil
-	}
 }
 
 // storeAnswer stores the answer to a request.

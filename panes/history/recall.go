@@ -60,7 +60,7 @@ func (u *recall) Do(_ dialog.Host, a keymap.Action) tea.Cmd {
 }
 
 func (u *recall) close() {
-	u.finder.cancelFetch()
+	u.finder.fetching.Cancel()
 	u.finder.env.Close()
 }
 

@@ -28,9 +28,9 @@ const (
 type viewer struct {
 	env     Env
 	detail  Detail
-	line    *dialog.Find       // searches the output; opened last
-	pattern api.Pattern        // of the last search
-	cancel  context.CancelFunc // cancels loading
+	line    *dialog.Find // searches the output; opened last
+	pattern api.Pattern  // of the last search
+	loading panes.LatestCall
 }
 
 // fetch loads the details of the row shown, after a delay.
@@ -39,11 +39,7 @@ func (v *viewer) fetch() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if v.cancel != nil {
-		v.cancel()
-	}
-	ctx, stop := context.WithCancel(v.env.Context())
-	v.cancel = stop
+	ctx := v.loading.Begin(v.env.Context())
 	split := false
 	if process, known := v.env.News().Process(row.Process); known {
 		split = states.SplitLog(&process)

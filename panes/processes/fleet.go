@@ -41,14 +41,14 @@ type fleet struct {
 	open  map[string]bool // the open groups
 
 	pending  *api.FleetProcessesInput // the query under way
-	stop     context.CancelFunc
+	querying panes.LatestCall
 	answer   api.FleetProcessesOutput // the last answer,
 	answered api.FleetProcessesInput  // and its query
 	err      error
 }
 
 func newFleet(env Env) *fleet {
-	f := &fleet{env: env, open: map[string]bool{}, stop: func() {}}
+	f := &fleet{env: env, open: map[string]bool{}}
 	f.table = table{source: f, rows: rows{window: true, loading: true}}
 	return f
 }
@@ -96,9 +96,8 @@ func (f *fleet) fetchRows(h int) tea.Cmd {
 	} else {
 		in.Find, in.Since, in.WaitMS = fleetKey(t.id), f.answer.Serial, int(maxFleetWait/time.Millisecond)
 	}
-	f.stop()
-	ctx, stop := context.WithCancel(f.env.Context())
-	f.stop, f.pending = stop, &in
+	f.pending = &in
+	ctx := f.querying.Begin(f.env.Context())
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.FleetProcessesOutput, error) {
 		if in.WaitMS > 0 {
 			_ = sleep.For(ctx, fleetDelay)
@@ -108,7 +107,7 @@ func (f *fleet) fetchRows(h int) tea.Cmd {
 		if ctx.Err() != nil {
 			return nil // another query has replaced this one
 		}
-		stop()
+		f.querying.Cancel()
 		return f.storeAnswer(in, out, err)
 	})
 }
@@ -224,7 +223,7 @@ func (f *fleet) askGroup() tea.Cmd {
 }
 
 func (f *fleet) cancel() {
-	f.stop()
+	f.querying.Cancel()
 	f.pending = nil
 }
 

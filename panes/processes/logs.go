@@ -23,15 +23,15 @@ type logs struct {
 	env      Env
 	selected func() (api.Process, bool) // the process under the cursor
 
-	log         *logview.Log // nil for none
-	merged      bool         // log is that of several processes
-	cancelFetch context.CancelFunc
-	search      search
+	log      *logview.Log // nil for none
+	merged   bool         // log is that of several processes
+	fetching panes.LatestCall
+	search   search
 }
 
 // newLogs returns the logs. focus gives the log the keyboard.
 func newLogs(env Env, selected func() (api.Process, bool), focus func()) *logs {
-	l := &logs{env: env, selected: selected, cancelFetch: func() {}}
+	l := &logs{env: env, selected: selected}
 	l.search = search{env: env, shown: l.shown, focus: focus}
 	return l
 }
@@ -91,7 +91,7 @@ func (l *logs) shown() *logview.Log {
 // show replaces the log and cancels its request and search.
 func (l *logs) show(log *logview.Log) {
 	l.search.cancel()
-	l.cancelFetch()
+	l.fetching.Cancel()
 	l.log, l.merged = log, false
 }
 
@@ -118,9 +118,7 @@ func (l *logs) fetch(w, h int) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	l.cancelFetch()
-	ctx, cancel := context.WithCancel(l.env.Context())
-	l.cancelFetch = cancel
+	ctx := l.fetching.Begin(l.env.Context())
 	return panes.Ask(ctx, l.env, func(ctx context.Context, e panes.Engine) (logview.Answer, error) {
 		_ = sleep.For(ctx, request.Delay)
 		return request.Run(ctx, e)
