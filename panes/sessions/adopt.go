@@ -27,6 +27,8 @@ type sessionTabs struct {
 	attachments *attachments
 	layoutSync  *layoutSync
 	isPending   func(id string) bool // a session is being started here, and has a pane
+
+	deleted []api.Process // since the last closeFinished
 }
 
 // adopt adds a tab for every running session of this machine that has none, except those
@@ -77,8 +79,19 @@ func (s *sessionTabs) revive(p *api.Process, l *layout.Node) {
 	}
 }
 
-// closeFinished closes panes whose program exited successfully or was stopped. One that
-// failed stays, so that its output can be read.
+// noteDeleted notes the sessions whose records were deleted. Their panes are closed after the
+// output has been taken over, which may report their exit.
+func (s *sessionTabs) noteDeleted(before *panes.News) {
+	known := s.env.News().ByID()
+	for _, p := range before.Processes {
+		if known[p.ID] == nil {
+			s.deleted = append(s.deleted, p)
+		}
+	}
+}
+
+// closeFinished closes panes whose program exited successfully or was stopped, or whose session
+// was deleted. One that failed stays until then, so that its output can be read.
 func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 	for p := range s.attachments.cancels {
 		ended := p.FinalState()
@@ -90,16 +103,28 @@ func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 		case t == nil:
 			s.attachments.release(p)
 		case !ended.Failed():
-			if slices.Contains(s.display.visibleLeaves(), l) {
-				cmd = tea.Batch(cmd, s.list.ReportExit(ended))
-			}
-			if p == s.tabs.FocusedPane() {
-				cmd = tea.Batch(cmd, s.list.Trees.HandleExit(ended, true))
-			}
-			s.layoutSync.applyUnrequested(func() { s.switcher.closeLeaf(t, l) })
-			s.switcher.refreshList()
+			cmd = tea.Batch(cmd, s.closeExited(t, l, ended))
 		}
 	}
+	for _, p := range s.deleted {
+		if t, l := s.tabs.FindSession(p.ID); t != nil {
+			cmd = tea.Batch(cmd, s.closeExited(t, l, &p))
+		}
+	}
+	s.deleted = nil
+	return cmd
+}
+
+// closeExited closes the pane of a session, and reports its exit.
+func (s *sessionTabs) closeExited(t *layout.Tab, l *layout.Node, ended *api.Process) (cmd tea.Cmd) {
+	if slices.Contains(s.display.visibleLeaves(), l) {
+		cmd = s.list.ReportExit(ended)
+	}
+	if l.Pane == s.tabs.FocusedPane() {
+		cmd = tea.Batch(cmd, s.list.Trees.HandleExit(ended, true))
+	}
+	s.layoutSync.applyUnrequested(func() { s.switcher.closeLeaf(t, l) })
+	s.switcher.refreshList()
 	return cmd
 }
 

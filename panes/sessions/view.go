@@ -328,6 +328,7 @@ func (v *View) HandleNews(before *panes.News) {
 		v.layoutSync.noteChange()
 	}
 	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
+	v.sessionTabs.noteDeleted(before)
 	if l := v.env.News().Show; l != nil {
 		v.layouts.showLayout(*l)
 	}
@@ -336,13 +337,13 @@ func (v *View) HandleNews(before *panes.News) {
 }
 
 // askKill asks before a session is ended or its start cancelled. A pane whose program has
-// exited is closed without a question.
+// exited, or whose session is unknown, is closed without a question.
 func (v *View) askKill() tea.Cmd {
 	if p := v.Tabs.FocusedPane(); p != nil {
 		if p.ID == "" {
 			return v.Launcher.askCancel(p)
 		}
-		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() {
+		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() || !ok && p.Err() != nil {
 			return v.sessionTabs.closePane()
 		}
 	}

@@ -30,6 +30,7 @@ type fakeEnv struct {
 func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
 func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
 func (e *fakeEnv) PanesChanged() tea.Cmd                          { return nil }
+func (e *fakeEnv) ShowNote(text string, bad bool) tea.Cmd         { return e.Say(text, bad) }
 func (e *fakeEnv) Relayout() {
 	e.view.SetTight(e.view.IsZoomed())
 	e.view.Resize(testWidth, testHeight)

@@ -328,7 +328,7 @@ func (p *Pane) Hints() (hints []keymap.Hint, ok bool) {
 	switch {
 	case p.Scroll.Active():
 		return nil, false
-	case p.FinalState() != nil:
+	case p.FinalState() != nil || p.Err() != nil:
 		return p.hintsAfterExit(), true
 	}
 	b := p.env.Bindings()
