@@ -28,23 +28,23 @@ func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 	if w <= 0 || h <= 0 {
 		return c.rows
 	}
-	st, exited := t.State(), t.FinalState()
+	st, reason := t.State(), t.status.endReason(w-2)
 	if !st.Known {
-		c.drawUnknown(exited, t.Err())
+		c.drawUnknown(reason)
 	} else {
 		t.drawScreen(c, st)
 	}
 	if t.Scroll.active {
 		c.rows[0] = overwrite(c.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
-	} else if exited != nil {
-		c.rows[h-1] = drawExitRow(exited, t.exitHints, w, look)
+	} else if reason != "" {
+		c.rows[h-1] = drawExitRow(reason, t.exitHints, w, look)
 	}
 	return c.rows
 }
 
 // drawScreen draws the session's screen with guesses and marks.
 func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
-	live, exited := !t.Scroll.active, t.FinalState() != nil
+	live, exited := !t.Scroll.active, t.status.hasEnded()
 	t.Pointer.drawn = drawnTop{t.Scroll.topLine(st), st.fulls}
 	win := Window{Top: t.Pointer.drawn.line, W: c.w, H: c.h, Pictures: t.Pictures}
 	if live && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
@@ -65,15 +65,19 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 // Patches returns the pictures for the terminal to draw over the rows of the last Draw.
 func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
-// drawUnknown draws the pane before its first frame.
-func (c *canvas) drawUnknown(exited *api.Process, err error) {
-	var reason string
+// endReason returns why the session is not live, in w cells if possible; "" if it is.
+func (st *feedStatus) endReason(w int) string {
 	switch {
-	case exited != nil:
-		reason = states.HowEndedIn(exited, c.w)
-	case err != nil:
-		reason = text.Clean(err.Error())
+	case st.exited != nil:
+		return states.HowEndedIn(st.exited, w)
+	case st.err != nil:
+		return text.Clean(st.err.Error())
 	}
+	return ""
+}
+
+// drawUnknown draws the pane before its first frame.
+func (c *canvas) drawUnknown(reason string) {
 	for range c.h {
 		c.rows = append(c.rows, text.Spaces(c.w))
 	}
@@ -146,13 +150,13 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	l, _ := t.Feed.Screen.lineAt(st.First + int64(c.Y))
 	c.Y -= st.rowsAbove(t.View.size.Rows)
 	c.X = min(c.X*cellScale(l), st.Cols-1)
-	shown := st.Known && c.Visible && t.FinalState() == nil
+	shown := st.Known && c.Visible && !t.status.hasEnded()
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.View.size.Cols && c.Y < t.View.size.Rows
 }
 
-// drawExitRow draws the last row of a pane whose program has exited, with the keys to use next.
-func drawExitRow(p *api.Process, hints []keymap.Hint, w int, look *look.Look) string {
-	what := " " + states.HowEndedIn(p, w-2) + " "
+// drawExitRow draws the last row of a pane whose session is not live, with the keys to use next.
+func drawExitRow(reason string, hints []keymap.Hint, w int, look *look.Look) string {
+	what := " " + reason + " "
 	row, used := look.BarBad.Text(what), text.Width(what)
 	for _, h := range hints {
 		if h.Key == "" {

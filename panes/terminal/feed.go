@@ -41,6 +41,10 @@ type feedStatus struct {
 	err         error
 }
 
+// hasEnded reports whether no more output will come: the program has exited, or the session cannot
+// be shown.
+func (st *feedStatus) hasEnded() bool { return st.exited != nil || st.err != nil }
+
 // Size returns the size for a new attachment.
 func (f *Feed) Size() api.Size {
 	f.mu.Lock()

@@ -111,7 +111,7 @@ func (p *Pane) HandleKey(k keys.Key) tea.Cmd {
 	switch {
 	case p.Scroll.Active():
 		return p.scrollKey(k)
-	case p.FinalState() != nil || p.Err() != nil:
+	case p.status.hasEnded():
 		return p.keyAfterExit(k)
 	}
 	return p.typeKey(k)
@@ -180,7 +180,7 @@ func (p *Pane) ReportUnsure() tea.Cmd {
 
 // TakesText reports whether typed text goes to the program unchanged.
 func (p *Pane) TakesText() bool {
-	return !p.Scroll.Active() && p.FinalState() == nil && p.Err() == nil && p.Keyboard()&keys.KittyAllKeys == 0
+	return !p.Scroll.Active() && !p.status.hasEnded() && p.Keyboard()&keys.KittyAllKeys == 0
 }
 
 // TypeText sends text typed in one piece to the program.
@@ -253,7 +253,7 @@ func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 
 // Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {
-	if p.FinalState() != nil {
+	if p.status.hasEnded() {
 		p.exitHints = p.hintsAfterExit()
 	}
 	return p.Terminal.Draw(p.w, p.h, p.env.Look())
@@ -328,7 +328,7 @@ func (p *Pane) Hints() (hints []keymap.Hint, ok bool) {
 	switch {
 	case p.Scroll.Active():
 		return nil, false
-	case p.FinalState() != nil || p.Err() != nil:
+	case p.status.hasEnded():
 		return p.hintsAfterExit(), true
 	}
 	b := p.env.Bindings()

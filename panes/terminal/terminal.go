@@ -56,7 +56,7 @@ func (t *Terminal) Sync() (rang bool) {
 	t.View.applied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.View.size
 	t.echo.confirmGuesses(st, screen, t.changed)
 	t.behind = t.behind && st.replies == before.replies && t.Outbox.Connected() && st.serial == before.serial
-	if st.exited != nil || st.err != nil {
+	if st.hasEnded() {
 		t.Outbox.Close()
 	}
 	// A new attachment knows nothing yet.

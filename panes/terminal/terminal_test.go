@@ -16,6 +16,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/panes/states"
 	"tandem/themes"
 )
 
@@ -202,6 +203,16 @@ func TestExitedSessionShowsItsExitAndHints(t *testing.T) {
 	}
 }
 
+func TestFailedAttachmentIsExplainedBelowTheLastScreen(t *testing.T) {
+	p, _ := livePane(30, 3, screenOf(30, 3, 0, "$ make"))
+	p.Feed.Fail(errors.New("attach: too many clients"))
+	p.Sync()
+	compareRows(t, plainRows(p, 30, 3), []string{text.Pad("$ make", 30), text.Pad("", 30), text.Pad(" attach: too many clients", 30)})
+	if _, ok := p.Cursor(); ok {
+		t.Error("the cursor of a session that is not attached is shown")
+	}
+}
+
 func TestScrollModeStaysDuringOutput(t *testing.T) {
 	p, box := livePane(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
 	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{{N: 8, Line: textLine(textRun("eight", 5, api.Style{}))}}})
@@ -372,7 +383,7 @@ func TestExitTextFitsTheWidth(t *testing.T) {
 	three := 3
 	p := api.Process{ID: "1", Name: "bash", State: api.StateExited, ExitCode: &three}
 	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
-		if got := ansi.Strip(drawExitRow(&p, []keymap.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &look.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || text.Width(got) != w {
+		if got := ansi.Strip(drawExitRow(states.HowEndedIn(&p, w-2), []keymap.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &look.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || text.Width(got) != w {
 			t.Errorf("in %d cells it is %q", w, got)
 		}
 	}
