@@ -33,7 +33,8 @@ func (a *actions) onTargets(act func([]string) tea.Cmd) func() tea.Cmd {
 
 // askNew creates a file, or a folder if the name ends in a slash.
 func (a *actions) askNew() tea.Cmd {
-	a.env.Ask(dialog.NewPrompt("New file, or folder with a trailing /", "", func(name string) tea.Cmd {
+	var p *dialog.Prompt
+	p = dialog.NewPrompt("New file, or folder with a trailing /", "", func(name string) tea.Cmd {
 		if strings.Trim(name, "/") == "" {
 			return nil
 		}
@@ -41,7 +42,7 @@ func (a *actions) askNew() tea.Cmd {
 		// For a/b/c, the new entry in this folder is a.
 		first, _, _ := strings.Cut(strings.Trim(name, "/"), "/")
 		show := a.folder.selectName(first)
-		return tea.Batch(show, panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
+		return tea.Batch(show, panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 			if strings.HasSuffix(name, "/") {
 				return path, e.MakeFolder(ctx, path)
 			}
@@ -49,12 +50,15 @@ func (a *actions) askNew() tea.Cmd {
 		}, func(path string, err error) tea.Cmd {
 			a.folder.NoteChange()
 			if err != nil {
-				return a.env.Say(panes.ErrorText(err), true)
+				p.Fail(panes.ErrorText(err))
+				a.env.Ask(p)
+				return nil
 			}
 			a.transfers.RecordNew(path)
 			return nil
 		}))
-	}))
+	})
+	a.env.Ask(p)
 	return nil
 }
 
@@ -90,9 +94,9 @@ func (a *actions) askTransfer(kind string) func([]string) tea.Cmd {
 		if len(targets) == 1 && filepath.Dir(targets[0]) == a.folder.path {
 			text += filepath.Base(targets[0])
 		}
-		return a.folder.askPath(verb+transfers.NameFiles(targets)+" to", text, func(to string) tea.Cmd {
+		return a.folder.askPath(verb+transfers.NameFiles(targets)+" to", text, func(to string, refused func(string)) tea.Cmd {
 			a.transfers.AddTo(kind, targets, to)
-			return nil
+			return a.transfers.AwaitStart(refused)
 		})
 	}
 }

@@ -38,7 +38,7 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 		stem, _ := archiveStem(filepath.Base(targets[0]))
 		text += stem
 	}
-	return a.folder.askPath("Unpack "+transfers.NameFiles(targets)+" to", text, func(to string) tea.Cmd {
+	return a.folder.askPath("Unpack "+transfers.NameFiles(targets)+" to", text, func(to string, refused func(string)) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferExtract}
 		for _, path := range targets {
 			item := api.FileMove{Path: path, To: filepath.Clean(to)}
@@ -49,7 +49,7 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 			in.Items = append(in.Items, item)
 		}
 		a.transfers.Add(in)
-		return nil
+		return a.transfers.AwaitStart(refused)
 	})
 }
 
@@ -63,12 +63,12 @@ func (a *actions) askPack(targets []string) tea.Cmd {
 		name = "files"
 	}
 	text := withSlash(a.folder.path) + name + ".tar.gz"
-	return a.folder.askPath("Pack "+transfers.NameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
+	return a.folder.askPath("Pack "+transfers.NameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string, refused func(string)) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferPack}
 		for _, path := range targets {
 			in.Items = append(in.Items, api.FileMove{Path: path, To: filepath.Clean(to)})
 		}
 		a.transfers.Add(in)
-		return nil
+		return a.transfers.AwaitStart(refused)
 	})
 }

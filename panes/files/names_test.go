@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/panes/kit/dialog"
 	"tandem/tests/needs"
 )
 
@@ -199,4 +200,29 @@ func TestIconsAreShownIfEnabled(t *testing.T) {
 	d.Press("ctrl+r")
 	d.WaitText("\ue627 a.go")
 	d.WaitText("\uf07b dir/")
+}
+
+func TestFailedPromptStaysOpenWithItsText(t *testing.T) {
+	for key, test := range map[string]struct{ typed, why string }{
+		"n": {"no/such", "no such file"}, "c": {"nosuch", "no such file"}, "M": {"/no", "not a directory"},
+		"R": {strings.Repeat("x", 256), "file name too long"},
+	} {
+		d, dir := onFolder(t, 160, 30, map[string]string{"a": "x", "b": ""})
+		d.onFile("a")
+		d.Press(key, "'"+test.typed, "enter", "'D") // which would delete the file
+		d.Wait("the prompt is open again", func() bool { return d.env.Shown != nil })
+		text := ""
+		switch p := d.env.Shown.(type) {
+		case *dialog.Prompt:
+			text = p.Field.Text()
+		case *pathPrompt:
+			text = p.Field.Text()
+		}
+		if !strings.HasSuffix(text, test.typed) && !strings.HasSuffix(text, test.typed+"D") {
+			t.Errorf("%s: its text is %q", key, text)
+		}
+		d.Press("enter")
+		d.WaitText(test.why)
+		d.waitExists(filepath.Join(dir, "a"), true)
+	}
 }

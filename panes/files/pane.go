@@ -25,7 +25,6 @@ import (
 // An Env is the dashboard as the files see it.
 type Env interface {
 	transfers.Env
-	panes.Waiter
 	dialog.Host
 	News() *panes.News
 	Home() string // the user's home folder; "" if unknown

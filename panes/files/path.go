@@ -77,9 +77,16 @@ func (f *folder) newPathPrompt(title, text string, then func(string) tea.Cmd) *p
 	return p
 }
 
-// askPath opens a prompt for a path.
-func (f *folder) askPath(title, text string, then func(string) tea.Cmd) tea.Cmd {
-	p := f.newPathPrompt(title, text, then)
+// askPath opens a prompt for a path. then receives also a function that shows the prompt again with
+// an error.
+func (f *folder) askPath(title, text string, then func(path string, refused func(why string)) tea.Cmd) tea.Cmd {
+	var p *pathPrompt
+	p = f.newPathPrompt(title, text, func(path string) tea.Cmd {
+		return then(path, func(why string) {
+			p.Fail(why)
+			f.env.Ask(p)
+		})
+	})
 	f.env.Ask(p)
 	return p.Look()
 }
@@ -197,7 +204,7 @@ func (p *pathPrompt) offerNames() {
 
 // askFolder asks for a folder, or a file in one, and goes there.
 func (f *folder) askFolder() tea.Cmd {
-	return f.askPath("Go to", withSlash(f.path), func(path string) tea.Cmd {
+	return f.askPath("Go to", withSlash(f.path), func(path string, refused func(string)) tea.Cmd {
 		path = filepath.Clean(path)
 		return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (file bool, err error) {
 			if _, err = e.ListFiles(ctx, path, "", 1); err != nil {
@@ -210,7 +217,7 @@ func (f *folder) askFolder() tea.Cmd {
 			case file:
 				f.goToEntry(filepath.Dir(path), filepath.Base(path))
 			case err != nil:
-				return f.env.Say(panes.ErrorText(err), true)
+				refused(panes.ErrorText(err))
 			default:
 				f.goTo(path, "")
 			}

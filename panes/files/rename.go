@@ -30,14 +30,18 @@ func (a *actions) askRename(targets []string) tea.Cmd {
 	if escaped {
 		shown = text.EscapeName(old)
 	}
-	p := dialog.NewPrompt("Rename "+text.Clip(text.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
+	var p *dialog.Prompt
+	p = dialog.NewPrompt("Rename "+text.Clip(text.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
 		name, _ := parseTyped(text, escaped) // Check has accepted it
 		if name == old {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
 		a.transfers.Add(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
-		return a.folder.selectName(name)
+		return tea.Batch(a.folder.selectName(name), a.transfers.AwaitStart(func(why string) {
+			p.Fail(why)
+			a.env.Ask(p)
+		}))
 	})
 	p.Check = func(text string) error { return a.checkNewName(text, escaped) }
 	if escaped {

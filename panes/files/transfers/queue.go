@@ -38,7 +38,7 @@ type Queue struct {
 
 // An Env is the dashboard as the transfers see it.
 type Env interface {
-	panes.Caller
+	panes.Waiter
 	panes.Dialogs
 	Bindings() keymap.Bindings
 	Say(text string, bad bool) tea.Cmd
@@ -62,6 +62,8 @@ type transfer struct {
 	job     api.FileJob
 	stop    context.CancelFunc // cancels starting it
 	undoing *undo              // remaining steps if it is part of an undo
+	settled bool               // it runs, has failed or asks a question
+	refused func(why string)   // reports an error instead of the status bar; nil once it runs
 	// begin starts it, or finds what is in its way. It runs in the background.
 	begin func(context.Context, panes.Engine) (transferStart, error)
 }
@@ -144,6 +146,34 @@ func (q *Queue) AddCmd(in api.FilesTransferInput) tea.Cmd {
 	}).Cmd
 }
 
+// AwaitStart holds typed input until the transfer added last has started, unless others precede
+// it. If it fails before it has changed anything, refused is called with the error.
+func (q *Queue) AwaitStart(refused func(why string)) tea.Cmd {
+	if q.running != nil || len(q.waiting) != 1 {
+		return nil
+	}
+	t := q.waiting[0]
+	t.refused = refused
+	return q.env.Await(panes.Pending{
+		Ready: func() bool { return t.settled },
+		Then:  func() tea.Cmd { return nil },
+		Cancel: func() {
+			if t.refused = nil; t.id == "" && t.stop != nil {
+				t.stop()
+			}
+		},
+	})
+}
+
+// reportFailure reports why a transfer has changed nothing.
+func (q *Queue) reportFailure(t *transfer, why string) tea.Cmd {
+	if t.refused == nil {
+		return q.env.Say(why, true)
+	}
+	t.refused(why)
+	return nil
+}
+
 // StartNext starts the next transfer. Only one runs at a time, and none while a conflict is being
 // resolved.
 func (q *Queue) StartNext() tea.Cmd {
@@ -164,16 +194,16 @@ func (q *Queue) StartNext() tea.Cmd {
 
 func (q *Queue) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
 	if err != nil {
-		q.running = nil
+		q.running, t.settled = nil, true
 		q.pushUndo(t.remainingUndo())
 		if errors.Is(err, context.Canceled) {
 			return q.env.Say("cancelled", false)
 		}
-		return q.env.Say(panes.ErrorText(err), true)
+		return q.reportFailure(t, panes.ErrorText(err))
 	}
 	t.in = b.in
 	if len(b.out.Conflicts) > 0 {
-		q.running = nil
+		q.running, t.settled = nil, true
 		q.askConflict(t, b)
 		return nil
 	}
@@ -193,8 +223,10 @@ func (q *Queue) pollJob(t *transfer, waitMS int) tea.Cmd {
 }
 
 func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
+	t.settled = true
 	if err == nil {
 		if t.job = job; job.State == api.JobRunning {
+			t.refused = nil
 			return q.pollJob(t, 250)
 		}
 	}
@@ -242,6 +274,8 @@ func (t *transfer) describeItem(item api.FileMove) string {
 		return "move " + name + " to the trash"
 	case kind == api.TransferExtract:
 		return "unpack " + name
+	case kind == api.TransferPack && len(t.in.Items) > 1: // into one archive
+		return "pack " + CountItems(len(t.in.Items))
 	default:
 		return kind + " " + name
 	}
@@ -275,7 +309,7 @@ func (q *Queue) reportResult(t *transfer) tea.Cmd {
 	case t.job.State == api.JobFailed && len(paths) > 0:
 		return q.env.Say(t.failureText()+"; before that "+done, true)
 	case t.job.State == api.JobFailed:
-		return q.env.Say(t.failureText(), true)
+		return q.reportFailure(t, t.failureText())
 	case t.job.State == api.JobCancelled:
 		return q.env.Say("cancelled; "+done, true)
 	}

@@ -105,3 +105,22 @@ func TestExtractAsksBeforeUnpackingLargeArchive(t *testing.T) {
 		t.Errorf("enqueued %+v, want the rest of the transfer", w)
 	}
 }
+
+func TestRefusedTransferReturnsToItsDialog(t *testing.T) {
+	in := api.FilesTransferInput{Kind: api.TransferPack, Items: []api.FileMove{{Path: "/d/a", To: "/d/x.foo"}, {Path: "/d/b", To: "/d/x.foo"}}}
+	job := api.FileJob{State: api.JobFailed, Error: "pack to /d/x.foo: wrong name"}
+	q, e := newTestQueue()
+	why := ""
+	q.Add(in)
+	q.AwaitStart(func(s string) { why = s })
+	q.handleJob(q.waiting[0], job, nil)
+	if why != "pack 2 items: wrong name" || e.Said != "" || !e.Pending.Ready() {
+		t.Errorf("refused with %q, said %q", why, e.Said)
+	}
+	// The user has gone on since a transfer that ran for a while.
+	q.waiting[0].id = "t1"
+	q.handleJob(q.waiting[0], api.FileJob{State: api.JobRunning}, nil)
+	if why = ""; q.handleJob(q.waiting[0], job, nil) != nil || why != "" || e.Said == "" {
+		t.Errorf("refused with %q, said %q", why, e.Said)
+	}
+}

@@ -107,7 +107,7 @@ func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
 	text := strings.TrimSpace(p.Field.Text())
 	if a == keymap.Accept && p.Check != nil {
 		if err := p.Check(text); err != nil {
-			p.problem = err.Error()
+			p.Fail(err.Error())
 			return nil
 		}
 	}
@@ -154,6 +154,10 @@ func (p *Prompt) Paste(_ Host, text string) tea.Cmd {
 	return p.lineChanged()
 }
 
+// Fail sets the error shown until the line is edited. The caller shows the prompt again, which
+// still has the entered text.
+func (p *Prompt) Fail(why string) { p.problem = text.Clean(why) }
+
 // lineChanged updates suggestions, and applies a live prompt.
 func (p *Prompt) lineChanged() tea.Cmd {
 	p.problem, p.byArrows = "", false
@@ -182,18 +186,25 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if p.Suggest != nil {
 		least = 60
 	}
-	width = min(max(least, text.Width(p.Title), text.Width(p.Note), text.Width(text.Clean(p.problem))), w-8)
+	width = min(max(least, text.Width(p.Title), text.Width(p.Note), text.Width(p.problem)), w-8)
 	field, x := p.Field.DrawIn(width, look)
-	note := look.Dim.Text(text.Fit(p.Note, width))
-	if p.problem != "" {
-		note = look.Bad.Text(text.Fit(text.Clean(p.problem), width))
+	rows = append([]string{look.Strong.Text(text.Fit(p.Title, width))}, p.drawNote(width, max(height-6, 1), look)...)
+	return append(rows, field, p.drawSuggestions(width, look)), width, x, len(rows)
+}
+
+// drawNote draws the note, or the error in up to most rows.
+func (p *Prompt) drawNote(width, most int, look *look.Look) []string {
+	if p.problem == "" {
+		return []string{look.Dim.Text(text.Fit(p.Note, width))}
 	}
-	return []string{
-		look.Strong.Text(text.Fit(p.Title, width)),
-		note,
-		field,
-		p.drawSuggestions(width, look),
-	}, width, x, 2
+	lines := []string{p.problem}
+	if text.Width(p.problem) > width {
+		lines = text.WrapWordsIn(p.problem, width, most)
+	}
+	for i, line := range lines {
+		lines[i] = look.Bad.Text(text.Fit(line, width))
+	}
+	return lines
 }
 
 // drawSuggestions draws a row with the last parts of the suggestions, scrolled to the

@@ -121,3 +121,22 @@ func TestSavePromptSuggestsPaths(t *testing.T) {
 		t.Errorf("below the present folder it becomes %q", got)
 	}
 }
+
+func TestPromptShowsErrorInFullUntilItsTextIsEdited(t *testing.T) {
+	h, p := &host{}, NewPrompt("Name", "", nil)
+	typeText(p, h, "wor")
+	why := "make folder: " + strings.Repeat("a long reason ", 20) + "end"
+	p.Fail(why)
+	rows, _, _, y := p.Draw(h, 80, 24)
+	shown := strings.Join(strings.Fields(strings.Join(rows, " ")), " ")
+	if !strings.Contains(shown, why) || !strings.Contains(rows[y], "wor") {
+		t.Errorf("drawn, with the cursor in row %d: %q", y, rows)
+	}
+	if rows, _, _, _ := p.Draw(h, 80, 9); len(rows)+2 > 9 {
+		t.Errorf("%d rows on a low screen", len(rows))
+	}
+	typeText(p, h, "k")
+	if rows, _, _, _ := p.Draw(h, 80, 24); strings.Contains(strings.Join(rows, ""), "reason") {
+		t.Errorf("drawn after a key: %q", rows)
+	}
+}

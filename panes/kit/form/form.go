@@ -174,15 +174,12 @@ func (f *Form) drawNotes(b keymap.Bindings, width, most int, look *look.Look) []
 	if f.problem != "" {
 		s, ink = f.wrong.Label+": "+f.problem, look.Bad
 	}
+	noteRows := (maxWidth + width - 1) / width
 	lines := []string{s}
 	if text.Width(s) > width {
-		lines = text.WrapWords(s, width)
+		lines = text.WrapWordsIn(s, width, max(noteRows, most))
 	}
-	noteRows := (maxWidth + width - 1) / width
-	rows := make([]string, max(noteRows, min(len(lines), most)))
-	if len(lines) > len(rows) {
-		lines[len(rows)-1] += " " + strings.Join(lines[len(rows):], " ") // clipped below
-	}
+	rows := make([]string, max(noteRows, len(lines)))
 	for i := range rows {
 		if i < len(lines) {
 			rows[i] = text.Clip(lines[i], width)

@@ -227,6 +227,16 @@ func WrapWords(text string, w int) (lines []string) {
 	return append(lines, Clip(line, w))
 }
 
+// WrapWordsIn is WrapWords with at most rows lines; the last one may end in an ellipsis.
+func WrapWordsIn(text string, w, rows int) []string {
+	lines := WrapWords(text, w)
+	if rows < len(lines) {
+		lines[rows-1] = Clip(strings.Join(lines[rows-1:], " "), w)
+		lines = lines[:rows]
+	}
+	return lines
+}
+
 // Fold splits text into lines of at most w cells, never within a character.
 func Fold(s string, w int) (lines []string) {
 	begin, used := 0, 0
