@@ -41,7 +41,7 @@ var errorTexts = map[string]string{
 	"engine/mcp/toolkit/status.go StartFailure":               shortens,
 	"engine/sandbox/profile.go explainJSON":                   shortens,
 	"panes/files/folder.go errorReason":                       shortens,
-	"panes/files/transfers/queue.go failureText":              shortens,
+	"panes/files/transfers/result.go failureText":             shortens,
 	"persist/config/decode.go decodeReadable":                 shortens,
 	"persist/histdb/history.go classifyError":                 shortens,
 	"ui/cli/settings/settings.go Heading":                     shortens,
