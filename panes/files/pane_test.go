@@ -420,3 +420,26 @@ func TestFilterSuggestsNamesOfFolder(t *testing.T) {
 		t.Errorf("the filter is %q", f.folder.order.Filter)
 	}
 }
+
+func TestPathPromptNamesMachineAsTheTitleDoes(t *testing.T) {
+	f, e := newShownPane("/box:/src")
+	e.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box"}}}
+	for path, want := range map[string]string{"/box:/src/": "box:/src/", "/box:": "box:/", "/crate:/x": "/crate:/x", "/src": "/src"} {
+		if got := f.folder.newPathPrompt("Go to", path, nil).Field.Text(); got != want {
+			t.Errorf("%s is shown as %s, not %s", path, got, want)
+		}
+	}
+	p := f.folder.newPathPrompt("Go to", "", nil)
+	for typed, want := range map[string]string{"box:/src/": "/box:/src/", "/box:/src": "/box:/src", "box:": "/box:/", "crate:": "/box:/src/crate:"} {
+		if got, err := p.absolutePath(typed); got != want || err != nil {
+			t.Errorf("%s leads to %s, %v, not %s", typed, got, err, want)
+		}
+	}
+	e.Shown = p
+	p.setPath("box:")
+	p.Look()
+	p.setNames("/box:/", []string{"etc/"})
+	if got, _ := p.Field.Suggestions(); len(got) != 1 || got[0] != "box:/etc/" {
+		t.Errorf("suggestions %q", got)
+	}
+}

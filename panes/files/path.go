@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -70,11 +71,20 @@ func (f *folder) newPathPrompt(title, text string, then func(string) tea.Cmd) *p
 		_, err := p.absolutePath(text)
 		return err
 	}
-	if rest, ok := strings.CutPrefix(text, f.env.Home()); ok && len(f.env.Home()) > 1 && strings.HasPrefix(rest, "/") {
-		text = "~" + rest
-	}
-	p.setPath(text)
+	p.setPath(f.typedPath(text))
 	return p
+}
+
+// typedPath returns a path as users type it: box:/etc on another machine, and with ~ for the home
+// folder.
+func (f *folder) typedPath(path string) string {
+	if machine, remotePath := api.PathOf(path); f.env.News().Machine(machine) != nil {
+		return machine + ":" + remotePath
+	}
+	if rest, ok := strings.CutPrefix(path, f.env.Home()); ok && len(f.env.Home()) > 1 && strings.HasPrefix(rest, "/") {
+		return "~" + rest
+	}
+	return path
 }
 
 // askPath opens a prompt for a path. then receives also a function that shows the prompt again with
@@ -122,8 +132,9 @@ func (p *pathPrompt) absolutePath(s string) (string, error) {
 	slash := strings.HasSuffix(s, "/")
 	s = text.ExpandHome(s, p.folder.env.Home())
 	// A colon is common in file names, so it counts only after the name of a known machine.
-	if machine, remotePath, ok := strings.Cut(s, ":"); ok && strings.HasPrefix(remotePath, "/") && p.folder.env.News().Machine(machine) != nil {
-		s = api.PathOn(machine, remotePath)
+	if machine, remotePath, ok := strings.Cut(s, ":"); ok && (remotePath == "" || strings.HasPrefix(remotePath, "/")) && p.folder.env.News().Machine(machine) != nil {
+		slash = slash || remotePath == ""
+		s = api.PathOn(machine, cmp.Or(remotePath, "/"))
 	}
 	if !filepath.IsAbs(s) {
 		s = filepath.Join(p.folder.path, s)
@@ -178,6 +189,9 @@ func (p *pathPrompt) offerNames() {
 	if err != nil || folder != p.listed {
 		p.Offer("", nil)
 		return
+	}
+	if strings.HasSuffix(path, "/") && strings.HasSuffix(typed, ":") { // a machine's root
+		typed += "/"
 	}
 	var names, lines []string
 	for _, name := range p.names {
