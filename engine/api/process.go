@@ -118,7 +118,7 @@ type Terminal struct {
 	Cols    int    `json:"cols" jsonschema:"width in cells"`
 	Rows    int    `json:"rows" jsonschema:"height in cells"`
 	Title   string `json:"title" jsonschema:"set by the program, control characters removed"`
-	Rang    bool   `json:"rang" jsonschema:"it rang since a viewer last typed"`
+	Rang    bool   `json:"rang" jsonschema:"it rang while no viewer had the focus, and none has had it or typed since"`
 	Notice  string `json:"notice,omitempty" jsonschema:"the last desktop notification of the program (OSC 9, 99, 777), until a viewer types"`
 	Notices int    `json:"notices,omitempty" jsonschema:"number of its notifications"`
 	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`

@@ -192,6 +192,30 @@ func TestProgramHasFocusWhileAnyViewerDoes(t *testing.T) {
 	}
 }
 
+func TestBellIsMarkedUntilAViewerHasTheFocus(t *testing.T) {
+	s, p := newProgram(t, nil)
+	ring := func() bool {
+		p.answered("\a\x1b[5n", "0n")
+		return s.Facts().Rang
+	}
+	f := looker(t, s, api.AttachOptions{Cols: 30, Rows: 10}, nil)
+	focus := func(on bool) {
+		f.in <- api.Input{Focus: &on}
+		f.in <- api.Input{Lines: &api.LineRange{}} // so that the focus is noted
+	}
+	if !ring() {
+		t.Error("a bell without a focus is not marked")
+	}
+	focus(true)
+	if s.Facts().Rang || ring() {
+		t.Error("a bell is marked although a viewer has the focus")
+	}
+	focus(false)
+	if s.Facts().Rang || !ring() {
+		t.Error("a bell after the focus was lost is not marked")
+	}
+}
+
 func TestOnlyAViewerWithADisplayGetsTheUsersCursor(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)

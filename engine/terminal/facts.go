@@ -110,6 +110,14 @@ func (k *facts) clearNotices() (any bool) {
 	return any
 }
 
+// clearBell records that the user has seen that the bell rang, and reports whether it did.
+func (k *facts) clearBell() (rang bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	rang, k.known.Rang = k.known.Rang, false
+	return rang
+}
+
 // maxNotice is how many bytes of a notification are kept.
 const maxNotice = 400
 

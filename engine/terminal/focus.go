@@ -19,6 +19,13 @@ func (set *viewerSet) anyFocused() bool {
 	return false
 }
 
+// haveFocus is anyFocused for callers without the lock.
+func (set *viewerSet) haveFocus() bool {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	return set.anyFocused()
+}
+
 // setFocus records that a viewer gains or loses the focus. The program has it while any viewer
 // does; news reports whether that has changed or may have.
 func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
@@ -33,10 +40,13 @@ func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
 	return has, has != before || first && has == on
 }
 
-// noteFocus informs the program if its focus has changed.
+// noteFocus informs the program if its focus has changed, and clears its bell if it has gained it.
 func (s *Session) noteFocus(v *viewer, on bool) {
 	if has, news := s.viewers.setFocus(v, on); news {
 		s.sendFocus(has)
+	}
+	if on && s.facts.clearBell() {
+		s.facts.touch()
 	}
 }
 

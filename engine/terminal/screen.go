@@ -101,6 +101,10 @@ func (s *screen) handleEvent(e vt.Event) {
 		s.viewers.noteCopy(e.Data)
 	case vt.ResetEvent:
 		s.viewers.repaint()
+	case vt.BellEvent:
+		if !s.viewers.haveFocus() { // otherwise the user is there
+			s.facts.noteEvent(e)
+		}
 	default:
 		s.facts.noteEvent(e)
 	}
