@@ -38,9 +38,26 @@ func TestStopReachesDetachedProcessesThroughTheCgroup(t *testing.T) {
 		if call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"}); isRunning(child) {
 			t.Errorf("%s: the detached process is still running", then)
 		}
-		if _, err := os.Stat(proctree.CgroupFor(proctree.CgroupFolder(), p.ID)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: its cgroup is still there: %v", then, err)
 		}
+	}
+}
+
+// Clients choose ids, so children of two engines may have the same one.
+func TestStopSparesAnotherEnginesChildWithTheSameID(t *testing.T) {
+	t.Parallel()
+	needsCgroups(t)
+	var engines []*machine
+	for range 2 {
+		m := startMachine(t)
+		m.startProcess(api.ProcessStartInput{ID: "73a102fa519d", Command: sh("sleep 1000")})
+		engines = append(engines, m)
+	}
+	call(engines[0], api.ProcessStop, api.ProcessStopInput{ID: "73a102fa519d"})
+	other := call(engines[1], api.ProcessGet, api.IDInput{ID: "73a102fa519d"})
+	if !isRunning(other.PID) {
+		t.Errorf("the other engine's child was killed: %+v", other)
 	}
 }
 
@@ -49,7 +66,7 @@ func TestSandboxedProcessStartsInItsOwnCgroup(t *testing.T) {
 	needsCgroups(t)
 	m := startMachine(t)
 	p := m.startProcess(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
-	if got := m.awaitOutput(p, "told"); !strings.Contains(got, "/tandem-"+p.ID+"\n") {
+	if got := m.awaitOutput(p, "told"); !strings.Contains(got, filepath.Base(proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID))+"\n") {
 		t.Errorf("it is in %s", got)
 	}
 }
@@ -60,7 +77,7 @@ func TestCgroupLeftByAKilledEngineIsRemoved(t *testing.T) {
 	m := startMachine(t)
 	p := m.startProcess(api.ProcessStartInput{Command: sh("exit 0")})
 	m.awaitState(p.ID, api.StateExited)
-	cgroup := proctree.CgroupFor(proctree.CgroupFolder(), p.ID)
+	cgroup := proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID)
 	m.eventually("the end of its cgroup", func() bool { _, err := os.Stat(cgroup); return err != nil })
 	if !proctree.MakeCgroup(cgroup) {
 		t.Fatal("the cgroup cannot be created again")
@@ -82,7 +99,7 @@ func TestStopKillsAForkChainWithoutItsRoot(t *testing.T) {
 	for _, script := range []string{`f() { f & }; f`, step} {
 		p := m.startProcess(api.ProcessStartInput{Command: sh(script)})
 		m.awaitState(p.ID, api.StateExited)
-		cgroup := proctree.CgroupFor(proctree.CgroupFolder(), p.ID)
+		cgroup := proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID)
 		if !proctree.Populated(cgroup) {
 			t.Fatalf("%s: the chain has ended", script)
 		}

@@ -72,7 +72,7 @@ func (h *host) equip(closed []string) {
 	h.launcher = &launch.Launcher{
 		DataDir: h.o.DataDir, Version: h.o.Version, BootID: h.bootID,
 		Log: h.log, Store: h.store, Table: &h.table, Exits: h.observer, Closed: closed,
-		Cgroups:  proctree.Cgroups{Folder: proctree.CgroupFolder()},
+		Cgroups:  proctree.Cgroups{Prefix: proctree.CgroupsOf(h.o.DataDir)},
 		Proxies:  sandbox.Proxies{Log: h.log},
 		Keys:     func() prompt.Keys { return h.settings.now().shells },
 		StopTree: h.StopTree,

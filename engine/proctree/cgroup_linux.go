@@ -2,6 +2,7 @@ package proctree
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -63,12 +64,23 @@ func folderOfCgroup(own, mounts string) string {
 	return ""
 }
 
-// CgroupFor returns the cgroup of the child with this id, or "" if folder is empty.
-func CgroupFor(folder, id string) string {
+// CgroupsOf returns how the paths of the cgroups of an engine's children begin; "" if none can be
+// created. Engines with other data folders may have children with the same ids.
+func CgroupsOf(dataDir string) string {
+	folder := CgroupFolder()
 	if folder == "" {
 		return ""
 	}
-	return filepath.Join(folder, cgroupPrefix+id)
+	sum := sha256.Sum256([]byte(dataDir))
+	return filepath.Join(folder, fmt.Sprintf("%s%x-", cgroupPrefix, sum[:4]))
+}
+
+// CgroupFor returns the cgroup of the child with this id, given a result of CgroupsOf.
+func CgroupFor(prefix, id string) string {
+	if prefix == "" {
+		return ""
+	}
+	return prefix + id
 }
 
 // CgroupOf returns the cgroup created for the child that pid descends from, or "".

@@ -4,7 +4,7 @@ import "sync"
 
 // Cgroups manages the cgroups of children. Each is created before its child starts.
 type Cgroups struct {
-	Folder  string   // "" if cgroups cannot be created
+	Prefix  string   // of their paths, from CgroupsOf
 	created sync.Map // paths of cgroups not removed yet
 }
 
@@ -19,7 +19,7 @@ func (c *Cgroups) Create(path string) bool {
 
 // Drop removes the cgroup of the child id, unless a process is left in it.
 func (c *Cgroups) Drop(id string) {
-	path := CgroupFor(c.Folder, id)
+	path := CgroupFor(c.Prefix, id)
 	if DropCgroup(path) {
 		c.created.Delete(path)
 	}

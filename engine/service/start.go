@@ -31,7 +31,7 @@ type Starter struct {
 	Store   *store.Store
 	Env     *Env
 	Closed  []string                                 // directories closed to writes from every sandbox
-	Cgroups string                                   // parent of the children's cgroups; "" for none
+	Cgroups string                                   // result of proctree.CgroupsOf
 	Shell   func(environ map[string]string) []string // program started by an empty command; with a nil environ, the engine's is used
 }
 
