@@ -39,7 +39,7 @@ func ownEnviron() []string {
 type Settings struct {
 	settings.Engine
 	History settings.History
-	Agents  settings.Agents // Options.Sandbox reads the sandbox anew instead
+	Agents  settings.Agents // except the sandbox, which Options.Sandbox reads for each start
 
 	Machines []transport.Machine // machines this engine keeps links to
 	Fleet    fleet.Config        // the fleet this engine belongs to, if any

@@ -51,7 +51,7 @@ func (a *actions) runCommands(rows []api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// startProcesses starts processes one after another and goes on after an error.
+// startProcesses starts processes one after another and continues after an error.
 func (a *actions) startProcesses(all []api.ProcessStartInput) tea.Cmd {
 	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (started []api.Process, err error) {
 		errs := make([]error, len(all))

@@ -134,9 +134,9 @@ func (f *Files) ReadFile(_ context.Context, path string, off, n int64) (api.File
 	return out, fakeFileError(err)
 }
 
-func (f *Files) WriteFile(_ context.Context, path string, data []byte, anew bool) error {
+func (f *Files) WriteFile(_ context.Context, path string, data []byte, onlyNew bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if anew {
+	if onlyNew {
 		flags |= os.O_EXCL
 	}
 	file, err := os.OpenFile(path, flags, 0o600)

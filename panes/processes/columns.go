@@ -120,7 +120,7 @@ func (c *columns) dropUnused(kinds []columnKind, isUnused func(*columnKind) bool
 	})
 }
 
-// place sets the columns' positions and drops those that do not fit. scrollbar is its width,
+// place sets the columns' positions, and drops columns that do not fit. The scrollbar's width is
 // taken from the command column.
 func (c *columns) place(kinds []columnKind, scrollbar int) {
 	for {

@@ -74,7 +74,7 @@ func (c *commands) runEach(targets []api.Process, do func(context.Context, panes
 	})
 }
 
-// divideByState divides processes into those that run and those that have exited.
+// divideByState separates the running processes from the exited ones.
 func divideByState(all []api.Process) (running, exited []api.Process) {
 	for _, p := range all {
 		if p.State.Ended() {

@@ -89,8 +89,8 @@ func (g *project) name() string {
 	return api.OnMachine(machine, g.title)
 }
 
-// countStates counts the running and the failed processes of a project, and all but those that
-// exited with success.
+// countStates counts the processes of a project: the running ones, the failed ones, and all except
+// those that exited successfully.
 func (g *project) countStates() (up, failed, all int) {
 	if g.group != nil {
 		return g.group.Running, g.group.Failed, g.group.Processes

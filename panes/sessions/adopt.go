@@ -157,8 +157,8 @@ func (s *sessionTabs) closePane() tea.Cmd {
 	return nil
 }
 
-// hide removes an exited session from the list, in future dashboards too. The pane may
-// learn of the exit before the list does, so the list is told first.
+// hide removes an exited session from the list, in future dashboards too. The list
+// may not know of the exit yet, so it is recorded first.
 func (s *sessionTabs) hide(p *terminal.Pane) {
 	if last := p.FinalState(); last != nil {
 		s.env.RecordExit(*last)

@@ -43,8 +43,8 @@ func (f Files) ReadFile(ctx context.Context, path string, off, n int64) (api.Fil
 	return api.FilesRead.Call(ctx, f, in)
 }
 
-func (f Files) WriteFile(ctx context.Context, path string, data []byte, anew bool) error {
-	in := api.FilesWriteInput{FileScope: Scope(), Path: api.EscapePath(path), Data: data, New: anew}
+func (f Files) WriteFile(ctx context.Context, path string, data []byte, onlyNew bool) error {
+	in := api.FilesWriteInput{FileScope: Scope(), Path: api.EscapePath(path), Data: data, New: onlyNew}
 	return api.FilesWrite.Run(ctx, f, in)
 }
 

@@ -1,5 +1,5 @@
-// Package background has the engine serve the page from a process of its own, which outlives the
-// client that asked for it, and makes links to the page. Serving is done by engine/page.
+// Package background starts the page in a background process of the engine, and makes links to the
+// page. The process keeps serving when the client that started it exits. Package page serves.
 package background
 
 import (
@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	// processName is the name of the process.
 	processName = "tandem-web"
 	// serveTimeout limits how long the process may take to start serving.
 	serveTimeout = 20 * time.Second

@@ -23,7 +23,7 @@ import (
 // sampleOverlays returns one overlay of each kind, with some content.
 func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay {
 	then := func(string) tea.Cmd { return nil }
-	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that goes on for longer than any line has room for"}
+	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that does not fit in any line of the dialog, however wide"}
 	var choices []list.Choice
 	var names []api.NameCount
 	for i, w := range words {

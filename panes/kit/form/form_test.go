@@ -59,7 +59,7 @@ func newSample(home string) sample {
 	policy := &Field{Label: "restart", Note: "space switches", Input: &Choice{Values: []string{"no", "on-failure", "always"}}}
 	s.Form = New("Start a process", s.command, s.folder, &Field{Label: "keep alive", Input: NewYesNo()}, s.more, policy, s.ready)
 	s.Submit = func() tea.Cmd {
-		s.Fail(s.ready, "a reason of many words that goes on for longer than any line of the form has room for")
+		s.Fail(s.ready, "a reason of many words that does not fit in any line of the form, however wide it is")
 		return nil
 	}
 	return s

@@ -72,9 +72,9 @@ func (e Engine) ReadFile(ctx context.Context, path string, off, n int64) (api.Fi
 	return out, err
 }
 
-func (e Engine) WriteFile(ctx context.Context, path string, data []byte, anew bool) error {
+func (e Engine) WriteFile(ctx context.Context, path string, data []byte, onlyNew bool) error {
 	files, _, there := e.filesAt(path)
-	return files.WriteFile(ctx, there, data, anew)
+	return files.WriteFile(ctx, there, data, onlyNew)
 }
 
 func (e Engine) MakeFolder(ctx context.Context, path string) error {
