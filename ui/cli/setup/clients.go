@@ -237,7 +237,7 @@ func (m Machine) baseDir(l location) string {
 func (m Machine) isInstalled(program, settings string) bool {
 	// The home directory always exists: as the directory of ~/.claude.json, it proves nothing.
 	dir := filepath.Dir(settings)
-	return m.lookPath(program) != "" || pathExists(settings) || dir != filepath.Clean(m.Home) && pathExists(dir)
+	return m.LookPath(program) != "" || pathExists(settings) || dir != filepath.Clean(m.Home) && pathExists(dir)
 }
 
 func pathExists(path string) bool {

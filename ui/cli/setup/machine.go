@@ -2,6 +2,7 @@ package setup
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,26 +58,37 @@ func (m Machine) serverEntry(c Client, o ServerOptions, project bool) (fields, e
 // and gets the path too, except in a project's settings: they are shared with users
 // who have the program elsewhere.
 func (m Machine) tandemCommand(title string, project, desktop bool) (string, error) {
-	installed := m.lookPath(serverName)
-	one, err := os.Stat(installed)
-	other, err2 := os.Stat(m.Program)
-	same := errors.Join(err, err2) == nil && os.SameFile(one, other)
-	switch {
-	case same && (project || !desktop):
+	path, err := m.ProgramPath("set up " + title)
+	if path == m.LookPath(serverName) && isSameFile(path, m.Program) && (project || !desktop) {
 		return serverName, nil
-	case same:
+	}
+	return path, err
+}
+
+// ProgramPath returns the path with which others run this program. If PATH leads to it, that is the
+// path there, which an upgrade keeps. The error begins with purpose.
+func (m Machine) ProgramPath(purpose string) (string, error) {
+	installed := m.LookPath(serverName)
+	switch {
+	case isSameFile(installed, m.Program):
 		return installed, nil
 	case !strings.Contains(m.Program, string(filepath.Separator)+"go-build"):
 		return m.Program, nil
 	case installed != "":
 		return installed, nil // `go run` deletes this program when it exits
 	}
-	return "", api.Errorf(api.CodeInvalid, "set up %s: `go run` deletes this program when it ends", title).
+	return "", api.Errorf(api.CodeInvalid, "%s: `go run` deletes this program when it ends", purpose).
 		WithHint("install it: `go install .`, or put it into a folder of your PATH")
 }
 
-// lookPath returns the path of an executable in an absolute directory of the Machine's PATH, or "".
-func (m Machine) lookPath(name string) string {
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return errors.Join(err, err2) == nil && os.SameFile(one, other)
+}
+
+// LookPath returns the path of an executable in an absolute directory of the Machine's PATH, or "".
+func (m Machine) LookPath(name string) string {
 	for _, dir := range filepath.SplitList(m.Env("PATH")) {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
 			return path
@@ -105,6 +117,7 @@ func (m Machine) serverVariables() (set fields) {
 	} else {
 		add("XDG_STATE_HOME", m.Env("XDG_STATE_HOME"), filepath.Join(m.Home, ".local/state"))
 	}
+	add("TANDEM_CONFIG_DIR", m.Env("TANDEM_CONFIG_DIR"), filepath.Join(m.Home, ".config/tandem"))
 	add("XDG_CONFIG_HOME", m.Env("XDG_CONFIG_HOME"), filepath.Join(m.Home, ".config"))
 	runtimeDir, defaultValue := m.Env("XDG_RUNTIME_DIR"), "/run/user/"+strconv.Itoa(os.Getuid())
 	if socket, _ := api.Sockets(m.DataDir); runtimeDir != "" && strings.HasPrefix(socket, filepath.Clean(runtimeDir)+"/") {
@@ -112,6 +125,14 @@ func (m Machine) serverVariables() (set fields) {
 	}
 	add("XDG_RUNTIME_DIR", runtimeDir, defaultValue)
 	return set
+}
+
+// Variables returns the variables of serverVariables in the form NAME=value.
+func (m Machine) Variables() (environ []string) {
+	for _, f := range m.serverVariables() {
+		environ = append(environ, fmt.Sprintf("%s=%v", f.name, f.value))
+	}
+	return environ
 }
 
 // PersonalVariables returns the names of the variables set to this user's paths in the entry of a
@@ -125,5 +146,5 @@ func (m Machine) PersonalVariables() (names []string) {
 
 // serverVariableNames returns the names of all variables managed by setup.
 func serverVariableNames() []string {
-	return []string{"HOME", "TANDEM_DATA_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
+	return []string{"HOME", "TANDEM_DATA_DIR", "XDG_STATE_HOME", "TANDEM_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
 }

@@ -339,9 +339,9 @@ func TestServerEntrySetsVariablesForReachingEngine(t *testing.T) {
 	if got, want := get(), `{"HOME":`+quoteString(m.Home)+`,"XDG_CONFIG_HOME":"/c","XDG_RUNTIME_DIR":"/run/mine","XDG_STATE_HOME":"/s"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	m.env = map[string]string{"TANDEM_DATA_DIR": "d", "XDG_STATE_HOME": "/s"}
+	m.env = map[string]string{"TANDEM_DATA_DIR": "d", "XDG_STATE_HOME": "/s", "TANDEM_CONFIG_DIR": "/elsewhere/c"}
 	m.DataDir, m.AccountHome = "/elsewhere/d", ""
-	if got := get(); got != `{"TANDEM_DATA_DIR":"/elsewhere/d"}` {
+	if got := get(); got != `{"TANDEM_CONFIG_DIR":"/elsewhere/c","TANDEM_DATA_DIR":"/elsewhere/d"}` {
 		t.Error(got)
 	}
 	m.DataDir = "/" + strings.Repeat("long/", 40)
