@@ -19,6 +19,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
+	"tandem/engine/shell"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -138,6 +139,7 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 		h.restoreGrant(&f)
 		a.placeChild(ctx, client, f)
 		a.equipTerminal(&f, masters[i])
+		a.noteInterruption(&f)
 		c.Restore(f, h.store.LogPath(f.Rec))
 	}
 	for _, id := range forget {
@@ -278,6 +280,18 @@ func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 	case master != nil:
 		f.Live = a.h.adoptSession(f.Rec, child, master)
 	}
+}
+
+// noteInterruption records why a session ended although nobody ended it, and what ran in it.
+func (a adoption) noteInterruption(f *supervise.Found) {
+	i := f.FindInterruption()
+	if i == nil {
+		return
+	}
+	if !names.IsPlainShell(f.Rec.Argv) {
+		i.Program = shell.Quote(f.Rec.Argv...)
+	}
+	f.Rec.Interrupted = i
 }
 
 // maxFetches limits concurrent requests for terminals.

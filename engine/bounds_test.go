@@ -148,7 +148,8 @@ var attempts = map[string]struct {
 	"session.read":  {in: `{"id":"$OWN"}`}, "session.screen": {in: `{"id":"$OWN"}`},
 	"session.resize": {in: `{"id":"$TAKEN","cols":90,"rows":30}`}, "session.rename": {in: `{"id":"$TAKEN","name":"other"}`},
 	"session.kill": {in: `{"id":"$TAKEN"}`}, "session.find": {in: `{"id":"$OWN","pattern":"x"}`}, "session.text": {in: `{"id":"$OWN"}`},
-	"session.record":     {in: `{"id":"$OWN"}`},
+	"session.record":  {in: `{"id":"$OWN"}`},
+	"session.restore": {in: `{"all":true}`}, "session.dismiss": {in: `{"all":true}`},
 	"session.exec":       {in: `{"id":"$TAKEN","command":"true"}`, writes: []string{`{"id":"$THEIRS","command":"CANARY"}`}},
 	"session.foreground": {in: `{"id":"$OWN"}`},
 	"agent.report":       {in: `{"id":"$TAKEN","state":"done"}`}, "agent.explain": {in: `{"id":"$OWN"}`},
@@ -227,7 +228,7 @@ var treatments = byOperation(map[treatment][]string{
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
-		"session.keyboard", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
+		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
 		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {

@@ -176,8 +176,12 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
 	live := h.newSession(r, master, func() (terminal.Log, error) { return log, nil })
-	if resume.typed != "" {
-		go panics.Logged(h.log, "resumed command", func() { live.TypeAtPrompt(resume.typed) })()
+	typed := resume.typed
+	if typed == "" && r.Interrupted != nil { // it is being restored
+		typed = r.Interrupted.Program
+	}
+	if typed != "" {
+		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(typed) })()
 	}
 	s.Live, s.LogStart = live, begin
 	return s, nil

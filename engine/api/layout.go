@@ -22,6 +22,7 @@ type Layout struct {
 	Current int         `json:"current,omitempty" jsonschema:"index of the visible tab"`
 	Float   *LayoutTab  `json:"float,omitempty" jsonschema:"the panes floating over the tabs"`
 	Floats  bool        `json:"floats,omitempty" jsonschema:"float is visible"`
+	Zoomed  bool        `json:"zoomed,omitempty" jsonschema:"the focused pane of the current tab fills the screen"`
 	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of exited sessions that were closed and are no longer listed"`
 }
 

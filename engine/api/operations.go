@@ -107,7 +107,7 @@ func Operations() []Entry {
 		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry, EnginePeer.Entry,
 		SessionStart.Entry, SessionList.Entry, SessionGet.Entry, SessionWrite.Entry,
 		SessionRead.Entry, SessionScreen.Entry, SessionResize.Entry, SessionRename.Entry,
-		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry,
+		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry, SessionRestore.Entry, SessionDismiss.Entry,
 		ProcessStart.Entry, ProcessList.Entry, ProcessGet.Entry, ProcessStop.Entry,
 		ProcessStopAll.Entry, ProcessRestart.Entry, ProcessSignal.Entry, ProcessLog.Entry,
 		ProcessWait.Entry, ProcessUpdate.Entry, ProcessRemove.Entry,

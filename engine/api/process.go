@@ -69,6 +69,8 @@ type Process struct {
 	Owner       *Ownership   `json:"owner,omitempty" jsonschema:"set if started by an agent"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"set if started by a project file"`
+
+	Interrupted *Interruption `json:"interrupted,omitempty" jsonschema:"set for a session that ended although nobody ended it, until it is restored or dismissed"`
 }
 
 // A Condition is the progress of a process required before a dependent one starts.

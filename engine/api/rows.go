@@ -35,10 +35,14 @@ func (in *AgentSeenInput) ids() []*string       { return []*string{&in.ID} }
 func (in *HistorySearchInput) ids() []*string   { return []*string{&in.Process} }
 func (in *AttachOptions) ids() []*string        { return []*string{&in.ID} }
 
-func (in *AgentWaitInput) ids() (all []*string) {
+func (in *AgentWaitInput) ids() []*string {
 	in.IDs = slices.Clone(in.IDs) // the caller keeps its list
-	for i := range in.IDs {
-		all = append(all, &in.IDs[i])
+	return pointersTo(in.IDs)
+}
+
+func pointersTo(ids []string) (all []*string) {
+	for i := range ids {
+		all = append(all, &ids[i])
 	}
 	return all
 }

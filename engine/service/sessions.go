@@ -49,6 +49,8 @@ func (s *Sessions) Handle(m *server.Mux) {
 	server.Handle(m, api.SessionWait, s.waitForSession)
 	server.Handle(m, api.SessionForeground, s.getForeground)
 	server.Handle(m, api.SessionKeyboard, s.setKeyboard)
+	server.Handle(m, api.SessionRestore, s.restoreSessions)
+	server.Handle(m, api.SessionDismiss, s.dismissSessions)
 	m.HandleAttach(s.attachSession)
 }
 

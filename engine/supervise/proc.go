@@ -69,6 +69,7 @@ func describeProcess(p *proc) api.Process {
 		entry := api.ProjectEntry(*r.Project)
 		view.Project = &entry
 	}
+	describeInterruption(&view, p)
 	if !r.TTY || r.Restart.Policy != "" || r.Ready != nil {
 		view.KeepAlive = StartsAtBoot(r.Restart)
 		view.Supervision = describeSupervision(p)

@@ -39,11 +39,17 @@ type registry struct {
 // insert adds a record to the table.
 func (g *registry) insert(r store.Record, logPath string) *proc {
 	r.Environ = g.environs.intern(r.Environ)
-	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
-	p.command = shell.Quote(p.argv...)
+	p := &proc{rec: r, logPath: logPath}
+	p.argv, p.command = redactCommand(r.Argv)
 	p.updateShared()
 	g.procs[r.ID] = p
 	return p
+}
+
+// redactCommand returns argv, and as a command line, with secrets replaced.
+func redactCommand(argv []string) (shown []string, line string) {
+	shown = secrets.RedactArgv(argv)
+	return shown, shell.Quote(shown...)
 }
 
 // post sends an event about a process to the control goroutine.

@@ -100,8 +100,8 @@ func (s *starting) startNextRun(p *proc, e event) {
 
 // startPending starts a process whose start is already counted. The record is on disk before the
 // child exists.
-func (s *starting) startPending(p *proc, _ event) {
-	before := p.prepareNextRun()
+func (s *starting) startPending(p *proc, e event) {
+	before := p.prepareNextRun(e)
 	p.rec.Asked = s.keeper()
 	s.claimRun(p)
 	s.reg.setState(p, api.StateStarting)
@@ -109,9 +109,12 @@ func (s *starting) startPending(p *proc, _ event) {
 }
 
 // prepareNextRun resets a process that has ended, or never ran, for its next run.
-func (p *proc) prepareNextRun() Predecessor {
+func (p *proc) prepareNextRun(e event) Predecessor {
 	before := p.releaseRun()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
+	if !e.restores {
+		p.rec.Interrupted = nil
+	}
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted = nil, false, false
 	p.exit, p.stop, p.killing, p.lines = exit{}, stopRequest{}, false, nil
@@ -157,7 +160,7 @@ func (s *starting) adoptChild(p *proc, e event) {
 		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
-	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted = nil, false, false
+	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted, p.rec.Interrupted = nil, false, false, nil
 	p.noteFault(e)
 	if e.kind == evSpawned {
 		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL

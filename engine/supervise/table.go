@@ -49,6 +49,7 @@ type event struct {
 	timeoutMS int                // from the signal to SIGKILL; 0: the process's own
 	after     []store.Dependency // dependencies of a restart
 	restartID string             // of a restart, chosen by the caller
+	restores  bool               // the restart restores an interrupted session
 	reply     chan<- outcome
 }
 

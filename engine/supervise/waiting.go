@@ -176,7 +176,7 @@ func (w *waiting) restartWaiting(p *proc, e event) {
 func (w *waiting) waitForNextRun(p *proc, e event) {
 	p.rec.Restarts++
 	p.rec.Error = ""
-	p.predecessor = p.prepareNextRun()
+	p.predecessor = p.prepareNextRun(e)
 	w.claimRun(p)
 	p.rec.After = e.after
 	w.reg.setState(p, api.StateWaiting)

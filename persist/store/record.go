@@ -108,6 +108,8 @@ type Terminal struct {
 
 	Agent     *Agent     `json:"agent,omitempty"`      // coding agent running there now, or when the session exited
 	LeftAgent *LeftAgent `json:"left_agent,omitempty"` // last coding agent that exited there, if its conversation is known
+
+	Interrupted *Interruption `json:"interrupted,omitempty"` // set if it ended although nobody ended it, until it has been restored
 }
 
 // Supervision describes when a process is ready, how to stop it, and whether to restart it.

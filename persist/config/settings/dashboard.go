@@ -16,6 +16,7 @@ type Dashboard struct {
 	OpenWith   []string `toml:"open_with"`   // command lines that can open files
 	Tabs       bool     `toml:"tabs"`        // show a tab bar above the panes
 	Tips       bool     `toml:"tips"`        // show tips to newcomers
+	Restore    string   `toml:"restore"`     // "offer", "yes" or "no"
 
 	Attach    Attach    `toml:"attach"`
 	Attention Attention `toml:"attention"`
@@ -29,7 +30,7 @@ type Attach struct {
 func dashboardDefaults() Dashboard {
 	return Dashboard{
 		Theme: "auto", ThemeDark: "dark", ThemeLight: "light",
-		Mouse: true, Clipboard: true, Pictures: "auto", Tabs: true, Tips: true,
+		Mouse: true, Clipboard: true, Pictures: "auto", Tabs: true, Tips: true, Restore: "offer",
 		Attach:    Attach{Predict: "auto"},
 		Attention: attentionDefaults(),
 	}
@@ -48,6 +49,7 @@ func dashboardRows() []Setting {
 		{Key: "open_with", Want: "a list of commands in quotes", Example: `["mpv --fs", "gimp {} &"]`, None: "the editor, the pager and the desktop's program", Doc: "Commands to choose from with E in the files view; {} stands for the files, which are otherwise appended."},
 		{Key: "tabs", Want: "true or false", Doc: "Show the tabs of the sessions above the panes when there is more than one."},
 		{Key: "tips", Want: "true or false", Doc: "Show four useful keys on a line of their own the first three times you start the dashboard."},
+		{Key: "restore", Want: "a name in quotes", Doc: "What to do with sessions that a reboot or crash ended: offer (show their last screens and a key that\nstarts a shell there), yes (start the shells at once) or no. The last command is typed, but not run."},
 	}
 }
 
@@ -62,6 +64,7 @@ func (d Dashboard) check(report Report) {
 	report.unknown("theme_dark", d.ThemeDark, themes.Names()...)
 	report.unknown("theme_light", d.ThemeLight, themes.Names()...)
 	report.unknown("pictures", d.Pictures, "auto", "kitty", "sixel", "blocks", "off")
+	report.unknown("restore", d.Restore, "offer", "yes", "no")
 	report.unknown("attach.predict", d.Attach.Predict, "auto", "always", "off")
 	d.Attention.check(report)
 }

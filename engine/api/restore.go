@@ -1,0 +1,80 @@
+package api
+
+import (
+	"slices"
+	"time"
+)
+
+// The operations on sessions that ended although nobody ended them.
+var (
+	SessionRestore = NewOperation[SessionRestoreInput, SessionRestoreOutput]("session.restore",
+		"Starts a shell in each interrupted session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,
+		Row[SessionRestoreInput]{Access: UserOnly, Repeat: RepeatNever, IDs: (*SessionRestoreInput).ids, Adapt: (*SessionRestoreInput).adapt})
+	SessionDismiss = NewOperation[SessionDismissInput, Empty]("session.dismiss",
+		"Stops offering to restore interrupted sessions; they stay listed as exited.", Write,
+		Row[SessionDismissInput]{Access: UserOnly, Repeat: RepeatAlways, IDs: (*SessionDismissInput).ids})
+)
+
+// Values of Interruption.By.
+const (
+	ByReboot = "reboot"
+	ByCrash  = "crash" // engine and keeper died together
+)
+
+// An Interruption describes why a session ended although nobody ended it.
+type Interruption struct {
+	By      string    `json:"by" jsonschema:"reboot, or crash if engine and keeper died together"`
+	At      time.Time `json:"at" jsonschema:"when the machine booted again, or when the loss was noticed"`
+	Program string    `json:"program,omitempty" jsonschema:"command that ran, with secrets replaced by ***; empty if the shell was at its prompt, or if unknown"`
+}
+
+// SessionRestoreInput is the input of session.restore.
+type SessionRestoreInput struct {
+	IDs     []string          `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names of interrupted sessions"`
+	All     bool              `json:"all,omitempty" jsonschema:"restore all interrupted sessions"`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
+	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: each session's former one" audit:"-"`
+}
+
+// SessionRestoreOutput is the output of session.restore.
+type SessionRestoreOutput struct {
+	Restored []RestoredSession `json:"restored" jsonschema:"the sessions restored, oldest first with all"`
+	Failed   []RestoreFailure  `json:"failed,omitempty" jsonschema:"the sessions that could not be restored"`
+}
+
+// A RestoredSession is a session started again.
+type RestoredSession struct {
+	Process Process `json:"process" jsonschema:"the session"`
+	Folder  string  `json:"folder" jsonschema:"folder it was started in"`
+	Note    string  `json:"note,omitempty" jsonschema:"why that is not its last folder, in one sentence"`
+}
+
+// A RestoreFailure is a session that could not be restored.
+type RestoreFailure struct {
+	ID    string `json:"id" jsonschema:"its id, as given if there is no such session"`
+	Name  string `json:"name,omitempty" jsonschema:"its name"`
+	Error string `json:"error" jsonschema:"why it could not be restored"`
+}
+
+// SessionDismissInput is the input of session.dismiss.
+type SessionDismissInput struct {
+	IDs []string `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names of sessions"`
+	All bool     `json:"all,omitempty" jsonschema:"all interrupted sessions"`
+}
+
+func (in *SessionRestoreInput) ids() []*string {
+	in.IDs = slices.Clone(in.IDs) // the caller keeps its list
+	return pointersTo(in.IDs)
+}
+
+func (in *SessionDismissInput) ids() []*string {
+	in.IDs = slices.Clone(in.IDs)
+	return pointersTo(in.IDs)
+}
+
+// adapt drops the environment of this machine for another one.
+func (in *SessionRestoreInput) adapt(machine string) {
+	if machine != "" {
+		in.Environ, in.Umask = nil, ""
+	}
+}

@@ -1,0 +1,101 @@
+package service
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"tandem/engine/api"
+	"tandem/engine/names"
+	"tandem/engine/supervise"
+)
+
+// restoreSessions serves session.restore.
+func (s *Sessions) restoreSessions(ctx context.Context, in api.SessionRestoreInput) (out api.SessionRestoreOutput, err error) {
+	if err = checkUmask(in.Umask); err == nil {
+		err = checkEnv(in.Environ)
+	}
+	if err != nil {
+		return out, err
+	}
+	ids, err := s.interruptedIDs(ctx, in.IDs, in.All)
+	out.Restored = []api.RestoredSession{}
+	for _, id := range ids {
+		restored, err := s.restoreSession(ctx, id, in)
+		if err == nil {
+			out.Restored = append(out.Restored, restored)
+			continue
+		}
+		if ctx.Err() != nil || api.IsEnding(err) {
+			return out, err
+		}
+		failed := api.RestoreFailure{ID: id, Error: err.Error()}
+		if e, err := s.Control.FindEntry(ctx, id, api.KindSession); err == nil {
+			failed.ID, failed.Name = e.Rec.ID, e.Rec.Name
+		}
+		out.Failed = append(out.Failed, failed)
+	}
+	return out, err
+}
+
+// interruptedIDs returns ids, or with all those of all interrupted sessions, oldest first.
+func (s *Sessions) interruptedIDs(ctx context.Context, ids []string, all bool) ([]string, error) {
+	if !all {
+		return ids, nil
+	}
+	ids = nil
+	views, err := s.Control.ListProcesses(ctx)
+	for _, p := range views {
+		if p.Interrupted != nil {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids, err
+}
+
+func (s *Sessions) restoreSession(ctx context.Context, id string, in api.SessionRestoreInput) (out api.RestoredSession, err error) {
+	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
+	if err != nil {
+		return out, err
+	}
+	as := supervise.Restoration{Command: e.Rec.Command}
+	if as.Environ = in.Environ; in.Umask != "" {
+		as.Umask = in.Umask
+	}
+	if !names.IsPlainShell(as.Argv) {
+		as.Argv = s.Starter.Shell(in.Environ)
+	}
+	as.CWD, out.Note = existingFolder(e.View.CWD)
+	out.Folder = as.CWD
+	restarted := e.Rec
+	restarted.Argv = as.Argv
+	as.Cgroup = s.Starter.cgroupOf(restarted)
+	out.Process, err = s.Control.RestoreSession(ctx, changeRequest(ctx, e.Rec.ID, "restore", api.KindSession), as)
+	return out, err
+}
+
+// existingFolder returns a folder or, if it is gone, its nearest parent that exists, and a note.
+func existingFolder(path string) (folder, note string) {
+	for folder = path; ; folder = filepath.Dir(folder) {
+		info, err := os.Stat(folder)
+		switch {
+		case err == nil && info.IsDir() && folder == path:
+			return folder, ""
+		case err == nil && info.IsDir(), folder == "/":
+			return folder, names.ShownPath(path) + " is gone; the shell starts in " + names.ShownPath(folder) + "."
+		case !filepath.IsAbs(folder):
+			return existingFolder("/")
+		}
+	}
+}
+
+// dismissSessions serves session.dismiss.
+func (s *Sessions) dismissSessions(ctx context.Context, in api.SessionDismissInput) (api.Empty, error) {
+	ids, err := s.interruptedIDs(ctx, in.IDs, in.All)
+	for _, id := range ids {
+		if err == nil {
+			_, err = s.Control.DismissInterruption(ctx, changeRequest(ctx, id, "dismiss", api.KindSession))
+		}
+	}
+	return api.Empty{}, err
+}
