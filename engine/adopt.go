@@ -155,6 +155,12 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 
 // plan decides what to do with each record and each of the keeper's children.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string) {
+	for i, r := range records {
+		// The cgroup was below that of the engine before the reboot, which may not exist again.
+		if r.Identity != nil && r.Identity.BootID != a.h.bootID {
+			records[i].Cgroup = a.h.cgroupOf(r)
+		}
+	}
 	// One reading of the process table serves all records.
 	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.launcher.AwaitStarts(ctx) })
 	s := supervise.Survey{

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/proctree"
 	"tandem/tests/needs"
@@ -68,6 +70,19 @@ func TestSandboxedProcessStartsInItsOwnCgroup(t *testing.T) {
 	p := m.startProcess(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
 	if got := m.awaitOutput(p, "told"); !strings.Contains(got, filepath.Base(proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID))+"\n") {
 		t.Errorf("it is in %s", got)
+	}
+}
+
+func TestRestartAfterARebootGetsACgroupBelowTheNewEngine(t *testing.T) {
+	t.Parallel()
+	needsCgroups(t)
+	m := startMachine(t)
+	old := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
+	m.reboot()
+	defer unix.Kill(old.PID, unix.SIGKILL)
+	p := m.awaitState(old.ID, api.StateRunning)
+	if got, want := proctree.CgroupOf(p.PID), proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID); got != want {
+		t.Errorf("it is in %q, want %q", got, want)
 	}
 }
 

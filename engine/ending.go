@@ -27,6 +27,15 @@ func (h *host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
 	return t
 }
 
+// cgroupOf returns the cgroup for a record's child, or "". An interactive shell has none, because
+// programs started from it may be meant to outlive it.
+func (h *host) cgroupOf(r store.Record) string {
+	if r.TTY && names.IsPlainShell(r.Argv) {
+		return ""
+	}
+	return proctree.CgroupFor(h.launcher.Cgroups.Prefix, r.ID)
+}
+
 // StopTree implements supervise.Executor.
 func (h *host) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error {
 	if h.link.PID() == 0 { // without a keeper, exits go unreported

@@ -432,6 +432,9 @@ func (m *machine) reboot() {
 		if r.Identity != nil {
 			r.Identity.BootID = "another boot"
 		}
+		if r.Cgroup != "" { // the engine was in a scope that is gone
+			r.Cgroup = filepath.Join("/none", filepath.Base(r.Cgroup))
+		}
 		if err := data.Save(r); err != nil {
 			m.Fatal(err)
 		}

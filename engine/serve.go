@@ -36,7 +36,7 @@ func (e *engine) newMux() *server.Mux {
 	}
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
-	starter := &service.Starter{Control: h.control, Store: h.store, Env: e.env, Closed: h.launcher.Closed, Cgroups: h.launcher.Cgroups.Prefix, Shell: h.settings.shell}
+	starter := &service.Starter{Control: h.control, Store: h.store, Env: e.env, Closed: h.launcher.Closed, CgroupOf: h.cgroupOf, Shell: h.settings.shell}
 	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(store.NewLines(filepath.Join(e.o.DataDir, auditName))), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession

@@ -69,7 +69,7 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	out.Folder = as.CWD
 	restarted := e.Rec
 	restarted.Argv = as.Argv
-	as.Cgroup = s.Starter.cgroupOf(restarted)
+	as.Cgroup = s.Starter.CgroupOf(restarted)
 	out.Process, err = s.Control.RestoreSession(ctx, changeRequest(ctx, e.Rec.ID, "restore", api.KindSession), as)
 	return out, err
 }

@@ -232,7 +232,7 @@ func newRig(t testing.TB) *rig {
 	texts := logs.New(log)
 	files := NewFiles(ctx, r.dir, nil, log)
 	t.Cleanup(files.Close)
-	r.starter = &Starter{Control: r.control, Store: data, Env: env, Closed: []string{r.dir}, Shell: func(map[string]string) []string { return []string{"/bin/sh"} }}
+	r.starter = &Starter{Control: r.control, Store: data, Env: env, Closed: []string{r.dir}, CgroupOf: func(store.Record) string { return "" }, Shell: func(map[string]string) []string { return []string{"/bin/sh"} }}
 	r.procs = &Processes{
 		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, History: past, Usage: usage, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },

@@ -27,12 +27,12 @@ const defaultCols, defaultRows = 80, 24
 
 // A Starter turns clients' requests into records, and starts them.
 type Starter struct {
-	Control *supervise.Control
-	Store   *store.Store
-	Env     *Env
-	Closed  []string                                 // directories closed to writes from every sandbox
-	Cgroups string                                   // result of proctree.CgroupsOf
-	Shell   func(environ map[string]string) []string // program started by an empty command; with a nil environ, the engine's is used
+	Control  *supervise.Control
+	Store    *store.Store
+	Env      *Env
+	Closed   []string                                 // directories closed to writes from every sandbox
+	CgroupOf func(store.Record) string                // returns the cgroup for a record's child, or ""
+	Shell    func(environ map[string]string) []string // program started by an empty command; with a nil environ, the engine's is used
 }
 
 // maxLogLimit is effectively unlimited, yet small enough for arithmetic.
@@ -306,7 +306,7 @@ func (s *Starter) startAndWait(ctx context.Context, r store.Record, in request) 
 // enterRecord begins to start a new record. The answer comes once the announced state satisfies
 // until, or the start fails.
 func (s *Starter) enterRecord(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
-	rec.Cgroup = s.cgroupOf(rec)
+	rec.Cgroup = s.CgroupOf(rec)
 	answer, err := s.Control.StartNew(ctx, rec, s.Store.LogPath(rec), named, until)
 	if err != nil {
 		err = api.AsError(err)
@@ -336,15 +336,6 @@ func (s *Starter) saveSandbox(r *store.Record, layers []*api.Sandbox) error {
 	}
 	r.Sandboxed = true
 	return nil
-}
-
-// cgroupOf returns the cgroup of a record's child, or "". An interactive shell has none, because
-// programs started from it may be meant to outlive it.
-func (s *Starter) cgroupOf(r store.Record) string {
-	if r.TTY && names.IsPlainShell(r.Argv) {
-		return ""
-	}
-	return proctree.CgroupFor(s.Cgroups, r.ID)
 }
 
 const (
