@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,10 +190,11 @@ func TestHiddenSessionsStayHiddenInNextDashboard(t *testing.T) {
 	}
 	first.update(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateRunning, 7, nil })
 	again.waitText("first")
-	again.waitSaved()
-	if closed := e.layouts.current.Closed; len(closed) != 1 || closed[0] != second.process.ID {
-		t.Errorf("put away: %v", closed)
-	}
+	again.waitUntil("only the second is saved as hidden", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return slices.Equal(e.layouts.current.Closed, []string{second.process.ID})
+	})
 }
 
 func TestDashboardReportsWhoEndedShownSession(t *testing.T) {

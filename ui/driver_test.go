@@ -269,7 +269,7 @@ func (d *driver) currentLayout() api.Layout {
 		p, _ := d.m.news.Process(id)
 		return p.Name
 	})
-	l.Closed = d.m.sessions.List.ListHidden()
+	l.Closed, l.Zoomed = d.m.sessions.List.ListHidden(), d.m.sessions.IsZoomed()
 	return l
 }
 

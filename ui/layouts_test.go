@@ -108,11 +108,11 @@ func (d *driver) waitSaved() {
 // below b.
 func threePanes(t *testing.T) *driver {
 	e := newFakeEngine()
-	for _, name := range []string{"a", "b", "c"} {
-		e.addSession(name, name+"-screen")
+	pane := func(name string) api.LayoutNode {
+		return api.LayoutNode{ID: e.addSession(name, name+"-screen").process.ID, Name: name}
 	}
 	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{{Focus: 4, Nodes: []api.LayoutNode{
-		{Axis: api.AxisBeside, Share: 3000}, {Name: "a"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "c"}}}}}
+		{Axis: api.AxisBeside, Share: 3000}, pane("a"), {Axis: api.AxisBelow, Share: 5000}, pane("b"), pane("c")}}}}
 	d := drive(t, e, 160, 40)
 	d.waitText("c-screen")
 	d.waitShape("(a|(b/c))")

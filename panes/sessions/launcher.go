@@ -175,6 +175,7 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	}
 	s.sessionTabs.adopt()
 	s.switcher.refreshList()
+	s.sessionTabs.layoutSync.finishOpening()
 	return learn
 }
 

@@ -50,6 +50,7 @@ func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 	d.display.zoomed = false
 	if t != nil {
 		d.switcher.showTab(t, nil)
+		d.switcher.setZoomed(l.Zoomed && layout.IsFocused(l, t.Focus.Pane.ID))
 	} else {
 		d.switcher.relayout()
 	}

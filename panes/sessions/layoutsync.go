@@ -3,9 +3,10 @@
 // on, and a change based on an older one is rejected. The dashboard then adopts the newer
 // layout and sends what remains of its own change.
 //
-// A session that starts or exits changes the layout in every dashboard at once. If each
-// sent that, the last to do so would undo what the user had done in another one meanwhile.
-// So only changes made by the user are sent (see applyUnrequested).
+// A session that starts or exits changes what a dashboard shows, but not what the user
+// wants to find there after a reboot, which ends one session after the other. So the
+// wanted layout changes only with what the user does (see updateWanted); panes of exited
+// sessions stay in it until the user rearranges the others.
 
 package sessions
 
@@ -35,16 +36,18 @@ type layoutSync struct {
 
 	restored  bool        // the saved layout was applied
 	first     *layout.Tab // the tab to open with; nil without a saved layout, and once open
-	saved     api.Layout  // the layout the engine has
-	changed   bool        // the layout may differ from saved
-	unsaved   bool        // saved includes a focus change not sent yet
-	revision  int64       // version of saved, or of the one it is based on
+	opened    bool        // it is open, or the session started in place of one
+	wanted    api.Layout  // as the user arranged the sessions, including those that exited since
+	shown     api.Layout  // this dashboard's when wanted was updated, or a session started or exited
+	changed   bool        // the layout may differ from shown
+	unsent    bool        // the engine does not have wanted
+	revision  int64       // version of the engine's layout, or of the one wanted is based on
 	saving    bool        // a request is running
 	conflict  bool        // another dashboard saved first; its layout must be adopted
 	snapshots int         // number of the last snapshot seen
 }
 
-// noteChange has the layout compared with the saved one, and sent if it differs.
+// noteChange has the layout compared with the last one, and sent if it differs.
 func (k *layoutSync) noteChange() { k.changed = true }
 
 // finishPut handles the answer to a request. After an error the layout is sent again with
@@ -54,9 +57,9 @@ func (k *layoutSync) finishPut(kept api.LayoutPutOutput, err error) tea.Cmd {
 	k.switcher.requestSettle()
 	switch {
 	case errors.Is(err, api.CodeConflict):
-		k.conflict, k.changed = true, true
+		k.conflict, k.changed, k.unsent = true, true, true
 	case err != nil:
-		k.saved = api.Layout{}
+		k.unsent = true
 	default:
 		k.revision = kept.Revision
 	}
@@ -84,41 +87,66 @@ func (k *layoutSync) sendLayout() tea.Cmd {
 		return nil
 	}
 	k.changed = false
-	l, ok := k.layoutToSave()
-	if !ok || reflect.DeepEqual(l, k.saved) {
+	k.updateWanted()
+	if !k.unsent {
 		return nil
 	}
-	k.saved, k.saving, k.unsaved = l, true, false
-	in := api.LayoutPutInput{Layout: l, Revision: k.revision}
+	k.saving, k.unsent = true, false
+	in := api.LayoutPutInput{Layout: k.wanted, Revision: k.revision}
 	return panes.Ask(k.env.Context(), k.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
 		return api.LayoutPut.Call(ctx, e, in)
 	}, k.finishPut)
 }
 
-// applyUnrequested runs a change of the layout that the user did not ask for, because a
-// session started or exited. Every dashboard makes the same change, so none sends it: that
-// would undo the user's changes in another one. An unsent change of focus is sent with the
-// next change, or by saveLast.
-func (k *layoutSync) applyUnrequested(change func()) {
-	kept := k.display.isOpen && !k.changed && len(k.saved.Tabs) > 0
-	if kept && !k.unsaved {
-		now, _ := k.layoutToSave()
-		k.unsaved = !reflect.DeepEqual(now, k.saved)
+// maxExitedTabs is how many tabs of exited sessions the wanted layout may have.
+const maxExitedTabs = 100
+
+// updateWanted adds to wanted what the user has changed.
+func (k *layoutSync) updateWanted() {
+	now := k.currentLayout()
+	if reflect.DeepEqual(now, k.shown) {
+		return
 	}
-	change()
-	if kept {
-		k.saved, _ = k.layoutToSave()
-		k.changed = false
+	if !k.opened && len(k.wanted.Tabs) > 0 {
+		k.shown = now
+		return
+	}
+	wanted := now
+	if len(now.Tabs) == 0 || layout.SameArrangement(now, k.shown) && len(k.wanted.Tabs) < len(now.Tabs)+maxExitedTabs {
+		wanted = layout.Refocus(k.wanted, now)
+	}
+	k.shown = now
+	if !reflect.DeepEqual(wanted, k.wanted) && len(wanted.Tabs)+len(wanted.Closed) > 0 {
+		k.wanted, k.unsent = wanted, true
 	}
 }
 
-// saveLast saves the layout when the user detaches, if it differs from the saved one.
-func (k *layoutSync) saveLast(ctx context.Context) {
-	now, ok := k.layoutToSave()
-	if !ok || !k.saving && !k.unsaved && reflect.DeepEqual(now, k.saved) {
+// finishOpening takes what the view opened with for what the user did not ask to change.
+func (k *layoutSync) finishOpening() {
+	k.updateWanted()
+	k.opened = true
+}
+
+// applyUnrequested runs a change of the layout that the user did not ask for, because a
+// session started or exited. The first layout of all is saved nevertheless.
+func (k *layoutSync) applyUnrequested(change func()) {
+	if len(k.wanted.Tabs) == 0 {
+		change()
 		return
 	}
-	in := api.LayoutPutInput{Layout: now, Revision: k.revision}
+	k.updateWanted()
+	changed := k.changed
+	change()
+	k.shown, k.changed = k.currentLayout(), changed
+}
+
+// saveLast saves the layout when the dashboard is left, unless the engine has it.
+func (k *layoutSync) saveLast(ctx context.Context) {
+	k.updateWanted()
+	if !k.saving && !k.unsent {
+		return
+	}
+	in := api.LayoutPutInput{Layout: k.wanted, Revision: k.revision}
 	// The new revision of the layout being saved is not known yet.
 	if k.saving {
 		in.Revision = 0
@@ -138,18 +166,8 @@ func (k *layoutSync) currentLayout() api.Layout {
 		}
 		return ""
 	})
-	l.Closed = k.list.ListHidden()
+	l.Closed, l.Zoomed = k.list.ListHidden(), k.display.zoomed
 	return l
-}
-
-// layoutToSave returns the layout for the next dashboard. Once all sessions have exited,
-// it keeps the last arrangement. ok is false if there is nothing to save.
-func (k *layoutSync) layoutToSave() (l api.Layout, ok bool) {
-	l = k.currentLayout()
-	if len(l.Tabs) == 0 {
-		l.Tabs, l.Current, l.Float = k.saved.Tabs, k.saved.Current, k.saved.Float
-	}
-	return l, len(l.Tabs) > 0 || len(l.Closed) > 0
 }
 
 // restoreLayout applies the saved layout once the sessions are known.
@@ -161,11 +179,11 @@ func (k *layoutSync) restoreLayout() {
 	k.restored = true
 	k.revision, k.snapshots = news.Revision, news.Snapshots
 	if l := news.Layout; l != nil {
-		k.saved = *l
 		for _, id := range l.Closed {
 			k.list.HideSession(id)
 		}
 		k.first, _ = k.tabs.ApplyLayout(*l, news.WithLayout(*l))
+		k.wanted, k.shown = *l, k.currentLayout()
 	}
 }
 
@@ -176,10 +194,12 @@ func (k *layoutSync) followOthers() {
 		return
 	}
 	k.revision, k.conflict = k.env.News().Revision, false
+	k.updateWanted()
 	changed := k.changed
 	k.adoptLayout(*l)
-	if k.changed = changed; !changed {
-		k.saved, _ = k.layoutToSave()
+	k.wanted, k.shown, k.changed, k.unsent = *l, k.currentLayout(), changed, changed && k.unsent
+	if k.unsent {
+		k.wanted = k.shown
 	}
 }
 

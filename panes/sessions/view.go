@@ -11,6 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/look"
+	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
@@ -148,20 +149,30 @@ func (v *View) openFirst() tea.Cmd {
 		return nil
 	}
 	v.display.isOpen = true
+	if len(v.Tabs.All) == 0 {
+		return v.Launcher.NewSession()
+	}
+	v.showFirst()
+	v.layoutSync.finishOpening()
+	return nil
+}
+
+// showFirst shows the tab that was shown last.
+func (v *View) showFirst() {
 	first := v.layoutSync.first
 	v.layoutSync.first = nil // a closed tab must not stay in memory
-	if len(v.Tabs.All) > 0 {
-		if v.Tabs.IndexOf(first) < 0 {
-			first = v.Tabs.All[0]
-		}
-		v.switcher.showTab(first, nil)
-		if v.layoutSync.saved.Floats && v.Tabs.Float != nil {
-			v.switcher.showTab(v.Tabs.Float, nil)
-		}
-		v.switcher.refreshList()
-		return nil
+	if v.Tabs.IndexOf(first) < 0 {
+		first = v.Tabs.All[0]
 	}
-	return v.Launcher.NewSession()
+	v.switcher.showTab(first, nil)
+	l := v.layoutSync.wanted
+	if l.Floats && v.Tabs.Float != nil {
+		v.switcher.showTab(v.Tabs.Float, nil)
+	}
+	if p := v.Tabs.CurrentPane(); l.Zoomed && layout.IsFocused(l, p.ID) {
+		v.switcher.setZoomed(true)
+	}
+	v.switcher.refreshList()
 }
 
 const (

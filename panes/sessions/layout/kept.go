@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 )
 
 // WriteLayout describes the tabs, and which of them are shown; name returns a session's
-// name. It omits panes whose session is starting or has exited.
+// name. It omits panes whose session is starting.
 func (t *Tabs) WriteLayout(name func(id string) string) (l api.Layout) {
 	for _, other := range t.EveryTab() {
 		written, ok := other.writeTab(name)
@@ -40,7 +41,7 @@ func (t *Tab) writeTab(name func(id string) string) (written api.LayoutTab, ok b
 // focus, or -1.
 func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) string) ([]api.LayoutNode, int) {
 	if n.Pane != nil {
-		if n.Pane.ID == "" || n.Pane.FinalState() != nil || n.Pane.Err() != nil {
+		if n.Pane.ID == "" {
 			return nodes, -1
 		}
 		at := -1
@@ -84,6 +85,68 @@ func SameArrangement(a, b api.Layout) bool {
 			return a.Axis == b.Axis && a.Share == b.Share && a.ID == b.ID
 		})
 	})
+}
+
+// Refocus returns l with the focus, the names and the hidden sessions of now, where some of
+// its sessions may be missing. Tabs missing in l are appended.
+func Refocus(l, now api.Layout) api.Layout {
+	l.Tabs = slices.Clone(l.Tabs)
+	l.Floats, l.Zoomed, l.Closed = now.Floats, now.Zoomed, now.Closed
+	if l.Float != nil && now.Float != nil {
+		float := refocusTab(*l.Float, *now.Float)
+		l.Float = &float
+	}
+	for i, t := range now.Tabs {
+		shares := func(other api.LayoutTab) bool {
+			return slices.ContainsFunc(other.Nodes, func(n api.LayoutNode) bool { return indexOf(t, n.ID) >= 0 })
+		}
+		at := slices.IndexFunc(l.Tabs, shares)
+		switch {
+		case at >= 0:
+			l.Tabs[at] = refocusTab(l.Tabs[at], t)
+		case l.Float != nil && shares(*l.Float):
+			continue
+		default:
+			at = len(l.Tabs)
+			l.Tabs = append(l.Tabs, t)
+		}
+		if i == now.Current {
+			l.Current = at
+		}
+	}
+	return l
+}
+
+// refocusTab is Refocus for a tab.
+func refocusTab(t, now api.LayoutTab) api.LayoutTab {
+	t.Nodes = slices.Clone(t.Nodes)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if at := indexOf(now, n.ID); at >= 0 {
+			n.Name = cmp.Or(now.Nodes[at].Name, n.Name)
+			if at == now.Focus {
+				t.Focus = i
+			}
+		}
+	}
+	return t
+}
+
+// IsFocused reports whether a session has the keyboard in a layout.
+func IsFocused(l api.Layout, id string) bool {
+	t := api.LayoutTab{}
+	switch {
+	case l.Floats && l.Float != nil:
+		t = *l.Float
+	case l.Current < len(l.Tabs):
+		t = l.Tabs[l.Current]
+	}
+	return t.Focus >= 0 && indexOf(t, id) == t.Focus
+}
+
+// indexOf returns the node of a session in a tab, or -1.
+func indexOf(t api.LayoutTab, id string) int {
+	return slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool { return n.ID == id && n.Axis == "" && id != "" })
 }
 
 // readTab builds the tree of a tab. take returns the pane of node i, or nil if its session
