@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/keys"
 )
 
 func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
@@ -73,6 +74,38 @@ func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 	}
 }
 
+func TestUsersPaneBorrowsTheMaster(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", "stty raw -echo; printf 'ready>'; exec cat")
+	m.awaitScreen(p.ID, "ready>")
+	w := m.attach(api.AttachOptions{ID: p.ID, Master: true, Cols: 80, Rows: 24})
+	awaitMaster := func() *api.Master {
+		for out := range w.in {
+			if out.Master != nil {
+				return out.Master
+			}
+		}
+		t.Fatal("the attachment has ended")
+		return nil
+	}
+	if got := awaitMaster(); got.Lent {
+		t.Errorf("at first %+v", got)
+	}
+	w.send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}})
+	w.send(api.Input{Master: true})
+	lent := awaitMaster()
+	if !lent.Lent {
+		t.Fatalf("after a key %+v", lent)
+	}
+	defer lent.File.Close()
+	if _, err := lent.File.WriteString("key"); err != nil {
+		t.Fatal(err)
+	}
+	w.send(api.Input{Typed: []byte("key")})
+	m.awaitScreen(p.ID, "ready>akey")
+}
+
 func TestAgentReceivesNoMaster(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
@@ -81,13 +114,13 @@ func TestAgentReceivesNoMaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := conn.Attach(context.Background(), api.AttachOptions{ID: p.ID, Raw: true, Direct: true})
+	a, err := conn.Attach(context.Background(), api.AttachOptions{ID: p.ID, Raw: true, Direct: true, Master: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	out, err := a.Receive()
-	if err != nil || out.Direct != nil || out.Bytes == nil {
+	if err != nil || out.Direct != nil || out.Master != nil || out.Bytes == nil {
 		t.Fatalf("instead of a repaint %+v, %v", out, err)
 	}
 	if f := a.TakePassed(); f != nil {

@@ -47,7 +47,10 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	}
 	switch in := in.(type) {
 	case *api.AttachOptions:
-		in.Direct = in.Direct && g.canHandOver(caller, server.PeerProcessOf(ctx))
+		if in.Direct || in.Master {
+			may := g.canHandOver(caller, server.PeerProcessOf(ctx))
+			in.Direct, in.Master = in.Direct && may, in.Master && may
+		}
 	case *api.FleetListInput: // callers not allowed to see the rows must ask the machines
 		in.Rows = in.Rows && checkRole(caller, name, api.UserOnly, effect) == nil && g.checkUserOnly(ctx, name) == nil
 	}

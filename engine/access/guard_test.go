@@ -186,11 +186,11 @@ func TestGuardNarrowsTheInputOfAgents(t *testing.T) {
 	if open.AuthSock != "" || open.By == nil || open.By.Owner != "x" || open.By.Name != "claude" || open.By.Bounds.Name != "profile" || !slices.Equal(open.By.Bounds.Roots, []string{"~/work"}) {
 		t.Errorf("opened as %+v", open)
 	}
-	attach := &api.AttachOptions{Direct: true}
+	attach := &api.AttachOptions{Direct: true, Master: true}
 	check("session.attach", api.Write, attach)
 	rows := &api.FleetListInput{Rows: true}
 	check(api.FleetList.Name, api.Read, rows)
-	if attach.Direct || rows.Rows {
+	if attach.Direct || attach.Master || rows.Rows {
 		t.Errorf("an agent attaches with %+v and lists with %+v", attach, rows)
 	}
 	read := &api.FilesReadInput{Path: "a"}

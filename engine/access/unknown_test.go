@@ -147,8 +147,8 @@ func TestUnknownCallerIsDeniedUserOnlyOperations(t *testing.T) {
 			t.Errorf("it may stop the engine: %+v", in)
 		}
 	}
-	in := api.AttachOptions{Direct: true}
-	if err := g.Check(t.Context(), "session.attach", api.Write, &in); err != nil || in.Direct {
+	in := api.AttachOptions{Direct: true, Master: true}
+	if err := g.Check(t.Context(), "session.attach", api.Write, &in); err != nil || in.Direct || in.Master {
 		t.Errorf("it gets a master: %+v, %v", in, err)
 	}
 }

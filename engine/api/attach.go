@@ -1,6 +1,7 @@
 package api
 
 import (
+	"os"
 	"time"
 
 	"tandem/engine/styled"
@@ -45,6 +46,10 @@ type AttachOptions struct {
 	// buttons and focus, and the viewer sends Input.Mouse. Older engines then decline Direct.
 	Pointer bool
 
+	// Master asks for the PTY's master, to write typed input to it: see Master. It has no effect
+	// for callers that may not have the master. Older engines ignore it.
+	Master bool
+
 	// Lines is scrollback to send at the start, as if requested by an Input. An exited session
 	// sends it before Output.Ended. A Count of 0 requests none.
 	Lines LineRange
@@ -70,8 +75,9 @@ type Input struct {
 	// output; the viewer reads the answers.
 	AskColors bool
 
-	Hand  *Hand  // hands over the viewer's terminal, or asks for it back
-	Typed []byte // already written to the PTY by the viewer, reported afterwards
+	Hand   *Hand  // hands over the viewer's terminal, or asks for it back
+	Typed  []byte // already written to the PTY by the viewer, reported afterwards
+	Master bool   // asks for the PTY's master; see Master. Older engines ignore it
 
 	// Reset turns off the modes left on by a killed program: alternate screen, mouse, kitty
 	// keyboard flags. Older engines do not send it.
@@ -103,11 +109,25 @@ type Mark struct {
 	Held time.Duration // since the arrival of the viewer's mark
 }
 
+// A viewer on the engine's own machine that the user types into can write keys to the PTY's master
+// itself (AttachOptions.Master), so that a key skips a process. The engine first sends a zero Master,
+// so that the viewer knows that it may ask (Input.Master). The engine lends the master once the
+// terminal has accepted all input so far, until somebody else types; then it sends a zero Master
+// again. A viewer that has sent other input must ask again before it writes to the master, or its
+// input could arrive in another order. It reports what it has written (Input.Typed).
+
+// A Master is the engine's message about the PTY's master.
+type Master struct {
+	Lent    bool     // answers a request: the viewer may write to the master
+	Refused bool     // answers a request: somebody else has typed meanwhile
+	File    *os.File // if Lent, the viewer's own descriptor. It closes the last one with any Master
+}
+
 // A viewer on the engine's own machine can hand over its terminal (AttachOptions.Direct), so that
-// a key and its echo skip two processes each way. The engine starts with an offer, passing the
-// PTY master's descriptor along if the viewer may type. The viewer answers with a Hand and its
-// terminal's descriptor, opened by itself and non-blocking, and sends no input until the engine
-// has said whether keys go to the master. From then on the engine writes Output.Bytes to the
+// a key and its echo skip two processes each way. The engine starts with an offer. The viewer
+// answers with a Hand and its terminal's descriptor, opened by itself and non-blocking. A viewer of
+// an older release gets the PTY master's descriptor with the offer, if it may type, and sends no
+// input until the engine has said whether keys go to the master. From then on the engine writes Output.Bytes to the
 // terminal itself, without the sequences removed by engine/passthrough. To take the terminal
 // back, the viewer sends a Hand with Back; the engine closes the connection after its last write.
 
@@ -153,6 +173,7 @@ type Output struct {
 	Clip    []byte         // clipboard contents set by the program (OSC 52), at most MaxClip bytes; slow viewers get only the last
 	Picture *Picture       // precedes the lines showing it
 	Direct  *Direct        // about the terminal handed over by the viewer
+	Master  *Master        // about the PTY's master (AttachOptions.Master)
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
 	Ended   *Process       // the session has exited; nothing follows
 
@@ -164,4 +185,8 @@ type Output struct {
 	// Keyboard holds the program's kitty keyboard flags, sent whenever they change (not with
 	// Raw). Older engines do not send it.
 	Keyboard *uint8
+
+	// Modes are those in which the program gets keys, sent before the frame in which they differ
+	// from the last (AttachOptions.Master, not with Raw). They start as the zero value.
+	Modes *keys.Modes
 }

@@ -60,7 +60,7 @@ func TestAcceptedTextOfAReadOnlyViewerIsReported(t *testing.T) {
 	if err := (attachment{session: s, viewer: v}).handleInput(t.Context(), api.Input{Bytes: []byte("dropped")}); err != nil {
 		t.Fatal(err)
 	}
-	if n := v.accepted.Load(); n != 7 {
+	if n := v.progress.accepted.Load(); n != 7 {
 		t.Errorf("%d bytes are reported", n)
 	}
 }

@@ -43,6 +43,10 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	if err := s.IsReady(ctx); err != nil {
 		return err
 	}
+	if o.Master {
+		lender, ok := to.(interface{ CanPass() bool })
+		o.Master = ok && lender.CanPass() && s.options.Master != nil
+	}
 	v := newViewer(o)
 	caller := server.CallerOf(ctx)
 	v.as, v.agent, v.outside = typistOf(caller), caller.Agent(), outside
@@ -143,11 +147,11 @@ func (a attachment) sendClip() error {
 // has changed.
 func (a attachment) sendAccepted() error {
 	v := a.viewer
-	n := v.accepted.Load()
-	if !v.options.Progress || n == v.reported {
+	n := v.progress.accepted.Load()
+	if !v.options.Progress || n == v.progress.reported {
 		return nil
 	}
-	v.reported = n
+	v.progress.reported = n
 	return a.to.Send(api.Output{Accepted: &n})
 }
 
@@ -257,6 +261,9 @@ func (a attachment) sendBytes(ctx context.Context) error {
 		if err := a.sendAccepted(); err != nil {
 			return err
 		}
+		if err := a.sendMaster(); err != nil {
+			return err
+		}
 		if n > 0 || due != nil {
 			continue
 		}
@@ -284,7 +291,7 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 		return nil, nil
 	}
 	var master *os.File
-	if !a.viewer.options.ReadOnly {
+	if !a.viewer.options.ReadOnly && !a.viewer.options.Master {
 		master = a.session.options.Master
 	}
 	if ok, err := to.Offer(master); !ok || err != nil {

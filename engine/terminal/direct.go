@@ -273,6 +273,9 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 		if err := a.sendAccepted(); err != nil {
 			return err
 		}
+		if err := a.sendMaster(); err != nil {
+			return err
+		}
 		if d.slow && !d.left {
 			if err := d.awaitLine(ctx, s.log); err != nil {
 				return err

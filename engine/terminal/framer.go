@@ -9,6 +9,7 @@ import (
 	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/engine/vt/graphics"
+	"tandem/keys"
 )
 
 const (
@@ -16,6 +17,11 @@ const (
 	frameGap = 8 * time.Millisecond
 	// maxSync is how long a program may delay the screen with mode 2026.
 	maxSync = 100 * time.Millisecond
+	// maxEchoes is how many frames may follow each other at once when the viewer writes keys to
+	// the PTY, each with at most maxEcho bytes of output: the engine is told of keys only after
+	// their echo.
+	maxEchoes = 64
+	maxEcho   = 256
 )
 
 // A differ compares its screen with a former one.
@@ -31,6 +37,7 @@ type framer struct {
 	sent  time.Time // time of the last frame
 	held  time.Time // start of the program's synchronized update; zero if none
 	owed  bool      // the screen has changed since
+	end   int64     // of the output when the last frame was sent
 
 	colors *styled.ColorChanges // the program's colour changes when its lines were last sent
 }
@@ -48,6 +55,9 @@ func (f *framer) run(ctx context.Context) error {
 		if err := f.sendAccepted(); err != nil {
 			return err
 		}
+		if err := f.sendMaster(); err != nil {
+			return err
+		}
 		wait, err := f.sendDue(ctx)
 		if err != nil {
 			return err
@@ -57,8 +67,7 @@ func (f *framer) run(ctx context.Context) error {
 			return ctx.Err()
 		case <-f.viewer.dirty:
 			f.owed = true
-			// The echo of a key must not wait for frameGap.
-			if f.viewer.eager.Swap(false) {
+			if f.isEcho() {
 				f.sent = time.Time{}
 			}
 		case <-wait:
@@ -83,6 +92,19 @@ func (f *framer) run(ctx context.Context) error {
 			return f.sendEnd(ctx)
 		}
 	}
+}
+
+// isEcho reports whether a change may be the echo of a key, which must not wait for frameGap.
+func (f *framer) isEcho() bool {
+	v := f.viewer
+	switch {
+	case v.eager.Swap(false):
+		return true
+	case !v.loan.held.Load() || f.session.log.End()-f.end > maxEcho || v.loan.echoes.Load() <= 0:
+		return false
+	}
+	v.loan.echoes.Add(-1)
+	return true
 }
 
 // sendMark answers a due mark, after the output shown by then.
@@ -156,7 +178,7 @@ func (f *framer) sendDiff(ctx context.Context, since func(differ) vt.Diff) error
 	if !f.viewer.cursors.Load() {
 		diff.Cursor.Own, diff.Cursor.Color = false, 0
 	}
-	news, kitty := differs(f.state, diff), f.state.Modes.Kitty
+	news, before := differs(f.state, diff), f.state.Modes.Modes
 	frame := newFrame(diff)
 	if diff.Full {
 		frame.Anchors = f.session.viewers.placesOf(f.viewer)
@@ -165,10 +187,8 @@ func (f *framer) sendDiff(ctx context.Context, since func(differ) vt.Diff) error
 	if !news {
 		return nil
 	}
-	if diff.Modes.Kitty != kitty {
-		if err := f.to.Send(api.Output{Keyboard: &diff.Modes.Kitty}); err != nil {
-			return err
-		}
+	if err := f.sendModes(before, diff.Modes.Modes); err != nil {
+		return err
 	}
 	if f.gallery != nil {
 		if err := f.gallery.send(f.to, lacks); err != nil {
@@ -177,8 +197,21 @@ func (f *framer) sendDiff(ctx context.Context, since func(differ) vt.Diff) error
 		f.retryPictures()
 	}
 	err = f.to.Send(api.Output{Frame: &frame})
-	f.sent = time.Now()
+	f.sent, f.end = time.Now(), f.session.log.End()
 	return err
+}
+
+// sendModes sends the modes that decide how keys are encoded, if they have changed.
+func (f *framer) sendModes(before, now keys.Modes) error {
+	if now.Kitty != before.Kitty {
+		if err := f.to.Send(api.Output{Keyboard: &now.Kitty}); err != nil {
+			return err
+		}
+	}
+	if f.viewer.options.Master && now != before {
+		return f.to.Send(api.Output{Modes: &now})
+	}
+	return nil
 }
 
 // differs reports whether a viewer that has seen state a would see a change in b.

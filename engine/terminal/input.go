@@ -161,6 +161,17 @@ func (in *input) push(m *message, limit int) (wait <-chan struct{}, err error) {
 
 func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: the session exited") }
 
+// whenIdle calls done once nothing of the input so far is pending; done must not block.
+func (in *input) whenIdle(done func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.pending) == 0 {
+		done()
+		return
+	}
+	in.pending = append(in.pending, &message{done: done})
+}
+
 // dropMessage cancels a message and returns how many bytes the PTY had not accepted.
 func (in *input) dropMessage(m *message) (left int) {
 	in.mu.Lock()
@@ -257,6 +268,7 @@ func (in *input) writePending(fd int) (moved, more bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.pending) > 0 && (in.pending[0].cancelled || len(in.pending[0].rest) == 0) {
+		in.pending[0].finish()
 		in.pending = in.pending[1:]
 	}
 	if len(in.pending) == 0 || in.closed {

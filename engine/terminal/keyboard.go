@@ -75,6 +75,11 @@ func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 		last := by
 		k.last.Store(&last)
 	}
+	return k.noteInput(p)
+}
+
+// noteInput is noteTyped for input that somebody else's has followed.
+func (k *keyboard) noteInput(p []byte) (interrupts bool) {
 	interrupts = bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
 	if interrupts {
 		k.interruptAt.Store(time.Now().UnixNano())
@@ -137,4 +142,69 @@ func (s *Session) admitTyping(ctx context.Context) error {
 func ErrLocked(doing, name string) *api.Error {
 	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the user has taken the keyboard", doing, name).
 		WithHint("you can still read it and wait for it; ask the user to let agents type again, or use another session")
+}
+
+// A loan is what a viewer may do with the PTY's master; see api.Master.
+type loan struct {
+	due   atomic.Bool // the viewer has asked for the master, and must get an answer
+	held  atomic.Bool // the viewer has it, and nobody else has typed since
+	ended atomic.Bool // somebody else has typed, and the viewer must be told
+
+	echoes atomic.Int32 // how many more frames may be echoes of keys written to the PTY
+
+	announced bool // the viewer knows that it may ask; of the sending goroutine
+}
+
+// withdraw ends the loan, if there is one.
+func (v *viewer) withdraw() {
+	if v.loan.held.Swap(false) {
+		v.loan.ended.Store(true)
+		raiseFlag(v.dirty)
+	}
+}
+
+// lend starts a loan unless somebody else typed after v.
+func (set *viewerSet) lend(v *viewer) (ok bool) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	ok = set.typist.Load() == v && set.caller.Load() == nil
+	v.loan.held.Store(ok)
+	return ok
+}
+
+// withdrawAll ends the loans of all viewers but v. The set must be locked.
+func (set *viewerSet) withdrawAll(v *viewer) {
+	for _, w := range set.all {
+		if w != v {
+			w.withdraw()
+		}
+	}
+}
+
+// askMaster handles the viewer's request for the master. It is answered when the terminal has
+// accepted all earlier input.
+func (a attachment) askMaster() {
+	v := a.viewer
+	a.session.keyboard.whenIdle(func() {
+		v.loan.due.Store(true)
+		raiseFlag(v.dirty)
+	})
+}
+
+// sendMaster answers a request for the master, and reports the end of a loan.
+func (a attachment) sendMaster() error {
+	s, v := a.session, a.viewer
+	if !v.options.Master {
+		return nil
+	}
+	first, ended, due := !v.loan.announced, v.loan.ended.Swap(false), v.loan.due.Swap(false)
+	v.loan.announced = true
+	switch {
+	case due && s.keyboard.isIdle() && s.viewers.lend(v):
+		v.loan.echoes.Store(maxEchoes)
+		return a.to.Send(api.Output{Master: &api.Master{Lent: true, File: s.options.Master}})
+	case first, ended, due:
+		return a.to.Send(api.Output{Master: &api.Master{Refused: due}})
+	}
+	return nil
 }

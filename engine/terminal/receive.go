@@ -65,8 +65,11 @@ func (a attachment) handleInput(ctx context.Context, in api.Input) error {
 		return a.acceptHandover(*in.Hand)
 	case in.Typed != nil:
 		if s.keyboard.acceptsFrom(v) {
-			a.noteUserInput(ctx)
-			s.keyboard.noteTyped(v.as, in.Typed)
+			a.noteDirectInput(ctx, in.Typed)
+		}
+	case in.Master:
+		if v.options.Master {
+			a.askMaster()
 		}
 	case s.keyboard.acceptsFrom(v):
 		if isUserInput(in) {
@@ -96,7 +99,7 @@ func (v *viewer) noteAccepted(in api.Input) {
 		n += len(*in.Paste)
 	}
 	if n > 0 && v.options.Progress {
-		v.accepted.Add(int64(n))
+		v.progress.accepted.Add(int64(n))
 		raiseFlag(v.dirty)
 	}
 }
@@ -105,6 +108,19 @@ func (v *viewer) noteAccepted(in api.Input) {
 func isUserInput(in api.Input) bool {
 	return in.Bytes != nil || in.Key != nil || in.Paste != nil ||
 		(in.Mouse != nil && in.Mouse.Kind == keys.MouseDown)
+}
+
+// noteDirectInput records input that the viewer has written to the PTY. Whoever has typed since
+// stays the last typist.
+func (a attachment) noteDirectInput(ctx context.Context, p []byte) {
+	v, k := a.viewer, a.session.keyboard
+	if v.options.Master && !v.loan.held.Load() {
+		k.noteInput(p)
+		return
+	}
+	v.loan.echoes.Store(maxEchoes)
+	a.noteUserInput(ctx)
+	k.noteTyped(v.as, p)
 }
 
 // noteUserInput lets the viewer decide the size, and clears the program's notices.

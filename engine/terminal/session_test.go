@@ -169,18 +169,23 @@ func (f *fakeStream) Send(out api.Output) error {
 // view attaches a fake viewer for the length of a test.
 func view(t *testing.T, s *Session, o api.AttachOptions) *fakeStream {
 	f := newFakeStream()
+	attachFor(t, s, o, f.leave, f)
+	return f
+}
+
+// attachFor attaches a connection for the length of a test; leave ends it.
+func attachFor(t *testing.T, s *Session, o api.AttachOptions, leave func(), to stream) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.Attach(ctx, o, false, f)
+		s.Attach(ctx, o, false, to)
 	}()
 	t.Cleanup(func() {
 		cancel()
-		f.leave()
+		leave()
 		<-done
 	})
-	return f
 }
 
 func TestFramesAreSentAtOnceAndThenLimited(t *testing.T) {

@@ -22,6 +22,7 @@ type viewer struct {
 	repaint    atomic.Bool            // the whole screen must be sent; to a raw viewer, before any more output
 	clip       atomic.Pointer[[]byte] // clipboard contents not yet sent; nil if none
 	eager      atomic.Bool            // it has typed: the next frame, with the echo, is not delayed
+	loan       loan                   // of the PTY's master
 
 	// Guarded by the set's mutex:
 	size    api.Size
@@ -33,21 +34,27 @@ type viewer struct {
 	pixels      atomic.Bool // its terminal can report the mouse in pixels
 	queryColors atomic.Bool // its terminal should be queried for its colours
 
-	marks    marks        // in its input
-	accepted atomic.Int64 // amount of accepted text
-	reported int64        // the amount sent last; -1 before the first; of the sending goroutine
+	marks    marks    // in its input
+	progress progress // of its text
 
 	places []vt.Position // to be moved by a resize; guarded by the set's mutex, replaced and never changed
+}
+
+// A progress counts the text that has left the engine.
+type progress struct {
+	accepted atomic.Int64
+	reported int64 // the amount sent last; -1 before the first; of the sending goroutine
 }
 
 func newViewer(o api.AttachOptions) *viewer {
 	// An option that does not apply beside the others does not count.
 	o.Direct, o.Apart = o.Direct && o.Raw, o.Apart && o.Raw
 	o.Clips, o.Progress = o.Clips && !o.Raw, o.Progress && !o.ReadOnly
+	o.Master = o.Master && !o.ReadOnly
 	v := &viewer{
 		options:  o,
 		handed:   make(chan handover, 1),
-		reported: -1,
+		progress: progress{reported: -1},
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
@@ -105,6 +112,7 @@ func (set *viewerSet) noteTyping(v *viewer) (news bool) {
 	v.typed = set.clock
 	set.typist.Store(v)
 	set.caller.Store(nil)
+	set.withdrawAll(v)
 	return true
 }
 
@@ -112,7 +120,13 @@ func (set *viewerSet) noteTyping(v *viewer) (news bool) {
 // input came from another client.
 func (set *viewerSet) noteTypingBy(name string) (news bool) {
 	before := set.caller.Swap(&name)
-	return before == nil || *before != name
+	if before != nil && *before == name {
+		return false
+	}
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.withdrawAll(nil)
+	return true
 }
 
 func (set *viewerSet) setSize(v *viewer, size api.Size) {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/direct"
 	"tandem/engine/api/outbox"
+	"tandem/keys"
 )
 
 // An Attachment sends the input queued in an outbox; see panes.Attachment.
@@ -14,11 +16,12 @@ type Attachment interface {
 	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
 }
 
-// A Feed passes output from the goroutine receiving it to the goroutine drawing it. Its mutex
-// guards only the fields.
+// A Feed passes output from the goroutine receiving it to the goroutine drawing it, and sends input.
+// Its mutex guards only the fields.
 type Feed struct {
 	Screen     Screen
 	Outbox     *outbox.Outbox // input for the session
+	Keys       *direct.Path   // sends input to the outbox, or to the PTY
 	awaitsEcho atomic.Bool    // input was sent, and no frame has arrived since
 
 	mu      sync.Mutex
@@ -37,6 +40,7 @@ type feedStatus struct {
 	mark        *api.Mark    // the last mark returned since the last takeStatus; nil without one
 	markAt      time.Time    // time of its arrival
 	kitty       uint8        // kitty keyboard flags of the program
+	modes       keys.Modes   // modes in which the program gets keys; zero unless the engine lends the master
 	exited      *api.Process
 	err         error
 }
@@ -79,11 +83,14 @@ func (f *Feed) Connect(v Attachment) {
 	defer f.mu.Unlock()
 	// Whatever the last attachment reported no longer holds.
 	st := &f.status
-	st.err, st.mark, st.kitty, st.sentDisplay = nil, nil, 0, display
+	st.err, st.mark, st.kitty, st.modes, st.sentDisplay = nil, nil, 0, keys.Modes{}, display
 	st.serial++
 	f.unsure += unsure
 	f.Screen.dropPictures()
 }
+
+// Disconnect ends an attachment. Input waits for the next one.
+func (f *Feed) Disconnect() { f.Keys.Close() }
 
 // Fail records why there will be no attachment.
 func (f *Feed) Fail(err error) {
@@ -103,6 +110,9 @@ func (f *Feed) Receive(out api.Output) {
 	if out.Lines != nil {
 		f.Screen.AddLines(out.Lines)
 	}
+	if out.Master != nil {
+		f.Keys.Receive(out.Master)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if out.Lines != nil {
@@ -114,6 +124,9 @@ func (f *Feed) Receive(out api.Output) {
 	if out.Keyboard != nil {
 		f.status.kitty = *out.Keyboard
 	}
+	if out.Modes != nil {
+		f.status.modes = *out.Modes
+	}
 	if out.Clip != nil {
 		f.clip = out.Clip
 	}
@@ -122,8 +135,19 @@ func (f *Feed) Receive(out api.Output) {
 	}
 }
 
-// NoteTyped records that input was sent to the session.
-func (f *Feed) NoteTyped() { f.awaitsEcho.Store(true) }
+// Type sends input by the user to the session. A key goes to the PTY if the engine lends its
+// master, encoded for the modes of the last frame.
+func (f *Feed) Type(in api.Input) error {
+	f.awaitsEcho.Store(true) // before the echo can arrive
+	if in.Key == nil {
+		return f.Keys.Send(in)
+	}
+	f.mu.Lock()
+	modes := f.status.modes
+	f.mu.Unlock()
+	_, err := f.Keys.Type(keys.Encode(nil, *in.Key, modes), in)
+	return err
+}
 
 // TakeEcho reports whether a message may be the echo of input, that is, the first frame since. It
 // should be drawn before anything else.

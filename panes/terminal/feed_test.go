@@ -12,7 +12,7 @@ func TestTakeEchoReportsTheFirstFrameAfterAKey(t *testing.T) {
 	if f.TakeEcho(frame) {
 		t.Error("a frame is an echo and nothing was typed")
 	}
-	f.NoteTyped()
+	f.awaitsEcho.Store(true)
 	if f.TakeEcho(api.Output{Clip: []byte("x")}) {
 		t.Error("an output without a frame counts as an echo")
 	}

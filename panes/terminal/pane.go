@@ -203,8 +203,7 @@ func (p *Pane) sendInput(in api.Input) tea.Cmd {
 	if !p.Outbox.Connected() { // the status bar counts the queue
 		p.changed = true
 	}
-	p.Feed.NoteTyped() // before the echo can arrive
-	if err := p.Outbox.Send(in); err != nil {
+	if err := p.Feed.Type(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}
 	p.changed = p.echo.predictInput(in, predictModeFor(p.ID, p.Predict), time.Now()) || p.changed

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"tandem/engine/api"
+	"tandem/engine/api/direct"
 	"tandem/engine/api/outbox"
 	"tandem/keys"
 	"tandem/keys/keymap"
@@ -37,7 +38,7 @@ type Terminal struct {
 // NewTerminal returns a terminal for a session; the caller fills its Feed.
 func NewTerminal(id string) *Terminal {
 	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
-	t.Feed = &Feed{Outbox: t.Outbox}
+	t.Feed = &Feed{Outbox: t.Outbox, Keys: direct.NewPath(t.Outbox.Send)}
 	t.View.feed, t.View.outbox = t.Feed, t.Outbox
 	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, t.Outbox
 	t.Pointer.scroll = &t.Scroll
@@ -115,7 +116,11 @@ func (t *Terminal) SetSize(w, h int) {
 func (t *Terminal) State() ScreenState { return t.Feed.Screen.State() }
 
 // Focus tells the program whether it has the keyboard.
-func (t *Terminal) Focus(on bool) { t.Outbox.Tell(api.Input{Focus: &on}) }
+func (t *Terminal) Focus(on bool) {
+	if t.Outbox.Connected() {
+		_ = t.Feed.Keys.Send(api.Input{Focus: &on}) // fails only if the connection is lost
+	}
+}
 
 // WantsMouse reports whether a mouse event is for the program. As in other terminals, shift keeps
 // it from the program.
@@ -131,7 +136,7 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 	case t.WantsMouse(e):
 		// The program counts rows of its own screen, which may be higher than the pane.
 		e.Y += st.rowsAbove(t.View.size.Rows)
-		return t.Outbox.Send(api.Input{Mouse: &e}) == nil
+		return t.Feed.Keys.Send(api.Input{Mouse: &e}) == nil
 	case !e.IsWheel() || e.Kind != keys.MouseDown:
 		return false
 	case st.Alt && t.status.exited == nil:
@@ -140,7 +145,7 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 			key.Code = keys.Up
 		}
 		for range wheelLines {
-			t.Outbox.Send(api.Input{Key: &key})
+			t.Feed.Keys.Send(api.Input{Key: &key})
 		}
 	case e.Button == keys.WheelUp:
 		t.Scroll.scrollByWheel(-wheelLines)

@@ -61,7 +61,7 @@ var layers = map[string]layer{
 		"pictures are converted the same way for attach and recordings",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/outbox"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/direct", "engine/api/outbox"},
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
@@ -284,7 +284,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/kit/graphics", "panes/kit/dialog", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
+		[]string{"panes", "panes/kit/graphics", "panes/kit/dialog", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/direct", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
@@ -395,6 +395,10 @@ var layers = map[string]layer{
 	"engine/api/outbox": {
 		[]string{"engine/api", "engine/api/wire"},
 		"input is queued in order, with or without a connection",
+	},
+	"engine/api/direct": {
+		[]string{"engine/api"},
+		"typed input takes the same path from attach and from a pane",
 	},
 	"engine/api/server": {
 		[]string{"engine/api", "engine/api/wire", "engine/audit", "engine/secrets", "engine/panics"},

@@ -222,7 +222,7 @@ func (r *run) useAttachment(a *client.Attachment) {
 func (r *run) openAttachment(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.currentSize()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Pointer: r.decodesMouse(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Pointer: r.decodesMouse(), Master: r.canHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
 	})
 }
 
@@ -286,6 +286,10 @@ func (r *run) spawnGuarded(f func()) (done chan struct{}) {
 func (r *run) receiveOutput() (Outcome, error) {
 	for {
 		out, err := r.link.currentAttachment().Receive()
+		if err == nil && out.Master != nil {
+			r.link.keys.Receive(out.Master)
+			continue
+		}
 		if outcome, stopped := r.link.currentOutcome(); stopped {
 			if err == nil && r.link.isHandedOver() {
 				// The engine owns the terminal until the attachment ends.
@@ -304,7 +308,6 @@ func (r *run) receiveOutput() (Outcome, error) {
 			r.handleMark(*out.Mark)
 		case out.Direct != nil:
 			r.handleDirect(*out.Direct)
-		case out.Lines != nil && r.link.handleConfirmation():
 		default:
 			if err := r.showOutput(out.Bytes); err != nil {
 				// No effect if the run was stopped meanwhile.
@@ -361,6 +364,9 @@ func (r *run) refetchScreen() {
 		out, err := old.Receive()
 		if err != nil || out.Ended != nil || out.Lines != nil {
 			break
+		}
+		if out.Master != nil {
+			r.link.keys.Receive(out.Master)
 		}
 	}
 	a, err := r.openAttachment(r.Client)

@@ -480,7 +480,7 @@ func TestUnsupportedKeysInAttachAreExplained(t *testing.T) {
 			tty := takeTerminal(t, v, program.master)
 			defer tty.Close()
 			io.WriteString(tty, "ready>")
-			receiveUntilBack(v)
+			serveInput(v, program.master, tty)
 			return nil
 		},
 	} {

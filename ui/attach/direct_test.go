@@ -43,7 +43,7 @@ func newProgram(t *testing.T) program {
 }
 
 // readInput returns n bytes of the program's input.
-func (p program) readInput(t *testing.T, n int) string {
+func (p program) readInput(t testing.TB, n int) string {
 	t.Helper()
 	buffer := make([]byte, n)
 	if _, err := io.ReadFull(p.slave, buffer); err != nil {
@@ -54,7 +54,7 @@ func (p program) readInput(t *testing.T, n int) string {
 
 // takeTerminal takes over the user's terminal, as the engine does.
 func takeTerminal(t testing.TB, v *server.Viewer, master *os.File) *os.File {
-	if ok, err := v.Offer(master); !ok || err != nil {
+	if ok, err := v.Offer(nil); !ok || err != nil {
 		t.Errorf("the offer: %v, %v", ok, err)
 		return nil
 	}
@@ -72,23 +72,45 @@ func takeTerminal(t testing.TB, v *server.Viewer, master *os.File) *os.File {
 		}
 	}
 	tty := v.Passed()
-	if err := v.Send(api.Output{Direct: &api.Direct{Keys: master != nil}}); err != nil {
+	err := v.Send(api.Output{Direct: &api.Direct{}})
+	if err == nil && master != nil {
+		err = v.Send(api.Output{Master: &api.Master{}})
+	}
+	if err != nil {
 		t.Error(err)
 	}
 	return tty
 }
 
-// receiveUntilBack receives until the terminal is requested back. It returns the keys
-// reported as typed, and the input sent.
-func receiveUntilBack(v *server.Viewer) (typed, sent string) {
+// serveInput passes input on to the program and lends its master, until the terminal is
+// requested back. It returns the keys reported as typed, and the input sent.
+func serveInput(v *server.Viewer, master *os.File, tty *os.File) (typed, sent string) {
 	for {
 		in, err := v.Receive()
-		if err != nil || in.Hand != nil && in.Hand.Back {
+		switch {
+		case err != nil || in.Hand != nil && in.Hand.Back:
 			return typed, sent
+		case in.Bytes != nil:
+			sent += string(in.Bytes)
+			master.Write(in.Bytes)
+		case in.Master:
+			v.Send(api.Output{Master: &api.Master{Lent: true, File: master}})
+		case in.Typed != nil:
+			typed += string(in.Typed)
+			io.WriteString(tty, "typed>")
 		}
-		typed += string(in.Typed)
-		sent += string(in.Bytes)
 	}
+}
+
+// typeDirectly types x until it is reported that one was written to the program's PTY. It
+// returns how many there were.
+func (p *person) typeDirectly(program program) (n int) {
+	p.t.Helper()
+	for ; !strings.Contains(p.screenText(), "typed>"); n++ {
+		p.sendText("x")
+		program.readInput(p.t, 1)
+	}
+	return n
 }
 
 func TestKeysGoToPTYAndAreReportedAfterwards(t *testing.T) {
@@ -100,11 +122,12 @@ func TestKeysGoToPTYAndAreReportedAfterwards(t *testing.T) {
 		tty := takeTerminal(t, v, program.master)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		typed, sent := receiveUntilBack(v)
+		typed, sent := serveInput(v, program.master, tty)
 		told <- [2]string{typed, sent}
 		return nil
 	}), nil)
 	p.waitOutput("ready>")
+	n := p.typeDirectly(program)
 	p.sendText("ls -l\r")
 	if got := program.readInput(t, 6); got != "ls -l\r" {
 		t.Errorf("the program reads %q", got)
@@ -113,8 +136,9 @@ func TestKeysGoToPTYAndAreReportedAfterwards(t *testing.T) {
 	if got := p.waitExit(); got.Reason != Detached || p.err != nil {
 		t.Errorf("the outcome is %+v, %v", got, p.err)
 	}
-	if got := <-told; got != [2]string{"ls -l\r", ""} {
-		t.Errorf("told as typed, and sent: %q", got)
+	got := <-told
+	if all := strings.Repeat("x", n) + "ls -l\r"; got[1]+got[0] != all || !strings.HasSuffix(got[0], "ls -l\r") {
+		t.Errorf("of %q, %q is told as typed, and %q sent", all, got[0], got[1])
 	}
 }
 
@@ -135,7 +159,7 @@ func TestInputBeforeHandoverArrivesFirst(t *testing.T) {
 		tty := takeTerminal(t, v, program.master)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		receiveUntilBack(v)
+		serveInput(v, program.master, tty)
 		return nil
 	}), nil)
 	p.waitOutput("early>")
@@ -156,7 +180,7 @@ func TestTerminalIsRestoredOnlyAfterEngineReturnsIt(t *testing.T) {
 		tty := takeTerminal(t, v, nil)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		receiveUntilBack(v)
+		serveInput(v, nil, tty)
 		io.WriteString(tty, "the last output")
 		return nil
 	}), func(o *Options) { o.ReadOnly = true })
@@ -183,18 +207,30 @@ func TestTerminalIsHandedOverAgainAfterEngineRestart(t *testing.T) {
 			io.WriteString(tty, prompt)
 			for {
 				in, err := v.Receive()
-				if err != nil || in.Hand != nil || string(in.Typed) == "crash" {
+				switch {
+				case err != nil || in.Hand != nil:
 					return err
+				case in.Bytes != nil:
+					program.master.Write(in.Bytes)
+				case in.Master:
+					v.Send(api.Output{Master: &api.Master{Lent: true, File: program.master}})
+				case in.Typed != nil && prompt == "one>":
+					return err // the engine crashes
+				case in.Typed != nil:
+					io.WriteString(tty, "typed>")
 				}
 			}
 		}
 	}
 	p.attach(newEngineStub(t, serve("one>"), serve("two>")), nil)
 	p.waitOutput("one>")
-	p.sendText("crash")
-	p.waitOutput("two>")
+	for !strings.Contains(p.screenText(), "two>") {
+		p.sendText("x")
+		program.readInput(t, 1)
+	}
+	p.typeDirectly(program)
 	p.sendText("on")
-	if got := program.readInput(t, 7); got != "crashon" {
+	if got := program.readInput(t, 2); got != "on" {
 		t.Errorf("the program reads %q", got)
 	}
 	p.sendText("\x02d")
@@ -210,17 +246,33 @@ func TestInputExceedingPTYBufferGoesThroughEngineInOrder(t *testing.T) {
 		tty := takeTerminal(t, v, program.master)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		typed, rest := receiveUntilBack(v)
-		sent <- typed + rest
-		return nil
+		var typed, rest string
+		for {
+			in, err := v.Receive()
+			switch {
+			case err != nil || in.Hand != nil:
+				sent <- typed + rest
+				return nil
+			case in.Typed != nil:
+				typed += string(in.Typed)
+				io.WriteString(tty, "typed>")
+			case in.Master && typed == "":
+				v.Send(api.Output{Master: &api.Master{Lent: true, File: program.master}})
+			case typed == "":
+				program.master.Write(in.Bytes)
+			default:
+				rest += string(in.Bytes)
+			}
+		}
 	}), nil)
 	p.waitOutput("ready>")
+	p.typeDirectly(program)
 	text := strings.Repeat("0123456789abcdef", 32<<10) // exceeds the buffer of a PTY
 	go io.WriteString(p.keyboard, text+"\x02d")
 	if got := p.waitExit(); got.Reason != Detached {
 		t.Errorf("the outcome is %+v", got)
 	}
-	if got := <-sent; got != text {
+	if got := strings.TrimLeft(<-sent, "x"); got != text {
 		t.Errorf("%d bytes of %d arrive, or in another order", len(got), len(text))
 	}
 }
@@ -264,8 +316,8 @@ func TestKeysFollowMouseEventsOfZoomInOrder(t *testing.T) {
 				program.master.WriteString("mouse ")
 			case in.Bytes != nil:
 				program.master.Write(in.Bytes)
-			case in.Lines != nil:
-				err = v.Send(api.Output{Lines: []api.NumberedLine{}})
+			case in.Master:
+				err = v.Send(api.Output{Master: &api.Master{Lent: true, File: program.master}})
 			case in.Typed != nil:
 				io.WriteString(tty, "typed>")
 			}
@@ -283,18 +335,15 @@ func TestKeysFollowMouseEventsOfZoomInOrder(t *testing.T) {
 	if got := program.readInput(t, 10); got != "mouse key " {
 		t.Errorf("the program reads %q", got)
 	}
-	// Once the engine has confirmed the events, keys are typed directly again.
-	for !strings.Contains(p.screenText(), "typed>") {
-		p.sendText("x")
-		program.readInput(t, 1)
-	}
+	// Once the engine has handled the events, keys are typed directly again.
+	p.typeDirectly(program)
 	p.sendText("\x02")
 	if got := p.waitExit(); got.Reason != HandedBack || string(got.Rest) != "\x02" {
 		t.Errorf("the outcome is %+v", got)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if o := e.options[0]; !o.Direct || !o.Pointer {
+	if o := e.options[0]; !o.Direct || !o.Pointer || !o.Master {
 		t.Errorf("it attaches with %+v", o)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/direct"
 	"tandem/engine/api/outbox"
 )
 
@@ -28,27 +29,26 @@ type link struct {
 	wantsMouse  atomic.Bool // the program wants the mouse, decoded by the run
 	alt         atomic.Bool // the program is on the alternate screen
 
-	out *outbox.Outbox // queued input, across all attachments
+	out  *outbox.Outbox // queued input, across all attachments
+	a    atomic.Pointer[client.Attachment]
+	keys *direct.Path // sends typed input to a, or to the PTY
 
-	mu      sync.Mutex
-	a       *client.Attachment
-	direct  directPath
-	open    bool          // input may go to a; otherwise it is held
-	held    []byte        // input waiting for an attachment; unlike that in out, it may take the direct path
-	drained chan struct{} // closed when held is sent, or when the run ends
-	result  *Outcome
+	mu       sync.Mutex
+	handover handover
+	open     bool          // input may go to a; otherwise it is held
+	held     []byte        // input waiting for an attachment; unlike that in out, it may go to the PTY
+	drained  chan struct{} // closed when held is sent, or when the run ends
+	result   *Outcome
 }
 
 func newLink(cancel context.CancelFunc) *link {
-	return &link{cancel: cancel, out: new(outbox.Outbox), drained: make(chan struct{})}
+	l := &link{cancel: cancel, out: new(outbox.Outbox), drained: make(chan struct{})}
+	l.keys = direct.NewPath(func(in api.Input) error { return l.currentAttachment().Send(in) })
+	return l
 }
 
 // currentAttachment returns the attachment to receive from.
-func (l *link) currentAttachment() *client.Attachment {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.a
-}
+func (l *link) currentAttachment() *client.Attachment { return l.a.Load() }
 
 // useAttachment makes a the attachment, and sends it the held input and whatever the
 // previous one did not deliver. After stopRun, it closes a. unsure is the number of bytes
@@ -56,8 +56,9 @@ func (l *link) currentAttachment() *client.Attachment {
 func (l *link) useAttachment(a *client.Attachment) (unsure int64) {
 	l.mu.Lock()
 	stopped := l.result != nil
+	l.keys.Close()
 	unsure = a.SendFrom(l.out)
-	l.a = a
+	l.a.Store(a)
 	l.releaseHeld()
 	l.mu.Unlock()
 	if stopped {
@@ -148,7 +149,7 @@ func (l *link) sendNow(in api.Input) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open {
-		_ = l.a.Send(in)
+		_ = l.currentAttachment().Send(in)
 	}
 }
 
@@ -181,10 +182,10 @@ func (l *link) stopRun(outcome Outcome) {
 		close(l.drained)
 		l.drained = make(chan struct{})
 	}
-	a, handed := l.a, l.requestTerminal() != nil
+	a, handed := l.currentAttachment(), l.requestTerminal() != nil
 	// The receiving goroutine waits for the terminal.
-	if handed && l.direct.timeout == nil {
-		l.direct.timeout = time.AfterFunc(maxReturnTime, func() { a.Close() })
+	if handed && l.handover.timeout == nil {
+		l.handover.timeout = time.AfterFunc(maxReturnTime, func() { a.Close() })
 	}
 	l.mu.Unlock()
 	l.cancel()

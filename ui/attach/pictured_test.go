@@ -109,7 +109,7 @@ func TestUnsupportedPictureReclaimsTerminal(t *testing.T) {
 		if err := v.Send(api.Output{Direct: &api.Direct{Sixel: true}}); err != nil {
 			return err
 		}
-		got, _ := receiveUntilBack(v)
+		got, _ := serveInput(v, program.master, tty)
 		typed <- got
 		return nil
 	}, greetAndEcho("again>"+aSixel))

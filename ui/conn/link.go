@@ -253,16 +253,20 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 func (l *Link) runAttachment(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed) (done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{
-		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input, Progress: true,
+		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input, Progress: true, Master: true,
 	})
 	if err != nil {
 		return l.isFinal(err, feed)
 	}
 	feed.Connect(v)
-	stop := context.AfterFunc(ctx, func() { v.Close() })
+	stop := context.AfterFunc(ctx, func() {
+		feed.Disconnect()
+		v.Close()
+	})
 	defer stop()
 	defer l.Notify()
 	defer v.Close()
+	defer feed.Disconnect()
 	l.Notify()
 	for {
 		out, err := v.Receive()

@@ -30,7 +30,8 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	}
 	transport := c.http.Transport
 	var passing *wire.Passing
-	if o.Direct = o.Direct && c.machine == ""; o.Direct {
+	o.Direct, o.Master = o.Direct && c.machine == "", o.Master && c.machine == ""
+	if o.Direct || o.Master {
 		transport = &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := c.dialOwn(ctx)
 			if err != nil {
@@ -194,9 +195,13 @@ func (a *Attachment) receiveMessage() (api.Output, error) {
 			return api.Output{}, a.client.lostError(context.Background(), wire.AttachName, err)
 		}
 		a.in = wire.Reusable(msg)
-		if out, err = wire.DecodeOutput(msg); err == nil && out.Accepted != nil {
+		switch out, err = wire.DecodeOutput(msg); {
+		case err == nil && out.Accepted != nil:
 			a.out.Accepted(*out.Accepted)
 			err = wire.ErrUnknownKind // only the outbox uses it: read on
+		case err == nil && out.Master != nil && out.Master.Lent:
+			out.Master.File = a.TakePassed()
+			out.Master.Lent, out.Master.Refused = out.Master.File != nil, out.Master.File == nil
 		}
 	}
 	var sent *api.Error

@@ -200,7 +200,7 @@ func isInterrupt(msg []byte) bool {
 // Sizes, marks and messages about the connection itself need not.
 func isInput(msg []byte) bool {
 	switch msg[0] {
-	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped:
+	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped, wire.InputMaster:
 		return false
 	}
 	return true

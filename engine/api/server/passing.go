@@ -26,24 +26,32 @@ func (w passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.v.descriptors, bufio.NewReadWriter(buffered.Reader, bufio.NewWriter(w.v.descriptors)), nil
 }
 
+// CanPass reports whether the connection is open and can pass descriptors.
+func (v *Viewer) CanPass() bool { return v.ensureOpen() == nil && v.descriptors != nil }
+
 // Offer offers to take over the viewer's terminal, and passes the PTY's master unless it is
 // nil. The caller keeps master. ok is false if the connection cannot pass descriptors.
 func (v *Viewer) Offer(master *os.File) (ok bool, err error) {
 	if err := v.ensureOpen(); err != nil {
 		return false, err
 	}
-	if v.descriptors == nil {
+	if !v.CanPass() {
 		return false, nil
 	}
 	v.descriptors.Expect() // in time: the viewer sends nothing before the offer
-	if master != nil {
-		dup, err := wire.Duplicate(master)
-		if err != nil {
-			return false, nil
-		}
-		v.descriptors.Give(dup)
+	if master != nil && !v.giveMaster(master) {
+		return false, nil
 	}
 	return true, v.Send(api.Output{Direct: &api.Direct{Offer: true}})
+}
+
+// giveMaster passes a duplicate of master with the next message.
+func (v *Viewer) giveMaster(master *os.File) (ok bool) {
+	dup, err := wire.Duplicate(master)
+	if err == nil {
+		v.descriptors.Give(dup)
+	}
+	return err == nil
 }
 
 // Passed returns the descriptor received with the last message, or nil. The caller owns it.

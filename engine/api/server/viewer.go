@@ -164,6 +164,9 @@ func (v *Viewer) Send(out api.Output) error {
 	if err := v.ensureOpen(); err != nil {
 		return err
 	}
+	if m := out.Master; m != nil && m.Lent && (!v.CanPass() || !v.giveMaster(m.File)) {
+		out.Master = &api.Master{Refused: true}
+	}
 	msg, err := wire.AppendOutput(v.out[:0], out)
 	if err != nil {
 		return err

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -27,6 +24,7 @@ const (
 	InputMark   = 'n'
 	InputHand   = 'h'
 	InputTyped  = 't'
+	InputMaster = 'w'
 	inputReset  = 'z'
 
 	inputDisplay = 'd'
@@ -42,6 +40,8 @@ const (
 	outputMark    = 'n'
 	outputPicture = 'g'
 	outputDirect  = 'd'
+	outputMaster  = 'w'
+	outputModes   = 'm'
 	outputKeys    = 'k'
 	outputAccepts = 'a'
 	outputEnded   = 'e' // a Process in JSON
@@ -97,6 +97,8 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 		return appendBool(appendBool(append(dst, InputHand), in.Hand.Back), in.Hand.NoClipboard), nil
 	case in.Typed != nil:
 		return append(append(dst, InputTyped), in.Typed...), nil
+	case in.Master:
+		return append(dst, InputMaster), nil
 	}
 	return dst, api.Errorf(api.CodeInvalid, "send input: nothing is set")
 }
@@ -159,6 +161,8 @@ func DecodeInput(b []byte) (api.Input, error) {
 		in.Hand = &api.Hand{Back: d.bool(), NoClipboard: d.bool()}
 	case InputTyped:
 		in.Typed = append([]byte{}, d.rest()...)
+	case InputMaster:
+		in.Master = true
 	default:
 		if isKind(kind) {
 			return api.Input{}, ErrUnknownKind
@@ -197,6 +201,10 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 		return binary.AppendVarint(dst, int64(out.Mark.Held)), nil
 	case out.Direct != nil:
 		return appendDirect(append(dst, outputDirect), out.Direct), nil
+	case out.Master != nil:
+		return appendBool(appendBool(append(dst, outputMaster), out.Master.Lent), out.Master.Refused), nil
+	case out.Modes != nil:
+		return appendModes(append(dst, outputModes), out.Modes), nil
 	case out.Accepted != nil:
 		return binary.AppendVarint(append(dst, outputAccepts), *out.Accepted), nil
 	case out.Keyboard != nil:
@@ -242,6 +250,10 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		out.Mark = &api.Mark{N: d.uvarint(math.MaxUint64), Held: time.Duration(d.varint())}
 	case outputDirect:
 		out.Direct = d.direct()
+	case outputMaster:
+		out.Master = &api.Master{Lent: d.bool(), Refused: d.bool()}
+	case outputModes:
+		out.Modes = d.modes()
 	case outputAccepts:
 		n := d.varint()
 		out.Accepted = &n
@@ -265,99 +277,4 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		return api.Output{}, fmt.Errorf("decode output: %w", err)
 	}
 	return out, nil
-}
-
-func parseLines(s string) (r api.LineRange, err error) {
-	from, count, _ := strings.Cut(s, ",")
-	if r.From, err = strconv.ParseInt(from, 10, 64); err != nil {
-		return r, err
-	}
-	n, err := strconv.ParseUint(count, 10, 31)
-	r.Count = int(n)
-	return r, err
-}
-
-// AttachQuery encodes o for the query of a URL.
-func AttachQuery(o api.AttachOptions) string {
-	q := url.Values{"id": {o.ID}}
-	set := func(name, value string, given bool) {
-		if given {
-			q.Set(name, value)
-		}
-	}
-	set("raw", "true", o.Raw)
-	set("read_only", "true", o.ReadOnly)
-	set("clips", "true", o.Clips)
-	set("pictures", "true", o.Pictures)
-	set("apart", "true", o.Apart)
-	// Older engines ignore pointer, and without direct they take no terminal.
-	set("direct", "true", o.Direct && !o.Pointer)
-	set("pointer", "true", o.Direct && o.Pointer)
-	set("kinds", "true", o.Kinds)
-	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
-	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
-	set("client", o.Client, o.Client != "")
-	set("input", o.Input, o.Input != "")
-	set("progress", "true", o.Progress)
-	set("lines", fmt.Sprintf("%d,%d", o.Lines.From, o.Lines.Count), o.Lines.Count > 0)
-	return q.Encode()
-}
-
-// ParseAttach decodes the query written by AttachQuery. An unknown field is an error unless the
-// client may be newer than this program.
-func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
-	var o api.AttachOptions
-	for name, values := range q {
-		var err error
-		value := values[len(values)-1]
-		switch name {
-		case "id":
-			o.ID = value
-		case "client":
-			o.Client = value
-		case "input":
-			o.Input = value
-		case "progress":
-			o.Progress, err = strconv.ParseBool(value)
-		case "raw":
-			o.Raw, err = strconv.ParseBool(value)
-		case "read_only":
-			o.ReadOnly, err = strconv.ParseBool(value)
-		case "clips":
-			o.Clips, err = strconv.ParseBool(value)
-		case "pictures":
-			o.Pictures, err = strconv.ParseBool(value)
-		case "apart":
-			o.Apart, err = strconv.ParseBool(value)
-		case "direct":
-			o.Direct, err = strconv.ParseBool(value)
-		case "pointer":
-			o.Pointer, err = strconv.ParseBool(value)
-			o.Direct = o.Direct || o.Pointer
-		case "kinds":
-			o.Kinds, err = strconv.ParseBool(value)
-		case "cols":
-			o.Cols, err = parseSide(value)
-		case "rows":
-			o.Rows, err = parseSide(value)
-		case "lines":
-			o.Lines, err = parseLines(value)
-		default:
-			if !newer {
-				return o, api.Errorf(api.CodeInvalid, "call %s: unknown field %q", AttachName, name)
-			}
-		}
-		if err != nil {
-			return o, api.Errorf(api.CodeInvalid, "call %s: field %q cannot be %q", AttachName, name, value)
-		}
-	}
-	if strings.TrimSpace(o.ID) == "" {
-		return o, api.Errorf(api.CodeInvalid, "call %s: field \"id\" is missing", AttachName)
-	}
-	return o, nil
-}
-
-func parseSide(s string) (int, error) {
-	n, err := strconv.ParseUint(s, 10, 16)
-	return int(min(n, math.MaxUint16)), err
 }

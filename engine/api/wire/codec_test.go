@@ -168,7 +168,7 @@ var inputs = []api.Input{
 	{Mark: new(uint64(1 << 40))},
 	{Display: &api.Display{}}, {AskColors: true}, {Reset: true},
 	{Display: &api.Display{CellWidth: 9, CellHeight: 18, Pixels: true, Colors: styled.Palette{Background: styled.ColorRGB | 0xFFFFFF, Colors: [16]styled.Color{15: styled.ColorRGB}}}},
-	{Hand: &api.Hand{Back: true}}, {Hand: &api.Hand{NoClipboard: true}}, {Typed: []byte("ls\r")},
+	{Hand: &api.Hand{Back: true}}, {Hand: &api.Hand{NoClipboard: true}}, {Typed: []byte("ls\r")}, {Master: true},
 }
 
 func TestInputRoundTripsThroughItsBinaryForm(t *testing.T) {
@@ -194,6 +194,8 @@ func TestOutputRoundTripsThroughItsBinaryForm(t *testing.T) {
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
 		{Accepted: new(int64(0))}, {Accepted: new(int64(5 << 20))},
+		{Master: &api.Master{}}, {Master: &api.Master{Lent: true}}, {Master: &api.Master{Refused: true}},
+		{Modes: &keys.Modes{}}, {Modes: &keys.Modes{AppCursor: true, AppKeypad: true, Newline: true, ModifyOther: 2, Kitty: 31}},
 		{Keyboard: new(uint8(0))}, {Keyboard: new(uint8(31))},
 		{Ended: &api.Process{ID: "a", ExitCode: new(7)}},
 	} {
@@ -250,7 +252,7 @@ func FuzzDecodeOutput(f *testing.F) {
 func TestAttachOptionsRoundTripThroughTheirQuery(t *testing.T) {
 	for _, want := range []api.AttachOptions{
 		{ID: "a"},
-		{ID: "b", Raw: true, Direct: true, Kinds: true}, {ID: "c", Raw: true, Direct: true, Pointer: true},
+		{ID: "b", Raw: true, Direct: true, Kinds: true}, {ID: "c", Raw: true, Direct: true, Pointer: true}, {ID: "d", Master: true},
 		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Progress: true, Lines: api.LineRange{From: -3, Count: 500}},
 	} {
 		q, err := url.ParseQuery(AttachQuery(want))

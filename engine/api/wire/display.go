@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"tandem/engine/api"
+	"tandem/keys"
 )
 
 // appendDisplay appends the size of a cell and the colours, 0 for unknown ones.
@@ -56,4 +57,16 @@ func (d *decoder) direct() *api.Direct {
 		d.fail()
 	}
 	return o
+}
+
+// appendModes appends the modes that decide how keys are encoded.
+func appendModes(dst []byte, m *keys.Modes) []byte {
+	for _, on := range [...]bool{m.AppCursor, m.AppKeypad, m.Newline} {
+		dst = appendBool(dst, on)
+	}
+	return append(dst, m.ModifyOther, m.Kitty)
+}
+
+func (d *decoder) modes() *keys.Modes {
+	return &keys.Modes{AppCursor: d.bool(), AppKeypad: d.bool(), Newline: d.bool(), ModifyOther: d.byte(), Kitty: d.byte()}
 }

@@ -1,0 +1,177 @@
+// Package direct writes typed keys straight to the PTY's master while the engine lends it. The engine
+// lends it to the user's own programs on its machine (api.Master), so that neither has to wake the
+// other for a key.
+//
+// The engine still needs to know what was typed, so a Path reports it shortly afterwards. A key must
+// not overtake earlier input: after input through the engine, keys follow it there until the engine
+// lends the master again, which it does once the PTY has accepted that input. If the PTY takes no
+// more, the rest goes through the engine, which queues it.
+package direct
+
+import (
+	"os"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+)
+
+// reportDelay is how long after a key was written to the PTY the engine is told of it, to let the
+// echo go first.
+const reportDelay = 5 * time.Millisecond
+
+// A Path sends the input of one viewer to a session, in the order of the calls. It is safe for
+// concurrent use.
+type Path struct {
+	send func(api.Input) error // queues input for the engine; must not block
+
+	mu         sync.Mutex
+	lends      bool         // the engine lends the master on request
+	master     syscallConn  // nil if input goes through the engine
+	close      func() error // closes the master
+	asked      bool         // the engine has not answered a request for the master yet
+	more       bool         // more input was sent through the engine since the request
+	unreported []byte       // written to the master but not yet reported to the engine
+}
+
+// A syscallConn gives access to a file's descriptor; syscall.RawConn implements it.
+type syscallConn interface{ Control(func(fd uintptr)) error }
+
+// NewPath returns a path that sends input with send until the engine lends the master.
+func NewPath(send func(api.Input) error) *Path { return &Path{send: send} }
+
+// Type sends typed input: p to the PTY if the master is lent, otherwise in through the engine. If
+// the PTY takes only a part of p, the rest goes through the engine. After an error, only the first
+// n bytes of p were sent.
+func (d *Path) Type(p []byte, in api.Input) (n int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.master != nil {
+		n = d.writeMaster(p)
+		d.noteWritten(p[:n])
+		if n == len(p) {
+			return n, nil
+		}
+	}
+	if n > 0 {
+		in = api.Input{Bytes: p[n:]}
+	}
+	if err := d.sendThrough(in); err != nil {
+		return n, err
+	}
+	d.askMaster()
+	return len(p), nil
+}
+
+// Send sends other input, such as a paste or the mouse, through the engine. The next typed input
+// follows it there.
+func (d *Path) Send(in api.Input) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.sendThrough(in)
+}
+
+// sendThrough sends input through the engine. d is locked.
+func (d *Path) sendThrough(in api.Input) error {
+	d.reportTyped()
+	d.closeMaster()
+	d.more = d.asked
+	return d.send(in)
+}
+
+// askMaster asks for the master unless an answer is due. d is locked.
+func (d *Path) askMaster() {
+	if d.lends && !d.asked {
+		d.asked = d.send(api.Input{Master: true}) == nil
+	}
+}
+
+// Receive handles the engine's message about the master.
+func (d *Path) Receive(m *api.Master) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lends = true
+	d.closeMaster()
+	if !m.Lent && !m.Refused {
+		return
+	}
+	stale := d.more
+	d.asked, d.more = false, false
+	if m.Lent {
+		d.useMaster(m.File)
+	}
+	if stale {
+		// The engine may not have passed on what was sent since the request.
+		d.closeMaster()
+		d.askMaster()
+	}
+}
+
+// Report tells the engine at once what was typed.
+func (d *Path) Report() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reportTyped()
+}
+
+// Close reports what was typed and gives the master up, because the attachment has ended: an open
+// master would keep the program from getting a hangup. Input then goes through the engine until the
+// next one lends the master.
+func (d *Path) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reportTyped()
+	d.closeMaster()
+	d.lends, d.asked, d.more = false, false, false
+}
+
+// useMaster makes typed input go to the PTY. d is locked.
+func (d *Path) useMaster(master *os.File) {
+	d.close = master.Close
+	if conn, err := master.SyscallConn(); err == nil {
+		d.master = conn
+	}
+}
+
+// closeMaster makes typed input go through the engine. d is locked.
+func (d *Path) closeMaster() {
+	if d.close != nil {
+		d.close()
+	}
+	d.master, d.close = nil, nil
+}
+
+// noteWritten notes that p must be reported to the engine. d is locked.
+func (d *Path) noteWritten(p []byte) {
+	if len(p) > 0 && len(d.unreported) == 0 {
+		time.AfterFunc(reportDelay, d.Report)
+	}
+	d.unreported = append(d.unreported, p...)
+}
+
+// reportTyped tells the engine what was written to the PTY. d is locked.
+func (d *Path) reportTyped() {
+	if len(d.unreported) > 0 {
+		// A lost engine need not know.
+		_ = d.send(api.Input{Typed: d.unreported})
+		d.unreported = nil
+	}
+}
+
+// writeMaster writes as much as the PTY takes now. The raw system call skips the scheduler's
+// bookkeeping, as a nonblocking write never waits. d is locked.
+func (d *Path) writeMaster(p []byte) (n int) {
+	if len(p) == 0 {
+		return 0
+	}
+	// Control fails if the master is closed, and nothing is written.
+	_ = d.master.Control(func(fd uintptr) {
+		if got, _, errno := unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p))); errno == 0 {
+			n = int(got)
+		}
+	})
+	return n
+}
