@@ -152,7 +152,7 @@ func (s Survey) recoverHeld(r store.Record, c keeper.Child) Found {
 // reboot is tried once more.
 func (s Survey) recoverEnded(r store.Record) Found {
 	f := Found{Rec: r, ending: s.pastEnding(r)}
-	if s.hasRebooted(r) && r.Desired == desiredRunning && StartsAtBoot(r.Restart) {
+	if s.hasRebooted(r) && WillStartAtBoot(r) {
 		f.events = []event{{kind: evBooted}}
 	}
 	return f

@@ -94,6 +94,11 @@ func StartsAtBoot(r store.Restart) bool {
 	return p == api.PolicyAlways || p == api.PolicyUnlessStopped
 }
 
+// WillStartAtBoot reports whether a reboot starts the process of a record.
+func WillStartAtBoot(r store.Record) bool {
+	return r.Desired == desiredRunning && StartsAtBoot(r.Restart)
+}
+
 // restartDelay returns the delay before the next restart after a number of failures. The jitter
 // keeps processes that failed together from restarting together. It lengthens a delay, but never
 // beyond maxDelay.

@@ -38,6 +38,7 @@ var jsonCases = []string{
 	"! tandem ls --host x", "! tandem ls --host x,y", "! tandem doctor --host x", "tandem man", "tandem man --dir .",
 	"tandem shell --run ls", "tandem shell --run pwd", "tandem shell --commands",
 	"tandem up", "tandem up --list", "tandem down", "! tandem up nobody", "! tandem web --listen nowhere", "tandem web devices", "! tandem web revoke", "! tandem web share nobody",
+	"! tandem service", "! tandem service install", "tandem service install --print", "! tandem service status", "tandem service remove",
 	"tandem worktree", "! tandem worktree list", "! tandem worktree merge x", "! tandem worktree remove x",
 	"tandem kill shell", "tandem rm bad", "tandem rm --exited", "! tandem rm nobody", "tandem shutdown --yes",
 }
@@ -45,6 +46,7 @@ var jsonCases = []string{
 func TestEveryCommandAnswersWithJSON(t *testing.T) {
 	t.Parallel()
 	env, dir := harness.Stage(t)
+	env = append(env, "XDG_RUNTIME_DIR="+dir) // without a user manager of systemd
 	for name, text := range map[string]string{"tandem.yaml": "processes: {one: sleep 1000}\n", "bash_history": "ls\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

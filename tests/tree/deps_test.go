@@ -33,7 +33,7 @@ var basicView = layer{
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/mcp", "engine/policy", "engine/proctree", "engine/sandbox", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings"},
+		[]string{"engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/mcp", "engine/policy", "engine/proctree", "engine/sandbox", "engine/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
@@ -65,7 +65,7 @@ var layers = map[string]layer{
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
-		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
+		[]string{"engine/api", "persist/diag", "ui/cli/cast", "ui/cli/codingagents", "ui/cli/engine", "ui/cli/factory", "ui/cli/files", "ui/cli/fleet", "ui/cli/history", "ui/cli/logs", "ui/cli/ls", "ui/cli/machines", "ui/cli/manual", "ui/cli/output", "ui/cli/processes", "ui/cli/project", "ui/cli/ps", "ui/cli/requests", "ui/cli/service", "ui/cli/sessions", "ui/cli/settings", "ui/cli/shell", "ui/cli/tmux", "ui/cli/up", "ui/cli/web"},
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
@@ -93,7 +93,7 @@ var layers = map[string]layer{
 		"a project file is read by ui/cli/project, and run through the API",
 	},
 	"ui/cli/engine": {
-		[]string{"engine/api", "engine/api/client", "engine/sleep", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/machines", "ui/cli/output", "ui/cli/settings"},
+		[]string{"engine/api", "engine/api/client", "engine/sleep", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/machines", "ui/cli/output", "ui/cli/service", "ui/cli/settings"},
 		"stopping and examining an engine must work when it is broken",
 	},
 	"ui/pick": {
@@ -155,6 +155,10 @@ var layers = map[string]layer{
 	"ui/cli/project": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output"},
 		"a project file becomes API requests, independently of the command line",
+	},
+	"ui/cli/service": {
+		[]string{"engine/api", "engine/shell", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/cli/setup"},
+		"a unit names the program and the variables as agents' settings do; the doctor shows its state",
 	},
 	"ui/cli/setup": {
 		[]string{"engine/api", "engine/shell", "persist/datadir"},

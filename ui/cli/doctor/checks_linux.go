@@ -88,11 +88,11 @@ func examineLogin() []Finding {
 	}
 	if u, err := user.Current(); err == nil {
 		if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", u.Username)); err == nil {
-			return []Finding{{check, OK, "lingering is on, so sessions keep running after you log out", ""}}
+			return []Finding{{check, OK, "lingering is on; an engine started by `tandem service` keeps running after you log out", ""}}
 		}
 	}
 	return []Finding{{check, Warn, "the login manager kills everything when you log out (KillUserProcesses)",
-		"run `loginctl enable-linger`, and start tandem with `systemd-run --user --scope tandem`"}}
+		"`tandem service install --linger` starts the engine outside your login from the next boot on; until then, start it with `systemd-run --user --scope tandem`"}}
 }
 
 // killsUserProcesses reads KillUserProcesses from logind.conf and the files in the directory beside

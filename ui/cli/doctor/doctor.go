@@ -46,10 +46,11 @@ type Options struct {
 	Stdout  io.Writer
 	Environ []string
 	Env     func(name string) string
-	Sandbox func() Sandbox      // reports how agents are confined; nil skips the check
-	Lost    func() []LostKeeper // finds lost keepers; nil skips the check
-	Config  func() []Finding    // reports problems of the configuration
-	Traces  func() []string     // lists everything installed on this machine besides the data folder
+	Sandbox func() Sandbox                // reports how agents are confined; nil skips the check
+	Lost    func() []LostKeeper           // finds lost keepers; nil skips the check
+	Config  func() []Finding              // reports problems of the configuration
+	Reboot  func(context.Context) Finding // reports whether a reboot starts the engine
+	Traces  func() []string               // lists everything installed on this machine besides the data folder
 }
 
 // Examine runs all checks, in the order of the report.
@@ -69,6 +70,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	findings = append(findings, o.Config()...)
 	findings = append(findings, examineKernel(existingParent(dir))...)
 	findings = append(findings, examineLogin()...)
+	findings = append(findings, o.Reboot(ctx))
 	findings = append(findings, o.examineSandbox()...)
 	return append(findings, o.examineTraces(dir)...)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
@@ -8,6 +9,7 @@ import (
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/service"
 	"tandem/ui/cli/settings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +42,7 @@ func NewDoctor(f *factory.Factory) *cobra.Command {
 // doctorOptions returns the options of the doctor's checks.
 func doctorOptions(f *factory.Factory) doctor.Options {
 	return doctor.Options{
-		Version: f.Version, Reach: f.Reach, Stdout: f.Stdout, Environ: f.Environ, Env: f.Env, Sandbox: f.Sandbox, Config: func() []doctor.Finding { return settings.Examine(f) }, Lost: f.FindLost,
+		Version: f.Version, Reach: f.Reach, Stdout: f.Stdout, Environ: f.Environ, Env: f.Env, Sandbox: f.Sandbox, Config: func() []doctor.Finding { return settings.Examine(f) }, Lost: f.FindLost, Reboot: func(ctx context.Context) doctor.Finding { return service.Examine(ctx, f) },
 		Traces: func() (all []string) {
 			if m, err := codingagents.ThisMachine(f.Env); err == nil {
 				all = m.Traces()

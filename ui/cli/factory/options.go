@@ -29,11 +29,7 @@ type Options struct {
 	Connect func(ctx context.Context) (*client.Client, error)
 	// Reach connects to a running engine; it never starts one.
 	Reach func(ctx context.Context) (*client.Client, error)
-	// HasProcesses reports whether a process of the data folder runs, or may run, without an engine to
-	// look after it; default no.
-	HasProcesses func() bool
-	// FindLost finds keepers of the data folder that are out of reach for clients; default none.
-	FindLost func() []doctor.LostKeeper
+	DataFolder
 	// Dashboard opens the dashboard, for `tandem` without a command and `tandem files`.
 	Dashboard func(ctx context.Context, o DashboardOptions) error
 	// Serve implements `tandem --serve`; Profiles are the names for its --profile.
@@ -125,6 +121,17 @@ type ConfigFiles struct {
 	WorkProfile func(dir string) ([]byte, error)
 }
 
+// A DataFolder answers questions about the data folder without an engine.
+type DataFolder struct {
+	// HasProcesses reports whether a process of the data folder runs, or may run, without an engine to
+	// look after it; default no.
+	HasProcesses func() bool
+	// FindLost finds keepers of the data folder that are out of reach for clients; default none.
+	FindLost func() []doctor.LostKeeper
+	// StartsAtBoot returns the names of the sessions and processes started by a reboot; default none.
+	StartsAtBoot func() []string
+}
+
 func (o Options) complete() Options {
 	if o.Stdin == nil {
 		o.Stdin = os.Stdin
@@ -164,6 +171,9 @@ func (o Options) complete() Options {
 	}
 	if o.HasProcesses == nil {
 		o.HasProcesses = func() bool { return false }
+	}
+	if o.StartsAtBoot == nil {
+		o.StartsAtBoot = func() []string { return nil }
 	}
 	if o.Prefix == nil {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }

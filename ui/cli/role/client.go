@@ -15,6 +15,7 @@ import (
 	"tandem/engine/mcp"
 	"tandem/engine/policy"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/keys"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
@@ -28,9 +29,8 @@ import (
 // runClient runs the roles with a user: the dashboard, the commands and the agents' server.
 func runClient(args []string, version string) int {
 	return cli.Main(context.Background(), factory.Options{
-		Version:      version,
-		HasProcesses: hasLiveProcesses,
-		FindLost:     lostKeepers,
+		Version:    version,
+		DataFolder: factory.DataFolder{HasProcesses: hasLiveProcesses, FindLost: lostKeepers, StartsAtBoot: startsAtBoot},
 		Dashboard: func(ctx context.Context, o factory.DashboardOptions) error {
 			return runDashboard(ctx, version, o)
 		},
@@ -67,22 +67,40 @@ func runClient(args []string, version string) int {
 	}, args)
 }
 
-// hasLiveProcesses reports whether a process of the data directory is alive, with or without an
-// engine. Unreadable records count as alive.
-func hasLiveProcesses() bool {
+// loadRecords reads the records of the data directory, if there is one.
+func loadRecords() (records []store.Record, unread bool) {
 	dir, err := api.DataDir()
 	if err != nil {
-		return false
+		return nil, false
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return false
+		return nil, false
 	}
 	data, err := store.Open(dir)
 	if err != nil {
-		return true
+		return nil, true
 	}
 	records, problems := data.Load()
-	return len(problems) > 0 || slices.ContainsFunc(records, func(r store.Record) bool {
+	return records, len(problems) > 0
+}
+
+// startsAtBoot returns the names of the sessions and processes started by a reboot.
+func startsAtBoot() (names []string) {
+	records, _ := loadRecords()
+	for _, r := range records {
+		if supervise.WillStartAtBoot(r) {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hasLiveProcesses reports whether a process of the data directory is alive, with or without an
+// engine. Unreadable records count as alive.
+func hasLiveProcesses() bool {
+	records, unread := loadRecords()
+	return unread || slices.ContainsFunc(records, func(r store.Record) bool {
 		// Without an identity the program is not running yet, but may be about to.
 		if r.Identity == nil {
 			return r.State == string(api.StateStarting) || r.State == string(api.StateWaiting)

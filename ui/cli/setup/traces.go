@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,5 +45,17 @@ func (m Machine) Traces() (all []string) {
 	if _, err := os.Lstat(filepath.Join(pages, "tandem.1")); err == nil {
 		all = append(all, "manual pages "+filepath.Join(pages, "tandem*.1"))
 	}
+	if _, err := os.Lstat(m.UnitPath()); err == nil {
+		all = append(all, "systemd unit "+m.UnitPath())
+	}
 	return all
+}
+
+// UnitPath returns the path of the systemd unit for the engine of this data directory.
+func (m Machine) UnitPath() string {
+	name := "tandem.service"
+	if m.DataDir != filepath.Join(m.Home, ".local/state/tandem") {
+		name = fmt.Sprintf("tandem-%.4x.service", sha256.Sum256([]byte(m.DataDir)))
+	}
+	return filepath.Join(cmp.Or(m.Env("XDG_CONFIG_HOME"), filepath.Join(m.Home, ".config")), "systemd/user", name)
 }
