@@ -100,6 +100,18 @@ func (n *News) RecordExit(p api.Process) {
 	}
 }
 
+// DropInterruptions makes interrupted sessions exited ones.
+func (n *News) DropInterruptions() {
+	interrupted := func(p api.Process) bool { return p.Interrupted != nil }
+	if !slices.ContainsFunc(n.Processes, interrupted) {
+		return
+	}
+	n.Processes = slices.Clone(n.Processes)
+	for i := range n.Processes {
+		n.Processes[i].Interrupted = nil
+	}
+}
+
 func (n *News) Process(id string) (api.Process, bool) {
 	for i := range n.Processes {
 		if n.Processes[i].ID == id {

@@ -27,6 +27,9 @@ func (m *model) syncNews() tea.Cmd {
 
 func (m *model) applyNews(n panes.News) tea.Cmd {
 	before := m.news
+	if m.o.Restore == "no" {
+		n.DropInterruptions()
+	}
 	m.news = n
 	for _, v := range m.views.all {
 		v.pane.HandleNews(&before)

@@ -37,13 +37,18 @@ func (m *model) applySettings(next Settings) tea.Cmd {
 	}
 	own := m.theme.acceptSetting(next.Theme)
 	m.keyboard.rebind(next.Bindings)
+	offers := m.o.Restore
 	m.o.Settings = next
 	m.theme.rebuildLook()
 	m.relayout()
-	if own {
-		return nil
+	var cmd tea.Cmd
+	if offers != next.Restore {
+		cmd = m.applyNews(m.link.Latest())
 	}
-	return m.notices.toast.Say("config reloaded", false)
+	if own {
+		return cmd
+	}
+	return tea.Batch(cmd, m.notices.toast.Say("config reloaded", false))
 }
 
 // acceptSetting takes over the theme of changed settings. It reports whether this

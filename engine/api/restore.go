@@ -62,6 +62,9 @@ type SessionDismissInput struct {
 	All bool     `json:"all,omitempty" jsonschema:"all interrupted sessions"`
 }
 
+// IsOpen reports whether a session runs, or was interrupted and can be restored.
+func (p *Process) IsOpen() bool { return !p.State.Ended() || p.Interrupted != nil }
+
 func (in *SessionRestoreInput) ids() []*string {
 	in.IDs = slices.Clone(in.IDs) // the caller keeps its list
 	return pointersTo(in.IDs)

@@ -31,12 +31,14 @@ func UrgencyOf(p *Process) int {
 }
 
 // Failed reports whether p failed to start, or exited by itself without success. An unknown exit
-// status counts as a failure.
+// status counts as a failure, but not that of an interrupted session.
 func (p *Process) Failed() bool {
-	switch p.State {
-	case StateFailed:
+	switch {
+	case p.Interrupted != nil:
+		return false
+	case p.State == StateFailed:
 		return true
-	case StateExited:
+	case p.State == StateExited:
 		return p.ExitCode == nil || *p.ExitCode != 0 && !p.leftShell()
 	}
 	return false

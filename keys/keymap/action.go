@@ -41,12 +41,16 @@ const (
 	SessionRename   Action = "session.rename"
 	SessionKill     Action = "session.kill"
 	SessionDelete   Action = "session.delete"
+	SessionRestore  Action = "session.restore"
+	SessionDismiss  Action = "session.dismiss"
 	SessionFleet    Action = "session.fleet"
 	SessionKeyboard Action = "session.keyboard"
 	SessionOpen     Action = "session.open"
 	SessionWaiting  Action = "session.waiting"
 	SessionNewTree  Action = "session.newworktree"
 	SessionTree     Action = "session.worktree"
+
+	SessionRestoreAll Action = "session.restoreall"
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"
@@ -206,6 +210,8 @@ const (
 	ScopePicker   Scope = "picker"   // a list narrowed by typing
 	ScopeForm     Scope = "form"     // several lines of text
 	ScopeRecall   Scope = "recall"   // the line to search the history
+
+	ScopeInterrupted Scope = "interrupted" // a session that a reboot or crash ended
 )
 
 // A scopeInfo describes a scope.
@@ -221,6 +227,7 @@ func listScopes() []scopeInfo {
 	all := []scopeInfo{
 		{ScopePrefix, "After the prefix", nil},
 		{ScopeTerminal, "Terminal", global},
+		{ScopeInterrupted, "Session that a reboot or crash ended", global},
 	}
 	for _, v := range Views() {
 		all = append(all, scopeInfo{v.Scope, v.Name, []Scope{ScopeList, ScopeGlobal}})

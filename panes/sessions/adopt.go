@@ -12,8 +12,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// sessionTabs keeps the tabs in step with the sessions: each that runs on this machine has a
-// pane, and panes are closed after their sessions exited.
+// sessionTabs keeps the tabs in step with the sessions: each that runs on this machine, or can be
+// restored, has a pane, and panes are closed after their sessions exited.
 type sessionTabs struct {
 	env interface {
 		panes.NewsSource
@@ -28,10 +28,10 @@ type sessionTabs struct {
 	layoutSync  *layoutSync
 	isPending   func(id string) bool // a session is being started here, and has a pane
 
-	deleted []api.Process // since the last closeFinished
+	deleted []api.Process // or dismissed, since the last closeFinished
 }
 
-// adopt adds a tab for every running session of this machine that has none, except those
+// adopt adds a tab for every open session of this machine that has none, except those
 // being started here. It removes tabs that were never opened and whose session has exited.
 func (s *sessionTabs) adopt() {
 	if !s.env.News().Connected {
@@ -41,7 +41,7 @@ func (s *sessionTabs) adopt() {
 	live := make(map[string]bool, len(all))
 	for i := range all {
 		p := &all[i]
-		if p.Kind != api.KindSession || p.State.Ended() {
+		if p.Kind != api.KindSession || !p.IsOpen() {
 			continue
 		}
 		live[p.ID] = true
@@ -72,26 +72,27 @@ func (s *sessionTabs) adopt() {
 // revive replaces the pane of an earlier run of a session by a new one, now that it runs
 // again.
 func (s *sessionTabs) revive(p *api.Process, l *layout.Node) {
-	if ended := l.Pane.FinalState(); ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
+	if ended := l.Pane.FinalState(); ended != nil && !p.State.Ended() && !ended.StartedAt.Equal(p.StartedAt) {
 		s.attachments.release(l.Pane)
 		l.Pane = s.tabs.New(p.ID)
 		s.switcher.relayout()
 	}
 }
 
-// noteDeleted notes the sessions whose records were deleted. Their panes are closed after the
-// output has been taken over, which may report their exit.
+// noteDeleted notes the sessions whose records were deleted, and those dismissed. Their panes are
+// closed after the output has been taken over, which may report their exit.
 func (s *sessionTabs) noteDeleted(before *panes.News) {
 	known := s.env.News().ByID()
 	for _, p := range before.Processes {
-		if known[p.ID] == nil {
+		if now := known[p.ID]; now == nil || p.Interrupted != nil && !now.IsOpen() {
 			s.deleted = append(s.deleted, p)
 		}
 	}
 }
 
 // closeFinished closes panes whose program exited successfully or was stopped, or whose session
-// was deleted. One that failed stays until then, so that its output can be read.
+// was deleted. One that failed stays until then, so that its output can be read, and one that was
+// interrupted until it is restored or dismissed.
 func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 	for p := range s.attachments.cancels {
 		ended := p.FinalState()
@@ -102,8 +103,13 @@ func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 		switch {
 		case t == nil:
 			s.attachments.release(p)
-		case !ended.Failed():
+		case !ended.Failed() && ended.Interrupted == nil:
 			cmd = tea.Batch(cmd, s.closeExited(t, l, ended))
+		default:
+			// News that it runs again may have arrived before its exit.
+			if now, ok := s.env.News().Process(p.ID); ok {
+				s.revive(&now, l)
+			}
 		}
 	}
 	for _, p := range s.deleted {
@@ -142,6 +148,9 @@ func (s *sessionTabs) closePane() tea.Cmd {
 		return s.env.Say("no pane to close here", false)
 	}
 	p := l.Pane
+	if s.list.Restorer.Offers(p.ID) {
+		return s.list.Restorer.Dismiss(p.ID)
+	}
 	if p.FinalState() != nil || p.Err() != nil {
 		s.hide(p)
 		s.switcher.closeLeaf(t, l)

@@ -132,6 +132,9 @@ func (v *View) settle() tea.Cmd {
 		v.layoutSync.followOthers()
 	}
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
+	if v.display.isOpen {
+		cmd = tea.Batch(cmd, v.List.Restorer.RestoreUnasked())
+	}
 	if !dragging && len(v.starter.waiting) == 0 {
 		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
 	}
@@ -252,6 +255,9 @@ func (v *View) Hints() ([]keymap.Hint, bool) {
 	if p := v.Tabs.FocusedPane(); p != nil {
 		return p.Hints()
 	}
+	if v.Tabs.shown && v.List.Restorer.Offers(v.List.Selected()) {
+		return v.List.Restorer.Hints(), true
+	}
 	if v.display.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
 		return v.display.emptyPage().Hints, true
 	}
@@ -348,7 +354,7 @@ func (v *View) HandleNews(before *panes.News) {
 }
 
 // askKill asks before a session is ended or its start cancelled. A pane whose program has
-// exited, or whose session is unknown, is closed without a question.
+// exited, or whose session is unknown, is closed without a question; so is an interrupted one.
 func (v *View) askKill() tea.Cmd {
 	if p := v.Tabs.FocusedPane(); p != nil {
 		if p.ID == "" {

@@ -17,6 +17,8 @@ import (
 // HowEnded describes how a session or process ended.
 func HowEnded(p *api.Process) string {
 	switch {
+	case p.Interrupted != nil:
+		return DescribeInterruption(p.Interrupted, time.Now())
 	case p.Error != "":
 		return text.Clean(p.Error)
 	case p.ExitCode != nil:
@@ -34,6 +36,22 @@ func HowEndedIn(p *api.Process, w int) string {
 	what := HowEnded(p)
 	if text.Width(what) > w && p.Error == "" && p.ExitCode != nil {
 		return "exit " + text.Itoa(*p.ExitCode)
+	}
+	return what
+}
+
+// DescribeInterruption says when a reboot or crash ended a session, and what ran in it.
+func DescribeInterruption(i *api.Interruption, now time.Time) string {
+	what, at := "interrupted ", i.At.Local()
+	if i.By == api.ByReboot {
+		what = "rebooted "
+	}
+	if at.YearDay() != now.YearDay() || now.Sub(at) > 24*time.Hour {
+		what += at.Format("Jan 2 ")
+	}
+	what += at.Format("15:04")
+	if i.Program != "" {
+		what += "; was running: " + text.Clean(i.Program)
 	}
 	return what
 }
@@ -58,6 +76,8 @@ func Reason(p *api.Process, now time.Time) string {
 // StateWords describes the state of a process, short enough for a column.
 func StateWords(p *api.Process, now time.Time) string {
 	switch {
+	case p.Interrupted != nil:
+		return "interrupted"
 	case p.Failed() && p.ExitCode != nil:
 		return "failed: exited " + text.Itoa(*p.ExitCode)
 	case p.Failed() && p.ExitSignal != "" && p.Error == "": // otherwise the signal is a consequence of the failure
@@ -162,6 +182,8 @@ func WhoFrom(actor, from string) string {
 func StateGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
 	glyph := look.Glyphs.State(string(p.State))
 	switch {
+	case p.Interrupted != nil:
+		return look.Glyphs.Backoff, look.Info
 	case p.Failed():
 		return look.Glyphs.Failed, look.Bad
 	case p.State == api.StateRunning && p.Terminal != nil && p.Terminal.Rang:

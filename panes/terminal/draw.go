@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/predict"
@@ -28,7 +27,10 @@ func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 	if w <= 0 || h <= 0 {
 		return c.rows
 	}
-	st, reason := t.State(), t.status.endReason(w-2)
+	st, reason, ink := t.State(), t.status.endReason(w-2), look.BarBad
+	if t.exit.reason != "" {
+		reason, ink = t.exit.reason, look.Bar
+	}
 	if !st.Known {
 		c.drawUnknown(reason)
 	} else {
@@ -37,14 +39,14 @@ func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 	if t.Scroll.active {
 		c.rows[0] = overwrite(c.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
 	} else if reason != "" {
-		c.rows[h-1] = drawExitRow(reason, t.exitHints, w, look)
+		c.rows[h-1] = drawExitRow(reason, ink, t.exit.hints, w, look)
 	}
 	return c.rows
 }
 
 // drawScreen draws the session's screen with guesses and marks.
 func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
-	live, exited := !t.Scroll.active, t.status.hasEnded()
+	live, exited := !t.Scroll.active, t.status.hasEnded() || t.exit.reason != ""
 	t.Pointer.drawn = drawnTop{t.Scroll.topLine(st), st.fulls}
 	win := Window{Top: t.Pointer.drawn.line, W: c.w, H: c.h, Pictures: t.Pictures}
 	if live && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
@@ -152,23 +154,6 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	c.X = min(c.X*cellScale(l), st.Cols-1)
 	shown := st.Known && c.Visible && !t.status.hasEnded()
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.View.size.Cols && c.Y < t.View.size.Rows
-}
-
-// drawExitRow draws the last row of a pane whose session is not live, with the keys to use next.
-func drawExitRow(reason string, hints []keymap.Hint, w int, look *look.Look) string {
-	what := " " + reason + " "
-	row, used := look.BarBad.Text(what), text.Width(what)
-	for _, h := range hints {
-		if h.Key == "" {
-			continue
-		}
-		row += "  " + look.Key.Text(h.Key) + look.Dim.Text(" "+h.Does)
-		used += text.Width(h.Key+h.Does) + 3
-	}
-	if used > w {
-		return look.BarBad.Text(text.Fit(what, w))
-	}
-	return row + text.Spaces(w-used)
 }
 
 // overwrite draws a label over the right end of a row of w cells.

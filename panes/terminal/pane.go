@@ -31,6 +31,7 @@ type Pane struct {
 	find   finder
 	opener opener
 	drag   drag
+	ending ending
 }
 
 // New returns the pane of a session, "" for one still to be started. The caller fills its Feed. The
@@ -43,6 +44,7 @@ func New(env Env, last *Search, id string) *Pane {
 		return env.StartNear(p, command, folder)
 	}}
 	p.Copier = Copier{env: env, id: session, scroll: &p.Scroll, open: p.opener.openTarget}
+	p.ending = ending{env: env, id: session}
 	p.drag = drag{pointer: &p.Pointer, copy: p.Copier.Copy}
 	p.actions = p.makeActions()
 	return p
@@ -85,8 +87,11 @@ func (p *Pane) cancelCopy() tea.Cmd {
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
 func (p *Pane) Scopes() []keymap.Scope {
-	if p.Scroll.Active() {
+	switch {
+	case p.Scroll.Active():
 		return []keymap.Scope{keymap.ScopeScroll}
+	case p.ending.interruption() != nil:
+		return []keymap.Scope{keymap.ScopeInterrupted}
 	}
 	return []keymap.Scope{keymap.ScopeTerminal}
 }
@@ -111,6 +116,8 @@ func (p *Pane) HandleKey(k keys.Key) tea.Cmd {
 	switch {
 	case p.Scroll.Active():
 		return p.scrollKey(k)
+	case p.ending.interruption() != nil:
+		return nil
 	case p.status.hasEnded():
 		return p.keyAfterExit(k)
 	}
@@ -154,16 +161,6 @@ func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	return nil
 }
 
-// hintsAfterExit returns the hints for the keys of keyAfterExit. They need no prefix, because there
-// is no program to type to.
-func (p *Pane) hintsAfterExit() []keymap.Hint {
-	b := p.env.Bindings()
-	return []keymap.Hint{
-		b.Hint(keymap.Open, "new shell", keymap.ScopeList),
-		b.Hint(keymap.SessionKill, "close", keymap.ScopeSessions, keymap.ScopePrefix),
-	}
-}
-
 // ReportUnsure says how much typed text the engine may have lost. It waits until the dashboard has
 // reconnected, because the note on that would replace this one.
 func (p *Pane) ReportUnsure() tea.Cmd {
@@ -180,7 +177,7 @@ func (p *Pane) ReportUnsure() tea.Cmd {
 
 // TakesText reports whether typed text goes to the program unchanged.
 func (p *Pane) TakesText() bool {
-	return !p.Scroll.Active() && !p.status.hasEnded() && p.Keyboard()&keys.KittyAllKeys == 0
+	return !p.Scroll.Active() && !p.status.hasEnded() && p.ending.interruption() == nil && p.Keyboard()&keys.KittyAllKeys == 0
 }
 
 // TypeText sends text typed in one piece to the program.
@@ -200,6 +197,9 @@ func (p *Pane) Paste(text string) tea.Cmd {
 
 // sendInput sends input, and reports an error so that nothing is lost silently.
 func (p *Pane) sendInput(in api.Input) tea.Cmd {
+	if p.ending.interruption() != nil {
+		return nil
+	}
 	if !p.Outbox.Connected() { // the status bar counts the queue
 		p.changed = true
 	}
@@ -252,9 +252,7 @@ func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 
 // Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {
-	if p.status.hasEnded() {
-		p.exitHints = p.hintsAfterExit()
-	}
+	p.exit = p.ending.row(p.status.hasEnded())
 	return p.Terminal.Draw(p.w, p.h, p.env.Look())
 }
 
@@ -327,8 +325,8 @@ func (p *Pane) Hints() (hints []keymap.Hint, ok bool) {
 	switch {
 	case p.Scroll.Active():
 		return nil, false
-	case p.status.hasEnded():
-		return p.hintsAfterExit(), true
+	case p.status.hasEnded(), p.ending.interruption() != nil:
+		return p.ending.hints(), true
 	}
 	b := p.env.Bindings()
 	prefix := b.PrefixKeys()[0].Show()

@@ -5,7 +5,6 @@ import (
 	"tandem/engine/api/direct"
 	"tandem/engine/api/outbox"
 	"tandem/keys"
-	"tandem/keys/keymap"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/predict"
 )
@@ -30,9 +29,9 @@ type Terminal struct {
 	changed bool
 	echo    echo
 
-	canvas    canvas
-	patches   []graphics.Patch // over its rows
-	exitHints []keymap.Hint    // keys of a pane whose program has exited
+	canvas  canvas
+	patches []graphics.Patch // over its rows
+	exit    exitRow
 }
 
 // NewTerminal returns a terminal for a session; the caller fills its Feed.

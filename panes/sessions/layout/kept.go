@@ -194,12 +194,12 @@ func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Nod
 	return root, focus
 }
 
-// findSessions returns the sessions of a layout's panes that exist, by tab and node: those found by
+// findSessions returns the sessions of a layout's panes that run or can be restored, by tab and node: those found by
 // id and, with byName, by a name on the same machine. It finds no session twice.
 func findSessions(l api.Layout, processes []api.Process, byName bool) map[[2]int]string {
 	left := map[string]string{} // names of the sessions not found yet, by id
 	for _, p := range processes {
-		if p.Kind == api.KindSession && !p.State.Ended() {
+		if p.Kind == api.KindSession && p.IsOpen() {
 			left[p.ID] = p.Name
 		}
 	}

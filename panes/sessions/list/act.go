@@ -28,13 +28,17 @@ func (p *Pane) targetSession() (api.Process, bool) {
 	return p.env.News().Process(p.list.Selected())
 }
 
-// AskKill asks before it kills a session. For an exited one it asks about deleting.
+// AskKill asks before it kills a session. For an exited one it asks about deleting; an interrupted
+// one is dismissed.
 func (p *Pane) AskKill() tea.Cmd {
 	session, ok := p.targetSession()
 	if !ok {
 		return nil
 	}
-	if session.State.Ended() {
+	switch {
+	case session.Interrupted != nil:
+		return p.Restorer.Dismiss(session.ID)
+	case session.State.Ended():
 		return p.askDelete()
 	}
 	p.env.Ask(&dialog.Question{

@@ -223,6 +223,10 @@ func (l *List) drawMachine(i, w int, look *look.Look) string {
 // sessionMark returns the mark for a session's state, "" without one.
 func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 	switch {
+	case p.Interrupted != nil && p.Interrupted.By == api.ByReboot:
+		return "rebooted", look.Info
+	case p.Interrupted != nil:
+		return "interrupted", look.Info
 	case p.State == api.StateStopping:
 		return "ending", look.Dim
 	case p.State == api.StateExited && p.ExitCode != nil:
@@ -269,6 +273,8 @@ func rowMark(row *Row, look *look.Look) (string, look.Ink) {
 func (l *List) detailText(row *Row, w int) string {
 	p := &row.Process
 	switch {
+	case p.Interrupted != nil && p.Interrupted.Program != "":
+		return text.Clip(text.Clean(p.Interrupted.Program), w)
 	case p.Agent != nil:
 		return agentText(row, w)
 	case p.Terminal != nil && p.Terminal.Notice != "":

@@ -17,8 +17,9 @@ import (
 
 // A Pane is the list of sessions with the actions on them, and the notes about hidden sessions.
 type Pane struct {
-	Agents Agents
-	Trees  Trees
+	Agents   Agents
+	Trees    Trees
+	Restorer Restorer
 
 	env     Env
 	list    List
@@ -41,6 +42,7 @@ func New(env Env) *Pane {
 	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]bool{}}
 	p.Agents = Agents{p: p, reported: map[string]api.CodingAgent{}, seen: map[string]time.Time{}}
 	p.Trees = Trees{p: p, killed: map[string]bool{}, asked: map[string]time.Time{}}
+	p.Restorer = Restorer{env: env, target: p.targetSession, hide: p.HideSession, running: map[string]bool{}, unasked: map[string]time.Time{}}
 	p.attention.marks = map[string]string{}
 	p.actions = p.makeActions()
 	return p
@@ -93,18 +95,25 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.SessionDelete:   p.askDelete,
 		keymap.SessionKeyboard: p.toggleKeyboard,
 		keymap.SessionOpen:     p.toggleSandboxAccess,
+
+		keymap.SessionRestore:    p.Restorer.restoreTarget,
+		keymap.SessionRestoreAll: p.Restorer.restoreAll,
+		keymap.SessionDismiss:    p.Restorer.dismissTarget,
 	}
 }
 
 func (p *Pane) pageRows() int { return max(p.h-2, 1) }
 
-// openSelected shows the session under the cursor. An exited one gets a pane with its exit.
+// openSelected shows the session under the cursor. An exited one gets a pane with its exit; an
+// interrupted one is restored.
 func (p *Pane) openSelected() tea.Cmd {
 	switch {
 	case !p.shown:
 		return nil
 	case len(p.list.Rows()) == 0:
 		return p.env.Open("")
+	case p.Restorer.Offers(p.list.Selected()):
+		return tea.Batch(p.env.Open(p.list.Selected()), p.Restorer.Restore(p.list.Selected()))
 	case p.list.Selected() == "":
 		return nil
 	}
@@ -255,7 +264,7 @@ func tabPlaces(ids []string) iter.Seq2[string, tabPlace] {
 func (p *Pane) remoteRows(inTab map[string]bool) (rows []Row) {
 	for _, session := range p.env.News().Processes {
 		machine, _ := api.MachineOf(session.ID)
-		if machine != "" && session.Kind == api.KindSession && !session.State.Ended() && !inTab[session.ID] {
+		if machine != "" && session.Kind == api.KindSession && session.IsOpen() && !inTab[session.ID] {
 			rows = append(rows, p.Agents.makeRow(session))
 		}
 	}

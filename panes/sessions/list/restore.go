@@ -1,0 +1,142 @@
+package list
+
+import (
+	"context"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/kit/text"
+)
+
+// A Restorer restores and dismisses sessions that a reboot or crash ended.
+type Restorer struct {
+	env    Env
+	target func() (api.Process, bool) // the session that keys apply to
+	hide   func(id string) bool       // removes an exited session from the list
+
+	running map[string]bool      // sessions being restored
+	unasked map[string]time.Time // when sessions restored by themselves were interrupted
+}
+
+// Offers reports whether a session can be restored.
+func (r *Restorer) Offers(id string) bool {
+	p, ok := r.env.News().Process(id)
+	return ok && p.Interrupted != nil
+}
+
+// Hints returns the hints for the list's keys on an interrupted session.
+func (r *Restorer) Hints() []keymap.Hint {
+	b := r.env.Bindings()
+	return []keymap.Hint{
+		b.Hint(keymap.Open, "restore", keymap.ScopeList),
+		b.Hint(keymap.SessionRestoreAll, "restore all", keymap.ScopeSessions),
+		b.Hint(keymap.SessionKill, "dismiss", keymap.ScopeSessions),
+		b.Hint(keymap.Help, "keys", keymap.ScopeList),
+	}
+}
+
+func (r *Restorer) restoreTarget() tea.Cmd {
+	if p, ok := r.target(); ok && p.Interrupted != nil {
+		return r.Restore(p.ID)
+	}
+	return r.env.Say("no reboot or crash ended this session", false)
+}
+
+func (r *Restorer) restoreAll() tea.Cmd {
+	ids := r.interrupted(func(*api.Process) bool { return true })
+	if len(ids) == 0 {
+		return r.env.Say("no session to restore", false)
+	}
+	return r.Restore(ids...)
+}
+
+// RestoreUnasked restores each interrupted session once if the user wants that. Those of machines
+// that are offline follow when they are connected.
+func (r *Restorer) RestoreUnasked() tea.Cmd {
+	if r.env.Settings().Restore != "yes" {
+		return nil
+	}
+	return r.Restore(r.interrupted(func(p *api.Process) bool {
+		again := r.unasked[p.ID].Equal(p.Interrupted.At) || !r.env.News().CanReach(p.ID)
+		if !again {
+			r.unasked[p.ID] = p.Interrupted.At
+		}
+		return !again
+	})...)
+}
+
+// interrupted returns the ids of those interrupted sessions that match.
+func (r *Restorer) interrupted(matches func(*api.Process) bool) (ids []string) {
+	all := r.env.News().Processes
+	for i := range all {
+		if all[i].Interrupted != nil && matches(&all[i]) {
+			ids = append(ids, all[i].ID)
+		}
+	}
+	return ids
+}
+
+// Restore restores sessions, those of each machine with one call. The variables of the shell that
+// opened the dashboard are for sessions of this machine.
+func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
+	byMachine := map[string][]string{}
+	for _, id := range ids {
+		if !r.running[id] {
+			r.running[id] = true
+			machine, _ := api.MachineOf(id)
+			byMachine[machine] = append(byMachine[machine], id)
+		}
+	}
+	for _, ids := range byMachine {
+		in := api.SessionRestoreInput{IDs: ids, Environ: api.Environ(os.Environ()), Umask: api.Umask()}
+		cmd = tea.Batch(cmd, panes.Ask(r.env.Context(), r.env, func(ctx context.Context, e panes.Engine) (api.SessionRestoreOutput, error) {
+			return api.SessionRestore.Call(ctx, e, in)
+		}, func(out api.SessionRestoreOutput, err error) tea.Cmd {
+			for _, id := range ids {
+				delete(r.running, id)
+			}
+			return r.report(out, err)
+		}))
+	}
+	return cmd
+}
+
+// report shows why sessions could not be restored, or not in their last folders.
+func (r *Restorer) report(out api.SessionRestoreOutput, err error) tea.Cmd {
+	if err != nil {
+		return r.env.Say(panes.ErrorText(err), true)
+	}
+	var notes []string
+	for _, f := range out.Failed {
+		notes = append(notes, text.Clean(f.Error))
+	}
+	for _, restored := range out.Restored {
+		if restored.Note != "" {
+			notes = append(notes, text.Clean(restored.Process.Name+": "+restored.Note))
+		}
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	return r.env.Say(text.First(notes), true)
+}
+
+func (r *Restorer) dismissTarget() tea.Cmd {
+	if p, ok := r.target(); ok && p.Interrupted != nil {
+		return r.Dismiss(p.ID)
+	}
+	return r.env.Say("no reboot or crash ended this session", false)
+}
+
+// Dismiss stops offering to restore a session, and no longer lists it.
+func (r *Restorer) Dismiss(id string) tea.Cmd {
+	r.hide(id)
+	return panes.Do(r.env, func(ctx context.Context, e panes.Engine) error {
+		return api.SessionDismiss.Run(ctx, e, api.SessionDismissInput{IDs: []string{id}})
+	})
+}
