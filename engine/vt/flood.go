@@ -2,17 +2,20 @@ package vt
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
 	"tandem/engine/vt/history"
 	"tandem/engine/vt/scan"
+	"tandem/engine/vt/simple"
 )
 
 // A build or a large cat prints thousands of lines in one go, most of which nobody can see: they
 // enter at the bottom and leave at the top before the screen is drawn. If a Write has at least two
 // screens of plain lines and nothing unusual is set, all but the last screen of them skip the cells
-// and go straight to the scrollback, equal ones in one step. The result must be the same as if each
+// and go straight to the scrollback, equal ones in one step. Plain are lines of simple characters in
+// the default style; those beyond ASCII are measured first. The result must be the same as if each
 // line had been printed, including line numbers and versions for diffs; a property test compares
 // the two.
 
@@ -58,7 +61,17 @@ func (t *store) notePushed(n int) {
 
 // pushPlainRows pushes the first n rows of the plain lines in p, and returns their length.
 func (t *writer) pushPlainRows(p []byte, n int) (used int) {
+	measured := t.store.measured.rows
+	segments := t.store.measured.segments
 	for n > 0 {
+		if len(measured) > 0 && int(measured[0].at) == used {
+			row := measured[0]
+			t.store.hist.PushSegments(p[used:used+int(row.size)], segments[:row.segments], row.wrapped)
+			measured, segments = measured[1:], segments[row.segments:]
+			used += row.length()
+			n--
+			continue
+		}
 		line := bytes.IndexByte(p[used:], '\r')
 		for ; line > t.store.cols && n > 0; n-- {
 			t.store.hist.PushWrapped(p[used : used+t.store.cols])
@@ -85,11 +98,22 @@ func countRepeats(p []byte, n int) int {
 	return 1 + scan.CommonLen(p, p[n:])/n
 }
 
-// countPlainRows counts the rows taken by the lines of printable ASCII at the start of p, and
-// returns the offset after the last.
+// countPlainRows counts the rows taken by the lines of simple characters at the start of p, and
+// returns the offset after the last. Rows beyond ASCII are in store.measured.
 func (t *writer) countPlainRows(p []byte) (rows, end int) {
+	m := &t.store.measured
+	m.rows, m.segments = m.rows[:0], m.segments[:0]
 	for {
 		n := scan.PrintableLen(p[end:])
+		if end+n < len(p) && p[end+n] >= utf8.RuneSelf {
+			each, size := t.measureLine(p, end)
+			if size == 0 {
+				return rows, end
+			}
+			rows += each
+			end += size
+			continue
+		}
 		if !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
 			return rows, end
 		}
@@ -104,6 +128,50 @@ func (t *writer) countPlainRows(p []byte) (rows, end int) {
 		times := countRepeats(p[end:], n)
 		rows += times * each
 		end += times * n
+	}
+}
+
+// maxMeasured is how many rows are measured at a time, unless the screen is very tall.
+const maxMeasured = 256
+
+// A measuredRow is a row of plain text that is not all ASCII.
+type measuredRow struct {
+	at, size int32 // in bytes
+	segments int32
+	wrapped  bool
+}
+
+// length returns the row's size with the line's end.
+func (r measuredRow) length() int {
+	if r.wrapped {
+		return int(r.size)
+	}
+	return int(r.size) + len("\r\n")
+}
+
+// measureLine measures the line of simple characters at an offset of p. It returns its rows and its
+// length with the line's end; 0 if there is something else in it, or too much was measured.
+func (t *writer) measureLine(p []byte, at int) (rows, size int) {
+	m := &t.store.measured
+	if len(m.rows) >= max(maxMeasured, 3*t.store.rows) {
+		return 0, 0
+	}
+	before, segments := len(m.rows), len(m.segments)
+	for end := at; ; {
+		var n int
+		n, m.segments = simple.MeasureRow(p[end:], t.store.cols, m.segments)
+		m.rows = append(m.rows, measuredRow{at: int32(end), size: int32(n), segments: int32(len(m.segments) - segments), wrapped: true})
+		end, segments = end+n, len(m.segments)
+		rows++
+		if bytes.HasPrefix(p[end:], []byte("\r\n")) {
+			m.rows[len(m.rows)-1].wrapped = false
+			return rows, end + len("\r\n") - at
+		}
+		// A row ends before another simple character only because it is full.
+		if n == 0 || !t.page.mode.autowrap || end == len(p) || !simple.StartsWith(p[end:]) {
+			m.rows = m.rows[:before]
+			return 0, 0
+		}
 	}
 }
 

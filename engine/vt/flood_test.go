@@ -60,7 +60,7 @@ func TestFloodedLinesEqualPrintedLines(t *testing.T) {
 // drawFlood draws lines, mostly plain and short, often several times.
 func drawFlood(t *rapid.T) (lines [][]byte) {
 	for range rapid.IntRange(1, 40).Draw(t, "lines") {
-		line := rapid.StringMatching(`[ -~]{0,4}|[ -~]{5,20}`).Draw(t, "line")
+		line := rapid.StringMatching(`[ -~]{0,4}|[ -~]{5,20}|[ aé→中文한😀]{0,20}`).Draw(t, "line")
 		if rapid.IntRange(0, 30).Draw(t, "odd") == 0 {
 			line = rapid.SampledFrom(pieces).Draw(t, "piece")
 		}

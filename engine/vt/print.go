@@ -9,6 +9,7 @@ import (
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/simple"
 )
 
 // maxCluster is the maximum size of a cell's cluster in bytes. Further code points are dropped.
@@ -182,7 +183,7 @@ func (t *writer) wrapWide() int {
 // canJoin reports whether r may join the cluster before it. It rules out characters that always
 // start a new cluster, so that the full rules (UAX #29) run only for the few others.
 func (t *writer) canJoin(r rune) bool {
-	return simpleWidth(r) == 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune)
+	return simple.Width(r) == 0 || t.lastRune == zwj || simple.IsLeadingJamo(t.lastRune)
 }
 
 // joinCluster adds a code point to the cluster before the cursor if it belongs there. A code point

@@ -68,9 +68,13 @@ type store struct {
 	fullSeq          uint64        // a viewer with an older state needs everything
 	reported         *reportedRows // rows of the last diff; nil without the build tag invariants
 
-	cells []grid.Cell  // scratch
-	pair  [2]grid.Cell // scratch: one cluster
-	text  []byte       // scratch
+	cells    []grid.Cell  // scratch
+	pair     [2]grid.Cell // scratch: one cluster
+	text     []byte       // scratch
+	measured struct {     // scratch for floods
+		rows     []measuredRow
+		segments []history.Segment // of all rows
+	}
 }
 
 // A page is the visible screen for editing: the cursor and its pen, margins, tab stops and modes.

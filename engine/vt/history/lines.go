@@ -2,13 +2,11 @@
 package history
 
 import (
-	"bytes"
 	"encoding/binary"
 	"iter"
 	"maps"
 	"math"
 	"sort"
-	"unicode/utf8"
 
 	"tandem/engine/invariants"
 	"tandem/engine/styled"
@@ -102,77 +100,6 @@ func (h *Lines) End() int64 { return h.end }
 
 // Limits returns the maximum number of lines and of bytes.
 func (h *Lines) Limits() (lines, bytes int) { return h.maxLines, h.maxBytes }
-
-// Push appends a line under number h.end.
-func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
-	if h.maxLines <= 0 {
-		h.end++
-		h.oldest = h.end
-		return
-	}
-	if attrs.Strips != nil {
-		h.keepStrips(attrs.Strips)
-	}
-	c := h.chunkFor(utf8.UTFMax*len(cells), 1)
-	before, at := c.size(), len(c.buf)
-	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
-	flags := byte(attrs.Size)<<lineSizeShift | byte(attrs.Mark)<<lineMarkShift
-	if attrs.Wrapped {
-		flags |= lineWrapped
-	}
-	if len(h.runs) == 0 {
-		c.buf = append(c.buf, flags|linePlain)
-	} else {
-		c.buf = append(c.buf, h.runs...)
-		c.buf = append(binary.LittleEndian.AppendUint16(c.buf, uint16(len(h.runs))), flags)
-	}
-	c.addRecord(at, 1)
-	h.noteAdded(c, 1, before)
-	if invariants.Enabled {
-		h.checkPushed(cells, attrs, clusters)
-	}
-}
-
-// PushText appends a line of printable ASCII in the default style n times, without trailing spaces.
-func (h *Lines) PushText(text []byte, n int) { h.pushText(bytes.TrimRight(text, " "), linePlain, n) }
-
-// PushWrapped appends a line of printable ASCII in the default style that continues in the next.
-func (h *Lines) PushWrapped(text []byte) { h.pushText(text, linePlain|lineWrapped, 1) }
-
-func (h *Lines) pushText(text []byte, flags byte, n int) {
-	if h.maxLines <= 0 {
-		h.end += int64(n)
-		h.oldest = h.end
-		return
-	}
-	c := h.chunkFor(len(text), n)
-	before, at := c.size(), len(c.buf)
-	c.buf = append(append(c.buf, text...), flags)
-	c.addRecord(at, n)
-	h.noteAdded(c, n, before)
-	if invariants.Enabled {
-		h.checkPushedText(text, flags, n)
-	}
-}
-
-// addRecord adds n lines whose bytes start at offset at, to the last record if that has the same.
-// Wrapped lines have a record each, because UnwrapLast changes one.
-func (c *chunk) addRecord(at, n int) {
-	first := c.end - c.first
-	c.end += int64(n)
-	if last := len(c.records) - 1; last >= 0 && c.buf[len(c.buf)-1]&lineWrapped == 0 && bytes.Equal(c.buf[c.records[last].at:at], c.buf[at:]) {
-		c.buf = c.buf[:at]
-		return
-	}
-	c.records = append(c.records, record{uint16(first), uint16(at)})
-}
-
-// noteAdded records n lines added to chunk c, which took before bytes without them.
-func (h *Lines) noteAdded(c *chunk, n, before int) {
-	h.end += int64(n)
-	h.bytes += c.size() - before
-	h.trim()
-}
 
 // chunkFor returns the chunk for the next n lines, of about size bytes.
 func (h *Lines) chunkFor(size, n int) *chunk {

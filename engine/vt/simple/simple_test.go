@@ -1,4 +1,4 @@
-package vt
+package simple
 
 import (
 	"testing"
@@ -9,13 +9,13 @@ import (
 )
 
 func TestSimpleCharactersHaveKnownWidthAndNeverJoin(t *testing.T) {
-	simple := 0
+	known := 0
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
-		w := simpleWidth(r)
+		w := Width(r)
 		if w == 0 || r == 0xAD { // a soft hyphen takes a cell, as in xterm
 			continue
 		}
-		simple++
+		known++
 		if want := displaywidth.Rune(r); w != want {
 			t.Errorf("width of %U is %d, want %d", r, w, want)
 		}
@@ -26,7 +26,7 @@ func TestSimpleCharactersHaveKnownWidthAndNeverJoin(t *testing.T) {
 			}
 		}
 	}
-	if simple < 40000 {
-		t.Errorf("only %d characters are simple", simple)
+	if known < 40000 {
+		t.Errorf("only %d characters are simple", known)
 	}
 }
