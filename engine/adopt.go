@@ -19,7 +19,6 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
-	"tandem/engine/shell"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -129,7 +128,7 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 	records, missing := a.loadRecords(ctx)
 	h.problems = h.problems[:min(len(h.problems), maxProblems)]
 	h.unread.Store(&missing)
-	all, forget := a.plan(ctx, records, children, missing.has)
+	all, forget, end := a.plan(ctx, records, children, missing.has)
 	masters, faults := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		f.Fault = faults[i]
@@ -139,7 +138,7 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 		h.restoreGrant(&f)
 		a.placeChild(ctx, client, f)
 		a.equipTerminal(&f, masters[i])
-		a.noteInterruption(&f)
+		a.noteInterruption(end, &f)
 		c.Restore(f, h.store.LogPath(f.Rec))
 	}
 	for _, id := range forget {
@@ -153,8 +152,9 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 	return nil
 }
 
-// plan decides what to do with each record and each of the keeper's children.
-func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string) {
+// plan decides what to do with each record and each of the keeper's children, and finds out how the
+// previous engine ended.
+func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, end supervise.Aftermath) {
 	for i, r := range records {
 		// The cgroup was below that of the engine before the reboot, which may not exist again.
 		if r.Identity != nil && r.Identity.BootID != a.h.bootID {
@@ -176,7 +176,8 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 		Logged:   a.h.store.MayHaveLog,
 	}
 	all, forget = s.Plan()
-	return append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...), forget
+	all = append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...)
+	return all, forget, s.FindAftermath(all, a.h.last, a.h.lastWrite)
 }
 
 // readLater retries the records unreadable at the start and adopts their children, still running
@@ -221,12 +222,15 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	others := func(id string) bool { return known[id] || !was.has(id) || missing.has(id) }
 	records = slices.DeleteFunc(records, func(r store.Record) bool { return known[r.ID] })
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
-	all, forget := a.plan(ctx, records, children, others)
+	all, forget, end := a.plan(ctx, records, children, others)
 	masters, faults := a.h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		f.Fault = faults[i]
 		a.h.restoreGrant(&f)
-		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) { a.equipTerminal(f, masters[i]) })
+		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) {
+			a.equipTerminal(f, masters[i])
+			a.noteInterruption(end, f)
+		})
 		if err != nil {
 			return err
 		}
@@ -286,18 +290,6 @@ func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 	case master != nil:
 		f.Live = a.h.adoptSession(f.Rec, child, master)
 	}
-}
-
-// noteInterruption records why a session ended although nobody ended it, and what ran in it.
-func (a adoption) noteInterruption(f *supervise.Found) {
-	i := f.FindInterruption()
-	if i == nil {
-		return
-	}
-	if !names.IsPlainShell(f.Rec.Argv) {
-		i.Program = shell.Quote(f.Rec.Argv...)
-	}
-	f.Rec.Interrupted = i
 }
 
 // maxFetches limits concurrent requests for terminals.

@@ -32,14 +32,23 @@ type resumption struct {
 	typed   string // typed at the shell's prompt
 }
 
-// planResumption decides about the conversation of a session restarted after a reboot. former is
-// the session's previous child. Nothing is typed into sessions started by an agent.
+// planResumption decides about the conversation of a session that is restored, or restarted after a
+// reboot. former is the session's previous child. Nothing is typed into sessions started by an agent.
 func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {
 	how := h.settings.now().Agents.Resume
-	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.IsFromAgent(r) {
+	rebooted := former.BootID != "" && former.BootID != h.bootID
+	if !rebooted && r.Interrupted == nil || supervise.IsFromAgent(r) {
 		return out
 	}
-	found, ok := h.agents.Library.Resumption(r, proctree.BornAt(store.Identity{}))
+	lost := proctree.BornAt(store.Identity{})
+	lastSign := lost
+	if r.Interrupted != nil {
+		out.typed, lastSign, lost = r.Interrupted.Program, r.Interrupted.LastSign, r.Interrupted.At
+	}
+	if how == ResumeOff {
+		return out
+	}
+	found, ok := h.agents.Library.Resumption(r, lastSign, lost)
 	if !ok {
 		return out
 	}

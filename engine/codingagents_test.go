@@ -228,7 +228,7 @@ func TestOnlySafeConversationIDsAreOffered(t *testing.T) {
 	booted := time.Now()
 	resumes := func(a *store.Agent, left *store.LeftAgent) string {
 		r := store.Record{Terminal: store.Terminal{Agent: a, LeftAgent: left}}
-		how, _ := library.Resumption(r, booted)
+		how, _ := library.Resumption(r, booted, booted)
 		return strings.Join(how.Argv, " ")
 	}
 	for id, want := range map[string]string{

@@ -122,6 +122,7 @@ func Run(ctx context.Context, o Options) error {
 		logs:    logs.New(log),
 	}
 	h.settings.dataDir = o.DataDir
+	h.loadLastEngine()
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.inherited, h.regainer = terminals, newRegainer(h)
 	defer func() { // after everything else has stopped
@@ -218,6 +219,11 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	case <-ctx.Done():
 		return nil
 	}
+	e.host.describeEngine(time.Time{}) // what it says about the previous engine has been used
+	running.Go(panics.Logged(e.log, "description of this engine", func() {
+		<-ctx.Done()
+		e.host.describeEngine(time.Now())
+	}))
 	first, err := e.listen()
 	if err != nil {
 		return err
@@ -241,6 +247,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		e.followSettings(ctx)
 	})
 	loop("records that could not be read", func() { adoption{e.host}.readLater(ctx) })
+	loop("folders of sessions", func() { e.host.recordFolders(ctx) })
 	loop("usage", func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
 	err = mux.Serve(ctx, listener)

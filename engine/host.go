@@ -43,6 +43,7 @@ type host struct {
 	log       *slog.Logger
 	store     *store.Store
 	bootID    string
+	last      store.LastEngine // the previous engine; zero if unknown
 	link      *launch.Link
 	launcher  *launch.Launcher
 	observer  *observe.Observer
@@ -176,12 +177,8 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
 	live := h.newSession(r, master, func() (terminal.Log, error) { return log, nil })
-	typed := resume.typed
-	if typed == "" && r.Interrupted != nil { // it is being restored
-		typed = r.Interrupted.Program
-	}
-	if typed != "" {
-		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(typed) })()
+	if resume.typed != "" {
+		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(resume.typed) })()
 	}
 	s.Live, s.LogStart = live, begin
 	return s, nil

@@ -439,6 +439,10 @@ func (m *machine) reboot() {
 			m.Fatal(err)
 		}
 	}
+	last, err := data.LoadLastEngine()
+	if last.Keeper.BootID = "another boot"; err != nil || data.SaveLastEngine(last) != nil {
+		m.Fatal("description of the engine:", err)
+	}
 	m.activate()
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,5 +56,56 @@ func TestDismissedSessionIsNotOfferedAgain(t *testing.T) {
 	}
 	if out := call(m, api.SessionRestore, api.SessionRestoreInput{IDs: []string{p.ID}}); len(out.Failed) != 1 || out.Failed[0].Name != p.Name {
 		t.Errorf("restored %+v", out)
+	}
+}
+
+func TestInterruptedShellIsDescribed(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	bash := func() api.Process { return m.start("bash", "--norc", "--noprofile") }
+	idle, busy, failing := bash(), bash(), bash()
+	prompt := func(p api.Process) {
+		m.Helper()
+		call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+	}
+	inside := filepath.Join(m.dir, "a folder")
+	if err := os.Mkdir(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []api.Process{idle, busy} {
+		prompt(p)
+		m.write(p.ID, "cd '"+inside+"'; echo i''n\r")
+		m.awaitScreen(p.ID, "in\n")
+		prompt(p)
+	}
+	m.write(busy.ID, "sleep 1000 # "+strings.Repeat("x", 5)+"\r")
+	m.eventually("the command", func() bool { return m.get(busy.ID).Terminal.Waiting != "prompt" })
+	prompt(failing)
+	m.write(failing.ID, "exit 1\r") // as a hangup does in some shells
+	m.awaitEnd(failing.ID)
+	m.reboot()
+	for p, want := range map[string]api.Interruption{idle.ID: {}, busy.ID: {Program: "sleep 1000 # xxxxx"}} {
+		if now := m.get(p); now.Interrupted == nil || now.Interrupted.Program != want.Program || now.CWD != inside {
+			t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
+		}
+	}
+	if now := m.get(failing.ID); now.Interrupted == nil {
+		t.Errorf("a shell that exits with 1 during the shutdown is not interrupted: %+v", now)
+	}
+}
+
+func TestStoppedAndUpgradedSessionsAreNotInterrupted(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	killed, exited := m.start("cat"), m.start("sh", "-c", "exit 1")
+	call(m, api.SessionKill, api.IDInput{ID: killed.ID})
+	m.awaitEnd(exited.ID)
+	m.restart() // with the same keeper, as an upgrade does
+	if now := m.get(exited.ID); now.Interrupted != nil {
+		t.Errorf("after an upgrade: %+v", now.Interrupted)
+	}
+	m.reboot()
+	if now := m.get(killed.ID); now.Interrupted != nil {
+		t.Errorf("a killed session: %+v", now.Interrupted)
 	}
 }

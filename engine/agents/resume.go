@@ -13,8 +13,8 @@ import (
 	"tandem/persist/store"
 )
 
-// shutdownWindow is how long before a boot an agent may have exited to count as ended by the
-// shutdown.
+// shutdownWindow is how long before the end of the engine an agent may have exited to count as
+// ended by the shutdown.
 const shutdownWindow = 2 * time.Minute
 
 // A Resumption is the command resuming an agent's conversation.
@@ -23,14 +23,15 @@ type Resumption struct {
 	CWD  string // "" if unknown or gone
 }
 
-// Resumption returns how to resume the conversation a session's agent had before the machine
-// restarted. ok is false if there is none.
-func (l *Library) Resumption(r store.Record, booted time.Time) (how Resumption, ok bool) {
+// Resumption returns how to resume the conversation that a session's agent had before the session
+// was lost. lost is when that was noticed, and lastSign the last sign of life before it. ok is false
+// if there is none.
+func (l *Library) Resumption(r store.Record, lastSign, lost time.Time) (how Resumption, ok bool) {
 	var left store.LeftAgent
 	switch {
 	case r.Agent != nil:
 		left = store.LeftAgent{Name: r.Agent.Name, Conversation: r.Agent.Conversation, CWD: r.Agent.CWD}
-	case r.LeftAgent != nil && !r.LeftAgent.At.Before(booted.Add(-shutdownWindow)) && r.LeftAgent.At.Before(booted):
+	case r.LeftAgent != nil && !r.LeftAgent.At.Before(lastSign.Add(-shutdownWindow)) && r.LeftAgent.At.Before(lost):
 		left = *r.LeftAgent
 	}
 	rules, _ := l.Rules()

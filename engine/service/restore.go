@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/prompt"
 	"tandem/engine/supervise"
 )
 
@@ -62,8 +63,8 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	if as.Environ = in.Environ; in.Umask != "" {
 		as.Umask = in.Umask
 	}
-	if !names.IsPlainShell(as.Argv) {
-		as.Argv = s.Starter.Shell(in.Environ)
+	if as.Argv = s.Starter.Shell(in.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv) == prompt.Tandem {
+		as.Argv = e.Rec.Argv
 	}
 	as.CWD, out.Note = existingFolder(e.View.CWD)
 	out.Folder = as.CWD

@@ -114,6 +114,16 @@ func (t *trimming) trimKind(kind func(*proc) bool) {
 	if len(ended) <= maxEnded+endedSlack {
 		return
 	}
+	// The user may still want to restore interrupted ones.
+	slices.SortStableFunc(ended, func(p, q *proc) int {
+		switch {
+		case p.isInterrupted() == q.isInterrupted():
+			return 0
+		case q.isInterrupted():
+			return -1
+		}
+		return 1
+	})
 	for _, p := range ended[:len(ended)-maxEnded] {
 		t.reg.handle(p.rec.ID, event{kind: evRemove})
 	}

@@ -28,6 +28,8 @@ type Found struct {
 	Fault  error   // why the terminal is out of reach for now; nil if it is lost
 	Bytes  int64   // printed by a terminal without a child
 
+	Changed bool // the record has been changed, but not saved yet
+
 	ending *Ending // nil unless it ended earlier
 	events []event
 }
@@ -284,6 +286,9 @@ func (c *Control) Restore(f Found, logPath string) {
 	}
 	p.view = describeProcess(p)
 	p.lastFacts.Bytes = f.Bytes
+	if f.Changed {
+		c.reg.saveChange(p)
+	}
 	for _, e := range f.events {
 		switch {
 		case e.kind != evFound || !f.Rec.TTY:

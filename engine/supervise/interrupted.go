@@ -11,21 +11,103 @@ import (
 	"tandem/persist/store"
 )
 
-// FindInterruption returns why a session found at the start of an engine ended although nobody
-// ended it; nil if it did not. The session's terminal must be set already.
-func (f *Found) FindInterruption() *store.Interruption {
+const (
+	// shutdownWindow is how long before the last sign of life of an engine an exit may have been
+	// caused by the shutdown: systemd waits 90 s for programs.
+	shutdownWindow = 2 * time.Minute
+	// maxTypedExit is how long after input an exit with 0 may have been caused by it.
+	maxTypedExit = 10 * time.Second
+)
+
+// An Aftermath is what an engine knows at its start about the end of the previous one. It decides
+// which sessions were interrupted: those that ended although nobody ended them. During a shutdown,
+// programs exit before or after the engine and the keeper, and some turn the hangup of their
+// terminal into an ordinary exit. So an exit in the last moments of an engine counts too, if the
+// keeper exited with it.
+type Aftermath struct {
+	BootID   string
+	Booted   time.Time
+	Now      time.Time
+	Former   store.Identity // the keeper that exited with the previous engine; PID 0 if none did
+	LastSign time.Time      // last sign of life of the previous engine
+}
+
+// FindAftermath finds out how the previous engine ended. last is what it left behind, and written
+// returns when a session's log was last written to.
+func (s Survey) FindAftermath(all []Found, last store.LastEngine, written func(store.Record) time.Time) Aftermath {
+	a := Aftermath{BootID: s.BootID, Booted: proctree.BornAt(store.Identity{}), Now: time.Now(), LastSign: last.StoppedAt}
+	for _, f := range all {
+		for _, run := range f.Rec.Runs {
+			a.noteSign(run.EndedAt)
+		}
+		a.noteSign(f.Rec.StartedAt)
+		a.noteSign(f.exited().At)
+		if f.Rec.TTY {
+			a.noteSign(written(f.Rec))
+		}
+	}
+	switch {
+	case s.Keeper == nil || last.Keeper.PID == 0 || last.Keeper == *s.Keeper:
+	// A keeper may also have been replaced while the engine lived.
+	case last.Keeper.BootID != s.BootID || a.LastSign.Before(proctree.BornAt(*s.Keeper)):
+		a.Former = last.Keeper
+	}
+	return a
+}
+
+func (a *Aftermath) noteSign(at time.Time) {
+	if at.After(a.LastSign) {
+		a.LastSign = at
+	}
+}
+
+// exited returns how the child exited before this engine started, as far as known.
+func (f *Found) exited() Ending {
+	end := Ending{Exit: keeper.Exit{Unknown: true}}
+	if f.ending != nil {
+		end = *f.ending
+	} else if len(f.events) > 0 && f.events[0].kind == evMissing {
+		end = f.events[0].ending
+	}
+	// An exit that the previous engine noticed, but whose status it did not learn.
+	if last := len(f.Rec.Runs) - 1; end.At.IsZero() && last >= 0 {
+		end.At = f.Rec.Runs[last].EndedAt
+	}
+	return end
+}
+
+// IsInterrupted reports whether a session found at the start of an engine was interrupted. Its
+// terminal must be set already.
+func (a Aftermath) IsInterrupted(f *Found) bool {
 	r := f.Rec
-	if !r.TTY || r.Transient || StartsAtBoot(r.Restart) || r.Desired == desiredStopped || len(f.events) == 0 {
-		return nil
+	if !r.TTY || r.Transient || StartsAtBoot(r.Restart) || r.Desired == desiredStopped || r.Identity == nil || r.Interrupted != nil {
+		return false
 	}
-	switch e := f.events[0]; {
-	case e.kind == evMissing && r.Identity != nil && e.rebooted && isUnknown(e.ending.Exit):
-		return &store.Interruption{By: api.ByReboot, At: proctree.BornAt(store.Identity{})}
-	case e.kind == evMissing && r.Identity != nil && isUnknown(e.ending.Exit),
-		e.kind == evLost, e.kind == evFound && len(f.events) == 1 && f.Live == nil && f.Fault == nil:
-		return &store.Interruption{By: api.ByCrash, At: time.Now()}
+	if len(f.events) > 0 && f.events[0].kind != evMissing {
+		return f.events[0].kind == evLost || f.events[0].kind == evFound && len(f.events) == 1 && f.Live == nil && f.Fault == nil
 	}
-	return nil
+	end := f.exited()
+	if isUnknown(end.Exit) && end.At.IsZero() {
+		return !api.State(r.State).Ended()
+	}
+	return r.Identity.BootID == a.Former.BootID && !end.At.Before(a.LastSign.Add(-shutdownWindow)) && !isTypedExit(r, end)
+}
+
+// isTypedExit reports whether a session probably exited because the user told it to.
+func isTypedExit(r store.Record, e Ending) bool {
+	if e.Exit.Code == nil || *e.Exit.Code != 0 || len(r.Runs) == 0 {
+		return false
+	}
+	typed := r.Runs[len(r.Runs)-1].TypedAt
+	return !typed.IsZero() && e.At.Sub(typed) <= maxTypedExit
+}
+
+// Describe returns the interruption of a session, without what ran in it.
+func (a Aftermath) Describe(r store.Record) store.Interruption {
+	if r.Identity.BootID != a.BootID {
+		return store.Interruption{By: api.ByReboot, At: a.Booted, LastSign: a.LastSign}
+	}
+	return store.Interruption{By: api.ByCrash, At: a.Now, LastSign: a.LastSign}
 }
 
 func isUnknown(e keeper.Exit) bool { return e.Unknown || e.Code == nil && e.Signal == "" }
@@ -83,6 +165,16 @@ func (c *Control) DismissInterruption(ctx context.Context, q Request) (api.Proce
 		p.addWaiter(reply, anyState)
 		c.reg.saveChange(p)
 		return nil
+	})
+}
+
+// SetFolder records the folder of a session whose program does not report it.
+func (c *Control) SetFolder(id, folder string) {
+	c.reg.box.Post(func() {
+		if p := c.reg.procs[id]; p != nil && !c.reg.frozen && p.live != nil && p.rec.Folder != folder {
+			p.rec.Folder = folder
+			c.reg.saveChange(p)
+		}
 	})
 }
 

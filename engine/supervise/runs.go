@@ -18,8 +18,8 @@ func beginRun(r *store.Record) {
 	r.Runs = runs[max(len(runs)-maxRuns, 0):]
 }
 
-// endRun records how the last run ended.
-func endRun(r *store.Record, e Ending) {
+// endRun records how the last run ended, and when it got its last input.
+func endRun(r *store.Record, e Ending, typed time.Time) {
 	last := len(r.Runs) - 1
 	if last < 0 || !r.Runs[last].EndedAt.IsZero() {
 		return
@@ -29,7 +29,7 @@ func endRun(r *store.Record, e Ending) {
 	if run.EndedAt = e.At; e.At.IsZero() {
 		run.EndedAt = time.Now()
 	}
-	run.ExitCode, run.ExitSignal = e.Exit.Code, e.Exit.Signal
+	run.ExitCode, run.ExitSignal, run.TypedAt = e.Exit.Code, e.Exit.Signal, typed
 }
 
 // describeRuns returns the runs of a process for clients.

@@ -111,7 +111,7 @@ func (s *starting) startPending(p *proc, e event) {
 // prepareNextRun resets a process that has ended, or never ran, for its next run.
 func (p *proc) prepareNextRun(e event) Predecessor {
 	before := p.releaseRun()
-	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
+	p.rec.Desired, p.rec.EndedBy, p.rec.Folder = desiredRunning, "", ""
 	if !e.restores {
 		p.rec.Interrupted = nil
 	}

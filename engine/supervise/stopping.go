@@ -127,11 +127,11 @@ func (s *stopping) settleRun(p *proc) {
 	}
 	p.disarm()
 	p.stopBounding()
-	endRun(&p.rec, *p.ending)
 	if p.live != nil {
 		p.lastFacts = p.live.Facts()
 		p.rec.Title, p.rec.Cols, p.rec.Rows = p.lastFacts.Title, p.lastFacts.Cols, p.lastFacts.Rows
 	}
+	endRun(&p.rec, *p.ending, p.lastFacts.Typed)
 	switch {
 	case p.rec.Desired == desiredStopped:
 		s.reg.setState(p, api.StateStopped)

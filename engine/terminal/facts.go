@@ -23,6 +23,7 @@ type Facts struct {
 	Typist     string
 	Bytes      int64
 	Active     time.Time // time of the last use
+	Typed      time.Time // time of the last input; zero if none
 	Interrupt  time.Time // time of the last interrupt of the running program
 	Waiting    prompt.Need
 }

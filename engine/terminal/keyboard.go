@@ -32,6 +32,7 @@ type keyboard struct {
 	open   atomic.Bool // agents may type although the session runs outside their sandbox
 
 	last        atomic.Pointer[typist] // the last typist; nil if none
+	typedAt     atomic.Int64           // time of the last input; 0 if none
 	interruptAt atomic.Int64           // time of the last interrupt of the running program; 0 if none
 }
 
@@ -80,6 +81,7 @@ func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 
 // noteInput is noteTyped for input that somebody else's has followed.
 func (k *keyboard) noteInput(p []byte) (interrupts bool) {
+	k.typedAt.Store(time.Now().UnixNano())
 	interrupts = bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
 	if interrupts {
 		k.interruptAt.Store(time.Now().UnixNano())
@@ -96,10 +98,10 @@ func (k *keyboard) lastTypist() typist {
 	return typist{}
 }
 
-// interruptTime returns the time of the last interrupt of the running program; zero if none.
-func (k *keyboard) interruptTime() time.Time {
-	if at := k.interruptAt.Load(); at != 0 {
-		return time.Unix(0, at)
+// timeOf returns a time in nanoseconds since 1970; zero for 0.
+func timeOf(at *atomic.Int64) time.Time {
+	if n := at.Load(); n != 0 {
+		return time.Unix(0, n)
 	}
 	return time.Time{}
 }

@@ -39,7 +39,7 @@ func TestKeyboardRecordsTheLastTypist(t *testing.T) {
 			t.Errorf("%v, not %v", k.lastTypist(), by)
 		}
 	}
-	if !k.interruptTime().IsZero() {
+	if !timeOf(&k.interruptAt).IsZero() {
 		t.Error("an a has interrupted")
 	}
 }

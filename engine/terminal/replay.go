@@ -191,7 +191,7 @@ func (s *screen) maybeCheckpoint() {
 	// Set before the save succeeds, so that a failing disk is not tried for every piece of output.
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := store.Checkpoint{Offset: s.findBoundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendCheckpoint(nil))}
+	c := store.Checkpoint{Offset: s.findBoundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(appendFolder(s.term.AppendCheckpoint(nil), s.facts.all().CWD))}
 	s.saves.Go(panics.Logged(s.o.Log, "checkpoint", func() {
 		defer s.saving.Store(false)
 		if err := s.o.Journal.SaveCheckpoint(s.o.ID, c); err != nil {

@@ -333,7 +333,7 @@ func (s *Session) Facts() Facts {
 	if used := time.Unix(0, s.used.Load()); used.After(f.Active) {
 		f.Active = used
 	}
-	f.Interrupt = s.keyboard.interruptTime()
+	f.Typed, f.Interrupt = timeOf(&s.keyboard.typedAt), timeOf(&s.keyboard.interruptAt)
 	f.Waiting = s.shell.Need()
 	select {
 	case <-s.opened:

@@ -21,6 +21,7 @@ const (
 	Hub          = "hub"
 	KeeperLock   = "keeper.lock"
 	KeeperSocket = "keeper.sock"
+	LastEngine   = "last-engine.json"
 	LastPolicy   = "policy.last"
 	Layouts      = "layouts.json"
 	Page         = "page"
@@ -42,7 +43,7 @@ const (
 func Names() []string {
 	return []string{
 		ActivateLock, AgentSetup, AgentTokens, Audit, Bookmarks, EngineLock, EngineLog, EngineSocket, Environment, Fleet, History,
-		Hub, KeeperLock, KeeperSocket, LastPolicy, Layouts, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux,
+		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux,
 	}
 }
 

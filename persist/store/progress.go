@@ -38,4 +38,5 @@ type Run struct {
 	EndedAt    time.Time `json:"ended_at,omitzero"`
 	ExitCode   *int      `json:"exit_code,omitempty"`
 	ExitSignal string    `json:"exit_signal,omitempty"`
+	TypedAt    time.Time `json:"typed_at,omitzero"` // of a session: time of the last input
 }

@@ -109,6 +109,7 @@ type Terminal struct {
 	Agent     *Agent     `json:"agent,omitempty"`      // coding agent running there now, or when the session exited
 	LeftAgent *LeftAgent `json:"left_agent,omitempty"` // last coding agent that exited there, if its conversation is known
 
+	Folder      string        `json:"folder,omitempty"`      // last one seen, if not CWD
 	Interrupted *Interruption `json:"interrupted,omitempty"` // set if it ended although nobody ended it, until it has been restored
 }
 

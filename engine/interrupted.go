@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/names"
+	"tandem/engine/prompt"
+	"tandem/engine/sleep"
+	"tandem/engine/supervise"
+	"tandem/engine/terminal"
+	"tandem/persist/store"
+)
+
+// loadLastEngine reads what the previous engine left behind. Without it, exits before its end are
+// taken for ordinary ones.
+func (h *host) loadLastEngine() {
+	var err error
+	if h.last, err = h.store.LoadLastEngine(); err != nil {
+		h.log.Warn("load description of the last engine", "error", err)
+	}
+}
+
+// describeEngine leaves a description of this engine for the next one. stopped is when it was told
+// to exit; zero while it runs.
+func (h *host) describeEngine(stopped time.Time) {
+	now := store.LastEngine{StoppedAt: stopped}
+	if who := h.link.Identity(); who != nil {
+		now.Keeper = *who
+	}
+	if stopped.IsZero() && now.Keeper == h.last.Keeper {
+		return // the keeper's earlier engine has
+	}
+	if err := h.store.SaveLastEngine(now); err != nil {
+		h.log.Warn("save description of this engine", "error", err)
+	}
+}
+
+// lastWrite returns when a terminal's log was last written to; zero if unknown.
+func (h *host) lastWrite(r store.Record) (at time.Time) {
+	if info, err := os.Stat(h.store.LogPath(r)); err == nil {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// noteInterruption records that a session was interrupted, and what it was doing.
+func (a adoption) noteInterruption(end supervise.Aftermath, f *supervise.Found) {
+	if !end.IsInterrupted(f) {
+		return
+	}
+	r := &f.Rec
+	i, last := end.Describe(*r), a.h.readLastState(*r)
+	i.Folder = cmp.Or(last.Folder, r.Folder)
+	switch {
+	case !a.h.isShell(r.Argv):
+		i.Program = names.CommandLine(r.Argv)
+	case last.Command != "" || r.Agent == nil:
+		i.Program = last.Command
+	default:
+		i.Program = r.Agent.Name
+	}
+	if sizes, err := a.h.store.ReadResizes(r.ID); err == nil && len(sizes) > 0 {
+		r.Cols, r.Rows = sizes[len(sizes)-1].Cols, sizes[len(sizes)-1].Rows
+	}
+	r.Interrupted, f.Changed = &i, true
+}
+
+// isShell reports whether a program is a shell in which the user runs commands.
+func (h *host) isShell(argv []string) bool {
+	return names.IsPlainShell(argv) || prompt.KindOf(argv) == prompt.Tandem || slices.Equal(argv, h.settings.shell(nil))
+}
+
+// readLastState returns what the log says about the program of an exited session.
+func (h *host) readLastState(r store.Record) (none terminal.LastState) {
+	if !h.store.MayHaveLog(r) {
+		return none
+	}
+	log, err := h.openLog(r)
+	if err != nil {
+		h.log.Warn("read log of interrupted session", "id", r.ID, "error", err)
+		return none
+	}
+	defer log.Close()
+	checkpoints, _ := h.store.ReadCheckpoints(r.ID) // without them, more of the log is read
+	return terminal.ReadLastState(log, checkpoints, h.settings.now().shells.Secret(r.ID))
+}
+
+// folderInterval is the time between checks of the folders of sessions.
+const folderInterval = time.Minute
+
+// recordFolders records the folders of sessions, because a reboot would lose those of programs that
+// do not report theirs. It returns when ctx ends.
+func (h *host) recordFolders(ctx context.Context) {
+	for sleep.For(ctx, folderInterval) == nil {
+		h.updateFolders(ctx)
+	}
+}
+
+func (h *host) updateFolders(ctx context.Context) {
+	running := map[int]store.Record{}                  // by pid
+	_ = h.control.Visit(ctx, func(e supervise.Entry) { // fails only if ctx ends
+		if e.Session != nil && e.Child.PID != 0 {
+			running[e.Child.PID] = e.Rec
+		}
+	})
+	for pid, r := range running {
+		folder, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+		if folder = strings.TrimSuffix(folder, " (deleted)"); err == nil && folder != cmp.Or(r.Folder, r.CWD) {
+			h.control.SetFolder(r.ID, folder)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package terminal
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"tandem/engine/prompt"
+	"tandem/engine/pty"
+	"tandem/engine/vt"
+	"tandem/persist/store"
+)
+
+// isLocalFolder reports whether a directory reported by a program is on this machine, as the
+// program may run on another one through ssh. A directory without a host counts if it exists here.
+func isLocalFolder(e vt.CWDEvent) bool {
+	if e.Host == "" {
+		info, err := os.Stat(e.Path)
+		return err == nil && info.IsDir()
+	}
+	own, err := os.Hostname()
+	return err != nil || sameHost(e.Host, "localhost") || sameHost(e.Host, own)
+}
+
+// sameHost compares host names with or without their domain.
+func sameHost(a, b string) bool {
+	a, domainA, _ := strings.Cut(a, ".")
+	b, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(a, b) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
+}
+
+// Folder returns the directory of the foreground program, or else that of child.
+func (s *Session) Folder(child int) (string, error) {
+	if s.options.Master == nil {
+		return "", errors.New("find folder: the session has exited")
+	}
+	group := child
+	if fg, err := pty.Foreground(s.options.Master); err == nil && fg > 0 {
+		group = fg
+	}
+	return os.Readlink("/proc/" + strconv.Itoa(group) + "/cwd")
+}
+
+// A LastState is what the log of an exited session says about its program.
+type LastState struct {
+	Folder  string // the last one reported on this machine; "" if none
+	Command string // the command that its shell ran; "" at the prompt, or if unknown
+}
+
+// ReadLastState reads the state from the newest checkpoint and the log after it. nonce is that of
+// the shell's marks. It parses only the reports in between, which is much faster than a replay.
+func ReadLastState(log Log, newestFirst []store.Checkpoint, nonce string) (state LastState) {
+	from := store.Checkpoint{Offset: max(log.Start(), log.End()-maxReplay)}
+	for _, c := range newestFirst {
+		if c.Offset >= from.Offset && c.Offset <= log.End() {
+			from = c
+			break
+		}
+	}
+	shell := prompt.NewFollower(nonce)
+	reports := vt.New(vt.Options{Cols: 1, Rows: 1, Event: func(e vt.Event) {
+		switch e := e.(type) {
+		case vt.CWDEvent:
+			if e.Path != state.Folder && isLocalFolder(e) {
+				state.Folder = e.Path
+			}
+		case vt.PromptEvent:
+			shell.NoteMark(e)
+		}
+	}})
+	writeReports(reports, from.Repaint)
+	tail := make([]byte, log.End()-from.Offset)
+	n, err := log.ReadAt(tail, from.Offset)
+	if err == nil || err == io.EOF {
+		writeReports(reports, tail[:n])
+	}
+	state.Command = shell.Running()
+	return state
+}
+
+// maxReport is the longest report of a folder or command, in bytes.
+const maxReport = 256 << 10
+
+// writeReports writes the reports of folders and the marks in p to w.
+func writeReports(w io.Writer, p []byte) {
+	for {
+		at := bytes.Index(p, []byte("\x1b]"))
+		if at < 0 {
+			return
+		}
+		p = p[at:]
+		end := bytes.IndexAny(p[2:min(len(p), maxReport)], "\a\x1b\x18\x1a")
+		if end < 0 {
+			p = p[2:]
+			continue
+		}
+		if isReport(p[2:]) && (p[2+end] == '\a' || p[2+end] == '\x1b') {
+			w.Write(append(bytes.Clone(p[:2+end]), '\a'))
+		}
+		p = p[2+end:]
+	}
+}
+
+// isReport reports whether an OSC reports a folder, or is a mark.
+func isReport(b []byte) bool {
+	for _, kind := range []string{"7;", "9;9;", "133;", "633;", "1337;CurrentDir=", "1337;RemoteHost="} {
+		if bytes.HasPrefix(b, []byte(kind)) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendFolder appends the report of a folder on this machine, if there is one.
+func appendFolder(dst []byte, folder string) []byte {
+	if folder == "" {
+		return dst
+	}
+	host, _ := os.Hostname() // without it, the folder counts if it exists
+	u := url.URL{Scheme: "file", Host: host, Path: folder}
+	return append(append(append(dst, "\x1b]7;"...), u.String()...), '\a')
+}
