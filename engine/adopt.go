@@ -132,9 +132,6 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 	masters, faults := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		f.Fault = faults[i]
-		if api.State(f.Rec.State).Ended() {
-			proctree.DropCgroup(f.Rec.Cgroup) // the previous engine may have been killed before it did
-		}
 		h.restoreGrant(&f)
 		a.placeChild(ctx, client, f)
 		a.equipTerminal(&f, masters[i])
@@ -156,8 +153,10 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 // previous engine ended.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, end supervise.Aftermath) {
 	for i, r := range records {
-		// The cgroup was below that of the engine before the reboot, which may not exist again.
-		if r.Identity != nil && r.Identity.BootID != a.h.bootID {
+		// An earlier engine may have been killed before it removed the cgroup below its own. This one may
+		// be in another, for example after a reboot.
+		over := api.State(r.State).Ended() || r.Identity != nil && r.Identity.BootID != a.h.bootID
+		if over && proctree.DropCgroup(r.Cgroup) {
 			records[i].Cgroup = a.h.cgroupOf(r)
 		}
 	}

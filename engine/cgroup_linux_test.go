@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
+	"tandem/persist/store"
 	"tandem/tests/needs"
 )
 
@@ -73,16 +74,24 @@ func TestSandboxedProcessStartsInItsOwnCgroup(t *testing.T) {
 	}
 }
 
-func TestRestartAfterARebootGetsACgroupBelowTheNewEngine(t *testing.T) {
+func TestRestartGetsACgroupBelowTheNewEngine(t *testing.T) {
 	t.Parallel()
 	needsCgroups(t)
-	m := startMachine(t)
-	old := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
-	m.reboot()
-	defer unix.Kill(old.PID, unix.SIGKILL)
-	p := m.awaitState(old.ID, api.StateRunning)
-	if got, want := proctree.CgroupOf(p.PID), proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID); got != want {
-		t.Errorf("it is in %q, want %q", got, want)
+	for _, rebooted := range []bool{true, false} {
+		m := startMachine(t)
+		old := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
+		if rebooted {
+			m.reboot()
+			defer unix.Kill(old.PID, unix.SIGKILL)
+		} else {
+			call(m, api.ProcessStop, api.ProcessStopInput{ID: old.ID})
+			m.replaceBoth(func(*store.Record) {})
+			call(m, api.ProcessRestart, api.ProcessRestartInput{ID: old.ID})
+		}
+		p := m.awaitState(old.ID, api.StateRunning)
+		if got, want := proctree.CgroupOf(p.PID), proctree.CgroupFor(proctree.CgroupsOf(m.dir), p.ID); got != want {
+			t.Errorf("rebooted %v: it is in %q, want %q", rebooted, got, want)
+		}
 	}
 }
 

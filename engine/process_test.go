@@ -416,6 +416,17 @@ func TestProcessesSurviveTheDeathOfEngineAndKeeper(t *testing.T) {
 // boot.
 func (m *machine) reboot() {
 	m.Helper()
+	m.replaceBoth(func(r *store.Record) {
+		if r.Identity != nil {
+			r.Identity.BootID = "another boot"
+		}
+	})
+}
+
+// replaceBoth kills keeper and engine, changes the records, and starts others. The earlier engine
+// was in a cgroup that is gone.
+func (m *machine) replaceBoth(change func(*store.Record)) {
+	m.Helper()
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
@@ -429,10 +440,7 @@ func (m *machine) reboot() {
 		m.Fatal(problems)
 	}
 	for _, r := range records {
-		if r.Identity != nil {
-			r.Identity.BootID = "another boot"
-		}
-		if r.Cgroup != "" { // the engine was in a scope that is gone
+		if change(&r); r.Cgroup != "" {
 			r.Cgroup = filepath.Join("/none", filepath.Base(r.Cgroup))
 		}
 		if err := data.Save(r); err != nil {

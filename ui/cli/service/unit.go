@@ -81,6 +81,7 @@ func (u unit) render() (string, error) {
 Description=Tandem: start what has to run after a reboot
 # Without lingering, everything started here would end when you log out.
 ConditionPathExists=/var/lib/systemd/linger/%%u
+StartLimitIntervalSec=0
 
 [Service]
 Type=oneshot
