@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -21,9 +22,8 @@ import (
 // a function that applies frame i.
 func busyModel(b testing.TB) (m *model, change func(i int)) {
 	e := newFakeEngine()
-	l := conn.New(e, nil)
+	l := conn.New(silentEngine{e}, nil)
 	m = newModel(b.Context(), Options{Settings: defaultSettings()}.withDefaults(), l, &screen.Input{})
-	// The links of sessions' panes wait for an engine that never connects.
 	m.news = panes.News{Connected: true, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: layout.ShareUnit / 2},
 		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {Name: "session0"}, {Name: "session2"},
@@ -46,6 +46,14 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 		leaves[0].Pane.Feed.Receive(api.Output{Frame: colourfulFrame(i, 1, false)})
 		m.syncNews()
 	}
+}
+
+// A silentEngine never attaches.
+type silentEngine struct{ *fakeEngine }
+
+func (silentEngine) Attach(ctx context.Context, _ api.AttachOptions) (panes.Attachment, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // colourfulFrame returns a frame of 200×60 cells with the given number of lines, all made of

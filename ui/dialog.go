@@ -26,7 +26,10 @@ func (o *overlay) Ask(d dialog.Overlay) {
 	o.redraw()
 }
 
-func (o *overlay) Close() { o.open = nil }
+func (o *overlay) Close() {
+	o.open = nil
+	o.redraw()
+}
 
 func (o *overlay) Shows(d dialog.Overlay) bool { return o.open == d }
 

@@ -196,6 +196,19 @@ func TestReleaseOverOverlayEndsDragInProcesses(t *testing.T) {
 	}
 }
 
+func TestClickOutsideOverlayRemovesItFromTheScreen(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("first", "one$ ")
+	d := drive(t, e, 120, 30)
+	d.waitText("one$ ")
+	d.openHelp()
+	before := d.screenText()
+	d.click(0, 29)
+	if after := d.screenText(); after == before {
+		t.Errorf("the overlay is still there:\n%s", after)
+	}
+}
+
 func TestClipboardIsKeptIfSelectedLinesAreGone(t *testing.T) {
 	d, s := openScrollMode(t, 80, 24)
 	d.pressKeys("Y")

@@ -14,6 +14,7 @@ import (
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/themes"
+	"tandem/ui/screen"
 )
 
 // A frame is the screen as it was drawn last.
@@ -21,6 +22,7 @@ type frame struct {
 	view    tea.View
 	box     look.Rect // the overlay, or the list of keys after the prefix
 	dirty   bool      // it must be drawn again
+	altered bool      // the view's rows were changed after it was drawn
 	content []byte    // reused for each frame
 }
 
@@ -39,15 +41,18 @@ func (f *frame) dim(style *look.Look) {
 	for y := range len(rows) - 1 {
 		rows[y] = style.Behind(rows[y])
 	}
-	f.view.Content = strings.Join(rows, "\n")
+	f.alter(strings.Join(rows, "\n"))
 }
+
+// alter replaces the drawn rows.
+func (f *frame) alter(content string) { f.view.Content, f.altered = content, true }
 
 // drawBox draws a box over the screen and records its position.
 func (f *frame) drawBox(rows []string, at look.Rect) {
 	all := strings.Split(f.view.Content, "\n")
 	f.box = at
 	at.Overlay(all, rows)
-	f.view.Content = strings.Join(all, "\n")
+	f.alter(strings.Join(all, "\n"))
 }
 
 // View implements tea.Model, and passes the frame to the painter. Bubble Tea calls it
@@ -61,9 +66,27 @@ func (m *model) View() tea.View {
 	m.drawFrame()
 	if m.terminal != nil {
 		m.terminal.Keyboard(m.keyboardFlags())
-		m.terminal.Show(m.frame.view, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), m.env.sessionPatches())
+		m.showFrame()
 	}
 	return m.frame.view
+}
+
+// showFrame passes the frame to the painter. Panes that show only their programs' screens may from
+// now on change their part of it themselves.
+func (m *model) showFrame() {
+	leaves := m.sessions.LiveLeaves()
+	if m.views.action() != keymap.ViewSessions || m.frame.altered {
+		leaves = nil
+	}
+	regions := make([]*screen.Region, len(leaves))
+	for i, l := range leaves {
+		at := m.sessions.PaneArea(l)
+		regions[i] = &screen.Region{X: m.areas.body.X + at.X, Y: m.areas.body.Y + at.Y, Cuts: l.Cuts, HasCursor: l.Pane == m.sessions.Tabs.FocusedPane()}
+	}
+	m.terminal.Show(m.frame.view, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), m.env.sessionPatches(), regions...)
+	for i, l := range leaves {
+		l.Pane.Feed.Screen.DrawIn(regions[i])
+	}
 }
 
 // keyboardFlags returns the kitty keyboard flags set by the focused program.
@@ -101,6 +124,7 @@ func (m *model) drawFrame() {
 	if m.views.action() == keymap.ViewSessions {
 		m.sessions.SetPictures(m.env.sessionPictures())
 	}
+	m.frame.altered = false
 	m.frame.view = tea.View{
 		AltScreen:   true,
 		MouseMode:   m.mouseMode(),
@@ -113,7 +137,7 @@ func (m *model) drawFrame() {
 	case m.isTight() && m.dialog.fitsScreen(m.areas.w, m.areas.h):
 		m.drawLayers()
 	case m.areas.small:
-		m.frame.view.Content = m.drawTooSmall()
+		m.frame.alter(m.drawTooSmall())
 	default:
 		m.files.Cover(false)
 		m.drawLayers()
@@ -125,7 +149,7 @@ func (m *model) drawFrame() {
 		}
 	}
 	if m.theme.look.Glyphs == themes.ASCIIGlyphs() {
-		m.frame.view.Content = themes.ASCII(m.frame.view.Content)
+		m.frame.alter(themes.ASCII(m.frame.view.Content))
 	}
 }
 
@@ -240,6 +264,7 @@ func (m *model) drawZoomed() string {
 		at = 0
 	}
 	rows[at], _ = m.drawStatusBar()
+	f.altered = true
 	return strings.Join(rows, "\n")
 }
 

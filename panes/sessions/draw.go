@@ -18,11 +18,10 @@ func (d *display) appendRows(to []byte) []byte {
 	edges := d.buildEdges()
 	d.preparePanes(edges)
 	if d.tight && d.tabs.Current != nil {
-		rows := d.tabs.Current.Focus.Rows
 		if d.tabs.inList {
-			rows = d.list.Draw()
+			return joinRows(to, d.list.Draw())
 		}
-		return joinRows(to, rows)
+		return d.tabs.Current.Focus.AppendPane(to)
 	}
 	list, page := d.list.Draw(), []string(nil)
 	if d.tabs.Current == nil {
@@ -111,6 +110,8 @@ func (d *display) preparePanes(edges layout.Edges) {
 	for _, l := range d.visibleLeaves() {
 		l.Pane.Pictures, l.Pane.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
 		l.Rows = d.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
+		// A view that was shown keeps its cuts.
+		l.Cuts = make([][2]int, len(l.Rows))
 		l.Title = ""
 		if d.tight || d.paneArea(l) == l.Rect {
 			continue

@@ -1,10 +1,14 @@
 package sessions
 
 import (
+	"slices"
+
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/panes/sessions/layout"
 )
 
 // IsOpen reports whether the first news were applied, and a session was shown.
@@ -30,6 +34,19 @@ func (v *View) SetPictures(on graphics.Screen) (changed bool) { return v.display
 
 // Patches returns the pictures in the visible panes, in the view's cells.
 func (v *View) Patches() graphics.Patches { return v.display.patches() }
+
+// LiveLeaves returns the leaves whose panes show their programs' screens and nothing else, in the
+// rows appended last.
+func (v *View) LiveLeaves() []*layout.Node {
+	d := &v.display
+	if d.numbers != nil || d.tabs.IsFloating() || d.tight && d.tabs.inList {
+		return nil
+	}
+	return slices.DeleteFunc(d.visibleLeaves(), func(l *layout.Node) bool { return !l.Pane.IsPlain() })
+}
+
+// PaneArea returns the rectangle of a leaf's pane in the view.
+func (v *View) PaneArea(l *layout.Node) look.Rect { return v.display.paneArea(l) }
 
 // WantsMotion reports whether the focused program asked for mouse motion without a button.
 func (v *View) WantsMotion() bool {

@@ -23,7 +23,7 @@ type canvas struct {
 func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 	c := &t.canvas
 	c.rows, c.w, c.h, c.look = c.rows[:0], w, h, look
-	t.patches = nil
+	t.patches, t.plain = nil, false
 	if w <= 0 || h <= 0 {
 		return c.rows
 	}
@@ -47,8 +47,7 @@ func (t *Terminal) Draw(w, h int, look *look.Look) []string {
 // drawScreen draws the session's screen with guesses and marks.
 func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	live, exited := !t.Scroll.active, t.status.hasEnded() || t.exit.reason != ""
-	t.Pointer.drawn = drawnTop{t.Scroll.topLine(st), st.fulls}
-	win := Window{Top: t.Pointer.drawn.line, W: c.w, H: c.h, Pictures: t.Pictures}
+	win := Window{Top: t.Scroll.topLine(st), W: c.w, H: c.h, Pictures: t.Pictures, version: st.version, fulls: st.fulls}
 	if live && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
 		t.Feed.Screen.keepLines(win.Top, win.Top+int64(c.h))
 	}
@@ -61,8 +60,14 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 		t.echo.drawn = predict.Overlay{}
 	}
 	t.Scroll.drawMarks(c.rows, st, c.w, c.look)
+	t.plain = live && !exited && !t.Pointer.pressed.down && len(t.patches) == 0 &&
+		t.echo.guesses.Mode == predict.Off && t.Scroll.flash.kind == selectNothing
 	c.fillRows(st, t.View.settled, exited)
 }
+
+// IsPlain reports whether the rows of the last Draw are the program's screen and nothing else, so
+// that frames can be drawn directly.
+func (t *Terminal) IsPlain() bool { return t.plain }
 
 // Patches returns the pictures for the terminal to draw over the rows of the last Draw.
 func (t *Terminal) Patches() []graphics.Patch { return t.patches }
@@ -150,10 +155,8 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 		c.X, c.Y = at.X, at.Y
 	}
 	l, _ := t.Feed.Screen.lineAt(st.First + int64(c.Y))
-	c.Y -= st.rowsAbove(t.View.size.Rows)
-	c.X = min(c.X*cellScale(l), st.Cols-1)
-	shown := st.Known && c.Visible && !t.status.hasEnded()
-	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.View.size.Cols && c.Y < t.View.size.Rows
+	c, ok = st.placeCursor(c, l, t.View.size)
+	return c, ok && !t.status.hasEnded()
 }
 
 // overwrite draws a label over the right end of a row of w cells.

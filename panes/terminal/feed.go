@@ -99,11 +99,20 @@ func (f *Feed) Fail(err error) {
 	f.status.err = err
 }
 
-// Receive handles one message of the session.
-func (f *Feed) Receive(out api.Output) {
+// Receive handles one message of the session. shown reports whether the user's terminal shows it
+// already, and echo whether it may be the echo of input, that is, the first frame since. That should
+// be drawn before anything else.
+func (f *Feed) Receive(out api.Output) (shown, echo bool) {
 	if out.Frame != nil {
-		f.Screen.Apply(out.Frame)
+		echo = f.awaitsEcho.Swap(false)
+		return f.Screen.Show(out.Frame, echo), echo
 	}
+	f.receiveRest(out)
+	return false, false
+}
+
+// receiveRest handles a message that is not a frame.
+func (f *Feed) receiveRest(out api.Output) {
 	if out.Picture != nil {
 		f.Screen.AddPicture(out.Picture)
 	}
@@ -148,10 +157,6 @@ func (f *Feed) Type(in api.Input) error {
 	_, err := f.Keys.Type(keys.Encode(nil, *in.Key, modes), in)
 	return err
 }
-
-// TakeEcho reports whether a message may be the echo of input, that is, the first frame since. It
-// should be drawn before anything else.
-func (f *Feed) TakeEcho(out api.Output) bool { return out.Frame != nil && f.awaitsEcho.Swap(false) }
 
 // TakeClip returns the text the program last put on the clipboard, once; nil if none.
 func (f *Feed) TakeClip() []byte {

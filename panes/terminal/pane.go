@@ -2,14 +2,12 @@ package terminal
 
 import (
 	"fmt"
-	"image/color"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
 	"tandem/engine/units"
 	"tandem/keys"
 	"tandem/keys/keymap"
@@ -261,21 +259,7 @@ func (p *Pane) Cursor() *tea.Cursor {
 	if !ok {
 		return nil
 	}
-	shape := tea.CursorBlock
-	switch c.Shape {
-	case styled.CursorUnderline:
-		shape = tea.CursorUnderline
-	case styled.CursorBar:
-		shape = tea.CursorBar
-	}
-	cursor := &tea.Cursor{Position: tea.Position{X: c.X, Y: c.Y}, Shape: shape, Blink: c.Blink}
-	if c.Own {
-		cursor.Shape, cursor.Blink = look.OwnCursor, false
-	}
-	if c.Color != 0 {
-		cursor.Color = color.RGBA{uint8(c.Color >> 16), uint8(c.Color >> 8), uint8(c.Color), 255}
-	}
-	return cursor
+	return viewCursor(c)
 }
 
 // Title returns the name and the detail of a pane's title row. folder reports whether the detail is

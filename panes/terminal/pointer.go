@@ -14,7 +14,6 @@ type mousePress struct {
 // place.
 type Pointer struct {
 	scroll  *ScrollMode
-	drawn   drawnTop     // as last drawn on the live screen
 	pressed mousePress   // the last press
 	word    [2]api.Place // the word of the double click that started a drag
 }
@@ -37,14 +36,16 @@ func (m *Pointer) placeAt(x, y int, top int64) api.Place {
 // visibleTop returns the top line as the user sees it. On the live screen, output may have arrived
 // since it was drawn.
 func (m *Pointer) visibleTop() drawnTop {
-	if st := m.scroll.screen.State(); m.scroll.active || st.fulls != m.drawn.full {
+	st, drawn := m.scroll.screen.State(), m.scroll.screen.drawnTop()
+	if m.scroll.active || st.fulls != drawn.full {
 		return drawnTop{m.scroll.topLine(st), st.fulls}
 	}
-	return m.drawn
+	return drawn
 }
 
 // recordPress records a press at the drawn lines. They stay held until the release.
 func (m *Pointer) recordPress(x, y int) {
+	m.scroll.screen.dropRegion()
 	top := m.visibleTop()
 	m.pressed = mousePress{down: true, x: x, y: y, top: top, at: m.placeAt(x, y, top.line)}
 }

@@ -26,6 +26,10 @@ type Screen struct {
 	gallery gallery
 
 	keepFrom, keepTo int64 // lines far above the screen in use by a viewer
+
+	drawn   Window   // the last one drawn
+	region  Region   // that draws frames without the dashboard; nil if none may be
+	changes []string // the last frame's rows for it; only for the goroutine that receives
 }
 
 // ScreenState is the state of a Screen except for its lines.
@@ -67,6 +71,10 @@ type screenLine struct {
 func (s *Screen) Apply(f *api.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.applyFrame(f)
+}
+
+func (s *Screen) applyFrame(f *api.Frame) {
 	// A full frame may number the lines differently, so the old ones are worthless.
 	if f.Full || s.lines == nil {
 		s.lines = make(map[int64]*screenLine, len(f.Lines))
@@ -138,6 +146,7 @@ func (s *Screen) keepLines(from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keepFrom, s.keepTo = from, to
+	s.region = nil // which would replace the range
 }
 
 // lineAt returns a line, if it is held. The caller must not change it.
@@ -164,6 +173,13 @@ func (s *Screen) heldLines(from, to int64) []int64 {
 	return numbers
 }
 
+// drawnTop returns the line at the pane's top when last drawn.
+func (s *Screen) drawnTop() drawnTop {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return drawnTop{s.drawn.Top, s.drawn.fulls}
+}
+
 func (s *Screen) State() ScreenState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,6 +192,8 @@ type Window struct {
 	W, H int
 
 	Pictures graphics.Screen // how pictures are drawn
+
+	version, fulls uint64 // of the state that Top was computed from
 }
 
 // Draw appends the lines of a window to rows, each exactly min(W, Cols) cells wide. Lines below the
@@ -183,19 +201,20 @@ type Window struct {
 func (s *Screen) Draw(rows []string, win Window) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drawn, s.region = win, nil
 	w := min(win.W, s.state.Cols)
 	end := min(win.Top+int64(win.H), s.state.First+int64(s.state.Rows))
 	for n := win.Top; n < end; n++ {
-		if l := s.lines[n]; l != nil {
-			rows = append(rows, s.drawLine(l, w, win.Pictures))
-		} else {
-			rows = append(rows, text.Spaces(w))
-		}
+		rows = append(rows, s.drawLine(n, w, win.Pictures))
 	}
 	return rows
 }
 
-func (s *Screen) drawLine(l *screenLine, w int, on graphics.Screen) string {
+func (s *Screen) drawLine(n int64, w int, on graphics.Screen) string {
+	l := s.lines[n]
+	if l == nil {
+		return text.Spaces(w)
+	}
 	// Fast path: most lines are drawn again unchanged.
 	if l.drawn == "" || l.width != w || l.target != on && len(l.line.Pictures) > 0 {
 		s.buf = text.AppendLine(s.buf[:0], spreadDouble(s.gallery.drawPictures(l.line, w, on)), w)

@@ -31,6 +31,7 @@ type Terminal struct {
 
 	canvas  canvas
 	patches []graphics.Patch // over its rows
+	plain   bool             // its rows are the program's screen
 	exit    exitRow
 }
 
@@ -49,8 +50,10 @@ func NewTerminal(id string) *Terminal {
 func (t *Terminal) Sync() (rang bool) {
 	st, before := t.Feed.takeStatus(), t.status
 	screen, shown := t.Feed.Screen.State(), t.shown
+	// A live pane needs nothing more than to be drawn.
+	isNew := screen.version != shown.version && !(t.plain && t.Feed.Screen.isDrawn())
 	t.status, t.shown = st, screen
-	if st.exited != before.exited || st.err != before.err || screen.version != shown.version || st.kitty != before.kitty || st.mark != nil {
+	if st.exited != before.exited || st.err != before.err || isNew || st.kitty != before.kitty || st.mark != nil {
 		t.changed = true
 	}
 	t.View.applied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.View.size

@@ -273,8 +273,11 @@ func (l *Link) runAttachment(ctx context.Context, e panes.Engine, id, input stri
 		if err != nil {
 			return ctx.Err() != nil
 		}
-		feed.Receive(out)
-		if feed.TakeEcho(out) {
+		shown, echo := feed.Receive(out)
+		if shown {
+			continue
+		}
+		if echo {
 			l.Echoed()
 		}
 		l.Notify()

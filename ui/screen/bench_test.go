@@ -21,7 +21,7 @@ func benchmarkFrames(b *testing.B, frames ...[]string) {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {
-		p.updateFrame(func(f *frame) { f.view, f.w, f.h = viewOf(frames[i%len(frames)]...), 200, 60 })
+		p.updateFrame(func(f *frame) { f.setView(viewOf(frames[i%len(frames)]...), 200, 60) })
 		if err := p.Paint(); err != nil {
 			b.Fatal(err)
 		}

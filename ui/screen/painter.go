@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,8 @@ type painter struct {
 type frame struct {
 	view       tea.View
 	w, h       int
+	rows       []string  // of the view; never changed in place
+	regions    []*Region // parts that change without a new view
 	picture    Placement
 	patches    graphics.Patches // pictures of sessions
 	background *Background      // nil for the terminal's own
@@ -81,6 +84,12 @@ func (p *painter) updateFrame(change func(*frame)) {
 	change(&p.next)
 	p.mu.Unlock()
 	notifyChan(p.dirty)
+}
+
+// setView replaces the view.
+func (f *frame) setView(v tea.View, w, h int) {
+	f.view, f.w, f.h, f.regions = v, w, h, nil
+	f.rows = strings.Split(v.Content, "\n")
 }
 
 func (p *painter) nextFrame() frame {

@@ -63,7 +63,7 @@ func (c *canvas) readWritten() string {
 
 func (c *canvas) showView(v tea.View) string {
 	c.t.Helper()
-	c.updateFrame(func(f *frame) { f.view, f.w, f.h = v, 20, 3 })
+	c.updateFrame(func(f *frame) { f.setView(v, 20, 3) })
 	if err := c.Paint(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestFailedTerminalStopsPainter(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	c.file.Close()
-	c.updateFrame(func(f *frame) { f.view, f.w, f.h = viewOf("a"), 20, 3 })
+	c.updateFrame(func(f *frame) { f.setView(viewOf("a"), 20, 3) })
 	var failed error
 	c.Run(t.Context(), func(err error) { failed = err })
 	if failed == nil {

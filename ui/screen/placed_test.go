@@ -105,7 +105,10 @@ func TestPictureSurvivesChangesAndLeavesNoTrace(t *testing.T) {
 				now.at = letterPicture(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)
 				now.ink, now.wide = step+1, rapid.Bool().Draw(r, "wide")
 			}
-			c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
+			c.updateFrame(func(f *frame) {
+				f.setView(now.view(), w, h)
+				f.picture = now.at
+			})
 			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}

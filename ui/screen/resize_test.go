@@ -30,7 +30,7 @@ func TestResizeLeavesNothingOfOldScreen(t *testing.T) {
 				rows[y] = row[:min(len(row), w)]
 			}
 			rows[h-1] = "status"[:min(6, w)]
-			c.updateFrame(func(f *frame) { f.view, f.w, f.h = viewOf(rows...), w, h })
+			c.updateFrame(func(f *frame) { f.setView(viewOf(rows...), w, h) })
 			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}

@@ -1,8 +1,6 @@
 package screen
 
 import (
-	"strings"
-
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
@@ -25,10 +23,11 @@ func newScreenRows(w, h int) screenRows {
 // draw draws the frame's rows that differ from the last one, or all of them, and returns
 // how many.
 func (r *screenRows) draw(f frame, all bool) (drawn int) {
-	rest := f.view.Content
 	for y := range f.h {
-		var row string
-		row, rest, _ = strings.Cut(rest, "\n")
+		row := ""
+		if y < len(f.rows) {
+			row = f.rows[y]
+		}
 		r.changed[y] = all || row != r.text[y]
 		if r.changed[y] {
 			r.wide[y] = drawRow(r.drawn[y], row, f.clusters, f.background)

@@ -171,7 +171,8 @@ func TestScrolledFramesEqualFullyPaintedOnes(t *testing.T) {
 				}
 			}
 			change := func(f *frame) {
-				f.view, f.w, f.h, f.background = s.view(), s.w, s.h, background
+				f.setView(s.view(), s.w, s.h)
+				f.background = background
 				f.margins, f.clusters = margins, clusters
 			}
 			out := paintOn(r, c, screen, change)
@@ -240,7 +241,10 @@ func TestScrolledRowsAreMovedInsteadOfPainted(t *testing.T) {
 		c := newCanvas(t)
 		c.enterScreen(true)
 		show := func(rows []string) string {
-			c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.margins = viewOf(rows...), 100, 32, tt.margins })
+			c.updateFrame(func(f *frame) {
+				f.setView(viewOf(rows...), 100, 32)
+				f.margins = tt.margins
+			})
 			if err := c.Paint(); err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +269,10 @@ func TestSingleColumnIsNotScrolled(t *testing.T) {
 		for y := range rows {
 			rows[y] = fmt.Sprintf("%c│ %s", 'a'+(first+y)%26, strings.Repeat(string(rune('A'+y%26)), 40))
 		}
-		c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.margins = viewOf(rows...), 100, 32, true })
+		c.updateFrame(func(f *frame) {
+			f.setView(viewOf(rows...), 100, 32)
+			f.margins = true
+		})
 		if err := c.Paint(); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +288,7 @@ func TestLinuxConsoleIsNotScrolled(t *testing.T) {
 	c = c.restart()
 	c.enterScreen(true)
 	for first := range 3 {
-		c.updateFrame(func(f *frame) { f.view, f.w, f.h = viewOf(numberedRows(first, false)...), 100, 32 })
+		c.updateFrame(func(f *frame) { f.setView(viewOf(numberedRows(first, false)...), 100, 32) })
 		if err := c.Paint(); err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +306,10 @@ func TestRowsWithPicturesDoNotScroll(t *testing.T) {
 		All: []graphics.Patch{{Sheet: sheetOf(t, 1), Cells: image.Rect(0, 0, 3, 2), X: 2, Y: 10}},
 	}
 	show := func(rows []string, patches graphics.Patches) string {
-		c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.patches = viewOf(rows...), 100, 32, patches })
+		c.updateFrame(func(f *frame) {
+			f.setView(viewOf(rows...), 100, 32)
+			f.patches = patches
+		})
 		if err := c.Paint(); err != nil {
 			t.Fatal(err)
 		}

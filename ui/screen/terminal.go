@@ -152,10 +152,12 @@ func (t *Terminal) Cooked() *term.State { return t.saved }
 func (t *Terminal) Profile() colorprofile.Profile { return t.painter.profile }
 
 // Show sets the next frame: a view of w×h cells on a background, a picture over its cells,
-// and the pictures of sessions.
-func (t *Terminal) Show(v tea.View, w, h int, g *Background, p Placement, patches graphics.Patches) {
+// and the pictures of sessions. Regions may change without another call.
+func (t *Terminal) Show(v tea.View, w, h int, g *Background, p Placement, patches graphics.Patches, regions ...*Region) {
 	t.painter.updateFrame(func(f *frame) {
-		f.view, f.w, f.h, f.background, f.picture, f.patches = v, w, h, g, p, patches
+		f.setView(v, w, h)
+		f.setRegions(regions, t.painter)
+		f.background, f.picture, f.patches = g, p, patches
 	})
 	if t.painter.urgent.Swap(false) {
 		t.painter.SkipPause()

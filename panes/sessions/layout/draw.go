@@ -40,7 +40,7 @@ func (n *Node) AppendRow(out []byte, y int, e Edges) []byte {
 			i--
 		}
 		if i < len(n.Rows) {
-			return append(out, n.Rows[i]...)
+			return n.appendPaneRow(out, i)
 		}
 		return append(out, text.Spaces(n.Rect.W)...)
 	}
@@ -51,6 +51,21 @@ func (n *Node) AppendRow(out []byte, y int, e Edges) []byte {
 	joint := JointPiece(n.A.TitleAt(y, false), n.B.TitleAt(y, true), y == n.Rect.Y && !n.wallAbove(n.BorderCell(), y))
 	out = append(out, e.DrawPiece(joint, n.BorderCell(), y)...)
 	return n.B.AppendRow(out, y, e)
+}
+
+// AppendPane appends the rows of a leaf's pane, each with a newline.
+func (n *Node) AppendPane(out []byte) []byte {
+	for i := range n.Rows {
+		out = append(n.appendPaneRow(out, i), '\n')
+	}
+	return out
+}
+
+func (n *Node) appendPaneRow(out []byte, i int) []byte {
+	from := len(out)
+	out = append(out, n.Rows[i]...)
+	n.Cuts[i] = [2]int{from, len(out)}
+	return out
 }
 
 // halfAt returns the half of a split that contains row y.

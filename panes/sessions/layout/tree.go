@@ -46,6 +46,7 @@ type Node struct {
 
 	Title string   // title row of a leaf; "" for none
 	Rows  []string // rows of its pane
+	Cuts  [][2]int // of each row, its first byte and the one after the last in the buffer of AppendRow
 }
 
 func NewLeaf(p *terminal.Pane) *Node { return &Node{Pane: p} }
