@@ -36,6 +36,7 @@ type rig struct {
 	stopped     []api.EngineStopInput
 	screen      api.Screen
 	fakeProcesses
+	fakeRestores
 }
 
 func newRig(t *testing.T) *rig {
@@ -114,6 +115,7 @@ func (r *rig) mux() *server.Mux {
 		return api.Empty{}, r.find(in.ID)
 	})
 	r.handleProcesses(mux)
+	r.handleRestores(mux)
 	mux.HandleAttach(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		code := 3
 		if err := v.Send(api.Output{Bytes: []byte("bye")}); err != nil {

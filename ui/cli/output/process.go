@@ -12,6 +12,8 @@ import (
 func StateText(p api.Process) string {
 	text, exit := string(p.State), ExitText(p)
 	switch {
+	case p.Interrupted != nil:
+		return "interrupted"
 	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
 		return text + " for " + Visible(p.DependencyNames())
 	case !p.State.Ended() || exit == "-":
@@ -25,6 +27,8 @@ func StateText(p api.Process) string {
 func StateTint(p api.Process) Tint {
 	bad := p.ExitSignal != "" || p.ExitUnknown || p.ExitCode != nil && *p.ExitCode != 0
 	switch {
+	case p.Interrupted != nil:
+		return Yellow
 	case p.State == api.StateRunning:
 		return Green
 	case p.State == api.StateFailed, p.State == api.StateExited && bad:

@@ -155,7 +155,7 @@ func liveState(p api.Process) (string, output.Tint) {
 	if p.IsUnready() {
 		return "not ready", output.Yellow
 	}
-	if p.State == api.StateWaiting {
+	if p.State == api.StateWaiting || p.Interrupted != nil {
 		return output.StateText(p), output.StateTint(p)
 	}
 	return string(p.State), output.StateTint(p)

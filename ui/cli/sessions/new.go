@@ -5,6 +5,7 @@ package sessions
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/engine/api"
@@ -18,6 +19,7 @@ import (
 
 type newFlags struct {
 	name, cwd, size string
+	restore         string
 	tree            codingagents.NewTree
 }
 
@@ -28,12 +30,19 @@ func NewNew(f *factory.Factory) *cobra.Command {
 		Use:   "new [--name N] [--cwd D] [--size 80x24] [--worktree [NAME] [--base REF]] [--] [CMD…]",
 		Short: "Start a session and print its id",
 		Long: "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.\n" +
-			"--worktree starts it in a new git worktree with a branch of its own, REPOSITORY.worktrees/NAME\nbeside the repository; `tandem worktree` lists, merges and removes those. Put -- before CMD then.",
+			"--worktree starts it in a new git worktree with a branch of its own, REPOSITORY.worktrees/NAME\nbeside the repository; `tandem worktree` lists, merges and removes those. Put -- before CMD then.\n" +
+			"--restore starts a shell in a session that a reboot or crash ended, as `tandem restore` does.",
 		Example:           "tandem new\ntandem new --name build --cwd ~/src -- make watch\ntandem new --worktree fix-login --base main -- claude",
 		Annotations:       factory.One.Annotations(),
 		ValidArgsFunction: factory.CompleteProgram,
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.restore != "" {
+				if len(args) > 0 || slices.ContainsFunc([]string{"name", "cwd", "size", "worktree"}, cmd.Flags().Changed) {
+					return output.Usagef(cmd, "new --restore takes nothing else: the session keeps its name, folder and size")
+				}
+				return restoreOne(cmd.Context(), f, opts.restore)
+			}
 			args, err := opts.tree.Read(cmd, args)
 			if err != nil {
 				return err
@@ -61,7 +70,9 @@ func NewNew(f *factory.Factory) *cobra.Command {
 	cmd.Flags().StringVar(&opts.name, "name", "", "`name` of the session (default: the program's)")
 	cmd.Flags().StringVar(&opts.cwd, "cwd", "", "`folder` to start in (default: this one)")
 	cmd.Flags().StringVar(&opts.size, "size", "", "columns and rows: a `size` such as 80x24")
+	cmd.Flags().StringVar(&opts.restore, "restore", "", "`session` to restore, by id or name")
 	opts.tree.Add(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("restore", f.CompleteSessions(isInterrupted)) // fails only for unknown flags
 	return cmd
 }
 

@@ -149,6 +149,7 @@ export const ended = (p) => p.state === 'stopped' || p.state === 'exited' || p.s
 
 // failed reports whether a process ended by itself and not well, as far as anybody knows.
 export function failed(p) {
+  if (p.interrupted) return false;
   if (p.state !== 'exited') return p.state === 'failed';
   return !known(p.exit_code) || p.exit_code !== 0 && !leftShell(p);
 }
@@ -169,6 +170,7 @@ function leftShell(p) {
 // stateText says what state a process is in.
 export function stateText(p, now = Date.now()) {
   const ready = p.supervision?.ready;
+  if (p.interrupted) return text.interrupted;
   if (failed(p) && known(p.exit_code)) return text.failedHow(text.exited(p.exit_code));
   if (failed(p) && p.exit_signal && !p.error) return text.failedHow(p.exit_signal);
   if (failed(p) && p.exit_unknown) return text.exitUnknown;
@@ -189,6 +191,7 @@ function restartText(p, now) {
 
 // endText says in words how a session or process ended.
 export function endText(p) {
+  if (p.interrupted) return text.interruptedHow(p.interrupted.by === 'reboot', p.interrupted.program);
   if (p.error) return p.error;
   if (known(p.exit_code)) return text.exitedWith(p.exit_code);
   if (p.exit_signal) return text.endedBy(p.exit_signal);

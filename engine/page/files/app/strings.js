@@ -35,6 +35,8 @@ export const text = {
   exited: (code) => `exited ${code}`, failedHow: (how) => `failed: ${how}`, exitUnknown: 'exit unknown',
   waitsToRestart: 'waiting to restart', restartsNow: 'restarting now', restartsIn: (time) => `restarts in ${time}`,
   exitedWith: (code) => `exited with status ${code}`, endedBy: (signal) => `terminated by ${signal}`,
+  interrupted: 'interrupted',
+  interruptedHow: (rebooted, program) => `${rebooted ? 'the machine was rebooted' : 'interrupted by a crash'}${program ? `; was running: ${program}` : ''}; the dashboard and \`tandem restore\` start a shell here`,
   exitedSomehow: 'exited; status unknown', exitedPlain: 'exited',
 
   noProject: 'no project', upOf: (n, of) => `${n}/${of} up`, someFailed: (n) => `${n} failed`,

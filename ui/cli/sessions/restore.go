@@ -1,0 +1,125 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/factory"
+	"tandem/ui/cli/output"
+
+	"github.com/spf13/cobra"
+)
+
+// restoreFlags are the flags of restore.
+type restoreFlags struct{ list, all, dismiss bool }
+
+// NewRestore returns the command restore.
+func NewRestore(f *factory.Factory) *cobra.Command {
+	var opts restoreFlags
+	cmd := &cobra.Command{
+		Use:   "restore [--list] | [--dismiss] {ID… | --all}",
+		Short: "Restore sessions that a reboot or crash ended",
+		Long: "Starts a shell in sessions that a reboot or crash ended: under the same id, below the old screen,\n" +
+			"in the last folder, with the command that ran typed but not run. Without ids it lists them.\n" +
+			"--dismiss stops offering them instead; they stay listed as exited.",
+		Example:     "tandem restore\ntandem restore build web\ntandem restore --all",
+		Annotations: factory.Several.Naming(factory.AllNames),
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && opts.all, opts.list && (len(args) > 0 || opts.all || opts.dismiss):
+				return output.Usagef(cmd, "restore takes ids, --all or --list, and --list nothing else")
+			case opts.dismiss && len(args) == 0 && !opts.all:
+				return output.Usagef(cmd, "which session? Give an id or name, or --all.")
+			}
+			return nil
+		},
+		ValidArgsFunction: f.CompleteSessions(isInterrupted),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case opts.dismiss:
+				out, err := factory.Call(cmd.Context(), f, api.SessionDismiss, api.SessionDismissInput{IDs: args, All: opts.all})
+				if err != nil {
+					return err
+				}
+				return f.Out.Answer(out, func() string { return "" })
+			case opts.all || len(args) > 0:
+				return restore(cmd.Context(), f, api.SessionRestoreInput{IDs: args, All: opts.all})
+			}
+			return listInterrupted(cmd.Context(), f)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.list, "list", false, "list them, which is the default")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "every session that a reboot or crash ended")
+	cmd.Flags().BoolVar(&opts.dismiss, "dismiss", false, "do not offer them again")
+	return cmd
+}
+
+func isInterrupted(p api.Process) bool { return p.Interrupted != nil }
+
+const nothingToRestore = "nothing to restore: no reboot or crash ended a session"
+
+func restore(ctx context.Context, f *factory.Factory, in api.SessionRestoreInput) error {
+	in.Environ, in.Umask = f.StartEnviron(), f.StartUmask()
+	out, err := factory.Call(ctx, f, api.SessionRestore, in)
+	if err != nil {
+		return err
+	}
+	if len(out.Restored)+len(out.Failed) == 0 && !f.Out.JSON {
+		f.Out.Tell(nothingToRestore)
+		return nil
+	}
+	var failed []error
+	for _, one := range out.Failed {
+		failed = append(failed, errors.New(one.Error))
+	}
+	return f.Out.AnswerEach(out.Restored, failed, func() string {
+		var b strings.Builder
+		for _, one := range out.Restored {
+			b.WriteString(output.Visible(one.Process.Name) + ": restored in " + output.Visible(f.DisplayPath(one.Folder)) + "\n")
+			if one.Note != "" {
+				b.WriteString("  " + output.Visible(one.Note) + "\n")
+			}
+		}
+		return b.String()
+	})
+}
+
+// listInterrupted lists the sessions to restore, the last interrupted first.
+func listInterrupted(ctx context.Context, f *factory.Factory) error {
+	out, err := factory.Call(ctx, f, api.SessionList, api.Empty{})
+	if err != nil {
+		return err
+	}
+	all := slices.DeleteFunc(out.Sessions, func(p api.Process) bool { return !isInterrupted(p) })
+	slices.SortStableFunc(all, func(a, b api.Process) int { return b.Interrupted.At.Compare(a.Interrupted.At) })
+	return output.AnswerList(f.Out, all, nothingToRestore, func() string {
+		t := f.Out.Table("ID", "NAME", "SINCE", "BY", "FOLDER", "RAN")
+		t.Spare = []string{"BY", "ID", "SINCE", "FOLDER"}
+		for _, p := range all {
+			i := p.Interrupted
+			t.Add(output.Text(p.ID), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(i.At.Local().Format("Jan 2 15:04")), output.Text(i.By),
+				output.Text(output.Visible(factory.TildePath(p.CWD))), output.Text(output.Visible(i.Program)))
+		}
+		return t.String()
+	})
+}
+
+// restoreOne restores a session and prints its id, as new does.
+func restoreOne(ctx context.Context, f *factory.Factory, id string) error {
+	in := api.SessionRestoreInput{IDs: []string{id}, Environ: f.StartEnviron(), Umask: f.StartUmask()}
+	out, err := factory.Call(ctx, f, api.SessionRestore, in)
+	switch {
+	case err != nil:
+		return err
+	case len(out.Failed) > 0:
+		return errors.New(out.Failed[0].Error)
+	}
+	restored := out.Restored[0]
+	if restored.Note != "" {
+		f.Out.Tell("%s", restored.Note)
+	}
+	return f.Out.Answer(restored.Process, func() string { return restored.Process.ID + "\n" })
+}
