@@ -176,7 +176,7 @@ func BenchmarkSession(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := h.newSession(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil })
+		s := h.newSession(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil }, screenStart{})
 		cmd.Wait()
 		for s.IsReady(context.Background()); s.Shown() < log.End() || log.End() < floodSize; {
 			time.Sleep(time.Millisecond)

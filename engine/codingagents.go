@@ -30,6 +30,7 @@ type resumption struct {
 	agents.Resumption
 	instead bool   // run its command in place of the session's own
 	typed   string // typed at the shell's prompt
+	enter   bool   // run it; otherwise the user decides
 }
 
 // planResumption decides about the conversation of a session that is restored, or restarted after a
@@ -59,10 +60,7 @@ func (h *host) planResumption(r store.Record, former store.Identity) (out resump
 		if found.CWD != "" && found.CWD != r.CWD {
 			out.typed = shell.Quote("cd", found.CWD) + " && " + out.typed
 		}
-		// Without Enter, the user decides whether to run it.
-		if how == ResumeRun {
-			out.typed += "\r"
-		}
+		out.enter = how == ResumeRun
 	default:
 		out.instead = how == ResumeRun && h.agents.Library.IsPlainStart(r.Argv)
 	}

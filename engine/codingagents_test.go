@@ -264,7 +264,7 @@ func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 		instead bool
 	}{
 		{ResumeOffer, []string{"bash"}, command, false},
-		{ResumeRun, []string{"bash"}, command + "\r", false},
+		{ResumeRun, []string{"bash"}, command, false},
 		{ResumeOff, []string{"bash"}, "", false},
 		{ResumeOffer, []string{"claude"}, "", false},
 		{ResumeRun, []string{"claude"}, "", true},
@@ -272,7 +272,7 @@ func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 		{ResumeRun, []string{"python3"}, "", false},
 	} {
 		h.settings.current.Store(&currentSettings{Settings: Settings{Agents: settings.Agents{Resume: c.how}}})
-		if got := h.planResumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead {
+		if got := h.planResumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead || got.enter != (c.typed != "" && c.how == ResumeRun) {
 			t.Errorf("%q of %q: %+v", c.how, c.argv, got)
 		}
 	}

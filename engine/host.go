@@ -176,9 +176,10 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	}
 	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
-	live := h.newSession(r, master, func() (terminal.Log, error) { return log, nil })
+	below := r.Interrupted != nil || former.BootID != "" && former.BootID != h.bootID
+	live := h.newSession(r, master, func() (terminal.Log, error) { return log, nil }, screenStart{new: true, below: below})
 	if resume.typed != "" {
-		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(resume.typed) })()
+		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(resume.typed, resume.enter) })()
 	}
 	s.Live, s.LogStart = live, begin
 	return s, nil
@@ -188,7 +189,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) supervise.Session {
 	id := supervise.IdentityOf(c)
 	r.Identity = &id
-	s := h.newSession(r, master, func() (terminal.Log, error) { return h.openLog(r) })
+	s := h.newSession(r, master, func() (terminal.Log, error) { return h.openLog(r) }, screenStart{})
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
 		s.SetCWD(cwd)
 	}
@@ -197,10 +198,16 @@ func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) sup
 
 // ReviveSession implements supervise.Executor.
 func (h *host) ReviveSession(r store.Record) *terminal.Session {
-	return h.newSession(r, nil, func() (terminal.Log, error) { return h.openLog(r) })
+	return h.newSession(r, nil, func() (terminal.Log, error) { return h.openLog(r) }, screenStart{})
 }
 
-func (h *host) newSession(r store.Record, master *os.File, open func() (terminal.Log, error)) *terminal.Session {
+// A screenStart is how the screen of a session begins.
+type screenStart struct {
+	new   bool // with a new child
+	below bool // below what earlier children printed
+}
+
+func (h *host) newSession(r store.Record, master *os.File, open func() (terminal.Log, error), start screenStart) *terminal.Session {
 	h.sessions.Add(1)
 	pid, nonce := 0, ""
 	if !r.Sandboxed { // it could not read the scripts
@@ -219,6 +226,8 @@ func (h *host) newSession(r store.Record, master *os.File, open func() (terminal
 		From:     r.From,
 		Ran:      h.recordCommand,
 		Master:   master,
+		New:      start.new,
+		Below:    start.below,
 		Cols:     r.Cols,
 		Rows:     r.Rows,
 		Open:     open,

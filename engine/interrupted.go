@@ -73,7 +73,7 @@ func (a adoption) noteInterruption(end supervise.Aftermath, f *supervise.Found) 
 
 // isShell reports whether a program is a shell in which the user runs commands.
 func (h *host) isShell(argv []string) bool {
-	return names.IsPlainShell(argv) || prompt.KindOf(argv) == prompt.Tandem || slices.Equal(argv, h.settings.shell(nil))
+	return names.IsPlainShell(argv) || prompt.KindOf(argv).IsShell() || slices.Equal(argv, h.settings.shell(nil))
 }
 
 // readLastState returns what the log says about the program of an exited session.

@@ -78,13 +78,13 @@ func TestInterruptedShellIsDescribed(t *testing.T) {
 		m.awaitScreen(p.ID, "in\n")
 		prompt(p)
 	}
-	m.write(busy.ID, "sleep 1000 # "+strings.Repeat("x", 5)+"\r")
-	m.eventually("the command", func() bool { return m.get(busy.ID).Terminal.Waiting != "prompt" })
+	m.write(busy.ID, "echo ru''ns; sleep 1000\r")
+	m.awaitScreen(busy.ID, "runs\n")
 	prompt(failing)
 	m.write(failing.ID, "exit 1\r") // as a hangup does in some shells
 	m.awaitEnd(failing.ID)
 	m.reboot()
-	for p, want := range map[string]api.Interruption{idle.ID: {}, busy.ID: {Program: "sleep 1000 # xxxxx"}} {
+	for p, want := range map[string]api.Interruption{idle.ID: {}, busy.ID: {Program: "echo ru''ns; sleep 1000"}} {
 		if now := m.get(p); now.Interrupted == nil || now.Interrupted.Program != want.Program || now.CWD != inside {
 			t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
 		}
@@ -108,4 +108,46 @@ func TestStoppedAndUpgradedSessionsAreNotInterrupted(t *testing.T) {
 	if now := m.get(killed.ID); now.Interrupted != nil {
 		t.Errorf("a killed session: %+v", now.Interrupted)
 	}
+}
+
+func TestCommandIsNotTypedIntoAQuestionOfTheStartupFiles(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	rc := filepath.Join(m.dir, "rc")
+	asks := `PS1='$ '; if [ -e '` + rc + `.asks' ]; then read -t 1 -p 'start the agent? ' answer; echo "answer=[$answer]"; fi`
+	if err := os.WriteFile(rc, []byte(asks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := m.start("bash", "--noprofile", "--rcfile", rc)
+	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+	m.write(p.ID, "echo ru''ns; sleep 1000\r")
+	m.awaitScreen(p.ID, "runs\n")
+	m.reboot()
+	if err := os.WriteFile(rc+".asks", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.restoreAll()
+	m.awaitScreen(p.ID, "answer=[]\n$ echo ru''ns; sleep 1000")
+	if now := m.get(p.ID); now.Terminal.Waiting != "prompt" {
+		t.Errorf("the command runs: %+v", now)
+	}
+}
+
+func TestFolderThatIsGoneIsReported(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	inside := filepath.Join(m.dir, "a", "b")
+	if err := os.MkdirAll(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"cat"}, CWD: inside})
+	m.reboot()
+	if err := os.RemoveAll(filepath.Dir(inside)); err != nil {
+		t.Fatal(err)
+	}
+	out := m.restoreAll()
+	if len(out.Restored) != 1 || out.Restored[0].Folder != m.dir || out.Restored[0].Note != inside+" is gone; the shell starts in "+m.dir+"." {
+		t.Fatalf("restored %+v", out)
+	}
+	m.eventually("the folder", func() bool { return m.get(p.ID).CWD == m.dir })
 }

@@ -19,6 +19,9 @@ const (
 	Tandem Kind = "tandem" // Tandem's command shell, which marks its own prompts
 )
 
+// IsShell reports whether a kind runs the system's commands.
+func (k Kind) IsShell() bool { return k != None && k != Python }
+
 // A command is the parsed command line of an interactive shell.
 type command struct {
 	kind   Kind

@@ -339,6 +339,13 @@ func (m *marks) noteReplayed() {
 	m.replayed = m.phase == phaseReady
 }
 
+// forgetProgram makes the state that of a shell that has made no marks yet.
+func (m *marks) forgetProgram() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phase, m.noStart, m.replayed, m.replay, m.line, m.reported, m.number, m.notes = phaseUnknown, false, false, false, "", false, "", 0
+}
+
 // noteAhead counts the lines typed before the prompt is shown. The shell reads them at the prompt
 // unless the running program does. An interrupt discards unread input.
 func (m *marks) noteAhead(p []byte) {

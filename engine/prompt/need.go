@@ -132,9 +132,13 @@ func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, er
 	}
 }
 
-// AwaitPrompt waits until the shell is at its prompt.
+// AwaitPrompt waits until a new shell is at its prompt. A question of its startup files is none: a
+// shell that marks its prompts must have done so, and any other must show one.
 func (s *Shell) AwaitPrompt(ctx context.Context) error {
-	n, err := s.awaitNeed(ctx, func(n Need) bool { return n == NeedPrompt })
+	n, err := s.awaitNeed(ctx, func(n Need) bool {
+		state := s.marks.snapshot()
+		return n == NeedPrompt && (state.atPrompt() || s.o.Nonce == "" && s.atUnmarkedPrompt(ctx, state))
+	})
 	if err == nil && n != NeedPrompt {
 		err = context.Canceled // the shell exited
 	}

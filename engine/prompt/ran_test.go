@@ -67,7 +67,7 @@ func TestMarksTellWhichCommandsRan(t *testing.T) {
 			s.shell.NoteExit(Spot{Offset: s.End(), Cols: 80, Rows: 24}, &code, false)
 		}, want: []string{"exit 3=3"}},
 		"commands of a replay": {steps: []step{{"", marked}}, exit: func(s *screen) {
-			s.shell.NoteReplay()
+			s.shell.NoteReplay(false)
 			s.print(line + starts + exits0 + marked)
 		}, want: []string{"make=0"}},
 		"many continuation prompts": {steps: []step{{"", marked + strings.Repeat("\x1b]133;P;k=s;aid=n\a", 3*maxContinued) + line + starts + exits0 + marked}}, want: []string{"make=0"}},

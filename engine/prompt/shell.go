@@ -152,7 +152,14 @@ func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 // AppendState appends the marks that bring a replay from a checkpoint to the current state.
 func (s *Shell) AppendState(dst []byte) []byte { return s.marks.appendState(dst) }
 
-// NoteReplay records that the log was replayed, so that earlier input at the prompt is unknown.
-func (s *Shell) NoteReplay() { s.marks.noteReplayed() }
+// NoteReplay records that the log was replayed: earlier input at the prompt is unknown. If the
+// program has just been started, the marks in the log are those of an earlier one.
+func (s *Shell) NoteReplay(started bool) {
+	if started {
+		s.marks.forgetProgram()
+	} else {
+		s.marks.noteReplayed()
+	}
+}
 
 func (s *Shell) isOver() bool { return isClosed(s.o.Over) }

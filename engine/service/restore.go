@@ -63,7 +63,7 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	if as.Environ = in.Environ; in.Umask != "" {
 		as.Umask = in.Umask
 	}
-	if as.Argv = s.Starter.Shell(in.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv) == prompt.Tandem {
+	if as.Argv = s.Starter.Shell(in.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv).IsShell() {
 		as.Argv = e.Rec.Argv
 	}
 	as.CWD, out.Note = existingFolder(e.View.CWD)

@@ -155,7 +155,7 @@ func (s *screen) adoptSize() {
 // noteReplayed applies the facts that a replay does not announce.
 func (s *screen) noteReplayed() {
 	s.publishModes()
-	s.shell.NoteReplay()
+	s.shell.NoteReplay(s.o.New)
 	s.facts.setTitle(s.term.Title())
 	s.facts.setSize(s.term.Size())
 }

@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/invariants"
+	"tandem/engine/prompt"
 	"tandem/engine/vt"
 	"tandem/keys"
 )
@@ -80,4 +81,48 @@ func TestReadOnlyViewerCannotResetTheTerminal(t *testing.T) {
 			t.Error("a read-only viewer reset the terminal")
 		}
 	})
+}
+
+func TestNewProgramStartsBelowTheOldScreenInPlainModes(t *testing.T) {
+	const modes = "\x1b[?2004h\x1b[?1h\x1b[2;3r\x1b[4h\x1b[31m"
+	for name, c := range map[string]struct{ before, want string }{
+		"full-screen program":  {"one\r\ntwo\r\n$ vim" + "\x1b7" + leftOn + modes + "\x1b[HFILE", "one|two|$ vim|new"},
+		"program on main":      {"one\r\n$ claude\r\ninput> \r\nstatus\x1b[3;8H" + modes, "one|$ claude|input>|status|new"},
+		"full screen of lines": {"1\r\n2\r\n3\r\n4\r\n5$ ", "2|3|4|5$|new"},
+		"unfinished sequence":  {"one\r\n\x1b]2;title", "one|new"},
+		"blank screen":         {"one\x1b[2J" + modes, "new"},
+		"no output":            {"", "new"},
+	} {
+		l := &memoryLog{}
+		l.add(c.before)
+		s := newMemorySession(t, l, func(o *Options) { o.New, o.Below = true, true })
+		s.output(l, "new")
+		for _, of := range []*Session{s, memorySession(t, l)} { // live, and replayed by another engine
+			var got api.Screen
+			of.onScreen(t.Context(), func(term Emulator) {
+				of.screen.catchUp()
+				got = ScreenOf(term, false, 0)
+			})
+			if text := strings.TrimRight(strings.Join(got.Lines, "|"), "|"); text != c.want || got.AltScreen {
+				t.Errorf("%s: %q", name, text)
+			}
+			if m := of.Modes(); m != (vt.Modes{AlternateScroll: m.AlternateScroll}) {
+				t.Errorf("%s: modes %+v", name, m)
+			}
+		}
+		if !strings.HasPrefix(string(l.text), c.before) {
+			t.Errorf("%s: the old output has changed", name)
+		}
+	}
+}
+
+func TestEarlierProgramsMarksSayNothingAboutANewOne(t *testing.T) {
+	l := &memoryLog{}
+	l.add("\x1b]133;A;aid=n\a$ \x1b]133;B;aid=n\a")
+	for fresh, want := range map[bool]prompt.Need{true: prompt.NeedNothing, false: prompt.NeedPrompt} {
+		s := newMemorySession(t, l, func(o *Options) { o.Nonce, o.New = "n", fresh })
+		if got := s.shell.Need(); got != want {
+			t.Errorf("a new program: %v, needs %q", fresh, got)
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -54,6 +56,34 @@ func newScreen(s *Session) *screen {
 	made.modes.Store(&vt.Modes{})
 	made.display.Store(&api.Display{})
 	return made
+}
+
+// startProgram prepares the screen for a new program if its output is to begin below that of the
+// earlier ones, in the modes of a new terminal. The log records this, so that a replay and a
+// recording show the same.
+func (s *screen) startProgram() {
+	if !s.o.Below || s.log.End() == 0 {
+		return
+	}
+	s.print([]byte(vt.PlainState))
+	_, first, end := s.term.Bounds()
+	for n := end - 1; n >= first; n-- {
+		if text, _, _ := s.term.AppendText(nil, n); len(bytes.TrimSpace(text)) > 0 {
+			s.print(fmt.Appendf(nil, "\x1b[%d;1H\r\n", n-first+1))
+			return
+		}
+	}
+}
+
+// print appends output of the engine itself to the log and shows it. The reader must not run yet.
+func (s *screen) print(p []byte) {
+	space, err := s.log.Space(len(p))
+	if err != nil {
+		s.o.Log.Warn("prepare screen", "id", s.o.ID, "error", err)
+		return
+	}
+	s.log.Commit(copy(space, p))
+	s.catchUp()
 }
 
 // parse parses the next piece of the log.

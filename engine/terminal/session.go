@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"tandem/engine/api"
 	"tandem/engine/panics"
@@ -14,6 +16,7 @@ import (
 	"tandem/engine/prompt"
 	"tandem/engine/sleep"
 	"tandem/engine/vt"
+	"tandem/keys"
 	"tandem/persist/store"
 )
 
@@ -59,6 +62,8 @@ type Options struct {
 	Open       func() (Log, error)
 	Journal    journal
 	PID        int         // of the child; 0 if it has exited
+	New        bool        // the child is new: what the log contains is from earlier ones
+	Below      bool        // show the new child's output below their last screen
 	Nonce      string      // for its shell's marks; "" if it makes none
 	Secret     string      // redacted in the readable log: Nonce, or that of a previous engine
 	Kind       prompt.Kind // kind of interactive shell of the child
@@ -162,6 +167,7 @@ func (s *Session) run() {
 		s.reportDrainedWithout()
 		return
 	}
+	s.screen.startProgram()
 	close(s.ready)
 	if s.options.Master != nil {
 		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", newReader(s).run))
@@ -301,15 +307,28 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 // firstPrompt is how long a new shell may take until its first prompt.
 const firstPrompt = time.Minute
 
-// TypeAtPrompt types a line for the user once the shell is at its prompt. It blocks until then, and
-// does nothing if that takes too long or there was input before.
-func (s *Session) TypeAtPrompt(line string) {
+// TypeAtPrompt types a command line for the user once the shell is at its prompt, with enter if it
+// is to run. It blocks until then, and does nothing if that takes too long, there was input before,
+// or the shell would run a part of the line at once.
+func (s *Session) TypeAtPrompt(line string, enter bool) {
 	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
 	defer cancel()
-	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.lastTypist() == (typist{}) {
-		// Fails only if the session has ended.
-		_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, []byte(line), nil)
+	if s.IsReady(ctx) != nil || s.shell.AwaitPrompt(ctx) != nil || s.keyboard.lastTypist() != (typist{}) {
+		return
 	}
+	typed := []byte(line)
+	if strings.ContainsFunc(line, unicode.IsControl) {
+		modes := s.Modes()
+		if !modes.BracketedPaste || strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+			return
+		}
+		typed = keys.EncodePaste(nil, line, modes.Modes)
+	}
+	if enter {
+		typed = append(typed, '\r')
+	}
+	// Fails only if the session has ended.
+	_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, typed, nil)
 }
 
 // IsReady waits until the screen has caught up with the log.

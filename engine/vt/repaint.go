@@ -20,15 +20,17 @@ import (
 // a cell again. Property tests check that the painted terminal equals the original and continues
 // like it.
 
-// cleanSlate turns a terminal in any state into a blank one with default modes. It keeps the user's
-// scrollback and palette.
-const cleanSlate = "\x1b\\" + // ends an unfinished string
+// PlainState brings a terminal in any state to its main screen with default modes, the cursor home.
+// It keeps the text, the user's scrollback and the palette.
+const PlainState = "\x1b\\" + // ends an unfinished string
 	"\x1b[?2026l\x1b[?47l" +
 	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
 	"\x1b[?1;5;6;41;45;67;69;80;1039;1045;8452l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
 	"\x1b[4l\x1b[20l\x1b[0 q\x1b[?5W" +
-	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
-	"\x1b[H\x1b[2J"
+	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[H"
+
+// cleanSlate turns a terminal in any state into a blank one with default modes.
+const cleanSlate = PlainState + "\x1b[2J"
 
 // AppendRepaint appends output to bring a terminal of the same size into this one's state: cells
 // and styles of both screens, modes, margins, tab stops, saved cursors, titles and cursor. The
