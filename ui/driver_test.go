@@ -193,6 +193,7 @@ func (d *driver) sendMouse(e keys.Mouse) { d.sendEvent(screen.Event{Kind: keys.E
 
 // sendEvent queues an event and notifies the model, as reading from a terminal does.
 func (d *driver) sendEvent(e screen.Event) {
+	d.m.input.updateShortcut() // a test may have changed the model outside of Update
 	d.m.input.queue.Add(e)
 	d.update(inputMsg{})
 }

@@ -15,13 +15,15 @@ import (
 // An input keeps what the user types in order: it holds input behind an action that decides
 // where that goes.
 type input struct {
-	o        *Options
-	queue    *screen.Input
-	handle   func(screen.Event) tea.Cmd
-	textPane func(text string) *terminal.Pane // for text that needs no handling key by key
-	isBehind func() bool                      // the mouse's target is not known yet
-	isEarly  func() bool                      // keys are for a session that has not opened yet
-	redraw   func()
+	o         *Options
+	queue     *screen.Input
+	handle    func(screen.Event) tea.Cmd
+	textPane  func(text string) *terminal.Pane        // for text that needs no handling key by key
+	keyPane   func() (*terminal.Pane, []keymap.Scope) // for keys that need no Update; see keyboard
+	isBehind  func() bool                             // the mouse's target is not known yet
+	isHanding func() bool                             // a zoomed session gets the terminal
+	isEarly   func() bool                             // keys are for a session that has not opened yet
+	redraw    func()
 
 	early    []screen.Event  // keys typed before the first session opened
 	pending  []panes.Pending // actions that must finish before more input is handled
@@ -56,6 +58,20 @@ func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 		cmds = append(cmds, in.handle(events[0]))
 	}
 	return tea.Batch(cmds...)
+}
+
+// updateShortcut lets the goroutine that reads the terminal type keys without a binding, if they
+// would only go to a program. The prefix and whatever is bound still go through Update.
+func (in *input) updateShortcut() {
+	p, scopes := in.keyPane()
+	if p == nil || in.isHanding() || in.isHeld() || in.isEarly() || len(in.early) > 0 || in.detached {
+		in.queue.SetShortcut(nil)
+		return
+	}
+	bindings := in.o.Bindings
+	in.queue.SetShortcut(func(k keys.Key) bool {
+		return keymap.NewResolver(bindings).Resolve(k, scopes...).Kind == keymap.Unbound && p.Feed.TypeNow(k)
+	})
 }
 
 // await runs an action as soon as it is ready. Input is held until then.

@@ -6,7 +6,9 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/ui/screen"
 )
 
 // A hung engine must not block the user: esc cancels the pending request, and the keys
@@ -84,6 +86,73 @@ func TestKeysTypedAfterInsertionFollowIt(t *testing.T) {
 		close(late.answer)
 		d.pressKeys("'" + typed[answered:])
 		d.waitTyped(s, "make"+typed)
+		d.cancel()
+	})
+}
+
+// queueKeys queues keys without a message to the dashboard. It returns how many the program did not
+// get at once.
+func (d *driver) queueKeys(names ...string) int {
+	d.t.Helper()
+	for _, k := range d.parseKeys(names) {
+		d.m.input.queue.Add(screen.Event{Kind: keys.EventKey, Key: k})
+	}
+	return d.m.input.queue.Len()
+}
+
+func TestKeysWithoutBindingNeedNoUpdate(t *testing.T) {
+	e := newFakeEngine()
+	s := e.addSession("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.waitText("one$ ")
+	if n := d.queueKeys("'ls", "enter"); n != 0 {
+		t.Errorf("%d keys wait", n)
+	}
+	d.waitTyped(s, "ls\r")
+	for name, before := range map[string][]string{
+		"the prefix":      {"ctrl+b"},
+		"ctrl+c":          {"ctrl+c"},
+		"a bound key":     {"alt+2"},
+		"a dialog":        {"ctrl+b", ":"},
+		"the scroll mode": {"ctrl+b", "["},
+	} {
+		if n := d.queueKeys(append(before, "'x")...); n != len(before)+1 {
+			t.Errorf("%d keys wait after %s and x", n, name)
+		}
+		d.update(inputMsg{})
+		if n := d.queueKeys("'x"); name != "ctrl+c" && name != "the prefix" && n != 1 {
+			t.Errorf("%d keys wait with %s", n, name)
+		}
+		d.update(inputMsg{})
+		d.pressKeys("esc", "alt+1", "esc")
+	}
+}
+
+func TestInputStaysInOrderWithAndWithoutUpdate(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		e := newFakeEngine()
+		s := e.addSession("first", "one$ ")
+		d := drive(t, e, 120, 36)
+		d.waitText("one$ ")
+		want := ""
+		for i := range rapid.IntRange(1, 60).Draw(r, "events") {
+			text := string(rune('a' + i%26))
+			switch rapid.IntRange(0, 5).Draw(r, "event") {
+			case 0:
+				d.m.input.queue.Add(screen.Event{Kind: keys.EventPaste, Paste: text})
+			case 1:
+				d.queueKeys("ctrl+b", "ctrl+b")
+				text = "\x02"
+			case 2:
+				d.update(inputMsg{})
+				text = ""
+			default:
+				d.queueKeys("'" + text)
+			}
+			want += text
+		}
+		d.update(inputMsg{})
+		d.waitTyped(s, want)
 		d.cancel()
 	})
 }

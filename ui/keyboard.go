@@ -57,14 +57,34 @@ func (k *keyboard) pick(a keymap.Action) tea.Cmd {
 // textPane returns the pane that can take typed text in one piece, because none of its
 // keys is bound. It returns nil if the keys must be handled one by one.
 func (k *keyboard) textPane(text string) *terminal.Pane {
-	if text == "" || k.views.action() != keymap.ViewSessions || k.dialog.open != nil || k.resolver.Pending() {
+	if text == "" || !k.isForPane() {
 		return nil
 	}
-	p := k.sessions.TextPane()
-	if p == nil || k.resolver.BindsAny(text, k.activeScopes()...) {
-		return nil
+	if p, _ := k.sessions.TypingPane(); p != nil && !k.resolver.BindsAny(text, k.activeScopes()...) {
+		if _, takes := p.Takes(); takes {
+			return p
+		}
 	}
-	return p
+	return nil
+}
+
+// keyPane returns the pane that may type keys without a binding at once, and the scopes of the
+// bindings. It returns nil if the keyboard must handle them.
+func (k *keyboard) keyPane() (*terminal.Pane, []keymap.Scope) {
+	if !k.isForPane() || k.dialog.press.on != nil {
+		return nil, nil
+	}
+	if p, marked := k.sessions.TypingPane(); p != nil && !marked {
+		if takes, _ := p.Takes(); takes {
+			return p, k.activeScopes()
+		}
+	}
+	return nil, nil
+}
+
+// isForPane reports whether keys without a binding go to the view of sessions.
+func (k *keyboard) isForPane() bool {
+	return k.views.action() == keymap.ViewSessions && k.dialog.open == nil && !k.resolver.Pending()
 }
 
 // activeScopes returns the scopes in which keys are looked up, innermost first.

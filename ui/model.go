@@ -81,7 +81,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
 	// What follows depends on any part of the state.
-	return m, tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.zoom.handOver())
+	cmd = tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.zoom.handOver())
+	m.input.updateShortcut()
+	return m, cmd
 }
 
 func (m *model) handleMessage(msg tea.Msg) tea.Cmd {

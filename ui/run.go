@@ -180,10 +180,16 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	defer t.Close()
 	wake := conn.NewWaker()
 	l := conn.New(first, connect)
-	in := &screen.Input{File: o.Input, Notify: func() {
+	in := &screen.Input{Notify: func() {
 		t.SkipPause()
 		wake.NotifyTyped()
 	}}
+	reader, err := screen.NewReader(o.Input, in)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	reader.Guard, reader.Fail = l.Guard, cancel
 	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	l.Notify = func() {
@@ -191,7 +197,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 		notifyChan(m.zoom.news)
 	}
 	l.Echoed = wake.NotifyEcho
-	m.zoom.stop, m.zoom.terminal, m.terminal = cancel, t, t
+	m.zoom.stop, m.zoom.terminal, m.zoom.reader, m.terminal = cancel, t, reader, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
 	m.tips.offerPrefix()
@@ -200,7 +206,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 		m.views.show(keymap.ViewFiles)
 		m.sessions.DeferStart = true
 	}
-	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
+	program := tea.NewProgram(m, tea.WithInput(reader.Replies()), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.StartTask(func() { l.Run(ctx) })
 	l.StartTask(func() { wake.Run(ctx, sendWaking(program.Send)) })
@@ -219,7 +225,9 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 		l.Guard(func() { t.Run(ctx, cancel) })
 	}()
 	// The painter runs beside the program: a slow terminal must not delay typed input.
+	reader.Start()
 	_, err = program.Run()
+	reader.Stop()
 	m.saveOnExit()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -297,7 +305,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		}},
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
-	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, isBehind: m.zoom.isBehind, isEarly: func() bool {
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, isHanding: func() bool { return m.zoom.handing }, isBehind: m.zoom.isBehind, isEarly: func() bool {
 		return !m.sessions.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
 	}, redraw: redraw}
 	m.theme.rebuildLook()

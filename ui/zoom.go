@@ -41,6 +41,7 @@ type zoom struct {
 	link     *conn.Link
 	display  *display.Terminal       // what is known about the user's terminal
 	terminal *screen.Terminal        // nil in tests
+	reader   *screen.Reader          // of the terminal
 	stop     context.CancelCauseFunc // closes the dashboard with an error
 	news     chan struct{}           // capacity 1; signals news of the link or a session
 
@@ -125,6 +126,8 @@ func (d *directZoom) SetStderr(io.Writer) {}
 
 // Run runs on the goroutine of Update, which waits for it.
 func (d *directZoom) Run() error {
+	d.reader.Stop()
+	defer d.reader.Start()
 	typed := d.input.queue.Drain()
 	d.input.queue.Unread(typed)
 	// The state changed since the handover was scheduled.
@@ -149,7 +152,6 @@ func (d *directZoom) Run() error {
 	}
 	*d.display = d.out.outcome.Known
 	d.out.pane.CatchUp()
-	// The program's reader has not started again.
 	d.input.queue.Feed(d.out.outcome.Rest)
 	d.away = false
 	return errors.Join(err, d.terminal.Enter())

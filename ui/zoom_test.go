@@ -31,11 +31,16 @@ func TestPanicWhileZoomedRestoresTerminal(t *testing.T) {
 			l := conn.New(p.engine, func(context.Context) (panes.Engine, error) { return p.engine, nil })
 			l.Crash = func(any) { cancel(nil) }
 			o := Options{Settings: defaultSettings(), Input: p.slave, Output: p.slave}.withDefaults()
-			m := newModel(ctx, o, l, &screen.Input{Notify: func() {}})
 			terminal, err := screen.Open(p.slave, p.slave)
 			if err != nil {
 				t.Fatal(err)
 			}
+			in := &screen.Input{Notify: func() {}}
+			m := newModel(ctx, o, l, in)
+			if m.zoom.reader, err = screen.NewReader(p.slave, in); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(m.zoom.reader.Close)
 			m.terminal, m.zoom.terminal = terminal, terminal
 			zoom := &directZoom{zoom: &m.zoom, options: attach.Options{
 				In: p.slave, Out: p.slave, InAltScreen: true, Cooked: terminal.Cooked(), Client: crash(m),

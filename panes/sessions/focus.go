@@ -8,6 +8,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/sessions/layout"
+	"tandem/panes/terminal"
 )
 
 // focusToward moves the focus to the neighbour in direction d, which may be the list.
@@ -120,4 +121,14 @@ func (s *switcher) showLastTab() tea.Cmd {
 	s.openTab(before, nil)
 	s.env.ShowSessions()
 	return nil
+}
+
+// TypingPane returns the focused pane if input without a binding goes there, else nil. marked reports
+// whether the mouse has marked something on the screen, which the next key unmarks.
+func (v *View) TypingPane() (p *terminal.Pane, marked bool) {
+	if !v.display.isOpen || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
+		return nil, false
+	}
+	marked = slices.ContainsFunc(v.display.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.Scroll.HasFlash() })
+	return v.Tabs.FocusedPane(), marked
 }

@@ -83,16 +83,6 @@ func (v *View) OpenSession(id string) tea.Cmd {
 	return nil
 }
 
-// TextPane returns the pane that takes typed text in one piece, as far as no key of it is bound;
-// nil if keys must be handled one by one.
-func (v *View) TextPane() *terminal.Pane {
-	p := v.Tabs.FocusedPane()
-	if !v.display.isOpen || p == nil || !p.TakesText() || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
-		return nil
-	}
-	return p
-}
-
 // maxStartWait is how long Leave waits for sessions that are still starting.
 const maxStartWait = 300 * time.Millisecond
 

@@ -158,6 +158,13 @@ func (f *Feed) Type(in api.Input) error {
 	return err
 }
 
+// TypeNow types a key if it can be sent now; otherwise the pane must handle it. It is safe for
+// concurrent use.
+func (f *Feed) TypeNow(k keys.Key) (typed bool) {
+	// At ctrl+c the pane also drops waiting text.
+	return f.Outbox.Connected() && !isInterrupt(k) && f.Type(api.Input{Key: &k}) == nil
+}
+
 // TakeClip returns the text the program last put on the clipboard, once; nil if none.
 func (f *Feed) TakeClip() []byte {
 	f.mu.Lock()

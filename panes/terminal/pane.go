@@ -13,6 +13,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/look"
+	"tandem/panes/kit/predict"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
 )
@@ -126,7 +127,7 @@ func (p *Pane) HandleKey(k keys.Key) tea.Cmd {
 // the unsent rest of that text is dropped.
 func (p *Pane) typeKey(k keys.Key) tea.Cmd {
 	dropped := int64(0)
-	if k.Phase == keys.Press && k.Same(keys.Key{Code: 'c', Mods: keys.Ctrl}) {
+	if isInterrupt(k) {
 		dropped = p.Outbox.DiscardText()
 	}
 	cmd := p.sendInput(api.Input{Key: &k})
@@ -134,6 +135,11 @@ func (p *Pane) typeKey(k keys.Key) tea.Cmd {
 		cmd = tea.Batch(cmd, p.env.SayOnce(fmt.Sprintf("ctrl+c dropped %s of unsent text", units.Bytes(dropped))))
 	}
 	return cmd
+}
+
+// isInterrupt reports whether a key is ctrl+c.
+func isInterrupt(k keys.Key) bool {
+	return k.Phase == keys.Press && k.Same(keys.Key{Code: 'c', Mods: keys.Ctrl})
 }
 
 // scrollKey handles a key without a binding in scroll mode: the prefix pressed twice is vi's
@@ -173,9 +179,13 @@ func (p *Pane) ReportUnsure() tea.Cmd {
 	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, text.Clip(name, 30)))
 }
 
-// TakesText reports whether typed text goes to the program unchanged.
-func (p *Pane) TakesText() bool {
-	return !p.Scroll.Active() && !p.status.hasEnded() && p.ending.interruption() == nil && p.Keyboard()&keys.KittyAllKeys == 0
+// Takes reports what goes to the program without HandleKey: keys, by Feed.TypeNow, and typed text
+// unchanged.
+func (p *Pane) Takes() (key, text bool) {
+	if p.Scroll.Active() || p.status.hasEnded() || p.ending.interruption() != nil {
+		return false, false
+	}
+	return predictModeFor(p.ID, p.Predict) == predict.Off, p.Keyboard()&keys.KittyAllKeys == 0
 }
 
 // TypeText sends text typed in one piece to the program.

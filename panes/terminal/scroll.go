@@ -321,10 +321,13 @@ func (s *ScrollMode) positionText(st ScreenState) string {
 	return text
 }
 
+// HasFlash reports whether a selection by mouse is marked on the live screen.
+func (s *ScrollMode) HasFlash() bool { return s.flash.kind != selectNothing }
+
 // ClearFlash removes the selection by mouse from the live screen, and reports whether there was
 // one.
 func (s *ScrollMode) ClearFlash() bool {
-	had := s.flash.kind != selectNothing
+	had := s.HasFlash()
 	s.flash = selection{}
 	return had
 }

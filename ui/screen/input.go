@@ -2,14 +2,10 @@ package screen
 
 import (
 	"bytes"
-	"errors"
-	"os"
 	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/sys/unix"
 
 	"tandem/engine/vt/scan"
 	"tandem/keys"
@@ -51,60 +47,49 @@ func (e Event) Split() []Event {
 	return all
 }
 
-// An Input sits between the terminal and Bubble Tea's reader. It decodes keys, mouse
-// events and pastes and queues them in order for Update. Only the rest, the terminal's
-// replies, goes on to Bubble Tea. So only a lone escape waits for a timeout, alt+key is
-// one key, and a paste keeps its bytes.
+// An Input decodes what is read from the terminal. It types keys at once, by its shortcut, or queues
+// events in order for Update: keys, mouse events and pastes. Only the rest, the terminal's replies,
+// goes on to Bubble Tea. So only a lone escape waits for a timeout, alt+key is one key, and a paste
+// keeps its bytes.
 type Input struct {
-	*os.File
 	Notify  func() // called when the queue has grown; must not block
 	decoder keys.Decoder
 	raw     []byte // read but not claimed by an event yet
 	base    int64  // offset of raw[0] in the stream
-	reply   []byte // replies not returned by Read yet
+	reply   []byte // replies not taken yet
 	paste   bytes.Buffer
 	typed   []byte // plain characters of the current read, not queued yet
-	buf     [16 << 10]byte
 
-	mu    sync.Mutex
-	queue []Event
+	mu       sync.Mutex
+	queue    []Event
+	shortcut func(keys.Key) (typed bool) // nil unless the queue is empty and handled
 }
 
-// Read reads from the terminal and returns the replies in what it read, possibly none.
-func (in *Input) Read(p []byte) (int, error) {
-	if len(in.reply) == 0 {
-		n, err := in.File.Read(in.buf[:])
-		if err != nil {
-			return 0, err
-		}
-		in.Feed(in.buf[:n])
-		if in.decoder.Pending() > 0 && !in.awaitMore() {
-			in.decoder.Flush(in.sortEvent)
-		}
-	}
-	n := copy(p, in.reply)
-	in.reply = in.reply[n:]
-	return n, nil
-}
+// isUnfinished reports whether an unfinished sequence was read.
+func (in *Input) isUnfinished() bool { return in.decoder.Pending() > 0 }
 
-// awaitMore waits briefly for the rest of an unfinished sequence, and reports whether
-// there is one.
-func (in *Input) awaitMore() bool {
-	fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
-	wait := escapeWait
+// unfinishedWait returns how long to wait for the rest of an unfinished sequence.
+func (in *Input) unfinishedWait() time.Duration {
 	if len(in.raw) > 2 || len(in.raw) > 0 && in.raw[0] >= utf8.RuneSelf {
-		wait = pieceWait
+		return pieceWait
 	}
-	for end := time.Now().Add(wait); ; {
-		n, err := unix.Poll(fds, int(max(time.Until(end), 0).Milliseconds()))
-		// The Go runtime's own signals interrupt the call.
-		if !errors.Is(err, unix.EINTR) {
-			return n > 0 && err == nil
-		}
-	}
+	return escapeWait
 }
 
-// Feed handles bytes that someone else has read from the terminal.
+// flush takes an unfinished sequence as it is.
+func (in *Input) flush() {
+	in.decoder.Flush(in.sortEvent)
+	in.queueTyped()
+}
+
+// takeReplies returns the terminal's replies read since the last call.
+func (in *Input) takeReplies() []byte {
+	replies := in.reply
+	in.reply = nil
+	return replies
+}
+
+// Feed handles bytes read from the terminal.
 func (in *Input) Feed(p []byte) {
 	in.raw = append(in.raw, p...)
 	in.decoder.Feed(p, in.sortEvent)
@@ -166,14 +151,36 @@ func (in *Input) collectPaste(e keys.Event) {
 	}
 }
 
-// Add appends an event to the queue.
-func (in *Input) Add(e Event) {
+// SetShortcut sets what types keys at once, without Update, as long as nothing is queued: a key must
+// not overtake an event that may change its target. shortcut reports false for a key that must be
+// queued; nil queues all. It is called on the goroutine that reads the terminal, and must not block.
+func (in *Input) SetShortcut(shortcut func(keys.Key) (typed bool)) {
 	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.shortcut = nil
+	if len(in.queue) == 0 {
+		in.shortcut = shortcut
+	}
+}
+
+// Add types a key by the shortcut, or appends an event to the queue.
+func (in *Input) Add(e Event) {
+	if !in.typeAtOnce(e) {
+		// Notify is called each time, as an event returned by Unread may wait for exactly this
+		// one.
+		in.Notify()
+	}
+}
+
+func (in *Input) typeAtOnce(e Event) (typed bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.shortcut != nil && e.Kind == keys.EventKey && e.Typed == "" && in.shortcut(e.Key) {
+		return true
+	}
+	in.shortcut = nil
 	in.queue = append(in.queue, e)
-	in.mu.Unlock()
-	// Notify is called each time, as an event returned by Unread may wait for exactly this
-	// one.
-	in.Notify()
+	return false
 }
 
 // Unread returns events to the front of the queue.
@@ -181,6 +188,9 @@ func (in *Input) Unread(events []Event) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.queue = append(slices.Clone(events), in.queue...)
+	if len(in.queue) > 0 {
+		in.shortcut = nil
+	}
 }
 
 // Len returns the number of queued events.

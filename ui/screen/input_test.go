@@ -1,37 +1,15 @@
 package screen
 
 import (
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/keys"
 )
 
-// pipeInput returns an input that reads what is written to the returned file.
-func pipeInput(t *testing.T) (*Input, *os.File) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close(); w.Close() })
-	return &Input{File: r, Notify: func() {}}, w
-}
-
-// readOnce has the input read once and returns the replies it passes on.
-func readOnce(t *testing.T, in *Input) string {
-	t.Helper()
-	buf := make([]byte, 4096)
-	n, err := in.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(buf[:n])
-}
+func newInput() *Input { return &Input{Notify: func() {}} }
 
 func eventNames(events []Event) (out []string) {
 	for _, e := range events {
@@ -50,9 +28,9 @@ func eventNames(events []Event) (out []string) {
 }
 
 func TestInputSeparatesKeysFromReplies(t *testing.T) {
-	in, w := pipeInput(t)
-	w.WriteString("a\x1b]11;rgb:0000/0000/0000\x1b\\\x1bx\x1b[A\x1b[?2026;2$y\x1b[I\x1b[<0;3;4M\x1b[200~é\x1b[201~z")
-	replies := readOnce(t, in)
+	in := newInput()
+	in.Feed([]byte("a\x1b]11;rgb:0000/0000/0000\x1b\\\x1bx\x1b[A\x1b[?2026;2$y\x1b[I\x1b[<0;3;4M\x1b[200~é\x1b[201~z"))
+	replies := string(in.takeReplies())
 	if want := "\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?2026;2$y"; replies != want {
 		t.Errorf("passed on %q, want %q", replies, want)
 	}
@@ -63,10 +41,9 @@ func TestInputSeparatesKeysFromReplies(t *testing.T) {
 }
 
 func TestPlainCharactersOfOneReadBecomeOneEvent(t *testing.T) {
-	in, w := pipeInput(t)
+	in := newInput()
 	text := strings.Repeat("ä\r\tb", minTyped)
-	w.WriteString(text + "\x03" + text + "\x1b[Aab")
-	readOnce(t, in)
+	in.Feed([]byte(text + "\x03" + text + "\x1b[Aab"))
 	var got []string
 	for _, e := range in.Drain() {
 		if e.Typed == "" {
@@ -83,40 +60,8 @@ func TestPlainCharactersOfOneReadBecomeOneEvent(t *testing.T) {
 	}
 }
 
-func TestLoneEscapeIsKeyButSplitSequenceIsNot(t *testing.T) {
-	in, w := pipeInput(t)
-	w.WriteString("\x1b")
-	readOnce(t, in)
-	if d := cmp.Diff([]string{"esc"}, eventNames(in.Drain())); d != "" {
-		t.Errorf("a lone escape (-want +got)\n%s", d)
-	}
-	in.Feed([]byte("\x1b["))
-	in.Feed([]byte("5~"))
-	if d := cmp.Diff([]string{"pgup"}, eventNames(in.Drain())); d != "" {
-		t.Errorf("a sequence in two pieces (-want +got)\n%s", d)
-	}
-}
-
-func TestMouseReportAndCharacterSplitBySlowLinkAreJoined(t *testing.T) {
-	in, w := pipeInput(t)
-	for _, pieces := range [][2]string{{"\x1b[<0;3", ";4M"}, {"\xe6\xbc", "\xa2"}} {
-		w.WriteString(pieces[0])
-		slow := time.AfterFunc(2*escapeWait, func() { w.WriteString(pieces[1]) })
-		defer slow.Stop()
-		before := len(in.queue)
-		for len(in.queue) == before {
-			if replies := readOnce(t, in); replies != "" {
-				t.Fatalf("passed on %q", replies)
-			}
-		}
-	}
-	if d := cmp.Diff([]string{"mouse", "漢"}, eventNames(in.Drain())); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-}
-
 func TestHugePasteIsSplitBetweenCharacters(t *testing.T) {
-	in, _ := pipeInput(t)
+	in := newInput()
 	text := "x" + strings.Repeat("漢", maxPaste/2)
 	in.Feed([]byte("\x1b[200~" + text + "\x1b[201~"))
 	var got strings.Builder
@@ -135,7 +80,7 @@ func TestHugePasteIsSplitBetweenCharacters(t *testing.T) {
 func FuzzInputClaimsEveryByteOnce(f *testing.F) {
 	f.Add([]byte("a\x1b[A\x1b]11;?\x07\x1b[200~x\x1b[201~"), 3)
 	f.Fuzz(func(t *testing.T, data []byte, step int) {
-		in := &Input{Notify: func() {}}
+		in := newInput()
 		step = max(step, 1)
 		for rest := data; len(rest) > 0; {
 			n := min(step, len(rest))
@@ -157,5 +102,37 @@ func TestKeyAfterUnreadEventsIsNotified(t *testing.T) {
 	in.Add(Event{Kind: keys.EventKey, Key: keys.Key{Code: keys.Escape}})
 	if got := len(in.Drain()); told != 2 || got != 2 {
 		t.Errorf("told %d times of %d keys", told, got)
+	}
+}
+
+func TestShortcutTypesKeysOnlyWhileNothingIsQueued(t *testing.T) {
+	in, typed := newInput(), ""
+	shortcut := func(k keys.Key) bool {
+		if k.Text == "q" {
+			return false
+		}
+		typed += k.Text
+		return true
+	}
+	in.SetShortcut(shortcut)
+	in.Feed([]byte("abqc"))
+	in.SetShortcut(shortcut) // q and c are still queued
+	in.Feed([]byte("d"))
+	if d := cmp.Diff([]string{"q", "c", "d"}, eventNames(in.Drain())); d != "" || typed != "ab" {
+		t.Errorf("typed %q; queued (-want +got)\n%s", typed, d)
+	}
+	in.Feed([]byte("e"))
+	events := in.Drain()
+	in.SetShortcut(shortcut)
+	in.Feed([]byte("f"))
+	in.Unread(events)
+	in.Feed([]byte("g"))
+	if d := cmp.Diff([]string{"e", "g"}, eventNames(in.Drain())); d != "" || typed != "abf" {
+		t.Errorf("typed %q; queued (-want +got)\n%s", typed, d)
+	}
+	in.SetShortcut(shortcut)
+	in.Feed([]byte("\x1b[200~paste\x1b[201~h"))
+	if d := cmp.Diff([]string{"paste paste", "h"}, eventNames(in.Drain())); d != "" || typed != "abf" {
+		t.Errorf("typed %q; queued (-want +got)\n%s", typed, d)
 	}
 }
