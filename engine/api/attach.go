@@ -8,8 +8,8 @@ import (
 	"tandem/keys"
 )
 
-// session.attach is a WebSocket at GET /v1/session.attach. Its query holds the
-// AttachOptions. Every message is binary: one byte of kind, then a body.
+// session.attach is a WebSocket at GET /v1/session.attach, or on the engine's own socket a connection
+// with the length before each message (wire.NewFramed). Its query holds the AttachOptions. Every message is binary: one byte of kind, then a body.
 //
 // The terminal takes the size of the viewer that last typed, pasted or clicked, or of the first
 // viewer until then.

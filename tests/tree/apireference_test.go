@@ -171,7 +171,9 @@ that takes nothing for ten seconds is cut; watching again starts with a new snap
 	p.fields("Event", reflect.TypeFor[api.Event]())
 	p.b.WriteString(`### session.attach
 
-` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
+` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. On the
+engine's own socket, a request that asks for the protocol tandem-messages in its Upgrade header, in place of a WebSocket, gets a connection
+on which each message follows its length (4 bytes, most significant first). Further parameters: raw,
 read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches), lines (FIRST,COUNT:
 scrollback to send first, also for a session that has ended), pictures and, with raw, apart (true: those that programs print, apart
 from the bytes), input (an unguessable name for this viewer's input: the

@@ -300,7 +300,7 @@ func TestMalformedInputEndsTheAttachment(t *testing.T) {
 		ended <- err
 		return err
 	}), api.AttachOptions{ID: "a"})
-	if err := a.conn.Write(t.Context(), websocket.MessageBinary, []byte("?nonsense")); err != nil {
+	if err := a.conn.Write([]byte("?nonsense")); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; !errors.Is(err, api.CodeInvalid) {
@@ -331,6 +331,83 @@ func TestManyViewersAttachAndDetach(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// echoKey types a key and waits for its echo.
+func echoKey(t *testing.T, conn wire.MessageConn) {
+	t.Helper()
+	msg, err := wire.AppendInput(nil, api.Input{Key: &keys.Key{Code: 'x', Text: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Write(msg); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := conn.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := wire.DecodeOutput(answer); err != nil || out.Frame == nil {
+		t.Errorf("answer %+v, %v; want a frame", out, err)
+	}
+}
+
+func TestEngineAcceptsWebSocketsOfOlderClients(t *testing.T) {
+	o := serve(t, attachMux(echo))
+	conn, _, err := websocket.Dial(t.Context(), "http://tandem/v1/session.attach?id=a", &websocket.DialOptions{HTTPClient: rawClient(t, o.DataDir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	echoKey(t, wire.NewWebSocket(conn, wire.MaxOutputMessage))
+}
+
+func TestClientUsesAWebSocketWithOlderEngines(t *testing.T) {
+	m := attachMux(echo)
+	upgrades := make(chan string, 10)
+	old := serveRaw(t, m, wire.AttachName, func(w http.ResponseWriter, r *http.Request) {
+		upgrades <- r.Header.Get("Upgrade")
+		if r.Header.Get("Upgrade") != "websocket" {
+			w.WriteHeader(http.StatusUpgradeRequired)
+			_, _ = io.WriteString(w, `{"code":"invalid","message":"call session.attach: the request must ask for a WebSocket"}`) // the client may be gone
+			return
+		}
+		m.ServeHTTP(w, r)
+	})
+	for name, o := range map[string]api.AttachOptions{"plain": {ID: "a"}, "with descriptors": {ID: "a", Master: true}} {
+		a, err := connect(t, old).Attach(t.Context(), o)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := a.Send(api.Input{Key: &keys.Key{Code: 'x', Text: "x"}}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if out, err := a.Receive(); err != nil || out.Frame == nil {
+			t.Errorf("%s: received %+v, %v; want a frame", name, out, err)
+		}
+		a.Close()
+		if first, second := <-upgrades, <-upgrades; first != wire.MessageProtocol || second != "websocket" {
+			t.Errorf("%s: asked for %s, then %s", name, first, second)
+		}
+	}
+}
+
+func TestAttachmentOnTheOwnSocketNeedsNoWebSocket(t *testing.T) {
+	upgrade := make(chan string, 1)
+	m := attachMux(echo)
+	o := serveRaw(t, m, wire.AttachName, func(w http.ResponseWriter, r *http.Request) {
+		upgrade <- r.Header.Get("Upgrade")
+		m.ServeHTTP(w, r)
+	})
+	a, err := connect(t, o).Attach(t.Context(), api.AttachOptions{ID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	echoKey(t, a.conn)
+	if got := <-upgrade; got != wire.MessageProtocol {
+		t.Errorf("asked for %s", got)
+	}
 }
 
 func TestAttachRequiresAWebsocket(t *testing.T) {

@@ -42,10 +42,7 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 			return passing, nil
 		}}
 	}
-	conn, resp, err := websocket.Dial(ctx, baseURL+wire.AttachName+"?"+wire.AttachQuery(o), &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: refusals{transport}},
-		HTTPHeader: c.header,
-	})
+	conn, header, err := c.openMessages(ctx, &http.Client{Transport: refusals{transport}}, o)
 	if err != nil {
 		var refused *api.Error
 		if ctx.Err() == nil && errors.As(err, &refused) {
@@ -53,9 +50,8 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 		}
 		return nil, c.lostError(ctx, wire.AttachName, err)
 	}
-	conn.SetReadLimit(wire.MaxOutputMessage)
 	a := &Attachment{client: c, conn: conn, passing: passing}
-	if taken := resp.Header.Values(wire.TakenHeader); o.Input != "" && len(taken) > 0 {
+	if taken := header.Values(wire.TakenHeader); o.Input != "" && len(taken) > 0 {
 		a.arrived.Counts = true
 		a.arrived.Taken, err = strconv.ParseUint(taken[0], 10, 64)
 		a.arrived.Known = err == nil
@@ -63,6 +59,37 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	a.SendFrom(new(outbox.Outbox))
 	return a, nil
 }
+
+// openMessages opens the connection of an attachment: a WebSocket if the engine is on another machine,
+// or older than messages without one.
+func (c *Client) openMessages(ctx context.Context, via *http.Client, o api.AttachOptions) (wire.MessageConn, http.Header, error) {
+	path := wire.AttachName + "?" + wire.AttachQuery(o)
+	if c.machine == "" {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, baseURL+path, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		req.Header = c.header.Clone()
+		req.Header.Set("Connection", "Upgrade")
+		req.Header.Set("Upgrade", wire.MessageProtocol)
+		resp, err := via.Do(req)
+		if err == nil {
+			conn := resp.Body.(io.ReadWriteCloser) // as net/http promises of an upgraded connection
+			return wire.NewFramed(conn, conn, wire.MaxOutputMessage), resp.Header, nil
+		}
+		if !errors.Is(err, errNeedsWebSocket) {
+			return nil, nil, err
+		}
+	}
+	conn, resp, err := websocket.Dial(ctx, baseURL+path, &websocket.DialOptions{HTTPClient: via, HTTPHeader: c.header})
+	if err != nil {
+		return nil, nil, err
+	}
+	return wire.NewWebSocket(conn, wire.MaxOutputMessage), resp.Header, nil
+}
+
+// errNeedsWebSocket is the answer of an engine that knows only WebSockets.
+var errNeedsWebSocket = errors.New("the engine requires a WebSocket")
 
 // refusals returns the error in a response without an upgrade. The websocket package would
 // truncate it to 1024 bytes.
@@ -74,6 +101,9 @@ func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusUpgradeRequired {
+		return nil, errNeedsWebSocket
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil {
 		return nil, err
@@ -84,7 +114,7 @@ func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
 // An Attachment is a client's end of session.attach.
 type Attachment struct {
 	client  *Client
-	conn    *websocket.Conn
+	conn    wire.MessageConn
 	passing *wire.Passing  // passes descriptors of the terminal and the master; nil if not direct
 	in      []byte         // Receive's buffer
 	final   error          // repeated by every later Receive
@@ -152,7 +182,7 @@ func (a *Attachment) writeLoop(out *outbox.Sender, wake <-chan struct{}, done ch
 			return
 		}
 		for i, msg := range batch {
-			if a.conn.Write(context.Background(), websocket.MessageBinary, msg) != nil {
+			if a.conn.Write(msg) != nil {
 				// The engine may not have these: the next connection sends them again.
 				out.Return(batch[i:])
 				return
@@ -188,7 +218,7 @@ func (a *Attachment) receiveMessage() (api.Output, error) {
 	err := wire.ErrUnknownKind
 	for errors.Is(err, wire.ErrUnknownKind) {
 		var msg []byte
-		if msg, err = wire.ReadMessage(a.conn, a.in); err != nil {
+		if msg, err = a.conn.Read(a.in); err != nil {
 			if a.out.Closed() {
 				return api.Output{}, net.ErrClosed
 			}

@@ -119,15 +119,25 @@ func (m *Mux) Receive(c net.Conn, origin Origin) error {
 
 // upgradeConn answers an upgrade request and takes its connection over from the HTTP server.
 func upgradeConn(w http.ResponseWriter, info api.Info) (net.Conn, error) {
-	w.Header().Set("Connection", "Upgrade")
-	w.Header().Set("Upgrade", wire.OpenProtocol)
 	wire.SetInfo(w.Header(), info)
-	w.WriteHeader(http.StatusSwitchingProtocols)
-	conn, buffered, err := http.NewResponseController(w).Hijack()
+	conn, ahead, err := switchProtocol(w, wire.OpenProtocol)
 	if err != nil {
 		return nil, err
 	}
-	return &bufferedConn{conn, buffered.Reader}, nil
+	return &bufferedConn{conn, io.MultiReader(ahead, conn)}, nil
+}
+
+// switchProtocol switches a connection to another protocol. ahead has the bytes read ahead by the
+// HTTP server.
+func switchProtocol(w http.ResponseWriter, protocol string) (conn net.Conn, ahead io.Reader, err error) {
+	w.Header().Set("Connection", "Upgrade")
+	w.Header().Set("Upgrade", protocol)
+	w.WriteHeader(http.StatusSwitchingProtocols)
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn, io.LimitReader(buffered.Reader, int64(buffered.Reader.Buffered())), nil
 }
 
 // A bufferedConn first returns the bytes read ahead by the HTTP server.

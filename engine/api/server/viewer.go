@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 	entry, _ := api.Find(wire.AttachName)
 	m.addRoute(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		o, invalid := wire.ParseAttach(r.URL.Query(), mayBeNewer(r))
-		if invalid == nil && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		if invalid == nil && !asksForMessages(r) && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			writeStatus(w, http.StatusUpgradeRequired,
 				api.Errorf(api.CodeInvalid, "call %s: the request must ask for a WebSocket", wire.AttachName))
 			return
@@ -53,6 +54,9 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 	})
 }
 
+// asksForMessages reports whether a request asks for messages without a WebSocket.
+func asksForMessages(r *http.Request) bool { return r.Header.Get("Upgrade") == wire.MessageProtocol }
+
 func attachEffect(o api.AttachOptions) api.Effect {
 	if o.ReadOnly {
 		return api.Read
@@ -68,7 +72,7 @@ type Viewer struct {
 	cancel context.CancelFunc
 
 	once sync.Once // opens the connection, or decides that it stays closed
-	conn *websocket.Conn
+	conn wire.MessageConn
 	err  error // why there is no conn
 
 	descriptors *wire.Passing // the connection below conn, if it is this machine's socket; otherwise nil
@@ -88,18 +92,34 @@ func (v *Viewer) ensureOpen() error {
 		if v.input != "" {
 			v.w.Header().Set(wire.TakenHeader, v.takenHeader())
 		}
-		conn, err := websocket.Accept(passingWriter{v.w, v}, v.r, nil)
+		conn, err := v.upgrade()
 		if err != nil {
 			v.err = api.Errorf(api.CodeUnavailable, "open attachment: %v", wire.Root(err))
 			v.cancel()
 			return
 		}
-		conn.SetReadLimit(wire.MaxInputMessage)
 		v.conn = conn
 		// Only closing interrupts a blocked read or write.
 		context.AfterFunc(v.ctx, func() { conn.CloseNow() })
 	})
 	return v.err
+}
+
+// upgrade upgrades the connection to the protocol that the request asks for.
+func (v *Viewer) upgrade() (wire.MessageConn, error) {
+	w := passingWriter{v.w, v}
+	if !asksForMessages(v.r) {
+		conn, err := websocket.Accept(w, v.r, nil)
+		if err != nil {
+			return nil, err
+		}
+		return wire.NewWebSocket(conn, wire.MaxInputMessage), nil
+	}
+	conn, ahead, err := switchProtocol(w, wire.MessageProtocol)
+	if err != nil {
+		return nil, err
+	}
+	return wire.NewFramed(io.MultiReader(ahead, conn), conn, wire.MaxInputMessage), nil
 }
 
 // finish closes the attachment after its handler has returned err.
@@ -122,7 +142,7 @@ func (v *Viewer) finish(err error) {
 	}
 	if err != nil && v.ctx.Err() == nil {
 		if msg, e := wire.AppendJSON([]byte{wire.OutputError}, handlerError(err)); e == nil {
-			_ = v.conn.Write(v.ctx, websocket.MessageBinary, msg) // best effort: the viewer may be gone
+			_ = v.conn.Write(msg) // best effort: the viewer may be gone
 		}
 	}
 	v.cancel()
@@ -142,7 +162,7 @@ func (v *Viewer) Receive() (api.Input, error) {
 	err := wire.ErrUnknownKind
 	for errors.Is(err, wire.ErrUnknownKind) {
 		var msg []byte
-		if msg, err = wire.ReadMessage(v.conn, v.in); err != nil {
+		if msg, err = v.conn.Read(v.in); err != nil {
 			v.cancel()
 			return api.Input{}, errViewerGone
 		}
@@ -172,7 +192,7 @@ func (v *Viewer) Send(out api.Output) error {
 		return err
 	}
 	v.out = wire.Reusable(msg)
-	if err := v.conn.Write(context.Background(), websocket.MessageBinary, msg); err != nil {
+	if err := v.conn.Write(msg); err != nil {
 		v.cancel()
 		return errViewerGone
 	}

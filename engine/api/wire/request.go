@@ -3,14 +3,9 @@
 package wire
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"slices"
 	"strings"
-
-	"github.com/coder/websocket"
 
 	"tandem/engine/api"
 )
@@ -19,6 +14,8 @@ import (
 const (
 	RoutePrefix = "/v1/"
 	AttachName  = "session.attach"
+	// MessageProtocol is the protocol of an attachment over the engine's own socket: see NewFramed.
+	MessageProtocol = "tandem-messages"
 
 	// TakenHeader answers AttachOptions.Input with the number of its messages received; empty if
 	// the input is unknown.
@@ -48,32 +45,6 @@ func Reusable(b []byte) []byte {
 		return nil
 	}
 	return b
-}
-
-// ReadMessage reads one binary message into buf, which grows as bytes arrive.
-func ReadMessage(conn *websocket.Conn, buf []byte) ([]byte, error) {
-	typ, r, err := conn.Reader(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	if typ != websocket.MessageBinary {
-		return nil, errMalformed
-	}
-	// Grow with the bytes received: a header announcing a large message allocates nothing.
-	buf = buf[:0]
-	for {
-		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, max(len(buf), 4096))
-		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if errors.Is(err, io.EOF) {
-			return buf, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Root returns the innermost cause of err, without the addresses and verbs around it.
