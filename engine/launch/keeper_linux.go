@@ -28,8 +28,14 @@ func KeeperEnginePID() int {
 }
 
 // StartKeeper runs this executable as a keeper for this engine and waits until it accepts
-// connections.
-func StartKeeper(ctx context.Context, args []string, dataDir string) error {
+// connections. If ctx ends meanwhile, the engine is exiting, and StartKeeper ends the new keeper,
+// which has no children yet. Otherwise it would start another engine, even while the system shuts
+// down.
+func StartKeeper(ctx context.Context, args []string, dataDir string) (err error) {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	exiting := ctx.Err
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	r, w, err := os.Pipe()
@@ -49,6 +55,12 @@ func StartKeeper(ctx context.Context, args []string, dataDir string) error {
 	if err != nil {
 		return fmt.Errorf("start keeper: %v", err)
 	}
+	defer func() {
+		if exiting() != nil {
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have exited
+			err = exiting()
+		}
+	}()
 	go cmd.Wait() // reaps it if it exits before this engine
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
