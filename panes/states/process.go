@@ -4,6 +4,7 @@ package states
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 func HowEnded(p *api.Process) string {
 	switch {
 	case p.Interrupted != nil:
-		return DescribeInterruption(p.Interrupted, time.Now())
+		return DescribeInterruption(p.Interrupted, time.Now(), math.MaxInt)
 	case p.Error != "":
 		return text.Clean(p.Error)
 	case p.ExitCode != nil:
@@ -40,20 +41,27 @@ func HowEndedIn(p *api.Process, w int) string {
 	return what
 }
 
-// DescribeInterruption says when a reboot or crash ended a session, and what ran in it.
-func DescribeInterruption(i *api.Interruption, now time.Time) string {
-	what, at := "interrupted ", i.At.Local()
+// DescribeInterruption says when a reboot or crash ended a session, and what ran in it, in fewer words
+// if w cells are too few.
+func DescribeInterruption(i *api.Interruption, now time.Time, w int) string {
+	what, at, day := "interrupted", i.At.Local(), ""
 	if i.By == api.ByReboot {
-		what = "rebooted "
+		what = "rebooted"
 	}
 	if at.YearDay() != now.YearDay() || now.Sub(at) > 24*time.Hour {
-		what += at.Format("Jan 2 ")
+		day = "Jan 2 "
 	}
-	what += at.Format("15:04")
-	if i.Program != "" {
-		what += "; was running: " + text.Clean(i.Program)
+	when := what + at.Format(" "+day+"15:04")
+	if i.Program == "" {
+		return when
 	}
-	return what
+	program := text.Clean(i.Program)
+	for _, long := range []string{when + "; was running: " + program, when + ": " + program} {
+		if text.Width(long) <= w {
+			return long
+		}
+	}
+	return what + ": " + program
 }
 
 // Reason says briefly why a process is not simply running, or returns "".

@@ -26,14 +26,14 @@ func (e *ending) interruption() *api.Interruption {
 	return process.Interrupted
 }
 
-// row returns what the last row shows once the session has ended.
-func (e *ending) row(ended bool) (r exitRow) {
+// row returns what the last row shows, in w cells, once the session has ended.
+func (e *ending) row(ended bool, w int) (r exitRow) {
 	i := e.interruption()
 	if ended || i != nil {
 		r.hints = e.hints()
 	}
 	if i != nil {
-		r.reason = states.DescribeInterruption(i, time.Now())
+		r.reason = states.DescribeInterruption(i, time.Now(), w-2-hintCells(r.hints[0]))
 	}
 	return r
 }
@@ -66,7 +66,7 @@ type exitRow struct {
 func drawExitRow(reason string, ink look.Ink, hints []keymap.Hint, w int, look *look.Look) string {
 	row, room := "", w
 	for _, h := range hints {
-		cells := text.Width(h.Key+h.Does) + 3
+		cells := hintCells(h)
 		if row != "" && cells > room-text.Width(reason)-2 {
 			break
 		}
@@ -82,6 +82,9 @@ func drawExitRow(reason string, ink look.Ink, hints []keymap.Hint, w int, look *
 	what = text.Clip(what, room)
 	return ink.Text(what) + row + text.Spaces(room-text.Width(what))
 }
+
+// hintCells returns the width of a hint with the space before it.
+func hintCells(h keymap.Hint) int { return text.Width(h.Key+h.Does) + 3 }
 
 // minReason is the minimum width for the reason beside a key.
 const minReason = 12

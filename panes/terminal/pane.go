@@ -260,7 +260,7 @@ func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 
 // Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {
-	p.exit = p.ending.row(p.status.hasEnded())
+	p.exit = p.ending.row(p.status.hasEnded(), p.w)
 	return p.Terminal.Draw(p.w, p.h, p.env.Look())
 }
 

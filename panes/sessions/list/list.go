@@ -223,10 +223,8 @@ func (l *List) drawMachine(i, w int, look *look.Look) string {
 // sessionMark returns the mark for a session's state, "" without one.
 func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 	switch {
-	case p.Interrupted != nil && p.Interrupted.By == api.ByReboot:
-		return "rebooted", look.Info
 	case p.Interrupted != nil:
-		return "interrupted", look.Info
+		return p.Interrupted.By, look.Info
 	case p.State == api.StateStopping:
 		return "ending", look.Dim
 	case p.State == api.StateExited && p.ExitCode != nil:
