@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,8 @@ const (
 	// one.
 	turns      = 20
 	keystrokes = 50
+	// minPause and maxPause are the bounds of pauses between keys.
+	minPause, maxPause = 12 * time.Millisecond, 18 * time.Millisecond
 )
 
 // echoer is a program that sends every byte back immediately.
@@ -34,6 +37,25 @@ func BenchmarkEcho(b *testing.B) {
 	peers := openEchoPeers(b)
 	for b.Loop() {
 		for range turns {
+			for _, e := range peers {
+				e.press(b, keystrokes)
+			}
+		}
+	}
+	printEchoes(b, peers)
+}
+
+// BenchmarkEchoTyping measures the same for keys typed 12 to 18 ms apart, as by a fast typist or a
+// key held down, when every process has gone to sleep in between:
+//
+//	go test -run xxx -bench 'EchoTyping$' -benchtime 1x ./bench
+func BenchmarkEchoTyping(b *testing.B) {
+	peers := openEchoPeers(b)
+	for _, e := range peers {
+		e.pauses = rand.New(rand.NewPCG(1, 2))
+	}
+	for b.Loop() {
+		for range turns / 2 {
 			for _, e := range peers {
 				e.press(b, keystrokes)
 			}
@@ -101,6 +123,7 @@ type echoTerminal struct {
 	screen *os.File
 	chunks <-chan []byte
 	times  []time.Duration
+	pauses *rand.Rand // for pauses between keys; nil without any
 }
 
 // openEcho starts cmd, presses the keys first, and waits until the program is ready.
@@ -124,6 +147,9 @@ func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoTe
 func (e *echoTerminal) press(b *testing.B, n int) {
 	b.Helper()
 	for range n {
+		if e.pauses != nil {
+			time.Sleep(minPause + time.Duration(e.pauses.Int64N(int64(maxPause-minPause))))
+		}
 		letter := []byte(string(rune('а' + len(e.times)%32)))
 		start := time.Now()
 		if _, err := e.screen.Write(letter); err != nil {

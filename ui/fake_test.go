@@ -45,6 +45,7 @@ type fakeSession struct {
 	process api.Process
 	engine  *fakeEngine
 	typed   []byte
+	pty     fakePTY
 	texts   int   // inputs of several characters
 	unsure  int64 // bytes of text possibly lost with an attachment
 	lines   []api.Line
@@ -298,6 +299,9 @@ func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attac
 	v := &fakeViewer{session: s, wake: make(chan struct{}, 1)}
 	s.viewers[v] = true
 	v.pushOutput(api.Output{Frame: s.makeFrame(true)})
+	if o.Master {
+		v.pushOutput(api.Output{Master: &api.Master{}})
+	}
 	if o.Lines.Count > 0 {
 		v.pushOutput(api.Output{Lines: s.readScrollback(o.Lines)})
 	}
@@ -370,6 +374,7 @@ func (s *fakeSession) printLines(lines ...api.Line) {
 func (s *fakeSession) typedText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.readPTY()
 	return string(s.typed)
 }
 
@@ -477,7 +482,10 @@ func (v *fakeViewer) send(in api.Input) error {
 	if ended {
 		return errGone
 	}
+	s.readPTY()
 	switch {
+	case in.Master:
+		s.lendMaster(v)
 	case in.Bytes != nil:
 		s.typed = append(s.typed, in.Bytes...)
 		s.texts++

@@ -156,3 +156,38 @@ func TestInputStaysInOrderWithAndWithoutUpdate(t *testing.T) {
 		d.cancel()
 	})
 }
+
+func TestKeysOfAPaneArePassedToItsPTYWhileTheEngineLendsIt(t *testing.T) {
+	e := newFakeEngine()
+	s := e.addSession("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.waitText("one$ ")
+	typed := ""
+	typeUntilDirect := func() {
+		t.Helper()
+		before := s.readDirect()
+		d.waitUntil("keys are typed directly", func() bool {
+			d.queueKeys("'x")
+			typed += "x"
+			return s.readDirect() > before
+		})
+	}
+	typeUntilDirect()
+	next := d.loseEngine()
+	before := s.readDirect()
+	d.pressKeys("'while ")
+	if got := s.readDirect(); got != before {
+		t.Errorf("%d bytes are written to the PTY without an engine", got-before)
+	}
+	d.restoreEngine(next)
+	typed += "while "
+	typeUntilDirect()
+	d.waitTyped(s, typed)
+	s.exitWith(api.StateExited, new(3))
+	d.waitUntil("the program has exited", func() bool { return d.m.sessions.Tabs.FocusedPane().FinalState() != nil })
+	before = s.readDirect()
+	d.queueKeys("'y")
+	if got := s.readDirect(); got != before {
+		t.Error("a key reaches the program after its exit")
+	}
+}

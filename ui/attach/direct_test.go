@@ -128,8 +128,8 @@ func TestKeysGoToPTYAndAreReportedAfterwards(t *testing.T) {
 	}), nil)
 	p.waitOutput("ready>")
 	n := p.typeDirectly(program)
-	p.sendText("ls -l\r")
-	if got := program.readInput(t, 6); got != "ls -l\r" {
+	p.sendText("ls -la")
+	if got := program.readInput(t, 6); got != "ls -la" {
 		t.Errorf("the program reads %q", got)
 	}
 	p.sendText("\x02d")
@@ -137,7 +137,7 @@ func TestKeysGoToPTYAndAreReportedAfterwards(t *testing.T) {
 		t.Errorf("the outcome is %+v, %v", got, p.err)
 	}
 	got := <-told
-	if all := strings.Repeat("x", n) + "ls -l\r"; got[1]+got[0] != all || !strings.HasSuffix(got[0], "ls -l\r") {
+	if all := strings.Repeat("x", n) + "ls -la"; got[1]+got[0] != all || !strings.HasSuffix(got[0], "ls -la") {
 		t.Errorf("of %q, %q is told as typed, and %q sent", all, got[0], got[1])
 	}
 }

@@ -9,6 +9,7 @@
 package direct
 
 import (
+	"bytes"
 	"os"
 	"sync"
 	"time"
@@ -43,13 +44,18 @@ type syscallConn interface{ Control(func(fd uintptr)) error }
 // NewPath returns a path that sends input with send until the engine lends the master.
 func NewPath(send func(api.Input) error) *Path { return &Path{send: send} }
 
-// Type sends typed input: p to the PTY if the master is lent, otherwise in through the engine. If
+// lineKeys are keys that send or discard a line, or interrupt the program. The engine must know of
+// them before the shell runs the line, or it would take them for typed ahead.
+const lineKeys = "\r\n\x03\x04\x1c"
+
+// Type sends typed input: p to the PTY if the master is lent, otherwise in through the engine, as
+// also if p contains lineKeys. If
 // the PTY takes only a part of p, the rest goes through the engine. After an error, only the first
 // n bytes of p were sent.
 func (d *Path) Type(p []byte, in api.Input) (n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.master != nil {
+	if d.master != nil && !bytes.ContainsAny(p, lineKeys) {
 		n = d.writeMaster(p)
 		d.noteWritten(p[:n])
 		if n == len(p) {

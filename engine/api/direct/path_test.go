@@ -279,6 +279,29 @@ func TestMasterIsClosed(t *testing.T) {
 	}
 }
 
+func TestKeysThatEndALineGoThroughTheEngine(t *testing.T) {
+	for _, key := range []string{"\r", "\n", "\x03", "\x04", "\x1c"} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEngineStub(t)
+			e.open()
+			e.typeText("ls")
+			e.typeText(key)
+			e.typeText("x")
+			// The engine must know all of the line before it passes its end on.
+			if len(e.queue) < 2 || string(e.queue[0].Typed) != "ls" || string(e.queue[1].Bytes) != key {
+				t.Errorf("the engine gets %+v", e.queue)
+			}
+			e.settle()
+			if string(e.read) != "ls"+key+"x" {
+				t.Errorf("the program reads %q", e.read)
+			}
+			if !e.isOpen() {
+				t.Errorf("the path stays closed after %q", key)
+			}
+		})
+	}
+}
+
 func TestPathNeverAsksAnEngineThatDoesNotLend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngineStub(t)
