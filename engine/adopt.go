@@ -176,7 +176,7 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 	}
 	all, forget = s.Plan()
 	all = append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...)
-	return all, forget, s.FindAftermath(all, a.h.last, a.h.lastWrite)
+	return all, forget, s.FindAftermath(all, a.h.previous.LastEngine, a.h.lastWrite)
 }
 
 // readLater retries the records unreadable at the start and adopts their children, still running

@@ -219,6 +219,9 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	case <-ctx.Done():
 		return nil
 	}
+	if err := e.recoverLayout(ctx); err != nil {
+		e.log.Error("recover layout", "error", err)
+	}
 	e.host.describeEngine(time.Time{}) // what it says about the previous engine has been used
 	running.Go(panics.Logged(e.log, "description of this engine", func() {
 		<-ctx.Done()

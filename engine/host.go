@@ -43,7 +43,7 @@ type host struct {
 	log       *slog.Logger
 	store     *store.Store
 	bootID    string
-	last      store.LastEngine // the previous engine; zero if unknown
+	previous  previousEngine
 	link      *launch.Link
 	launcher  *launch.Launcher
 	observer  *observe.Observer

@@ -17,11 +17,17 @@ import (
 	"tandem/persist/store"
 )
 
+// A previousEngine is what is known about the engine before this one; zero if nothing is.
+type previousEngine struct {
+	store.LastEngine
+	lost bool // sessions were interrupted with it
+}
+
 // loadLastEngine reads what the previous engine left behind. Without it, exits before its end are
 // taken for ordinary ones.
 func (h *host) loadLastEngine() {
 	var err error
-	if h.last, err = h.store.LoadLastEngine(); err != nil {
+	if h.previous.LastEngine, err = h.store.LoadLastEngine(); err != nil {
 		h.log.Warn("load description of the last engine", "error", err)
 	}
 }
@@ -33,7 +39,7 @@ func (h *host) describeEngine(stopped time.Time) {
 	if who := h.link.Identity(); who != nil {
 		now.Keeper = *who
 	}
-	if stopped.IsZero() && now.Keeper == h.last.Keeper {
+	if stopped.IsZero() && now.Keeper == h.previous.Keeper {
 		return // the keeper's earlier engine has
 	}
 	if err := h.store.SaveLastEngine(now); err != nil {
@@ -68,7 +74,7 @@ func (a adoption) noteInterruption(end supervise.Aftermath, f *supervise.Found) 
 	if sizes, err := a.h.store.ReadResizes(r.ID); err == nil && len(sizes) > 0 {
 		r.Cols, r.Rows = sizes[len(sizes)-1].Cols, sizes[len(sizes)-1].Rows
 	}
-	r.Interrupted, f.Changed = &i, true
+	r.Interrupted, f.Changed, a.h.previous.lost = &i, true, true
 }
 
 // isShell reports whether a program is a shell in which the user runs commands.
@@ -89,6 +95,21 @@ func (h *host) readLastState(r store.Record) (none terminal.LastState) {
 	defer log.Close()
 	checkpoints, _ := h.store.ReadCheckpoints(r.ID) // without them, more of the log is read
 	return terminal.ReadLastState(log, checkpoints, h.settings.now().shells.Secret(r.ID))
+}
+
+// recoverLayout makes sure that the layout shows the sessions that the previous engine lost.
+func (e *engine) recoverLayout(ctx context.Context) error {
+	if !e.host.previous.lost {
+		return nil
+	}
+	wanted := map[string]bool{}
+	err := e.host.control.Visit(ctx, func(p supervise.Entry) {
+		wanted[p.Rec.ID] = p.Rec.TTY && (!p.State.Ended() || p.View.Interrupted != nil)
+	})
+	if err != nil {
+		return nil // the engine is exiting
+	}
+	return e.layouts.Recover(wanted)
 }
 
 // folderInterval is the time between checks of the folders of sessions.

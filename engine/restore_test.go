@@ -3,6 +3,8 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -150,4 +152,137 @@ func TestFolderThatIsGoneIsReported(t *testing.T) {
 		t.Fatalf("restored %+v", out)
 	}
 	m.eventually("the folder", func() bool { return m.get(p.ID).CWD == m.dir })
+}
+
+// A rebootWorld is a user's sessions before a reboot. Each program that runs adds a line to a file
+// of its name.
+type rebootWorld struct {
+	*machine
+	shells                                               [3]api.Process
+	folders                                              [3]string
+	editor, talking, confined, plain, kept, killed, left api.Process
+	server                                               api.Process
+	project                                              string // folder of the agent
+	open, closed                                         string // files that the confined session may and may not write
+}
+
+// counting returns a program that records its run and then runs command.
+func (w *rebootWorld) counting(name, command string) []string {
+	return sh("echo x >> '" + filepath.Join(w.dir, name+".runs") + "'; " + command)
+}
+
+func (w *rebootWorld) runs(name string) int {
+	text, _ := os.ReadFile(filepath.Join(w.dir, name+".runs"))
+	return strings.Count(string(text), "x")
+}
+
+func startRebootWorld(t *testing.T) *rebootWorld {
+	w := &rebootWorld{machine: startMachine(t)}
+	for i := range w.shells {
+		w.folders[i] = filepath.Join(w.dir, "folder "+strconv.Itoa(i))
+		if err := os.Mkdir(w.folders[i], 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := w.start("bash", "--norc", "--noprofile")
+		call(w.machine, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+		w.write(p.ID, "cd '"+w.folders[i]+"'; echo i''n\r")
+		w.awaitScreen(p.ID, "in\n")
+		call(w.machine, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+		w.shells[i] = p
+	}
+	w.write(w.shells[2].ID, "echo x >> ../shell.runs; sleep 1000\r")
+	w.editor = w.start(w.counting("editor", `printf 'old line\n\033[?1049h\033[?1003h\033[?25lFILE'; exec sleep 1000`)...)
+	w.talking, w.project = w.startTalkingAgent("c-1")
+	inside := t.TempDir()
+	w.open, w.closed = filepath.Join(inside, "f"), filepath.Join(t.TempDir(), "f")
+	w.confined = call(w.machine, api.SessionStart, api.SessionStartInput{Command: []string{"cat"}, Sandbox: &api.Sandbox{
+		Filesystem: api.SandboxFilesystem{AllowWrite: []string{inside}},
+	}})
+	w.plain = w.start("cat")
+	w.kept = w.startProcess(api.ProcessStartInput{Name: "kept", Command: w.counting("kept", "exec cat"), TTY: true, KeepAlive: true})
+	w.server = w.startProcess(api.ProcessStartInput{Name: "server", Command: w.counting("server", "exec sleep 1000"), KeepAlive: true})
+	w.killed, w.left = w.start("cat"), w.start("sh")
+	call(w.machine, api.SessionKill, api.IDInput{ID: w.killed.ID})
+	w.write(w.left.ID, "exit\r")
+	w.awaitEnd(w.left.ID)
+	w.eventually("all programs", func() bool {
+		return w.runs("shell")+w.runs("editor")+w.runs("kept")+w.runs("server") == 4
+	})
+	w.awaitScreen(w.editor.ID, "FILE")
+	return w
+}
+
+// tabs returns a layout with a tab for each group of sessions.
+func tabsOf(groups ...[]api.Process) (l api.Layout) {
+	for _, group := range groups {
+		var tab api.LayoutTab
+		for i, p := range group {
+			if i < len(group)-1 {
+				tab.Nodes = append(tab.Nodes, api.LayoutNode{Axis: api.AxisBeside, Share: 5000})
+			}
+			tab.Nodes = append(tab.Nodes, api.LayoutNode{ID: p.ID})
+		}
+		l.Tabs = append(l.Tabs, tab)
+	}
+	return l
+}
+
+func TestEverythingComesBackAfterAReboot(t *testing.T) {
+	t.Parallel()
+	w := startRebootWorld(t)
+	w.pinned = true // its keeper is replaced with it
+	full := tabsOf(w.shells[:], []api.Process{w.editor}, []api.Process{w.talking, w.confined}, []api.Process{w.plain, w.kept})
+	full.Zoomed, full.Current = true, 2
+	for _, l := range []api.Layout{full, {}} { // the second is that of a dashboard that saw all programs exit
+		call(w.machine, api.LayoutPut, api.LayoutPutInput{Layout: l})
+	}
+	w.reboot()
+
+	if got := call(w.machine, api.LayoutGet, api.Empty{}).Current; got == nil || !got.Zoomed || got.Current != 2 || !reflect.DeepEqual(got.Tabs, full.Tabs) {
+		t.Errorf("the layout is now %+v", got)
+	}
+	folder := w.folders
+	want := map[string]api.Process{
+		w.shells[0].ID: {CWD: folder[0], Interrupted: &api.Interruption{}}, w.shells[1].ID: {CWD: folder[1], Interrupted: &api.Interruption{}},
+		w.shells[2].ID: {CWD: folder[2], Interrupted: &api.Interruption{Program: "echo x >> ../shell.runs; sleep 1000"}},
+		w.plain.ID:     {CWD: w.plain.CWD, Interrupted: &api.Interruption{Program: "cat"}},
+		w.confined.ID:  {CWD: w.confined.CWD, Interrupted: &api.Interruption{Program: "cat"}},
+	}
+	w.eventually("the end of what was lost", func() bool { return w.get(w.talking.ID).State.Ended() })
+	for id, p := range want {
+		now := w.get(id)
+		if now.Interrupted == nil || now.Interrupted.Program != p.Interrupted.Program || now.CWD != p.CWD {
+			t.Errorf("%s became %+v, interrupted by %+v", id, now, now.Interrupted)
+		}
+	}
+	for _, p := range []api.Process{w.killed, w.left, w.kept} {
+		if now := w.get(p.ID); now.Interrupted != nil {
+			t.Errorf("%s is offered: %+v", p.Name, now.Interrupted)
+		}
+	}
+	if screen := w.screen(w.editor.ID); !strings.Contains(screen, "FILE") {
+		t.Errorf("the editor's last screen is %q", screen)
+	}
+
+	out := w.restoreAll()
+	if len(out.Restored) != 7 || len(out.Failed) != 0 {
+		t.Fatalf("restored %+v, failed %+v", out.Restored, out.Failed)
+	}
+	w.eventually("the command at the prompt", func() bool { return strings.Count(w.screen(w.shells[2].ID), "shell.runs; sleep 1000") == 2 })
+	w.awaitScreen(w.editor.ID, "old line\n$ ")
+	w.awaitScreen(w.talking.ID, "claude --resume c-1")
+	w.awaitScreen(w.confined.ID, "$ cat")
+	w.write(w.confined.ID, "\x15echo x > "+w.closed+" || echo den''ied; echo x > "+w.open+" && echo all''owed\n")
+	w.awaitScreen(w.confined.ID, "denied")
+	w.awaitScreen(w.confined.ID, "allowed")
+	for name, runs := range map[string]int{"shell": 1, "editor": 1, "kept": 2, "server": 2} {
+		if got := w.runs(name); got != runs {
+			t.Errorf("%s ran %d times, want %d", name, got, runs)
+		}
+	}
+	for i, p := range w.shells {
+		if now := w.get(p.ID); now.State != api.StateRunning || now.CWD != folder[i] || now.Interrupted != nil {
+			t.Errorf("a restored shell is %+v", now)
+		}
+	}
 }

@@ -30,6 +30,8 @@ type layoutStore interface {
 type layoutState struct {
 	layout   *api.Layout // nil if there is none
 	revision int64       // increases with each change, across engines; 0 without a layout
+
+	former []api.Layout // earlier ones with other sessions, newest first
 }
 
 // Layouts serves the arrangements of panes in dashboards.
@@ -59,7 +61,13 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
 	}
 	if current, ok := decode(disk.Current); ok {
-		l.current.Store(&layoutState{&current, cmp.Or(disk.Revision, nextRevision(0))})
+		state := &layoutState{layout: &current, revision: cmp.Or(disk.Revision, nextRevision(0))}
+		for _, raw := range disk.Former {
+			if layout, ok := decode(raw); ok {
+				state.former = append(state.former, layout)
+			}
+		}
+		l.current.Store(state)
 	}
 	for name, raw := range disk.Saved {
 		if layout, ok := decode(raw); ok && names.Check(name) == nil {
@@ -115,6 +123,9 @@ func (l *Layouts) changeLayouts(f func(current *layoutState, saved map[string]ap
 	}
 	if current != nil {
 		disk.Current = encode(*current)
+	}
+	for _, layout := range kept.former {
+		disk.Former = append(disk.Former, encode(layout))
 	}
 	for name, layout := range saved {
 		disk.Saved[name] = encode(layout)
@@ -210,6 +221,7 @@ func (k *layoutState) replace(in api.LayoutPutInput, ended map[string]bool) (cha
 		return false, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision).
 			WithHint("Call layout.get for the current layout and its revision.")
 	}
+	k.keepFormer(in.Layout)
 	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
 	return true, nil
 }

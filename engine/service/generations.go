@@ -1,0 +1,111 @@
+package service
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"tandem/engine/api"
+)
+
+// A dashboard that saves during a shutdown may save less than the user arranged. So earlier layouts
+// are kept, and after a reboot the one that shows the most sessions comes back.
+
+// maxFormer limits the earlier layouts kept.
+const maxFormer = 8
+
+// sessionsOf returns the ids of the sessions in a layout.
+func sessionsOf(l api.Layout) map[string]bool {
+	ids := map[string]bool{}
+	tabs := l.Tabs
+	if l.Float != nil {
+		tabs = append(slices.Clip(tabs), *l.Float)
+	}
+	for _, t := range tabs {
+		for _, n := range t.Nodes {
+			if n.Axis == "" && n.ID != "" {
+				ids[n.ID] = true
+			}
+		}
+	}
+	return ids
+}
+
+// countOf returns how many of ids are wanted.
+func countOf(ids, wanted map[string]bool) (n int) {
+	for id := range ids {
+		if wanted[id] {
+			n++
+		}
+	}
+	return n
+}
+
+// keepFormer adds the current layout to the earlier ones if next shows other sessions.
+func (k *layoutState) keepFormer(next api.Layout) {
+	shown := sessionsOf(next)
+	all := k.former
+	if k.layout != nil {
+		all = append([]api.Layout{*k.layout}, all...)
+	}
+	k.former = nil
+	seen := []map[string]bool{{}, shown} // an empty layout is of no use
+	for _, l := range all {
+		ids := sessionsOf(l)
+		if !slices.ContainsFunc(seen, func(other map[string]bool) bool { return maps.Equal(ids, other) }) {
+			seen, k.former = append(seen, ids), append(k.former, l)
+		}
+	}
+	if len(k.former) > maxFormer {
+		k.former = slices.Delete(k.former, k.leastUseful(), k.leastUseful()+1)
+	}
+}
+
+// leastUseful returns the index of the earlier layout to drop: one whose sessions the layout before
+// it shows too, so that closing many panes keeps the layout that had them all, or else the oldest.
+func (k *layoutState) leastUseful() int {
+	for i := range len(k.former) - 1 {
+		ids := sessionsOf(k.former[i])
+		if countOf(sessionsOf(k.former[i+1]), ids) == len(ids) {
+			return i
+		}
+	}
+	return len(k.former) - 1
+}
+
+// recover makes the newest layout current that shows the most of the wanted sessions. It lists them
+// again if they were closed, and reports whether anything has changed.
+func (k *layoutState) recover(wanted map[string]bool) (changed bool) {
+	if k.layout == nil {
+		return false
+	}
+	best := *k.layout
+	for _, l := range k.former {
+		if countOf(sessionsOf(l), wanted) > countOf(sessionsOf(best), wanted) {
+			best = l
+		}
+	}
+	best.Closed = slices.DeleteFunc(slices.Clone(k.layout.Closed), func(id string) bool { return wanted[id] })
+	if reflect.DeepEqual(best, *k.layout) {
+		return false
+	}
+	k.keepFormer(best)
+	k.layout, k.revision = &best, nextRevision(k.revision)
+	return true
+}
+
+// Recover makes the layout current that shows the most of the wanted sessions: those that run or
+// can be restored. If it cannot be saved, it is current all the same.
+func (l *Layouts) Recover(wanted map[string]bool) error {
+	var recovered *layoutState
+	err := l.changeLayouts(func(current *layoutState, _ map[string]api.Layout) error {
+		if current.recover(wanted) {
+			recovered = current
+		}
+		return nil
+	})
+	if err != nil && recovered != nil {
+		l.current.Store(recovered)
+	}
+	return err
+}
