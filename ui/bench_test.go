@@ -119,6 +119,35 @@ func BenchmarkPaintOneLineChanged(b *testing.B) {
 	}
 }
 
+func BenchmarkPaintOneLineShownDirectly(b *testing.B) {
+	m, _ := busyModel(b)
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer null.Close()
+	m.terminal = screen.New(null, colorprofile.TrueColor)
+	m.terminal.Enter()
+	feed := m.sessions.Tabs.Current.Root.Leaves(nil)[0].Pane.Feed
+	first := colourfulFrame(0, 60, true)
+	first.Cols, first.Rows = feed.Size().Cols, feed.Size().Rows
+	feed.Receive(api.Output{Frame: first})
+	m.syncNews()
+	m.View()
+	i := 0
+	for b.Loop() {
+		i++
+		f := colourfulFrame(i, 1, false)
+		f.Cols, f.Rows = first.Cols, first.Rows
+		if shown, _ := feed.Receive(api.Output{Frame: f}); !shown {
+			b.Fatal("the frame was not shown directly")
+		}
+		if err := m.terminal.Paint(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkViewEverythingChanged(b *testing.B) {
 	m, _ := busyModel(b)
 	i := 0

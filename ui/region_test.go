@@ -165,6 +165,8 @@ func (rig *directRig) receiveFrame(r *rand.Rand) {
 func (rig *directRig) receiveLater(r *rand.Rand) {
 	ask, n := rig.m.keyboard.prefix.waiting, r.IntN(6)
 	rig.m.keyboard.prefix.long = true // else it does not ask
+	rig.m.frame.redraw()
+	rig.m.View()
 	rig.m.keyboard.prefix.waiting = func() bool {
 		if n--; n < 0 {
 			rig.m.keyboard.prefix.waiting = ask

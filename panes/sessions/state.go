@@ -42,7 +42,9 @@ func (v *View) LiveLeaves() []*layout.Node {
 	if d.numbers != nil || d.tabs.IsFloating() || d.tight && d.tabs.inList {
 		return nil
 	}
-	return slices.DeleteFunc(d.visibleLeaves(), func(l *layout.Node) bool { return !l.Pane.IsPlain() })
+	return slices.DeleteFunc(d.visibleLeaves(), func(l *layout.Node) bool {
+		return !l.Pane.IsPlain() || slices.Contains(l.Cuts, [2]int{}) // not all rows fit
+	})
 }
 
 // PaneArea returns the rectangle of a leaf's pane in the view.
