@@ -42,7 +42,7 @@ func New(env Env) *Pane {
 	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]bool{}}
 	p.Agents = Agents{p: p, reported: map[string]api.CodingAgent{}, seen: map[string]time.Time{}}
 	p.Trees = Trees{p: p, killed: map[string]bool{}, asked: map[string]time.Time{}}
-	p.Restorer = Restorer{env: env, target: p.targetSession, hide: p.HideSession, running: map[string]bool{}, unasked: map[string]time.Time{}}
+	p.Restorer = Restorer{env: env, target: p.targetSession, hide: p.HideSession, restoring: map[string]bool{}, unasked: map[string]time.Time{}}
 	p.attention.marks = map[string]string{}
 	p.actions = p.makeActions()
 	return p

@@ -3,6 +3,7 @@ package list
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,8 +20,8 @@ type Restorer struct {
 	target func() (api.Process, bool) // the session that keys apply to
 	hide   func(id string) bool       // removes an exited session from the list
 
-	running map[string]bool      // sessions being restored
-	unasked map[string]time.Time // when sessions restored by themselves were interrupted
+	restoring map[string]bool      // some may run already
+	unasked   map[string]time.Time // when sessions restored by themselves were interrupted
 }
 
 // Offers reports whether a session can be restored.
@@ -82,12 +83,13 @@ func (r *Restorer) interrupted(matches func(*api.Process) bool) (ids []string) {
 }
 
 // Restore restores sessions, those of each machine with one call. The variables of the shell that
-// opened the dashboard are for sessions of this machine.
+// opened the dashboard are for sessions of this machine. Keys typed meanwhile are dropped: a second
+// enter would run the command that is typed at the prompt.
 func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
 	byMachine := map[string][]string{}
 	for _, id := range ids {
-		if !r.running[id] {
-			r.running[id] = true
+		if !r.isRestoring(id) {
+			r.restoring[id] = true
 			machine, _ := api.MachineOf(id)
 			byMachine[machine] = append(byMachine[machine], id)
 		}
@@ -98,12 +100,22 @@ func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
 			return api.SessionRestore.Call(ctx, e, in)
 		}, func(out api.SessionRestoreOutput, err error) tea.Cmd {
 			for _, id := range ids {
-				delete(r.running, id)
+				if !slices.ContainsFunc(out.Restored, func(s api.RestoredSession) bool { return s.Process.ID == id }) {
+					delete(r.restoring, id)
+				}
 			}
 			return r.report(out, err)
 		}))
 	}
 	return cmd
+}
+
+// isRestoring reports whether a session is being restored.
+func (r *Restorer) isRestoring(id string) bool {
+	if !r.Offers(id) {
+		delete(r.restoring, id)
+	}
+	return r.restoring[id]
 }
 
 // report shows why sessions could not be restored, or not in their last folders.
