@@ -86,8 +86,9 @@ func (t *store) noteWritten(y, end int) {
 func (t *store) touchRow(y int) { t.scr.rows[y].version = t.epoch }
 
 func (t *store) touchRows(top, bottom int) {
-	for y := top; y <= bottom; y++ {
-		t.scr.rows[y].version = t.epoch
+	rows, epoch := t.scr.rows[top:bottom+1], t.epoch // read once, not for each row
+	for y := range rows {
+		rows[y].version = epoch
 	}
 }
 
