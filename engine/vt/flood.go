@@ -20,26 +20,33 @@ import (
 // the two.
 
 // pushPlainLines handles the plain lines at the start of p that would appear and scroll off again
-// before p ends: it sends them to the scrollback directly, many times faster than printing them. It
-// returns the number of bytes handled, and the offset from where another call may pay off.
+// before p ends: it sends them to the scrollback directly, many times faster than printing them, or
+// drops them where scrolling keeps nothing. It returns the number of bytes handled, and the offset
+// from where another call may pay off.
 func (t *writer) pushPlainLines(p []byte) (used, from int) {
-	above := t.store.rows - 1
+	region := t.page.region
+	above := region.Bottom - region.Top
 	if above == 0 || !t.canPushLines() {
 		return 0, 0
 	}
 	rows, end := t.countPlainRows(p)
 	// A short run gains nothing. The caller skips past it instead of counting it again.
-	if rows < 2*t.store.rows {
+	if rows < 2*(above+1) {
 		return 0, end
 	}
-	// The rows on screen are older than the pushed lines, so they go first.
-	t.store.pushRows(above)
-	t.store.notePushed(rows - above)
-	used = t.pushPlainRows(p, rows-above)
-	t.store.scr.grid.Scroll(t.page.region, above, 0)
-	t.page.moveRows(0, above, above)
-	t.store.touchRows(0, above)
-	t.page.cur.y = 0 // the remaining lines start here
+	if region.Top == 0 && t.store.scr == t.store.main {
+		// The rows on screen are older than the pushed lines, so they go first.
+		t.store.pushRows(above)
+		t.store.notePushed(rows - above)
+		used = t.pushPlainRows(&t.store.hist, p, rows-above)
+	} else {
+		used = t.pushPlainRows(&history.Lines{}, p, rows-above) // keeps no lines
+		t.store.unwrapRow(region.Top - 1)
+	}
+	t.store.scr.grid.Scroll(region, above, 0)
+	t.page.moveRows(region.Top, region.Bottom, above)
+	t.store.touchRows(region.Top, t.store.rows-1)
+	t.page.cur.y = region.Top // the remaining lines start here
 	return used, end
 }
 
@@ -59,14 +66,14 @@ func (t *store) notePushed(n int) {
 	}
 }
 
-// pushPlainRows pushes the first n rows of the plain lines in p, and returns their length.
-func (t *writer) pushPlainRows(p []byte, n int) (used int) {
-	measured := t.store.measured.rows
-	segments := t.store.measured.segments
+// pushPlainRows pushes the first n rows of the plain lines in p to a scrollback, and returns their
+// length.
+func (t *writer) pushPlainRows(to *history.Lines, p []byte, n int) (used int) {
+	measured, segments := t.store.measured.rows, t.store.measured.segments
 	for n > 0 {
 		if len(measured) > 0 && int(measured[0].at) == used {
 			row := measured[0]
-			t.store.hist.PushSegments(p[used:used+int(row.size)], segments[:row.segments], row.wrapped)
+			to.PushSegments(p[used:used+int(row.size)], segments[:row.segments], row.wrapped)
 			measured, segments = measured[1:], segments[row.segments:]
 			used += row.length()
 			n--
@@ -74,7 +81,7 @@ func (t *writer) pushPlainRows(p []byte, n int) (used int) {
 		}
 		line := bytes.IndexByte(p[used:], '\r')
 		for ; line > t.store.cols && n > 0; n-- {
-			t.store.hist.PushWrapped(p[used : used+t.store.cols])
+			to.PushWrapped(p[used : used+t.store.cols])
 			used += t.store.cols
 			line -= t.store.cols
 		}
@@ -83,7 +90,7 @@ func (t *writer) pushPlainRows(p []byte, n int) (used int) {
 		}
 		size := line + len("\r\n")
 		times := min(countRepeats(p[used:], size), n, history.MaxRepeats)
-		t.store.hist.PushText(p[used:used+line], times)
+		to.PushText(p[used:used+line], times)
 		used += times * size
 		n -= times
 	}
@@ -176,15 +183,15 @@ func (t *writer) measureLine(p []byte, at int) (rows, size int) {
 }
 
 // canPushLines reports whether pushPlainLines may replace printing: the cursor is at the start of
-// the empty last row of the main screen, printed text is unstyled, and a line feed scrolls the
-// whole screen.
+// the empty last row of a region as wide as the screen, so that a line feed scrolls it, and printed
+// text is unstyled.
 func (t *writer) canPushLines() bool {
 	row := &t.store.scr.rows[t.page.cur.y]
 	switch {
-	case t.store.scr != t.store.main || t.store.scr.strips != nil,
-		t.page.cur.x != 0 || t.page.cur.y != t.store.rows-1 || t.page.cur.pending,
+	case t.store.scr.strips != nil,
+		t.page.cur.x != 0 || t.page.cur.y != t.page.region.Bottom || t.page.cur.pending,
 		row.used != 0 || row.size != styled.SingleSize || row.mark != 0,
-		t.page.region.Left != 0 || t.page.region.Right != t.store.cols-1 || t.page.region.Top != 0 || t.page.region.Bottom != t.store.rows-1,
+		t.page.region.Left != 0 || t.page.region.Right != t.store.cols-1,
 		t.page.mode.insert || t.page.cur.single != 0 || t.page.cur.g[t.page.cur.gl] != charset.ASCII:
 		return false
 	}

@@ -18,7 +18,8 @@ func TestFloodedLinesEqualPrintedLines(t *testing.T) {
 		whole, single := vt.New(o), vt.New(o)
 		var viewers [2]viewer
 		for range num("floods", 1, 3) {
-			before := drawInput(t)
+			region := rapid.SampledFrom([]string{"", "", "\x1b[2;4r\x1b[4;1H", "\x1b[1;3r\x1b[3;1H", "\x1b[?1049h\x1b[9H", "\x1b[r\x1b[?1049l"}).Draw(t, "region")
+			before := append(drawInput(t), region...)
 			whole.Write(before)
 			single.Write(before)
 			viewers[0].apply(whole.Diff(viewers[0].seq))

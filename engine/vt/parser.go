@@ -102,7 +102,8 @@ func (t *interpreter) parseGround(p []byte) int {
 			t.executeControl(b)
 			used++
 			// flood is the end of the last run found too short, so that no byte is counted twice.
-			if b == '\n' && used > flood && t.page.cur.y == t.store.rows-1 {
+			// A line feed without a carriage return is rarely followed by whole lines.
+			if b == '\n' && used > flood && used > 1 && p[used-2] == '\r' && t.page.cur.y == t.page.region.Bottom {
 				n, end := t.writer.pushPlainLines(p[used:])
 				used, flood = used+n, used+end
 			}
