@@ -126,20 +126,33 @@ type echoTerminal struct {
 	pauses *rand.Rand // for pauses between keys; nil without any
 }
 
-// openEcho starts cmd, presses the keys first, and waits until the program is ready.
+// openEcho starts cmd on a terminal of 120×36, presses the keys first, and waits until the program
+// is ready.
 func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoTerminal {
 	b.Helper()
+	return openPeer(b, name, cmd, pty.Winsize{Cols: 120, Rows: 36}, "go", first...)
+}
+
+// openPeer is openEcho for any size, and a program that prints ready.
+func openPeer(b *testing.B, name string, cmd *exec.Cmd, size pty.Winsize, ready string, first ...string) *echoTerminal {
+	b.Helper()
 	e := &echoTerminal{name: name, cmd: cmd}
-	e.screen, e.chunks = openTerminal(b, cmd)
-	await(b, e.chunks, []byte("go"))
+	e.screen, e.chunks = openTerminalOf(b, cmd, size)
+	await(b, e.chunks, []byte(ready))
 	await(b, e.chunks, nil)
 	for _, keys := range first {
-		if _, err := e.screen.WriteString(keys); err != nil {
-			b.Fatal(err)
-		}
+		e.send(b, keys)
 		await(b, e.chunks, nil)
 	}
 	return e
+}
+
+// send types keys.
+func (e *echoTerminal) send(b *testing.B, keys string) {
+	b.Helper()
+	if _, err := e.screen.WriteString(keys); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // press types n letters, a different one each time, and waits for each echo. The letters occur in
@@ -180,7 +193,12 @@ func percentile(times []time.Duration, percent int) float64 {
 // output.
 func openTerminal(b *testing.B, cmd *exec.Cmd) (*os.File, <-chan []byte) {
 	b.Helper()
-	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 36})
+	return openTerminalOf(b, cmd, pty.Winsize{Cols: 120, Rows: 36})
+}
+
+func openTerminalOf(b *testing.B, cmd *exec.Cmd, size pty.Winsize) (*os.File, <-chan []byte) {
+	b.Helper()
+	master, err := pty.StartWithSize(cmd, &size)
 	if err != nil {
 		b.Fatal(err)
 	}

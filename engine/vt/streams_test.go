@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -16,11 +17,14 @@ var (
 	streamSize = flag.Int("stream-size", 1<<20, "their size in bytes")
 )
 
-// streams are the inputs of the throughput benchmarks, modelled on programs with much output.
-var streams = []struct {
+// A stream is an input made of many pieces.
+type stream struct {
 	name string
 	make func(cols, rows int, b *bytes.Buffer, r *rand.Rand)
-}{
+}
+
+// streams are the inputs of the throughput benchmarks, modelled on programs with much output.
+var streams = []stream{
 	{"yes", func(_, _ int, b *bytes.Buffer, _ *rand.Rand) { b.WriteString("y\r\n") }},
 	{"log", logLine},
 	{"color", colorLine},
@@ -88,7 +92,7 @@ func regionLine(_, rows int, b *bytes.Buffer, r *rand.Rand) {
 }
 
 func TestStreamsAreDeterministic(t *testing.T) {
-	for _, s := range streams {
+	for _, s := range slices.Concat(streams, classes) {
 		for _, size := range [][2]int{{80, 24}, {200, 60}} {
 			data := makeStream(*streamSize, size[0], size[1], s.make)
 			if !bytes.Equal(data, makeStream(*streamSize, size[0], size[1], s.make)) {
