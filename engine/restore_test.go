@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 )
 
@@ -284,5 +286,86 @@ func TestEverythingComesBackAfterAReboot(t *testing.T) {
 		if now := w.get(p.ID); now.State != api.StateRunning || now.CWD != folder[i] || now.Interrupted != nil {
 			t.Errorf("a restored shell is %+v", now)
 		}
+	}
+}
+
+// TestSessionsAreOfferedAfterAnyShutdown ends programs, engine and keeper in several orders. One of
+// the programs turns the hangup into exit 1, as some shells do, and one ignores it.
+func TestSessionsAreOfferedAfterAnyShutdown(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{
+		{}, // a power failure
+		{"programs", "term engine"},
+		{"term engine", "programs"},
+		{"programs", "kill engine", "term engine"},
+		{"kill keeper", "programs", "term engine"},
+		{"term engine", "kill keeper", "programs", "kill engine"},
+	} {
+		t.Run(strings.Join(order, ", "), func(t *testing.T) {
+			t.Parallel()
+			m := startMachine(t)
+			m.pinned = true
+			sessions := []api.Process{
+				m.start("sh", "-c", "trap 'exit 1' HUP; echo ready; while :; do sleep 0.01; done"),
+				m.start("sh", "-c", "trap '' HUP; echo ready; exec sleep 1000"),
+				m.start("bash", "--norc", "--noprofile"),
+			}
+			for _, p := range sessions[:2] {
+				m.awaitScreen(p.ID, "ready")
+			}
+			full := tabsOf(sessions)
+			call(m, api.LayoutPut, api.LayoutPutInput{Layout: full})
+			for _, step := range order {
+				m.shutDown(step, sessions)
+			}
+			call(m, api.LayoutPut, api.LayoutPutInput{}) // by a dashboard that saw programs exit
+			m.reboot()
+			for _, p := range sessions {
+				m.eventually("the end of "+p.Name, func() bool { return m.get(p.ID).State.Ended() })
+				if now := m.get(p.ID); now.Interrupted == nil || now.Interrupted.By != api.ByReboot {
+					t.Errorf("%s became %+v, interrupted by %+v", p.Command, now, now.Interrupted)
+				}
+				if isRunning(p.PID) { // in this simulation it survives the reboot
+					unix.Kill(p.PID, unix.SIGKILL)
+				}
+			}
+			if got := call(m, api.LayoutGet, api.Empty{}).Current; got == nil || !reflect.DeepEqual(got.Tabs, full.Tabs) {
+				t.Errorf("the layout is %+v", got)
+			}
+		})
+	}
+}
+
+// shutDown does one step of a shutdown.
+func (m *machine) shutDown(step string, sessions []api.Process) {
+	m.Helper()
+	before := m.info()
+	switch step {
+	case "programs":
+		for _, p := range sessions {
+			unix.Kill(p.PID, unix.SIGHUP)
+		}
+		m.eventually("exits", func() bool { return !isRunning(sessions[0].PID) && m.get(sessions[0].ID).State.Ended() })
+	case "term engine", "kill engine":
+		signal := map[string]unix.Signal{"term engine": unix.SIGTERM, "kill engine": unix.SIGKILL}[step]
+		unix.Kill(before.EnginePID, signal)
+		m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+	case "kill keeper":
+		m.crash(before.KeeperPID)
+		m.eventually("another keeper", func() bool { k := m.info().KeeperPID; return k != 0 && k != before.KeeperPID })
+	}
+}
+
+func TestShutdownOnRequestOffersNothing(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", "trap 'exit 1' HUP TERM; echo ready; while :; do sleep 0.01; done")
+	m.awaitScreen(p.ID, "ready")
+	before := m.info()
+	call(m, api.EngineStop, api.EngineStopInput{All: true})
+	m.eventually("the end of engine and keeper", func() bool { return !isRunning(before.EnginePID) && !isRunning(before.KeeperPID) })
+	m.activate()
+	if now := m.get(p.ID); now.Interrupted != nil || now.State != api.StateStopped {
+		t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
 	}
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -138,5 +139,96 @@ func TestSignsOfLifeIncludeOutput(t *testing.T) {
 	printed := func(store.Record) time.Time { return shutdownAt.Add(time.Hour) }
 	if s.FindAftermath(all, e.last, printed).IsInterrupted(&all[0]) {
 		t.Error("an exit an hour before the last output counts as part of the shutdown")
+	}
+}
+
+// A dying machine is the simulated end of an engine, its keeper and their sessions.
+type dyingMachine struct {
+	*rand.Rand
+	now            time.Time
+	engine, keeper bool // they run
+	full           bool // the disk is full
+	sessions       []*end
+	last           store.LastEngine
+}
+
+// step lets one thing happen within the time that systemd gives programs to exit.
+func (m *dyingMachine) step() {
+	m.now = m.now.Add(time.Duration(m.IntN(5000)) * time.Millisecond)
+	switch m.IntN(5) {
+	case 0, 1:
+		m.exit(m.sessions[m.IntN(len(m.sessions))])
+	case 2: // SIGTERM
+		if m.engine && !m.full {
+			m.last.StoppedAt = m.now
+		}
+		m.engine = false
+	case 3: // kill -9
+		if m.IntN(2) == 0 {
+			m.engine = false
+		} else {
+			m.keeper = false
+		}
+	case 4:
+		m.full = true
+	}
+}
+
+// exit lets a program exit in one of the ways in which programs do that at a hangup or SIGTERM.
+func (m *dyingMachine) exit(e *end) {
+	if api.State(e.rec.State).Ended() || e.exit != nil || m.full {
+		return // or nobody can write it down
+	}
+	one, term := 1, 143
+	code, signal := &one, ""
+	switch m.IntN(3) {
+	case 1:
+		code = &term
+	case 2:
+		code, signal = nil, "SIGHUP"
+	}
+	if m.keeper {
+		e.exit = &store.Exit{Identity: *e.rec.Identity, Code: code, Signal: signal, ExitedAt: m.now}
+	}
+	if m.engine {
+		if !m.keeper { // it sees the end, but not the status
+			code, signal = nil, ""
+		}
+		e.exited(m.now.Sub(shutdownAt), code, signal)
+	}
+}
+
+func TestAnyShutdownInterruptsAllSessions(t *testing.T) {
+	for seed := range uint64(200) {
+		m := &dyingMachine{Rand: rand.New(rand.NewPCG(seed, 0)), now: shutdownAt, engine: true, keeper: true, last: newEnd().last}
+		m.last.StoppedAt = time.Time{}
+		for range 12 {
+			m.sessions = append(m.sessions, newEnd())
+		}
+		killed := newEnd().exited(-time.Minute, nil, "SIGHUP").but(func(e *end) { e.rec.Desired = desiredStopped })
+		for range 20 {
+			m.step()
+		}
+		s := surveyFor(store.Record{}, nil)
+		s.Keeper, s.Records = &killed.keeper, nil
+		exits := map[string]*store.Exit{}
+		for i, e := range append(m.sessions, killed) {
+			e.rec.ID = string(rune('a' + i))
+			exits[e.rec.ID] = e.exit
+			s.Records = append(s.Records, e.rec)
+		}
+		s.Exit = func(id string) (e store.Exit, ok bool) {
+			if exits[id] == nil {
+				return e, false
+			}
+			return *exits[id], true
+		}
+		all, _ := s.Plan()
+		a := s.FindAftermath(all, m.last, func(store.Record) time.Time { return shutdownAt.Add(-time.Minute) })
+		for i := range all {
+			if got, want := a.IsInterrupted(&all[i]), i < len(m.sessions); got != want {
+				t.Fatalf("seed %d: session %d of %d is interrupted: %t; its record is %+v", seed, i, len(m.sessions), got, all[i].Rec)
+			}
+		}
 	}
 }
