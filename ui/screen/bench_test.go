@@ -54,3 +54,9 @@ func BenchmarkPaintEveryRow(b *testing.B) {
 func BenchmarkPaintScrolledRow(b *testing.B) {
 	benchmarkFrames(b, colouredRows(0), colouredRows(1))
 }
+
+func BenchmarkPaintRowOfLetters(b *testing.B) {
+	one, other := colouredRows(0), colouredRows(0)
+	one[30], other[30] = strings.Repeat("абв ", 50), strings.Repeat("абг ", 50)
+	benchmarkFrames(b, one, other)
+}

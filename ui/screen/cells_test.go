@@ -145,3 +145,32 @@ func TestDrawRowKeepsOverline(t *testing.T) {
 		t.Errorf("cells are %q, want %q", got, want)
 	}
 }
+
+func TestCharactersDrawnAloneMeasureAsClusters(t *testing.T) {
+	alone := 0
+	for r := rune(' '); r < unicode.MaxRune; r++ {
+		s := string(r)
+		if aloneBytes(s) == 0 {
+			continue
+		}
+		alone++
+		for _, next := range []string{"", "a", "\x1b", "я", "│", "ß"} {
+			if cluster, width := cellwidth.First(s + next); cluster != s || width != 1 {
+				t.Errorf("%q before %q is %q of %d cells", s, next, cluster, width)
+			}
+		}
+		for _, clusters := range []bool{false, true} {
+			if text, cells, sure := visibleText(s, 1, clusters); text != s || cells != 1 || !sure {
+				t.Errorf("%q is shown as %q in %d cells; sure: %v", s, text, cells, sure)
+			}
+		}
+		for _, before := range []string{"", "a", "я", "│", "ß"} {
+			if p := (pen{last: before}); p.mayJoin(s) {
+				t.Errorf("%q joins %q", s, before)
+			}
+		}
+	}
+	if alone < 500 {
+		t.Errorf("only %d characters are drawn alone", alone)
+	}
+}
