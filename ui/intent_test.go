@@ -1,9 +1,11 @@
 package ui
 
 import (
-	"context"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
@@ -84,27 +86,17 @@ func startDuringShutdown(t *testing.T, ended []int) {
 	}
 }
 
-// A fullEngine has no space left for layouts.
-type fullEngine struct{ *fakeEngine }
-
-func (e *fullEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
-	if name == api.LayoutPut.Name {
-		return api.Errorf(api.CodeUnavailable, "no space left on device")
-	}
-	return e.fakeEngine.Do(ctx, name, effect, in, out)
-}
-
 func TestLayoutThatCouldNotBeSavedKeepsSessionsThatExit(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		d := threePanes(t)
-		d.m.link.SetEngine(&fullEngine{d.engine})
+		d.engine.layouts.full = true
 		d.pressKeys("ctrl+b", "!")
 		d.waitShape("(a|b) c")
 		synctest.Wait()
 		want := d.currentLayout()
 		d.endAll()
 		d.waitShape("a c")
-		d.m.link.SetEngine(d.engine)
+		d.engine.layouts.full = false
 		d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 		d.waitUntil("the layout is saved", func() bool {
 			got, _ := d.engine.savedLayout()
@@ -130,4 +122,128 @@ func TestNextDashboardRestoresZoom(t *testing.T) {
 	next.pressKeys("ctrl+b", "z")
 	next.waitText("c-screen")
 	next.waitSaved()
+}
+
+// A shutdown has the dashboards of an engine whose machine goes down.
+type shutdown struct {
+	random *rand.Rand
+	engine *fakeEngine
+	open   []*driver
+	down   bool // the engine is gone
+}
+
+// handleAll handles everything that the dashboards have received.
+func (s *shutdown) handleAll() {
+	time.Sleep(time.Minute) // they reconnect
+	for _, d := range s.open {
+		for received := true; received; {
+			synctest.Wait()
+			select {
+			case msg := <-d.msgs:
+				d.update(msg)
+			default:
+				received = false
+			}
+		}
+	}
+}
+
+// killEngine kills the engine; its successor can be reached after startEngine.
+func (s *shutdown) killEngine() {
+	s.engine, s.down = s.engine.killEngine(), true
+	for _, d := range s.open {
+		d.mu.Lock()
+		d.next = nil
+		d.mu.Unlock()
+	}
+}
+
+func (s *shutdown) startEngine() {
+	s.down = false
+	for _, d := range s.open {
+		d.mu.Lock()
+		d.next, d.engine = s.engine, s.engine
+		d.mu.Unlock()
+	}
+}
+
+// exitOne ends a session in one of the ways of a shutdown.
+func (s *shutdown) exitOne() {
+	one := s.engine.sessions[s.random.IntN(3)]
+	code := s.random.IntN(3)
+	ended := false
+	one.update(func(p *api.Process) {
+		if ended = p.State.Ended(); !ended && code == 2 {
+			p.ExitSignal = "SIGHUP"
+		}
+	})
+	switch {
+	case ended:
+	case code == 2:
+		one.exitWith(api.StateExited, nil)
+	default:
+		one.exitWith(api.StateExited, &code)
+	}
+}
+
+// step does one thing of a shutdown.
+func (s *shutdown) step(t *testing.T) {
+	some := s.random.IntN(len(s.open))
+	d := s.open[some]
+	switch s.random.IntN(9) {
+	case 0, 1:
+		s.exitOne()
+	case 2:
+		d.update(tea.WindowSizeMsg{Width: 80 + s.random.IntN(100), Height: 24 + s.random.IntN(20)})
+	case 3:
+		if !s.down && len(s.open) < 3 {
+			s.open = append(s.open, drive(t, s.engine, 120, 36))
+		}
+	case 4:
+		if d.m.saveOnExit(); len(s.open) > 1 {
+			d.cancel()
+			s.open = slices.Delete(s.open, some, some+1)
+		}
+	case 5:
+		d.pressKeys("ctrl+b", []string{"o", "n", "z", ";"}[s.random.IntN(4)])
+	case 6:
+		if !s.down {
+			s.killEngine()
+		}
+	case 7:
+		s.startEngine()
+	case 8:
+		s.engine.mu.Lock()
+		s.engine.layouts.full = !s.engine.layouts.full
+		s.engine.mu.Unlock()
+	}
+}
+
+func TestNoOrderOfShutdownChangesSavedArrangement(t *testing.T) {
+	orders := 200
+	if testing.Short() {
+		orders = 40
+	}
+	for seed := range orders {
+		onFakeTime(t, func(t *testing.T) {
+			first := threePanes(t)
+			want, _ := first.engine.savedLayout()
+			s := &shutdown{random: rand.New(rand.NewPCG(uint64(seed), 1)), engine: first.engine, open: []*driver{first}}
+			for range 20 {
+				if s.step(t); s.random.IntN(3) > 0 {
+					s.handleAll()
+				}
+			}
+			if got, _ := s.engine.savedLayout(); !layout.SameArrangement(layoutPart(got, len(want.Tabs)), want) {
+				t.Fatalf("seed %d: saved is %+v", seed, got)
+			}
+		})
+	}
+}
+
+// layoutPart returns the first tabs of a layout. Sessions that a dashboard started because there was
+// none come after them.
+func layoutPart(l api.Layout, tabs int) api.Layout {
+	l.Tabs = l.Tabs[:min(len(l.Tabs), tabs)]
+	return l
 }

@@ -26,6 +26,7 @@ type fakeLayouts struct {
 	revision int64
 	saved    map[string]api.Layout
 	puts     int
+	full     bool // no space is left
 }
 
 func (e *fakeEngine) getLayouts(context.Context, api.Empty) (out api.LayoutGetOutput, err error) {
@@ -46,6 +47,8 @@ func (e *fakeEngine) putLayout(_ context.Context, in api.LayoutPutInput) (out ap
 	l := e.layouts
 	l.puts++
 	switch {
+	case l.full:
+		return out, api.Errorf(api.CodeUnavailable, "no space left on device")
 	case in.Name != "":
 		l.saved[in.Name] = in.Layout
 	case in.Revision != 0 && in.Revision != l.revision:

@@ -41,6 +41,7 @@ type layoutSync struct {
 	shown     api.Layout  // this dashboard's when wanted was updated, or a session started or exited
 	changed   bool        // the layout may differ from shown
 	unsent    bool        // the engine does not have wanted
+	arranged  bool        // unsent is an arrangement of the user, not only the focus
 	revision  int64       // version of the engine's layout, or of the one wanted is based on
 	saving    bool        // a request is running
 	conflict  bool        // another dashboard saved first; its layout must be adopted
@@ -52,8 +53,8 @@ func (k *layoutSync) noteChange() { k.changed = true }
 
 // finishPut handles the answer to a request. After an error the layout is sent again with
 // the next change. After a conflict the other dashboard's layout is adopted first.
-func (k *layoutSync) finishPut(kept api.LayoutPutOutput, err error) tea.Cmd {
-	k.saving = false
+func (k *layoutSync) finishPut(arranged bool, kept api.LayoutPutOutput, err error) tea.Cmd {
+	k.saving, k.arranged = false, k.arranged || arranged && err != nil
 	k.switcher.requestSettle()
 	switch {
 	case errors.Is(err, api.CodeConflict):
@@ -91,11 +92,12 @@ func (k *layoutSync) sendLayout() tea.Cmd {
 	if !k.unsent {
 		return nil
 	}
-	k.saving, k.unsent = true, false
+	arranged := k.arranged
+	k.saving, k.unsent, k.arranged = true, false, false
 	in := api.LayoutPutInput{Layout: k.wanted, Revision: k.revision}
 	return panes.Ask(k.env.Context(), k.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
 		return api.LayoutPut.Call(ctx, e, in)
-	}, k.finishPut)
+	}, func(kept api.LayoutPutOutput, err error) tea.Cmd { return k.finishPut(arranged, kept, err) })
 }
 
 // maxExitedTabs is how many tabs of exited sessions the wanted layout may have.
@@ -114,6 +116,8 @@ func (k *layoutSync) updateWanted() {
 	wanted := now
 	if len(now.Tabs) == 0 || layout.SameArrangement(now, k.shown) && len(k.wanted.Tabs) < len(now.Tabs)+maxExitedTabs {
 		wanted = layout.Refocus(k.wanted, now)
+	} else {
+		k.arranged = true
 	}
 	k.shown = now
 	if !reflect.DeepEqual(wanted, k.wanted) && len(wanted.Tabs)+len(wanted.Closed) > 0 {
@@ -198,8 +202,12 @@ func (k *layoutSync) followOthers() {
 	changed := k.changed
 	k.adoptLayout(*l)
 	k.wanted, k.shown, k.changed, k.unsent = *l, k.currentLayout(), changed, changed && k.unsent
-	if k.unsent {
+	k.arranged = k.arranged && k.unsent
+	switch {
+	case k.arranged:
 		k.wanted = k.shown
+	case k.unsent:
+		k.wanted = layout.Refocus(*l, k.shown)
 	}
 }
 

@@ -96,19 +96,27 @@ func Refocus(l, now api.Layout) api.Layout {
 		float := refocusTab(*l.Float, *now.Float)
 		l.Float = &float
 	}
-	for i, t := range now.Tabs {
-		shares := func(other api.LayoutTab) bool {
-			return slices.ContainsFunc(other.Nodes, func(n api.LayoutNode) bool { return indexOf(t, n.ID) >= 0 })
+	tabOf := map[string]int{} // by session
+	for i, t := range allTabs(l) {
+		for _, n := range t.Nodes {
+			tabOf[n.ID] = i
 		}
-		at := slices.IndexFunc(l.Tabs, shares)
+	}
+	float := len(l.Tabs)
+	for i, t := range now.Tabs {
+		known := slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool {
+			_, ok := tabOf[n.ID]
+			return ok && n.Axis == ""
+		})
+		at := len(l.Tabs)
 		switch {
-		case at >= 0:
-			l.Tabs[at] = refocusTab(l.Tabs[at], t)
-		case l.Float != nil && shares(*l.Float):
+		case known < 0:
+			l.Tabs = append(l.Tabs, t)
+		case tabOf[t.Nodes[known].ID] == float:
 			continue
 		default:
-			at = len(l.Tabs)
-			l.Tabs = append(l.Tabs, t)
+			at = tabOf[t.Nodes[known].ID]
+			l.Tabs[at] = refocusTab(l.Tabs[at], t)
 		}
 		if i == now.Current {
 			l.Current = at
