@@ -20,7 +20,8 @@ import (
 // A previousEngine is what is known about the engine before this one; zero if nothing is.
 type previousEngine struct {
 	store.LastEngine
-	lost bool // sessions were interrupted with it
+	lost bool             // sessions were interrupted with it
+	next store.LastEngine // what the next engine finds
 }
 
 // loadLastEngine reads what the previous engine left behind. Without it, exits before its end are
@@ -35,14 +36,15 @@ func (h *host) loadLastEngine() {
 // describeEngine leaves a description of this engine for the next one. stopped is when it was told
 // to exit; zero while it runs.
 func (h *host) describeEngine(stopped time.Time) {
-	now := store.LastEngine{StoppedAt: stopped}
-	if who := h.link.Identity(); who != nil {
-		now.Keeper = *who
+	next := &h.previous.next
+	next.StoppedAt = stopped
+	if who := h.link.Identity(); who != nil { // during a shutdown it may have exited already
+		next.Keeper = *who
 	}
-	if stopped.IsZero() && now.Keeper == h.previous.Keeper {
+	if stopped.IsZero() && next.Keeper == h.previous.Keeper {
 		return // the keeper's earlier engine has
 	}
-	if err := h.store.SaveLastEngine(now); err != nil {
+	if err := h.store.SaveLastEngine(*next); err != nil {
 		h.log.Warn("save description of this engine", "error", err)
 	}
 }

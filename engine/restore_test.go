@@ -1,16 +1,20 @@
 package engine
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/launch"
+	"tandem/persist/store"
 )
 
 // restoreAll restores all interrupted sessions with a plain environment.
@@ -300,6 +304,7 @@ func TestSessionsAreOfferedAfterAnyShutdown(t *testing.T) {
 		{"programs", "kill engine", "term engine"},
 		{"kill keeper", "programs", "term engine"},
 		{"term engine", "kill keeper", "programs", "kill engine"},
+		{"programs", "end both"},
 	} {
 		t.Run(strings.Join(order, ", "), func(t *testing.T) {
 			t.Parallel()
@@ -318,11 +323,10 @@ func TestSessionsAreOfferedAfterAnyShutdown(t *testing.T) {
 			for _, step := range order {
 				m.shutDown(step, sessions)
 			}
-			call(m, api.LayoutPut, api.LayoutPutInput{}) // by a dashboard that saw programs exit
 			m.reboot()
 			for _, p := range sessions {
 				m.eventually("the end of "+p.Name, func() bool { return m.get(p.ID).State.Ended() })
-				if now := m.get(p.ID); now.Interrupted == nil || now.Interrupted.By != api.ByReboot {
+				if now := m.get(p.ID); now.Interrupted == nil {
 					t.Errorf("%s became %+v, interrupted by %+v", p.Command, now, now.Interrupted)
 				}
 				if isRunning(p.PID) { // in this simulation it survives the reboot
@@ -346,10 +350,16 @@ func (m *machine) shutDown(step string, sessions []api.Process) {
 			unix.Kill(p.PID, unix.SIGHUP)
 		}
 		m.eventually("exits", func() bool { return !isRunning(sessions[0].PID) && m.get(sessions[0].ID).State.Ended() })
+		call(m, api.LayoutPut, api.LayoutPutInput{}) // by a dashboard that saw them
 	case "term engine", "kill engine":
 		signal := map[string]unix.Signal{"term engine": unix.SIGTERM, "kill engine": unix.SIGKILL}[step]
 		unix.Kill(before.EnginePID, signal)
 		m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+	case "end both":
+		unix.Kill(before.KeeperPID, unix.SIGKILL)
+		unix.Kill(before.EnginePID, unix.SIGTERM)
+		m.eventually("the end of both", func() bool { return !isRunning(before.KeeperPID) && !isRunning(before.EnginePID) })
+		m.activate()
 	case "kill keeper":
 		m.crash(before.KeeperPID)
 		m.eventually("another keeper", func() bool { k := m.info().KeeperPID; return k != 0 && k != before.KeeperPID })
@@ -367,5 +377,19 @@ func TestShutdownOnRequestOffersNothing(t *testing.T) {
 	m.activate()
 	if now := m.get(p.ID); now.Interrupted != nil || now.State != api.StateStopped {
 		t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
+	}
+}
+
+func TestEngineWhoseKeeperDiedFirstNamesIt(t *testing.T) {
+	t.Parallel()
+	data, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{store: data, log: slog.New(slog.DiscardHandler), link: &launch.Link{}}
+	h.previous.next.Keeper = store.Identity{BootID: "boot", PID: 2}
+	h.describeEngine(time.Now())
+	if last, err := data.LoadLastEngine(); err != nil || last.Keeper.PID != 2 || last.StoppedAt.IsZero() {
+		t.Errorf("described as %+v, %v", last, err)
 	}
 }

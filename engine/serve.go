@@ -37,6 +37,7 @@ func (e *engine) newMux() *server.Mux {
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: e.env, Closed: h.launcher.Closed, CgroupOf: h.cgroupOf, Shell: h.settings.shell}
+	trees := worktrees.Trees{Private: e.o.DataDir}
 	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(store.NewLines(filepath.Join(e.o.DataDir, auditName))), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession
@@ -47,7 +48,7 @@ func (e *engine) newMux() *server.Mux {
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.Await(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},
-		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents},
+		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents, Trees: trees},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
 			Usage: e.usage, StopRemains: h.StopRemains, OpenCheck: h.observer.OpenCheck,
@@ -57,7 +58,7 @@ func (e *engine) newMux() *server.Mux {
 		approvals, members,
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
 		&service.Machines{Hosts: e.hosts, Guard: guard}, service.Peers{Guard: guard},
-		&service.Worktrees{Trees: worktrees.Trees{Private: e.o.DataDir}, Files: e.files, Control: h.control},
+		&service.Worktrees{Trees: trees, Files: e.files, Control: h.control},
 		e.env, e.files, e.layouts,
 	} {
 		s.Handle(m)

@@ -73,11 +73,11 @@ func (k *layoutState) leastUseful() int {
 	return len(k.former) - 1
 }
 
-// recover makes the newest layout current that shows the most of the wanted sessions. It lists them
-// again if they were closed, and reports whether anything has changed.
-func (k *layoutState) recover(wanted map[string]bool) (changed bool) {
+// recover makes the newest layout current that shows the most of the wanted sessions, and lists them
+// again if they were closed.
+func (k *layoutState) recover(wanted map[string]bool) {
 	if k.layout == nil {
-		return false
+		return
 	}
 	best := *k.layout
 	for _, l := range k.former {
@@ -86,12 +86,10 @@ func (k *layoutState) recover(wanted map[string]bool) (changed bool) {
 		}
 	}
 	best.Closed = slices.DeleteFunc(slices.Clone(k.layout.Closed), func(id string) bool { return wanted[id] })
-	if reflect.DeepEqual(best, *k.layout) {
-		return false
+	if !reflect.DeepEqual(best, *k.layout) {
+		k.keepFormer(best)
+		k.layout, k.revision = &best, nextRevision(k.revision)
 	}
-	k.keepFormer(best)
-	k.layout, k.revision = &best, nextRevision(k.revision)
-	return true
 }
 
 // Recover makes the layout current that shows the most of the wanted sessions: those that run or
@@ -99,12 +97,11 @@ func (k *layoutState) recover(wanted map[string]bool) (changed bool) {
 func (l *Layouts) Recover(wanted map[string]bool) error {
 	var recovered *layoutState
 	err := l.changeLayouts(func(current *layoutState, _ map[string]api.Layout) error {
-		if current.recover(wanted) {
-			recovered = current
-		}
+		recovered = current
+		recovered.recover(wanted)
 		return nil
 	})
-	if err != nil && recovered != nil {
+	if err != nil {
 		l.current.Store(recovered)
 	}
 	return err

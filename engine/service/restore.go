@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -13,10 +14,7 @@ import (
 
 // restoreSessions serves session.restore.
 func (s *Sessions) restoreSessions(ctx context.Context, in api.SessionRestoreInput) (out api.SessionRestoreOutput, err error) {
-	if err = checkUmask(in.Umask); err == nil {
-		err = checkEnv(in.Environ)
-	}
-	if err != nil {
+	if err := cmp.Or(checkUmask(in.Umask), checkEnv(in.Environ)); err != nil {
 		return out, err
 	}
 	ids, err := s.interruptedIDs(ctx, in.IDs, in.All)
@@ -60,13 +58,20 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 		return out, err
 	}
 	as := supervise.Restoration{Command: e.Rec.Command}
+	as.CWD = e.View.CWD
 	if as.Environ = in.Environ; in.Umask != "" {
 		as.Umask = in.Umask
 	}
 	if as.Argv = s.Starter.Shell(in.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv).IsShell() {
 		as.Argv = e.Rec.Argv
 	}
-	as.CWD, out.Note = existingFolder(e.View.CWD)
+	if last := e.View.CWD; existingFolder(last) != last {
+		as.CWD, out.Note = existingFolder(last), "is gone"
+		if moved, ok := s.Trees.FindMoved(ctx, last); ok {
+			as.CWD, out.Note = existingFolder(moved), "has moved"
+		}
+		out.Note = names.ShownPath(last) + " " + out.Note + "; the shell starts in " + names.ShownPath(as.CWD) + "."
+	}
 	out.Folder = as.CWD
 	restarted := e.Rec
 	restarted.Argv = as.Argv
@@ -75,19 +80,15 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	return out, err
 }
 
-// existingFolder returns a folder or, if it is gone, its nearest parent that exists, and a note.
-func existingFolder(path string) (folder, note string) {
-	for folder = path; ; folder = filepath.Dir(folder) {
-		info, err := os.Stat(folder)
-		switch {
-		case err == nil && info.IsDir() && folder == path:
-			return folder, ""
-		case err == nil && info.IsDir(), folder == "/":
-			return folder, names.ShownPath(path) + " is gone; the shell starts in " + names.ShownPath(folder) + "."
-		case !filepath.IsAbs(folder):
-			return existingFolder("/")
+// existingFolder returns a folder or, if it is gone, its nearest parent that exists.
+func existingFolder(path string) string {
+	for path != filepath.Dir(path) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			break
 		}
+		path = filepath.Dir(path)
 	}
+	return path
 }
 
 // dismissSessions serves session.dismiss.

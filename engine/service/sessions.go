@@ -14,6 +14,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
+	"tandem/engine/worktrees"
 	"tandem/keys"
 	"tandem/persist/store"
 )
@@ -27,6 +28,7 @@ type Sessions struct {
 	Logs    *logs.Logs
 	Usage   *Usage
 	Agents  *agents.Registry
+	Trees   worktrees.Trees
 
 	pipes pipeShells
 }

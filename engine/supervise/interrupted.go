@@ -114,7 +114,7 @@ func isUnknown(e keeper.Exit) bool { return e.Unknown || e.Code == nil && e.Sign
 
 // isInterrupted reports whether a session may be restored.
 func (p *proc) isInterrupted() bool {
-	return p.state().Ended() && p.rec.Interrupted != nil && !p.rec.Interrupted.Dismissed
+	return p.state().Ended() && p.rec.Desired != desiredStopped && p.rec.Interrupted != nil && !p.rec.Interrupted.Dismissed
 }
 
 // describeInterruption adds the interruption of a session to its view.
@@ -126,7 +126,7 @@ func describeInterruption(view *api.Process, p *proc) {
 	if i.Folder != "" {
 		view.CWD = i.Folder
 	}
-	if !i.Dismissed {
+	if p.isInterrupted() {
 		view.Interrupted = &api.Interruption{By: i.By, At: i.At, Program: secrets.RedactLine(i.Program)}
 	}
 }

@@ -143,6 +143,26 @@ func (t Trees) listAll(ctx context.Context, dir string) (all []Worktree, err err
 	return all, nil
 }
 
+// FindMoved returns where a directory of a worktree made by Add is now, after the worktree was moved
+// with git; false if that is unknown.
+func (t Trees) FindMoved(ctx context.Context, path string) (moved string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	for dir := filepath.Clean(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		repository, ok := strings.CutSuffix(filepath.Dir(dir), Dir(""))
+		if !ok {
+			continue
+		}
+		all, _ := t.listAll(ctx, repository) // fails if there is no such repository
+		for _, w := range all {
+			if w.Branch != "" && w.Path != dir && pathOf(repository, w.Branch) == dir {
+				return w.Path + strings.TrimPrefix(path, dir), true
+			}
+		}
+	}
+	return "", false
+}
+
 // Remove deletes a worktree with its contents. It deletes the branch too if the main directory's
 // branch has all its commits, and reports whether it did.
 func (t Trees) Remove(ctx context.Context, w Worktree) (branch bool, err error) {

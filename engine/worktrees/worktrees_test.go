@@ -167,3 +167,25 @@ func TestGitDisablesConfiguredHooks(t *testing.T) {
 		}
 	}
 }
+
+func TestMovedWorktreeIsFoundByItsOldPath(t *testing.T) {
+	dir, trees := repository(t), Trees{Private: t.TempDir()}
+	w, err := trees.Add(t.Context(), dir, "fix/login", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(w.Path, "sub")
+	if moved, ok := trees.FindMoved(t.Context(), old); ok {
+		t.Errorf("before the move it is in %s", moved)
+	}
+	now := filepath.Join(filepath.Dir(dir), "elsewhere")
+	userGit(t, dir, "worktree", "move", w.Path, now)
+	if moved, ok := trees.FindMoved(t.Context(), old); !ok || moved != filepath.Join(now, "sub") {
+		t.Errorf("after the move it is in %q", moved)
+	}
+	for _, path := range []string{dir, "/", filepath.Join(t.TempDir(), "x.worktrees", "y")} {
+		if moved, ok := trees.FindMoved(t.Context(), path); ok {
+			t.Errorf("%s is in %s", path, moved)
+		}
+	}
+}
