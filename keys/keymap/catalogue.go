@@ -106,7 +106,7 @@ func Catalogue() []Definition {
 			{Action: Quit, Keys: keyList("q", "log q", "preview q"), Label: "detach", Rank: 7, Help: "detach; everything keeps running", Also: "detach-client exit leave"},
 		}),
 		define(ScopeInterrupted, "", []Definition{
-			{Action: SessionRestore, Keys: keyList("enter"), Label: "restore", Help: "start a shell there, with the last command typed", Also: "resurrect continuum resume"},
+			{Action: SessionRestore, Keys: keyList("enter"), Label: "restore", Help: "restore the session, with its last command typed", Also: "resurrect continuum resume"},
 			{Action: SessionRestoreAll, Keys: keyList("R", "sessions R"), Label: "restore all", Help: "restore all sessions that a reboot or crash ended", Also: "resurrect continuum resume"},
 			{Action: SessionDismiss, Keys: keyList("x"), Label: "dismiss", Help: "do not offer to restore the session again"},
 		}),
