@@ -20,6 +20,7 @@ import (
 // restoreAll restores all interrupted sessions with a plain environment.
 func (m *machine) restoreAll() api.SessionRestoreOutput {
 	m.Helper()
+	m.pinned = true // the engine that starts a shell types its command
 	return call(m, api.SessionRestore, api.SessionRestoreInput{All: true, Environ: map[string]string{
 		"PATH": "/usr/bin:/bin", "HOME": m.dir, "TERM": "xterm-256color", "PS1": "$ ",
 	}})
