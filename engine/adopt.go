@@ -128,14 +128,15 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 	records, missing := a.loadRecords(ctx)
 	h.problems = h.problems[:min(len(h.problems), maxProblems)]
 	h.unread.Store(&missing)
-	all, forget, end := a.plan(ctx, records, children, missing.has)
+	all, forget, s := a.plan(ctx, records, children, missing.has)
+	h.previous.Aftermath = s.FindAftermath(all, h.previous.LastEngine, h.lastWrite)
 	masters, faults := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		f.Fault = faults[i]
 		h.restoreGrant(&f)
 		a.placeChild(ctx, client, f)
 		a.equipTerminal(&f, masters[i])
-		a.noteInterruption(end, &f)
+		a.noteInterruption(&f)
 		c.Restore(f, h.store.LogPath(f.Rec))
 	}
 	for _, id := range forget {
@@ -149,9 +150,9 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 	return nil
 }
 
-// plan decides what to do with each record and each of the keeper's children, and finds out how the
-// previous engine ended.
-func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, end supervise.Aftermath) {
+// plan decides what to do with each record and each of the keeper's children, given the evidence in
+// s.
+func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, s supervise.Survey) {
 	for i, r := range records {
 		// An earlier engine may have been killed before it removed the cgroup below its own. This one may
 		// be in another, for example after a reboot.
@@ -162,7 +163,7 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 	}
 	// One reading of the process table serves all records.
 	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.launcher.AwaitStarts(ctx) })
-	s := supervise.Survey{
+	s = supervise.Survey{
 		BootID:   a.h.bootID,
 		Keeper:   a.h.link.Identity(),
 		Unread:   unread,
@@ -175,8 +176,7 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 		Logged:   a.h.store.MayHaveLog,
 	}
 	all, forget = s.Plan()
-	all = append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...)
-	return all, forget, s.FindAftermath(all, a.h.previous.LastEngine, a.h.lastWrite)
+	return append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...), forget, s
 }
 
 // readLater retries the records unreadable at the start and adopts their children, still running
@@ -221,14 +221,14 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	others := func(id string) bool { return known[id] || !was.has(id) || missing.has(id) }
 	records = slices.DeleteFunc(records, func(r store.Record) bool { return known[r.ID] })
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
-	all, forget, end := a.plan(ctx, records, children, others)
+	all, forget, _ := a.plan(ctx, records, children, others)
 	masters, faults := a.h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		f.Fault = faults[i]
 		a.h.restoreGrant(&f)
 		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) {
 			a.equipTerminal(f, masters[i])
-			a.noteInterruption(end, f)
+			a.noteInterruption(f)
 		})
 		if err != nil {
 			return err

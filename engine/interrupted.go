@@ -20,6 +20,7 @@ import (
 // A previousEngine is what is known about the engine before this one; zero if nothing is.
 type previousEngine struct {
 	store.LastEngine
+	supervise.Aftermath
 	lost bool             // sessions were interrupted with it
 	next store.LastEngine // what the next engine finds
 }
@@ -34,12 +35,16 @@ func (h *host) loadLastEngine() {
 }
 
 // describeEngine leaves a description of this engine for the next one. stopped is when it was told
-// to exit; zero while it runs.
-func (h *host) describeEngine(stopped time.Time) {
+// to exit; zero while it runs. all says that the user stopped everything: then no exit was an
+// interruption.
+func (h *host) describeEngine(stopped time.Time, all bool) {
 	next := &h.previous.next
 	next.StoppedAt = stopped
 	if who := h.link.Identity(); who != nil { // during a shutdown it may have exited already
 		next.Keeper = *who
+	}
+	if all {
+		next.Keeper = store.Identity{}
 	}
 	if stopped.IsZero() && next.Keeper == h.previous.Keeper {
 		return // the keeper's earlier engine has
@@ -58,12 +63,12 @@ func (h *host) lastWrite(r store.Record) (at time.Time) {
 }
 
 // noteInterruption records that a session was interrupted, and what it was doing.
-func (a adoption) noteInterruption(end supervise.Aftermath, f *supervise.Found) {
-	if !end.IsInterrupted(f) {
+func (a adoption) noteInterruption(f *supervise.Found) {
+	if !a.h.previous.IsInterrupted(f) {
 		return
 	}
 	r := &f.Rec
-	i, last := end.Describe(*r), a.h.readLastState(*r)
+	i, last := a.h.previous.Describe(*r), a.h.readLastState(*r)
 	i.Folder = cmp.Or(last.Folder, r.Folder)
 	switch {
 	case !a.h.isShell(r.Argv):

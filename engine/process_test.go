@@ -423,9 +423,15 @@ func (m *machine) reboot() {
 	})
 }
 
-// replaceBoth kills keeper and engine, changes the records, and starts others. The earlier engine
-// was in a cgroup that is gone.
+// replaceBoth kills keeper and engine, changes the records, and starts others.
 func (m *machine) replaceBoth(change func(*store.Record)) {
+	m.Helper()
+	m.loseBoth(change)
+	m.activate()
+}
+
+// loseBoth kills keeper and engine and changes the records. The engine was in a cgroup that is gone.
+func (m *machine) loseBoth(change func(*store.Record)) {
 	m.Helper()
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
@@ -451,7 +457,6 @@ func (m *machine) replaceBoth(change func(*store.Record)) {
 	if last.Keeper.BootID = "another boot"; err != nil || data.SaveLastEngine(last) != nil {
 		m.Fatal("description of the engine:", err)
 	}
-	m.activate()
 }
 
 func TestRebootRestartsOnlyProcessesWithAPolicy(t *testing.T) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ func (m *machine) restoreAll() api.SessionRestoreOutput {
 	m.Helper()
 	m.pinned = true // the engine that starts a shell types its command
 	return call(m, api.SessionRestore, api.SessionRestoreInput{All: true, Environ: map[string]string{
-		"PATH": "/usr/bin:/bin", "HOME": m.dir, "TERM": "xterm-256color", "PS1": "$ ",
+		"PATH": "/usr/bin:/bin", "HOME": m.dir, "TERM": "xterm-256color", "PS1": "$ ", "TERMINAL": "kitty",
 	}})
 }
 
@@ -372,12 +373,17 @@ func TestShutdownOnRequestOffersNothing(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("sh", "-c", "trap 'exit 1' HUP TERM; echo ready; while :; do sleep 0.01; done")
 	m.awaitScreen(p.ID, "ready")
+	failed := m.start("sh", "-c", "exit 1")
+	m.awaitEnd(failed.ID)
 	before := m.info()
 	call(m, api.EngineStop, api.EngineStopInput{All: true})
 	m.eventually("the end of engine and keeper", func() bool { return !isRunning(before.EnginePID) && !isRunning(before.KeeperPID) })
 	m.activate()
 	if now := m.get(p.ID); now.Interrupted != nil || now.State != api.StateStopped {
 		t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
+	}
+	if now := m.get(failed.ID); now.Interrupted != nil {
+		t.Errorf("a session that exited just before is interrupted by %+v", now.Interrupted)
 	}
 }
 
@@ -389,8 +395,50 @@ func TestEngineWhoseKeeperDiedFirstNamesIt(t *testing.T) {
 	}
 	h := &host{store: data, log: slog.New(slog.DiscardHandler), link: &launch.Link{}}
 	h.previous.next.Keeper = store.Identity{BootID: "boot", PID: 2}
-	h.describeEngine(time.Now())
+	h.describeEngine(time.Now(), false)
 	if last, err := data.LoadLastEngine(); err != nil || last.Keeper.PID != 2 || last.StoppedAt.IsZero() {
 		t.Errorf("described as %+v, %v", last, err)
+	}
+}
+
+func TestSessionOfAnAgentIsRestoredWithoutTheUsersVariables(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := call(m.agent("tester-1"), api.SessionStart, api.SessionStartInput{Command: []string{"sh"}})
+	m.reboot()
+	if out := m.restoreAll(); len(out.Restored) != 1 {
+		t.Fatalf("restored %+v", out)
+	}
+	m.write(p.ID, "echo the term''inal is $TERMINAL.\r")
+	m.awaitScreen(p.ID, "the terminal is .")
+}
+
+func TestRecordReadLaterIsJudgedByAllSignsOfLife(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	exited, running := m.start("sh", "-c", "exit 1"), m.start("cat")
+	m.awaitEnd(exited.ID)
+	before := time.Now().Add(-time.Hour)
+	m.loseBoth(func(r *store.Record) {
+		r.Identity.BootID = "another boot"
+		if r.ID == exited.ID {
+			r.StartedAt, r.Runs[0].EndedAt = before, before
+		}
+	})
+	record := filepath.Join(m.dir, "processes", exited.ID, "record.json")
+	err := errors.Join(os.Chtimes(exited.LogPath, before, before), os.Rename(record, record+".whole"), os.Symlink("record.json", record))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.activate()
+	if m.get(running.ID).Interrupted == nil || len(m.info().Unread) != 1 {
+		t.Fatalf("unread records: %q", m.info().Unread)
+	}
+	if err := os.Rename(record+".whole", record); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("the record", func() bool { return len(m.info().Unread) == 0 })
+	if now := m.get(exited.ID); now.Interrupted != nil {
+		t.Errorf("a session that exited long before is interrupted by %+v", now.Interrupted)
 	}
 }

@@ -46,7 +46,7 @@ func (e *engine) newMux() *server.Mux {
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.Await(ctx) },
-			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
+			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stopOnRequest, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents, Trees: trees},
 		&service.Processes{
@@ -94,4 +94,10 @@ func (e *engine) getInfo() api.Info {
 		Shell:          lineShell(),
 		Unread:         e.host.unread.Load().reasons(),
 	}
+}
+
+// stopOnRequest stops the engine; all says that everything else has been stopped.
+func (e *engine) stopOnRequest(all bool) {
+	e.stoppedAll = all
+	e.stop()
 }

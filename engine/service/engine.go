@@ -33,7 +33,7 @@ type Engine struct {
 	Keeper   func(ctx context.Context) (Keeper, error) // waits a while if there is none at the moment
 	Machines func() []api.Machine                      // machines somebody has asked for
 	Unsaved  func() string                             // why nothing can be saved; "" if it can
-	Stop     func()                                    // stops the engine
+	Stop     func(all bool)                            // stops the engine; all says that everything else has been stopped
 	// HandOver replaces the engine with an executable. It returns false if the keeper has to do it.
 	HandOver func(ctx context.Context, executable *os.File) (bool, error)
 	// StopRemains is the same as in Processes.
@@ -106,7 +106,7 @@ func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Em
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	s.announceStop(ctx, in.All)
-	s.Stop()
+	s.Stop(in.All)
 	return api.Empty{}, nil
 }
 

@@ -113,7 +113,7 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 			s := &Engine{
 				Control: r.control, Log: slog.New(slog.DiscardHandler),
 				Keeper: func(context.Context) (Keeper, error) { return &c.keeper, c.noKeeper },
-				Stop:   func() { stopped = true },
+				Stop:   func(bool) { stopped = true },
 				HandOver: func(context.Context, *os.File) (bool, error) {
 					handedOver++
 					return !c.cannot, c.handOver
