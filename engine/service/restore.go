@@ -59,10 +59,10 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	}
 	as := supervise.Restoration{Command: e.Rec.Command}
 	as.CWD = e.View.CWD
-	if as.Environ = in.Environ; in.Umask != "" {
-		as.Umask = in.Umask
+	if !supervise.IsFromAgent(e.Rec) { // an agent must not get the caller's variables
+		as.Environ, as.Umask = in.Environ, cmp.Or(in.Umask, as.Umask)
 	}
-	if as.Argv = s.Starter.Shell(in.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv).IsShell() {
+	if as.Argv = s.Starter.Shell(as.Environ); names.IsPlainShell(e.Rec.Argv) || prompt.KindOf(e.Rec.Argv).IsShell() {
 		as.Argv = e.Rec.Argv
 	}
 	if last := e.View.CWD; existingFolder(last) != last {
