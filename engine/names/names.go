@@ -177,6 +177,6 @@ func CommandLine(argv []string) string {
 // the shell.
 func IsPlainShell(argv []string) bool {
 	return len(argv) == 0 || IsShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
-		return !strings.HasPrefix(a, "-") || secrets.IsScriptFlag(a)
+		return !strings.HasPrefix(a, "-") || secrets.IsScriptFlag(a) || strings.HasPrefix(a, "-c") || strings.HasPrefix(a, "--command")
 	})
 }

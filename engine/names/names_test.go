@@ -79,3 +79,14 @@ func TestShellIsNamedAfterTheProgramOfItsLine(t *testing.T) {
 		}
 	}
 }
+
+func TestPlainShellRunsNoCommandOfItsOwn(t *testing.T) {
+	for line, want := range map[string]bool{
+		"bash": true, "-zsh": true, "bash --norc -i": true,
+		"sh -c make": false, "bash -lc make": false, "fish -cmake": false, "fish --command=make": false, "sh build.sh": false, "vi": false,
+	} {
+		if got := IsPlainShell(strings.Fields(line)); got != want {
+			t.Errorf("IsPlainShell(%s) = %v", line, got)
+		}
+	}
+}
