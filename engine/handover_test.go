@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/direct"
 	"tandem/keys"
 )
 
@@ -104,6 +105,52 @@ func TestUsersPaneBorrowsTheMaster(t *testing.T) {
 	}
 	w.send(api.Input{Typed: []byte("key")})
 	m.awaitScreen(p.ID, "ready>akey")
+}
+
+func TestCommandTypedIntoTheMasterIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "true")
+	w := m.attach(api.AttachOptions{ID: p.ID, Master: true, Cols: 80, Rows: 24})
+	path := direct.NewPath(w.a.Send)
+	defer path.Close()
+	awaitMaster := func(lent bool) {
+		t.Helper()
+		limit := time.After(testTimeout)
+		for {
+			select {
+			case out := <-w.in:
+				if out.Master == nil {
+					continue
+				}
+				path.Receive(out.Master)
+				if out.Master.Lent != lent {
+					t.Fatalf("%+v", out.Master)
+				}
+				return
+			case <-limit:
+				t.Fatal("no message about the master")
+			}
+		}
+	}
+	for _, command := range []string{"echo one", "false", "echo $((1+1)) # three"} {
+		awaitMaster(false)
+		for i, c := range []byte(command + "\r") {
+			if _, err := path.Type([]byte{c}, api.Input{Bytes: []byte{c}}); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 || c == '\r' {
+				awaitMaster(true)
+			}
+		}
+		m.eventually(command+" in the history", func() bool {
+			rows := m.history(api.HistorySearchInput{})
+			return len(rows) > 0 && rows[0].Command.Command == command && rows[0].Actor == "person"
+		})
+		// The shell is free at once.
+		wantRun(m, p.ID, "echo free", "free\n", 0)
+	}
 }
 
 func TestAgentReceivesNoMaster(t *testing.T) {
