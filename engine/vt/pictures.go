@@ -185,7 +185,7 @@ func (t *interpreter) dispatchAPC(b []byte) {
 			t.store.pictureChanges++ // a placeholder may show the new picture
 		}
 	case "C":
-		t.host.trackCommand('C')
+		t.host.trackCommand('C', false)
 	case "T":
 		t.store.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
 			s := t.store.main

@@ -61,7 +61,7 @@ func (t *host) parseCodeMark(b []byte) {
 
 // reportMark records a prompt mark and sends its event, also during a replay.
 func (t *host) reportMark(e PromptEvent, options []byte) {
-	t.trackCommand(e.Mark)
+	t.trackCommand(e.Mark, t.quiet && bytes.HasPrefix(options, []byte("at=")))
 	t.page.markRow(e.Mark)
 	if t.o.Event == nil {
 		return

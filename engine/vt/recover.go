@@ -56,12 +56,12 @@ func (to commandModes) applyTo(t *page) (changed bool) {
 	return true
 }
 
-// trackCommand records the modes at the start of a command and restores them at its end.
-func (t *host) trackCommand(kind byte) {
+// trackCommand records the modes at the start of a command and restores them at its end. A mark of
+// the shell's state in a checkpoint comes when the command's modes are set, so it records nothing.
+func (t *host) trackCommand(kind byte, inState bool) {
 	switch {
-	case kind == 'C':
-		now := modesOf(t.page)
-		t.started = &now
+	case kind == 'C' && !inState:
+		t.started = new(modesOf(t.page))
 	case kind == 'D' && t.started != nil && t.started.applyTo(t.page):
 		t.sendEvent(ResetEvent{})
 	}

@@ -90,6 +90,7 @@ func TestCheckpointKeepsModesOfCommandStart(t *testing.T) {
 	again := vt.New(vt.Options{Cols: 20, Rows: 6})
 	again.SetReplies(false)
 	again.Write(term.AppendCheckpoint(nil))
+	again.Write([]byte("\x1b]633;E;vim;n\a\x1b]133;C;at=5;aid=n\a")) // the state of the shell in a checkpoint
 	again.SetReplies(true)
 	if !again.Modes().Alt || again.Modes().Mouse != keys.MouseMotion {
 		t.Fatalf("modes after the checkpoint: %+v", again.Modes())
