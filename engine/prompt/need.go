@@ -137,7 +137,11 @@ func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, er
 func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	n, err := s.awaitNeed(ctx, func(n Need) bool {
 		state := s.marks.snapshot()
-		return n == NeedPrompt && (state.atPrompt() || s.o.Nonce == "" && s.atUnmarkedPrompt(ctx, state))
+		if n != NeedPrompt || s.o.Nonce != "" || !s.atUnmarkedPrompt(ctx, state) {
+			return n == NeedPrompt && state.atPrompt()
+		}
+		row, err := s.cursorRow(ctx) // read -t waits like a line editor
+		return err == nil && endsLikePrompt(row)
 	})
 	if err == nil && n != NeedPrompt {
 		err = context.Canceled // the shell exited

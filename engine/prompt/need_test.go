@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -213,6 +214,22 @@ func TestForegroundNamesTheProgram(t *testing.T) {
 					t.Errorf("%+v, %v", out, err)
 				}
 			})
+		})
+	}
+}
+
+func TestQuestionOfStartupFilesIsNoPrompt(t *testing.T) {
+	for printed, prompt := range map[string]bool{"update? [y/N] ": false, "": false, "me@host:~$ ": true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScreen(t, screenOptions{kind: Bash})
+			s.shell.o.Nonce = ""
+			s.print(printed)
+			s.programs.set(shellWait) // also of read -t, which polls
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := s.shell.AwaitPrompt(ctx); (err == nil) != prompt {
+				t.Errorf("after %q: %v", printed, err)
+			}
 		})
 	}
 }
