@@ -1,8 +1,10 @@
 package screen
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,27 +24,47 @@ type Reader struct {
 	// Guard runs the goroutine's loop and handles a panic in it.
 	Guard func(loop func())
 
-	replies, toReplies  *os.File
-	wakeRead, wakeWrite int           // a pipe that makes the loop return
-	done                chan struct{} // closed when the loop has returned; nil before Start and after Stop
+	replies, toReplies *os.File
+	waiting            *os.File // readable whenever the terminal is
+	stopping           atomic.Bool
+	done               chan struct{} // closed when the loop has returned; nil before Start and after Stop
 }
 
 // NewReader returns a reader of a terminal that is not started.
 func NewReader(file *os.File, input *Input) (*Reader, error) {
-	var wake [2]int
-	if err := unix.Pipe2(wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
-		return nil, fmt.Errorf("read terminal: make pipe: %w", err)
+	waiting, err := watchFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read terminal: %w", err)
 	}
 	replies, toReplies, err := os.Pipe()
 	if err != nil {
-		unix.Close(wake[0])
-		unix.Close(wake[1])
+		waiting.Close()
 		return nil, fmt.Errorf("read terminal: make pipe: %w", err)
 	}
 	return &Reader{
 		input: input, file: file, Fail: func(error) {}, Guard: func(loop func()) { loop() },
-		replies: replies, toReplies: toReplies, wakeRead: wake[0], wakeWrite: wake[1],
+		replies: replies, toReplies: toReplies, waiting: waiting,
 	}, nil
+}
+
+// watchFile returns an epoll instance that is readable whenever a file is. The runtime can wait for
+// it, although the file is in blocking mode, which other programs share: a system call that blocks
+// would delay other goroutines by up to 10 ms.
+func watchFile(file *os.File) (*os.File, error) {
+	watch, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	fd := int(file.Fd())
+	err = unix.EpollCtl(watch, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+	if err == nil {
+		err = unix.SetNonblock(watch, true)
+	}
+	if err != nil {
+		unix.Close(watch)
+		return nil, err
+	}
+	return os.NewFile(uintptr(watch), "epoll"), nil
 }
 
 // Replies returns the pipe with the terminal's replies, which Close closes.
@@ -52,6 +74,7 @@ func (r *Reader) Replies() *os.File { return r.replies }
 func (r *Reader) Start() {
 	done := make(chan struct{})
 	r.done = done
+	r.stopping.Store(false)
 	go func() {
 		defer close(done)
 		r.Guard(r.readLoop)
@@ -64,33 +87,37 @@ func (r *Reader) Stop() {
 	if r.done == nil {
 		return
 	}
-	_, _ = unix.Write(r.wakeWrite, []byte{0}) // fails only if it is already awake
+	r.stopping.Store(true)
+	_ = r.waiting.SetReadDeadline(time.Now()) // fails only after Close
 	<-r.done
 	r.done = nil
-	_, _ = unix.Read(r.wakeRead, make([]byte, 8))
 }
 
 // Close stops reading and releases the pipes.
 func (r *Reader) Close() {
 	r.Stop()
+	r.waiting.Close()
 	r.replies.Close()
 	r.toReplies.Close()
-	unix.Close(r.wakeRead)
-	unix.Close(r.wakeWrite)
 }
 
-// readLoop reads until Stop is called or the terminal hangs up.
+// readLoop reads until Stop is called or the terminal hangs up. It waits only briefly for the rest of
+// an unfinished sequence, whose start nobody else can use.
 func (r *Reader) readLoop() {
 	buffer := make([]byte, 16<<10)
 	fd := int(r.file.Fd())
 	for {
 		r.passReplies()
-		ready, err := r.awaitInput(fd)
+		var end time.Time
+		if r.input.isUnfinished() {
+			end = time.Now().Add(r.input.unfinishedWait())
+		}
+		ready, err := r.awaitInput(end)
 		switch {
 		case err != nil:
 			r.Fail(fmt.Errorf("read terminal: %w", err))
 			return
-		case !ready && r.input.isUnfinished():
+		case !ready && !end.IsZero():
 			r.input.flush()
 			continue
 		case !ready:
@@ -110,23 +137,34 @@ func (r *Reader) readLoop() {
 	}
 }
 
-// awaitInput waits for input, and reports false if Stop was called. It waits only briefly for the
-// rest of an unfinished sequence, whose start nobody else can use.
-func (r *Reader) awaitInput(fd int) (ready bool, err error) {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(r.wakeRead), Events: unix.POLLIN}}
-	timeout := -1
-	var end time.Time
-	if r.input.isUnfinished() {
-		fds, end = fds[:1], time.Now().Add(r.input.unfinishedWait())
+// awaitInput waits for input until end or, if that is zero, until Stop is called.
+func (r *Reader) awaitInput(end time.Time) (ready bool, err error) {
+	conn, err := r.waiting.SyscallConn()
+	if err != nil {
+		return false, err
+	}
+	isReady := func(watch uintptr) bool {
+		var events [1]unix.EpollEvent
+		n, _ := unix.EpollWait(int(watch), events[:], 0)
+		ready = n > 0
+		return ready
 	}
 	for {
-		if !end.IsZero() {
-			timeout = int(max(time.Until(end), 0).Milliseconds())
+		// In this order, or it could clear the deadline set by Stop.
+		if err := r.waiting.SetReadDeadline(end); err != nil {
+			return false, err
 		}
-		_, err := unix.Poll(fds, timeout)
-		// The Go runtime's own signals interrupt the call.
-		if err != unix.EINTR {
-			return fds[0].Revents != 0 && (len(fds) == 1 || fds[1].Revents == 0), err
+		if end.IsZero() && r.stopping.Load() {
+			return false, nil
+		}
+		err := conn.Read(isReady)
+		switch {
+		case ready:
+			return true, nil
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return false, err
+		case !time.Now().Before(end): // otherwise Stop has set another deadline
+			return false, nil
 		}
 	}
 }

@@ -129,6 +129,7 @@ func TestReaderReportsATerminalThatCannotBeRead(t *testing.T) {
 	}
 	defer directory.Close()
 	r.reader.file, r.reader.Fail = directory, func(err error) { failed <- err }
+	r.WriteString("a")
 	r.reader.Start()
 	if err := <-failed; err == nil {
 		t.Error("no error")
