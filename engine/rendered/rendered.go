@@ -26,10 +26,13 @@ const (
 )
 
 // IsPlain reports whether a terminal shows all lines of p unchanged: there are no escape sequences,
-// backspaces, or carriage returns inside a line. Other control characters count as text.
+// shifts of the character set, backspaces, or carriage returns inside a line. Other control
+// characters count as text.
 func IsPlain(p []byte) bool {
-	if bytes.IndexByte(p, esc) >= 0 || bytes.IndexByte(p, '\b') >= 0 {
-		return false
+	for _, c := range []byte("\x1b\b\x0e\x0f") {
+		if bytes.IndexByte(p, c) >= 0 {
+			return false
+		}
 	}
 	for {
 		i := bytes.IndexByte(p, '\r')
@@ -53,7 +56,7 @@ func AppendText(dst, line []byte) []byte {
 	}
 	start := len(dst)
 	for rest := line; len(rest) > 0; {
-		i := bytes.IndexAny(rest, "\x1b\b\r")
+		i := bytes.IndexAny(rest, "\x1b\b\r\x0e\x0f")
 		if i < 0 {
 			return append(dst, rest...)
 		}
@@ -85,7 +88,7 @@ func RenderStyled(line []byte) []byte {
 // sequence.
 func onlyColours(line []byte) bool {
 	for {
-		i := bytes.IndexAny(line, "\x1b\b\r")
+		i := bytes.IndexAny(line, "\x1b\b\r\x0e\x0f")
 		if i < 0 {
 			return true
 		}
@@ -103,7 +106,7 @@ func onlyColours(line []byte) bool {
 // movesCursor reports whether a sequence or control character moves the cursor or erases cells.
 func movesCursor(s []byte) bool {
 	if s[0] != esc {
-		return true
+		return s[0] == '\b' || s[0] == '\r'
 	}
 	return len(s) > 2 && s[1] == '[' && strings.IndexByte("CDGK", s[len(s)-1]) >= 0
 }
@@ -141,6 +144,7 @@ func (c *canvas) drawNext(p []byte) int {
 		next := min((c.at/tabStop+1)*tabStop, maxCells)
 		c.fillTo(next)
 		c.at = next
+	case 0x0e, 0x0f: // shifts, sent by "tput sgr0" for many terminals
 	case esc:
 		n, _ := styled.Sequence(p)
 		if n > 2 && p[1] == '[' {

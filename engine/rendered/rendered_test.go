@@ -32,6 +32,8 @@ func TestAppendTextMatchesATerminal(t *testing.T) {
 		{"incomplete sequence", "abc\x1b[3", "abc"},
 		{"incomplete string", "abc\x1b]0;title", "abc"},
 		{"control character in a sequence", "a\x1b[3\x01b", "a\x01b"},
+		{"shifts of the character set", "a\x0f", "a"},
+		{"shifts in a line drawn over", "\x1b(B\x0fab\x0e\rc\x0f", "cb"},
 		{"invalid UTF-8", "\xff\xfe\x1b[mx", "\xff\xfex"},
 	} {
 		if got := rendered.AppendText(nil, []byte(tt.line)); string(got) != tt.text {
