@@ -124,6 +124,19 @@ func TestNextDashboardRestoresZoom(t *testing.T) {
 	next.waitSaved()
 }
 
+func TestSignalSavesTheLastChange(t *testing.T) { onFakeTime(t, saveAfterSignal) }
+
+func saveAfterSignal(t *testing.T) {
+	d := threePanes(t)
+	d.pressKeys("alt+left") // not saved yet
+	d.cancel()              // as a signal does, before the layout is saved
+	synctest.Wait()
+	d.m.saveOnExit()
+	if got, _ := d.engine.savedLayout(); got.Tabs[0].Focus != 1 {
+		t.Errorf("saved is %+v", got)
+	}
+}
+
 // A shutdown has the dashboards of an engine whose machine goes down.
 type shutdown struct {
 	random *rand.Rand

@@ -107,6 +107,9 @@ func (l *Link) Run(ctx context.Context) {
 		if err == nil {
 			err = l.followEvents(ctx, e)
 		}
+		if ctx.Err() != nil { // nothing is lost: the dashboard has yet to save its layout
+			return
+		}
 		if time.Since(since) > steadyTime {
 			wait = firstWait
 		}
