@@ -154,8 +154,8 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 // s.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, s supervise.Survey) {
 	for i, r := range records {
-		// An earlier engine may have been killed before it removed the cgroup below its own. This one may
-		// be in another, for example after a reboot.
+		// An earlier engine may have been killed before it removed the cgroup, which is below its own.
+		// This engine may be in another cgroup, for example after a reboot.
 		over := api.State(r.State).Ended() || r.Identity != nil && r.Identity.BootID != a.h.bootID
 		if over && proctree.DropCgroup(r.Cgroup) {
 			records[i].Cgroup = a.h.cgroupOf(r)

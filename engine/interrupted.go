@@ -47,7 +47,7 @@ func (h *host) describeEngine(stopped time.Time, all bool) {
 		next.Keeper = store.Identity{}
 	}
 	if stopped.IsZero() && next.Keeper == h.previous.Keeper {
-		return // the keeper's earlier engine has
+		return // the keeper's earlier engine has saved it
 	}
 	if err := h.store.SaveLastEngine(*next); err != nil {
 		h.log.Warn("save description of this engine", "error", err)

@@ -9,7 +9,8 @@ import (
 )
 
 // session.attach is a WebSocket at GET /v1/session.attach, or on the engine's own socket a connection
-// with the length before each message (wire.NewFramed). Its query holds the AttachOptions. Every message is binary: one byte of kind, then a body.
+// with the length before each message (wire.NewFramed). Its query holds the AttachOptions. Every
+// message is binary: one byte of kind, then a body.
 //
 // The terminal takes the size of the viewer that last typed, pasted or clicked, or of the first
 // viewer until then.
@@ -110,16 +111,16 @@ type Mark struct {
 }
 
 // A viewer on the engine's own machine that the user types into can write keys to the PTY's master
-// itself (AttachOptions.Master), so that a key skips a process. The engine first sends a zero Master,
-// so that the viewer knows that it may ask (Input.Master). The engine lends the master once the
-// terminal has accepted all input so far, until somebody else types; then it sends a zero Master
-// again. A viewer that has sent other input must ask again before it writes to the master, or its
-// input could arrive in another order. It reports what it has written (Input.Typed).
+// itself (AttachOptions.Master), so that a key skips a process. The engine first sends a zero Master:
+// the viewer may ask for the master (Input.Master). The engine lends it once the terminal has
+// accepted all input so far, until another client types; then it sends a zero Master again. A viewer
+// that has sent other input must ask again before it writes to the master, or its input could arrive
+// in another order. It reports what it has written (Input.Typed).
 
 // A Master is the engine's message about the PTY's master.
 type Master struct {
 	Lent    bool     // answers a request: the viewer may write to the master
-	Refused bool     // answers a request: somebody else has typed meanwhile
+	Refused bool     // answers a request: another client has typed meanwhile
 	File    *os.File // if Lent, the viewer's own descriptor. It closes the last one with any Master
 }
 
@@ -127,9 +128,10 @@ type Master struct {
 // a key and its echo skip two processes each way. The engine starts with an offer. The viewer
 // answers with a Hand and its terminal's descriptor, opened by itself and non-blocking. A viewer of
 // an older release gets the PTY master's descriptor with the offer, if it may type, and sends no
-// input until the engine has said whether keys go to the master. From then on the engine writes Output.Bytes to the
-// terminal itself, without the sequences removed by engine/passthrough. To take the terminal
-// back, the viewer sends a Hand with Back; the engine closes the connection after its last write.
+// input until the engine has said whether keys go to the master. From then on the engine writes
+// Output.Bytes to the terminal itself, without the sequences removed by engine/passthrough. To take
+// the terminal back, the viewer sends a Hand with Back; the engine closes the connection after its
+// last write.
 
 // Direct is the engine's message about a terminal handed over.
 type Direct struct {

@@ -70,7 +70,7 @@ type Process struct {
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"set if started by a project file"`
 
-	Interrupted *Interruption `json:"interrupted,omitempty" jsonschema:"set for a session that ended although nobody ended it, until it is restored or dismissed"`
+	Interrupted *Interruption `json:"interrupted,omitempty" jsonschema:"set for a session that a reboot or crash ended, until it is restored or dismissed"`
 }
 
 // A Condition is the progress of a process required before a dependent one starts.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The operations on sessions that ended although nobody ended them.
+// The operations on interrupted sessions: those that a reboot or crash ended.
 var (
 	SessionRestore = NewOperation[SessionRestoreInput, SessionRestoreOutput]("session.restore",
 		"Starts a shell in each interrupted session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,
@@ -21,7 +21,7 @@ const (
 	ByCrash  = "crash" // engine and keeper died together
 )
 
-// An Interruption describes why a session ended although nobody ended it.
+// An Interruption describes how a reboot or crash ended a session.
 type Interruption struct {
 	By      string    `json:"by" jsonschema:"reboot, or crash if engine and keeper died together"`
 	At      time.Time `json:"at" jsonschema:"when the machine booted again, or when the loss was noticed"`

@@ -132,8 +132,8 @@ func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, er
 	}
 }
 
-// AwaitPrompt waits until a new shell is at its prompt. A question of its startup files is none: a
-// shell that marks its prompts must have done so, and any other must show one.
+// AwaitPrompt waits until a new shell is at its prompt, not at a question asked by its startup files:
+// a shell that marks its prompts must have marked one, and any other must show one.
 func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	n, err := s.awaitNeed(ctx, func(n Need) bool {
 		state := s.marks.snapshot()

@@ -20,10 +20,10 @@ const (
 )
 
 // An Aftermath is what an engine knows at its start about the end of the previous one. It decides
-// which sessions were interrupted: those that ended although nobody ended them. During a shutdown,
-// programs exit before or after the engine and the keeper, and some turn the hangup of their
-// terminal into an ordinary exit. So an exit in the last moments of an engine counts too, if the
-// keeper exited with it.
+// which sessions were interrupted, that is, ended by a reboot or crash. During a shutdown, programs
+// exit before or after the engine and the keeper, and some turn the hangup of their terminal into an
+// ordinary exit. So an exit shortly before the engine's own counts too, if the keeper exited as
+// well.
 type Aftermath struct {
 	BootID   string
 	Booted   time.Time
@@ -131,7 +131,7 @@ func describeInterruption(view *api.Process, p *proc) {
 	}
 }
 
-// A Restoration says how to start an interrupted session again.
+// A Restoration is the command with which an interrupted session is started again.
 type Restoration struct {
 	store.Command
 	Cgroup string

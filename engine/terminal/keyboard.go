@@ -79,7 +79,7 @@ func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 	return k.noteInput(p)
 }
 
-// noteInput is noteTyped for input that somebody else's has followed.
+// noteInput is noteTyped for input already followed by another client's.
 func (k *keyboard) noteInput(p []byte) (interrupts bool) {
 	k.typedAt.Store(time.Now().UnixNano())
 	interrupts = bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
@@ -149,8 +149,8 @@ func ErrLocked(doing, name string) *api.Error {
 // A loan is what a viewer may do with the PTY's master; see api.Master.
 type loan struct {
 	due   atomic.Bool // the viewer has asked for the master, and must get an answer
-	held  atomic.Bool // the viewer has it, and nobody else has typed since
-	ended atomic.Bool // somebody else has typed, and the viewer must be told
+	held  atomic.Bool // the viewer has it, and no other client has typed since
+	ended atomic.Bool // another client has typed, and the viewer must be told
 
 	echoes atomic.Int32 // how many more frames may be echoes of keys written to the PTY
 
@@ -165,7 +165,7 @@ func (v *viewer) withdraw() {
 	}
 }
 
-// lend starts a loan unless somebody else typed after v.
+// lend starts a loan unless another client typed after v.
 func (set *viewerSet) lend(v *viewer) (ok bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()

@@ -110,8 +110,8 @@ func isUserInput(in api.Input) bool {
 		(in.Mouse != nil && in.Mouse.Kind == keys.MouseDown)
 }
 
-// noteDirectInput records input that the viewer has written to the PTY. Whoever has typed since
-// stays the last typist.
+// noteDirectInput records input that the viewer has written to the PTY. A client that has typed
+// since stays the last typist.
 func (a attachment) noteDirectInput(ctx context.Context, p []byte) {
 	v, k := a.viewer, a.session.keyboard
 	if v.options.Master && !v.loan.held.Load() {

@@ -110,7 +110,7 @@ type Terminal struct {
 	LeftAgent *LeftAgent `json:"left_agent,omitempty"` // last coding agent that exited there, if its conversation is known
 
 	Folder      string        `json:"folder,omitempty"`      // last one seen, if not CWD
-	Interrupted *Interruption `json:"interrupted,omitempty"` // set if it ended although nobody ended it, until it has been restored
+	Interrupted *Interruption `json:"interrupted,omitempty"` // set if a reboot or crash ended it, until it has been restored
 }
 
 // Supervision describes when a process is ready, how to stop it, and whether to restart it.

@@ -45,13 +45,12 @@ type syscallConn interface{ Control(func(fd uintptr)) error }
 func NewPath(send func(api.Input) error) *Path { return &Path{send: send} }
 
 // lineKeys are keys that send or discard a line, or interrupt the program. The engine must know of
-// them before the shell runs the line, or it would take them for typed ahead.
+// them before the shell runs the line, or it would treat them as typed ahead.
 const lineKeys = "\r\n\x03\x04\x1c"
 
-// Type sends typed input: p to the PTY if the master is lent, otherwise in through the engine, as
-// also if p contains lineKeys. If
-// the PTY takes only a part of p, the rest goes through the engine. After an error, only the first
-// n bytes of p were sent.
+// Type sends typed input: p to the PTY if the master is lent and p contains none of lineKeys,
+// otherwise in through the engine. If the PTY takes only a part of p, the rest goes through the
+// engine. After an error, only the first n bytes of p were sent.
 func (d *Path) Type(p []byte, in api.Input) (n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
