@@ -180,6 +180,8 @@ func TestInvalidArgumentsAreUsageErrors(t *testing.T) {
 		{[]string{"screen"}, "which session"},
 		{[]string{"screen", "a", "--scrollback", "-1"}, "-1"},
 		{[]string{"screen", "a", "--scrollback", "x"}, "x"},
+		{[]string{"screen", "a", "--png", "a", "--svg", "b"}, "give --png or --svg, not both"},
+		{[]string{"service", "install", "--print", "--force"}, "give it without --force and --linger"},
 		{[]string{"kill"}, "which session"},
 		{[]string{"rm"}, "which session"},
 		{[]string{"new", "--size", "80"}, "80x24"},

@@ -76,8 +76,12 @@ func newInstall(f *factory.Factory) *cobra.Command {
 	cmd.Flags().BoolVar(&in.linger, "linger", false, "turn lingering on too")
 	cmd.Flags().BoolVar(&in.force, "force", false, "replace a unit that was edited")
 	cmd.Flags().BoolVar(&in.print, "print", false, "print the unit and change nothing")
-	cmd.MarkFlagsMutuallyExclusive("force", "print")
-	cmd.MarkFlagsMutuallyExclusive("linger", "print")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if in.print && (in.force || in.linger) {
+			return output.Usagef(cmd, "--print changes nothing; give it without --force and --linger")
+		}
+		return nil
+	}
 	return cmd
 }
 

@@ -33,6 +33,8 @@ tandem screen build --png build.png`,
 			}
 			in.ID = args[0]
 			switch {
+			case png != "" && svg != "":
+				return output.Usagef(cmd, "give --png or --svg, not both")
 			case png != "":
 				return drawScreen(f, cmd, in, "png", png)
 			case svg != "":
@@ -57,7 +59,6 @@ tandem screen build --png build.png`,
 	cmd.Flags().IntVar(&in.Scrollback, "scrollback", 0, "`lines` of scrollback above the screen")
 	cmd.Flags().StringVar(&png, "png", "", "draw the screen to a PNG `file`; - is standard output")
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the screen to an SVG `file`; - is standard output")
-	cmd.MarkFlagsMutuallyExclusive("png", "svg")
 	return cmd
 }
 
