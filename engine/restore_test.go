@@ -442,3 +442,23 @@ func TestRecordReadLaterIsJudgedByAllSignsOfLife(t *testing.T) {
 		t.Errorf("a session that exited long before is interrupted by %+v", now.Interrupted)
 	}
 }
+
+func TestShellInPlaceOfAProgramHasNoneOfItsRules(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := call(m, api.ProcessStart, api.ProcessStartInput{
+		TTY: true, Command: []string{"cat"}, Restart: &api.Restart{Policy: api.PolicyOnFailure},
+		Project: &api.ProjectEntry{File: filepath.Join(m.dir, "tandem.yaml"), Name: "menu", Digest: "1"},
+	})
+	m.reboot()
+	out := m.restoreAll()
+	if len(out.Restored) != 1 || out.Restored[0].Process.Project != nil { // else tandem up would take it for the program
+		t.Fatalf("restored %+v", out)
+	}
+	m.awaitScreen(p.ID, "$ cat")
+	m.write(p.ID, "\x15exit 1\r")
+	m.awaitEnd(p.ID)
+	if now := m.get(p.ID); now.State != api.StateExited {
+		t.Errorf("after an exit with 1 the shell is %s", now.State)
+	}
+}

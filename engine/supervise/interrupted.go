@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"tandem/engine/api"
@@ -145,6 +146,9 @@ func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration)
 		}
 		c.reg.log.Info("request", "event", "restore", "id", p.rec.ID, "by", q.Client)
 		as.Environ = c.reg.environs.intern(as.Environ)
+		if !slices.Equal(as.Argv, p.rec.Argv) { // the rules of the program are not for the shell in its place
+			p.rec.Supervision, p.rec.Project = store.Supervision{}, nil
+		}
 		p.rec.Command, p.rec.Cgroup = as.Command, as.Cgroup
 		p.argv, p.command = redactCommand(as.Argv)
 		c.reg.handle(p.rec.ID, event{kind: evRestart, restores: true, reply: reply})
