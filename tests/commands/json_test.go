@@ -39,6 +39,7 @@ var jsonCases = []string{
 	"tandem shell --run ls", "tandem shell --run pwd", "tandem shell --commands",
 	"tandem up", "tandem up --list", "tandem down", "! tandem up nobody", "! tandem web --listen nowhere", "tandem web devices", "! tandem web revoke", "! tandem web share nobody",
 	"! tandem service", "! tandem service install", "tandem service install --print", "! tandem service status", "tandem service remove",
+	"tandem restore", "tandem restore --list", "tandem restore --all", "! tandem restore nobody", "! tandem new --restore nobody",
 	"tandem worktree", "! tandem worktree list", "! tandem worktree merge x", "! tandem worktree remove x",
 	"tandem kill shell", "tandem rm bad", "tandem rm --exited", "! tandem rm nobody", "tandem shutdown --yes",
 }
