@@ -114,16 +114,21 @@ func (t *trimming) trimKind(kind func(*proc) bool) {
 	if len(ended) <= maxEnded+endedSlack {
 		return
 	}
-	// The user may still want to restore interrupted ones.
-	slices.SortStableFunc(ended, func(p, q *proc) int {
-		switch {
-		case p.isInterrupted() == q.isInterrupted():
-			return 0
-		case q.isInterrupted():
-			return -1
+	// The user may still want to restore those interrupted last, but not the ones from all reboots
+	// before, which would in the end leave no room for others.
+	var last time.Time
+	for _, p := range ended {
+		if p.isInterrupted() && p.rec.Interrupted.At.After(last) {
+			last = p.rec.Interrupted.At
 		}
-		return 1
-	})
+	}
+	rank := func(p *proc) int {
+		if p.isInterrupted() && p.rec.Interrupted.At.Equal(last) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(ended, func(p, q *proc) int { return rank(p) - rank(q) })
 	for _, p := range ended[:len(ended)-maxEnded] {
 		t.reg.handle(p.rec.ID, event{kind: evRemove})
 	}
