@@ -149,6 +149,9 @@ func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration)
 		if !slices.Equal(as.Argv, p.rec.Argv) { // the rules of the program are not for the shell in its place
 			p.rec.Supervision, p.rec.Project = store.Supervision{}, nil
 		}
+		if p.rec.Owner != "" { // the user wants it, whether its agent comes back or not
+			p.rec.Lease = string(api.LeaseForever)
+		}
 		p.rec.Command, p.rec.Cgroup = as.Command, as.Cgroup
 		p.argv, p.command = redactCommand(as.Argv)
 		c.reg.handle(p.rec.ID, event{kind: evRestart, restores: true, reply: reply})

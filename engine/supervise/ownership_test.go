@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 // startOwned starts a process owned by a client.
@@ -185,6 +186,24 @@ func TestOwnersHaveTimeToReturnAfterAnEngineStart(t *testing.T) {
 		}
 		if p := r.view("b"); p.State != api.StateRunning {
 			t.Errorf("process of the returned client: %s", p.State)
+		}
+	})
+}
+
+func TestRestoredSessionIsKeptWithoutItsOwner(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.startOwned("a", "agent1", api.LeaseSession)
+		r.reportExit(r.view("a"), 1)
+		r.reportDrained(r.view("a"))
+		r.runOnLoop(func() { r.c.reg.procs["a"].rec.Interrupted = &store.Interruption{By: api.ByReboot} })
+		as := Restoration{Command: store.Command{Argv: []string{"sh"}, CWD: "/"}}
+		if _, err := r.c.RestoreSession(r.Context(), Request{ID: "a"}, as); err != nil {
+			t.Fatal(err)
+		}
+		r.runOnLoop(func() { r.c.AwaitOwners(nil) }) // as the next engine does
+		time.Sleep(2 * returnGrace)
+		if p := r.view("a"); p.State != api.StateRunning {
+			t.Errorf("the session that the user restored is %s", p.State)
 		}
 	})
 }
