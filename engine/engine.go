@@ -73,7 +73,7 @@ type engine struct {
 	ownLog          *ownLog
 	fault           error                   // why the data directory was not writable at start; nil if it was
 	stop            func()                  // stops the engine
-	stoppedAll      bool                    // the user stopped everything; set before stop
+	stoppedAll      atomic.Bool             // the user stopped everything; set before stop
 	socket          func() string           // returns the path that clients connect to
 	next            atomic.Pointer[os.File] // the executable that replaces this one; nil for none
 	passedTerminals []passedTerminal        // for the next engine
@@ -226,7 +226,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	e.host.describeEngine(time.Time{}, false) // what it says about the previous engine has been used
 	running.Go(panics.Logged(e.log, "description of this engine", func() {
 		<-ctx.Done()
-		e.host.describeEngine(time.Now(), e.stoppedAll)
+		e.host.describeEngine(time.Now(), e.stoppedAll.Load())
 	}))
 	first, err := e.listen()
 	if err != nil {

@@ -98,6 +98,6 @@ func (e *engine) getInfo() api.Info {
 
 // stopOnRequest stops the engine; all says that everything else has been stopped.
 func (e *engine) stopOnRequest(all bool) {
-	e.stoppedAll = all
+	e.stoppedAll.Store(all)
 	e.stop()
 }
