@@ -38,6 +38,10 @@ func TestInterruptedSessionIsRestoredUnderItsID(t *testing.T) {
 	if lost.State != api.StateExited || lost.Interrupted == nil || lost.Interrupted.By != api.ByReboot || lost.Interrupted.Program != "cat" || lost.Interrupted.At.IsZero() {
 		t.Fatalf("after the reboot: %+v, interrupted by %+v", lost, lost.Interrupted)
 	}
+	_, err := api.SessionWrite.Call(t.Context(), m.client, api.SessionWriteInput{ID: p.ID, Text: "x"})
+	if e := api.AsError(err); e.Code != api.CodeEnded || !strings.Contains(e.Hint, "tandem restore "+p.ID) {
+		t.Errorf("a write to an interrupted session: %+v", e)
+	}
 	out := m.restoreAll()
 	if len(out.Restored) != 1 || len(out.Failed) != 0 {
 		t.Fatalf("restored %+v", out)

@@ -30,7 +30,11 @@ func (g *Guard) MayReport(ctx context.Context, view api.Process) error {
 // checkInput implements MayType; doing is a verb for the error.
 func (g *Guard) checkInput(ctx context.Context, view api.Process, doing string) error {
 	if view.State.Ended() {
-		return api.Errorf(api.CodeEnded, "%s %s: it has ended", doing, view.Name)
+		err := api.Errorf(api.CodeEnded, "%s %s: it has exited", doing, view.Name)
+		if view.Interrupted != nil {
+			err = err.WithHint("`tandem restore " + view.ID + "` starts a shell in it")
+		}
+		return err
 	}
 	if err := MayChange(ctx, view, doing); err != nil {
 		return err

@@ -38,7 +38,7 @@ func (s *CodingAgents) findWatch(ctx context.Context, id, doing string) (w *agen
 		return nil, session, err
 	}
 	if w = s.Agents.Of(e.Rec.ID); w == nil {
-		return nil, session, api.Errorf(api.CodeEnded, "%s of %s: it has ended", doing, e.View.Name)
+		return nil, session, api.Errorf(api.CodeEnded, "%s of %s: it has exited", doing, e.View.Name)
 	}
 	return w, e.View, nil
 }

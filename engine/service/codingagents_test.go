@@ -82,8 +82,8 @@ func TestAgentReportsAreChecked(t *testing.T) {
 	if e := call(t, r, api.AgentExplain, api.IDInput{ID: "one"}); e.Session != p.ID || e.Agent == nil || e.Agent.State != api.AgentWorking || e.Agent.Conversation != "first" {
 		t.Errorf("explained as %+v", e)
 	}
-	wantError(t, r, api.AgentExplain, api.IDInput{ID: "gone"}, api.CodeEnded, "it has ended")
-	wantError(t, r, api.AgentSeen, api.AgentSeenInput{ID: "gone"}, api.CodeEnded, "it has ended")
+	wantError(t, r, api.AgentExplain, api.IDInput{ID: "gone"}, api.CodeEnded, "it has exited")
+	wantError(t, r, api.AgentSeen, api.AgentSeenInput{ID: "gone"}, api.CodeEnded, "it has exited")
 	call(t, r, api.AgentSeen, api.AgentSeenInput{ID: "one"})
 }
 

@@ -153,7 +153,7 @@ func TestExecInAShellWithoutATerminal(t *testing.T) {
 	if out.Alive || out.Method != "exit" || out.ExitCode == nil || *out.ExitCode != 3 || out.Output != "bye\n" {
 		t.Errorf("a shell that exits: %+v", out)
 	}
-	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: leaving.ID, Command: "ls"}, api.CodeEnded, "it has ended")
+	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: leaving.ID, Command: "ls"}, api.CodeEnded, "it has exited")
 }
 
 // What is printed after the end of a command is for the next call.

@@ -201,7 +201,7 @@ func (s *Sessions) resizeSession(ctx context.Context, in api.SessionResizeInput)
 		return api.Empty{}, err
 	}
 	if view.State.Ended() {
-		return api.Empty{}, api.Errorf(api.CodeEnded, "resize %s: it has ended", view.Name)
+		return api.Empty{}, api.Errorf(api.CodeEnded, "resize %s: it has exited", view.Name)
 	}
 	if err := access.MayChange(ctx, view, "resize"); err != nil {
 		return api.Empty{}, err

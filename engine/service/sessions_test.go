@@ -159,8 +159,8 @@ func TestEndedSessionRejectsChanges(t *testing.T) {
 		t.Errorf("%+v", killed)
 	}
 	wantError(t, r, api.SessionKill, api.IDInput{ID: p.ID}, api.CodeEnded, "")
-	wantError(t, r, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 10, Rows: 10}, api.CodeEnded, "it has ended")
-	wantError(t, r, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: "x"}, api.CodeEnded, "it has ended")
+	wantError(t, r, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 10, Rows: 10}, api.CodeEnded, "it has exited")
+	wantError(t, r, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: "x"}, api.CodeEnded, "it has exited")
 	wantError(t, r, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true}, api.CodeEnded, "it has exited")
 	if all := call(t, r, api.SessionList, api.Empty{}).Sessions; len(all) != 1 || all[0].ID != p.ID {
 		t.Errorf("listed %+v", all)

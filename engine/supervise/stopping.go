@@ -223,7 +223,7 @@ func (s *stopping) stopEnded(p *proc, e event) {
 }
 
 func ErrEnded(r store.Record) error {
-	return api.Errorf(api.CodeEnded, "%s %s has ended", r.Kind, r.Name)
+	return api.Errorf(api.CodeEnded, "%s %s has exited", r.Kind, r.Name)
 }
 
 // stopTree stops the process tree. It queues behind the save, so that the stop is on disk before

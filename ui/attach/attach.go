@@ -191,8 +191,11 @@ func (r *run) attachFirst() error {
 		return err
 	}
 	if p.State.Ended() {
-		return api.Errorf(api.CodeEnded, "attach to session %s: it has exited", p.Name).
-			WithHint("`tandem screen " + p.ID + "` prints its last screen")
+		hint := "`tandem screen " + p.ID + "` prints its last screen"
+		if p.Interrupted != nil {
+			hint = "`tandem restore " + p.ID + "` starts a shell in it, below its last screen"
+		}
+		return api.Errorf(api.CodeEnded, "attach to session %s: it has exited", p.Name).WithHint(hint)
 	}
 	r.ID = p.ID
 	a, err := r.openAttachment(r.Client)

@@ -60,7 +60,7 @@ func NewWait(f *factory.Factory) *cobra.Command {
 			return runWait(cmd.Context(), f, in, time.Duration(timeout))
 		},
 	}
-	cmd.Flags().BoolVar(&in.Exit, "exit", false, "it has ended")
+	cmd.Flags().BoolVar(&in.Exit, "exit", false, "it has exited")
 	cmd.Flags().BoolVar(&in.Ready, "ready", false, "it is ready")
 	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular `expression`")
 	cmd.Flags().IntVar(&in.Port, "port", 0, "it listens on this TCP `port`")
