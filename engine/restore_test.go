@@ -276,11 +276,18 @@ func TestEverythingComesBackAfterAReboot(t *testing.T) {
 		t.Errorf("the editor's last screen is %q", screen)
 	}
 
+	const command = "shell.runs; sleep 1000"
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the shell that ran a command shows\n%s", w.screen(w.shells[2].ID))
+		}
+	})
+	before := strings.Count(w.screen(w.shells[2].ID), command)
 	out := w.restoreAll()
 	if len(out.Restored) != 7 || len(out.Failed) != 0 {
 		t.Fatalf("restored %+v, failed %+v", out.Restored, out.Failed)
 	}
-	w.eventually("the command at the prompt", func() bool { return strings.Count(w.screen(w.shells[2].ID), "shell.runs; sleep 1000") == 2 })
+	w.eventually("the command at the prompt", func() bool { return strings.Count(w.screen(w.shells[2].ID), command) == before+1 })
 	w.awaitScreen(w.editor.ID, "old line\n$ ")
 	w.awaitScreen(w.talking.ID, "claude --resume c-1")
 	w.awaitScreen(w.confined.ID, "$ cat")
