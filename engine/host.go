@@ -181,7 +181,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	if resume.typed != "" {
 		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(resume.typed, resume.enter) })()
 	}
-	s.Live, s.LogStart = live, begin
+	s.Live, s.LogStart, s.Typed = live, begin, resume.typed
 	return s, nil
 }
 

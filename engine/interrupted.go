@@ -73,6 +73,8 @@ func (a adoption) noteInterruption(f *supervise.Found) {
 	switch {
 	case !a.h.isShell(r.Argv):
 		i.Program = names.CommandLine(r.Argv)
+	case last.IsFresh: // what was typed for it is still to be run
+		i.Program = r.Typed
 	case last.Command != "" || r.Agent == nil:
 		i.Program = last.Command
 	default:
@@ -101,7 +103,7 @@ func (h *host) readLastState(r store.Record) (none terminal.LastState) {
 	}
 	defer log.Close()
 	checkpoints, _ := h.store.ReadCheckpoints(r.ID) // without them, more of the log is read
-	return terminal.ReadLastState(log, checkpoints, h.settings.now().shells.Secret(r.ID))
+	return terminal.ReadLastState(log, r.LogStart, checkpoints, h.settings.now().shells.Secret(r.ID))
 }
 
 // recoverLayout makes sure that the layout shows the sessions that the previous engine lost.

@@ -108,6 +108,32 @@ func TestInterruptedShellIsDescribed(t *testing.T) {
 	}
 }
 
+func TestTypedCommandIsOfferedUntilTheShellRunsSomething(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("bash", "--norc", "--noprofile")
+	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+	m.write(p.ID, "echo ru''ns; sleep 1000\r")
+	m.awaitScreen(p.ID, "runs\n")
+	for range 2 {
+		m.reboot()
+		if now := m.get(p.ID); now.Interrupted == nil || now.Interrupted.Program != "echo ru''ns; sleep 1000" {
+			t.Fatalf("became %+v, interrupted by %+v", now, now.Interrupted)
+		}
+		before := strings.Count(m.screen(p.ID), "sleep 1000")
+		m.restoreAll()
+		m.eventually("the command at the prompt", func() bool { return strings.Count(m.screen(p.ID), "sleep 1000") == before+1 })
+	}
+	m.write(p.ID, "\x03")
+	m.write(p.ID, "echo do''ne\r")
+	m.awaitScreen(p.ID, "done\n")
+	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+	m.reboot()
+	if now := m.get(p.ID); now.Interrupted == nil || now.Interrupted.Program != "" {
+		t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
+	}
+}
+
 func TestStoppedAndUpgradedSessionsAreNotInterrupted(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

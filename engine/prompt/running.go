@@ -7,15 +7,32 @@ import (
 )
 
 // A Follower follows the marks in the log of a shell that has exited.
-type Follower struct{ marks marks }
+type Follower struct {
+	marks              marks
+	starts, ends, from int // of commands since Begin, and the number of marks before it
+}
 
 // NewFollower returns a Follower of marks with a nonce.
-func NewFollower(nonce string) *Follower { return &Follower{marks{nonce: nonce}} }
+func NewFollower(nonce string) *Follower { return &Follower{marks: marks{nonce: nonce}} }
+
+// Begin notes that another shell begins here.
+func (f *Follower) Begin() { f.starts, f.ends, f.from = 0, 0, f.marks.snapshot().notes }
+
+// IsFresh reports whether the shell is at its first prompt. Some shells report an end before it.
+func (f *Follower) IsFresh() bool {
+	return f.marks.snapshot().notes > f.from && f.starts == 0 && f.ends <= 1
+}
 
 // NoteMark records a mark.
 func (f *Follower) NoteMark(e vt.PromptEvent) {
 	unread := func(inputStart, int64) (string, int64, bool) { return "", 0, false }
 	f.marks.noteMark(markFound{PromptEvent: e, now: time.Now(), typed: unread})
+	switch e.Mark {
+	case 'C':
+		f.starts++
+	case 'D':
+		f.ends++
+	}
 }
 
 // Running returns the command that had started and not ended; "" if there is none, or if the shell

@@ -80,6 +80,7 @@ type Launch struct {
 
 	ErrorLogStart int64  // the same for stderr.log
 	ProxyURL      string // the proxy of its sandbox; "" without one
+	Typed         string // command to be typed at the first prompt
 }
 
 // A Predecessor is whatever the previous run may have left behind; the zero value is nothing.

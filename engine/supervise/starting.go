@@ -163,7 +163,7 @@ func (s *starting) adoptChild(p *proc, e event) {
 	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted, p.rec.Interrupted = nil, false, false, nil
 	p.noteFault(e)
 	if e.kind == evSpawned {
-		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
+		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL, p.rec.Typed = e.LogStart, e.ErrorLogStart, e.ProxyURL, e.Typed
 	}
 	p.rec.NextStart = time.Time{}
 	p.drained = p.drained || e.Live == nil

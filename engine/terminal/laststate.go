@@ -49,11 +49,13 @@ func (s *Session) Folder(child int) (string, error) {
 type LastState struct {
 	Folder  string // the last one reported on this machine; "" if none
 	Command string // the command that its shell ran; "" at the prompt, or if unknown
+	IsFresh bool   // the shell was still at its first prompt
 }
 
-// ReadLastState reads the state from the newest checkpoint and the log after it. nonce is that of
-// the shell's marks. It parses only the reports in between, which is much faster than a replay.
-func ReadLastState(log Log, newestFirst []store.Checkpoint, nonce string) (state LastState) {
+// ReadLastState reads the state from the newest checkpoint and the log after it. The program's output
+// begins at start, and nonce is that of the shell's marks. It parses only the reports in between,
+// which is much faster than a replay.
+func ReadLastState(log Log, start int64, newestFirst []store.Checkpoint, nonce string) (state LastState) {
 	from := store.Checkpoint{Offset: max(log.Start(), log.End()-maxReplay)}
 	for _, c := range newestFirst {
 		if c.Offset >= from.Offset && c.Offset <= log.End() {
@@ -76,9 +78,12 @@ func ReadLastState(log Log, newestFirst []store.Checkpoint, nonce string) (state
 	tail := make([]byte, log.End()-from.Offset)
 	n, err := log.ReadAt(tail, from.Offset)
 	if err == nil || err == io.EOF {
-		writeReports(reports, tail[:n])
+		begin := min(max(0, start-from.Offset), int64(n))
+		writeReports(reports, tail[:begin])
+		shell.Begin()
+		writeReports(reports, tail[begin:n])
 	}
-	state.Command = shell.Running()
+	state.Command, state.IsFresh = shell.Running(), from.Offset <= start && shell.IsFresh()
 	return state
 }
 

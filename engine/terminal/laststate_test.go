@@ -76,7 +76,7 @@ func TestLastStateIsReadFromTheLog(t *testing.T) {
 	} {
 		l := &memoryLog{}
 		l.add(c.log)
-		if got := ReadLastState(l, nil, "n"); got.Folder != c.folder || got.Command != c.command {
+		if got := ReadLastState(l, 0, nil, "n"); got.Folder != c.folder || got.Command != c.command {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -99,7 +99,7 @@ func TestCheckpointContainsTheLastState(t *testing.T) {
 		t.Fatal("no checkpoint")
 	}
 	after := &memoryLog{text: make([]byte, l.End())} // the reports are only in the checkpoint
-	if got := ReadLastState(after, saved, "n"); got.Folder != "/a b" || got.Command != "make" {
+	if got := ReadLastState(after, 0, saved, "n"); got.Folder != "/a b" || got.Command != "make" {
 		t.Errorf("read %+v", got)
 	}
 }

@@ -111,6 +111,7 @@ type Terminal struct {
 
 	Folder      string        `json:"folder,omitempty"`      // last one seen, if not CWD
 	Interrupted *Interruption `json:"interrupted,omitempty"` // set if a reboot or crash ended it, until it has been restored
+	Typed       string        `json:"typed,omitempty"`       // command typed at the first prompt of its shell, to resume the former run
 }
 
 // Supervision describes when a process is ready, how to stop it, and whether to restart it.
