@@ -65,7 +65,7 @@ func TestAgentReportsAreChecked(t *testing.T) {
 		{in: api.AgentReportInput{ID: "one", State: api.AgentDone, Agent: "a\nb"}, code: api.CodeInvalid, want: "unprintable"},
 		{in: api.AgentReportInput{Folder: "/nowhere", State: api.AgentDone}, code: api.CodeNotFound, want: "give its id"},
 		{in: api.AgentReportInput{Conversation: "third", Folder: "/gone", State: api.AgentDone}, code: api.CodeNotFound, want: "no session matches"},
-		{in: api.AgentReportInput{ID: moved.ID, State: api.AgentDone}, code: api.CodeEnded, want: "report state of gone: it has ended"},
+		{in: api.AgentReportInput{ID: moved.ID, State: api.AgentDone}, code: api.CodeEnded, want: "report state of gone: it has exited"},
 		{in: api.AgentReportInput{ID: "web", State: api.AgentDone}, code: api.CodeNotFound, want: "web"},
 		{agent: true, in: api.AgentReportInput{ID: "locked", State: api.AgentDone}, code: api.CodeLocked, want: "the user has taken the keyboard"},
 	} {
