@@ -124,8 +124,7 @@ func TestTypedCommandIsOfferedUntilTheShellRunsSomething(t *testing.T) {
 		m.restoreAll()
 		m.eventually("the command at the prompt", func() bool { return strings.Count(m.screen(p.ID), "sleep 1000") == before+1 })
 	}
-	m.write(p.ID, "\x03")
-	m.write(p.ID, "echo do''ne\r")
+	m.write(p.ID, "\x15echo do''ne\r")
 	m.awaitScreen(p.ID, "done\n")
 	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
 	m.reboot()
