@@ -215,7 +215,7 @@ func (w *rebootWorld) runs(name string) int {
 
 func startRebootWorld(t *testing.T) *rebootWorld {
 	w := &rebootWorld{machine: startMachine(t)}
-	w.pinned = true // the next engine would not know when somebody typed exit
+	w.pinned = true // the next engine would not know when exit was typed
 	for i := range w.shells {
 		w.folders[i] = filepath.Join(w.dir, "folder "+strconv.Itoa(i))
 		if err := os.Mkdir(w.folders[i], 0o700); err != nil {

@@ -118,7 +118,7 @@ func TestDismissedSessionIsClosedInEveryDashboard(t *testing.T) {
 	}
 }
 
-func TestSessionsAreRestoredUnaskedIfTheUserWantsThat(t *testing.T) {
+func TestRestoreYesRestoresEachSessionOnce(t *testing.T) {
 	d, restored := afterReboot(t, "yes")
 	d.waitUntil("all are running", func() bool {
 		p, _ := d.m.news.Process(d.nthSession(2).process.ID)
@@ -130,7 +130,7 @@ func TestSessionsAreRestoredUnaskedIfTheUserWantsThat(t *testing.T) {
 	}
 }
 
-func TestInterruptedSessionsAreExitedOnesIfTheUserWantsNoOffer(t *testing.T) {
+func TestRestoreNoShowsInterruptedSessionsAsExited(t *testing.T) {
 	d, restored := afterReboot(t, "no")
 	d.waitText("bash-4")
 	d.waitShape("bash-4")

@@ -111,8 +111,8 @@ type Mark struct {
 }
 
 // A viewer on the engine's own machine that the user types into can write keys to the PTY's master
-// itself (AttachOptions.Master), so that a key skips a process. The engine first sends a zero Master:
-// the viewer may ask for the master (Input.Master). The engine lends it once the terminal has
+// itself (AttachOptions.Master), without waking the engine. The engine first sends a zero Master: the
+// viewer may ask for the master (Input.Master). The engine lends it once the terminal has
 // accepted all input so far, until another client types; then it sends a zero Master again. A viewer
 // that has sent other input must ask again before it writes to the master, or its input could arrive
 // in another order. It reports what it has written (Input.Typed).

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The operations on interrupted sessions: those that a reboot or crash ended.
+// The operations on interrupted sessions, which a reboot or crash ended.
 var (
 	SessionRestore = NewOperation[SessionRestoreInput, SessionRestoreOutput]("session.restore",
 		"Starts a shell in each interrupted session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,

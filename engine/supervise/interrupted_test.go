@@ -73,7 +73,7 @@ func (e *end) interrupts() *store.Interruption {
 	return &i
 }
 
-func TestSessionIsInterruptedIfNobodyEndedIt(t *testing.T) {
+func TestSessionIsInterruptedUnlessTheUserEndedIt(t *testing.T) {
 	zero, one, two := 0, 1, 143
 	minute := time.Minute
 	for name, c := range map[string]struct {

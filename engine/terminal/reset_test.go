@@ -116,7 +116,7 @@ func TestNewProgramStartsBelowTheOldScreenInPlainModes(t *testing.T) {
 	}
 }
 
-func TestEarlierProgramsMarksSayNothingAboutANewOne(t *testing.T) {
+func TestNewProgramForgetsMarksOfTheEarlierOne(t *testing.T) {
 	l := &memoryLog{}
 	l.add("\x1b]133;A;aid=n\a$ \x1b]133;B;aid=n\a")
 	for fresh, want := range map[bool]prompt.Need{true: prompt.NeedNothing, false: prompt.NeedPrompt} {

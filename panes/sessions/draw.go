@@ -110,7 +110,7 @@ func (d *display) preparePanes(edges layout.Edges) {
 	for _, l := range d.visibleLeaves() {
 		l.Pane.Pictures, l.Pane.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
 		l.Rows = d.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
-		// A view that was shown keeps its cuts.
+		// The frame shown last still uses the old ones.
 		l.Cuts = make([][2]int, len(l.Rows))
 		l.Title = ""
 		if d.tight || d.paneArea(l) == l.Rect {

@@ -124,7 +124,7 @@ func (s *switcher) showLastTab() tea.Cmd {
 }
 
 // TypingPane returns the focused pane if input without a binding goes there, else nil. marked reports
-// whether the mouse has marked something on the screen, which the next key unmarks.
+// whether a selection is shown, which the next key clears.
 func (v *View) TypingPane() (p *terminal.Pane, marked bool) {
 	if !v.display.isOpen || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
 		return nil, false

@@ -3,10 +3,10 @@
 // on, and a change based on an older one is rejected. The dashboard then adopts the newer
 // layout and sends what remains of its own change.
 //
-// A session that starts or exits changes what a dashboard shows, but not what the user
-// wants to find there after a reboot, which ends one session after the other. So the
-// wanted layout changes only with what the user does (see updateWanted); panes of exited
-// sessions stay in it until the user rearranges the others.
+// A shutdown ends one session after the other, and afterwards the user wants all of them back.
+// So a session that starts or exits changes what a dashboard shows, but not the layout to be
+// saved. That changes only with what the user does (see updateWanted), and keeps the panes of
+// exited sessions until the user rearranges the others.
 
 package sessions
 
@@ -48,7 +48,7 @@ type layoutSync struct {
 	snapshots int         // number of the last snapshot seen
 }
 
-// noteChange has the layout compared with the last one, and sent if it differs.
+// noteChange marks the layout as changed; the next sendLayout sends it if it differs from the last.
 func (k *layoutSync) noteChange() { k.changed = true }
 
 // finishPut handles the answer to a request. After an error the layout is sent again with
@@ -125,7 +125,7 @@ func (k *layoutSync) updateWanted() {
 	}
 }
 
-// finishOpening takes what the view opened with for what the user did not ask to change.
+// finishOpening marks the view as open: what it opened with is no change by the user.
 func (k *layoutSync) finishOpening() {
 	k.updateWanted()
 	k.opened = true

@@ -123,7 +123,7 @@ func (v *View) settle() tea.Cmd {
 	}
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
 	if v.display.isOpen {
-		cmd = tea.Batch(cmd, v.List.Restorer.RestoreUnasked())
+		cmd = tea.Batch(cmd, v.List.Restorer.RestoreAutomatically())
 	}
 	if !dragging && len(v.starter.waiting) == 0 {
 		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())

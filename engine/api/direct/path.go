@@ -20,8 +20,8 @@ import (
 	"tandem/engine/api"
 )
 
-// reportDelay is how long after a key was written to the PTY the engine is told of it, to let the
-// echo go first.
+// reportDelay is the time between writing a key to the PTY and reporting it to the engine, so that
+// the echo arrives first.
 const reportDelay = 5 * time.Millisecond
 
 // A Path sends the input of one viewer to a session, in the order of the calls. It is safe for

@@ -27,7 +27,7 @@ type engineStub struct {
 	answers []*api.Master
 	pending []byte // input that the pipe has not taken
 	due     bool   // a request waits for pending
-	foreign bool   // somebody else has typed since the viewer
+	foreign bool   // another client has typed since the viewer
 	lost    bool
 
 	read, typed, through []byte // input that the program has read, and that was reported or sent
@@ -110,7 +110,7 @@ func (e *engineStub) answerOne() {
 	}
 }
 
-// withdraw ends the loan because somebody else types.
+// withdraw ends the loan because another client types.
 func (e *engineStub) withdraw() {
 	e.foreign = true
 	e.answers = append(e.answers, &api.Master{})
@@ -256,12 +256,12 @@ func TestRestOfInputGoesThroughEngineWhenPTYIsFull(t *testing.T) {
 	})
 }
 
-func TestMasterIsClosed(t *testing.T) {
+func TestPathClosesTheMaster(t *testing.T) {
 	for name, end := range map[string]func(*engineStub){
-		"when somebody else types": func(e *engineStub) { e.withdraw(); e.answerOne() },
-		"after a paste":            func(e *engineStub) { _ = e.path.Send(api.Input{Paste: new("text")}) },
-		"with the attachment":      func(e *engineStub) { e.path.Close() },
-		"with a lost attachment":   func(e *engineStub) { e.lost = true; e.path.Close() },
+		"when another client types": func(e *engineStub) { e.withdraw(); e.answerOne() },
+		"after a paste":             func(e *engineStub) { _ = e.path.Send(api.Input{Paste: new("text")}) },
+		"with the attachment":       func(e *engineStub) { e.path.Close() },
+		"with a lost attachment":    func(e *engineStub) { e.lost = true; e.path.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package simple handles runs of simple characters: those that always start a new cluster, except
-// after ZWJ and a leading Jamo. Nearly all text consists of them.
+// Package simple handles runs of simple characters. A simple character always starts a new cluster,
+// unless it follows a ZWJ or a leading Jamo. Nearly all text consists of them.
 package simple
 
 import (
@@ -120,8 +120,7 @@ func IsLeadingJamo(r rune) bool { return r >= 0x1100 && r <= 0x115F || r >= 0xA9
 // characters are.
 func isCommonWide(r rune) bool { return r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 }
 
-// Width returns the width of the common characters that always start a new cluster, except
-// after ZWJ and a leading Jamo. It returns 0 for all others.
+// Width returns the width of a simple character, and 0 for any other.
 func Width(r rune) int {
 	switch {
 	case isCommonWide(r):

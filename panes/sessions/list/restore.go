@@ -56,9 +56,9 @@ func (r *Restorer) restoreAll() tea.Cmd {
 	return r.Restore(ids...)
 }
 
-// RestoreUnasked restores each interrupted session once if the user wants that. Those of machines
+// RestoreAutomatically restores each interrupted session once with restore = "yes". Those of machines
 // that are offline follow when they are connected.
-func (r *Restorer) RestoreUnasked() tea.Cmd {
+func (r *Restorer) RestoreAutomatically() tea.Cmd {
 	if r.env.Settings().Restore != "yes" {
 		return nil
 	}

@@ -24,7 +24,7 @@ import (
 func NewService(f *factory.Factory) *cobra.Command {
 	cmd := withRun(f, unit.printStatus, &cobra.Command{
 		Use:   "service",
-		Short: "Start what is kept running at boot",
+		Short: "Start the engine and its processes at boot",
 		Long: "Manages a systemd unit of yours that starts the engine at boot. The engine then starts every\n" +
 			"session and process with --keep-alive, --restart always or --restart unless-stopped that you\n" +
 			"have not stopped. Without a subcommand it prints the status.",
@@ -205,7 +205,7 @@ func Examine(ctx context.Context, f *factory.Factory) doctor.Finding {
 	}
 	text, err := u.read()
 	if text == "" && err == nil {
-		return doctor.Finding{Check: check, Status: doctor.OK, Detail: "the first command after it starts what is kept running; `tandem service install` does that at boot"}
+		return doctor.Finding{Check: check, Status: doctor.OK, Detail: "the first command after it starts the processes to be kept running; with `tandem service install`, they start at boot"}
 	}
 	var s state
 	if err == nil {
