@@ -482,7 +482,7 @@ func BenchmarkRawOutput(b *testing.B) {
 
 func TestNextAttachmentFirstSendsUndeliveredInput(t *testing.T) {
 	got := make(chan string, 2)
-	m := attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+	serveInput := func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		for {
 			in, err := v.Receive()
 			if err != nil {
@@ -490,8 +490,9 @@ func TestNextAttachmentFirstSendsUndeliveredInput(t *testing.T) {
 			}
 			got <- string(in.Bytes)
 		}
-	})
-	lost, next := attach(t, m, api.AttachOptions{ID: "a"}), attach(t, m, api.AttachOptions{ID: "a"})
+	}
+	lost := attach(t, attachMux(serveInput), api.AttachOptions{ID: "a"})
+	next := attach(t, attachMux(serveInput), api.AttachOptions{ID: "a"})
 	typed := new(outbox.Outbox)
 	lost.SendFrom(typed)
 	lost.conn.CloseNow()
