@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/approval"
 	"tandem/engine/audit"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -48,7 +49,9 @@ func TestInputIsSecretIfSessionLookupFails(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if !s.ReadsSecret(canceled, "missing") {
+	s.Control = supervise.NewControl(canceled, r.executor, r.executor, slog.New(slog.DiscardHandler))
+	s.Control.Run() // ends at once, so every lookup fails
+	if !s.ReadsSecret(t.Context(), "missing") {
 		t.Error("input is not secret after a failed lookup")
 	}
 }
