@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,21 +239,21 @@ func TestQuestionOfStartupFilesIsNoPrompt(t *testing.T) {
 func TestNeedIsPolledUntilTheInputHasItsEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})
-		changes := 0
-		s.shell.o.Changed = func() { changes++ }
+		var changes atomic.Int32
+		s.shell.o.Changed = func() { changes.Add(1) }
 		s.print(marked + starts + "Name: ")
-		changes = 0
+		changes.Store(0)
 		s.programs.set(readsLine)
 		time.Sleep(time.Second)
-		if s.shell.Need() != NeedInput || changes != 1 {
-			t.Errorf("waits for %q after its question, %d changes", s.shell.Need(), changes)
+		if s.shell.Need() != NeedInput || changes.Load() != 1 {
+			t.Errorf("waits for %q after its question, %d changes", s.shell.Need(), changes.Load())
 		}
 		s.shell.NoteInput([]byte("x\r"), false)
 		time.Sleep(quietGap + quietGap/2)
 		s.programs.set(pty.Look{PID: childPID})
 		time.Sleep(maxAnswerWait)
-		if s.shell.Need() != NeedNothing || changes != 2 {
-			t.Errorf("waits for %q after its answer, %d changes", s.shell.Need(), changes)
+		if s.shell.Need() != NeedNothing || changes.Load() != 2 {
+			t.Errorf("waits for %q after its answer, %d changes", s.shell.Need(), changes.Load())
 		}
 		s.programs.set(readsLine)
 		UpdateNeeds(t.Context(), []*Shell{s.shell})

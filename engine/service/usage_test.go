@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,9 +13,9 @@ import (
 
 func TestUsageIsSampledWithoutReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		looks := 0
+		var looks atomic.Int32
 		u := NewUsage(func(context.Context) ([]supervise.Measurable, error) {
-			looks++
+			looks.Add(1)
 			return nil, nil
 		}, new(proctree.Table), "")
 		ctx, end := context.WithCancel(t.Context())
@@ -23,8 +24,8 @@ func TestUsageIsSampledWithoutReaders(t *testing.T) {
 		for i, after := range []time.Duration{sampleInterval, idleSampleInterval, idleSampleInterval} {
 			time.Sleep(after)
 			synctest.Wait()
-			if looks != i+1 {
-				t.Fatalf("%d samples after %d intervals", looks, i+1)
+			if n := int(looks.Load()); n != i+1 {
+				t.Fatalf("%d samples after %d intervals", n, i+1)
 			}
 		}
 	})

@@ -40,6 +40,7 @@ func TestManyStartsAreLimitedAndDoNotDelayStops(t *testing.T) {
 	withRig(t, func(r *rig) {
 		running := r.startRunning("running")
 		w := &slowExecutor{fakeExecutor: r.w, open: make(chan struct{})}
+		synctest.Wait() // until no worker uses the executor
 		r.runOnLoop(func() { r.c.reg.executor = w })
 		var replies []<-chan outcome
 		for i := range 500 {

@@ -58,9 +58,12 @@ func (g *registry) post(id string, e event) {
 }
 
 func (g *registry) handle(id string, e event) {
+	if g.frozen {
+		return
+	}
 	p := g.procs[id]
-	// The process may have been removed since the event was posted.
-	if p == nil || g.frozen {
+	if p == nil { // removed since the event was posted
+		e.answer(outcome{err: errRemoved(id)})
 		return
 	}
 	// The event may have been sent in another state; only the present one counts.

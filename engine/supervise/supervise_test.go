@@ -156,6 +156,16 @@ func TestStopDuringARestartStopsTheNewChild(t *testing.T) {
 	})
 }
 
+func TestRequestForRemovedProcessIsAnswered(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for _, kind := range []eventKind{evStop, evRestart, evRemove} {
+			if o := <-r.postEvent("removed", kind); !errors.Is(o.err, api.CodeNotFound) {
+				t.Errorf("%s: answered %+v", kind, o)
+			}
+		}
+	})
+}
+
 // A start waiting for a missing keeper can be cancelled.
 func TestStopCancelsAStartWaitingForAKeeper(t *testing.T) {
 	withRig(t, func(r *rig) {
@@ -169,7 +179,10 @@ func TestStopCancelsAStartWaitingForAKeeper(t *testing.T) {
 				t.Errorf("find: %v", err)
 			}
 		})
-		stopped, removed := r.postEvent("new", evStop), r.postEvent("new", evRemove)
+		var stopped, removed <-chan outcome
+		r.runOnLoop(func() { // so that the removal comes before the start is cancelled
+			stopped, removed = r.postEvent("new", evStop), r.postEvent("new", evRemove)
+		})
 		if o := <-stopped; o.err != nil || o.process.ID != "new" || o.process.State != api.StateStopped {
 			t.Errorf("stop of a first start answered %+v", o)
 		}
