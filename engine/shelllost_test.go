@@ -49,6 +49,11 @@ var lossCases = []lossCase{
 // installed.
 func (c lossCase) start(m *machine) *api.Process {
 	m.Helper()
+	for _, program := range []string{"dash", "fish", "zsh"} {
+		if c.line == "exec "+program {
+			needs.Program(m, program, program)
+		}
+	}
 	for _, s := range shellCases {
 		if s.name == c.shell {
 			p := s.start(m)
