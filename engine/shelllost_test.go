@@ -18,7 +18,7 @@ type lossCase struct {
 	name, shell, line string
 }
 
-// losses are cases that leave a shell at a prompt without some or all of the marks.
+// lossCases leave a shell at a prompt without some or all of the marks.
 var lossCases = []lossCase{
 	{"sourced file assigns hooks and prompt", "bash", "source ./dotfile"},
 	{"unknown prompt", "bash", "PROMPT_COMMAND=(:); PS1='mine> '"},
