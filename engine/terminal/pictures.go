@@ -25,7 +25,7 @@ const (
 
 // A pictureCounter counts changes of pictures, and the memory for them.
 type pictureCounter interface {
-	PictureChanges() uint64
+	PictureChanges() graphics.Changes
 	PictureUsage() *graphics.Usage
 }
 

@@ -113,7 +113,7 @@ func (s *screen) catchUp() {
 func (s *screen) publishModes() {
 	s.shell.NoteOutput()
 	s.o.Moved()
-	if n := s.term.PictureChanges(); n != s.pictured {
+	if n := s.term.PictureChanges().Pictures; n != s.pictured {
 		s.pictured = n
 		s.viewers.repaintPictures()
 	}

@@ -90,7 +90,7 @@ func (t *store) setStrips(s *screen, y int, strips *graphics.Strips) {
 	if s.strips.At(y) != strips {
 		s.strips = s.strips.With(len(s.rows), y, strips)
 		s.rows[y].version = t.epoch
-		t.pictureChanges++
+		t.pictures.Changes.Pictures++
 	}
 }
 
@@ -146,8 +146,8 @@ func (t *Terminal) Picture(number uint64) *graphics.Picture { return t.store.pic
 // PictureUsage returns the usage of the pictures; nil if there have been none.
 func (t *Terminal) PictureUsage() *graphics.Usage { return t.store.pictures.Usage() }
 
-// PictureChanges counts how often pictures were drawn, hidden or covered. Scrolling does not count.
-func (t *Terminal) PictureChanges() uint64 { return t.store.pictureChanges }
+// PictureChanges returns the counters of the pictures' changes.
+func (t *Terminal) PictureChanges() graphics.Changes { return t.store.pictures.Changes }
 
 // AppendPictures appends the pictures on the screen, in kitty's protocol, for use after a repaint.
 func (t *Terminal) AppendPictures(dst []byte) []byte {
@@ -181,9 +181,7 @@ func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 func (t *interpreter) dispatchAPC(b []byte) {
 	switch string(b[:min(len(b), 1)]) {
 	case "G":
-		if t.store.pictures.HandleKitty(b[1:]) {
-			t.store.pictureChanges++ // a placeholder may show the new picture
-		}
+		t.store.pictures.HandleKitty(b[1:])
 	case "C":
 		t.host.trackCommand('C', false)
 	case "T":

@@ -101,6 +101,7 @@ func (t *host) copyRect() {
 	if !ok || width <= 0 || height <= 0 {
 		return
 	}
+	t.store.pictures.Changes.TextMoves++
 	for i := range height {
 		if toY > r.Top { // bottom up: no source row is overwritten before it is copied
 			i = height - 1 - i

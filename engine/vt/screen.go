@@ -211,6 +211,7 @@ func (t *page) scrollDown(r grid.Rect, n int) {
 func (t *page) scrollRect(r grid.Rect, n int, whole bool) {
 	if !whole {
 		t.store.splitColumns(r)
+		t.store.pictures.Changes.TextMoves++
 	}
 	t.store.scr.grid.Scroll(r, n, t.blankID())
 	if whole {

@@ -58,8 +58,7 @@ type store struct {
 	links      stringTable
 	clusters   stringTable
 
-	pictures       graphics.Pictures
-	pictureChanges uint64 // see PictureChanges
+	pictures graphics.Pictures
 
 	epoch            uint64 // version of current changes; each Diff starts the next
 	taken            [maxKeptDiffs]diffRecord

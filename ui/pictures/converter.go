@@ -35,15 +35,17 @@ type Converter struct {
 	seq     uint64        // sequence number of the last diff
 	first   int64         // line number of the top row at that time
 	count   uint64        // the emulator's counter of picture changes
+	moves   uint64        // the emulator's counter of text that moved between rows
 	at      styled.Cursor // cursor when pictures were last drawn
 	stale   bool          // the terminal does not show the emulator's screen
 	undrawn bool          // the screen was erased, but its pictures could not be drawn yet
+	hides   bool          // the pictures drawn replaced text, which the terminal may have lost
 	out     []byte
 
 	strips     map[int64][]styled.Strip // pictures on the screen, by line
 	sheets     map[uint64]*graphics.Sheet
 	written    map[int64]bool // lines written since pictures were last drawn
-	redrawText map[int64]bool // such lines with pictures now or before, whose text may be lost or moved
+	redrawText map[int64]bool // such lines with pictures now or before, or text from below one: it may be lost or moved
 	shown      graphics.Display
 }
 
@@ -80,7 +82,7 @@ func (c *Converter) ConvertOutput(p []byte) []byte {
 	_, _ = c.model.Write(p)
 	passed, switched := c.filter.Pass(p)
 	c.out = append(c.out[:0], passed...)
-	now := c.model.PictureChanges()
+	now := c.model.PictureChanges().Pictures
 	c.stale = c.stale || switched || now != c.count
 	c.count = now
 	// Nothing can be written inside a control string.
@@ -124,14 +126,15 @@ func (c *Converter) appendPictures(dst []byte, erased bool) []byte {
 		return dst
 	}
 	if !c.screen.CanAddressCells() {
-		// Blocks are text and move with it, so they need a repaint; other pictures wait
-		// until cells can be addressed.
-		c.stale = c.shape.On.Protocol == graphics.Blocks && len(c.redrawText) > 0 && !erased && !c.undrawn
+		// Text that moved out from under a picture needs a repaint; the pictures wait until
+		// cells can be addressed.
+		c.stale = c.hides && len(c.redrawText) > 0 && !erased && !c.undrawn
 		c.undrawn = c.undrawn || erased
 		return dst
 	}
 	drawn := c.makePictures(erased || c.undrawn)
 	c.undrawn = false
+	c.hides = c.replacesText()
 	clear(c.written)
 	clear(c.redrawText)
 	if len(drawn) == 0 {
@@ -156,6 +159,34 @@ func (c *Converter) makePictures(erased bool) []byte {
 	return nil
 }
 
+// replacesText reports whether drawing the pictures may change the terminal's text. Half blocks
+// are text themselves, and some terminals blank the cells below a sixel.
+func (c *Converter) replacesText() bool {
+	for n, strips := range c.strips {
+		for _, s := range strips {
+			switch c.shape.On.Protocol {
+			case graphics.Blocks:
+				return true
+			case graphics.Sixel:
+				if c.hasText(s.From, s.To, int(n-c.first)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasText reports whether cells of row y, from column x up to end, show text or a style.
+func (c *Converter) hasText(x, end, y int) bool {
+	for ; x < end; x++ {
+		if text, style := c.screen.Cell(x, y); text != " " || style != (styled.Style{}) {
+			return true
+		}
+	}
+	return false
+}
+
 // noMargins resets the margins: a sixel picture would scroll within them.
 const noMargins = "\x1b[r"
 
@@ -172,10 +203,13 @@ func (c *Converter) trackScreen(erased bool) {
 		c.written[y] = true
 	}
 	c.seq, c.first = d.Seq, d.First
+	moves := c.model.PictureChanges().TextMoves
+	moved := c.hides && moves != c.moves
+	c.moves = moves
 	for _, l := range d.Lines {
 		c.written[l.N] = true
 		strips := c.drawableStrips(l.Line)
-		c.redrawText[l.N] = c.redrawText[l.N] || len(l.Line.Pictures)+len(c.strips[l.N]) > 0
+		c.redrawText[l.N] = c.redrawText[l.N] || moved || len(l.Line.Pictures)+len(c.strips[l.N]) > 0
 		if delete(c.strips, l.N); len(strips) > 0 {
 			c.strips[l.N] = strips
 		}

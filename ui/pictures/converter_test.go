@@ -32,6 +32,7 @@ var printed = []string{
 	"a", "text", "é", "\r\n", "\n", "\x1bM", "\x1bD", "\r\n\r\n\r\n", "\x1b[H", "\x1b[3;5H", "\x1b[8;12H", "\x1b[A", "\x1b[4D",
 	"\x1b[J", "\x1b[2J", "\x1b[K", "\x1b[2L", "\x1b[M", "\x1b[2S", "\x1b[T", "\x1b[2;5r", "\x1b[r", "\x1b[3P", "\x1b[2@", "\x1b[4X",
 	"\x1b[31;44m", "\x1b[m", "\x1b[?25l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2026h", "\x1b[?2026l", "\x1b]0;title\a", "\x1b[?6h", "\x1b[?6l", "\x1bc",
+	"\x1b[?69h", "\x1b[?69l", "\x1b[2;9s", "\x1b[1;1;3;6;1;5;4$v", "\x1b[2'}", "\x1b[2'~", "\x1b[?69h\x1b[2;9s\x1b[2S\x1b[?69l", "\x1b[4htext\x1b[4l",
 }
 
 // textAround returns a terminal's text beside pictures, and its cursor.
@@ -164,6 +165,10 @@ func TestPicturesStayWhereProgramPutThem(t *testing.T) {
 		protocol graphics.Protocol
 		printed  []string
 	}{
+		"text moves out of a picture where none can be drawn":  {graphics.Sixel, []string{"texttext\x1b[H" + still, "\x1b[?6h\x1b[2@"}},
+		"text below a picture is copied to another row":        {graphics.Sixel, []string{"text\x1b[H" + still, "\x1b[1;1;1;4;1;5;1$v"}},
+		"text scrolls out of a picture between side margins":   {graphics.Sixel, []string{"\x1b[4;2Htext\x1b[4;1H" + still, "\x1b[?69h\x1b[2;9s\x1b[2S\x1b[?69l"}},
+		"blocks are copied to another row":                     {graphics.Blocks, []string{still, "\x1b[1;1;1;4;1;5;1$v"}},
 		"blocks move with text where none can be drawn":        {graphics.Blocks, []string{still, "\x1b[2@\x1b[?6h"}},
 		"a picture that text covers scrolls":                   {graphics.Sixel, []string{below, placeholder + "\x1bM"}},
 		"a character over a picture scrolls below the cursor":  {graphics.Blocks, []string{"\x1b[6;1H", still + "\x1b[8;1Ha", "\n"}},
@@ -203,6 +208,16 @@ func TestTextBesidePictureRedrawsNothing(t *testing.T) {
 				t.Errorf("protocol %d: %q becomes %q", protocol, p, got)
 			}
 		}
+	}
+}
+
+// Line drawing often ends a piece of output, and a repaint would hide the pictures until the next.
+func TestLineDrawingBesidePictureOverBlanksRepaintsNothing(t *testing.T) {
+	c := New(&passthrough.Filter{}, newShape(graphics.Sixel))
+	c.ConvertOutput([]byte(kitty))
+	const p = "\x1b[1;6H\x1b(0qq"
+	if got := string(c.ConvertOutput([]byte(p))); got != p {
+		t.Errorf("%q becomes %q", p, got)
 	}
 }
 

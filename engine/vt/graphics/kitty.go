@@ -24,9 +24,16 @@ var (
 	errOutside  = errors.New("EINVAL:the source rectangle is outside the image")
 )
 
-// HandleKitty executes a command of kitty's graphics protocol, given without its G. done is false
-// for a piece of an incomplete picture and for an invalid command.
-func (p *Pictures) HandleKitty(b []byte) (done bool) {
+// HandleKitty executes a command of kitty's graphics protocol, given without its G.
+func (p *Pictures) HandleKitty(b []byte) {
+	if p.executeCommand(b) {
+		p.Changes.Pictures++ // a placeholder may show the new picture
+	}
+}
+
+// executeCommand executes a command. done is false for a piece of an incomplete picture and for an
+// invalid command.
+func (p *Pictures) executeCommand(b []byte) (done bool) {
 	p.spent = max(p.spent-len(b), 0)
 	c, ok := ParseCommand(b)
 	if !ok {

@@ -32,7 +32,8 @@ type Screen interface {
 
 // Pictures are the images of one terminal and their placements.
 type Pictures struct {
-	Cell image.Point // pixels of a cell
+	Cell    image.Point // pixels of a cell
+	Changes Changes
 
 	screen     Screen
 	store      Store
@@ -41,6 +42,12 @@ type Pictures struct {
 	spent      int          // rows scrolled by placements, less a row per byte of commands
 	virtual    bool         // there may be virtual placements
 	diacritics map[rune]int // of placeholders; nil until needed
+}
+
+// Changes are counters of what alters the pictures on a screen, or the text around them.
+type Changes struct {
+	Pictures  uint64 // how often pictures were drawn, hidden or covered; scrolling does not count
+	TextMoves uint64 // how often text moved to another row and the pictures over it may have stayed
 }
 
 // New returns an empty set of pictures.
