@@ -132,7 +132,7 @@ func (w *fakeExecutor) Spawn(_ context.Context, r store.Record, _ store.Identity
 	case r.TTY && w.open != nil:
 		l.Live = w.open(r)
 	case r.TTY:
-		l.Live = plainSession{func() { w.control.ReportDrained(r.ID) }}
+		l.Live = &plainSession{func() { w.control.ReportDrained(r.ID) }}
 	}
 	return l, nil
 }
@@ -169,16 +169,17 @@ func (w *fakeExecutor) LastLines(store.Record) []string { return nil }
 func (w *fakeExecutor) ForgetChild(string)              {}
 func (w *fakeExecutor) Remove(id string, _ bool) error  { return w.data.Discard(id) }
 
-// A plainSession is a session of which no test uses the terminal.
+// A plainSession is a session whose terminal no test uses. Checks compare sessions, so it is a
+// pointer: a struct with a func cannot be compared.
 type plainSession struct{ drained func() }
 
-func (s plainSession) ChildEnded()         { s.drained() }
-func (plainSession) Facts() terminal.Facts { return terminal.Facts{Cols: 80, Rows: 24} }
-func (plainSession) Finish(api.Process)    {}
-func (plainSession) Admit(bool, bool)      {}
-func (plainSession) Stopping()             {}
-func (plainSession) Close()                {}
-func (plainSession) Gone() <-chan struct{} { return nil }
+func (s *plainSession) ChildEnded()         { s.drained() }
+func (*plainSession) Facts() terminal.Facts { return terminal.Facts{Cols: 80, Rows: 24} }
+func (*plainSession) Finish(api.Process)    {}
+func (*plainSession) Admit(bool, bool)      {}
+func (*plainSession) Stopping()             {}
+func (*plainSession) Close()                {}
+func (*plainSession) Gone() <-chan struct{} { return nil }
 
 // A rig serves the operations on sessions and processes over a control loop with a fake executor.
 type rig struct {

@@ -61,6 +61,7 @@ type Observer interface {
 }
 
 // A Session is the part of a terminal session used by the control loop. None of its methods blocks.
+// Its type must be comparable.
 type Session interface {
 	ChildEnded()             // reads the remaining output, then reports evDrained
 	Facts() terminal.Facts   // what the screen shows now
