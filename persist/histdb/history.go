@@ -182,7 +182,8 @@ func Written(dir string) (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	at = info.ModTime()
-	if journal, err := os.Stat(path + "-wal"); err == nil && journal.ModTime().After(at) {
+	// Opening a database creates an empty journal, which says nothing about writes.
+	if journal, err := os.Stat(path + "-wal"); err == nil && journal.Size() > 0 && journal.ModTime().After(at) {
 		at = journal.ModTime()
 	}
 	return at.Add(-writtenSlack), true

@@ -368,3 +368,40 @@ func TestCancelledLoadAddsNothing(t *testing.T) {
 		t.Errorf("%d rows, told %d, %v", n, told, err)
 	}
 }
+
+func TestOpeningDoesNotCountAsAWrite(t *testing.T) {
+	dir := t.TempDir()
+	written := func() time.Time {
+		t.Helper()
+		at, ok := Written(dir)
+		if !ok {
+			t.Fatal("the time of the last write is unknown")
+		}
+		return at
+	}
+	written() // creates the file
+	past := time.Now().Add(-time.Hour)
+	setTime := func() time.Time {
+		t.Helper()
+		if err := os.Chtimes(filepath.Join(dir, fileName), time.Time{}, past); err != nil {
+			t.Fatal(err)
+		}
+		return written()
+	}
+	want := setTime()
+	h := openTestHistory(t, dir)
+	if got := written(); !got.Equal(want) {
+		t.Errorf("creating the tables moves the last write from %v to %v", want, got)
+	}
+	apply(t, h, Change{Add: []Row{{ID: 1, Command: "make", StartedAt: past}}})
+	if got := written(); !got.After(want) {
+		t.Error("a write does not move the last write")
+	}
+	h.Close()
+	want = setTime()
+	h = openTestHistory(t, dir)
+	h.all(t)
+	if got := written(); !got.Equal(want) {
+		t.Errorf("opening and reading move the last write from %v to %v", want, got)
+	}
+}
