@@ -591,6 +591,7 @@ func TestOnlyTheUserAnswersRequests(t *testing.T) {
 	p.pinned = true // the command calls the running engine
 	p.write(p.userSession, ask+"\r")
 	p.awaitScreen(p.userSession, `"requests":[]`)
+	p.sessionWait(api.SessionWaitInput{ID: p.userSession, Prompt: true}) // the answer is shown before the command exits
 	in, _ := json.Marshal(api.SessionExecInput{ID: p.userSession, Command: ask})
 	if _, answer := p.post(api.Bounds{}, "session.exec", string(in)); !strings.Contains(answer, "typed last") {
 		t.Errorf("typed by an agent: %s", answer)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 )
 
@@ -45,19 +47,25 @@ func handOn(name, body string) error {
 	if err != nil {
 		return err
 	}
-	until, hold, err := os.Pipe() // hold is closed when this process exits
+	self, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
 		return err
 	}
-	defer hold.Close()
 	cmd := exec.Command(os.Args[0], "handed", name, body)
-	cmd.ExtraFiles, cmd.Stdout = []*os.File{file, until}, os.Stdout
+	cmd.ExtraFiles, cmd.Stdout = []*os.File{file, os.NewFile(uintptr(self), "self")}, os.Stdout
 	return cmd.Start()
 }
 
 func callHanded(name, body string) error {
-	if _, err := io.Copy(io.Discard, os.NewFile(4, "until")); err != nil {
-		return err
+	// Descriptor 4 is the parent's pidfd, readable once the parent has exited.
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: 4, Events: unix.POLLIN}}, -1)
+		if err == nil {
+			break
+		}
+		if err != unix.EINTR {
+			return err
+		}
 	}
 	conn, err := net.FileConn(os.NewFile(3, "conn"))
 	if err != nil {
