@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,14 +125,18 @@ func TestFilesAreTransferredBetweenMachines(t *testing.T) {
 func TestTransferFailsNamingMachineThatWentOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, box := newFakeEngine(map[string]string{"/f": "text"}), newFakeEngine(map[string]string{})
-		at := box.before
+		var offline atomic.Bool
+		box.before = func(context.Context, string) error {
+			if offline.Load() {
+				return api.Errorf(api.CodeUnavailable, "reach machine box: it is offline").WithReason(api.ReasonMachineOffline)
+			}
+			return nil
+		}
 		box.after = func(_ context.Context, operation string) error {
 			if operation != api.FilesWrite.Name {
 				return nil
 			}
-			box.before = func(context.Context, string) error {
-				return api.Errorf(api.CodeUnavailable, "reach machine box: it is offline").WithReason(api.ReasonMachineOffline)
-			}
+			offline.Store(true)
 			return api.Errorf(api.CodeUnavailable, "lost the machine box")
 		}
 		transfer := machines{"": own, "box": box}.begin(t, api.TransferMove, "", "", "box", "f")
@@ -141,7 +146,7 @@ func TestTransferFailsNamingMachineThatWentOffline(t *testing.T) {
 		if _, whole := box.files["/f"]; whole || len(box.files) != 1 || own.files["/f"] != "text" {
 			t.Error("what is not whole has its name, or the file is gone")
 		}
-		box.before = at
+		offline.Store(false)
 		time.Sleep(firstCleanUpWait)
 		synctest.Wait()
 		if len(box.files) != 0 {
