@@ -125,11 +125,18 @@ func TestCommandGetsPlainVariables(t *testing.T) {
 }
 
 func TestExecEndsWithItsCaller(t *testing.T) {
-	r := newRig(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	r.executor.spawned = func(store.Record) { cancel() }
-	s := &Commands{Control: r.control, Starter: r.starter, Store: r.store, Usage: r.procs.Usage}
-	if out, err := s.runCommand(ctx, api.ExecInput{Command: []string{"x"}, CWD: r.work, Kill: true}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%+v, %v", out, err)
+	for name, before := range map[string]bool{"before the start": true, "during the start": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			if before {
+				cancel()
+			}
+			r.executor.spawned = func(store.Record) { cancel() }
+			s := &Commands{Control: r.control, Starter: r.starter, Store: r.store, Usage: r.procs.Usage}
+			if out, err := s.runCommand(ctx, api.ExecInput{Command: []string{"x"}, CWD: r.work, Kill: true}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
 	}
 }

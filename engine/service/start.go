@@ -308,7 +308,7 @@ func (s *Starter) startAndWait(ctx context.Context, r store.Record, in request) 
 func (s *Starter) enterRecord(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
 	rec.Cgroup = s.CgroupOf(rec)
 	answer, err := s.Control.StartNew(ctx, rec, s.Store.LogPath(rec), named, until)
-	if err != nil {
+	if err != nil && !errors.Is(err, ctx.Err()) { // which callers test for
 		err = api.AsError(err)
 	}
 	return answer, err
