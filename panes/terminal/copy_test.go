@@ -189,7 +189,7 @@ func TestSelectionMatchesTheCopiedRange(t *testing.T) {
 func drawBracketed(p *Terminal, w, h int) []string {
 	look := &look.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
 	st := p.State()
-	rows := p.Feed.Screen.Draw(nil, Window{Top: p.Scroll.topLine(st), W: w, H: h})
+	rows, _ := p.Feed.Screen.Draw(nil, Window{Top: p.Scroll.topLine(st), W: w, H: h})
 	p.Scroll.drawMarks(rows, st, w, look)
 	replace := strings.NewReplacer("\x1b[7m", "[", "\x1b[4m", "{", "\x1b[1m", "<", "\x1b[m", "]")
 	for y, r := range rows {

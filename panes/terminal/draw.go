@@ -51,7 +51,8 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	if live && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
 		t.Feed.Screen.keepLines(win.Top, win.Top+int64(c.h))
 	}
-	c.rows = t.Feed.Screen.Draw(c.rows, win)
+	var cols int
+	c.rows, cols = t.Feed.Screen.Draw(c.rows, win)
 	t.patches = t.Feed.Screen.Patches(win, func(y int) bool { return y == 0 && !live || y == c.h-1 && exited && live })
 	// Guesses first: matches and the selection must stay visible over them.
 	if live && !exited {
@@ -62,7 +63,7 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	t.Scroll.drawMarks(c.rows, st, c.w, c.look)
 	t.plain = live && !exited && !t.Pointer.pressed.down && len(t.patches) == 0 &&
 		t.echo.guesses.Mode == predict.Off && t.Scroll.flash.kind == selectNothing
-	c.fillRows(st, t.View.settled, exited)
+	c.fillRows(st, cols, t.View.settled, exited)
 }
 
 // IsPlain reports whether the rows of the last Draw are the program's screen and nothing else, so
@@ -93,20 +94,20 @@ func (c *canvas) drawUnknown(reason string) {
 	}
 }
 
-// fillRows extends the rows to w cells and h rows. Once the size has settled, cells outside the
-// session's screen get a pattern.
-func (c *canvas) fillRows(st ScreenState, settled, exited bool) {
-	filled := text.Spaces
+// fillRows extends the rows of cols cells to w cells and h rows. Once the size has settled, cells
+// outside the session's screen get a pattern.
+func (c *canvas) fillRows(st ScreenState, cols int, settled, exited bool) {
+	fill := text.Spaces
 	if settled {
-		filled = c.look.FillPattern
+		fill = c.look.FillPattern
 	}
-	if st.Cols < c.w {
-		side := filled(c.w - st.Cols)
+	if cols < c.w {
+		side := fill(c.w - cols)
 		for i := range c.rows {
 			c.rows[i] += side
 		}
 	}
-	row, drawn := filled(c.w), len(c.rows)
+	row, drawn := fill(c.w), len(c.rows)
 	for len(c.rows) < c.h {
 		c.rows = append(c.rows, row)
 	}

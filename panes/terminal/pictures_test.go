@@ -48,7 +48,7 @@ func screenWith(t *testing.T, z int32) *Screen {
 func TestPicturesAreHalfBlocksWithoutAProtocol(t *testing.T) {
 	s := screenWith(t, 0)
 	win := Window{W: 8, H: 4, Pictures: graphics.Screen{Protocol: graphics.Blocks}}
-	rows := s.Draw(nil, win)
+	rows, _ := s.Draw(nil, win)
 	if strings.Contains(rows[0], "▀") || strings.Count(rows[1], "▀") != 3 || !strings.HasPrefix(rows[1], "ab ") || !strings.Contains(rows[1], "38;2;255;0;0") {
 		t.Errorf("drawn %q", rows)
 	}
@@ -56,7 +56,7 @@ func TestPicturesAreHalfBlocksWithoutAProtocol(t *testing.T) {
 		t.Errorf("there are %v", p)
 	}
 	win.Pictures.Protocol = graphics.Off
-	if rows := s.Draw(nil, win); strings.Contains(rows[1], "▀") || !strings.HasPrefix(rows[1], "ab漢") {
+	if rows, _ := s.Draw(nil, win); strings.Contains(rows[1], "▀") || !strings.HasPrefix(rows[1], "ab漢") {
 		t.Errorf("drawn %q", rows)
 	}
 }
@@ -78,7 +78,7 @@ func TestPicturesAreClippedToThePane(t *testing.T) {
 		if len(p) != 1 || p[0].Cells != c.want || p[0].X != c.x || p[0].Y != c.y {
 			t.Errorf("%+v shows %+v", c.win, p)
 		}
-		if rows := s.Draw(nil, c.win); strings.Contains(rows[0]+rows[1], "▀") || c.win.Top == 0 && !strings.Contains(rows[1], "\x1b[0;8;") {
+		if rows, _ := s.Draw(nil, c.win); strings.Contains(rows[0]+rows[1], "▀") || c.win.Top == 0 && !strings.Contains(rows[1], "\x1b[0;8;") {
 			t.Errorf("drawn %q", rows)
 		}
 	}
@@ -93,7 +93,7 @@ func TestPicturesAreClippedToThePane(t *testing.T) {
 func TestTextCoversAPictureBelowIt(t *testing.T) {
 	s := screenWith(t, -1)
 	win := Window{W: 8, H: 4, Pictures: graphics.Screen{Protocol: graphics.Kitty}}
-	if rows := s.Draw(nil, win); !strings.HasPrefix(rows[1], "ab漢cd") {
+	if rows, _ := s.Draw(nil, win); !strings.HasPrefix(rows[1], "ab漢cd") {
 		t.Errorf("drawn %q", rows)
 	}
 	if p := s.Patches(win, func(int) bool { return false }); len(p) != 1 || !p[0].Sheet.IsBelowText() {
@@ -121,7 +121,7 @@ func TestNewAttachmentStartsWithoutPictures(t *testing.T) {
 	var l api.Line
 	l.Pictures = []styled.Strip{{Placement: &api.Placement{ID: 1, Picture: 7, Cols: 1, Rows: 1}, To: 1}}
 	f.Receive(api.Output{Frame: &api.Frame{Full: true, Cols: 8, Rows: 1, Lines: []api.NumberedLine{{Line: l}}}})
-	if rows := f.Screen.Draw(nil, Window{W: 8, H: 1, Pictures: graphics.Screen{Protocol: graphics.Kitty}}); rows[0] != strings.Repeat(" ", 8) {
+	if rows, _ := f.Screen.Draw(nil, Window{W: 8, H: 1, Pictures: graphics.Screen{Protocol: graphics.Kitty}}); rows[0] != strings.Repeat(" ", 8) {
 		t.Errorf("drawn %q", rows)
 	}
 }

@@ -196,18 +196,19 @@ type Window struct {
 	version, fulls uint64 // of the state that Top was computed from
 }
 
-// Draw appends the lines of a window to rows, each exactly min(W, Cols) cells wide. Lines below the
-// screen are left out; a line not held is blank.
-func (s *Screen) Draw(rows []string, win Window) []string {
+// Draw appends the lines of a window to rows, each exactly w = min(W, Cols) cells wide; Cols may
+// have changed since Top was computed. Lines below the screen are left out; a line not held is
+// blank.
+func (s *Screen) Draw(rows []string, win Window) (drawn []string, w int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drawn, s.region = win, nil
-	w := min(win.W, s.state.Cols)
+	w = min(win.W, s.state.Cols)
 	end := min(win.Top+int64(win.H), s.state.First+int64(s.state.Rows))
 	for n := win.Top; n < end; n++ {
 		rows = append(rows, s.drawLine(n, w, win.Pictures))
 	}
-	return rows
+	return rows, w
 }
 
 func (s *Screen) drawLine(n int64, w int, on graphics.Screen) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -67,6 +68,32 @@ func screenOf(cols, rows int, first int64, lines ...string) *api.Frame {
 		f.Cursor.X = text.Width(l)
 	}
 	return f
+}
+
+func TestRowsFillThePaneWhenAFrameChangesTheSize(t *testing.T) {
+	p, _ := livePane(20, 3, screenOf(20, 3, 0, "a"))
+	stopped := make(chan struct{})
+	var resizing sync.WaitGroup
+	defer resizing.Wait()
+	defer close(stopped)
+	resizing.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stopped:
+				return
+			default:
+				cols := 10 + i%20
+				p.Feed.Receive(api.Output{Frame: screenOf(cols, 3, 0, "a", "b")})
+			}
+		}
+	})
+	for range 5000 {
+		for _, row := range plainRows(p, 20, 3) {
+			if w := text.Width(row); w != 20 {
+				t.Fatalf("a row is %d cells wide: %q", w, row)
+			}
+		}
+	}
 }
 
 func TestPaneIsBehindUntilTheSessionReplies(t *testing.T) {
