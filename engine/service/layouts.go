@@ -211,11 +211,13 @@ func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.Lay
 	return api.LayoutPutOutput{Revision: now.revision}, nil
 }
 
-// replace makes a layout the current one, and reports whether it differs from the previous one.
+// replace makes a layout the current one, and reports whether that changed it or its revision.
 func (k *layoutState) replace(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
 	in.Layout.Closed = mergeHidden(k.layout, in.Layout, ended)
 	switch {
-	case k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout): // a repeated call
+	// A repeated call. One without a revision, such as a dashboard's last, must have the final say
+	// over an earlier call still on its way.
+	case in.Revision != 0 && k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout):
 		return false, nil
 	case in.Revision != 0 && in.Revision != k.revision:
 		return false, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision).

@@ -223,6 +223,21 @@ func TestOutdatedLayoutIsRejectedAndChangesAreAnnounced(t *testing.T) {
 	}
 }
 
+// When a dashboard is left, its last call may overtake the one before it.
+func TestLastLayoutOfADashboardOverridesACallOnItsWay(t *testing.T) {
+	data, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, c, _ := newLayouts(t, data, nil)
+	before := call(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")}).Revision
+	last := call(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")}).Revision
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("b"), Revision: before}, api.CodeConflict, "")
+	if current, revision := l.Current(); revision != last || current.Tabs[0].Nodes[0].ID != "a" {
+		t.Errorf("the layout is %+v as %d, want the last one as %d", current, revision, last)
+	}
+}
+
 func TestSavedLayoutsAreLimited(t *testing.T) {
 	_, c, _ := newLayouts(t, memoryLayouts{}, nil)
 	for i := range maxLayouts {
