@@ -215,8 +215,7 @@ func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.Lay
 func (k *layoutState) replace(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
 	in.Layout.Closed = mergeHidden(k.layout, in.Layout, ended)
 	switch {
-	// A repeated call. One without a revision, such as a dashboard's last, must have the final say
-	// over an earlier call still on its way.
+	// A repeated call. One without a revision must override an earlier call still on its way.
 	case in.Revision != 0 && k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout):
 		return false, nil
 	case in.Revision != 0 && in.Revision != k.revision:
