@@ -284,7 +284,8 @@ func (e *execution) clearIncomplete(ctx context.Context) error {
 	}
 	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
 	defer cancel()
-	cleared := e.marker
+	// Only a shell that marks its prompts reports that it has cleared the line.
+	cleared := e.marker && (e.nested || !e.s.marks.snapshot().promptsOnly)
 	for !cleared && quiet.Err() == nil {
 		if cleared = e.s.marks.readWatch(e.watch).ready || e.s.marks.snapshot().atPrompt(); cleared {
 			break
@@ -296,7 +297,7 @@ func (e *execution) clearIncomplete(ctx context.Context) error {
 			return nil
 		}
 	}
-	if !cleared && e.s.marks.readWatch(e.watch).continued == 0 {
+	if !cleared && !e.marker && e.s.marks.readWatch(e.watch).continued == 0 {
 		// A shell without marks: the command may have run.
 		return nil
 	}

@@ -221,6 +221,53 @@ func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
 	})
 }
 
+func TestExecAfterAnIncompleteCommandFindsAClearedLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		printed string // the prompts so far
+		more    string // printed after an incomplete command
+	}{
+		"a shell with marks":             {printed: marked, more: "echo '\r\n\x1b]133;P;k=s;aid=n\a> "},
+		"a shell that marks its prompts": {printed: marked + starts + marked, more: "echo '\r\n> "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScreen(t, screenOptions{kind: Bash, shell: []string{"bash"}})
+				s.print(c.printed)
+				time.Sleep(time.Minute)
+				s.answer = func(typed string) {
+					if typed != "\x03" {
+						s.print(c.more)
+						s.programs.set(shellWait)
+						return
+					}
+					// A busy machine runs the shell late.
+					time.AfterFunc(interruptGrace-time.Millisecond, func() { s.print("^C\r\n" + c.printed) })
+				}
+				exec := func(command string) (api.SessionExecOutput, error) {
+					in := api.SessionExecInput{Command: command}
+					if err := CheckExec(&in, true); err != nil {
+						t.Fatal(err)
+					}
+					return s.shell.Exec(t.Context(), in, "web")
+				}
+				if out, err := exec("echo '"); !errors.Is(err, api.CodeInvalid) {
+					t.Errorf("incomplete: %+v, %v", out, err)
+				}
+				s.answer = func(typed string) {
+					if lentNonce.MatchString(typed) {
+						s.print(answerLent(typed, "file\r\n", "0") + marked)
+					} else {
+						s.print("ls\r\n" + starts + "file\r\n" + exits0 + marked)
+					}
+				}
+				if out, err := exec("ls"); err != nil || out.Output != "file\n" {
+					t.Errorf("the next: %+v, %v", out, err)
+				}
+			})
+		})
+	}
+}
+
 func TestRecentOutputIsPlainTextWithoutThePrompt(t *testing.T) {
 	for name, c := range map[string]struct {
 		printed string
