@@ -55,12 +55,13 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	// A banner printed at login, and a PATH without tandem.
-	loginScript := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
-		home, harness.AsProgram, p.Data("far"), in("none"))
+	loginScript := fmt.Sprintf("export %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
+		harness.AsProgram, p.Data("far"), in("none"))
 	write("authorized", string(key), 0o600)
 	write("login.sh", loginScript+"\n", 0o700)
+	// The start-up files of the user's own shell are not read.
 	write("sshd_config", fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
-		"PermitRootLogin yes\nForceCommand sh %s\n", in("hostkey"), in("authorized"), in("login.sh")), 0o600)
+		"PermitRootLogin yes\nSetEnv HOME=%s\nForceCommand sh %s\n", in("hostkey"), in("authorized"), home, in("login.sh")), 0o600)
 	write("ssh_config", fmt.Sprintf("Host box\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %s\n",
 		port, me.Username, in("userkey"), in("known")), 0o600)
 	if err := os.Mkdir(in("bin"), 0o700); err != nil {
