@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/engine/vt"
 	"tandem/keys"
 	"tandem/persist/store"
 )
@@ -247,6 +248,26 @@ func pixels(t *testing.T, tty *os.File) (w, h int) {
 		t.Fatal(err)
 	}
 	return int(size.Xpixel), int(size.Ypixel)
+}
+
+func TestModesApplyBeforeTheReplyToALaterQuery(t *testing.T) {
+	var s *Session
+	applied := make(chan vt.Modes, 1)
+	s, p := newProgram(t, func(o *Options) {
+		emulator := o.Terminal
+		o.Terminal = func(options vt.Options) Emulator {
+			reply := options.Reply
+			options.Reply = func(p []byte) {
+				reply(p)
+				applied <- s.Modes()
+			}
+			return emulator(options)
+		}
+	})
+	p.answered("\x1b[?1000h\x1b[?1h\x1b[?2004h\x1b[5n", "0n")
+	if m := <-applied; m.Mouse == keys.MouseOff || !m.AppCursor || !m.BracketedPaste {
+		t.Errorf("%+v", m)
+	}
 }
 
 func TestPixelMouseReportsTheMiddleOfTheCell(t *testing.T) {

@@ -84,7 +84,7 @@ func (s *screen) setCell(then store.Resize) {
 
 func (s *screen) newTerminal(cols, rows int) Emulator {
 	return s.o.Terminal(vt.Options{
-		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: s.reply, Event: s.handleEvent,
+		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: s.answer, Event: s.handleEvent,
 	})
 }
 
