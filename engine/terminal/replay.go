@@ -3,7 +3,7 @@ package terminal
 import (
 	"io"
 	"runtime/debug"
-	"slices"
+	"sort"
 	"sync"
 
 	"tandem/engine/api"
@@ -83,8 +83,10 @@ func (s *screen) setCell(then store.Resize) {
 }
 
 func (s *screen) newTerminal(cols, rows int) Emulator {
+	// A program that reads the reply expects input in the modes that it set before the query.
+	reply := func(p []byte) { s.publishModes(); s.reply(p) }
 	return s.o.Terminal(vt.Options{
-		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: s.answer, Event: s.handleEvent,
+		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: reply, Event: s.handleEvent,
 	})
 }
 
@@ -128,10 +130,7 @@ func chooseCheckpoint(newestFirst []store.Checkpoint, start, end int64) store.Ch
 
 // lastSize returns the index of the size in use at an offset, or -1.
 func lastSize(sizes []store.Resize, offset int64) int {
-	i, _ := slices.BinarySearchFunc(sizes, offset+1, func(r store.Resize, o int64) int {
-		return int(min(1, max(-1, r.Offset-o)))
-	})
-	return i - 1
+	return sort.Search(len(sizes), func(i int) bool { return sizes[i].Offset > offset }) - 1
 }
 
 // adoptSize applies the PTY's size if the journal has a different one, and the display that the

@@ -117,20 +117,9 @@ func (s *screen) publishModes() {
 		s.pictured = n
 		s.viewers.repaintPictures()
 	}
-	s.storeModes()
-}
-
-func (s *screen) storeModes() {
 	if modes := s.term.Modes(); modes != *s.modes.Load() {
 		s.modes.Store(&modes)
 	}
-}
-
-// answer sends a reply to the program. The modes are published first, because a program that reads
-// the reply expects input in the modes that it set before the query.
-func (s *screen) answer(p []byte) {
-	s.storeModes()
-	s.reply(p)
 }
 
 // handleEvent passes on an event that does not change the screen; called from Write.
