@@ -40,6 +40,7 @@ func TestPageWorksInABrowser(t *testing.T) {
 		{"ProgramCopies", programCopies},
 		{"ALayoutOfSplits", aLayoutOfSplits},
 		{"Processes", processes},
+		{"LogOfARestartedProcess", logOfARestartedProcess},
 		{"RedrawnLines", redrawnLines},
 		{"History", history},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
@@ -230,6 +231,33 @@ func processes(m *machine, t *testing.T) {
 	p.until(`document.querySelector('.log').textContent.split('listening').length === 3`)
 	p.do(chromedp.SendKeys(chromedp.CSS(".logs input[type=search]"), "list.n"))
 	p.until(`document.querySelector('.hint').textContent === '2 of 2'`)
+}
+
+// The last answer about a run may arrive after the next run has started.
+func logOfARestartedProcess(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	p.script(`(async () => {
+		const { Log } = await import(new URL('log.js', document.querySelector('script[type=module]').src));
+		const processes = new Map();
+		let answer;
+		const call = () => new Promise((resolve) => { answer = resolve; });
+		const log = new Log({ api: { call }, store: { processes } });
+		const note = (p) => { processes.set('a', { id: 'a', ...p }); log.note(processes.get('a')); };
+		const reply = async (o) => {
+			answer({ start: 0, dropped: 0, end: o.next_cursor, ...o });
+			await new Promise((later) => setTimeout(later));
+		};
+		note({ state: 'running', started_at: 1 });
+		log.show('a');
+		await reply({ state: 'running', data: 'one\n', next_cursor: 4 });
+		note({ state: 'stopped', started_at: 1 });
+		note({ state: 'running', started_at: 2 });
+		await reply({ state: 'stopped', data: '', next_cursor: 4 });
+		await reply({ state: 'running', data: 'one\ntwo\n', next_cursor: 8 });
+		globalThis.logged = log.out.textContent;
+	})()`)
+	p.until(`globalThis.logged`)
+	p.until(`globalThis.logged === 'one\ntwo\n'`)
 }
 
 func redrawnLines(m *machine, t *testing.T) {

@@ -89,6 +89,8 @@ export class Log {
   // run follows the log. The engine answers when there is more: nothing is asked twice.
   async run(signal) {
     const both = { id: this.id, stream: 'both' };
+    const process = () => this.app.store.processes.get(both.id);
+    const run = process()?.started_at;
     let input = { ...both, since: -tail };
     try {
       for (;;) {
@@ -101,6 +103,8 @@ export class Log {
       }
       this.rests = true;
       if (!this.out.textContent) set(this.hint, text.noOutput);
+      const now = process();
+      if (now && now.started_at !== run) this.note(now); // it was started again before this answer
     } catch (err) {
       if (!signal.aborted) {
         set(this.hint, err.message);
