@@ -251,22 +251,22 @@ func pixels(t *testing.T, tty *os.File) (w, h int) {
 }
 
 func TestModesApplyBeforeTheReplyToALaterQuery(t *testing.T) {
-	var s *Session
-	applied := make(chan vt.Modes, 1)
+	sessions, applied := make(chan *Session, 1), make(chan vt.Modes, 1)
 	s, p := newProgram(t, func(o *Options) {
 		emulator := o.Terminal
 		o.Terminal = func(options vt.Options) Emulator {
 			reply := options.Reply
 			options.Reply = func(p []byte) {
 				reply(p)
-				applied <- s.Modes()
+				applied <- (<-sessions).Modes()
 			}
 			return emulator(options)
 		}
 	})
+	sessions <- s
 	p.answered("\x1b[?1000h\x1b[?1h\x1b[?2004h\x1b[5n", "0n")
 	if m := <-applied; m.Mouse == keys.MouseOff || !m.AppCursor || !m.BracketedPaste {
-		t.Errorf("%+v", m)
+		t.Errorf("modes at the reply: %+v", m)
 	}
 }
 

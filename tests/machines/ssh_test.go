@@ -59,7 +59,7 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 		harness.AsProgram, p.Data("far"), in("none"))
 	write("authorized", string(key), 0o600)
 	write("login.sh", loginScript+"\n", 0o700)
-	// The start-up files of the user's own shell are not read.
+	// bash reads ~/.bashrc when sshd starts it, even for a script, so HOME is set before that.
 	write("sshd_config", fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
 		"PermitRootLogin yes\nSetEnv HOME=%s\nForceCommand sh %s\n", in("hostkey"), in("authorized"), home, in("login.sh")), 0o600)
 	write("ssh_config", fmt.Sprintf("Host box\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %s\n",

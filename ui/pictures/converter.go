@@ -45,7 +45,7 @@ type Converter struct {
 	strips     map[int64][]styled.Strip // pictures on the screen, by line
 	sheets     map[uint64]*graphics.Sheet
 	written    map[int64]bool // lines written since pictures were last drawn
-	redrawText map[int64]bool // such lines with pictures now or before, or text from below one: it may be lost or moved
+	redrawText map[int64]bool // such lines with pictures now or before, or with text from below one; their text may be lost or moved
 	shown      graphics.Display
 }
 

@@ -40,7 +40,7 @@ func TestPageWorksInABrowser(t *testing.T) {
 		{"ProgramCopies", programCopies},
 		{"ALayoutOfSplits", aLayoutOfSplits},
 		{"Processes", processes},
-		{"LogOfARestartedProcess", logOfARestartedProcess},
+		{"StartedAgainAtOnce", startedAgainAtOnce},
 		{"RedrawnLines", redrawnLines},
 		{"History", history},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
@@ -233,8 +233,8 @@ func processes(m *machine, t *testing.T) {
 	p.until(`document.querySelector('.hint').textContent === '2 of 2'`)
 }
 
-// The last answer about a run may arrive after the next run has started.
-func logOfARestartedProcess(m *machine, t *testing.T) {
+// The end of a run may arrive after the next run has started.
+func startedAgainAtOnce(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	p.script(`(async () => {
 		const { Log } = await import(new URL('log.js', document.querySelector('script[type=module]').src));
@@ -258,6 +258,14 @@ func logOfARestartedProcess(m *machine, t *testing.T) {
 	})()`)
 	p.until(`globalThis.logged`)
 	p.until(`globalThis.logged === 'one\ntwo\n'`)
+	p.script(`(async () => {
+		const { TerminalView } = await import(new URL('terminal.js', document.querySelector('script[type=module]').src));
+		const processes = new Map([['a', { id: 'a', name: 'a', state: 'running', started_at: 2 }]]);
+		const view = new TerminalView({ me: {}, store: { processes } }, 'a', { decides: false });
+		view.revive = () => { globalThis.revived = true; };
+		view.end({ id: 'a', state: 'exited', exit_code: 0, started_at: 1 });
+	})()`)
+	p.until(`globalThis.revived`)
 }
 
 func redrawnLines(m *machine, t *testing.T) {

@@ -90,7 +90,7 @@ export class Log {
   async run(signal) {
     const both = { id: this.id, stream: 'both' };
     const process = () => this.app.store.processes.get(both.id);
-    const run = process()?.started_at;
+    const started = process()?.started_at;
     let input = { ...both, since: -tail };
     try {
       for (;;) {
@@ -103,8 +103,8 @@ export class Log {
       }
       this.rests = true;
       if (!this.out.textContent) set(this.hint, text.noOutput);
-      const now = process();
-      if (now && now.started_at !== run) this.note(now); // it was started again before this answer
+      // The process may have been started again before this answer arrived.
+      if (process() && process().started_at !== started) this.note(process());
     } catch (err) {
       if (!signal.aborted) {
         set(this.hint, err.message);

@@ -183,6 +183,7 @@ export class TerminalView {
     this.resize(screen.cols, this.wanted()?.rows || screen.rows);
     const lines = screen.lines.slice(0, screen.lines.findLastIndex(Boolean) + 1);
     this.term.write(`\x1b[?25l${lines.join('\x1b[m\r\n')}\x1b[m`);
+    this.update();
   }
 
   // fetchHistory writes what has scrolled off the screen.
@@ -245,6 +246,7 @@ export class TerminalView {
   end(p) {
     this.over = p.started_at;
     this.showEnd(p);
+    this.update(); // the session may have been started again before this arrived
   }
 
   showEnd(p) {
