@@ -3,6 +3,8 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -30,20 +32,7 @@ func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 		t.Fatal("no master comes with the offer")
 	}
 	defer master.Close()
-	window, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer window.Close()
-	defer slave.Close()
-	tty, err := unix.Open(slave.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.a.HandOver(tty, false); err != nil {
-		t.Fatal(err)
-	}
-	unix.Close(tty)
+	window := handOver(t, w.a)
 	if out := <-w.in; out.Direct == nil || !out.Direct.Keys {
 		t.Fatalf("instead of a word that keys go to the master %+v", out)
 	}
@@ -72,6 +61,45 @@ func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 	})
 	w.send(api.Input{Hand: &api.Hand{Back: true}})
 	for range w.in { // ends with the connection
+	}
+}
+
+// handOver hands a terminal over to the engine and returns its other end. Nobody else has it
+// open.
+func handOver(t *testing.T, a *client.Attachment) (window *os.File) {
+	t.Helper()
+	window, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { window.Close() })
+	defer slave.Close()
+	tty, err := unix.Open(slave.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(tty)
+	if err := a.HandOver(tty, false); err != nil {
+		t.Fatal(err)
+	}
+	return window
+}
+
+func TestEngineClosesTheTerminalOfAViewerThatTakesItBackAtOnce(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("cat")
+	for range 20 {
+		w := m.attach(api.AttachOptions{ID: p.ID, Raw: true, Direct: true, Master: true, Cols: 80, Rows: 24})
+		if out := <-w.in; out.Direct == nil || !out.Direct.Offer {
+			t.Fatalf("instead of an offer %+v", out)
+		}
+		window := handOver(t, w.a)
+		w.send(api.Input{Hand: &api.Hand{Back: true}})
+		window.SetReadDeadline(time.Now().Add(testTimeout))
+		if _, err := io.Copy(io.Discard, window); !errors.Is(err, unix.EIO) {
+			t.Fatalf("the terminal is still open: %v", err)
+		}
 	}
 }
 

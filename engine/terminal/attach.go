@@ -280,6 +280,7 @@ func (a attachment) sendBytes(ctx context.Context) error {
 // A handoverStream is a stream that can pass a terminal, implemented by server.Viewer.
 type handoverStream interface {
 	Offer(master *os.File) (ok bool, err error)
+	// Passed returns the viewer's terminal once; nil if it passed none.
 	Passed() *os.File
 }
 
@@ -299,9 +300,13 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 	}
 	var d *direct
 	select {
-	case h := <-a.viewer.handed:
+	case in := <-a.viewer.handed:
+		tty := to.Passed()
+		if tty == nil {
+			return nil, errBack
+		}
 		var err error
-		if d, err = newDirect(h.tty, h.noClipboard); err != nil {
+		if d, err = newDirect(tty, in.NoClipboard); err != nil {
 			a.session.options.Log.Warn("attach", "id", a.session.options.ID, "error", err)
 		} else {
 			d.kinds, d.filter.Points = a.viewer.options.Kinds, a.viewer.options.Pointer
@@ -311,32 +316,25 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return d, a.to.Send(api.Output{Direct: &api.Direct{Keys: master != nil && a.session.keyboard.isIdle()}})
-}
-
-// A handover is a terminal passed by a viewer.
-type handover struct {
-	tty         *os.File
-	noClipboard bool
+	err := a.to.Send(api.Output{Direct: &api.Direct{Keys: master != nil && a.session.keyboard.isIdle()}})
+	if err != nil && d != nil {
+		d.close()
+	}
+	return d, err
 }
 
 // acceptHandover handles the handover of a terminal, or its return.
 func (a attachment) acceptHandover(in api.Hand) error {
-	to, ok := a.to.(handoverStream)
 	if d := a.viewer.handedOver.Load(); d != nil && in.Back {
 		d.clearProgress()
 	}
-	if in.Back || !ok || !a.viewer.options.Direct {
+	if in.Back || !a.viewer.options.Direct {
 		return errBack
 	}
-	tty := to.Passed()
-	if tty == nil {
-		return errBack
-	}
+	// The stream keeps the terminal until it is taken, and closes it if it never is.
 	select {
-	case a.viewer.handed <- handover{tty, in.NoClipboard}:
+	case a.viewer.handed <- in:
 	default: // already handed over
-		tty.Close()
 	}
 	return nil
 }

@@ -3,10 +3,12 @@ package terminal
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,14 +22,18 @@ import (
 // A handStream is the connection of a viewer that can hand over a terminal.
 type handStream struct {
 	*fakeStream
-	tty *os.File
+	tty   *os.File
+	taken atomic.Bool // the session has the terminal
 }
 
 func (h *handStream) Offer(*os.File) (bool, error) {
 	return true, h.Send(api.Output{Direct: &api.Direct{Offer: true}})
 }
 
-func (h *handStream) Passed() *os.File { return h.tty }
+func (h *handStream) Passed() *os.File {
+	h.taken.Store(true)
+	return h.tty
+}
 
 // A person has a terminal that an attachment may have.
 type person struct {
@@ -62,7 +68,7 @@ func handOverBy(t *testing.T, s *Session, o api.AttachOptions) *person {
 	t.Helper()
 	t.Cleanup(invariants.Never("repaint")) // the tests expect exact output
 	window, tty := newWindow(t)
-	p := &person{handStream: &handStream{newFakeStream(), tty}, t: t, window: window, left: make(chan struct{})}
+	p := &person{handStream: &handStream{fakeStream: newFakeStream(), tty: tty}, t: t, window: window, left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(p.left)
@@ -127,6 +133,34 @@ func TestDirectTerminalGetsARepaintAndThenTheOutput(t *testing.T) {
 	p.sees("after")
 	if strings.Contains(string(p.shown), "\x1b") {
 		t.Errorf("a question passes: %q", p.shown)
+	}
+}
+
+func TestTerminalTakenIsClosedIfTheViewerLeavesAtOnce(t *testing.T) {
+	for range 20 {
+		for _, takesBack := range []bool{true, false} {
+			s := memorySession(t, &memoryLog{})
+			_, tty := newWindow(t)
+			h := &handStream{fakeStream: newFakeStream(), tty: tty}
+			ctx, cancel := context.WithCancel(t.Context())
+			left := make(chan struct{})
+			go func() {
+				defer close(left)
+				s.Attach(ctx, api.AttachOptions{Raw: true, Direct: true}, false, h)
+			}()
+			// The session waits for the terminal only once its offer is received below.
+			h.in <- api.Input{Hand: &api.Hand{}}
+			if takesBack {
+				h.in <- api.Input{Hand: &api.Hand{Back: true}}
+			}
+			<-h.out
+			h.leave()
+			<-left
+			cancel()
+			if err := tty.Close(); h.taken.Load() && !errors.Is(err, os.ErrClosed) {
+				t.Fatalf("takes back %v: the terminal was left open", takesBack)
+			}
+		}
 	}
 }
 
@@ -248,7 +282,7 @@ func TestBlockingTerminalIsNotTakenOver(t *testing.T) {
 	}
 	defer window.Close()
 	slave.Fd() // from now on writes to it wait
-	h := &handStream{newFakeStream(), slave}
+	h := &handStream{fakeStream: newFakeStream(), tty: slave}
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan struct{})
 	go func() {

@@ -12,7 +12,7 @@ import (
 // A viewer is one client attached to a session.
 type viewer struct {
 	options    api.AttachOptions
-	handed     chan handover          // of 1: its terminal
+	handed     chan api.Hand          // of 1: it has passed its terminal
 	handedOver atomic.Pointer[direct] // the terminal handed over; nil if none
 	as         typist                 // source of its input
 	agent      bool                   // it belongs to an agent: it cannot type while the keyboard lock is on
@@ -53,7 +53,7 @@ func newViewer(o api.AttachOptions) *viewer {
 	o.Master = o.Master && !o.ReadOnly
 	v := &viewer{
 		options:  o,
-		handed:   make(chan handover, 1),
+		handed:   make(chan api.Hand, 1),
 		progress: progress{reported: -1},
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),

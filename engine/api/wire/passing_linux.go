@@ -17,9 +17,10 @@ type Passing struct {
 	takes atomic.Bool
 	oob   [32]byte // Read's: room for one descriptor
 
-	mu    sync.Mutex
-	given *os.File // to be sent with the next write
-	taken *os.File // received
+	mu     sync.Mutex
+	given  *os.File // to be sent with the next write
+	taken  *os.File // received
+	closed bool
 }
 
 // NewPassing returns a Passing for c.
@@ -32,10 +33,18 @@ func (p *Passing) Expect() { p.takes.Store(true) }
 func (p *Passing) Give(f *os.File) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.given != nil {
-		p.given.Close()
+	replaceFile(&p.given, f, p.closed)
+}
+
+// replaceFile closes the previous file, and the new one instead of keeping it if closed.
+func replaceFile(kept **os.File, f *os.File, closed bool) {
+	if *kept != nil {
+		(*kept).Close()
 	}
-	p.given = f
+	if *kept = f; f != nil && closed {
+		f.Close()
+		*kept = nil
+	}
 }
 
 // TakeFile returns the last descriptor received; nil if there is none or it was already returned.
@@ -72,11 +81,8 @@ func (p *Passing) keepDescriptor(oob []byte) {
 			continue
 		}
 		for _, fd := range fds {
-			if old := p.TakeFile(); old != nil {
-				old.Close()
-			}
 			p.mu.Lock()
-			p.taken = os.NewFile(uintptr(fd), "passed")
+			replaceFile(&p.taken, os.NewFile(uintptr(fd), "passed"), p.closed)
 			p.mu.Unlock()
 		}
 	}
@@ -112,10 +118,11 @@ func (p *Passing) writeWith(b []byte, f *os.File) (n int, err error) {
 
 // Close also closes descriptors not yet sent or taken.
 func (p *Passing) Close() error {
-	p.Give(nil)
-	if f := p.TakeFile(); f != nil {
-		f.Close()
-	}
+	p.mu.Lock()
+	p.closed = true
+	replaceFile(&p.given, nil, true)
+	replaceFile(&p.taken, nil, true)
+	p.mu.Unlock()
 	return p.UnixConn.Close()
 }
 
