@@ -8,6 +8,7 @@ import (
 	"tandem/engine/vt"
 	"tandem/tests/harness"
 	"testing"
+	"time"
 )
 
 // A terminalState contains the settings of a terminal that programs change.
@@ -86,7 +87,44 @@ func stopAndContinue(t *testing.T, env []string, dir string, args, keys []string
 	harness.Await(t, screen, "here-2")
 	press(`:clear; printf '\033[<u'; echo back-$((1+1))`, "enter")
 	harness.Await(t, screen, "back-2")
-	press("ctrl+b", "d")
+	leave(t, screen)
+}
+
+// The signal arrives at any moment of a handover to the session and back.
+func TestProgramStopsWhileTheTerminalChangesHands(t *testing.T) {
+	t.Parallel()
+	env, dir := harness.Stage(t)
+	screen, err := harness.StartTerminal(120, 36, env, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	harness.Await(t, screen, "ready>")
+	pid := screen.PID()
+	for i := range 40 {
+		if err := screen.Press("ctrl+b", "z"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * time.Millisecond / 2)
+		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
+			t.Fatal(err)
+		}
+		harness.Until(t, "the program to stop", func() bool { return harness.IsStopped(pid) })
+		harness.Until(t, "the terminal to be restored", func() bool { return readState(screen) == terminalState{} })
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		harness.Await(t, screen, "ready>")
+	}
+	leave(t, screen)
+}
+
+// leave detaches and checks that the terminal is restored.
+func leave(t *testing.T, screen *harness.Terminal) {
+	t.Helper()
+	if err := screen.Press("ctrl+b", "d"); err != nil {
+		t.Fatal(err)
+	}
 	if status, err := screen.ExitStatus(); err != nil || status != 0 {
 		t.Errorf("exited with %d: %v", status, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -54,6 +55,9 @@ type Options struct {
 	// Cooked is the terminal's state before the caller made it raw, restored while the
 	// program is stopped (SIGTSTP). Nil means that it was not raw.
 	Cooked *term.State
+	// Signals receives SIGTSTP, SIGCONT and SIGWINCH from a caller that handles them
+	// itself before and after. Nil means that the run subscribes to them.
+	Signals chan os.Signal
 	// Predict selects when typed keys are shown before the session echoes them,
 	// underlined: on other machines, or everywhere with predict.Always.
 	Predict predict.Mode
@@ -117,6 +121,8 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err := r.attachFirst(); err != nil {
 		return Outcome{}, err
 	}
+	r.subscribe()
+	defer signal.Stop(r.Signals)
 	defer context.AfterFunc(r.ctx, r.terminal.abandonOutput)()
 	if err := r.terminal.enterScreen(); err != nil {
 		r.link.currentAttachment().Close()
@@ -240,7 +246,7 @@ func (r *run) runLoops() (Outcome, error) {
 	defer stop()
 	leaving := r.spawnGuarded(r.waitForCaller)
 	drawing := r.spawnGuarded(r.runOverlay)
-	signals := r.watchSignals()
+	signals := r.spawnGuarded(r.watchSignals)
 	reading := r.spawnGuarded(in.readLoop)
 
 	outcome, err := r.receiveOutput()

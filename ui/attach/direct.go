@@ -42,7 +42,7 @@ func (r *run) handleDirect(d api.Direct) {
 	r.link.wantsMouse.Store(d.Mouse)
 	r.link.alt.Store(d.Alt)
 	if r.needsConversion(d.Kitty, d.Sixel) {
-		r.link.reclaimTerminal()
+		r.link.forceReattach()
 	}
 }
 
@@ -96,13 +96,6 @@ func (l *link) requestTerminal() (over <-chan struct{}) {
 	return l.handover.returned
 }
 
-// reclaimTerminal asks for the terminal. The main goroutine then attaches again.
-func (l *link) reclaimTerminal() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.requestTerminal()
-}
-
 // awaitTerminal asks for the terminal and waits for it, at most maxReturnTime.
 func (l *link) awaitTerminal() {
 	l.mu.Lock()
@@ -122,12 +115,14 @@ func (l *link) closeAttachment() {
 	l.mu.Lock()
 	l.open = false
 	l.keys.Close()
-	if h := &l.handover; h.returned != nil {
+	h := &l.handover
+	if h.returned != nil {
 		close(h.returned)
 		h.returned = nil
 	}
-	if t := l.handover.timeout; t != nil {
-		t.Stop()
+	if h.timeout != nil {
+		h.timeout.Stop()
+		h.timeout = nil
 	}
 	l.mu.Unlock()
 	l.currentAttachment().Close()

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"errors"
 	"io"
 	"os"
 	"runtime"
@@ -194,6 +195,38 @@ func TestTerminalIsRestoredOnlyAfterEngineReturnsIt(t *testing.T) {
 	if screen := p.screenText(); strings.LastIndex(screen, "the last output") > strings.LastIndex(screen, passthrough.LeaveAlt) {
 		t.Errorf("output comes after the terminal was restored: %q", screen)
 	}
+}
+
+// A connection that just ends would leave the terminal with the engine for a moment.
+func TestEngineReturnsTheTerminalBeforeANewAttachment(t *testing.T) {
+	reasons := make(chan error, 1)
+	e := newEngineStub(t, func(t testing.TB, v *server.Viewer) error {
+		for {
+			in, err := v.Receive()
+			if err == nil && in.Hand == nil {
+				continue
+			}
+			if err == nil && !in.Hand.Back {
+				err = errors.New("another handover")
+			}
+			reasons <- err
+			return err
+		}
+	})
+	a, err := e.client.Attach(t.Context(), api.AttachOptions{ID: "work", Raw: true, Direct: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLink(func() {})
+	l.useAttachment(a)
+	if !l.startHandover() {
+		t.Fatal("the terminal cannot be handed over")
+	}
+	l.forceReattach()
+	if err := <-reasons; err != nil {
+		t.Errorf("the attachment ends without the terminal's return: %v", err)
+	}
+	l.closeAttachment()
 }
 
 func TestTerminalIsHandedOverAgainAfterEngineRestart(t *testing.T) {

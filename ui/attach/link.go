@@ -171,27 +171,37 @@ func (l *link) waitUntilSent(ctx context.Context) {
 }
 
 // forceReattach makes the main goroutine attach again.
-func (l *link) forceReattach() { l.currentAttachment().Close() }
+func (l *link) forceReattach() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.endAttachment()
+}
+
+// endAttachment ends the attachment. The engine first returns the terminal if it has it,
+// as it might write to the terminal otherwise until it notices. l is locked, so the
+// terminal is not handed over meanwhile.
+func (l *link) endAttachment() {
+	a := l.currentAttachment()
+	switch {
+	case l.requestTerminal() == nil:
+		a.Close()
+	case l.handover.timeout == nil:
+		l.handover.timeout = time.AfterFunc(maxReturnTime, func() { a.Close() })
+	}
+}
 
 // stopRun sets the outcome, unless there is one, and ends the run: it makes receiving fail
 // and ends all waits.
 func (l *link) stopRun(outcome Outcome) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.result == nil {
 		l.result = &outcome
 		close(l.drained)
 		l.drained = make(chan struct{})
 	}
-	a, handed := l.currentAttachment(), l.requestTerminal() != nil
-	// The receiving goroutine waits for the terminal.
-	if handed && l.handover.timeout == nil {
-		l.handover.timeout = time.AfterFunc(maxReturnTime, func() { a.Close() })
-	}
-	l.mu.Unlock()
 	l.cancel()
-	if !handed {
-		a.Close()
-	}
+	l.endAttachment()
 }
 
 // currentOutcome returns the outcome; the second result reports whether the run has ended.

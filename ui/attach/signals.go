@@ -5,38 +5,44 @@ import (
 	"os/signal"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/ui/display"
 )
+
+// subscribe starts receiving signals in r.Signals.
+func (r *run) subscribe() {
+	if r.Signals == nil {
+		r.Signals = make(chan os.Signal, 16)
+		signal.Notify(r.Signals, unix.SIGWINCH, unix.SIGCONT)
+		if !signal.Ignored(unix.SIGTSTP) {
+			signal.Notify(r.Signals, unix.SIGTSTP)
+		}
+	}
+	signal.Notify(r.Signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
+}
 
 // watchSignals follows the terminal's size, and ends the run on signals that would
 // terminate the program: the terminal must be restored first. It returns when the run
 // ends.
-func (r *run) watchSignals() (done chan struct{}) {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, unix.SIGWINCH, unix.SIGCONT, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
-	if !signal.Ignored(unix.SIGTSTP) {
-		signal.Notify(signals, unix.SIGTSTP)
-	}
-	return r.spawnGuarded(func() {
-		defer signal.Stop(signals)
-		for {
-			select {
-			case s := <-signals:
-				r.handleSignal(s, signals)
-			case <-r.ctx.Done():
-				return
-			}
+func (r *run) watchSignals() {
+	for {
+		select {
+		case s := <-r.Signals:
+			r.handleSignal(s)
+		case <-r.ctx.Done():
+			return
 		}
-	})
+	}
 }
 
-func (r *run) handleSignal(s os.Signal, next <-chan os.Signal) {
+func (r *run) handleSignal(s os.Signal) {
 	switch s {
 	case unix.SIGWINCH:
 		r.sendSize()
 	case unix.SIGTSTP:
 		r.terminal.lendOut(r.link.awaitTerminal, func() {
-			_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // cannot fail
-			r.waitForContinue(next)
+			display.StopProgram()
+			r.waitForContinue()
 		})
 		r.link.forceReattach()
 	case unix.SIGCONT:
@@ -49,10 +55,10 @@ func (r *run) handleSignal(s os.Signal, next <-chan os.Signal) {
 }
 
 // waitForContinue returns when the stopped program continues.
-func (r *run) waitForContinue(signals <-chan os.Signal) {
+func (r *run) waitForContinue() {
 	for {
 		select {
-		case s := <-signals:
+		case s := <-r.Signals:
 			switch s {
 			case unix.SIGCONT:
 				return

@@ -59,12 +59,9 @@ func (r *run) sendDisplay() {
 	}
 	cells := r.link.cellMouse.Swap(!d.Pixels)
 	r.link.sendNow(api.Input{Display: &d})
-	handed := r.link.isHandedOver()
-	pixels := !d.Pixels && !cells && r.link.wantsPixels.Load() && !handed
-	switch lacks := r.needsConversion(false, false); {
-	case lacks && handed:
-		r.link.reclaimTerminal()
-	case lacks || pixels: // the output so far contained sequences the terminal does not support
+	pixels := !d.Pixels && !cells && r.link.wantsPixels.Load() && !r.link.isHandedOver()
+	// The output so far contained sequences the terminal does not support.
+	if r.needsConversion(false, false) || pixels {
 		r.link.forceReattach()
 	}
 }

@@ -206,13 +206,6 @@ func (p *painter) forgetPictures() {
 	p.patches.Reset()
 }
 
-// isInactive reports whether the painter does not own the terminal.
-func (p *painter) isInactive() bool {
-	p.busy.Lock()
-	defer p.busy.Unlock()
-	return p.inactive
-}
-
 // queryTerminal queries the terminal's properties. The answers arrive as messages.
 func (p *painter) queryTerminal() error {
 	p.busy.Lock()

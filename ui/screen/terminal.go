@@ -6,6 +6,7 @@ import (
 	"image"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/panes/kit/graphics"
+	"tandem/ui/display"
 )
 
 // maxStall is how long a terminal that takes no output may delay the exit.
@@ -26,16 +28,23 @@ type Terminal struct {
 	in, out *os.File
 	saved   *term.State
 	*painter
-	stopped bool // by SIGTSTP, with the terminal restored
+	signals chan os.Signal // received since Open, for Watch
+	resized chan struct{}  // capacity 1; signals a possible change of the size
+	suspend func()         // stops the program; tests replace it
+
+	owner    sync.Mutex     // held while the program is stopped
+	borrower chan os.Signal // signals for whoever has the terminal after Leave; nil otherwise
 }
 
 // Open prepares the terminal for the dashboard, until Close.
 func Open(in, out *os.File) (*Terminal, error) {
+	t := New(out, colorprofile.Detect(out, os.Environ()))
+	t.subscribe()
 	saved, err := term.MakeRaw(in.Fd())
 	if err != nil {
+		signal.Stop(t.signals)
 		return nil, fmt.Errorf("open the dashboard: make terminal raw: %w", err)
 	}
-	t := New(out, colorprofile.Detect(out, os.Environ()))
 	t.in, t.saved = in, saved
 	err = t.painter.enterScreen(true)
 	if err == nil {
@@ -48,8 +57,21 @@ func Open(in, out *os.File) (*Terminal, error) {
 	return t, nil
 }
 
+// subscribe starts receiving the signals that Watch handles.
+func (t *Terminal) subscribe() {
+	signal.Notify(t.signals, syscall.SIGWINCH, syscall.SIGCONT)
+	if !signal.Ignored(syscall.SIGTSTP) {
+		signal.Notify(t.signals, syscall.SIGTSTP)
+	}
+}
+
 // Close restores the terminal. It may be called more than once.
 func (t *Terminal) Close() {
+	signal.Stop(t.signals)
+	t.restore()
+}
+
+func (t *Terminal) restore() {
 	done := make(chan struct{})
 	// The goroutine ends once the terminal takes its output or is closed.
 	go func() {
@@ -79,52 +101,80 @@ func (t *Terminal) Size() (w, h int) {
 	return w, h
 }
 
-// Watch reports changes of the size until ctx is done. It restores the terminal before the
-// program is stopped, and takes it again when the program continues.
-func (t *Terminal) Watch(ctx context.Context, send func(tea.Msg)) {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT)
-	if !signal.Ignored(syscall.SIGTSTP) {
-		signal.Notify(signals, syscall.SIGTSTP)
-	}
-	defer signal.Stop(signals)
+// Watch restores the terminal before the program is stopped, and takes it again when the
+// program continues, until ctx is done. While the terminal is handed over, it passes the
+// signals on instead.
+func (t *Terminal) Watch(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-signals:
-			switch s {
-			case syscall.SIGTSTP:
-				t.suspendProgram()
-				continue
-			case syscall.SIGCONT:
-				t.resumeTerminal()
-			}
+		case s := <-t.signals:
+			t.handleSignal(ctx, s)
+		}
+		select {
+		case t.resized <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// WatchSize reports the size after each signal until ctx is done. send may block.
+func (t *Terminal) WatchSize(ctx context.Context, send func(tea.Msg)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.resized:
 			w, h := t.Size()
 			send(tea.WindowSizeMsg{Width: w, Height: h})
 		}
 	}
 }
 
-// suspendProgram stops the program, as SIGTSTP would without a handler. A session that has
-// the terminal does so itself.
-func (t *Terminal) suspendProgram() {
-	if t.painter.isInactive() {
-		return
+func (t *Terminal) handleSignal(ctx context.Context, s os.Signal) {
+	t.owner.Lock()
+	defer t.owner.Unlock()
+	switch {
+	case t.borrower != nil:
+		queueSignal(t.borrower, s)
+	case s == syscall.SIGTSTP:
+		t.restore()
+		t.suspend()
+		t.awaitContinue(ctx)
+		t.takeBack()
+	case s == syscall.SIGCONT:
+		// The program was stopped without restoring the terminal (SIGSTOP), so its modes
+		// are still set.
+		t.painter.leaveScreen(true)
+		t.takeBack()
 	}
-	t.stopped = true
-	t.Close()
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail
 }
 
-// resumeTerminal takes the terminal again. If the program was stopped without restoring it
-// (SIGSTOP), it first undoes the modes still set.
-func (t *Terminal) resumeTerminal() {
-	if t.painter.isInactive() && !t.stopped {
-		return
+// queueSignal drops the signal if the queue is full, as signal.Notify does.
+func queueSignal(queue chan<- os.Signal, s os.Signal) {
+	select {
+	case queue <- s:
+	default:
 	}
-	t.stopped = false
-	t.painter.leaveScreen(true)
+}
+
+// awaitContinue returns when the stopped program continues.
+func (t *Terminal) awaitContinue(ctx context.Context) {
+	for {
+		select {
+		case s := <-t.signals:
+			if s == syscall.SIGCONT {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// takeBack takes the terminal again after the program continues.
+func (t *Terminal) takeBack() {
 	_, _ = term.MakeRaw(t.in.Fd())
 	// An error here recurs with the next frame.
 	_ = t.painter.enterScreen(true)
@@ -142,7 +192,10 @@ func (t *Terminal) Cell() image.Point {
 
 // New returns a Terminal on a file that was not prepared, such as one in a test.
 func New(out *os.File, profile colorprofile.Profile) *Terminal {
-	return &Terminal{out: out, painter: newPainter(out, profile)}
+	return &Terminal{
+		out: out, painter: newPainter(out, profile),
+		signals: make(chan os.Signal, 16), resized: make(chan struct{}, 1), suspend: display.StopProgram,
+	}
 }
 
 // Cooked returns the terminal's state before Open.
@@ -208,8 +261,26 @@ func (t *Terminal) AskColors() {
 	}
 }
 
-// Leave hands the terminal over, on the alternate screen, until Enter.
-func (t *Terminal) Leave() { t.painter.leaveScreen(false) }
+// Leave hands the terminal over, on the alternate screen, until Enter. Its new owner has
+// to handle the signals returned: SIGTSTP, SIGCONT and SIGWINCH.
+func (t *Terminal) Leave() (signals chan os.Signal) {
+	signals = make(chan os.Signal, cap(t.signals))
+	t.owner.Lock()
+	t.borrower = signals
+	t.owner.Unlock()
+	t.painter.leaveScreen(false)
+	return signals
+}
 
-// Enter takes the terminal again and repaints everything.
-func (t *Terminal) Enter() error { return t.painter.enterScreen(false) }
+// Enter takes the terminal again, with the signals not handled meanwhile, and repaints
+// everything.
+func (t *Terminal) Enter() error {
+	err := t.painter.enterScreen(false)
+	t.owner.Lock()
+	defer t.owner.Unlock()
+	for len(t.borrower) > 0 {
+		queueSignal(t.signals, <-t.borrower)
+	}
+	t.borrower = nil
+	return err
+}

@@ -1,0 +1,116 @@
+package screen
+
+import (
+	"context"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// openTerminal opens a terminal whose output is discarded. Each stop of the program is sent
+// to stops.
+func openTerminal(t *testing.T) (terminal *Terminal, stops chan struct{}) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(io.Discard, master) // until the slave is closed
+	}()
+	if terminal, err = Open(slave, slave); err != nil {
+		t.Fatal(err)
+	}
+	stops = make(chan struct{})
+	terminal.suspend = func() { stops <- struct{}{} }
+	ctx, cancel := context.WithCancel(t.Context())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		terminal.Watch(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-watched
+		terminal.Close()
+		slave.Close()
+		<-read
+		master.Close()
+	})
+	return terminal, stops
+}
+
+func TestStopSignalIsHandledByTheOwnerOfTheTerminal(t *testing.T) {
+	terminal, stops := openTerminal(t)
+	terminal.signals <- syscall.SIGTSTP
+	<-stops
+	terminal.signals <- syscall.SIGCONT
+
+	lent := terminal.Leave()
+	terminal.signals <- syscall.SIGTSTP
+	select {
+	case s := <-lent:
+		if s != syscall.SIGTSTP {
+			t.Errorf("the session receives %s", s)
+		}
+	case <-stops:
+		t.Error("the dashboard stops the program although a session has the terminal")
+	}
+	if err := terminal.Enter(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.signals <- syscall.SIGTSTP
+	<-stops
+	terminal.signals <- syscall.SIGCONT
+}
+
+// A session may end before it has handled a signal.
+func TestSignalsTheSessionLeftAreHandledByTheDashboard(t *testing.T) {
+	terminal, stops := openTerminal(t)
+	lent := terminal.Leave()
+	lent <- syscall.SIGTSTP
+	if err := terminal.Enter(); err != nil {
+		t.Fatal(err)
+	}
+	<-stops
+	terminal.signals <- syscall.SIGCONT
+}
+
+func TestTerminalIsNotHandedOverWhileTheProgramIsStopped(t *testing.T) {
+	terminal, stops := openTerminal(t)
+	for range 100 {
+		terminal.signals <- syscall.SIGTSTP
+		<-stops
+		left := make(chan (<-chan os.Signal))
+		go func() { left <- terminal.Leave() }()
+		select {
+		case <-left:
+			t.Fatal("handed over")
+		default:
+		}
+		terminal.signals <- syscall.SIGCONT
+		<-left
+		if err := terminal.Enter(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSignalsDoNotBlockWithoutAReaderOfTheSession(t *testing.T) {
+	terminal, stops := openTerminal(t)
+	terminal.Leave()
+	for range 100 {
+		terminal.signals <- syscall.SIGWINCH
+	}
+	if err := terminal.Enter(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.signals <- syscall.SIGTSTP
+	<-stops
+	terminal.signals <- syscall.SIGCONT
+}
