@@ -176,7 +176,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 			return err
 		}
 		// Notes follow the lines already read, so a process's last output precedes its exit.
-		notes, err := m.exitNotes(ctx)
+		notes, err := m.exitNotes(ctx, m.conn)
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []l
 }
 
 // exitNotes returns notes about processes that have exited.
-func (m *logMerge) exitNotes(ctx context.Context) (notes []logmerge.Line, err error) {
+func (m *logMerge) exitNotes(ctx context.Context, e api.Engine) (notes []logmerge.Line, err error) {
 	for _, s := range m.sources {
 		if !s.followed || !m.all.HasEndedOf(s.Source) {
 			continue
@@ -232,9 +232,15 @@ func (m *logMerge) exitNotes(ctx context.Context) (notes []logmerge.Line, err er
 		if s.followed = false; !s.wasAlive {
 			continue
 		}
-		p, err := api.ProcessGet.Call(ctx, m.conn, api.IDInput{ID: s.Process.ID})
+		p, err := api.ProcessGet.Call(ctx, e, api.IDInput{ID: s.Process.ID})
 		if err != nil && !errors.Is(err, api.CodeNotFound) {
 			return nil, err
+		}
+		// The event of its next run arrived before the end of the log.
+		if err == nil && !p.State.Ended() && !p.StartedAt.After(s.Process.StartedAt) {
+			s.followed = true
+			m.all.Resume(s.Source)
+			continue
 		}
 		if notes = append(notes, newNote(s, endNote(p))); p.State.Ended() {
 			s.Process = p

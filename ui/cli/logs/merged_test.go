@@ -2,7 +2,9 @@ package logs
 
 import (
 	"bytes"
+	"context"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
@@ -24,6 +26,56 @@ func TestEndNoteDescribesHowAProcessEnded(t *testing.T) {
 	} {
 		if got := endNote(c.p); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}
+
+// A processEngine knows one process.
+type processEngine struct {
+	process api.Process
+	logEnd  api.State // the state that its log reports
+}
+
+func (e *processEngine) Do(_ context.Context, _ string, _ api.Effect, _, out any) error {
+	switch out := out.(type) {
+	case *api.Process:
+		*out = e.process
+	case *api.ProcessLogOutput:
+		*out = api.ProcessLogOutput{State: e.logEnd}
+	}
+	return nil
+}
+
+func TestProcessStartedAgainIsFollowedInAnyOrderOfNews(t *testing.T) {
+	began := time.Unix(1000, 0)
+	first := api.Process{ID: "p", Name: "web", State: api.StateRunning, StartedAt: began}
+	again := first
+	again.StartedAt = began.Add(time.Second)
+	for _, eventFirst := range []bool{true, false} {
+		m := &logMerge{all: &logmerge.Merge{}, out: newMergePrinter(output.Printer{}, flags{})}
+		s := m.add(first)
+		for _, span := range s.Spans("") {
+			m.all.Add(span, logPage)
+		}
+		e := &processEngine{process: again, logEnd: api.StateExited}
+		if eventFirst {
+			m.handleEvent(api.Event{Process: &again})
+		}
+		if _, err := m.all.Wait(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		notes, err := m.exitNotes(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !eventFirst {
+			m.handleEvent(api.Event{Process: &again})
+		}
+		if !s.followed || m.all.HasEndedOf(s.Source) {
+			t.Errorf("event first %v: its log is not followed", eventFirst)
+		}
+		if eventFirst && len(notes) > 0 {
+			t.Errorf("the new run is said to have ended: %q", notes[0].Note)
 		}
 	}
 }
