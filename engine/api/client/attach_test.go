@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -55,6 +56,30 @@ func attach(t testing.TB, m *server.Mux, o api.AttachOptions) *Attachment {
 	}
 	t.Cleanup(func() { a.Close() })
 	return a
+}
+
+// The engine may be reading already when it makes its offer.
+func TestTerminalArrivesAtAnEngineThatReadsBeforeItsOffer(t *testing.T) {
+	passed := make(chan *os.File, 1)
+	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		_, err := v.Receive()
+		passed <- v.Passed()
+		return err
+	}), api.AttachOptions{ID: "a", Raw: true, Direct: true})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if err := a.HandOver(int(w.Fd()), false); err != nil {
+		t.Fatal(err)
+	}
+	f := <-passed
+	if f == nil {
+		t.Fatal("the descriptor is lost")
+	}
+	f.Close()
 }
 
 func TestAttachDeliversInputInOrder(t *testing.T) {

@@ -23,6 +23,9 @@ func (w passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return conn, buffered, err
 	}
 	w.v.descriptors = wire.NewPassing(own)
+	if w.v.direct { // before the first read, which may begin before the offer
+		w.v.descriptors.Expect()
+	}
 	return w.v.descriptors, bufio.NewReadWriter(buffered.Reader, bufio.NewWriter(w.v.descriptors)), nil
 }
 
@@ -38,7 +41,6 @@ func (v *Viewer) Offer(master *os.File) (ok bool, err error) {
 	if !v.CanPass() {
 		return false, nil
 	}
-	v.descriptors.Expect() // in time: the viewer sends nothing before the offer
 	if master != nil && !v.giveMaster(master) {
 		return false, nil
 	}

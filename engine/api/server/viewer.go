@@ -40,7 +40,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 				if o.Client == "" {
 					o.Client = CallerOf(ctx).Name
 				}
-				v = &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, input: o.Input, typing: &m.typing}
+				v = &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, direct: o.Direct, input: o.Input, typing: &m.typing}
 				err := m.guardPanics(wire.AttachName, func() error { return f(ctx, o, v) })
 				v.finish(err)
 				return nil, err
@@ -75,6 +75,7 @@ type Viewer struct {
 	conn wire.MessageConn
 	err  error // why there is no conn
 
+	direct      bool          // AttachOptions.Direct: it may pass its terminal
 	descriptors *wire.Passing // the connection below conn, if it is this machine's socket; otherwise nil
 
 	out []byte // Send's buffer
