@@ -243,12 +243,16 @@ func (v *overlay) appendDrawing(dst []byte) []byte {
 		cols, rows := v.model.Size()
 		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[7m%-*.*s\x1b[m", rows, cols, cols, next.note)
 	}
-	dst = v.screen.AppendCursor(dst)
-	if at := next.cursor; at != nil {
-		dst = fmt.Appendf(dst, "\x1b[%d;%dH", at.Y+1, at.X+1)
-	}
 	v.shown = next
-	return dst
+	if next.isEmpty() {
+		return v.screen.AppendCursor(dst)
+	}
+	// AppendCursor may print a character over the drawing. It follows the erasure.
+	at := predict.Position{X: v.model.Cursor().X, Y: v.model.Cursor().Y}
+	if next.cursor != nil {
+		at = *next.cursor
+	}
+	return fmt.Appendf(dst, "\x1b[%d;%dH", at.Y+1, at.X+1)
 }
 
 // appendErase appends sequences that restore the screen's cells below the drawing, in the
