@@ -68,12 +68,21 @@ func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 // open.
 func handOver(t *testing.T, a *client.Attachment) (window *os.File) {
 	t.Helper()
-	window, slave, err := pty.Open()
+	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { window.Close() })
+	defer master.Close()
 	defer slave.Close()
+	fd, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // for deadlines
+		t.Fatal(err)
+	}
+	window = os.NewFile(uintptr(fd), "window")
+	t.Cleanup(func() { window.Close() })
 	tty, err := unix.Open(slave.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -213,7 +213,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	if o.Follow != nil {
 		l.StartTask(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
 	}
-	l.StartTask(func() { t.Watch(ctx) })
+	l.StartTask(func() { t.WatchStops(ctx) })
 	l.StartTask(func() { t.WatchSize(ctx, program.Send) })
 	l.StartTask(func() {
 		<-ctx.Done()

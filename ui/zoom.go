@@ -136,7 +136,7 @@ func (d *directZoom) Run() error {
 	}
 	defer d.host.leaveOnPanic()
 	d.out.began, d.away = true, true
-	d.options.Signals = d.terminal.Leave()
+	d.options.Stops = d.terminal.Leave()
 	defer func() {
 		// After a panic, the deferred restore needs the terminal.
 		if d.away {

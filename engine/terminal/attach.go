@@ -303,7 +303,7 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 	case in := <-a.viewer.handed:
 		tty := to.Passed()
 		if tty == nil {
-			return nil, errBack
+			return nil, api.Errorf(api.CodeInvalid, "attach to session: the handover came without a terminal")
 		}
 		var err error
 		if d, err = newDirect(tty, in.NoClipboard); err != nil {

@@ -12,7 +12,7 @@ import (
 // A viewer is one client attached to a session.
 type viewer struct {
 	options    api.AttachOptions
-	handed     chan api.Hand          // of 1: it has passed its terminal
+	handed     chan api.Hand          // of 1: the message that came with its terminal
 	handedOver atomic.Pointer[direct] // the terminal handed over; nil if none
 	as         typist                 // source of its input
 	agent      bool                   // it belongs to an agent: it cannot type while the keyboard lock is on

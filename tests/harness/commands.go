@@ -245,7 +245,7 @@ func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 	if until == nil {
 		return
 	}
-	ts.Check(t.retryUntil(until.MatchString, func() error { return t.Point(events...) }))
+	ts.Check(t.RetryUntil(until.MatchString, func() error { return t.Point(events...) }))
 }
 
 // Point sends events of the left button in one write, so that the clicks of a double

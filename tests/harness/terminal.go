@@ -155,11 +155,11 @@ func (t *Terminal) screenLines() []styled.NumberedLine {
 
 // WaitFor waits until the screen satisfies ok.
 func (t *Terminal) WaitFor(ok func(screen string) bool) error {
-	return t.retryUntil(ok, func() error { return nil })
+	return t.RetryUntil(ok, func() error { return nil })
 }
 
-// retryUntil calls retry every second until the screen satisfies ok.
-func (t *Terminal) retryUntil(ok func(screen string) bool, retry func() error) error {
+// RetryUntil calls retry every second until the screen satisfies ok.
+func (t *Terminal) RetryUntil(ok func(screen string) bool, retry func() error) error {
 	deadline, again := time.After(Patience), time.NewTicker(time.Second)
 	defer again.Stop()
 	for {

@@ -55,9 +55,9 @@ type Options struct {
 	// Cooked is the terminal's state before the caller made it raw, restored while the
 	// program is stopped (SIGTSTP). Nil means that it was not raw.
 	Cooked *term.State
-	// Signals receives SIGTSTP, SIGCONT and SIGWINCH from a caller that handles them
-	// itself before and after. Nil means that the run subscribes to them.
-	Signals chan os.Signal
+	// Stops receives SIGTSTP and SIGCONT from a caller that handles them itself before and
+	// after the run. Nil means that the run subscribes to them.
+	Stops chan os.Signal
 	// Predict selects when typed keys are shown before the session echoes them,
 	// underlined: on other machines, or everywhere with predict.Always.
 	Predict predict.Mode
@@ -121,8 +121,8 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err := r.attachFirst(); err != nil {
 		return Outcome{}, err
 	}
-	r.subscribe()
-	defer signal.Stop(r.Signals)
+	r.subscribeStops()
+	defer signal.Stop(r.Stops)
 	defer context.AfterFunc(r.ctx, r.terminal.abandonOutput)()
 	if err := r.terminal.enterScreen(); err != nil {
 		r.link.currentAttachment().Close()

@@ -34,6 +34,7 @@ type overlay struct {
 	alt       bool // the program is on its alternate screen
 	inString  bool // the output ends inside a control string
 	shown     drawing
+	plain     bool // the terminal has the plain style instead of the program's pen
 
 	note atomic.Pointer[string]   // shown in the last row; nil for none
 	size atomic.Pointer[api.Size] // new size of the terminal, not applied yet; nil if there is none
@@ -146,9 +147,9 @@ func (v *overlay) showOutput(p []byte, within, alt bool) error {
 	defer v.mu.Unlock()
 	v.applyPending()
 	var out []byte
-	if !v.shown.isEmpty() {
+	if v.plain {
 		out = v.screen.AppendCursor(v.appendErase(v.screen.AppendPlainStyle(nil)))
-		v.shown = drawing{}
+		v.shown, v.plain = drawing{}, false
 	}
 	out = append(out, p...)
 	v.model.Write(p)
@@ -243,8 +244,8 @@ func (v *overlay) appendDrawing(dst []byte) []byte {
 		cols, rows := v.model.Size()
 		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[7m%-*.*s\x1b[m", rows, cols, cols, next.note)
 	}
-	v.shown = next
-	if next.isEmpty() {
+	v.shown, v.plain = next, !next.isEmpty()
+	if !v.plain {
 		return v.screen.AppendCursor(dst)
 	}
 	// AppendCursor may print a character over the drawing. It follows the erasure.

@@ -133,6 +133,20 @@ func TestOverlayIsDrawnOverTheProgramsScreen(t *testing.T) {
 	})
 }
 
+func TestResizeUnderAnOverlayKeepsTheProgramsStyle(t *testing.T) {
+	u := newOverlayUser(t)
+	_ = u.showOutput([]byte("\x1b[31m"), false, false)
+	u.setNote("offline")
+	u.redraw()
+	u.setSize(api.Size{Cols: overlayCols, Rows: overlayRows})
+	_ = u.showOutput([]byte("red"), false, false)
+	u.look()
+	_, got := vt.NewOverlay(u.screen).Cell(0, 0)
+	if _, want := vt.NewOverlay(u.model).Cell(0, 0); got != want {
+		t.Errorf("the text has the style %+v instead of %+v", got, want)
+	}
+}
+
 func TestPredictionBeforeTheCursorStaysVisible(t *testing.T) {
 	u := newOverlayUser(t)
 	show := func(text string) { _ = u.showOutput([]byte(text), false, false) }

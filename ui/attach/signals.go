@@ -9,25 +9,29 @@ import (
 	"tandem/ui/display"
 )
 
-// subscribe starts receiving signals in r.Signals.
-func (r *run) subscribe() {
-	if r.Signals == nil {
-		r.Signals = make(chan os.Signal, 16)
-		signal.Notify(r.Signals, unix.SIGWINCH, unix.SIGCONT)
+// subscribeStops starts receiving in r.Stops, unless the caller passes on its signals.
+func (r *run) subscribeStops() {
+	if r.Stops == nil {
+		r.Stops = make(chan os.Signal, 16)
+		signal.Notify(r.Stops, unix.SIGCONT)
 		if !signal.Ignored(unix.SIGTSTP) {
-			signal.Notify(r.Signals, unix.SIGTSTP)
+			signal.Notify(r.Stops, unix.SIGTSTP)
 		}
 	}
-	signal.Notify(r.Signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
 }
 
 // watchSignals follows the terminal's size, and ends the run on signals that would
 // terminate the program: the terminal must be restored first. It returns when the run
 // ends.
 func (r *run) watchSignals() {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, unix.SIGWINCH, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
+	defer signal.Stop(signals)
 	for {
 		select {
-		case s := <-r.Signals:
+		case s := <-r.Stops:
+			r.handleSignal(s)
+		case s := <-signals:
 			r.handleSignal(s)
 		case <-r.ctx.Done():
 			return
@@ -58,13 +62,9 @@ func (r *run) handleSignal(s os.Signal) {
 func (r *run) waitForContinue() {
 	for {
 		select {
-		case s := <-r.Signals:
-			switch s {
-			case unix.SIGCONT:
+		case s := <-r.Stops:
+			if s == unix.SIGCONT {
 				return
-			case unix.SIGWINCH, unix.SIGTSTP:
-			default:
-				r.link.stopRun(Outcome{Reason: Interrupted, Signal: s})
 			}
 		case <-r.ctx.Done():
 			return

@@ -28,12 +28,12 @@ type Terminal struct {
 	in, out *os.File
 	saved   *term.State
 	*painter
-	signals chan os.Signal // received since Open, for Watch
-	resized chan struct{}  // capacity 1; signals a possible change of the size
+	stops   chan os.Signal // SIGTSTP and SIGCONT since Open
+	resizes chan os.Signal // capacity 1; the size may have changed
 	suspend func()         // stops the program; tests replace it
 
-	owner    sync.Mutex     // held while the program is stopped
-	borrower chan os.Signal // signals for whoever has the terminal after Leave; nil otherwise
+	owner    sync.Mutex     // guards borrower; also held from a stop until the program continues
+	borrower chan os.Signal // receives stops for the session that has the terminal; nil without one
 }
 
 // Open prepares the terminal for the dashboard, until Close.
@@ -42,7 +42,7 @@ func Open(in, out *os.File) (*Terminal, error) {
 	t.subscribe()
 	saved, err := term.MakeRaw(in.Fd())
 	if err != nil {
-		signal.Stop(t.signals)
+		t.unsubscribe()
 		return nil, fmt.Errorf("open the dashboard: make terminal raw: %w", err)
 	}
 	t.in, t.saved = in, saved
@@ -57,17 +57,23 @@ func Open(in, out *os.File) (*Terminal, error) {
 	return t, nil
 }
 
-// subscribe starts receiving the signals that Watch handles.
+// subscribe starts receiving signals.
 func (t *Terminal) subscribe() {
-	signal.Notify(t.signals, syscall.SIGWINCH, syscall.SIGCONT)
+	signal.Notify(t.resizes, syscall.SIGWINCH)
+	signal.Notify(t.stops, syscall.SIGCONT)
 	if !signal.Ignored(syscall.SIGTSTP) {
-		signal.Notify(t.signals, syscall.SIGTSTP)
+		signal.Notify(t.stops, syscall.SIGTSTP)
 	}
+}
+
+func (t *Terminal) unsubscribe() {
+	signal.Stop(t.stops)
+	signal.Stop(t.resizes)
 }
 
 // Close restores the terminal. It may be called more than once.
 func (t *Terminal) Close() {
-	signal.Stop(t.signals)
+	t.unsubscribe()
 	t.restore()
 }
 
@@ -101,38 +107,36 @@ func (t *Terminal) Size() (w, h int) {
 	return w, h
 }
 
-// Watch restores the terminal before the program is stopped, and takes it again when the
-// program continues, until ctx is done. While the terminal is handed over, it passes the
-// signals on instead.
-func (t *Terminal) Watch(ctx context.Context) {
+// WatchStops restores the terminal before the program is stopped, and takes it again when
+// the program continues, until ctx is done. While a session has the terminal, it gets the
+// signals instead.
+func (t *Terminal) WatchStops(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-t.signals:
-			t.handleSignal(ctx, s)
-		}
-		select {
-		case t.resized <- struct{}{}:
-		default:
+		case s := <-t.stops:
+			t.handleStop(ctx, s)
+			// The next frame has to be painted completely.
+			queueSignal(t.resizes, s)
 		}
 	}
 }
 
-// WatchSize reports the size after each signal until ctx is done. send may block.
+// WatchSize reports the size when it may have changed, until ctx is done. send may block.
 func (t *Terminal) WatchSize(ctx context.Context, send func(tea.Msg)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.resized:
+		case <-t.resizes:
 			w, h := t.Size()
 			send(tea.WindowSizeMsg{Width: w, Height: h})
 		}
 	}
 }
 
-func (t *Terminal) handleSignal(ctx context.Context, s os.Signal) {
+func (t *Terminal) handleStop(ctx context.Context, s os.Signal) {
 	t.owner.Lock()
 	defer t.owner.Unlock()
 	switch {
@@ -143,7 +147,7 @@ func (t *Terminal) handleSignal(ctx context.Context, s os.Signal) {
 		t.suspend()
 		t.awaitContinue(ctx)
 		t.takeBack()
-	case s == syscall.SIGCONT:
+	default:
 		// The program was stopped without restoring the terminal (SIGSTOP), so its modes
 		// are still set.
 		t.painter.leaveScreen(true)
@@ -163,7 +167,7 @@ func queueSignal(queue chan<- os.Signal, s os.Signal) {
 func (t *Terminal) awaitContinue(ctx context.Context) {
 	for {
 		select {
-		case s := <-t.signals:
+		case s := <-t.stops:
 			if s == syscall.SIGCONT {
 				return
 			}
@@ -194,7 +198,7 @@ func (t *Terminal) Cell() image.Point {
 func New(out *os.File, profile colorprofile.Profile) *Terminal {
 	return &Terminal{
 		out: out, painter: newPainter(out, profile),
-		signals: make(chan os.Signal, 16), resized: make(chan struct{}, 1), suspend: display.StopProgram,
+		stops: make(chan os.Signal, 16), resizes: make(chan os.Signal, 1), suspend: display.StopProgram,
 	}
 }
 
@@ -261,25 +265,25 @@ func (t *Terminal) AskColors() {
 	}
 }
 
-// Leave hands the terminal over, on the alternate screen, until Enter. Its new owner has
-// to handle the signals returned: SIGTSTP, SIGCONT and SIGWINCH.
-func (t *Terminal) Leave() (signals chan os.Signal) {
-	signals = make(chan os.Signal, cap(t.signals))
+// Leave hands the terminal over to a session, on the alternate screen, until Enter. The
+// session has to handle the signals returned, SIGTSTP and SIGCONT.
+func (t *Terminal) Leave() (stops chan os.Signal) {
+	stops = make(chan os.Signal, cap(t.stops))
 	t.owner.Lock()
-	t.borrower = signals
+	t.borrower = stops
 	t.owner.Unlock()
 	t.painter.leaveScreen(false)
-	return signals
+	return stops
 }
 
-// Enter takes the terminal again, with the signals not handled meanwhile, and repaints
-// everything.
+// Enter takes the terminal again, with the signals not handled by the session, and
+// repaints everything.
 func (t *Terminal) Enter() error {
 	err := t.painter.enterScreen(false)
 	t.owner.Lock()
 	defer t.owner.Unlock()
 	for len(t.borrower) > 0 {
-		queueSignal(t.signals, <-t.borrower)
+		queueSignal(t.stops, <-t.borrower)
 	}
 	t.borrower = nil
 	return err

@@ -26,13 +26,14 @@ func openTerminal(t *testing.T) (terminal *Terminal, stops chan struct{}) {
 	if terminal, err = Open(slave, slave); err != nil {
 		t.Fatal(err)
 	}
+	terminal.unsubscribe() // from the signals of the test's own terminal
 	stops = make(chan struct{})
 	terminal.suspend = func() { stops <- struct{}{} }
 	ctx, cancel := context.WithCancel(t.Context())
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		terminal.Watch(ctx)
+		terminal.WatchStops(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -47,12 +48,12 @@ func openTerminal(t *testing.T) (terminal *Terminal, stops chan struct{}) {
 
 func TestStopSignalIsHandledByTheOwnerOfTheTerminal(t *testing.T) {
 	terminal, stops := openTerminal(t)
-	terminal.signals <- syscall.SIGTSTP
+	terminal.stops <- syscall.SIGTSTP
 	<-stops
-	terminal.signals <- syscall.SIGCONT
+	terminal.stops <- syscall.SIGCONT
 
 	lent := terminal.Leave()
-	terminal.signals <- syscall.SIGTSTP
+	terminal.stops <- syscall.SIGTSTP
 	select {
 	case s := <-lent:
 		if s != syscall.SIGTSTP {
@@ -64,9 +65,9 @@ func TestStopSignalIsHandledByTheOwnerOfTheTerminal(t *testing.T) {
 	if err := terminal.Enter(); err != nil {
 		t.Fatal(err)
 	}
-	terminal.signals <- syscall.SIGTSTP
+	terminal.stops <- syscall.SIGTSTP
 	<-stops
-	terminal.signals <- syscall.SIGCONT
+	terminal.stops <- syscall.SIGCONT
 }
 
 // A session may end before it has handled a signal.
@@ -78,13 +79,13 @@ func TestSignalsTheSessionLeftAreHandledByTheDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-stops
-	terminal.signals <- syscall.SIGCONT
+	terminal.stops <- syscall.SIGCONT
 }
 
 func TestTerminalIsNotHandedOverWhileTheProgramIsStopped(t *testing.T) {
 	terminal, stops := openTerminal(t)
 	for range 100 {
-		terminal.signals <- syscall.SIGTSTP
+		terminal.stops <- syscall.SIGTSTP
 		<-stops
 		left := make(chan (<-chan os.Signal))
 		go func() { left <- terminal.Leave() }()
@@ -93,7 +94,7 @@ func TestTerminalIsNotHandedOverWhileTheProgramIsStopped(t *testing.T) {
 			t.Fatal("handed over")
 		default:
 		}
-		terminal.signals <- syscall.SIGCONT
+		terminal.stops <- syscall.SIGCONT
 		<-left
 		if err := terminal.Enter(); err != nil {
 			t.Fatal(err)
@@ -105,12 +106,12 @@ func TestSignalsDoNotBlockWithoutAReaderOfTheSession(t *testing.T) {
 	terminal, stops := openTerminal(t)
 	terminal.Leave()
 	for range 100 {
-		terminal.signals <- syscall.SIGWINCH
+		terminal.stops <- syscall.SIGCONT
 	}
 	if err := terminal.Enter(); err != nil {
 		t.Fatal(err)
 	}
-	terminal.signals <- syscall.SIGTSTP
+	terminal.stops <- syscall.SIGTSTP
 	<-stops
-	terminal.signals <- syscall.SIGCONT
+	terminal.stops <- syscall.SIGCONT
 }

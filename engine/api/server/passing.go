@@ -56,7 +56,7 @@ func (v *Viewer) giveMaster(master *os.File) (ok bool) {
 	return err == nil
 }
 
-// Passed returns the descriptor received with the last message, or nil. The caller owns it.
+// Passed returns the last descriptor received, once; nil if there is none. The caller owns it.
 func (v *Viewer) Passed() *os.File {
 	if v.descriptors == nil {
 		return nil

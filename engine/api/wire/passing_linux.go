@@ -30,20 +30,19 @@ func NewPassing(c *net.UnixConn) *Passing { return &Passing{UnixConn: c} }
 func (p *Passing) Expect() { p.takes.Store(true) }
 
 // Give sends f with the next write and then closes it.
-func (p *Passing) Give(f *os.File) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	replaceFile(&p.given, f, p.closed)
-}
+func (p *Passing) Give(f *os.File) { p.replaceFile(&p.given, f) }
 
-// replaceFile closes the previous file, and the new one instead of keeping it if closed.
-func replaceFile(kept **os.File, f *os.File, closed bool) {
-	if *kept != nil {
-		(*kept).Close()
-	}
-	if *kept = f; f != nil && closed {
-		f.Close()
+// replaceFile closes the previous file, and f if the connection is closed.
+func (p *Passing) replaceFile(kept **os.File, f *os.File) {
+	p.mu.Lock()
+	old, closed := *kept, p.closed
+	if *kept = f; closed {
 		*kept = nil
+	}
+	p.mu.Unlock()
+	old.Close() // no effect on nil
+	if closed {
+		f.Close()
 	}
 }
 
@@ -81,9 +80,7 @@ func (p *Passing) keepDescriptor(oob []byte) {
 			continue
 		}
 		for _, fd := range fds {
-			p.mu.Lock()
-			replaceFile(&p.taken, os.NewFile(uintptr(fd), "passed"), p.closed)
-			p.mu.Unlock()
+			p.replaceFile(&p.taken, os.NewFile(uintptr(fd), "passed"))
 		}
 	}
 }
@@ -120,9 +117,9 @@ func (p *Passing) writeWith(b []byte, f *os.File) (n int, err error) {
 func (p *Passing) Close() error {
 	p.mu.Lock()
 	p.closed = true
-	replaceFile(&p.given, nil, true)
-	replaceFile(&p.taken, nil, true)
 	p.mu.Unlock()
+	p.replaceFile(&p.given, nil)
+	p.replaceFile(&p.taken, nil)
 	return p.UnixConn.Close()
 }
 

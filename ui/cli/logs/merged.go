@@ -41,6 +41,10 @@ type logSource struct {
 	*logmerge.Source
 	followed bool // its end has not been reported
 	wasAlive bool // it was alive at some time while followed
+
+	// The process was started again while followed: the next end may be that of the run
+	// before.
+	startedAgain bool
 }
 
 // merge prints the logs of the named processes, or of a project.
@@ -110,7 +114,7 @@ func (m *logMerge) add(p api.Process) *logSource {
 	for i, s := range m.sources {
 		others[i] = s.Source
 	}
-	s := &logSource{logmerge.NewSource(p, others, len(nameTints), output.Visible), true, !p.State.Ended()}
+	s := &logSource{Source: logmerge.NewSource(p, others, len(nameTints), output.Visible), followed: true, wasAlive: !p.State.Ended()}
 	m.out.width = max(m.out.width, cellwidth.Of(s.Label))
 	m.sources = append(m.sources, s)
 	return s
@@ -229,18 +233,17 @@ func (m *logMerge) exitNotes(ctx context.Context, e api.Engine) (notes []logmerg
 		if !s.followed || !m.all.HasEndedOf(s.Source) {
 			continue
 		}
+		if s.startedAgain {
+			s.startedAgain = false
+			m.all.Resume(s.Source)
+			continue
+		}
 		if s.followed = false; !s.wasAlive {
 			continue
 		}
 		p, err := api.ProcessGet.Call(ctx, e, api.IDInput{ID: s.Process.ID})
 		if err != nil && !errors.Is(err, api.CodeNotFound) {
 			return nil, err
-		}
-		// The event of its next run arrived before the end of the log.
-		if err == nil && !p.State.Ended() && !p.StartedAt.After(s.Process.StartedAt) {
-			s.followed = true
-			m.all.Resume(s.Source)
-			continue
 		}
 		if notes = append(notes, newNote(s, endNote(p))); p.State.Ended() {
 			s.Process = p
@@ -278,10 +281,14 @@ func (m *logMerge) handleChange(p api.Process) (notes []logmerge.Line) {
 	}
 	s := m.sources[i]
 	was := s.Process
-	if !p.State.Ended() && !s.followed {
-		if !p.StartedAt.After(was.StartedAt) {
-			return nil // a late event from before the exit
-		}
+	startedAgain := p.StartedAt.After(was.StartedAt)
+	switch {
+	case s.followed:
+		s.startedAgain = s.startedAgain || startedAgain
+	case p.State.Ended():
+	case !startedAgain:
+		return nil // a late event from before the exit
+	default:
 		s.followed, s.wasAlive, m.waits = true, true, false
 		m.all.Resume(s.Source)
 	}

@@ -33,7 +33,7 @@ func TestEndNoteDescribesHowAProcessEnded(t *testing.T) {
 // A processEngine knows one process.
 type processEngine struct {
 	process api.Process
-	logEnd  api.State // the state that its log reports
+	logEnd  api.State // the state that its log reports; "" if the log was deleted
 }
 
 func (e *processEngine) Do(_ context.Context, _ string, _ api.Effect, _, out any) error {
@@ -41,6 +41,9 @@ func (e *processEngine) Do(_ context.Context, _ string, _ api.Effect, _, out any
 	case *api.Process:
 		*out = e.process
 	case *api.ProcessLogOutput:
+		if e.logEnd == "" {
+			return api.Errorf(api.CodeNotFound, "the log was deleted")
+		}
 		*out = api.ProcessLogOutput{State: e.logEnd}
 	}
 	return nil
@@ -77,6 +80,25 @@ func TestProcessStartedAgainIsFollowedInAnyOrderOfNews(t *testing.T) {
 		if eventFirst && len(notes) > 0 {
 			t.Errorf("the new run is said to have ended: %q", notes[0].Note)
 		}
+	}
+}
+
+func TestProcessWithoutALogIsNotFollowed(t *testing.T) {
+	p := api.Process{ID: "p", Name: "web", State: api.StateRunning, StartedAt: time.Unix(1000, 0)}
+	m := &logMerge{all: &logmerge.Merge{}, out: newMergePrinter(output.Printer{}, flags{})}
+	s := m.add(p)
+	for _, span := range s.Spans("") {
+		m.all.Add(span, logPage)
+	}
+	e := &processEngine{process: p}
+	if _, err := m.all.Wait(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.exitNotes(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if s.followed || !m.all.HasEndedOf(s.Source) {
+		t.Error("its log is read again")
 	}
 }
 
