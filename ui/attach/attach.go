@@ -246,7 +246,7 @@ func (r *run) runLoops() (Outcome, error) {
 	defer stop()
 	leaving := r.spawnGuarded(r.waitForCaller)
 	drawing := r.spawnGuarded(r.runOverlay)
-	signals := r.spawnGuarded(r.watchSignals)
+	signals := r.watchSignals()
 	reading := r.spawnGuarded(in.readLoop)
 
 	outcome, err := r.receiveOutput()

@@ -21,22 +21,24 @@ func (r *run) subscribeStops() {
 }
 
 // watchSignals follows the terminal's size, and ends the run on signals that would
-// terminate the program: the terminal must be restored first. It returns when the run
+// terminate the program: the terminal must be restored first. done is closed when the run
 // ends.
-func (r *run) watchSignals() {
+func (r *run) watchSignals() (done chan struct{}) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGWINCH, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
-	defer signal.Stop(signals)
-	for {
-		select {
-		case s := <-r.Stops:
-			r.handleSignal(s)
-		case s := <-signals:
-			r.handleSignal(s)
-		case <-r.ctx.Done():
-			return
+	return r.spawnGuarded(func() {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case s := <-r.Stops:
+				r.handleSignal(s)
+			case s := <-signals:
+				r.handleSignal(s)
+			case <-r.ctx.Done():
+				return
+			}
 		}
-	}
+	})
 }
 
 func (r *run) handleSignal(s os.Signal) {
