@@ -64,8 +64,8 @@ func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 	}
 }
 
-// handOver hands a terminal over to the engine and returns its other end. Nobody else has it
-// open.
+// handOver hands a terminal over to the engine and returns its other end. Only the engine keeps
+// the terminal open.
 func handOver(t *testing.T, a *client.Attachment) (window *os.File) {
 	t.Helper()
 	master, slave, err := pty.Open()

@@ -105,7 +105,7 @@ func TestProgramStopsWhileTheTerminalChangesHands(t *testing.T) {
 		if err := screen.Press("ctrl+b", "z"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(i) * time.Millisecond / 2)
+		time.Sleep(time.Duration(i) * time.Millisecond / 2) // another moment each time
 		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
 			t.Fatal(err)
 		}

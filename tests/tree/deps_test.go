@@ -52,8 +52,12 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/kit/graphics"},
 		"a terminal's replies are parsed independently of the code that queried it",
 	},
+	"ui/jobcontrol": {
+		nil,
+		"the dashboard and attach stop the program in the same way",
+	},
 	"ui/screen": {
-		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/kit/graphics", "ui/display", "keys", "engine/vt/scan", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/kit/graphics", "ui/display", "ui/jobcontrol", "keys", "engine/vt/scan", "panes/kit/look", "panes/kit/text"},
 		"painting and input handling do not depend on the content of panes or the meaning of keys",
 	},
 	"ui/pictures": {
@@ -61,7 +65,7 @@ var layers = map[string]layer{
 		"pictures are converted the same way for attach and recordings",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/direct", "engine/api/outbox"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/jobcontrol", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/direct", "engine/api/outbox"},
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {

@@ -18,6 +18,7 @@ import (
 	"tandem/keys"
 	"tandem/panes/kit/predict"
 	"tandem/ui/display"
+	"tandem/ui/jobcontrol"
 )
 
 // Options selects the session, and the terminal to attach to it.
@@ -121,8 +122,11 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err := r.attachFirst(); err != nil {
 		return Outcome{}, err
 	}
-	r.subscribeStops()
-	defer signal.Stop(r.Stops)
+	if r.Stops == nil {
+		r.Stops = make(chan os.Signal, 16)
+		jobcontrol.Notify(r.Stops)
+		defer signal.Stop(r.Stops)
+	}
 	defer context.AfterFunc(r.ctx, r.terminal.abandonOutput)()
 	if err := r.terminal.enterScreen(); err != nil {
 		r.link.currentAttachment().Close()

@@ -6,19 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/ui/display"
+	"tandem/ui/jobcontrol"
 )
-
-// subscribeStops starts receiving in r.Stops, unless the caller passes on its signals.
-func (r *run) subscribeStops() {
-	if r.Stops == nil {
-		r.Stops = make(chan os.Signal, 16)
-		signal.Notify(r.Stops, unix.SIGCONT)
-		if !signal.Ignored(unix.SIGTSTP) {
-			signal.Notify(r.Stops, unix.SIGTSTP)
-		}
-	}
-}
 
 // watchSignals follows the terminal's size, and ends the run on signals that would
 // terminate the program: the terminal must be restored first. done is closed when the run
@@ -47,8 +36,8 @@ func (r *run) handleSignal(s os.Signal) {
 		r.sendSize()
 	case unix.SIGTSTP:
 		r.terminal.lendOut(r.link.awaitTerminal, func() {
-			display.StopProgram()
-			r.waitForContinue()
+			jobcontrol.Stop()
+			jobcontrol.AwaitContinue(r.ctx, r.Stops)
 		})
 		r.link.forceReattach()
 	case unix.SIGCONT:
@@ -57,19 +46,5 @@ func (r *run) handleSignal(s os.Signal) {
 		r.link.forceReattach()
 	default:
 		r.link.stopRun(Outcome{Reason: Interrupted, Signal: s})
-	}
-}
-
-// waitForContinue returns when the stopped program continues.
-func (r *run) waitForContinue() {
-	for {
-		select {
-		case s := <-r.Stops:
-			if s == unix.SIGCONT {
-				return
-			}
-		case <-r.ctx.Done():
-			return
-		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/panes/kit/graphics"
-	"tandem/ui/display"
+	"tandem/ui/jobcontrol"
 )
 
 // maxStall is how long a terminal that takes no output may delay the exit.
@@ -60,10 +60,7 @@ func Open(in, out *os.File) (*Terminal, error) {
 // subscribe starts receiving signals.
 func (t *Terminal) subscribe() {
 	signal.Notify(t.resizes, syscall.SIGWINCH)
-	signal.Notify(t.stops, syscall.SIGCONT)
-	if !signal.Ignored(syscall.SIGTSTP) {
-		signal.Notify(t.stops, syscall.SIGTSTP)
-	}
+	jobcontrol.Notify(t.stops)
 }
 
 func (t *Terminal) unsubscribe() {
@@ -117,7 +114,7 @@ func (t *Terminal) WatchStops(ctx context.Context) {
 			return
 		case s := <-t.stops:
 			t.handleStop(ctx, s)
-			// The next frame has to be painted completely.
+			// The message makes the dashboard draw a frame.
 			queueSignal(t.resizes, s)
 		}
 	}
@@ -145,7 +142,7 @@ func (t *Terminal) handleStop(ctx context.Context, s os.Signal) {
 	case s == syscall.SIGTSTP:
 		t.restore()
 		t.suspend()
-		t.awaitContinue(ctx)
+		jobcontrol.AwaitContinue(ctx, t.stops)
 		t.takeBack()
 	default:
 		// The program was stopped without restoring the terminal (SIGSTOP), so its modes
@@ -160,20 +157,6 @@ func queueSignal(queue chan<- os.Signal, s os.Signal) {
 	select {
 	case queue <- s:
 	default:
-	}
-}
-
-// awaitContinue returns when the stopped program continues.
-func (t *Terminal) awaitContinue(ctx context.Context) {
-	for {
-		select {
-		case s := <-t.stops:
-			if s == syscall.SIGCONT {
-				return
-			}
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 
@@ -198,7 +181,7 @@ func (t *Terminal) Cell() image.Point {
 func New(out *os.File, profile colorprofile.Profile) *Terminal {
 	return &Terminal{
 		out: out, painter: newPainter(out, profile),
-		stops: make(chan os.Signal, 16), resizes: make(chan os.Signal, 1), suspend: display.StopProgram,
+		stops: make(chan os.Signal, 16), resizes: make(chan os.Signal, 1), suspend: jobcontrol.Stop,
 	}
 }
 
