@@ -52,6 +52,8 @@ type execution struct {
 	before  string   // the cursor's row before typing, of a reader that is not a shell
 	prompt  string   // the same of Python, whose line editor moves the cursor in the row
 	waits   Need     // what the unfinished program waits for
+
+	interrupted bool // an interrupt was sent to the free prompt
 }
 
 // CheckExec checks the input of session.exec and sets its defaults. typed reports that a terminal
@@ -172,9 +174,12 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 			return false, nil
 		}
 	}
-	echoed := state.unsure && e.s.t.Log().End() > state.prompt
+	typed := state.touched || state.begunBefore
+	if typed && !e.s.isSettled() {
+		return false, nil // its echo may be late
+	}
 	// Includes a ctrl+c that the shell lost.
-	if state.touched || echoed {
+	if typed || state.unsure && e.s.t.Log().End() > state.prompt {
 		c, err := e.s.t.Cursor(ctx)
 		if err != nil {
 			return true, err
@@ -183,6 +188,12 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 			return true, api.Errorf(api.CodeConflict, "run in %s: something is already typed at its prompt", e.name).
 				WithHint("wait, or clear the line with session.write and the keys ctrl+c")
 		}
+	}
+	// zsh acts on an interrupt that arrives while it draws its prompt only at the next input, and
+	// drops that. A second interrupt makes it draw another prompt.
+	if state.entered && state.dropped && !e.interrupted {
+		e.interrupted = true
+		return false, e.s.t.TypeInto(ctx, []byte{3})
 	}
 	// A shell may enable bracketed paste a moment after it has drawn its prompt.
 	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.t.Modes().BracketedPaste

@@ -221,6 +221,59 @@ func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
 	})
 }
 
+func TestExecTypesOnlyAtAnEmptyPrompt(t *testing.T) {
+	const typed = "something is already typed"
+	for name, c := range map[string]struct {
+		before, input, after string // printed and typed
+		late                 string // printed after a delay
+		delay                time.Duration
+		pending              bool   // the shell has not acted on the interrupt
+		err                  string // "" if the command runs
+	}{
+		"partial input":               {before: marked, input: "half", after: "half", err: typed},
+		"a late echo":                 {before: marked, input: "half", late: "half", delay: pollerQuiet, err: typed},
+		"a redrawn prompt":            {before: marked, input: "half", after: "half\r" + marked + "\r" + marked + "half", err: typed},
+		"typed before the prompt":     {before: marked + starts, input: "make\rhalf", after: exits0 + marked + "half", err: typed},
+		"echoed after the prompt":     {before: marked + starts, input: "half", after: exits0 + marked, late: "half", delay: repeatQuiet, err: typed},
+		"taken by the program":        {before: marked + starts, input: "q", after: exits0 + marked},
+		"interrupted":                 {before: marked, input: "half\x03", after: "^C\r\n" + marked},
+		"an interrupt without effect": {before: marked, input: "half\x03", after: "\x1b[?2004h", pending: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScreen(t, screenOptions{kind: Zsh, shell: []string{"zsh"}})
+				s.programs.set(shellWait)
+				s.print(c.before)
+				time.Sleep(time.Minute)
+				s.shell.NoteInput([]byte(c.input), strings.HasSuffix(c.input, "\x03"))
+				if c.after != "" {
+					s.print(c.after)
+				}
+				if c.late != "" {
+					time.AfterFunc(c.delay-time.Millisecond, func() { s.print(c.late) })
+				}
+				s.answer = func(typed string) {
+					switch {
+					case typed == "\x03", c.pending: // drops the line
+						c.pending = false
+						s.print("\r\n" + marked)
+					default:
+						s.print("ls\r\n" + starts + "file\r\n" + exits0 + marked)
+					}
+				}
+				in := api.SessionExecInput{Command: "ls"}
+				if err := CheckExec(&in, true); err != nil {
+					t.Fatal(err)
+				}
+				out, err := s.shell.Exec(t.Context(), in, "web")
+				if c.err == "" && (err != nil || out.Output != "file\n") || c.err != "" && (!errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), c.err)) {
+					t.Errorf("%+v, %v, typed %q", out, err, s.typed)
+				}
+			})
+		})
+	}
+}
+
 func TestExecAfterAnIncompleteCommandFindsAClearedLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		printed string // the prompts so far

@@ -99,7 +99,8 @@ func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 		// A builtin would have stopped at the interrupt.
 		return edits && (prompt || endsInSymbol(row) || state.interruptedAt.After(state.began))
 	}
-	return (edits || state.noStart) && prompt && !state.more
+	// A shell that has not left the row of its prompt has not answered the input.
+	return (edits || state.noStart) && prompt && !state.more && s.lastRow(s.t.Shown()) > state.prompt
 }
 
 // isLastPrompt reports whether row shows the last marked prompt, ignoring digits.

@@ -69,6 +69,8 @@ type marks struct {
 	entered       bool         // a line was sent since the prompt was drawn
 	dropped       bool         // an interrupt or end of input was sent instead
 	touched       bool         // something was typed since then
+	begunBefore   bool         // part of a line was typed before it
+	partial       bool         // part of a line was typed before the next prompt
 	replayed      bool         // input before the engine's replay of the log is unknown
 	ahead         int          // number of lines sent before the prompt and not yet run
 	drawing       int64        // offset of the start of the last prompt
@@ -151,6 +153,7 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	case 'A':
 		m.promptsOnly = m.promptsOnly || f.sent || m.phase == phaseRunning
 		ended = m.endCommand(f, nil)
+		m.partial = m.partial || m.phase == phaseReady && !m.entered && (m.touched || m.begunBefore) // redrawn
 		m.phase, m.noStart, m.drawing = phaseBetween, f.Option("c") == "0", f.at
 		if m.watch != nil && m.watch.ended {
 			m.watch.prompted = true
@@ -158,6 +161,7 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	case 'B':
 		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, inputStart{f.at, f.cursor.X}, f.cursor, f.now
 		m.more, m.entered, m.dropped, m.touched, m.replayed, m.outputEnd = nil, false, false, false, false, 0
+		m.begunBefore, m.partial = m.partial, false
 		if w := m.watch; w != nil && w.prompted {
 			w.ready, w.cursor = true, f.at
 		}
@@ -350,7 +354,11 @@ func (m *marks) forgetProgram() {
 // unless the running program does. An interrupt discards unread input.
 func (m *marks) noteAhead(p []byte) {
 	if at := bytes.LastIndexByte(p, '\x03'); at >= 0 {
-		m.ahead, p = 0, p[at:]
+		m.ahead, m.partial, p = 0, false, p[at+1:]
+	}
+	if len(p) > 0 {
+		last := p[len(p)-1]
+		m.partial = last != '\r' && last != '\n'
 	}
 	m.ahead += bytes.Count(p, []byte("\r")) + bytes.Count(p, []byte("\n"))
 }
@@ -449,7 +457,9 @@ type promptState struct {
 	phase         phase
 	noStart       bool
 	entered       bool
+	dropped       bool // an interrupt or end of input was sent
 	touched       bool
+	begunBefore   bool
 	unsure        bool  // input before a replay is unknown
 	ahead         bool  // the shell may still read a line typed before the prompt
 	promptsOnly   bool  // prompts are marked, commands are not
@@ -469,7 +479,7 @@ func (m *marks) snapshot() promptState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return promptState{
-		m.phase, m.noStart, m.entered, m.touched, m.replayed, m.ahead > 0, m.promptsOnly, len(m.more) > 0,
+		m.phase, m.noStart, m.entered, m.dropped, m.touched, m.begunBefore, m.replayed, m.ahead > 0, m.promptsOnly, len(m.more) > 0,
 		m.drawing, m.prompt.at, m.drawn, m.sentAt, m.began, m.interruptedAt, m.cursor, m.line, m.notes,
 	}
 }
