@@ -47,7 +47,16 @@ func TestMain(m *testing.M) {
 	}
 	// Most tests wait for other processes. The command line may override this.
 	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
-	goleak.VerifyTestMain(m)
+	// Shells must not read the user's start-up files.
+	home, err := os.MkdirTemp("", "tdhome")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("HOME", home)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(home)
+		os.Exit(code)
+	}))
 }
 
 // runConformance serves the protocol's conformance suite until interrupted.
