@@ -58,28 +58,36 @@ func attach(t testing.TB, m *server.Mux, o api.AttachOptions) *Attachment {
 	return a
 }
 
-// The engine may be reading already when it makes its offer.
-func TestTerminalArrivesAtAnEngineThatReadsBeforeItsOffer(t *testing.T) {
+// A viewer may hand over its terminal as soon as its attachment is open, and the engine may be reading
+// already when it makes its offer.
+func TestTerminalHandedOverAtOnceArrives(t *testing.T) {
 	passed := make(chan *os.File, 1)
-	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+	c := connect(t, serve(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		_, err := v.Receive()
 		passed <- v.Passed()
 		return err
-	}), api.AttachOptions{ID: "a", Raw: true, Direct: true})
+	})))
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	defer w.Close()
-	if err := a.HandOver(int(w.Fd()), false); err != nil {
-		t.Fatal(err)
+	for i := range 500 {
+		a, err := c.Attach(t.Context(), api.AttachOptions{ID: "a", Raw: true, Direct: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.HandOver(int(w.Fd()), false); err != nil {
+			t.Fatal(err)
+		}
+		f := <-passed
+		if f == nil {
+			t.Fatalf("the descriptor of attachment %d is lost", i)
+		}
+		f.Close()
+		a.Close()
 	}
-	f := <-passed
-	if f == nil {
-		t.Fatal("the descriptor is lost")
-	}
-	f.Close()
 }
 
 func TestAttachDeliversInputInOrder(t *testing.T) {

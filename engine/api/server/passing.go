@@ -2,6 +2,8 @@ package server
 
 import (
 	"bufio"
+	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -10,23 +12,44 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A passingWriter wraps its hijacked connection to pass descriptors.
+// A passingWriter upgrades its connection and wraps it to pass descriptors. net/http reads the
+// connection until it is hijacked, and would lose the descriptor of a viewer that has the answer by
+// then. So the connection is hijacked before that is written.
 type passingWriter struct {
 	http.ResponseWriter
-	v *Viewer
+	v        *Viewer
+	conn     net.Conn
+	buffered *bufio.ReadWriter
+	err      error
 }
 
-func (w passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	own, ok := conn.(*net.UnixConn)
-	if err != nil || !ok {
-		return conn, buffered, err
+func (w *passingWriter) WriteHeader(code int) {
+	if code != http.StatusSwitchingProtocols {
+		w.ResponseWriter.WriteHeader(code)
+		return
 	}
-	w.v.descriptors = wire.NewPassing(own)
-	if w.v.direct { // before the first read, which may begin before the offer
-		w.v.descriptors.Expect()
+	if w.conn, w.buffered, w.err = http.NewResponseController(w.ResponseWriter).Hijack(); w.err != nil {
+		return
 	}
-	return w.v.descriptors, bufio.NewReadWriter(buffered.Reader, bufio.NewWriter(w.v.descriptors)), nil
+	if own, ok := w.conn.(*net.UnixConn); ok {
+		w.v.descriptors = wire.NewPassing(own)
+		if w.v.direct {
+			w.v.descriptors.Expect()
+		}
+		w.conn, w.buffered.Writer = w.v.descriptors, bufio.NewWriter(w.v.descriptors)
+	}
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
+	_ = w.Header().Write(&head) // a buffer returns no error
+	head.WriteString("\r\n")
+	if _, w.err = w.conn.Write(head.Bytes()); w.err != nil {
+		w.conn.Close()
+	}
+}
+
+// Hijack returns the connection after WriteHeader has upgraded it.
+func (w *passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return w.conn, w.buffered, w.err
 }
 
 // CanPass reports whether the connection is open and can pass descriptors.

@@ -108,7 +108,7 @@ func (v *Viewer) ensureOpen() error {
 
 // upgrade upgrades the connection to the protocol that the request asks for.
 func (v *Viewer) upgrade() (wire.MessageConn, error) {
-	w := passingWriter{v.w, v}
+	w := &passingWriter{ResponseWriter: v.w, v: v}
 	if !asksForMessages(v.r) {
 		conn, err := websocket.Accept(w, v.r, nil)
 		if err != nil {
