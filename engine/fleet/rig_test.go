@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"tandem/engine/api"
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
 	"tandem/engine/hosts/transport"
+	"tandem/tests/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // testTimeout limits how long a test waits for something to happen.
 const testTimeout = 60 * time.Second

@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/leaks"
 )
 
 // The test binary is also the programs under test: with this variable set, its
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		goleak.VerifyTestMain(m)
+		leaks.Main(m)
 	}
 	var err error
 	switch os.Args[1] {

@@ -12,14 +12,13 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/launch"
 	"tandem/engine/sandbox"
 	"tandem/persist/config/settings"
+	"tandem/tests/leaks"
 	"tandem/ui/cli"
 	"tandem/ui/cli/factory"
 )
@@ -47,16 +46,21 @@ func TestMain(m *testing.M) {
 	}
 	// Most tests wait for other processes. The command line may override this.
 	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
-	// Shells must not read the user's start-up files.
+	leaks.Main(homeless{m})
+}
+
+// homeless runs tests with an empty home, so that shells do not read the user's start-up files.
+type homeless struct{ *testing.M }
+
+func (m homeless) Run() int {
 	home, err := os.MkdirTemp("", "tdhome")
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
+	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		os.RemoveAll(home)
-		os.Exit(code)
-	}))
+	return m.M.Run()
 }
 
 // runConformance serves the protocol's conformance suite until interrupted.

@@ -4,7 +4,6 @@ package leaks
 import (
 	"fmt"
 	"os"
-	"testing"
 	"time"
 
 	"go.uber.org/goleak"
@@ -16,7 +15,7 @@ const patience = time.Minute
 
 // Main runs m, waits until no other goroutine is left, except those that options ignore, and
 // exits.
-func Main(m *testing.M, options ...goleak.Option) {
+func Main(m goleak.TestingM, options ...goleak.Option) {
 	code := m.Run()
 	if code == 0 {
 		err := goleak.Find(options...)
