@@ -52,8 +52,7 @@ type execution struct {
 	before  string   // the cursor's row before typing, of a reader that is not a shell
 	prompt  string   // the same of Python, whose line editor moves the cursor in the row
 	waits   Need     // what the unfinished program waits for
-
-	interrupted bool // an interrupt was sent to the free prompt
+	cleared bool     // an interrupt was sent before typing
 }
 
 // CheckExec checks the input of session.exec and sets its defaults. typed reports that a terminal
@@ -189,10 +188,10 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 				WithHint("wait, or clear the line with session.write and the keys ctrl+c")
 		}
 	}
-	// zsh acts on an interrupt that arrives while it draws its prompt only at the next input, and
-	// drops that. A second interrupt makes it draw another prompt.
-	if state.entered && state.dropped && !e.interrupted {
-		e.interrupted = true
+	// If zsh is interrupted while it draws its prompt, it acts on that only at the next input, and
+	// drops the input. A second interrupt makes it draw a new prompt.
+	if state.entered && state.dropped && !e.cleared {
+		e.cleared = true
 		return false, e.s.t.TypeInto(ctx, []byte{3})
 	}
 	// A shell may enable bracketed paste a moment after it has drawn its prompt.

@@ -224,7 +224,7 @@ func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
 func TestExecTypesOnlyAtAnEmptyPrompt(t *testing.T) {
 	const typed = "something is already typed"
 	for name, c := range map[string]struct {
-		before, input, after string // printed and typed
+		before, input, after string // printed, then typed, then printed
 		late                 string // printed after a delay
 		delay                time.Duration
 		pending              bool   // the shell has not acted on the interrupt

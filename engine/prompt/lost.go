@@ -99,7 +99,7 @@ func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 		// A builtin would have stopped at the interrupt.
 		return edits && (prompt || endsInSymbol(row) || state.interruptedAt.After(state.began))
 	}
-	// A shell that has not left the row of its prompt has not answered the input.
+	// A shell that is still in the row of its prompt has not reacted to the input.
 	return (edits || state.noStart) && prompt && !state.more && s.lastRow(s.t.Shown()) > state.prompt
 }
 

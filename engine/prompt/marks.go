@@ -350,8 +350,8 @@ func (m *marks) forgetProgram() {
 	m.phase, m.noStart, m.replayed, m.replay, m.line, m.reported, m.number, m.notes = phaseUnknown, false, false, false, "", false, "", 0
 }
 
-// noteAhead counts the lines typed before the prompt is shown. The shell reads them at the prompt
-// unless the running program does. An interrupt discards unread input.
+// noteAhead records input before the prompt is shown: how many lines, and whether part of another
+// follows. The shell reads it at the prompt unless the running program does. An interrupt discards unread input.
 func (m *marks) noteAhead(p []byte) {
 	if at := bytes.LastIndexByte(p, '\x03'); at >= 0 {
 		m.ahead, m.partial, p = 0, false, p[at+1:]

@@ -29,8 +29,8 @@ func Stop() {
 	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGSTOP) // cannot fail
 }
 
-// AwaitContinue receives the SIGCONT that ended Stop, so that nobody else handles it, or
-// returns when ctx is done.
+// AwaitContinue discards signals from stops until the SIGCONT that ended Stop, or until ctx
+// is done.
 func AwaitContinue(ctx context.Context, stops <-chan os.Signal) {
 	for {
 		select {

@@ -12,9 +12,8 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A passingWriter upgrades its connection and wraps it to pass descriptors. net/http reads the
-// connection until it is hijacked, and would lose the descriptor of a viewer that has the answer by
-// then. So the connection is hijacked before that is written.
+// A passingWriter upgrades its connection and wraps it to pass descriptors. It hijacks the connection
+// before it answers the viewer: until then net/http reads from it, and drops descriptors.
 type passingWriter struct {
 	http.ResponseWriter
 	v        *Viewer
