@@ -17,6 +17,7 @@ import (
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,8 +32,9 @@ type job struct {
 // A storm kills engines and keepers while processes start, exit and write.
 type storm struct {
 	*machine
-	began atomic.Int32 // kills begun so far
-	kinds []int        // of each kill: 0 both, 1 the keeper, 2 the engine
+	random *rand.Rand
+	began  atomic.Int32 // kills begun so far
+	kinds  []int        // of each kill: 0 both, 1 the keeper, 2 the engine
 
 	mu      sync.Mutex
 	short   []job
@@ -65,7 +67,7 @@ func (s *storm) note(err error, take func()) {
 
 // kill kills the engine, the keeper, or both at a random moment, and waits for their successors.
 func (s *storm) kill(what, pause int) {
-	for range rand.IntN(pause) { // a random moment, measured in engine calls
+	for range s.random.IntN(pause) { // a random moment, measured in engine calls
 		s.info()
 	}
 	s.kinds = append(s.kinds, what)
@@ -88,7 +90,7 @@ func (s *storm) kill(what, pause int) {
 // runStorm kills the given number of times, with a pause of some requests before each, and then
 // checks that no process, no observable exit status and no byte of a log was lost.
 func runStorm(t testing.TB, kills, pause int) {
-	s := &storm{machine: startMachine(t)}
+	s := &storm{machine: startMachine(t), random: seed.Rand(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	whole := s.startFlood(1<<40, 5*time.Millisecond, 1<<50)

@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"tandem/engine/api"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // A run is a started session with its expected exit status.
@@ -31,13 +31,13 @@ func (m *machine) startMany(ctx context.Context) (all []run) {
 func TestRandomKillsLoseNoSessionStatusOrOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m, random := startMachine(t), seed.Rand(t)
 	kept := m.start("cat")
 	ctx, cancel := context.WithCancel(t.Context())
 	started := make(chan []run)
 	go func() { started <- m.startMany(ctx) }()
 	for i := range 12 {
-		for range rand.IntN(20) { // a random moment, measured in engine calls
+		for range random.IntN(20) { // a random moment, measured in engine calls
 			m.info()
 		}
 		before := m.info()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // startKinds holds the operations that start a process under an id chosen by the client.
@@ -39,7 +39,7 @@ var startKinds = map[string]func(ctx context.Context, c api.Engine, id string, c
 // killBothDuringStarts starts short commands with one operation, and kills keeper and engine 3 to
 // 30 ms after each call. It fails if a command ran twice or contradicts the answer.
 func killBothDuringStarts(t testing.TB, kind string, rounds int) {
-	m := startMachine(t)
+	m, random := startMachine(t), seed.Rand(t)
 	conn, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) { return client.Activate(ctx, m.options()) })
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +49,12 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	mark := func(i int) string { return filepath.Join(m.dir, fmt.Sprintf("ran%d", i)) }
 	for i := range rounds {
 		before := m.info()
+		command := sh(fmt.Sprintf("echo x >> %s; sleep 0.0%d", mark(i), random.IntN(6)))
 		var calls sync.WaitGroup
 		calls.Go(func() {
-			answers[i] = startKinds[kind](context.Background(), conn, api.NewID(), sh(fmt.Sprintf("echo x >> %s; sleep 0.0%d", mark(i), rand.IntN(6))))
+			answers[i] = startKinds[kind](context.Background(), conn, api.NewID(), command)
 		})
-		time.Sleep(3*time.Millisecond + time.Duration(rand.IntN(27_000))*time.Microsecond) // at any point of a start
+		time.Sleep(3*time.Millisecond + time.Duration(random.IntN(27_000))*time.Microsecond) // at any point of a start
 		for _, pid := range []int{before.KeeperPID, before.EnginePID} {
 			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 				t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/proctree"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,7 +51,7 @@ func (m *machine) startNamed(ctx context.Context, starter int, folder string) (a
 // killKeepers kills keepers during a storm of starts, and fails unless every start is known,
 // happened once, and can be stopped.
 func killKeepers(t testing.TB, kills int) {
-	m := startMachine(t)
+	m, random := startMachine(t), seed.Rand(t)
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -65,7 +65,7 @@ func killKeepers(t testing.TB, kills int) {
 		if before == 0 {
 			continue
 		}
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) // any moment of a start
+		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond) // any moment of a start
 		m.crash(before)
 		m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != before })
 	}
@@ -133,7 +133,7 @@ func BenchmarkKeeperKills(b *testing.B) {
 func TestRestartsAreCountedOnceAcrossKills(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m, random := startMachine(t), seed.Rand(t)
 	folder := t.TempDir()
 	var all []api.Process
 	for i := range 12 {
@@ -142,7 +142,7 @@ func TestRestartsAreCountedOnceAcrossKills(t *testing.T) {
 	}
 	for range 12 {
 		m.crash(m.info().EnginePID)
-		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any moment of a restart
+		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond) // any moment of a restart
 	}
 	for i, p := range all {
 		end := m.awaitState(p.ID, api.StateFailed)

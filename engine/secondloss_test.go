@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // A deployment is a session without a restart policy that records each of its runs in a file.
@@ -65,14 +65,14 @@ func (m *machine) measureActivation(version string) time.Duration {
 
 // killEngineThenKeeper repeatedly kills the engine and, shortly after, the keeper.
 func killEngineThenKeeper(t testing.TB, rounds int) {
-	m := startMachine(t)
+	m, random := startMachine(t), seed.Rand(t)
 	var took []time.Duration
 	kept, lost := 0, 0
 	for range rounds {
 		all := m.deploy(2)
 		i := m.info()
 		unix.Kill(i.EnginePID, unix.SIGKILL)
-		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
 		unix.Kill(i.KeeperPID, unix.SIGKILL)
 		took = append(took, m.measureActivation("1.2.3"))
 		for _, d := range all {
@@ -124,7 +124,7 @@ func BenchmarkKillsOfEngineThenKeeper(b *testing.B) {
 // killDuringUpgrade repeatedly replaces the engine and kills one role meanwhile. It fails if a
 // session is lost.
 func killDuringUpgrade(t testing.TB, rounds int) {
-	m := startMachine(t)
+	m, random := startMachine(t), seed.Rand(t)
 	all := m.deploy(3)
 	exe, err := os.Executable()
 	if err != nil {
@@ -138,7 +138,7 @@ func killDuringUpgrade(t testing.TB, rounds int) {
 			_, err := api.EngineStop.Call(context.Background(), m.client, api.EngineStopInput{Replace: exe})
 			asked <- err
 		}()
-		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
 		victim := i.KeeperPID
 		if round%3 == 1 {
 			victim = i.EnginePID

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 // drawKey draws a key as a terminal could report it.
@@ -37,7 +39,7 @@ func decodeAll(p []byte) []Event {
 }
 
 func TestKittyReportDecodesToEncodedKey(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		k := drawKey(t)
 		m := Modes{Kitty: KittyDisambiguate | KittyEventTypes | KittyAlternateKeys | KittyAllKeys | KittyText}
 		p := Encode(nil, k, m)
@@ -85,7 +87,7 @@ func TestDecoderReadsApplicationKeypad(t *testing.T) {
 }
 
 func TestMouseReportDecodesToEncodedEvent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		e := Mouse{
 			X:      rapid.IntRange(0, 222).Draw(t, "x"),
 			Y:      rapid.IntRange(0, 222).Draw(t, "y"),

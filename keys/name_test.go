@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestParseReadsCommonSpellings(t *testing.T) {
@@ -77,7 +79,7 @@ func TestShiftedSymbolHasOneNameInEveryEncoding(t *testing.T) {
 }
 
 func TestParseReadsNamesFromString(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		k := drawKey(t)
 		k.Phase = Press
 		got, err := Parse(k.String())

@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/tests/seed"
 	"tandem/ui/screen"
 )
 
@@ -70,7 +71,7 @@ func TestReboundCancelKeyCancelsPendingAction(t *testing.T) {
 
 // Keys typed after an insertion follow it exactly once, no matter when the answer arrives.
 func TestKeysTypedAfterInsertionFollowIt(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		typed := rapid.StringMatching(`[a-z ]{1,20}`).Draw(r, "typed")
 		answered := rapid.IntRange(0, len(typed)).Draw(r, "answered after")
 		e := newFakeEngine()
@@ -129,7 +130,7 @@ func TestKeysWithoutBindingNeedNoUpdate(t *testing.T) {
 }
 
 func TestInputStaysInOrderWithAndWithoutUpdate(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		e := newFakeEngine()
 		s := e.addSession("first", "one$ ")
 		d := drive(t, e, 120, 36)

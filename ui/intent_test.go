@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/sessions/layout"
+	"tandem/tests/seed"
 )
 
 // endAll ends the sessions as a shutdown does: one exits, one turns the hangup into a status, one
@@ -237,18 +238,19 @@ func TestNoOrderOfShutdownChangesSavedArrangement(t *testing.T) {
 	if testing.Short() {
 		orders = 40
 	}
-	for seed := range orders {
+	random := seed.Rand(t)
+	for order := range orders {
 		onFakeTime(t, func(t *testing.T) {
 			first := threePanes(t)
 			want, _ := first.engine.savedLayout()
-			s := &shutdown{random: rand.New(rand.NewPCG(uint64(seed), 1)), engine: first.engine, open: []*driver{first}}
+			s := &shutdown{random: random, engine: first.engine, open: []*driver{first}}
 			for range 20 {
 				if s.step(t); s.random.IntN(3) > 0 {
 					s.handleAll()
 				}
 			}
 			if got, _ := s.engine.savedLayout(); !layout.SameArrangement(layoutPart(got, len(want.Tabs)), want) {
-				t.Fatalf("seed %d: saved is %+v", seed, got)
+				t.Fatalf("order %d: saved is %+v", order, got)
 			}
 		})
 	}

@@ -25,6 +25,7 @@ import (
 	"tandem/keys"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/terminal"
+	"tandem/tests/seed"
 	"tandem/ui/screen"
 )
 
@@ -134,7 +135,7 @@ func newDirectRig(t *testing.T) *directRig {
 		s := &fakeScreen{pane: l.Pane}
 		rig.sessions = append(rig.sessions, s)
 		l.Pane.Feed.Receive(api.Output{Picture: &api.Picture{Number: 7, Size: image.Pt(30, 40), PNG: []byte(picture)}})
-		rig.receive(s, s.nextFrame(rand.New(rand.NewPCG(0, 0))))
+		rig.receive(s, s.nextFrame(seed.From(0)))
 	}
 	rig.update(changedMsg{})
 	return rig
@@ -317,11 +318,11 @@ func TestFramesShownDirectlyLookLikeAFullRepaint(t *testing.T) {
 	if testing.Short() { // rapid makes a fifth of the checks
 		minimum = 2
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		t.Setenv("LC_ALL", "C.UTF-8")
 		rig := newDirectRig(t)
 		for range rapid.IntRange(1, 40).Draw(r, "steps") {
-			step, random := rapid.IntRange(0, 9).Draw(r, "step"), rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+			step, random := rapid.IntRange(0, 9).Draw(r, "step"), seed.From(rapid.Uint64().Draw(r, "seed"))
 			switch step {
 			case 0, 1:
 				rig.changeModel(random)
@@ -347,13 +348,13 @@ func TestFramesShownDirectlyLookLikeAFullRepaint(t *testing.T) {
 }
 
 func TestFramesThatArriveDuringViewsAreShown(t *testing.T) {
-	shown := int64(0)
-	for seed := range uint64(20) {
+	shown, random := int64(0), seed.Rand(t)
+	for range 20 {
 		t.Setenv("LC_ALL", "C.UTF-8")
 		rig := newDirectRig(t)
 		var receivers sync.WaitGroup
-		for i, s := range rig.sessions {
-			random := rand.New(rand.NewPCG(seed, uint64(i)))
+		for _, s := range rig.sessions {
+			random := seed.From(random.Uint64())
 			receivers.Go(func() {
 				for range 60 {
 					rig.receive(s, s.nextFrame(random))
@@ -368,7 +369,7 @@ func TestFramesThatArriveDuringViewsAreShown(t *testing.T) {
 			defer close(received)
 			receivers.Wait()
 		}()
-		random := rand.New(rand.NewPCG(seed, 9))
+		random := seed.From(random.Uint64())
 		for done := false; !done; {
 			select {
 			case <-received:

@@ -5,10 +5,12 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestEscapedPathsAreUTF8AndRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		path := string(rapid.SliceOf(rapid.Byte()).Draw(t, "path"))
 		escaped := EscapePath(path)
 		if !utf8.ValidString(escaped) {

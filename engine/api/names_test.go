@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func anyName() *rapid.Generator[string] {
@@ -19,7 +21,7 @@ func anyName() *rapid.Generator[string] {
 }
 
 func TestNamesOfAnyBytesRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		name := anyName().Draw(t, "name")
 		quoted := strconv.Quote(name)
 		if back, ok := UnquoteName(quoted); !ok || back != name {

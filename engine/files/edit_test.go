@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestEditsKeepLineEndings(t *testing.T) {
@@ -68,7 +70,7 @@ func TestFailedEditNamesNearestLine(t *testing.T) {
 }
 
 func TestReplaceAllMatchesStringsPackage(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ab\n]{0,20}`).Draw(t, "text")
 		search := rapid.StringMatching(`[ab\n]{1,3}`).Draw(t, "search")
 		replace := rapid.StringMatching(`[ab\n]{0,3}`).Draw(t, "replace")

@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestReadReturnsRequestedLines(t *testing.T) {
@@ -81,7 +83,7 @@ func TestReadStopsAtSizeLimits(t *testing.T) {
 
 // The result must not depend on how the reader splits the file.
 func TestLineRangesCoverWholeFile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-c]{0,5}\n?){0,12}`).Draw(t, "text")
 		limit := rapid.Int64Range(1, 4).Draw(t, "limit")
 		var all strings.Builder
@@ -181,7 +183,7 @@ func TestByteRangeIsTextIfValidUTF8(t *testing.T) {
 
 func TestByteRangesCoverWholeFile(t *testing.T) {
 	g := newTestTree(t)
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		want := rapid.String().Draw(t, "text")
 		limit := rapid.Int64Range(utf8.UTFMax, 9).Draw(t, "limit")
 		g.addFile("f", want)

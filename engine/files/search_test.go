@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // addEmpty writes empty files.
@@ -171,7 +172,7 @@ func searchEachLine(re *regexp.Regexp, text string, context, limit int) []Line {
 }
 
 func TestBufferSearchMatchesLineByLineSearch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([aAkKb]{0,3}\r?\n?){0,20}`).Draw(t, "text")
 		pattern := rapid.SampledFrom([]string{"a", "ab", "a+b?$", "^a", "^$", "b|k", `a\s`, `\s`, "[^a]", `\Aa`, `a\z`, "k", "ak", "(?:a|b)k+", "", "a.", `\ba\b`, "(?-m:^a$)"}).Draw(t, "pattern")
 		fold := rapid.Bool().Draw(t, "fold")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"tandem/engine/fleet/hub"
 	"tandem/engine/hosts/transport"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 func TestPersonListsAndReachesMachine(t *testing.T) {
@@ -59,9 +59,9 @@ func TestPipeDeliversBytesInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	sent := make([]byte, 4<<20)
+	sent, random := make([]byte, 4<<20), seed.Rand(t)
 	for i := range sent {
-		sent[i] = byte(rand.Uint32())
+		sent[i] = byte(random.Uint32())
 	}
 	go func() { _, _ = conn.Write(sent) }()
 	got := make([]byte, len(sent))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/tests/seed"
 )
 
 // newTestTable creates rows from "web-1 role=web" for a machine and "name state" for each of its
@@ -87,7 +88,7 @@ func TestCachedFilterResultsMatchFreshOnes(t *testing.T) {
 	t.Parallel()
 	words := []string{"", "n", "ng", "nginx", "nginx ", "nginx !", "nginx !web-2", "s", "st", "state", "state:", "state:run", "STATE:RUN", "h", "host:", "host:web", "host:web-1",
 		"label:role=web", "job", "jo", "kind:p", "web-1 n", "postgres", "state:away", "label:", "x"}
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		rows := someMachines(t)
 		for i := range rapid.IntRange(1, 40).Draw(r, "steps") {
 			if p := (api.Process{ID: rapid.SampledFrom([]string{"nginx0", "job1", "new"}).Draw(r, "id"), Name: fmt.Sprintf("nginx%d", i), State: api.StateFailed, Kind: api.KindProcess}); rapid.Bool().Draw(r, "changes") {

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist/histdb"
+	"tandem/tests/seed"
 )
 
 // plainSearch is the reference for a search: it runs fzf's algorithm on each row.
@@ -55,7 +56,7 @@ func TestSearchMatchesPlainSearch(t *testing.T) {
 		return text
 	})
 	key := rapid.SampledFrom([]string{"g", "i", "t", "a", "C", "R", "s", "k", "/", " ", "'", "!", "^", "$", "|", "\\", "e", "\u00e9", "go", " | ", " !", "<", "<"})
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		x := newHistoryIndex()
 		var rows []histdb.Row
 		next := int64(1)
@@ -173,7 +174,7 @@ func TestAlternativesScoreAsInFZF(t *testing.T) {
 }
 
 func TestTextsAreStoredUnchanged(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		texts := newHistoryTexts(0, 0)
 		numbers := make(map[string]uint32)
 		for range rapid.IntRange(0, 200).Draw(t, "lines") {

@@ -6,10 +6,6 @@ package invariants
 
 import "fmt"
 
-// SeedVariable is the environment variable with the seed of Sometimes. Without it the seed is
-// random. Either way it is printed to standard error once, and inherited by child processes.
-const SeedVariable = "TANDEM_INVARIANTS_SEED"
-
 // broken is the panic value of Failf.
 type broken string
 

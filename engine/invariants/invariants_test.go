@@ -3,17 +3,17 @@
 package invariants
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
 
 // drawDecisions returns a seed's decisions for a path, with calls for other paths in between.
 func drawDecisions(seed uint64, path string, others int) (out []bool) {
-	g := newGenerators(strconv.FormatUint(seed, 10))
+	g := newGenerators(seed)
 	for range 200 {
 		for range others {
 			g.decide("another path", 2)
@@ -44,7 +44,7 @@ func TestChildrenInheritAndPrintTheSeed(t *testing.T) {
 	child := exec.Command(os.Args[0], "-test.run=^TestChildrenInheritAndPrintTheSeed$")
 	child.Env = append(os.Environ(), "INVARIANTS_TEST_CHILD=1")
 	out, err := child.CombinedOutput()
-	want := "invariants: " + SeedVariable + "=" + os.Getenv(SeedVariable) + "\n"
+	want := fmt.Sprintf("invariants: %s=%d\n", SeedVariable, Seed())
 	if err != nil || strings.Count(string(out), want) != 1 {
 		t.Errorf("a child prints %q (%v), want %q once", out, err, want)
 	}

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"sync"
 )
 
@@ -16,7 +15,7 @@ import (
 const Enabled = true
 
 // Sometimes returns true in about one of oneIn calls in builds with the tag invariants, and false in
-// other builds. It guards the rare path named path.
+// other builds. It guards the rare path named path. The first call prints the seed to standard error.
 func Sometimes(path string, oneIn int) bool { return seeded.decide(path, oneIn) }
 
 // Never disables a rare path until again is called; for tests of the usual path.
@@ -36,14 +35,9 @@ type generators struct {
 }
 
 // seeded is initialized before main, so that every child process inherits the seed.
-var seeded = newGenerators(os.Getenv(SeedVariable))
+var seeded = newGenerators(Seed())
 
-func newGenerators(given string) *generators {
-	seed, err := strconv.ParseUint(given, 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-		os.Setenv(SeedVariable, strconv.FormatUint(seed, 10))
-	}
+func newGenerators(seed uint64) *generators {
 	return &generators{seed: seed, byPath: map[string]*rand.Rand{}}
 }
 

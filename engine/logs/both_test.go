@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/tests/seed"
 )
 
 // split makes the log of the rig one whose standard error is apart, with stamps
@@ -156,7 +157,7 @@ func TestReadRejectsInvalidRequestsForBothStreams(t *testing.T) {
 // times are.
 func TestReadingBothStreamsInPiecesIsComplete(t *testing.T) {
 	r := newLogRig(t)
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "ä", "€", "\n", "line\n"}), 0, 40)
 		times := rapid.MapOfN(rapid.Int64Range(0, 80), rapid.Int64Range(1, 50), 0, 6)
 		stdout, stderr := strings.Join(texts.Draw(t, "stdout"), ""), strings.Join(texts.Draw(t, "stderr"), "")

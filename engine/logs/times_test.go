@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestTimesReportWhenPartsWereWritten(t *testing.T) {
@@ -26,7 +28,7 @@ func TestTimesReportWhenPartsWereWritten(t *testing.T) {
 }
 
 func TestTimesStayInOrderAndBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		var s stamps
 		now, offset := time.UnixMilli(1_800_000_000_000), int64(0)
 		for range rapid.IntRange(1, 3*maxStamps).Draw(t, "n") {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/seed"
 )
 
 func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
@@ -76,7 +77,7 @@ func TestOtherProfilesWriteNamesUnquoted(t *testing.T) {
 func TestAnyDisplayedNameParsesBack(t *testing.T) {
 	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"))
 		if rapid.Bool().Draw(t, "is text") {
 			name = rapid.StringN(1, 40, -1).Draw(t, "text")

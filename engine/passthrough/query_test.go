@@ -1,9 +1,10 @@
 package passthrough
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"tandem/tests/seed"
 )
 
 // questions are what makes a terminal answer, or tell things unasked later.
@@ -112,7 +113,7 @@ func TestFilterPassesDisplaySequencesUnchanged(t *testing.T) {
 }
 
 func TestFilterResultDoesNotDependOnPieces(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seed.Rand(t)
 	parts := append(questions[:], "text", "£", "\x1b[31m", "\x1b[?25l", "\x1b]2;t\a", "\x1bPq~\x1b\\", "\x18", "\x1b", "\xc2", "\n",
 		"\x1b_Ga=T;", "\x1b[", "\x1b]", "\x1bP", strings.Repeat("9", 600), strings.Repeat("x;", 5000))
 	for range 3000 {

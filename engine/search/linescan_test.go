@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 // scansOf returns all kinds of scans for an expression: from either end, with a table, with a table
@@ -124,7 +126,7 @@ func exprGen() *rapid.Generator[string] {
 func TestScansMatchPackageRegexpOnRandomLines(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", "b", "ab", "\u00e9", "K", "\u212a", "_", "1", "-", " ", "\n", "\r\n", "\r", "\xff", "\xe2\x82", "\u20ac",
 		strings.Repeat("a", 69), strings.Repeat("ab", 40)})
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		checkScans(t, exprGen().Draw(t, "expression"), strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(t, "text"), ""))
 	})
 }

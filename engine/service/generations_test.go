@@ -2,13 +2,13 @@ package service
 
 import (
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"tandem/engine/api"
 	"tandem/persist/store"
+	"tandem/tests/seed"
 )
 
 // layoutFrom returns a layout with a tab for each word, and a pane for each of its letters.
@@ -163,8 +163,8 @@ func TestRecoveredLayoutListsItsSessionsAgain(t *testing.T) {
 // fill up and the engine die in random orders, while the user closes nothing.
 func TestLayoutSurvivesAnyShutdown(t *testing.T) {
 	const all, full = "abcdefghijkl", "abc def gh ijkl"
-	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 0))
+	random := seed.Rand(t)
+	for order := range 200 {
 		disk := &diskOfLayouts{}
 		l := disk.reopen(t)
 		if err := put(l, layoutFrom(strings.Fields(full)...)); err != nil {
@@ -190,7 +190,7 @@ func TestLayoutSurvivesAnyShutdown(t *testing.T) {
 		l = disk.reopen(t)
 		_ = l.Recover(wantedIDs(all)) // fails on a full disk
 		if got, _ := l.Current(); tabsOf(got) != full {
-			t.Fatalf("seed %d, %s: %q came back", seed, strings.Join(steps, " "), tabsOf(got))
+			t.Fatalf("order %d, %s: %q came back", order, strings.Join(steps, " "), tabsOf(got))
 		}
 	}
 }

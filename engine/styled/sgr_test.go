@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestSGRRoundTripsThroughAppendSGR(t *testing.T) {
 	color := rapid.OneOf(rapid.Just(Color(0)), rapid.Map(rapid.Uint8(), func(n uint8) Color { return ColorIndexed | Color(n) }),
 		rapid.Map(rapid.Uint32Range(0, 1<<24-1), func(n uint32) Color { return ColorRGB | Color(n) }))
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		style := rapid.Custom(func(t *rapid.T) Style {
 			return Style{Rendition: Rendition{
 				FG: color.Draw(t, "fg"), BG: color.Draw(t, "bg"), UL: color.Draw(t, "ul"),

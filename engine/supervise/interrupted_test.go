@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/persist/store"
+	"tandem/tests/seed"
 )
 
 // An end is how a session and its engine ended.
@@ -199,8 +200,9 @@ func (m *dyingMachine) exit(e *end) {
 }
 
 func TestAnyShutdownInterruptsAllSessions(t *testing.T) {
-	for seed := range uint64(200) {
-		m := &dyingMachine{Rand: rand.New(rand.NewPCG(seed, 0)), now: shutdownAt, engine: true, keeper: true, last: newEnd().last}
+	random := seed.Rand(t)
+	for shutdown := range 200 {
+		m := &dyingMachine{Rand: random, now: shutdownAt, engine: true, keeper: true, last: newEnd().last}
 		m.last.StoppedAt = time.Time{}
 		for range 12 {
 			m.sessions = append(m.sessions, newEnd())
@@ -227,7 +229,7 @@ func TestAnyShutdownInterruptsAllSessions(t *testing.T) {
 		a := s.FindAftermath(all, m.last, func(store.Record) time.Time { return shutdownAt.Add(-time.Minute) })
 		for i := range all {
 			if got, want := a.IsInterrupted(&all[i]), i < len(m.sessions); got != want {
-				t.Fatalf("seed %d: session %d of %d is interrupted: %t; its record is %+v", seed, i, len(m.sessions), got, all[i].Rec)
+				t.Fatalf("shutdown %d: session %d of %d is interrupted: %t; its record is %+v", shutdown, i, len(m.sessions), got, all[i].Rec)
 			}
 		}
 	}

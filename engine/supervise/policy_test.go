@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/persist/store"
+	"tandem/tests/seed"
 )
 
 func exitWith(code int) keeper.Exit { return keeper.Exit{Code: &code} }
@@ -74,7 +75,7 @@ func TestRestartLimitCountsFromTheLastHealthyRun(t *testing.T) {
 }
 
 func TestDelayNeverExceedsAMinuteAndJitterATenth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		r := store.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay")}
 		failures := rapid.IntRange(0, 1000).Draw(t, "failures")
 		plain := restartDelay(r, failures, 0)

@@ -3,7 +3,6 @@ package supervise
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/persist/store"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // processRecord returns the record of a process without a terminal.
@@ -477,9 +477,9 @@ func TestEngineStartHandlesEverySavedState(t *testing.T) {
 // For any order of requests and exits, a process never has two children, every request is answered,
 // and the last request decides the final state.
 func TestAnyOrderOfRequestsAndExitsLeavesAtMostOneChild(t *testing.T) {
-	for seed := range uint64(200) {
+	random := seed.Rand(t)
+	for order := range 200 {
 		withRig(t, func(r *rig) {
-			random := rand.New(rand.NewPCG(seed, 0))
 			r.w.spawnDelay = time.Duration(random.IntN(3)) * 100 * time.Millisecond
 			r.w.stopDelay = time.Duration(random.IntN(3)) * 150 * time.Millisecond
 			policy := []api.Policy{api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways}[random.IntN(3)]
@@ -511,7 +511,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesAtMostOneChild(t *testing.T) {
 					r.w.mu.Unlock()
 				}
 				if n := r.w.countChildren("a"); n > 1 {
-					t.Fatalf("seed %d: %d children", seed, n)
+					t.Fatalf("order %d: %d children", order, n)
 				}
 			}
 			r.w.mu.Lock()
@@ -524,11 +524,11 @@ func TestAnyOrderOfRequestsAndExitsLeavesAtMostOneChild(t *testing.T) {
 				select {
 				case <-reply:
 				default:
-					t.Errorf("seed %d: request %d was never answered", seed, i)
+					t.Errorf("order %d: request %d was never answered", order, i)
 				}
 			}
 			if p := r.view("a"); !p.State.Ended() || r.w.countChildren("a") != 0 {
-				t.Errorf("seed %d: %s with %d children", seed, p.State, r.w.countChildren("a"))
+				t.Errorf("order %d: %s with %d children", order, p.State, r.w.countChildren("a"))
 			}
 		})
 	}

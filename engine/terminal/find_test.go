@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
+	"tandem/tests/seed"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -186,7 +187,7 @@ func TestTextIsJoinedTrimmedAndCutToColumns(t *testing.T) {
 
 // What is found is what can be read there, whatever was printed.
 func TestMatchesHaveTheColumnsOfTheirText(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seed.Check(t, func(rt *rapid.T) {
 		term := vt.New(vt.Options{Cols: rapid.IntRange(2, 12).Draw(rt, "cols"), Rows: rapid.IntRange(1, 4).Draw(rt, "rows"), ScrollbackLines: 20})
 		text := rapid.StringOf(rapid.SampledFrom([]rune("aab 漢é\u0301👩\r\n\x1b[m"))).Draw(rt, "text")
 		term.Write([]byte(text))

@@ -7,11 +7,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"image"
-	"math/rand/v2"
 	"strings"
 	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/engine/vt/graphics"
+	"tandem/tests/seed"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,7 +111,7 @@ func TestPicturesReachViewersThatWantThem(t *testing.T) {
 
 func TestGalleryBoundsAViewersPictures(t *testing.T) {
 	var g gallery
-	noise := rand.New(rand.NewPCG(1, 2))
+	noise := seed.Rand(t)
 	pixels := make([]byte, 3*1100*1100) // 3.6 MB
 	for i := range pixels {
 		pixels[i] = byte(noise.Uint32())

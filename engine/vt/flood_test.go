@@ -9,10 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/vt"
+	"tandem/tests/seed"
 )
 
 func TestFloodedLinesEqualPrintedLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		num := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(t, name) }
 		o := vt.Options{Cols: num("cols", 1, 9), Rows: num("rows", 1, 5), ScrollbackLines: rapid.SampledFrom([]int{-1, 7, 500}).Draw(t, "kept")}
 		whole, single := vt.New(o), vt.New(o)

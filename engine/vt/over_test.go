@@ -8,10 +8,11 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/vt"
+	"tandem/tests/seed"
 )
 
 func TestOverlayDrawingIsUndone(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		const cols, rows = 12, 6
 		program, user := vt.New(vt.Options{Cols: cols, Rows: rows}), vt.New(vt.Options{Cols: cols, Rows: rows})
 		write := func(label string) {

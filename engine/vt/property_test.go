@@ -11,6 +11,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
+	"tandem/tests/seed"
 )
 
 // pieces are the building blocks of random output.
@@ -80,7 +81,7 @@ func (v *viewer) screen() []styled.NumberedLine {
 func TestDiffsKeepViewerEqualToSnapshot(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			seed.Check(t, func(t *rapid.T) {
 				term := vt.New(vt.Options{Cols: 9, Rows: 5, Grid: grid, ScrollbackLines: 12})
 				viewers := make([]viewer, 2)
 				for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -165,13 +166,13 @@ func TestRunCellsEqualTextWidth(t *testing.T) {
 		}
 	}
 	check(t, []byte("hello\u200d🏽")) // the joined letter takes two cells but measures one
-	rapid.Check(t, func(t *rapid.T) { check(t, drawInput(t)) })
+	seed.Check(t, func(t *rapid.T) { check(t, drawInput(t)) })
 }
 
 func TestRepaintRestoresState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			seed.Check(t, func(t *rapid.T) {
 				o := vt.Options{Cols: 9, Rows: 5, Grid: grid}
 				original, painted := vt.New(o), vt.New(o)
 				original.Write(drawInput(t))
@@ -204,7 +205,7 @@ func TestRepaintKeepsPendingWrapAtResetMargin(t *testing.T) {
 }
 
 func TestRepaintedTerminalContinuesLikeOriginal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
 		original, painted := vt.New(o), vt.New(o)
 		original.Write(drawInput(t))
@@ -221,7 +222,7 @@ func TestRepaintedTerminalContinuesLikeOriginal(t *testing.T) {
 }
 
 func TestCheckpointKeepsPicturesOnScreens(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
 		original, restored := vt.New(o), vt.New(o)
 		for range rapid.IntRange(1, 60).Draw(t, "pieces") {
@@ -272,7 +273,7 @@ func TestRepaintPlacesPicturesAtTheirCells(t *testing.T) {
 func TestSplitInputGivesSameState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			seed.Check(t, func(t *rapid.T) {
 				input := append(drawInput(t), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")...)
 				input = append(append(input, rapid.SampledFrom(pictures).Draw(t, "picture")...), drawInput(t)...)
 				var replies [2]string
@@ -296,7 +297,7 @@ func TestSplitInputGivesSameState(t *testing.T) {
 }
 
 func TestGridsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		input := append(drawInput(t), rapid.SampledFrom(pictures).Draw(t, "picture")...)
 		var states []vt.Diff
 		for _, name := range []string{"own", "vt10x"} {
@@ -328,7 +329,7 @@ func allText(term *vt.Terminal) []string {
 func TestNarrowingAndWideningKeepsText(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			seed.Check(t, func(t *rapid.T) {
 				term := vt.New(vt.Options{Cols: 12, Rows: 6, Grid: grid})
 				for i := range rapid.IntRange(0, 20).Draw(t, "lines") {
 					words := rapid.SliceOfN(rapid.SampledFrom([]string{"ab", "中", "xyz ", " "}), 0, 9).Draw(t, "words")

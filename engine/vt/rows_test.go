@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/vt/grid"
+	"tandem/tests/seed"
 )
 
 // TestRowStateMatchesItsCells compares the used and wide columns of each row with its cells.
@@ -19,7 +20,7 @@ func TestRowStateMatchesItsCells(t *testing.T) {
 		"\x1b[2;4r", "\x1b[r", "\x1b[?69h", "\x1b[3;6s", "\x1b[?69l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[4h", "\x1b[4l",
 		"\x1b#8", "\x1b[65;1;1;3;9$x", "\x1b[1;1;2;4$z", "\x1b[1;1;2;5;1;2;4$v", "\x1b[1;1;2;9;7$r", "\x1b[1\"q", "\x1b[?J",
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		term := New(Options{Cols: 9, Rows: 5})
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			if rapid.IntRange(0, 19).Draw(t, "resize") == 0 {

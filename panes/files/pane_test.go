@@ -23,6 +23,7 @@ import (
 	"tandem/panes/kit/field"
 	"tandem/panes/panestest"
 	"tandem/persist/config/settings"
+	"tandem/tests/seed"
 )
 
 // A fakeEnv is a dashboard that records requests.
@@ -186,7 +187,7 @@ func TestShellWordSurvivesAnyBytes(t *testing.T) {
 }
 
 func TestShellWordHasVisibleCharacters(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOf(rapid.ByteRange(1, 255)).Draw(t, "name"))
 		for _, c := range shellWord(name) {
 			if c < 0x20 || c == 0x7f || c == '\ufffd' && !strings.ContainsRune(name, '\ufffd') {
@@ -197,7 +198,7 @@ func TestShellWordHasVisibleCharacters(t *testing.T) {
 }
 
 func TestOrderedRenamesReachTheirNames(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")
 		become := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), len(names), len(names), rapid.ID).Draw(t, "become")
 		have, want := map[string]string{}, map[string]string{}

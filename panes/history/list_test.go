@@ -13,6 +13,7 @@ import (
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 	"tandem/themes"
 )
 
@@ -104,7 +105,7 @@ func TestListFetchesOnlyRowsAroundTheView(t *testing.T) {
 }
 
 func TestListKeepsItsPlaceWhenCommandsArrive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		c := manyCommands(rapid.IntRange(1, 300).Draw(t, "rowsOf"))
 		var l List
 		l.StartSearch(api.HistorySearchInput{}, 0)
@@ -247,7 +248,7 @@ func TestMatchedCharactersAreMarkedAndVisible(t *testing.T) {
 
 func TestMarkedTextHasTheGivenWidth(t *testing.T) {
 	look := unicodeLook()
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(hostile).Draw(t, "command")
 		matched := rapid.SliceOfDistinct(rapid.IntRange(0, 60), rapid.ID).Draw(t, "matched")
 		w := rapid.IntRange(4, 60).Draw(t, "width")
@@ -304,7 +305,7 @@ func TestDetailShowsARunAndTheEndOfItsOutput(t *testing.T) {
 var hostile = rapid.SampledFrom([]rune("ab 日\u0301\u202e\u200d\x00\x1b[31m]0;\a\r\n\t\u009b\ufffd"))
 
 func TestDetailFillsItsAreaWithAnyText(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seed.Check(t, func(rt *rapid.T) {
 		c := failedCommand()
 		c.Command = rapid.StringOf(hostile).Draw(rt, "command")
 		d := &Detail{}

@@ -6,10 +6,11 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/panes/kit/look"
+	"tandem/tests/seed"
 )
 
 func TestLayoutFillsTheView(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		c := contents{
 			tabRows:   rapid.IntRange(0, 1).Draw(t, "tabs"),
 			tableRows: rapid.IntRange(0, 100).Draw(t, "rows"),

@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 )
 
 // scrollPane returns a pane in scroll mode with the cursor at a place. A row ending in "\" wraps
@@ -421,7 +422,7 @@ func TestTargetAtCursorFindsPathsAndAddresses(t *testing.T) {
 }
 
 func TestMarksDoNotChangeTheWidthOfALine(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		l := generateLine(t)
 		w := rapid.IntRange(1, 30).Draw(t, "w")
 		var spans []span
@@ -448,7 +449,7 @@ func generateLine(t *rapid.T) api.Line {
 }
 
 func TestCursorStaysVisibleAfterAnyKeys(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		rows := rapid.IntRange(1, 12).Draw(t, "rows")
 		f := &api.Frame{Full: true, Cols: rapid.IntRange(1, 20).Draw(t, "cols"), Rows: rows, First: 100, Oldest: 90}
 		for y := range rows {

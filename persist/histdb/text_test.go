@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func textLines(commands []TextCommand) []string {
@@ -29,7 +31,7 @@ func loadText(t testing.TB, text string, shells bool) []TextCommand {
 }
 
 func TestDecodeCommandsReversesEncode(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab \\\n#:;-ä\t'")), 1, 12, -1)
 		commands := rapid.SliceOf(line.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })).Draw(r, "commands")
 		text, n := EncodeCommands(commands)

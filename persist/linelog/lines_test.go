@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/persist/sparse"
+	"tandem/tests/seed"
 )
 
 // memoryLog is a log in memory whose head is dropped.
@@ -98,7 +99,7 @@ func drawLog(t *rapid.T) *memoryLog {
 }
 
 func TestFindLineWorksFromAnyOffset(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		m := drawLog(t)
 		starts := m.starts()
 		off := rapid.Int64Range(m.start, max(m.start, m.End()-1)).Draw(t, "offset")
@@ -186,7 +187,7 @@ func (p plain) Each(data []byte, yield func(lo, hi int) bool) {
 }
 
 func TestSearchMatchesLineByLineReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		m := drawLog(t)
 		expr := rapid.SampledFrom(expressions).Draw(t, "expression")
 		s, err := newPlain(expr)

@@ -3,12 +3,12 @@ package ptylog
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"tandem/persist/logtest"
 	"tandem/persist/sparse"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 func TestKilledWriterLosesNoCommittedByte(t *testing.T) {
@@ -16,10 +16,11 @@ func TestKilledWriterLosesNoCommittedByte(t *testing.T) {
 	for _, limit := range []int64{0, 200_000} {
 		t.Run(fmt.Sprint("limit ", limit), func(t *testing.T) {
 			path := logtest.LogPath(t)
+			random := seed.Rand(t)
 			var want []byte
 			for range 15 {
 				c := logtest.Start(t, roleWriter, logtest.PathVar+"="+path, logtest.LimitVar+"="+fmt.Sprint(limit))
-				acked := c.KillAfter(t, rand.IntN(400))
+				acked := c.KillAfter(t, random.IntN(400))
 				l := mustOpen(t, path, Options{Limit: limit}, sparse.System())
 				if l.End() < acked {
 					t.Fatalf("the log ends at %d, and %d bytes were committed", l.End(), acked)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"tandem/persist/logtest"
 	"tandem/persist/sparse"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // onEveryDisk runs a test on the system's disk and on one without mappings.
@@ -441,9 +441,10 @@ func TestOpenRejectsIrregularFiles(t *testing.T) {
 // A log behaves as the byte string that was appended to it, whatever the sizes
 // of spaces and commits, and however it is closed or crashes in between.
 func TestLogHoldsAppendedBytes(t *testing.T) {
-	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
-		path := filepath.Join(dir, fmt.Sprint(rand.Uint64()))
+	dir, logs := t.TempDir(), 0
+	seed.Check(t, func(t *rapid.T) {
+		logs++
+		path := filepath.Join(dir, fmt.Sprint(logs))
 		d := rapid.SampledFrom([]sparse.Disk{sparse.System(), logtest.NoMapping{Disk: sparse.System()}}).Draw(t, "disk")
 		o := Options{Limit: rapid.SampledFrom([]int64{0, 1, 100_000}).Draw(t, "limit")}
 		open := func() *Log {

@@ -2,18 +2,18 @@ package store
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"tandem/persist/datadir"
 	"tandem/persist/logtest"
+	"tandem/tests/seed"
 )
 
 func TestKilledWriterLeavesCompleteFiles(t *testing.T) {
-	s := mustStore(t)
+	s, random := mustStore(t), seed.Rand(t)
 	for range 10 {
-		acked := logtest.Start(t, roleSaver, logtest.PathVar+"="+s.dir).KillAfter(t, rand.IntN(30))
+		acked := logtest.Start(t, roleSaver, logtest.PathVar+"="+s.dir).KillAfter(t, random.IntN(30))
 		records, problems := s.Load()
 		if len(problems) > 0 {
 			t.Fatal(problems)

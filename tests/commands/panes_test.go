@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tandem/tests/seed"
 )
 
 // A controller is a client of Tandem's or the real tmux in control mode: it takes one command per
@@ -138,22 +140,20 @@ func randomStep(r *rand.Rand, panes []string) string {
 	}
 }
 
-// Random splits, closes, swaps and resizes must give the same layout as in tmux. TANDEM_TMUX_SEED
-// and TANDEM_TMUX_STEPS select another sequence. The window is always large enough: in a full
-// one, tmux gives panes no height, or crashes.
+// Random splits, closes, swaps and resizes must give the same layout as in tmux. TANDEM_TMUX_STEPS
+// sets their number. The window is always large enough: in a full one, tmux gives panes no height,
+// or crashes.
 func TestPanesLieAsInTmux(t *testing.T) {
 	t.Parallel()
 	real := realTmux(t)
-	steps, seed := 100, 1
-	for name, to := range map[string]*int{"TANDEM_TMUX_STEPS": &steps, "TANDEM_TMUX_SEED": &seed} {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-			*to = n
-		}
+	steps := 100
+	if n, err := strconv.Atoi(os.Getenv("TANDEM_TMUX_STEPS")); err == nil {
+		steps = n
 	}
 	program, env, dir := tmuxEnv(t)
 	theirs := startControl(t, env, dir, real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null")
 	ours := startControl(t, env, dir, program, "tmux")
-	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	r := seed.Rand(t)
 	layout := theirs.runCommand("display-message -p '#{window_layout}'")
 	for range steps {
 		step := randomStep(r, strings.Split(theirs.runCommand("list-panes -F '#{pane_id}'"), "\n"))

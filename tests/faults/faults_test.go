@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	mrand "math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +26,7 @@ import (
 	"tandem/engine/api/client/retry"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // A scenario is an operation with a fault in one of its system calls.
@@ -48,14 +48,12 @@ var scenarios = []scenario{
 
 func TestFaultAtAnyCallLosesNothing(t *testing.T) {
 	every := os.Getenv("TANDEM_FAULTS") == "every"
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
 	for _, sc := range scenarios {
 		for _, role := range sc.roles {
 			t.Run(sc.name+"/"+role, func(t *testing.T) {
 				t.Parallel()
 				s := newStage(t)
-				random := mrand.New(mrand.NewPCG(seed, 0))
+				random := seed.Rand(t)
 				calls := 0
 				for n := 1; ; n++ {
 					if !every && n > 1 {

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/panes/kit/predict"
+	"tandem/tests/seed"
 )
 
 // An overlayUser looks at a terminal that shows a program's output below an overlay.
@@ -92,7 +93,7 @@ func echo(key string) string {
 // The program's output is untouched below the overlay, and the overlay is whole, whatever
 // the order in which keys, their echoes, answers and other output come.
 func TestOverlayIsDrawnOverTheProgramsScreen(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		u := newOverlayUser(t)
 		defer u.written.Close()
 		show := func(text string) { _ = u.showOutput([]byte(text), false, false) }

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/panes/kit/graphics"
+	"tandem/tests/seed"
 )
 
 const cols, rows = 12, 8
@@ -137,7 +138,7 @@ func (p *pair) difference() string {
 func TestUsersTerminalMatchesProgramsTerminal(t *testing.T) {
 	for name, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel, "blocks": graphics.Blocks, "played": graphics.Kitty} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(r *rapid.T) {
+			seed.Check(t, func(r *rapid.T) {
 				filter := &passthrough.Filter{}
 				if name == "played" {
 					filter = new(passthrough.Replay).Filter()

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/vt"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 )
 
 // terminals treat clusters differently. On each, the effect shows in text that has the
@@ -56,7 +57,7 @@ func TestColumnsStayAlignedOnEveryTerminal(t *testing.T) {
 	for _, o := range terminals {
 		t.Run(o.name, func(t *testing.T) {
 			canvas := newCanvas(t)
-			rapid.Check(t, func(rt *rapid.T) {
+			seed.Check(t, func(rt *rapid.T) {
 				c := canvas.restart()
 				c.enterScreen(true)
 				c.updateFrame(func(f *frame) { f.clusters = o.clusters })

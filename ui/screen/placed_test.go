@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/vt"
 	"tandem/panes/kit/graphics"
+	"tandem/tests/seed"
 )
 
 // letterPicture returns a picture for an emulator without support for pictures. Its
@@ -81,7 +82,7 @@ func screenOf(t *vt.Terminal) string {
 func TestPictureSurvivesChangesAndLeavesNoTrace(t *testing.T) {
 	const w, h = 40, 10
 	canvas := newCanvas(t)
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		c := canvas.restart()
 		c.enterScreen(true)
 		screen := vt.New(vt.Options{Cols: w, Rows: h})

@@ -7,12 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/vt"
+	"tandem/tests/seed"
 )
 
 // Whatever was shown before, and at whatever size, must not leave anything behind.
 func TestResizeLeavesNothingOfOldScreen(t *testing.T) {
 	canvas := newCanvas(t)
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		c := canvas.restart()
 		if err := c.enterScreen(true); err != nil {
 			r.Fatal(err)

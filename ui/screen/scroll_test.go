@@ -16,6 +16,7 @@ import (
 	"tandem/engine/vt"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 )
 
 var (
@@ -153,7 +154,7 @@ func TestScrolledFramesEqualFullyPaintedOnes(t *testing.T) {
 	if testing.Short() { // a fifth of the checks
 		wantScrolled, wantNarrow = 1, 0
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		c, s := canvas.restart(), newScrollScreen(r)
 		c.enterScreen(true)
 		screen := vt.New(vt.Options{Cols: s.w, Rows: s.h})

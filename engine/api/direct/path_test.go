@@ -3,7 +3,6 @@ package direct
 import (
 	"bytes"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/tests/seed"
 )
 
 // An engineStub passes input on to a program like the engine. The program reads a pipe, because
@@ -158,10 +158,10 @@ func (e *engineStub) open() {
 }
 
 func TestInputStaysInOrderWhenItsPathChanges(t *testing.T) {
-	for seed := range uint64(200) {
+	random := seed.Rand(t)
+	for order := range 200 {
 		synctest.Test(t, func(t *testing.T) {
 			e := newEngineStub(t)
-			random := rand.New(rand.NewPCG(seed, 1))
 			e.announce()
 			var want []byte
 			direct := 0
@@ -203,13 +203,13 @@ func TestInputStaysInOrderWhenItsPathChanges(t *testing.T) {
 			e.path.Close()
 			e.settle()
 			if !bytes.Equal(e.read, want) {
-				t.Fatalf("seed %d: the program reads %d bytes of %d, or in another order", seed, len(e.read), len(want))
+				t.Fatalf("order %d: the program reads %d bytes of %d, or in another order", order, len(e.read), len(want))
 			}
 			if got := len(e.typed) + len(e.through); got != len(want) {
-				t.Fatalf("seed %d: the engine learns of %d bytes of %d", seed, got, len(want))
+				t.Fatalf("order %d: the engine learns of %d bytes of %d", order, got, len(want))
 			}
 			if direct == 0 {
-				t.Fatalf("seed %d: no key went to the PTY", seed)
+				t.Fatalf("order %d: no key went to the PTY", order)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/styled"
 	"tandem/keys"
+	"tandem/tests/seed"
 )
 
 // sampleFrame looks like a screen of a coloured listing.
@@ -36,7 +37,7 @@ func sampleFrame(cols, rows int) *api.Frame {
 }
 
 func TestFrameRoundTripsThroughItsBinaryForm(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		want := drawFrame(t)
 		got, err := DecodeFrame(AppendFrame(nil, want))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/tests/seed"
 )
 
 func TestHeadAndTailKeepTextWithinTheirLimit(t *testing.T) {
@@ -42,7 +43,7 @@ func TestHeadAndTailKeepTextWithinTheirLimit(t *testing.T) {
 }
 
 func TestSizeInJSONIsThatOfTheEncoder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
 		limit := rapid.IntRange(-1, 200).Draw(t, "limit")
 		encoded := JSONText(text)
@@ -120,7 +121,7 @@ func TestOverlongArgumentsAreRejected(t *testing.T) {
 }
 
 func TestCursorsSurviveJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		c := Cursor{At: rapid.Int64().Draw(t, "at")}
 		if c.Split = rapid.Bool().Draw(t, "split"); c.Split {
 			c.At, c.Stderr = max(c.At, 0), rapid.Int64Min(0).Draw(t, "stderr")

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/mcptest"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/seed"
 )
 
 func TestPlainTextRemovesTerminalSequences(t *testing.T) {
@@ -62,7 +63,7 @@ func TestWholeLengthExcludesIncompleteSequences(t *testing.T) {
 func TestReadingInPiecesEqualsReadingAtOnce(t *testing.T) {
 	t.Parallel()
 	f := mcptest.NewAgent(t, "/home/me", toolkit.Native, nil)
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "é", "€", "😀", "\n", "\x1b[31m", "\x1b]0;t\x07", "word "}), 1, 60).Draw(t, "parts")
 		log := strings.Join(parts, "")
 		f.Fake.ServeLog(log, api.StateRunning)

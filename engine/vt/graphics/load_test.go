@@ -8,11 +8,11 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // loadCommands passes commands to a loader and returns the last result.
@@ -156,8 +156,8 @@ func TestCompressedPNGMustNotGrowMuch(t *testing.T) {
 }
 
 // noisePicture returns a picture of noise, as large in PNG form as in pixels.
-func noisePicture(side int) *Picture {
-	random := rand.New(rand.NewPCG(1, 2))
+func noisePicture(t *testing.T, side int) *Picture {
+	random := seed.Rand(t)
 	pixels := make([]byte, 3*side*side)
 	for i := range pixels {
 		pixels[i] = byte(random.Uint32())
@@ -173,7 +173,7 @@ func TestFullStoreDropsOldestImages(t *testing.T) {
 	needs.FullRun(t)
 	var s Store
 	var dropped []*Image
-	noise := noisePicture(1024)
+	noise := noisePicture(t, 1024)
 	pixels := slices.Clone(noise.pixels)
 	encoded, err := noise.PNG()
 	if err != nil {
@@ -201,13 +201,13 @@ func TestFullStoreDropsOldestImages(t *testing.T) {
 
 func TestStoreDropsUnreachableImagesFirst(t *testing.T) {
 	var s Store
-	named := &Image{ID: 1, Picture: noisePicture(512)}
-	shown := &Image{Picture: noisePicture(512)}
+	named := &Image{ID: 1, Picture: noisePicture(t, 512)}
+	shown := &Image{Picture: noisePicture(t, 512)}
 	used := func() map[*Image]bool { return map[*Image]bool{shown: true} }
 	s.Add(named, used)
 	s.Add(shown, used)
 	for range 100 {
-		if gone := s.Add(&Image{Picture: noisePicture(512)}, used); len(gone) > 0 {
+		if gone := s.Add(&Image{Picture: noisePicture(t, 512)}, used); len(gone) > 0 {
 			t.Fatalf("images %v were dropped", gone)
 		}
 	}

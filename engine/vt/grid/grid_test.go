@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/vt/grid"
 	"tandem/engine/vt10x"
+	"tandem/tests/seed"
 )
 
 // A model is the simplest possible grid.
@@ -47,7 +48,7 @@ func TestGridMatchesSimpleModel(t *testing.T) {
 func checkGrid(t *testing.T, open func(cols, rows int) grid.Grid) {
 	const cols, rows = 8, 5
 	glyphs := []grid.Glyph{'a', 'é', '中', 0xE0B0, 0xF0001, 0x10FFFF, 0x110000, 0x110007, grid.Tail}
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		g, m := open(cols, rows), newModel(cols, rows)
 		num := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(t, name) }
 		for range num("steps", 1, 60) {

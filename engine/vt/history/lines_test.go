@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/vt/grid"
+	"tandem/tests/seed"
 )
 
 var clusters = []string{"", "e\u0301", "👨\u200d👩\u200d👧"}
@@ -42,7 +43,7 @@ type kept struct {
 
 // TestPushedLinesUnpackToTheirCells pushes rows and text, often several times, and drops old lines.
 func TestPushedLinesUnpackToTheirCells(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		h := New(rapid.SampledFrom([]int{3, 100, 100_000}).Draw(t, "limit"), rapid.SampledFrom([]int{1, 64 << 10, 1 << 20}).Draw(t, "bytes"), 7)
 		lines := make([]kept, 7)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {

@@ -18,6 +18,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 )
 
 // sampleOverlays returns one overlay of each kind, with some content.
@@ -66,7 +67,7 @@ func TestOverlaysSurviveAnyKeyAtAnySize(t *testing.T) {
 	help := bindings.Help(keymap.ScopeGlobal, keymap.ScopePrefix)
 	for name := range sampleOverlays(folder, help) {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			seed.Check(t, func(t *rapid.T) {
 				h, o := &host{}, sampleOverlays(folder, help)[name]
 				for range rapid.IntRange(1, 30).Draw(t, "steps") {
 					w, height := rapid.IntRange(1, 130).Draw(t, "columns"), rapid.IntRange(1, 40).Draw(t, "rows")

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 )
 
 // presses maps names to keys of a line editor.
@@ -76,7 +77,7 @@ func TestFieldDrawsNoRawControls(t *testing.T) {
 		names = append(names, name)
 	}
 	s := rapid.SampledFrom([]string{"a", " ", "\t", "\n", "\x1b[31m", "\u202e", "\u009b2J", "\xff", "漢", "e\u0301", "👨\u200d👩", "\uFFFD", "\u0301"})
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		var f Field
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			switch rapid.IntRange(0, 2).Draw(t, "kind") {
@@ -133,7 +134,7 @@ func TestAreaDrawsNoRawControls(t *testing.T) {
 	}
 	slices.Sort(names) // so that a failure is reproducible
 	s := rapid.SampledFrom([]string{"a", " ", "\t", "a\nb", "\x1b[31m", "\u202e", "\u009b2J", "\xff", "漢", "e\u0301", "👨\u200d👩", "\uFFFD", "\u0301"})
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		var a Area
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			switch rapid.IntRange(0, 4).Draw(t, "kind") {

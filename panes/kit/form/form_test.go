@@ -15,6 +15,7 @@ import (
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 	"tandem/themes"
 )
 
@@ -168,7 +169,7 @@ func TestFormSurvivesAnyKeyAtAnySize(t *testing.T) {
 	codes := []rune{tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyTab, tea.KeyBackspace, tea.KeyDelete, tea.KeyEnter, tea.KeySpace}
 	letters := []rune("we-1 /~.漢é\u0301\u200d\x1b\t")
 	actions := []keymap.Action{keymap.Accept, keymap.FormDown, keymap.FormNext, keymap.FormPrevious, keymap.FormUp}
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		f := newSample(home)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "step") {

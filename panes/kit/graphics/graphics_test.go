@@ -6,7 +6,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 )
 
 // paintedImage returns a picture with the color of each pixel given by at.
@@ -32,11 +32,6 @@ func flag(x, y int) color.Color {
 		return color.RGBA{255, 0, 0, 255}
 	}
 	return color.RGBA{0, 102, 255, 255}
-}
-
-func noise(int, int) color.Color {
-	n := rand.Uint32()
-	return color.RGBA{uint8(n), uint8(n >> 8), uint8(n >> 16), 255}
 }
 
 var kittyScreen = Screen{Protocol: Kitty, Cell: image.Pt(8, 16)}
@@ -114,7 +109,11 @@ func TestEncodeKittyFillsWholeCellsInProportion(t *testing.T) {
 
 func TestEncodeLimitsSize(t *testing.T) {
 	needs.FullRun(t)
-	big := paintedImage(2500, 1500, noise)
+	random := seed.Rand(t)
+	big := paintedImage(2500, 1500, func(int, int) color.Color {
+		noise := random.Uint32()
+		return color.RGBA{uint8(noise), uint8(noise >> 8), uint8(noise >> 16), 255}
+	})
 	for _, p := range []Protocol{Kitty, Sixel} {
 		pic, err := Encode(big, Screen{Protocol: p, Cell: image.Pt(10, 20)}, 250, 75)
 		if err != nil {

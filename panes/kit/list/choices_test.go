@@ -12,6 +12,7 @@ import (
 
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 	"tandem/themes"
 )
 
@@ -107,7 +108,7 @@ func TestChoicesMarkMatchedLetters(t *testing.T) {
 
 func TestChoicesFillTheirWidth(t *testing.T) {
 	look := look.NewLook(themes.ForBackground(true).Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		c := &Choices{}
 		var all []Choice
 		for i := range rapid.IntRange(0, 5).Draw(t, "n") {

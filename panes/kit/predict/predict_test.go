@@ -11,6 +11,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
 	"tandem/keys"
+	"tandem/tests/seed"
 )
 
 const cols, rows = 30, 4
@@ -297,7 +298,7 @@ func (l *lineEditor) clone() *lineEditor { return &lineEditor{slices.Clone(l.tex
 // In an editor behaving as predicted, the user always sees everything typed, however much
 // of it is unanswered.
 func TestLineEditorShowsEverythingTyped(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seed.Check(t, func(r *rapid.T) {
 		p := newEchoing(t)
 		there := &lineEditor{[]string{"a"}, 1}
 		here := there.clone()

@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/text"
+	"tandem/tests/seed"
 )
 
 // maxFieldText is the maximum size of a field.Field's text, in bytes.
@@ -26,7 +27,7 @@ func hostileName() *rapid.Generator[string] {
 }
 
 func TestEscapeNameRoundTripsAndIsVisible(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		name := hostileName().Draw(t, "name")
 		escaped := text.EscapeName(name)
 		if back, err := api.ParseName(escaped); err != nil || back != name {

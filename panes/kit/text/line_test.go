@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/tests/seed"
 )
 
 func TestAppendLineFillsItsWidth(t *testing.T) {
@@ -80,7 +81,7 @@ func TestFlagHalvesInTwoRunsDoNotMerge(t *testing.T) {
 
 func TestAnyLineFillsItsCellsWithoutControls(t *testing.T) {
 	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็ำि🏽1\u20e3\u1112\u1161\u11ab👍")
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		var l api.Line
 		for range rapid.IntRange(0, 6).Draw(t, "runs") {
 			text := rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 12, -1).Draw(t, "text")

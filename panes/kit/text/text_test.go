@@ -7,11 +7,13 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
+
+	"tandem/tests/seed"
 )
 
 func TestCutReturnsExactWidth(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "e\u0301", "1\ufe0f\u20e3", "漢", "🇩🇪", "👨\u200d👩", "स्ते", "\x1b[1m", "\x1b[m"})
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
 		w := rapid.IntRange(0, 20).Draw(t, "w")
 		all := Width(s)

@@ -20,6 +20,7 @@ import (
 	"tandem/panes/logtext"
 	"tandem/panes/panestest"
 	"tandem/tests/needs"
+	"tandem/tests/seed"
 	"tandem/themes"
 )
 
@@ -294,7 +295,7 @@ func TestLogKeepsColorsAndShowsControlCharacters(t *testing.T) {
 func TestMarksDoNotSpreadWithinARun(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "0\xf1\v", "\u1100", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
 		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		line := strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "line"), "")
 		read, s := logtext.ReadLine(line, rapid.Bool().Draw(t, "terminal")), ""
 		for _, run := range read.Runs {
@@ -336,7 +337,7 @@ func TestLogOfAnExitedProcessIsFetchedOnce(t *testing.T) {
 }
 
 func TestEveryViewIsAContiguousPartOfTheLog(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		text := ""
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 5, 40, 3000, 40_000}).Draw(t, "length")) + "\n"

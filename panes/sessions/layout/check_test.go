@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
+	"tandem/tests/seed"
 )
 
 // drawSession draws the id of one of a few sessions.
@@ -97,7 +98,7 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 }
 
 func TestTabsKeepInvariantsUnderAnyOperation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
 		var kept api.Layout
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {

@@ -9,10 +9,11 @@ import (
 	"tandem/engine/api"
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
+	"tandem/tests/seed"
 )
 
 func TestWrittenLayoutIsRestored(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		root, leaves := grow(t, look.Rect{X: 0, Y: 0, W: 200, H: 60})
 		name := func(id string) string { return id }
 		for i, l := range leaves {

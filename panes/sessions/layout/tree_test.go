@@ -7,10 +7,11 @@ import (
 
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
+	"tandem/tests/seed"
 )
 
 func TestSplitsFillAreaWithoutOverlap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seed.Check(t, func(t *rapid.T) {
 		area := look.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
 		root, leaves := grow(t, area)
 		cells := 0
