@@ -1,5 +1,5 @@
-// Package seed gives the random choices of tests their seed: a fixed one, so that every run makes the
-// same choices, unless TANDEM_SEED sets another one.
+// Package seed makes the random choices of tests repeatable. They depend on one seed, the same in
+// every run unless TANDEM_SEED sets another.
 package seed
 
 import (
@@ -16,9 +16,9 @@ import (
 	"tandem/engine/invariants"
 )
 
-// Rand returns a generator for the random choices of t, and logs the seed, so that a failure shows
-// how to repeat it. What it generates depends on the seed and the name of t only, not on the order
-// of tests. Goroutines may not share it: give each its own with From.
+// Rand returns a generator for the random choices of t, and logs the seed, so a failure shows how to
+// repeat it. Its numbers depend on the seed and the name of t only, not on the order of tests. It is
+// not safe for concurrent use: give each goroutine a generator of its own with From.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
 	logSeed(t)
@@ -27,11 +27,12 @@ func Rand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(invariants.Seed(), name.Sum64()))
 }
 
-// From returns a generator for part of a test, such as a goroutine or a property of rapid. A
-// generator of Rand, or rapid, has drawn n.
+// From returns a generator for a goroutine of a test, or for a check of rapid; n is a number drawn
+// with Rand or rapid.
 func From(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 0)) }
 
-// Check is rapid.Check with the seed of all tests, which it logs. The flag -rapid.seed still wins.
+// Check calls rapid.Check with the seed of all tests, and logs it. The flag -rapid.seed takes
+// precedence.
 func Check(t rapid.TB, property func(*rapid.T)) {
 	t.Helper()
 	logSeed(t)
@@ -39,7 +40,8 @@ func Check(t rapid.TB, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// seedRapid sets rapid's seed. Rapid adds small numbers to it, and takes 0 for a random one.
+// seedRapid sets rapid's seed, unless a flag or variable of rapid did. Rapid adds small numbers to its
+// seed, so adjacent seeds are mixed first, and treats 0 as random.
 var seedRapid = sync.OnceFunc(func() {
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == "0" {
 		f.Value.Set(strconv.FormatUint(From(invariants.Seed()).Uint64()|1, 10))
