@@ -270,3 +270,17 @@ func TestNeedIsPolledUntilTheInputHasItsEffect(t *testing.T) {
 		}
 	})
 }
+
+func TestCursorOfAnExitedSessionIsAfterAllOutput(t *testing.T) {
+	term := newScreen(t, screenOptions{})
+	term.print("done\r\n")
+	term.shown = 0 // the screen has shown none of it yet
+	close(term.over)
+	w, err := NewConditions(api.SessionWaitInput{Exit: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := term.shell.Await(t.Context(), w); err != nil || out.Met != "exit" || out.NextCursor != term.End() {
+		t.Errorf("got %+v, %v; want cursor %d", out, err, term.End())
+	}
+}

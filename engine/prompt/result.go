@@ -131,10 +131,7 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	if !seen.begun {
 		from = e.outputStart(seen)
 	}
-	end := s.t.Log().End()
-	if !ended {
-		end = s.t.Shown()
-	}
+	end := outputEnd(s.t, ended)
 	began, until := seen.began, seen.endedAt
 	if began.IsZero() {
 		began = e.typedAt

@@ -216,10 +216,7 @@ func (s *Shell) waitOutput(ctx context.Context, re *regexp.Regexp, since *int64)
 	text := newPlainWindow(max(at, s.t.Log().Start()))
 	for {
 		over := s.isOver()
-		end := s.t.Shown()
-		if over {
-			end = s.t.Log().End()
-		}
+		end := outputEnd(s.t, over)
 		for text.at < end {
 			p, _, err := readRange(s.t.Log(), text.at, min(end, text.at+logChunk), logChunk)
 			if err != nil || len(p) == 0 {
@@ -271,7 +268,16 @@ func (s *Shell) Await(ctx context.Context, w Conditions) (out api.SessionWaitOut
 	}
 	out = api.SessionWaitOutput{Met: seen.met, Text: seen.text, Secret: seen.need == NeedSecret, NextCursor: seen.cursor}
 	if out.NextCursor == 0 {
-		out.NextCursor = s.t.Shown()
+		out.NextCursor = outputEnd(s.t, s.isOver())
 	}
 	return out, nil
+}
+
+// outputEnd returns the offset after the output shown on the screen, or after all output once the
+// session is over, when the screen may still lag behind.
+func outputEnd(t Terminal, over bool) int64 {
+	if over {
+		return t.Log().End()
+	}
+	return t.Shown()
 }

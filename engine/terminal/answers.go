@@ -28,7 +28,7 @@ func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended
 		limit = defaultReadOutput
 	}
 	if in.Plain {
-		return s.readPlain(in.Since, min(limit, maxReadOutput))
+		return s.readPlain(ctx, in.Since, min(limit, maxReadOutput))
 	}
 	return ReadLog(s.shownLog(), in.Since, min(limit, maxReadOutput), ended)
 }
@@ -38,9 +38,12 @@ func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended
 func (s *Session) shownLog() prompt.Log { return logs.Hide(s.log, s.options.Secret) }
 
 // readPlain returns the end of the output since an offset, as the terminal shows it.
-func (s *Session) readPlain(since int64, limit int) (out api.SessionReadOutput, err error) {
-	out.AltScreen = s.Modes().Alt
-	out.Data, out.NextCursor, out.Dropped, err = s.shell.PlainSince(since, limit)
+func (s *Session) readPlain(ctx context.Context, since int64, limit int) (out api.SessionReadOutput, err error) {
+	// The last output of an exited program may not be on the screen yet.
+	if err = s.onScreen(ctx, func(Emulator) { s.screen.catchUp() }); err == nil {
+		out.AltScreen = s.Modes().Alt
+		out.Data, out.NextCursor, out.Dropped, err = s.shell.PlainSince(since, limit)
+	}
 	return out, err
 }
 

@@ -599,3 +599,14 @@ func TestSessionRetriesOpeningItsFiles(t *testing.T) {
 		}
 	})
 }
+
+func TestPlainOutputIncludesWhatTheScreenHasNotShownYet(t *testing.T) {
+	l := &memoryLog{text: []byte("\x1b[?1049h")}
+	s := memorySession(t, l)
+	l.add("\x1b[?1049lgot me\r\n") // without waking the screen
+	s.Finish(api.Process{State: api.StateExited})
+	out, err := s.ReadOutput(t.Context(), api.SessionReadInput{Plain: true}, true)
+	if err != nil || out.Data != "got me\n" || out.NextCursor != l.End() || out.AltScreen {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
