@@ -1,10 +1,12 @@
 // Report runs a go test command and adds results missing from its output: the slowest packages and
 // tests, the skipped tests with the packages to install for them, and the processes and files left
-// behind.
+// behind. It repeats a failed test once, alone, if the test starts real processes, and names it as
+// unstable if it then passes.
 //
 //	go run ./tests/report go test ./...
 //
-// Its exit status is that of go test, or 1 if something was left behind.
+// Its exit status is that of go test, 0 if all failed tests were unstable, or 1 if something was
+// left behind.
 package main
 
 import (
@@ -29,8 +31,10 @@ const (
 
 // An event is a line of `go test -json` (see `go doc test2json`).
 type event struct {
-	Action, Package, Test, Output string
-	Elapsed                       float64 // seconds
+	Action, Package, Test string
+	Output                string  // of a result: all of the test's
+	Key                   string  // of an attribute
+	Elapsed               float64 // seconds
 }
 
 func (e event) fullName() string { return strings.TrimSuffix(e.Package+" "+e.Test, " ") }
@@ -48,20 +52,33 @@ func main() {
 	os.Exit(status)
 }
 
-// run runs go test with args and returns the exit status for main.
+// run runs go test with args, repeats what may be repeated, and returns the exit status for main.
 func run(args []string) (int, error) {
+	s := newSummary(os.Stdout)
+	status, left, err := runTests(args, s)
+	switch {
+	case err != nil || status == 0 && len(left) == 0:
+		return status, err
+	case len(left) > 0:
+		return max(status, 1), nil
+	}
+	return repeatFailures(os.Stdout, s, args, status, runTests)
+}
+
+// runTests is the runner that starts go test. It prints the report as well.
+func runTests(args []string, s *summary) (status int, left []string, err error) {
 	temp, err := os.MkdirTemp("", "rt") // short, because the paths of sockets begin with it
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := os.Chmod(temp, 0o755); err != nil { // some tests run as another user
-		return 0, err
+		return 0, nil, err
 	}
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "TMPDIR="+temp), os.Stderr
 	events, stdout, err := os.Pipe()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	cmd.Stdout = stdout
 	begun := time.Now()
@@ -69,28 +86,28 @@ func run(args []string) (int, error) {
 	// The command must hold the last writing end, or reading would never reach EOF.
 	stdout.Close()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	s := newSummary(os.Stdout)
 	if err := s.readEvents(events); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	status, cpu := family.wait()
 	s.printReport(time.Since(begun), cpu)
-	left := append(family.leftovers(grace), filesIn(temp)...)
+	left = append(family.leftovers(grace), filesIn(temp)...)
 	for _, l := range left {
-		fmt.Println("left behind:", l)
+		fmt.Fprintln(s.out, "left behind:", l)
 	}
 	if len(left) > 0 {
-		return max(status, 1), nil
+		return status, left, nil
 	}
-	return status, os.RemoveAll(temp)
+	return status, nil, os.RemoveAll(temp)
 }
 
 func filesIn(dir string) (found []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "fish.") { // fish's per-user directory
+		// These stay: fish's directory of a user, and the locks of tests/places.
+		if strings.HasPrefix(e.Name(), "fish.") || strings.HasPrefix(e.Name(), "places.") {
 			continue
 		}
 		found = append(found, "file "+dir+"/"+e.Name())
@@ -100,15 +117,18 @@ func filesIn(dir string) (found []string) {
 
 // A summary prints results as they arrive and collects the rest for the end.
 type summary struct {
-	out      io.Writer
-	output   map[string][]string // by event.fullName, of unfinished tests and packages
-	packages []event
-	tests    []event
-	skipped  map[string]int // by reason
+	out       io.Writer
+	output    map[string][]string // by event.fullName, of unfinished tests and packages
+	packages  []event
+	tests     []event
+	skipped   map[string]int    // by reason
+	processes map[string]bool   // by event.fullName: the test starts processes
+	fatal     map[string]string // by package: why its failure is final
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, output: map[string][]string{}, skipped: map[string]int{}}
+	return &summary{out: out, output: map[string][]string{}, skipped: map[string]int{},
+		processes: map[string]bool{}, fatal: map[string]string{}}
 }
 
 // readEvents handles the events of go test until EOF.
@@ -136,8 +156,13 @@ func (s *summary) addEvent(e event) {
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(s.out, e.Output)
+	case "attr":
+		s.processes[name] = s.processes[name] || e.Key == "processes"
 	case "output":
 		s.output[name] = append(s.output[name], e.Output)
+		if strings.Contains(e.Output, "WARNING: DATA RACE") {
+			s.fatal[e.Package] = "has a data race"
+		}
 	case "pass", "fail", "skip":
 		s.finishTest(e, s.output[name])
 		delete(s.output, name)
@@ -148,7 +173,12 @@ func (s *summary) addEvent(e event) {
 func (s *summary) finishTest(e event, output []string) {
 	if e.Test == "" {
 		s.packages = append(s.packages, e)
+		// The testing package prints this line after the last test.
+		if e.Action == "fail" && !slices.Contains(output, "FAIL\n") {
+			s.fatal[e.Package] = "was not run to its end"
+		}
 	} else {
+		e.Output = strings.Join(output, "")
 		s.tests = append(s.tests, e)
 	}
 	switch {
@@ -169,7 +199,11 @@ func (s *summary) finishTest(e event, output []string) {
 func (s *summary) printUnfinished(pkg string) {
 	for _, name := range slices.Sorted(maps.Keys(s.output)) {
 		output := s.output[name]
-		if strings.HasPrefix(name, pkg+" ") && !strings.HasPrefix(output[len(output)-1], "=== PAUSE") {
+		if !strings.HasPrefix(name, pkg+" ") {
+			continue
+		}
+		s.fatal[pkg] = "was not run to its end"
+		if !strings.HasPrefix(output[len(output)-1], "=== PAUSE") {
 			fmt.Fprint(s.out, strings.Join(output, ""))
 		}
 	}
