@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/tests/needs"
+	"tandem/tests/places"
 
 	"golang.org/x/sys/unix"
 )
@@ -96,6 +97,7 @@ func TestSessionsStayReachableInAReadOnlyFolder(t *testing.T) {
 // asOrdinaryUser runs the calling test as a user bound by permissions.
 func asOrdinaryUser(t *testing.T) {
 	t.Helper()
+	places.Take(t)
 	dir, err := os.MkdirTemp("", "tu") // short, for the sockets
 	if err != nil {
 		t.Fatal(err)

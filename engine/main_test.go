@@ -2,12 +2,9 @@ package engine
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 
@@ -44,8 +41,6 @@ func TestMain(m *testing.M) {
 			os.Exit(runRole(role))
 		}
 	}
-	// Most tests wait for other processes, so run many at once. The command line may override it.
-	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	leaks.Main(m)
 }
 

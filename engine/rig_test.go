@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/invariants"
+	"tandem/tests/places"
 )
 
 // testTimeout bounds every wait of a test.
@@ -30,6 +31,7 @@ type machine struct {
 
 func startMachine(t testing.TB) *machine {
 	t.Helper()
+	places.Take(t)
 	dir, err := os.MkdirTemp("", "td") // short, for the sockets
 	if err != nil {
 		t.Fatal(err)

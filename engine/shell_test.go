@@ -211,7 +211,6 @@ func TestIncompleteCommandIsClearedAndRejected(t *testing.T) {
 				break
 			}
 			t.Run(c.name+" "+command, func(t *testing.T) {
-				t.Parallel()
 				m := &machine{TB: t, dir: m.dir, client: m.client}
 				m.sh(p.ID, "true")
 				_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: command, TimeoutMS: 60_000})

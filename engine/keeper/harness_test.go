@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/tests/leaks"
+	"tandem/tests/places"
 )
 
 // The test binary is also the programs under test: with this variable set, its
@@ -90,6 +91,7 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
+	places.Take(t)
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		t.Fatal(err)

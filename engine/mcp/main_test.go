@@ -2,13 +2,10 @@ package mcp
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 
@@ -44,8 +41,6 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv("TANDEM_CONFORMANCE"); addr != "" {
 		os.Exit(runConformance(addr))
 	}
-	// Most tests wait for other processes. The command line may override this.
-	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	leaks.Main(homeless{m})
 }
 

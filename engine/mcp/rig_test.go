@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/places"
 )
 
 // testTimeout limits waits for expected events.
@@ -36,6 +37,7 @@ type rig struct {
 // newRig starts an engine and an agent with the tools of the profiles.
 func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	t.Helper()
+	places.Take(t)
 	dir, err := os.MkdirTemp("", "td") // short, because socket paths are limited
 	if err != nil {
 		t.Fatal(err)

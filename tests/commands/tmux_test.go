@@ -12,6 +12,7 @@ import (
 	"strings"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
+	"tandem/tests/places"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +63,7 @@ func splitWords(line string) (all []string) {
 // tmuxEnv returns the environment of a tandem with its own data folder, outside any tmux.
 // Everything it starts is stopped after the test.
 func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
+	places.Take(t)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,15 +36,9 @@ func Main(m *testing.M) {
 		os.Exit(role.Run(os.Args, versionOfExecutable()))
 	}
 	flag.Parse()
-	// The number of parallel tests is raised only if no flag sets it.
-	given := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if testing.Short() {
 		fmt.Println("tests of the whole program: left out by -short")
 		_ = flag.Set("test.run", "^$")
-	}
-	if !given["test.parallel"] { // these tests mostly wait for other processes
-		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 	}
 	testscript.Main(m, map[string]func(){"tandem": func() {}})
 }

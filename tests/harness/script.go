@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"tandem/tests/places"
 )
 
 // Scripts runs the testscript files matching glob in parallel, with vars ("NAME=value") added to
@@ -43,6 +45,7 @@ func Scripts(t *testing.T, glob string, vars ...string) {
 // setUpScript gives a script its own data directory, a plain shell and a set of terminals, and
 // shuts everything down at the end.
 func setUpScript(env *testscript.Env, vars []string) error {
+	places.Take(env.T().(places.Test))
 	data, err := os.MkdirTemp("", "td")
 	if err != nil {
 		return err

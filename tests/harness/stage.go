@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/places"
 )
 
 // Stage makes a data directory (dir/d) and an environment for one test. At the end of the test,
 // everything started in it is shut down.
 func Stage(t testing.TB) (env []string, dir string) {
 	t.Helper()
+	places.Take(t)
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"tandem/tests/needs"
+	"tandem/tests/places"
 )
 
 // patience is how long something may take on a busy machine before a test gives it up.
@@ -43,6 +44,7 @@ type machine struct {
 func newMachine(t testing.TB) *machine {
 	t.Helper()
 	browser := needs.Program(t, "chromium", "chromium", "chromium-browser", "google-chrome", "chrome")
+	places.Take(t)
 	dir, err := os.MkdirTemp("", "td") // short, for the socket
 	if err != nil {
 		t.Fatal(err)
