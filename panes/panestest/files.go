@@ -284,11 +284,14 @@ func (f *Files) GitStatus(context.Context, string) (api.FilesGitOutput, error) {
 func (f *Files) FindFiles(_ context.Context, path, pattern string, _ int) (api.FilesFindOutput, error) {
 	var out api.FilesFindOutput
 	_ = filepath.WalkDir(path, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err // entry may be nil
+		}
 		if ok, _ := filepath.Match(pattern, entry.Name()); ok {
 			rel, _ := filepath.Rel(path, p)
 			out.Paths = append(out.Paths, rel)
 		}
-		return err
+		return nil
 	})
 	slices.Sort(out.Paths)
 	return out, nil
