@@ -65,14 +65,6 @@ func scriptAtMost(ts *testscript.TestScript, neg bool, args []string) {
 	*pressed = 0
 }
 
-// paste NAME FILE pastes a file as a terminal would.
-func scriptPaste(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: paste NAME FILE")
-	}
-	ts.Check(scriptTerminal(ts, args[0]).Paste(ts.ReadFile(args[1])))
-}
-
 // screen NAME REGEXP waits until the screen matches; negated, until it does not.
 func scriptScreen(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {

@@ -26,7 +26,6 @@ func Scripts(t *testing.T, glob string, vars ...string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"dashboard":   scriptDashboard,
 			"keys":        scriptKeys,
-			"paste":       scriptPaste,
 			"screen":      scriptScreen,
 			"mouse":       scriptMouse,
 			"clipboard":   scriptClipboard,
