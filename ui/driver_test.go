@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +145,13 @@ func (d *driver) screenText() string { return ansi.Strip(d.m.View().Content) }
 func (d *driver) waitText(text string) {
 	d.t.Helper()
 	d.waitUntil("the screen shows "+text, func() bool { return strings.Contains(d.screenText(), text) })
+}
+
+// waitMatch waits until the screen matches a pattern, in which ^ and $ are the ends of a row.
+func (d *driver) waitMatch(pattern string) {
+	d.t.Helper()
+	re := regexp.MustCompile("(?m)" + pattern)
+	d.waitUntil("the screen matches "+pattern, func() bool { return re.MatchString(d.screenText()) })
 }
 
 func (d *driver) waitNoText(text string) {
