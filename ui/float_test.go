@@ -38,13 +38,18 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 		defer d.engine.mu.Unlock()
 		return float.size == api.Size{Cols: frame.W - 2, Rows: frame.H - 2}
 	})
+	d.waitMatch(`╭─ ` + float.process.Name + ` .*╮`)
+	d.waitMatch(`│ +│\$ +│`)
 	d.pressKeys("'ls")
 	d.waitTyped(float, "ls")
+	d.waitMatch(`│\$ ls +│`)
 	d.waitShape("first")
 	d.pressKeys("ctrl+b", "f")
+	d.waitNoText("$ ls")
 	d.pressKeys("'x")
 	d.waitTyped(d.nthSession(0), "x")
 	d.pressKeys("ctrl+b", "f")
+	d.waitMatch(`│\$ ls +│`)
 	d.pressKeys("'y")
 	d.waitTyped(float, "lsy")
 	d.m.setSize(150, 40)
@@ -56,7 +61,10 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 	if got := d.paneArea(v.Tabs.Float.Focus); got.W != 150 || got.H != 40 {
 		t.Errorf("zoomed it is at %+v", got)
 	}
+	d.waitMatch(`^\$ lsy`)
 	d.pressKeys("ctrl+b", "z")
+	d.waitMatch(`│\$ lsy +│`)
+	d.waitMatch(`╰─*╯`)
 	d.pressKeys("ctrl+b", "n")
 	if v.Tabs.IsFloating() {
 		t.Error("the next session is shown below it")
@@ -96,10 +104,12 @@ func TestFloatingPaneIsSavedWithLayout(t *testing.T) {
 	if kept.Float == nil || len(kept.Float.Nodes) != 1 || kept.Float.Nodes[0].Name != name || !kept.Floats || len(kept.Tabs) != 1 {
 		t.Fatalf("kept is %+v", kept)
 	}
-	next := drive(t, d.engine, 120, 36)
+	next := drive(t, d.engine, 80, 24)
 	next.waitUntil("it is shown again", func() bool { return next.m.sessions.Tabs.IsFloating() })
+	next.waitMatch(`│\$ +│`)
 	next.waitShape("first")
 	next.pressKeys("ctrl+b", "f")
+	next.waitNoText("╭─ " + name)
 	next.waitSaved()
 	last := drive(t, d.engine, 120, 36)
 	last.waitText("one$ ")
@@ -128,8 +138,10 @@ func TestFloatingPaneClosesWithProgramOrBecomesTab(t *testing.T) {
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(4)
 	d.waitUntil("the session has its pane", func() bool { return v.Tabs.Float.Focus.Pane.ID != "" })
+	d.waitText("╭─ " + d.nthSession(3).process.Name)
 	well := 0
 	d.nthSession(3).exitWith(api.StateExited, &well)
+	d.waitNoText("╭─")
 	d.waitUntil("it is gone", func() bool { return v.Tabs.Float == nil && v.Tabs.Current != nil })
 	if p := v.Tabs.FocusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
 		t.Error("what it lay over has not the keyboard")

@@ -37,7 +37,9 @@ func TestTabBarShowsTabsAndHandlesMouse(t *testing.T) {
 	if _, shown := d.tabBar(); shown {
 		t.Error("a zoomed pane has a bar of tabs above it")
 	}
+	d.waitNoText(" 1 first ")
 	d.pressKeys("ctrl+b", "z")
+	d.waitText(" 1 first  2 " + second + " ")
 	changed := d.m.o.Settings
 	changed.Tabs = false
 	d.update(settingsMsg(changed))
