@@ -25,52 +25,51 @@ import (
 func runDashboard(ctx context.Context, version string, begin factory.DashboardOptions) error {
 	var file config.File
 	conf, err := file.Load()
-	initial := dashboardSettings(conf)
-	if err != nil {
-		initial.Fault = config.Brief(err).Error()
+	dataDir, dirErr := api.DataDir()
+	if dirErr != nil {
+		return dirErr
 	}
-	dataDir, err := api.DataDir()
+	o := savedOptions(conf, dataDir)
 	if err != nil {
-		return err
+		o.Settings.Fault = config.Brief(err).Error()
 	}
-	showTips, hideTips := config.Tips(conf.Tips, dataDir)
-	var terminal *os.File
 	// Standard output is reserved for the answer.
 	if begin.OnLeave != nil {
-		if terminal, err = os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
+		if o.Output, err = os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
 			return fmt.Errorf("open the dashboard: %w", err)
 		}
-		defer terminal.Close()
+		defer o.Output.Close()
 	}
-	recent, keepRecent := config.Recent(dataDir)
-	return ui.Run(ctx, ui.Options{
-		Connect: func(ctx context.Context) (*client.Client, error) {
-			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
-		},
-		Settings: initial,
-		Follow: func(ctx context.Context, tell func(ui.Settings)) {
-			file.Follow(ctx, func(c settings.Config, err error) {
-				changed := dashboardSettings(c)
-				if err != nil {
-					changed.Fault = config.Brief(err).Error()
-				}
-				tell(changed)
-			})
-		},
+	o.Connect = func(ctx context.Context) (*client.Client, error) {
+		return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
+	}
+	o.Follow = func(ctx context.Context, tell func(ui.Settings)) {
+		file.Follow(ctx, func(c settings.Config, err error) {
+			changed := dashboardSettings(c)
+			if err != nil {
+				changed.Fault = config.Brief(err).Error()
+			}
+			tell(changed)
+		})
+	}
+	o.Command = withHome(ownCommand(), os.Args[1:])
+	o.Files, o.File, o.Left = begin.Folder, begin.Name, begin.OnLeave
+	o.InTmux = os.Getenv("TMUX") != ""
+	return ui.Run(ctx, o)
+}
+
+// savedOptions returns the options that are read from the configuration and the data directory, and
+// saved there by the dashboard.
+func savedOptions(conf settings.Config, dataDir string) ui.Options {
+	o := ui.Options{
+		Settings:     dashboardSettings(conf),
 		KeepTheme:    config.KeepTheme,
 		KeepPrefix:   config.KeepPrefix,
 		CreateConfig: config.Create,
-		Command:      withHome(ownCommand(), os.Args[1:]),
-		Files:        begin.Folder,
-		File:         begin.Name,
-		Left:         begin.OnLeave,
-		Output:       terminal,
-		InTmux:       os.Getenv("TMUX") != "",
-		ShowTips:     showTips,
-		HideTips:     hideTips,
-		Recent:       recent,
-		KeepRecent:   keepRecent,
-	})
+	}
+	o.ShowTips, o.HideTips = config.Tips(conf.Tips, dataDir)
+	o.Recent, o.KeepRecent = config.Recent(dataDir)
+	return o
 }
 
 // ownCommand returns the command line to run this program again.
