@@ -18,20 +18,22 @@ import (
 func TestPaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")
-	e.addProcess("web", "npm run dev")
+	e.addProcess("web", "listening on 8080")
 	e.history.AddRun("docker compose up")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", ":")
 	d.waitText("Find anything")
 	d.waitText("split: open a new session beside this one")
+	d.waitMatch(`start a session +ctrl\+b c`)
 	d.waitText("ctrl+b %")
 	d.pressKeys("'docker")
 	d.waitText("docker compose up")
 	d.waitNoText("split: open")
 	d.pressKeys("ctrl+u", "'web")
-	d.waitText("process")
+	d.waitMatch(`process +● web`)
 	d.pressKeys("enter")
+	d.waitText("listening on 8080")
 	d.waitUntil("the log of web has the keyboard", func() bool {
 		p, ok := d.m.processes.Selected()
 		return d.m.views.action() == keymap.ViewProcesses && d.onLog() && ok && p.Name == "web"
@@ -47,13 +49,19 @@ func TestPaletteRunsChosenAction(t *testing.T) {
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", ":", "'start session", "enter")
 	d.waitStarted(2)
+	d.pressKeys("ctrl+b", ":", "'beside", "enter")
+	d.waitStarted(3)
+	d.waitMatch(`^\$ +│\$ `)
 	d.pressKeys("ctrl+b", ":", "'zzzz")
 	d.waitText("nothing matches")
 	d.waitText("ctrl+u clear")
 	d.waitNoText("choose")
 	d.pressKeys("enter", "ctrl+u")
 	d.waitNoText("nothing matches")
+	d.pressKeys("'zzzz")
+	d.waitText("nothing matches")
 	d.pressKeys("esc")
+	d.waitNoText("nothing matches")
 	if d.m.dialog.open != nil {
 		t.Error("the palette is still open")
 	}
@@ -62,13 +70,14 @@ func TestPaletteRunsChosenAction(t *testing.T) {
 func TestPaletteInsertsCommandAtPrompt(t *testing.T) {
 	e := newFakeEngine()
 	s := e.addSession("shell", "$ ")
-	e.history.AddRun("make test")
+	e.history.AddRun("make all and test")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
-	d.pressKeys("ctrl+b", ":", "'make t")
-	d.waitText("make test")
+	d.pressKeys("ctrl+b", ":", "'make te")
+	d.waitMatch(`command +\$ make all and test`)
 	d.pressKeys("enter")
-	d.waitTyped(s, "make test")
+	d.waitTyped(s, "make all and test")
+	d.waitText("$ make all and test")
 }
 
 func TestPaletteHandlesClicks(t *testing.T) {
@@ -122,7 +131,11 @@ func TestHelpStartsWithCurrentScopeAndIsSearchable(t *testing.T) {
 	e.addProcess("web", "npm run dev")
 	d := drive(t, e, 100, 24)
 	d.waitText("$ ")
-	d.pressKeys("alt+2", "tab", "?")
+	d.pressKeys("alt+2")
+	d.waitText("following")
+	d.pressKeys("tab")
+	d.waitText("wrap")
+	d.pressKeys("?")
 	d.waitText("follow the output")
 	screen := d.screenText()
 	if strings.Index(screen, "follow the output") > strings.Index(screen, "show the sessions") && strings.Contains(screen, "show the sessions") {
@@ -143,23 +156,28 @@ func TestThemePickerPreviewsSelection(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	kept := ""
-	d.m.o.KeepTheme = func(name string) (string, error) {
-		if kept != "" {
+	kept := 0
+	d.m.o.KeepTheme = func(string) (string, error) {
+		if kept++; kept > 1 {
 			return "", errors.New("the disk is full")
 		}
-		kept = name
 		return "/home/ann/config.toml", nil
 	}
 	d.waitText("$ ")
 	before := d.m.theme.look
-	d.pressKeys("ctrl+b", "T", "'nord")
+	d.pressKeys("ctrl+b", "T")
+	d.waitText("follows the terminal")
+	d.pressKeys("'nord")
+	d.waitMatch(`▌.*nord`)
 	if d.m.theme.look == before {
 		t.Error("nord looks as before")
 	}
 	d.pressKeys("esc")
 	if d.m.theme.look != before {
 		t.Error("the look did not come back")
+	}
+	if kept > 0 {
+		t.Error("a theme is saved that was not chosen")
 	}
 	d.pressKeys("ctrl+b", "T", "'nord", "enter")
 	d.waitText(`theme = "nord" is in ~/config.toml now`)
@@ -339,7 +357,9 @@ func TestPaletteFindsActionsByNamesUsedElsewhere(t *testing.T) {
 		}
 		d.pressKeys("esc")
 	}
-	d.pressKeys("alt+2", ":", "'respawn")
+	d.pressKeys("ctrl+b", ":", "'fullscreen")
+	d.waitMatch(`▌ action +› zoom the pane`)
+	d.pressKeys("esc", "alt+2", ":", "'respawn")
 	if c, ok := d.m.dialog.open.(*palette).List.Selected(); ok && c.ID != string(keymap.ProcessRestart) {
 		t.Errorf("respawn finds %q", c.ID)
 	}
@@ -432,6 +452,7 @@ func TestPaletteListsRecentChoicesFirst(t *testing.T) {
 		return slices.Equal(last, want)
 	})
 	d.pressKeys("alt+1", "ctrl+b", ":")
+	d.waitMatch(`▌ process +● web.*\n.* action +› zoom the pane`)
 	if got := first(3); !slices.Equal(got, []string{web.process.ID, string(keymap.PaneZoom), string(keymap.LayoutEqual)}) {
 		t.Errorf("first are %q", got)
 	}
