@@ -44,7 +44,7 @@ func serve(t *testing.T, m *server.Mux) *retry.Conn {
 
 func TestSaveLayoutRetriesOnAConflict(t *testing.T) {
 	m := server.NewMux(nil)
-	revision, saved := int64(0), int64(0)
+	revision, saved, shown := int64(0), int64(0), ""
 	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) {
 		revision++
 		return api.LayoutGetOutput{Revision: revision}, nil
@@ -53,11 +53,14 @@ func TestSaveLayoutRetriesOnAConflict(t *testing.T) {
 		if in.Name == "" && in.Revision < 3 {
 			return out, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision)
 		}
+		if in.Show {
+			shown = in.Name
+		}
 		saved = in.Revision
 		return out, nil
 	})
 	r := &Run{Conn: serve(t, m), File: &File{Name: "shop"}}
-	if err := r.saveLayout(t.Context(), api.Layout{}); err != nil || saved != 3 {
-		t.Errorf("saved on top of revision %d, want 3: %v", saved, err)
+	if err := r.saveLayout(t.Context(), api.Layout{}); err != nil || saved != 3 || shown != "shop" {
+		t.Errorf("saved on top of revision %d, want 3, and shown as %q: %v", saved, shown, err)
 	}
 }
