@@ -423,19 +423,27 @@ func keepLayoutOfAnother(t *testing.T) {
 	again.waitShape("(a|(c|bash-4))")
 }
 
-func TestRequestedLayoutIsShownInOpenDashboards(t *testing.T) {
+func TestRequestedLayoutIsShownInOpenAndNextDashboard(t *testing.T) {
 	e := newFakeEngine()
-	e.addSession("a", "a-screen")
-	e.addSession("b", "b-screen")
+	for _, name := range []string{"a", "b", "c"} {
+		e.addSession(name, name+"-screen")
+	}
 	d := drive(t, e, 160, 40)
-	d.waitShape("a b")
+	d.waitShape("a b c")
 	e.mu.Lock()
 	e.announce(api.Event{Type: api.EventLayout, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
-		{Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "a"}}}}}})
+		{Axis: api.AxisBeside, Share: 5000}, {Name: "b"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "a"}, {Name: "c"}}}}}})
 	e.mu.Unlock()
-	d.waitShape("(b/a)")
-	d.waitText("a-screen")
-	d.waitText("b-screen")
+	shown := func() {
+		t.Helper()
+		d.waitShape("(b|(a/c))")
+		d.waitMatch(`│b-screen .*│a-screen`)
+		d.waitText("│c-screen")
+	}
+	shown()
+	d.waitSaved()
+	d = drive(t, e, 160, 40)
+	shown()
 }
 
 func TestKeysTypedWhileLayoutsLoadReachOnlyTheirDialog(t *testing.T) {
