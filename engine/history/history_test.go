@@ -98,6 +98,18 @@ func TestSearchFindsRowsJustRecorded(t *testing.T) {
 	}
 }
 
+func TestLogRangeOfARunIsKept(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.RecordRun(histdb.Row{Command: "make", StartedAt: historyBegin, Kind: KindSession, LogStart: 10, LogEnd: 25})
+	for _, when := range []string{"in memory", "after a restart"} {
+		if r := h.search(api.HistorySearchInput{}).Rows[0]; r.LogStart != 10 || r.LogEnd != 25 {
+			t.Errorf("%s: from %d to %d", when, r.LogStart, r.LogEnd)
+		}
+		h.Close()
+		h = newTestHistory(t, h.dir)
+	}
+}
+
 // The engine may be killed right after it has answered a search.
 func TestShownRowsAreOnDisk(t *testing.T) {
 	h := newTestHistory(t, t.TempDir())

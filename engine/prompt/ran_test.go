@@ -93,6 +93,22 @@ func TestMarksTellWhichCommandsRan(t *testing.T) {
 	}
 }
 
+func TestCommandHasTheLogRangeOfItsOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, screenOptions{kind: Bash})
+		const line = "\x1b]633;E;make;n\a"
+		s.print(marked + "make\r\n" + line + starts + "out\r\n" + exits0 + marked)
+		s.print("ls\r\n" + line + starts + "a file\r\n" + exits0 + marked)
+		var outputs []string
+		for _, c := range s.ran {
+			outputs = append(outputs, strings.TrimSuffix(string(s.log[c.LogStart:c.LogEnd]), exits0))
+		}
+		if want := []string{"out\r\n", "a file\r\n"}; !slices.Equal(outputs, want) {
+			t.Errorf("the outputs are %q, want %q", outputs, want)
+		}
+	})
+}
+
 // A replay from a checkpoint begins with the state that the marks before it made.
 func TestStateSurvivesACheckpoint(t *testing.T) {
 	for name, printed := range map[string]string{

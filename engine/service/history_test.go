@@ -76,6 +76,21 @@ func TestHistoryIsSavedAndLoaded(t *testing.T) {
 	}
 }
 
+func TestChosenCommandsAreSavedOldestFirst(t *testing.T) {
+	r := newRig(t)
+	for _, command := range []string{"one", "two", "three"} {
+		call(t, r, api.HistoryAdd, api.HistoryAddInput{Command: command})
+	}
+	rows := call(t, r, api.HistorySearch, api.HistorySearchInput{}).Rows
+	path := filepath.Join(r.work, "chosen")
+	if saved := call(t, r, api.HistorySave, api.HistorySaveInput{Path: path, IDs: []int64{rows[0].ID, rows[2].ID}}); saved.Count != 2 {
+		t.Errorf("saved %+v", saved)
+	}
+	if got := readText(t, path); got != "one\nthree\n" {
+		t.Errorf("the file has %q", got)
+	}
+}
+
 func TestRecentCommandsAreListedInOrder(t *testing.T) {
 	r := newRig(t)
 	if got := call(t, r, api.CommandsList, api.Empty{}).Commands; got == nil || len(got) != 0 {

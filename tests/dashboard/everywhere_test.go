@@ -92,6 +92,7 @@ func (v user) visitByKeys() {
 	v.typeKeys("started echo", ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
 	v.typeKeys("echo seen-", "alt+3")
 	v.typeKeys("1 found", "/", ":seen", "enter")
+	harness.Await(v.T, v.screen, "seen-42") // only in the command's output
 	v.typeKeys("letter.txt", "alt+4")
 	v.typeKeys("dear reader", "g")
 	v.typeKeys("Find anything", "ctrl+b", "::")
