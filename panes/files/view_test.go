@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes"
 	"tandem/panes/kit/text"
 	"tandem/panes/panestest"
 	"tandem/themes"
@@ -38,7 +39,22 @@ type fakeEngine struct {
 // with a trailing slash is a folder.
 func onFolder(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := makeFolder(t, files)
+	engine := fakeEngine{panestest.NewEngine(), panestest.NewFiles()}
+	engine.Branch, engine.GitMarks = "main", map[string]string{"b.txt": ".M"}
+	d := showFolder(t, w, h, engine, dir)
+	d.engine = engine
+	d.WaitText("on main")
+	d.Wait("the folder is listed", func() bool {
+		return d.cursorRow() != "" || strings.Contains(d.Screen(), "empty folder") || strings.Contains(d.Screen(), "only hidden files")
+	})
+	return d, dir
+}
+
+// makeFolder makes a directory with files, as onFolder does.
+func makeFolder(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -52,19 +68,18 @@ func onFolder(t *testing.T, w, h int, files map[string]string) (*view, string) {
 			t.Fatal(err)
 		}
 	}
-	engine := fakeEngine{panestest.NewEngine(), panestest.NewFiles()}
-	engine.Branch, engine.GitMarks = "main", map[string]string{"b.txt": ".M"}
+	return dir
+}
+
+// showFolder shows a folder of an engine.
+func showFolder(t *testing.T, w, h int, engine panes.Engine, dir string) *view {
+	t.Helper()
 	env := &fakeEnv{folder: dir}
 	env.API = engine
 	env.Inks.Glyphs = themes.UnicodeGlyphs()
 	env.Known.Info.DataDir = t.TempDir()
 	pane := New(env)
-	d := &view{panestest.Drive(t, &env.Env, pane, w, h), t, env, pane, engine, w, h}
-	d.WaitText("on main")
-	d.Wait("the folder is listed", func() bool {
-		return d.cursorRow() != "" || strings.Contains(d.Screen(), "empty folder") || strings.Contains(d.Screen(), "only hidden files")
-	})
-	return d, dir
+	return &view{Driver: panestest.Drive(t, &env.Env, pane, w, h), t: t, env: env, pane: pane, width: w, height: h}
 }
 
 // waitEditor waits until the editor is started.
