@@ -114,13 +114,18 @@ func TestTransferCanBeCancelledWhileEngineIsOffline(t *testing.T) {
 func TestClosingEditorReturnsToFiles(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed -v")
-	d, dir := onFolder(t, 80, 24, map[string]string{"a": "1"})
+	d, dir := onFolder(t, 80, 24, map[string]string{"a": "something buried\n"})
 	d.onFile("a")
+	d.waitText("something buried")
 	d.pressKeys("e")
 	d.waitStarted(2)
 	if got := strings.Join(d.engine.started[0].Command, " "); got != "ed -v "+dir+"/a" {
 		t.Errorf("started %s", got)
 	}
+	if err := os.WriteFile(dir+"/a", []byte("something edited\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	d.nthSession(1).exitWith(api.StateExited, new(int))
 	d.waitUntil("the files are shown again", func() bool { return d.m.views.action() == keymap.ViewFiles })
+	d.waitText("something edited")
 }

@@ -100,6 +100,11 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	return runOn(ctx, o, first, connect)
+}
+
+// runOn runs the dashboard on an engine, then calls o.Left or prints the farewell line.
+func runOn(ctx context.Context, o Options, first panes.Engine, connect func(context.Context) (panes.Engine, error)) error {
 	m, err := runModel(ctx, o, first, connect)
 	if err != nil {
 		return err

@@ -34,16 +34,18 @@ type terminalUser struct {
 	output bytes.Buffer
 }
 
-// openDashboard runs the dashboard on a PTY of cols×rows cells.
-func openDashboard(t *testing.T, e *fakeEngine, cols, rows uint16) *terminalUser {
+// openDashboard runs the dashboard on a PTY of cols×rows cells, with changes to the options.
+func openDashboard(t *testing.T, e *fakeEngine, cols, rows uint16, changes ...func(*Options)) *terminalUser {
 	t.Helper()
 	p := newTerminalUser(t, e, cols, rows)
 	ctx, cancel := context.WithCancel(t.Context())
 	p.cancel = cancel
 	o := Options{Settings: defaultSettings(), Input: p.slave, Output: p.slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
+	for _, change := range changes {
+		change(&o)
+	}
 	go func() {
-		_, err := runModel(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
-		p.result <- err
+		p.result <- runOn(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 	}()
 	t.Cleanup(cancel)
 	return p
@@ -114,11 +116,14 @@ func lastBytes(s string, n int) string { return s[max(len(s)-n, 0):] }
 // waitOutput waits until the output contains text.
 func (p *terminalUser) waitOutput(text string) {
 	p.t.Helper()
-	p.waitUntil("the output has "+text, func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return strings.Contains(p.output.String(), text)
-	})
+	p.waitUntil("the output has "+text, func() bool { return p.hasOutput(text) })
+}
+
+// hasOutput reports whether the output contains text.
+func (p *terminalUser) hasOutput(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Contains(p.output.String(), text)
 }
 
 func (p *terminalUser) sendText(text string) {
