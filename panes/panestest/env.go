@@ -4,6 +4,7 @@ package panestest
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -80,5 +81,8 @@ func (e *Env) Bindings() keymap.Bindings {
 	if e.Keys != nil {
 		return *e.Keys
 	}
-	return keymap.DefaultBindings()
+	return defaultBindings()
 }
+
+// defaultBindings builds the bindings once, because panes ask for them whenever they draw.
+var defaultBindings = sync.OnceValue(keymap.DefaultBindings)
