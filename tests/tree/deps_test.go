@@ -483,12 +483,13 @@ var layers = map[string]layer{
 	"panes/panestest":    {[]string{"panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":               {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":        {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
-	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "tests/places", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
+	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "tests/places", "tests/wait", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
 	"tests/leaks":        {nil, "any package's tests can check for leaked goroutines"},
 	"tests/needs":        {nil, "any package's tests can be skipped"},
 	"tests/places":       {nil, "any package's tests can limit the processes they start"},
 	"tests/report":       {[]string{"engine/proctree"}, "running go test and reading its output does not depend on the tests"},
 	"tests/seed":         {[]string{"engine/invariants"}, "any package's tests can choose at random"},
+	"tests/wait":         {nil, "any package's tests can wait"},
 	"themes":             {nil, "turning a palette into styles needs no other package"},
 }
 
