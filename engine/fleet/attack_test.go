@@ -18,6 +18,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
 	"tandem/engine/fleet/hub/embedded"
+	"tandem/tests/wait"
 )
 
 // root returns a connection to the hub's server with all permissions.
@@ -84,13 +85,16 @@ func TestMachineCannotDeleteRowsOfOthers(t *testing.T) {
 			box.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: "p", State: api.StateRunning}}
 			nc := r.root()
 			hosts, processes := r.stream(nc, fleet.HostsBucket), r.stream(nc, fleet.ProcessesBucket)
-			r.until("the machine's rows", func() bool { return r.messages(hosts) > 0 && r.messages(processes) > 0 })
+			wait.Poll(r, "the machine's rows", func() ([2]uint64, bool) {
+				rows := [2]uint64{r.messages(hosts), r.messages(processes)}
+				return rows, rows[0] > 0 && rows[1] > 0
+			})
 			for _, subject := range []string{"$KV.tandem_hosts.mallory", "$KV.tandem_processes.mallory.x"} {
 				for _, how := range []string{"all", "sub"} {
 					m := nats.NewMsg(subject)
 					m.Header.Set("Nats-Rollup", how)
 					m.Data = []byte("{}")
-					answer, err := mallory.RequestMsg(m, testTimeout)
+					answer, err := mallory.RequestMsg(m, wait.Timeout)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -136,7 +140,7 @@ func (k *key) createConsumer(t *testing.T, name string, config map[string]any) e
 	t.Helper()
 	config["name"], config["filter_subject"] = name, "$KV.tandem_hosts.>"
 	body, _ := json.Marshal(map[string]any{"stream_name": "KV_tandem_hosts", "config": config})
-	answer, err := k.Request("$JS.API.CONSUMER.CREATE.KV_tandem_hosts."+name+".$KV.tandem_hosts.>", body, testTimeout)
+	answer, err := k.Request("$JS.API.CONSUMER.CREATE.KV_tandem_hosts."+name+".$KV.tandem_hosts.>", body, wait.Timeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,13 +185,11 @@ func TestHubLimitsConsumersOfReaders(t *testing.T) {
 	}
 	r.list(bob, api.FleetListInput{}, "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 })
 	hosts := r.stream(r.root(), fleet.HostsBucket)
-	var left []string
-	r.until("excess consumers to be deleted", func() bool {
-		left = nil
+	wait.Poll(r, "excess consumers to be deleted", func() (left []string, done bool) {
 		for info := range hosts.ListConsumers(r.Context()).Info() {
 			left = append(left, info.Name)
 		}
-		return len(left) <= hub.MaxConsumers+1 && !slices.ContainsFunc([]string{"durable", "pull", "another", "revoke", "link"}, func(name string) bool {
+		return left, len(left) <= hub.MaxConsumers+1 && !slices.ContainsFunc([]string{"durable", "pull", "another", "revoke", "link"}, func(name string) bool {
 			return slices.Contains(left, name)
 		})
 	})
@@ -210,14 +212,14 @@ func TestHubIgnoresRowsDeliveredAsRequests(t *testing.T) {
 	user, _ := nkeys.CreateUser()
 	public, _ := user.PublicKey()
 	request, _ := json.Marshal(fleet.JoinRequest{ID: i.ID[:], Secret: i.Secret[:], Key: public})
-	if _, err := mallory.Request("$KV.tandem_hosts.mallory", request, testTimeout); err != nil {
+	if _, err := mallory.Request("$KV.tandem_hosts.mallory", request, wait.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	_ = eve.createConsumer(t, "joiner", map[string]any{"deliver_subject": fleet.JoinSubject, "ack_policy": "none", "deliver_policy": "last_per_subject"})
 	hosts := r.stream(r.root(), fleet.HostsBucket)
-	r.until("the consumer to be deleted", func() bool {
+	wait.Poll(r, "the consumer to be deleted", func() (error, bool) {
 		_, err := hosts.Consumer(r.Context(), "joiner")
-		return err != nil
+		return err, err != nil
 	})
 	if s := r.hub.Status(); s.Invitations != 1 {
 		t.Errorf("the hub handled a row as a join request: %d invitations left, want 1", s.Invitations)
@@ -232,14 +234,17 @@ func TestMachineRestoresItsMissingRows(t *testing.T) {
 	}
 	nc := r.root()
 	processes := r.stream(nc, fleet.ProcessesBucket)
-	r.until("the machine's rows to be rewritten after it connected", func() bool {
+	wait.Poll(r, "the machine's rows to be rewritten after it connected", func() (*jetstream.StreamInfo, bool) {
 		info, err := processes.Info(t.Context())
-		return err == nil && info.State.Msgs == 2 && info.State.LastSeq >= 4
+		return info, err == nil && info.State.Msgs == 2 && info.State.LastSeq >= 4
 	})
 	if err := processes.Purge(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the machine's rows to be restored", func() bool { return r.messages(processes) == 2 })
+	wait.Poll(r, "the machine's rows to be restored", func() (uint64, bool) {
+		rows := r.messages(processes)
+		return rows, rows == 2
+	})
 }
 
 // startServer starts the hub's server and records it in r.
@@ -260,7 +265,7 @@ func TestHubRepliesOnlyToInboxes(t *testing.T) {
 	if err := bob.PublishRequest(fleet.HubSubject("bob", "status"), "tandem.link.box.bob.0.down", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bob.Request(fleet.HubSubject("bob", "status"), nil, testTimeout); err != nil {
+	if _, err := bob.Request(fleet.HubSubject("bob", "status"), nil, wait.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	if n, _, err := elsewhere.Pending(); err != nil || n != 0 {

@@ -32,6 +32,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // A cluster is three plain NATS servers with their own operator, account and certificate.
@@ -89,13 +90,14 @@ func newCluster(t *testing.T) *cluster {
 		c.servers = append(c.servers, s)
 	}
 	for _, s := range c.servers {
-		if !s.ReadyForConnections(testTimeout) {
+		if !s.ReadyForConnections(wait.Timeout) {
 			t.Fatal("a server does not start")
 		}
 		hubs = append(hubs, "tls://"+s.Addr().String())
 	}
-	c.until("a leader of the cluster", func() bool { // the leader answers requests to create a bucket
-		return slices.ContainsFunc(c.servers, (*server.Server).JetStreamIsLeader)
+	wait.Poll(c, "a leader of the cluster", func() (leader int, done bool) { // it answers requests to create a bucket
+		leader = slices.IndexFunc(c.servers, (*server.Server).JetStreamIsLeader)
+		return leader, leader >= 0
 	})
 	c.config.Hub = strings.Join(hubs, ",")
 	return c
@@ -177,23 +179,22 @@ func (c *cluster) createBuckets() (leader *server.Server) {
 	defer nc.Close()
 	js := must1(c, func() (jetstream.JetStream, error) { return jetstream.New(nc) })
 	for _, bucket := range []string{fleet.HostsBucket, fleet.ProcessesBucket} {
-		c.until("a bucket in three places", func() bool {
+		wait.Poll(c, "a bucket in three places", func() (error, bool) {
 			ctx, cancel := context.WithTimeout(c.Context(), 20*time.Second)
 			defer cancel()
 			_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, History: 1, Replicas: 3})
-			return err == nil
+			return err, err == nil
 		})
 	}
-	c.until("a leader", func() bool {
+	return wait.Poll(c, "a leader", func() (leader *server.Server, done bool) {
 		stream, err := js.Stream(c.Context(), "KV_"+fleet.ProcessesBucket)
 		for _, s := range c.servers {
 			if err == nil && s.Name() == stream.CachedInfo().Cluster.Leader {
 				leader = s
 			}
 		}
-		return leader != nil
+		return leader, leader != nil
 	})
-	return leader
 }
 
 // The loss of one of three servers costs only its connections: rows written while the others elect
@@ -219,28 +220,28 @@ func TestNATSClusterServesAsHub(t *testing.T) {
 	}
 	shows := func(when, filter string, count int) {
 		t.Helper()
-		c.until(fmt.Sprintf("%d processes %s %s", count, filter, when), func() bool {
+		wait.Poll(c, fmt.Sprintf("%d processes %s %s", count, filter, when), func() (api.FleetProcessesOutput, bool) {
 			out, err := person.Processes(t.Context(), api.FleetProcessesInput{Filter: filter})
-			return err == nil && out.Matching == count && !out.Lines[0].Away
+			return out, err == nil && out.Matching == count && !out.Lines[0].Away
 		})
 	}
 	works := func(when, id string) {
 		t.Helper()
 		starts(id)
 		shows(when, id, 1)
-		c.until("a connection "+when, func() bool {
+		wait.Poll(c, "a connection "+when, func() (error, bool) {
 			conn, _, err := person.Open(t.Context(), "web-1", transport.Preface{})
 			if err == nil {
 				conn.Close()
 			}
-			return err == nil
+			return err, err == nil
 		})
-		c.until("any with a label "+when, func() bool {
+		wait.Poll(c, "any with a label "+when, func() (transport.Hello, bool) {
 			conn, hello, err := person.OpenAny(t.Context(), "role=web", transport.Preface{})
 			if err == nil {
 				conn.Close()
 			}
-			return err == nil && hello.Machine == "web-1"
+			return hello, err == nil && hello.Machine == "web-1"
 		})
 	}
 	works("at first", "first")

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/hosts/transport"
 	"tandem/tests/needs"
 	"tandem/tests/seed"
+	"tandem/tests/wait"
 )
 
 func TestPersonListsAndReachesMachine(t *testing.T) {
@@ -177,14 +178,14 @@ func TestRevokedUserIsDisconnected(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Error("her connection is still open")
 	}
-	r.until("her key to be rejected", func() bool { return ann.State() != nil && strings.Contains(ann.State().Error(), "revoked") })
+	awaitRevocation(t, "ann", ann.State)
 	if _, _, err := ann.Open(t.Context(), "box", transport.Preface{}); err == nil {
 		t.Error("she reaches the machine")
 	}
 	if _, err := r.hub.Revoke("box"); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the machine's key to be rejected", func() bool { return box.State() != nil && strings.Contains(box.State().Error(), "revoked") })
+	awaitRevocation(t, "box", box.State)
 	r.list(bob, api.FleetListInput{}, "it to be gone", func(all []api.FleetMachine) bool { return len(all) == 0 })
 	if _, err := r.hub.Revoke("nobody"); !errors.Is(err, api.CodeNotFound) {
 		t.Errorf("revoke nobody: %v", err)
@@ -245,9 +246,9 @@ func TestFewListsMachinesOfSmallFleet(t *testing.T) {
 	f := &fleet.Fleet{Log: slog.New(slog.DiscardHandler), Notify: func(m *api.Machine) { told <- *m }}
 	f.Set(c)
 	defer f.Close()
-	r.until("the machine to be listed", func() bool {
+	wait.Poll(t, "the machine to be listed", func() ([]api.Machine, bool) {
 		few, _ := f.Few(t.Context())
-		return len(few) == 1 && few[0].Name == "box" && few[0].State == api.MachineConnected
+		return few, len(few) == 1 && few[0].Name == "box" && few[0].State == api.MachineConnected
 	})
 	box.Close()
 	for m := range told {

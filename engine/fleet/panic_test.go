@@ -14,6 +14,7 @@ import (
 	"tandem/engine/fleet/hub"
 	"tandem/engine/hosts/transport"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // A stumbler panics on its first call.
@@ -59,7 +60,10 @@ func TestMachineStaysInTheFleetAfterAPanic(t *testing.T) {
 		defer close(failed)
 		_, _, _ = ann.Open(ctx, "web-1", transport.Preface{})
 	}()
-	r.until("a panic", func() bool { return accept.calls.Load() > 0 })
+	wait.Poll(t, "a panic", func() (int32, bool) {
+		calls := accept.calls.Load()
+		return calls, calls > 0
+	})
 	cancel()
 	<-failed
 	conn, _, err := ann.Open(t.Context(), "web-1", transport.Preface{})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,12 +16,10 @@ import (
 	"tandem/engine/fleet/hub"
 	"tandem/engine/hosts/transport"
 	"tandem/tests/leaks"
+	"tandem/tests/wait"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
-
-// testTimeout limits how long a test waits for something to happen.
-const testTimeout = 60 * time.Second
 
 // A rig is a hub with a real server.
 type rig struct {
@@ -144,7 +143,7 @@ func (r *rig) run(c fleet.Config, creds fleet.Credentials) *box {
 		r.Fatal(err)
 	}
 	r.Cleanup(b.Close)
-	r.until("machine "+creds.Name+" to be connected", func() bool { return b.State() == nil })
+	awaitConnection(r, creds.Name, b.State)
 	return b
 }
 
@@ -161,30 +160,35 @@ func (r *rig) connect(c fleet.Config, creds fleet.Credentials) *fleet.Person {
 		r.Fatal(err)
 	}
 	r.Cleanup(p.Close)
-	r.until(creds.Name+" to be connected", func() bool { return p.State() == nil })
+	awaitConnection(r, creds.Name, p.State)
 	return p
 }
 
-// until waits until done returns true.
-func (r *rig) until(what string, done func() bool) {
-	r.Helper()
-	for end := time.Now().Add(testTimeout); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			r.Fatalf("waited in vain for %s", what)
-		}
-	}
+// awaitConnection waits for a member's connection to the hub.
+func awaitConnection(t testing.TB, name string, state func() error) {
+	t.Helper()
+	wait.Poll(t, name+" to be connected", func() (error, bool) {
+		err := state()
+		return err, err == nil
+	})
+}
+
+// awaitRevocation waits until the hub rejects a member's key.
+func awaitRevocation(t testing.TB, name string, state func() error) {
+	t.Helper()
+	wait.Poll(t, name+"'s key to be rejected", func() (error, bool) {
+		err := state()
+		return err, err != nil && strings.Contains(err.Error(), "revoked")
+	})
 }
 
 // list waits until ok accepts the list of machines.
 func (r *rig) list(p *fleet.Person, in api.FleetListInput, what string, ok func([]api.FleetMachine) bool) []api.FleetMachine {
 	r.Helper()
-	var last []api.FleetMachine
-	r.until(what, func() bool {
+	return wait.Poll(r, what, func() ([]api.FleetMachine, bool) {
 		all, err := p.List(r.Context(), in)
-		last = all
-		return err == nil && ok(all)
+		return all, err == nil && ok(all)
 	})
-	return last
 }
 
 // wipe deletes everything stored by the hub's server.

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
+	"tandem/tests/wait"
 )
 
 // A key is a plain NATS connection with a member's key.
@@ -50,15 +51,11 @@ func (k *key) wasRefused(t *testing.T) (refused bool) {
 		t.Fatal(err)
 	}
 	for {
-		select {
-		case err := <-k.refusals:
-			if strings.Contains(err.Error(), forbidden) {
-				return refused
-			}
-			refused = refused || errors.Is(err, nats.ErrPermissionViolation)
-		case <-time.After(testTimeout):
-			t.Fatal("the hub refuses nothing")
+		err := wait.Receive(t, "the hub's refusal of "+forbidden, k.refusals)
+		if strings.Contains(err.Error(), forbidden) {
+			return refused
 		}
+		refused = refused || errors.Is(err, nats.ErrPermissionViolation)
 	}
 }
 

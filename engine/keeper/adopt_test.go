@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/tests/wait"
 )
 
 func TestChildrenAndTerminalsSurviveTheKeeper(t *testing.T) {
@@ -77,7 +79,7 @@ func TestExitOfZombieIsReadAtAdoption(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	syscall.Kill(child.PID, syscall.SIGKILL)
-	r.eventually("end of the child", func() bool { return !alive(child.PID) })
+	wait.Exit(t, child.PID)
 	if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/tests/wait"
 )
 
 func TestMasterReadsAndWritesItsTerminal(t *testing.T) {
@@ -373,17 +375,25 @@ func TestTransientExitIsWrittenUnlessForgotten(t *testing.T) {
 		}
 		specs[id] = s
 	}
-	file := func(id string) bool {
-		_, err := os.Stat(filepath.Join(specs[id].Dir, "exit.json"))
-		return err == nil
+	exits := func() (found []string) {
+		for _, id := range []string{"forgotten", "last", "written"} {
+			if _, err := os.Stat(filepath.Join(specs[id].Dir, "exit.json")); err == nil {
+				found = append(found, id)
+			}
+		}
+		return found
 	}
 	if err := c.Forget(r.ctx(), "forgotten"); err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
-	r.eventually("the exits, as the engine is gone", func() bool { return file("written") && file("last") })
+	want := []string{"last", "written"}
+	wait.Poll(t, "the exits, as the engine is gone", func() ([]string, bool) {
+		found := exits()
+		return found, slices.Equal(found, want)
+	})
 	k.kill()
-	if file("forgotten") {
-		t.Error("what was forgotten was written")
+	if found := exits(); !slices.Equal(found, want) {
+		t.Errorf("exit.json of %v, want %v", found, want)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/wait"
 )
 
 func TestFirstKeeperStartsEngineAndReportsReady(t *testing.T) {
@@ -188,7 +190,7 @@ func TestPausedKeeperWithChildrenWaitsForWake(t *testing.T) {
 	first := r.pidLine(0)
 	r.must("pause")
 	r.tell("exit")
-	r.eventually("end of the engine", func() bool { return !alive(first) })
+	wait.Exit(t, first)
 	if !alive(child) {
 		t.Error("child ended with the engine")
 	}

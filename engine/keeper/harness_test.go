@@ -19,6 +19,7 @@ import (
 
 	"tandem/tests/leaks"
 	"tandem/tests/places"
+	"tandem/tests/wait"
 )
 
 // The test binary is also the programs under test: with this variable set, its
@@ -98,39 +99,21 @@ func newRig(t testing.TB) *rig {
 	}
 	before := openFDs(t)
 	t.Cleanup(func() {
+		defer os.RemoveAll(dir)
 		reapOrphans(t)
-		if left := leftOpen(t, before); left > 0 {
-			t.Errorf("%d descriptors were left open", left)
-		}
 		log, _ := os.ReadFile(filepath.Join(dir, "engine.log"))
 		for _, bad := range []string{"DATA RACE", "panic: ", "fatal error: "} {
 			if bytes.Contains(log, []byte(bad)) {
 				t.Errorf("engine.log tells of a crash:\n%s", log)
 			}
 		}
-		os.RemoveAll(dir)
+		// A descriptor that is closed during a read from it is gone when that read has returned.
+		wait.Poll(t, "every descriptor to be closed", func() (left int, done bool) {
+			left = openFDs(t) - before
+			return left, left <= 0
+		})
 	})
 	return &rig{t: t, dir: dir, socket: filepath.Join(dir, "keeper.sock"), journal: filepath.Join(dir, "journal")}
-}
-
-// leftOpen is how many more descriptors are open than before. One that is closed
-// while a goroutine reads from it is gone only when that read has returned, so
-// it looks again for up to a minute.
-func leftOpen(t testing.TB, before int) int {
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	end := time.After(time.Minute)
-	for {
-		left := openFDs(t) - before
-		if left <= 0 {
-			return 0
-		}
-		select {
-		case <-look.C:
-		case <-end:
-			return left
-		}
-	}
 }
 
 // openFDs counts what the test has open, the poller's own descriptors included.
@@ -297,7 +280,7 @@ func (r *rig) sweep(c *Client) {
 }
 
 func (r *rig) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
 	r.t.Cleanup(cancel)
 	return ctx
 }
@@ -337,28 +320,21 @@ func (r *rig) start(c *Client, s Spec) (Child, *os.File) {
 // ended waits for the next exit.
 func (r *rig) ended(c *Client) Child {
 	r.t.Helper()
-	select {
-	case child, ok := <-c.Exits():
-		if !ok {
-			r.t.Fatal("connection to the keeper is lost")
-		}
-		return child
-	case <-r.ctx().Done():
-		r.t.Fatal("no child ended")
+	child := wait.Receive(r.t, "the exit of a child", c.Exits())
+	if child.ID == "" {
+		r.t.Fatal("connection to the keeper is lost")
 	}
-	return Child{}
+	return child
 }
 
 // lines waits until the journal has n lines.
 func (r *rig) lines(n int) []string {
 	r.t.Helper()
-	var lines []string
-	r.eventually(fmt.Sprintf("journal of %d lines", n), func() bool {
+	return wait.Poll(r.t, fmt.Sprintf("journal of %d lines", n), func() ([]string, bool) {
 		b, _ := os.ReadFile(r.journal)
-		lines = strings.Fields(strings.ReplaceAll(string(b), " ", "_"))
-		return len(lines) >= n
+		lines := strings.Fields(strings.ReplaceAll(string(b), " ", "_"))
+		return lines, len(lines) >= n
 	})
-	return lines
 }
 
 func (r *rig) pidLine(i int) int {
@@ -370,22 +346,10 @@ func (r *rig) pidLine(i int) int {
 	return pid
 }
 
-// eventually polls for what no event announces.
-func (r *rig) eventually(what string, ok func() bool) {
-	r.t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // readUntil reads a terminal until it has shown want.
 func (r *rig) readUntil(master *os.File, want string) string {
 	r.t.Helper()
-	if err := master.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := master.SetReadDeadline(time.Now().Add(wait.Timeout)); err != nil {
 		r.t.Fatal(err)
 	}
 	var got strings.Builder

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/wait"
 )
 
 // descriptors maps what a process has open to where that leads.
@@ -49,8 +51,9 @@ func TestChildInheritsOnlyStandardFiles(t *testing.T) {
 	third, _ := r.start(c, r.spec("c", "exec sleep 1000"))
 	for _, child := range []Child{first, second, third} {
 		// A program that is being loaded has its libraries open for a moment.
-		r.eventually("child with its standard files alone", func() bool {
-			return comm(child.PID) == "sleep" && keysOf(descriptors(t, child.PID)) == "[0 1 2]"
+		wait.Poll(t, "child with its standard files alone", func() (map[int]string, bool) {
+			open := descriptors(t, child.PID)
+			return open, comm(child.PID) == "sleep" && keysOf(open) == "[0 1 2]"
 		})
 	}
 	log := filepath.Join(r.dir, "processes", "c", "process.log")
@@ -214,15 +217,14 @@ func TestKeeperReapsOrphans(t *testing.T) {
 	s := r.spec("a", "sh -c 'echo $$; exec sleep 1000' & exit 0")
 	r.start(c, s)
 	r.ended(c)
-	var orphan int
-	r.eventually("pid of the orphan", func() bool {
+	orphan := wait.Poll(t, "pid of the orphan", func() (int, bool) {
 		b, _ := os.ReadFile(s.Stdout)
-		orphan, _ = strconv.Atoi(strings.TrimSpace(string(b)))
-		return orphan != 0
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+		return pid, pid != 0
 	})
 	syscall.Kill(orphan, syscall.SIGKILL)
-	r.eventually("collected orphan", func() bool {
-		_, err := readStat(orphan)
-		return err != nil
+	wait.Poll(t, "collected orphan", func() (procStat, bool) {
+		stat, err := readStat(orphan)
+		return stat, err != nil
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"tandem/tests/wait"
 )
 
 // TestKeeperKeepsSocketOfItsSuccessor: the data folder was deleted and made
@@ -45,7 +47,10 @@ func TestDeletedSocketIsRecreated(t *testing.T) {
 		if err := os.Remove(r.socket); err != nil {
 			t.Fatal(err)
 		}
-		r.eventually("another socket", func() bool { return dialOnce(r.ctx(), r.socket) == nil })
+		wait.Poll(t, "another socket", func() (error, bool) {
+			err := dialOnce(r.ctx(), r.socket)
+			return err, err == nil
+		})
 	}
 	st, err := os.Lstat(r.socket)
 	if err != nil || st.Mode().Perm() != 0o600 {

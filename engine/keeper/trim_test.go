@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // held is how many bytes of a file there are on disk, and where it ends.
@@ -27,9 +28,9 @@ const flood = `seq 1000000; while ! [ -e go ]; do sleep 0.01; done; seq 1000000;
 func (r *rig) wantTrimmed(path string, end int64) {
 	r.t.Helper()
 	const limit = 64 << 10
-	r.eventually("a log within its limit", func() bool {
+	wait.Poll(r.t, "a log within its limit", func() ([2]int64, bool) {
 		bytes, now := held(r.t.(*testing.T), path)
-		return now == end && bytes <= 2*limit
+		return [2]int64{bytes, now}, now == end && bytes <= 2*limit
 	})
 	log, err := os.ReadFile(path)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/wait"
 )
 
 // raw opens a connection without the client's manners.
@@ -296,12 +298,12 @@ func TestChildStartedBeforeDisconnectIsListed(t *testing.T) {
 	}
 	l.conn.Close()
 	c := r.dial()
-	r.eventually("the child", func() bool {
+	wait.Poll(t, "the child", func() ([]Child, bool) {
 		list, err := c.List(r.ctx())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(list) == 1 && list[0].ID == "a"
+		return list, len(list) == 1 && list[0].ID == "a"
 	})
 }
 
