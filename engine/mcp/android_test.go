@@ -16,6 +16,7 @@ import (
 	"tandem/engine/mcp/profiles/android"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // commandReply returns the reply of this profile to an exited command.
@@ -66,7 +67,7 @@ func TestAndroidTimeoutKillsEverything(t *testing.T) {
 	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
 	var answer object
 	var pids []string
-	for timeout := 500; len(pids) < 2 && timeout < int(testTimeout.Milliseconds()); timeout *= 2 { // until it was long enough to begin
+	for timeout := 500; len(pids) < 2 && timeout < int(wait.Timeout.Milliseconds()); timeout *= 2 { // until it was long enough to begin
 		answer = r.callObject("local_run_shell", object{"command": script, "timeout_ms": timeout})
 		pids = strings.Fields(answer["stdout"].(string))
 	}
@@ -137,9 +138,9 @@ func TestAndroidLocalSessionReportsWaitForInput(t *testing.T) {
 		}
 		r.callObject("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
 		read := ""
-		r.eventually("what comes of the answer", func() bool {
+		wait.Poll(r, "what comes of the answer", func() (string, bool) {
 			read += r.callObject("local_shell_session", object{"action": "read", "session_id": id})["output"].(string)
-			return read == "got bob\n"
+			return read, read == "got bob\n"
 		})
 	}
 	out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "sleep 1; echo done"})
@@ -209,10 +210,10 @@ func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 		t.Errorf("write gives %v", out)
 	}
 	read := ""
-	r.eventually("what the command printed", func() bool {
+	wait.Poll(r, "what the command printed", func() (string, bool) {
 		out := do("read", id, nil)
 		read += out["output"].(string)
-		return out["alive"] == true && read == "got hello\n"
+		return read, out["alive"] == true && read == "got hello\n"
 	})
 	if out := do("read", id, nil); !cmp.Equal(out, object{"output": "", "alive": true}) {
 		t.Errorf("reading again gives %v", out)
@@ -221,9 +222,9 @@ func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 		t.Errorf("a command that waits for input gives %v", out)
 	}
 	do("write", id, object{"input": "again\n"})
-	r.eventually("the end of that command", func() bool {
+	wait.Poll(r, "the end of that command", func() (object, bool) {
 		out := do("exec", id, object{"command": "echo next"})
-		return out["error"] != "session_busy" && out["output"] == "got again\nnext\n"
+		return out, out["error"] != "session_busy" && out["output"] == "got again\nnext\n"
 	})
 	do("write", id, object{"input": "echo begun"})
 	if out := do("exec", id, object{"command": "echo next\r\necho last"}); out["output"] != "begun\nnext\nlast\n" || out["exit_code"] != 0.0 {

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/wait"
 )
 
 // callWithin calls a tool. Its result, as sent and with its structured content, must be at most
@@ -97,9 +98,9 @@ func TestResultsStayWithinMaxSize(t *testing.T) {
 	r.callWithin("process_wait", object{"id": "cat", "log": "long", "since": 0}, 8<<10, "Met: log")
 	r.callWithin("exec", object{"command": "cat lines one >&2; cat lines one"}, toolkit.DefaultSize, "chars truncated from stdout", "chars truncated from stderr")
 	r.call("exec", object{"command": ": " + strings.Repeat("y", 60<<10)})
-	r.eventually("the long command in the history", func() bool {
+	wait.Watch(r, "the long command in the history", r.userClient().Watch, func() (string, bool) {
 		text := r.callWithin("history", nil, toolkit.DefaultSize)
-		return strings.Contains(text, "  : yyyy") && strings.Contains(text, " bytes left out]")
+		return text, strings.Contains(text, "  : yyyy") && strings.Contains(text, " bytes left out]")
 	})
 }
 

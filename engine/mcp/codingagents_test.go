@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // fakeClaude is a script posing as an agent. It accepts pastes, stores its input, and works on each
@@ -47,11 +48,7 @@ func (r *rig) startFakeClaude(name string) api.Process {
 		r.Fatal(err)
 	}
 	r.callChecked("session_start", object{"name": name, "command": filepath.Join(dir, "claude")})
-	r.eventually("an idle agent", func() bool {
-		a := r.getProcess(name).Agent
-		return a != nil && a.State == api.AgentIdle
-	})
-	return r.getProcess(name)
+	return r.waitForAgent(name, "an idle agent", func(a *api.CodingAgent) bool { return a != nil && a.State == api.AgentIdle })
 }
 
 // callMatching calls a tool and checks its text against a pattern.
@@ -76,9 +73,9 @@ func (r *rig) promptInBackground(text string) <-chan string {
 	r.Helper()
 	answer := make(chan string, 1)
 	go func() {
-		answer <- resultText(r.call("agent_prompt", object{"id": "work", "text": text, "wait_ms": testTimeout.Milliseconds()}))
+		answer <- resultText(r.call("agent_prompt", object{"id": "work", "text": text, "wait_ms": wait.Timeout.Milliseconds()}))
 	}()
-	r.eventually("a working agent", func() bool { return r.getProcess("work").Agent.State == api.AgentWorking })
+	r.waitForAgent("work", "a working agent", func(a *api.CodingAgent) bool { return a.State == api.AgentWorking })
 	return answer
 }
 
@@ -94,9 +91,9 @@ func TestAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 	r.callMatching("agent_wait", object{"timeout_ms": 1}, `^Timed out; none is blocked or done\.$`)
 	r.callMatching("agent_prompt", object{"id": "work", "text": "late", "wait_ms": 1}, `^Prompted; timed out: claude in work \(.*\) is working$`)
 	r.writeText("go", "")
-	r.eventually("the second task", func() bool {
+	wait.Poll(r, "the second task", func() (string, bool) {
 		got, _ := os.ReadFile(filepath.Join(r.home, "got"))
-		return strings.Contains(string(got), "late")
+		return string(got), strings.Contains(string(got), "late")
 	})
 	r.writeText("go", "")
 	r.callMatching("agent_wait", object{"ids": []string{"sh", "work"}}, `^claude in work \(`+p.ID+`\) is done$`)
@@ -140,8 +137,8 @@ func TestAgentInAnUnknownStateIsNotPrompted(t *testing.T) {
 	r.callMatching("agent_wait", nil, `^No coding agent runs in a session\.$`)
 	r.createFile("bin/claude", "read -r line; : > typed; exec sleep 1000")
 	r.callChecked("session_start", object{"name": "work", "command": "sh bin/claude"})
-	r.eventually("an agent", func() bool { return r.getProcess("work").Agent != nil })
-	if state := r.getProcess("work").Agent.State; state != api.AgentUnknown {
+	p := r.waitForAgent("work", "an agent", func(a *api.CodingAgent) bool { return a != nil })
+	if state := p.Agent.State; state != api.AgentUnknown {
 		t.Fatalf("it is %s", state)
 	}
 	r.callFailing("agent_prompt", object{"id": "work", "text": "task"}, "prompt work: its agent's state is unknown")
@@ -203,7 +200,7 @@ func TestTranscriptObeysFileBounds(t *testing.T) {
 	if _, err := api.AgentReport.Call(t.Context(), r.userClient(), api.AgentReportInput{ID: p.ID, Conversation: "c-1"}); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually("the conversation", func() bool { return r.getProcess("work").Agent.Conversation == "c-1" })
+	r.waitForAgent("work", "the conversation", func(a *api.CodingAgent) bool { return a.Conversation == "c-1" })
 	r.callMatching("agent_list", nil, `  conversation c-1$`)
 	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*outside.*; it is idle\]$`)
 	r.agent.Options.Roots = append(r.agent.Options.Roots, folder)
@@ -224,17 +221,11 @@ func TestThirdEmptyPollExplainsHowToWait(t *testing.T) {
 	r := newRig(t, toolkit.Native)
 	r.call("session_start", object{"name": "still", "command": "sh -c 'echo hello; exec sleep 1000'"})
 	r.call("process_start", object{"name": "job", "command": "echo hello; exec sleep 1000"})
+	r.waitForScreen("still", "^hello$")
+	r.waitForLog("job", "^hello$")
 	for tool, tc := range map[string]struct{ id, wait string }{
 		"session_read": {"still", "session_wait"}, "process_log": {"job", "process_wait"}, "session_screen": {"still", "session_wait"},
 	} {
-		r.eventually("the output", func() bool {
-			args := object{"id": tc.id, "since": 0}
-			if tool == "session_screen" {
-				delete(args, "since")
-			}
-			text, _ := r.callChecked(tool, args)
-			return strings.Contains(text, "hello")
-		})
 		r.agent.Seen.Remove(r.getProcess(tc.id).ID)
 		for look := 0; look <= 4; look++ { // the first poll finds something
 			text, _ := r.callChecked(tool, object{"id": tc.id})

@@ -53,10 +53,8 @@ func TestStatusToolStripsTerminalSequences(t *testing.T) {
 	r := newRig(t, toolkit.Core)
 	started := resultText(r.call("start-command-async", object{"command": []string{"printf", `a\033[31mred\033[0m\000b\033]0;no end\n`}}))
 	id := idAtEnd.FindString(started)
-	r.eventually("the command to exit", func() bool {
-		return strings.Contains(resultText(r.call("check-command-status", object{"processId": id})), "COMPLETED")
-	})
-	if text := resultText(r.call("check-command-status", object{"processId": id})); !strings.Contains(text, "aredb]0;no end") {
+	r.waitForExit(id)
+	if text := resultText(r.call("check-command-status", object{"processId": id})); !strings.Contains(text, "COMPLETED") || !strings.Contains(text, "aredb]0;no end") {
 		t.Errorf("check-command-status returned %q", text)
 	}
 }

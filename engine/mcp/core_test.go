@@ -91,9 +91,7 @@ func TestCoreManagesBackgroundCommands(t *testing.T) {
 		r.waitForExit(id)
 	}
 	going := start("sh", "-c", "echo going; trap '' TERM; while :; do sleep 1000; done")
-	r.eventually("its output", func() bool {
-		return strings.HasSuffix(resultText(r.call("check-command-status", object{"processId": going})), "going")
-	})
+	r.waitForLog(going, "^going$")
 	of := func(id string) object { return object{"processId": id} }
 	finished := "Process " + good + " is COMPLETED_SUCCESS.\nCommand: sh -c 'echo out; echo err >&2'\nExit Code: 0\nDuration: 0 seconds\nOutput:\nout\nSTDERR:\nerr"
 	script := "sh -c 'echo going; trap '\\'''\\'' TERM; while :; do sleep 1000; done'"

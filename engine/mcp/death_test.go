@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // killEngine kills the engine and waits until it has exited.
@@ -20,8 +21,7 @@ func (r *rig) killEngine() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	kill(r, info.EnginePID)
-	r.eventually("the engine's death", func() bool { return !isAlive(info.EnginePID) })
+	wait.Kill(r, info.EnginePID)
 }
 
 // callInBackground calls a tool in the background and returns a channel with its text.
@@ -38,10 +38,6 @@ func countRuns(t *testing.T, path string) int {
 		t.Fatal(err)
 	}
 	return strings.Count(string(text), "\n")
-}
-
-func fileExists(path string) func() bool {
-	return func() bool { _, err := os.Stat(path); return err == nil }
 }
 
 func createFile(t *testing.T, path string) {
@@ -71,10 +67,11 @@ func TestCallAfterEngineCrashReachesNextEngine(t *testing.T) {
 	if got := resultText(r.call("session_write", object{"id": session, "text": "hello", "enter": true})); !strings.HasPrefix(got, "hello") {
 		t.Errorf("session_write answers %q", got)
 	}
-	r.eventually("the echo", func() bool {
-		return strings.Contains(resultText(r.call("session_screen", object{"id": session})), "hello\nhello\n")
+	r.waitForScreen(session, "^hello\nhello$")
+	wait.Poll(r, "the start of the process", func() (runs int, done bool) {
+		runs = countRuns(t, ran)
+		return runs, runs == 2
 	})
-	r.eventually("the start of the process", func() bool { return countRuns(t, ran) == 2 })
 }
 
 func TestRunningCommandSurvivesEngineCrash(t *testing.T) {
@@ -86,7 +83,7 @@ func TestRunningCommandSurvivesEngineCrash(t *testing.T) {
 		os.Remove(end)
 		os.Remove(ran)
 		answer := r.callInBackground("exec", object{"command": "echo x >> " + ran + "; until test -e " + end + "; do sleep 0.01; done; echo out; exit 3"})
-		r.eventually("the command", fileExists(ran))
+		wait.File(t, ran)
 		r.killEngine()
 		if also != "" {
 			r.killEngine()
@@ -117,7 +114,7 @@ func TestUnreadCommandRunsOnceAfterEngineCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := r.callInBackground("exec", object{"command": "echo x >> " + ran + "; echo out"})
-		kill(t, info.EnginePID)
+		wait.Kill(t, info.EnginePID)
 		if got := <-answer; !strings.HasPrefix(got, "out\n") || countRuns(t, ran) != 1 {
 			t.Errorf("exec answers %q and ran %d times", got, countRuns(t, ran))
 		}
@@ -140,7 +137,7 @@ func TestCommandRunsOnceWheneverEngineCrashes(t *testing.T) {
 			all = append(all, r.callInBackground("exec", object{"command": "echo x >> " + ran + "; echo out"}))
 		}
 		first := <-all[0]
-		kill(t, info.EnginePID) // while other commands run
+		wait.Kill(t, info.EnginePID) // while other commands run
 		for i, answer := range append([]<-chan string{}, all[1:]...) {
 			if got := <-answer; !strings.HasPrefix(got, "out\n") {
 				t.Errorf("exec %d answers %q", i, got)

@@ -20,6 +20,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 	"tandem/persist/datadir"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 func TestListeningOnNetworkWithoutTLSNeedsInsecure(t *testing.T) {
@@ -130,7 +131,7 @@ func TestRemovingTokenDisconnectsItsClients(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "two agents", func() bool { return s.engine.countWatchers() == 2 })
+	s.engine.awaitAgents(t, 2)
 	session := s.initializeSession()
 	open := map[string]<-chan struct{}{
 		"events":                s.openStream("/v1/events.watch", session[:2]...),
@@ -142,13 +143,9 @@ func TestRemovingTokenDisconnectsItsClients(t *testing.T) {
 		if strings.HasSuffix(what, "still") {
 			continue
 		}
-		select {
-		case <-gone:
-		case <-time.After(testTimeout):
-			t.Errorf("%s: it goes on", what)
-		}
+		wait.Receive(t, "the end of "+what, gone)
 	}
-	eventually(t, "the end of the agents", func() bool { return s.engine.countWatchers() == 1 }) // only the read-only client is left
+	s.engine.awaitAgents(t, 1) // only the read-only client is left
 	select {
 	case <-open["somebody else's still"]:
 		t.Error("another token's stream was cut")
@@ -183,9 +180,9 @@ func TestChangedTokenAppliesToNextRequest(t *testing.T) {
 	write(masterToken + " name=master read-only\n")
 	may("/v1/session.kill", 403)
 	may("/v1/process.list", 200)
-	eventually(t, "the end of the session", func() bool {
-		got, _, _ := s.sendRequest(http.MethodPost, "/mcp", callMessage("ping", "{}"), session...)
-		return got == http.StatusNotFound
+	wait.Poll(t, "the end of the session", func() (status int, done bool) {
+		status, _, _ = s.sendRequest(http.MethodPost, "/mcp", callMessage("ping", "{}"), session...)
+		return status, status == http.StatusNotFound
 	})
 	list, err := s.connect(masterToken, toolkit.WithoutSessions).ListTools(t.Context(), nil)
 	if err != nil {
@@ -219,7 +216,7 @@ func TestMissingBodyTimesOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(wait.Timeout)); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n"+
@@ -363,7 +360,7 @@ func TestRemovingTokenDisconnectsAttachedTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(wait.Timeout)); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(conn, "GET /v1/session.attach?raw=true&id=%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\n"+

@@ -263,7 +263,7 @@ func TestVersionsWithAndWithoutSessionsAreServed(t *testing.T) {
 					t.Fatalf("%+v, %v", r, err)
 				}
 			}
-			eventually(t, "the agent's watch", func() bool { return s.engine.countWatchers() == 1 })
+			s.engine.awaitAgents(t, 1)
 			if got := session.InitializeResult(); version == withHandshake && got.ProtocolVersion != version {
 				t.Errorf("the server speaks %s", got.ProtocolVersion)
 			}
@@ -292,9 +292,9 @@ func TestDeletedSessionIsUnknown(t *testing.T) {
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the agent's watch", func() bool { return s.engine.countWatchers() == 1 })
+	s.engine.awaitAgents(t, 1)
 	session.Close()
-	eventually(t, "the end of the watch", func() bool { return s.engine.countWatchers() == 0 })
+	s.engine.awaitAgents(t, 0)
 }
 
 func TestTokenIsLimitedToItsProfileAndReadOnly(t *testing.T) {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // encodeLarge returns a result's encoding by our transport, or the SDK's if the result is not large.
@@ -146,7 +148,10 @@ func TestEngineReturnsMemoryAfterLargeOutputs(t *testing.T) {
 			t.Fatalf("exec gives %d bytes", size)
 		}
 	}
-	r.eventually("the idle engine to be as small as before", func() bool { return anonymousMB(t, info.EnginePID) <= idle+5 })
+	wait.Poll(r, fmt.Sprintf("the idle engine to shrink to %d MB as before", idle), func() (mb int, done bool) {
+		mb = anonymousMB(t, info.EnginePID)
+		return mb, mb <= idle+5
+	})
 }
 
 // anonymousMB returns the memory of a process not backed by files, in MB.

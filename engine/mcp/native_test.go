@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // callChecked calls a tool that must succeed. It checks the structured content against the tool's
@@ -56,9 +57,9 @@ func TestSessionToolsStartWriteReadAndKill(t *testing.T) {
 	if !strings.Contains(text, "two") || !strings.HasSuffix(text, "[waits for input]") || wrote["waits"] != "input" {
 		t.Errorf("session_write says %q, %v", text, wrote)
 	}
-	r.eventually("the echo", func() bool {
+	wait.Poll(r, "the echo and the cursor", func() (string, bool) {
 		text, _ := r.callChecked("session_screen", object{"id": id[:6]})
-		return strings.Count(text, "two") == 2 && strings.Contains(text, "[80x24, cursor at column 0 row ")
+		return text, strings.Count(text, "two") == 2 && strings.Contains(text, "[80x24, cursor at column 0 row ")
 	})
 	if again, _ := r.callChecked("session_read", object{"id": id}); again != "" {
 		t.Errorf("what session_write gave is given again: %q", again)
@@ -166,15 +167,15 @@ func TestHistoryListsCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.call("exec", object{"command": "exit 3"})
-	r.eventually("the command in the history", func() bool {
+	wait.Watch(r, "the command in the history", r.userClient().Watch, func() (string, bool) {
 		text, _ := r.callChecked("history", object{"failed": true, "actor": "agent"})
-		return strings.Contains(text, "exit 3  ") && strings.HasSuffix(text, "  exit 3")
+		return text, strings.Contains(text, "exit 3  ") && strings.HasSuffix(text, "  exit 3")
 	})
 	r.call("process_start", object{"command": "sleep 1000", "name": "nap"})
 	r.call("process_stop", object{"id": "nap"})
-	r.eventually("the end of what was stopped", func() bool {
+	wait.Watch(r, "the end of what was stopped", r.userClient().Watch, func() (string, bool) {
 		text, _ := r.callChecked("history", object{"query": "sleep"})
-		return strings.Contains(text, "  stopped  ")
+		return text, strings.Contains(text, "  stopped  ")
 	})
 	if text, _ := r.callChecked("history", object{"query": "'no-such-command"}); text != "Nothing found." {
 		t.Errorf("history gives %q", text)

@@ -1,13 +1,11 @@
 package mcp
 
 import (
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/osenv"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
@@ -80,7 +78,7 @@ func TestOSSlowCommandBecomesASharedDaemon(t *testing.T) {
 	output := "status: ok\npid: " + found[1] + "\noutput: |\n  2\n  3\n  err\nretrieved_at: NOW\ntruncated: true\n"
 	of := object{"pid": pid}
 	r.checkYAML(t, exactCall{"get_daemon_output", of, output, false}, exactCall{"get_daemon_output", of, output, false})
-	r.crashEngine()
+	r.killEngine()
 	r.checkYAML(t,
 		exactCall{"get_daemon_output", of, output, false},
 		exactCall{"stop_daemon", of, "status: ok\npid: " + found[1] + "\nstopped_at: NOW\n", false},
@@ -90,20 +88,6 @@ func TestOSSlowCommandBecomesASharedDaemon(t *testing.T) {
 	if isAlive(pid) {
 		t.Error("it lives on")
 	}
-}
-
-// crashEngine kills the engine and waits for the next one.
-func (r *rig) crashEngine() {
-	r.Helper()
-	info, err := api.EngineInfo.Call(r.Context(), r.agent.Engine, api.Empty{})
-	if err != nil {
-		r.Fatal(err)
-	}
-	kill(r, info.EnginePID)
-	r.eventually("the next engine", func() bool {
-		next, err := api.EngineInfo.Call(r.Context(), r.agent.Engine, api.Empty{})
-		return err == nil && next.EnginePID != info.EnginePID && !errors.Is(err, api.CodeUnavailable)
-	})
 }
 
 func TestCommandsInheritUmaskOfAgentsProgram(t *testing.T) {

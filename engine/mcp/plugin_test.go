@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/wait"
 )
 
 // createFile writes a file below the agent's folder.
@@ -483,10 +484,7 @@ func TestEachSandboxedProcessHasItsOwnFile(t *testing.T) {
 	} {
 		id := r.call(name, args).Process
 		path := filepath.Join(filepath.Dir(r.getProcess(id).LogPath), "sandbox.json")
-		r.eventually("the file", func() bool { // written in the background
-			_, err := os.Stat(path)
-			return err == nil
-		})
+		wait.File(t, path) // written in the background
 		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), `"allowWrite": [`) {
 			t.Errorf("%s: %s, %v", name, text, err)

@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // writePolicy sets the policy of the rig's engine.
@@ -52,7 +53,7 @@ func (r *rig) serveClient(client *sdk.ClientOptions) *sdk.ClientSession {
 // callAsClient calls a tool like an agent's program.
 func (r *rig) callAsClient(session *sdk.ClientSession, tool string, args object) (text string, failed bool) {
 	r.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
 	defer cancel()
 	answer, err := session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -64,13 +65,16 @@ func (r *rig) callAsClient(session *sdk.ClientSession, tool string, args object)
 // waitForRequest waits for a request and returns it.
 func (r *rig) waitForRequest() api.Request {
 	r.Helper()
-	var open []api.Request
-	r.eventually("a request", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
-		open = out.Requests
-		return err == nil && len(open) == 1
+	return r.waitForRequests(1)[0]
+}
+
+// waitForRequests waits until n requests are unanswered, and returns them.
+func (r *rig) waitForRequests(n int) []api.Request {
+	r.Helper()
+	return wait.Watch(r, fmt.Sprintf("%d requests", n), r.userClient().Watch, func() ([]api.Request, bool) {
+		open := r.openRequests()
+		return open, len(open) == n
 	})
-	return open[0]
 }
 
 // openRequests returns the unanswered requests.
@@ -95,10 +99,9 @@ func (r *rig) answerRequest(in api.RequestAnswerInput) {
 // first.
 func (r *rig) waitForAudit(n int) (lines []string, entries []api.AuditEntry) {
 	r.Helper()
-	r.eventually("the audit log", func() bool {
+	entries = wait.Poll(r, "the audit log", func() ([]api.AuditEntry, bool) {
 		out, err := api.AuditList.Call(context.Background(), r.userClient(), api.AuditListInput{Limit: 1000})
-		entries = out.Entries
-		return err == nil && len(entries) >= n
+		return out.Entries, err == nil && len(out.Entries) >= n
 	})
 	for i := len(entries) - 1; i >= 0; i-- {
 		lines = append(lines, entries[i].Tool+" "+entries[i].Outcome)
@@ -422,10 +425,7 @@ func TestCancelledCallWithdrawsItsRequest(t *testing.T) {
 	if <-done == nil {
 		t.Error("the call has an answer")
 	}
-	r.eventually("the end of the request", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
-		return err == nil && len(out.Requests) == 0
-	})
+	r.waitForRequests(0)
 }
 
 func TestAgentsProgramAsksItsUser(t *testing.T) {
@@ -457,10 +457,7 @@ func testProgramAsks(t *testing.T, version string) {
 			t.Errorf("%+v: %q", no, text)
 		}
 	}
-	r.eventually("the end of the requests", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
-		return err == nil && len(out.Requests) == 0
-	})
+	r.waitForRequests(0)
 }
 
 func TestNoElicitKeepsQuestionsInDashboard(t *testing.T) {

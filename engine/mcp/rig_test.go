@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sys/unix"
@@ -18,10 +17,8 @@ import (
 	"tandem/engine/api/client/retry"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/places"
+	"tandem/tests/wait"
 )
-
-// testTimeout limits waits for expected events.
-const testTimeout = 60 * time.Second
 
 // A rig is a real engine with its own data directory, and an agent of it.
 type rig struct {
@@ -101,7 +98,7 @@ func (e usesChecker) Do(ctx context.Context, name string, effect api.Effect, in,
 
 // cleanUp stops everything running on the rig and checks that nothing remains.
 func (r *rig) cleanUp() {
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
 	defer cancel()
 	info, err := api.EngineInfo.Call(ctx, r.agent.Engine, api.Empty{})
 	if err != nil {
@@ -113,7 +110,7 @@ func (r *rig) cleanUp() {
 	r.userClient().Close()
 	r.agent.Engine.Close()
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
-		r.eventually("the end of engine and keeper", func() bool { return !isAlive(pid) })
+		wait.Exit(r, pid)
 	}
 	if r.Failed() {
 		text, _ := os.ReadFile(filepath.Join(r.dir, "engine.log"))
@@ -123,19 +120,6 @@ func (r *rig) cleanUp() {
 }
 
 func isAlive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == nil }
-
-// eventually waits for a condition.
-func (r *rig) eventually(what string, holds func() bool) {
-	r.Helper()
-	begin := time.Now()
-	for !holds() {
-		waited := time.Since(begin)
-		if waited > testTimeout {
-			r.Fatalf("waited in vain for %s", what)
-		}
-		time.Sleep(min(max(waited/16, 5*time.Millisecond), 200*time.Millisecond))
-	}
-}
 
 // An object holds a tool's arguments or its structured result.
 type object = map[string]any
@@ -151,7 +135,7 @@ func (r *rig) call(name string, args object) toolkit.Result {
 		if t.Name != name {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), toolKey{}, t), testTimeout)
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), toolKey{}, t), wait.Timeout)
 		defer cancel()
 		answer, err := t.Call(ctx, r.agent, b)
 		if err != nil {
@@ -198,7 +182,7 @@ func (r *rig) getProcess(id string) api.Process {
 // waitForExit waits until a process has exited.
 func (r *rig) waitForExit(id string) api.Process {
 	r.Helper()
-	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(testTimeout.Milliseconds())}
+	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(wait.Timeout.Milliseconds())}
 	out, err := api.ProcessWait.Call(context.Background(), r.agent.Engine, in)
 	if err != nil || !out.Process.State.Ended() {
 		r.Fatalf("wait for the end of %s: %v, it is %s", id, err, out.Process.State)
@@ -206,11 +190,32 @@ func (r *rig) waitForExit(id string) api.Process {
 	return out.Process
 }
 
-func kill(t testing.TB, pid int) {
-	t.Helper()
-	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-		t.Fatal(err)
+// waitForLog waits until a line of a process's log matches pattern.
+func (r *rig) waitForLog(id, pattern string) {
+	r.Helper()
+	in := api.ProcessWaitInput{ID: id, Log: pattern, TimeoutMS: int(wait.Timeout.Milliseconds())}
+	if out, err := api.ProcessWait.Call(context.Background(), r.agent.Engine, in); err != nil || out.Met != "log" {
+		r.Fatalf("wait for %s in the log of %s: %v, it is %s", pattern, id, err, out.Process.State)
 	}
+}
+
+// waitForScreen waits until a session's screen matches pattern.
+func (r *rig) waitForScreen(id, pattern string) {
+	r.Helper()
+	in := api.SessionWaitInput{ID: id, Screen: pattern, TimeoutMS: int(wait.Timeout.Milliseconds())}
+	if out, err := api.SessionWait.Call(context.Background(), r.agent.Engine, in); err != nil || out.Met != "screen" {
+		screen, _ := api.SessionScreen.Call(context.Background(), r.agent.Engine, api.SessionScreenInput{ID: id})
+		r.Fatalf("wait for %s on the screen of %s: %v; it shows:\n%s", pattern, id, err, strings.Join(screen.Lines, "\n"))
+	}
+}
+
+// waitForAgent waits until ok accepts the coding agent of a session, nil for none.
+func (r *rig) waitForAgent(id, what string, ok func(*api.CodingAgent) bool) api.Process {
+	r.Helper()
+	return wait.Watch(r, what, r.userClient().Watch, func() (api.Process, bool) {
+		p := r.getProcess(id)
+		return p, ok(p.Agent)
+	})
 }
 
 // fixedKeyring returns a keyring with fixed tokens.

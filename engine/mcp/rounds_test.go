@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/wait"
 )
 
 // serveRounds runs a server, and a client that receives questions as results.
@@ -37,7 +38,7 @@ func (r *rig) callRound(session *sdk.ClientSession, command, state string, answe
 	if answer != nil {
 		in.InputResponses = sdk.InputResponseMap{allowInput: answer}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
 	defer cancel()
 	got, err := session.CallTool(ctx, in)
 	if err != nil {
@@ -76,7 +77,7 @@ func testRounds(r *rig, session *sdk.ClientSession) {
 	if text, got := r.callRound(session, push, first.RequestState, acceptAnswer()); got.NeedsInput() || !strings.HasPrefix(text, "pushed\n") {
 		r.Errorf("allowed: %q", text)
 	}
-	r.eventually("the dashboard to ask no more", func() bool { return len(r.openRequests()) == 0 })
+	r.waitForRequests(0)
 	_, again := r.callRound(session, push, first.RequestState, acceptAnswer())
 	if !again.NeedsInput() {
 		r.Error("an answer counted twice")
@@ -138,9 +139,9 @@ func TestAnswerAllowsOnlyTheQuestionShown(t *testing.T) {
 	if err := api.TypeInto(t.Context(), r.userClient(), api.SessionWriteInput{ID: shell.ID, Keys: []string{"enter"}}); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually("the other folder", func() bool {
+	wait.Poll(r, "the other folder", func() (string, bool) {
 		folder, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", shell.PID))
-		return folder == "/usr"
+		return folder, folder == "/usr"
 	})
 	if asked, _ := exec(first.RequestState); !strings.Contains(asked, ` in "/usr".`) {
 		t.Errorf("the answer is taken for another folder: %q", asked)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,6 +21,7 @@ import (
 	apiserver "tandem/engine/api/server"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // A fakeEngine answers the operations used by these tests.
@@ -31,10 +32,12 @@ type fakeEngine struct {
 	mu         sync.Mutex
 	callers    []apiserver.Caller // callers of process.list
 	watchers   map[string]int     // by owner
+	agents     chan int           // number of agents watching events, after each change
 	sends      []chan api.Event
 	logCallers []apiserver.Caller // callers of process.log
 	log        string
 	grown      chan struct{}
+	follows    chan struct{}        // calls of process.log that wait for output
 	waits      chan context.Context // contexts of process.wait, which returns when its context ends
 }
 
@@ -44,7 +47,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &fakeEngine{dir: dir, watchers: map[string]int{}, grown: make(chan struct{}), waits: make(chan context.Context, 1)}
+	e := &fakeEngine{dir: dir, watchers: map[string]int{}, agents: make(chan int, 1000), grown: make(chan struct{}), follows: make(chan struct{}, 1000), waits: make(chan context.Context, 1)}
 	m := apiserver.NewMux(func(ctx context.Context, name string, effect api.Effect, _ any) error {
 		if apiserver.CallerOf(ctx).Bounds.ReadOnly && effect != api.Read {
 			return api.Errorf(api.CodeForbidden, "call %s: this agent may only read", name)
@@ -135,6 +138,7 @@ func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (ap
 			}
 			return out, nil
 		}
+		e.follows <- struct{}{}
 		select {
 		case <-grown:
 		case <-ctx.Done():
@@ -157,11 +161,13 @@ func (e *fakeEngine) watch(ctx context.Context, _ api.WatchInput, send func(api.
 	e.mu.Lock()
 	e.watchers[owner]++
 	e.sends = append(e.sends, events)
+	e.countAgents()
 	e.mu.Unlock()
 	defer func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.watchers[owner]--
+		e.countAgents()
 	}()
 	if err := send(api.Event{Type: api.EventSnapshot}); err != nil {
 		return err
@@ -178,17 +184,22 @@ func (e *fakeEngine) watch(ctx context.Context, _ api.WatchInput, send func(api.
 	}
 }
 
-// countWatchers returns the number of agents watching events.
-func (e *fakeEngine) countWatchers() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// countAgents reports the number of agents watching events. The caller holds e.mu.
+func (e *fakeEngine) countAgents() {
 	n := 0
 	for owner, watches := range e.watchers {
 		if owner != "" && watches > 0 {
 			n++
 		}
 	}
-	return n
+	e.agents <- n
+}
+
+// awaitAgents waits until n agents watch events.
+func (e *fakeEngine) awaitAgents(t testing.TB, n int) {
+	t.Helper()
+	for wait.Receive(t, fmt.Sprintf("%d agents", n), e.agents) != n {
+	}
 }
 
 func (e *fakeEngine) sendEvent(ev api.Event) {
@@ -203,16 +214,6 @@ func (e *fakeEngine) options() toolkit.Options {
 	return toolkit.Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
 		return client.Connect(ctx, client.Options{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
 	}}
-}
-
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // withHandshake is the last protocol version with a handshake.
@@ -251,7 +252,7 @@ func TestAgentIsPresentFromHandshakeToDisconnect(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			e := newFakeEngine(t)
 			session := serveClient(t, e.options(), version, &sdk.ClientOptions{})
-			eventually(t, "the agent's watch", func() bool { return e.countWatchers() == 1 })
+			e.awaitAgents(t, 1)
 			if _, err := session.ListResources(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +260,7 @@ func TestAgentIsPresentFromHandshakeToDisconnect(t *testing.T) {
 				t.Errorf("the engine sees %+v", got)
 			}
 			session.Close()
-			eventually(t, "the end of the watch", func() bool { return e.countWatchers() == 0 })
+			e.awaitAgents(t, 0)
 		})
 	}
 }
@@ -318,7 +319,7 @@ func testListChanged(t *testing.T, version string) {
 	session := serveClient(t, e.options(), version, &sdk.ClientOptions{ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
 		told <- struct{}{}
 	}})
-	eventually(t, "the agent's watch", func() bool { return e.countWatchers() == 1 })
+	e.awaitAgents(t, 1)
 	e.sendEvent(api.Event{Type: api.EventProcess, Process: &api.Process{ID: "new", Name: "n"}})
 	<-told
 	list, err := session.ListResources(t.Context(), nil)
@@ -342,17 +343,9 @@ func TestSubscribedLogReportsOutputUntilUnsubscribed(t *testing.T) {
 	if err := session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
-	got := ""
-	eventually(t, "news", func() bool {
-		e.appendLog("more\n")
-		select {
-		case got = <-updated:
-			return true
-		default:
-			return false
-		}
-	})
-	if got != uri {
+	wait.Receive(t, "the server to follow the log", e.follows)
+	e.appendLog("more\n")
+	if got := wait.Receive(t, "news", updated); got != uri {
 		t.Errorf("news of %q", got)
 	}
 	read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})

@@ -15,10 +15,7 @@ func TestSessionWaitReturnsUnseenOutput(t *testing.T) {
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
 	r.callChecked("session_write", object{"id": "sh", "text": "sh job", "enter": true, "wait_ms": 0})
 	step()
-	r.eventually("output", func() bool {
-		text, _ := r.callChecked("session_screen", object{"id": "sh"})
-		return strings.Contains(text, "started\n")
-	})
+	r.waitForScreen("sh", "^started$")
 	text, facts := r.callChecked("session_wait", object{"id": "sh", "output": "^started$"})
 	if facts["met"] != "output" || !strings.HasPrefix(text, "Met: output.\n") || strings.Count(text, "started") != 1 {
 		t.Errorf("session_wait gives %q, %v", text, facts)

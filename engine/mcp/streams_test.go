@@ -14,6 +14,7 @@ import (
 	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // stepScript returns a script running commands one after the other, each once step is called.
@@ -137,7 +138,7 @@ func TestProcessLogReturnsEndOfMuchNewOutput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, state := r.runPastTimeout("for i in $(seq 1000); do echo out $i; echo err $i >&2; done; exec sleep 600")
-	in := api.ProcessWaitInput{ID: state.ID, Log: "err 1000", Stream: "stderr", TimeoutMS: int(testTimeout.Milliseconds())}
+	in := api.ProcessWaitInput{ID: state.ID, Log: "err 1000", Stream: "stderr", TimeoutMS: int(wait.Timeout.Milliseconds())}
 	if out, err := api.ProcessWait.Call(t.Context(), r.agent.Engine, in); err != nil || out.Met != "log" {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -204,7 +205,7 @@ func TestLogResourceHasBothStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	step()
-	in := api.ProcessWaitInput{ID: facts.ID, Log: "two", TimeoutMS: int(testTimeout.Milliseconds())}
+	in := api.ProcessWaitInput{ID: facts.ID, Log: "two", TimeoutMS: int(wait.Timeout.Milliseconds())}
 	if out, err := api.ProcessWait.Call(t.Context(), r.agent.Engine, in); err != nil || out.Met != "log" {
 		t.Fatalf("%+v, %v", out, err)
 	}

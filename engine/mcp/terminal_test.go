@@ -2,15 +2,16 @@ package mcp
 
 import (
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/terminal"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 func TestTerminalRunsCommands(t *testing.T) {
@@ -77,11 +78,7 @@ func TestTerminalStartsShells(t *testing.T) {
 			out["startup_commands_executed"] != float64(len(c.startup)) || len(out["available_commands"].([]any)) == 0 {
 			t.Fatalf("%s: it answers %v", c.kind, out)
 		}
-		r.eventually("the prompt and output of "+c.kind, func() bool {
-			screen, err := api.SessionScreen.Call(t.Context(), r.agent.Engine, api.SessionScreenInput{ID: id})
-			text := strings.Join(screen.Lines, "\n")
-			return err == nil && strings.Contains(text, c.shown) && strings.Contains(text, strings.TrimSpace(c.prompt))
-		})
+		r.waitForScreen(id, "(?s)"+regexp.QuoteMeta(c.shown)+".*"+regexp.QuoteMeta(strings.TrimSpace(c.prompt)))
 		text := resultText(r.call("termux_shell_session", object{"action": "read", "session_id": id}))
 		for _, hidden := range []string{"PS1=", "PROMPT=", "sys.ps1", "TANDEM_"} {
 			if strings.Contains(text, hidden) {
@@ -131,9 +128,9 @@ func TestAndroidTermuxSession(t *testing.T) {
 		t.Errorf("write gives %v", out)
 	}
 	var read strings.Builder
-	r.eventually("what the command printed", func() bool {
+	wait.Poll(r, "what the command printed", func() (string, bool) {
 		read.WriteString(do("read", id, nil)["output"].(string))
-		return strings.Contains(read.String(), "got hello\r\n")
+		return read.String(), strings.Contains(read.String(), "got hello\r\n")
 	})
 	if out := do("resize", id, object{"rows": 50, "cols": 100}); !cmp.Equal(out, object{"ok": true}) {
 		t.Errorf("resize gives %v", out)
@@ -142,10 +139,7 @@ func TestAndroidTermuxSession(t *testing.T) {
 		t.Errorf("its size is %v", out)
 	}
 	do("write", id, object{"input": "echo partial"})
-	r.eventually("the half-typed line", func() bool {
-		text, err := api.SessionScreen.Call(t.Context(), r.agent.Engine, api.SessionScreenInput{ID: id})
-		return err == nil && strings.Contains(strings.Join(text.Lines, "\n"), "echo partial")
-	})
+	r.waitForScreen(id, "echo partial")
 	busy := do("exec", id, object{"command": "true"})
 	if detail, _ := busy["detail"].(string); busy["error"] != "session_busy" || !strings.HasSuffix(detail, `already typed at its prompt; write with input \u0003 (ctrl+c) interrupts the program and clears the line`) {
 		t.Errorf("behind a half-typed line it answers %v", busy)
