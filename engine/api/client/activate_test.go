@@ -347,13 +347,26 @@ func TestActivateGivesUpOnAnEngineThatNeverAnswers(t *testing.T) {
 }
 
 func TestActivateErrorNamesAnOldEngineThatDoesNotStepDown(t *testing.T) {
+	ctx, timeout := context.WithCancel(t.Context())
+	defer timeout()
 	m := infoMux("1.0.0")
-	server.Handle(m, api.EngineStop, func(context.Context, api.EngineStopInput) (api.Empty, error) { return api.Empty{}, nil })
+	server.Handle(m, api.EngineStop, func(context.Context, api.EngineStopInput) (api.Empty, error) {
+		timeout() // while the engine that was asked still answers
+		return api.Empty{}, nil
+	})
 	o := serve(t, m)
-	o.Version, o.timeout = "2.0.0", 100*time.Millisecond
-	_, err := Activate(t.Context(), o)
-	if !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "hand over") {
-		t.Errorf("Activate = %v, want CodeUnavailable about the hand-over", err)
+	o.Version = "2.0.0"
+	o, err := o.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := activation{Options: o, client: newClient(o)}
+	defer a.client.Close()
+	if err := a.run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("run = %v, want context.Canceled", err)
+	}
+	if err := a.timeoutError(); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Message, "1.0.0 did not hand over to 2.0.0") {
+		t.Errorf("timeoutError = %v, want CodeUnavailable about the hand-over", err)
 	}
 }
 

@@ -34,6 +34,17 @@ func (p pipes) dial() net.Conn {
 	return ours
 }
 
+// connect returns a client whose connections are pipes, and counts them in dialed.
+func (p pipes) connect(t *testing.T, dialed *atomic.Int32) *Client {
+	c := newClient(Options{DataDir: t.TempDir()})
+	t.Cleanup(c.Close)
+	c.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		dialed.Add(1)
+		return p.dial(), nil
+	}}
+	return c
+}
+
 // withPipes serves a Mux in a bubble of its own time.
 func withPipes(t *testing.T, m *server.Mux, f func(t *testing.T, p pipes)) {
 	synctest.Test(t, func(t *testing.T) {
@@ -86,13 +97,8 @@ func TestRunningCallsAndStreamsAreNotDisconnected(t *testing.T) {
 				}
 			}
 		})
-		c := newClient(Options{DataDir: t.TempDir()})
-		defer c.Close()
 		var dialed atomic.Int32
-		c.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			dialed.Add(1)
-			return p.dial(), nil
-		}}
+		c := p.connect(t, &dialed)
 		heard := make(chan api.Event, 9)
 		go func() {
 			for e := range c.Watch(t.Context()) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,44 +90,46 @@ func drain(c *Client, ctx context.Context) (events int, final error) {
 
 func TestStalledWatcherIsDisconnected(t *testing.T) {
 	m := infoMux("1")
-	m.Stall = time.Millisecond
-	cut := make(chan error, 1)
-	m.HandleWatch(func(_ context.Context, _ api.WatchInput, send func(api.Event) error) error {
-		var err error
-		for err == nil {
-			err = send(api.Event{Type: api.EventNotice, Notice: strings.Repeat("x", 64<<10)})
-		}
-		cut <- err
-		return err
-	})
-	c := connect(t, serve(t, m))
-	var final error
-	for _, err := range c.Watch(t.Context()) {
-		if err == nil && cut != nil {
-			if err := <-cut; !errors.Is(err, api.CodeUnavailable) {
-				t.Errorf("send = %v, want CodeUnavailable", err)
+	withPipes(t, m, func(t *testing.T, p pipes) {
+		cut := make(chan error, 1)
+		m.HandleWatch(func(_ context.Context, _ api.WatchInput, send func(api.Event) error) error {
+			var err error
+			for err == nil {
+				err = send(api.Event{Type: api.EventNotice, Notice: strings.Repeat("x", 64<<10)})
 			}
-			cut = nil
+			cut <- err
+			return err
+		})
+		began := time.Now()
+		var final error
+		for _, err := range p.connect(t, new(atomic.Int32)).Watch(t.Context()) {
+			if err == nil && cut != nil {
+				if err := <-cut; !errors.Is(err, api.CodeUnavailable) || time.Since(began) != m.Stall {
+					t.Errorf("send = %v after %v, want CodeUnavailable after %v", err, time.Since(began), m.Stall)
+				}
+				cut = nil
+			}
+			final = err
 		}
-		final = err
-	}
-	if !errors.Is(final, api.CodeUnavailable) {
-		t.Errorf("Watch ends with %v, want CodeUnavailable", final)
-	}
+		if !errors.Is(final, api.CodeUnavailable) {
+			t.Errorf("Watch ends with %v, want CodeUnavailable", final)
+		}
+	})
 }
 
 func TestQuietStreamEndsCleanly(t *testing.T) {
 	m := infoMux("1")
-	m.Stall = time.Millisecond
-	m.HandleWatch(func(_ context.Context, _ api.WatchInput, send func(api.Event) error) error {
-		err := send(api.Event{Type: api.EventSnapshot})
-		<-time.After(2 * m.Stall) // the deadline of that event has passed then
-		return err
+	withPipes(t, m, func(t *testing.T, p pipes) {
+		m.HandleWatch(func(_ context.Context, _ api.WatchInput, send func(api.Event) error) error {
+			err := send(api.Event{Type: api.EventSnapshot})
+			<-time.After(2 * m.Stall) // the deadline of that event has passed then
+			return err
+		})
+		events, err := drain(p.connect(t, new(atomic.Int32)), t.Context())
+		if events != 1 || !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "ended the stream") {
+			t.Errorf("%d events and %v, want one and the stream's end", events, err)
+		}
 	})
-	events, err := drain(connect(t, serve(t, m)), t.Context())
-	if events != 1 || !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "ended the stream") {
-		t.Errorf("%d events and %v, want one and the stream's end", events, err)
-	}
 }
 
 func TestWatchEndsWithTheEngine(t *testing.T) {
