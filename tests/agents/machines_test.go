@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"tandem/engine/api"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 	"testing"
 )
 
@@ -72,8 +74,9 @@ func TestAgentWorksOnAnotherMachine(t *testing.T) {
 	s.checkAnswer("exec", `{"host":["m1"],"command":"true"}`, `argument "host" must be a string`)
 	s.checkAnswer("exec", `{"host":"m3","command":"true"}`, "reach machine m3: config.toml has no machine with this name")
 	s.checkAnswer("exec", `{"command":"echo $TANDEM_DATA_DIR"}`, p.Data("d"))
-	harness.Until(t, "the audit logs", func() bool {
-		return strings.Contains(p.Must("audit"), "process_stop_all on m1") && strings.Contains(p.Must("--host", "m1", "audit"), "process_stop_all")
+	wait.Poll(t, "the audit logs", func() ([2]string, bool) {
+		logs := [2]string{p.Must("audit"), p.Must("--host", "m1", "audit")}
+		return logs, strings.Contains(logs[0], "process_stop_all on m1") && strings.Contains(logs[1], "process_stop_all")
 	})
 	if remote := p.Must("--host", "m1", "audit", "--json"); !strings.Contains(remote, `"from": "`) || strings.Contains(remote, `"host"`) {
 		t.Errorf("the remote audit log: %s", remote)
@@ -123,7 +126,10 @@ func TestAgentBoundsApplyOnAnotherMachine(t *testing.T) {
 	s.checkAnswer("exec", fmt.Sprintf(`{"host":"far","command":"%s=1 %s --host m1 ps"}`, harness.AsProgram, os.Args[0]), "Exit code: ")
 	// A machine entry leading back to the local engine does not escape the sandbox either.
 	p.Configure(fmt.Sprintf("[machines.back]\ntransport = [%q, \"bridge\"]\nenv = { TANDEM_DATA_DIR = %q }\n", os.Args[0], p.Data("d")))
-	harness.Until(t, "the machine back", func() bool { return strings.Contains(p.Must("machine", "list"), "back") })
+	wait.Poll(t, "the machine back", func() (string, bool) {
+		list := p.Must("machine", "list")
+		return list, strings.Contains(list, "back")
+	})
 	s.checkAnswer("exec", fmt.Sprintf(`{"host":"back","command":"cat %s/secret/key"}`, p.Dir), "Permission denied")
 	s.checkAnswer("read", fmt.Sprintf(`{"host":"back","path":"%s/secret/key"}`, p.Dir), "outside the allowed folders")
 	p.Must("new", "--name", "mine", "--", "sh")
@@ -178,7 +184,7 @@ func TestCallToOfflineMachineNamesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	harness.Until(t, "the machine to go offline", func() bool { return p.State("m1").State == "away" })
+	p.AwaitState("m1", api.MachineAway)
 	canary := filepath.Join(p.Dir, "canary")
 	s.checkAnswer("exec", fmt.Sprintf(`{"host":"m1","command":"touch %s"}`, canary), "m1: it is offline")
 	s.checkAnswer("machine_list", `{}`, "m1  away, last seen ")
@@ -188,7 +194,7 @@ func TestCallToOfflineMachineNamesIt(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the machine to reconnect", func() bool { return p.State("m1").State == "connected" })
+	p.AwaitState("m1", api.MachineConnected)
 	s.checkAnswer("exec", `{"host":"m1","command":"echo back"}`, "back")
 }
 

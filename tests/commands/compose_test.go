@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -99,15 +100,9 @@ func TestPublicProcessComposeFilesRunAsThereOrAreRefused(t *testing.T) {
 			if !strings.Contains(stderr, c.notice) {
 				t.Errorf("want %q in\n%s", c.notice, stderr)
 			}
-			var diff string
-			defer func() {
-				if diff != "" {
-					t.Log(diff)
-				}
-			}()
-			harness.Until(t, "the processes", func() bool {
-				diff = cmp.Diff(c.states, composeStates(t, env, dir))
-				return diff == ""
+			wait.Poll(t, "the processes", func() (string, bool) {
+				diff := cmp.Diff(c.states, composeStates(t, env, dir))
+				return diff, diff == ""
 			})
 			checkComposeRan(t, ran, c.ran, c.before)
 		})

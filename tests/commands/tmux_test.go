@@ -13,6 +13,7 @@ import (
 	"tandem/tests/harness"
 	"tandem/tests/needs"
 	"tandem/tests/places"
+	"tandem/tests/wait"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -199,8 +200,9 @@ func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 					t.Fatalf("new-session: %+v", got)
 				}
 				shows := func(text string) {
-					harness.Until(t, "the pane to show "+text, func() bool {
-						return strings.Contains(m.run(t, []string{"capture-pane", "-p", "-t", "work"}).Out, text)
+					wait.Poll(t, "the pane to show "+text, func() (string, bool) {
+						out := m.run(t, []string{"capture-pane", "-p", "-t", "work"}).Out
+						return out, strings.Contains(out, text)
 					})
 				}
 				shows("#")
@@ -345,11 +347,12 @@ func TestClaudeCodeTeamBehavesAsWithTmux(t *testing.T) {
 	}
 	reports := make([]string, 2)
 	for i, report := range []string{want, got} {
-		harness.Until(t, "the report "+report, func() bool {
-			text, err := os.ReadFile(report)
-			reports[i] = string(text)
-			return err == nil
-		})
+		wait.File(t, report)
+		text, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports[i] = string(text)
 	}
 	if !strings.HasSuffix(reports[0], "\nend\n") || strings.Count(reports[0], "\n") < 100 {
 		t.Fatalf("with tmux:\n%s", reports[0])

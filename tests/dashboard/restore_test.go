@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // A reboot is simulated: engine and keeper are killed, and what they recorded gets another boot id.
@@ -27,10 +28,13 @@ func TestDashboardComesBackAfterAReboot(t *testing.T) {
 	harness.Press(t, screen, ":cd work; touch never; echo first-$((6*7))", "enter")
 	harness.Await(t, screen, "first-42")
 	harness.Press(t, screen, "ctrl+b", "%")
-	waitFor(t, screen, func(s string) bool { return strings.Count(s, "ready>") == 3 })
+	harness.AwaitScreen(t, screen, func(s string) bool { return strings.Count(s, "ready>") == 3 })
 	harness.Press(t, screen, ":echo second-$((6*7)); rm -f never; cat", "enter")
 	harness.Await(t, screen, "second-42")
-	harness.Until(t, "the command to run", func() bool { _, err := os.Stat(filepath.Join(work, "never")); return err != nil })
+	wait.Poll(t, "the command to run", func() (error, bool) {
+		_, err := os.Stat(filepath.Join(work, "never"))
+		return err, err != nil
+	})
 	if err := os.WriteFile(filepath.Join(work, "never"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +42,7 @@ func TestDashboardComesBackAfterAReboot(t *testing.T) {
 	harness.Press(t, screen, ":echo third-$((6*7))", "enter")
 	harness.Await(t, screen, "third-42")
 	harness.Press(t, screen, "ctrl+b", "b", "ctrl+b", "z")
-	waitFor(t, screen, func(s string) bool { return strings.Contains(s, "second-42") && !strings.Contains(s, "sessions") })
+	harness.AwaitScreen(t, screen, func(s string) bool { return strings.Contains(s, "second-42") && !strings.Contains(s, "sessions") })
 	if err := syscall.Kill(screen.PID(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +50,13 @@ func TestDashboardComesBackAfterAReboot(t *testing.T) {
 
 	reboot(t, env, dir)
 	again := harness.OpenTerminal(t, 120, 40, env, dir)
-	waitFor(t, again, func(s string) bool {
+	harness.AwaitScreen(t, again, func(s string) bool {
 		return strings.Contains(s, "second-42") && strings.Contains(s, "; was running: echo second-") && !strings.Contains(s, "first-42")
 	})
 	harness.Press(t, again, "ctrl+b", "z")
-	waitFor(t, again, func(s string) bool { return strings.Contains(s, "first-42") && strings.Contains(s, "second-42") })
+	harness.AwaitScreen(t, again, func(s string) bool { return strings.Contains(s, "first-42") && strings.Contains(s, "second-42") })
 	harness.Press(t, again, "R")
-	waitFor(t, again, func(s string) bool {
+	harness.AwaitScreen(t, again, func(s string) bool {
 		return !strings.Contains(s, "rebooted") && strings.Count(s, "rm -f never; ca") == 2
 	})
 	harness.Press(t, again, "ctrl+u", ":echo $PWD-$((6*7))", "enter")
@@ -61,14 +65,7 @@ func TestDashboardComesBackAfterAReboot(t *testing.T) {
 		t.Error("the command at the prompt was run")
 	}
 	harness.Press(t, again, "ctrl+b", "n")
-	waitFor(t, again, func(s string) bool { return strings.Contains(s, "third-42") && !strings.Contains(s, "first-42") })
-}
-
-func waitFor(t *testing.T, screen *harness.Terminal, ok func(screen string) bool) {
-	t.Helper()
-	if err := screen.WaitFor(ok); err != nil {
-		t.Fatal(err)
-	}
+	harness.AwaitScreen(t, again, func(s string) bool { return strings.Contains(s, "third-42") && !strings.Contains(s, "first-42") })
 }
 
 // reboot kills engine and keeper, and changes the boot id in everything they recorded.
@@ -85,9 +82,7 @@ func reboot(t *testing.T, env []string, dir string) {
 		}
 	}
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
-		if err := harness.Kill(pid); err != nil {
-			t.Fatal(err)
-		}
+		wait.Kill(t, pid)
 	}
 	records, err := filepath.Glob(filepath.Join(dir, "d", "processes", "*", "record.json"))
 	if err != nil || len(records) == 0 {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"tandem/engine/vt"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 	"testing"
 	"time"
 )
@@ -75,9 +76,9 @@ func stopAndContinue(t *testing.T, env []string, dir string, args, keys []string
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the program to stop", func() bool { return harness.IsStopped(pid) })
+	awaitStop(t, pid)
 	if signal == syscall.SIGTSTP {
-		harness.Until(t, "the terminal to be restored", func() bool { return readState(screen) == terminalState{} })
+		awaitRestored(t, screen)
 	} else { // so that the text appears again only after the program has taken the terminal back
 		screen.Emulator(func(screen *vt.Terminal) { screen.Write([]byte("\x1b[2J")) })
 	}
@@ -88,6 +89,24 @@ func stopAndContinue(t *testing.T, env []string, dir string, args, keys []string
 	press(`:clear; printf '\033[<u'; echo back-$((1+1))`, "enter")
 	harness.Await(t, screen, "back-2")
 	leave(t, screen)
+}
+
+// awaitStop waits until a process is stopped by a signal.
+func awaitStop(t *testing.T, pid int) {
+	t.Helper()
+	wait.Poll(t, "the program to stop", func() (stopped, done bool) {
+		stopped = harness.IsStopped(pid)
+		return stopped, stopped
+	})
+}
+
+// awaitRestored waits until the program has restored the terminal's modes.
+func awaitRestored(t *testing.T, screen *harness.Terminal) {
+	t.Helper()
+	wait.Poll(t, "the terminal to be restored", func() (terminalState, bool) {
+		state := readState(screen)
+		return state, state == terminalState{}
+	})
 }
 
 // The signal arrives at any moment of a handover to the session and back.
@@ -109,8 +128,8 @@ func TestProgramStopsWhileTheTerminalChangesHands(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
 			t.Fatal(err)
 		}
-		harness.Until(t, "the program to stop", func() bool { return harness.IsStopped(pid) })
-		harness.Until(t, "the terminal to be restored", func() bool { return readState(screen) == terminalState{} })
+		awaitStop(t, pid)
+		awaitRestored(t, screen)
 		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}

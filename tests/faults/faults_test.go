@@ -27,6 +27,7 @@ import (
 	"tandem/tests/harness"
 	"tandem/tests/needs"
 	"tandem/tests/seed"
+	"tandem/tests/wait"
 )
 
 // A scenario is an operation with a fault in one of its system calls.
@@ -170,7 +171,7 @@ func (s *stage) startBase(i int) api.Process {
 // may fail, but must not time out.
 func (s *stage) tandem(program string, args ...string) error {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), harness.Patience)
+	ctx, cancel := context.WithTimeout(s.Context(), wait.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(slices.Clone(s.env), injectorSocket+"="+s.socket)
@@ -206,9 +207,9 @@ func (s *stage) trace(id string) string { return filepath.Join(s.dir, "ran-"+id)
 // awaitTrace waits for the first run of a command.
 func (s *stage) awaitTrace(id string) {
 	s.Helper()
-	harness.Until(s, fmt.Sprintf("a run of %s, reported as run, after %s", id, s.f), func() bool {
+	wait.Poll(s, fmt.Sprintf("a run of %s, reported as run, after %s", id, s.f), func() (error, bool) {
 		_, err := os.Stat(s.trace(id))
-		return err == nil
+		return err, err == nil
 	})
 }
 
@@ -242,7 +243,7 @@ func (s *stage) hasRecord(id string) bool {
 
 // callContext returns a context for one call, with a timeout.
 func (s *stage) callContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(s.Context(), harness.Patience)
+	return context.WithTimeout(s.Context(), wait.Timeout)
 }
 
 func (s *stage) startProcess() {
@@ -301,11 +302,11 @@ var exited = regexp.MustCompile(`\) [ZX] `)
 // stopByID stops the process with an id, if it runs. It must succeed after any fault.
 func (s *stage) stopByID(id string) {
 	s.Helper()
-	harness.Until(s, fmt.Sprintf("%s to stop after %s", id, s.f), func() bool {
+	wait.Poll(s, fmt.Sprintf("%s to stop after %s", id, s.f), func() (error, bool) {
 		ctx, cancel := s.callContext()
 		defer cancel()
 		p, err := api.ProcessStop.Call(ctx, s.client, api.ProcessStopInput{ID: id})
-		return errors.Is(err, api.CodeNotFound) || errors.Is(err, api.CodeEnded) || err == nil && p.State.Ended()
+		return err, errors.Is(err, api.CodeNotFound) || errors.Is(err, api.CodeEnded) || err == nil && p.State.Ended()
 	})
 }
 
@@ -313,9 +314,7 @@ func (s *stage) adopt() {
 	info := s.info()
 	defer s.injector.arm(s.f)()
 	s.mayHangUp = s.f.errno < 0 && s.f.role == "keeper"
-	if err := harness.Kill(info.EnginePID); err != nil {
-		s.Fatal(err)
-	}
+	wait.Kill(s, info.EnginePID)
 	s.awaitRoles(func(now api.Info) bool { return now.EnginePID != info.EnginePID })
 }
 
@@ -323,9 +322,7 @@ func (s *stage) handOver() {
 	info := s.info()
 	defer s.injector.arm(s.f)()
 	s.mayHangUp = s.f.errno < 0 && s.f.role == "engine"
-	if err := harness.Kill(info.KeeperPID); err != nil {
-		s.Fatal(err)
-	}
+	wait.Kill(s, info.KeeperPID)
 	s.awaitRoles(func(now api.Info) bool { return now.KeeperPID != info.KeeperPID })
 }
 
@@ -345,7 +342,10 @@ func (s *stage) upgrade() {
 	}
 	s.info()
 	defer s.injector.arm(s.f)()
-	harness.Until(s, fmt.Sprintf("version %d after %s", s.releases, s.f), func() bool { return s.tandem(release, "info") == nil })
+	wait.Poll(s, fmt.Sprintf("version %d after %s", s.releases, s.f), func() (error, bool) {
+		err := s.tandem(release, "info")
+		return err, err == nil
+	})
 	s.awaitRoles(func(api.Info) bool { return true })
 }
 
@@ -355,18 +355,17 @@ func (s *stage) info() api.Info {
 	return s.awaitRoles(func(api.Info) bool { return true })
 }
 
-func (s *stage) awaitRoles(holds func(api.Info) bool) (info api.Info) {
+func (s *stage) awaitRoles(holds func(api.Info) bool) api.Info {
 	s.Helper()
-	harness.Until(s, fmt.Sprintf("engine and keeper after %s", s.f), func() (ok bool) {
+	return wait.Poll(s, fmt.Sprintf("engine and keeper after %s", s.f), func() (api.Info, bool) {
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 		defer cancel()
-		var err error
-		if info, err = api.EngineInfo.Call(ctx, s.client, api.Empty{}); err != nil {
+		info, err := api.EngineInfo.Call(ctx, s.client, api.Empty{})
+		if err != nil {
 			_ = s.tandem("/proc/self/exe", "info") // like a user's next command
 		}
-		return err == nil && info.KeeperPID != 0 && holds(info)
+		return info, err == nil && info.KeeperPID != 0 && holds(info)
 	})
-	return info
 }
 
 // checkBase checks that the base processes still run, with unchanged records.
@@ -389,19 +388,20 @@ func (s *stage) checkBase() {
 			s.Fatalf("%s: %s changed:\n%+v\nbefore:\n%+v", s.f, was.Name, now, was)
 		}
 	}
-	harness.Until(s, fmt.Sprintf("the screen of %s after %s", s.base[0].Name, s.f), func() bool {
+	wait.Poll(s, fmt.Sprintf("the screen of %s after %s", s.base[0].Name, s.f), func() (string, bool) {
 		ctx, cancel := s.callContext()
 		defer cancel()
 		screen, err := api.SessionScreen.Call(ctx, s.client, api.SessionScreenInput{ID: s.base[0].ID})
-		return err == nil && strings.Contains(strings.Join(screen.Lines, "\n"), "base")
+		text := strings.Join(screen.Lines, "\n")
+		return text, err == nil && strings.Contains(text, "base")
 	})
-	harness.Until(s, fmt.Sprintf("each of %d programs to run after %s", s.bases, s.f), func() bool {
+	wait.Poll(s, fmt.Sprintf("each of %d programs to run after %s", s.bases, s.f), func() (times int, done bool) {
 		text, err := os.ReadFile(filepath.Join(s.dir, "base"))
-		times := strings.Count(string(text), "ran")
+		times = strings.Count(string(text), "ran")
 		if err != nil || times > s.bases {
 			s.Fatalf("%s: %d programs ran %d times: %v", s.f, s.bases, times, err)
 		}
-		return times == s.bases
+		return times, times == s.bases
 	})
 	s.mayHangUp = false
 }

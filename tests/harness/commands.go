@@ -16,6 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/tests/wait"
 )
 
 // scriptTerminal returns the terminal with the given name in a script.
@@ -103,14 +104,14 @@ func scriptCrash(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	switch args[0] {
 	case "engine":
-		ts.Check(Kill(scriptInfo(ts).EnginePID))
+		wait.Kill(ts, scriptInfo(ts).EnginePID)
 	case "keeper":
-		ts.Check(Kill(scriptInfo(ts).KeeperPID))
+		wait.Kill(ts, scriptInfo(ts).KeeperPID)
 	case "both":
 		info := scriptInfo(ts)
 		ts.Check(syscall.Kill(info.EnginePID, syscall.SIGSTOP)) // or it would start another keeper
-		ts.Check(Kill(info.KeeperPID))
-		ts.Check(Kill(info.EnginePID))
+		wait.Kill(ts, info.KeeperPID)
+		wait.Kill(ts, info.EnginePID)
 	default:
 		t := scriptTerminal(ts, args[0])
 		ts.Check(syscall.Kill(t.PID(), syscall.SIGKILL))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 // Machines is a user's machine (Env, Dir) and others that it reaches through
@@ -124,6 +125,15 @@ func (m *Machines) State(name string) api.Machine {
 	}
 	m.Fatalf("no machine %s", name)
 	return api.Machine{}
+}
+
+// AwaitState waits until a machine is in a state.
+func (m *Machines) AwaitState(name string, state api.MachineState) {
+	m.Helper()
+	wait.Poll(m, fmt.Sprintf("machine %s to be %s", name, state), func() (api.Machine, bool) {
+		now := m.State(name)
+		return now, now.State == state
+	})
 }
 
 // EnginePID returns the pid of a machine's engine.

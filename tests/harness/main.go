@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tandem/tests/wait"
 	"tandem/ui/cli/role"
 )
 
@@ -23,7 +23,7 @@ const AsProgram = "TANDEM_TEST_AS_PROGRAM"
 
 // Patience is the maximum time of every wait. It is long because machines under load are slow; only
 // a failing test waits that long.
-const Patience = 60 * time.Second
+const Patience = wait.Timeout
 
 // Version is the program's version, except for copies made by the script command release.
 const Version = "0.2.0"

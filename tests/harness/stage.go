@@ -1,17 +1,12 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"tandem/tests/places"
 )
@@ -88,16 +83,11 @@ func Press(t testing.TB, screen *Terminal, keys ...string) {
 	}
 }
 
-// Until polls cond, for changes without a notification.
-func Until(t testing.TB, what string, cond func() bool) {
+// AwaitScreen waits until the screen satisfies ok.
+func AwaitScreen(t testing.TB, screen *Terminal, ok func(screen string) bool) {
 	t.Helper()
-	deadline := time.After(Patience)
-	for !cond() {
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("timed out waiting for %s", what)
-		}
+	if err := screen.WaitFor(ok); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -115,30 +105,4 @@ func MakeLines(size int) string {
 func IsStopped(pid int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return strings.Contains(string(stat), ") T ")
-}
-
-// Kill kills a process and returns once it has exited.
-func Kill(pid int) error {
-	// A pid may be reused once the process has exited; a pidfd is not.
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return fmt.Errorf("open process %d: %w", pid, err)
-	}
-	defer syscall.Close(fd)
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil {
-		return fmt.Errorf("kill process %d: %w", pid, err)
-	}
-	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	for {
-		n, err := unix.Poll(poll, int(Patience.Milliseconds()))
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return err
-		case n == 0:
-			return fmt.Errorf("process %d did not exit", pid)
-		default:
-			return nil
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 )
 
 // openSession opens a session of another machine in a dashboard, by its name.
@@ -78,9 +79,10 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the machine to reconnect", func() bool { return p.State("m20").State == api.MachineConnected })
-	harness.Until(t, "the keys typed meanwhile to arrive once", func() bool {
-		return hasRow(p.Must("--host", "m20", "screen", "stuck"), "typed-meanwhile")
+	p.AwaitState("m20", api.MachineConnected)
+	wait.Poll(t, "the keys typed meanwhile to arrive once", func() (string, bool) {
+		screen := p.Must("--host", "m20", "screen", "stuck")
+		return screen, hasRow(screen, "typed-meanwhile")
 	})
 }
 
@@ -119,7 +121,7 @@ func startTransfer(t *testing.T, p *harness.Machines, variable string) (screen *
 func checkTransferred(t *testing.T, to string, want []byte) {
 	t.Helper()
 	whole := filepath.Join(to, "big")
-	harness.Until(t, "the file", func() bool { _, err := os.Stat(whole); return err == nil })
+	wait.File(t, whole)
 	if got, err := os.ReadFile(whole); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
 	}
@@ -149,7 +151,10 @@ func TestTransferContinuesWithoutTheDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	screen, want, to := startTransfer(t, p, holdLink+"="+hold)
-	harness.Until(t, "the first piece", func() bool { begun, _ := os.ReadDir(to); return len(begun) == 1 })
+	wait.Poll(t, "the first piece", func() ([]os.DirEntry, bool) {
+		begun, _ := os.ReadDir(to)
+		return begun, len(begun) == 1
+	})
 	harness.Press(t, screen, "ctrl+b", "d")
 	if status, err := screen.ExitStatus(); status != 0 || err != nil {
 		t.Fatalf("the dashboard exited with %d, %v", status, err)

@@ -20,6 +20,7 @@ import (
 	"tandem/engine/fleet/hub/embedded"
 	"tandem/engine/hosts/transport"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 )
 
 // A testFleet is a hub in this process with engines of this host as members.
@@ -99,23 +100,31 @@ func (c *testFleet) listMachines(member string, args ...string) (all []api.Fleet
 	return all
 }
 
+// awaitMachines waits until ok accepts the machines that a member lists.
+func (c *testFleet) awaitMachines(member, what string, ok func([]api.FleetMachine) bool) {
+	c.Helper()
+	wait.Poll(c, what, func() ([]api.FleetMachine, bool) {
+		all := c.listMachines(member)
+		return all, ok(all)
+	})
+}
+
 func TestCommandsWorkOnAFleetMachine(t *testing.T) {
 	t.Parallel()
 	c := newTestFleet(t)
 	c.joinMachine("web-1", "role=web")
 	c.joinPerson("ann", api.RoleOperate)
-	harness.Until(t, "the machine to be listed", func() bool {
-		all := c.listMachines("ann")
+	c.awaitMachines("ann", "the machine to be listed", func(all []api.FleetMachine) bool {
 		return len(all) == 1 && all[0].State == api.FleetConnected && all[0].Labels["role"] == "web"
 	})
 	if out := c.mustRun("ann", "--host", "web-1", "exec", "--", "echo", "hello"); out != "hello\n" {
 		t.Errorf("exec on the machine prints %q", out)
 	}
 	c.mustRun("ann", "--host", "web-1", "start", "--name", "loop", "--", "sh", "-c", "echo begun; exec sleep 1000")
-	harness.Until(t, "the log", func() bool { return strings.Contains(c.mustRun("ann", "--host", "web-1", "logs", "loop"), "begun") })
-	harness.Until(t, "the process to be counted", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 1 })
+	c.mustRun("ann", "--host", "web-1", "wait", "loop", "--log", "begun")
+	c.awaitMachines("ann", "the process to be counted", func(all []api.FleetMachine) bool { return len(all) == 1 && all[0].Processes == 1 })
 	c.mustRun("ann", "--host", "web-1", "stop", "loop")
-	harness.Until(t, "the stopped process to disappear from the count", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 0 })
+	c.awaitMachines("ann", "the stopped process to disappear from the count", func(all []api.FleetMachine) bool { return len(all) == 1 && all[0].Processes == 0 })
 	if out := c.mustRun("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
 		t.Errorf("the machine's audit log does not name ann:\n%s", out)
 	}
@@ -130,7 +139,7 @@ func TestFileIsCopiedToAFleetMachine(t *testing.T) {
 	c := newTestFleet(t)
 	c.joinMachine("web-1")
 	c.joinPerson("ann", api.RoleOperate)
-	harness.Until(t, "the machine to be listed", func() bool { return len(c.listMachines("ann")) == 1 })
+	c.awaitMachines("ann", "the machine to be listed", func(all []api.FleetMachine) bool { return len(all) == 1 })
 	from, to := filepath.Join(c.dir, "from"), filepath.Join(c.dir, "to")
 	text := harness.MakeLines(5 << 20)
 	if err := os.WriteFile(from, []byte(text), 0o600); err != nil {
@@ -212,7 +221,7 @@ func TestMachineThatLeftCannotBeReached(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.dir, "box", "fleet", "machine.creds")); !os.IsNotExist(err) {
 		t.Errorf("the key of the machine still exists: %v", err)
 	}
-	harness.Until(t, "the machine to go offline", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
+	c.awaitMachines("ann", "the machine to go offline", func(all []api.FleetMachine) bool { return len(all) == 1 && all[0].State == api.FleetAway })
 	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is offline, last seen") {
 		t.Errorf("on the machine that left: %d %s", status, stderr)
 	}
@@ -229,13 +238,13 @@ func TestRevokedPersonReachesNothing(t *testing.T) {
 	if out := c.mustRun("ann", "hub", "people"); !strings.Contains(out, "box") || !strings.Contains(out, "ann") {
 		t.Errorf("people = %s", out)
 	}
-	harness.Until(t, "the machine", func() bool { return len(c.listMachines("ann")) == 1 })
+	c.awaitMachines("ann", "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 })
 	if _, err := c.hub.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the revoked user to be refused", func() bool {
+	wait.Poll(t, "the revoked user to be refused", func() (string, bool) {
 		_, stderr, status := c.run("ann", "--host", "box", "ps")
-		return status == 1 && strings.Contains(stderr, "revoked")
+		return stderr, status == 1 && strings.Contains(stderr, "revoked")
 	})
 	if stdout, stderr, status := c.run("ann", "fleet"); status != 0 || !strings.Contains(stdout, "box") || !strings.Contains(stderr, "the hub cannot be reached") || !strings.Contains(stderr, "revoked") {
 		t.Errorf("a revoked user lists the fleet: %d %s%s", status, stdout, stderr)
@@ -250,7 +259,7 @@ func TestCommandRunsOnAllMachinesOfAPatternOrLabel(t *testing.T) {
 	c.joinMachine("web-2", "role=web", "zone=b")
 	c.joinMachine("db-1", "role=db", "zone=b")
 	c.joinPerson("ann", api.RoleOperate)
-	harness.Until(t, "three machines", func() bool { return len(c.listMachines("ann")) == 3 })
+	c.awaitMachines("ann", "three machines", func(all []api.FleetMachine) bool { return len(all) == 3 })
 	stdout, stderr, status := c.run("ann", "exec", "--host", "web-*", "--", "echo", "hello")
 	if status != 0 || stdout != "web-1  hello\nweb-2  hello\n" && stdout != "web-2  hello\nweb-1  hello\n" {
 		t.Errorf("by a pattern: %d %q %s", status, stdout, stderr)
@@ -266,9 +275,8 @@ func TestCommandRunsOnAllMachinesOfAPatternOrLabel(t *testing.T) {
 		t.Errorf("with a failing command: %d %q %s", status, stdout, stderr)
 	}
 	c.mustRun("db-1", "leave")
-	harness.Until(t, "the machine to go offline", func() bool {
-		all := c.listMachines("ann", "db-1")
-		return len(all) == 1 && all[0].State == api.FleetAway
+	c.awaitMachines("ann", "the machine to go offline", func(all []api.FleetMachine) bool {
+		return slices.ContainsFunc(all, func(m api.FleetMachine) bool { return m.Name == "db-1" && m.State == api.FleetAway })
 	})
 	stdout, stderr, status = c.run("ann", "exec", "--label", "zone=*", "--json", "--", "echo", "hello")
 	var away, ok int
@@ -380,19 +388,22 @@ func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 		return rows, status
 	}
 	for _, verb := range []string{"ps", "ls"} {
-		harness.Until(t, verb, func() bool { rows, status := all(verb, "--host", "*"); return status == 0 && len(rows) == 4 })
+		wait.Poll(t, verb, func() ([]map[string]any, bool) {
+			rows, status := all(verb, "--host", "*")
+			return rows, status == 0 && len(rows) == 4
+		})
 		if out := c.mustRun("ann", verb, "--label", "role=extra"); strings.Count(out, "worker") != 3 || !strings.HasPrefix(out, "HOST") {
 			t.Errorf("%s = %s", verb, out)
 		}
 	}
 	extras[0].Close()
-	harness.Until(t, "the machine to go offline", func() bool {
+	wait.Poll(t, "the machine to go offline", func() ([]map[string]any, bool) {
 		rows, status := all("ps", "--host", "extra-*")
 		if status != 3 || len(rows) != 3 {
-			return false
+			return rows, false
 		}
 		why, _ := rows[0]["error"].(string)
-		return strings.Contains(why, "it is offline, last seen")
+		return rows, strings.Contains(why, "it is offline, last seen")
 	})
 	if _, stderr, status := c.run("ann", "ps", "--label", "role=extra", "--usage"); status != 3 || strings.Count(stderr, "serves no calls") != 2 || !strings.Contains(stderr, "it is offline") {
 		t.Errorf("with --usage they are not queried: %d %s", status, stderr)

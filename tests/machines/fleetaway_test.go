@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 )
 
 // A cable carries connections between a machine and the hub, and can be cut.
@@ -131,19 +132,25 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	awaitRows := func(want string) { t.Helper(); harness.Until(t, want, func() bool { return rows() == want }) }
+	awaitRows := func(want string) {
+		t.Helper()
+		wait.Poll(t, want, func() (string, bool) {
+			got := rows()
+			return got, got == want
+		})
+	}
 	c.mustRun("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
 	c.mustRun("box", "start", "--name", "ends", "--", "sleep", "1000")
-	harness.Until(t, "the machine to connect through the cable", func() bool {
+	wait.Poll(t, "the machine to connect through the cable", func() (string, bool) {
 		if !to.inUse() {
-			return false
+			return "the cable is not in use", false
 		}
-		_, _, status := c.run("ann", "--host", "box", "info")
-		return status == 0
+		_, stderr, status := c.run("ann", "--host", "box", "info")
+		return stderr, status == 0
 	})
 	awaitRows("counter running false, ends running false")
 
-	ctx, stop := context.WithTimeout(t.Context(), 4*harness.Patience+cutFor(t))
+	ctx, stop := context.WithTimeout(t.Context(), 4*wait.Timeout+cutFor(t))
 	defer stop()
 	followed, err := os.Create(filepath.Join(c.dir, "followed"))
 	if err != nil {
@@ -165,10 +172,17 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 	}
 	goesOn := func() {
 		t.Helper()
-		most := strings.Count(c.mustRun("box", "logs", "counter"), "\n") + 20
-		harness.Until(t, "more of the log", func() bool { return strings.Count(c.mustRun("box", "logs", "counter"), "\n") > most })
+		printed := func() int { return strings.Count(c.mustRun("box", "logs", "counter"), "\n") }
+		want := printed() + 20
+		wait.Poll(t, fmt.Sprintf("more than %d lines of the log", want), func() (int, bool) {
+			n := printed()
+			return n, n > want
+		})
 	}
-	harness.Until(t, "a line of the log", func() bool { return lines() != "" })
+	wait.Poll(t, "a line of the log", func() (string, bool) {
+		text := lines()
+		return text, text != ""
+	})
 	to.setCut(true)
 	long := time.After(cutFor(t))
 	awaitRows("counter running true, ends running true")
@@ -229,7 +243,10 @@ func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 	before, began := c.hub.Status().InBytes, end()
 	attach("flood")
 	viewer := attach("echo")
-	harness.Until(t, "the session to print", func() bool { return end() > began+printed })
+	wait.Poll(t, "the session to print", func() (int64, bool) {
+		now := end()
+		return now, now > began+printed
+	})
 	for _, key := range "0123456789" {
 		if err := viewer.Send(api.Input{Bytes: []byte(string(key))}); err != nil {
 			t.Fatal(err)

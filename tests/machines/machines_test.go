@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 )
 
 func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
@@ -29,7 +30,7 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	harness.Until(t, "the stopped machine to go offline", func() bool { return p.State("m20").State == api.MachineAway })
+	p.AwaitState("m20", api.MachineAway)
 	stdout, stderr, status := p.Run("exec", "--all-hosts", "--", "echo", "here")
 	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is offline") != 1 ||
 		strings.Count(stderr, "tandem:") != 1 {
@@ -41,7 +42,7 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the machine to reconnect", func() bool { return p.State("m20").State == api.MachineConnected })
+	p.AwaitState("m20", api.MachineConnected)
 	p.Must("exec", "--all-hosts", "--", "true")
 }
 
@@ -95,22 +96,23 @@ func TestFollowedLogIsCompleteAfterALostLink(t *testing.T) {
 	}
 	enginePID := p.EnginePID("m1")
 	killed, last := 0, 0
-	kill := func() bool {
-		for _, pid := range p.BridgePIDs("m1") {
+	kill := func() (pids []int, done bool) {
+		pids = p.BridgePIDs("m1")
+		for _, pid := range pids {
 			if pid != last && syscall.Kill(pid, syscall.SIGKILL) == nil {
 				killed, last = killed+1, pid
-				return true
+				return pids, true
 			}
 		}
 		p.Run("machine", "check", "m1") // reconnects at once; nothing else does, because the follower waits for this reader
-		return false
+		return pids, false
 	}
 	step := lines / (kills + 1)
 	wrong := checkCount(out, lines, func(n int) {
 		if n%step != 0 || killed == kills {
 			return
 		}
-		harness.Until(t, "a bridge", kill)
+		wait.Poll(t, "a bridge", kill)
 		switch killed {
 		case kills / 4: // the remote engine, too
 			if err := syscall.Kill(enginePID, syscall.SIGKILL); err != nil {
@@ -185,7 +187,7 @@ func TestRequiredLoginIsReportedWithoutDelay(t *testing.T) {
 	p := harness.NewMachines(t, 0)
 	p.Configure("[machines.web]\ntransport = [\"sh\", \"-c\", \"echo '# an additional check is needed. To authenticate, visit: https://login.example.org/a/1'; exec sleep 1000\"]\n" +
 		"[machines.ended]\ntransport = [\"sh\", \"-c\", \"echo 'me@ended: Permission denied (publickey,password).' >&2; exit 255\"]\n")
-	harness.Until(t, "the login to be reported", func() bool { return p.State("web").State == api.MachineNeedsYou })
+	p.AwaitState("web", api.MachineNeedsYou)
 	if m := p.State("web"); !strings.Contains(m.Error, "https://login.example.org/a/1") {
 		t.Errorf("machine.list reports %+v", m)
 	}
@@ -210,11 +212,17 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("m1]"), []byte("other]")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the renamed machine", func() bool { _, _, status := p.Run("--host", "other", "ps"); return status == 0 })
+	wait.Poll(t, "the renamed machine", func() (string, bool) {
+		_, stderr, status := p.Run("--host", "other", "ps")
+		return stderr, status == 0
+	})
 	if _, stderr, status := p.Run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine with this name") {
 		t.Errorf("with the old name: status %d: %s", status, stderr)
 	}
-	harness.Until(t, "one bridge", func() bool { return len(p.BridgePIDs("m1")) == 1 })
+	wait.Poll(t, "one bridge", func() ([]int, bool) {
+		pids := p.BridgePIDs("m1")
+		return pids, len(pids) == 1
+	})
 }
 
 // A machine written to config.toml can be used by the next command. A mistake in the file is not
@@ -252,7 +260,10 @@ func TestOutputIntoALinkIsReported(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the error", func() bool { return strings.Contains(p.State("loud").Error, "unexpected output on the link") })
+	wait.Poll(t, "the error", func() (string, bool) {
+		text := p.State("loud").Error
+		return text, strings.Contains(text, "unexpected output on the link")
+	})
 }
 
 // An attached session continues over the next link after one is killed, in a terminal and in a
@@ -288,9 +299,11 @@ func TestKeysArriveOnceAfterALostLink(t *testing.T) {
 				}
 			}
 		}
-		var got []byte
-		harness.Until(t, "all typed keys", func() bool { got, _ = os.ReadFile(file); return len(got) >= len(want) })
-		if string(got) != want {
+		got := wait.Poll(t, "all typed keys", func() (string, bool) {
+			got, _ := os.ReadFile(file)
+			return string(got), len(got) >= len(want)
+		})
+		if got != want {
 			t.Errorf("attached %v: %d bytes arrived, want %d with the same content", attached, len(got), len(want))
 		}
 	}
@@ -361,18 +374,14 @@ func TestCommandExitsWithItsKilledEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Must("machine", "list")
-	pid := 0
-	harness.Until(t, "the command to run", func() bool {
+	pid := wait.Poll(t, "the command to run", func() (pid int, done bool) {
 		text, _ := os.ReadFile(file)
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
-		return pid != 0
+		return pid, pid != 0
 	})
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	if err := syscall.Kill(info.EnginePID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the command to exit", func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || bytes.Contains(stat, []byte(") Z ")) || !bytes.Contains(stat, []byte("(sleep)"))
-	})
+	wait.Exit(t, pid)
 }

@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/tests/harness"
+	"tandem/tests/wait"
 )
 
 // Sessions of another machine that lost its engine and keeper keep their places in the layout here,
@@ -27,9 +28,7 @@ func TestDashboardRestoresSessionsOfAMachineThatCrashed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pid := range []int{before.EnginePID, before.KeeperPID} {
-		if err := harness.Kill(pid); err != nil {
-			t.Fatal(err)
-		}
+		wait.Kill(t, pid)
 	}
 	if err := screen.WaitFor(func(s string) bool {
 		return strings.Count(s, "enter restore") >= 2 && strings.Contains(s, "old-42") && strings.Contains(s, "beside-42")

@@ -14,8 +14,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"tandem/engine/api"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 	"testing"
 )
 
@@ -302,7 +304,7 @@ func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the probe", func() bool { _, err := os.Stat(probed); return err == nil })
+	wait.File(t, probed)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -405,8 +407,9 @@ func checkCopyOverSSH(t *testing.T, p *harness.Machines) {
 	harness.Press(t, screen, "ctrl+b", "4")
 	harness.Await(t, screen, "large")
 	harness.Press(t, screen, "C", "ctrl+u", ":box:"+to+"/", "enter")
-	harness.Until(t, "the file to be listed", func() bool {
-		return strings.Contains(p.Must("--host", "box", "files", "--list", to), "large")
+	wait.Poll(t, "the file to be listed", func() (string, bool) {
+		list := p.Must("--host", "box", "files", "--list", to)
+		return list, strings.Contains(list, "large")
 	})
 	if got, err := os.ReadFile(filepath.Join(to, "large")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
@@ -466,11 +469,14 @@ func TestMachineIsUpgradedOverSSH(t *testing.T) {
 	if status != 0 || !strings.Contains(stderr, "copied tandem "+harness.Version) {
 		t.Fatalf("upgrade: status %d\n%s%s", status, stdout, stderr)
 	}
-	harness.Until(t, "the new release to be reported", func() bool { return p.State("box").Version == harness.Version })
+	wait.Poll(t, "the new release to be reported", func() (api.Machine, bool) {
+		m := p.State("box")
+		return m, m.Version == harness.Version
+	})
 	p.Must("--host", "box", "send", "far", "--enter", "after")
-	harness.Until(t, "the session to continue", func() bool {
+	wait.Poll(t, "the session to continue", func() (string, bool) {
 		screen := p.Must("--host", "box", "screen", "far")
-		return strings.Contains(screen, "before-42") && strings.Contains(screen, "after")
+		return screen, strings.Contains(screen, "before-42") && strings.Contains(screen, "after")
 	})
 	p.Must("machine", "remove", "box") // otherwise its link would keep sshd's output open
 }
