@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +22,6 @@ import (
 const (
 	faultProcesses = 20
 	faultSessions  = 10
-	faultPatience  = 60 * time.Second
 )
 
 // A tally counts the damage done by a fault.
@@ -93,22 +93,12 @@ func startLoad(b *testing.B) load {
 }
 
 // info waits for an engine with a keeper, and returns its pids.
-func (l load) info(b *testing.B) (i info) {
+func (l load) info(b *testing.B) info {
 	b.Helper()
-	l.eventually(b, "an engine", func() bool {
+	return wait.Poll(b, "an engine", func() (i info, done bool) {
 		out, err := l.p.command("info", "--json").Output()
-		return err == nil && json.Unmarshal(out, &i) == nil && i.KeeperPID != 0
+		return i, err == nil && json.Unmarshal(out, &i) == nil && i.KeeperPID != 0
 	})
-	return i
-}
-
-func (l load) eventually(b *testing.B, what string, holds func() bool) {
-	b.Helper()
-	for end := time.Now().Add(faultPatience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			b.Fatalf("timed out waiting for %s", what)
-		}
-	}
 }
 
 // killRoles kills the engine, the keeper or both n times, and checks the load afterwards.

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 const (
@@ -136,7 +137,7 @@ func (s *soak) dashboard(ctx context.Context) error {
 	}
 	s.dashboards.Add(1)
 	left := make(chan struct{})
-	patience := time.AfterFunc(faultPatience, func() { cmd.Process.Kill() })
+	patience := time.AfterFunc(wait.Timeout, func() { cmd.Process.Kill() })
 	if s.dashboards.Load()%3 == 0 {
 		cmd.Process.Kill()
 	}
@@ -165,7 +166,7 @@ func (s *soak) agent(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	patience := time.AfterFunc(faultPatience, func() { cmd.Process.Kill() })
+	patience := time.AfterFunc(wait.Timeout, func() { cmd.Process.Kill() })
 	lines := bufio.NewReader(out)
 	for i, request := range []string{
 		`"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"soak","version":"1"}}`,

@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tandem/tests/wait"
 )
 
 // stumbling is a growth that panics when it is waited for the first time.
@@ -26,9 +28,5 @@ func TestLogsContinueAfterPanic(t *testing.T) {
 	grew, stop := r.logs.follow(r.source.Path, nil)
 	defer stop()
 	r.write("news\n")
-	select {
-	case <-grew:
-	case <-time.After(time.Minute):
-		t.Error("the follower was not told")
-	}
+	wait.Receive(t, "the follower to be told", grew)
 }

@@ -2,11 +2,11 @@ package proctree
 
 import (
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 func TestFolderOfCgroupFindsDirectory(t *testing.T) {
@@ -36,9 +36,8 @@ func TestEndStopsChainOfForksInGroup(t *testing.T) {
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); unix.Kill(-root.PID, 0) == nil; time.Sleep(time.Millisecond) { // zombies are collected
-		if time.Now().After(end) {
-			t.Fatal("its group is still there")
-		}
-	}
+	wait.Poll(t, "the end of its group", func() (error, bool) { // zombies are collected
+		err := unix.Kill(-root.PID, 0)
+		return err, err != nil
+	})
 }

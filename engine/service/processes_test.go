@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
@@ -162,15 +161,22 @@ func TestProcessWaitIsMetByOneCondition(t *testing.T) {
 			writeFile(t, p.LogPath, c.log)
 			c.in.ID = p.ID
 			if c.then != nil {
-				go func() { // each child exits once it is announced
-					for last := 0; t.Context().Err() == nil && !p.State.Ended(); p, _ = r.control.AwaitAnnounced(t.Context(), p.ID) {
-						if p.PID != 0 && p.PID != last {
-							last = p.PID
-							c.then(p)
-						}
-						time.Sleep(time.Millisecond)
+				last := 0
+				then := func(now api.Process) { // each child exits once it is announced
+					if now.ID == p.ID && now.PID != 0 && now.PID != last {
+						last = now.PID
+						c.then(now)
 					}
-				}()
+				}
+				go r.control.Watch(t.Context(), "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, func(e api.Event) error {
+					for _, now := range e.Processes {
+						then(now)
+					}
+					if e.Process != nil {
+						then(*e.Process)
+					}
+					return nil
+				})
 			}
 			out := call(t, r, api.ProcessWait, c.in)
 			if out.Met != c.met || out.Line != c.line || out.Process.State.Ended() != c.ended || out.CrashLoop != c.crashLoop {

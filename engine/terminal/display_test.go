@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
@@ -14,6 +13,7 @@ import (
 	"tandem/engine/vt"
 	"tandem/keys"
 	"tandem/persist/store"
+	"tandem/tests/wait"
 )
 
 // A program is what runs in a session: it writes to its terminal and reads from it.
@@ -228,15 +228,10 @@ func TestOnlyAViewerWithADisplayGetsTheUsersCursor(t *testing.T) {
 	f := view(t, s, api.AttachOptions{})
 	<-f.out
 	f.in <- api.Input{Display: &api.Display{}}
-	deadline := time.After(time.Minute)
 	for {
-		select {
-		case out := <-f.out:
-			if out.Frame != nil && out.Frame.Cursor.Own && out.Frame.Cursor.Color == styled.ColorRGB|0xFF0000 {
-				return
-			}
-		case <-deadline:
-			t.Fatal("it was not told")
+		out := wait.Receive(t, "a frame with the user's cursor", f.out)
+		if out.Frame != nil && out.Frame.Cursor.Own && out.Frame.Cursor.Color == styled.ColorRGB|0xFF0000 {
+			return
 		}
 	}
 }

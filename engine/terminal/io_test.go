@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
@@ -19,6 +18,7 @@ import (
 	"tandem/engine/api"
 	"tandem/persist/ptylog"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // openPTY opens a terminal whose master is as the keeper hands it over.
@@ -72,9 +72,10 @@ func TestFullDiskDelaysOutputWithoutLoss(t *testing.T) {
 	if _, err := slave.WriteString("kept"); err != nil {
 		t.Fatal(err)
 	}
-	for s.log.End() < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Poll(t, "the output in the log", func() (end int64, done bool) {
+		end = s.log.End()
+		return end, end == 4
+	})
 	if text := <-told; !strings.Contains(text, "no space left") || len(told) != 0 {
 		t.Errorf("told %q and %d more", text, len(told))
 	}
