@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
-	"regexp"
 	"testing"
 
 	"tandem/engine/api"
@@ -61,13 +60,6 @@ func onDisk(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	return d, dir
 }
 
-// waitMatch waits until the screen matches a regular expression.
-func (d *view) waitMatch(pattern string) {
-	d.t.Helper()
-	re := regexp.MustCompile("(?m)" + pattern)
-	d.Wait("the screen matches "+pattern, func() bool { return re.MatchString(d.Screen()) })
-}
-
 // filterTo moves the cursor to the only name matching a filter.
 func (d *view) filterTo(filter, name string) {
 	d.t.Helper()
@@ -108,7 +100,7 @@ func TestTrashedFileIsRestoredOrDeletedOnDisk(t *testing.T) {
 		d.WaitText("moved to the trash")
 		d.waitExists(dir+"/one.txt", false)
 		d.Press("ctrl+t")
-		d.waitMatch(`one\.txt +from ~ `)
+		d.WaitMatch(`one\.txt +from ~ `)
 	}
 	d.filterTo("one", "one.txt")
 	trash()
@@ -153,14 +145,14 @@ func TestUnprintableNamesReachTheDiskUnchanged(t *testing.T) {
 
 	d.filterTo("new-bad", "new-bad\xff")
 	d.Press("C", "ctrl+u", "'odd")
-	d.waitMatch(`odd\\xfedir/ +│`)
+	d.WaitMatch(`odd\\xfedir/ +│`)
 	d.Press("tab", "enter")
 	d.WaitText("copied new-bad")
 	d.waitExists(dir+"/odd\xfedir/new-bad\xff", true)
 	d.Press("c", "'odd")
-	d.waitMatch(`odd\\xfedir/ +│`)
+	d.WaitMatch(`odd\\xfedir/ +│`)
 	d.Press("down", "enter")
-	d.waitMatch(`^─ [^│]*/odd.+dir ─`)
+	d.WaitMatch(`^─ [^│]*/odd.+dir ─`)
 	d.Wait("the copy is listed", func() bool { return d.isOnFile("new-bad\xff") })
 }
 
@@ -171,7 +163,7 @@ func TestFileOfUntrackedFolderIsMarkedInRepository(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	d.Press("c", "ctrl+u", "'repo/new/sub", "enter")
-	d.waitMatch(`\? fresh`)
+	d.WaitMatch(`\? fresh`)
 }
 
 func TestFileOperationsAreUndoneInReverseOrderOnDisk(t *testing.T) {
@@ -194,7 +186,7 @@ func TestFileOperationsAreUndoneInReverseOrderOnDisk(t *testing.T) {
 	d.Wait("the cursor is on the restored file", func() bool { return d.isOnFile("notes.txt") })
 	d.Press("esc", "R", "ctrl+u", "'hints.txt", "enter")
 	d.Wait("the cursor is on the renamed file", func() bool { return d.isOnFile("hints.txt") })
-	d.waitMatch(`hints\.txt +15`)
+	d.WaitMatch(`hints\.txt +15`)
 	d.waitExists(dir+"/notes.txt", false)
 	d.Press("D")
 	d.WaitText("moved to the trash")

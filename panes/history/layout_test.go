@@ -7,13 +7,6 @@ import (
 	"tandem/panes/panestest"
 )
 
-// waitMatch waits until the screen matches a regular expression.
-func (d *view) waitMatch(pattern string) {
-	d.t.Helper()
-	re := regexp.MustCompile("(?m)" + pattern)
-	d.Wait("the screen matches "+pattern, func() bool { return re.MatchString(d.Screen()) })
-}
-
 func TestHistoryFitsColumnsAndDetailsToItsSize(t *testing.T) {
 	d := onHistory(t, 120, 36, func(e *fakeEngine) { e.AddRun("make") })
 	details := regexp.MustCompile("details ─")
@@ -29,7 +22,7 @@ func TestHistoryFitsColumnsAndDetailsToItsSize(t *testing.T) {
 		{120, 36, true, `─ details ─+┬─ output ─`},
 	} {
 		d.pane.Resize(size.w, size.h-2)
-		d.waitMatch(size.want)
+		d.WaitMatch(size.want)
 		if has := details.MatchString(d.Screen()); has != size.details {
 			t.Errorf("%d×%d shows details: %v\n%s", size.w, size.h, has, d.Screen())
 		}
@@ -42,10 +35,10 @@ func TestRowsShowExitStatusAndRuns(t *testing.T) {
 		e.AddRun("(exit 7)", panestest.WithExit(7))
 		e.AddRun("make")
 	})
-	d.waitMatch(`▌ +✓ .* make .* ×2 `)
+	d.WaitMatch(`▌ +✓ .* make .* ×2 `)
 	d.WaitText("2 runs")
 	d.Press("f")
-	d.waitMatch(`✗ 7 .*\(exit 7\)`)
+	d.WaitMatch(`✗ 7 .*\(exit 7\)`)
 	d.WaitText("1 found")
 	d.Press("esc", "d")
 	d.WaitText("2 found")

@@ -3,6 +3,7 @@ package panestest
 import (
 	"context"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -318,6 +319,13 @@ func (d *Driver) Wait(what string, cond func() bool) {
 func (d *Driver) WaitText(text string) {
 	d.t.Helper()
 	d.Wait("the screen shows "+text, func() bool { return strings.Contains(d.Screen(), text) })
+}
+
+// WaitMatch waits until the screen matches a regular expression, in which ^ and $ match at rows.
+func (d *Driver) WaitMatch(pattern string) {
+	d.t.Helper()
+	re := regexp.MustCompile("(?m)" + pattern)
+	d.Wait("the screen matches "+pattern, func() bool { return re.MatchString(d.Screen()) })
 }
 
 // WaitNoText waits until text is not on the screen.

@@ -1,19 +1,11 @@
 package processes
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
 	"tandem/engine/api"
 )
-
-// waitMatch waits until the screen matches a regular expression.
-func (d *view) waitMatch(pattern string) {
-	d.t.Helper()
-	re := regexp.MustCompile("(?m)" + pattern)
-	d.Wait("the screen matches "+pattern, func() bool { return re.MatchString(d.Screen()) })
-}
 
 // onProject shows a project of two running processes and a failed one, and a process without a
 // project.
@@ -33,12 +25,12 @@ func onProject(t *testing.T) *view {
 
 func TestFailureInProjectIsExplained(t *testing.T) {
 	d := onProject(t)
-	d.waitMatch(`▾ storefront +2/3 up, 1 failed`)
+	d.WaitMatch(`▾ storefront +2/3 up, 1 failed`)
 	d.WaitText("failed: exited 7")
 	d.WaitText("▾ no project")
 	d.Press("/", "'bad", "enter")
 	d.WaitText("✗ exited with status 7")
-	d.waitMatch(`^no such table`)
+	d.WaitMatch(`^no such table`)
 }
 
 func TestProjectFoldsAndIsFoundByItsName(t *testing.T) {
@@ -70,15 +62,15 @@ func TestActionOnHeaderChangesItsProcessesAfterConfirmation(t *testing.T) {
 		t.Errorf("cancelled actions did %s", calls)
 	}
 	d.Press("x", "y")
-	d.waitMatch(`▾ storefront +0/3 up`)
-	d.waitMatch(`■ +queue`)
-	d.waitMatch(`■ +web`)
-	d.waitMatch(`alone +running`)
+	d.WaitMatch(`▾ storefront +0/3 up`)
+	d.WaitMatch(`■ +queue`)
+	d.WaitMatch(`■ +web`)
+	d.WaitMatch(`alone +running`)
 	if calls := d.engine.takeCalls(); strings.Count(calls, "stop ") != 2 {
 		t.Errorf("stopping did %s", calls)
 	}
 	d.Press("u")
 	d.WaitText("Start 3 processes of storefront?")
 	d.Press("y")
-	d.waitMatch(`▾ storefront +3/3 up`)
+	d.WaitMatch(`▾ storefront +3/3 up`)
 }
