@@ -29,12 +29,12 @@ func (e *engine) connectKeeper(ctx context.Context) (launch.Keeper, error) {
 	}
 }
 
-func (e *engine) dialKeeper(ctx context.Context) (launch.Keeper, error) {
-	_, socket := api.Sockets(e.o.DataDir)
+func dialKeeper(ctx context.Context, dataDir string) (launch.Keeper, error) {
+	_, socket := api.Sockets(dataDir)
 	client, err := keeper.Dial(ctx, socket)
 	if err != nil && keeper.IsGone(err) {
 		// Without a runtime directory, the keeper may be listening in the data directory.
-		if _, spare := api.SpareSockets(e.o.DataDir); filepath.Dir(spare) == filepath.Clean(e.o.DataDir) {
+		if _, spare := api.SpareSockets(dataDir); filepath.Dir(spare) == filepath.Clean(dataDir) {
 			if client, spareErr := keeper.Dial(ctx, spare); spareErr == nil {
 				return client, nil
 			}
@@ -48,13 +48,13 @@ func (e *engine) dialKeeper(ctx context.Context) (launch.Keeper, error) {
 
 // connectOnce is one attempt of connectKeeper with a single keeper.
 func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
-	client, err := e.dialKeeper(ctx)
+	client, err := e.o.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := launch.NewLink(client)
 	l.Log, l.Start, l.ListHandovers, l.OnExit = e.log, e.startKeeper, e.host.listHandovers, e.host.observer.Report
-	l.Dial, l.OnRefused = e.dialKeeper, e.host.regainer.addOrphan
+	l.Dial, l.OnRefused = e.o.dial, e.host.regainer.addOrphan
 	l.Notify = e.host.control.PublishNotice
 	e.host.link, e.host.launcher.Link = l, l
 	e.host.control.Keeper = l.Identity

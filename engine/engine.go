@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,9 @@ type Options struct {
 	// none.
 	Sandbox    func() (*api.Sandbox, error)
 	IdleExpiry time.Duration // unused sessions of agents are stopped after this; default 30 minutes, negative: never
+
+	dial   func(ctx context.Context) (launch.Keeper, error) // connects to the keeper; default: over its socket
+	stderr *os.File                                         // default: os.Stderr
 }
 
 func (o Options) withDefaults() Options {
@@ -62,6 +66,10 @@ func (o Options) withDefaults() Options {
 	if len(o.Keeper) == 0 {
 		o.Keeper = []string{"keeper"}
 	}
+	if o.dial == nil {
+		o.dial = func(ctx context.Context) (launch.Keeper, error) { return dialKeeper(ctx, o.DataDir) }
+	}
+	o.stderr = cmp.Or(o.stderr, os.Stderr)
 	return o
 }
 
@@ -91,7 +99,7 @@ type engine struct {
 // Sessions and processes keep running under the keeper. The engine logs to standard error.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	out := newOwnLog(filepath.Join(o.DataDir, datadir.EngineLog))
+	out := newOwnLog(filepath.Join(o.DataDir, datadir.EngineLog), o.stderr)
 	log := newLogger(out)
 	data, fault := store.Open(o.DataDir)
 	if data == nil {

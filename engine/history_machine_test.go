@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,12 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"golang.org/x/sys/unix"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/history"
-	"tandem/tests/needs"
+	"tandem/engine/keeper"
 )
 
 func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
@@ -42,15 +39,19 @@ func (m *machine) agent(owner string) *machine {
 }
 
 func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
-	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
+	m.keeper.program = func(c *memoryChild) {
+		if strings.HasSuffix(strings.Join(c.spec.Argv, " "), "exit 3") {
+			c.exit(exitCode(3))
+		}
+	}
 	dir := t.TempDir()
-	call(m, api.Exec, api.ExecInput{Command: sh("exit 3"), CWD: dir})
-	late := call(m, api.Exec, api.ExecInput{Command: sh("read x < /dev/zero; sleep 1000"), TimeoutMS: 20, CWD: dir})
+	call(m.machine, api.Exec, api.ExecInput{Command: sh("exit 3"), CWD: dir})
+	late := call(m.machine, api.Exec, api.ExecInput{Command: sh("read x < /dev/zero; sleep 1000"), TimeoutMS: 20, CWD: dir})
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
 	m.start("sh")
-	call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c", "read line"}})
+	call(m.machine, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c", "read line"}})
 
 	rows := m.history(api.HistorySearchInput{})
 	var got []string
@@ -67,35 +68,37 @@ func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
 	if r := rows[2]; r.ExitCode != nil || r.DurationMS != -1 || r.Process != late.Process.ID {
 		t.Errorf("after the time-out: %+v", r)
 	}
-	call(m, api.ProcessStop, api.ProcessStopInput{ID: late.Process.ID, Signal: "SIGKILL"})
+	m.stopProcess(late.Process, "SIGKILL")
 	if r := m.history(api.HistorySearchInput{Kind: "exec"})[0]; r.ExitSignal != "SIGKILL" || r.DurationMS < 20 || !r.Stopped {
 		t.Errorf("after its end: %+v", r)
 	}
 
-	m.crash(m.getProcess(p.ID).PID)
+	m.child(p).exit(keeper.Exit{Signal: "SIGKILL"})
 	m.eventually("the restart", func() bool { return m.getProcess(p.ID).Supervision.Restarts == 1 })
 	if rows := m.history(api.HistorySearchInput{Process: p.ID}); len(rows) != 1 || rows[0].DurationMS != -1 {
 		t.Errorf("after a restart that nobody asked for: %+v", rows)
 	}
 	m.awaitState(p.ID, api.StateRunning)
-	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
-	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	m.child(p).exitAtStop(t, keeper.Exit{Signal: "SIGTERM"})
+	call(m.machine, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
+	m.stopProcess(p, "SIGTERM")
 	rows = m.history(api.HistorySearchInput{Process: p.ID})
 	if len(rows) != 2 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 || !rows[0].Stopped || !rows[1].Stopped {
 		t.Errorf("after one that somebody asked for: %+v", rows)
 	}
 	failed := m.history(api.HistorySearchInput{Failed: true})
-	if len(failed) != 1 || failed[0].Command.Command != "exit 3" || call(m, api.HistoryStats, api.HistoryStatsInput{}).Failed != 1 {
+	if len(failed) != 1 || failed[0].Command.Command != "exit 3" || call(m.machine, api.HistoryStats, api.HistoryStatsInput{}).Failed != 1 {
 		t.Errorf("failed: %+v", failed)
 	}
 }
 
 func TestProcessStoppedInBackoffIsRecordedAsFailed(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
-	p := m.startProcess(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}})
+	m := startInMemory(t)
+	m.keeper.program = func(c *memoryChild) { c.exit(exitCode(3)) }
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"cat"}, Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}})
 	m.awaitState(p.ID, api.StateBackoff)
-	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	call(m.machine, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	rows := m.history(api.HistorySearchInput{Failed: true})
 	if len(rows) != 1 || rows[0].Stopped || rows[0].ExitCode == nil || *rows[0].ExitCode != 3 {
 		t.Errorf("%+v", rows)
@@ -104,17 +107,19 @@ func TestProcessStoppedInBackoffIsRecordedAsFailed(t *testing.T) {
 
 func TestHistorySurvivesTheEngine(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
+	m.keeper.program = func(c *memoryChild) { c.exit(exitCode(0)) }
 	for range 5 {
-		call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
+		call(m.machine, api.Exec, api.ExecInput{Command: []string{"true"}})
 	}
+	m.keeper.program = nil
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	m.eventually("the rows on disk", func() bool { return len(m.rowsOnDisk()) == 6 })
-	m.crash(m.info().EnginePID)
+	m.restart()
 	if rows := m.history(api.HistorySearchInput{}); len(rows) != 6 {
 		t.Fatalf("rows: %+v", rows)
 	}
-	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	m.stopProcess(p, "SIGTERM")
 	if r := m.history(api.HistorySearchInput{})[0]; r.ExitSignal != "SIGTERM" || r.Process != p.ID {
 		t.Errorf("completed by the next engine: %+v", r)
 	}
@@ -149,19 +154,27 @@ func (m *machine) rowsOnDisk() []int64 {
 func TestSecretsAppearNowhere(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2hunter2"
-	m := startMachine(t)
+	m := startInMemory(t)
+	m.keeper.program = func(c *memoryChild) {
+		if c.spec.Argv[0] == "printf" {
+			c.print(c.variable("A_KEY"))
+		}
+		if c.spec.Argv[0] != "sh" {
+			c.exit(exitCode(0))
+		}
+	}
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"sh", "-c", "sleep 1000", "--password", secret, "X_TOKEN=" + secret + " " + secret},
 		Env: map[string]string{"MY_SECRET": secret}})
-	call(m, api.EnvSet, api.EnvSetInput{Name: "A_KEY", Value: secret})
-	call(m, api.EnvSet, api.EnvSetInput{Name: "SERVER", Value: "https://u:" + secret + "@h"})
-	call(m, api.Exec, api.ExecInput{Command: sh("true --password " + secret)})
-	call(m, api.HistoryAdd, api.HistoryAddInput{Command: "curl -u me:" + secret + " h"})
-	call(m, api.CommandsAdd, api.CommandsInput{Commands: []string{"PASSWORD=" + secret + " x"}})
+	call(m.machine, api.EnvSet, api.EnvSetInput{Name: "A_KEY", Value: secret})
+	call(m.machine, api.EnvSet, api.EnvSetInput{Name: "SERVER", Value: "https://u:" + secret + "@h"})
+	call(m.machine, api.Exec, api.ExecInput{Command: []string{"true", "--password", secret}})
+	call(m.machine, api.HistoryAdd, api.HistoryAddInput{Command: "curl -u me:" + secret + " h"})
+	call(m.machine, api.CommandsAdd, api.CommandsInput{Commands: []string{"PASSWORD=" + secret + " x"}})
 	_, err := api.ProcessStart.Call(m.Context(), m.client, api.ProcessStartInput{Command: []string{"no-such-program", "--token", secret}})
 	told := []any{
-		m.getProcess(p.ID), call(m, api.ProcessList, api.ProcessListInput{}), call(m, api.SessionList, api.Empty{}),
-		m.history(api.HistorySearchInput{}), call(m, api.HistoryStats, api.HistoryStatsInput{}), call(m, api.CommandsList, api.Empty{}),
-		call(m, api.EnvList, api.EnvListInput{}), call(m, api.EnvGet, api.EnvInput{Name: "A_KEY"}), call(m, api.EnvGet, api.EnvInput{Name: "SERVER"}),
+		m.getProcess(p.ID), call(m.machine, api.ProcessList, api.ProcessListInput{}), call(m.machine, api.SessionList, api.Empty{}),
+		m.history(api.HistorySearchInput{}), call(m.machine, api.HistoryStats, api.HistoryStatsInput{}), call(m.machine, api.CommandsList, api.Empty{}),
+		call(m.machine, api.EnvList, api.EnvListInput{}), call(m.machine, api.EnvGet, api.EnvInput{Name: "A_KEY"}), call(m.machine, api.EnvGet, api.EnvInput{Name: "SERVER"}),
 		m.log(), err,
 	}
 	for _, v := range told {
@@ -174,10 +187,10 @@ func TestSecretsAppearNowhere(t *testing.T) {
 			t.Errorf("%s holds it", name)
 		}
 	}
-	if got := call(m, api.EnvGet, api.EnvInput{Name: "A_KEY", Reveal: true}); got.Value != secret {
+	if got := call(m.machine, api.EnvGet, api.EnvInput{Name: "A_KEY", Reveal: true}); got.Value != secret {
 		t.Errorf("revealed as %+v", got)
 	}
-	out := call(m, api.Exec, api.ExecInput{Command: sh(`printf %s "$A_KEY"`)})
+	out := call(m.machine, api.Exec, api.ExecInput{Command: []string{"printf"}})
 	if out.Stdout != secret {
 		t.Errorf("a program was given %q", out.Stdout)
 	}
@@ -195,27 +208,27 @@ func inText(v any) string {
 
 func TestRecentCommandsAreSavedAndLoaded(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	path := filepath.Join(t.TempDir(), "new", "commands")
 	ctx := context.Background()
-	if got := call(m, api.CommandsList, api.Empty{}); got.Commands == nil || len(got.Commands) != 0 {
+	if got := call(m.machine, api.CommandsList, api.Empty{}); got.Commands == nil || len(got.Commands) != 0 {
 		t.Errorf("%+v", got)
 	}
 	lines := []string{"one", "two\nlines", `back\`}
-	call(m, api.CommandsAdd, api.CommandsInput{Commands: lines[:1]})
-	call(m, api.CommandsAdd, api.CommandsInput{Commands: lines[1:]})
+	call(m.machine, api.CommandsAdd, api.CommandsInput{Commands: lines[:1]})
+	call(m.machine, api.CommandsAdd, api.CommandsInput{Commands: lines[1:]})
 	save := api.HistorySaveInput{Path: path, Recent: true}
-	if got := call(m, api.HistorySave, save); got != (api.HistoryCount{Count: 3}) {
+	if got := call(m.machine, api.HistorySave, save); got != (api.HistoryCount{Count: 3}) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := api.HistorySave.Call(ctx, m.client, save); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("error %v", err)
 	}
 	save.Overwrite = true
-	if got := call(m, api.HistorySave, save); got != (api.HistoryCount{Count: 3, Replaced: true}) {
+	if got := call(m.machine, api.HistorySave, save); got != (api.HistoryCount{Count: 3, Replaced: true}) {
 		t.Errorf("%+v", got)
 	}
-	call(m, api.CommandsReplace, api.CommandsInput{})
+	call(m.machine, api.CommandsReplace, api.CommandsInput{})
 	for _, c := range []struct {
 		in   api.HistoryLoadInput
 		code api.Code
@@ -230,16 +243,16 @@ func TestRecentCommandsAreSavedAndLoaded(t *testing.T) {
 			t.Errorf("%+v: %v", c.in, err)
 		}
 	}
-	if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}); got.Count != 3 {
+	if got := call(m.machine, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}); got.Count != 3 {
 		t.Errorf("%+v", got)
 	}
-	if got := call(m, api.CommandsList, api.Empty{}).Commands; !slices.Equal(got, lines) {
+	if got := call(m.machine, api.CommandsList, api.Empty{}).Commands; !slices.Equal(got, lines) {
 		t.Errorf("%q", got)
 	}
 	if rows := m.history(api.HistorySearchInput{}); len(rows) != 0 {
 		t.Errorf("the history has %+v", rows)
 	}
-	if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != 3 {
+	if got := call(m.machine, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != 3 {
 		t.Errorf("%+v", got)
 	}
 	if rows := m.history(api.HistorySearchInput{Exact: "two\nlines"}); len(rows) != 1 || rows[0].Kind != "added" {
@@ -249,7 +262,7 @@ func TestRecentCommandsAreSavedAndLoaded(t *testing.T) {
 
 func TestAtuinHistoryIsLoadedWithRunDetails(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	path := filepath.Join(t.TempDir(), "history.db")
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)")
 	if err != nil {
@@ -262,7 +275,7 @@ func TestAtuinHistoryIsLoadedWithRunDetails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{1, 0} { // the second load adds nothing
-		if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != want {
+		if got := call(m.machine, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != want {
 			t.Errorf("%+v, want %d", got, want)
 		}
 	}
@@ -274,17 +287,21 @@ func TestAtuinHistoryIsLoadedWithRunDetails(t *testing.T) {
 
 func TestClientsHaveTheirOwnVariables(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	a, b := m.agent("a"), m.agent("b")
-	call(m, api.EnvSet, api.EnvSetInput{Name: "X", Value: "all"})
-	call(m, api.EnvSet, api.EnvSetInput{Name: "TERM", Value: "all"})
+	m.keeper.program = func(c *memoryChild) {
+		c.print(c.variable("X") + " " + c.variable("TERM") + "\n")
+		c.exit(exitCode(0))
+	}
+	call(m.machine, api.EnvSet, api.EnvSetInput{Name: "X", Value: "all"})
+	call(m.machine, api.EnvSet, api.EnvSetInput{Name: "TERM", Value: "all"})
 	call(a, api.EnvSet, api.EnvSetInput{Name: "X", Value: "mine", Client: true})
 	prints := func(m *machine, env map[string]string) string {
 		t.Helper()
-		return call(m, api.Exec, api.ExecInput{Command: sh("echo $X $TERM"), Env: env}).Stdout
+		return call(m, api.Exec, api.ExecInput{Command: []string{"echo"}, Env: env}).Stdout
 	}
 	for _, test := range []struct{ got, want string }{
-		{prints(m, nil), "all all\n"}, {prints(a, nil), "mine all\n"}, {prints(b, nil), "all all\n"},
+		{prints(m.machine, nil), "all all\n"}, {prints(a, nil), "mine all\n"}, {prints(b, nil), "all all\n"},
 		{prints(a, map[string]string{"X": "own"}), "own all\n"},
 	} {
 		if test.got != test.want {
@@ -309,25 +326,5 @@ func TestClientsHaveTheirOwnVariables(t *testing.T) {
 	call(a, api.EnvUnset, api.EnvInput{Name: "X", Client: true})
 	if got := prints(a, nil); got != "all all\n" {
 		t.Errorf("after unset: %q", got)
-	}
-}
-
-func TestHistoryHasCommandsExitingJustBeforeTheEngine(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	m := startMachine(t)
-	for i := range 8 {
-		engine := m.info().EnginePID
-		line := fmt.Sprintf("exit %d", i+1)
-		call(m, api.Exec, api.ExecInput{Command: sh(line)})
-		p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", fmt.Sprint(1000 + i)}})
-		if err := unix.Kill(engine, unix.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		rows := m.history(api.HistorySearchInput{})
-		if len(rows) != 2*(i+1) || rows[0].Process != p.ID || rows[0].DurationMS != -1 || rows[1].Command.Command != line ||
-			rows[1].ExitCode == nil || *rows[1].ExitCode != i+1 {
-			t.Fatalf("after %d engine exits: %+v", i+1, rows)
-		}
 	}
 }

@@ -25,8 +25,8 @@ type ownLog struct {
 	rotateAt int64 // rotate at this size; above limit after a failure
 }
 
-func newOwnLog(path string) *ownLog {
-	return &ownLog{path: path, out: os.Stderr, limit: maxOwnLog, rotateAt: maxOwnLog}
+func newOwnLog(path string, out *os.File) *ownLog {
+	return &ownLog{path: path, out: out, limit: maxOwnLog, rotateAt: maxOwnLog}
 }
 
 func (l *ownLog) Write(p []byte) (int, error) {

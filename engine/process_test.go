@@ -437,6 +437,13 @@ func (m *machine) loseBoth(change func(*store.Record)) {
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
 	m.crash(i.EnginePID)
+	m.changeRecords(change)
+}
+
+// changeRecords changes the records of an engine that has exited, and makes its keeper that of
+// another boot.
+func (m *machine) changeRecords(change func(*store.Record)) {
+	m.Helper()
 	data, err := store.Open(m.dir)
 	if err != nil {
 		m.Fatal(err)
