@@ -74,6 +74,8 @@ func (k *memoryKeeper) Start(_ context.Context, s keeper.Spec) (keeper.Child, *o
 		if err != nil {
 			return keeper.Child{}, nil, err
 		}
+	} else {
+		c.print("") // creates the log
 	}
 	k.mu.Lock()
 	k.started++

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/persist/store"
+)
+
+// in returns the machine for a subtest.
+func (m *machine) in(t testing.TB) *machine {
+	sub := *m
+	sub.TB = t
+	return &sub
+}
+
+func (m *machine) startProcess(in api.ProcessStartInput) api.Process {
+	m.Helper()
+	return call(m, api.ProcessStart, in)
+}
+
+func (m *machine) getProcess(id string) api.Process {
+	m.Helper()
+	return call(m, api.ProcessGet, api.IDInput{ID: id})
+}
+
+// awaitState waits until a process is in a state.
+func (m *machine) awaitState(id string, state api.State) api.Process {
+	m.Helper()
+	m.mayHandOver()
+	var p api.Process
+	m.eventually(id+" "+string(state), func() bool { p = m.getProcess(id); return p.State == state })
+	return p
+}
+
+// awaitOutput waits until the log of a process contains text, and returns the log.
+func (m *machine) awaitOutput(p api.Process, text string) string {
+	m.Helper()
+	m.eventually("output "+text, func() bool {
+		_, err := os.Stat(p.LogPath)
+		return err == nil && strings.Contains(m.logOf(p), text)
+	})
+	return m.logOf(p)
+}
+
+// printedNumbers returns the numbers after a word in the log of a process.
+func (m *machine) printedNumbers(p api.Process, word string) (all []int) {
+	m.Helper()
+	for _, found := range regexp.MustCompile(word+` (\d+)`).FindAllStringSubmatch(m.logOf(p), -1) {
+		n, _ := strconv.Atoi(found[1])
+		all = append(all, n)
+	}
+	return all
+}
+
+func sh(script string) []string { return []string{"sh", "-c", script} }
+
+// killBoth kills engine and keeper at the same time and starts others.
+func (m *machine) killBoth() {
+	m.Helper()
+	i := m.info()
+	unix.Kill(i.EnginePID, unix.SIGSTOP)
+	m.crash(i.KeeperPID)
+	m.crash(i.EnginePID)
+	m.activate()
+}
+
+// activate starts keeper and engine if they are not running.
+func (m *machine) activate() {
+	m.Helper()
+	m.eventually("an engine", func() bool { // a busy disk may take a while
+		conn, err := client.Activate(context.Background(), m.options())
+		if err != nil {
+			m.Log(err)
+			return false
+		}
+		conn.Close()
+		return true
+	})
+}
+
+// reboot makes a stopped data directory look as after a reboot: its processes belong to another
+// boot.
+func (m *machine) reboot() {
+	m.Helper()
+	m.replaceBoth(func(r *store.Record) {
+		if r.Identity != nil {
+			r.Identity.BootID = "another boot"
+		}
+	})
+}
+
+// replaceBoth kills keeper and engine, changes the records, and starts others.
+func (m *machine) replaceBoth(change func(*store.Record)) {
+	m.Helper()
+	m.loseBoth(change)
+	m.activate()
+}
+
+// loseBoth kills keeper and engine and changes the records. The engine was in a cgroup that is gone.
+func (m *machine) loseBoth(change func(*store.Record)) {
+	m.Helper()
+	i := m.info()
+	unix.Kill(i.EnginePID, unix.SIGSTOP)
+	m.crash(i.KeeperPID)
+	m.crash(i.EnginePID)
+	m.changeRecords(change)
+}
+
+// changeRecords changes the records of an engine that has exited, and makes its keeper that of
+// another boot.
+func (m *machine) changeRecords(change func(*store.Record)) {
+	m.Helper()
+	data, err := store.Open(m.dir)
+	if err != nil {
+		m.Fatal(err)
+	}
+	records, problems := data.Load()
+	if len(problems) > 0 {
+		m.Fatal(problems)
+	}
+	for _, r := range records {
+		if change(&r); r.Cgroup != "" {
+			r.Cgroup = filepath.Join("/none", filepath.Base(r.Cgroup))
+		}
+		if err := data.Save(r); err != nil {
+			m.Fatal(err)
+		}
+	}
+	last, err := data.LoadLastEngine()
+	if last.Keeper.BootID = "another boot"; err != nil || data.SaveLastEngine(last) != nil {
+		m.Fatal("description of the engine:", err)
+	}
+}
