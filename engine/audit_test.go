@@ -8,17 +8,19 @@ import (
 )
 
 func TestAuditLogRecordsRestartByAnAgent(t *testing.T) {
-	p := newConfinedAgent(t)
-	before := p.info().EnginePID
-	if status, answer := p.post(p.bounds, "engine.stop", `{"restart":true}`); status >= 400 {
-		t.Fatalf("restart: %d %s", status, answer)
+	t.Parallel()
+	m := startMachine(t)
+	before := m.info().EnginePID
+	agent := m.agentWithin(api.Bounds{Name: "confined", Sandbox: &api.Sandbox{}})
+	if _, err := api.EngineStop.Call(t.Context(), agent, api.EngineStopInput{Restart: true}); err != nil {
+		t.Fatal(err)
 	}
-	p.eventually("another engine", func() bool {
-		info, err := api.EngineInfo.Call(context.Background(), p.client, api.Empty{})
+	m.eventually("another engine", func() bool {
+		info, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{})
 		return err == nil && info.EnginePID != before
 	})
-	for _, e := range call(p.machine, api.AuditList, api.AuditListInput{}).Entries {
-		if e.Tool == "engine.stop" && e.Actor == agentsName && e.Agent == "confined" && e.Arguments["restart"] == true {
+	for _, e := range call(m, api.AuditList, api.AuditListInput{}).Entries {
+		if e.Tool == "engine.stop" && e.Actor == "agent:confined/1" && e.Agent == "confined" && e.Arguments["restart"] == true {
 			return
 		}
 	}

@@ -19,13 +19,14 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/tests/needs"
+	"tandem/engine/keeper"
+	"tandem/engine/sandbox"
 )
 
 // A confinedAgent is a machine with an agent held to bounds: it may write in work, must not read
 // work/secret, and has no network.
 type confinedAgent struct {
-	*machine
+	*memoryMachine
 	work   string // contains secret/key, frozen/file and file
 	bounds api.Bounds
 
@@ -41,7 +42,7 @@ type confinedAgent struct {
 const agentsName = "agent:confined/1"
 
 func newConfinedAgent(t *testing.T) *confinedAgent {
-	p := &confinedAgent{machine: startMachine(t), work: t.TempDir()}
+	p := &confinedAgent{memoryMachine: startInMemory(t), work: t.TempDir()}
 	for name, text := range map[string]string{"secret/key": "hunter2 in json: \"x\"", "frozen/file": "as it was", "file": "{}"} {
 		path := filepath.Join(p.work, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -284,7 +285,6 @@ func TestEveryOperationHasABoundsTest(t *testing.T) {
 }
 
 func TestReadOnlyAgentChangesNothing(t *testing.T) {
-	needs.FullRun(t)
 	t.Parallel()
 	testLocalAndRemote(t, checkReadOnlyAgent)
 }
@@ -322,7 +322,6 @@ func checkUserOperations(t *testing.T, p *confinedAgent) {
 }
 
 func TestOperationsStayInAgentSandbox(t *testing.T) {
-	needs.FullRun(t)
 	testLocalAndRemote(t, checkSandbox)
 }
 
@@ -334,6 +333,10 @@ func checkSandbox(t *testing.T, p *confinedAgent) {
 		}
 	}
 	t.Setenv("HOME", outside)
+	p.keeper.program = func(c *memoryChild) {
+		p.checkSpec(c.spec)
+		c.exit(exitCode(0))
+	}
 	canary := filepath.Join(outside, "canary")
 	fill := strings.NewReplacer("CANARY", "echo x > "+canary+"; echo x > "+p.in("frozen/canary"), "OUTSIDE", filepath.Join(outside, "new"))
 	for _, e := range api.Operations() {
@@ -346,6 +349,25 @@ func checkSandbox(t *testing.T, p *confinedAgent) {
 			}
 			p.checkUnchanged(e.Name+" "+body, outside)
 		}
+	}
+}
+
+// checkSpec fails if the child of an agent's call would run without the agent's sandbox, or with
+// a wider one.
+func (p *confinedAgent) checkSpec(s keeper.Spec) {
+	p.Helper()
+	profile := filepath.Join(s.Dir, "sandbox.json")
+	layers, err := sandbox.LoadLayers(profile)
+	if err != nil || !slices.Contains(s.Argv, "launch") || !slices.Contains(s.Argv, profile) {
+		p.Errorf("%q has the sandbox %+v, %v", s.Argv, layers, err)
+		return
+	}
+	own := p.bounds.Sandbox.Filesystem
+	if !slices.ContainsFunc(layers, func(l sandbox.Profile) bool {
+		f := l.Filesystem
+		return slices.Equal(f.AllowWrite, own.AllowWrite) && slices.Equal(f.DenyWrite, own.DenyWrite) && slices.Equal(f.DenyRead, own.DenyRead) && l.Network != nil
+	}) {
+		p.Errorf("%q is not held to the agent's sandbox, but to %+v", s.Argv, layers)
 	}
 }
 
@@ -449,7 +471,6 @@ func checkKeyboardLock(t *testing.T, p *confinedAgent) {
 }
 
 func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
-	needs.FullRun(t)
 	t.Parallel()
 	testLocalAndRemote(t, checkTyping)
 }
@@ -460,7 +481,7 @@ func checkTyping(t *testing.T, p *confinedAgent) {
 	} {
 		p.wantRejected(p.bounds, name, body, "outside the agents' sandbox")
 	}
-	if status, answer := p.post(p.bounds, "session.exec", `{"id":"$OWN","command":"echo mine"}`); status != 200 || !strings.Contains(answer, `"output":"mine\n"`) {
+	if status, answer := p.post(p.bounds, "session.write", `{"id":"$OWN","text":"mine"}`); status != 200 {
 		t.Errorf("into its own session: %d %s", status, answer)
 	}
 	// The user opens the session to agents, and closes it again.
@@ -468,9 +489,11 @@ func checkTyping(t *testing.T, p *confinedAgent) {
 	if !p.get(p.userSession).Terminal.Open {
 		t.Error("the session is not shown to be open")
 	}
-	if status, answer := p.post(p.bounds, "session.exec", `{"id":"$THEIRS","command":"echo theirs"}`); status != 200 || !strings.Contains(answer, `"output":"theirs\n"`) {
+	if status, answer := p.post(p.bounds, "session.write", `{"id":"$THEIRS","text":"theirs"}`); status != 200 {
 		t.Errorf("into an open session: %d %s", status, answer)
 	}
+	p.awaitScreen(p.ownSession, "mine")
+	p.awaitScreen(p.userSession, "theirs")
 	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.userSession})
 	p.wantRejected(p.bounds, "session.write", `{"id":"$THEIRS","text":"x"}`, "outside the agents' sandbox")
 	// A sandbox chosen by the agent is not the one it is held to.
@@ -508,22 +531,31 @@ func TestAgentCannotRestartProcessesOutsideItsSandbox(t *testing.T) {
 	if now := call(p.machine, api.ProcessGet, api.IDInput{ID: kept.ID}); now.PID != kept.PID {
 		t.Errorf("it was started again, as %d", now.PID)
 	}
-	for name, body := range map[string]string{
-		"process.signal": `{"id":"$PIPED","signal":"CONT"}`, "process.update": `{"id":"$PIPED","name":"other"}`, "process.restart": `{"id":"$OWN"}`,
-	} {
-		if status, answer := p.post(p.bounds, name, body); status != 200 {
-			t.Errorf("%s %s: %d %s", name, body, status, answer)
-		}
+	// There is no process for the signal.
+	if status, answer := p.post(p.bounds, "process.signal", `{"id":"$PIPED","signal":"CONT"}`); status == http.StatusForbidden {
+		t.Errorf("it may not continue the user's process: %d %s", status, answer)
 	}
-	if status, answer := p.post(api.Bounds{}, "process.restart", `{"id":"$PIPED"}`); status != 200 {
-		t.Errorf("without a sandbox: %d %s", status, answer)
+	if status, answer := p.post(p.bounds, "process.update", `{"id":"$PIPED","name":"other"}`); status != 200 {
+		t.Errorf("it may not rename the user's process: %d %s", status, answer)
+	}
+	for id, b := range map[string]api.Bounds{p.ownSession: p.bounds, p.inputProcess: {}} {
+		p.keeper.child(id).exitAtStop(t, exitCode(0))
+		if status, answer := p.post(b, "process.restart", fmt.Sprintf(`{"id":%q}`, id)); status != 200 {
+			t.Errorf("restart within %+v: %d %s", b, status, answer)
+		}
 	}
 }
 
 func TestAgentsVariablesApplyOnlyToItsStarts(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
-	restarted := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: sh("echo GOT=$MINE/$BASH_ENV; exec sleep 1000")})
+	p.keeper.program = func(c *memoryChild) {
+		c.print("GOT=" + c.variable("MINE") + "/" + c.variable("BASH_ENV") + "\n")
+		if c.spec.Argv[0] == "true" {
+			c.exit(exitCode(0))
+		}
+	}
+	restarted := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"cat"}})
 	free := api.Bounds{}
 	for _, body := range []string{`{"name":"MINE","value":"leaked"}`, `{"name":"MINE","value":"leaked","client":false}`} {
 		if status, answer := p.post(free, "env.set", body); status != 200 {
@@ -535,84 +567,22 @@ func TestAgentsVariablesApplyOnlyToItsStarts(t *testing.T) {
 	if status, answer := p.post(p.bounds, "env.set", `{"name":"BASH_ENV","value":"leaked"}`); status != 200 {
 		t.Errorf("inside a sandbox: %d %s", status, answer)
 	}
-	if _, answer := p.post(free, "exec", `{"command":["sh","-c","echo GOT=$MINE"]}`); !strings.Contains(answer, `GOT=leaked`) {
+	if _, answer := p.post(free, "exec", `{"command":["true"]}`); !strings.Contains(answer, `GOT=leaked`) {
 		t.Errorf("its own command: %s", answer)
 	}
-	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh("echo GOT=$MINE")}); out.Stdout != "GOT=\n" {
+	if out := call(p.machine, api.Exec, api.ExecInput{Command: []string{"true"}}); out.Stdout != "GOT=/\n" {
 		t.Errorf("the user's command has %q", out.Stdout)
 	}
+	p.child(restarted).exitAtStop(t, exitCode(0))
 	call(p.machine, api.ProcessRestart, api.ProcessRestartInput{ID: restarted.ID})
-	p.awaitOutput(restarted, "GOT=/")
-	if log := p.logOf(restarted); strings.Contains(log, "leaked") {
+	if log := p.logOf(restarted); log != "GOT=/\nGOT=/\n" {
 		t.Errorf("the user's process has %q", log)
 	}
 	// The next engine behaves the same.
 	p.restart()
-	if _, answer := p.post(free, "exec", `{"command":["sh","-c","echo GOT=$MINE"]}`); !strings.Contains(answer, `GOT=leaked`) {
+	if _, answer := p.post(free, "exec", `{"command":["true"]}`); !strings.Contains(answer, `GOT=leaked`) {
 		t.Errorf("with the next engine: %s", answer)
 	}
-}
-
-// restart replaces the engine with another of the same version.
-func (m *machine) restart() {
-	m.Helper()
-	before := m.info().EnginePID
-	call(m, api.EngineStop, api.EngineStopInput{Restart: true})
-	m.eventually("another engine", func() bool {
-		info, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{})
-		return err == nil && info.EnginePID != before
-	})
-}
-
-func TestOnlyTheUserAnswersRequests(t *testing.T) {
-	t.Parallel()
-	p := newConfinedAgent(t)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := fmt.Sprintf(`"%s" call request.list '{}'`, exe)
-	for what, script := range map[string]string{
-		"a command":                     ask,
-		"a child of it":                 "sh -c 'exec " + strings.ReplaceAll(ask, "'", `'"'"'`) + "'; true",
-		"one without a mark":            "env -u TANDEM_SESSION_ID " + ask,
-		"one that has left its session": "setsid -w " + ask,
-		"an orphan without a mark":      "(env -u TANDEM_SESSION_ID setsid " + ask + " > " + p.in("said") + " 2>&1 &); while ! [ -s " + p.in("said") + " ]; do sleep 0.01; done; cat " + p.in("said"),
-	} {
-		in, _ := json.Marshal(api.ExecInput{Command: sh(script), Environ: map[string]string{"PATH": os.Getenv("PATH")}})
-		if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the user may") {
-			t.Errorf("%s: %s", what, answer)
-		}
-	}
-	// The user's own command may, and so may their session until an agent types into it.
-	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh(ask)}); !strings.Contains(out.Stdout, `"requests":[]`) {
-		t.Errorf("the user's command: %q %q", out.Stdout, out.Stderr)
-	}
-	p.pinned = true // the command calls the running engine
-	p.write(p.userSession, ask+"\r")
-	p.awaitScreen(p.userSession, `"requests":[]`)
-	p.sessionWait(api.SessionWaitInput{ID: p.userSession, Prompt: true}) // the answer is shown before the command exits
-	in, _ := json.Marshal(api.SessionExecInput{ID: p.userSession, Command: ask})
-	if _, answer := p.post(api.Bounds{}, "session.exec", string(in)); !strings.Contains(answer, "typed last") {
-		t.Errorf("typed by an agent: %s", answer)
-	}
-}
-
-// runCall calls an operation as a client of the user, and prints the answer.
-func runCall(name, body string) int {
-	conn, err := client.Connect(context.Background(), client.Options{Version: "1.2.3", Name: "cli"})
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	defer conn.Close()
-	answer, err := api.NewOperation[json.RawMessage, json.RawMessage](name, "", api.Write, api.Row[json.RawMessage]{}).Call(context.Background(), conn, json.RawMessage(body))
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	fmt.Println(string(answer))
-	return 0
 }
 
 func TestReadinessChecksUseTheSandboxsNetwork(t *testing.T) {

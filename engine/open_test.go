@@ -33,7 +33,7 @@ func (m *machine) sendRemote(o api.OpenOptions, path, body string) (status int, 
 
 func TestRemoteConnectionIsBoundToItsOrigin(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	id := m.start("sh").ID
 	person := api.OpenOptions{Origin: "me@laptop"}
 	agent := api.OpenOptions{Origin: "me@laptop", Agent: "build, which agent:x started"}
@@ -64,7 +64,7 @@ func TestRemoteConnectionIsBoundToItsOrigin(t *testing.T) {
 
 func TestRemoteConnectionCannotBeForwarded(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	conn, _, err := client.Open(t.Context(), m.options(), api.OpenOptions{Origin: "me@laptop"})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 func TestOnlyAgentsBecomeOwners(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	agent := m.agent("owner1").client
 	in := api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "mine", Actor: "person"}
 	mine, err := api.ProcessStart.Call(t.Context(), agent, in)
@@ -20,7 +20,7 @@ func TestOnlyAgentsBecomeOwners(t *testing.T) {
 		t.Errorf("an agent's: %+v by %s", mine.Owner, mine.Actor)
 	}
 	in.Name = "hers"
-	if hers := call(m, api.ProcessStart, in); hers.Owner != nil || hers.Actor != "person" {
+	if hers := call(m.machine, api.ProcessStart, in); hers.Owner != nil || hers.Actor != "person" {
 		t.Errorf("a person's: %+v by %s", hers.Owner, hers.Actor)
 	}
 	in.Name, in.Lease = "other", "rent"

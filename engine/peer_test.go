@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +13,9 @@ import (
 
 // Processes connect to a server of the user's, and the server asks the engine for their owners.
 func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
-	p := newConfinedAgent(t)
+	t.Parallel()
+	m := startMachine(t)
+	agent, said := m.agentWithin(api.Bounds{}), filepath.Join(t.TempDir(), "said")
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +33,7 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 			if string(text[:n]) == "gone" { // until its process has exited
 				_, _ = conn.Read(text)
 			}
-			out := call(p.machine, api.EnginePeer, api.EnginePeerInput{Client: conn.RemoteAddr().String(), Server: conn.LocalAddr().String()})
+			out := call(m, api.EnginePeer, api.EnginePeerInput{Client: conn.RemoteAddr().String(), Server: conn.LocalAddr().String()})
 			fmt.Fprintln(conn, "told")
 			conn.Close()
 			told <- out.Agent
@@ -42,16 +44,15 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 	quoted := "'" + strings.ReplaceAll(connect, "'", `'"'"'`) + "'"
 	asAgent := func(script string) {
 		t.Helper()
-		in, _ := json.Marshal(api.ExecInput{Command: []string{"bash", "-c", script}, Environ: map[string]string{"PATH": os.Getenv("PATH")}})
-		if status, answer := p.post(api.Bounds{}, "exec", string(in)); status != 200 {
-			t.Errorf("%s: %d %s", script, status, answer)
+		if _, err := api.Exec.Call(t.Context(), agent, api.ExecInput{Command: []string{"bash", "-c", script}, Environ: map[string]string{"PATH": os.Getenv("PATH")}}); err != nil {
+			t.Errorf("%s: %v", script, err)
 		}
 	}
 	for what, c := range map[string]struct{ script, want string }{
 		"a command":                     {connect, "started"},
 		"one without a mark":            {"env -u TANDEM_SESSION_ID bash -c " + quoted, "started"},
 		"one that has left its session": {"setsid -w bash -c " + quoted, "started"},
-		"an orphan without a mark":      {"(env -u TANDEM_SESSION_ID setsid bash -c " + quoted + " > " + p.in("said") + " 2>&1 &); while ! [ -s " + p.in("said") + " ]; do sleep 0.01; done", "hides"},
+		"an orphan without a mark":      {"(env -u TANDEM_SESSION_ID setsid bash -c " + quoted + " > " + said + " 2>&1 &); while ! [ -s " + said + " ]; do sleep 0.01; done", "hides"},
 		"one that has exited":           {leave, "has exited"},
 	} {
 		asAgent(c.script)
@@ -60,7 +61,7 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 		}
 	}
 
-	call(p.machine, api.Exec, api.ExecInput{Command: []string{"bash", "-c", connect}})
+	call(m, api.Exec, api.ExecInput{Command: []string{"bash", "-c", connect}})
 	if got := <-told; got != "" {
 		t.Errorf("the user's command is %q", got)
 	}
@@ -73,7 +74,7 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 	if got := <-told; got != "" {
 		t.Errorf("a process outside is %q", got)
 	}
-	far := call(p.machine, api.EnginePeer, api.EnginePeerInput{Client: "192.0.2.1:5", Server: l.Addr().String()})
+	far := call(m, api.EnginePeer, api.EnginePeerInput{Client: "192.0.2.1:5", Server: l.Addr().String()})
 	if far.Agent != "" {
 		t.Errorf("another machine is %q", far.Agent)
 	}

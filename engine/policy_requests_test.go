@@ -13,7 +13,8 @@ import (
 
 func TestAuditLogHoldsAgentsCallsWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
+	m.keeper.program = func(c *memoryChild) { c.exit(exitCode(3)) }
 	agent := m.agent("owner1").client
 	asTool := func(tool string) context.Context {
 		return api.WithToolCall(t.Context(), &api.ToolCall{ID: api.NewID(), Tools: []string{tool}})
@@ -27,7 +28,7 @@ func TestAuditLogHoldsAgentsCallsWithoutSecrets(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	all := call(m, api.AuditList, api.AuditListInput{})
+	all := call(m.machine, api.AuditList, api.AuditListInput{})
 	if len(all.Entries) != 3 { // with engine.info, when it connected
 		t.Fatalf("%+v", all)
 	}
@@ -39,14 +40,14 @@ func TestAuditLogHoldsAgentsCallsWithoutSecrets(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "hush") || len(text) > 6000 {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if some := call(m, api.AuditList, api.AuditListInput{Tool: "env_set"}); len(some.Entries) != 1 {
+	if some := call(m.machine, api.AuditList, api.AuditListInput{Tool: "env_set"}); len(some.Entries) != 1 {
 		t.Errorf("of one tool: %+v", some)
 	}
 }
 
 func TestAgentCannotAnswerRequests(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := startInMemory(t)
 	agent := m.agent("owner1").client
 	if _, err := api.RequestAnswer.Call(t.Context(), agent, api.RequestAnswerInput{ID: "x", Allow: true}); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("%v", err)

@@ -141,3 +141,14 @@ func (m *machine) changeRecords(change func(*store.Record)) {
 		m.Fatal("description of the engine:", err)
 	}
 }
+
+// restart replaces the engine with another of the same version.
+func (m *machine) restart() {
+	m.Helper()
+	before := m.info().EnginePID
+	call(m, api.EngineStop, api.EngineStopInput{Restart: true})
+	m.eventually("another engine", func() bool {
+		info, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{})
+		return err == nil && info.EnginePID != before
+	})
+}

@@ -3,7 +3,6 @@ package engine
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -89,17 +88,19 @@ func callHanded(name, body string) error {
 }
 
 func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
-	p := newConfinedAgent(t)
+	t.Parallel()
+	m := startMachine(t)
+	session := m.start("sh").ID
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, body := range map[string]string{
 		"request.list": "{}", "request.answer": `{"id":"x","allow":true}`, "audit.list": "{}", "history.clear": "{}",
-		"session.keyboard": `{"id":"` + p.userSession + `","take":true}`, "engine.stop": `{"all":true}`,
+		"session.keyboard": `{"id":"` + session + `","take":true}`, "engine.stop": `{"all":true}`,
 	} {
 		cmd := exec.Command(exe, "hand-on", name, body)
-		cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+p.dir)
+		cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+m.dir)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -114,14 +115,15 @@ func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 		}
 	}
 	// From an agent's command without a sandbox, and without a mark.
-	said := filepath.Join(p.work, "said")
+	said := filepath.Join(t.TempDir(), "said")
 	script := fmt.Sprintf(`env -u TANDEM_SESSION_ID setsid "%s" hand-on request.list '{}' > %s; while ! grep -q . %s; do sleep 0.01; done; cat %s`, exe, said, said, said)
-	in, _ := json.Marshal(api.ExecInput{Command: sh(script), Environ: map[string]string{"PATH": os.Getenv("PATH")}})
-	if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the user may") {
-		t.Errorf("an agent's: %s", answer)
+	agent := m.agentWithin(api.Bounds{})
+	answer, err := api.Exec.Call(t.Context(), agent, api.ExecInput{Command: sh(script), Environ: map[string]string{"PATH": os.Getenv("PATH")}})
+	if err != nil || !strings.Contains(answer.Stdout, "only the user may") {
+		t.Errorf("an agent's: %+v, %v", answer, err)
 	}
 	// Operations open to everyone still work.
-	if _, err := api.EngineInfo.Call(context.Background(), p.client, api.Empty{}); err != nil {
+	if _, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,6 +131,7 @@ func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 // A shell in a new session without its parent belongs to the user, unless the session contains a
 // process of an agent.
 func TestDoubleForkedShellBelongsToTheUser(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	exe, err := os.Executable()
 	if err != nil {
