@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,28 +50,45 @@ func (m *machine) execUntilInput(id, command, waits, question string) api.Sessio
 	return out
 }
 
-func TestExecReturnsWhenItsCommandAsksForInput(t *testing.T) {
+// TestExecInRealShells checks, on one machine, how real shells act on what session.exec types.
+func TestExecInRealShells(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
+	m.pinned = true // the checks run at the same time
+	for name, check := range map[string]func(t *testing.T, m *machine){
+		"a command asks":     checkAskingCommand,
+		"a builtin asks":     checkAskingBuiltin,
+		"a password prompt":  checkPasswordPrompt,
+		"another program":    checkOtherProgram,
+		"history references": checkHistoryReferences,
+		"tabs":               checkTabs,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, m.in(t))
+		})
+	}
+}
+
+func checkAskingCommand(t *testing.T, m *machine) {
 	ask := `sh -c 'echo begin; printf "Sure? "; read x; echo "got $x"; exit 3'`
-	for _, c := range shellCases {
-		p := c.start(m)
-		if p == nil {
+	for _, argv := range [][]string{{"bash", "--norc"}, {"sh"}, {"zsh", "-f"}, {"fish", "-N"}, {"ksh"}} {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			t.Logf("%s is not here", argv[0])
 			continue
 		}
+		p := m.start(argv...)
+		m.sh(p.ID, "true")
 		if out := m.execUntilInput(p.ID, ask, "input", "Sure?"); out.Output != "begin\n" {
-			t.Errorf("%s: %+v", c.name, out)
+			t.Errorf("%s: %+v", argv[0], out)
 		}
 		wantRun(m, p.ID, "yes", "got yes\n", 3)
 		wantRun(m, p.ID, "echo on", "on\n", 0)
 	}
 }
 
-func TestExecReturnsWhenABuiltinAsksForInput(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	m := startMachine(t)
+func checkAskingBuiltin(t *testing.T, m *machine) {
 	for _, argv := range [][]string{{"bash", "--norc"}, {"sh"}, {"sh", "-c", "exec sh"}} {
 		p := m.start(argv...)
 		m.sh(p.ID, "true")
@@ -87,9 +103,7 @@ func TestExecReturnsWhenABuiltinAsksForInput(t *testing.T) {
 	}
 }
 
-func TestExecIsRejectedAtAPasswordPrompt(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
+func checkPasswordPrompt(t *testing.T, m *machine) {
 	p := m.start("bash", "--norc")
 	m.execUntilInput(p.ID, `read -s -p "Password: " x`, "secret", "Password:")
 	_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "ls"})
@@ -101,10 +115,7 @@ func TestExecIsRejectedAtAPasswordPrompt(t *testing.T) {
 	wantRun(m, p.ID, "echo $x", "xyzzy\n", 0)
 }
 
-func TestExecInAProgramOtherThanAShellTypesTheText(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	m := startMachine(t)
+func checkOtherProgram(t *testing.T, m *machine) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -127,23 +138,7 @@ func TestExecInAProgramOtherThanAShellTypesTheText(t *testing.T) {
 	wantRun(m, inShell.ID, "quit", "", 5)
 }
 
-func TestExecInAnAskingScriptTypesTheText(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	script := filepath.Join(m.dir, "asks")
-	if err := os.WriteFile(script, []byte("printf 'Cost in $ '; read x; echo \"got $x\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := m.start("sh", "-c", "exec sh "+script)
-	if out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "12"}); out.Output != "got 12\n" {
-		t.Errorf("%+v\n%q", out, m.logOf(p))
-	}
-}
-
-func TestExecDoesNotExpandHistoryReferences(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	m := startMachine(t)
+func checkHistoryReferences(t *testing.T, m *machine) {
 	for _, argv := range [][]string{{"bash", "--norc"}, {"sh", "-c", "exec bash --norc"}, {"zsh", "-f"}} {
 		if _, err := exec.LookPath(argv[0]); err != nil {
 			t.Logf("%s is not here", argv[0])
@@ -163,9 +158,7 @@ func TestExecDoesNotExpandHistoryReferences(t *testing.T) {
 	}
 }
 
-func TestExecDoesNotCompleteAtTabs(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
+func checkTabs(t *testing.T, m *machine) {
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "bind 'set enable-bracketed-paste off'")
 	m.sh(p.ID, "true")

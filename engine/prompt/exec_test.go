@@ -75,6 +75,66 @@ func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
 			},
 			want: api.SessionExecOutput{Output: "hello\n", Method: "none", Waits: "input", Question: "Name:"},
 		},
+		"a command that asks in a shell that marks no starts": {
+			o: screenOptions{kind: POSIX}, printed: noStart, in: api.SessionExecInput{Command: "login"},
+			answer: func(s *screen, typed string) {
+				s.print("login\r\nhello\r\nName: ")
+				s.programs.set(readsLine)
+			},
+			want: api.SessionExecOutput{Output: "hello\n", Method: "none", Waits: "input", Question: "Name:"},
+		},
+		"a command that asks in a shell without marks": {
+			o: screenOptions{kind: None, shell: []string{"ksh"}}, printed: "$ ", look: shellWait, in: api.SessionExecInput{Command: "login"},
+			answer: func(s *screen, typed string) {
+				answer, _, _ := strings.Cut(answerLent(typed, "hello\r\nName: ", "0"), "\x1b]133;D")
+				s.print(answer)
+				s.programs.set(readsLine)
+			},
+			want: api.SessionExecOutput{Output: "hello\n", Method: "none", Waits: "input", Question: "Name:"},
+		},
+		"a builtin that starts to ask": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "echo one\nread -p 'Name? ' x"},
+			answer: func(s *screen, typed string) {
+				s.print("read\r\n" + starts + "one\r\nName? ")
+				s.programs.set(pty.Look{Reads: true, Own: true, PID: shellPID, Canonical: true})
+			},
+			want: api.SessionExecOutput{Output: "one\n", Method: "none", Waits: "input", Question: "Name?"},
+		},
+		"a builtin that starts to ask for a secret": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "read -s -p 'Password: ' x"},
+			answer: func(s *screen, typed string) {
+				s.print("read\r\n" + starts + "Password: ")
+				s.programs.set(pty.Look{Reads: true, Own: true, Hidden: true, PID: shellPID, Canonical: true})
+			},
+			want: api.SessionExecOutput{Method: "none", Waits: "secret", Question: "Password:"},
+		},
+		"the answer to a command": {
+			o: screenOptions{kind: Bash, child: []string{"login"}}, printed: marked + starts + "Name: ", look: readsLine, in: api.SessionExecInput{Command: "anna"},
+			answer: func(s *screen, typed string) {
+				s.print("anna\r\ngot anna\r\n\x1b]133;D;3;aid=n\a" + marked)
+				s.programs.set(shellWait)
+			},
+			want: api.SessionExecOutput{Output: "got anna\n", ExitCode: code(3), Method: "marks"},
+		},
+		"the answer to a script that a shell became": {
+			o: screenOptions{kind: None, shell: []string{"sh", "/home/asks"}}, printed: "Cost in $ ", look: pty.Look{Reads: true, Own: true, PID: shellPID, Canonical: true}, in: api.SessionExecInput{Command: "12"},
+			answer: func(s *screen, typed string) {
+				s.print("12\r\ngot 12\r\n")
+				s.code = code(0)
+				close(s.over)
+			},
+			want: api.SessionExecOutput{Output: "got 12\n", ExitCode: code(0), Method: "exit"},
+		},
+		"several lines for a program with a prompt": {
+			o: screenOptions{kind: Bash, child: []string{"psql"}}, printed: marked + starts + "db=# ", look: readsLine, in: api.SessionExecInput{Command: "a !! $x 'b\ntwo"},
+			answer: func(s *screen, typed string) { s.print("a !! $x 'b\r\ngot a\r\ndb=# two\r\ngot two\r\ndb=# ") },
+			want:   api.SessionExecOutput{Output: "got a\ndb=# two\ngot two\n", Method: "none", Waits: "input", Question: "db=#"},
+		},
+		"a program that asks for the rest": {
+			o: screenOptions{kind: Bash, child: []string{"psql"}}, printed: marked + starts + "db=# ", look: readsLine, in: api.SessionExecInput{Command: "for x:"},
+			answer: func(s *screen, typed string) { s.print("for x:\r\n...> ") },
+			want:   api.SessionExecOutput{Method: "none", Waits: "input", Question: "...>"},
+		},
 		"a command that asks for a secret": {
 			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "login"},
 			answer: func(s *screen, typed string) {
