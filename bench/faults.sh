@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.." || exit 1
 export CGO_ENABLED=0
 go test -count=1 -run xxx -bench Faults -benchtime 1x -timeout 120m ./bench &&
 	# Kills: both roles right after a short command starts, engine then keeper, and during upgrades.
-	go test -count=1 -run xxx -bench 'DoubleDeaths|KillsOfEngineThenKeeper|KillsDuringUpgrades' -benchtime 1x -timeout 120m ./engine
+	go test -count=1 -run xxx -bench 'DoubleDeaths|KillsOfEngineThenKeeper|KillsDuringUpgrades' -benchtime 1x -timeout 120m ./tests/engine

@@ -22,21 +22,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
 		os.Exit(126)
 	}
-	if len(os.Args) == 4 && os.Args[1] == "call" {
-		os.Exit(runCall(os.Args[2], os.Args[3]))
-	}
-	if len(os.Args) == 4 && (os.Args[1] == "hand-on" || os.Args[1] == "handed") {
-		os.Exit(runHandOn(os.Args[1], os.Args[2], os.Args[3]))
-	}
-	if len(os.Args) > 1 && os.Args[1] == "flood" {
-		os.Exit(runFlood(os.Args[2:]))
-	}
 	if len(os.Args) == 2 {
 		switch role := os.Args[1]; role {
-		case "repl":
-			os.Exit(runREPL())
-		case "listen":
-			os.Exit(runListen())
 		case "keeper", "engine":
 			os.Exit(runRole(role))
 		}

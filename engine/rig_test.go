@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/invariants"
+	"tandem/persist/store"
 	"tandem/tests/places"
 )
 
@@ -173,17 +173,6 @@ func (m *machine) awaitScreen(id, text string) {
 	}
 }
 
-// writeProgram writes an executable file. A child forked meanwhile would hold it open for writing,
-// and the file could not be executed until the child has called execve.
-func writeProgram(t testing.TB, path, text string) {
-	t.Helper()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // crash kills a process of ours and waits until it is gone.
 func (m *machine) crash(pid int) {
 	m.Helper()
@@ -200,4 +189,62 @@ func (m *machine) logOf(p api.Process) string {
 		m.Fatal(err)
 	}
 	return strings.TrimRight(string(text), "\x00")
+}
+
+func (m *machine) startProcess(in api.ProcessStartInput) api.Process {
+	m.Helper()
+	return call(m, api.ProcessStart, in)
+}
+
+func (m *machine) getProcess(id string) api.Process {
+	m.Helper()
+	return call(m, api.ProcessGet, api.IDInput{ID: id})
+}
+
+// awaitState waits until a process is in a state.
+func (m *machine) awaitState(id string, state api.State) api.Process {
+	m.Helper()
+	m.mayHandOver()
+	var p api.Process
+	m.eventually(id+" "+string(state), func() bool { p = m.getProcess(id); return p.State == state })
+	return p
+}
+
+func sh(script string) []string { return []string{"sh", "-c", script} }
+
+// changeRecords changes the records of an engine that has exited, and makes its keeper that of
+// another boot.
+func (m *machine) changeRecords(change func(*store.Record)) {
+	m.Helper()
+	data, err := store.Open(m.dir)
+	if err != nil {
+		m.Fatal(err)
+	}
+	records, problems := data.Load()
+	if len(problems) > 0 {
+		m.Fatal(problems)
+	}
+	for _, r := range records {
+		if change(&r); r.Cgroup != "" {
+			r.Cgroup = filepath.Join("/none", filepath.Base(r.Cgroup))
+		}
+		if err := data.Save(r); err != nil {
+			m.Fatal(err)
+		}
+	}
+	last, err := data.LoadLastEngine()
+	if last.Keeper.BootID = "another boot"; err != nil || data.SaveLastEngine(last) != nil {
+		m.Fatal("description of the engine:", err)
+	}
+}
+
+// restart replaces the engine with another of the same version.
+func (m *machine) restart() {
+	m.Helper()
+	before := m.info().EnginePID
+	call(m, api.EngineStop, api.EngineStopInput{Restart: true})
+	m.eventually("another engine", func() bool {
+		info, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{})
+		return err == nil && info.EnginePID != before
+	})
 }

@@ -2,13 +2,9 @@ package engine
 
 import (
 	"errors"
-	"os"
 	"testing"
-	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/supervise"
-	"tandem/persist/store"
 )
 
 func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
@@ -61,37 +57,5 @@ func TestStopUsesTheCallersTimeout(t *testing.T) {
 	p = call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, TimeoutMS: 1})
 	if p.State != api.StateStopped || p.ExitSignal != "SIGKILL" {
 		t.Errorf("it is %s, ended by %q", p.State, p.ExitSignal)
-	}
-}
-
-func TestWritingAndPrintingCountAsUseOfAnInputSession(t *testing.T) {
-	t.Parallel()
-	data, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	long, now := time.Now().Add(-time.Hour), time.Now()
-	rec := supervise.NewRecord("0123456789ab", api.KindProcess)
-	rec.Stdin, rec.StartedAt = true, long.Add(-time.Hour)
-	if err := data.Save(rec); err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{data.InputPath(rec.ID), data.LogPath(rec)} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	used := func(input, log, started time.Time) bool {
-		t.Helper()
-		rec.StartedAt = started
-		for path, at := range map[string]time.Time{data.InputPath(rec.ID): input, data.LogPath(rec): log} {
-			if err := os.Chtimes(path, at, at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return wasUsedSince(data, rec, now.Add(-30*time.Minute))
-	}
-	if used(long, long, long) || !used(now, long, long) || !used(long, now, long) || !used(long, long, now) {
-		t.Error("idle and used processes are not told apart")
 	}
 }

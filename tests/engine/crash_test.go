@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/proctree"
@@ -352,7 +353,7 @@ func TestSecondEngineOnAFolderIsRejected(t *testing.T) {
 	pid := m.info().EnginePID
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
-	err := Run(ctx, Options{DataDir: m.dir})
+	err := engine.Run(ctx, engine.Options{DataDir: m.dir})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another engine (pid %d)", pid)) {
 		t.Errorf("Run: %v", err)
 	}

@@ -13,11 +13,10 @@ import (
 // read it.
 func TestSecretOfMarksIsHiddenFromClients(t *testing.T) {
 	m := startMachine(t)
-	c := shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": "PS1='$ '\n"}}
-	p := c.start(m)
+	p := m.start("bash", "--norc")
 	wantRun(m, p.ID, "echo one", "one\n", 0)
 	secret := ""
-	if found := regexp.MustCompile(`\x1b\]133;A;aid=([0-9a-f]{32})\x07`).FindStringSubmatch(m.logOf(*p)); found == nil {
+	if found := regexp.MustCompile(`\x1b\]133;A;aid=([0-9a-f]{32})\x07`).FindStringSubmatch(m.logOf(p)); found == nil {
 		t.Fatal("the log has no marks")
 	} else {
 		secret = found[1]

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/launch"
-	"tandem/persist/store"
 )
 
 // startLeaving starts a command that exits and leaves a child running, and returns the child's PID.
@@ -100,25 +98,5 @@ func TestEndedByIsReportedUntilTheNextStart(t *testing.T) {
 	}
 	if again := call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID}); again.EndedBy != "" {
 		t.Errorf("what runs was ended by %q", again.EndedBy)
-	}
-}
-
-func TestTreeSparesAnotherKeeperForTheUserOnly(t *testing.T) {
-	h := &host{o: Options{DataDir: "/d"}, link: launch.NewLink(new(fullKeeper))}
-	for _, test := range []struct {
-		name   string
-		change func(*store.Record)
-		want   string
-	}{
-		{"user", func(*store.Record) {}, "/d"},
-		{"agent", func(r *store.Record) { r.Actor = "agent:test" }, ""},
-		{"owned", func(r *store.Record) { r.Owner = "0123" }, ""},
-		{"sandboxed", func(r *store.Record) { r.Sandboxed = true }, ""},
-	} {
-		r := store.Record{Identity: new(store.Identity)}
-		test.change(&r)
-		if got := h.treeOf(r, 0).DataDir; got != test.want {
-			t.Errorf("%s: got data folder %q, want %q", test.name, got, test.want)
-		}
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,13 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
-	"tandem/persist/config/settings"
-	"tandem/persist/store"
 )
 
 // floodSize is the output of one run of the throughput benchmarks.
@@ -146,56 +140,4 @@ func BenchmarkEcho(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkSession runs a session alone, without keeper and API, for profiles.
-func BenchmarkSession(b *testing.B) {
-	path := floodFile(b)
-	data, err := store.Open(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
-	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Defaults().Engine}})
-	h.equip(nil)
-	h.control = supervise.NewControl(context.Background(), h, h.observer, h.log)
-	h.agents = h.newRegistry("")
-	b.SetBytes(floodSize)
-	for b.Loop() {
-		r := supervise.NewRecord("flood", api.KindSession)
-		r.Cols, r.Rows = 80, 24
-		if err := data.Save(r); err != nil {
-			b.Fatal(err)
-		}
-		log, err := h.openLog(r)
-		if err != nil {
-			b.Fatal(err)
-		}
-		cmd := exec.Command("cat", path)
-		f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
-		if err != nil {
-			b.Fatal(err)
-		}
-		s := h.newSession(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil }, screenStart{})
-		cmd.Wait()
-		for s.IsReady(context.Background()); s.Shown() < log.End() || log.End() < floodSize; {
-			time.Sleep(time.Millisecond)
-		}
-		s.Close()
-		h.sessions.Wait()
-		data.Remove(r.ID)
-	}
-}
-
-// nonBlocking returns a PTY master in the state the keeper sends it.
-func nonBlocking(b *testing.B, f *os.File) *os.File {
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f.Close()
-	if err := unix.SetNonblock(fd, true); err != nil {
-		b.Fatal(err)
-	}
-	return os.NewFile(uintptr(fd), "pty")
 }

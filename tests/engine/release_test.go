@@ -19,7 +19,7 @@ import (
 func TestClientOfRelease020IsUnderstood(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	f, err := os.Open("api/client/testdata/release-0.2.0.jsonl")
+	f, err := os.Open("../../engine/api/client/testdata/release-0.2.0.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,9 @@
+package engine
+
+import "tandem/engine/proctree"
+
+// isRunning reports whether a process exists and has not exited.
+func isRunning(pid int) bool {
+	s, ok := proctree.Read(pid)
+	return ok && !s.Zombie
+}
