@@ -18,7 +18,7 @@ import (
 // cc.
 func startSandboxedAgent(t *testing.T) (m *machine, dir string, p api.Process, pid int) {
 	t.Helper()
-	m = startMachine(t)
+	m = sharedMachine(t)
 	dir = t.TempDir()
 	for _, folder := range []string{"secret/projects/a", "work/cc/sessions", "work/cc/projects"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
@@ -42,6 +42,7 @@ func startSandboxedAgent(t *testing.T) (m *machine, dir string, p api.Process, p
 
 // An agent can make the engine open any file through a link.
 func TestAgentFileIsReadInTheAgentsSandbox(t *testing.T) {
+	t.Parallel()
 	m, dir, p, pid := startSandboxedAgent(t)
 	const conversation = "c0ffee00-0000-4000-8000-000000000001"
 	put := func(name, text string) {
@@ -104,6 +105,7 @@ func TestAgentFileIsReadInTheAgentsSandbox(t *testing.T) {
 
 // A pipe appears and disappears in place of the agent's file.
 func TestPipeInPlaceOfAnAgentsFileDoesNotBlock(t *testing.T) {
+	t.Parallel()
 	needs.FullRun(t)
 	m, dir, p, pid := startSandboxedAgent(t)
 	path := filepath.Join(dir, "work/cc/sessions", fmt.Sprintf("%d.json", pid))

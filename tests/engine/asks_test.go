@@ -54,8 +54,7 @@ func (m *machine) execUntilInput(id, command, waits, question string) api.Sessio
 func TestExecInRealShells(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
-	m.pinned = true // the checks run at the same time
+	m := sharedMachine(t)
 	for name, check := range map[string]func(t *testing.T, m *machine){
 		"a command asks":     checkAskingCommand,
 		"a builtin asks":     checkAskingBuiltin,
@@ -64,10 +63,7 @@ func TestExecInRealShells(t *testing.T) {
 		"history references": checkHistoryReferences,
 		"tabs":               checkTabs,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, m.in(t))
-		})
+		t.Run(name, func(t *testing.T) { check(t, m.in(t)) })
 	}
 }
 

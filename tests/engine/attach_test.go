@@ -112,7 +112,7 @@ func (w *watcher) applyUntil(p *mirror, what string, holds func() bool) {
 
 func TestFramesReproduceTheScreen(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `read x; seq 1 20000; printf '\033]0;a title\007\033[3;5Hmark'; read x`)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
 	w.typeText("\r")
@@ -137,7 +137,7 @@ func TestFramesReproduceTheScreen(t *testing.T) {
 
 func TestRawViewerReceivesTheScreensContent(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `printf '\033[1;31mred\033[0m before\n'; read x; seq 1 30000; printf 'after\033[2;2Hmark\n'; read x; exit 4`)
 	m.awaitScreen(p.ID, "before")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
@@ -175,7 +175,7 @@ func TestRawViewerReceivesTheScreensContent(t *testing.T) {
 func TestSlowViewerIsRepainted(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `read x; yes "$0" | head -c 30000000; echo; echo end; read x`, strings.Repeat("y", 70))
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
 	w.typeText("\r")
@@ -196,8 +196,8 @@ func TestSlowViewerIsRepainted(t *testing.T) {
 
 func TestInputArrivesCompleteAndInOrder(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
-	file := filepath.Join(m.dir, "typed")
+	m := sharedMachine(t)
+	file := filepath.Join(t.TempDir(), "typed")
 	p := m.start("sh", "-c", `stty raw -echo; printf '\033[?2004hready'; exec cat > "$0"`, file)
 	m.awaitScreen(p.ID, "ready")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 80, Rows: 24})
@@ -231,7 +231,7 @@ func TestInputArrivesCompleteAndInOrder(t *testing.T) {
 
 func TestSizeFollowsTheLastViewerToType(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `stty -echo; trap 'stty size' WINCH; echo ready; while :; do read x && stty size; done`)
 	m.awaitScreen(p.ID, "ready")
 	size := func() api.Size {
@@ -272,7 +272,7 @@ func TestSizeFollowsTheLastViewerToType(t *testing.T) {
 
 func TestReadOnlyViewerNeitherTypesNorDecidesTheSize(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("cat")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "reader", Cols: 50, Rows: 10, ReadOnly: true})
 	w.typeText("forbidden\r")
@@ -291,7 +291,7 @@ func TestReadOnlyViewerNeitherTypesNorDecidesTheSize(t *testing.T) {
 
 func TestTypingClearsTheBell(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `printf '\007rang'; read x`)
 	m.eventually("the bell", func() bool { return m.get(p.ID).Terminal.Rang })
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test"})
@@ -301,7 +301,7 @@ func TestTypingClearsTheBell(t *testing.T) {
 
 func TestEndedSessionShowsItsLastFrame(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `echo last words`)
 	m.awaitEnd(p.ID)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 80, Rows: 24})
@@ -337,7 +337,7 @@ func TestEngineRestartsWithAttachedViewers(t *testing.T) {
 
 func TestClipboardReachesViewersThatRequestIt(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `read x; printf '\033]52;c;b25l\a\033]52;c;%s\ashown' dHdv; read x; exit 3`)
 	asks := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Clips: true, Cols: 60, Rows: 20})
 	other := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
@@ -361,7 +361,7 @@ func TestClipboardReachesViewersThatRequestIt(t *testing.T) {
 
 func TestScrollbackOfAnEndedSessionKeepsItsStyles(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `i=0; while [ $i -lt 300 ]; do printf '\033[31mrow %d\033[m\n' $i; i=$((i+1)); done; exit 3`)
 	m.awaitEnd(p.ID)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", ReadOnly: true, Lines: api.LineRange{From: 10, Count: 5}})

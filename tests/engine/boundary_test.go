@@ -35,7 +35,7 @@ func (m *machine) agentWithin(b api.Bounds) *client.Client {
 // The kernel holds what an agent starts to the agent's sandbox.
 func TestProgramsOfAgentsStayInTheirSandbox(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	work, outside := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"secret": "hunter2", "frozen": "as it was"} {
 		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o644); err != nil {
@@ -73,7 +73,16 @@ func TestProgramsOfAgentsStayInTheirSandbox(t *testing.T) {
 		"a session with a wider sandbox": func() (api.Process, error) {
 			return api.SessionStart.Call(t.Context(), agent, api.SessionStartInput{Command: script, Sandbox: wide})
 		},
-		"a readiness command":            start(api.ProcessStartInput{Command: []string{"sleep", "9"}, Ready: &api.Readiness{Command: []string{"sh", "-c", script[2] + "; exit 1"}, TimeoutMS: 300}}),
+		"a readiness command": func() (api.Process, error) {
+			p, err := start(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Ready: &api.Readiness{Command: script}})()
+			if err == nil {
+				_, err = api.ProcessWait.Call(t.Context(), agent, api.ProcessWaitInput{ID: p.ID, Ready: true})
+			}
+			if err == nil {
+				_, err = api.ProcessStop.Call(t.Context(), agent, api.ProcessStopInput{ID: p.ID})
+			}
+			return p, err
+		},
 		"a command":                      exec(api.ExecInput{Command: script}),
 		"a command with a wider sandbox": exec(api.ExecInput{Command: script, Sandbox: wide}),
 		"a command with a link":          exec(api.ExecInput{Command: script, Sandbox: linked}),
@@ -102,7 +111,7 @@ func TestProgramsOfAgentsStayInTheirSandbox(t *testing.T) {
 
 func TestOnlyTheUserAnswersRequests(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	agent, said := m.agentWithin(api.Bounds{}), filepath.Join(t.TempDir(), "said")
 	userSession := m.start("sh").ID
 	exe, err := os.Executable()

@@ -75,7 +75,7 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 func TestAgentExitingWithoutAReportIsRemoved(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	path := filepath.Join(t.TempDir(), "claude")
 	writeProgram(t, path, "#!/bin/sh\nprintf '\\033]0;⠂ Test\\007'\n$1\n")
 	p := m.start("sh", "-c", path+" 'sleep 2'; exec sleep 1000")
@@ -164,7 +164,7 @@ func TestReportSetsTheStateAndSurvivesTheEngine(t *testing.T) {
 
 func TestAgentReturningToItsShellIsRemoved(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	agent := fakeAgent(t, "codex")
 	p := m.start("sh")
 	m.write(p.ID, agent+"\n")
@@ -265,7 +265,7 @@ done
 // If the agent asks something while a text is typed, the Enter after the text must not answer it.
 func TestEnterAfterATextAnswersNoQuestion(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start(pieceAgent(t, "claude", `printf '%s; Do you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n' "$piece"`))
 	m.awaitAgentState(p.ID, api.AgentUnknown)
 	m.awaitScreen(p.ID, "ready")
@@ -287,7 +287,7 @@ func TestEnterAfterATextAnswersNoQuestion(t *testing.T) {
 func TestEnterIsSentAfterTheTextForAnAgent(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	agent := pieceAgent(t, "codex", `printf '%s;' "$piece"`)
 	p := m.start(agent)
 	m.awaitAgentState(p.ID, api.AgentUnknown)

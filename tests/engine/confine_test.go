@@ -154,7 +154,7 @@ func TestProxiesAreRestoredAtTheirPorts(t *testing.T) {
 // The dynamic linker of the launch stage could write outside the sandbox.
 func TestVariablesOfASandboxedProcessTakeEffectAfterConfinement(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	dir := t.TempDir()
 	env := map[string]string{"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": filepath.Join(dir, "trace"), "GODEBUG": "inittrace=1", "TANDEM_DATA_DIR": "/elsewhere", "ODD": "a = b"}
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$LD_DEBUG_OUTPUT, $GODEBUG, $ODD"`), Env: env, Sandbox: &api.Sandbox{}})
@@ -172,7 +172,7 @@ func TestVariablesOfASandboxedProcessTakeEffectAfterConfinement(t *testing.T) {
 
 func TestSandboxedChildHasDefaultLimitsAndSignals(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	in := api.ExecInput{Command: sh("ulimit -Sn; ulimit -Hn; umask; grep ^Sig /proc/self/status | grep -v SigQ")}
 	plain := call(m, api.Exec, in).Stdout
 	in.Sandbox = &api.Sandbox{}
@@ -183,7 +183,7 @@ func TestSandboxedChildHasDefaultLimitsAndSignals(t *testing.T) {
 
 func TestFailedStartHasAReason(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"plain": "echo hi", "lost": "#!/no/such/interpreter\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), map[string]os.FileMode{"plain": 0o600, "lost": 0o700}[name]); err != nil {
@@ -213,7 +213,7 @@ func TestFailedStartHasAReason(t *testing.T) {
 
 func TestSandboxedChildCannotReachItsKeeper(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	in := api.ExecInput{Command: sh("grep ^Seccomp: /proc/$PPID/status; kill -0 $PPID || echo refused"), Sandbox: &api.Sandbox{}}
 	if out := call(m, api.Exec, in); out.Stdout != "Seccomp:\t0\nrefused\n" {
 		t.Errorf("it printed %q, %q", out.Stdout, out.Stderr)
@@ -222,7 +222,7 @@ func TestSandboxedChildCannotReachItsKeeper(t *testing.T) {
 
 func TestSandboxLimitsAreEnforced(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	in := api.ExecInput{Command: sh("ulimit -n; cat /proc/self/status"), Sandbox: &api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}}
 	if out := call(m, api.Exec, in); !strings.HasPrefix(out.Stdout, "64\n") || !strings.Contains(out.Stdout, "Seccomp:\t2") {
 		t.Errorf("%+v", out)
@@ -231,7 +231,7 @@ func TestSandboxLimitsAreEnforced(t *testing.T) {
 
 func TestProcessWithUnenforceableSandboxIsNotStarted(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	dir := filepath.Join(m.TempDir(), "work")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

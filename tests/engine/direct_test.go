@@ -20,7 +20,7 @@ func runDirect(m *machine, in api.ExecInput) (out api.ExecOutput, cmdline string
 
 func TestSimpleCommandLineRunsWithoutAShell(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	self := "cat /proc/self/cmdline"
 	if _, cmdline := runDirect(m, api.ExecInput{Command: []string{"bash", "-c", self}}); cmdline != self {
 		t.Errorf("%q", cmdline)
@@ -34,7 +34,7 @@ func TestSimpleCommandLineRunsWithoutAShell(t *testing.T) {
 
 func TestSimpleCommandLineRunsWithoutAShellInASandbox(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	in := api.ExecInput{Sandbox: &api.Sandbox{}}
 	for line, want := range map[string][]string{
 		"cat /proc/self/cmdline": {"cat\x00/proc/self/cmdline\x00"},
@@ -57,7 +57,7 @@ func TestSimpleCommandLineRunsWithoutAShellInASandbox(t *testing.T) {
 // The engine does not open such a program, and the shell reports why it cannot run.
 func TestShellExplainsAProgramDeniedByTheSandbox(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	dir := m.TempDir()
 	program := filepath.Join(dir, "program")
 	writeProgram(t, program, "#!/bin/sh\necho ran\n")
@@ -80,7 +80,7 @@ func TestShellExplainsAProgramDeniedByTheSandbox(t *testing.T) {
 
 func TestShellExplainsAMissingProgram(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	dir := m.TempDir()
 	broken, plain := filepath.Join(dir, "broken"), filepath.Join(dir, "plain")
 	for path, text := range map[string]string{broken: "#!/none/such\n", plain: "echo from bash: ${BASH_VERSION:+yes}\n"} {

@@ -93,12 +93,12 @@ func TestCommandRunsAtMostOnceIfEngineAndKeeperAreKilled(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	for kind := range startKinds {
-		t.Run(kind, func(t *testing.T) { killBothDuringStarts(t, kind, 15) })
+		t.Run(kind, func(t *testing.T) { killBothDuringStarts(t, kind, 5) })
 	}
 }
 
 // BenchmarkDoubleDeaths kills engine and keeper 200 times. Run it with go test -run '^$' -bench
-// DoubleDeaths -benchtime 1x ./engine.
+// DoubleDeaths -benchtime 1x ./tests/engine.
 func BenchmarkDoubleDeaths(b *testing.B) {
 	for kind := range startKinds {
 		b.Run(kind, func(b *testing.B) {

@@ -23,7 +23,7 @@ func (m *machine) startLeaving(in api.ProcessStartInput, state api.State) (p api
 
 func TestStopInBackoffKillsRemainsOfTheLastRun(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p, child := m.startLeaving(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
 	end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	if end.State != api.StateStopped || end.ExitCode == nil || *end.ExitCode != 1 || isRunning(child) {
@@ -33,7 +33,7 @@ func TestStopInBackoffKillsRemainsOfTheLastRun(t *testing.T) {
 
 func TestStopOfAnEndedProcessKillsItsRemains(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p, child := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
 	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); err != nil || isRunning(child) {
 		t.Errorf("error %v; what was left lives: %v", err, isRunning(child))
@@ -45,7 +45,7 @@ func TestStopOfAnEndedProcessKillsItsRemains(t *testing.T) {
 
 func TestProcessListMeasuresOrphansOfExitedProcess(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	exited, _ := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
 	waiting, _ := m.startLeaving(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
 	clean := m.awaitState(m.startProcess(api.ProcessStartInput{Command: []string{"true"}}).ID, api.StateExited)
@@ -78,7 +78,7 @@ func TestStoppingEverythingKillsRemains(t *testing.T) {
 // A daemon started by typing may be meant to stay; one left by a command is not.
 func TestKillingASessionKillsItsCommandsDescendants(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("bash", "-c", `setsid -f sh -c 'echo child $$; exec sleep 1000'; sleep 1000`)
 	m.awaitScreen(p.ID, "child ")
 	child := m.printedNumbers(p, "child")[0]
@@ -90,7 +90,7 @@ func TestKillingASessionKillsItsCommandsDescendants(t *testing.T) {
 
 func TestEndedByIsReportedUntilTheNextStart(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	ended := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	if ended.State != api.StateStopped || ended.EndedBy != "person" {

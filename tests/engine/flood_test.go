@@ -195,7 +195,7 @@ func TestFloodIsReadWithoutErrorsOrHiddenGaps(t *testing.T) {
 }
 
 // BenchmarkLogFlood writes and follows 10 GB of numbered lines at full speed with the default limit
-// of 64 MB. Run it with go test -run '^$' -bench LogFlood -benchtime 1x ./engine.
+// of 64 MB. Run it with go test -run '^$' -bench LogFlood -benchtime 1x ./tests/engine.
 func BenchmarkLogFlood(b *testing.B) {
 	const size = 10 << 30
 	b.SetBytes(size)

@@ -20,7 +20,7 @@ import (
 
 func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", "stty raw -echo; printf 'ready>'; exec cat")
 	m.awaitScreen(p.ID, "ready>")
 	w := m.attach(api.AttachOptions{ID: p.ID, Raw: true, Direct: true, Cols: 80, Rows: 24})
@@ -96,7 +96,7 @@ func handOver(t *testing.T, a *client.Attachment) (window *os.File) {
 
 func TestEngineClosesTheTerminalOfAViewerThatTakesItBackAtOnce(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("cat")
 	for range 20 {
 		w := m.attach(api.AttachOptions{ID: p.ID, Raw: true, Direct: true, Master: true, Cols: 80, Rows: 24})
@@ -114,7 +114,7 @@ func TestEngineClosesTheTerminalOfAViewerThatTakesItBackAtOnce(t *testing.T) {
 
 func TestUsersPaneBorrowsTheMaster(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", "stty raw -echo; printf 'ready>'; exec cat")
 	m.awaitScreen(p.ID, "ready>")
 	w := m.attach(api.AttachOptions{ID: p.ID, Master: true, Cols: 80, Rows: 24})
@@ -146,7 +146,7 @@ func TestUsersPaneBorrowsTheMaster(t *testing.T) {
 
 func TestCommandTypedIntoTheMasterIsInTheHistory(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "true")
 	w := m.attach(api.AttachOptions{ID: p.ID, Master: true, Cols: 80, Rows: 24})
@@ -192,7 +192,7 @@ func TestCommandTypedIntoTheMasterIsInTheHistory(t *testing.T) {
 
 func TestAgentReceivesNoMaster(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("cat")
 	conn, err := client.Connect(context.Background(), client.Options{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})
 	if err != nil {

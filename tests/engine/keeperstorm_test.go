@@ -119,11 +119,11 @@ func (m *machine) wantNothingMarked() {
 func TestKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	killKeepers(t, 30)
+	killKeepers(t, 10)
 }
 
 // BenchmarkKeeperKills kills a thousand keepers. Run it with go test -run '^$' -bench KeeperKills
-// -benchtime 1x -timeout 30m ./engine.
+// -benchtime 1x -timeout 30m ./tests/engine.
 func BenchmarkKeeperKills(b *testing.B) {
 	for b.Loop() {
 		killKeepers(b, 1000)
@@ -140,7 +140,7 @@ func TestRestartsAreCountedOnceAcrossKills(t *testing.T) {
 		script := fmt.Sprintf("echo x >> %s/%d; exit 1", folder, i)
 		all = append(all, m.startProcess(api.ProcessStartInput{Command: sh(script), Restart: &api.Restart{Policy: api.PolicyAlways, Max: 6, DelayMS: 20}}))
 	}
-	for range 12 {
+	for range 4 { // supervise tests every moment of a restart
 		m.crash(m.info().EnginePID)
 		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond) // any moment of a restart
 	}

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 			os.Exit(runRole(role))
 		}
 	}
-	leaks.Main(m)
+	leaks.Main(suite{m})
 }
 
 func runRole(role string) int {

@@ -14,7 +14,7 @@ import (
 // Processes connect to a server of the user's, and the server asks the engine for their owners.
 func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	agent, said := m.agentWithin(api.Bounds{}), filepath.Join(t.TempDir(), "said")
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

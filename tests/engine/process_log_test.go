@@ -13,9 +13,9 @@ import (
 
 func TestLogReportsTheTimesOfItsLines(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	began := time.Now()
-	flag := filepath.Join(m.dir, "flag")
+	flag := filepath.Join(t.TempDir(), "flag")
 	p := m.startProcess(api.ProcessStartInput{Command: append(sh(`echo one; while [ ! -e "$0" ]; do sleep 0.01; done; echo two; exec sleep 1000`), flag)})
 	m.awaitOutput(p, "one")
 	times := func(lines int) (known []api.LogTime) { // output can be read before its time is recorded
@@ -48,12 +48,13 @@ func TestLogReportsTheTimesOfItsLines(t *testing.T) {
 func TestSplitLogsAreReadInWriteOrder(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
+	dir := t.TempDir()
 	p := m.startProcess(api.ProcessStartInput{SplitLog: true, Command: append(sh(`step() { while [ ! -e "$0.$1" ]; do sleep 0.01; done; }
-		step 1; echo one; step 2; echo two >&2; step 3; echo three; step 4; echo four >&2; exec sleep 1000`), filepath.Join(m.dir, "flag"))})
+		step 1; echo one; step 2; echo two >&2; step 3; echo three; step 4; echo four >&2; exec sleep 1000`), filepath.Join(dir, "flag"))})
 	var text string
 	for i, word := range []string{"one\n", "two\n", "three\n", "four\n"} {
-		if err := os.WriteFile(filepath.Join(m.dir, "flag."+string(rune('1'+i))), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "flag."+string(rune('1'+i))), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		text += word

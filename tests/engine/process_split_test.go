@@ -16,7 +16,7 @@ import (
 
 func TestReadinessLineMayBeInEitherStream(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	for _, script := range []string{"echo up; exec sleep 1000", "echo up >&2; exec sleep 1000"} {
 		p := m.startProcess(api.ProcessStartInput{Command: sh(script), SplitLog: true, Ready: &api.Readiness{Log: "^up$"}})
 		out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
@@ -31,8 +31,8 @@ func TestReadinessLineMayBeInEitherStream(t *testing.T) {
 
 func TestLineOfAnEarlierRunDoesNotMeanReady(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
-	flag := m.dir + "/flag"
+	m := sharedMachine(t)
+	flag := t.TempDir() + "/flag"
 	script := `if [ -e "$0" ]; then exec sleep 1000; fi; : > "$0"; echo up >&2; exec sleep 1000`
 	p := m.startProcess(api.ProcessStartInput{Command: append(sh(script), flag), SplitLog: true, Ready: &api.Readiness{Log: "^up$", TimeoutMS: 5000}})
 	call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
@@ -44,7 +44,7 @@ func TestLineOfAnEarlierRunDoesNotMeanReady(t *testing.T) {
 
 func TestOffsetAppliesToOneStream(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.startProcess(api.ProcessStartInput{Command: sh("echo a >&2; echo b >&2; exec sleep 1000"), SplitLog: true})
 	since := int64(2)
 	in := api.ProcessWaitInput{ID: p.ID, Log: "[ab]", Since: &since}
@@ -59,7 +59,7 @@ func TestOffsetAppliesToOneStream(t *testing.T) {
 
 func TestExactOutputKeepsEveryByte(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`printf 'a\377\000b'; printf 'text' >&2`), Exact: true})
 	stdout, stderr, err := out.Output()
 	if !bytes.Equal(stdout, []byte("a\xff\x00b")) || string(stderr) != "text" || err != nil {

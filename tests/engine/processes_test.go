@@ -17,8 +17,7 @@ import (
 // TestProcesses checks, on one machine, what the kernel does with real processes.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
-	m.pinned = true // the checks run at the same time
+	m := sharedMachine(t)
 	for name, check := range map[string]func(t *testing.T, m *machine){
 		"the log and the exit status":       checkLogAndStatus,
 		"a log for each stream":             checkSplitLog,
@@ -34,10 +33,7 @@ func TestProcesses(t *testing.T) {
 		"metrics":                           checkMetrics,
 		"a sandbox":                         checkSandboxedProcess,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, m.in(t))
-		})
+		t.Run(name, func(t *testing.T) { check(t, m.in(t)) })
 	}
 }
 

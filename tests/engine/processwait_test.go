@@ -25,7 +25,7 @@ func runListen() int {
 
 func TestWaitForPortCountsOnlyTheProcessAndItsChildren(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -79,10 +79,11 @@ func TestWaitForPortCountsOnlyTheProcessAndItsChildren(t *testing.T) {
 
 func TestWaitForLogMatchesOnlyThePresentRun(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
+	dir := t.TempDir()
 	script := `if [ -e "$0" ]; then echo again >&2; exec sleep 1000; fi; : > "$0"; echo READY >&2; exec sleep 1000`
 	for _, split := range []bool{false, true} {
-		p := m.startProcess(api.ProcessStartInput{Command: append(sh(script), fmt.Sprintf("%s/flag%v", m.dir, split)), SplitLog: split})
+		p := m.startProcess(api.ProcessStartInput{Command: append(sh(script), fmt.Sprintf("%s/flag%v", dir, split)), SplitLog: split})
 		call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: "READY"})
 		call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 		call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: "again"})

@@ -33,7 +33,7 @@ func TestReadinessTimeoutExcludesTimeWithoutAnEngine(t *testing.T) {
 
 func TestWaitReportsTheOpenReadinessCheck(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	flag := filepath.Join(t.TempDir(), "ready")
 	p := m.startProcess(api.ProcessStartInput{Command: sh("echo up; exec sleep 1000"), Ready: &api.Readiness{Command: []string{"test", "-e", flag}, Log: "^listening"}})
 	opens := func(check string) {

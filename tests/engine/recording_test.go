@@ -12,7 +12,7 @@ import (
 
 func TestRecordingHoldsOutputTimesAndSizes(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	before := time.Now().Add(-time.Second)
 	p := call(m, api.SessionStart, api.SessionStartInput{Cols: 40, Rows: 10,
 		Command: []string{"sh", "-c", `printf 'one\377\n'; read x; printf 'two\n'; read x; printf 'three\n'`}})

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/invariants"
+	"tandem/tests/places"
 )
 
 // testTimeout bounds every wait of a test.
@@ -28,7 +31,78 @@ type machine struct {
 	pinned bool // to the running engine: the test would notice a replacement
 }
 
+// startMachine starts a machine that is stopped at the end of the test.
 func startMachine(t testing.TB) *machine {
+	t.Helper()
+	places.Take(t)
+	m := newMachine(t)
+	t.Cleanup(m.stopAll)
+	return m
+}
+
+// shared is the machine of sharedMachine; nil before its first call.
+var shared struct {
+	sync.Mutex
+	machine *machine
+}
+
+// sharedMachine returns a machine for tests that neither replace its engine or keeper nor depend on
+// what else runs there.
+func sharedMachine(t testing.TB) *machine {
+	t.Helper()
+	if invariants.Enabled { // the engine is replaced at random
+		return startMachine(t)
+	}
+	places.Take(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.machine == nil {
+		shared.machine = newMachine(t)
+		shared.machine.pinned = true
+	}
+	m := shared.machine.in(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(m.log())
+		}
+	})
+	return m
+}
+
+// A suite is the tests of the package, and stops the shared machine after them.
+type suite struct{ *testing.M }
+
+func (s suite) Run() int {
+	code := s.M.Run()
+	if shared.machine == nil {
+		return code
+	}
+	end := &endOfTests{}
+	shared.machine.in(end).stopAll()
+	return max(code, end.code)
+}
+
+// endOfTests stands in for a test once all have run.
+type endOfTests struct {
+	testing.TB
+	code int
+}
+
+func (*endOfTests) Helper()         {}
+func (*endOfTests) Log(args ...any) { fmt.Fprintln(os.Stderr, args...) }
+func (e *endOfTests) Failed() bool  { return e.code != 0 }
+
+func (e *endOfTests) Errorf(format string, args ...any) {
+	e.code = 1
+	fmt.Fprintf(os.Stderr, "after all tests: "+format+"\n", args...)
+}
+
+func (e *endOfTests) Fatalf(format string, args ...any) {
+	e.Errorf(format, args...)
+	os.Exit(1)
+}
+
+func newMachine(t testing.TB) *machine {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td") // short, for the sockets
 	if err != nil {
@@ -39,7 +113,6 @@ func startMachine(t testing.TB) *machine {
 	if err != nil {
 		t.Fatal(err, m.log())
 	}
-	t.Cleanup(m.stopAll)
 	return m
 }
 

@@ -114,7 +114,7 @@ func TestKillingEngineThenKeeperRerunsNoSession(t *testing.T) {
 }
 
 // BenchmarkKillsOfEngineThenKeeper kills both 100 times. Run it with go test -run '^$' -bench
-// EngineThenKeeper -benchtime 1x -timeout 30m ./engine.
+// EngineThenKeeper -benchtime 1x -timeout 30m ./tests/engine.
 func BenchmarkKillsOfEngineThenKeeper(b *testing.B) {
 	for b.Loop() {
 		killEngineThenKeeper(b, 100)
@@ -198,7 +198,7 @@ func TestKillingDuringAnUpgradeLosesNoSession(t *testing.T) {
 }
 
 // BenchmarkKillsDuringUpgrades kills engines and keepers during upgrades. Run it with go test -run
-// '^$' -bench KillsDuringUpgrades -benchtime 1x -timeout 30m ./engine.
+// '^$' -bench KillsDuringUpgrades -benchtime 1x -timeout 30m ./tests/engine.
 func BenchmarkKillsDuringUpgrades(b *testing.B) {
 	for b.Loop() {
 		killDuringUpgrade(b, 60)

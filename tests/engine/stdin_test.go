@@ -50,7 +50,7 @@ func TestCommandKeptAsADaemonIsNotForgotten(t *testing.T) {
 
 func TestStopUsesTheCallersTimeout(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1000; done"},
 		StopTimeoutMS: 3_600_000, Ready: &api.Readiness{Log: "deaf"}})
 	call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})

@@ -89,7 +89,7 @@ func callHanded(name, body string) error {
 
 func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	session := m.start("sh").ID
 	exe, err := os.Executable()
 	if err != nil {
@@ -132,7 +132,7 @@ func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 // process of an agent.
 func TestDoubleForkedShellBelongsToTheUser(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
