@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -116,6 +118,7 @@ type toast struct {
 	news   bool // it reports an event, not the result of a key
 	serial int
 	redraw func()
+	log    io.Writer // receives each message as a line
 }
 
 const toastTime = 4 * time.Second
@@ -124,6 +127,7 @@ const toastTime = 4 * time.Second
 func (t *toast) Say(message string, bad bool) tea.Cmd {
 	t.ClearMessage()
 	t.text, t.bad = text.Clean(message), bad
+	_, _ = fmt.Fprintln(t.log, t.text)
 	t.redraw()
 	serial := t.serial
 	return panes.After(toastTime, func() tea.Cmd {

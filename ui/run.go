@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -67,6 +68,8 @@ type Options struct {
 
 	Recent     []string       // recent choices of the palette, the latest first
 	KeepRecent func([]string) // saves the recent choices; may be nil
+
+	Notices io.Writer // receives each message of the status bar as a line; default io.Discard
 
 	Input  *os.File // must be a terminal; default os.Stdin
 	Output *os.File // must be a terminal; default os.Stdout
@@ -131,6 +134,7 @@ func (o Options) withDefaults() Options {
 	o.Command = cmp.Or(o.Command, "tandem")
 	o.Input = cmp.Or(o.Input, os.Stdin)
 	o.Output = cmp.Or(o.Output, os.Stdout)
+	o.Notices = cmp.Or(o.Notices, io.Discard)
 	o.AnswerLimit = cmp.Or(o.AnswerLimit, display.AnswerLimit)
 	if o.CWD == "" {
 		// Without one, the engine chooses.
@@ -277,7 +281,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.env = env{&m.notices.toast, &m.dialog.overlay, ctx, m}
 	say, redraw, look := m.notices.toast.Say, m.frame.redraw, &m.theme.look
 	m.notices = notices{
-		toast:   toast{redraw: redraw},
+		toast:   toast{redraw: redraw, log: o.Notices},
 		desktop: desktop{attention: &m.o.Attention, send: m.onTerminal((*screen.Terminal).Notify)},
 		failed:  map[string]bool{},
 	}

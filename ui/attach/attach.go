@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -59,6 +60,8 @@ type Options struct {
 	// Stops receives SIGTSTP and SIGCONT from a caller that handles them itself before and
 	// after the run. Nil means that the run subscribes to them.
 	Stops chan os.Signal
+	// Notices receives each note of the last row as a line; default io.Discard.
+	Notices io.Writer
 	// Predict selects when typed keys are shown before the session echoes them,
 	// underlined: on other machines, or everywhere with predict.Always.
 	Predict predict.Mode
@@ -143,6 +146,9 @@ func (o Options) withDefaults() Options {
 	}
 	if len(o.Prefix) == 0 {
 		o.Prefix = []keys.Key{{Code: 'b', Mods: keys.Ctrl}}
+	}
+	if o.Notices == nil {
+		o.Notices = io.Discard
 	}
 	if o.AnswerLimit == 0 {
 		o.AnswerLimit = display.AnswerLimit

@@ -62,8 +62,11 @@ func (r *run) sendMark() {
 
 // updateNotice shows the current notice, if there is one.
 func (r *run) updateNotice() {
-	if r.overlay != nil {
-		r.overlay.setNote(r.noticeText())
+	if r.overlay == nil {
+		return
+	}
+	if note := r.noticeText(); r.overlay.setNote(note) && note != "" {
+		_, _ = fmt.Fprintln(r.Notices, note)
 	}
 }
 

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -36,7 +37,9 @@ func (n *note) showText(text func() string) {
 	// The goroutine below unlocks writing: all output waits for the end of the note.
 	r.terminal.writing.Lock()
 	r.link.awaitTerminal()
-	r.terminal.drawNote(" " + text())
+	shown := text()
+	_, _ = fmt.Fprintln(r.Notices, shown)
+	r.terminal.drawNote(" " + shown)
 	n.stop = make(chan struct{}, 1)
 	n.done = r.spawnGuarded(func() {
 		defer r.terminal.writing.Unlock()

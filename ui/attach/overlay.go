@@ -130,14 +130,15 @@ func (v *overlay) redraw() {
 	_ = v.terminal.writeAll(v.appendDrawing(nil))
 }
 
-// setNote shows a note in the last row; "" removes it.
-func (v *overlay) setNote(note string) {
-	if note == "" {
-		v.note.Store(nil)
-	} else {
-		v.note.Store(&note)
+// setNote shows a note in the last row; "" removes it. It reports whether the note has changed.
+func (v *overlay) setNote(note string) (changed bool) {
+	var shown *string
+	if note != "" {
+		shown = &note
 	}
+	was := v.note.Swap(shown)
 	v.wakeUp()
+	return was == nil || *was != note
 }
 
 // showOutput writes a piece of output. within reports that it ends inside a control

@@ -40,6 +40,9 @@ func runDashboard(ctx context.Context, version string, begin factory.DashboardOp
 		}
 		defer o.Output.Close()
 	}
+	if o.Notices, err = factory.OpenNotices(); err != nil {
+		return err
+	}
 	o.Connect = func(ctx context.Context) (*client.Client, error) {
 		return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
 	}

@@ -85,9 +85,13 @@ func RunAttach(f *factory.Factory, cmd *cobra.Command, id string, readOnly bool,
 	if !ok && predicted != "" {
 		return api.Errorf(api.CodeInvalid, "attach to %s: unknown --predict %q; must be auto, always or off", id, predicted)
 	}
+	notices, err := factory.OpenNotices()
+	if err != nil {
+		return err
+	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: f.Dial,
-		NoClipboard: !conf.Clipboard, Pictures: conf.Pictures, Predict: mode,
+		NoClipboard: !conf.Clipboard, Pictures: conf.Pictures, Predict: mode, Notices: notices,
 	})
 	if err != nil {
 		return err
