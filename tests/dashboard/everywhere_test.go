@@ -27,19 +27,9 @@ func (v user) typeKeys(want string, names ...string) {
 // click presses the left button on a text shown on the screen, and waits for want.
 func (v user) click(text, want string) {
 	v.Helper()
-	harness.Await(v.T, v.screen, text)
-	shown, _ := v.screen.Text()
-	for y, row := range strings.Split(shown, "\n") {
-		before, _, found := strings.Cut(row, text)
-		if !found {
-			continue
-		}
-		x := len([]rune(before))
-		fmt.Fprintf(v.screen, "\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", x+1, y+1)
-		harness.Await(v.T, v.screen, want)
-		return
-	}
-	v.Fatalf("%q is not shown:\n%s", text, shown)
+	x, y := v.findText(text)
+	v.clickAt(x, y, 1)
+	harness.Await(v.T, v.screen, want)
 }
 
 // Every view and dialog is reachable by keys alone and by mouse alone.
@@ -89,7 +79,8 @@ func openDashboard(t *testing.T, cols, rows int) user {
 
 func (v user) visitByKeys() {
 	v.typeKeys("Start a process", "alt+2", "n")
-	v.typeKeys("started echo", ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
+	harness.Press(v.T, v.screen, ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
+	harness.AwaitNotice(v.T, v.screen, "started echo")
 	v.typeKeys("echo seen-", "alt+3")
 	v.typeKeys("1 found", "/", ":seen", "enter")
 	harness.Await(v.T, v.screen, "seen-42") // only in the command's output

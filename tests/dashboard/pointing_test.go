@@ -145,9 +145,12 @@ func (v user) selectBeyondEdge() {
 func (v user) chooseTheme() {
 	v.choose("choose a theme", "ctrl+b", "::")
 	v.click("choose a theme, with", "keep it")
-	v.click("nord", `theme = "nord"`)
+	x, y := v.findText("nord")
+	v.clickAt(x, y, 1)
+	harness.AwaitNotice(v.T, v.screen, `theme = "nord"`)
 	v.choose("dracula", "ctrl+b", "T")
-	v.typeKeys(`theme = "dracula"`, "enter")
+	harness.Press(v.T, v.screen, "enter")
+	harness.AwaitNotice(v.T, v.screen, `theme = "dracula"`)
 }
 
 func (v user) chooseLayout() {

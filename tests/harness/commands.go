@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -10,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -66,7 +66,8 @@ func scriptAtMost(ts *testscript.TestScript, neg bool, args []string) {
 	*pressed = 0
 }
 
-// screen NAME REGEXP waits until the screen matches; negated, until it does not.
+// screen NAME REGEXP waits until the screen matches; negated, until it does not. It is for what
+// stays: notice waits for a message in the status bar, which disappears by itself.
 func scriptScreen(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] screen NAME REGEXP")
@@ -129,23 +130,22 @@ func scriptInfo(ts *testscript.TestScript) (info api.Info) {
 	return info
 }
 
-// eventually COMMAND… REGEXP runs tandem until its output matches.
+// eventually COMMAND… REGEXP runs tandem until its output matches. It is for changes that neither
+// screen nor await nor tandem wait can see.
 func scriptEventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually COMMAND… REGEXP")
 	}
 	re := regexp.MustCompile("(?m)" + args[len(args)-1])
-	deadline := time.Now().Add(Patience)
-	var out []byte
-	for time.Now().Before(deadline) {
-		cmd := exec.Command("/proc/self/exe", args[:len(args)-1]...)
+	command := args[:len(args)-1]
+	wait.Poll(ts, fmt.Sprintf("tandem %s to print %s", strings.Join(command, " "), re), func() (string, bool) {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "/proc/self/exe", command...)
 		cmd.Env, cmd.Dir = scriptEnviron(ts), ts.MkAbs(".")
-		out, _ = cmd.CombinedOutput()
-		if re.Match(out) {
-			return
-		}
-	}
-	ts.Fatalf("tandem %s never matched %s; last:\n%s", strings.Join(args[:len(args)-1], " "), re, out)
+		out, _ := cmd.CombinedOutput()
+		return string(out), re.Match(out)
+	})
 }
 
 // save VAR keeps the last output, trimmed, in an environment variable.
@@ -193,19 +193,10 @@ func parseSize(ts *testscript.TestScript, size string) (cols, rows int) {
 
 // mouse NAME [shift+]click|drag X Y [X Y] presses the left button at a cell
 // (counted from 0) and releases it there or at another; doubleclick does so twice
-// there; mouse NAME wheel X Y turns the wheel up. mouse NAME click X Y REGEXP repeats a
-// click until the screen matches: a dashboard that relays a program's output may draw it
-// before it knows the program's mouse mode.
+// there; mouse NAME wheel X Y turns the wheel up.
 func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 4 || len(args) > 6 {
-		ts.Fatalf("usage: mouse NAME [shift+]click X Y [REGEXP] | doubleclick X Y | drag X Y X Y | wheel X Y")
-	}
-	var until *regexp.Regexp
-	if len(args) == 5 {
-		var err error
-		until, err = regexp.Compile("(?m)" + args[4])
-		ts.Check(err)
-		args = args[:4]
+	if neg || len(args) != 4 && len(args) != 6 {
+		ts.Fatalf("usage: mouse NAME [shift+]click X Y | doubleclick X Y | drag X Y X Y | wheel X Y")
 	}
 	var at []int
 	for _, arg := range args[2:] {
@@ -233,12 +224,7 @@ func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 	if args[1] == "doubleclick" {
 		events = append(events, events...)
 	}
-	t := scriptTerminal(ts, args[0])
-	ts.Check(t.Point(events...))
-	if until == nil {
-		return
-	}
-	ts.Check(t.RetryUntil(until.MatchString, func() error { return t.Point(events...) }))
+	ts.Check(scriptTerminal(ts, args[0]).Point(events...))
 }
 
 // Point sends events of the left button in one write, so that the clicks of a double

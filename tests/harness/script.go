@@ -27,6 +27,8 @@ func Scripts(t *testing.T, glob string, vars ...string) {
 			"dashboard":   scriptDashboard,
 			"keys":        scriptKeys,
 			"screen":      scriptScreen,
+			"notice":      scriptNotice,
+			"await":       scriptAwait,
 			"mouse":       scriptMouse,
 			"clipboard":   scriptClipboard,
 			"resize":      scriptResize,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,9 @@ type Terminal struct {
 	exited chan struct{} // closed once the program has exited and its output is read
 	answer chan []byte   // the emulator's replies, in order
 
+	notices string // file with the messages of the status bar, one per line
+	noticed int    // end of the last line found by waitNotice
+
 	mu        sync.Mutex
 	screen    *vt.Terminal
 	clipboard string        // the program's last copy to the clipboard
@@ -35,10 +39,16 @@ type Terminal struct {
 func StartTerminal(cols, rows int, env []string, dir string, args ...string) (*Terminal, error) {
 	t := &Terminal{exited: make(chan struct{}), answer: make(chan []byte, 1<<10), changed: make(chan struct{})}
 	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.queueReply, Event: t.handleEvent})
+	notices, err := os.MkdirTemp("", "td")
+	if err != nil {
+		return nil, err
+	}
+	t.notices = filepath.Join(notices, "notices")
 	t.cmd = exec.Command("/proc/self/exe", args...)
-	t.cmd.Env, t.cmd.Dir = env, dir
+	t.cmd.Env, t.cmd.Dir = append(env[:len(env):len(env)], "TANDEM_NOTICES="+t.notices), dir
 	master, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 	if err != nil {
+		os.RemoveAll(notices)
 		return nil, err
 	}
 	t.master = master
@@ -155,13 +165,7 @@ func (t *Terminal) screenLines() []styled.NumberedLine {
 
 // WaitFor waits until the screen satisfies ok.
 func (t *Terminal) WaitFor(ok func(screen string) bool) error {
-	return t.RetryUntil(ok, func() error { return nil })
-}
-
-// RetryUntil calls retry every second until the screen satisfies ok.
-func (t *Terminal) RetryUntil(ok func(screen string) bool, retry func() error) error {
-	deadline, again := time.After(Patience), time.NewTicker(time.Second)
-	defer again.Stop()
+	deadline := time.After(Patience)
 	for {
 		screen, changed := t.Text()
 		if ok(screen) {
@@ -169,10 +173,6 @@ func (t *Terminal) RetryUntil(ok func(screen string) bool, retry func() error) e
 		}
 		select {
 		case <-changed:
-		case <-again.C:
-			if err := retry(); err != nil {
-				return err
-			}
 		case <-t.exited:
 			// The last output may have arrived together with the exit.
 			if screen, _ := t.Text(); ok(screen) {
@@ -248,4 +248,5 @@ func (t *Terminal) Close() {
 	t.cmd.Process.Kill()
 	<-t.exited
 	t.master.Close()
+	os.RemoveAll(filepath.Dir(t.notices))
 }

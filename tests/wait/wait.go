@@ -55,8 +55,10 @@ func Watch[E, T any](t testing.TB, what string, watch func(context.Context) iter
 }
 
 // Poll calls look until it is done, and returns its last state. It is for changes without an event.
-func Poll[T any](t testing.TB, what string, look func() (state T, done bool)) T {
-	t.Helper()
+func Poll[T any](t Failer, what string, look func() (state T, done bool)) T {
+	if t, ok := t.(testing.TB); ok {
+		t.Helper()
+	}
 	for began := time.Now(); ; time.Sleep(pace(began)) {
 		state, done := look()
 		if done {
