@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/engine/supervise"
 )
 
 func TestHistoryIsSavedAndLoaded(t *testing.T) {
@@ -116,5 +119,37 @@ func TestRecentCommandsAreListedInOrder(t *testing.T) {
 	writeFile(t, path, strings.Repeat("x\n", 20_000))
 	if n := call(t, r, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}).Count; n != 10_000 {
 		t.Errorf("kept %d", n)
+	}
+}
+
+// An interrupted program was stopped by the user, unless it exited with success.
+func TestInterruptedSessionDoesNotCountAsFailed(t *testing.T) {
+	code := func(n int) keeper.Exit { return keeper.Exit{Code: &n} }
+	for name, c := range map[string]struct {
+		interrupted     bool
+		exit            keeper.Exit
+		stopped, failed bool
+	}{
+		"exits with 2":                {true, code(2), true, false},
+		"exits with 0":                {true, code(0), false, false},
+		"exits with 2 by itself":      {false, code(2), false, true},
+		"is killed by the interrupt":  {false, keeper.Exit{Signal: "SIGINT"}, true, false},
+		"is killed by another signal": {false, keeper.Exit{Signal: "SIGSEGV"}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			now := time.Now()
+			if c.interrupted {
+				r.executor.interrupt = now
+			}
+			p := call(t, r, api.SessionStart, api.SessionStartInput{Command: []string{"program"}, CWD: r.work})
+			r.control.ReportExit(keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7, BootID: "boot"}, supervise.Ending{Exit: c.exit, At: now.Add(time.Second)})
+			call(t, r, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Exit: true})
+			rows := call(t, r, api.HistorySearch, api.HistorySearchInput{}).Rows
+			failed := call(t, r, api.HistorySearch, api.HistorySearchInput{Failed: true}).Rows
+			if len(rows) != 1 || rows[0].Stopped != c.stopped || rows[0].ExitSignal != c.exit.Signal || (len(failed) > 0) != c.failed {
+				t.Errorf("%+v, failed %+v", rows, failed)
+			}
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/agents"
@@ -109,6 +110,8 @@ type fakeExecutor struct {
 	stopErr  error                // of StopTree
 	stopping func()               // called with each stop; may be nil
 
+	interrupt time.Time // of sessions that are opened, unless it is zero
+
 	// open returns the session of a record with a terminal; nil: one of which no test uses the
 	// terminal.
 	open func(r store.Record) *terminal.Session
@@ -132,7 +135,7 @@ func (w *fakeExecutor) Spawn(_ context.Context, r store.Record, _ store.Identity
 	case r.TTY && w.open != nil:
 		l.Live = w.open(r)
 	case r.TTY:
-		l.Live = &plainSession{func() { w.control.ReportDrained(r.ID) }}
+		l.Live = &plainSession{func() { w.control.ReportDrained(r.ID) }, w.interrupt}
 	}
 	return l, nil
 }
@@ -171,10 +174,15 @@ func (w *fakeExecutor) Remove(id string, _ bool) error  { return w.data.Discard(
 
 // A plainSession is a session whose terminal no test uses. Checks compare sessions, so it is a
 // pointer: a struct with a func cannot be compared.
-type plainSession struct{ drained func() }
+type plainSession struct {
+	drained   func()
+	interrupt time.Time // of its last interrupt
+}
 
-func (s *plainSession) ChildEnded()         { s.drained() }
-func (*plainSession) Facts() terminal.Facts { return terminal.Facts{Cols: 80, Rows: 24} }
+func (s *plainSession) ChildEnded() { s.drained() }
+func (s *plainSession) Facts() terminal.Facts {
+	return terminal.Facts{Cols: 80, Rows: 24, Interrupt: s.interrupt}
+}
 func (*plainSession) Finish(api.Process)    {}
 func (*plainSession) Admit(bool, bool)      {}
 func (*plainSession) Stopping()             {}
@@ -210,6 +218,7 @@ func newRig(t testing.TB) *rig {
 	r.control = supervise.NewControl(ctx, r.executor, r.executor, log)
 	r.executor.control = r.control
 	past := history.Start(r.dir, nil, log, func(string) {})
+	r.control.History = past
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

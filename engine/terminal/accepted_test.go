@@ -79,6 +79,9 @@ func TestInterruptDiscardsUnreadInput(t *testing.T) {
 	if n, err := slave.Read(buffer); err != nil || string(buffer[:n]) != "next\n" {
 		t.Errorf("after the interrupt, the program reads %q, %v", buffer[:n], err)
 	}
+	if s.Facts().Interrupt.IsZero() {
+		t.Error("the interrupt is not recorded")
+	}
 	want := int64(len(text) + len("\x03next\n"))
 	for n := range reports {
 		if n == want {
@@ -98,5 +101,8 @@ func TestCtrlCInARawTerminalKeepsItsPlace(t *testing.T) {
 	got := make([]byte, len(text)+1)
 	if _, err := io.ReadFull(slave, got); err != nil || string(got) != text+"\x03" {
 		t.Errorf("the program reads other text, %v", err)
+	}
+	if at := s.Facts().Interrupt; !at.IsZero() {
+		t.Errorf("an interrupt at %v", at)
 	}
 }
