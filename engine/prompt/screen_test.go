@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 
@@ -16,26 +17,33 @@ type screen struct {
 	shell    *Shell
 	programs *fakePrograms
 	answer   func(typed string)
-	event    func(line string) // called with the line of each mark that has one; may be nil
+	signals  func(typed []byte) bool // reports whether the terminal turns input into a signal
+	event    func(line string)       // called with the line of each mark that has one; may be nil
 	over     chan struct{}
 	code     *int
+	ended    chan Command  // receives the commands that ran
+	changed  chan struct{} // receives a value after changes of the need
 
-	mu     sync.Mutex
-	log    []byte
-	shown  int64 // less than the log while output is withheld
-	vt     *vt.Terminal
-	events []vt.PromptEvent
-	typed  []string
-	ran    []Command
+	mu         sync.Mutex
+	cols, rows int
+	log        []byte
+	shown      int64 // less than the log while output is withheld
+	vt         *vt.Terminal
+	events     []vt.PromptEvent
+	replies    []byte // of the emulator, not yet answered
+	cwd        string
+	typed      []string
+	ran        []Command
 }
 
 // fakePrograms are programs in a terminal. Their first process is shellPID.
 type fakePrograms struct {
-	mu     sync.Mutex
-	look   pty.Look
-	unread bool
-	argv   map[int][]string
-	env    string
+	mu      sync.Mutex
+	look    pty.Look
+	unread  bool
+	argv    map[int][]string
+	env     string
+	signals bool
 }
 
 const (
@@ -67,8 +75,17 @@ func (p *fakePrograms) foreground() int {
 	return p.look.PID
 }
 
-func (p *fakePrograms) arguments(pid int) []string { return p.argv[pid] }
-func (p *fakePrograms) environ(int) string         { return p.env }
+func (p *fakePrograms) arguments(pid int) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.argv[pid]
+}
+
+func (p *fakePrograms) environ(int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.env
+}
 
 type screenOptions struct {
 	kind  Kind
@@ -84,18 +101,41 @@ func newScreen(t *testing.T, o screenOptions) *screen {
 	if o.child == nil {
 		o.child = []string{"child"}
 	}
-	s := &screen{over: make(chan struct{}), answer: func(string) {}}
-	s.programs = &fakePrograms{argv: map[int][]string{shellPID: o.shell, childPID: o.child}, env: NonceVariable + "=n\x00"}
-	s.vt = vt.New(vt.Options{Cols: 80, Rows: 24, Event: func(e vt.Event) {
-		if e, ok := e.(vt.PromptEvent); ok {
+	fake := &fakePrograms{argv: map[int][]string{shellPID: o.shell, childPID: o.child}, env: NonceVariable + "=n\x00"}
+	s := makeScreen(t, Options{PID: shellPID, Nonce: "n", Kind: o.kind}, fake)
+	s.programs = fake
+	return s
+}
+
+// makeScreen returns the screen of a shell with the given pid, nonce and kind.
+func makeScreen(t *testing.T, o Options, programs programs) *screen {
+	s := &screen{
+		answer: func(string) {}, signals: func(typed []byte) bool { return string(typed) == "\x03" },
+		over: make(chan struct{}), ended: make(chan Command, 1000), changed: make(chan struct{}, 1), cwd: "/home", cols: 80, rows: 24,
+	}
+	o.Terminal, o.Over, o.Exited, o.Closed = s, s.over, s.over, t.Context().Done()
+	o.Changed = func() {
+		select {
+		case s.changed <- struct{}{}:
+		default:
+		}
+	}
+	o.Ran = func(c Command) {
+		s.mu.Lock()
+		s.ran = append(s.ran, c)
+		s.mu.Unlock()
+		s.ended <- c
+	}
+	s.vt = vt.New(vt.Options{Cols: s.cols, Rows: s.rows, Reply: func(p []byte) { s.replies = append(s.replies, p...) }, Event: func(e vt.Event) {
+		switch e := e.(type) {
+		case vt.PromptEvent:
 			s.events = append(s.events, e)
+		case vt.CWDEvent:
+			s.cwd = e.Path
 		}
 	}})
-	s.shell = New(Options{
-		Terminal: s, PID: shellPID, Nonce: "n", Kind: o.kind, Over: s.over, Exited: s.over, Closed: t.Context().Done(),
-		Changed: func() {}, Ran: func(c Command) { s.ran = append(s.ran, c) },
-	})
-	s.shell.programs = s.programs
+	s.shell = New(o)
+	s.shell.programs = programs
 	return s
 }
 
@@ -105,14 +145,18 @@ var (
 	shellWait = pty.Look{Reads: true, Own: true, PID: shellPID, Polls: true}
 )
 
-// print prints what a program writes, byte by byte, so that each mark has its offset.
+// print prints what a program writes. The emulator gets it byte by byte, so that each mark has its
+// offset.
 func (s *screen) print(text string) {
+	s.mu.Lock()
+	from := len(s.log)
+	s.log = append(s.log, text...)
+	s.mu.Unlock()
 	for i := range len(text) {
 		s.mu.Lock()
-		s.log = append(s.log, text[i])
 		s.vt.Write([]byte{text[i]})
-		events, at := s.events, Spot{Offset: int64(len(s.log)), Cursor: s.vt.Cursor(), Cols: 80, Rows: 24}
-		s.events, s.shown = nil, int64(len(s.log))
+		events, at := s.events, Spot{Offset: int64(from + i + 1), Cursor: s.vt.Cursor(), Cols: s.cols, Rows: s.rows}
+		s.events = nil
 		s.mu.Unlock()
 		for _, e := range events {
 			if s.event != nil && e.Line != "" {
@@ -121,6 +165,9 @@ func (s *screen) print(text string) {
 			s.shell.NoteMark(e, at)
 		}
 	}
+	s.mu.Lock()
+	s.shown = int64(len(s.log))
+	s.mu.Unlock()
 	s.shell.NoteOutput()
 }
 
@@ -140,10 +187,20 @@ func (s *screen) ReadAt(p []byte, off int64) (int, error) {
 
 func (s *screen) IsReady(context.Context) error { return nil }
 func (s *screen) Log() Log                      { return s }
-func (s *screen) Size() (cols, rows int)        { return 80, 24 }
-func (s *screen) CWD() string                   { return "/home" }
 func (s *screen) NoteUse()                      {}
 func (s *screen) ExitCode() *int                { return s.code }
+
+func (s *screen) Size() (cols, rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cols, s.rows
+}
+
+func (s *screen) CWD() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cwd
+}
 
 func (s *screen) Shown() int64 {
 	s.mu.Lock()
@@ -177,7 +234,29 @@ func (s *screen) TypeInto(_ context.Context, p []byte) error {
 	s.mu.Lock()
 	s.typed = append(s.typed, string(p))
 	s.mu.Unlock()
-	s.shell.NoteInput(p, len(p) == 1 && p[0] == 3)
+	s.shell.NoteInput(p, s.signals(p))
 	s.answer(string(p))
 	return nil
+}
+
+func (s *screen) logText() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.log)
+}
+
+// takeReplies returns the emulator's answers since the last call.
+func (s *screen) takeReplies() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := string(s.replies)
+	s.replies = nil
+	return text
+}
+
+// commandsSoFar returns a copy of the commands that ran.
+func (s *screen) commandsSoFar() []Command {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ran)
 }
