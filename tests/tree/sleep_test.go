@@ -15,13 +15,13 @@ var sleepers = map[string]struct {
 	reason string
 }{
 	"doubledeath_test.go": {1, "the fault hits at any moment"},
+	"expire_test.go":      {1, "it runs in the bubble of withLoop"},
 	"family.go":           {1, "tests/report runs outside of tests"},
 	"flood_test.go":       {2, "a program prints slowly, and a read is retried"},
 	"keeperstorm_test.go": {2, "the fault hits at any moment"},
 	"places.go":           {1, "a test may wait for a place without a limit"},
 	"rig_test.go":         {1, "the rig of package engine polls by itself"},
 	"secondloss_test.go":  {2, "the fault hits at any moment"},
-	"shellwait_test.go":   {1, "it runs in the bubble of withLoop"},
 	"stopped_test.go":     {1, "the signal arrives at any moment"},
 }
 
