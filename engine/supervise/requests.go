@@ -317,7 +317,8 @@ func (c *Control) applyUpdate(p *proc, u Update, reply chan<- outcome) error {
 func (c *Control) AwaitCondition(ctx context.Context, id string, holds func(s api.State, runs int, ready, crashLoop bool) bool) (api.Process, error) {
 	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady(), p.isCrashLoop()) }
 	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
-		if p.view.State == p.state() && now(p) {
+		// Otherwise the view would be older than the condition.
+		if p.announcedRev == p.rev && now(p) {
 			reply <- outcome{process: p.currentView()}
 			return nil
 		}

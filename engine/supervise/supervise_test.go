@@ -327,6 +327,21 @@ func TestFailedRestartIsRetriedAndReportsItsError(t *testing.T) {
 	})
 }
 
+func TestWaitDuringASaveIsAnsweredWithTheSavedState(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := processRecord("a", api.PolicyNo)
+		rec.Ready = &store.Readiness{Port: 1}
+		r.w.probeDelay = time.Second
+		r.startRecord(rec)
+		r.w.saveDelay = time.Second
+		time.Sleep(1500 * time.Millisecond) // it is ready, but that is not saved yet
+		p, err := r.c.AwaitCondition(r.Context(), "a", func(_ api.State, _ int, ready, _ bool) bool { return ready })
+		if err != nil || !*p.Supervision.Ready {
+			t.Errorf("waited for a ready process: %+v, %v", p, err)
+		}
+	})
+}
+
 func TestReadinessIsReportedAndItsTimeoutIsAFailure(t *testing.T) {
 	withRig(t, func(r *rig) {
 		rec := processRecord("a", api.PolicyOnFailure)
