@@ -44,7 +44,7 @@ func TestPackageInitialisationStaysSmall(t *testing.T) {
 
 // testOnly reports whether a package is linked into the test binary only.
 func testOnly(pkg string) bool {
-	for _, prefix := range []string{"testing", "github.com/rogpeppe/", "github.com/nats-io/nats-server/", "github.com/klauspost/compress/s2", "net/http/pprof", "github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "golang.org/x/tools/", "runtime/pprof", "go/", "internal/fuzz", "internal/buildcfg", "internal/platform"} {
+	for _, prefix := range []string{"testing", "github.com/rogpeppe/", "github.com/nats-io/nats-server/", "github.com/klauspost/compress/s2", "net/http/pprof", "github.com/google/go-cmp", "pgregory.net/rapid", "html", "tandem/tests/", "go.uber.org/goleak", "golang.org/x/tools/", "runtime/pprof", "go/", "internal/fuzz", "internal/buildcfg", "internal/platform"} {
 		if strings.HasPrefix(pkg, prefix) {
 			return true
 		}
