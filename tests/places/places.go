@@ -30,7 +30,9 @@ type Test interface {
 	Fatal(args ...any)
 }
 
-var shared = newPool(filepath.Join(os.TempDir(), fmt.Sprintf("places.%d", os.Getuid())), runtime.GOMAXPROCS(0))
+// shared has two places for each processor, because a test of real processes waits for them most of
+// the time.
+var shared = newPool(filepath.Join(os.TempDir(), fmt.Sprintf("places.%d", os.Getuid())), 2*runtime.GOMAXPROCS(0))
 
 // Take blocks until a place is free and holds it until all cleanups registered after the call have
 // run. Helpers call it before they start processes. A test and its subtests share one place: further
