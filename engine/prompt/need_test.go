@@ -147,17 +147,18 @@ func TestWaitConditionsAreMetByOutputAndTime(t *testing.T) {
 		met, text    string
 		cursor       int64 // 0: the end
 	}{
-		"later output":             {in: api.SessionWaitInput{Output: "a+"}, before: "aaa\r\n", then: "xaa.", met: "output", text: "aa", cursor: 8},
-		"earlier output":           {in: api.SessionWaitInput{Output: "^b$", Since: &zero}, before: "a\r\nb\r\nc\r\n", met: "output", text: "b", cursor: 4},
-		"the last bytes":           {in: api.SessionWaitInput{Output: "[a-c]", Since: &back}, before: "a\r\nb\r\nc\r\n", met: "output", text: "b", cursor: 4},
-		"at the end, after a rest": {in: api.SessionWaitInput{Output: "a+"}, then: "aaa", met: "output", text: "aaa", cursor: 3},
-		"in colour":                {in: api.SessionWaitInput{Output: "done"}, then: "\x1b[1mdo\x1b[31mne\x1b[m\r\n", met: "output", text: "done", cursor: 15 - 4 + 2},
-		"the screen":               {in: api.SessionWaitInput{Screen: "^b c$"}, before: "a\r\n", then: "b\x1b[1Cc", met: "screen", text: "b c"},
-		"the end":                  {in: api.SessionWaitInput{Exit: true}, over: true, met: "exit"},
-		"output before the end":    {in: api.SessionWaitInput{Output: "last$"}, then: "last", over: true, met: "output", text: "last", cursor: 4},
-		"no output before the end": {in: api.SessionWaitInput{Output: "never", IdleMS: 3_600_000}, then: "last", over: true},
-		"idle":                     {in: api.SessionWaitInput{IdleMS: 60_000}, before: "a", met: "idle"},
-		"hostile text":             {in: api.SessionWaitInput{Output: "x"}, then: strings.Repeat("\x1b]0;", 50_000) + "\ax.", met: "output", text: "x", cursor: 200_002},
+		"later output":              {in: api.SessionWaitInput{Output: "a+"}, before: "aaa\r\n", then: "xaa.", met: "output", text: "aa", cursor: 8},
+		"earlier output":            {in: api.SessionWaitInput{Output: "^b$", Since: &zero}, before: "a\r\nb\r\nc\r\n", met: "output", text: "b", cursor: 4},
+		"the last bytes":            {in: api.SessionWaitInput{Output: "[a-c]", Since: &back}, before: "a\r\nb\r\nc\r\n", met: "output", text: "b", cursor: 4},
+		"at the end, after a rest":  {in: api.SessionWaitInput{Output: "a+"}, then: "aaa", met: "output", text: "aaa", cursor: 3},
+		"in colour":                 {in: api.SessionWaitInput{Output: "done"}, then: "\x1b[1mdo\x1b[31mne\x1b[m\r\n", met: "output", text: "done", cursor: 15 - 4 + 2},
+		"the screen":                {in: api.SessionWaitInput{Screen: "^b c$"}, before: "a\r\n", then: "b\x1b[1Cc", met: "screen", text: "b c"},
+		"the end":                   {in: api.SessionWaitInput{Exit: true}, over: true, met: "exit"},
+		"output before the end":     {in: api.SessionWaitInput{Output: "last$"}, then: "last", over: true, met: "output", text: "last", cursor: 4},
+		"the screen before the end": {in: api.SessionWaitInput{Screen: "last$"}, then: "last", over: true, met: "screen", text: "last"},
+		"no output before the end":  {in: api.SessionWaitInput{Output: "never", IdleMS: 3_600_000}, then: "last", over: true},
+		"idle":                      {in: api.SessionWaitInput{IdleMS: 60_000}, before: "a", met: "idle"},
+		"hostile text":              {in: api.SessionWaitInput{Output: "x"}, then: strings.Repeat("\x1b]0;", 50_000) + "\ax.", met: "output", text: "x", cursor: 200_002},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

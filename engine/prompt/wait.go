@@ -81,7 +81,7 @@ func (w Conditions) build(s *Shell) (all []conditions.Condition[finding]) {
 	}
 	add(w.in.Exit, true, func(ctx context.Context) finding { return s.waitExit(ctx) })
 	add(w.output != nil, true, func(ctx context.Context) finding { return s.waitOutput(ctx, w.output, w.in.Since) })
-	add(w.screen != nil, false, func(ctx context.Context) finding { return s.waitScreen(ctx, w.screen) })
+	add(w.screen != nil, true, func(ctx context.Context) finding { return s.waitScreen(ctx, w.screen) })
 	add(w.in.Input, false, func(ctx context.Context) finding {
 		return s.waitNeed(ctx, "input", func(n Need) bool { return n != NeedNothing })
 	})

@@ -130,7 +130,7 @@ func (s *Session) Cursor(ctx context.Context) (c styled.Cursor, err error) {
 
 // Rows returns the rows of the screen, without trailing blanks.
 func (s *Session) Rows(ctx context.Context) (rows []string, err error) {
-	err = s.onScreen(ctx, func(t Emulator) { rows = ScreenOf(t, false, 0).Lines })
+	err = s.onScreen(ctx, func(t Emulator) { s.screen.catchUp(); rows = ScreenOf(t, false, 0).Lines })
 	return rows, err
 }
 

@@ -600,7 +600,7 @@ func TestSessionRetriesOpeningItsFiles(t *testing.T) {
 	})
 }
 
-func TestPlainOutputIncludesWhatTheScreenHasNotShownYet(t *testing.T) {
+func TestOutputThatTheScreenHasNotShownYetIsRead(t *testing.T) {
 	l := &memoryLog{text: []byte("\x1b[?1049h")}
 	s := memorySession(t, l)
 	l.add("\x1b[?1049lgot me\r\n") // without waking the screen
@@ -608,5 +608,9 @@ func TestPlainOutputIncludesWhatTheScreenHasNotShownYet(t *testing.T) {
 	out, err := s.ReadOutput(t.Context(), api.SessionReadInput{Plain: true}, true)
 	if err != nil || out.Data != "got me\n" || out.NextCursor != l.End() || out.AltScreen {
 		t.Errorf("got %+v, %v", out, err)
+	}
+	l.add("and me")
+	if rows, err := s.Rows(t.Context()); err != nil || !slices.Contains(rows, "and me") {
+		t.Errorf("the rows are %q, %v", rows, err)
 	}
 }
