@@ -35,7 +35,7 @@ func (m *machine) agent(owner string) *machine {
 		m.Fatal(err)
 	}
 	m.Cleanup(func() { conn.Close() })
-	return &machine{TB: m.TB, dir: m.dir, client: conn, pinned: true}
+	return &machine{TB: m.TB, dir: m.dir, client: conn}
 }
 
 func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
@@ -47,8 +47,8 @@ func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	call(m.machine, api.Exec, api.ExecInput{Command: sh("exit 3"), CWD: dir})
-	late := call(m.machine, api.Exec, api.ExecInput{Command: sh("read x < /dev/zero; sleep 1000"), TimeoutMS: 20, CWD: dir})
+	call(m.machine, api.Exec, api.ExecInput{Command: []string{"sh", "-c", "exit 3"}, CWD: dir})
+	late := call(m.machine, api.Exec, api.ExecInput{Command: []string{"sh", "-c", "read x < /dev/zero; sleep 1000"}, TimeoutMS: 20, CWD: dir})
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
 	m.start("sh")
 	call(m.machine, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c", "read line"}})
@@ -74,7 +74,7 @@ func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
 	}
 
 	m.child(p).exit(keeper.Exit{Signal: "SIGKILL"})
-	m.eventually("the restart", func() bool { return m.getProcess(p.ID).Supervision.Restarts == 1 })
+	m.awaitProcess(p.ID, "restarted", func(p api.Process) bool { return p.Supervision.Restarts == 1 })
 	if rows := m.history(api.HistorySearchInput{Process: p.ID}); len(rows) != 1 || rows[0].DurationMS != -1 {
 		t.Errorf("after a restart that nobody asked for: %+v", rows)
 	}

@@ -1,59 +1,9 @@
 package engine
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"testing"
 
-	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/sandbox"
-	"tandem/persist/config/settings"
 	"tandem/tests/leaks"
 )
 
-// The test binary is also the keeper and the engine of tests that need real ones.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "launch" {
-		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
-		os.Exit(126)
-	}
-	if len(os.Args) == 2 {
-		switch role := os.Args[1]; role {
-		case "keeper", "engine":
-			os.Exit(runRole(role))
-		}
-	}
-	leaks.Main(m)
-}
-
-func runRole(role string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	dir, err := api.DataDir()
-	if err == nil {
-		_, socket := api.Sockets(dir)
-		switch role {
-		case "keeper":
-			err = keeper.Main(ctx, keeper.Options{
-				DataDir:   dir,
-				Socket:    socket,
-				Engine:    []string{"engine"},
-				EnginePID: launch.KeeperEnginePID(),
-			}, os.Stdout)
-		case "engine":
-			o := Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: ResumeOffer}}}
-			o.Shell = []string{"/bin/sh"}
-			err = Run(ctx, o)
-		}
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)
-		return 1
-	}
-	return 0
-}
+func TestMain(m *testing.M) { leaks.Main(m) }

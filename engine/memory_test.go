@@ -218,7 +218,7 @@ func startInMemory(t testing.TB) *memoryMachine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &memoryMachine{machine: &machine{TB: t, dir: dir, pinned: true}, keeper: newMemoryKeeper()}
+	m := &memoryMachine{machine: &machine{TB: t, dir: dir}, keeper: newMemoryKeeper()}
 	t.Cleanup(func() {
 		m.stop()
 		m.keeper.closeTerminals()
@@ -304,10 +304,7 @@ func (m *memoryMachine) child(p api.Process) *memoryChild {
 // awaitRun waits for a run of a process after the one with a PID, and returns its child.
 func (m *memoryMachine) awaitRun(p api.Process, after int) *memoryChild {
 	m.Helper()
-	m.eventually("another run", func() bool {
-		now := m.getProcess(p.ID)
-		return now.State == api.StateRunning && now.PID != after
-	})
+	m.awaitProcess(p.ID, "running again", func(now api.Process) bool { return now.State == api.StateRunning && now.PID != after })
 	return m.child(p)
 }
 

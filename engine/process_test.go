@@ -181,8 +181,8 @@ func TestRestartDelayPassesWithoutAnEngine(t *testing.T) {
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"cat"}, KeepAlive: true, Restart: &api.Restart{DelayMS: 300}})
 	before := m.awaitState(p.ID, api.StateBackoff)
 	m.restart()
-	m.eventually("another run", func() bool { return m.getProcess(p.ID).Supervision.Restarts > before.Supervision.Restarts })
-	if now := m.getProcess(p.ID); now.Supervision.Restarts > before.Supervision.Restarts+1 {
+	now := m.awaitProcess(p.ID, "restarted", func(p api.Process) bool { return p.Supervision.Restarts > before.Supervision.Restarts })
+	if now.Supervision.Restarts > before.Supervision.Restarts+1 {
 		t.Errorf("became %+v", now)
 	}
 }

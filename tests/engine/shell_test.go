@@ -13,38 +13,26 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/history"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
-// A shellCase is a shell to be tested, with its own home directory.
-type shellCase struct {
-	name string
-	argv []string
-	rc   map[string]string // files of the home directory
-}
-
-var shellCases = []shellCase{
-	{"bash", []string{"bash"}, map[string]string{".bashrc": "RCREAD=yes\nPS1='mine\\$ '\n"}},
-	{"bash-login", []string{"bash", "-l"}, map[string]string{".bash_profile": "RCREAD=yes\n", ".bashrc": "RCREAD=no\n"}},
-	{"zsh", []string{"zsh"}, map[string]string{".zshrc": "RCREAD=yes\nPS1='mine%% '\n"}},
-	{"zsh-login", []string{"zsh", "-l"}, map[string]string{".zprofile": "RCREAD=yes\n", ".zshrc": "PS1='mine%% '\n"}},
-	{"fish", []string{"fish"}, map[string]string{
-		".config/fish/config.fish": "set -g RCREAD yes\nfunction fish_prompt; echo -n 'mine> '; end\n",
+// shells are the shells to be tested, each with the files of its home directory.
+var shells = map[string]map[string]string{
+	"bash": {".bashrc": "PS1='mine\\$ '\n"},
+	"zsh":  {".zshrc": "PS1='mine%% '\n"},
+	"fish": {
+		".config/fish/config.fish": "function fish_prompt; echo -n 'mine> '; end\n",
 		// Without these directories (of fish 3 and 4), fish reads all manual pages in the
 		// background.
 		".local/fish/generated_completions/none": "", ".cache/fish/generated_completions/none": "",
-	}},
-	{"sh", []string{"sh"}, map[string]string{".shrc": "RCREAD=yes\nPS1='mine$ '\n"}},
+	},
 }
 
-// start starts a case's shell; nil if it is not installed.
-func (c shellCase) start(m *machine) *api.Process {
+// startShell starts a shell in a home directory with the given files.
+func (m *machine) startShell(name string, files map[string]string) api.Process {
 	m.Helper()
-	if _, err := exec.LookPath(c.argv[0]); err != nil {
-		m.Logf("%s is not here", c.argv[0])
-		return nil
-	}
-	home := filepath.Join(m.dir, "home-"+c.name)
-	for name, text := range c.rc {
+	home := m.TempDir()
+	for name, text := range files {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			m.Fatal(err)
@@ -53,54 +41,25 @@ func (c shellCase) start(m *machine) *api.Process {
 			m.Fatal(err)
 		}
 	}
-	p := call(m, api.SessionStart, api.SessionStartInput{
-		Command: c.argv, CWD: home,
-		Env: map[string]string{"HOME": home, "ENV": home + "/.shrc", "XDG_CONFIG_HOME": home + "/.config", "XDG_DATA_HOME": home + "/.local", "LC_ALL": "C.UTF-8"},
+	return call(m, api.SessionStart, api.SessionStartInput{
+		Command: []string{name}, CWD: home,
+		Env: map[string]string{"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_DATA_HOME": home + "/.local", "LC_ALL": "C.UTF-8"},
 	})
-	return &p
-}
-
-func (m *machine) sh(id, command string) api.SessionExecOutput {
-	m.Helper()
-	return call(m, api.SessionExec, api.SessionExecInput{ID: id, Command: command})
-}
-
-// wantRun runs a command and compares its output and status.
-func wantRun(m *machine, id, command, output string, code int) api.SessionExecOutput {
-	m.Helper()
-	out := m.sh(id, command)
-	if out.Output != output || out.ExitCode == nil || *out.ExitCode != code || out.TimedOut {
-		exit := -1
-		if out.ExitCode != nil {
-			exit = *out.ExitCode
-		}
-		m.Errorf("%s: %+v with code %d, want %q and %d\nlog %q", command, out, exit, output, code, lastOf(m.logOf(m.get(id)), 900))
-	}
-	return out
-}
-
-func lastOf(text string, n int) string { return text[max(0, len(text)-n):] }
-
-func (m *machine) sessionWait(in api.SessionWaitInput) api.SessionWaitOutput {
-	m.Helper()
-	return call(m, api.SessionWait, in)
 }
 
 // The replayed shells of engine/prompt cover the details; this is one run of each shell in an engine.
 func TestShellsRunCommandsInAnEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
-	for _, c := range shellCases {
-		if c.name != "bash" && c.name != "zsh" && c.name != "fish" {
+	m := sharedMachine(t)
+	for name, files := range shells {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Logf("%s is not here", name)
 			continue
 		}
-		p := c.start(m)
-		if p == nil {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			m := &machine{TB: t, dir: m.dir, client: m.client}
+		t.Run(name, func(t *testing.T) {
+			m := m.in(t)
+			p := m.startShell(name, files)
 			if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true}); w.Met != "prompt" || w.Process.Terminal.Waiting != "prompt" {
 				t.Errorf("%+v", w)
 			}
@@ -114,7 +73,7 @@ func TestShellsRunCommandsInAnEngine(t *testing.T) {
 			}
 			_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo 'abc", TimeoutMS: 60_000})
 			if !errors.Is(err, api.CodeInvalid) || !strings.Contains(err.Error(), "incomplete") {
-				t.Errorf("%v\n%q", err, lastOf(m.logOf(*p), 600))
+				t.Errorf("%v\n%q", err, lastOf(m.logOf(p), 600))
 			}
 			const sleeps = `sh -c 'echo be"g"un; exec sleep 1000'`
 			m.write(p.ID, sleeps+"\r")
@@ -133,7 +92,7 @@ func TestShellsRunCommandsInAnEngine(t *testing.T) {
 		})
 	}
 	t.Run("silent program in the list", func(t *testing.T) {
-		m := &machine{TB: t, dir: m.dir, client: m.client}
+		m := m.in(t)
 		p := m.start("sh", "-c", "stty -echo; printf 'Password: '; read x; sleep 100")
 		for _, c := range []struct{ typed, waiting string }{{"", "secret"}, {"word\r", ""}} {
 			m.write(p.ID, c.typed)
@@ -177,7 +136,7 @@ func TestShellOutlivesItsEngine(t *testing.T) {
 	p := m.start("bash", "--norc")
 	wantRun(m, p.ID, "cd /usr", "", 0)
 	call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true})
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if view := m.get(p.ID); view.Terminal.Keyboard != "test" {
 		t.Errorf("%+v", view.Terminal)
 	}
@@ -186,7 +145,7 @@ func TestShellOutlivesItsEngine(t *testing.T) {
 	}
 	m.write(p.ID, "read x\r")
 	m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true})
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	m.eventually("the refusal", func() bool {
 		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo no"})
 		return errors.Is(err, api.CodeConflict) && strings.Contains(err.Error(), "read x")
