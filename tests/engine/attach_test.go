@@ -18,6 +18,7 @@ import (
 	"tandem/engine/vt"
 	"tandem/keys"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // A watcher is a client attached to a session, recording everything it receives.
@@ -327,7 +328,7 @@ func TestEngineRestartsWithAttachedViewers(t *testing.T) {
 	unix.Kill(engine, unix.SIGTERM)
 	for range w.in {
 	}
-	m.eventually("the engine's end", func() bool { return !isRunning(engine) })
+	wait.Exit(m, engine)
 	m.write(p.ID, "back\r")
 	m.awaitScreen(p.ID, "back")
 	if m.get(p.ID).PID != p.PID {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"testing"
 
 	"tandem/engine/api"
@@ -15,10 +14,7 @@ func TestAuditLogRecordsRestartByAnAgent(t *testing.T) {
 	if _, err := api.EngineStop.Call(t.Context(), agent, api.EngineStopInput{Restart: true}); err != nil {
 		t.Fatal(err)
 	}
-	m.eventually("another engine", func() bool {
-		info, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{})
-		return err == nil && info.EnginePID != before
-	})
+	m.awaitNextEngine(before)
 	for _, e := range call(m, api.AuditList, api.AuditListInput{}).Entries {
 		if e.Tool == "engine.stop" && e.Actor == "agent:confined/1" && e.Agent == "confined" && e.Arguments["restart"] == true {
 			return

@@ -70,7 +70,7 @@ func floodBare(b *testing.B, path string) time.Duration {
 func (m *machine) flood(path string) time.Duration {
 	began := time.Now()
 	p := m.start("cat", path)
-	m.eventually("the end", func() bool { return m.get(p.ID).State.Ended() })
+	m.awaitEnd(p.ID)
 	took := time.Since(began)
 	call(m, api.ProcessRemove, api.IDInput{ID: p.ID})
 	return took

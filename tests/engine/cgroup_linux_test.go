@@ -13,6 +13,7 @@ import (
 	"tandem/engine/proctree"
 	"tandem/persist/store"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // needsCgroups skips the test if the system gives this user no cgroup.
@@ -37,7 +38,7 @@ func TestStopReachesDetachedProcessesThroughTheCgroup(t *testing.T) {
 		if !isRunning(child) {
 			t.Fatal("the detached process has exited")
 		}
-		m.crash(m.info().EnginePID)
+		wait.Kill(m, m.info().EnginePID)
 		if call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"}); isRunning(child) {
 			t.Errorf("%s: the detached process is still running", then)
 		}
@@ -106,7 +107,7 @@ func TestCgroupLeftByAKilledEngineIsRemoved(t *testing.T) {
 	if !proctree.MakeCgroup(cgroup) {
 		t.Fatal("the cgroup cannot be created again")
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	m.info()
 	if _, err := os.Stat(cgroup); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it is still there: %v", err)

@@ -20,6 +20,7 @@ import (
 	"tandem/tests/seed"
 
 	"golang.org/x/sys/unix"
+	"tandem/tests/wait"
 )
 
 // A job is a short process with its expected exit status, and the number of kills begun before its
@@ -77,13 +78,10 @@ func (s *storm) kill(what, pause int) {
 	case what == 0:
 		s.killBoth()
 	case what == 1 && before.KeeperPID != 0:
-		s.crash(before.KeeperPID)
-		s.eventually("another keeper", func() bool {
-			pid := s.info().KeeperPID
-			return pid != 0 && pid != before.KeeperPID
-		})
+		wait.Kill(s, before.KeeperPID)
+		s.awaitNextKeeper(before.KeeperPID)
 	case what > 1:
-		s.crash(before.EnginePID)
+		wait.Kill(s, before.EnginePID)
 	}
 }
 
@@ -138,8 +136,7 @@ func (s *storm) checkShort() {
 	s.Helper()
 	unknown := make(map[int]int) // counted by the worst kill around it
 	for _, r := range s.short {
-		var end api.Process
-		s.eventually("the end of "+r.id, func() bool { end = s.getProcess(r.id); return end.State.Ended() })
+		end := s.awaitEnd(r.id)
 		switch {
 		case s.logOf(end) != "out\n":
 			s.Errorf("log %q", s.logOf(end))

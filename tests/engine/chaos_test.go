@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/tests/needs"
 	"tandem/tests/seed"
+	"tandem/tests/wait"
 )
 
 // A run is a started session with its expected exit status.
@@ -43,13 +44,10 @@ func TestRandomKillsLoseNoSessionStatusOrOutput(t *testing.T) {
 		before := m.info()
 		switch {
 		case i%3 > 0:
-			m.crash(before.EnginePID)
+			wait.Kill(m, before.EnginePID)
 		case before.KeeperPID != 0:
-			m.crash(before.KeeperPID)
-			m.eventually("another keeper", func() bool {
-				pid := m.info().KeeperPID
-				return pid != 0 && pid != before.KeeperPID
-			})
+			wait.Kill(m, before.KeeperPID)
+			m.awaitNextKeeper(before.KeeperPID)
 		}
 	}
 	cancel()

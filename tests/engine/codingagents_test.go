@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/persist/store"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // fakeAgent writes a script with the name of an agent that prints the text it is given.
@@ -59,14 +60,14 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 	if before.Text != "Do you want to proceed?" || before.Source != "screen" {
 		t.Errorf("it asks %+v", before)
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	after := m.awaitAgentState(p.ID, api.AgentBlocked)
 	say(ends)
 	m.awaitAgentState(p.ID, api.AgentDone)
 	if !after.Since.Equal(before.Since) || after.Text != before.Text {
 		t.Errorf("it was %+v, and is %+v after a crash", before, after)
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	m.awaitAgentState(p.ID, api.AgentDone)
 }
 
@@ -110,7 +111,7 @@ func TestSeenLastsUntilTheAgentFinishesAgain(t *testing.T) {
 	}
 	seen(first)
 	m.eventually("seen", func() bool { return m.get(p.ID).Agent.Seen })
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if a := m.awaitAgentState(p.ID, api.AgentDone); !a.Seen || a.NeedsAttention() {
 		t.Errorf("after a crash it is %+v", a)
 	}
@@ -136,7 +137,7 @@ func TestReportSetsTheStateAndSurvivesTheEngine(t *testing.T) {
 	if before.Name != "deployer" || before.Text != "deploy?" || before.Source != "report" || before.Conversation != "c1" {
 		t.Errorf("it is %+v", before)
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if after := m.awaitAgentState(p.ID, api.AgentBlocked); !after.Since.Equal(before.Since) || after.Text != before.Text {
 		t.Errorf("it was %+v, and is %+v after a crash", before, after)
 	}

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // startSandboxed starts a process allowed to reach one domain, and returns the URL of its proxy.
@@ -62,23 +63,20 @@ func TestSandboxedProcessKeepsItsProxyAcrossEngineRestarts(t *testing.T) {
 		}
 	}
 	check("at first")
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	check("after a crash")
 	before := m.info()
 	call(m, api.EngineStop, api.EngineStopInput{Replace: exe})
-	m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+	m.awaitNextEngine(before.EnginePID)
 	check("after a replacement")
 	m.killBoth()
 	check("after the loss of the keeper too")
 	unix.Kill(p.PID, unix.SIGKILL)
-	m.eventually("another run", func() bool {
-		now := m.getProcess(p.ID)
-		return now.State == api.StateRunning && now.PID != p.PID
-	})
+	m.awaitProcess(p.ID, "running again", func(now api.Process) bool { return now.State == api.StateRunning && now.PID != p.PID })
 	m.eventually("its word", func() bool { return strings.Count(m.logOf(p), "url ") == 2 })
 	p = m.getProcess(p.ID)
 	check("after a restart of its own")
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	check("after another crash")
 }
 
@@ -112,12 +110,12 @@ func TestSandboxedProcessMissingFromItsRecordKeepsItsProxy(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.crash(engine)
+	wait.Kill(m, engine)
 	for range 2 {
 		if now := m.getProcess(p.ID); now.PID != p.PID || proxyStatus(t, proxy) != http.StatusForbidden {
 			t.Errorf("%+v, and the proxy answers with %d", now, proxyStatus(t, proxy))
 		}
-		m.crash(m.info().EnginePID)
+		wait.Kill(m, m.info().EnginePID)
 	}
 }
 
@@ -245,8 +243,7 @@ func TestProcessWithUnenforceableSandboxIsNotStarted(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("the restart gave %v", err)
 	}
-	m.eventually("its failure", func() bool {
-		now := m.getProcess(p.ID)
+	m.awaitProcess(p.ID, "failed", func(now api.Process) bool {
 		return now.State == api.StateFailed && strings.Contains(now.Error, "sandbox: allowWrite ")
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // wantNumbered fails unless text contains the lines prefix1, prefix2, … without a gap, at least n
@@ -62,7 +63,7 @@ func TestEngineKilledDuringOutputLosesNoLine(t *testing.T) {
 	p := m.start("sh", "-c", `i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.005; done`)
 	for range 8 {
 		seen := wantNumbered(t, m.logOf(p), "tick ", 0)
-		m.crash(m.info().EnginePID)
+		wait.Kill(m, m.info().EnginePID)
 		m.eventually("more ticks on the screen", func() bool { return lastTick(m.screen(p.ID)) > seen+5 })
 		if now := m.get(p.ID); now.PID != p.PID || now.State != api.StateRunning {
 			t.Fatalf("became %+v", now)
@@ -83,7 +84,7 @@ func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
 	for range 6 {
 		before := m.get(p.ID).Terminal.Bytes
 		m.eventually("output", func() bool { return m.get(p.ID).Terminal.Bytes > before || strings.Contains(m.logOf(p), "done") })
-		m.crash(m.info().EnginePID)
+		wait.Kill(m, m.info().EnginePID)
 	}
 	m.awaitScreen(p.ID, "done")
 	if n := wantNumbered(t, m.logOf(p), "", lines); n != lines {
@@ -107,17 +108,14 @@ func TestExitWithoutAnEngineIsReported(t *testing.T) {
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.eventually("the exit", func() bool {
-		_, err := os.Stat(filepath.Join(filepath.Dir(p.LogPath), "exit.json"))
-		return err == nil
-	})
-	m.crash(engine)
+	wait.File(m, filepath.Join(filepath.Dir(p.LogPath), "exit.json"))
+	wait.Kill(m, engine)
 	end := m.awaitEnd(p.ID)
 	if end.ExitCode == nil || *end.ExitCode != 9 || end.State != api.StateExited {
 		t.Errorf("ended as %+v", end)
 	}
 	m.awaitScreen(p.ID, "last words")
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if again := m.get(p.ID); again.ExitCode == nil || *again.ExitCode != 9 || !again.ExitedAt.Equal(*end.ExitedAt) {
 		t.Errorf("later known as %+v, before as %+v", again, end)
 	}
@@ -131,7 +129,7 @@ func TestKillingTheKeeperEndsNoSession(t *testing.T) {
 	p := m.start("sh", "-c", `while read line; do echo got $line; [ $line = end ] && exit 5; done`)
 	for i := range 3 {
 		before := m.info()
-		m.crash(before.KeeperPID)
+		wait.Kill(m, before.KeeperPID)
 		m.eventually("another keeper", func() bool {
 			after := m.info()
 			if after.EnginePID != before.EnginePID {
@@ -142,7 +140,7 @@ func TestKillingTheKeeperEndsNoSession(t *testing.T) {
 		m.write(p.ID, fmt.Sprintf("word%d\r", i))
 		m.awaitScreen(p.ID, fmt.Sprintf("got word%d", i))
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	m.write(p.ID, "more\r")
 	m.awaitScreen(p.ID, "got more")
 	other := m.start("sh", "-c", "exit 3")
@@ -191,7 +189,7 @@ func TestKillContinuesAfterAnEngineDeath(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(filepath.Dir(p.LogPath), "record.json"))
 		return strings.Contains(string(text), `"stopping"`)
 	})
-	m.crash(engine)
+	wait.Kill(m, engine)
 	<-gone
 	if end := m.awaitEnd(p.ID); end.State != api.StateStopped || isRunning(p.PID) {
 		t.Errorf("ended as %+v", end)
@@ -208,7 +206,7 @@ func TestReplayUsesRecordedSizes(t *testing.T) {
 	m.awaitScreen(p.ID, "30 100")
 	m.awaitScreen(p.ID, "end")
 	before := m.screen(p.ID)
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if after := m.screen(p.ID); after != before {
 		t.Errorf("the screen was\n%s\nand is\n%s", before, after)
 	}
@@ -227,7 +225,7 @@ func TestDamagedRecordAffectsNoOtherSession(t *testing.T) {
 	if err := os.WriteFile(record, []byte("not a record"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.crash(engine)
+	wait.Kill(m, engine)
 	for _, s := range []api.Process{p, other} {
 		m.write(s.ID, "alive\r")
 		m.awaitScreen(s.ID, "alive")
@@ -284,8 +282,8 @@ func TestSessionsOfAKilledEngineAndKeeperAreReportedAsLost(t *testing.T) {
 	m.awaitScreen(p.ID, "ready")
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
-	m.crash(i.KeeperPID)
-	m.crash(i.EnginePID)
+	wait.Kill(m, i.KeeperPID)
+	wait.Kill(m, i.EnginePID)
 	conn, err := client.Activate(t.Context(), m.options())
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +309,7 @@ func TestReplacedEngineKeepsItsSessions(t *testing.T) {
 	}
 	before := m.info()
 	call(m, api.EngineStop, api.EngineStopInput{Replace: exe})
-	m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+	m.awaitNextEngine(before.EnginePID)
 	m.write(p.ID, "still here\r")
 	m.awaitScreen(p.ID, "still here")
 	if after := m.info(); after.KeeperPID != before.KeeperPID {
@@ -327,9 +325,9 @@ func TestEngineExitsWithoutItsFolderAndKeeper(t *testing.T) {
 	if err := os.Rename(m.dir, m.dir+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	m.crash(before.KeeperPID)
-	m.eventually("the engine's end", func() bool { return !isRunning(before.EnginePID) })
-	m.eventually("the end of the session", func() bool { return !isRunning(p.PID) })
+	wait.Kill(m, before.KeeperPID)
+	wait.Exit(m, before.EnginePID)
+	wait.Exit(m, p.PID)
 	if _, err := os.Stat(m.dir); err == nil {
 		t.Error("the folder is back")
 	}
@@ -351,7 +349,7 @@ func TestSecondEngineOnAFolderIsRejected(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	pid := m.info().EnginePID
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
 	defer cancel()
 	err := engine.Run(ctx, engine.Options{DataDir: m.dir})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another engine (pid %d)", pid)) {
@@ -365,9 +363,9 @@ func TestReusedPIDIsNotKilled(t *testing.T) {
 	p := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
-	m.crash(i.KeeperPID)
-	m.crash(i.EnginePID)
-	m.crash(p.PID)
+	wait.Kill(m, i.KeeperPID)
+	wait.Kill(m, i.EnginePID)
+	wait.Kill(m, p.PID)
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {
 		t.Fatal(err)

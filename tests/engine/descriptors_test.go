@@ -10,6 +10,7 @@ import (
 	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
+	"tandem/tests/wait"
 )
 
 // Start as many sessions as fit, and open as many connections.
@@ -46,8 +47,8 @@ func TestStopsAndKeeperRestartWorkAtTheOpenFileLimit(t *testing.T) {
 	if end := call(m, api.SessionKill, api.IDInput{ID: last.ID}); end.State != api.StateStopped || isRunning(last.PID) {
 		t.Errorf("killed: %+v", end)
 	}
-	m.crash(before.KeeperPID)
-	m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != before.KeeperPID })
+	wait.Kill(m, before.KeeperPID)
+	m.awaitNextKeeper(before.KeeperPID)
 	m.write(first.ID, "still here\r")
 	m.awaitScreen(first.ID, "still here")
 	if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: first.ID, Signal: "INT"}); end.ExitSignal != "SIGINT" || isRunning(first.PID) {
@@ -59,6 +60,6 @@ func TestStopsAndKeeperRestartWorkAtTheOpenFileLimit(t *testing.T) {
 			t.Errorf("%s is still running", p.Name)
 		}
 	}
-	m.eventually("the engine's end", func() bool { return !isRunning(before.EnginePID) })
+	wait.Exit(m, before.EnginePID)
 	m.activate() // for the cleanup to stop
 }

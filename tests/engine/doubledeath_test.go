@@ -18,6 +18,7 @@ import (
 	"tandem/engine/api/client/retry"
 	"tandem/tests/needs"
 	"tandem/tests/seed"
+	"tandem/tests/wait"
 )
 
 // startKinds holds the operations that start a process under an id chosen by the client.
@@ -66,7 +67,7 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	ran, notRun, unsure := 0, 0, 0
 	for i, answer := range answers {
 		if answer == nil && kind != "session.start" { // the program may still be about to write; a session's may get SIGHUP first
-			m.eventually("the mark of a command that ran", func() bool { _, err := os.Stat(mark(i)); return err == nil })
+			wait.File(m, mark(i))
 		}
 		text, _ := os.ReadFile(mark(i))
 		times := strings.Count(string(text), "x")

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 
 	"github.com/google/go-cmp/cmp"
+	"tandem/tests/wait"
 )
 
 func TestSessionShowsOutputAndReportsItsExitStatus(t *testing.T) {
@@ -86,7 +87,7 @@ func TestSessionHasTheIDChosenByItsClient(t *testing.T) {
 			t.Errorf("id %q: %v", bad, err)
 		}
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if p := m.get(id); p.State != api.StateRunning {
 		t.Errorf("after a crash of the engine it is %s", p.State)
 	}
@@ -152,7 +153,7 @@ func TestSessionsAreFoundByNameAfterARename(t *testing.T) {
 		t.Errorf("found %+v", p)
 	}
 	call(m, api.SessionRename, api.SessionRenameInput{ID: named.ID[:8], Name: "yours"})
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if p := m.get("yours"); p.ID != named.ID {
 		t.Errorf("found %+v", p)
 	}

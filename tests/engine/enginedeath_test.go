@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/tests/wait"
 )
 
 // A deadlyProxy forwards calls to a machine's engine and kills the engine on one of them.
@@ -242,7 +243,7 @@ func TestRepeatedCallDoesNotUndoANewerChange(t *testing.T) {
 	put := api.LayoutPutInput{Layout: layoutOf("b"), Revision: first.Revision}
 	call(m, api.ProcessUpdate, update)
 	call(m, api.LayoutPut, put)
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	call(m, api.ProcessUpdate, update)
 	call(m, api.LayoutPut, put)
 

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/proctree"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 func TestConcurrentCommandsLeaveNothingBehind(t *testing.T) {
@@ -88,12 +89,12 @@ func (m *machine) goroutines() int {
 	if err := unix.Kill(pid, unix.SIGQUIT); err != nil {
 		m.Fatal(err)
 	}
-	m.eventually("the death of the engine", func() bool { return !isRunning(pid) })
+	wait.Exit(m, pid)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.eventually("another engine", func() bool { return m.info().EnginePID != pid })
+	m.awaitNextEngine(pid)
 	dump, made := text[old.Size():], []byte("\ncreated by ")
 	return bytes.Count(dump, made) - bytes.Count(dump, append(made, "runtime."...))
 }

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/proctree"
+	"tandem/tests/wait"
 )
 
 // awaitEngine waits until a new client reaches an engine and returns its engine.info.
@@ -73,7 +74,7 @@ func TestSocketsMoveToTheDataFolderWithoutARuntimeFolder(t *testing.T) {
 		return os.RemoveAll(runtime) == nil && os.WriteFile(runtime, nil, 0o600) == nil
 	})
 	m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
-	m.crash(m.awaitEngine().EnginePID)
+	wait.Kill(m, m.awaitEngine().EnginePID)
 	m.activate()
 	if now := m.awaitEngine(); now.Socket != filepath.Join(m.dir, "tandem.sock") || now.KeeperPID != before.KeeperPID {
 		t.Errorf("now %+v, was %+v", now, before)
@@ -95,17 +96,14 @@ func TestDeletedLockFilesAllowNoSecondKeeper(t *testing.T) {
 	if err := engine.Run(t.Context(), engine.Options{DataDir: m.dir}); err == nil || !strings.Contains(err.Error(), "in use by another engine") {
 		t.Errorf("a second engine got the lock: %v", err)
 	}
-	m.crash(before.EnginePID)
+	wait.Kill(m, before.EnginePID)
 	m.activate()
 	if now := m.info(); now.KeeperPID != before.KeeperPID {
 		t.Errorf("another keeper: %+v, before %+v", now, before)
 	}
 	m.write(p.ID, "still here\r")
 	m.awaitScreen(p.ID, "still here")
-	m.eventually("a new lock file", func() bool {
-		_, err := os.Stat(filepath.Join(m.dir, "keeper.lock"))
-		return err == nil
-	})
+	wait.File(m, filepath.Join(m.dir, "keeper.lock"))
 	if lost, err := proctree.FindLost(m.dir); err != nil || len(lost) > 0 {
 		t.Errorf("lost keepers: %+v, %v", lost, err)
 	}
@@ -130,7 +128,7 @@ func TestEngineExitsWhenItsFolderIsMoved(t *testing.T) {
 		if err := os.Rename(moved, moved+"-moved"); err != nil {
 			t.Fatal(err)
 		}
-		m.eventually("the engine's exit", func() bool { return !isRunning(engine) })
+		wait.Exit(m, engine)
 		if _, err := os.Stat(m.dir); err == nil {
 			t.Error("the folder was recreated")
 		}

@@ -15,6 +15,7 @@ import (
 	"tandem/tests/places"
 
 	"golang.org/x/sys/unix"
+	"tandem/tests/wait"
 )
 
 func TestSessionsStayReachableOnAFullDisk(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSessionsStayReachableOnAFullDisk(t *testing.T) {
 		}
 	}
 	full(0)
-	m.crash(before.EnginePID)
+	wait.Kill(m, before.EnginePID)
 	m.write(p.ID, "after\r")
 	m.awaitScreen(p.ID, "after")
 	if now := m.get(p.ID); now.PID != p.PID || !strings.Contains(m.screen(p.ID), "before") {
@@ -53,7 +54,7 @@ func TestSessionsStayReachableOnAFullDisk(t *testing.T) {
 	}
 	// With room again, the next engine saves.
 	full(unix.RLIM_INFINITY)
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
 }
 
@@ -76,7 +77,7 @@ func TestSessionsStayReachableInAReadOnlyFolder(t *testing.T) {
 		}
 	}
 	mode(0o500)
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	m.write(p.ID, "after\r")
 	m.awaitScreen(p.ID, "after")
 	if now := m.get(p.ID); now.PID != p.PID {
@@ -84,7 +85,7 @@ func TestSessionsStayReachableInAReadOnlyFolder(t *testing.T) {
 	}
 	// With write permission again, the next engine is in the usual place.
 	mode(0o700)
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
 	socket, _ := api.Sockets(m.dir)
 	conn, err := net.Dial("unix", socket)

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/direct"
 	"tandem/keys"
+	"tandem/tests/wait"
 )
 
 func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
@@ -41,7 +42,7 @@ func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 		var shown []byte
 		buffer := make([]byte, 4096)
 		for !bytes.Contains(shown, []byte(want)) {
-			window.SetReadDeadline(time.Now().Add(testTimeout))
+			window.SetReadDeadline(time.Now().Add(wait.Timeout))
 			n, err := window.Read(buffer)
 			if err != nil {
 				t.Fatalf("the terminal shows %q: %v", shown, err)
@@ -105,7 +106,7 @@ func TestEngineClosesTheTerminalOfAViewerThatTakesItBackAtOnce(t *testing.T) {
 		}
 		window := handOver(t, w.a)
 		w.send(api.Input{Hand: &api.Hand{Back: true}})
-		window.SetReadDeadline(time.Now().Add(testTimeout))
+		window.SetReadDeadline(time.Now().Add(wait.Timeout))
 		if _, err := io.Copy(io.Discard, window); !errors.Is(err, unix.EIO) {
 			t.Fatalf("the terminal is still open: %v", err)
 		}
@@ -154,7 +155,7 @@ func TestCommandTypedIntoTheMasterIsInTheHistory(t *testing.T) {
 	defer path.Close()
 	awaitMaster := func(lent bool) {
 		t.Helper()
-		limit := time.After(testTimeout)
+		limit := time.After(wait.Timeout)
 		for {
 			select {
 			case out := <-w.in:

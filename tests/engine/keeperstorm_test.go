@@ -17,6 +17,7 @@ import (
 	"tandem/tests/seed"
 
 	"golang.org/x/sys/unix"
+	"tandem/tests/wait"
 )
 
 // A startResult is a requested start and its result.
@@ -66,8 +67,8 @@ func killKeepers(t testing.TB, kills int) {
 			continue
 		}
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond) // any moment of a start
-		m.crash(before)
-		m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != before })
+		wait.Kill(m, before)
+		m.awaitNextKeeper(before)
 	}
 	cancel()
 	starters.Wait()
@@ -141,7 +142,7 @@ func TestRestartsAreCountedOnceAcrossKills(t *testing.T) {
 		all = append(all, m.startProcess(api.ProcessStartInput{Command: sh(script), Restart: &api.Restart{Policy: api.PolicyAlways, Max: 6, DelayMS: 20}}))
 	}
 	for range 4 { // supervise tests every moment of a restart
-		m.crash(m.info().EnginePID)
+		wait.Kill(m, m.info().EnginePID)
 		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond) // any moment of a restart
 	}
 	for i, p := range all {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 // The secret that authenticates a shell's marks is on disk for the next engine, but no client can
@@ -71,7 +72,7 @@ func TestSecretOfMarksIsHiddenFromClients(t *testing.T) {
 	wantRun(m, p.ID, "echo \"$__tandem_nonce\"", strings.Repeat("x", 32)+"\n", 0)
 
 	// The shell's marks are still accepted, by the next engine too.
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if out := wantRun(m, p.ID, "echo two", "two\n", 0); out.Method != "marks" {
 		t.Errorf("%+v", out)
 	}

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/proctree"
 
 	"golang.org/x/sys/unix"
+	"tandem/tests/wait"
 )
 
 // BenchmarkStartMany starts processes from concurrent callers until all run, and then stops them
@@ -89,7 +90,7 @@ func BenchmarkRestart(b *testing.B) {
 			var took time.Duration
 			for b.Loop() {
 				m.eventually("a run", func() bool { p = m.getProcess(p.ID); return p.State == api.StateRunning && p.PID != 0 })
-				m.eventually("its flag", func() bool { _, err := os.Stat(flag); return err == nil })
+				wait.File(m, flag)
 				os.Remove(flag)
 				began := time.Now()
 				unix.Kill(p.PID, unix.SIGKILL)
@@ -101,7 +102,7 @@ func BenchmarkRestart(b *testing.B) {
 				}
 				took += time.Since(began)
 				call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID}) // clears the failure
-				m.eventually("another flag", func() bool { _, err := os.Stat(flag); return err == nil })
+				wait.File(m, flag)
 			}
 			b.ReportMetric(took.Seconds()*1000/float64(b.N), "ms/restart")
 		})

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/persist/store"
+	"tandem/tests/wait"
 )
 
 // in returns the machine for a subtest.
@@ -33,13 +34,26 @@ func (m *machine) getProcess(id string) api.Process {
 	return call(m, api.ProcessGet, api.IDInput{ID: id})
 }
 
+// awaitProcess waits until holds returns true for a process.
+func (m *machine) awaitProcess(id, what string, holds func(api.Process) bool) api.Process {
+	m.Helper()
+	m.mayHandOver()
+	return wait.Watch(m, id+" "+what, m.client.Watch, func() (api.Process, bool) {
+		p := m.getProcess(id)
+		return p, holds(p)
+	})
+}
+
 // awaitState waits until a process is in a state.
 func (m *machine) awaitState(id string, state api.State) api.Process {
 	m.Helper()
-	m.mayHandOver()
-	var p api.Process
-	m.eventually(id+" "+string(state), func() bool { p = m.getProcess(id); return p.State == state })
-	return p
+	return m.awaitProcess(id, string(state), func(p api.Process) bool { return p.State == state })
+}
+
+// awaitEnd waits for the end of a process.
+func (m *machine) awaitEnd(id string) api.Process {
+	m.Helper()
+	return m.awaitProcess(id, "ended", func(p api.Process) bool { return p.State.Ended() })
 }
 
 // awaitOutput waits until the log of a process contains text, and returns the log.
@@ -69,8 +83,8 @@ func (m *machine) killBoth() {
 	m.Helper()
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
-	m.crash(i.KeeperPID)
-	m.crash(i.EnginePID)
+	wait.Kill(m, i.KeeperPID)
+	wait.Kill(m, i.EnginePID)
 	m.activate()
 }
 
@@ -111,8 +125,8 @@ func (m *machine) loseBoth(change func(*store.Record)) {
 	m.Helper()
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
-	m.crash(i.KeeperPID)
-	m.crash(i.EnginePID)
+	wait.Kill(m, i.KeeperPID)
+	wait.Kill(m, i.EnginePID)
 	m.changeRecords(change)
 }
 
@@ -142,13 +156,25 @@ func (m *machine) changeRecords(change func(*store.Record)) {
 	}
 }
 
+// awaitNextEngine waits for an engine other than the one with pid before.
+func (m *machine) awaitNextEngine(before int) {
+	m.Helper()
+	m.eventually("another engine", func() bool { return m.info().EnginePID != before })
+}
+
+// awaitNextKeeper waits for a keeper other than the one with pid before.
+func (m *machine) awaitNextKeeper(before int) {
+	m.Helper()
+	m.eventually("another keeper", func() bool {
+		now := m.info().KeeperPID
+		return now != 0 && now != before
+	})
+}
+
 // restart replaces the engine with another of the same version.
 func (m *machine) restart() {
 	m.Helper()
 	before := m.info().EnginePID
 	call(m, api.EngineStop, api.EngineStopInput{Restart: true})
-	m.eventually("another engine", func() bool {
-		info, err := api.EngineInfo.Call(context.Background(), m.client, api.Empty{})
-		return err == nil && info.EnginePID != before
-	})
+	m.awaitNextEngine(before)
 }

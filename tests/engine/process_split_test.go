@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/persist/store"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 func TestReadinessLineMayBeInEitherStream(t *testing.T) {
@@ -78,14 +79,11 @@ func TestLogsStayWithinTheirLimitWithoutAnEngine(t *testing.T) {
 	in := api.ProcessStartInput{Command: sh(script), SplitLog: true, LogLimit: limit}
 	adopted := m.startProcess(in)
 	before := m.info()
-	m.crash(before.KeeperPID)
-	m.eventually("another keeper", func() bool {
-		now := m.info().KeeperPID
-		return now != 0 && now != before.KeeperPID
-	})
+	wait.Kill(m, before.KeeperPID)
+	m.awaitNextKeeper(before.KeeperPID)
 	started := m.startProcess(in)
 	call(m, api.EngineStop, api.EngineStopInput{})
-	m.eventually("the end of the engine", func() bool { return !isRunning(before.EnginePID) })
+	wait.Exit(m, before.EnginePID)
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/persist/store"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // TestProcesses checks, on one machine, what the kernel does with real processes.
@@ -244,7 +245,7 @@ func checkSandboxedProcess(t *testing.T, m *machine) {
 // enough for the line: doubled until there is one.
 func (m *machine) execTooLong(in api.ExecInput) (out api.ExecOutput) {
 	m.Helper()
-	for in.TimeoutMS = 500; out.Stdout == "" && in.TimeoutMS < int(testTimeout.Milliseconds()); in.TimeoutMS *= 2 {
+	for in.TimeoutMS = 500; out.Stdout == "" && in.TimeoutMS < int(wait.Timeout.Milliseconds()); in.TimeoutMS *= 2 {
 		if out.Process.State == api.StateRunning { // it began too late
 			call(m, api.ProcessStop, api.ProcessStopInput{ID: out.Process.ID})
 		}
@@ -264,8 +265,8 @@ func TestProcessesSurviveTheDeathOfEngineAndKeeper(t *testing.T) {
 		t.Errorf("became %+v", now)
 	}
 	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "USR1"})
-	m.eventually("its end", func() bool { return m.getProcess(p.ID).PID != p.PID })
-	if now := m.getProcess(p.ID); now.State == api.StateBackoff && now.ExitCode != nil && *now.ExitCode != 6 {
+	now := m.awaitProcess(p.ID, "ended", func(now api.Process) bool { return now.PID != p.PID })
+	if now.State == api.StateBackoff && now.ExitCode != nil && *now.ExitCode != 6 {
 		t.Errorf("ended as %+v", now)
 	}
 }

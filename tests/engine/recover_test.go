@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 func TestChildWithoutRecordAndKeeperIsFoundByItsMark(t *testing.T) {
@@ -18,8 +19,8 @@ func TestChildWithoutRecordAndKeeperIsFoundByItsMark(t *testing.T) {
 	p := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000")})
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
-	m.crash(i.KeeperPID)
-	m.crash(i.EnginePID)
+	wait.Kill(m, i.KeeperPID)
+	wait.Kill(m, i.EnginePID)
 	record := filepath.Join(filepath.Dir(p.LogPath), "record.json")
 	if err := os.WriteFile(record, []byte("not a record"), 0o600); err != nil {
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func TestUnreadableRecordIsKeptAndLoadedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.crash(i.EnginePID)
+	wait.Kill(m, i.EnginePID)
 	info := m.info()
 	if len(info.Unread) != 2 || !strings.Contains(strings.Join(info.Unread, "\n"), filepath.Join(folder(web), "record.json")) {
 		t.Errorf("unread records are %q", info.Unread)

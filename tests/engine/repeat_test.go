@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist/store"
+	"tandem/tests/wait"
 )
 
 func TestCommandIsFoundByTheNextEngine(t *testing.T) {
@@ -26,8 +27,8 @@ func TestCommandIsFoundByTheNextEngine(t *testing.T) {
 		_, err := api.Exec.Call(context.Background(), m.client, in)
 		lost <- err
 	}()
-	m.eventually("the command", func() bool { _, err := os.Stat(ran); return err == nil })
-	m.crash(m.info().EnginePID)
+	wait.File(m, ran)
+	wait.Kill(m, m.info().EnginePID)
 	if err := <-lost; !errors.Is(err, api.CodeUnavailable) {
 		t.Fatalf("the call whose engine died: %v", err)
 	}
@@ -84,7 +85,7 @@ func TestUnstartedRequestIsStartedByTheNextEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.crash(engine)
+	wait.Kill(m, engine)
 	for _, id := range []string{claimed, written} {
 		out := call(m, api.Exec, api.ExecInput{ID: id, Command: command})
 		if out.Process.ID != id || out.Stdout != "out\n" || out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {

@@ -6,22 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/invariants"
 	"tandem/tests/places"
+	"tandem/tests/wait"
 )
-
-// testTimeout bounds every wait of a test.
-const testTimeout = 60 * time.Second
 
 // A machine is a real keeper and engine with their own data directory.
 type machine struct {
@@ -122,7 +118,7 @@ func (m *machine) options() client.Options {
 
 // stopAll stops everything, checks that nothing is left and removes the directory.
 func (m *machine) stopAll() {
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
 	defer cancel()
 	m.checkInvariants()
 	if m.Failed() {
@@ -138,9 +134,8 @@ func (m *machine) stopAll() {
 		m.Errorf("stop: %v", err)
 	}
 	m.client.Close()
-	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
-		m.eventually("the end of engine and keeper", func() bool { return !isRunning(pid) })
-	}
+	wait.Exit(m, info.EnginePID)
+	wait.Exit(m, info.KeeperPID)
 	os.RemoveAll(m.dir)
 }
 
@@ -167,19 +162,10 @@ func (m *machine) mayHandOver() {
 	}
 }
 
-// eventually waits until holds returns true.
+// eventually polls until holds returns true.
 func (m *machine) eventually(what string, holds func() bool) {
 	m.Helper()
-	for begin := time.Now(); !holds(); pause(begin) {
-		if time.Since(begin) > testTimeout {
-			m.Fatalf("waited in vain for %s\n%s", what, m.log())
-		}
-	}
-}
-
-// pause sleeps between two polls of a wait: the longer the wait, the rarer the polls.
-func pause(begin time.Time) {
-	time.Sleep(min(max(time.Since(begin)/16, 5*time.Millisecond), 200*time.Millisecond))
+	wait.Poll(m, what, func() (any, bool) { return nil, holds() })
 }
 
 // call runs an operation, and repeats it if the engine is just restarting.
@@ -210,15 +196,6 @@ func (m *machine) get(id string) api.Process {
 	return call(m, api.SessionGet, api.IDInput{ID: id})
 }
 
-// awaitEnd waits for the end of a session.
-func (m *machine) awaitEnd(id string) api.Process {
-	m.Helper()
-	m.mayHandOver()
-	var p api.Process
-	m.eventually("the end of "+id, func() bool { p = m.get(id); return p.State.Ended() })
-	return p
-}
-
 func (m *machine) write(id, text string) {
 	m.Helper()
 	call(m, api.SessionWrite, api.SessionWriteInput{ID: id, Text: text})
@@ -233,14 +210,9 @@ func (m *machine) screen(id string) string {
 func (m *machine) awaitScreen(id, text string) {
 	m.Helper()
 	m.mayHandOver()
-	var last string
-	for begin := time.Now(); ; pause(begin) {
-		if last = m.screen(id); strings.Contains(last, text) {
-			return
-		}
-		if time.Since(begin) > testTimeout {
-			m.Fatalf("no %q on the screen:\n%s\n%s", text, last, m.log())
-		}
+	out := m.sessionWait(api.SessionWaitInput{ID: id, Screen: regexp.QuoteMeta(text)})
+	if out.Met != "screen" {
+		m.Fatalf("no %q on the screen of %s, which is %s:\n%s", text, id, out.Process.State, m.screen(id))
 	}
 }
 
@@ -253,15 +225,6 @@ func writeProgram(t testing.TB, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// crash kills a process of ours and waits until it is gone.
-func (m *machine) crash(pid int) {
-	m.Helper()
-	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-		m.Fatal(err)
-	}
-	m.eventually("the death of a process", func() bool { return !isRunning(pid) })
 }
 
 func (m *machine) logOf(p api.Process) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 // fileHolds waits until the file is as long as want, and compares them.
@@ -31,7 +32,7 @@ func TestAcknowledgedInputSurvivesTheEngine(t *testing.T) {
 	m.awaitScreen(p.ID, "ready")
 	want := strings.Repeat("0123456789", 5<<10)
 	out := call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: want})
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if out.Written != len(want) || out.Dropped != 0 || out.ShortWriteError("x") != nil {
 		t.Errorf("answered %+v", out)
 	}
@@ -55,7 +56,7 @@ func TestSessionWriteReportsBytesAcceptedWhenProgramDoesNotRead(t *testing.T) {
 	if err := out.ShortWriteError("build"); !strings.Contains(err.Error(), "build") || api.AsError(err).Hint == "" {
 		t.Errorf("Short = %v", err)
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	if err := os.WriteFile(begin, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 // TestSessionsAreOfferedAfterAnyShutdown ends programs, engine and keeper in several orders, and
@@ -43,8 +44,7 @@ func TestSessionsAreOfferedAfterAnyShutdown(t *testing.T) {
 			}
 			m.reboot()
 			for _, p := range sessions {
-				m.eventually("the end of "+p.Name, func() bool { return m.get(p.ID).State.Ended() })
-				if now := m.get(p.ID); now.Interrupted == nil {
+				if now := m.awaitEnd(p.ID); now.Interrupted == nil {
 					t.Errorf("%s became %+v, interrupted by %+v", p.Command, now, now.Interrupted)
 				}
 				if isRunning(p.PID) { // in this simulation it survives the reboot
@@ -84,19 +84,21 @@ func (m *machine) shutDown(step string, sessions []api.Process) {
 		for _, p := range sessions {
 			unix.Kill(p.PID, unix.SIGHUP)
 		}
-		m.eventually("exits", func() bool { return !isRunning(sessions[0].PID) && m.get(sessions[0].ID).State.Ended() })
+		m.awaitEnd(sessions[0].ID)
+		wait.Exit(m, sessions[0].PID)
 		call(m, api.LayoutPut, api.LayoutPutInput{}) // by a dashboard that saw them
 	case "term engine", "kill engine":
 		signal := map[string]unix.Signal{"term engine": unix.SIGTERM, "kill engine": unix.SIGKILL}[step]
 		unix.Kill(before.EnginePID, signal)
-		m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+		m.awaitNextEngine(before.EnginePID)
 	case "end both":
 		unix.Kill(before.KeeperPID, unix.SIGKILL)
 		unix.Kill(before.EnginePID, unix.SIGTERM)
-		m.eventually("the end of both", func() bool { return !isRunning(before.KeeperPID) && !isRunning(before.EnginePID) })
+		wait.Exit(m, before.KeeperPID)
+		wait.Exit(m, before.EnginePID)
 		m.activate()
 	case "kill keeper":
-		m.crash(before.KeeperPID)
-		m.eventually("another keeper", func() bool { k := m.info().KeeperPID; return k != 0 && k != before.KeeperPID })
+		wait.Kill(m, before.KeeperPID)
+		m.awaitNextKeeper(before.KeeperPID)
 	}
 }

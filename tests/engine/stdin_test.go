@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/wait"
 )
 
 func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
@@ -17,14 +18,13 @@ func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
 	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x=remembered; echo first\n"})
 	m.eventually("the first line", func() bool { return m.logOf(p) == "first\n" })
 	keeper := m.info().KeeperPID
-	m.crash(keeper)
-	m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != keeper })
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, keeper)
+	m.awaitNextKeeper(keeper)
+	wait.Kill(m, m.info().EnginePID)
 	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "echo $x\n"})
 	m.eventually("the second line", func() bool { return m.logOf(p) == "first\nremembered\n" })
 	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "exit 3\n"})
-	m.eventually("its end", func() bool { return call(m, api.ProcessGet, api.IDInput{ID: p.ID}).State.Ended() })
-	ended := call(m, api.ProcessGet, api.IDInput{ID: p.ID})
+	ended := m.awaitEnd(p.ID)
 	if ended.ExitCode == nil || *ended.ExitCode != 3 || ended.LastPID != p.PID {
 		t.Errorf("it ended with %v, and had the pid %d, not %d", ended.ExitCode, ended.LastPID, p.PID)
 	}
@@ -41,7 +41,7 @@ func TestCommandKeptAsADaemonIsNotForgotten(t *testing.T) {
 	if !out.TimedOut || out.Process.Supervision.Transient || out.Process.Supervision.Daemon == nil {
 		t.Fatalf("after the time-out it is %+v", out.Process.Supervision)
 	}
-	m.crash(m.info().EnginePID)
+	wait.Kill(m, m.info().EnginePID)
 	p := call(m, api.ProcessGet, api.IDInput{ID: out.Process.ID})
 	if p.State != api.StateRunning || p.PID != out.Process.PID || p.Supervision.Daemon.Lines != 7 {
 		t.Errorf("after a crash it is %s with pid %d, not %d: %+v", p.State, p.PID, out.Process.PID, p.Supervision)

@@ -20,7 +20,6 @@ var sleepers = map[string]struct {
 	"flood_test.go":       {2, "a program prints slowly, and a read is retried"},
 	"keeperstorm_test.go": {2, "the fault hits at any moment"},
 	"places.go":           {1, "a test may wait for a place without a limit"},
-	"rig_test.go":         {1, "the rig of package engine polls by itself"},
 	"secondloss_test.go":  {2, "the fault hits at any moment"},
 	"stopped_test.go":     {1, "the signal arrives at any moment"},
 }
