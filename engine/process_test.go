@@ -89,8 +89,10 @@ func TestReadinessOutlivesTheEngine(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	p := m.startProcess(api.ProcessStartInput{Command: []string{"cat"}, Ready: &api.Readiness{Log: "^now ready$"}})
-	m.child(p).print("starting\nnow ready\n")
-	if out := call(m.machine, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true}); out.Met != "ready" || !*out.Process.Supervision.Ready {
+	m.child(p).print("starting\n")
+	m.restart()
+	m.child(p).print("now ready\n")
+	if out := call(m.machine, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true}); out.Met != "ready" || !*out.Process.Supervision.Ready || out.Process.PID != p.PID {
 		t.Errorf("waited: %+v", out)
 	}
 	m.restart()
