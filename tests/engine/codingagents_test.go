@@ -202,7 +202,7 @@ func TestConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
 	p, cwd := m.startTalkingAgent("c-1")
 	old := m.get(p.ID).PID
 	m.reboot()
-	m.eventually("its end", func() bool { return m.get(p.ID).State.Ended() })
+	m.awaitEnd(p.ID)
 	if isRunning(old) { // to Tandem it belongs to someone else
 		unix.Kill(-old, unix.SIGKILL)
 	}

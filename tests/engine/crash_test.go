@@ -156,7 +156,7 @@ func TestKillingTheKeeperEndsNoSession(t *testing.T) {
 func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	p := m.start("sh", "-c", `sh -c 'trap "" HUP TERM; echo child $$.; while :; do sleep 0.1; done' & wait`)
 	m.awaitScreen(p.ID, "child ")
 	var child int

@@ -101,7 +101,7 @@ func (m *machine) goroutines() int {
 
 func TestCommandHasEmptyStandardInput(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	if out := call(m, api.Exec, api.ExecInput{Command: []string{"cat"}}); out.TimedOut || out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {
 		t.Errorf("%+v", out)
 	}

@@ -79,7 +79,8 @@ func checkStopKillsTree(t *testing.T, m *machine) {
 }
 
 func checkStopSignal(t *testing.T, m *machine) {
-	script := sh(`trap 'exit 3' INT; trap 'exit 4' USR1; trap 'exit 5' TERM; sleep 1000 & echo ready; wait`)
+	// A child in the background ignores SIGINT.
+	script := sh(`stop() { kill $!; exit $1; }; trap 'stop 3' INT; trap 'stop 4' USR1; trap 'stop 5' TERM; sleep 1000 & echo ready; wait`)
 	for _, test := range []struct {
 		own, asked string
 		code       int

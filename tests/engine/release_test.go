@@ -51,7 +51,7 @@ func TestClientOfRelease020IsUnderstood(t *testing.T) {
 // Sandbox fields are never ignored.
 func TestFieldsOfANewerReleaseAreIgnored(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t)
+	m := sharedMachine(t)
 	newer := map[string]string{api.ProtocolHeader: "1"}
 	status, text, header := m.sendRaw("/v1/exec", newer, `{"command":["echo","x"],"shiny":{"a":1},"bright":true}`)
 	if status != http.StatusOK || header.Get(api.IgnoredHeader) != "bright,shiny" {
