@@ -32,7 +32,7 @@ func errorText(code, detail string) string {
 func TestAndroidRunsCommands(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	if err := os.Mkdir(filepath.Join(r.home, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 func TestAndroidTimeoutKillsEverything(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
 	var answer object
 	var pids []string
@@ -83,7 +83,7 @@ func TestAndroidTimeoutKillsEverything(t *testing.T) {
 
 func TestAndroidRunsWithoutBash(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	r.tools = withUses(android.ToolsWith(func(string) (string, error) { return "", errors.New("not found") }))
 	want := errorText("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
 	r.checkExact(t,
@@ -129,7 +129,7 @@ func TestAndroidDeviceRestartKeepsProcesses(t *testing.T) {
 func TestAndroidLocalSessionReportsWaitForInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
 	for _, command := range []string{"printf 'Name? '; read x; echo got $x", "printf 'Name? '; sh -c 'read x; echo got $x'"} {
 		out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": command, "timeout": 300})
@@ -153,7 +153,7 @@ func TestAndroidLocalSessionReportsWaitForInput(t *testing.T) {
 func TestAndroidCommandWaitsForPreviousToFinish(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
 	r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "read x; echo got $x; sleep 0.1", "timeout": 300})
 	r.callObject("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
@@ -166,7 +166,7 @@ func TestAndroidCommandWaitsForPreviousToFinish(t *testing.T) {
 func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	do := func(action, id string, more object) object {
 		t.Helper()
 		args := object{"action": action, "session_id": id}
@@ -262,7 +262,7 @@ func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 
 func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
 	var all strings.Builder
 	r.callObject("local_shell_session", object{"action": "write", "session_id": id, "input": "for i in $(seq 2000); do echo bg$i; done\n"})
@@ -288,7 +288,7 @@ func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
 
 func TestAndroidManagesFiles(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	outside := t.TempDir()
 	must := func(err error) {
 		t.Helper()

@@ -54,7 +54,7 @@ func longText() string {
 
 func TestResultsStayWithinMaxSize(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.writeText("lines", longText())
 	r.writeText("one", strings.Repeat("long ", 100<<10))
 	r.writeText("big.json", `{"items":[`+strings.Repeat(`{"name":"x"},`, 20<<10)+`{"name":"last"}],"end":[1.0,"z"]}`)
@@ -106,7 +106,7 @@ func TestResultsStayWithinMaxSize(t *testing.T) {
 
 func TestMaxOutputCountsJSONBytes(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	for name, line := range map[string]string{"short": "", "quotes": strings.Repeat(`"`, 90), "invalid": strings.Repeat("\xff", 90), "controls": strings.Repeat("\x01", 40) + "x"} {
 		r.writeText(name, strings.Repeat(line+"\n", 60<<10))
 		r.call("process_start", object{"command": "cat " + name, "name": name})
@@ -136,7 +136,7 @@ func TestListsAndRecordsTruncateLongCommands(t *testing.T) {
 		{toolkit.Plugin, []string{"process_get", "process_list"}},
 		{toolkit.Core, []string{"check-command-status", "list-background-processes"}},
 	} {
-		r := newRig(t, c.profile)
+		r := newSharedRig(t, c.profile)
 		p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sh", "-c", long}, CWD: "/", Actor: "agent:test/1"})
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestListsAndRecordsTruncateLongCommands(t *testing.T) {
 
 func TestOversizedImageErrorNamesBothSizes(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	for _, c := range []struct {
 		size int
 		want string
@@ -185,7 +185,7 @@ func TestOversizedImageErrorNamesBothSizes(t *testing.T) {
 
 func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.writeText("lines", longText())
 	r.callChecked("session_start", object{"name": "flood", "command": "sh -c 'cat lines; read x'"})
 	r.callChecked("session_wait", object{"id": "flood"})
@@ -203,7 +203,7 @@ func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 
 func TestListsShowRunningAndLastExited(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	start := func(name string, command ...string) string {
 		p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: command, Name: name, CWD: "/"})
 		if err != nil {
@@ -231,7 +231,7 @@ func TestListsShowRunningAndLastExited(t *testing.T) {
 // The plugin profile has fixed limits of its own.
 func TestPluginProfileKeepsItsLimits(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.writeText("lines", longText())
 	r.writeText("big.json", "["+strings.Repeat(`"x",`, 50<<10)+`"last"]`)
 	r.callWithin("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, 64<<10, "[Output truncated to 65536 bytes; ", " line(s) omitted.]")
@@ -251,7 +251,7 @@ func TestPluginProfileKeepsItsLimits(t *testing.T) {
 // rest.
 func TestOtherProfilesNameTheLogOfLongOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.All)
+	r := newSharedRig(t, toolkit.All)
 	much := "head -c 3000000 /dev/zero | tr '\\0' x"
 	for _, c := range []struct {
 		tool string

@@ -82,7 +82,7 @@ func (r *rig) promptInBackground(text string) <-chan string {
 func TestAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callMatching("agent_list", nil, `^No coding agent runs in a session\.$`)
 	r.call("session_start", object{"name": "sh", "command": "sh"})
 	p := r.startFakeClaude("work")
@@ -115,7 +115,7 @@ func TestAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 func TestBlockedAgentIsNotPrompted(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	p := r.startFakeClaude("work")
 	const asks = `claude in work \(.*\) is blocked: Do you want to proceed\?$`
 	said := r.promptInBackground("ask")
@@ -133,7 +133,7 @@ func TestBlockedAgentIsNotPrompted(t *testing.T) {
 
 func TestAgentInAnUnknownStateIsNotPrompted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callMatching("agent_wait", nil, `^No coding agent runs in a session\.$`)
 	r.createFile("bin/claude", "read -r line; : > typed; exec sleep 1000")
 	r.callChecked("session_start", object{"name": "work", "command": "sh bin/claude"})
@@ -149,7 +149,7 @@ func TestAgentInAnUnknownStateIsNotPrompted(t *testing.T) {
 
 func TestKeyboardLockBlocksAgentPrompt(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	p := r.startFakeClaude("work")
 	if _, err := api.SessionKeyboard.Call(t.Context(), r.userClient(), api.SessionKeyboardInput{ID: p.ID, Take: true}); err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestTranscriptObeysFileBounds(t *testing.T) {
 func TestThirdEmptyPollExplainsHowToWait(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.call("session_start", object{"name": "still", "command": "sh -c 'echo hello; exec sleep 1000'"})
 	r.call("process_start", object{"name": "job", "command": "echo hello; exec sleep 1000"})
 	r.waitForScreen("still", "^hello$")

@@ -14,7 +14,7 @@ import (
 
 func TestCompletionSuggestsProcessesAndSessions(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	started, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/", Name: "web"})
 	if err != nil {
 		t.Fatal(err)

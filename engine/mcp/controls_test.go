@@ -28,7 +28,7 @@ func TestToolsStripTerminalSequences(t *testing.T) {
 		{toolkit.OS, "shell_cmd", line}, {toolkit.Terminal, "run_terminal_command", line},
 	} {
 		t.Run(string(c.profile)+" "+c.tool, func(t *testing.T) {
-			r := newRig(t, c.profile)
+			r := newSharedRig(t, c.profile)
 			if err := os.WriteFile(filepath.Join(r.home, "print"), []byte(print), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestToolsStripTerminalSequences(t *testing.T) {
 
 func TestStatusToolStripsTerminalSequences(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Core)
+	r := newSharedRig(t, toolkit.Core)
 	started := resultText(r.call("start-command-async", object{"command": []string{"printf", `a\033[31mred\033[0m\000b\033]0;no end\n`}}))
 	id := idAtEnd.FindString(started)
 	r.waitForExit(id)

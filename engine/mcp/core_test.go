@@ -48,7 +48,7 @@ var idAtEnd = regexp.MustCompile(`[0-9a-f]{12}$`)
 
 func TestCoreRunsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Core)
+	r := newSharedRig(t, toolkit.Core)
 	run := func(argv ...string) object { return object{"command": append([]string{}, argv...)} }
 	r.checkExact(t,
 		exactCall{"get-command-history", nil, `[]`, false},
@@ -120,7 +120,7 @@ func TestCoreManagesBackgroundCommands(t *testing.T) {
 
 func TestCoreSavesAndLoadsHistory(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Core)
+	r := newSharedRig(t, toolkit.Core)
 	file := filepath.Join(r.home, "new", "folder", "commands.txt")
 	at := func(path string, overwrite bool) object { return object{"absolutePath": path, "overwrite": overwrite} }
 	from := func(path string) object { return object{"absolutePath": path} }

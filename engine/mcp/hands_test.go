@@ -22,7 +22,7 @@ read -r line; printf '\033[?1049l'; echo left
 func TestSessionWriteAnswersAQuestionInOneCall(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
 	text, facts := r.callChecked("session_exec", object{"id": "sh", "command": `echo one; printf 'Sure? '; read x; echo "got $x"`})
 	if !strings.Contains(text, "one\n") || !strings.HasSuffix(text, "[waits for input: Sure?]") || facts["waits"] != "input" || facts["question"] != "Sure?" {
@@ -84,7 +84,7 @@ func TestTypedSecretIsNotRecorded(t *testing.T) {
 func TestFullScreenProgramShowsChangedRows(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.createFile("draw", fullScreen)
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
 	text, facts := r.callChecked("session_exec", object{"id": "sh", "command": "sh draw"})
@@ -106,7 +106,7 @@ func TestFullScreenProgramShowsChangedRows(t *testing.T) {
 
 func TestRestOfCommandOutputPrecedesNextCommand(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.createFile("go", "")
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
 	r.callChecked("session_exec", object{"id": "sh", "command": "while [ -e go ]; do :; done; echo late", "timeout_ms": 200})

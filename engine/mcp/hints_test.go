@@ -153,7 +153,7 @@ func TestHintsNameOnlyExistingArguments(t *testing.T) {
 func TestToolsAcceptArgumentsTheirHintsSuggest(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	_, state := r.runPastTimeout("exec sleep 600")
 	r.callChecked("process_start", object{"command": "exec sleep 600", "name": "web"})
 	r.callChecked("session_start", object{"command": "cat", "name": "cat"})
@@ -198,7 +198,7 @@ func TestToolsAcceptArgumentsTheirHintsSuggest(t *testing.T) {
 
 func TestExecReportsRunningChild(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	// A process between fork and exec cannot be recognized.
 	const started = `while [ "$(tr -d '\0' </proc/$!/cmdline)" != sleep1000 ]; do :; done; `
 	for command, want := range map[string]string{

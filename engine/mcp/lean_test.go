@@ -19,7 +19,7 @@ func (r *rig) callTextOnly(name string, args object, want string) {
 
 func TestSuccessfulCommandReturnsOnlyItsOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callTextOnly("exec", object{"command": "echo out"}, "out\n")
 	r.callTextOnly("exec", object{"command": "echo out; echo no >&2"}, "out\nstderr:\nno\n")
 	r.callTextOnly("exec", object{"command": "true"}, "Exit code: 0")
@@ -40,7 +40,7 @@ func TestSuccessfulCommandReturnsOnlyItsOutput(t *testing.T) {
 
 func TestCommandAskingForInputSuggestsASession(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	const hint = "\n[it asked for input and had none: session_start runs it where you can answer]"
 	r.callTextOnly("exec", object{"command": "printf 'remove x? ' >&2; read x; true"}, "stderr:\nremove x? "+hint)
 	if failed := r.call("exec", object{"command": "printf 'Continue? [Y/n] '; read x"}); resultText(failed) != "Continue? [Y/n] \nExit code: 1"+hint {
@@ -51,7 +51,7 @@ func TestCommandAskingForInputSuggestsASession(t *testing.T) {
 
 func TestResultsOmitDefaultFields(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	_, facts := r.callChecked("exec", object{"command": "sleep 1000", "timeoutMs": 100})
 	duration, ok := facts["durationMs"].(float64)
 	if !ok || duration != float64(int64(duration)) || facts["timedOut"] != true {

@@ -54,6 +54,7 @@ func (m homeless) Run() int {
 		return 1
 	}
 	defer os.RemoveAll(home)
+	defer stopIdle()
 	os.Setenv("HOME", home)
 	return m.M.Run()
 }

@@ -15,7 +15,7 @@ import (
 
 func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	shown := map[string]string{ // inside the folder; in a path, spaces and quotes are in the middle
 		"new\nline.txt": `"new\nline.txt"`, `new\nline.txt`: `new\nline.txt`, `back\slash`: `back\slash`, "rtl\u202egnp": `"rtl\u202egnp"`,
 		"bad\xff": `"bad\xff"`, "bad\ufffd": "bad\ufffd", `"quoted"`: `"\"quoted\""`, "50%41": "50%41", " space": `" space"`, "größe": "größe",
@@ -57,7 +57,7 @@ func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
 
 func TestFoldersWithQuotedNamesAreSearched(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.createFile("odd\n/f", "text")
 	r.checkExact(t, exactCall{"ls", object{}, `"odd\n/"` + toolkit.QuotedNote, false})
 	r.checkExact(t, exactCall{"ls", object{"path": `"odd\n/"`}, "f", false})
@@ -67,7 +67,7 @@ func TestFoldersWithQuotedNamesAreSearched(t *testing.T) {
 
 func TestOtherProfilesWriteNamesUnquoted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("new\nline", "a")
 	r.createFile(`"q"`, "b")
 	r.checkExact(t, exactCall{"ls", object{}, "./\n../\n\"q\"\nnew\\nline", false})

@@ -13,7 +13,7 @@ import (
 
 func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	start := func(conn api.Engine) string {
 		p, err := api.ProcessStart.Call(t.Context(), conn, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 		if err != nil {
@@ -55,7 +55,7 @@ func programName(t *testing.T) string {
 
 func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func (r *rig) callChecked(name string, args object) (text string, facts object) 
 func TestSessionToolsStartWriteReadAndKill(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	_, started := r.callChecked("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
 	id := started["id"].(string)
 	if p := r.getProcess(id); p.Actor != "agent:test/1" || p.CWD != r.home || p.Owner == nil {
@@ -92,7 +92,7 @@ func TestSessionToolsStartWriteReadAndKill(t *testing.T) {
 
 func TestSessionExecKeepsShellState(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
 	r.callChecked("session_exec", object{"id": "sh", "command": "cd /; WORD=kept"})
 	text, facts := r.callChecked("session_exec", object{"id": "sh", "command": "echo $WORD; pwd; false"})
@@ -111,7 +111,7 @@ func TestSessionExecKeepsShellState(t *testing.T) {
 
 func TestSessionScreenReturnsImage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callChecked("session_start", object{"name": "cat", "command": "cat"})
 	answer := r.call("session_screen", object{"id": "cat", "format": "png"})
 	picture, ok := answer.Content[0].(*sdk.ImageContent)
@@ -125,7 +125,7 @@ func TestSessionScreenReturnsImage(t *testing.T) {
 
 func TestProcessToolsWaitReadSearchAndRestart(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	started := r.call("process_start", object{"command": "echo first; echo second line; exec sleep 600", "name": "web"})
 	if started.Failed {
 		t.Fatal(resultText(started))
@@ -165,7 +165,7 @@ func TestProcessToolsWaitReadSearchAndRestart(t *testing.T) {
 
 func TestHistoryListsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.call("exec", object{"command": "exit 3"})
 	wait.Watch(r, "the command in the history", r.userClient().Watch, func() (string, bool) {
 		text, _ := r.callChecked("history", object{"failed": true, "actor": "agent"})
@@ -185,7 +185,7 @@ func TestHistoryListsCommands(t *testing.T) {
 func TestLockedKeyboardErrorNamesItsCodeOnce(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	_, started := r.callChecked("session_start", object{"name": "cat", "command": "cat"})
 	person, err := r.connect(t.Context(), "dashboard", "", nil)
 	if err != nil {
@@ -205,7 +205,7 @@ func TestLockedKeyboardErrorNamesItsCodeOnce(t *testing.T) {
 
 func TestSessionExecReportsSessionExit(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	for command, want := range map[string]string{"exit 3": "[exit code 3, ", "exit 0": "[exit code 0, "} {
 		name := strings.ReplaceAll(command, " ", "-")
 		r.callChecked("session_start", object{"name": name, "command": "bash --norc"})
@@ -218,7 +218,7 @@ func TestSessionExecReportsSessionExit(t *testing.T) {
 
 func TestStartInDeletedFolderSuggestsCwd(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	if err := os.RemoveAll(r.home); err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func minimalCalls(r *rig) map[string][]object {
 func TestListsInResultsAreNotNull(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.All)
+	r := newSharedRig(t, toolkit.All)
 	for name, calls := range minimalCalls(r) {
 		for _, args := range calls {
 			answer := r.call(name, args)

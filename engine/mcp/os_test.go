@@ -32,7 +32,7 @@ func (r *rig) checkYAML(t *testing.T, rows ...exactCall) {
 
 func TestOSRunsShellCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.OS)
+	r := newSharedRig(t, toolkit.OS)
 	r.checkYAML(t,
 		exactCall{"shell_cmd", object{"command": "echo hi"}, "status: ok\ncommand: echo hi\nexit_code: 0\nstdout: |\n  hi\nstderr: \"\"\nexecuted_at: NOW\n", false},
 		exactCall{"shell_cmd", object{"command": "echo a; echo b >&2; exit 3"},
@@ -57,7 +57,7 @@ func TestOSRunsShellCommands(t *testing.T) {
 func TestOSSlowCommandBecomesASharedDaemon(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.All)
+	r := newSharedRig(t, toolkit.All)
 	script := "seq 3; echo err >&2; exec sleep 1000"
 	answer := resultText(r.call("shell_cmd", object{"command": script, "timeoutSeconds": 0.5, "bufferSize": 2}))
 	found := pidLine.FindStringSubmatch(answer)
@@ -92,14 +92,14 @@ func TestOSSlowCommandBecomesASharedDaemon(t *testing.T) {
 
 func TestCommandsInheritUmaskOfAgentsProgram(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.OS)
+	r := newSharedRig(t, toolkit.OS)
 	r.agent.Umask = "0135"
 	r.checkYAML(t, exactCall{"shell_cmd", object{"command": "umask"}, "status: ok\ncommand: umask\nexit_code: 0\nstdout: |\n  0135\nstderr: \"\"\nexecuted_at: NOW\n", false})
 }
 
 func TestOSEnvironmentAppliesToStartedCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.OS)
+	r := newSharedRig(t, toolkit.OS)
 	r.agent.Environ["TD_INHERITED"], r.agent.Environ["TD_OUTER"] = "from outside", "from outside"
 	key := func(k string) object { return object{"key": k} }
 	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name consists of letters, digits and _, and does not begin with a digit\n"

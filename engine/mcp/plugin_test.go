@@ -52,7 +52,7 @@ func numberedLines(from, to int, format string) string {
 
 func TestPluginReadsFilesInParts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("short", "one\ntwo\nthree")
 	r.createFile("empty", "")
 	r.createFile("long", numberedLines(1, 2500, "line %d"))
@@ -105,7 +105,7 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 
 func TestPluginReadsImages(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	for mime, head := range map[string]string{
 		"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff", "image/gif": "GIF89a", "image/webp": "RIFF\x00\x00\x00\x00WEBP",
 	} {
@@ -120,7 +120,7 @@ func TestPluginReadsImages(t *testing.T) {
 
 func TestPluginReadsJSON(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("good.json", "\ufeff{\"b\": 12345678901234567890, \"a\": [1.50, \"<x>\"]}\n")
 	r.createFile("bad.json", "{\n  \"a\": nope\n}")
 	r.createFile("empty.json", "")
@@ -135,7 +135,7 @@ func TestPluginReadsJSON(t *testing.T) {
 
 func TestPluginWritesFiles(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("run.sh", "old")
 	if err := os.Chmod(filepath.Join(r.home, "run.sh"), 0o751); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestPluginWritesFiles(t *testing.T) {
 
 func TestPluginEditsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("f", "\ufeffalpha\r\nbeta\r\nbeta\r\n")
 	edit := func(steps ...object) object { return object{"path": "f", "edits": append([]object{}, steps...)} }
 	long := strings.Repeat("é", 90)
@@ -226,7 +226,7 @@ func TestPluginWritesReports(t *testing.T) {
 
 func TestPluginSearchesContents(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("a.go", "package a\n\nfunc Hello() {}\n// hello again\nlast\n")
 	r.createFile("sub/b.txt", "hello: world\r\n")
 	r.createFile("sub/.hidden", "hello\n")
@@ -268,7 +268,7 @@ func TestPluginSearchesContents(t *testing.T) {
 
 func TestPluginFindsAndListsFiles(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	for _, f := range []string{"src/a.go", "src/deep/b.go", "src/.hidden.go", "node_modules/x.go", ".git/c.go", "out/d.go", "README.md", "two\nlines"} {
 		r.createFile(f, "")
 	}
@@ -304,7 +304,7 @@ func TestPluginFindsAndListsFiles(t *testing.T) {
 
 func TestPluginRunsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("sub/here", "")
 	run := func(command string) object { return object{"command": command} }
 	r.checkExact(t,
@@ -327,7 +327,7 @@ func TestPluginRunsCommands(t *testing.T) {
 
 func TestPluginKeepsTheEndOfLongOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	answer := r.call("exec", object{"command": `printf 'é%.0s' $(seq 20345); printf '%09000d' 7 >&2; exit 1`})
 	var blocks []string
 	for _, c := range answer.Content {
@@ -349,7 +349,7 @@ func TestPluginKeepsTheEndOfLongOutput(t *testing.T) {
 
 func TestPluginKeepsSlowCommandsRunning(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	answer := r.call("exec", object{"command": "echo begun; sleep 100", "timeoutMs": 200})
 	s := answer.Structured.(plugin.CommandState)
 	p := r.getProcess(s.ID)
@@ -368,7 +368,7 @@ func TestPluginKeepsSlowCommandsRunning(t *testing.T) {
 
 func TestPluginConfinesCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.createFile("rw/there", "")
 	try := "echo x > rw/new; echo x > new; ls rw"
 	confined := object{"filesystem": object{"denyRead": []string{}, "allowWrite": []string{"rw"}, "denyWrite": []string{}}}
@@ -385,7 +385,7 @@ func TestPluginConfinesCommands(t *testing.T) {
 
 func TestPluginManagesProcesses(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	r.checkExact(t,
 		exactCall{"process_list", nil, "No managed processes.", false},
 		exactCall{"process_get", object{"id": "nope"}, "Unknown process id: nope", true},
@@ -477,7 +477,7 @@ func TestPluginToolListIsShort(t *testing.T) {
 
 func TestEachSandboxedProcessHasItsOwnFile(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	for name, args := range map[string]object{
 		"process_start": {"command": "sleep 1000"},
 		"exec":          {"command": "sleep 1000", "timeoutMs": 100}, // keeps running as a process
@@ -494,7 +494,7 @@ func TestEachSandboxedProcessHasItsOwnFile(t *testing.T) {
 
 func TestSandboxRejectsEmptyPaths(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Plugin)
+	r := newSharedRig(t, toolkit.Plugin)
 	for _, path := range []any{"", nil} {
 		answer := r.call("exec", object{"command": "touch f", "sandbox": object{"filesystem": object{"allowWrite": []any{path}}}})
 		if want := "read sandbox: a path is empty"; resultText(answer) != want || !answer.Failed {

@@ -23,6 +23,9 @@ import (
 // writePolicy sets the policy of the rig's engine.
 func (r *rig) writePolicy(text string) {
 	r.Helper()
+	if r.shared {
+		r.Fatal("a test that sets the policy needs a machine of its own")
+	}
 	if err := os.WriteFile(filepath.Join(r.dir, policyName), []byte(text), 0o600); err != nil {
 		r.Fatal(err)
 	}
@@ -590,7 +593,7 @@ func TestUserIsAskedAboutAnOperation(t *testing.T) {
 
 func TestUsersSandboxAppliesToOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	out := filepath.Join(t.TempDir(), "out")
 	s := r.newHTTPSite(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
 	for _, body := range []string{

@@ -29,23 +29,50 @@ type rig struct {
 	tools []toolkit.Tool
 
 	people *client.Client
+	shared bool // the machine is used by other tests later
 }
 
-// newRig starts an engine and an agent with the tools of the profiles.
+// newRig starts an agent with the tools of the profiles on a machine of its own.
 func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	t.Helper()
 	places.Take(t)
+	r := startAgent(t, newDataDir(t), profiles)
+	t.Cleanup(r.cleanUp)
+	return r
+}
+
+// newSharedRig is newRig on a machine that tests use one after the other. The test must not change
+// more than the machine's processes, commands and variables.
+func newSharedRig(t testing.TB, profiles ...toolkit.Profile) *rig {
+	t.Helper()
+	places.Take(t)
+	dir := idle.take()
+	if dir == "" {
+		dir = newDataDir(t)
+	}
+	r := startAgent(t, dir, profiles)
+	r.shared = true
+	t.Cleanup(r.release)
+	return r
+}
+
+func newDataDir(t testing.TB) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "td") // short, because socket paths are limited
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+func startAgent(t testing.TB, dir string, profiles []toolkit.Profile) *rig {
+	t.Helper()
 	r := &rig{TB: t, dir: dir, home: t.TempDir()}
 	o := &toolkit.Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
 	environ := append(os.Environ(), "HOME="+r.home)
 	r.agent = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: api.NewID(), Roots: o.Roots, Environ: api.Environ(environ)}
 	r.reconnect()
 	r.tools = selectTools(*o)
-	t.Cleanup(r.cleanUp)
 	return r
 }
 
@@ -98,20 +125,9 @@ func (e usesChecker) Do(ctx context.Context, name string, effect api.Effect, in,
 
 // cleanUp stops everything running on the rig and checks that nothing remains.
 func (r *rig) cleanUp() {
-	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout)
-	defer cancel()
-	info, err := api.EngineInfo.Call(ctx, r.agent.Engine, api.Empty{})
-	if err != nil {
-		r.Errorf("find the engine: %v", err)
-	}
-	if _, err := api.EngineStop.Call(ctx, r.userClient(), api.EngineStopInput{All: true}); err != nil {
-		r.Errorf("stop the engine: %v", err)
-	}
-	r.userClient().Close()
 	r.agent.Engine.Close()
-	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
-		wait.Exit(r, pid)
-	}
+	stopMachine(r, r.userClient())
+	r.userClient().Close()
 	if r.Failed() {
 		text, _ := os.ReadFile(filepath.Join(r.dir, "engine.log"))
 		r.Logf("%s", text[max(0, len(text)-8000):])

@@ -9,7 +9,7 @@ import (
 
 func TestSessionWaitReturnsUnseenOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo started", "echo finished")
 	r.createFile("job", script+" echo last; read x")
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
@@ -32,7 +32,7 @@ func TestSessionWaitReturnsUnseenOutput(t *testing.T) {
 
 func TestSessionWriteReportsRunningProgram(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callChecked("session_start", object{"name": "pause", "command": "stty -echo; read x; sleep 1.2; printf 'Again: '; read x; exec sleep 1000"})
 	text, facts := r.callChecked("session_write", object{"id": "pause", "text": "wrong", "enter": true, "wait_ms": 60_000})
 	if facts["waits"] != "secret" || !strings.HasSuffix(text, "Again: \n[waits for secret]") {

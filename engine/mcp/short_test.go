@@ -14,7 +14,7 @@ import (
 
 func TestSessionExecReturnsBothEndsOfLongOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.writeText("lines", longText())
 	r.writeText("one", "begin "+strings.Repeat("x", 5000)+" end\n")
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
@@ -38,7 +38,7 @@ func TestSessionExecReturnsBothEndsOfLongOutput(t *testing.T) {
 
 func TestExecReturnsBothEndsOfLongOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.writeText("lines", longText())
 	for _, command := range []string{"cat lines", "cat lines lines lines"} {
 		answer := r.call("exec", object{"command": command})
@@ -58,7 +58,7 @@ func TestExecReturnsBothEndsOfLongOutput(t *testing.T) {
 
 func TestRedrawnLineIsReturnedInItsLastState(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	bar := `for i in 1 2 3; do printf 'step %s\r' $i; done; printf 'built\r\n'; printf 'err\rwarned\n' >&2`
 	r.callTextOnly("exec", object{"command": bar}, "built\r\nstderr:\nwarned\n")
 	r.call("process_start", object{"command": bar, "name": "bar"})
@@ -74,7 +74,7 @@ func TestRedrawnLineIsReturnedInItsLastState(t *testing.T) {
 
 func TestStartRepliesAreShort(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	text, facts := r.callChecked("process_start", object{"command": "exec sleep 1000", "name": "dev"})
 	p := r.getProcess("dev")
 	if diff := cmp.Diff(object{"id": p.ID, "name": "dev", "pid": float64(p.PID)}, facts); diff != "" || text != "Started dev ("+p.ID+")." {
@@ -96,7 +96,7 @@ func TestStartRepliesAreShort(t *testing.T) {
 func TestSessionWriteOmitsThePrompt(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
 	r.callChecked("session_exec", object{"id": "sh", "command": "read x"})
 	if text, _ := r.callChecked("session_write", object{"id": "sh", "enter": true}); strings.ContainsAny(text, "$#") || !strings.HasSuffix(text, "[waits for the next command]") {
@@ -114,7 +114,7 @@ func TestSessionWriteOmitsThePrompt(t *testing.T) {
 func TestRepeatedScreenRowsAreCollapsed(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.createFile("draw", `stty -icanon -echo; printf '\033[?1049h\033[2J\033[1;1Htop'; for i in 2 3 4 5; do printf '\033[%s;1H~' $i; done; read x; printf '\033[1;1Hnew'; read x`)
 	text, _ := r.callChecked("session_start", object{"name": "draw", "command": "sh draw"})
 	if !strings.Contains(text, ").\ntop\n~  ×4\n[80x24, ") || !strings.HasSuffix(text, "[waits for input]") {
@@ -129,7 +129,7 @@ func TestRepeatedScreenRowsAreCollapsed(t *testing.T) {
 func TestProcessWaitReturnsOnlyNewOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo two; echo three", "echo four; exit 3")
 	r.call("process_start", object{"command": "echo one; " + script, "name": "job"})
 	r.callExpecting("process_wait", object{"id": "job", "log": "one"}, "Met: log.\none")

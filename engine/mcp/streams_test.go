@@ -47,7 +47,7 @@ func (r *rig) runPastTimeout(command string) (text string, state plugin.CommandS
 func TestOutputAfterTimeoutIsReadFromBothStreams(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo three >&2", "echo four", "exit 7")
 	text, state := r.runPastTimeout("echo one; echo two >&2; " + script)
 	want := "one\nstderr:\ntwo\nTimed out after 1000 ms; it continues as process " + state.ID + ". process_log returns later output (next_cursor 4+4)."
@@ -103,7 +103,7 @@ func TestOutputAfterTimeoutIsReadFromBothStreams(t *testing.T) {
 
 func TestProcessLogReturnsNewOutputUnlessSinceIsGiven(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo two", "echo three")
 	started := r.call("process_start", object{"command": "echo one; " + script + "exec sleep 600", "name": "web"})
 	if started.Failed {
@@ -136,7 +136,7 @@ func TestProcessLogReturnsNewOutputUnlessSinceIsGiven(t *testing.T) {
 func TestProcessLogReturnsEndOfMuchNewOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	_, state := r.runPastTimeout("for i in $(seq 1000); do echo out $i; echo err $i >&2; done; exec sleep 600")
 	in := api.ProcessWaitInput{ID: state.ID, Log: "err 1000", Stream: "stderr", TimeoutMS: int(wait.Timeout.Milliseconds())}
 	if out, err := api.ProcessWait.Call(t.Context(), r.agent.Engine, in); err != nil || out.Met != "log" {
@@ -167,7 +167,7 @@ func TestProcessLogReturnsEndOfMuchNewOutput(t *testing.T) {
 func TestProcessWaitReturnsNewOutputAfterExit(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo two >&2", "echo end; exit 3")
 	_, state := r.runPastTimeout("echo one; " + script)
 	if text, facts := r.callChecked("process_wait", object{"id": state.ID, "log": "two", "since": "4+0", "timeout_ms": 1}); facts["met"] != "" || strings.Contains(text, "one") {
@@ -189,7 +189,7 @@ func TestProcessWaitReturnsNewOutputAfterExit(t *testing.T) {
 func TestLogResourceHasBothStreams(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo two >&2")
 	session := r.serveClient(nil)
 	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "exec", Arguments: object{"command": "echo one; " + script + "exec sleep 600", "timeoutMs": 1000}})

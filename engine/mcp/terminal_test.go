@@ -17,7 +17,7 @@ import (
 func TestTerminalRunsCommands(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Terminal)
+	r := newSharedRig(t, toolkit.Terminal)
 	run := func(args object) object {
 		t.Helper()
 		out := r.callObject("run_terminal_command", args)
@@ -52,7 +52,7 @@ func TestTerminalRunsCommands(t *testing.T) {
 func TestTerminalStartsShells(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Terminal, toolkit.Android)
+	r := newSharedRig(t, toolkit.Terminal, toolkit.Android)
 	r.agent.Environ["HISTFILE"] = ""
 	for _, c := range []struct {
 		kind, prompt string
@@ -98,7 +98,7 @@ func TestTerminalStartsShells(t *testing.T) {
 func TestAndroidTermuxSession(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	r := newRig(t, toolkit.Android)
+	r := newSharedRig(t, toolkit.Android)
 	do := func(action, id string, more object) object {
 		t.Helper()
 		args := object{"action": action, "session_id": id}

@@ -43,7 +43,7 @@ func TestInvalidCommandsAreRejectedBeforeStart(t *testing.T) {
 	big := strings.Repeat("x", 128<<10)
 	const command, variable = ": the command is longer than 128 KB\nhint: write it to a file and run that",
 		": it is longer than 128 KB\nhint: write the value to a file and give the file's path"
-	r := newRig(t, toolkit.Native)
+	r := newSharedRig(t, toolkit.Native)
 	r.checkExact(t,
 		exactCall{"exec", object{"command": " \n"}, "run command: the command is empty", true},
 		exactCall{"exec", object{"command": big}, "run command" + command, true},

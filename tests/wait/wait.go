@@ -85,8 +85,7 @@ func pace(began time.Time) time.Duration {
 }
 
 // Exit returns once the process pid has exited, whoever started it.
-func Exit(t testing.TB, pid int) {
-	t.Helper()
+func Exit(t Failer, pid int) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return
