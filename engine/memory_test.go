@@ -187,7 +187,7 @@ func (c *memoryChild) exit(e keeper.Exit) {
 	c.keeper.exits <- exited
 }
 
-// exitAtStop makes the child exit once the engine has sent its signals, which reach nobody.
+// exitAtStop makes the child exit once the engine has sent its signals, which no process receives.
 func (c *memoryChild) exitAtStop(t testing.TB, e keeper.Exit) {
 	t.Helper()
 	text, err := json.Marshal(store.Exit{Schema: 1, Identity: supervise.IdentityOf(c.Child), Code: e.Code, Signal: e.Signal, ExitedAt: time.Now()})

@@ -91,8 +91,8 @@ func runStorm(t testing.TB, kills, pause int) {
 	s := &storm{machine: startMachine(t), random: seed.Rand(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	whole := s.startFlood(1<<40, 20*time.Millisecond, 1<<50)
-	bounded := s.startFlood(1<<40, 5*time.Millisecond, 16<<20)
+	whole := s.startFlood(1<<40, 5*time.Millisecond, 1<<50)
+	bounded := s.startFlood(1<<40, time.Millisecond, 16<<20)
 	type result struct {
 		floodRead
 		err error
@@ -172,7 +172,7 @@ func (s *storm) checkLasting(lasting []api.Process) {
 func TestRandomKillsLoseNoProcessStatusOrOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	runStorm(t, 8, 20)
+	runStorm(t, 16, 20)
 }
 
 // BenchmarkCrashes kills fifty times. Run it with go test -run '^$' -bench Crashes -benchtime 1x

@@ -37,7 +37,7 @@ func TestRandomKillsLoseNoSessionStatusOrOutput(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	started := make(chan []run)
 	go func() { started <- m.startMany(ctx) }()
-	for i := range 6 {
+	for i := range 12 {
 		for range random.IntN(20) { // a random moment, measured in engine calls
 			m.info()
 		}

@@ -94,7 +94,7 @@ func TestCommandRunsAtMostOnceIfEngineAndKeeperAreKilled(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	for kind := range startKinds {
-		t.Run(kind, func(t *testing.T) { killBothDuringStarts(t, kind, 5) })
+		t.Run(kind, func(t *testing.T) { killBothDuringStarts(t, kind, 15) })
 	}
 }
 

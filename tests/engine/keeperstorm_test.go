@@ -120,7 +120,7 @@ func (m *machine) wantNothingMarked() {
 func TestKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	killKeepers(t, 10)
+	killKeepers(t, 30)
 }
 
 // BenchmarkKeeperKills kills a thousand keepers. Run it with go test -run '^$' -bench KeeperKills
@@ -141,7 +141,7 @@ func TestRestartsAreCountedOnceAcrossKills(t *testing.T) {
 		script := fmt.Sprintf("echo x >> %s/%d; exit 1", folder, i)
 		all = append(all, m.startProcess(api.ProcessStartInput{Command: sh(script), Restart: &api.Restart{Policy: api.PolicyAlways, Max: 6, DelayMS: 20}}))
 	}
-	for range 4 { // supervise tests every moment of a restart
+	for range 12 {
 		wait.Kill(m, m.info().EnginePID)
 		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond) // any moment of a restart
 	}

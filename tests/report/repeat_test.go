@@ -130,7 +130,7 @@ func TestAttributeOfAParentCounts(t *testing.T) {
 	}
 }
 
-// The events are those that go test really prints.
+// Checks the events that go test actually prints.
 func TestUnstableTestOfAModulePassesAlone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
