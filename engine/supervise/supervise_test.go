@@ -333,8 +333,8 @@ func TestWaitDuringASaveIsAnsweredWithTheSavedState(t *testing.T) {
 		rec.Ready = &store.Readiness{Port: 1}
 		r.w.probeDelay = time.Second
 		r.startRecord(rec)
-		r.w.saveDelay = time.Second
-		time.Sleep(1500 * time.Millisecond) // it is ready, but that is not saved yet
+		r.runOnLoop(func() { r.w.saveDelay = time.Second }) // the next save is caused by a timer
+		time.Sleep(1500 * time.Millisecond)                 // it is ready, but that is not saved yet
 		p, err := r.c.AwaitCondition(r.Context(), "a", func(_ api.State, _ int, ready, _ bool) bool { return ready })
 		if err != nil || !*p.Supervision.Ready {
 			t.Errorf("waited for a ready process: %+v, %v", p, err)
