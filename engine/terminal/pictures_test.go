@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"strings"
+	"sync"
 	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/engine/vt/graphics"
@@ -207,14 +208,18 @@ func TestPicturesAreSentApartAfterARepaint(t *testing.T) {
 
 // bomb returns a picture of 4,096 × 4,096 pixels, which uses up the unpacking limit of a second.
 func bomb(id int) string {
-	const side = graphics.MaxSide
-	var packed bytes.Buffer
-	w := zlib.NewWriter(&packed)
-	w.Write(make([]byte, 4*side*side))
-	w.Close()
-	return fmt.Sprintf("\x1b[H\x1b_Ga=T,i=%d,f=32,s=%d,v=%d,o=z,c=2,r=1,C=1,q=2;%s\x1b\\", id, side, side,
-		base64.StdEncoding.EncodeToString(packed.Bytes()))
+	return fmt.Sprintf("\x1b[H\x1b_Ga=T,i=%d,f=32,s=%d,v=%d,o=z,c=2,r=1,C=1,q=2;%s\x1b\\", id, graphics.MaxSide, graphics.MaxSide,
+		packedBomb())
 }
+
+// packedBomb is the packed pixels of a bomb in base64.
+var packedBomb = sync.OnceValue(func() string {
+	var packed bytes.Buffer
+	w, _ := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
+	w.Write(make([]byte, 4*graphics.MaxSide*graphics.MaxSide))
+	w.Close()
+	return base64.StdEncoding.EncodeToString(packed.Bytes())
+})
 
 func TestPicturesOverTheUnpackingLimitAreSentLater(t *testing.T) {
 	for name, o := range map[string]api.AttachOptions{

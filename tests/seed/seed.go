@@ -40,9 +40,15 @@ func Check(t rapid.TB, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
+// checks is the number of rapid's random cases of a property; "" leaves it to rapid.
+var checks string
+
 // seedRapid sets rapid's seed, unless a flag or variable of rapid did. Rapid adds small numbers to its
 // seed, so adjacent seeds are mixed first, and treats 0 as random.
 var seedRapid = sync.OnceFunc(func() {
+	if f := flag.Lookup("rapid.checks"); checks != "" && f.Value.String() == f.DefValue {
+		f.Value.Set(checks)
+	}
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == "0" {
 		f.Value.Set(strconv.FormatUint(From(invariants.Seed()).Uint64()|1, 10))
 	}
