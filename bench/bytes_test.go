@@ -34,8 +34,8 @@ var actions = []action{
 }
 
 // BenchmarkBytes counts the bytes that reach the user's terminal for an action, and prints a
-// table: a pane of the dashboard, a zoomed pane, `tandem attach`, tmux and no multiplexer. The
-// terminal answers no queries.
+// table: a pane of the dashboard, `tandem attach`, tmux and no multiplexer. The terminal answers no
+// queries.
 //
 //	go test -run xxx -bench Bytes -benchtime 1x ./bench
 func BenchmarkBytes(b *testing.B) {
@@ -63,18 +63,17 @@ func BenchmarkBytes(b *testing.B) {
 // the dashboard four.
 func openBytePeers(b *testing.B) (peers []*echoTerminal) {
 	p := build(b)
-	open := func(name string, rows uint16, cmd *exec.Cmd, first ...string) {
-		peers = append(peers, openPeer(b, name, cmd, pty.Winsize{Cols: 100, Rows: rows}, "ready>", first...))
+	open := func(name string, rows uint16, cmd *exec.Cmd) {
+		peers = append(peers, openPeer(b, name, cmd, pty.Winsize{Cols: 100, Rows: rows}, "ready>"))
 	}
 	for _, kind := range []struct {
-		name  string
-		rows  uint16
-		args  []string
-		first []string
-	}{{"dashboard", 34, nil, nil}, {"zoom", 30, nil, []string{"\x02z"}}, {"attach", 30, []string{"attach", "work"}, nil}} {
+		name string
+		rows uint16
+		args []string
+	}{{"dashboard", 34, nil}, {"attach", 30, []string{"attach", "work"}}} {
 		p := p.withNewData(b)
 		p.run(b, "new", "--size", "100x30", "--name", "work", "--", "sh")
-		open(kind.name, kind.rows, p.command(kind.args...), kind.first...)
+		open(kind.name, kind.rows, p.command(kind.args...))
 		if got := p.run(b, "ls", "--json"); !strings.Contains(got, `"rows": 30`) {
 			b.Errorf("the terminal of %s does not have 30 rows: %s", kind.name, got)
 		}

@@ -29,8 +29,8 @@ const (
 const echoer = `stty raw -echo; printf 'go\r\n'; exec cat`
 
 // BenchmarkEcho measures the time from a key to its echo on the user's terminal, and prints a
-// table: a bare PTY, dtach and tmux if installed, `tandem attach`, a pane of the dashboard, and a
-// zoomed pane. They take turns, so that other load on the machine affects all of them alike:
+// table: a bare PTY, dtach and tmux if installed, `tandem attach`, and a pane of the dashboard.
+// They take turns, so that other load on the machine affects all of them alike:
 //
 //	go test -run xxx -bench 'Echo$' -benchtime 1x ./bench
 func BenchmarkEcho(b *testing.B) {
@@ -93,13 +93,12 @@ func openEchoPeers(b *testing.B) []*echoTerminal {
 	}
 	p := build(b)
 	for _, kind := range []struct {
-		name  string
-		args  []string
-		first []string
-	}{{"attach", []string{"attach", "echo"}, nil}, {"dashboard", nil, nil}, {"zoom", nil, []string{"\x02z"}}} {
+		name string
+		args []string
+	}{{"attach", []string{"attach", "echo"}}, {"dashboard", nil}} {
 		p := p.withNewData(b)
 		p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
-		peers = append(peers, openEcho(b, kind.name, p.command(kind.args...), kind.first...))
+		peers = append(peers, openEcho(b, kind.name, p.command(kind.args...)))
 	}
 	return peers
 }

@@ -518,3 +518,10 @@ func (v *fakeViewer) send(in api.Input) error {
 	s.pushFrame()
 	return nil
 }
+
+func notifyChan(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -15,15 +15,13 @@ import (
 // An input keeps what the user types in order: it holds input behind an action that decides
 // where that goes.
 type input struct {
-	o         *Options
-	queue     *screen.Input
-	handle    func(screen.Event) tea.Cmd
-	textPane  func(text string) *terminal.Pane        // for text that needs no handling key by key
-	keyPane   func() (*terminal.Pane, []keymap.Scope) // for keys that need no Update; see keyboard
-	isBehind  func() bool                             // the mouse's target is not known yet
-	isHanding func() bool                             // a zoomed session gets the terminal
-	isEarly   func() bool                             // keys are for a session that has not opened yet
-	redraw    func()
+	o        *Options
+	queue    *screen.Input
+	handle   func(screen.Event) tea.Cmd
+	textPane func(text string) *terminal.Pane        // for text that needs no handling key by key
+	keyPane  func() (*terminal.Pane, []keymap.Scope) // for keys that need no Update; see keyboard
+	isEarly  func() bool                             // keys are for a session that has not opened yet
+	redraw   func()
 
 	early    []screen.Event  // keys typed before the first session opened
 	pending  []panes.Pending // actions that must finish before more input is handled
@@ -64,7 +62,7 @@ func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 // would only go to a program. The prefix and whatever is bound still go through Update.
 func (in *input) updateShortcut() {
 	p, scopes := in.keyPane()
-	if p == nil || in.isHanding() || in.isHeld() || in.isEarly() || len(in.early) > 0 || in.detached {
+	if p == nil || in.isHeld() || in.isEarly() || len(in.early) > 0 || in.detached {
 		in.queue.SetShortcut(nil)
 		return
 	}
@@ -84,29 +82,25 @@ func (in *input) await(p panes.Pending) tea.Cmd {
 }
 
 // isHeld reports whether typed input is held.
-func (in *input) isHeld() bool { return len(in.pending) > 0 || in.isBehind() }
+func (in *input) isHeld() bool { return len(in.pending) > 0 }
 
 // holdEvents holds input typed behind a pending action. The Cancel key drops the action
-// and the input before the key. While the zoomed session is behind, mouse events wait
-// until something else is typed.
+// and the input before the key.
 func (in *input) holdEvents(events []screen.Event) (held bool) {
-	switch {
-	case len(in.pending) > 0:
-		// Any key may cancel.
-		var split []screen.Event
-		for _, e := range events {
-			split = append(split, e.Split()...)
-		}
-		events = split
-		if at := slices.IndexFunc(events, in.isCancel); at >= 0 {
-			in.cancelPending()
-			events = events[at+1:]
-			in.queue.Notify()
-		}
-	case !in.isBehind() || slices.ContainsFunc(events, func(e screen.Event) bool { return e.Kind != keys.EventMouse }):
+	if !in.isHeld() {
 		return false
 	}
-	in.queue.Unread(events)
+	// Any key may cancel.
+	var split []screen.Event
+	for _, e := range events {
+		split = append(split, e.Split()...)
+	}
+	if at := slices.IndexFunc(split, in.isCancel); at >= 0 {
+		in.cancelPending()
+		split = split[at+1:]
+		in.queue.Notify()
+	}
+	in.queue.Unread(split)
 	in.redraw()
 	return true
 }

@@ -46,7 +46,6 @@ type model struct {
 	clip     clipboard
 	inserter inserter
 	visits   visits
-	zoom     zoom
 	theme    themeState
 	display  display.Terminal
 	frame    frame
@@ -81,7 +80,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
 	// What follows depends on any part of the state.
-	cmd = tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.zoom.handOver())
+	cmd = tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner())
 	m.input.updateShortcut()
 	return m, cmd
 }
@@ -91,8 +90,6 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	case nil:
 	case settingsMsg:
 		return m.applySettings(Settings(msg))
-	case zoomResult:
-		return m.zoom.resumeDashboard(msg)
 	case spinner.TickMsg:
 		return m.dialog.advanceSpinner(msg)
 	case dialog.Answer:

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/kit/text"
@@ -105,81 +103,6 @@ func TestProgramReceivesReleaseOverOverlay(t *testing.T) {
 		defer s.mu.Unlock()
 		return len(s.mice) == 2 && s.mice[1].Kind == keys.MouseUp
 	})
-}
-
-func TestWheelWaitsUntilDashboardCatchesUp(t *testing.T) {
-	e := newFakeEngine()
-	s := e.addSession("less", "one two three")
-	d := drive(t, e, 80, 24)
-	d.waitText("one")
-	d.pressKeys("ctrl+b", "z")
-	p := d.m.sessions.Tabs.FocusedPane()
-	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
-	s.mu.Lock()
-	s.mute, s.mouse = true, keys.MouseDrag
-	s.mu.Unlock()
-	p.CatchUp()
-	d.sendMouse(keys.Mouse{Kind: keys.MouseDown, Button: keys.WheelUp, X: 4, Y: 4})
-	s.mu.Lock()
-	s.mute = false
-	s.pushFrame()
-	for v := range s.viewers {
-		v.pushOutput(api.Output{Lines: []api.NumberedLine{}})
-	}
-	s.mu.Unlock()
-	d.waitUntil("the program gets the wheel", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(s.mice) > 0
-	})
-	if p.Scroll.Active() {
-		t.Error("the wheel began scroll mode, too")
-	}
-}
-
-// A hung engine never sends the output the wheel waits for.
-func TestKeysDoNotWaitBehindWheel(t *testing.T) {
-	e := newFakeEngine()
-	s := e.addSession("less", "one two three")
-	d := drive(t, e, 80, 24)
-	d.waitText("one")
-	d.pressKeys("ctrl+b", "z")
-	p := d.m.sessions.Tabs.FocusedPane()
-	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
-	s.mu.Lock()
-	s.mute = true
-	s.mu.Unlock()
-	p.CatchUp()
-	d.sendMouse(keys.Mouse{Kind: keys.MouseDown, Button: keys.WheelUp, X: 4, Y: 4})
-	d.pressKeys("ctrl+b", "d")
-	if n := d.m.input.queue.Len(); n > 0 {
-		t.Errorf("%d events wait", n)
-	}
-	d.waitUntil("the dashboard is left", func() bool { return d.quit })
-}
-
-func TestWheelWaitsForNewSize(t *testing.T) {
-	e := newFakeEngine()
-	s := e.addSession("log", "line")
-	s.old = slices.Repeat(s.lines, 100)
-	d := drive(t, e, 80, 24)
-	d.waitText("line")
-	d.pressKeys("ctrl+b", "z")
-	p := d.m.sessions.Tabs.FocusedPane()
-	d.waitUntil("the pane is connected and has its size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
-	s.mu.Lock()
-	s.mute = true
-	s.mu.Unlock()
-	d.update(tea.WindowSizeMsg{Width: 80, Height: 30})
-	d.sendMouse(keys.Mouse{Kind: keys.MouseDown, Button: keys.WheelUp, X: 4, Y: 4})
-	if p.Scroll.Active() {
-		t.Error("scroll mode began in a screen of the size before")
-	}
-	s.mu.Lock()
-	s.mute = false
-	s.pushFrame()
-	s.mu.Unlock()
-	d.waitUntil("the wheel looks back", p.Scroll.Active)
 }
 
 func TestReleaseOverOverlayEndsDragInProcesses(t *testing.T) {

@@ -22,11 +22,8 @@ func (m *model) learnTerminal(msg tea.Msg) {
 			m.theme.setSilent()
 		}
 	}
-	switch msg.(type) {
-	case tea.WindowSizeMsg, zoomResult:
-		if m.terminal != nil {
-			m.display.SetMeasuredCell(m.terminal.Cell())
-		}
+	if _, resized := msg.(tea.WindowSizeMsg); resized && m.terminal != nil {
+		m.display.SetMeasuredCell(m.terminal.Cell())
 	}
 	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.views.action() == keymap.ViewSessions && m.sessions.SetPictures(m.env.sessionPictures()) {
 		m.frame.redraw()

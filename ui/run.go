@@ -201,12 +201,9 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	reader.Guard, reader.Fail = l.Guard, cancel
 	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
-	l.Notify = func() {
-		wake.NotifyNews()
-		notifyChan(m.zoom.news)
-	}
+	l.Notify = wake.NotifyNews
 	l.Echoed = wake.NotifyEcho
-	m.zoom.stop, m.zoom.terminal, m.zoom.reader, m.terminal = cancel, t, reader, t
+	m.terminal = t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
 	m.tips.offerPrefix()
@@ -289,7 +286,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.dialog = openDialog{overlay: overlay{redraw: redraw}, host: m.env, frame: &m.frame, look: look}
 	m.tips = tips{o: &m.o, areas: &m.areas, relayout: m.relayout, ask: m.dialog.Ask, say: say}
 	m.clip = clipboard{caller: m.env, say: say, paste: m.keyboard.paste, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
-		return m.o.Clipboard && !m.notices.desktop.blurred && !m.zoom.away
+		return m.o.Clipboard && !m.notices.desktop.blurred
 	}}
 	m.sessions = sessions.New(m.env)
 	m.processes = processes.New(m.env)
@@ -301,10 +298,6 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.Launcher.StartInTree}
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
 	m.visits = visits{sessions: m.sessions, shown: m.views.action, setView: m.setView}
-	m.zoom = zoom{
-		ctx: ctx, host: m, say: say, o: &m.o, areas: &m.areas, sessions: m.sessions,
-		input: &m.input, link: l, display: &m.display, news: make(chan struct{}, 1),
-	}
 	m.views = m.listViews()
 	m.top = topBar{&m.views, &m.areas, &m.news, m.sessions.List, look}
 	m.keyboard = keyboard{
@@ -315,7 +308,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		}},
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
-	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, isHanding: func() bool { return m.zoom.handing }, isBehind: m.zoom.isBehind, isEarly: func() bool {
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, isEarly: func() bool {
 		return !m.sessions.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
 	}, redraw: redraw}
 	m.theme.rebuildLook()
@@ -342,12 +335,5 @@ func sendWaking(send func(tea.Msg)) func(conn.Waking) {
 			return
 		}
 		send(changedMsg{echo: w == conn.WakeEcho})
-	}
-}
-
-func notifyChan(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
 	}
 }

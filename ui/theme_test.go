@@ -133,20 +133,6 @@ func TestSixteenColourThemeFollowsTerminalBackground(t *testing.T) {
 	}
 }
 
-func TestPaintedTerminalIsNotHandedOver(t *testing.T) {
-	e := newFakeEngine()
-	e.addSession("first", "one$ ")
-	d := drive(t, e, 120, 40)
-	d.waitText("one$ ")
-	d.pressKeys("ctrl+b", "z")
-	d.waitUntil("the session could have the terminal", func() bool { return d.m.zoom.idlePane() != nil })
-	d.m.o.Background = true
-	d.m.theme.rebuildLook()
-	if d.m.zoom.idlePane() != nil {
-		t.Error("the session would show without the background")
-	}
-}
-
 func TestUnknownBackgroundSelectsNeutralTheme(t *testing.T) {
 	for name, c := range map[string]struct {
 		theme   string

@@ -268,13 +268,6 @@ func (m *model) drawZoomed() string {
 	return strings.Join(rows, "\n")
 }
 
-// isIdle reports whether neither the screen nor the keyboard is needed for anything but the
-// view. A session would not paint the background.
-func (m *model) isIdle() bool {
-	return !m.hasMessage() && m.dialog.open == nil && !m.notices.desktop.blurred && m.pointer.pane == nil &&
-		!m.input.detached && !m.input.isHeld() && m.theme.background == nil
-}
-
 // mouseMode requests motion without a button only if the focused program wants it, as it
 // causes many events.
 func (m *model) mouseMode() tea.MouseMode {

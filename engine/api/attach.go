@@ -43,9 +43,6 @@ type AttachOptions struct {
 	Direct bool
 	// Kinds asks, with Direct, for Direct.Kitty and Direct.Sixel.
 	Kinds bool
-	// Pointer, with Direct, is for a viewer that decodes the mouse: the terminal always reports
-	// buttons and focus, and the viewer sends Input.Mouse. Older engines then decline Direct.
-	Pointer bool
 
 	// Master asks for the PTY's master, to write typed input to it: see Master. It has no effect
 	// for callers that may not have the master. Older engines ignore it.
@@ -142,8 +139,6 @@ type Direct struct {
 	Kitty    bool // kitty pictures were written to the terminal (Kinds)
 	Sixel    bool // sixels were written to the terminal (Kinds)
 	Pixels   bool // the program wants the mouse in pixels but the terminal reports cells: the engine must encode it
-	Mouse    bool // the program wants the mouse (Pointer)
-	Alt      bool // the program is on its alternate screen (Pointer)
 }
 
 // A Hand is the viewer's message about a terminal handed over.

@@ -178,7 +178,10 @@ func (f *Filter) filterModes(s controlSequence) verdict {
 	set := s.final == 'h'
 	f.clustered = f.clustered || set && strings.Contains(s.params, "2027")
 	for mode := range strings.SplitSeq(s.params, ";") {
-		f.noteMouseMode(parseNumber(mode), set)
+		switch n := parseNumber(mode); n {
+		case 1005, 1006, 1015, 1016:
+			f.Pixels = set && n == 1016
+		}
 	}
 	passed := s
 	if f.NoPixels {
@@ -260,9 +263,6 @@ func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode =
 // (2048) are the engine's. Modes that change the whole keyboard or the window's width (3, allowed
 // by 40) never pass.
 func (f *Filter) passesMode(mode int) bool {
-	if f.Points && isPointing(mode) {
-		return false
-	}
 	switch mode {
 	case 5, 6, 7, 25, 41, 45, 69, 1045, 1048, 2026, 2027:
 		return true

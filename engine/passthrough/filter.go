@@ -26,11 +26,8 @@ type Filter struct {
 	played      bool   // plays a recording of a program that has exited: see Replay
 	NoClipboard bool   // clipboard writes do not pass
 	redrawn     bool   // pictures do not pass: the caller draws them, and repaints the screen after a switch
-	Points      bool   // mouse modes do not pass
 	NoPixels    bool   // the terminal does not support mouse reports in pixels (mode 1016) and gets mode 1006 instead
 	Pixels      bool   // the program wants mouse reports in pixels
-	Tracks      int    // the program's mouse tracking mode; 0: none
-	told        int    // the terminal's mouse tracking mode
 	Alt         bool   // the session's program is on its alternate screen
 	repaint     bool   // the next output is a repaint
 	clustered   bool   // mode 2027 may be set
@@ -72,7 +69,7 @@ const (
 // ExpectRepaint resets the filter before a repaint. The next piece must paint the main and the
 // alternate screen, the visible one last.
 func (f *Filter) ExpectRepaint() {
-	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
+	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, NoPixels: f.NoPixels, repaint: true,
 		Passed: f.Passed, clustered: f.clustered}
 }
 
@@ -268,7 +265,7 @@ func (f *Filter) filterPlainEscape(kind byte, plain bool) verdict {
 		f.Alt = false
 		return verdict{text: text}
 	case kind == 'c': // resets, and leaves the alternate screen
-		f.Alt, f.Pixels, f.Tracks, f.told = false, false, 0, noPointer
+		f.Alt, f.Pixels = false, false
 		return verdict{text: f.restText() + Tells + Home + "\x1b[3J"}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
 		return verdict{}

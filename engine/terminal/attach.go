@@ -309,7 +309,7 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 		if d, err = newDirect(tty, in.NoClipboard); err != nil {
 			a.session.options.Log.Warn("attach", "id", a.session.options.ID, "error", err)
 		} else {
-			d.kinds, d.filter.Points = a.viewer.options.Kinds, a.viewer.options.Pointer
+			d.kinds = a.viewer.options.Kinds
 		}
 	case <-time.After(handoverTimeout):
 		return nil, api.Errorf(api.CodeInvalid, "attach to session: the terminal was not handed over")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -123,15 +122,13 @@ func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 	return d.live && before == d.viewerState()
 }
 
-// filterOutput filters output, and adds what makes the terminal report the mouse as the program
-// wants. The result is valid until the next call; left is that of Filter.Pass.
+// filterOutput filters output. The result is valid until the next call; left is that of Filter.Pass.
 func (d *direct) filterOutput(p []byte) (out []byte, left bool) {
 	out, left = d.filter.Pass(p)
 	if d.filter.Payload || d.filter.Within() {
 		d.filter.Payload, d.keep = false, maxQueued
 	}
-	// The result may be part of the log.
-	return append(slices.Clip(out), d.filter.Pointer()...), left
+	return out, left
 }
 
 // writeOutput writes filtered output. If the terminal's line turns out to be slow, it discards what
@@ -198,8 +195,7 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 func (d *direct) viewerState() api.Direct {
 	d.progress.Store(d.filter.Progress)
 	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels,
-		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel,
-		Mouse: d.filter.Points && d.filter.Tracks > 0, Alt: d.filter.Points && d.filter.Alt}
+		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel}
 }
 
 // pauseReader stops the reader's writes until resumeReader, and waits until the terminal has

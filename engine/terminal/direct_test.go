@@ -338,25 +338,6 @@ func TestOutputIsSeenOnceAllViewersShowIt(t *testing.T) {
 	}
 }
 
-func TestPointerViewerSetsTheMouseModes(t *testing.T) {
-	l := &memoryLog{}
-	s := memorySession(t, l)
-	p := handOverBy(t, s, api.AttachOptions{Raw: true, Direct: true, Pointer: true})
-	p.sees("\x1b[?1000h\x1b[?1006h")
-	p.live(s)
-	s.output(l, "\x1b[?1002h\x1b[?1049hother")
-	p.sees("other\x1b[?1003l\x1b[?1002l\x1b[?1002h\x1b[?1006h\x1b[?1004h")
-	var told api.Direct
-	for !told.Mouse || !told.Alt {
-		told = *(<-p.out).Direct
-	}
-	s.output(l, "\x1b[?1002l")
-	for told.Mouse {
-		told = *(<-p.out).Direct
-	}
-	p.sees("\x1b[?1000h")
-}
-
 // The end of a flood must not wait behind it.
 func TestSlowTerminalGetsRepaintsInsteadOfQueuedOutput(t *testing.T) {
 	l := &memoryLog{}

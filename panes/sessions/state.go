@@ -17,9 +17,6 @@ func (v *View) IsOpen() bool { return v.display.isOpen }
 // IsZoomed reports whether the focused pane fills the screen.
 func (v *View) IsZoomed() bool { return v.display.zoomed }
 
-// HasPendingSizes reports whether a session may not have the size of its pane yet.
-func (v *View) HasPendingSizes() bool { return v.attachments.sizesChanged || v.attachments.sizesPaused }
-
 // CountQueued returns the number of inputs queued for sessions that cannot be reached.
 func (v *View) CountQueued() int { return v.attachments.countQueued() }
 

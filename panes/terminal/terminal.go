@@ -25,7 +25,6 @@ type Terminal struct {
 
 	status  feedStatus  // as of the last Sync
 	shown   ScreenState // as of the last Sync
-	behind  bool        // output the user has seen elsewhere may not have arrived
 	changed bool
 	echo    echo
 
@@ -58,7 +57,6 @@ func (t *Terminal) Sync() (rang bool) {
 	}
 	t.View.applied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.View.size
 	t.echo.confirmGuesses(st, screen, t.changed)
-	t.behind = t.behind && st.replies == before.replies && t.Outbox.Connected() && st.serial == before.serial
 	if st.hasEnded() {
 		t.Outbox.Close()
 	}
@@ -85,14 +83,6 @@ func (t *Terminal) Keyboard() uint8 {
 		return 0
 	}
 	return t.status.kitty
-}
-
-// CatchUp requests all output of the program; until it has arrived the pane is behind.
-func (t *Terminal) CatchUp() { t.behind = t.Outbox.Tell(api.Input{Lines: &api.LineRange{}}) }
-
-// IsBehind reports whether output may be missing, or the session is about to change its size.
-func (t *Terminal) IsBehind() bool {
-	return t.behind || !t.View.applied && !t.View.settled && t.Outbox.Connected() && t.status.exited == nil
 }
 
 // NeedsRedraw reports whether anything changed since the last call.

@@ -96,55 +96,6 @@ func TestRowsFillThePaneWhenAFrameChangesTheSize(t *testing.T) {
 	}
 }
 
-func TestPaneIsBehindUntilTheSessionReplies(t *testing.T) {
-	p, box := livePane(20, 3, screenOf(20, 3, 0, "a"))
-	p.CatchUp()
-	if len(box.sent) != 1 || box.sent[0].Lines == nil {
-		t.Fatalf("asked with %+v", box.sent)
-	}
-	p.Feed.Receive(api.Output{Frame: screenOf(20, 3, 0, "b")})
-	if p.Sync(); !p.IsBehind() {
-		t.Error("not behind before the answer")
-	}
-	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{}})
-	if p.Sync(); p.IsBehind() {
-		t.Error("behind after the answer")
-	}
-	p.CatchUp()
-	box.out.Lose()
-	if p.Sync(); p.IsBehind() {
-		t.Error("behind without a connection")
-	}
-	if p.CatchUp(); p.IsBehind() {
-		t.Error("behind without a request")
-	}
-}
-
-func TestPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
-	p, box := livePane(20, 3, screenOf(20, 3, 0, "a"))
-	if p.Sync(); p.IsBehind() {
-		t.Error("behind with the size that it has")
-	}
-	p.SetSize(20, 4)
-	p.View.SendSize()
-	if p.Sync(); !p.IsBehind() {
-		t.Error("not behind before the session has taken the size")
-	}
-	p.Feed.Receive(api.Output{Frame: screenOf(20, 4, 0, "a")})
-	if p.Sync(); p.IsBehind() {
-		t.Error("behind after the session has taken the size")
-	}
-	p.SetSize(20, 5)
-	if p.View.SettleSize(); p.IsBehind() {
-		t.Error("behind a session that keeps its size")
-	}
-	p.SetSize(20, 6)
-	box.out.Lose()
-	if p.Sync(); p.IsBehind() {
-		t.Error("behind without a connection")
-	}
-}
-
 // livePane returns a connected pane of a size, showing a frame.
 func livePane(w, h int, f *api.Frame) (*Terminal, *sentInput) {
 	t, box := NewTerminal("1"), &sentInput{}

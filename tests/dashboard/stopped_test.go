@@ -9,7 +9,6 @@ import (
 	"tandem/tests/harness"
 	"tandem/tests/wait"
 	"testing"
-	"time"
 )
 
 // A terminalState contains the settings of a terminal that programs change.
@@ -42,28 +41,23 @@ func TestStoppedDashboardRestoresTerminal(t *testing.T) {
 	for _, who := range []struct {
 		name string
 		args []string
-		keys []string
 	}{
-		{"dashboard", nil, nil},
-		{"attach", []string{"attach", "work"}, nil},
-		{"zoomed", nil, []string{"ctrl+b", "z"}},
+		{"dashboard", nil},
+		{"attach", []string{"attach", "work"}},
 	} {
 		for _, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP} {
-			t.Run(fmt.Sprint(who.name, " ", signal), func(t *testing.T) { stopAndContinue(t, env, dir, who.args, who.keys, signal) })
+			t.Run(fmt.Sprint(who.name, " ", signal), func(t *testing.T) { stopAndContinue(t, env, dir, who.args, signal) })
 		}
 	}
 }
 
-func stopAndContinue(t *testing.T, env []string, dir string, args, keys []string, signal syscall.Signal) {
+func stopAndContinue(t *testing.T, env []string, dir string, args []string, signal syscall.Signal) {
 	screen, err := harness.StartTerminal(120, 36, env, dir, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(screen.Close)
 	harness.Await(t, screen, "ready>")
-	if err := screen.Press(keys...); err != nil {
-		t.Fatal(err)
-	}
 	press := func(keys ...string) {
 		t.Helper()
 		if err := screen.Press(keys...); err != nil {
@@ -107,35 +101,6 @@ func awaitRestored(t *testing.T, screen *harness.Terminal) {
 		state := readState(screen)
 		return state, state == terminalState{}
 	})
-}
-
-// The signal arrives at any moment of a handover to the session and back.
-func TestProgramStopsWhileTheTerminalChangesHands(t *testing.T) {
-	t.Parallel()
-	env, dir := harness.Stage(t)
-	screen, err := harness.StartTerminal(120, 36, env, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(screen.Close)
-	harness.Await(t, screen, "ready>")
-	pid := screen.PID()
-	for i := range 40 {
-		if err := screen.Press("ctrl+b", "z"); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(i) * time.Millisecond / 2) // another moment each time
-		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
-			t.Fatal(err)
-		}
-		awaitStop(t, pid)
-		awaitRestored(t, screen)
-		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-		harness.Await(t, screen, "ready>")
-	}
-	leave(t, screen)
 }
 
 // leave detaches and checks that the terminal is restored.

@@ -21,7 +21,6 @@ var sleepers = map[string]struct {
 	"keeperstorm_test.go": {2, "the fault hits at any moment"},
 	"places.go":           {1, "a test may wait for a place without a limit"},
 	"secondloss_test.go":  {2, "the fault hits at any moment"},
-	"stopped_test.go":     {1, "the signal arrives at any moment"},
 }
 
 // A sleep is too short on a busy machine and too long on a calm one. Tests wait with tests/wait, and

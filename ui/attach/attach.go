@@ -10,8 +10,6 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/charmbracelet/x/term"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/passthrough"
@@ -36,30 +34,9 @@ type Options struct {
 	// Pictures is the configured protocol for pictures; "" uses the best one the terminal
 	// supports.
 	Pictures string
-	// Handoff ends the run with HandedBack at events meant for the caller: the prefix,
-	// mouse events the program does not want, and a loss of focus. Without it, only d
-	// after the prefix ends the run, and other keys show a note.
-	Handoff bool
-	// NoMouse leaves the mouse to the terminal, in a run with Handoff, unless the program
-	// requests it.
-	NoMouse bool
-	// Leave is closed by the caller to get the terminal back. The run ends with HandedBack
-	// once all input is sent. It may be nil.
-	Leave <-chan struct{}
-	// InAltScreen means that the terminal already shows its alternate screen and keeps it
-	// afterwards.
-	InAltScreen bool
-	// Known holds what the terminal has already reported about itself; nil to query it.
-	Known *display.Terminal
 	// AnswerLimit is how long the terminal may take to answer queries; default
 	// display.AnswerLimit.
 	AnswerLimit time.Duration
-	// Cooked is the terminal's state before the caller made it raw, restored while the
-	// program is stopped (SIGTSTP). Nil means that it was not raw.
-	Cooked *term.State
-	// Stops receives SIGTSTP and SIGCONT from a caller that handles them itself before and
-	// after the run. Nil means that the run subscribes to them.
-	Stops chan os.Signal
 	// Notices receives each note of the last row as a line; default io.Discard.
 	Notices io.Writer
 	// Predict selects when typed keys are shown before the session echoes them,
@@ -77,7 +54,6 @@ type Reason int
 const (
 	Detached    Reason = iota // the user detached: prefix d
 	Ended                     // the session exited; Process has its status
-	HandedBack                // the next event is for the caller; Rest begins with it
 	Interrupted               // a signal arrived (see Signal), or ctx is done
 	HungUp                    // the terminal hung up
 	Lost                      // the engine did not come back
@@ -86,11 +62,9 @@ const (
 // An Outcome describes how a run ended.
 type Outcome struct {
 	Reason  Reason
-	Process *api.Process     // for Ended, if it could be fetched
-	Rest    []byte           // for HandedBack: unsent input, as sent by the terminal
-	Signal  os.Signal        // for Interrupted by a signal
-	Known   display.Terminal // what the terminal has reported about itself
-	Unsent  int              // number of keys dropped while another machine was offline
+	Process *api.Process // for Ended, if it could be fetched
+	Signal  os.Signal    // for Interrupted by a signal
+	Unsent  int          // number of keys dropped while another machine was offline
 }
 
 const (
@@ -125,11 +99,8 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err := r.attachFirst(); err != nil {
 		return Outcome{}, err
 	}
-	if r.Stops == nil {
-		r.Stops = make(chan os.Signal, 16)
-		jobcontrol.Notify(r.Stops)
-		defer signal.Stop(r.Stops)
-	}
+	jobcontrol.Notify(r.stops)
+	defer signal.Stop(r.stops)
 	defer context.AfterFunc(r.ctx, r.terminal.abandonOutput)()
 	if err := r.terminal.enterScreen(); err != nil {
 		r.link.currentAttachment().Close()
@@ -156,17 +127,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// decodesMouse reports whether the run decodes mouse events.
-func (o Options) decodesMouse() bool { return o.Handoff && !o.NoMouse }
-
 // A run is the state of one call of Run. Its main goroutine receives from the engine and
-// writes to the terminal. Others read the terminal and send, handle signals, wait for the
-// caller, and draw predictions.
+// writes to the terminal. Others read the terminal and send, handle signals, and draw
+// predictions.
 type run struct {
 	Options
 	ctx      context.Context
 	cancel   context.CancelFunc
 	terminal *terminal
+	stops    chan os.Signal // SIGTSTP and SIGCONT
 	filter   passthrough.Filter
 	link     *link
 	known    knownTerminal
@@ -178,17 +147,13 @@ type run struct {
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
-	t, err := newTerminal(o.In, o.Out, o.InAltScreen)
+	t, err := newTerminal(o.In, o.Out)
 	if err != nil {
 		return nil, err
 	}
-	t.cooked = o.Cooked
-	if o.Known == nil {
-		t.queries = display.QuerySequence(os.Getenv)
-	}
-	r := &run{Options: o, terminal: t, filter: passthrough.Filter{NoClipboard: o.NoClipboard, Points: o.decodesMouse()}, input: rand.Text()}
-	if o.Known != nil {
-		r.known.term = *o.Known
+	r := &run{
+		Options: o, terminal: t, stops: make(chan os.Signal, 16),
+		filter: passthrough.Filter{NoClipboard: o.NoClipboard}, input: rand.Text(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link, r.note.run = newLink(r.cancel), r
@@ -241,7 +206,7 @@ func (r *run) useAttachment(a *client.Attachment) {
 func (r *run) openAttachment(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.currentSize()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Pointer: r.decodesMouse(), Master: r.canHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Master: r.canHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
 	})
 }
 
@@ -254,7 +219,6 @@ func (r *run) runLoops() (Outcome, error) {
 	}
 	stop := context.AfterFunc(r.ctx, func() { r.link.stopRun(Outcome{Reason: Interrupted}) })
 	defer stop()
-	leaving := r.spawnGuarded(r.waitForCaller)
 	drawing := r.spawnGuarded(r.runOverlay)
 	signals := r.watchSignals()
 	reading := r.spawnGuarded(in.readLoop)
@@ -268,26 +232,15 @@ func (r *run) runLoops() (Outcome, error) {
 	in.stopLoop()
 	<-reading
 	r.note.endNote()
-	outcome.Rest = in.unsentBytes()
 	<-signals
-	<-leaving
 	<-drawing
-	outcome.Unsent, outcome.Known = r.countUnsent(), r.known.snapshot(r.terminal.currentSize())
+	outcome.Unsent = r.countUnsent()
 	in.close()
-	if _, known := outcome.Known.Display(); !known && r.terminal.queries != "" && outcome.Reason != HungUp {
+	term := r.known.snapshot(r.terminal.currentSize())
+	if _, known := term.Display(); !known && r.terminal.queries != "" && outcome.Reason != HungUp {
 		display.DrainAnswers(r.In, r.terminal.queriedAt.Add(r.AnswerLimit))
 	}
 	return outcome, err
-}
-
-// waitForCaller ends the run when the caller wants the terminal back.
-func (r *run) waitForCaller() {
-	select {
-	case <-r.Leave:
-		r.link.waitUntilSent(r.ctx)
-		r.link.stopRun(Outcome{Reason: HandedBack})
-	case <-r.ctx.Done():
-	}
 }
 
 // spawnGuarded runs f in a goroutine. A panic in f restores the terminal first.
@@ -351,13 +304,8 @@ func (r *run) showOutput(p []byte) error {
 		r.terminal.colored.Store(true)
 	}
 	r.terminal.progress.Store(r.filter.Progress)
-	r.link.wantsMouse.Store(r.filter.Tracks > 0)
 	r.link.wantsPixels.Store(r.filter.Pixels)
-	r.link.alt.Store(r.filter.Alt)
 	err := r.writeOutput(p)
-	if err == nil {
-		err = r.terminal.writeAll(r.filter.Pointer())
-	}
 	if err == nil {
 		err = r.writeColorQuery()
 	}

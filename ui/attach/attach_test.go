@@ -21,7 +21,6 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
 	"tandem/engine/passthrough"
-	"tandem/keys"
 	"tandem/panes/kit/predict"
 	"tandem/tests/leaks"
 )
@@ -376,83 +375,17 @@ func TestKeysInModesOfPreviousOwnerAreConverted(t *testing.T) {
 	} {
 		p := newPerson(t)
 		p.watchScreen()
-		p.attach(newEngineStub(t, greetAndEcho("\x1b[>4m\x1b[=0uready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
+		p.attach(newEngineStub(t, greetAndEcho("\x1b[>4m\x1b[=0uready>")), nil)
 		p.waitOutput("ready>")
 		p.sendText(typed + "END")
 		p.waitOutput("END>")
 		shown := p.screenText()
 		shown = strings.NewReplacer("><", "", "\x03", "^C", "\x1b", "^[").Replace(shown[strings.Index(shown, "ready>"):])
-		if want := strings.NewReplacer("\x03", "^C", "\x1b", "^[").Replace(arrives); !strings.Contains(shown, "<"+want+"END>") {
+		if want := strings.NewReplacer("\x03", "^C", "\x1b", "^[").Replace(arrives); !strings.Contains(shown, "ready"+want+"END>") {
 			t.Errorf("%q arrives as %q", typed, shown)
 		}
-		p.sendText("\x02z")
+		p.sendText("\x02d")
 		p.waitExit()
-	}
-}
-
-func TestPrefixAndFollowingInputAreHandedBack(t *testing.T) {
-	p := newPerson(t)
-	p.watchScreen()
-	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-	p.waitOutput("ready>")
-	p.sendText("a\x02z")
-	got := p.waitExit()
-	if got.Reason != HandedBack || string(got.Rest) != "\x02z" {
-		t.Errorf("the outcome is %+v", got)
-	}
-	if strings.Contains(p.screenText(), "?1049") {
-		t.Errorf("the alternate screen was left: %q", p.screenText())
-	}
-}
-
-func TestWheelIsHandedBackUnlessProgramWantsIt(t *testing.T) {
-	wheel := "\x1b[<64;3;4M"
-	for name, greeting := range map[string]string{"none": "ready>", "it has let go": "\x1b[?1000;1006hready>\x1b[?1000l"} {
-		p := newPerson(t)
-		p.watchScreen()
-		p.attach(newEngineStub(t, greetAndEcho(greeting)), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-		p.waitOutput("ready>")
-		p.waitOutput("?1000h\x1b[?1006h") // requested whatever the program wants
-		p.sendText("a" + wheel)
-		if got := p.waitExit(); got.Reason != HandedBack || string(got.Rest) != wheel {
-			t.Errorf("%s: the outcome is %+v", name, got)
-		}
-	}
-	mice := make(chan api.Input, 1)
-	p := newPerson(t)
-	p.watchScreen()
-	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
-		if err := sendText(v, "\x1b[?1000hready>"); err != nil {
-			return err
-		}
-		for {
-			in, err := v.Receive()
-			if err != nil {
-				return err
-			}
-			if in.Mouse != nil {
-				mice <- in
-			}
-		}
-	}), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-	p.waitOutput("ready>")
-	p.sendText(wheel)
-	if in := <-mice; in.Mouse.X != 2 || in.Mouse.Y != 3 || in.Mouse.Button != keys.WheelUp {
-		t.Errorf("the program got %+v", in.Mouse)
-	}
-	p.sendText("\x02d")
-	p.waitExit()
-}
-
-func TestTerminalIsHandedBackOnDemand(t *testing.T) {
-	leave := make(chan struct{})
-	p := newPerson(t)
-	p.watchScreen()
-	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen, o.Leave = true, true, leave })
-	p.waitOutput("ready>")
-	close(leave)
-	if got := p.waitExit(); got.Reason != HandedBack || len(got.Rest) > 0 {
-		t.Errorf("the outcome is %+v", got)
 	}
 }
 

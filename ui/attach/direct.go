@@ -39,8 +39,6 @@ func (r *run) handleDirect(d api.Direct) {
 		r.terminal.colored.Store(true)
 	}
 	r.link.wantsPixels.Store(d.Pixels)
-	r.link.wantsMouse.Store(d.Mouse)
-	r.link.alt.Store(d.Alt)
 	if r.needsConversion(d.Kitty, d.Sixel) {
 		r.link.forceReattach()
 	}

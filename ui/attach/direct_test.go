@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/passthrough"
-	"tandem/keys"
 	"tandem/panes/kit/predict"
 )
 
@@ -326,57 +324,5 @@ func TestTerminalWithOverlayIsNotHandedOver(t *testing.T) {
 		e.mu.Unlock()
 		p.keyboard.Close()
 		<-p.outcome
-	}
-}
-
-func TestKeysFollowMouseEventsOfZoomInOrder(t *testing.T) {
-	program := newProgram(t)
-	p := newPerson(t)
-	p.watchScreen()
-	e := newEngineStub(t, func(t testing.TB, v *server.Viewer) error {
-		tty := takeTerminal(t, v, program.master)
-		defer tty.Close()
-		io.WriteString(tty, "handed over>")
-		err := v.Send(api.Output{Direct: &api.Direct{Mouse: true}})
-		for err == nil {
-			var in api.Input
-			switch in, err = v.Receive(); {
-			case err != nil || in.Hand != nil:
-				return err
-			case in.Mouse != nil && in.Mouse.Kind == keys.MouseUp:
-				io.WriteString(tty, "ready>")
-			case in.Mouse != nil:
-				program.master.WriteString("mouse ")
-			case in.Bytes != nil:
-				program.master.Write(in.Bytes)
-			case in.Master:
-				err = v.Send(api.Output{Master: &api.Master{Lent: true, File: program.master}})
-			case in.Typed != nil:
-				io.WriteString(tty, "typed>")
-			}
-		}
-		return err
-	})
-	p.attach(e, func(o *Options) { o.Handoff = true })
-	p.waitOutput("handed over>")
-	// Before the run knows that the program wants the mouse, it drops the event.
-	for !strings.Contains(p.screenText(), "ready>") {
-		p.sendText("\x1b[<0;5;5m")
-		runtime.Gosched()
-	}
-	p.sendText("\x1b[<0;5;5Mkey ")
-	if got := program.readInput(t, 10); got != "mouse key " {
-		t.Errorf("the program reads %q", got)
-	}
-	// Once the engine has handled the events, keys are typed directly again.
-	p.typeDirectly(program)
-	p.sendText("\x02")
-	if got := p.waitExit(); got.Reason != HandedBack || string(got.Rest) != "\x02" {
-		t.Errorf("the outcome is %+v", got)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if o := e.options[0]; !o.Direct || !o.Pointer || !o.Master {
-		t.Errorf("it attaches with %+v", o)
 	}
 }

@@ -33,7 +33,6 @@ type input struct {
 	handledTo     int64  // everything before it is sent or consumed
 	prefixPressed bool   // the prefix was pressed
 	stopped       bool   // the run has ended
-	stopAt        int64  // offset at which it ended
 
 	inAnswer bool   // inside a control string sent by the terminal
 	answer   []byte // the string so far
@@ -113,16 +112,6 @@ func (in *input) handleBytes(p []byte) {
 	}
 }
 
-// unsentBytes returns the bytes read but neither sent nor consumed. It is called after
-// readLoop has returned.
-func (in *input) unsentBytes() []byte {
-	from := in.handledTo
-	if in.stopped {
-		from = in.stopAt
-	}
-	return slices.Clone(in.pending[max(from-in.start, 0):])
-}
-
 // lacksPrefix reports whether p contains neither a prefix key nor the start of one.
 func (in *input) lacksPrefix(p []byte) bool {
 	if bytes.IndexByte(p, 0x1b) >= 0 {
@@ -178,8 +167,6 @@ func (in *input) handleEvent(e keys.Event) {
 		in.consumeEvent(e)
 	}
 	switch {
-	case e.Kind == keys.EventMouse && in.run.decodesMouse():
-		in.handleMouse(e)
 	case e.Kind == keys.EventMouse && in.run.link.cellMouse.Load() && in.run.link.wantsPixels.Load():
 		in.consumeEvent(e)
 		in.run.link.sendEvent(api.Input{Mouse: &e.Mouse})
@@ -189,6 +176,19 @@ func (in *input) handleEvent(e keys.Event) {
 		in.handleKey(e)
 	case e.Kind == keys.EventPaste:
 		in.noteReadOnly()
+	}
+}
+
+// handleFocus passes a focus event to the program. When focus returns, the terminal's colours are
+// queried again, because they may have changed.
+func (in *input) handleFocus(e keys.Event) {
+	on := e.Kind == keys.EventFocusIn
+	in.consumeEvent(e)
+	if !in.run.ReadOnly {
+		in.run.link.sendEvent(api.Input{Focus: &on})
+	}
+	if on && !in.run.known.reportsChanges() {
+		in.run.askColors()
 	}
 }
 
@@ -211,8 +211,6 @@ func (in *input) handleKey(e keys.Event) {
 		if !e.Key.IsModifier() {
 			in.noteReadOnly()
 		}
-	case in.run.Handoff:
-		in.handBackAt(e)
 	default:
 		in.consumeEvent(e)
 		in.run.note.endNote()
@@ -247,7 +245,7 @@ func (in *input) handlePrefixKey(e keys.Event) {
 	default:
 		in.prefixPressed = false
 		in.consumeEvent(e)
-		in.runCommand(k, e.End)
+		in.runCommand(k)
 	}
 }
 
@@ -287,13 +285,13 @@ func trailingCtrlC(p []byte) []byte {
 	return nil
 }
 
-// runCommand runs the command of k, the key after the prefix. end is the offset after k.
-func (in *input) runCommand(k keys.Key, end int64) {
+// runCommand runs the command of k, the key after the prefix.
+func (in *input) runCommand(k keys.Key) {
 	r := in.run
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
 		r.link.stopRun(Outcome{Reason: Detached})
-		in.stopped, in.stopAt = true, end
+		in.stopped = true
 	case k.Text == "?":
 		r.note.showText(r.helpText)
 	case k.Text == "[":

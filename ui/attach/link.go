@@ -26,8 +26,6 @@ type link struct {
 	extended    atomic.Bool // the session may have requested keys as escape codes
 	cellMouse   atomic.Bool // the terminal cannot report the mouse in pixels
 	wantsPixels atomic.Bool // the program wants the mouse in pixels
-	wantsMouse  atomic.Bool // the program wants the mouse, decoded by the run
-	alt         atomic.Bool // the program is on the alternate screen
 
 	out  *outbox.Outbox // queued input, across all attachments
 	a    atomic.Pointer[client.Attachment]
@@ -150,23 +148,6 @@ func (l *link) sendNow(in api.Input) {
 	defer l.mu.Unlock()
 	if l.open {
 		_ = l.currentAttachment().Send(in)
-	}
-}
-
-// waitUntilSent waits until no input is held, or ctx is done.
-func (l *link) waitUntilSent(ctx context.Context) {
-	for {
-		l.mu.Lock()
-		open, room := l.open && len(l.held) == 0, l.drained
-		l.mu.Unlock()
-		if open {
-			return
-		}
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 

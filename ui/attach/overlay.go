@@ -62,7 +62,7 @@ func newOverlay(t *terminal, mode predict.Mode) *overlay {
 	v := &overlay{terminal: t, wake: make(chan struct{}, 1), predictor: predict.Predictor{Mode: mode}}
 	v.model = vt.New(vt.Options{Cols: size.Cols, Rows: size.Rows, ScrollbackLines: 1})
 	v.screen = vt.NewOverlay(v.model)
-	v.model.Write([]byte(enterSequence(true)))
+	v.model.Write([]byte(enterSequence()))
 	return v
 }
 

@@ -19,7 +19,7 @@ func (r *run) watchSignals() (done chan struct{}) {
 		defer signal.Stop(signals)
 		for {
 			select {
-			case s := <-r.Stops:
+			case s := <-r.stops:
 				r.handleSignal(s)
 			case s := <-signals:
 				r.handleSignal(s)
@@ -37,7 +37,7 @@ func (r *run) handleSignal(s os.Signal) {
 	case unix.SIGTSTP:
 		r.terminal.lendOut(r.link.awaitTerminal, func() {
 			jobcontrol.Stop()
-			jobcontrol.AwaitContinue(r.ctx, r.Stops)
+			jobcontrol.AwaitContinue(r.ctx, r.stops)
 		})
 		r.link.forceReattach()
 	case unix.SIGCONT:

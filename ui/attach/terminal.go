@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -12,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/passthrough"
+	"tandem/ui/display"
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
@@ -39,11 +39,9 @@ var errStalled = errors.New("the terminal accepts no output")
 // enterScreen and leaveScreen.
 type terminal struct {
 	in, out   *os.File
-	queries   string      // queries sent at the start
-	queriedAt time.Time   // time at which they were sent
-	keepAlt   bool        // the alternate screen is in use before and after
-	cooked    *term.State // state before the caller made it raw; nil if it did not
-	fd        int         // for writing: out reopened, so that writes do not block
+	queries   string    // sent at the start
+	queriedAt time.Time // time at which they were sent
+	fd        int       // for writing: out reopened, so that writes do not block
 
 	abandoned atomic.Bool // the run has ended: output may be dropped
 	colored   atomic.Bool // output may have changed the colours
@@ -56,14 +54,14 @@ type terminal struct {
 	forget []byte      // deletes the pictures on the terminal
 }
 
-func newTerminal(in, out *os.File, keepAlt bool) (*terminal, error) {
+func newTerminal(in, out *os.File) (*terminal, error) {
 	for _, f := range [...]*os.File{in, out} {
 		if f == nil || !term.IsTerminal(f.Fd()) {
 			return nil, api.Errorf(api.CodeInvalid, "attach to session: standard input and output must be a terminal").
 				WithHint("`tandem send` and `tandem screen` work without one")
 		}
 	}
-	t := &terminal{in: in, out: out, keepAlt: keepAlt}
+	t := &terminal{in: in, out: out, queries: display.QuerySequence(os.Getenv)}
 	t.fd = reopenTerminal(out)
 	return t, nil
 }
@@ -102,24 +100,20 @@ func (t *terminal) enterScreen() error {
 		return err
 	}
 	t.queriedAt = time.Now()
-	if err := t.writeAll([]byte(enterSequence(!t.keepAlt) + t.queries)); err != nil {
+	if err := t.writeAll([]byte(enterSequence() + t.queries)); err != nil {
 		t.leaveScreen()
 		return fmt.Errorf("attach to session: write to terminal: %w", err)
 	}
 	return nil
 }
 
-// enterSequence returns the initial sequence. alt switches to the alternate screen.
-func enterSequence(alt bool) string {
-	screen := passthrough.KeepModes + passthrough.RestModes() + passthrough.Tells + passthrough.Home
-	if alt {
-		screen = saveTitle + enterAlt + screen
-	}
-	return screen
+// enterSequence returns the initial sequence.
+func enterSequence() string {
+	return saveTitle + enterAlt + passthrough.KeepModes + passthrough.RestModes() + passthrough.Tells + passthrough.Home
 }
 
-// leaveSequence returns the final sequence. alt switches back to the main screen.
-func (t *terminal) leaveSequence(alt bool) string {
+// leaveSequence returns the final sequence.
+func (t *terminal) leaveSequence() string {
 	screen := passthrough.RestModes() + passthrough.KeptModes
 	if t.colored.Load() {
 		screen += passthrough.RestColors
@@ -127,11 +121,7 @@ func (t *terminal) leaveSequence(alt bool) string {
 	if t.progress.Load() {
 		screen += passthrough.RestProgress
 	}
-	screen += string(t.forget)
-	if alt {
-		screen += passthrough.LeaveAlt + "\x1b[?25h" + restoreTitle
-	}
-	return screen
+	return screen + string(t.forget) + passthrough.LeaveAlt + "\x1b[?25h" + restoreTitle
 }
 
 // setForget records the sequence that deletes the pictures on the terminal.
@@ -141,7 +131,7 @@ func (t *terminal) setForget(pictures func(dst []byte) []byte) {
 	t.forget = pictures(t.forget[:0])
 }
 
-// lendOut restores the terminal to its state before the run and its caller while use runs.
+// lendOut restores the terminal to its state before the run while use runs.
 // Output waits meanwhile. takeBack is called first, as the engine may have the terminal.
 func (t *terminal) lendOut(takeBack, use func()) {
 	t.writing.Lock()
@@ -152,11 +142,11 @@ func (t *terminal) lendOut(takeBack, use func()) {
 	if t.saved == nil {
 		return
 	}
-	t.writeLast([]byte(t.leaveSequence(true)))
-	_ = term.Restore(t.in.Fd(), cmp.Or(t.cooked, t.saved))
+	t.writeLast([]byte(t.leaveSequence()))
+	_ = term.Restore(t.in.Fd(), t.saved)
 	use()
 	_, _ = term.MakeRaw(t.in.Fd())
-	t.writeLast([]byte(enterSequence(true)))
+	t.writeLast([]byte(enterSequence()))
 }
 
 // makeRaw makes the terminal raw. The state before the first call is the one leaveScreen
@@ -181,21 +171,14 @@ func (t *terminal) leaveScreen() {
 	if t.saved == nil {
 		return
 	}
-	t.writeLast([]byte(t.leaveSequence(!t.keepAlt)))
+	t.writeLast([]byte(t.leaveSequence()))
 	_ = term.Restore(t.in.Fd(), t.saved)
 	t.saved = nil
 }
 
-// restoreOnPanic is deferred in goroutines whose panic would leave the terminal raw. It
-// also restores what the caller changed, as the caller may not get to it.
+// restoreOnPanic is deferred in goroutines whose panic would leave the terminal raw.
 func (t *terminal) restoreOnPanic() {
 	if p := recover(); p != nil {
-		t.mu.Lock()
-		t.keepAlt = false
-		if t.saved != nil {
-			t.saved = cmp.Or(t.cooked, t.saved)
-		}
-		t.mu.Unlock()
 		t.leaveScreen()
 		panic(p)
 	}

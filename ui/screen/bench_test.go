@@ -17,7 +17,7 @@ func benchmarkFrames(b *testing.B, frames ...[]string) {
 	}
 	defer null.Close()
 	p := newPainter(null, colorprofile.TrueColor)
-	if err := p.enterScreen(true); err != nil {
+	if err := p.enterScreen(); err != nil {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {

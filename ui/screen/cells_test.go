@@ -50,7 +50,7 @@ func TestTextReachesTerminalUnchanged(t *testing.T) {
 	for _, tt := range cases {
 		for clusters, want := range map[bool]string{false: tt.perRune, true: tt.perCluster} {
 			c := newCanvas(t)
-			c.enterScreen(true)
+			c.enterScreen()
 			c.readWritten()
 			c.updateFrame(func(f *frame) { f.clusters = clusters })
 			got := c.showView(viewOf(tt.row))
@@ -81,7 +81,7 @@ func unprintable(got string) string {
 
 func TestAddedOrRemovedMarkIsRedrawn(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.showView(viewOf("cafe"))
 	c.readWritten()
 	if got := c.showView(viewOf("cafe\u0301")); !strings.Contains(got, "e\u0301") {

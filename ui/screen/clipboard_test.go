@@ -7,7 +7,7 @@ import (
 
 func TestCopiedTextReachesClipboardOnce(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enterScreen(true); err != nil {
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	c.readWritten()
@@ -21,8 +21,8 @@ func TestCopiedTextReachesClipboardOnce(t *testing.T) {
 	if got := c.showView(view); got != "" {
 		t.Errorf("written again: %q", got)
 	}
-	c.leaveScreen(true)
-	if err := c.enterScreen(true); err != nil {
+	c.leaveScreen()
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	c.readWritten()

@@ -59,7 +59,7 @@ func TestColumnsStayAlignedOnEveryTerminal(t *testing.T) {
 			canvas := newCanvas(t)
 			seed.Check(t, func(rt *rapid.T) {
 				c := canvas.restart()
-				c.enterScreen(true)
+				c.enterScreen()
 				c.updateFrame(func(f *frame) { f.clusters = o.clusters })
 				term := vt.New(vt.Options{Cols: 20, Rows: 3})
 				for range rapid.IntRange(1, 3).Draw(rt, "frames") {
@@ -119,7 +119,7 @@ func equalInts(a, b []int) bool {
 
 func TestWideCharacterSurvivesRemovalOfTextBeforeIt(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	term := vt.New(vt.Options{Cols: 20, Rows: 3})
 	for _, row := range []string{"ab|漢|", "漢|", "漢字|漢|", "|漢|", "漢漢漢漢漢漢漢漢漢漢", "字|"} {
 		term.Write([]byte(c.showView(viewOf(row))))
@@ -133,7 +133,7 @@ func TestWideCharacterSurvivesRemovalOfTextBeforeIt(t *testing.T) {
 func TestCursorInsideWideCharacterIsNotMovedByText(t *testing.T) {
 	for _, wide := range []string{"漢", "🏽", "กำ"} {
 		c := newCanvas(t)
-		c.enterScreen(true)
+		c.enterScreen()
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
 		for _, row := range []string{"abcd" + wide + "|", "abcd" + wide + "|x|", "abcd" + wide + "|yy|"} {
 			view := viewOf(row, "below")
@@ -155,7 +155,7 @@ func TestCursorInsideWideCharacterIsNotMovedByText(t *testing.T) {
 func TestClustersKeepTheirColumns(t *testing.T) {
 	for _, o := range terminals {
 		c := newCanvas(t)
-		c.enterScreen(true)
+		c.enterScreen()
 		c.updateFrame(func(f *frame) { f.clusters = o.clusters })
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
 		showOn(term, o.instead, c.showView(viewOf("क्या|\x1b[m🏽|", "below")))

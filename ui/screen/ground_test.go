@@ -21,7 +21,7 @@ func paperBackground() *Background {
 
 func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
 	c, g := newCanvas(t), paperBackground()
-	if err := c.enterScreen(true); err != nil {
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	c.updateFrame(func(f *frame) { f.background = g })
@@ -55,7 +55,7 @@ func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
 
 func TestCursorFollowsProgramOrTerminal(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enterScreen(true); err != nil {
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	with := func(cursor *tea.Cursor) string {
@@ -85,22 +85,22 @@ func TestCursorFollowsProgramOrTerminal(t *testing.T) {
 		}
 	}
 	with(&tea.Cursor{Shape: tea.CursorUnderline, Color: color.RGBA{255, 0, 0, 255}})
-	c.leaveScreen(true)
+	c.leaveScreen()
 	checkOrder(t, c.readWritten(), ansi.ResetCursorColor, "\x1b[0 q")
 }
 
 func TestLeaveRestoresCursorColour(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enterScreen(true); err != nil {
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	c.updateFrame(func(f *frame) { f.background = paperBackground() })
 	c.showView(viewOf("row"))
-	c.leaveScreen(true)
+	c.leaveScreen()
 	if out := c.readWritten(); !strings.Contains(out, ansi.ResetCursorColor) {
 		t.Errorf("leaving wrote %q", out)
 	}
-	if err := c.enterScreen(true); err != nil {
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	if out := c.showView(viewOf("row")); !strings.Contains(out, "\x1b]12;") {

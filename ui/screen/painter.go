@@ -38,7 +38,7 @@ type painter struct {
 	next frame
 
 	busy     sync.Mutex // held while writing; guards the fields below
-	inactive bool       // the terminal is not entered, or a session has it
+	inactive bool       // the terminal is not entered
 	shown    frame
 	rows     screenRows
 	scrolls  bool // the terminal can scroll a part of the screen
@@ -129,19 +129,16 @@ func (p *painter) waitFrame(ctx context.Context) {
 	}
 }
 
-// enterScreen switches to the alternate screen if alt, and sets the dashboard's modes. The
-// next frame is painted completely.
-func (p *painter) enterScreen(alt bool) error {
+// enterScreen switches to the alternate screen, and sets the dashboard's modes. The next frame is
+// painted completely.
+func (p *painter) enterScreen() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	p.inactive = false
 	p.shown = frame{}
 	p.buf.Reset()
 	p.forgetPictures()
-	if alt {
-		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
-	}
-	p.buf.WriteString(ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
+	p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor + ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
 		ansi.SetModeLightDark + ansi.RequestBackgroundColor +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ownKeyboard))
 	return p.flushBuffer()
@@ -166,9 +163,8 @@ const (
 	restoreTitle = "\x1b[23;0t"
 )
 
-// leaveScreen undoes enterScreen. Without alt the alternate screen stays, for a session
-// that takes over the terminal.
-func (p *painter) leaveScreen(alt bool) {
+// leaveScreen undoes enterScreen.
+func (p *painter) leaveScreen() {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	if p.inactive {
@@ -192,10 +188,8 @@ func (p *painter) leaveScreen(alt bool) {
 	p.buf.WriteString(ansi.PopKittyKeyboard(1) + ansi.ResetModifyOtherKeys +
 		ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr +
 		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeLightDark +
-		ansi.ResetStyle + ansi.SetCursorStyle(0) + ansi.SetModeTextCursorEnable)
-	if alt {
-		p.buf.WriteString(ansi.ResetModeAltScreenSaveCursor + restoreTitle)
-	}
+		ansi.ResetStyle + ansi.SetCursorStyle(0) + ansi.SetModeTextCursorEnable +
+		ansi.ResetModeAltScreenSaveCursor + restoreTitle)
 	// Writing may fail because the terminal is gone.
 	_ = p.flushBuffer()
 }

@@ -76,7 +76,7 @@ func viewOf(rows ...string) tea.View {
 
 func TestPainterWritesOnlyChanges(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enterScreen(true); err != nil {
+	if err := c.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	c.readWritten()
@@ -97,7 +97,7 @@ func TestPainterWritesOnlyChanges(t *testing.T) {
 
 func TestBlankRowsAtBottomKeepRowAbove(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	screen := vt.New(vt.Options{Cols: 20, Rows: 3})
 	screen.Write([]byte(c.showView(viewOf("first", "second", ""))))
 	screen.Write([]byte(c.showView(viewOf("first", "", ""))))
@@ -108,7 +108,7 @@ func TestBlankRowsAtBottomKeepRowAbove(t *testing.T) {
 
 func TestPainterRequestsKeyboardFlagsOfPane(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	if got := c.readWritten(); !strings.Contains(got, "\x1b[>5u") { // disambiguate, alternate keys
 		t.Errorf("enter writes %q, want CSI > 5 u", got)
 	}
@@ -126,7 +126,7 @@ func TestPainterRequestsKeyboardFlagsOfPane(t *testing.T) {
 
 func TestCursorHasItsShapeAndIsHiddenWhileDrawing(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.readWritten()
 	v := viewOf("a", "b", "c")
 	v.Cursor = &tea.Cursor{Position: tea.Position{X: 1, Y: 1}, Shape: tea.CursorBar, Blink: true}
@@ -145,7 +145,7 @@ func TestCursorHasItsShapeAndIsHiddenWhileDrawing(t *testing.T) {
 
 func TestFramesUseSynchronisedOutputIfSupported(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.readWritten()
 	c.updateFrame(func(f *frame) { f.sync = true })
 	got := c.showView(viewOf("a", "b", "c"))
@@ -156,15 +156,15 @@ func TestFramesUseSynchronisedOutputIfSupported(t *testing.T) {
 
 func TestLeaveResetsEveryModeSet(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.queryTerminal()
 	v := viewOf("a", "b", "c")
 	v.MouseMode = tea.MouseModeAllMotion
 	v.WindowTitle = "title"
 	c.updateFrame(func(f *frame) { f.clusters, f.sync = true, true })
 	c.showView(v)
-	c.leaveScreen(true)
-	c.leaveScreen(true)
+	c.leaveScreen()
+	c.leaveScreen()
 	data, err := os.ReadFile(c.file.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestLeaveResetsEveryModeSet(t *testing.T) {
 
 func TestFailedTerminalStopsPainter(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.file.Close()
 	c.updateFrame(func(f *frame) { f.setView(viewOf("a"), 20, 3) })
 	var failed error
@@ -195,7 +195,7 @@ func TestFailedTerminalStopsPainter(t *testing.T) {
 
 func TestMouseIsRequestedOnlyByFrame(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	with := func(mode tea.MouseMode) tea.View {
 		v := viewOf("a")
 		v.MouseMode = mode

@@ -41,7 +41,7 @@ func withoutIDs(s string) string { return withNumber.ReplaceAllString(s, ",i=N")
 
 func TestPictureIsTransmittedOnceAndPlacedInsideFrame(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.updateFrame(func(f *frame) { f.sync = true })
 	c.showView(viewOf("a", "b", "c"))
 	c.readWritten()
@@ -71,7 +71,7 @@ func TestPictureIsTransmittedOnceAndPlacedInsideFrame(t *testing.T) {
 
 func TestPictureIsPlacedAgainAfterErase(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	at := Placement{kittyPicture(), 3, 1}
 	c.showWith(at, "a", "b", "c")
 	c.updateFrame(func(f *frame) { f.clusters = true }) // redraws everything
@@ -84,7 +84,7 @@ func TestPictureIsPlacedAgainAfterErase(t *testing.T) {
 
 func TestHiddenPictureIsTransmittedAgainAfterErase(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	at := Placement{kittyPicture(), 3, 1}
 	c.showWith(at, "a", "b", "c")
 	c.showWith(Placement{}, "a", "b", "c")
@@ -94,27 +94,25 @@ func TestHiddenPictureIsTransmittedAgainAfterErase(t *testing.T) {
 }
 
 func TestLeaveDeletesPictures(t *testing.T) {
-	for _, alt := range []bool{true, false} { // at exit, and when a session takes over the terminal
-		c := newCanvas(t)
-		c.enterScreen(true)
-		c.showWith(Placement{kittyPicture(), 3, 1}, "a", "b", "c")
-		c.leaveScreen(alt)
-		if got := withoutIDs(c.readWritten()); !strings.HasPrefix(got, "\x1b_Ga=d,q=2,d=I,i=N\x1b\\") {
-			t.Errorf("leaving wrote %q", got)
-		}
-		c.enterScreen(alt)
-		if got := c.readWritten(); strings.Contains(got, "\x1b_G") {
-			t.Errorf("entering wrote %q", got)
-		}
-		if got := c.showView(viewOf("a", "b", "c")); !strings.Contains(got, "a=t") || !strings.Contains(got, "a=p") {
-			t.Errorf("the first frame is %q", got)
-		}
+	c := newCanvas(t)
+	c.enterScreen()
+	c.showWith(Placement{kittyPicture(), 3, 1}, "a", "b", "c")
+	c.leaveScreen()
+	if got := withoutIDs(c.readWritten()); !strings.HasPrefix(got, "\x1b_Ga=d,q=2,d=I,i=N\x1b\\") {
+		t.Errorf("leaving wrote %q", got)
+	}
+	c.enterScreen()
+	if got := c.readWritten(); strings.Contains(got, "\x1b_G") {
+		t.Errorf("entering wrote %q", got)
+	}
+	if got := c.showView(viewOf("a", "b", "c")); !strings.Contains(got, "a=t") || !strings.Contains(got, "a=p") {
+		t.Errorf("the first frame is %q", got)
 	}
 }
 
 func TestCursorStaysBesidePicture(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	v := viewOf("a", "b", "c")
 	v.Cursor = tea.NewCursor(2, 2)
 	c.updateFrame(func(f *frame) { f.picture = Placement{kittyPicture(), 3, 1} })
@@ -125,7 +123,7 @@ func TestCursorStaysBesidePicture(t *testing.T) {
 
 func TestSixelsFollowCellsBelow(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.showView(viewOf("a", "b", "c"))
 	pic := &graphics.Picture{Protocol: graphics.Sixel, Cols: 4, Rows: 1, Data: []byte("\x1bPsixels\x1b\\")}
 	room := "\x1b[0;8;38;2;0;0;9m    \x1b[m"

@@ -84,7 +84,7 @@ func TestPictureSurvivesChangesAndLeavesNoTrace(t *testing.T) {
 	canvas := newCanvas(t)
 	seed.Check(t, func(r *rapid.T) {
 		c := canvas.restart()
-		c.enterScreen(true)
+		c.enterScreen()
 		screen := vt.New(vt.Options{Cols: w, Rows: h})
 		now := wall{rows: make([]string, h)}
 		for y := range now.rows {

@@ -15,7 +15,7 @@ func TestResizeLeavesNothingOfOldScreen(t *testing.T) {
 	canvas := newCanvas(t)
 	seed.Check(t, func(r *rapid.T) {
 		c := canvas.restart()
-		if err := c.enterScreen(true); err != nil {
+		if err := c.enterScreen(); err != nil {
 			r.Fatal(err)
 		}
 		w, h := 20, 5

@@ -156,7 +156,7 @@ func TestScrolledFramesEqualFullyPaintedOnes(t *testing.T) {
 	}
 	seed.Check(t, func(r *rapid.T) {
 		c, s := canvas.restart(), newScrollScreen(r)
-		c.enterScreen(true)
+		c.enterScreen()
 		screen := vt.New(vt.Options{Cols: s.w, Rows: s.h})
 		margins, clusters := rapid.Bool().Draw(r, "margins"), rapid.Bool().Draw(r, "clusters")
 		background := rapid.SampledFrom([]*Background{nil, {Text: ansi.BasicColor(0), Back: ansi.BasicColor(7)}}).Draw(r, "background")
@@ -186,7 +186,7 @@ func TestScrolledFramesEqualFullyPaintedOnes(t *testing.T) {
 				r.Fatalf("used side margins: %q", out)
 			}
 			whole, wanted := fresh.restart(), vt.New(vt.Options{Cols: s.w, Rows: s.h})
-			whole.enterScreen(true)
+			whole.enterScreen()
 			paintOn(r, whole, wanted, change)
 			if got, want := cellsOf(screen), cellsOf(wanted); !slices.Equal(got, want) {
 				r.Fatalf("step %d wrote %q and shows\n%s\nand not\n%s", step, out, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -201,7 +201,7 @@ func TestScrolledFramesEqualFullyPaintedOnes(t *testing.T) {
 
 func TestLinkContinuedInNextFrameIsALink(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	c.showView(viewOf("\x1b]8;;http://x/\x1b\\ab\x1b]8;;\x1b\\", "b", "c"))
 	if got := c.showView(viewOf("\x1b]8;;http://x/\x1b\\abc\x1b]8;;\x1b\\", "b", "c")); !strings.Contains(got, "http://x/\ac") {
 		t.Errorf("a longer link writes %q", got)
@@ -244,7 +244,7 @@ func TestScrolledRowsAreMovedInsteadOfPainted(t *testing.T) {
 		{"half", true, 100, numberedRows(101, true), true, `^\x1b\[\?69h\x1b\[\d;4\ds\x1b\[2;31r\x1b\[S\x1b\[\?69l\x1b\[r`, 110, 0},
 	} {
 		c := newCanvas(t)
-		c.enterScreen(true)
+		c.enterScreen()
 		show := func(rows []string) string {
 			c.updateFrame(func(f *frame) {
 				f.setView(viewOf(rows...), 100, 32)
@@ -268,7 +268,7 @@ func TestScrolledRowsAreMovedInsteadOfPainted(t *testing.T) {
 
 func TestSingleColumnIsNotScrolled(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	for first := range 2 {
 		rows := make([]string, 32)
 		for y := range rows {
@@ -291,7 +291,7 @@ func TestLinuxConsoleIsNotScrolled(t *testing.T) {
 	c := newCanvas(t)
 	t.Setenv("TERM", "linux")
 	c = c.restart()
-	c.enterScreen(true)
+	c.enterScreen()
 	for first := range 3 {
 		c.updateFrame(func(f *frame) { f.setView(viewOf(numberedRows(first, false)...), 100, 32) })
 		if err := c.Paint(); err != nil {
@@ -305,7 +305,7 @@ func TestLinuxConsoleIsNotScrolled(t *testing.T) {
 
 func TestRowsWithPicturesDoNotScroll(t *testing.T) {
 	c := newCanvas(t)
-	c.enterScreen(true)
+	c.enterScreen()
 	patches := graphics.Patches{
 		On:  graphics.Screen{Protocol: graphics.Kitty},
 		All: []graphics.Patch{{Sheet: sheetOf(t, 1), Cells: image.Rect(0, 0, 3, 2), X: 2, Y: 10}},

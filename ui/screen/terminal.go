@@ -6,7 +6,6 @@ import (
 	"image"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -31,9 +30,6 @@ type Terminal struct {
 	stops   chan os.Signal // SIGTSTP and SIGCONT since Open
 	resizes chan os.Signal // capacity 1; the size may have changed
 	suspend func()         // stops the program; tests replace it
-
-	owner    sync.Mutex     // guards borrower; also held from a stop until the program continues
-	borrower chan os.Signal // receives stops for the session that has the terminal; nil without one
 }
 
 // Open prepares the terminal for the dashboard, until Close.
@@ -46,7 +42,7 @@ func Open(in, out *os.File) (*Terminal, error) {
 		return nil, fmt.Errorf("open the dashboard: make terminal raw: %w", err)
 	}
 	t.in, t.saved = in, saved
-	err = t.painter.enterScreen(true)
+	err = t.Enter()
 	if err == nil {
 		err = t.painter.queryTerminal()
 	}
@@ -79,7 +75,7 @@ func (t *Terminal) restore() {
 	// The goroutine ends once the terminal takes its output or is closed.
 	go func() {
 		defer close(done)
-		t.painter.leaveScreen(true)
+		t.painter.leaveScreen()
 	}()
 	t.Await(done)
 	// The terminal may be gone.
@@ -105,8 +101,7 @@ func (t *Terminal) Size() (w, h int) {
 }
 
 // WatchStops restores the terminal before the program is stopped, and takes it again when
-// the program continues, until ctx is done. While a session has the terminal, it gets the
-// signals instead.
+// the program continues, until ctx is done.
 func (t *Terminal) WatchStops(ctx context.Context) {
 	for {
 		select {
@@ -115,7 +110,10 @@ func (t *Terminal) WatchStops(ctx context.Context) {
 		case s := <-t.stops:
 			t.handleStop(ctx, s)
 			// The message makes the dashboard draw a frame.
-			queueSignal(t.resizes, s)
+			select {
+			case t.resizes <- s:
+			default:
+			}
 		}
 	}
 }
@@ -134,39 +132,28 @@ func (t *Terminal) WatchSize(ctx context.Context, send func(tea.Msg)) {
 }
 
 func (t *Terminal) handleStop(ctx context.Context, s os.Signal) {
-	t.owner.Lock()
-	defer t.owner.Unlock()
-	switch {
-	case t.borrower != nil:
-		queueSignal(t.borrower, s)
-	case s == syscall.SIGTSTP:
+	if s == syscall.SIGTSTP {
 		t.restore()
 		t.suspend()
 		jobcontrol.AwaitContinue(ctx, t.stops)
-		t.takeBack()
-	default:
+	} else {
 		// The program was stopped without restoring the terminal (SIGSTOP), so its modes
 		// are still set.
-		t.painter.leaveScreen(true)
-		t.takeBack()
+		t.painter.leaveScreen()
 	}
-}
-
-// queueSignal drops the signal if the queue is full, as signal.Notify does.
-func queueSignal(queue chan<- os.Signal, s os.Signal) {
-	select {
-	case queue <- s:
-	default:
-	}
+	t.takeBack()
 }
 
 // takeBack takes the terminal again after the program continues.
 func (t *Terminal) takeBack() {
 	_, _ = term.MakeRaw(t.in.Fd())
 	// An error here recurs with the next frame.
-	_ = t.painter.enterScreen(true)
+	_ = t.Enter()
 	t.AskColors()
 }
+
+// Enter starts drawing, on the alternate screen.
+func (t *Terminal) Enter() error { return t.painter.enterScreen() }
 
 // Cell returns the size of a cell in pixels; zero if unknown.
 func (t *Terminal) Cell() image.Point {
@@ -184,9 +171,6 @@ func New(out *os.File, profile colorprofile.Profile) *Terminal {
 		stops: make(chan os.Signal, 16), resizes: make(chan os.Signal, 1), suspend: jobcontrol.Stop,
 	}
 }
-
-// Cooked returns the terminal's state before Open.
-func (t *Terminal) Cooked() *term.State { return t.saved }
 
 // Profile returns the terminal's colour profile.
 func (t *Terminal) Profile() colorprofile.Profile { return t.painter.profile }
@@ -246,28 +230,4 @@ func (t *Terminal) AskColors() {
 	if t != nil {
 		t.painter.queryColors()
 	}
-}
-
-// Leave hands the terminal over to a session, on the alternate screen, until Enter. The
-// session has to handle the signals returned, SIGTSTP and SIGCONT.
-func (t *Terminal) Leave() (stops chan os.Signal) {
-	stops = make(chan os.Signal, cap(t.stops))
-	t.owner.Lock()
-	t.borrower = stops
-	t.owner.Unlock()
-	t.painter.leaveScreen(false)
-	return stops
-}
-
-// Enter takes the terminal again, with the signals not handled by the session, and
-// repaints everything.
-func (t *Terminal) Enter() error {
-	err := t.painter.enterScreen(false)
-	t.owner.Lock()
-	defer t.owner.Unlock()
-	for len(t.borrower) > 0 {
-		queueSignal(t.stops, <-t.borrower)
-	}
-	t.borrower = nil
-	return err
 }

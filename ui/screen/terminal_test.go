@@ -3,8 +3,6 @@ package screen
 import (
 	"context"
 	"io"
-	"os"
-	"runtime"
 	"syscall"
 	"testing"
 
@@ -47,75 +45,23 @@ func openTerminal(t *testing.T) (terminal *Terminal, stops chan struct{}) {
 	return terminal, stops
 }
 
-func TestStopSignalIsHandledByTheOwnerOfTheTerminal(t *testing.T) {
+func TestStopGivesTheTerminalBackUntilTheProgramContinues(t *testing.T) {
 	terminal, stops := openTerminal(t)
-	terminal.stops <- syscall.SIGTSTP
-	<-stops
-	terminal.stops <- syscall.SIGCONT
-
-	lent := terminal.Leave()
-	terminal.stops <- syscall.SIGTSTP
-	select {
-	case s := <-lent:
-		if s != syscall.SIGTSTP {
-			t.Errorf("the session receives %s", s)
-		}
-	case <-stops:
-		t.Error("the dashboard stops the program although a session has the terminal")
+	isInactive := func() bool {
+		terminal.painter.busy.Lock()
+		defer terminal.painter.busy.Unlock()
+		return terminal.painter.inactive
 	}
-	if err := terminal.Enter(); err != nil {
-		t.Fatal(err)
-	}
-	terminal.stops <- syscall.SIGTSTP
-	<-stops
-	terminal.stops <- syscall.SIGCONT
-}
-
-// A session may end before it has handled a signal.
-func TestSignalsTheSessionLeftAreHandledByTheDashboard(t *testing.T) {
-	terminal, stops := openTerminal(t)
-	lent := terminal.Leave()
-	lent <- syscall.SIGTSTP
-	if err := terminal.Enter(); err != nil {
-		t.Fatal(err)
-	}
-	<-stops
-	terminal.stops <- syscall.SIGCONT
-}
-
-func TestTerminalIsNotHandedOverWhileTheProgramIsStopped(t *testing.T) {
-	terminal, stops := openTerminal(t)
-	for range 100 {
+	for range 2 {
 		terminal.stops <- syscall.SIGTSTP
 		<-stops
-		left := make(chan chan os.Signal)
-		go func() { left <- terminal.Leave() }()
-		runtime.Gosched()
-		terminal.stops <- syscall.SIGCONT
-		lent := <-left
-		terminal.stops <- syscall.SIGCONT
-		<-lent // the stop before has been handled
-		terminal.painter.busy.Lock()
-		if !terminal.painter.inactive {
-			t.Error("the dashboard takes the terminal back from the session")
+		if !isInactive() {
+			t.Error("the program stops, but keeps the terminal")
 		}
-		terminal.painter.busy.Unlock()
-		if err := terminal.Enter(); err != nil {
-			t.Fatal(err)
+		terminal.stops <- syscall.SIGCONT
+		<-terminal.resizes
+		if isInactive() {
+			t.Error("the program continues without the terminal")
 		}
 	}
-}
-
-func TestStopsDoNotBlockIfTheSessionReadsNone(t *testing.T) {
-	terminal, stops := openTerminal(t)
-	terminal.Leave()
-	for range 100 {
-		terminal.stops <- syscall.SIGCONT
-	}
-	if err := terminal.Enter(); err != nil {
-		t.Fatal(err)
-	}
-	terminal.stops <- syscall.SIGTSTP
-	<-stops
-	terminal.stops <- syscall.SIGCONT
 }

@@ -33,9 +33,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("clips", "true", o.Clips)
 	set("pictures", "true", o.Pictures)
 	set("apart", "true", o.Apart)
-	// Older engines ignore pointer, and without direct they take no terminal.
-	set("direct", "true", o.Direct && !o.Pointer)
-	set("pointer", "true", o.Direct && o.Pointer)
+	set("direct", "true", o.Direct)
 	set("kinds", "true", o.Kinds)
 	set("master", "true", o.Master)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
@@ -75,9 +73,7 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Apart, err = strconv.ParseBool(value)
 		case "direct":
 			o.Direct, err = strconv.ParseBool(value)
-		case "pointer":
-			o.Pointer, err = strconv.ParseBool(value)
-			o.Direct = o.Direct || o.Pointer
+		case "pointer": // an older dashboard's, which decodes the mouse unless its terminal is handed over
 		case "kinds":
 			o.Kinds, err = strconv.ParseBool(value)
 		case "master":

@@ -191,7 +191,7 @@ func TestInputRoundTripsThroughItsBinaryForm(t *testing.T) {
 func TestOutputRoundTripsThroughItsBinaryForm(t *testing.T) {
 	f := sampleFrame(16, 2)
 	for _, want := range []api.Output{
-		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}}, {Direct: &api.Direct{Mouse: true}}, {Direct: &api.Direct{Alt: true}},
+		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}},
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
 		{Accepted: new(int64(0))}, {Accepted: new(int64(5 << 20))},
@@ -253,7 +253,7 @@ func FuzzDecodeOutput(f *testing.F) {
 func TestAttachOptionsRoundTripThroughTheirQuery(t *testing.T) {
 	for _, want := range []api.AttachOptions{
 		{ID: "a"},
-		{ID: "b", Raw: true, Direct: true, Kinds: true}, {ID: "c", Raw: true, Direct: true, Pointer: true}, {ID: "d", Master: true},
+		{ID: "b", Raw: true, Direct: true, Kinds: true}, {ID: "c", Raw: true, Direct: true}, {ID: "d", Master: true},
 		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Progress: true, Lines: api.LineRange{From: -3, Count: 500}},
 	} {
 		q, err := url.ParseQuery(AttachQuery(want))

@@ -32,7 +32,7 @@ func (d *decoder) display() *api.Display {
 const directFields = 4
 
 func appendDirect(dst []byte, o *api.Direct) []byte {
-	all := [...]bool{o.Offer, o.Keys, o.Extended, o.Colored, o.Pixels, o.Kitty, o.Sixel, o.Mouse, o.Alt}
+	all := [...]bool{o.Offer, o.Keys, o.Extended, o.Colored, o.Pixels, o.Kitty, o.Sixel}
 	n := len(all)
 	for n > directFields && !all[n-1] {
 		n--
@@ -46,7 +46,7 @@ func appendDirect(dst []byte, o *api.Direct) []byte {
 func (d *decoder) direct() *api.Direct {
 	o := &api.Direct{Offer: d.bool(), Keys: d.bool(), Extended: d.bool(), Colored: d.bool()}
 	last := true
-	for _, field := range [...]*bool{&o.Pixels, &o.Kitty, &o.Sixel, &o.Mouse, &o.Alt} {
+	for _, field := range [...]*bool{&o.Pixels, &o.Kitty, &o.Sixel} {
 		if len(d.b) > 0 {
 			last = d.bool()
 			*field = last
