@@ -61,8 +61,11 @@ type Reporter interface {
 
 // Dialogs are shown one at a time.
 type Dialogs interface {
-	Ask(dialog.Overlay)        // opens a dialog
-	Shows(dialog.Overlay) bool // reports whether this dialog is open; of nil, whether none is
+	// Ask opens a dialog. Called for an event instead of the user's input, it only has the dialog
+	// wait: the status bar names it, and a key opens it. An answer of the engine is an event too,
+	// unless input waits for it (Await).
+	Ask(dialog.Overlay)
+	Shows(dialog.Overlay) bool // reports whether this dialog is open or waits; of nil, whether none does
 }
 
 // Folders are on the dashboard's machine.
@@ -86,7 +89,7 @@ type Sessions interface {
 func AskReplace(env interface {
 	Dialogs
 	Folders
-}, path string, then tea.Cmd) {
+}, path string, then func() tea.Cmd) {
 	env.Ask(&dialog.Question{
 		Title: "Replace " + text.ClipLeft(text.ShortPath(path, env.Home()), 48) + "?",
 		Lines: []string{"The file already exists."},

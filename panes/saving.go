@@ -22,11 +22,25 @@ type FileSave struct {
 }
 
 // Save writes a new file. It asks before it overwrites an existing one.
-func (s FileSave) Save(env fileSaver) tea.Cmd { return s.save(env, false) }
+func (s FileSave) Save(env fileSaver) tea.Cmd {
+	return AwaitAnswer(env.Context(), env, func(context.Context, Engine) (bool, error) {
+		info, err := os.Stat(s.Path)
+		return err == nil && info.Mode().IsRegular(), nil // writing it returns any other error
+	}, func(exists bool, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return env.Say(ErrorText(err), true)
+		case exists:
+			AskReplace(env, s.Path, func() tea.Cmd { return s.save(env, true) })
+			return nil
+		}
+		return s.save(env, false)
+	})
+}
 
 // A fileSaver is the dashboard as Save needs it.
 type fileSaver interface {
-	Caller
+	Waiter
 	Dialogs
 	Folders
 	Say(text string, bad bool) tea.Cmd
@@ -36,24 +50,17 @@ func (s FileSave) save(env fileSaver, replace bool) tea.Cmd {
 	return Ask(env.Context(), env, func(ctx context.Context, e Engine) (int64, error) {
 		return s.writeFile(ctx, e, replace)
 	}, func(written int64, err error) tea.Cmd {
-		switch {
-		case errors.Is(err, os.ErrExist):
-			AskReplace(env, s.Path, s.save(env, true))
-			return nil
-		case err != nil:
+		if err != nil {
 			return env.Say(ErrorText(err), true)
 		}
 		return env.Say("saved "+units.Bytes(written)+" to "+text.ShortPath(s.Path, env.Home()), false)
 	})
 }
 
-// writeFile writes the file. If it fails, a new file is removed and an existing one is unchanged.
-// Without replace, the error for an existing file is os.ErrExist.
+// writeFile writes the file, in place of an existing one only with replace. If it fails, a new file
+// is removed and an existing one is unchanged.
 func (s FileSave) writeFile(ctx context.Context, e Engine, replace bool) (written int64, err error) {
 	f, done, err := s.openFile(replace)
-	if errors.Is(err, os.ErrExist) {
-		return 0, err
-	}
 	if err != nil {
 		return 0, s.wrapError(err)
 	}

@@ -248,6 +248,8 @@ func (m *model) statusNote() (string, look.Ink) {
 		return m.faultNote(), m.theme.look.BarBad
 	case m.dialog.open != nil:
 		return "", ""
+	case len(m.dialog.waiting) > 0:
+		return m.dialog.waitingText(), m.theme.look.BarWarn
 	}
 	return m.views.pane().Note()
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 
 	"charm.land/bubbles/v2/spinner"
@@ -14,16 +15,39 @@ import (
 	"tandem/ui/screen"
 )
 
-// An overlay is the open overlay, if any.
+// An overlay is the open overlay, if any. Only the user opens one: whatever else asks a question has
+// it wait.
 type overlay struct {
-	open   dialog.Overlay
-	redraw func()
+	open    dialog.Overlay
+	waiting []dialog.Overlay // asked by events
+	byUser  bool             // the user's input is being handled, or what it waited for
+	redraw  func()
 }
 
-// Ask opens a dialog in place of the current one.
+// forUser runs the handler of an input event.
+func (o *overlay) forUser(handle func() tea.Cmd) tea.Cmd {
+	before := o.byUser
+	o.byUser = true
+	defer func() { o.byUser = before }()
+	return handle()
+}
+
+// Ask opens a dialog in place of the current one if the user's input is being handled. Otherwise the
+// user may be typing something else, so it waits until openWaiting.
 func (o *overlay) Ask(d dialog.Overlay) {
-	o.open = d
+	if o.byUser {
+		o.open = d
+	} else {
+		o.waiting = append(o.waiting, d)
+	}
 	o.redraw()
+}
+
+// openWaiting opens the dialog that has waited longest. There must be one.
+func (o *overlay) openWaiting() tea.Cmd {
+	o.open, o.waiting = o.waiting[0], o.waiting[1:]
+	o.redraw()
+	return nil
 }
 
 func (o *overlay) Close() {
@@ -31,7 +55,22 @@ func (o *overlay) Close() {
 	o.redraw()
 }
 
-func (o *overlay) Shows(d dialog.Overlay) bool { return o.open == d }
+// Shows reports whether a dialog is open or waits; of nil, whether none does.
+func (o *overlay) Shows(d dialog.Overlay) bool {
+	return o.open == d && (d != nil || len(o.waiting) == 0) || slices.Contains(o.waiting, d)
+}
+
+// waitingText names the dialog that waits, after the key that opens it.
+func (d *openDialog) waitingText() string {
+	what := "a question"
+	if q, ok := d.waiting[0].(*dialog.Question); ok {
+		what = q.Title
+	}
+	if n := len(d.waiting); n > 1 {
+		what += fmt.Sprintf(" (%d more)", n-1)
+	}
+	return d.host.Bindings().KeyOrName(keymap.QuestionOpen, keymap.ScopePrefix) + " answers: " + what
+}
 
 // An openDialog draws the open overlay and its progress indicator.
 type openDialog struct {

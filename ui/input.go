@@ -18,6 +18,7 @@ type input struct {
 	o        *Options
 	queue    *screen.Input
 	handle   func(screen.Event) tea.Cmd
+	forUser  func(func() tea.Cmd) tea.Cmd
 	textPane func(text string) *terminal.Pane        // for text that needs no handling key by key
 	keyPane  func() (*terminal.Pane, []keymap.Scope) // for keys that need no Update; see keyboard
 	isEarly  func() bool                             // keys are for a session that has not opened yet
@@ -142,7 +143,7 @@ func (in *input) runReady(waited bool) tea.Cmd {
 		}
 		in.pending = slices.Delete(in.pending, i, i+1)
 		in.redraw()
-		cmds, waited = append(cmds, p.Then()), true
+		cmds, waited = append(cmds, in.forUser(p.Then)), true
 	}
 	if waited && !in.isHeld() {
 		cmds = append(cmds, in.handleQueue())

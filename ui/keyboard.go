@@ -37,8 +37,11 @@ func (k *keyboard) rebind(b keymap.Bindings) {
 }
 
 // findAction returns the handler of an action: of the active view, the dashboard, or the
-// focused pane. It returns nil if there is none.
+// focused pane. It returns nil if there is none, or nothing to do now.
 func (k *keyboard) findAction(a keymap.Action) func() tea.Cmd {
+	if a == keymap.QuestionOpen && len(k.dialog.waiting) == 0 || a == keymap.TipsHide && !k.prefix.tips.areShown() {
+		return nil
+	}
 	for _, actions := range []panes.Actions{k.views.pane().Actions(), k.actions} {
 		if act := actions[a]; act != nil {
 			return act
@@ -118,6 +121,7 @@ func (k *keyboard) press(key keys.Key) tea.Cmd {
 		if act := k.findAction(outcome.Action); act != nil {
 			return act()
 		}
+		return k.say(key.Show()+" does nothing here", false)
 	case keymap.Unbound:
 		return k.typeKey(key)
 	case keymap.Dropped:

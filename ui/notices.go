@@ -23,6 +23,8 @@ type notices struct {
 	toast   toast
 	desktop desktop
 	failed  map[string]bool // processes whose failure was shown
+
+	questions int // how many questions wait
 }
 
 // reportChanges shows which processes have failed or become ready since before.
@@ -91,6 +93,16 @@ func (n *notices) announceRequests(before, now []api.Request, key string, listed
 		}
 	}
 	return nil
+}
+
+// announceQuestions reports a question that has begun to wait.
+func (m *model) announceQuestions() tea.Cmd {
+	before := m.notices.questions
+	m.notices.questions = len(m.dialog.waiting)
+	if m.notices.questions <= before {
+		return nil
+	}
+	return m.notices.report(m.dialog.waitingText(), true)
 }
 
 // showRemoteNews shows a notice of another machine after this machine's own, or after

@@ -65,7 +65,7 @@ func (m *model) showPalette() tea.Cmd {
 	u.goTo = paletteTargets{action: m.keyboard.findAction, process: m.showProcess, folder: m.showFolder, engineLog: m.showEngineLog, insert: m.history.InsertAtPrompt}
 	u.Title, u.Verb = "Find anything", paletteVerb
 	u.Pick = func(c list.Choice) tea.Cmd { return tea.Batch(u.saveRecent(c), u.handlers[c.Number]()) }
-	u.actions = u.actionChoices(m.tips.areShown())
+	u.actions = u.actionChoices()
 	u.open = u.processChoices()
 	u.List.Set(u.orderChoices())
 	m.dialog.Ask(u)
@@ -134,9 +134,9 @@ func (u *palette) addChoice(c list.Choice, do func() tea.Cmd) list.Choice {
 
 // actionChoices lists the actions of the scopes below the palette, then those available
 // everywhere, then those without a label. Actions that only move the cursor are left out.
-func (u *palette) actionChoices(tips bool) (choices []list.Choice) {
+func (u *palette) actionChoices() (choices []list.Choice) {
 	var later []list.Choice
-	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !tips}
+	seen := map[keymap.Action]bool{keymap.Palette: true}
 	// Two actions may do the same here.
 	said := map[string]bool{}
 	scopes := slices.DeleteFunc(slices.Clone(u.scopes), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })

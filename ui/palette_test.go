@@ -111,7 +111,7 @@ func TestPaletteListsOnlyAvailableActions(t *testing.T) {
 	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
-	d.m.showPalette()
+	d.pressKeys("ctrl+b", ":")
 	for _, c := range d.m.dialog.open.(*palette).actions {
 		if strings.Contains(c.Also, string(keymap.ProcessKill)) || strings.Contains(c.Also, string(keymap.Palette)) {
 			t.Errorf("the palette of a terminal has %q", c.Text)
@@ -119,7 +119,7 @@ func TestPaletteListsOnlyAvailableActions(t *testing.T) {
 	}
 	d.m.dialog.Close()
 	d.pressKeys("alt+2")
-	d.m.showPalette()
+	d.pressKeys("ctrl+b", ":")
 	if first := d.m.dialog.open.(*palette).actions[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
 		t.Errorf("the palette of processes begins with %q", first.Text)
 	}

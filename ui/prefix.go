@@ -23,6 +23,7 @@ type prefixKeys struct {
 	look    *look.Look
 	frame   *frame
 	waiting func() bool // the prefix was pressed, and no dialog covers the screen
+	works   func(keymap.Action) bool
 
 	serial int  // counts prefixes, to ignore timers of earlier ones
 	long   bool // more than keysDelay has passed
@@ -53,12 +54,8 @@ func (p *prefixKeys) rows() []string {
 
 // groups returns these keys, and the size available for them.
 func (p *prefixKeys) groups() (groups []keymap.Group, w, h int) {
-	hidden := []keymap.Action{keymap.TipsHide}
-	if p.tips.areShown() {
-		hidden = nil
-	}
 	a := p.tips.areas
-	return p.tips.o.Bindings.Following(hidden...), a.w - 4, a.h - 3 - a.tips.H
+	return p.tips.o.Bindings.Following(p.works), a.w - 4, a.h - 3 - a.tips.H
 }
 
 // actionAt returns the action of the row at a position on the screen.

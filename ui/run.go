@@ -206,7 +206,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	m.terminal = t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
-	m.tips.offerPrefix()
+	m.dialog.forUser(m.tips.offerPrefix)
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
 		m.views.show(keymap.ViewFiles)
@@ -305,10 +305,10 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		actions: m.listActions(), sessions: m.sessions, escape: m.leaveTooSmall, say: say,
 		prefix: prefixKeys{tips: &m.tips, look: look, frame: &m.frame, waiting: func() bool {
 			return m.dialog.open == nil && m.keyboard.resolver.Pending()
-		}},
+		}, works: func(a keymap.Action) bool { return m.keyboard.findAction(a) != nil }},
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
-	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, isEarly: func() bool {
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.forUser, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, isEarly: func() bool {
 		return !m.sessions.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
 	}, redraw: redraw}
 	m.theme.rebuildLook()

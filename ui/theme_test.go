@@ -37,12 +37,12 @@ func TestPickerNotesThemesThatPaintTheirBackground(t *testing.T) {
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 40)
 	d.waitText("one$ ")
-	d.m.theme.showPicker()
+	d.pressKeys("ctrl+b", "T")
 	d.waitText("made for light terminals")
 	d.waitNoText("paints its own")
 	d.pressKeys("esc")
 	d.update(tea.BackgroundColorMsg{Color: color.White})
-	d.m.theme.showPicker()
+	d.pressKeys("ctrl+b", "T")
 	d.waitText("made for dark terminals, paints its own background")
 }
 

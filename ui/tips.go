@@ -52,11 +52,11 @@ const tmuxPrefix = "ctrl+b"
 var otherPrefixes = []string{"ctrl+a", "ctrl+g", "ctrl+space"}
 
 // offerPrefix asks a user inside tmux for another prefix key, unless they have chosen one.
-func (t *tips) offerPrefix() {
+func (t *tips) offerPrefix() tea.Cmd {
 	keep := t.o.KeepPrefix
 	taken := slices.ContainsFunc(t.o.Bindings.PrefixKeys(), func(k keys.Key) bool { return k.String() == tmuxPrefix })
 	if !t.o.InTmux || t.o.PrefixChosen || keep == nil || !taken {
-		return
+		return nil
 	}
 	u := &dialog.Picker{Title: "tmux uses " + tmuxPrefix + " too. Which key comes before Tandem's commands?", Wide: 72,
 		Verb: func(list.Choice) string { return "use it" }}
@@ -74,6 +74,7 @@ func (t *tips) offerPrefix() {
 		}
 	}
 	t.ask(u)
+	return nil
 }
 
 func (t *tips) reportPrefix(key, path string, err error) tea.Cmd {

@@ -21,22 +21,22 @@ func TestOtherPrefixIsOfferedInsideTmux(t *testing.T) {
 		}
 		return "/home/ann/config.toml", nil
 	}
-	d.m.tips.offerPrefix()
+	d.m.dialog.forUser(d.m.tips.offerPrefix)
 	d.waitNoText("tmux uses")
 	d.m.o.InTmux = true
-	d.m.tips.offerPrefix()
+	d.m.dialog.forUser(d.m.tips.offerPrefix)
 	d.waitText("tmux uses ctrl+b too. Which key comes before Tandem's commands?")
 	d.waitText("press it twice: tmux passes the second one on")
 	d.pressKeys("down", "enter")
 	d.waitText(`prefix = "ctrl+a" is in ~/config.toml now`)
-	d.m.tips.offerPrefix()
+	d.m.dialog.forUser(d.m.tips.offerPrefix)
 	d.pressKeys("enter")
 	d.waitText("the disk is full")
 	if len(kept) != 2 || kept[0] != "ctrl+a" || kept[1] != "ctrl+b" {
 		t.Errorf("kept %q", kept)
 	}
 	d.m.o.PrefixChosen = true
-	d.m.tips.offerPrefix()
+	d.m.dialog.forUser(d.m.tips.offerPrefix)
 	d.waitNoText("tmux uses")
 }
 

@@ -99,6 +99,8 @@ func (m *model) listActions() panes.Actions {
 		keymap.HistoryInsert: m.history.OpenRecall,
 		keymap.PasteBuffer:   m.clip.pasteLast,
 
+		keymap.QuestionOpen: m.dialog.openWaiting,
+
 		keymap.Requests: func() tea.Cmd { return m.env.ShowRequest("") },
 		keymap.Machines: m.machines.Show,
 		keymap.Browser:  func() tea.Cmd { return web.ShowLink(m.env) },

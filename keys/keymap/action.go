@@ -160,6 +160,7 @@ const (
 	Browser  Action = "browser"
 
 	Requests      Action = "requests"
+	QuestionOpen  Action = "question.open"
 	RequestAllow  Action = "request.allow"
 	RequestAlways Action = "request.always"
 	RequestDeny   Action = "request.deny"

@@ -89,7 +89,8 @@ func Catalogue() []Definition {
 		}, listViewActions(), []Definition{
 			{Action: Machines, Keys: keyList("M"), Label: "machines", Help: "other machines: connect, add, upgrade, remove", Row: "machines, web", Also: "hosts servers remote ssh"},
 			{Action: Browser, Keys: keyList("B"), Label: "browser", Help: "open in browser: the link, and its QR code for a phone", Row: "machines, web", Also: "web page url mobile share"},
-			{Action: Requests, Keys: keyList("a", "list A", "log A", "preview A"), Label: "requests", Help: "review agents' requests", Also: "approve permission allow agents"},
+			{Action: Requests, Keys: keyList("a", "list A", "log A", "preview A"), Label: "requests", Help: "review agents' requests", Row: "requests", Also: "approve permission allow agents"},
+			{Action: QuestionOpen, Keys: keyList("enter"), Help: "answer the question that waits", Row: "requests", Also: "dialog conflict"},
 			{Action: ThemePick, Keys: keyList("T"), Label: "theme", Help: "choose a theme, with a live preview", Row: "theme, no tips", Also: "colors colours appearance dark light"},
 			{Action: TipsHide, Keys: keyList("esc"), Help: "hide the tips", Row: "theme, no tips"},
 		})),

@@ -28,14 +28,14 @@ func (r GroupRow) Action() (a Action, ok bool) {
 }
 
 // Following lists the keys that can follow the prefix, one per action, in the groups of the
-// catalogue. Actions in hidden are omitted; actions of other scopes come last.
-func (b Bindings) Following(hidden ...Action) []Group {
+// catalogue. Only actions that work are listed; those of other scopes come last.
+func (b Bindings) Following(works func(Action) bool) []Group {
 	var groups []Group
 	more := Group{Title: "More"}
 	for _, d := range b.definitions {
 		// Only the first of an action's keys is listed.
 		i := slices.IndexFunc(b.keys[d.Action], func(bound binding) bool { return bound.scope == ScopePrefix })
-		if i < 0 || slices.Contains(hidden, d.Action) {
+		if i < 0 || !works(d.Action) {
 			continue
 		}
 		key := b.keys[d.Action][i].key.Show()

@@ -28,7 +28,7 @@ func TestFollowingListsUngroupedKeysLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := b.Following(TipsHide)
+	groups := b.Following(func(a Action) bool { return a != TipsHide })
 	if last := groups[len(groups)-1]; last.Title != "More" || len(last.Rows) != 1 || last.Rows[0].Keys != "N" || last.Rows[0].Does != "new" {
 		t.Errorf("the last group is %+v", last)
 	}

@@ -64,8 +64,7 @@ func (a *actions) askNew() tea.Cmd {
 
 // trashFiles moves files to the trash.
 func (a *actions) trashFiles(targets []string) tea.Cmd {
-	a.transfers.Trash(targets)
-	return nil
+	return a.transfers.Trash(targets)
 }
 
 // askErase asks before deleting files for good.
@@ -95,8 +94,7 @@ func (a *actions) askTransfer(kind string) func([]string) tea.Cmd {
 			text += filepath.Base(targets[0])
 		}
 		return a.folder.askPath(verb+transfers.NameFiles(targets)+" to", text, func(to string, refused func(string)) tea.Cmd {
-			a.transfers.AddTo(kind, targets, to)
-			return a.transfers.AwaitStart(refused)
+			return a.transfers.AddTo(kind, targets, to, refused)
 		})
 	}
 }

@@ -48,8 +48,7 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 			}
 			in.Items = append(in.Items, item)
 		}
-		a.transfers.Add(in)
-		return a.transfers.AwaitStart(refused)
+		return a.transfers.Add(in, refused)
 	})
 }
 
@@ -68,7 +67,6 @@ func (a *actions) askPack(targets []string) tea.Cmd {
 		for _, path := range targets {
 			in.Items = append(in.Items, api.FileMove{Path: path, To: filepath.Clean(to)})
 		}
-		a.transfers.Add(in)
-		return a.transfers.AwaitStart(refused)
+		return a.transfers.Add(in, refused)
 	})
 }

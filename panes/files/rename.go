@@ -37,8 +37,8 @@ func (a *actions) askRename(targets []string) tea.Cmd {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		a.transfers.Add(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
-		return tea.Batch(a.folder.selectName(name), a.transfers.AwaitStart(func(why string) {
+		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
+		return tea.Batch(a.folder.selectName(name), a.transfers.Add(in, func(why string) {
 			p.Fail(why)
 			a.env.Ask(p)
 		}))
@@ -86,7 +86,7 @@ func (a *actions) renameMany(targets []string) tea.Cmd {
 	}
 	list := filepath.Join(a.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), time.Now().UnixNano()))
 	content := strings.Join(names, "\n") + "\n"
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
+	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return list, e.WriteFile(ctx, list, []byte(content), false)
 	}, panes.ReportErrors(a.env.Say, func(list string) tea.Cmd {
 		cmd := a.programs.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return a.readRenames(list, folder, targets, escaped) })
@@ -183,7 +183,9 @@ func (a *actions) confirmRenames(items []api.FileMove) tea.Cmd {
 		Lines: text.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",
 		No:    no,
-		Then:  a.transfers.AddCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),
+		Then: func() tea.Cmd {
+			return a.transfers.Add(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}, nil)
+		},
 	})
 	return nil
 }

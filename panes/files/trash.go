@@ -63,7 +63,7 @@ func (t *trash) picker(all []api.TrashedFile, now time.Time) *dialog.Picker {
 			return t.env.Say("restore "+nameOfTrashed(&all[c.Number])+": its original folder is unknown; move it from "+text.FileName(all[c.Number].Path), true)
 		default:
 			one := all[c.Number]
-			t.transfers.Add(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
+			return t.transfers.Add(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}}, nil)
 		}
 		return nil
 	}

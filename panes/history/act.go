@@ -48,7 +48,7 @@ func (a *actions) insertAtPrompt(row api.HistoryRow) tea.Cmd {
 			Title: "Insert " + text.Itoa(strings.Count(command, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it arrives."},
 			Yes:   "insert",
-			Then:  panes.Result(func() tea.Cmd { return a.env.Insert(command) }).Cmd,
+			Then:  func() tea.Cmd { return a.env.Insert(command) },
 		})
 		return nil
 	}
@@ -102,7 +102,7 @@ func (a *actions) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 	if len(rows) == 1 {
 		title, lines = a.deleteTitle(&rows[0]), append(commandList(rows), "Its output stays in the log of its session.")
 	}
-	a.env.Ask(&dialog.Question{Title: title, Lines: lines, Yes: "delete", Then: a.removeRuns(a.removalsOf(rows))})
+	a.env.Ask(&dialog.Question{Title: title, Lines: lines, Yes: "delete", Then: func() tea.Cmd { return a.removeRuns(a.removalsOf(rows)) }})
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (a *actions) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 // showStats shows frequent commands, failures and runs per day, as tandem history stats prints
 // them.
 func (a *actions) showStats() tea.Cmd {
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
+	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
 		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})
 	}, panes.ReportErrors(a.env.Say, func(out api.HistoryStatsOutput) tea.Cmd {
 		if out.Total == 0 {

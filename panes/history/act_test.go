@@ -26,7 +26,8 @@ func TestShowStatsListsCounts(t *testing.T) {
 	panestest.On(engine, api.HistoryStats, func(context.Context, api.HistoryStatsInput) (api.HistoryStatsOutput, error) { return out, nil })
 	e.API = engine
 	show := func() {
-		if next := p.Actions()[keymap.HistoryStats]()().(panes.Result)(); next != nil {
+		p.Actions()[keymap.HistoryStats]()().(panes.Result)()
+		if next := e.RunPending(); next != nil {
 			next()
 		}
 	}

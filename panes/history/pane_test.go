@@ -64,7 +64,7 @@ func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
 	if !ok || e.inserted != "" {
 		t.Fatalf("%q is inserted at once", e.inserted)
 	}
-	q.Then().(panes.Result)()
+	q.Then()
 	if e.inserted != "one\ntwo" {
 		t.Errorf("%q is inserted", e.inserted)
 	}

@@ -30,11 +30,11 @@ func (a *actions) runCommands(rows []api.HistoryRow) tea.Cmd {
 	for i, row := range rows {
 		starts[i] = a.startInput(row, taken)
 	}
-	q := &dialog.Question{Then: a.startProcesses(starts)}
+	q := &dialog.Question{Then: func() tea.Cmd { return a.startProcesses(starts) }}
 	secret := slices.ContainsFunc(rows, func(row api.HistoryRow) bool { return strings.Contains(row.Command.Command, redacted) })
 	switch {
 	case len(rows) == 1 && !secret:
-		return q.Then
+		return q.Then()
 	case len(rows) == 1:
 		q.Title = "Run " + text.Clip(text.Clean(strings.TrimRight(rows[0].Command.Command, " \t\r\n")), 40) + "?"
 		q.Lines = []string{"It contained a secret, which was not recorded:", redacted + " stands in its place."}

@@ -37,12 +37,12 @@ func (a *actions) askSave(marked []api.HistoryRow) tea.Cmd {
 
 // saveCommands writes the commands of runs to a file, or of all runs if ids is empty.
 func (a *actions) saveCommands(path string, ids []int64, overwrite bool) tea.Cmd {
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
+	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 		return api.HistorySave.Call(ctx, e, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 	}, func(n api.HistoryCount, err error) tea.Cmd {
 		// The engine, which may run as another process, knows whether the file exists.
 		if errors.Is(err, api.CodeConflict) {
-			panes.AskReplace(a.env, path, a.saveCommands(path, ids, true))
+			panes.AskReplace(a.env, path, func() tea.Cmd { return a.saveCommands(path, ids, true) })
 			return nil
 		}
 		return a.reportFile("saved ", n, " to ", path, err)

@@ -303,10 +303,10 @@ func (b *Inbox) sendAnswer(answer string, key bool) tea.Cmd {
 		Title: who + " types into " + text.Clip(text.Clean(asked.Name), 30) + ".",
 		Lines: []string{"Type " + text.Clip(text.Clean(answer), 30) + " there too?"},
 		Yes:   "type it",
-		Then: panes.Result(func() tea.Cmd {
+		Then: func() tea.Cmd {
 			back()
 			return b.typeAnswer(&asked, answer, key)
-		}).Cmd,
+		},
 		Cancelled: back,
 	})
 	return nil

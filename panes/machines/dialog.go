@@ -235,8 +235,8 @@ func (d *Dialog) askRemove(name string) tea.Cmd {
 		Title: "Remove machine " + name + "?",
 		Lines: []string{"It is removed from config.toml. Programs there keep running."},
 		Yes:   "remove it",
-		Then: func() tea.Msg {
-			return panes.DoneMsg{Err: runTandem(d.env.Context(), "remove", name)}
+		Then: func() tea.Cmd {
+			return func() tea.Msg { return panes.DoneMsg{Err: runTandem(d.env.Context(), "remove", name)} }
 		},
 	})
 	return nil

@@ -110,7 +110,7 @@ func listNames(targets []api.Process) []string {
 
 // askConfirm opens a dialog about an action on targets.
 func (c *commands) askConfirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: then})
+	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: func() tea.Cmd { return then }})
 	return nil
 }
 

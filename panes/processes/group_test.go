@@ -161,7 +161,7 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		if !ok || q.Title != c.title {
 			t.Fatalf("%s asks %+v", c.action, e.Shown)
 		}
-		msg := q.Then()
+		msg := q.Then()()
 		if then, ok := msg.(panes.Result); ok {
 			then()()
 		}

@@ -15,7 +15,7 @@ import (
 
 // An Env is the dashboard as the pane sees it.
 type Env interface {
-	panes.Caller
+	panes.Waiter
 	panes.NewsSource
 	panes.Dialogs
 	panes.Folders

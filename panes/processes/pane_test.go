@@ -98,7 +98,7 @@ func TestStopAsksAndInformsTheDashboard(t *testing.T) {
 	if !ok || q.Title != "Stop web?" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
-	cmd := q.Then().(panes.Result)()
+	cmd := q.Then()().(panes.Result)()
 	if len(e.Stopped) != 1 {
 		t.Error("the dashboard does not know who ends it")
 	}
@@ -188,7 +188,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	if !ok || q.Title != "Delete 2 exited processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
-	q.Then()
+	q.Then()()
 	slices.Sort(e.stopped)
 	if got := strings.Join(e.stopped, ", "); got != "2, 3" {
 		t.Errorf("deleted %q", got)

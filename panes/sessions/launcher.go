@@ -186,7 +186,7 @@ func (s *Launcher) askCancel(p *terminal.Pane) tea.Cmd {
 		Title: "Kill the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "kill it",
-		Then:  panes.Result(func() tea.Cmd { return s.cancelStart(p) }).Cmd,
+		Then:  func() tea.Cmd { return s.cancelStart(p) },
 	})
 	return nil
 }

@@ -67,7 +67,7 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 		return d.env.Say("no sessions to arrange", true)
 	}
 	d.env.Ask(dialog.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
-		return panes.Ask(d.env.Context(), d.env, fetchSaved, func(saved []api.SavedLayout, _ error) tea.Cmd {
+		return panes.AwaitAnswer(d.env.Context(), d.env, fetchSaved, panes.ReportErrors(d.env.Say, func(saved []api.SavedLayout) tea.Cmd {
 			if !slices.ContainsFunc(saved, func(s api.SavedLayout) bool { return s.Name == name }) {
 				return d.save(name, l)
 			}
@@ -75,10 +75,10 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 				Title: "Replace the layout " + text.Clean(name) + "?",
 				Lines: []string{"A layout with this name already exists."},
 				Yes:   "replace it",
-				Then:  d.save(name, l),
+				Then:  func() tea.Cmd { return d.save(name, l) },
 			})
 			return nil
-		})
+		}))
 	}))
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // An Env is the dashboard as a terminal pane sees it.
 type Env interface {
-	panes.Caller
+	panes.Waiter
 	panes.Dialogs
 	panes.Folders
 	dialog.Host

@@ -90,8 +90,7 @@ func (q *Queue) askConflict(t *transfer, b transferStart) {
 	reply := func(key, does, policy string) dialog.Reply {
 		return dialog.Reply{Key: key, Does: does, Then: func() tea.Cmd {
 			t.in.Conflict = policy
-			q.addFirst(t.in, t.undoing)
-			return nil
+			return q.awaitStart(q.addFirst(t.in, t.undoing), nil)
 		}}
 	}
 	lines := append(b.facts, "Replaced files go to the trash.")
@@ -119,7 +118,7 @@ func (q *Queue) askLarge(t *transfer) {
 		Title: "Unpack " + NameFiles([]string{in.Items[0].Path}) + " all the same?",
 		Lines: append(text.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
 		Yes:   "unpack it",
-		Then:  q.AddCmd(in),
+		Then:  func() tea.Cmd { return q.Add(in, nil) },
 	})
 }
 
@@ -129,8 +128,10 @@ func (q *Queue) AskDelete(title string, paths, names []string) {
 		Title: title,
 		Lines: append(text.Some(names, 10, func(path string) string { return text.Clip(text.FileName(filepath.Base(path)), 60) }),
 			"This cannot be undone."),
-		Yes:  "delete",
-		No:   "keep",
-		Then: q.AddCmd(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}),
+		Yes: "delete",
+		No:  "keep",
+		Then: func() tea.Cmd {
+			return q.Add(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}, nil)
+		},
 	})
 }

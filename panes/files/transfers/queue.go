@@ -63,6 +63,8 @@ type transfer struct {
 	stop    context.CancelFunc // cancels starting it
 	undoing *undo              // remaining steps if it is part of an undo
 	settled bool               // it runs, has failed or asks a question
+	awaited bool               // typed input waits until it has settled
+	ask     func()             // what to ask then; may be nil
 	refused func(why string)   // reports an error instead of the status bar; nil once it runs
 	// begin starts it, or finds what is in its way. It runs in the background.
 	begin func(context.Context, panes.Engine) (transferStart, error)
@@ -117,8 +119,8 @@ func progressBar(done, all int64) string {
 }
 
 // Trash moves files to the trash.
-func (q *Queue) Trash(paths []string) {
-	q.Add(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsFor(paths)})
+func (q *Queue) Trash(paths []string) tea.Cmd {
+	return q.Add(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsFor(paths)}, nil)
 }
 
 // newTransfer returns a transfer ready to start.
@@ -128,47 +130,60 @@ func newTransfer(in api.FilesTransferInput, back *undo) *transfer {
 	}}
 }
 
-// Add adds a transfer to the queue.
-func (q *Queue) Add(in api.FilesTransferInput) {
-	q.waiting = append(q.waiting, newTransfer(in, nil))
+// Add adds a transfer to the queue, by the user's key. If it is the first one and fails before it has
+// changed anything, refused is called with the error; it may be nil.
+func (q *Queue) Add(in api.FilesTransferInput, refused func(why string)) tea.Cmd {
+	t := newTransfer(in, nil)
+	q.waiting = append(q.waiting, t)
+	return q.awaitStart(t, refused)
 }
 
 // addFirst puts a transfer at the head of the queue.
-func (q *Queue) addFirst(in api.FilesTransferInput, back *undo) {
-	q.waiting = slices.Insert(q.waiting, 0, newTransfer(in, back))
+func (q *Queue) addFirst(in api.FilesTransferInput, back *undo) *transfer {
+	t := newTransfer(in, back)
+	q.waiting = slices.Insert(q.waiting, 0, t)
+	return t
 }
 
-// AddCmd returns a command to enqueue a transfer, for the answer to a question.
-func (q *Queue) AddCmd(in api.FilesTransferInput) tea.Cmd {
-	return panes.Result(func() tea.Cmd {
-		q.Add(in)
-		return nil
-	}).Cmd
-}
-
-// AwaitStart holds typed input until the transfer added last has started, unless others precede
-// it. If it fails before it has changed anything, refused is called with the error.
-func (q *Queue) AwaitStart(refused func(why string)) tea.Cmd {
-	if q.running != nil || len(q.waiting) != 1 {
+// awaitStart holds typed input until a new transfer has started, unless others precede it, so that
+// the next keys answer a question about conflicts.
+func (q *Queue) awaitStart(t *transfer, refused func(why string)) tea.Cmd {
+	if q.running != nil || q.isAsking() || q.waiting[0] != t {
 		return nil
 	}
-	t := q.waiting[0]
-	t.refused = refused
+	t.refused, t.awaited = refused, true
 	return q.env.Await(panes.Pending{
 		Ready: func() bool { return t.settled },
-		Then:  func() tea.Cmd { return nil },
+		Then: func() tea.Cmd {
+			if t.ask != nil {
+				t.ask()
+			}
+			return nil
+		},
 		Cancel: func() {
-			if t.refused = nil; t.id == "" && t.stop != nil {
+			if t.refused, t.awaited = nil, false; t.id == "" && t.stop != nil {
 				t.stop()
 			}
 		},
 	})
 }
 
+// askWhenHeld calls ask, which opens a dialog: with typed input held, if it waits for the transfer.
+func (t *transfer) askWhenHeld(ask func()) {
+	if t.awaited {
+		t.ask = ask
+		return
+	}
+	ask()
+}
+
+// isAsking reports whether a question about conflicts is open, or waits.
+func (q *Queue) isAsking() bool { return q.asking != nil && q.env.Shows(q.asking) }
+
 // StartNext starts the next transfer. Only one runs at a time, and none while a conflict is being
 // resolved.
 func (q *Queue) StartNext() tea.Cmd {
-	if q.asking != nil && q.env.Shows(q.asking) || q.running != nil || len(q.waiting) == 0 {
+	if q.isAsking() || q.running != nil || len(q.waiting) == 0 {
 		return nil
 	}
 	t := q.waiting[0]
@@ -195,7 +210,7 @@ func (q *Queue) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
 	t.in = b.in
 	if len(b.out.Conflicts) > 0 {
 		q.running, t.settled = nil, true
-		q.askConflict(t, b)
+		t.askWhenHeld(func() { q.askConflict(t, b) })
 		return nil
 	}
 	// The marks have served their purpose.
@@ -261,7 +276,9 @@ func (q *Queue) CancelRunning() bool {
 		Lines: []string{rest},
 		Yes:   "cancel it",
 		No:    "go on",
-		Then:  panes.Do(q.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) }),
+		Then: func() tea.Cmd {
+			return panes.Do(q.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) })
+		},
 	})
 	return true
 }
@@ -286,10 +303,10 @@ func itemsFor(paths []string) []api.FileMove {
 	return items
 }
 
-// AddTo enqueues a transfer to a path, first checking whether that is a folder.
-func (q *Queue) AddTo(kind string, targets []string, to string) {
+// AddTo is Add for a path, first checking whether that is a folder.
+func (q *Queue) AddTo(kind string, targets []string, to string, refused func(why string)) tea.Cmd {
 	in := api.FilesTransferInput{Kind: kind, Items: itemsFor(targets)}
-	q.waiting = append(q.waiting, &transfer{in: in, begin: func(ctx context.Context, e panes.Engine) (transferStart, error) {
+	t := &transfer{in: in, begin: func(ctx context.Context, e panes.Engine) (transferStart, error) {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {
@@ -305,5 +322,7 @@ func (q *Queue) AddTo(kind string, targets []string, to string) {
 			}
 		}
 		return startTransfer(ctx, e, in)
-	}})
+	}}
+	q.waiting = append(q.waiting, t)
+	return q.awaitStart(t, refused)
 }

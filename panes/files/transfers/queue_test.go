@@ -9,7 +9,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 )
@@ -100,7 +99,7 @@ func TestExtractAsksBeforeUnpackingLargeArchive(t *testing.T) {
 	if !ok || !strings.Contains(asked.Title, "b.zip") {
 		t.Fatalf("shown is %+v", e.Shown)
 	}
-	asked.Do(e, keymap.Accept)().(panes.Result)()
+	asked.Do(e, keymap.Accept)
 	if w := q.waiting; len(w) != 1 || !w[0].in.Large || len(w[0].in.Items) != 1 || w[0].in.Items[0].To != "/d/b" {
 		t.Errorf("enqueued %+v, want the rest of the transfer", w)
 	}
@@ -111,10 +110,13 @@ func TestRefusedTransferReturnsToItsDialog(t *testing.T) {
 	job := api.FileJob{State: api.JobFailed, Error: "pack to /d/x.foo: wrong name"}
 	q, e := newTestQueue()
 	why := ""
-	q.Add(in)
-	q.AwaitStart(func(s string) { why = s })
+	q.Add(in, func(s string) { why = s })
 	q.handleJob(q.waiting[0], job, nil)
-	if why != "pack 2 items: wrong name" || e.Said != "" || !e.Pending.Ready() {
+	if ready := e.Pending.Ready(); !ready {
+		t.Error("typed input is still held")
+	}
+	e.Pending.Then()
+	if why != "pack 2 items: wrong name" || e.Said != "" {
 		t.Errorf("refused with %q, said %q", why, e.Said)
 	}
 	// The user has gone on since a transfer that ran for a while.

@@ -17,7 +17,7 @@ func (q *Queue) reportFailure(t *transfer, why string) tea.Cmd {
 	if t.refused == nil {
 		return q.env.Say(why, true)
 	}
-	t.refused(why)
+	t.askWhenHeld(func() { t.refused(why) })
 	return nil
 }
 

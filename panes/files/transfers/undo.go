@@ -158,11 +158,10 @@ func (q *Queue) UndoLast() tea.Cmd {
 	last := len(q.undos) - 1
 	u := q.undos[last]
 	q.undos = q.undos[:last]
-	q.applyUndo(u)
-	return nil
+	return q.awaitStart(q.applyUndo(u), nil)
 }
 
 // applyUndo starts or continues an undo.
-func (q *Queue) applyUndo(u undo) {
-	q.addFirst(u.steps[0], &undo{u.description, u.selectPath, u.steps[1:]})
+func (q *Queue) applyUndo(u undo) *transfer {
+	return q.addFirst(u.steps[0], &undo{u.description, u.selectPath, u.steps[1:]})
 }

@@ -16,16 +16,10 @@ type Question struct {
 	Lines []string
 	Yes   string
 	No    string // default "cancel"
-	Then  tea.Cmd
+	Then  func() tea.Cmd
 
 	Replies   []Reply // instead of Yes and Then
 	Cancelled func()  // called when the question is cancelled; may be nil
-
-	// Unasked marks a question that opens by itself. The user's keys may be meant for the
-	// view below, so a reply takes two: its key as the first one typed, and enter.
-	Unasked bool
-	typed   int
-	chosen  *Reply
 }
 
 // A Reply is one of several replies, selected by its key.
@@ -53,31 +47,16 @@ func (q *Question) Do(h Host, a keymap.Action) tea.Cmd {
 		}
 	case len(q.Replies) == 0:
 		h.Close()
-		return q.Then
-	case q.chosen != nil:
-		h.Close()
-		return q.chosen.Then()
-	default:
-		// Enter counts as a key, too: it may end a line typed ahead.
-		q.typed++
+		return q.Then()
 	}
 	return nil
 }
 
 func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
-	// Every further key revokes a reply, as it may belong to a longer word.
-	q.typed, q.chosen = q.typed+1, nil
-	if k.Code == tea.KeyBackspace {
-		q.typed = 0
-	}
-	for i, r := range q.Replies {
-		switch {
-		case k.Text != r.Key:
-		case !q.Unasked:
+	for _, r := range q.Replies {
+		if k.Text == r.Key {
 			h.Close()
 			return r.Then()
-		case q.typed == 1:
-			q.chosen = &q.Replies[i]
 		}
 	}
 	return nil
@@ -88,12 +67,7 @@ func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 // Hints returns the keys of the question.
 func (q *Question) Hints(h Host) []keymap.Hint {
 	cancel := h.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt)
-	switch {
-	case q.chosen != nil:
-		return []keymap.Hint{h.Bindings().Hint(keymap.Accept, q.chosen.Does, keymap.ScopePrompt), {Key: "backspace", Does: "choose another"}, cancel}
-	case q.Unasked && q.typed > 0:
-		return []keymap.Hint{{Key: "backspace", Does: "choose"}, cancel}
-	case len(q.Replies) > 0:
+	if len(q.Replies) > 0 {
 		var hints []keymap.Hint
 		for _, r := range q.Replies {
 			hints = append(hints, keymap.Hint{Key: r.Key, Does: r.Does})

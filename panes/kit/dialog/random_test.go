@@ -43,7 +43,7 @@ func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay
 		"picker": picker,
 		"find":   newFindOf("text"),
 		"help":   &Help{Sections: help, Prefix: "ctrl+b"},
-		"asks":   &Question{Title: words[4], Lines: words, Yes: "end it"},
+		"asks":   &Question{Title: words[4], Lines: words, Yes: "end it", Then: func() tea.Cmd { return nil }},
 		"answers": &Question{Title: "Replace it?", Lines: words, Replies: []Reply{
 			{"r", "replace", func() tea.Cmd { return nil }}, {"s", words[4], func() tea.Cmd { return nil }}}},
 		"counts": &Counts{Title: "Statistics", Lists: []CountList{{"Commands", names}, {"Folders", nil}}},

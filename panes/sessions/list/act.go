@@ -45,7 +45,7 @@ func (p *Pane) AskKill() tea.Cmd {
 		Title: fmt.Sprintf("Kill session %s?", states.FullName(&session)),
 		Lines: []string{describeKill(&session)},
 		Yes:   "kill it",
-		Then:  panes.Result(func() tea.Cmd { return p.KillSession(session.ID) }).Cmd,
+		Then:  func() tea.Cmd { return p.KillSession(session.ID) },
 	})
 	return nil
 }
@@ -79,9 +79,11 @@ func (p *Pane) askDelete() tea.Cmd {
 		Title: fmt.Sprintf("Delete session %s?", states.FullName(&session)),
 		Lines: []string{"Its record and log are deleted."},
 		Yes:   "delete it",
-		Then: panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-			return api.ProcessRemove.Run(ctx, e, api.IDInput{ID: session.ID})
-		}),
+		Then: func() tea.Cmd {
+			return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
+				return api.ProcessRemove.Run(ctx, e, api.IDInput{ID: session.ID})
+			})
+		},
 	})
 	return nil
 }
@@ -162,7 +164,7 @@ func (p *Pane) toggleSandboxAccess() tea.Cmd {
 		Title: "Let sandboxed agents type into " + name + "?",
 		Lines: []string{"The session runs outside their sandbox."},
 		Yes:   "let them",
-		Then:  open,
+		Then:  func() tea.Cmd { return open },
 	})
 	return nil
 }

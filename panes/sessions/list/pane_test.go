@@ -76,7 +76,7 @@ func TestActionTargetsTheFocusedTerminal(t *testing.T) {
 	if !ok || !strings.Contains(q.Title, "session-c") {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
-	q.Then().(panes.Result)()()
+	q.Then()()
 	if len(e.killed) != 1 || e.killed[0] != "c" {
 		t.Errorf("killed %v", e.killed)
 	}

@@ -176,8 +176,8 @@ func countUncommitted(w *api.Worktree) string {
 	return strconv.Itoa(w.Uncommitted) + " uncommitted"
 }
 
-// HandleExit asks about the worktree of an exited session, or shows a note if the question would
-// come unexpected. here reports whether the user stopped the session here or had the keyboard in
+// HandleExit asks about the worktree of an exited session, or shows a note if the user was not
+// there. here reports whether the user stopped the session here or had the keyboard in
 // it.
 func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 	tree := worktreeOf(session)
@@ -189,14 +189,12 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 		return nil
 	}
 	t.asked[session.ID] = session.StartedAt
-	// The user may be typing when the question opens by itself; such keys must not answer it.
-	typing := !t.killed[session.ID]
 	return t.loadTree(tree, func(w *api.Worktree) tea.Cmd {
 		switch {
 		case len(w.Sessions) > 0:
 			return nil
-		case here && t.p.env.Shows(nil):
-			t.askTree(w, typing)
+		case here:
+			t.askTree(w)
 			return nil
 		case len(describeLoss(w)) == 0:
 			return nil
@@ -232,21 +230,36 @@ func (t *Trees) askTarget() tea.Cmd {
 	if tree == "" {
 		return t.p.env.Say("this session is not in a worktree", false)
 	}
-	return t.askAbout(tree)
+	return panes.AwaitAnswer(t.p.env.Context(), t.p.env, listTrees(tree), t.findTree(tree, func(w *api.Worktree) tea.Cmd {
+		t.askTree(w)
+		return nil
+	}))
 }
 
+// askAbout asks about a worktree whose program has exited.
 func (t *Trees) askAbout(tree string) tea.Cmd {
 	return t.loadTree(tree, func(w *api.Worktree) tea.Cmd {
-		t.askTree(w, false)
+		t.askTree(w)
 		return nil
 	})
 }
 
 // loadTree loads the state of a worktree and calls then, unless it is gone.
 func (t *Trees) loadTree(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd {
-	return panes.Ask(t.p.env.Context(), t.p.env, func(ctx context.Context, e panes.Engine) (api.WorktreeListOutput, error) {
+	return panes.Ask(t.p.env.Context(), t.p.env, listTrees(tree), t.findTree(tree, then))
+}
+
+// listTrees returns a call that lists the worktrees of a worktree's repository.
+func listTrees(tree string) func(context.Context, panes.Engine) (api.WorktreeListOutput, error) {
+	return func(ctx context.Context, e panes.Engine) (api.WorktreeListOutput, error) {
 		return api.WorktreeList.Call(ctx, e, api.WorktreeListInput{CWD: tree})
-	}, func(out api.WorktreeListOutput, err error) tea.Cmd {
+	}
+}
+
+// findTree returns a handler of that call's answer. It calls then with the worktree, unless that is
+// gone.
+func (t *Trees) findTree(tree string, then func(*api.Worktree) tea.Cmd) func(api.WorktreeListOutput, error) tea.Cmd {
+	return func(out api.WorktreeListOutput, err error) tea.Cmd {
 		// The answer may differ from the stored state, so fetch again.
 		t.fetchKey, t.stale = "", true
 		at := slices.IndexFunc(out.Worktrees, func(w api.Worktree) bool { return w.Path == tree })
@@ -254,15 +267,14 @@ func (t *Trees) loadTree(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd 
 			return nil
 		}
 		return then(&out.Worktrees[at])
-	})
+	}
 }
 
-// askTree asks about a worktree and lists what would be lost. unasked marks a question that opens
-// by itself.
-func (t *Trees) askTree(w *api.Worktree, unasked bool) {
+// askTree asks about a worktree and lists what would be lost.
+func (t *Trees) askTree(w *api.Worktree) {
 	env := t.p.env
 	repository := text.ClipLeft(text.ShortPath(w.Repository, env.Home()), 40)
-	q := &dialog.Question{Unasked: unasked, Title: "Worktree " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
+	q := &dialog.Question{Title: "Worktree " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
 	add := func(key, does string, then func() tea.Cmd) {
 		q.Replies = append(q.Replies, dialog.Reply{Key: key, Does: does, Then: then})
 	}
@@ -313,7 +325,7 @@ func (t *Trees) askRemove(w *api.Worktree) tea.Cmd {
 		Title: "Remove " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
 		Lines: []string{countUncommitted(w) + ": lost permanently."},
 		Yes:   "discard and remove",
-		Then:  panes.Result(func() tea.Cmd { return t.removeTree(w, true) }).Cmd,
+		Then:  func() tea.Cmd { return t.removeTree(w, true) },
 	}
 	if w.Unmerged > 0 {
 		q.Lines = append(q.Lines, "Its branch stays, with its unmerged commits.")
