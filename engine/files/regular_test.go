@@ -43,43 +43,40 @@ func TestReadRegularRefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// A pipe and a link to a denied file take turns in place of the file.
+// A pipe or a link to a denied file is swapped with the file.
 func TestReadRegularResistsSwappedFiles(t *testing.T) {
-	g := newConfinedTree(t)
-	g.addFile("file", "inside")
-	g.addLink(g.outside+"/secret", "trap")
-	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, other := range []string{"trap", "pipe"} {
-		stop := g.startSwapping("file", other)
-		for range 300 {
-			if data, _, err := g.ReadRegular("file", 100); err == nil && string(data) != "inside" {
-				t.Errorf("read %q", data)
+	for name, addTrap := range map[string]func(g *testTree) error{
+		"link": func(g *testTree) error { return os.Symlink(g.outside+"/secret", g.root+"/trap") },
+		"pipe": func(g *testTree) error { return unix.Mkfifo(g.root+"/trap", 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newConfinedTree(t)
+			g.addBeside("root-outside/marker", "")
+			if err := addTrap(g); err != nil {
+				t.Fatal(err)
 			}
-		}
-		stop()
-		os.Remove(g.root + "/file")
-		g.addFile("file", "inside")
+			s := newSwapper(g, g.outside, func() { g.addFile("door", "inside") })
+			s.try("read", func() bool {
+				data, _, err := g.ReadRegular("door", 100)
+				return err == nil && string(data) != "inside"
+			})
+		})
 	}
 }
 
-// Opening a named pipe blocks until it has a writer. Here a pipe keeps replacing a directory in the
+// Opening a named pipe blocks until it has a writer. Here a pipe is swapped with a directory in the
 // path.
 func TestNewestDoesNotBlockOnAPipe(t *testing.T) {
 	g := newConfinedTree(t)
-	g.addFile("dir/file", "text")
-	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
+	g.addBeside("root-outside/marker", "")
+	if err := unix.Mkfifo(g.root+"/trap", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stop := g.startSwapping("dir", "pipe")
-	defer stop()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for range 3000 {
-			(&Tree{}).Newest(g.root + "/dir/*")
-		}
-	}()
-	wait.Receive(t, "Newest, which must not block on a pipe without a writer", ended)
+	s := newSwapper(g, g.outside, g.addDoor)
+	s.try("newest", func() bool {
+		newest := make(chan string)
+		go func() { newest <- g.Newest(g.root + "/door/*") }()
+		wait.Receive(t, "Newest, which must not block on a pipe without a writer", newest)
+		return false
+	})
 }

@@ -1,76 +1,201 @@
 package files
 
 import (
-	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/tests/needs"
+	"tandem/tests/notify"
 )
 
-// startSwapping exchanges two names below the root until stop is called.
-func (g *testTree) startSwapping(a, b string) (stop func()) {
-	ctx, cancel := context.WithCancel(g.Context())
-	swapped := make(chan error, 1)
-	go func() {
-		var err error
-		for ctx.Err() == nil && err == nil {
-			err = unix.Renameat2(unix.AT_FDCWD, filepath.Join(g.root, a), unix.AT_FDCWD, filepath.Join(g.root, b), unix.RENAME_EXCHANGE)
+// pathCalls are the system calls that name a file or list a folder.
+var pathCalls = []int32{
+	unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_GETDENTS64, unix.SYS_NEWFSTATAT, unix.SYS_STATX,
+	unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINKAT, unix.SYS_NAME_TO_HANDLE_AT,
+	unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_UNLINKAT,
+	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT,
+	unix.SYS_UTIMENSAT, unix.SYS_INOTIFY_ADD_WATCH,
+}
+
+// A swapper exchanges "door" and "trap", a link to a secret, just before chosen system calls of an
+// operation. Any other time of a swap has the effect of one of these.
+type swapper struct {
+	*testTree
+	door    func() // makes a new door
+	secrets string // the folder with the secret, which must stay as it is
+
+	serving sync.WaitGroup
+	mu      sync.Mutex
+	swapped bool
+	calls   int   // system calls so far that can depend on a swap
+	swaps   []int // the calls to swap before, from 1
+}
+
+// newSwapper makes the operations of a tree subject to swaps, in addition to its own confinement.
+func newSwapper(g *testTree, secrets string, door func()) *swapper {
+	g.Helper()
+	s := &swapper{testTree: g, door: door, secrets: secrets}
+	confine := g.Confine
+	g.Confine = func() error {
+		if confine != nil {
+			if err := confine(); err != nil {
+				return err
+			}
 		}
-		swapped <- err
-	}()
-	return func() {
-		cancel()
-		if err := <-swapped; err != nil {
-			g.Error(err)
+		listener, err := notify.Install(pathCalls)
+		if err == nil {
+			s.serving.Go(func() { notify.Serve(listener, s.beforeCall) })
+		}
+		return err
+	}
+	if err := g.runConfined(func() error { return nil }); err != nil {
+		needs.Kernel(g, "seccomp user notifications", err)
+	}
+	return s
+}
+
+func (s *swapper) beforeCall(c notify.Call) unix.Errno {
+	switch c.Number {
+	case unix.SYS_GETDENTS64, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
+	default:
+		if path := c.ReadString(c.Args[1]); !strings.Contains(path, "door") && !strings.Contains(path, "trap") {
+			return 0 // also if relative to either of them, which is open
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls++; slices.Contains(s.swaps, s.calls) {
+		s.swap()
+	}
+	return 0
+}
+
+func (s *swapper) swap() {
+	s.swapped = !s.swapped
+	if err := unix.Renameat2(unix.AT_FDCWD, s.root+"/door", unix.AT_FDCWD, s.root+"/trap", unix.RENAME_EXCHANGE); err != nil {
+		s.Error(err)
+	}
+}
+
+// try calls an operation with a swap before each of its system calls in turn, undone before each
+// later one or never. The door is open first, then a link. reach reports whether the operation read
+// the secret.
+func (s *swapper) try(name string, reach func() bool) {
+	s.Helper()
+	for _, link := range []bool{false, true} {
+		first, last := 1, 2
+		for calls := first; calls >= first; {
+			calls = s.tryOnce(name, reach, link, first, last)
+			if last++; calls < last-1 {
+				first, last = first+1, first+2
+			}
 		}
 	}
 }
 
-// attackDoor tries to reach the files behind "door" while it alternates between a folder, with its
-// own file "secret", and a link.
-func (g *testTree) attackDoor() {
+// tryOnce calls an operation with swaps before two of its system calls. It returns how many of its
+// calls can depend on a swap.
+func (s *swapper) tryOnce(name string, reach func() bool, link bool, swaps ...int) (calls int) {
+	s.Helper()
+	s.door()
+	if link {
+		s.swap()
+	}
+	s.calls, s.swaps = 0, swaps
+	reached := reach()
+	s.serving.Wait()
+	if s.swapped {
+		s.swap()
+	}
+	if s.checkUntouched(s.secrets); reached || s.Failed() {
+		s.Fatalf("%s reached the secret, swapped before the calls %d, starting with a link: %t", name, swaps, link)
+	}
+	if s.calls == 0 {
+		s.Fatalf("%s made no system call", name)
+	}
+	return s.calls
+}
+
+// addDoor makes "door" a folder with its own file "secret".
+func (g *testTree) addDoor() {
 	g.Helper()
-	ctx := g.Context()
-	for range 150 {
-		for range 20 {
-			if out, err := g.Read(ctx, ReadRequest{Path: "door/secret"}); err == nil && out.Text == "secret" {
-				g.Fatal("read the secret")
-			}
-			_, _ = g.Mkdir("door/dir", false)
-			_ = g.Delete(ctx, "door/dir", true)
-			if out, err := g.searcher().Find(ctx, "marker", "door", 0); err == nil && len(out.Paths) > 0 {
-				g.Fatal("found the marker", out)
-			}
-			if out, err := g.List(ctx, ListRequest{Path: "door", Match: "marker"}); err == nil && len(out.Entries) > 0 {
-				g.Fatal("listed the marker", out)
-			}
-		}
-		_, _ = g.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte("inside")})
-		_, _ = g.Write(ctx, WriteRequest{Path: "door/new", Data: []byte("inside"), New: true})
-		_, _ = g.Write(ctx, WriteRequest{Path: "door/a/b", Data: []byte("inside")})
-		_, _ = g.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte(""), Append: true})
-		_, _, _ = g.EditFile(ctx, "door/secret", []Edit{{Search: "secret", Replace: "inside"}})
-		_, _ = g.Mkdir("door/c/d", true)
-		_, _ = g.Copy(ctx, "door/secret", "door/copy", true)
-		_, _ = g.Move(ctx, "door/copy", "door/moved", true)
-		_, _ = g.Copy(ctx, "door", "copied", true)
-		if out, err := g.Read(ctx, ReadRequest{Path: "copied/secret"}); err == nil && out.Text == "secret" {
-			g.Fatal("copied the secret")
-		}
-		_ = g.Delete(ctx, "copied", true)
-		_ = g.Delete(ctx, "door/new", true)
-		_ = g.Delete(ctx, "door/a", true)
-		_ = g.Delete(ctx, "door/c", true)
-		if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret"}); err == nil && out.Matches > 0 {
-			g.Fatal("found the secret")
+	for _, name := range []string{"door", "copied"} {
+		if err := os.RemoveAll(filepath.Join(g.root, name)); err != nil {
+			g.Fatal(err)
 		}
 	}
+	g.addFile("door/secret", "inside")
+	g.addFile("door/dir/file", "inside")
+}
+
+// tryDoor tries to reach the files behind a folder "door".
+func (s *swapper) tryDoor() {
+	s.Helper()
+	ctx := s.Context()
+	s.try("read", func() bool {
+		out, err := s.Read(ctx, ReadRequest{Path: "door/secret"})
+		return err == nil && out.Text == "secret"
+	})
+	s.try("find", func() bool {
+		out, err := s.searcher().Find(ctx, "marker", "door", 0)
+		return err == nil && len(out.Paths) > 0
+	})
+	s.try("list", func() bool {
+		out, err := s.List(ctx, ListRequest{Path: "door", Match: "marker"})
+		return err == nil && len(out.Entries) > 0
+	})
+	s.try("grep", func() bool {
+		out, err := s.searcher().Grep(ctx, GrepRequest{Pattern: "secret"})
+		return err == nil && out.Matches > 0
+	})
+	s.try("grep the folder", func() bool {
+		out, err := s.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: "door"})
+		return err == nil && out.Matches > 0
+	})
+	for name, do := range map[string]func(){
+		"mkdir":         func() { _, _ = s.Mkdir("door/new", false) },
+		"mkdir -p":      func() { _, _ = s.Mkdir("door/c/d", true) },
+		"delete":        func() { _ = s.Delete(ctx, "door/secret", true) },
+		"delete below":  func() { _ = s.Delete(ctx, "door/secret/x", true) },
+		"delete folder": func() { _ = s.Delete(ctx, "door/dir", true) },
+		"write":         func() { _, _ = s.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte("x")}) },
+		"write new":     func() { _, _ = s.Write(ctx, WriteRequest{Path: "door/new", Data: []byte("x"), New: true}) },
+		"write in new":  func() { _, _ = s.Write(ctx, WriteRequest{Path: "door/a/b", Data: []byte("x")}) },
+		"append":        func() { _, _ = s.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte("x"), Append: true}) },
+		"edit":          func() { _, _, _ = s.EditFile(ctx, "door/secret", []Edit{{Search: "s", Replace: "S"}}) },
+		"copy":          func() { _, _ = s.Copy(ctx, "door/secret", "door/copy", true) },
+		"copy over":     func() { _, _ = s.Copy(ctx, "door/dir/file", "door/secret", true) },
+		"copy out":      func() { _, _ = s.Copy(ctx, "door/secret", "copied", true) },
+		"copy folder":   func() { _, _ = s.Copy(ctx, "door", "copied", true) },
+		"move":          func() { _, _ = s.Move(ctx, "door/secret", "door/moved", true) },
+		"move over":     func() { _, _ = s.Move(ctx, "door/dir/file", "door/secret", true) },
+	} {
+		s.try(name, func() bool { do(); return s.holdsSecret() })
+	}
+}
+
+// holdsSecret reports whether the secret, or part of it, was copied to one of the tree's own files.
+func (s *swapper) holdsSecret() bool {
+	held := false
+	for _, name := range []string{"door", "trap", "copied"} {
+		_ = filepath.WalkDir(filepath.Join(s.root, name), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() {
+				b, _ := os.ReadFile(path)
+				held = held || strings.Contains(string(b), "ecret")
+			}
+			return nil
+		})
+	}
+	return held
 }
 
 // checkUntouched fails unless a folder holds just a marker and the secret.
@@ -85,17 +210,13 @@ func (g *testTree) checkUntouched(dir string) {
 	}
 }
 
-// A folder alternates with a link to the outside while files in it are read and written.
+// A folder is swapped with a link to the outside while files in it are read and written.
 func TestSwappedLinkCannotLeaveRoots(t *testing.T) {
 	needs.FullRun(t)
 	g := newTestTree(t)
-	g.addFile("door/secret", "inside")
 	g.addBeside("root-outside/marker", "")
 	g.addLink(g.outside, "trap")
-	stop := g.startSwapping("door", "trap")
-	g.attackDoor()
-	stop()
-	g.checkUntouched(g.outside)
+	newSwapper(g, g.outside, g.addDoor).tryDoor()
 }
 
 // As above, with a link to an off-limits folder inside the roots.
@@ -107,43 +228,39 @@ func TestSwappedLinkCannotReachOffLimitsFolder(t *testing.T) {
 			if !roots {
 				g.Roots, g.Base = nil, g.root
 			}
-			g.addFile("door/secret", "inside")
 			g.addLink("own", "trap")
-			stop := g.startSwapping("door", "trap")
-			g.attackDoor()
-			stop()
-			g.checkUntouched(filepath.Join(g.root, "own"))
+			newSwapper(g, g.root+"/own", g.addDoor).tryDoor()
 		})
 	}
 }
 
-// A file alternates with a link to an off-limits file.
+// A file is swapped with a link to an off-limits file.
 func TestSwappedLinkCannotReachOffLimitsFile(t *testing.T) {
 	needs.FullRun(t)
 	g := newOffLimitsTree(t)
 	g.Roots, g.Base = nil, g.root
-	g.addFile("file", "inside")
 	g.addLink("own/secret", "trap")
-	stop := g.startSwapping("file", "trap")
+	s := newSwapper(g, g.root+"/own", func() {
+		_ = os.Remove(g.root + "/copied")
+		g.addFile("door", "inside")
+	})
 	ctx := t.Context()
-	for range 2000 {
-		if out, err := g.Read(ctx, ReadRequest{Path: "file"}); err == nil && out.Text == "secret" {
-			t.Fatal("read the secret")
-		}
-		if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: "file"}); err == nil && out.Matches > 0 {
-			t.Fatal("found the secret")
-		}
-		_, _ = g.Write(ctx, WriteRequest{Path: "file", Data: []byte("x"), Append: true})
-		if _, err := g.Copy(ctx, "file", "copied", true); err == nil {
-			copied := filepath.Join(g.root, "copied")
-			info, err := os.Lstat(copied)
-			if b, errRead := os.ReadFile(copied); err == nil && errRead == nil && info.Mode().IsRegular() && string(b) == "secret" {
-				t.Fatal("copied the secret")
-			}
-		}
-	}
-	stop()
-	g.checkUntouched(filepath.Join(g.root, "own"))
+	s.try("read", func() bool {
+		out, err := g.Read(ctx, ReadRequest{Path: "door"})
+		return err == nil && out.Text == "secret"
+	})
+	s.try("grep", func() bool {
+		out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: "door"})
+		return err == nil && out.Matches > 0
+	})
+	s.try("append", func() bool {
+		_, _ = g.Write(ctx, WriteRequest{Path: "door", Data: []byte("x"), Append: true})
+		return s.holdsSecret()
+	})
+	s.try("copy", func() bool {
+		_, _ = g.Copy(ctx, "door", "copied", true)
+		return s.holdsSecret()
+	})
 }
 
 // Here the off-limits folder, or one above it, is mounted a second time.

@@ -4,22 +4,24 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/notify"
 )
 
-// The kernel stops the program at chosen system calls and asks the test what to do
-// (SECCOMP_RET_USER_NOTIF, seccomp_unotify(2)): let the call through, fail it, or kill the
-// calling process. The engine and the keeper inherit the filter. The program under test is
+// The kernel stops the program at chosen system calls and asks the test what to do (package
+// notify): let the call through, fail it, or kill the calling process. The engine and the keeper inherit the filter. The program under test is
 // unmodified and needs no hooks.
 
 // injectorSocket names the variable with the injector's socket. If it is set, the test binary
@@ -102,7 +104,7 @@ func newInjector(t *testing.T, dir string) (i *injector, socket string) {
 				return
 			}
 			if fd, err := receiveDescriptor(c); err == nil {
-				go i.serve(fd)
+				go notify.Serve(fd, i.decide)
 			}
 			c.Close()
 		}
@@ -122,90 +124,35 @@ func (i *injector) set(f *fault) {
 	i.fault = f
 }
 
-// Structures and ioctl numbers of seccomp_unotify(2).
-type notification struct {
-	id   uint64
-	pid  uint32
-	_    uint32
-	call int32
-	_    uint32
-	_    uint64
-	args [6]uint64
-}
-
-type response struct {
-	id    uint64
-	val   int64
-	errno int32
-	flags uint32
-}
-
-const (
-	ioctlReceive = 0xc0502100
-	ioctlSend    = 0xc0182101
-	letThrough   = 1
-)
-
-// serve answers notifications until the last process with the filter has exited.
-func (i *injector) serve(fd int) {
-	defer unix.Close(fd)
-	for {
-		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, -1); err == unix.EINTR {
-			continue
-		}
-		if fds[0].Revents&unix.POLLIN == 0 {
-			return
-		}
-		var n notification
-		_, _, err := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlReceive, uintptr(unsafe.Pointer(&n)))
-		switch err {
-		case 0:
-		case unix.EINTR, unix.ENOENT:
-			continue // the caller was killed
-		default:
-			return
-		}
-		r := response{id: n.id, flags: letThrough}
-		if errno, fails := i.decide(n); fails {
-			r.flags, r.errno = 0, -int32(errno)
-		}
-		_, _, err = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&r)))
-		if err != 0 && err != unix.ENOENT {
-			return
-		}
-	}
-}
-
-// decide injects the fault if n is its call, and reports the errno to return.
-func (i *injector) decide(n notification) (errno unix.Errno, fails bool) {
+// decide injects the fault if c is its call. It returns the errno of the failed call, or 0.
+func (i *injector) decide(c notify.Call) unix.Errno {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	f := i.fault
 	if f == nil || f.call != "" {
-		return 0, false
+		return 0
 	}
-	role, pid := roleOf(int(n.pid))
+	role, pid := roleOf(c.Thread)
 	if role != f.role {
-		return 0, false
+		return 0
 	}
-	t := targets[n.call]
-	file, counts := i.fileOf(t, n)
+	t := targets[c.Number]
+	file, counts := i.fileOf(t, c)
 	if !counts {
-		return 0, false
+		return 0
 	}
 	if f.seen++; f.seen != f.n {
-		return 0, false
+		return 0
 	}
 	f.call = t.name + " " + file
 	if f.errno < 0 {
 		_ = unix.Kill(pid, unix.SIGKILL)
 		f.call += ": killed"
-		return unix.EINTR, true
+		return unix.EINTR
 	}
-	errno = t.errnos[f.errno%len(t.errnos)]
+	errno := t.errnos[f.errno%len(t.errnos)]
 	f.call += ": " + errno.Error()
-	return errno, true
+	return errno
 }
 
 // roleOf returns the role and pid of a thread. The role is "" for a client, for a role's program,
@@ -243,38 +190,25 @@ func number(status []byte, field string) int {
 }
 
 // fileOf returns the file of a call, relative to i.dir, and whether the call counts.
-func (i *injector) fileOf(t target, n notification) (file string, counts bool) {
-	proc := "/proc/" + strconv.Itoa(int(n.pid))
+func (i *injector) fileOf(t target, c notify.Call) (file string, counts bool) {
+	opened := fmt.Sprintf("/proc/%d/fd/%d", c.Thread, int32(c.Args[0]))
 	switch t.by {
 	case byNone:
 		return "", true
 	case byPathAt:
-		file = readString(proc, n.args[1])
+		file = c.ReadString(c.Args[1])
 		if !filepath.IsAbs(file) {
-			at, _ := os.Readlink(fmt.Sprintf("%s/fd/%d", proc, int32(n.args[0])))
+			at, _ := os.Readlink(opened)
 			file = filepath.Join(at, file)
 		}
 	default:
-		file, _ = os.Readlink(fmt.Sprintf("%s/fd/%d", proc, int32(n.args[0])))
+		file, _ = os.Readlink(opened)
 	}
 	if t.by == bySocket {
 		return "", strings.HasPrefix(file, "socket:")
 	}
 	name, below := strings.CutPrefix(file, i.dir+"/")
 	return name, below
-}
-
-// readString reads a NUL-terminated string from a process's memory.
-func readString(proc string, address uint64) string {
-	f, err := os.Open(proc + "/mem")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text := make([]byte, 4096)
-	n, _ := f.ReadAt(text, int64(address))
-	text, _, _ = bytes.Cut(text[:n], []byte{0})
-	return string(text)
 }
 
 func receiveDescriptor(c *net.UnixConn) (int, error) {
@@ -297,7 +231,7 @@ func receiveDescriptor(c *net.UnixConn) (int, error) {
 // submit puts this process and its descendants under the injector, then execs tandem.
 func submit(socket string) {
 	runtime.LockOSThread() // the filter applies to this thread, and to the process after execve
-	fd, err := install()
+	fd, err := notify.Install(slices.Collect(maps.Keys(targets)))
 	if err == nil {
 		sent := make(chan error)
 		go func() { sent <- sendDescriptor(socket, fd) }() // on a thread without the filter
@@ -312,28 +246,6 @@ func submit(socket string) {
 }
 
 const installError = "install the injector:"
-
-// install installs the filter on this thread and returns its listener.
-func install() (int, error) {
-	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}
-	program := []unix.SockFilter{load}
-	for call := range targets {
-		program = append(program,
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(call), Jt: 0, Jf: 1},
-			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
-	}
-	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return 0, err
-	}
-	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	flags := uintptr(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
-	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&p)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(fd), nil
-}
 
 // sendDescriptor sends fd to the injector.
 func sendDescriptor(socket string, fd int) error {

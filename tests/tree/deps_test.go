@@ -486,6 +486,7 @@ var layers = map[string]layer{
 	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "tests/places", "tests/wait", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
 	"tests/leaks":        {nil, "any package's tests can check for leaked goroutines"},
 	"tests/needs":        {nil, "any package's tests can be skipped"},
+	"tests/notify":       {nil, "any package's tests can stop system calls"},
 	"tests/places":       {nil, "any package's tests can limit the processes they start"},
 	"tests/report":       {[]string{"engine/proctree"}, "running go test and reading its output does not depend on the tests"},
 	"tests/seed":         {[]string{"engine/invariants"}, "any package's tests can choose at random"},
