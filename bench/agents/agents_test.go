@@ -56,7 +56,7 @@ func bothTandemServers(p program) []serverKind {
 // Tandem's tools can do all tasks that need only a shell.
 func TestTasks(t *testing.T) {
 	needs.FullRun(t)
-	for _, s := range bothTandemServers(build(t)) {
+	for _, s := range bothTandemServers(newProgram(t)) {
 		for _, task := range tasks() {
 			if !task.quick {
 				continue
@@ -72,7 +72,7 @@ func TestTasks(t *testing.T) {
 
 // BenchmarkTasks prints the cost of each task with each server.
 func BenchmarkTasks(b *testing.B) {
-	all := append(bothTandemServers(build(b)), unifiedServer())
+	all := append(bothTandemServers(newProgram(b)), unifiedServer())
 	if commander, ok := commanderServer(b); ok {
 		all = append(all, commander)
 	} else {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tandem/tests/harness"
 )
+
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // A program is a tandem with its own data folder.
 type program struct {
@@ -17,25 +22,23 @@ type program struct {
 	env  []string
 }
 
-// build compiles tandem and gives it an empty data folder. Everything it starts is stopped with
-// the test. TANDEM names another build to measure.
-func build(t testing.TB) program {
+// newProgram returns tandem, played by the test binary, with an empty data folder. Everything it
+// starts is stopped with the test. TANDEM names a build to measure instead.
+func newProgram(t testing.TB) program {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := program{path: os.Getenv("TANDEM")}
-	if p.path == "" {
-		p.path = filepath.Join(dir, "tandem")
-		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", p.path, "tandem").CombinedOutput(); err != nil {
-			t.Fatalf("build: %v\n%s", err, out)
-		}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
+	p := program{path: cmp.Or(os.Getenv("TANDEM"), self)}
 	if err := os.Mkdir(filepath.Join(dir, "home"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p.env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
+	p.env = append(os.Environ(), harness.AsProgram+"=1", "TANDEM_DATA_DIR="+filepath.Join(dir, "d"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
 		"HOME="+filepath.Join(dir, "home"), "SHELL=/bin/bash", "TERM=xterm-256color", "LANG=C.UTF-8", "TMUX=", "PS1=$ ")
 	t.Cleanup(func() {
 		p.command("shutdown", "--all", "--yes").Run()
