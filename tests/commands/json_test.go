@@ -53,6 +53,7 @@ func TestEveryCommandAnswersWithJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	resident := harness.StartResident(t, env, dir)
 	tried := map[string]bool{}
 	for _, line := range jsonCases {
 		line, fails := strings.CutPrefix(line, "! ")
@@ -60,7 +61,7 @@ func TestEveryCommandAnswersWithJSON(t *testing.T) {
 		for n := range words {
 			tried[strings.Join(words[:n+1], " ")] = true
 		}
-		stdout, stderr, status := harness.Run(t, env, dir, append([]string{"--json"}, words[1:]...)...)
+		stdout, stderr, status := resident.Run(append([]string{"--json"}, words[1:]...)...)
 		if (status != 0) != fails {
 			t.Errorf("%s: status %d, %s", line, status, stderr)
 		}
@@ -71,7 +72,7 @@ func TestEveryCommandAnswersWithJSON(t *testing.T) {
 			checkJSONError(t, line, stderr, status)
 		}
 	}
-	eachCommand(t, env, dir, nil, func(command string) {
+	eachCommand(t, resident, nil, func(command string) {
 		if !tried[command] {
 			t.Errorf("%s has no case", command)
 		}
@@ -111,15 +112,15 @@ func checkJSONError(t *testing.T, line, stderr string, status int) {
 }
 
 // eachCommand calls f for a command and its subcommands.
-func eachCommand(t *testing.T, env []string, dir string, path []string, f func(command string)) {
+func eachCommand(t *testing.T, resident *harness.Resident, path []string, f func(command string)) {
 	t.Helper()
 	f(strings.Join(append([]string{"tandem"}, path...), " "))
-	stdout, _, _ := harness.Run(t, env, dir, append([]string{"--json", "help"}, path...)...)
+	stdout, _, _ := resident.Run(append([]string{"--json", "help"}, path...)...)
 	var help struct{ Commands []string }
 	if err := json.Unmarshal([]byte(stdout), &help); err != nil {
 		t.Fatalf("help of %q: %v: %s", path, err, stdout)
 	}
 	for _, name := range help.Commands {
-		eachCommand(t, env, dir, append(path[:len(path):len(path)], name), f)
+		eachCommand(t, resident, append(path[:len(path):len(path)], name), f)
 	}
 }

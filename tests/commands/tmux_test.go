@@ -21,9 +21,10 @@ import (
 
 // A multiplexer runs commands of tmux's command line, with tmux or with tandem.
 type multiplexer struct {
-	argv []string
-	env  []string
-	dir  string
+	argv     []string
+	env      []string
+	dir      string
+	resident *harness.Resident // runs argv without its program, if set
 }
 
 // A result is the output and exit status of a command.
@@ -35,6 +36,11 @@ type result struct {
 var noServer = regexp.MustCompile(`(no server running on|error connecting to) .*`)
 
 func (m multiplexer) run(t *testing.T, args []string) result {
+	t.Helper()
+	if m.resident != nil {
+		stdout, stderr, status := m.resident.Run(append(m.argv[1:len(m.argv):len(m.argv)], args...)...)
+		return result{status, stdout, noServer.ReplaceAllString(stderr, "no server")}
+	}
 	cmd := exec.CommandContext(t.Context(), m.argv[0], append(m.argv[1:len(m.argv):len(m.argv)], args...)...)
 	cmd.Env, cmd.Dir = m.env, m.dir
 	var out, failed bytes.Buffer
@@ -123,6 +129,7 @@ func compareCommands(t *testing.T, section, file string) {
 		t.Fatal(err)
 	}
 	program, env, dir := tmuxEnv(t)
+	resident := harness.StartResident(t, env, dir)
 	var theirs, ours multiplexer
 	var servers []multiplexer
 	defer func() {
@@ -133,8 +140,8 @@ func compareCommands(t *testing.T, section, file string) {
 	begin := func(name string) {
 		section = name
 		socket := filepath.Join(dir, strings.Trim(regexp.MustCompile(`\W+`).ReplaceAllString(name, "-"), "-"))
-		theirs = multiplexer{[]string{real, "-S", socket, "-f", "/dev/null"}, env, dir}
-		ours = multiplexer{[]string{program, "tmux", "-S", socket}, env, dir}
+		theirs = multiplexer{argv: []string{real, "-S", socket, "-f", "/dev/null"}, env: env, dir: dir}
+		ours = multiplexer{argv: []string{program, "tmux", "-S", socket}, resident: resident}
 		servers = append(servers, theirs)
 	}
 	if section != "" {
@@ -169,8 +176,8 @@ func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 	t.Parallel()
 	real := realTmux(t)
 	program, env, dir := tmuxEnv(t)
-	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env, dir}
-	ours := multiplexer{[]string{program, "tmux"}, env, dir}
+	theirs := multiplexer{argv: []string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env: env, dir: dir}
+	ours := multiplexer{argv: []string{program, "tmux"}, resident: harness.StartResident(t, env, dir)}
 	defer func() { theirs.run(t, []string{"kill-server"}) }()
 	for _, m := range []multiplexer{theirs, ours} { // a session to keep the server running while others come and go
 		m.run(t, []string{"new-session", "-d", "-s", "base", "cat"})
@@ -232,7 +239,7 @@ func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
 	t.Parallel()
 	program, env, dir := tmuxEnv(t)
 	with := func(value string) multiplexer {
-		return multiplexer{[]string{program, "tmux"}, append(env[:len(env):len(env)], "PROBE="+value), dir}
+		return multiplexer{argv: []string{program, "tmux"}, env: append(env[:len(env):len(env)], "PROBE="+value), dir: dir}
 	}
 	with("of-the-first").run(t, []string{"new-session", "-d", "-s", "work", "cat"})
 	got := with("of-the-second").run(t, []string{"new-window", "-t", "work", "printenv PROBE; exec cat"})
@@ -311,8 +318,8 @@ func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Base(dir)
-	theirs := multiplexer{[]string{python, script, name}, append(env[:len(env):len(env)], "PATH="+filepath.Dir(real)+":"+os.Getenv("PATH")), dir}
-	ours := multiplexer{[]string{program, "with-tmux", "--", python, script, name}, env, dir}
+	theirs := multiplexer{argv: []string{python, script, name}, env: append(env[:len(env):len(env)], "PATH="+filepath.Dir(real)+":"+os.Getenv("PATH")), dir: dir}
+	ours := multiplexer{argv: []string{program, "with-tmux", "--", python, script, name}, env: env, dir: dir}
 	want, got := theirs.run(t, nil), ours.run(t, nil)
 	if want.Status != 0 || strings.Count(want.Out, "\n") < 80 || strings.Contains(want.Out, "never came") {
 		t.Fatalf("with tmux: %+v", want)
@@ -336,12 +343,12 @@ func TestClaudeCodeTeamBehavesAsWithTmux(t *testing.T) {
 		return []string{"sh", "-c", "sh " + script + " >" + report + ".part 2>&1; mv " + report + ".part " + report + "; exec cat"}
 	}
 	want, got := filepath.Join(dir, "want"), filepath.Join(dir, "got")
-	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, append(env[:len(env):len(env)], "TMUX_TMPDIR="+dir), dir}
+	theirs := multiplexer{argv: []string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env: append(env[:len(env):len(env)], "TMUX_TMPDIR="+dir), dir: dir}
 	defer func() { theirs.run(t, []string{"kill-server"}) }()
 	if began := theirs.run(t, append([]string{"new-session", "-d", "-s", "lead", "-x", "80", "-y", "24"}, within(want)...)); began.Status != 0 {
 		t.Fatalf("tmux: %+v", began)
 	}
-	ours := multiplexer{[]string{program}, env, dir}
+	ours := multiplexer{argv: []string{program}, env: env, dir: dir}
 	if began := ours.run(t, append([]string{"new", "--name", "lead", "--size", "80x24", "--", "env", harness.AsProgram + "=1", program, "with-tmux", "--"}, within(got)...)); began.Status != 0 {
 		t.Fatalf("tandem: %+v", began)
 	}
@@ -369,7 +376,7 @@ func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
 		needs.Package(t, "python3-libtmux", "libtmux")
 	}
 	program, env, dir := tmuxEnv(t)
-	got := multiplexer{[]string{program, "with-tmux", "--"}, env, dir}.run(t, []string{python, "-c", libtmuxProgram})
+	got := multiplexer{argv: []string{program, "with-tmux", "--"}, env: env, dir: dir}.run(t, []string{python, "-c", libtmuxProgram})
 	if diff := cmp.Diff(result{0, "done\n", ""}, got); diff != "" {
 		t.Errorf("the script's result (+):\n%s", diff)
 	}

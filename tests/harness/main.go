@@ -33,6 +33,9 @@ const Version = "0.2.0"
 func Main(m *testing.M) {
 	launch := len(os.Args) > 1 && os.Args[1] == "launch" // the launch stage gets its variables separately
 	if launch || os.Getenv(AsProgram) != "" {
+		if len(os.Args) == 2 && os.Args[1] == roleResident {
+			os.Exit(runResident())
+		}
 		os.Exit(role.Run(os.Args, versionOfExecutable()))
 	}
 	flag.Parse()
