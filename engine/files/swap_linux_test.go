@@ -57,8 +57,11 @@ func newSwapper(g *testTree, secrets string, door func()) *swapper {
 		}
 		return err
 	}
-	if err := g.runConfined(func() error { return nil }); err != nil {
+	switch err := g.runConfined(func() error { return nil }); {
+	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL):
 		needs.Kernel(g, "seccomp user notifications", err)
+	case err != nil:
+		g.Fatal(err)
 	}
 	return s
 }

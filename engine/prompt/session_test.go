@@ -5,6 +5,7 @@ import (
 	"flag"
 	"image"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,6 +69,9 @@ func startShell(t *testing.T, c shellCase, dir, nonce string) *session {
 	t.Helper()
 	needs.Program(t, c.argv[0], c.argv[0])
 	places.Take(t)
+	if signal.Ignored(os.Interrupt) { // by a shell that runs the tests in the background; children inherit it
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	scripts := filepath.Join(dir, ".marks")
 	if err := Install(scripts); err != nil {
 		t.Fatal(err)
