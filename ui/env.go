@@ -56,12 +56,9 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 	return e.m.visits.start(command, folder, then)
 }
 
+// PanesChanged also handles the input held until the first session.
 func (e env) PanesChanged() tea.Cmd {
-	var cmd tea.Cmd
-	if e.m.sessions.IsOpen() {
-		cmd = e.m.input.replayEarly()
-	}
-	return tea.Batch(cmd, e.m.visits.end())
+	return tea.Batch(e.m.visits.endFinished(), e.m.input.runReady(e.m.input.isHeld()))
 }
 
 func (e env) ShowSessions() {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/keys/keymap"
 	"tandem/panes/kit/text"
 )
 
@@ -111,7 +110,7 @@ func TestTransferCanBeCancelledWhileEngineIsOffline(t *testing.T) {
 	d.waitExists(dir+"/a", false)
 }
 
-func TestClosingEditorReturnsToFiles(t *testing.T) {
+func TestFileIsReadAgainAfterItsEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed -v")
 	d, dir := onFolder(t, 80, 24, map[string]string{"a": "something buried\n"})
@@ -126,6 +125,7 @@ func TestClosingEditorReturnsToFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.nthSession(1).exitWith(api.StateExited, new(int))
-	d.waitUntil("the files are shown again", func() bool { return d.m.views.action() == keymap.ViewFiles })
+	d.waitText("alt+4 goes back to Files")
+	d.pressKeys("alt+4")
 	d.waitText("something edited")
 }

@@ -56,8 +56,7 @@ func TestFileIsOpenedWithProgramOfSettings(t *testing.T) {
 		t.Errorf("%q prints %q, %v", command, out, err)
 	}
 	d.nthSession(1).exitWith(api.StateExited, new(int))
-	d.waitUntil("the files are shown again", func() bool { return d.m.views.action() == keymap.ViewFiles })
-	d.waitText("two.txt")
+	d.waitText("alt+4 goes back to Files")
 }
 
 func TestShellStartsInFolderOnScreen(t *testing.T) {

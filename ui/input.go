@@ -21,10 +21,8 @@ type input struct {
 	forUser  func(func() tea.Cmd) tea.Cmd
 	textPane func(text string) *terminal.Pane        // for text that needs no handling key by key
 	keyPane  func() (*terminal.Pane, []keymap.Scope) // for keys that need no Update; see keyboard
-	isEarly  func() bool                             // keys are for a session that has not opened yet
 	redraw   func()
 
-	early    []screen.Event  // keys typed before the first session opened
 	pending  []panes.Pending // actions that must finish before more input is handled
 	detached bool            // the user has detached; later input is dropped
 }
@@ -48,13 +46,10 @@ func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 		if first := events[0]; first.Typed != "" {
 			events = append(first.Split(), events[1:]...)
 		}
-		if in.keepEarly(events[0]) {
-			continue
-		}
 		if in.holdEvents(events) {
 			break
 		}
-		cmds = append(cmds, in.handle(events[0]))
+		cmds = append(cmds, in.forUser(func() tea.Cmd { return in.handle(events[0]) }))
 	}
 	return tea.Batch(cmds...)
 }
@@ -63,7 +58,7 @@ func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 // would only go to a program. The prefix and whatever is bound still go through Update.
 func (in *input) updateShortcut() {
 	p, scopes := in.keyPane()
-	if p == nil || in.isHeld() || in.isEarly() || len(in.early) > 0 || in.detached {
+	if p == nil || in.isHeld() || in.detached {
 		in.queue.SetShortcut(nil)
 		return
 	}
@@ -149,28 +144,4 @@ func (in *input) runReady(waited bool) tea.Cmd {
 		cmds = append(cmds, in.handleQueue())
 	}
 	return tea.Batch(cmds...)
-}
-
-// keepEarly keeps keys typed before the first session opens: they are meant for the
-// session, not for the list. The dashboard's own keys work at once.
-func (in *input) keepEarly(e screen.Event) (taken bool) {
-	if !in.isEarly() {
-		return false
-	}
-	isKey := e.Kind == keys.EventKey && keymap.NewResolver(in.o.Bindings).Resolve(e.Key, keymap.ScopeGlobal).Kind == keymap.Unbound
-	if isKey || e.Kind == keys.EventPaste {
-		in.early = append(in.early, e)
-		return true
-	}
-	return false
-}
-
-// replayEarly types the kept keys into the first session.
-func (in *input) replayEarly() tea.Cmd {
-	if len(in.early) == 0 {
-		return nil
-	}
-	in.queue.Unread(in.early)
-	in.early = nil
-	return in.handleQueue()
 }

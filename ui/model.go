@@ -80,7 +80,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
 	// What follows depends on any part of the state.
-	cmd = tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.announceQuestions())
+	cmd = tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.notices.announceQuestions(&m.dialog))
 	m.input.updateShortcut()
 	return m, cmd
 }
@@ -130,10 +130,6 @@ func (m *model) setSize(w, h int) {
 
 // handleEvent handles one event of the user's terminal.
 func (m *model) handleEvent(e screen.Event) tea.Cmd {
-	return m.dialog.forUser(func() tea.Cmd { return m.handleInput(e) })
-}
-
-func (m *model) handleInput(e screen.Event) tea.Cmd {
 	switch e.Kind {
 	case keys.EventKey:
 		m.dialog.press.on = nil

@@ -96,13 +96,12 @@ func (n *notices) announceRequests(before, now []api.Request, key string, listed
 }
 
 // announceQuestions reports a question that has begun to wait.
-func (m *model) announceQuestions() tea.Cmd {
-	before := m.notices.questions
-	m.notices.questions = len(m.dialog.waiting)
-	if m.notices.questions <= before {
+func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
+	before := n.questions
+	if n.questions = len(d.waiting); n.questions <= before {
 		return nil
 	}
-	return m.notices.report(m.dialog.waitingText(), true)
+	return n.report(d.waitingText(), true)
 }
 
 // showRemoteNews shows a notice of another machine after this machine's own, or after

@@ -297,7 +297,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.form = processForm{sessions: m.sessions, processes: m.processes, onProcesses: func() bool { return m.views.action() == keymap.ViewProcesses }}
 	m.form.starter = startform.Starter{Env: m.env, DropTyped: dropTyped, Started: m.processes.Select, StartInTree: m.sessions.Launcher.StartInTree}
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
-	m.visits = visits{sessions: m.sessions, shown: m.views.action, setView: m.setView}
+	m.visits = visits{sessions: m.sessions, news: &m.news, views: &m.views, bindings: m.env.Bindings, note: m.notices.toast.ShowNote}
 	m.views = m.listViews()
 	m.top = topBar{&m.views, &m.areas, &m.news, m.sessions.List, look}
 	m.keyboard = keyboard{
@@ -308,9 +308,11 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		}, works: func(a keymap.Action) bool { return m.keyboard.findAction(a) != nil }},
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
-	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.forUser, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, isEarly: func() bool {
-		return !m.sessions.IsOpen() && m.views.action() == keymap.ViewSessions && m.dialog.open == nil && !m.keyboard.resolver.Pending()
-	}, redraw: redraw}
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.forUser, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, redraw: redraw}
+	if o.Files == "" {
+		// What is typed now is meant for the first session.
+		m.input.pending = []panes.Pending{{Ready: m.sessions.IsOpen, Then: func() tea.Cmd { return nil }}}
+	}
 	m.theme.rebuildLook()
 	return m
 }

@@ -1,49 +1,59 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 )
 
-// visits returns the user to a view that was left for a session, such as an editor.
+// visits follow sessions, such as an editor, for which a view was left. When one ends, its result is
+// handled, but only the user's key shows that view again.
 type visits struct {
 	sessions *sessions.View
-	shown    func() keymap.Action // the view on the screen
-	setView  func(keymap.Action)
+	news     *panes.News
+	views    *views
+	bindings func() keymap.Bindings
+	note     func(text string, bad bool) tea.Cmd
 
-	pane *terminal.Pane // nil unless a view was left
-	from keymap.Action
-	then func() tea.Cmd // called after the session is closed; may be nil
+	open []visit
 }
 
-// start starts a command in a session, and records the current view to return to.
+// A visit is a session that has not ended.
+type visit struct {
+	pane *terminal.Pane
+	from view           // the view that was left
+	then func() tea.Cmd // called after its program has exited; may be nil
+}
+
+// start starts a command in a session, and records the current view.
 func (v *visits) start(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	before, from := v.sessions.Tabs.CurrentPane(), v.shown()
+	before, from := v.sessions.Tabs.CurrentPane(), v.views.all[v.views.shown]
 	cmd := v.sessions.Launcher.StartNear(nil, command, folder)
-	if now := v.sessions.Tabs.CurrentPane(); v.shown() == keymap.ViewSessions && now != nil && now != before {
-		v.pane, v.from, v.then = now, from, then
+	if now := v.sessions.Tabs.CurrentPane(); v.views.action() == keymap.ViewSessions && now != nil && now != before {
+		v.open = append(v.open, visit{now, from, then})
 	}
 	return cmd
 }
 
-// end returns to the recorded view once the session's pane is closed.
-func (v *visits) end() tea.Cmd {
-	if v.pane == nil {
-		return nil
+// endFinished ends the visits of sessions whose program has exited, or whose pane is closed.
+func (v *visits) endFinished() (cmd tea.Cmd) {
+	for _, one := range slices.Clone(v.open) {
+		p, known := v.news.Process(one.pane.ID)
+		if tab, _ := v.sessions.Tabs.FindPane(one.pane); tab != nil && !(known && p.State.Ended()) {
+			continue
+		}
+		v.open = slices.DeleteFunc(v.open, func(other visit) bool { return other.pane == one.pane })
+		if one.from.Action != v.views.action() {
+			cmd = tea.Batch(cmd, v.note(v.bindings().KeyOrName(one.from.Action, keymap.ScopeGlobal)+" goes back to "+one.from.Name, false))
+		}
+		if one.then != nil {
+			cmd = tea.Batch(cmd, one.then())
+		}
 	}
-	if g, _ := v.sessions.Tabs.FindPane(v.pane); g != nil {
-		return nil
-	}
-	then := v.then
-	v.pane, v.then = nil, nil
-	if v.shown() == keymap.ViewSessions {
-		v.setView(v.from)
-	}
-	if then == nil {
-		return nil
-	}
-	return then()
+	return cmd
 }

@@ -51,8 +51,7 @@ func (f *attachments) attach(p *terminal.Pane) {
 // has reports whether a pane is attached.
 func (f *attachments) has(p *terminal.Pane) bool { return f.cancels[p] != nil }
 
-// release detaches a pane. When its session is shown again, it gets a new pane with a new
-// feed.
+// release stops a pane's output. The pane keeps its last screen, its scroll position and its search.
 func (f *attachments) release(p *terminal.Pane) {
 	if cancel := f.cancels[p]; cancel != nil {
 		cancel()
@@ -74,13 +73,13 @@ func (f *attachments) isAttached(l *layout.Node) bool {
 // maxIdleTabs is how many hidden tabs stay attached, to make going back to them instant.
 const maxIdleTabs = 3
 
-// releaseIdle detaches the tabs hidden for the longest time.
+// releaseIdle detaches the tabs hidden for the longest time, except those with queued input.
 func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 	for {
 		var oldest *layout.Tab
 		idle := 0
 		for _, t := range tabs.All {
-			if t == tabs.BaseTab() || !f.isTabAttached(t) {
+			if t == tabs.BaseTab() || !f.isTabAttached(t) || f.hasQueued(t) {
 				continue
 			}
 			idle++
@@ -91,18 +90,22 @@ func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 		if idle <= maxIdleTabs {
 			return
 		}
-		f.detachTab(oldest, tabs.New)
+		f.detachTab(oldest)
 	}
 }
 
-// detachTab replaces the attached panes of a tab by new, detached ones.
-func (f *attachments) detachTab(t *layout.Tab, create func(id string) *terminal.Pane) {
+// detachTab releases the attached panes of a tab.
+func (f *attachments) detachTab(t *layout.Tab) {
 	for _, l := range t.Root.Leaves(nil) {
 		if f.isAttached(l) {
 			f.release(l.Pane)
-			l.Pane = create(l.Pane.ID)
 		}
 	}
+}
+
+// hasQueued reports whether input is queued for a pane of a tab.
+func (f *attachments) hasQueued(t *layout.Tab) bool {
+	return slices.ContainsFunc(t.Root.Leaves(nil), func(l *layout.Node) bool { return l.Pane.Outbox.Waiting() > 0 })
 }
 
 // countQueued returns the number of inputs queued for sessions that cannot be reached.

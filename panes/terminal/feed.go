@@ -22,6 +22,8 @@ type Feed struct {
 	Screen     Screen
 	Outbox     *outbox.Outbox // input for the session
 	Keys       *direct.Path   // sends input to the outbox, or to the PTY
+	Input      string         // names the stream of input, across all attachments
+	Attached   sync.Mutex     // held while attachments are made; the next ones wait for the last to end
 	awaitsEcho atomic.Bool    // input was sent, and no frame has arrived since
 
 	mu      sync.Mutex

@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"crypto/rand"
+
 	"tandem/engine/api"
 	"tandem/engine/api/direct"
 	"tandem/engine/api/outbox"
@@ -37,7 +39,7 @@ type Terminal struct {
 // NewTerminal returns a terminal for a session; the caller fills its Feed.
 func NewTerminal(id string) *Terminal {
 	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
-	t.Feed = &Feed{Outbox: t.Outbox, Keys: direct.NewPath(t.Outbox.Send)}
+	t.Feed = &Feed{Outbox: t.Outbox, Keys: direct.NewPath(t.Outbox.Send), Input: rand.Text()}
 	t.View.feed, t.View.outbox = t.Feed, t.Outbox
 	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, t.Outbox
 	t.Pointer.scroll = &t.Scroll

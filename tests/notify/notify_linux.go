@@ -1,5 +1,5 @@
-// Package notify stops system calls of a thread or a program, so that a test can fail them or
-// change something just before they run. It uses seccomp user notifications (seccomp_unotify(2)).
+// Package notify stops system calls of a thread or a program, for a test to fail them or to change
+// something just before they run. It uses seccomp user notifications (seccomp_unotify(2)).
 package notify
 
 import (
@@ -30,7 +30,7 @@ func (c Call) ReadString(address uint64) string {
 	return string(text)
 }
 
-// Install stops the system calls with these numbers on the calling thread, and on what it starts.
+// Install stops the system calls with these numbers on the calling thread and its descendants.
 // Each of them waits until Serve answers it on the returned listener.
 func Install(numbers []int32) (listener int, err error) {
 	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}}
@@ -78,11 +78,11 @@ const (
 	syncWakeUp    = 1
 )
 
-// Serve calls decide before each stopped call, which then fails with the returned errno, or runs if
-// that is 0. Serve closes the listener and returns once all threads under the filter have exited.
+// Serve calls decide before each stopped call. The call fails with the returned errno; with 0 it runs.
+// Serve closes the listener and returns once all threads under the filter have exited.
 func Serve(listener int, decide func(Call) unix.Errno) {
 	defer unix.Close(listener)
-	// An optimization that older kernels lack: run Serve on the caller's processor.
+	// An optimization of newer kernels: run Serve on the caller's processor.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), ioctlSetFlags, syncWakeUp)
 	for {
 		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}

@@ -2,7 +2,6 @@ package conn
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -233,14 +232,16 @@ func (l *Link) Latest() panes.News {
 // Attach feeds a pane from its session until ctx is done or the session exits, attaching
 // again after each loss.
 func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
-	wait, input := firstWait, rand.Text()
+	feed.Attached.Lock()
+	defer feed.Attached.Unlock()
+	wait := firstWait
 	for ctx.Err() == nil {
 		e, err := l.AwaitEngine(ctx)
 		if err != nil {
 			return
 		}
 		since := time.Now()
-		if l.runAttachment(ctx, e, id, input, feed) {
+		if l.runAttachment(ctx, e, id, feed) {
 			return
 		}
 		if time.Since(since) > steadyTime {
@@ -253,10 +254,10 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 
 // runAttachment runs one attachment. done reports whether there is no point in another
 // one.
-func (l *Link) runAttachment(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed) (done bool) {
+func (l *Link) runAttachment(ctx context.Context, e panes.Engine, id string, feed *terminal.Feed) (done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{
-		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input, Progress: true, Master: true,
+		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: feed.Input, Progress: true, Master: true,
 	})
 	if err != nil {
 		return l.isFinal(err, feed)

@@ -145,10 +145,11 @@ func (q *Queue) addFirst(in api.FilesTransferInput, back *undo) *transfer {
 	return t
 }
 
-// awaitStart holds typed input until a new transfer has started, unless others precede it, so that
-// the next keys answer a question about conflicts.
+// awaitStart holds typed input until a new transfer has started, so that the next keys answer a
+// question about conflicts. It does not if there can be none, or if others precede it.
 func (q *Queue) awaitStart(t *transfer, refused func(why string)) tea.Cmd {
-	if q.running != nil || q.isAsking() || q.waiting[0] != t {
+	asks := t.in.Kind != api.TransferTrash && t.in.Kind != api.TransferDelete
+	if !asks || q.running != nil || q.isAsking() || q.waiting[0] != t {
 		return nil
 	}
 	t.refused, t.awaited = refused, true

@@ -1,0 +1,263 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
+)
+
+// addTabs adds running sessions to the dashboard.
+func (d *driver) addTabs(n int) {
+	d.t.Helper()
+	before := len(d.m.sessions.Tabs.All)
+	for i := range n {
+		s := d.engine.addSession(fmt.Sprintf("s%d", i), "$ ")
+		d.engine.announce(api.Event{Type: api.EventProcess, Process: &s.process})
+	}
+	d.waitUntil("the tabs are there", func() bool { return len(d.m.sessions.Tabs.All) == before+n })
+}
+
+// visitEditor opens a file in the editor and waits until its session is shown. It returns its number.
+func (d *driver) visitEditor(name string) (session int) {
+	d.t.Helper()
+	session = d.countSessions()
+	open := len(d.m.visits.open)
+	d.onFile(name)
+	d.pressKeys("e")
+	d.waitStarted(session + 1)
+	d.waitUntil("the editor is shown", func() bool {
+		return len(d.m.visits.open) == open+1 && d.m.visits.open[open].pane.ID != ""
+	})
+	return session
+}
+
+func TestEndOfEditorDoesNotTakeTheKeyboard(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed -v")
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
+	editor := d.visitEditor("a")
+	d.pressKeys("ctrl+b", "n")
+	d.nthSession(editor).exitWith(api.StateExited, new(int))
+	d.waitText("alt+4 goes back to Files")
+	if d.m.views.action() != keymap.ViewSessions {
+		t.Error("the view has changed")
+	}
+	d.pressKeys("'D")
+	d.waitUntil("the shell gets the key", func() bool { return d.nthSession(0).typedText() == "D" })
+	d.waitExists(dir+"/a", true)
+}
+
+func TestVisitLastsAsLongAsItsProgram(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed -v")
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2"})
+	d.addTabs(5)
+	d.onFile("a")
+	d.pressKeys("space", "space", "R")
+	d.waitUntil("the editor is shown", func() bool { return len(d.m.visits.open) == 1 && d.m.visits.open[0].pane.ID != "" })
+	editor := d.m.visits.open[0].pane.ID
+	list := listOfNames(t, d.engine.started[len(d.engine.started)-1].Command)
+	for range 6 {
+		d.pressKeys("ctrl+b", "n")
+	}
+	// A second visit does not replace the first.
+	d.pressKeys("alt+4")
+	second := d.visitEditor("b")
+	d.nthSession(second).exitWith(api.StateExited, new(int))
+	d.waitUntil("the second visit has ended", func() bool { return len(d.m.visits.open) == 1 })
+	if err := os.WriteFile(list, []byte("x\ny\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.sessionOf(editor).exitWith(api.StateExited, new(int))
+	d.waitText("ctrl+b enter answers: Rename 2 items?")
+	d.waitExists(dir+"/a", true)
+	d.pressKeys("ctrl+b", "enter")
+	d.waitText("a → x")
+	d.pressKeys("y")
+	d.waitExists(dir+"/x", true)
+	d.waitExists(dir+"/y", true)
+}
+
+// listOfNames returns the file with the names that an editor is to change.
+func listOfNames(t *testing.T, command []string) string {
+	t.Helper()
+	for _, word := range strings.FieldsFunc(command[len(command)-1], func(r rune) bool { return r == ' ' || r == '\'' || r == '>' }) {
+		if strings.Contains(word, "/rename-") {
+			return word
+		}
+	}
+	t.Fatalf("no list in %q", command)
+	return ""
+}
+
+func TestQueuedKeysSurviveTheirTabBeingHidden(t *testing.T) {
+	e := newFakeEngine()
+	for i := range 6 {
+		e.addSession(fmt.Sprintf("s%d", i), fmt.Sprintf("$%d ", i))
+	}
+	d := drive(t, e, 120, 36)
+	d.waitText("$0")
+	next := d.loseEngine()
+	d.pressKeys("'abc")
+	for range 5 {
+		d.pressKeys("ctrl+b", "n")
+	}
+	if n := d.m.sessions.CountQueued(); n != 3 {
+		t.Errorf("%d keys are queued", n)
+	}
+	d.restoreEngine(next)
+	d.waitUntil("the session gets the keys", func() bool { return d.nthSession(0).typedText() == "abc" })
+}
+
+func TestHiddenPaneKeepsItsState(t *testing.T) {
+	e := newFakeEngine()
+	for i := range 6 {
+		e.addSession(fmt.Sprintf("s%d", i), fmt.Sprintf("$%d ", i))
+	}
+	d := drive(t, e, 120, 36)
+	d.waitText("$0")
+	p := d.m.sessions.Tabs.FocusedPane()
+	for range 6 {
+		d.pressKeys("ctrl+b", "n")
+	}
+	if d.m.sessions.Tabs.FocusedPane() != p {
+		t.Error("the session has another pane")
+	}
+	d.pressKeys("'x")
+	d.waitUntil("the session gets the key", func() bool { return d.nthSession(0).typedText() == "x" })
+}
+
+func TestInputBeforeTheFirstSessionKeepsItsOrder(t *testing.T) {
+	e := newFakeEngine()
+	s := e.addSession("shell", "$ ")
+	d := drive(t, e, 120, 36)
+	d.pressKeys("'n")
+	d.pressKeys("alt+2")
+	d.waitUntil("the session gets the key", func() bool { return s.typedText() == "n" })
+	if d.m.dialog.open != nil || d.m.views.action() != keymap.ViewProcesses {
+		t.Errorf("open is %+v over %s", d.m.dialog.open, d.m.views.action())
+	}
+}
+
+func TestConflictOfQueuedCopyLeavesFormAlone(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "new", "b": "old", "c": "1"})
+	d.onFile("c")
+	next := d.loseEngine()
+	d.pressKeys("D")
+	d.waitTransfer(true)
+	d.onFile("a")
+	d.pressKeys("C")
+	d.waitText("Copy a to")
+	d.pressKeys("ctrl+u", "'"+dir+"/b", "enter")
+	d.pressKeys("alt+2", "'n", "'half a command")
+	d.restoreEngine(next)
+	d.waitUntil("the question waits", func() bool { return len(d.m.dialog.waiting) == 1 })
+	d.pressKeys("' run")
+	d.waitText("half a command run")
+	d.pressKeys("esc")
+	d.waitText("ctrl+b enter answers: b already exists")
+	if text, _ := os.ReadFile(dir + "/b"); string(text) != "old" {
+		t.Errorf("b is %q", text)
+	}
+	d.pressKeys("ctrl+b", "enter", "'r")
+	d.waitUntil("b is replaced", func() bool {
+		text, _ := os.ReadFile(dir + "/b")
+		return string(text) == "new"
+	})
+}
+
+func TestConflictOfFirstCopyIsAnsweredByTheNextKey(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "new", "b": "old"})
+	d.onFile("a")
+	d.pressKeys("C")
+	d.waitText("Copy a to")
+	d.pressKeys("ctrl+u", "'"+dir+"/b", "enter", "'r")
+	d.waitUntil("b is replaced", func() bool {
+		text, _ := os.ReadFile(dir + "/b")
+		return string(text) == "new"
+	})
+}
+
+func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("shell", "$ ")
+	d := drive(t, e, 120, 36)
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", "enter")
+	d.waitText("enter does nothing here")
+	d.pressKeys("ctrl+b", "?")
+	for _, title := range []string{"First?", "Second?"} {
+		d.m.env.Ask(&dialog.Question{Title: title})
+	}
+	d.update(nil)
+	d.waitText("show the keys")
+	d.pressKeys("esc")
+	d.waitText("ctrl+b enter answers: First? (1 more)")
+	d.pressKeys("ctrl+b", "enter")
+	d.waitMatch(`│ First\? +│`)
+	d.pressKeys("esc")
+	d.waitText("ctrl+b enter answers: Second?")
+	d.pressKeys("ctrl+b", "enter", "esc")
+	d.waitNoText("answers:")
+}
+
+// Every action is bound to a key after the prefix, so the list could show all of them.
+func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
+	changes := map[keymap.Action][]string{}
+	for _, section := range keymap.DefaultBindings().Help(keymap.ScopeGlobal, keymap.ScopeList, keymap.ScopeLog, keymap.ScopePreview, keymap.ScopeFiles, keymap.ScopeProcesses, keymap.ScopeHistory, keymap.ScopePrefix) {
+		for _, row := range section.Rows {
+			if _, bound := changes[row.Action]; !bound && row.Action != keymap.Prefix {
+				n := len(changes)
+				changes[row.Action] = []string{"prefix " + []string{"", "alt+", "ctrl+alt+", "super+", "super+alt+", "hyper+", "hyper+alt+"}[n/26] + string(rune('a'+n%26))}
+			}
+		}
+	}
+	e := newFakeEngine()
+	e.addSession("shell", "$ ")
+	d := drive(t, e, 200, 200)
+	d.waitText("$ ")
+	d.rebind(changes)
+	for _, v := range keymap.Views() {
+		d.m.setView(v.Action)
+		d.m.keyboard.press(d.m.o.Bindings.PrefixKeys()[0])
+		d.m.keyboard.prefix.long = true
+		d.screenText()
+		listed := map[keymap.Action]bool{}
+		for y := range 200 {
+			for x := range 200 {
+				if a, ok := d.m.keyboard.prefix.actionAt(keys.Mouse{X: x, Y: y}); ok {
+					listed[a] = true
+				}
+			}
+		}
+		if len(listed) < 30 {
+			t.Errorf("%s lists %d actions", v.Name, len(listed))
+		}
+		for a := range listed {
+			if d.m.keyboard.findAction(a) == nil {
+				t.Errorf("%s lists %s", v.Name, a)
+			}
+		}
+		d.m.keyboard.resolver.Cancel()
+	}
+}
+
+func (d *driver) countSessions() int {
+	d.engine.mu.Lock()
+	defer d.engine.mu.Unlock()
+	return len(d.engine.sessions)
+}
+
+// sessionOf returns the session with an id.
+func (d *driver) sessionOf(id string) *fakeSession {
+	d.engine.mu.Lock()
+	defer d.engine.mu.Unlock()
+	return d.engine.sessions[slices.IndexFunc(d.engine.sessions, func(s *fakeSession) bool { return s.process.ID == id })]
+}
