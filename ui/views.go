@@ -99,7 +99,10 @@ func (m *model) listActions() panes.Actions {
 		keymap.HistoryInsert: m.history.OpenRecall,
 		keymap.PasteBuffer:   m.clip.pasteLast,
 
-		keymap.QuestionOpen: m.dialog.openWaiting,
+		keymap.QuestionOpen: func() tea.Cmd {
+			m.notices.toast.ClearMessage() // it may announce this question
+			return m.dialog.openWaiting()
+		},
 
 		keymap.Requests: func() tea.Cmd { return m.env.ShowRequest("") },
 		keymap.Machines: m.machines.Show,

@@ -242,14 +242,13 @@ func (d *Dialog) askRemove(name string) tea.Cmd {
 	return nil
 }
 
-// runInSession runs `tandem machine` in a session, because it may ask questions. The list opens
-// again when the session closes.
+// runInSession runs `tandem machine` in a session, because it may ask questions.
 func (d *Dialog) runInSession(args ...string) tea.Cmd {
 	program, err := os.Executable()
 	if err != nil {
 		return d.env.Say("find this program: "+err.Error(), true)
 	}
-	return d.env.Visit(append([]string{program, "machine"}, args...), d.env.Folder(), d.Show)
+	return d.env.Visit(append([]string{program, "machine"}, args...), d.env.Folder(), nil)
 }
 
 // runTandem runs `tandem machine` for a subcommand without questions.

@@ -92,14 +92,14 @@ func (a *Agents) ShowInbox() tea.Cmd {
 	return nil
 }
 
-// showDiff shows the changes in a session's worktree, and then the inbox again.
+// showDiff shows the changes in a session's worktree.
 func (a *Agents) showDiff(session *api.Process) tea.Cmd {
 	tree := worktreeOf(session)
 	if tree == "" {
 		return a.p.env.Say("this agent is not in a worktree", true)
 	}
 	a.p.env.Close()
-	return a.p.Trees.showDiff(tree, a.ShowInbox)
+	return a.p.Trees.showDiff(tree, nil)
 }
 
 // fetchInbox loads missing data for the inbox if it is open.
