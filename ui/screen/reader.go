@@ -3,6 +3,7 @@ package screen
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync/atomic"
 	"time"
@@ -126,10 +127,11 @@ func (r *Reader) readLoop() {
 		n, err := unix.Read(fd, buffer)
 		switch {
 		case err == unix.EINTR || err == unix.EAGAIN:
+		case err == nil && n == 0: // it has hung up
+			r.Fail(fmt.Errorf("read terminal: %w", io.EOF))
+			return
 		case err != nil:
 			r.Fail(fmt.Errorf("read terminal: %w", err))
-			return
-		case n == 0:
 			return
 		default:
 			r.input.Feed(buffer[:n])

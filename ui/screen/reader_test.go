@@ -121,17 +121,27 @@ func TestReaderFinishesASequenceBeforeItStops(t *testing.T) {
 }
 
 func TestReaderReportsATerminalThatCannotBeRead(t *testing.T) {
-	r := newReadTerminal(t)
-	failed := make(chan error, 1)
-	directory, err := os.Open(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer directory.Close()
-	r.reader.file, r.reader.Fail = directory, func(err error) { failed <- err }
-	r.WriteString("a")
-	r.reader.Start()
-	if err := <-failed; err == nil {
-		t.Error("no error")
+	for name, breakOff := range map[string]func(t *testing.T, r *readTerminal){
+		"it hangs up": func(_ *testing.T, r *readTerminal) { r.Close() },
+		"an error": func(t *testing.T, r *readTerminal) {
+			directory, err := os.Open(".")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { directory.Close() })
+			r.reader.file = directory
+			r.WriteString("a")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReadTerminal(t)
+			var failed error // set before the loop has returned
+			r.reader.Fail = func(err error) { failed = err }
+			breakOff(t, r)
+			r.reader.Start()
+			if <-r.reader.done; failed == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }
