@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/progress"
 	tea "charm.land/bubbletea/v2"
@@ -66,6 +67,10 @@ type transfer struct {
 	awaited bool               // typed input waits until it has settled
 	ask     func()             // what to ask then; may be nil
 	refused func(why string)   // reports an error instead of the status bar; nil once it runs
+
+	unanswered bool // the last request for its progress has failed
+	abandoned  bool // and so has the user's attempt to cancel it since
+
 	// begin starts it, or finds what is in its way. It runs in the background.
 	begin func(context.Context, panes.Engine) (transferStart, error)
 }
@@ -106,6 +111,9 @@ func (q *Queue) Progress() string {
 	}
 	if waiting := len(q.waiting); waiting > 0 {
 		status += ", then " + text.Itoa(waiting) + " more"
+	}
+	if t.unanswered {
+		status += ", no answer"
 	}
 	return status + stop
 }
@@ -229,13 +237,23 @@ func (q *Queue) pollJob(t *transfer, waitMS int) tea.Cmd {
 	}, func(job api.FileJob, err error) tea.Cmd { return q.handleJob(t, job, err) })
 }
 
+// retryPause is the time before progress is requested again after an error.
+const retryPause = time.Second
+
 func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	t.settled = true
+	t.unanswered = err != nil && !errors.Is(err, api.CodeNotFound)
 	if err == nil {
-		if t.job = job; job.State == api.JobRunning {
-			t.refused = nil
-			return q.pollJob(t, 250)
-		}
+		t.job, t.abandoned = job, false
+	}
+	switch poll := func() tea.Cmd { return q.pollJob(t, 250) }; {
+	case t.unanswered && !t.abandoned:
+		// Only its engine knows when it ends, and that may be offline for a moment.
+		t.refused = nil
+		return panes.After(retryPause, poll)
+	case err == nil && job.State == api.JobRunning:
+		t.refused = nil
+		return poll()
 	}
 	q.running = nil
 	q.place.NoteChange()
@@ -243,7 +261,7 @@ func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	case errors.Is(err, api.CodeNotFound):
 		return q.env.Say("the engine was restarted; the transfer was interrupted", true)
 	case err != nil:
-		return q.env.Say(panes.ErrorText(err), true)
+		return q.env.Say(panes.ErrorText(err)+"; the transfer may still be running", true)
 	case t.undoing != nil:
 		return q.continueUndo(t)
 	}
@@ -277,11 +295,23 @@ func (q *Queue) CancelRunning() bool {
 		Lines: []string{rest},
 		Yes:   "cancel it",
 		No:    "go on",
-		Then: func() tea.Cmd {
-			return panes.Do(q.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) })
-		},
+		Then:  func() tea.Cmd { return q.cancel(t) },
 	})
 	return true
+}
+
+// cancel returns a command that cancels a transfer. If its engine does not answer, the next
+// transfer need not wait for that.
+func (q *Queue) cancel(t *transfer) tea.Cmd {
+	return panes.Ask(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (struct{}, error) {
+		return struct{}{}, e.CancelTransfer(ctx, t.id)
+	}, func(_ struct{}, err error) tea.Cmd {
+		if err == nil {
+			return nil
+		}
+		t.abandoned = t.unanswered
+		return q.env.Say(panes.ErrorText(err), true)
+	})
 }
 
 // NameFiles names one file, or the number of several.

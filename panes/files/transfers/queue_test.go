@@ -1,14 +1,18 @@
 package transfers
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 )
@@ -125,4 +129,108 @@ func TestRefusedTransferReturnsToItsDialog(t *testing.T) {
 	if why = ""; q.handleJob(q.waiting[0], job, nil) != nil || why != "" || e.Said == "" {
 		t.Errorf("refused with %q, said %q", why, e.Said)
 	}
+}
+
+// A jobEngine answers each request for a transfer's progress with the next of errs, and with job
+// after that.
+type jobEngine struct {
+	panes.Engine
+	errs   []error
+	job    api.FileJob
+	cancel error // the answer to a cancellation
+}
+
+func (e *jobEngine) Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	return api.FilesTransferOutput{Job: "box/t1"}, nil
+}
+
+func (e *jobEngine) TransferJob(context.Context, string, int) (api.FileJob, error) {
+	if len(e.errs) == 0 {
+		return e.job, nil
+	}
+	err := e.errs[0]
+	e.errs = e.errs[1:]
+	return e.job, err
+}
+
+func (e *jobEngine) CancelTransfer(context.Context, string) error { return e.cancel }
+
+// runAll runs a command and those that follow from it.
+func runAll(cmd tea.Cmd) {
+	for cmd != nil {
+		cmd = cmd().(panes.Result)()
+	}
+}
+
+var errOffline = api.Errorf(api.CodeUnavailable, "box: away")
+
+func TestTransferIsFollowedUntilItsEngineReportsItsEnd(t *testing.T) {
+	for name, err := range map[string]error{
+		"machine offline": errOffline,
+		"other error":     api.Errorf(api.CodeInternal, "a bug"),
+		"foreign error":   errors.New("broken pipe"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q, e := newTestQueue()
+			e.API = &jobEngine{errs: []error{err, err, nil, err}, job: api.FileJob{State: api.JobRunning}}
+			q.Add(api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: "/box:/a", To: "/b"}}}, nil)
+			q.Add(api.FilesTransferInput{Kind: api.TransferCopy}, nil)
+			poll := q.StartNext()().(panes.Result)()
+			for answer := range 4 {
+				poll = poll().(panes.Result)()
+				if pause := answer != 2; pause {
+					poll = poll().(panes.Result)()
+				}
+				if unanswered := strings.Contains(q.Progress(), "no answer"); unanswered != (answer != 2) || q.StartNext() != nil || e.Said != "" {
+					t.Errorf("%s, answer %d: %q, said %q", name, answer, q.Progress(), e.Said)
+				}
+			}
+			e.API.(*jobEngine).job = api.FileJob{State: api.JobDone, Handled: 1, Done: []api.FileMoved{{Path: "/box:/a", To: "/b"}}}
+			runAll(poll)
+			if !strings.HasPrefix(e.Said, "copied a") || len(q.undos) != 1 || q.StartNext() == nil {
+				t.Errorf("%s: said %q, %d undos", name, e.Said, len(q.undos))
+			}
+		})
+	}
+}
+
+func TestTransferLostByItsEngineEnds(t *testing.T) {
+	q, e := newTestQueue()
+	e.API = &jobEngine{errs: []error{api.Errorf(api.CodeNotFound, "no such transfer")}}
+	q.Add(api.FilesTransferInput{Kind: api.TransferCopy}, nil)
+	runAll(q.StartNext())
+	if !strings.Contains(e.Said, "interrupted") || q.running != nil {
+		t.Errorf("said %q, running %v", e.Said, q.running)
+	}
+}
+
+func TestCancelledTransferOfOfflineMachineMakesWayForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, e := newTestQueue()
+		engine := &jobEngine{errs: []error{nil, errOffline, nil, errOffline, errOffline}, job: api.FileJob{State: api.JobRunning}, cancel: errOffline}
+		e.API = engine
+		q.Add(api.FilesTransferInput{Kind: api.TransferCopy}, nil)
+		cancel := func() {
+			q.CancelRunning()
+			runAll(e.Shown.(*dialog.Question).Then())
+		}
+		poll := q.StartNext()().(panes.Result)()().(panes.Result)()
+		if cancel(); e.Said != "box: away" {
+			t.Errorf("said %q", e.Said)
+		}
+		pause := poll().(panes.Result)() // the first error, after the cancellation
+		poll = pause().(panes.Result)()
+		cancel()
+		poll = poll().(panes.Result)() // an answer, so it is followed again
+		pause = poll().(panes.Result)()
+		poll = pause().(panes.Result)()
+		if q.running == nil {
+			t.Fatal("the transfer is forgotten though its engine answered")
+		}
+		cancel()
+		runAll(poll)
+		if e.Said != "box: away; the transfer may still be running" || q.running != nil {
+			t.Errorf("said %q, running %v", e.Said, q.running)
+		}
+	})
 }
