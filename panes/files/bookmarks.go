@@ -22,8 +22,9 @@ const BookmarksFile = datadir.Bookmarks
 
 // bookmarks are folders kept by the user.
 type bookmarks struct {
-	env    Env
-	folder *folder
+	env     Env
+	folder  *folder
+	toggles []string // folders to add or remove; the first is being saved
 }
 
 func (b *bookmarks) file() string {
@@ -75,20 +76,39 @@ func (b *bookmarks) show() tea.Cmd {
 // toggleCurrent adds the current folder to the bookmarks, or removes it.
 func (b *bookmarks) toggleCurrent() tea.Cmd { return b.toggle(b.folder.path) }
 
+// toggle adds a folder or removes it. Each change rewrites the whole file, so it waits for those
+// before it.
 func (b *bookmarks) toggle(path string) tea.Cmd {
-	file := b.file()
+	b.toggles = append(b.toggles, path)
+	if len(b.toggles) > 1 {
+		return nil
+	}
+	return b.saveNext()
+}
+
+// saveNext saves the first of the changes.
+func (b *bookmarks) saveNext() tea.Cmd {
+	if len(b.toggles) == 0 {
+		return nil
+	}
+	file, path := b.file(), b.toggles[0]
 	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
 		paths, err := ReadBookmarks(ctx, e, file)
 		if err != nil {
 			return nil, err
 		}
 		return changeBookmark(ctx, e, file, paths, path)
-	}, panes.ReportErrors(b.env.Say, func(paths []string) tea.Cmd {
-		if slices.Contains(paths, path) {
-			return b.env.Say("bookmarked"+b.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
+	}, func(paths []string, err error) tea.Cmd {
+		b.toggles = b.toggles[1:]
+		note := "bookmark removed"
+		switch {
+		case err != nil:
+			note = panes.ErrorText(err)
+		case slices.Contains(paths, path):
+			note = "bookmarked" + b.env.Bindings().WithKey("; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles)
 		}
-		return b.env.Say("bookmark removed", false)
-	}))
+		return tea.Batch(b.env.Say(note, err != nil), b.saveNext())
+	})
 }
 
 // choose offers the bookmarks, to open or remove.

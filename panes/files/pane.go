@@ -73,7 +73,7 @@ func New(env Env) *Pane {
 	f.programs = programs{env, &f.folder}
 	f.act = actions{env, &f.folder, f.transfers, &f.programs}
 	f.trash = trash{env, f.transfers}
-	f.bookmarks = bookmarks{env, &f.folder}
+	f.bookmarks = bookmarks{env: env, folder: &f.folder}
 	f.keys = f.makeActions()
 	return f
 }
