@@ -70,7 +70,23 @@ func (e Engine) Attach(ctx context.Context, o api.AttachOptions) (a panes.Attach
 		a, err = far.Attach(ctx, o)
 		return err
 	})
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	return attachment{a, name}, nil
+}
+
+// An attachment is attached to a session on a machine.
+type attachment struct {
+	panes.Attachment
+	machine string
+}
+
+// Receive returns the next output. Its ids have the machine's name.
+func (a attachment) Receive() (api.Output, error) {
+	out, err := a.Attachment.Receive()
+	out.Ended = qualifiedCopy(a.machine, out.Ended)
+	return out, err
 }
 
 // Do calls an operation on the machine that its input names.
@@ -121,6 +137,29 @@ func qualifyOutput(machine string, out any) {
 	switch out := out.(type) {
 	case *api.Process:
 		qualifyProcess(machine, out)
+	case *api.ProcessLogOutput:
+		out.Process = qualifiedCopy(machine, out.Process)
+	case *api.ProcessWaitOutput:
+		qualifyProcess(machine, &out.Process)
+	case *api.SessionWaitOutput:
+		qualifyProcess(machine, &out.Process)
+	case *api.AgentWaitOutput:
+		out.Process = qualifiedCopy(machine, out.Process)
+	case *api.ExecOutput:
+		qualifyProcess(machine, &out.Process)
+	case *api.SessionRestoreOutput:
+		for i := range out.Restored {
+			qualifyProcess(machine, &out.Restored[i].Process)
+		}
+		for i := range out.Failed {
+			out.Failed[i].ID = api.OnMachine(machine, out.Failed[i].ID)
+		}
+	case *api.AgentExplainOutput:
+		out.Session = api.OnMachine(machine, out.Session)
+	case *api.Request:
+		out.ID = api.OnMachine(machine, out.ID)
+	case *api.FileJob:
+		out.ID = api.OnMachine(machine, out.ID)
 	case *api.HistorySearchOutput:
 		for i := range out.Rows {
 			row := &out.Rows[i]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -15,8 +16,8 @@ import (
 // many names there are.
 func fillNames(row api.Entry, machine string) (in any, count int) {
 	v := reflect.New(row.In)
-	if wait, ok := v.Interface().(*api.AgentWaitInput); ok {
-		wait.IDs = []string{"", ""}
+	if list := v.Elem().FieldByName("IDs"); list.IsValid() && list.Type() == reflect.TypeFor[[]string]() {
+		list.Set(reflect.ValueOf([]string{"", ""}))
 	}
 	ids := row.RoutingIDs(v.Interface())
 	for _, id := range ids {
@@ -64,6 +65,92 @@ func TestInputIsRoutedToTheMachineOfItsRow(t *testing.T) {
 	if routed < 25 {
 		t.Errorf("only %d operations name a session, process or machine", routed)
 	}
+}
+
+// fill sets every text in a value to text, and gives each pointer and list in it one element.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), text)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), text)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), text)
+			}
+		}
+	}
+}
+
+// An idField is a field of an answer with an id that routes calls.
+type idField struct{ path, value string }
+
+// idFields returns the id fields in a value: those called ID, and those described as the id of
+// a session.
+func idFields(v reflect.Value, path string) (all []idField) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return idFields(v.Elem(), path)
+	case reflect.Slice:
+		if v.Len() > 0 {
+			return idFields(v.Index(0), path+"[]")
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			described := strings.HasPrefix(f.Tag.Get("jsonschema"), "id of the session")
+			if f.Type.Kind() == reflect.String && (f.Name == "ID" || described) {
+				all = append(all, idField{path + "." + f.Name, v.Field(i).String()})
+			} else if f.IsExported() {
+				all = append(all, idFields(v.Field(i), path+"."+f.Name)...)
+			}
+		}
+	}
+	return all
+}
+
+func TestIDsOfEveryRoutedAnswerHaveTheMachine(t *testing.T) {
+	found := map[string]bool{}
+	for _, row := range api.Operations() {
+		if _, count := fillNames(row, "box"); count == 0 && row.Name != api.HistorySearch.Name {
+			continue
+		}
+		out := reflect.New(row.Out)
+		fill(out.Elem(), "a1")
+		qualifyOutput("box", out.Interface())
+		for _, f := range idFields(out.Elem(), row.Out.Name()) {
+			if found[f.path] = true; f.value != "box/a1" {
+				t.Errorf("%s: %s is %q", row.Name, f.path, f.value)
+			}
+		}
+	}
+	for _, path := range []string{"Process.ID", "Process.WaitsFor[].ID", "ProcessLogOutput.Process.ID", "SessionRestoreOutput.Restored[].Process.ID",
+		"AgentExplainOutput.Session", "HistorySearchOutput.Rows[].Command.Process", "FileJob.ID", "Request.ID"} {
+		if !found[path] {
+			t.Errorf("%s is not checked", path)
+		}
+	}
+}
+
+func TestExitOfRemoteSessionNamesItsMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestSet(t)
+		w.own.far["box"].events <- snapshot("a1")
+		synctest.Wait()
+		a, err := w.WrapEngine(w.own).Attach(t.Context(), api.AttachOptions{ID: "box/a1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := a.Receive()
+		if err != nil || out.Ended == nil || out.Ended.ID != "box/a1" {
+			t.Errorf("%+v, %v", out.Ended, err)
+		}
+	})
 }
 
 func TestInputIsAdaptedToItsMachine(t *testing.T) {

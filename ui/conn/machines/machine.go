@@ -158,17 +158,23 @@ func qualifyEvent(machine string, e api.Event) api.Event {
 	for i := range e.Processes {
 		qualifyProcess(machine, &e.Processes[i])
 	}
-	if e.Process != nil {
-		p := *e.Process
-		qualifyProcess(machine, &p)
-		e.Process = &p
-	}
+	e.Process = qualifiedCopy(machine, e.Process)
 	if e.Request != nil {
 		r := *e.Request
 		r.ID = api.OnMachine(machine, r.ID)
 		e.Request = &r
 	}
 	return e
+}
+
+// qualifiedCopy returns a copy of a process with the machine's name added to its ids; nil for nil.
+func qualifiedCopy(machine string, p *api.Process) *api.Process {
+	if p == nil {
+		return nil
+	}
+	qualified := *p
+	qualifyProcess(machine, &qualified)
+	return &qualified
 }
 
 // qualifyProcess adds the machine's name to the ids of a process.

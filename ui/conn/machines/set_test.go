@@ -28,6 +28,20 @@ type fakeEngine struct {
 
 func (f *fakeEngine) Close() { f.closed.Store(true) }
 
+// Attach attaches to a session that has exited.
+func (f *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attachment, error) {
+	return endedSession{id: o.ID}, nil
+}
+
+type endedSession struct {
+	panes.Attachment
+	id string
+}
+
+func (s endedSession) Receive() (api.Output, error) {
+	return api.Output{Ended: &api.Process{ID: s.id}}, nil
+}
+
 func newFakeEngine() *fakeEngine {
 	return &fakeEngine{Engine: panestest.NewEngine(), events: make(chan api.Event, 100), far: map[string]*fakeEngine{}}
 }
