@@ -51,7 +51,7 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	}
 	_, listed := m.dialog.open.(*dialog.Approval)
 	key := m.o.Bindings.WithKey(" (", keymap.Requests, " answers)", keymap.ScopePrefix)
-	cmd = tea.Batch(cmd, m.notices.announceRequests(before.Requests, n.Requests, key, listed))
+	cmd = tea.Batch(cmd, m.notices.announceRequests(n.Requests, key, listed))
 	if len(n.Notices) > 0 {
 		cmd = tea.Batch(cmd, m.notices.toast.ShowNote(strings.Join(n.Notices, "; "), true))
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -24,7 +25,8 @@ type notices struct {
 	desktop desktop
 	failed  map[string]bool // processes whose failure was shown
 
-	questions int // how many questions wait
+	questions int      // how many questions wait
+	announced []string // ids of the requests announced last, oldest first
 }
 
 // reportChanges shows which processes have failed or become ready since before.
@@ -77,22 +79,31 @@ func isFailing(p *api.Process) bool {
 	return p.Failed() || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
 }
 
-// announceRequests reports the first request that is not in before. key is the text with
-// the key that answers it; listed means that the open dialog counts it. It does not open
-// that dialog, which would take the user's next keys as an answer.
-func (n *notices) announceRequests(before, now []api.Request, key string, listed bool) tea.Cmd {
-	for _, r := range now {
-		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
-			who, asks := dialog.AskerName(r)+" asks", ": "+dialog.RequestSummary(r)
-			notify := n.desktop.notify(who + asks)
-			if listed {
-				return notify
-			}
-			// The key works everywhere, and comes early so that it is not cut off.
-			return tea.Batch(n.toast.ShowNote(who+key+asks, true), notify)
+// maxAnnounced is how many announced requests are remembered.
+const maxAnnounced = 1000
+
+// announceRequests reports the first new request. One that comes back, because it was not listed
+// while its engine could not be reached, is not new. key is the text with the key that answers it;
+// listed means that the open dialog counts it. It does not open that dialog, which would take the
+// user's next keys as an answer.
+func (n *notices) announceRequests(now []api.Request, key string, listed bool) tea.Cmd {
+	var first *api.Request
+	for i := range now {
+		if !slices.Contains(n.announced, now[i].ID) {
+			n.announced = append(n.announced[max(len(n.announced)+1-maxAnnounced, 0):], now[i].ID)
+			first = cmp.Or(first, &now[i])
 		}
 	}
-	return nil
+	if first == nil {
+		return nil
+	}
+	who, asks := dialog.AskerName(*first)+" asks", ": "+dialog.RequestSummary(*first)
+	notify := n.desktop.notify(who + asks)
+	if listed {
+		return notify
+	}
+	// The key works everywhere, and comes early so that it is not cut off.
+	return tea.Batch(n.toast.ShowNote(who+key+asks, true), notify)
 }
 
 // announceQuestions reports a question that has begun to wait.

@@ -1,11 +1,14 @@
 package ui
 
 import (
+	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/persist/config/settings"
 )
 
 func newRequest(id, command string) api.Request {
@@ -36,6 +39,62 @@ func TestRequestIsAnnouncedAndWaitsForKey(t *testing.T) {
 	d.waitNoText("wants to call")
 	d.waitNoText("asking")
 	d.waitNoText("answers)")
+}
+
+func TestOpenRequestIsAnnouncedOnceThoughLinksFlap(t *testing.T) {
+	for name, flap := range map[string]func(d *driver, box *fakeEngine) (asking *fakeEngine){
+		"to a machine": func(d *driver, box *fakeEngine) *fakeEngine {
+			box.addRequest(newRequest("r1", "make install"))
+			d.waitText("1 asking")
+			for range 2 {
+				d.engine.announceBox(api.MachineAway)
+				d.waitNoText("asking")
+				d.engine.announceBox(api.MachineConnected)
+				d.waitText("1 asking")
+			}
+			return box
+		},
+		"to the engine": func(d *driver, _ *fakeEngine) *fakeEngine {
+			d.engine.addRequest(newRequest("r1", "make install"))
+			d.waitText("1 asking")
+			for range 2 {
+				d.restoreEngine(d.loseEngine())
+				d.waitNoText("asking")
+				// The open requests follow the snapshot.
+				d.engine.addRequest(newRequest("r1", "make install"))
+				d.waitText("1 asking")
+			}
+			return d.engine
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newFakeEngine()
+			e.addSession("here")
+			box := addBox(e)
+			d := drive(t, e, 120, 24)
+			var said strings.Builder
+			d.m.notices.toast.log = &said
+			d.waitText("● there")
+			asking := flap(d, box)
+			asking.addRequest(newRequest("r2", "git push"))
+			d.waitUntil("the next request is announced", func() bool { return strings.Contains(said.String(), "git push") })
+			if n := strings.Count(said.String(), "make install"); n != 1 {
+				t.Errorf("announced %d times:\n%s", n, said.String())
+			}
+		})
+	}
+}
+
+func TestAnnouncedRequestsAreBounded(t *testing.T) {
+	n := notices{toast: toast{redraw: func() {}, log: io.Discard}, desktop: desktop{attention: &settings.Attention{}}}
+	var open []api.Request
+	for i := range 2 * maxAnnounced {
+		open = append(open, newRequest(strconv.Itoa(i), "make"))
+	}
+	n.announceRequests(open, "", false)
+	if last := open[len(open)-1]; len(n.announced) != maxAnnounced || n.announceRequests([]api.Request{last}, "", false) != nil {
+		t.Errorf("%d are remembered, without the last one", len(n.announced))
+	}
 }
 
 func TestRequestDialogShowsAnswerKeysBesideAnyNote(t *testing.T) {
