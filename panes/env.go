@@ -29,7 +29,8 @@ type Env interface {
 	Copy(text, what string) tea.Cmd
 	StartProcess() tea.Cmd // opens the form for a new process
 	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
-	ExpectStop(id string)
+	// forget is for a stop that fails.
+	ExpectStop(id string) (forget func())
 }
 
 // A Caller calls the engine.

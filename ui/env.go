@@ -36,7 +36,7 @@ func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.inpu
 func (e env) Press(k keys.Key) tea.Cmd                         { return e.m.keyboard.press(k) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
-func (e env) ExpectStop(id string)                             { e.m.sessions.List.ExpectStop(id) }
+func (e env) ExpectStop(id string) (forget func())             { return e.m.sessions.List.ExpectStop(id) }
 func (e env) Look() *look.Look                                 { return &e.m.theme.look }
 func (e env) Colors() int                                      { return e.m.theme.countColors() }
 func (e env) Spinner() string                                  { return e.m.dialog.spinnerText() }

@@ -16,10 +16,10 @@ func TestKeyboardLockBlocksAndAllowsAgents(t *testing.T) {
 	d.pressKeys("ctrl+b", "u")
 	d.waitText("nothing needs you")
 	d.pressKeys("ctrl+b", "i")
+	d.waitText("agent helper typed last · agents can't type here now")
 	if text := d.m.notices.toast.text; text != "" {
 		t.Errorf("%q hides the note", text)
 	}
-	d.waitText("agent helper typed last · agents can't type here now")
 	d.pressKeys("ctrl+b", "i")
 	d.waitNoText("agents can't type here now")
 	d.pressKeys("ctrl+b", "I")

@@ -343,3 +343,14 @@ func Press(t *testing.T, actions panes.Actions, action keymap.Action) tea.Cmd {
 	}
 	return act()
 }
+
+// RunAll runs a command and those that its results return.
+func RunAll(cmd tea.Cmd) {
+	for cmd != nil {
+		result, ok := cmd().(panes.Result)
+		if !ok {
+			return
+		}
+		cmd = result()
+	}
+}

@@ -4,6 +4,7 @@ package panestest
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,7 +33,7 @@ type Env struct {
 	SaidBad bool
 	Copied  string
 	Opened  string   // last session shown
-	Stopped []string // processes stopped by the user
+	Stopped []string // processes stopped by the user, without failed stops
 
 	Pending *panes.Pending // last action not ready yet; nil for none
 }
@@ -75,7 +76,13 @@ func (e *Env) Say(text string, bad bool) tea.Cmd            { e.Said, e.SaidBad 
 func (e *Env) StartProcess() tea.Cmd                        { return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
-func (e *Env) ExpectStop(id string)                         { e.Stopped = append(e.Stopped, id) }
+
+func (e *Env) ExpectStop(id string) (forget func()) {
+	e.Stopped = append(e.Stopped, id)
+	return func() {
+		e.Stopped = slices.DeleteFunc(e.Stopped, func(other string) bool { return other == id })
+	}
+}
 
 func (e *Env) Bindings() keymap.Bindings {
 	if e.Keys != nil {

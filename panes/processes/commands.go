@@ -29,7 +29,7 @@ type commandEnv interface {
 	panes.Dialogs
 	Bindings() keymap.Bindings
 	Say(text string, bad bool) tea.Cmd
-	ExpectStop(id string)
+	ExpectStop(id string) (forget func())
 }
 
 // commands are what the user can do with processes: the marked ones, else the one under the cursor.
@@ -55,9 +55,9 @@ func (c *commands) actions() panes.Actions {
 const maxConcurrent = 8
 
 // runEach returns one command running do on every target. It reports the first error and the number
-// of others.
-func (c *commands) runEach(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
-	return panes.Do(c.env, func(ctx context.Context, e panes.Engine) error {
+// of others; then, which may be nil, gets the targets that failed.
+func (c *commands) runEach(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error, then func(failed []api.Process) tea.Cmd) tea.Cmd {
+	return panes.Ask(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (failed []api.Process, _ error) {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, maxConcurrent)
@@ -70,7 +70,20 @@ func (c *commands) runEach(targets []api.Process, do func(context.Context, panes
 			})
 		}
 		all.Wait()
-		return panes.FirstError(errs)
+		for i, err := range errs {
+			if err != nil {
+				failed = append(failed, targets[i])
+			}
+		}
+		return failed, panes.FirstError(errs)
+	}, func(failed []api.Process, err error) (cmd tea.Cmd) {
+		if then != nil {
+			cmd = then(failed)
+		}
+		if err != nil {
+			return tea.Batch(cmd, c.env.Say(panes.ErrorText(err), true))
+		}
+		return cmd
 	})
 }
 
@@ -118,11 +131,17 @@ func (c *commands) askConfirm(title, what, yes string, targets []api.Process, th
 func (c *commands) stopAll(targets []api.Process, signal string) tea.Cmd {
 	return panes.Result(func() tea.Cmd {
 		// Record it first: the exit may arrive before the reply.
+		forget := map[string]func(){}
 		for _, target := range targets {
-			c.env.ExpectStop(target.ID)
+			forget[target.ID] = c.env.ExpectStop(target.ID)
 		}
 		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
+		}, func(failed []api.Process) tea.Cmd {
+			for _, p := range failed {
+				forget[p.ID]()
+			}
+			return nil
 		})
 	}).Cmd
 }
@@ -147,7 +166,7 @@ func (c *commands) askEnd(title, what, yes, signal string) tea.Cmd {
 func (c *commands) restartAll(targets []api.Process) tea.Cmd {
 	return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
-	})
+	}, nil)
 }
 
 // restartTargets restarts processes. It asks first unless the only one has exited.
@@ -186,21 +205,27 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 		return nil
 	}
 	on := !targets[0].KeepAlive
-	keep := func(ctx context.Context, e panes.Engine, p api.Process) error {
-		// The revision makes the engine reject a change based on an old state.
-		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Revision: p.Revision})
+	keep := func(then func(failed []api.Process) tea.Cmd) tea.Cmd {
+		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+			// The revision makes the engine reject a change based on an old state.
+			return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Revision: p.Revision})
+		}, then)
 	}
 	state, undoes := "off", " turns it on"
 	if on {
 		state, undoes = "on", " turns it off"
 	}
 	if c.table().HeaderProject() != nil && c.table().MarkCount() == 0 {
-		return c.askConfirm("Turn keep-alive "+state+" for "+c.describe(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets,
-			c.runEach(targets, keep))
+		return c.askConfirm("Turn keep-alive "+state+" for "+c.describe(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets, keep(nil))
 	}
-	note := c.env.Say("Keep-alive is "+state+" for "+c.describe(targets)+
-		c.env.Bindings().WithKey("; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
-	return tea.Batch(note, c.runEach(targets, keep))
+	what := c.describe(targets) // another row may be selected by then
+	return keep(func(failed []api.Process) tea.Cmd {
+		if len(failed) > 0 {
+			return nil
+		}
+		return c.env.Say("Keep-alive is "+state+" for "+what+
+			c.env.Bindings().WithKey("; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
+	})
 }
 
 func (c *commands) askDelete() tea.Cmd {
@@ -241,7 +266,7 @@ func (c *commands) confirmDelete(title string, targets []api.Process) tea.Cmd {
 				return nil
 			}
 			return err
-		}))
+		}, nil))
 }
 
 func (c *commands) askSignal() tea.Cmd {
@@ -253,7 +278,7 @@ func (c *commands) askSignal() tea.Cmd {
 	u.Pick = func(signal list.Choice) tea.Cmd {
 		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: signal.Text})
-		})
+		}, nil)
 	}
 	u.List.Set(signalChoices())
 	c.env.Ask(u)

@@ -175,9 +175,7 @@ func TestActionReachesMarkedFleetProcessesOutsideTheWindow(t *testing.T) {
 	if !ok || q.Title != "Stop 2 processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
-	if then, ok := q.Then()().(panes.Result); ok {
-		then()()
-	}
+	q.Then()().(panes.Result)()
 	if got := strings.Join(e.Stopped, " "); got != "box/id0 box/id49999" {
 		t.Errorf("it stops %s", got)
 	}

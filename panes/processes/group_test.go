@@ -11,7 +11,6 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
@@ -161,10 +160,7 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		if !ok || q.Title != c.title {
 			t.Fatalf("%s asks %+v", c.action, e.Shown)
 		}
-		msg := q.Then()()
-		if then, ok := msg.(panes.Result); ok {
-			then()()
-		}
+		panestest.RunAll(q.Then())
 		slices.Sort(e.stopped)
 		if got := strings.Join(e.stopped, ", "); got != c.done {
 			t.Errorf("%s did %q, want %q", c.action, got, c.done)

@@ -26,7 +26,8 @@ type Env interface {
 	ShowSession(id string) tea.Cmd
 	StartProcess() tea.Cmd // opens the form for a new process
 	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
-	ExpectStop(id string)
+	// forget is for a stop that fails.
+	ExpectStop(id string) (forget func())
 }
 
 // A Pane is the view of processes: a table above the log of the process under its cursor.

@@ -102,8 +102,8 @@ func TestStopAsksAndInformsTheDashboard(t *testing.T) {
 	if len(e.Stopped) != 1 {
 		t.Error("the dashboard does not know who ends it")
 	}
-	if done, _ := cmd().(panes.DoneMsg); done.Err != nil {
-		t.Error(done.Err)
+	if panestest.RunAll(cmd); e.Said != "" || len(e.Stopped) != 1 {
+		t.Errorf("said %q, stopped here %v", e.Said, e.Stopped)
 	}
 	if got := strings.Join(e.stopped, ", "); got != "1 " {
 		t.Errorf("stopped %q", got)

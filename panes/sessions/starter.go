@@ -52,7 +52,7 @@ type starter struct {
 		panes.Caller
 		News() *panes.News
 		Say(text string, bad bool) tea.Cmd
-		ExpectStop(id string)
+		ExpectStop(id string) (forget func())
 	}
 	then      func(startResult) tea.Cmd // gets each outcome that was not cancelled
 	waiting   []*sessionStart           // the first of each machine is being started
@@ -145,10 +145,15 @@ func (s *starter) cancel(start *sessionStart) tea.Cmd {
 		return nil
 	}
 	s.cancelled = append(s.cancelled, start)
-	s.env.ExpectStop(start.ID)
+	forget := s.env.ExpectStop(start.ID)
 	kill := func() tea.Msg {
 		err := s.killCancelled(s.env.Context(), start)
-		return panes.Result(func() tea.Cmd { return s.finishKill(start, err) })
+		return panes.Result(func() tea.Cmd {
+			if err != nil {
+				forget()
+			}
+			return s.finishKill(start, err)
+		})
 	}
 	return tea.Batch(kill, s.startNext(start.machine()))
 }

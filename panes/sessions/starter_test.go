@@ -48,3 +48,20 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		t.Errorf("killed %v, %d wait", killed, len(s.waiting))
 	}
 }
+
+func TestFailedKillOfCancelledStartIsForgotten(t *testing.T) {
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.SessionKill, func(context.Context, api.IDInput) (api.Process, error) {
+		return api.Process{}, api.Errorf(api.CodeUnavailable, "box: away")
+	})
+	e := &panestest.Env{API: engine}
+	s := &starter{env: e}
+	s.start(newStart("one"))
+	kill := s.cancel(s.waiting[0])
+	if len(e.Stopped) != 1 {
+		t.Error("the exit is not expected")
+	}
+	if panestest.RunAll(kill); len(e.Stopped) != 0 || s.isPending("one") {
+		t.Errorf("the exit of %v is expected", e.Stopped)
+	}
+}

@@ -155,13 +155,6 @@ func (e *jobEngine) TransferJob(context.Context, string, int) (api.FileJob, erro
 
 func (e *jobEngine) CancelTransfer(context.Context, string) error { return e.cancel }
 
-// runAll runs a command and those that follow from it.
-func runAll(cmd tea.Cmd) {
-	for cmd != nil {
-		cmd = cmd().(panes.Result)()
-	}
-}
-
 var errOffline = api.Errorf(api.CodeUnavailable, "box: away")
 
 func TestTransferIsFollowedUntilItsEngineReportsItsEnd(t *testing.T) {
@@ -186,7 +179,7 @@ func TestTransferIsFollowedUntilItsEngineReportsItsEnd(t *testing.T) {
 				}
 			}
 			e.API.(*jobEngine).job = api.FileJob{State: api.JobDone, Handled: 1, Done: []api.FileMoved{{Path: "/box:/a", To: "/b"}}}
-			runAll(poll)
+			panestest.RunAll(poll)
 			if !strings.HasPrefix(e.Said, "copied a") || len(q.undos) != 1 || q.StartNext() == nil {
 				t.Errorf("%s: said %q, %d undos", name, e.Said, len(q.undos))
 			}
@@ -198,7 +191,7 @@ func TestTransferLostByItsEngineEnds(t *testing.T) {
 	q, e := newTestQueue()
 	e.API = &jobEngine{errs: []error{api.Errorf(api.CodeNotFound, "no such transfer")}}
 	q.Add(api.FilesTransferInput{Kind: api.TransferCopy}, nil)
-	runAll(q.StartNext())
+	panestest.RunAll(q.StartNext())
 	if !strings.Contains(e.Said, "interrupted") || q.running != nil {
 		t.Errorf("said %q, running %v", e.Said, q.running)
 	}
@@ -212,7 +205,7 @@ func TestCancelledTransferOfOfflineMachineMakesWayForTheNext(t *testing.T) {
 		q.Add(api.FilesTransferInput{Kind: api.TransferCopy}, nil)
 		cancel := func() {
 			q.CancelRunning()
-			runAll(e.Shown.(*dialog.Question).Then())
+			panestest.RunAll(e.Shown.(*dialog.Question).Then())
 		}
 		poll := q.StartNext()().(panes.Result)()().(panes.Result)()
 		if cancel(); e.Said != "box: away" {
@@ -228,7 +221,7 @@ func TestCancelledTransferOfOfflineMachineMakesWayForTheNext(t *testing.T) {
 			t.Fatal("the transfer is forgotten though its engine answered")
 		}
 		cancel()
-		runAll(poll)
+		panestest.RunAll(poll)
 		if e.Said != "box: away; the transfer may still be running" || q.running != nil {
 			t.Errorf("said %q, running %v", e.Said, q.running)
 		}

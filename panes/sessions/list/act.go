@@ -3,8 +3,10 @@ package list
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -60,10 +62,17 @@ func describeKill(session *api.Process) string {
 
 func (p *Pane) KillSession(id string) tea.Cmd {
 	// Record it first: the exit may arrive before the reply.
-	p.ExpectStop(id)
+	forget := p.ExpectStop(id)
 	p.Trees.killed[id] = true
-	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-		return api.SessionKill.Run(ctx, e, api.IDInput{ID: id})
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
+		return api.SessionKill.Call(ctx, e, api.IDInput{ID: id})
+	}, func(_ api.Process, err error) tea.Cmd {
+		if err == nil {
+			return nil
+		}
+		forget()
+		delete(p.Trees.killed, id)
+		return p.env.Say(panes.ErrorText(err), true)
 	})
 }
 
@@ -139,8 +148,9 @@ func (p *Pane) toggleKeyboard() tea.Cmd {
 	if take {
 		note, undoes = "Agents can't type into ", " lets them again"
 	}
-	return tea.Batch(p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Take: take}),
-		p.reportToggle(note+text.Clean(session.Name), keymap.SessionKeyboard, undoes))
+	return p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Take: take}, func() tea.Cmd {
+		return p.reportToggle(note+text.Clean(session.Name), keymap.SessionKeyboard, undoes)
+	})
 }
 
 // toggleSandboxAccess switches whether sandboxed agents may type into a session outside their
@@ -151,20 +161,22 @@ func (p *Pane) toggleSandboxAccess() tea.Cmd {
 		return nil
 	}
 	name := text.Clean(session.Name)
-	set := p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Open: !session.Terminal.Open})
-	note := func(text, undoes string) tea.Cmd { return p.reportToggle(text+name, keymap.SessionOpen, undoes) }
-	if session.Terminal.Open {
-		return tea.Batch(set, note("Sandboxed agents can't type into ", " lets them again"))
+	open := !session.Terminal.Open
+	note, undoes := "Sandboxed agents can't type into ", " lets them again"
+	if open {
+		note, undoes = "Sandboxed agents can type into ", " stops them again"
 	}
-	open := tea.Batch(set, note("Sandboxed agents can type into ", " stops them again"))
-	if _, terminal := p.env.Focused(); terminal {
-		return open
+	set := p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Open: open}, func() tea.Cmd {
+		return p.reportToggle(note+name, keymap.SessionOpen, undoes)
+	})
+	if _, terminal := p.env.Focused(); terminal || !open {
+		return set
 	}
 	p.env.Ask(&dialog.Question{
 		Title: "Let sandboxed agents type into " + name + "?",
 		Lines: []string{"The session runs outside their sandbox."},
 		Yes:   "let them",
-		Then:  func() tea.Cmd { return open },
+		Then:  func() tea.Cmd { return set },
 	})
 	return nil
 }
@@ -175,11 +187,11 @@ func (p *Pane) typableTarget() (session api.Process, ok bool) {
 	return session, ok && session.Terminal != nil && !session.State.Ended()
 }
 
-// setKeyboard sets who may type into a session.
-func (p *Pane) setKeyboard(in api.SessionKeyboardInput) tea.Cmd {
-	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-		return api.SessionKeyboard.Run(ctx, e, in)
-	})
+// setKeyboard sets who may type into a session, and calls then once that applies.
+func (p *Pane) setKeyboard(in api.SessionKeyboardInput, then func() tea.Cmd) tea.Cmd {
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
+		return api.SessionKeyboard.Call(ctx, e, in)
+	}, panes.ReportErrors(p.env.Say, func(api.Process) tea.Cmd { return then() }))
 }
 
 // reportToggle says in the list what a key has switched, and how to switch it back. A terminal
@@ -212,8 +224,23 @@ func (p *Pane) keyboardNote() string {
 	return strings.Join(parts, " · ")
 }
 
-// ExpectStop records that the user has stopped a session here.
-func (p *Pane) ExpectStop(id string) { p.stopping[id] = true }
+// ExpectStop records that the user has stopped a session here. forget is for a stop that fails.
+func (p *Pane) ExpectStop(id string) (forget func()) {
+	maps.DeleteFunc(p.stopping, func(id string, run time.Time) bool {
+		session, _ := p.env.News().Process(id)
+		return !run.IsZero() && !run.Equal(session.StartedAt)
+	})
+	session, _ := p.env.News().Process(id)
+	p.stopping[id] = session.StartedAt
+	return func() { delete(p.stopping, id) }
+}
+
+// takeStop reports whether the user has stopped this run of a session here, and forgets it.
+func (p *Pane) takeStop(session *api.Process) bool {
+	run, ok := p.stopping[session.ID]
+	delete(p.stopping, session.ID)
+	return ok && (run.IsZero() || run.Equal(session.StartedAt))
+}
 
 // HideSession removes an exited session from the list, here and in later dashboards. It reports
 // whether the session was listed.

@@ -112,9 +112,7 @@ func (a *attention) classify(before, now *api.Process, at time.Time, long time.D
 // ReportExit says who has stopped a visible session, unless it was the user here: a pane must not
 // close without an explanation.
 func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
-	here := p.stopping[ended.ID]
-	delete(p.stopping, ended.ID)
-	if ended.State != api.StateStopped || here {
+	if here := p.takeStop(ended); ended.State != api.StateStopped || here {
 		return nil
 	}
 	text := states.FullName(ended) + " was ended"

@@ -2,6 +2,7 @@ package list
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,14 +33,14 @@ type Pane struct {
 	filter   string
 	HasFloat bool // the last of the tabs floats over the others
 
-	hidden    map[string]bool // exited sessions removed from the list by the user
-	stopping  map[string]bool // sessions stopped by the user here
+	hidden    map[string]bool      // exited sessions removed from the list by the user
+	stopping  map[string]time.Time // start of the run of each session stopped by the user here; zero if unknown
 	attention attention
 	queued    tea.Cmd // commands for the next Fetch
 }
 
 func New(env Env) *Pane {
-	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]bool{}}
+	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]time.Time{}}
 	p.Agents = Agents{p: p, reported: map[string]api.CodingAgent{}, seen: map[string]time.Time{}}
 	p.Trees = Trees{p: p, killed: map[string]bool{}, asked: map[string]time.Time{}}
 	p.Restorer = Restorer{env: env, target: p.targetSession, hide: p.HideSession, restoring: map[string]bool{}, unasked: map[string]time.Time{}}
@@ -57,6 +58,10 @@ func (p *Pane) HandleNews(before *panes.News) {
 		return
 	}
 	p.queued = tea.Batch(p.queued, p.reportNews(before, time.Now()), p.Trees.handleExits(before))
+	maps.DeleteFunc(p.Trees.killed, func(id string, _ bool) bool {
+		session, ok := p.env.News().Process(id)
+		return !ok || session.State.Ended()
+	})
 }
 
 // Fetch loads missing data for the inbox and the worktrees. Sessions themselves arrive as events.

@@ -2,8 +2,10 @@ package list
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -99,5 +101,107 @@ func TestHiddenQuestionIsMarkedUntilSeen(t *testing.T) {
 	p.Refresh()
 	if p.NeedsInput("c") {
 		t.Error("the mark stays")
+	}
+}
+
+// refuse makes the engine refuse an operation.
+func refuse[In any](e *fakeEnv, o api.Operation[In, api.Process]) {
+	panestest.On(e.API.(*panestest.Engine), o, func(context.Context, In) (api.Process, error) {
+		return api.Process{}, api.Errorf(api.CodeUnavailable, "box: away")
+	})
+}
+
+func TestKeyboardChangeIsReportedOnceItApplies(t *testing.T) {
+	for _, test := range []struct {
+		action   keymap.Action
+		terminal api.Terminal
+		want     string
+	}{
+		{keymap.SessionKeyboard, api.Terminal{}, "Agents can't type into session-a"},
+		{keymap.SessionKeyboard, api.Terminal{Keyboard: "person"}, "Agents can type into session-a"},
+		{keymap.SessionOpen, api.Terminal{}, "Sandboxed agents can type into session-a"},
+		{keymap.SessionOpen, api.Terminal{Open: true}, "Sandboxed agents can't type into session-a"},
+	} {
+		for _, refused := range []bool{false, true} {
+			p, e := newTestPane()
+			e.Known.Processes[0].Terminal = &test.terminal
+			panestest.On(e.API.(*panestest.Engine), api.SessionKeyboard, func(context.Context, api.SessionKeyboardInput) (api.Process, error) {
+				return api.Process{}, nil
+			})
+			want := test.want
+			if refused {
+				refuse(e, api.SessionKeyboard)
+				want = "box: away"
+			}
+			cmd := panestest.Press(t, p.Actions(), test.action)
+			if q, ok := e.Shown.(*dialog.Question); ok {
+				cmd = q.Then()
+			}
+			if e.Said != "" {
+				t.Errorf("before the answer: said %q", e.Said)
+			}
+			if panestest.RunAll(cmd); !strings.HasPrefix(e.Said, want) || e.SaidBad != refused {
+				t.Errorf("%s: said %q, want %q", test.action, e.Said, want)
+			}
+		}
+	}
+}
+
+// exit reports the exit of session c.
+func (e *fakeEnv) exit(p *Pane) {
+	before := e.Known
+	e.Known.Processes = slices.Clone(e.Known.Processes)
+	e.Known.Processes[2].State = api.StateStopped
+	before.Snapshots = 1
+	p.HandleNews(&before)
+}
+
+func TestFailedKillIsForgotten(t *testing.T) {
+	p, e := newTestPane()
+	refuse(e, api.SessionKill)
+	if panestest.RunAll(p.KillSession("c")); e.Said != "box: away" || len(p.stopping)+len(p.Trees.killed) > 0 {
+		t.Errorf("said %q, remembered %v, %v", e.Said, p.stopping, p.Trees.killed)
+	}
+	e.exit(p)
+	p.ReportExit(&api.Process{ID: "c", Name: "session-c", State: api.StateStopped, EndedBy: "agent:codex"})
+	if e.note != "session-c was ended by codex" {
+		t.Errorf("reported: %q", e.note)
+	}
+}
+
+func TestKillIsRememberedForOneRun(t *testing.T) {
+	p, e := newTestPane()
+	for i := range e.Known.Processes {
+		e.Known.Processes[i].StartedAt = time.Unix(1, 0)
+	}
+	panestest.RunAll(p.KillSession("c"))
+	e.exit(p)
+	if len(p.Trees.killed) > 0 {
+		t.Errorf("after the exit %v are remembered", p.Trees.killed)
+	}
+	// It was hidden, so nobody asked about its exit. Now it runs again, and an agent stops it.
+	again := &e.Known.Processes[2]
+	again.State, again.StartedAt = api.StateRunning, again.StartedAt.Add(time.Hour)
+	ended := *again
+	ended.State, ended.EndedBy = api.StateStopped, "agent:codex"
+	if p.ReportExit(&ended); e.note != "session-c was ended by codex" {
+		t.Errorf("reported: %q", e.note)
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		panestest.RunAll(p.KillSession(id))
+	}
+	e.Known.Processes = e.Known.Processes[1:2]
+	p.HandleNews(&panes.News{Snapshots: 1, Processes: e.Known.Processes})
+	if p.ExpectStop("b"); len(p.stopping) != 1 || len(p.Trees.killed) != 1 {
+		t.Errorf("deleted sessions are remembered: %v, %v", p.stopping, p.Trees.killed)
+	}
+}
+
+func TestStopOfUnknownSessionIsExpected(t *testing.T) {
+	p, e := newTestPane()
+	p.ExpectStop("new")
+	p.ExpectStop("a")
+	if p.ReportExit(&api.Process{ID: "new", State: api.StateStopped, EndedBy: "person", StartedAt: time.Unix(1, 0)}); e.note != "" {
+		t.Errorf("reported: %q", e.note)
 	}
 }
