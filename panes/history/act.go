@@ -20,7 +20,7 @@ type actions struct {
 	env       Env
 	everyRun  func() bool               // each run has a row
 	countRuns func(*api.HistoryRow) int // of a row's command; 0 if unknown
-	unmark    func()                    // removes all marks
+	unmark    func([]api.HistoryRow)    // removes the marks of rows
 }
 
 // promptText returns a command without control characters, because they could act on the prompt.
@@ -119,39 +119,60 @@ func (a *actions) deleteTitle(row *api.HistoryRow) string {
 	return "Delete this command?"
 }
 
+// A removal is a call that deletes rows.
+type removal struct {
+	in   api.HistoryRemoveInput
+	rows []api.HistoryRow
+}
+
 // removalsOf returns the calls that delete rows: one for each command, or one for the runs of each
 // machine.
-func (a *actions) removalsOf(rows []api.HistoryRow) (removals []api.HistoryRemoveInput) {
+func (a *actions) removalsOf(rows []api.HistoryRow) (removals []removal) {
 	runs := map[string]int{} // index in removals, by machine
 	for _, row := range rows {
 		if !a.everyRun() {
-			removals = append(removals, api.HistoryRemoveInput{Host: row.Host, Command: row.Command.Command})
+			in := api.HistoryRemoveInput{Host: row.Host, Command: row.Command.Command}
+			removals = append(removals, removal{in, []api.HistoryRow{row}})
 			continue
 		}
 		at, ok := runs[row.Host]
 		if !ok {
 			at = len(removals)
-			runs[row.Host], removals = at, append(removals, api.HistoryRemoveInput{Host: row.Host})
+			runs[row.Host], removals = at, append(removals, removal{in: api.HistoryRemoveInput{Host: row.Host}})
 		}
-		removals[at].IDs = append(removals[at].IDs, row.ID)
+		r := &removals[at]
+		r.in.IDs, r.rows = append(r.in.IDs, row.ID), append(r.rows, row)
 	}
 	return removals
 }
 
-func (a *actions) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
-	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (runs int, err error) {
-		for _, in := range removals {
-			n, err := api.HistoryRemove.Call(ctx, e, in)
-			if err != nil {
-				return runs, err
+// removeRuns makes the calls, although some may fail: of several machines, one may be offline.
+func (a *actions) removeRuns(removals []removal) tea.Cmd {
+	type result struct {
+		runs int
+		rows []api.HistoryRow
+	}
+	return panes.Ask(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (deleted result, _ error) {
+		errs := make([]error, len(removals))
+		for i, r := range removals {
+			var out api.HistoryCount
+			if out, errs[i] = api.HistoryRemove.Call(ctx, e, r.in); errs[i] == nil {
+				deleted.runs += out.Count
+				deleted.rows = append(deleted.rows, r.rows...)
 			}
-			runs += n.Count
 		}
-		return runs, nil
-	}, panes.ReportErrors(a.env.Say, func(runs int) tea.Cmd {
-		a.unmark()
-		return a.env.Say("deleted "+text.Count(runs, "run"), false)
-	}))
+		return deleted, panes.FirstError(errs)
+	}, func(deleted result, err error) tea.Cmd {
+		a.unmark(deleted.rows)
+		note := "deleted " + text.Count(deleted.runs, "run")
+		switch {
+		case err != nil && len(deleted.rows) > 0:
+			note += "; " + panes.ErrorText(err)
+		case err != nil:
+			note = panes.ErrorText(err)
+		}
+		return a.env.Say(note, err != nil)
+	})
 }
 
 // showStats shows frequent commands, failures and runs per day, as tandem history stats prints

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,3 +67,52 @@ type countsHost struct {
 }
 
 func (h countsHost) Look() *look.Look { return h.look }
+
+func TestPartialDeletionReportsBothParts(t *testing.T) {
+	for name, test := range map[string]struct {
+		offline     []string
+		said        string
+		stayMarked  []string
+		deletedFrom []string
+	}{
+		"all":      {nil, "deleted 3 runs", nil, []string{"", "box", "far"}},
+		"one away": {[]string{"box"}, "deleted 2 runs; box: away", []string{"box"}, []string{"", "far"}},
+		"two away": {[]string{"box", "far"}, "deleted 1 run; box: away (and 1 more)", []string{"box", "far"}, []string{""}},
+		"nothing":  {[]string{"", "box", "far"}, ": away (and 2 more)", []string{"", "box", "far"}, nil},
+	} {
+		for _, everyRun := range []bool{false, true} {
+			p, e, _ := newTestPane()
+			var deletedFrom []string
+			engine := panestest.NewEngine()
+			panestest.On(engine, api.HistoryRemove, func(_ context.Context, in api.HistoryRemoveInput) (out api.HistoryCount, _ error) {
+				if slices.Contains(test.offline, in.Host) {
+					return out, api.Errorf(api.CodeUnavailable, "%s: away", in.Host)
+				}
+				deletedFrom = append(deletedFrom, in.Host)
+				return api.HistoryCount{Count: 1}, nil
+			})
+			e.API = engine
+			p.finder.query.everyRun = everyRun
+			p.finder.startSearch(0)
+			r, _ := p.finder.list.NextRequest()
+			out := api.HistorySearchOutput{Total: 3}
+			for _, host := range []string{"", "box", "far"} {
+				out.Rows = append(out.Rows, api.HistoryRow{Runs: 1, Command: api.Command{ID: 1, Command: "make", Host: host}})
+			}
+			p.finder.storeAnswer(r, out, nil)
+			for range out.Rows {
+				p.finder.list.ToggleMark()
+			}
+			p.act.askDeleteCommands(out.Rows)
+			panestest.RunAll(e.Shown.(*dialog.Question).Then())
+			var marked []string
+			for _, row := range p.finder.list.marks.sortRows() {
+				marked = append(marked, row.Host)
+			}
+			slices.Sort(marked)
+			if !slices.Equal(marked, test.stayMarked) || !slices.Equal(deletedFrom, test.deletedFrom) || e.Said != test.said || e.SaidBad != (len(test.offline) > 0) {
+				t.Errorf("%s, every run %v: said %q, marked %q, deleted from %q", name, everyRun, e.Said, marked, deletedFrom)
+			}
+		}
+	}
+}

@@ -78,6 +78,14 @@ func (l *List) ClearMarks() bool {
 	return had
 }
 
+// unmark removes the marks of rows, which stand for one run each or for all runs of a command.
+func (l *List) unmark(rows []api.HistoryRow) {
+	for i := range rows {
+		delete(l.marks, markKeyOf(&rows[i], true))
+		delete(l.marks, markKeyOf(&rows[i], false))
+	}
+}
+
 func (l *List) isMarked(row *api.HistoryRow) bool {
 	_, marked := l.marks[markKeyOf(row, l.search.Unique)]
 	return marked

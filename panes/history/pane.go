@@ -61,7 +61,7 @@ func New(env Env) *Pane {
 		env:       env,
 		everyRun:  func() bool { return p.finder.query.everyRun },
 		countRuns: p.viewer.detail.Total,
-		unmark:    func() { p.finder.list.ClearMarks() },
+		unmark:    p.finder.list.unmark,
 	}
 	p.keys = p.makeActions()
 	return p
