@@ -246,11 +246,16 @@ func (u *palette) refreshAnswer() tea.Cmd {
 	return u.askEngine(paletteDelay)
 }
 
-// applyAnswer lists the engine's answer, unless the palette is closed by now.
-func (u *palette) applyAnswer(answer paletteAnswer, err error) tea.Cmd {
+// applyAnswer lists the engine's answer, unless the palette is closed by now. If the history cannot
+// be searched, the commands known so far stay.
+func (u *palette) applyAnswer(answer paletteAnswer, err error) (cmd tea.Cmd) {
 	u.asking = false
-	if !u.env.Shows(u) || err != nil && u.answered {
+	if !u.env.Shows(u) {
 		return nil
+	}
+	if err != nil {
+		answer.commands = u.answer.commands
+		cmd = u.env.Say(panes.ErrorText(err), true)
 	}
 	u.answer = answer
 	u.addAnswer()
@@ -261,9 +266,9 @@ func (u *palette) applyAnswer(answer paletteAnswer, err error) tea.Cmd {
 	}
 	u.answered = true
 	if u.stale {
-		return u.askEngine(paletteDelay)
+		cmd = tea.Batch(cmd, u.askEngine(paletteDelay))
 	}
-	return nil
+	return cmd
 }
 
 // sameProcesses reports whether a and b are the same snapshot. Snapshots are never

@@ -261,6 +261,44 @@ func TestPaletteListsBookmarks(t *testing.T) {
 	answer(paletteAnswer{commands: []api.HistoryRow{{}}}) // its palette is closed by now
 }
 
+func TestPaletteReportsFailedSearchAndKeepsItsCommands(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":")
+	u := d.m.dialog.open.(*palette)
+	d.waitUntil("the first answer is there", func() bool { return u.answered })
+	answer := func(a paletteAnswer, err error) {
+		d.m.notices.toast.ClearMessage()
+		d.update(panes.Result(func() tea.Cmd { return u.applyAnswer(a, err) }))
+	}
+	commands := []api.HistoryRow{{Command: api.Command{Command: "make test"}}}
+	failed := api.Errorf(api.CodeUnavailable, "search history: disk I/O error")
+	for _, first := range []bool{true, false} {
+		u.answered, u.answer = !first, paletteAnswer{}
+		answer(paletteAnswer{bookmarks: []string{"/src/web"}}, failed)
+		if d.m.notices.toast.text != failed.Message || len(u.folders) != 1 || len(u.commands) != 0 {
+			t.Errorf("first %v: said %q, %d folders, %d commands", first, d.m.notices.toast.text, len(u.folders), len(u.commands))
+		}
+		answer(paletteAnswer{commands: commands}, nil)
+		u.stale = true
+		answer(paletteAnswer{}, failed)
+		if d.m.notices.toast.text != failed.Message || len(u.commands) != 1 {
+			t.Errorf("first %v, later: said %q, %d commands", first, d.m.notices.toast.text, len(u.commands))
+		}
+		if !u.asking {
+			t.Error("a change of the history during the failed search is lost")
+		}
+		d.waitUntil("the history is searched again", func() bool { return !u.asking })
+	}
+	d.pressKeys("esc")
+	answer(paletteAnswer{}, failed)
+	if text := d.m.notices.toast.text; text != "" {
+		t.Errorf("said %q after the palette was closed", text)
+	}
+}
+
 func TestStatusBarOfPresetShowsDirectKeysAndPrefix(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")
