@@ -310,20 +310,21 @@ func (o ProcessWaitOutput) IsFinal() bool {
 
 // ExecInput is the input of exec.
 type ExecInput struct {
-	Command   []string          `json:"command" jsonschema:"program and arguments"`
-	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
-	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
-	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
-	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
-	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
-	Kill      bool              `json:"kill,omitempty" jsonschema:"after the timeout kill it and everything it started, with SIGTERM and 2 seconds later SIGKILL, instead of keeping it as a process"`
-	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the timeout keep it as a daemon, whose record stays after it exits"`
-	MaxOutput int               `json:"max_output,omitempty" jsonschema:"maximum bytes of each stream, from its end; default 64 KiB, at most 16 MiB"`
-	Exact     bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as stdout_bytes and stderr_bytes"`
-	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
-	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\"" audit:"-"`
-	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
-	ID        string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
+	Command       []string          `json:"command" jsonschema:"program and arguments"`
+	CWD           string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
+	Env           map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	Environ       map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
+	Umask         string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
+	TimeoutMS     int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
+	Kill          bool              `json:"kill,omitempty" jsonschema:"after the timeout, even without its caller, kill it and everything it started, with SIGTERM and 2 seconds later SIGKILL, instead of keeping it as a process"`
+	CallerGraceMS int               `json:"caller_grace_ms,omitempty" jsonschema:"stop it once its caller has been disconnected for this long; a repeated call with its id counts as the caller's return; default: never"`
+	Daemon        *Daemon           `json:"daemon,omitempty" jsonschema:"after the timeout keep it as a daemon, whose record stays after it exits"`
+	MaxOutput     int               `json:"max_output,omitempty" jsonschema:"maximum bytes of each stream, from its end; default 64 KiB, at most 16 MiB"`
+	Exact         bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as stdout_bytes and stderr_bytes"`
+	Sandbox       *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
+	Actor         string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\"" audit:"-"`
+	Name          string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
+	ID            string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 
 // A Daemon marks a command still running after the timeout of its exec call.

@@ -19,8 +19,6 @@ const (
 	defaultExecTimeout = 30 * time.Second
 	defaultExecOutput  = 64 << 10
 	maxExecOutput      = 16 << 20
-	// killGrace is how long a timed-out command may take to exit after SIGTERM.
-	killGrace = 2 * time.Second
 )
 
 // plainVariables make programs print without colour and never wait for a pager. Shared variables
@@ -46,6 +44,10 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 		return api.ExecOutput{}, err
 	}
 	began := time.Now()
+	timeout := cmp.Or(time.Duration(in.TimeoutMS)*time.Millisecond, defaultExecTimeout)
+	rec.ID = cmp.Or(in.ID, rec.ID)
+	rec.RunLimit = store.NewRunLimit(in.Kill, began.Add(timeout), in.CallerGraceMS)
+	defer s.Control.AttendCommand(ctx, rec.ID)()
 	answer, err := s.Starter.beginStart(ctx, &rec, request{id: in.ID, named: in.Name != "", lease: api.LeaseDetached, sandbox: in.Sandbox}, api.State.Ended)
 	if err != nil {
 		return api.ExecOutput{}, err
@@ -53,10 +55,7 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 	// A repeated call waits for the first start, so the time counts from there.
 	if !answer.Began.IsZero() {
 		began = answer.Began
-	}
-	timeout := defaultExecTimeout
-	if in.TimeoutMS > 0 {
-		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
+		s.Control.SetRunLimit(rec.ID, store.NewRunLimit(in.Kill, began.Add(timeout), in.CallerGraceMS))
 	}
 	// A deadline rather than a timeout: the time spent starting counts too.
 	limited, cancel := context.WithDeadline(ctx, began.Add(timeout))
@@ -80,8 +79,8 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 }
 
 func (s *Commands) commandRecord(in api.ExecInput) (store.Record, error) {
-	if in.TimeoutMS < 0 || in.MaxOutput < 0 {
-		return store.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
+	if in.TimeoutMS < 0 || in.MaxOutput < 0 || in.CallerGraceMS < 0 {
+		return store.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms, max_output and caller_grace_ms cannot be negative")
 	}
 	rec, err := s.Starter.processRecord(api.ProcessStartInput{
 		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Umask: in.Umask, Actor: in.Actor,
@@ -118,9 +117,10 @@ func (s *Commands) handleTimeout(ctx context.Context, rec store.Record, in api.E
 	case !in.Kill && in.Daemon != nil:
 		return s.Control.MakeDaemon(ctx, id, in.Daemon.Lines)
 	case !in.Kill:
+		s.Control.SetRunLimit(id, store.RunLimit{}) // it no longer depends on its caller
 		return p, nil
 	}
-	ended, err := s.Control.StopProcess(ctx, changeRequest(ctx, id, "stop"), "SIGTERM", int(killGrace.Milliseconds()))
+	ended, err := s.Control.StopProcess(ctx, changeRequest(ctx, id, "stop"), "SIGTERM", int(supervise.CommandStopTimeout.Milliseconds()))
 	// It exited by itself before the signal.
 	if errors.Is(err, api.CodeEnded) {
 		return s.Control.AwaitAnnounced(ctx, id)

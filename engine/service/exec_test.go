@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/persist/store"
@@ -137,6 +139,57 @@ func TestExecEndsWithItsCaller(t *testing.T) {
 			if out, err := s.runCommand(ctx, api.ExecInput{Command: []string{"x"}, CWD: r.work, Kill: true}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%+v, %v", out, err)
 			}
+		})
+	}
+}
+
+// The engine keeps the limit of a command whose caller is gone.
+func TestCommandOutlivesItsCallerOnlyUpToItsLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		in      api.ExecInput
+		returns bool // the caller repeats its call before the limit
+		state   api.State
+	}{
+		"stopped after its timeout":          {in: api.ExecInput{TimeoutMS: 300_000, Kill: true}, state: api.StateStopped},
+		"stopped after its caller's grace":   {in: api.ExecInput{CallerGraceMS: 1000}, state: api.StateStopped},
+		"kept for a caller that returns":     {in: api.ExecInput{TimeoutMS: 7_200_000, Kill: true, CallerGraceMS: 1000}, returns: true, state: api.StateRunning},
+		"kept without a limit":               {in: api.ExecInput{TimeoutMS: 300_000}, state: api.StateRunning},
+		"kept as a daemon":                   {in: api.ExecInput{TimeoutMS: 1, CallerGraceMS: 1000, Daemon: &api.Daemon{Lines: 7}}, state: api.StateRunning},
+		"kept if its caller saw it continue": {in: api.ExecInput{TimeoutMS: 1, CallerGraceMS: 1000}, state: api.StateRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				s := &Commands{Control: r.control, Starter: r.starter, Store: r.store, Usage: r.procs.Usage}
+				c.in.Command, c.in.CWD, c.in.ID = []string{"make"}, r.work, "0123456789ab"
+				ctx, cancel := context.WithCancel(t.Context())
+				called := make(chan error, 2)
+				run := func(ctx context.Context) { _, err := s.runCommand(ctx, c.in); called <- err }
+				go run(ctx)
+				time.Sleep(100 * time.Millisecond)
+				again, stop := context.WithCancel(t.Context())
+				defer stop()
+				if c.returns { // on a new connection, before the loss of the old one is noticed
+					go run(again)
+					time.Sleep(100 * time.Millisecond)
+				}
+				cancel()
+				if err := <-called; c.in.TimeoutMS != 1 && !errors.Is(err, context.Canceled) {
+					t.Errorf("answered %v", err)
+				}
+				time.Sleep(time.Hour)
+				if p, err := r.control.AwaitAnnounced(t.Context(), c.in.ID); err != nil || p.State != c.state {
+					t.Errorf("%s, %v", p.State, err)
+				}
+				if c.returns {
+					stop()
+					<-called
+					time.Sleep(time.Minute)
+					if p, err := r.control.AwaitAnnounced(t.Context(), c.in.ID); err != nil || !p.State.Ended() {
+						t.Errorf("%s after its second caller left too, %v", p.State, err)
+					}
+				}
+			})
 		})
 	}
 }

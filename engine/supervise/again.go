@@ -32,7 +32,9 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 			return true, nil
 		}
 		p.answerWhen(until, w.reply)
-		w.Began = p.rec.StartedAt
+		if w.Began = p.rec.StartedAt; w.Began.IsZero() {
+			w.Began = p.rec.CreatedAt
+		}
 		return true, nil
 	})
 	if err == nil && removed {

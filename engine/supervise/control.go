@@ -114,6 +114,7 @@ type proc struct {
 	lastFacts   terminal.Facts // of a closed session
 	idleTimer   *time.Timer    // closes the session of an ended process
 	reapTimer   *time.Timer    // stops the process once its owner has been gone long enough
+	limit       limitTimer
 
 	retryTimer      *time.Timer        // fires in backoff, or to retry a failed stop
 	cancelProbe     context.CancelFunc // stops the readiness check
@@ -175,6 +176,7 @@ type Control struct {
 	stopping *stopping
 	waiting  *waiting
 	leases   leases
+	callers  callers
 	History  *history.History       // nil if no history is kept
 	OnLeft   func(owner string)     // called with a client that disconnected; may block
 	Keeper   func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block

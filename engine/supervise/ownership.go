@@ -192,7 +192,7 @@ func (p *proc) stopReaping() {
 }
 
 // AwaitOwners gives the owners of all adopted processes, and others, the time returnGrace to come
-// back.
+// back, and the callers of one-shot commands their grace.
 func (c *Control) AwaitOwners(others []string) {
 	c.reg.box.Post(func() { c.leases.awaitOwners(others) })
 }
@@ -202,6 +202,7 @@ func (l *leases) awaitOwners(others []string) {
 		l.expectReturn(owner, returnGrace)
 	}
 	for _, p := range l.reg.procs {
+		l.keepLimit(p)
 		owner := p.rec.Owner
 		switch {
 		case owner == "" || p.state().Ended():
@@ -223,6 +224,7 @@ func (l *leases) stopTimers() {
 	}
 	for _, p := range l.reg.procs {
 		p.stopReaping()
+		p.limit.stop()
 	}
 }
 

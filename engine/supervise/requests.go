@@ -237,7 +237,7 @@ func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, ope
 // MakeDaemon turns a one-shot command into a daemon, whose record is kept after its exit.
 func (c *Control) MakeDaemon(ctx context.Context, id string, lines int) (api.Process, error) {
 	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
-		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: lines}
+		p.rec.Transient, p.rec.Daemon, p.rec.RunLimit = false, &store.Daemon{Lines: lines}, store.RunLimit{}
 		p.addWaiter(reply, anyState)
 		c.reg.saveChange(p)
 		return nil

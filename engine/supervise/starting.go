@@ -117,6 +117,8 @@ func (p *proc) prepareNextRun(e event) Predecessor {
 	}
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted = nil, false, false
+	p.limit.stop()
+	p.rec.RunLimit = store.RunLimit{} // it was for the run that the caller of exec waited for
 	p.exit, p.stop, p.killing, p.lines = exit{}, stopRequest{}, false, nil
 	p.work.resetPriority()
 	return before

@@ -120,6 +120,7 @@ type Supervision struct {
 	Ready         *Readiness `json:"ready,omitempty"`
 	StopSignal    string     `json:"stop_signal,omitempty"`
 	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty"`
+	RunLimit
 }
 
 // Ownership describes the agent that started a process.

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 
@@ -36,7 +39,7 @@ func TestExecForwardsOutputAndStatus(t *testing.T) {
 	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: still running after 100ms as abc x; see `tandem logs -f abc`\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: 1 << 20, Exact: true,
+	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: 1 << 20, Exact: true, CallerGraceMS: 15000,
 		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}, Umask: api.Umask()}
 	if diff := cmp.Diff(want, r.execs[len(r.execs)-1], ofOwnID); diff != "" {
 		t.Error(diff)
@@ -67,17 +70,31 @@ func TestExecPrintsLongOutputInFull(t *testing.T) {
 	}
 }
 
-// setSlowExec makes the fake engine's exec report a running command. Its log grows by one line per
-// call, up to lines.
+// setSlowExec makes the fake engine run a command whose log grows by one line per call, up to lines.
+// It runs until then, until it is stopped, or until its timeout.
 func (r *rig) setSlowExec(lines int) {
-	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "not this", TimedOut: true}
-	r.current = &api.Process{ID: "abc", Name: "x", State: api.StateRunning}
+	exited, stopped := make(chan struct{}), make(chan struct{})
+	exit := sync.OnceFunc(func() { close(exited) })
+	r.onStop = sync.OnceFunc(func() { close(stopped) })
+	r.execute = func(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+		out := api.ExecOutput{Process: api.Process{ID: in.ID, Name: "x", State: api.StateRunning}, Stdout: "not this", Stderr: "not this"}
+		select {
+		case <-exited:
+			out.Process.State, out.Process.ExitCode = api.StateExited, code(9)
+		case <-stopped:
+			out.Process.State, out.Process.ExitSignal = api.StateStopped, "SIGINT"
+		case <-time.After(time.Duration(in.TimeoutMS) * time.Millisecond):
+			out.TimedOut = true
+		case <-ctx.Done():
+		}
+		return out, ctx.Err()
+	}
 	written := map[string]int{}
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		state := api.StateRunning
 		if written[in.Stream]++; written[in.Stream] > lines {
-			r.current = &api.Process{ID: "abc", Name: "x", State: api.StateExited, ExitCode: code(9)}
 			state, written[in.Stream] = api.StateExited, lines
+			exit()
 		}
 		return logOf(strings.Repeat(in.Stream+"\n", written[in.Stream]), state)(in)
 	}
@@ -90,12 +107,13 @@ func TestExecPrintsASlowCommandsOutputAsItArrives(t *testing.T) {
 	if stdout != "stdout\nstdout\nstdout\n" || stderr != "stderr\nstderr\nstderr\n" || status != 9 {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	if in := r.execs[0]; in.TimeoutMS != 200 {
-		t.Errorf("asked for %+v", in)
+	// The engine keeps the time limit, and needs no second call for it.
+	if len(r.execs) != 1 || r.execs[0].TimeoutMS != 30000 || len(r.stops) != 0 {
+		t.Errorf("asked for %+v, %+v", r.execs, r.stops)
 	}
 }
 
-func TestExecTimeoutLeavesOrKillsTheCommand(t *testing.T) {
+func TestExecLeavesTheTimeoutToTheEngine(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		r := newRig(t) // one rig per case: the engine may still answer the previous call
 		r.setSlowExec(1 << 30)
@@ -107,7 +125,7 @@ func TestExecTimeoutLeavesOrKillsTheCommand(t *testing.T) {
 			return slow(in)
 		}
 		args := []string{"exec", "--timeout", "250ms", "x"}
-		says := "still running after 250ms as abc x"
+		says := "still running after 250ms as "
 		if kill {
 			args, says = slices.Insert(args, 1, "--kill"), "was killed"
 		}
@@ -115,33 +133,30 @@ func TestExecTimeoutLeavesOrKillsTheCommand(t *testing.T) {
 		if status != 124 || !strings.HasSuffix(stdout, "end\n") || !strings.Contains(stderr, says) {
 			t.Errorf("kill %v: status %d, %q", kill, status, stderr[max(len(stderr)-200, 0):])
 		}
-		if ended := len(r.stops) == 1 && r.stops[0].Signal == "SIGKILL"; ended != kill {
-			t.Errorf("kill %v: asked to stop %+v", kill, r.stops)
+		if in := r.execs[0]; len(r.execs) != 1 || in.TimeoutMS != 250 || in.Kill != kill || in.CallerGraceMS != 15000 || len(r.stops) != 0 {
+			t.Errorf("kill %v: asked for %+v, %+v", kill, r.execs, r.stops)
 		}
 	}
 }
 
 func TestInterruptedExecStopsItsCommand(t *testing.T) {
-	r := newRig(t)
-	r.setSlowExec(1 << 30)
-	slow, sent := r.log, false
-	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		if !sent {
-			sent = true
-			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-				return api.ProcessLogOutput{}, err
+	for _, args := range [][]string{{"exec", "x"}, {"exec", "--kill", "x"}, {"exec", "--json", "x"}} {
+		r := newRig(t)
+		r.setSlowExec(1 << 30)
+		slow, interrupt := r.execute, sync.OnceValue(func() error { return syscall.Kill(os.Getpid(), syscall.SIGINT) })
+		r.execute = func(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+			if err := interrupt(); err != nil {
+				return api.ExecOutput{}, err
 			}
+			return slow(ctx, in)
 		}
-		if in.WaitMS == 0 {
-			return logOf("", api.StateStopped)(api.ProcessLogInput{Since: new(int64)})
+		_, stderr, status := r.run(args...)
+		if status != 130 {
+			t.Errorf("%q: status %d, %q", args, status, stderr[max(len(stderr)-200, 0):])
 		}
-		return slow(in)
-	}
-	if _, stderr, status := r.run("exec", "x"); status != 130 {
-		t.Errorf("status %d, %q", status, stderr[max(len(stderr)-200, 0):])
-	}
-	if len(r.stops) != 1 || r.stops[0] != (api.ProcessStopInput{ID: "abc", Signal: "2"}) {
-		t.Errorf("asked to stop %+v", r.stops)
+		if want := (api.ProcessStopInput{ID: r.execs[0].ID, Signal: "2"}); len(r.stops) != 1 || r.stops[0] != want {
+			t.Errorf("%q: asked to stop %+v", args, r.stops)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ type fakeProcesses struct {
 	processes []api.Process
 	starts    []api.ProcessStartInput
 	stops     []api.ProcessStopInput
+	onStop    func() // called with each stop; may be nil
 	signalled []api.ProcessSignalInput
 	logCalls  []api.ProcessLogInput
 	waits     []api.ProcessWaitInput
@@ -24,7 +25,8 @@ type fakeProcesses struct {
 	loseNext  bool         // fail the next start with a lost engine
 	current   *api.Process // answer of process.get; nil for a process with just a name
 	execution api.ExecOutput
-	events    chan api.Event // sent by events.watch after the snapshot
+	execute   func(context.Context, api.ExecInput) (api.ExecOutput, error) // instead of execution; may be nil
+	events    chan api.Event                                               // sent by events.watch after the snapshot
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
 }
@@ -52,6 +54,9 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.stops = append(r.stops, in)
+		if r.onStop != nil {
+			r.onStop()
+		}
 		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGTERM"}, r.find(in.ID)
 	})
 	server.Handle(mux, api.ProcessStopAll, func(_ context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
@@ -75,8 +80,11 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		r.waits = append(r.waits, in)
 		return r.wait(in)
 	})
-	server.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	server.Handle(mux, api.Exec, func(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		r.execs = append(r.execs, in)
+		if r.execute != nil {
+			return r.execute(ctx, in)
+		}
 		return r.execution, r.failOnce()
 	})
 	mux.HandleWatch(func(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {

@@ -29,6 +29,9 @@ const (
 	// its output is printed as it arrives.
 	execAtOnce  = 200 * time.Millisecond
 	execTimeout = 30 * time.Second
+	// The engine stops the command of a caller that has been gone for callerGrace, as long as a call
+	// waits for a lost engine, or for machineGrace on another machine: links break, and laptops sleep.
+	callerGrace, machineGrace = 15 * time.Second, 10 * time.Minute
 	// statusTimedOut equals the exit status of timeout(1).
 	statusTimedOut = 124
 )
@@ -45,7 +48,8 @@ func NewExec(f *factory.Factory) *cobra.Command {
 			"or 128 plus the number of the signal that killed it. After the timeout it keeps\n" +
 			"running in the background, or is killed with --kill, and the exit status is 124.\n" +
 			"It is 127 if the program does not exist, 126 if it cannot be run, and 125 if Tandem\n" +
-			"itself failed. ctrl+c stops the command too.\n" +
+			"itself failed. ctrl+c, SIGTERM or SIGHUP stops the command too. If this program is\n" +
+			"killed, the command is stopped 15 seconds later, on another machine 10 minutes later.\n" +
 			"The command's standard input is empty; to give it input, redirect a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
 		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'\n" +
 			"tandem exec -- sh -c 'psql < dump.sql'",
@@ -78,38 +82,27 @@ func NewExec(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
-// runExec runs a command, prints its output and returns its exit status as an error.
+// runExec runs a command, prints its output and returns its exit status as an error. The engine keeps
+// the time limit, and stops the command if this program is gone for longer than its grace.
 func runExec(ctx context.Context, f *factory.Factory, in api.ExecInput) error {
 	conn, err := retry.Connect(ctx, f.Dial)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	first, deadline := in, time.Now().Add(time.Duration(in.TimeoutMS)*time.Millisecond)
-	// Most commands exit at once: one call with a short timeout then costs no log reads.
-	live := !f.Out.JSON && in.TimeoutMS > int(execAtOnce.Milliseconds())
+	grace := callerGrace
+	if conn.Machine() != "" {
+		grace = machineGrace
+	}
+	in.CallerGraceMS = int(grace.Milliseconds())
+	// Signals are caught before the start, so an early ctrl+c also reaches the command.
 	signals := make(chan os.Signal, 1)
-	if live {
-		// Signals are caught before the start, so an early ctrl+c also reaches the command.
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		defer signal.Stop(signals)
-		first.TimeoutMS, first.Kill = int(execAtOnce.Milliseconds()), false
-	}
-	out, err := api.Exec.Call(ctx, conn, first)
-	switch {
-	case err != nil:
-		return startError(err)
-	case live && out.TimedOut:
-		return follow(ctx, f, out.Process, in, deadline, signals)
-	case f.Out.JSON:
-		err = f.Out.Answer(out, nil)
-	default:
-		err = printStreams(ctx, f, out)
-	}
-	if err != nil {
-		return err
-	}
-	return statusOf(out, in)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := &liveExec{f: f, conn: conn, in: in, grace: grace, streams: [2]liveStream{{name: "stdout", to: f.Stdout}, {name: "stderr", to: f.Stderr}}}
+	return l.run(ctx, signals)
 }
 
 // statusOf converts the result of exec into an error with the exit status; nil for 0.

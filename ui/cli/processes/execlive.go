@@ -2,10 +2,12 @@ package processes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -21,14 +23,25 @@ const (
 	// more.
 	logPage = 1 << 20
 	logWait = 30 * time.Second
+	// firstStartPoll and maxStartPoll are the first and the longest pause between two looks for a
+	// process that has not been started yet.
+	firstStartPoll, maxStartPoll = 20 * time.Millisecond, time.Second
 )
 
-// A liveExec is a command too slow for a single answer. Its output is printed as it arrives, and a
-// signal to this program stops it.
+// A liveExec is a running call of exec. The output of a command too slow for a single answer is
+// printed as it arrives, and a signal to this program stops it.
 type liveExec struct {
 	f       *factory.Factory
-	process api.Process
+	conn    *retry.Conn
+	in      api.ExecInput
+	grace   time.Duration
 	streams [2]liveStream
+}
+
+// An execAnswer is the result of a call of exec.
+type execAnswer struct {
+	out api.ExecOutput
+	err error
 }
 
 // A liveStream copies one output stream of a process from its log.
@@ -39,65 +52,128 @@ type liveStream struct {
 	until  int64 // cursor to stop at; 0 means the end
 }
 
-// follow prints a command's output until it exits. At the deadline the command keeps running, or is
-// killed with in.Kill. A signal to this program stops it. The error carries the exit status.
-func follow(ctx context.Context, f *factory.Factory, p api.Process, in api.ExecInput, deadline time.Time, signals <-chan os.Signal) error {
-	l := &liveExec{f: f, process: p, streams: [2]liveStream{{name: "stdout", to: f.Stdout}, {name: "stderr", to: f.Stderr}}}
-	limited, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	caught := make(chan os.Signal, 1)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
+// run runs the command, prints its output and returns its exit status as an error.
+func (l *liveExec) run(ctx context.Context, signals <-chan os.Signal) error {
+	calling, abandon := context.WithCancel(ctx)
+	defer abandon()
+	answers := make(chan execAnswer, 1)
+	go func() { answers <- l.call(calling) }()
+	// Most commands exit at once: they cost no log reads.
+	var slow <-chan time.Time
+	if !l.f.Out.JSON {
+		slow = time.After(execAtOnce)
+	}
+	reading, stopReading := context.WithCancel(ctx)
+	defer stopReading()
+	var read chan error // nil until the logs are read
+	var stopped syscall.Signal
+	for {
 		select {
+		case answer := <-answers:
+			stopReading()
+			if read != nil {
+				if err := <-read; err != nil && !errors.Is(err, context.Canceled) {
+					return err
+				}
+			}
+			return l.finish(ctx, answer, read != nil, stopped)
+		case <-slow:
+			read = make(chan error, 1)
+			go func() { read <- l.readWhileRunning(reading, abandon) }()
 		case s := <-signals:
 			signal.Reset(s) // a second signal kills this program at once
-			caught <- s
-			cancel()
-		case <-limited.Done():
+			stopped, _ = s.(syscall.Signal)
+			err := l.stop(ctx, stopped)
+			switch {
+			case errors.Is(err, api.CodeEnded): // by itself
+				stopped = 0
+			case errors.Is(err, api.CodeNotFound): // it has not been started yet
+				abandon()
+			case err != nil:
+				return err
+			}
 		}
-	}()
-	err := l.read(limited, true)
-	late := err != nil && limited.Err() != nil && ctx.Err() == nil
-	cancel()
-	// Wait for the goroutine: it may have caught a signal just before cancel.
-	<-watched
-	if err != nil && !late {
-		return err
 	}
-	var stopped os.Signal
-	select {
-	case stopped = <-caught:
-	default:
-	}
-	return l.finish(ctx, in, late, stopped)
 }
 
-// finish stops the command if asked to, prints the rest of its output and returns its exit status.
-// late means that it had not exited when reading stopped.
-func (l *liveExec) finish(ctx context.Context, in api.ExecInput, late bool, stopped os.Signal) error {
-	if late && (stopped != nil || in.Kill) {
-		stop := api.ProcessStopInput{ID: l.process.ID, Signal: "SIGKILL"}
-		if s, ok := stopped.(syscall.Signal); ok {
-			stop.Signal = fmt.Sprint(int(s))
-		}
-		if _, err := factory.Call(ctx, l.f, api.ProcessStop, stop); err != nil {
-			return err
+// call calls exec until it has an answer. On another machine it repeats a call whose link was lost,
+// because the engine there keeps the command for a while.
+func (l *liveExec) call(ctx context.Context) execAnswer {
+	var lost time.Time
+	var unsure error
+	for {
+		out, err := api.Exec.Call(ctx, l.conn, l.in)
+		switch {
+		case l.conn.Machine() == "" || ctx.Err() != nil:
+			return execAnswer{out, err}
+		case errors.Is(err, api.CodeUnsure):
+			lost, unsure = time.Now(), err
+		case unsure == nil || !errors.Is(err, api.CodeUnavailable):
+			return execAnswer{out, err}
+		case time.Since(lost) > l.grace:
+			return execAnswer{out, unsure}
 		}
 	}
-	if late {
-		if err := l.read(ctx, false); err != nil {
-			return err
-		}
+}
+
+func (l *liveExec) stop(ctx context.Context, s syscall.Signal) error {
+	_, err := factory.Call(ctx, l.f, api.ProcessStop, api.ProcessStopInput{ID: l.in.ID, Signal: strconv.Itoa(int(s))})
+	return err
+}
+
+// finish prints the rest of the output and returns the command's exit status. read means that
+// output has been printed from the logs, stopped is the signal to this program that stopped it.
+func (l *liveExec) finish(ctx context.Context, answer execAnswer, read bool, stopped syscall.Signal) error {
+	status := &output.ExitError{Status: output.StatusSignal + int(stopped)}
+	err := answer.err
+	switch {
+	case stopped != 0 && errors.Is(err, context.Canceled):
+		return status
+	case err != nil:
+		return startError(err)
+	case l.f.Out.JSON:
+		err = l.f.Out.Answer(answer.out, nil)
+	case read:
+		err = l.read(ctx, false)
+	default:
+		err = printStreams(ctx, l.f, answer.out)
 	}
-	if s, ok := stopped.(syscall.Signal); ok && late {
-		return &output.ExitError{Status: output.StatusSignal + int(s)}
-	}
-	p, err := factory.Call(ctx, l.f, api.ProcessGet, api.IDInput{ID: l.process.ID})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case stopped != 0:
+		return status
 	}
-	return statusOf(api.ExecOutput{Process: p, TimedOut: late}, in)
+	return statusOf(answer.out, l.in)
+}
+
+// readWhileRunning prints both streams until the process exits. Without a reader for the output it
+// abandons the call.
+func (l *liveExec) readWhileRunning(ctx context.Context, abandon func()) error {
+	err := l.awaitStart(ctx)
+	if err == nil {
+		err = l.read(ctx, true)
+	}
+	if err != nil {
+		abandon()
+	}
+	return err
+}
+
+// awaitStart waits until the process has a log. Its start may wait, for example for your answer to
+// a request.
+func (l *liveExec) awaitStart(ctx context.Context) error {
+	for pause := firstStartPoll; ; pause = min(2*pause, maxStartPoll) {
+		_, err := api.ProcessGet.Call(ctx, l.conn, api.IDInput{ID: l.in.ID})
+		if !errors.Is(err, api.CodeNotFound) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // read prints both streams: until the process exits with wait, else what is in the log now. It
@@ -106,7 +182,7 @@ func (l *liveExec) read(ctx context.Context, wait bool) error {
 	var readers sync.WaitGroup
 	var errs [len(l.streams)]error
 	for i := range l.streams {
-		readers.Go(func() { errs[i] = l.streams[i].read(ctx, l.f, l.process.ID, wait) })
+		readers.Go(func() { errs[i] = l.streams[i].read(ctx, l.f, l.in.ID, wait) })
 	}
 	readers.Wait()
 	for _, err := range errs {
