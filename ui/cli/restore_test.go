@@ -45,6 +45,16 @@ func TestRestorePassesSessionsAndVariables(t *testing.T) {
 	if status != 1 || !strings.HasPrefix(got, "build: restored") || !strings.Contains(stderr, "restore nobody: no reboot or crash ended it") {
 		t.Errorf("one that fails: status %d, %q, %q", status, got, stderr)
 	}
+	// Failures are errors, not an empty list.
+	if got, stderr, status := r.run("restore", "nobody", "--json"); status != 1 || got != "" || readJSON(t, stderr).(map[string]any)["message"] != "restore nobody: no reboot or crash ended it" {
+		t.Errorf("as JSON, if all fail: status %d, %q, %q", status, got, stderr)
+	}
+	if got, stderr, status := r.run("restore", "build", "nobody", "--json"); status != 1 || len(readJSON(t, got).([]any)) != 1 || stderr == "" {
+		t.Errorf("as JSON, if one fails: status %d, %q, %q", status, got, stderr)
+	}
+	if got, stderr, status := r.run("restore", "--all", "--json"); status != 0 || strings.TrimSpace(got) != "[]" || stderr != "" {
+		t.Errorf("as JSON, with nothing to restore: status %d, %q, %q", status, got, stderr)
+	}
 	if got, stderr, status := r.run("new", "--restore", "build"); status != 0 || got != "id-of-build\n" || !strings.HasPrefix(stderr, "/gone is gone") {
 		t.Errorf("new --restore: status %d, %q, %q", status, got, stderr)
 	}
@@ -59,7 +69,7 @@ func TestRestorePassesSessionsAndVariables(t *testing.T) {
 	}
 	environ := map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}
 	var want []api.SessionRestoreInput
-	for _, ids := range [][]string{{"build"}, {"build", "nobody"}, {"build"}, {"nobody"}, nil, {"build"}} {
+	for _, ids := range [][]string{{"build"}, {"build", "nobody"}, {"nobody"}, {"build", "nobody"}, nil, {"build"}, {"nobody"}, nil, {"build"}} {
 		want = append(want, api.SessionRestoreInput{IDs: ids, All: ids == nil, Environ: environ, Umask: api.Umask()})
 	}
 	if diff := cmp.Diff(want, r.restored); diff != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"tandem/engine/api"
 	"tandem/ui/cli/factory"
@@ -71,19 +70,16 @@ func restore(ctx context.Context, f *factory.Factory, in api.SessionRestoreInput
 		f.Out.Tell(nothingToRestore)
 		return nil
 	}
-	var failed []error
+	restored, errs := out.Restored, make([]error, len(out.Restored))
 	for _, one := range out.Failed {
-		failed = append(failed, errors.New(one.Error))
+		restored, errs = append(restored, api.RestoredSession{}), append(errs, errors.New(one.Error))
 	}
-	return f.Out.AnswerEach(out.Restored, failed, func() string {
-		var b strings.Builder
-		for _, one := range out.Restored {
-			b.WriteString(output.Visible(one.Process.Name) + ": restored in " + output.Visible(f.DisplayPath(one.Folder)) + "\n")
-			if one.Note != "" {
-				b.WriteString("  " + output.Visible(one.Note) + "\n")
-			}
+	return output.AnswerAll(f.Out, restored, errs, func(one api.RestoredSession) string {
+		text := output.Visible(one.Process.Name) + ": restored in " + output.Visible(f.DisplayPath(one.Folder)) + "\n"
+		if one.Note != "" {
+			text += "  " + output.Visible(one.Note) + "\n"
 		}
-		return b.String()
+		return text
 	})
 }
 
