@@ -174,6 +174,50 @@ func TestLogsJSONIsTheAPIAnswer(t *testing.T) {
 	}
 }
 
+func TestLogsJSONHasTheWholeLog(t *testing.T) {
+	r := newRig(t)
+	text := strings.Repeat("0123456\n", 3<<17) + "end\n"
+	for _, args := range [][]string{{}, {"--raw"}, {"-n", "400000"}} {
+		r.log = logOf(text, api.StateRunning)
+		answer := readJSON(t, r.succeeds(append([]string{"logs", "web", "--json"}, args...)...)).(map[string]any)
+		if got := answer["data"].(string); got != text || answer["start"] != 0.0 || answer["next_cursor"] != float64(len(text)) || answer["end"] != float64(len(text)) {
+			t.Errorf("%q: %d bytes of %d, to %v of %v", args, len(got), len(text), answer["next_cursor"], answer["end"])
+		}
+	}
+	// A page may end in bytes that are not UTF-8.
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if in.Since != nil && *in.Since > 0 {
+			return api.ProcessLogOutput{Start: 2, Data: "b\n", NextCursor: 4, End: 4, State: api.StateExited}, nil
+		}
+		return api.ProcessLogOutput{DataBytes: "Yf8=", NextCursor: 2, End: 4, State: api.StateExited}, nil
+	}
+	if answer := readJSON(t, r.succeeds("logs", "web", "--json", "--raw")).(map[string]any); answer["data_bytes"] != "Yf9iCg==" || answer["data"] != "" {
+		t.Errorf("bytes are %v", answer)
+	}
+}
+
+// The exit status is the same with and without --json.
+func TestLogsGrepFailsWithoutAMatch(t *testing.T) {
+	for _, args := range [][]string{{"web"}, {"web", "-f"}, {"web", "-n", "3"}, {"web", "db"}, {"web", "--stream", "both"}} {
+		for _, format := range [][]string{nil, {"--json"}} {
+			for pattern, want := range map[string]int{"hit": 0, "miss": 1} {
+				r := newRig(t)
+				r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+					out, err := logOf("a hit\n", api.StateExited)(in)
+					if in.Grep == "hit" && out.Data != "" {
+						out.Matches = []api.LogMatch{{Text: "a hit"}}
+					}
+					return out, err
+				}
+				command := slices.Concat([]string{"logs", "--grep", pattern}, args, format)
+				if _, stderr, status := r.run(command...); status != want || stderr != "" {
+					t.Errorf("%q: status %d, want %d, %q", command, status, want, stderr)
+				}
+			}
+		}
+	}
+}
+
 func TestLogsReportWriteErrors(t *testing.T) {
 	r := newRig(t)
 	r.log = logOf("text\n", api.StateRunning)

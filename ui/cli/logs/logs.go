@@ -136,6 +136,8 @@ type logReader struct {
 	matches *matchPrinter // nil without --grep
 	until   int64         // without --follow, the end of the log at first; output after it is not printed
 	inLine  bool          // the last line printed has no newline yet
+	found   bool          // a line has matched --grep
+	all     answers       // with --json but not --follow
 }
 
 func printLogs(f *factory.Factory, cmd *cobra.Command, ids []string, opts flags) error {
@@ -229,11 +231,11 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 
 // grepStatus returns exit status 1 if --grep matched nothing, and err otherwise.
 func (opts *flags) grepStatus(err error, readers ...*logReader) error {
-	if err != nil || opts.grep == "" || readers[0].out.JSON {
+	if err != nil || opts.grep == "" {
 		return err
 	}
 	for _, r := range readers {
-		if r.matches.count > 0 {
+		if r.found {
 			return nil
 		}
 	}
@@ -280,7 +282,7 @@ func (r *logReader) read(ctx context.Context) error {
 		}
 		moved := r.in.Since == nil || out.NextCursor > *r.in.Since
 		atEnd := r.in.Backward || out.NextCursor >= out.End || !moved && out.State.Ended()
-		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.out.JSON || !moved) {
+		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && !moved {
 			return r.print(api.ProcessLogOutput{})
 		}
 		if !atEnd && !moved {
@@ -295,7 +297,7 @@ func (r *logReader) read(ctx context.Context) error {
 // dropNewer removes output written after the first call from an answer. Otherwise a fast writer
 // could keep read from ending.
 func (r *logReader) dropNewer(out *api.ProcessLogOutput) {
-	if r.follow || r.out.JSON {
+	if r.follow {
 		return
 	}
 	if r.until == 0 {
@@ -320,9 +322,10 @@ func (r *logReader) setNextInput(out api.ProcessLogOutput) {
 	}
 }
 
-// printLogs prints an answer; the zero value marks the end.
+// print prints an answer; the zero value marks the end.
 func (r *logReader) print(out api.ProcessLogOutput) error {
 	end := out.State == ""
+	r.found = r.found || len(out.Matches) > 0
 	if r.out.JSON {
 		return r.printJSON(out)
 	}
@@ -398,13 +401,15 @@ func (r *logReader) warnGap(out api.ProcessLogOutput) {
 	}
 }
 
-// printJSON prints one answer, as one line when following.
+// printJSON prints each answer as one line when following, else all answers as one at the end.
 func (r *logReader) printJSON(out api.ProcessLogOutput) error {
-	if out.State == "" || r.follow && out.Data == "" && len(out.Matches) == 0 {
+	switch end := out.State == ""; {
+	case r.follow && (end || out.Data == "" && out.DataBytes == "" && len(out.Matches) == 0):
 		return nil
+	case r.follow:
+		return r.out.PrintJSON(out, "")
+	case end:
+		return r.out.Answer(r.all.answer(), nil)
 	}
-	if !r.follow {
-		return r.out.Answer(out, nil)
-	}
-	return r.out.PrintJSON(out, "")
+	return r.all.add(out)
 }

@@ -95,7 +95,7 @@ func merge(ctx context.Context, f *factory.Factory, opts flags, cmd *cobra.Comma
 	if err := m.run(ctx); err != nil {
 		return err
 	}
-	if opts.grep != "" && !f.Out.JSON && m.out.found == 0 {
+	if opts.grep != "" && m.out.found == 0 {
 		return &output.ExitError{Status: output.StatusFailed}
 	}
 	return nil
