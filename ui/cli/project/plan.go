@@ -6,23 +6,33 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"tandem/engine/api"
 )
 
-// An Action is the effect of up on an entry.
+// An Action is the effect of up on an entry. Its values are part of the JSON output; scripts rely on
+// them.
 type Action string
 
 const (
 	actionStart   Action = "started"
-	actionRestart Action = "started again"
+	actionRestart Action = "restarted"
 	actionChange  Action = "replaced"
 	actionKeep    Action = "unchanged"
 	actionDone    Action = "done"
-	actionOrphan  Action = "not in the file"
+	actionOrphan  Action = "orphaned" // no longer in the file
 	actionRemove  Action = "removed"
 	actionFailed  Action = "failed"
 )
+
+// text describes the action after it was carried out.
+func (a Action) text() string {
+	if a == actionRestart {
+		return "started again"
+	}
+	return string(a)
+}
 
 // Planned describes the action before it is carried out.
 func (a Action) Planned() string {
@@ -47,6 +57,12 @@ type step struct {
 	existing *api.Process // the entry's current process; nil if there is none
 	digest   string
 	name     string // name to start it with
+
+	newID    string       // id of the process to replace existing, which was stopped for it; "" if there is none
+	restored *api.Process // existing, started again because its replacement failed
+	settled  bool         // existing was deleted or started again
+
+	runningSince time.Time // when process was first seen running, on trial
 
 	started   chan struct{} // closed once process or err is set
 	process   api.Process

@@ -1,6 +1,8 @@
 package project
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,5 +166,20 @@ func TestSessionsDefaultToStopSignalHUP(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"shell": "HUP", "top": "INT", "menu": ""}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Scripts compare these values, which docs/project.md lists.
+func TestActionsHaveStableJSONValues(t *testing.T) {
+	want := map[Action]string{actionStart: "started", actionRestart: "restarted", actionChange: "replaced", actionKeep: "unchanged",
+		actionDone: "done", actionOrphan: "orphaned", actionRemove: "removed", actionFailed: "failed"}
+	for action, value := range want {
+		text, err := json.Marshal(Result{Action: action})
+		if err != nil || !strings.Contains(string(text), `"action":"`+value+`"`) {
+			t.Errorf("%s, %v, want action %s", text, err, value)
+		}
+	}
+	if got := actionRestart.text() + ", " + actionOrphan.Planned(); got != "started again, not in the file; --prune stops it" {
+		t.Errorf("as text: %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,12 +95,13 @@ func (r *Run) runStep(ctx context.Context, s *step) (api.Process, error) {
 	case actionRestart:
 		return api.ProcessRestart.Call(ctx, r.Conn, api.ProcessRestartInput{ID: s.existing.ID, After: after, RestartID: api.NewID()})
 	case actionChange:
-		if _, err := stopOne(ctx, r.Conn.Client, *s.existing, true); err != nil {
+		if _, err := stopOne(ctx, r.Conn.Client, *s.existing, false); err != nil {
 			return api.Process{}, err
 		}
+		s.newID = api.NewID()
 	}
 	in := r.startInput(s)
-	in.ID, in.After = api.NewID(), after
+	in.ID, in.After = cmp.Or(s.newID, api.NewID()), after
 	p, err := api.ProcessStart.Call(ctx, r.Conn, in)
 	// Only the engine knows all rules, so point to the line of the entry.
 	if errors.Is(err, api.CodeInvalid) {
@@ -168,7 +170,7 @@ func (r *Run) printProgress(s *step) {
 	if s.err != nil {
 		return
 	}
-	text := string(s.action)
+	text := s.action.text()
 	switch {
 	case s.ready:
 		text = "ready"
@@ -201,8 +203,11 @@ func (r *Run) result(s *step) Result {
 	}
 	if s.err != nil {
 		result.Error = s.err.Error()
-		if result.Process == nil || s.process.State == api.StateFailed {
+		if result.Process == nil || s.process.State == api.StateFailed || s.restored != nil {
 			result.Action = actionFailed
+		}
+		if s.restored != nil {
+			result.Process = s.restored
 		}
 		r.errs = append(r.errs, s.err)
 	}

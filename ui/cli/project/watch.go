@@ -27,7 +27,11 @@ func (r *Run) watch(ctx context.Context, began time.Time) {
 		rows.clear()
 		waiting := 0
 		for _, s := range r.Plan.steps {
-			if r.updateStep(s, late); !s.finished {
+			if !r.isOnTrial(s) || late {
+				r.updateStep(s, late)
+				r.settleReplaced(ctx, s)
+			}
+			if !s.finished {
 				waiting++
 			}
 		}
@@ -155,11 +159,15 @@ func (r *Run) printLastLines(ctx context.Context) {
 				continue
 			}
 			printed[on.entry.Name] = true
-			out, err := api.ProcessLog.Call(ctx, r.Conn, api.ProcessLogInput{ID: on.process.ID, Tail: 1})
-			if line := strings.TrimSpace(out.Data); err == nil && line != "" {
-				r.Out.Tell("%s printed last: %s", output.Visible(on.entry.Name), output.Visible(line))
-			}
+			r.printLastLine(ctx, on)
 		}
+	}
+}
+
+func (r *Run) printLastLine(ctx context.Context, s *step) {
+	out, err := api.ProcessLog.Call(ctx, r.Conn, api.ProcessLogInput{ID: s.process.ID, Tail: 1})
+	if line := strings.TrimSpace(out.Data); err == nil && line != "" {
+		r.Out.Tell("%s printed last: %s", output.Visible(s.entry.Name), output.Visible(line))
 	}
 }
 
