@@ -169,7 +169,7 @@ func TestSessionsDefaultToStopSignalHUP(t *testing.T) {
 	}
 }
 
-// Scripts compare these values, which docs/project.md lists.
+// Scripts compare these values, which docs/commands.md lists.
 func TestActionsHaveStableJSONValues(t *testing.T) {
 	want := map[Action]string{actionStart: "started", actionRestart: "restarted", actionChange: "replaced", actionKeep: "unchanged",
 		actionDone: "done", actionOrphan: "orphaned", actionRemove: "removed", actionFailed: "failed"}
