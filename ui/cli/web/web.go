@@ -317,7 +317,7 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 			return output.AnswerList(v.f.Out, rows, "no browser is paired: `tandem web` prints a link", func() string {
 				t := v.f.Out.Table("id", "device", "may", "paired", "seen")
 				for _, r := range rows {
-					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.May), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ageText(r.Seen)))
+					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.access()), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ageText(r.Seen)))
 				}
 				text := t.String()
 				if slices.ContainsFunc(rows, func(r deviceRow) bool { return r.PairAgain }) {
@@ -333,7 +333,7 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 type deviceRow struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
-	May     string    `json:"may"` // all, look, see one session, or nothing
+	May     string    `json:"may"` // all, look, session or nothing
 	Session string    `json:"session,omitempty"`
 	Added   time.Time `json:"added"`
 	Seen    time.Time `json:"seen"`
@@ -345,13 +345,24 @@ type deviceRow struct {
 func deviceAccess(d devices.Device) string {
 	switch {
 	case d.PairAgain():
-		return "nothing, pair again"
+		return "nothing"
 	case d.Session != "":
-		return "see " + d.Session + " until " + d.Until.Local().Format("15:04")
+		return "session"
 	case d.ReadOnly:
 		return "look"
 	}
 	return "all"
+}
+
+// access describes the device's access as text.
+func (r deviceRow) access() string {
+	switch {
+	case r.PairAgain:
+		return "nothing, pair again"
+	case r.Session != "":
+		return "see " + r.Session + " until " + r.Until.Local().Format("15:04")
+	}
+	return r.May
 }
 
 func ageText(t time.Time) string { return units.Age(time.Since(t)) + " ago" }
