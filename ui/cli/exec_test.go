@@ -9,7 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"tandem/engine/api"
 
@@ -71,8 +70,9 @@ func TestExecPrintsLongOutputInFull(t *testing.T) {
 }
 
 // setSlowExec makes the fake engine run a command whose log grows by one line per call, up to lines.
-// It runs until then, until it is stopped, or until its timeout.
-func (r *rig) setSlowExec(lines int) {
+// It runs until then, until it is stopped, or until late is called, which stands for its timeout.
+func (r *rig) setSlowExec(lines int) (late func()) {
+	timedOut := make(chan struct{})
 	exited, stopped := make(chan struct{}), make(chan struct{})
 	exit := sync.OnceFunc(func() { close(exited) })
 	r.onStop = sync.OnceFunc(func() { close(stopped) })
@@ -83,21 +83,24 @@ func (r *rig) setSlowExec(lines int) {
 			out.Process.State, out.Process.ExitCode = api.StateExited, code(9)
 		case <-stopped:
 			out.Process.State, out.Process.ExitSignal = api.StateStopped, "SIGINT"
-		case <-time.After(time.Duration(in.TimeoutMS) * time.Millisecond):
+		case <-timedOut:
 			out.TimedOut = true
 		case <-ctx.Done():
 		}
 		return out, ctx.Err()
 	}
-	written := map[string]int{}
+	written, complete := map[string]int{}, map[string]bool{}
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		state := api.StateRunning
 		if written[in.Stream]++; written[in.Stream] > lines {
 			state, written[in.Stream] = api.StateExited, lines
-			exit()
+			if complete[in.Stream] = true; len(complete) == 2 { // a command that has exited has written everything
+				exit()
+			}
 		}
 		return logOf(strings.Repeat(in.Stream+"\n", written[in.Stream]), state)(in)
 	}
+	return sync.OnceFunc(func() { close(timedOut) })
 }
 
 func TestExecPrintsASlowCommandsOutputAsItArrives(t *testing.T) {
@@ -116,9 +119,10 @@ func TestExecPrintsASlowCommandsOutputAsItArrives(t *testing.T) {
 func TestExecLeavesTheTimeoutToTheEngine(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		r := newRig(t) // one rig per case: the engine may still answer the previous call
-		r.setSlowExec(1 << 30)
+		late := r.setSlowExec(1 << 30)
 		slow := r.log
 		r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+			late() // not before the log is read
 			if in.WaitMS == 0 {
 				return api.ProcessLogOutput{Data: "end\n", Start: *in.Since, NextCursor: *in.Since + 4, End: *in.Since + 4, State: api.StateRunning}, nil
 			}
