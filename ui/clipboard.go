@@ -19,7 +19,7 @@ const maxClipboard = api.MaxClip
 
 // A clipboard holds the text copied last, in any pane. It is the text to paste next.
 type clipboard struct {
-	caller  panes.Caller
+	caller  panes.Waiter
 	say     func(text string, bad bool) tea.Cmd
 	paste   func(text string) tea.Cmd // into the pane or dialog with the keyboard
 	send    func(text string)         // to the clipboard of the user's terminal
@@ -27,7 +27,7 @@ type clipboard struct {
 	text    string
 	serial  int  // counts copies, to drop the result of an older one
 	reading bool // text to copy is being read
-	pasting bool // paste it once it is read
+	failed  bool // the last text could not be read
 }
 
 // A clipText is text that was read in order to be copied.
@@ -53,25 +53,19 @@ func (c *clipboard) copyRead(read terminal.Read) tea.Cmd {
 	})
 }
 
-// finishRead copies text once it is read, and pastes it if that was requested meanwhile.
+// finishRead copies text once it is read.
 func (c *clipboard) finishRead(t clipText, err error) tea.Cmd {
-	paste := c.pasting
-	c.reading, c.pasting = false, false
-	if err != nil {
+	if c.reading, c.failed = false, err != nil; c.failed {
 		return c.say(panes.ErrorText(err), true)
 	}
-	say := c.copyText(t.text, "", t.cut)
-	if paste && t.text != "" {
-		return tea.Batch(say, c.paste(t.text))
-	}
-	return say
+	return c.copyText(t.text, "", t.cut)
 }
 
 // copyText makes text the next paste, here and in other programs. much describes its size;
 // empty counts it. cut reports whether text was truncated.
 func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 	c.serial++
-	c.reading, c.pasting = false, false
+	c.reading, c.failed = false, false
 	if text == "" {
 		return c.say("nothing to copy", false)
 	}
@@ -119,11 +113,18 @@ func describeSize(s string) string {
 	return text.Count(lines, "line")
 }
 
-// pasteLast pastes the text copied last, waiting for it if it is still being read.
+// pasteLast pastes the text copied last. If it is still being read, typed input waits with it.
 func (c *clipboard) pasteLast() tea.Cmd {
 	if c.reading {
-		c.pasting = true
-		return nil
+		return c.caller.Await(panes.Pending{
+			Ready: func() bool { return !c.reading },
+			Then: func() tea.Cmd {
+				if c.failed {
+					return nil // the error is shown, and an older text is not meant
+				}
+				return c.pasteLast()
+			},
+		})
 	}
 	if c.text == "" {
 		return c.say("nothing copied yet", false)

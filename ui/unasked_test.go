@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -8,8 +10,8 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 )
 
@@ -230,9 +232,10 @@ func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 		d.m.keyboard.prefix.long = true
 		d.screenText()
 		listed := map[keymap.Action]bool{}
-		for y := range 200 {
-			for x := range 200 {
-				if a, ok := d.m.keyboard.prefix.actionAt(keys.Mouse{X: x, Y: y}); ok {
+		groups, w, h := d.m.keyboard.prefix.groups()
+		for y := range h {
+			for x := range w {
+				if a, ok := dialog.PrefixKeyAt(groups, w, h, x, y); ok {
 					listed[a] = true
 				}
 			}
@@ -253,6 +256,26 @@ func (d *driver) countSessions() int {
 	d.engine.mu.Lock()
 	defer d.engine.mu.Unlock()
 	return len(d.engine.sessions)
+}
+
+func TestPasteOfACopyBeingReadPrecedesLaterKeys(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 36)
+	d.waitText("$ ")
+	release := make(chan error)
+	read := func(context.Context, panes.Engine) (string, bool, error) { return "copied ", false, <-release }
+	d.run(d.m.env.CopyRead(read))
+	d.pressKeys("ctrl+b", "]", "'then")
+	close(release)
+	d.waitUntil("the paste arrives first", func() bool { return strings.HasSuffix(d.nthSession(0).typedText(), "then") })
+	if got := d.nthSession(0).typedText(); !strings.Contains(got, "copied ") || strings.Index(got, "copied ") > strings.Index(got, "then") {
+		t.Errorf("typed %q", got)
+	}
+	release = make(chan error, 1)
+	d.run(d.m.env.CopyRead(read))
+	d.pressKeys("ctrl+b", "]", "'x")
+	release <- errors.New("away")
+	d.waitText("away")
+	d.waitUntil("the key arrives", func() bool { return strings.HasSuffix(d.nthSession(0).typedText(), "thenx") })
 }
 
 // sessionOf returns the session with an id.
