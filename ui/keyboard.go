@@ -121,7 +121,11 @@ func (k *keyboard) press(key keys.Key) tea.Cmd {
 		if act := k.findAction(outcome.Action); act != nil {
 			return act()
 		}
-		return k.say(key.Show()+" does nothing here", false)
+		name := key.Show()
+		if pending {
+			name = k.o.Bindings.PrefixKeys()[0].Show() + " " + name
+		}
+		return k.say(name+" does nothing here", false)
 	case keymap.Unbound:
 		return k.typeKey(key)
 	case keymap.Dropped:

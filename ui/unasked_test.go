@@ -193,7 +193,7 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 	d := drive(t, e, 120, 36)
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", "enter")
-	d.waitText("enter does nothing here")
+	d.waitText("ctrl+b enter does nothing here")
 	d.pressKeys("ctrl+b", "?")
 	for _, title := range []string{"First?", "Second?"} {
 		d.m.env.Ask(&dialog.Question{Title: title})
