@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/sessions/layout"
 )
@@ -46,6 +47,21 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.WaitText("this one large, the others below each other")
 	d.Press("delete", "ctrl+u", "delete", "esc")
 	d.Wait("one layout is left", func() bool { return len(d.engine.layouts()) == 1 })
+}
+
+// Which layouts exist is unknown, so saving one might replace another without a question.
+func TestLayoutIsNotSavedIfTheOthersCannotBeRead(t *testing.T) {
+	d := threePanes(t)
+	d.engine.mu.Lock()
+	d.engine.unreadable = api.Errorf(api.CodeUnavailable, "read layouts: away")
+	d.engine.mu.Unlock()
+	d.Press("ctrl+b", "S", "'work", "enter")
+	d.WaitText("read layouts: away")
+	d.engine.mu.Lock()
+	defer d.engine.mu.Unlock()
+	if len(d.engine.saved) != 0 {
+		t.Errorf("saved %+v", d.engine.saved)
+	}
 }
 
 func TestOpenViewForgetsFirstTabOfSavedLayout(t *testing.T) {

@@ -47,11 +47,12 @@ func (e *fakeEnv) Learn(p ...api.Process) tea.Cmd {
 type fakeEngine struct {
 	announce func(api.Event)
 
-	mu        sync.Mutex
-	started   int
-	late      *lateStart             // holds starts; nil if they are answered at once
-	processes map[string]api.Process // those started here
-	saved     map[string]api.Layout
+	mu         sync.Mutex
+	started    int
+	late       *lateStart             // holds starts; nil if they are answered at once
+	processes  map[string]api.Process // those started here
+	saved      map[string]api.Layout
+	unreadable error // of the saved layouts
 }
 
 // setProcess stores and announces the state of a process.
@@ -93,6 +94,11 @@ func (e *fakeEngine) killSession(_ context.Context, in api.IDInput) (api.Process
 
 func (e *fakeEngine) getLayouts(context.Context, api.Empty) (out api.LayoutGetOutput, err error) {
 	saved := e.layouts()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unreadable != nil {
+		return out, e.unreadable
+	}
 	for _, name := range slices.Sorted(maps.Keys(saved)) {
 		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: saved[name]})
 	}
