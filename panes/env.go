@@ -62,11 +62,11 @@ type Reporter interface {
 
 // Dialogs are shown one at a time.
 type Dialogs interface {
-	// Ask opens a dialog. Called for an event instead of the user's input, it only has the dialog
-	// wait: the status bar names it, and a key opens it. An answer of the engine is an event too,
-	// unless input waits for it (Await).
+	// Ask opens a dialog while the user's input is being handled. At any other time it queues the
+	// dialog: the status bar names it, and a key opens it. An answer of the engine counts as input
+	// only if typed input waits for it (Await).
 	Ask(dialog.Overlay)
-	Shows(dialog.Overlay) bool // reports whether this dialog is open or waits; of nil, whether none does
+	Shows(dialog.Overlay) bool // reports whether this dialog is open or queued; for nil, whether none is open
 }
 
 // Folders are on the dashboard's machine.

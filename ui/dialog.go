@@ -15,12 +15,12 @@ import (
 	"tandem/ui/screen"
 )
 
-// An overlay is the open overlay, if any. Only the user opens one: whatever else asks a question has
-// it wait.
+// An overlay is the open overlay, if any. Only the user's input opens one; those of events wait in a
+// queue.
 type overlay struct {
 	open    dialog.Overlay
 	waiting []dialog.Overlay // asked by events
-	byUser  bool             // the user's input is being handled, or what it waited for
+	byUser  bool             // the user's input, or an action it waited for, is being handled
 	redraw  func()
 }
 
@@ -55,9 +55,9 @@ func (o *overlay) Close() {
 	o.redraw()
 }
 
-// Shows reports whether a dialog is open or waits; of nil, whether none does.
+// Shows reports whether a dialog is open or waits; for nil, whether none is open.
 func (o *overlay) Shows(d dialog.Overlay) bool {
-	return o.open == d && (d != nil || len(o.waiting) == 0) || slices.Contains(o.waiting, d)
+	return o.open == d || slices.Contains(o.waiting, d)
 }
 
 // waitingText names the dialog that waits, after the key that opens it.

@@ -202,6 +202,9 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 	d.waitText("show the keys")
 	d.pressKeys("esc")
 	d.waitText("ctrl+b enter answers: First? (1 more)")
+	if !d.m.env.Shows(nil) {
+		t.Error("a queued dialog counts as open")
+	}
 	d.pressKeys("ctrl+b", "enter")
 	d.waitMatch(`│ First\? +│`)
 	d.pressKeys("esc")

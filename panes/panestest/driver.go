@@ -344,7 +344,7 @@ func Press(t *testing.T, actions panes.Actions, action keymap.Action) tea.Cmd {
 	return act()
 }
 
-// RunAll runs a command and those that its results return.
+// RunAll runs a command, then the command that its result returns, and so on.
 func RunAll(cmd tea.Cmd) {
 	for cmd != nil {
 		result, ok := cmd().(panes.Result)

@@ -179,7 +179,7 @@ func TestKillIsRememberedForOneRun(t *testing.T) {
 	if len(p.Trees.killed) > 0 {
 		t.Errorf("after the exit %v are remembered", p.Trees.killed)
 	}
-	// It was hidden, so nobody asked about its exit. Now it runs again, and an agent stops it.
+	// The session was hidden, so its exit took no note of the stop. A later run is stopped by an agent.
 	again := &e.Known.Processes[2]
 	again.State, again.StartedAt = api.StateRunning, again.StartedAt.Add(time.Hour)
 	ended := *again
