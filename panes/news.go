@@ -25,9 +25,10 @@ type News struct {
 	RemoteNotices []string    // notices of other machines, prefixed with their names
 	Layout        *api.Layout // the last layout of a dashboard
 	Revision      int64       // of Layout
-	Show          *api.Layout // layout to show now; handed out once
-	Policy        string      // why policy.toml does not apply as written; "" if it does
-	Stopped       string      // why the engine will not come back; "" if it will
+	Show          *api.Layout // layout to show now, if session ShowIn has the keyboard; handed out once
+	ShowIn        string
+	Policy        string // why policy.toml does not apply as written; "" if it does
+	Stopped       string // why the engine will not come back; "" if it will
 
 	removed []string // ids of the processes removed last; never changed in place
 }
@@ -68,7 +69,7 @@ func (n *News) Apply(e api.Event) {
 			n.Layout, n.Revision = e.Layout, e.Revision
 		}
 	case api.EventLayout:
-		n.Show = e.Layout
+		n.Show, n.ShowIn = e.Layout, e.ID
 	case api.EventPolicy:
 		n.Policy = e.Fault
 	case api.EventStopped:

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
@@ -33,7 +32,6 @@ func (e env) Bindings() keymap.Bindings                        { return e.m.o.Bi
 func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
 func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.await(p) }
-func (e env) Press(k keys.Key) tea.Cmd                         { return e.m.keyboard.press(k) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
 func (e env) ExpectStop(id string) (forget func())             { return e.m.sessions.List.ExpectStop(id) }
@@ -53,7 +51,7 @@ func (e env) Learn(started ...api.Process) tea.Cmd {
 }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	return e.m.visits.start(command, folder, then)
+	return e.ifUser(func() tea.Cmd { return e.m.visits.start(command, folder, then) })
 }
 
 // PanesChanged also handles the input held until the first session.
@@ -69,8 +67,19 @@ func (e env) ShowSessions() {
 }
 
 func (e env) ShowSession(id string) tea.Cmd {
-	e.m.setView(keymap.ViewSessions)
-	return e.m.sessions.OpenSession(id)
+	return e.ifUser(func() tea.Cmd {
+		e.m.setView(keymap.ViewSessions)
+		return e.m.sessions.OpenSession(id)
+	})
+}
+
+// ifUser runs change only while the user's input is handled. An event must not move the keyboard to
+// another session.
+func (e env) ifUser(change func() tea.Cmd) tea.Cmd {
+	if !e.byUser {
+		return nil
+	}
+	return change()
 }
 
 func (e env) Bell() {
@@ -89,11 +98,11 @@ func (e env) RecordExit(p api.Process) {
 }
 
 func (e env) StartSession(command []string, folder string) tea.Cmd {
-	return e.m.sessions.Launcher.StartNear(nil, command, folder)
+	return e.ifUser(func() tea.Cmd { return e.m.sessions.Launcher.StartNear(nil, command, folder) })
 }
 
 func (e env) StartOn(machine string) tea.Cmd {
-	return e.m.sessions.Launcher.StartOn(machine)
+	return e.ifUser(func() tea.Cmd { return e.m.sessions.Launcher.StartOn(machine) })
 }
 
 func (e env) Session() (id, folder string) {

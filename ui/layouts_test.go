@@ -430,10 +430,7 @@ func TestRequestedLayoutIsShownInOpenAndNextDashboard(t *testing.T) {
 	}
 	d := drive(t, e, 160, 40)
 	d.waitShape("a b c")
-	e.mu.Lock()
-	e.announce(api.Event{Type: api.EventLayout, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
-		{Axis: api.AxisBeside, Share: 5000}, {Name: "b"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "a"}, {Name: "c"}}}}}})
-	e.mu.Unlock()
+	d.engine.announce(layoutFor(d.nthSession(0)))
 	shown := func() {
 		t.Helper()
 		d.waitShape("(b|(a/c))")
@@ -444,6 +441,34 @@ func TestRequestedLayoutIsShownInOpenAndNextDashboard(t *testing.T) {
 	d.waitSaved()
 	d = drive(t, e, 160, 40)
 	shown()
+}
+
+// layoutFor returns the event that shows b beside a and c where session s has the keyboard.
+func layoutFor(s *fakeSession) api.Event {
+	return api.Event{Type: api.EventLayout, ID: s.process.ID, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 5000}, {Name: "b"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "a"}, {Name: "c"}}}}}}
+}
+
+func TestRequestedLayoutIsNotShownElsewhere(t *testing.T) {
+	for name, elsewhere := range map[string]func(d *driver) (session int){
+		"another pane":   func(d *driver) int { return 1 },
+		"the list":       func(d *driver) int { d.pressKeys("ctrl+b", "s"); return 0 },
+		"another view":   func(d *driver) int { d.pressKeys("alt+2"); return 0 },
+		"an open dialog": func(d *driver) int { d.pressKeys("ctrl+b", "x"); return 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newFakeEngine()
+			for _, name := range []string{"a", "b", "c"} {
+				e.addSession(name, name+"-screen")
+			}
+			d := drive(t, e, 160, 40)
+			d.waitShape("a b c")
+			e.announce(layoutFor(d.nthSession(elsewhere(d))))
+			e.announce(api.Event{Type: api.EventNotice, Notice: "the next event"})
+			d.waitText("the next event")
+			d.waitShape("a b c")
+		})
+	}
 }
 
 func TestKeysTypedWhileLayoutsLoadReachOnlyTheirDialog(t *testing.T) {

@@ -74,10 +74,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	default:
 		m.frame.redraw()
 	}
-	// Input held for a pending action is handled only once the message has been, as the
-	// message may complete that action.
+	// What was typed before the message is meant for what was shown then. Input held for a
+	// pending action is handled afterwards, as the message may complete that action.
 	waited := m.input.isHeld()
-	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
+	var typed tea.Cmd
+	if !waited {
+		typed = m.input.handleQueue()
+	}
+	cmd := tea.Batch(typed, m.handleMessage(msg), m.input.runReady(waited))
 	m.learnTerminal(msg)
 	// What follows depends on any part of the state.
 	cmd = tea.Batch(cmd, m.fetchViews(), m.dialog.startSpinner(), m.notices.announceQuestions(&m.dialog))
@@ -101,7 +105,9 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 			return m.env.Say(panes.ErrorText(msg.Err), true)
 		}
 	case inputMsg:
-		return m.input.handleQueue()
+		if m.input.isHeld() {
+			return m.input.handleQueue() // for the Cancel key
+		}
 	case changedMsg:
 		if msg.echo && m.terminal != nil {
 			m.terminal.SkipPauseNext()

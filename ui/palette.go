@@ -170,21 +170,19 @@ func (u *palette) actionChoices() (choices []list.Choice) {
 		unbound("start a process", "new", string(keymap.ProcessNew), u.env.StartProcess)
 	}
 	if u.o.CreateConfig != nil {
-		unbound("edit the configuration", "settings preferences options config.toml", "config.edit", func() tea.Cmd { return u.editConfig })
+		unbound("edit the configuration", "settings preferences options config.toml", "config.edit", u.editConfig)
 	}
 	unbound("show the engine's log", "engine.log errors debug", "engine.log", u.goTo.engineLog)
 	return choices
 }
 
 // editConfig opens config.toml in the user's editor, after creating it if necessary.
-func (u *palette) editConfig() tea.Msg {
+func (u *palette) editConfig() tea.Cmd {
 	path, err := u.o.CreateConfig()
-	return panes.Result(func() tea.Cmd {
-		if err != nil {
-			return u.env.Say(err.Error(), true)
-		}
-		return u.env.Visit(panes.EditorCommand(path, 0, 0), filepath.Dir(path), nil)
-	})
+	if err != nil {
+		return u.env.Say(err.Error(), true)
+	}
+	return u.env.Visit(panes.EditorCommand(path, 0, 0), filepath.Dir(path), nil)
 }
 
 // processChoices lists the sessions and processes, the running ones first.

@@ -209,7 +209,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	m.dialog.forUser(m.tips.offerPrefix)
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
-		m.views.show(keymap.ViewFiles)
+		m.dialog.forUser(panes.ActionOf(func() { m.views.show(keymap.ViewFiles) }))
 		m.sessions.DeferStart = true
 	}
 	program := tea.NewProgram(m, tea.WithInput(reader.Replies()), tea.WithOutput(o.Output),

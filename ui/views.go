@@ -20,8 +20,9 @@ type view struct {
 
 // views are the views of the dashboard, of which one is on the screen.
 type views struct {
-	all   []view // in the order of their numbers
-	shown int
+	all    []view // in the order of their numbers
+	shown  int
+	byUser *bool // the user's input is being handled; only that changes the view
 }
 
 // listViews returns all views, with the first one on the screen.
@@ -32,6 +33,7 @@ func (m *model) listViews() (v views) {
 		keymap.ViewHistory:   m.history,
 		keymap.ViewFiles:     m.files,
 	}
+	v.byUser = &m.dialog.byUser
 	for i, kind := range keymap.Views() {
 		v.all = append(v.all, view{kind, fmt.Sprintf(" %d %s ", i+1, kind.Name), all[kind.Action]})
 	}
@@ -44,9 +46,12 @@ func (v *views) pane() panes.Pane { return v.all[v.shown].pane }
 // action returns the action that shows the view on the screen.
 func (v *views) action() keymap.Action { return v.all[v.shown].Action }
 
-// show shows a view in place of the current one.
+// show shows a view in place of the current one, unless an event asks for another.
 func (v *views) show(a keymap.Action) {
 	if a != v.action() {
+		if !*v.byUser {
+			return
+		}
 		v.pane().Hide()
 	}
 	v.shown = slices.IndexFunc(v.all, func(other view) bool { return other.Action == a })

@@ -10,7 +10,7 @@ const (
 	EventNotice   EventType = "notice"   // Notice is a message to the user
 	EventRequest  EventType = "request"  // Request is new or was answered; open ones follow a snapshot
 	EventHistory  EventType = "history"  // the history has changed; History counts the changes
-	EventLayout   EventType = "layout"   // show Layout
+	EventLayout   EventType = "layout"   // dashboards with the keyboard in session ID show Layout
 	EventKept     EventType = "kept"     // Layout, number Revision, is for the next dashboard; ignore an event with a lower number
 	EventMachine  EventType = "machine"  // Machine has changed state; known machines follow a snapshot. Without Machine: call machine.list again for the fleet
 	EventPolicy   EventType = "policy"   // Fault is the error in policy.toml, "" once it is fixed. A fault follows a snapshot
@@ -24,7 +24,7 @@ type Event struct {
 	Info      *Info     `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
 	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
 	Process   *Process  `json:"process,omitempty" jsonschema:"new or changed session or process"`
-	ID        string    `json:"id,omitempty" jsonschema:"of a deleted session or process"`
+	ID        string    `json:"id,omitempty" jsonschema:"of a deleted session or process; in layout: of a session"`
 	Request   *Request  `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
 	History   int64     `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
 	Machine   *Machine  `json:"machine,omitempty" jsonschema:"a machine with a changed state"`

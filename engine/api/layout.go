@@ -64,7 +64,7 @@ type LayoutGetOutput struct {
 type LayoutPutInput struct {
 	Name   string `json:"name,omitempty" jsonschema:"name to save it under; without one it is for the next dashboard"`
 	Layout Layout `json:"layout" jsonschema:"the layout"`
-	Show   bool   `json:"show,omitempty" jsonschema:"show it in open dashboards too"`
+	ShowIn string `json:"show_in,omitempty" jsonschema:"id of a session: dashboards with the keyboard in it show the layout now"`
 
 	Revision int64 `json:"revision,omitempty" jsonschema:"without a name: number of the layout this one is based on; conflict if it was changed since; 0: no check"`
 }

@@ -205,8 +205,8 @@ func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.Lay
 	if changed {
 		l.Publish(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
 	}
-	if in.Show {
-		l.Publish(api.Event{Type: api.EventLayout, Layout: &in.Layout})
+	if in.ShowIn != "" {
+		l.Publish(api.Event{Type: api.EventLayout, ID: in.ShowIn, Layout: &in.Layout})
 	}
 	return api.LayoutPutOutput{Revision: now.revision}, nil
 }

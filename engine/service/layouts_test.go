@@ -188,9 +188,9 @@ func TestOutdatedLayoutIsRejectedAndChangesAreAnnounced(t *testing.T) {
 		{api.LayoutPutInput{Layout: layoutOf("a")}, -1, []string{"kept a"}},
 		{api.LayoutPutInput{Layout: layoutOf("b")}, 0, []string{"kept b"}},
 		{api.LayoutPutInput{Layout: layoutOf("b")}, 0, nil}, // a repeated call
-		{api.LayoutPutInput{Layout: layoutOf("c"), Show: true}, 1, []string{"kept c", "layout c"}},
+		{api.LayoutPutInput{Layout: layoutOf("c"), ShowIn: "x"}, 1, []string{"kept c", "layout c"}},
 		{api.LayoutPutInput{Name: "named", Layout: layoutOf("d")}, 0, nil},
-		{api.LayoutPutInput{Name: "named", Layout: layoutOf("e"), Show: true}, -1, []string{"layout e"}},
+		{api.LayoutPutInput{Name: "named", Layout: layoutOf("e"), ShowIn: "x"}, -1, []string{"layout e"}},
 		{api.LayoutPutInput{Layout: layoutOf("f")}, -1, []string{"kept f"}},
 	} {
 		if step.base >= 0 {
@@ -258,7 +258,7 @@ func (memoryLayouts) SaveLayouts(store.Layouts) error     { return nil }
 
 func TestLayoutsStayUnchangedIfTheyCannotBeSaved(t *testing.T) {
 	l, c, published := newLayouts(t, fullDisk{}, nil)
-	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a"), Show: true}, api.CodeUnavailable, "no space left")
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a"), ShowIn: "x"}, api.CodeUnavailable, "no space left")
 	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "x", Layout: layoutOf("a")}, api.CodeUnavailable, "no space left")
 	if out := l.getLayouts(); out.Current != nil || out.Revision != 0 || len(out.Saved) != 0 || len(*published) != 0 {
 		t.Errorf("%+v, %+v", out, *published)

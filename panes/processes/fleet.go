@@ -240,7 +240,7 @@ func (f *fleet) openSession(session api.Process) tea.Cmd {
 	if f.env.News().Machine(machine) != nil {
 		return f.env.ShowSession(session.ID)
 	}
-	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
+	return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
 		if _, err := api.MachineConnect.Call(ctx, e, api.MachineConnectInput{Name: machine}); err != nil {
 			return api.Process{}, err
 		}

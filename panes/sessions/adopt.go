@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"maps"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,10 +51,17 @@ func (s *sessionTabs) adopt() {
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" && !s.isPending(p.ID) {
-			s.tabs.AddTab(s.tabs.New(p.ID))
+			pane := s.tabs.New(p.ID)
+			s.tabs.AddTab(pane)
+			if pane.Outbox.Waiting() > 0 {
+				s.attachments.attach(pane)
+			}
 			s.layoutSync.noteChange()
 		}
 	}
+	maps.DeleteFunc(s.tabs.panes, func(id string, _ *terminal.Pane) bool {
+		return !live[id] && places[id].Tab == nil && !s.env.News().MayHave(id)
+	})
 	var leaves []*layout.Node
 	for _, t := range slices.Clone(s.tabs.EveryTab()) {
 		if t == s.tabs.Current {
@@ -74,6 +82,7 @@ func (s *sessionTabs) adopt() {
 func (s *sessionTabs) revive(p *api.Process, l *layout.Node) {
 	if ended := l.Pane.FinalState(); ended != nil && !p.State.Ended() && !ended.StartedAt.Equal(p.StartedAt) {
 		s.attachments.release(l.Pane)
+		delete(s.tabs.panes, p.ID)
 		l.Pane = s.tabs.New(p.ID)
 		s.switcher.relayout()
 	}

@@ -14,6 +14,11 @@ func Check(v *View) {
 			invariants.Failf("session %q is attached but in no tab", p.ID)
 		}
 	}
+	for _, l := range v.Tabs.Leaves() {
+		if l.Pane.ID != "" && v.Tabs.panes[l.Pane.ID] != l.Pane {
+			invariants.Failf("session %q has another pane", l.Pane.ID)
+		}
+	}
 	for _, l := range v.display.visibleLeaves() {
 		if l.Pane.ID != "" && !v.attachments.has(l.Pane) {
 			invariants.Failf("session %q is on screen but not attached", l.Pane.ID)

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
@@ -26,8 +25,7 @@ type Dashboard interface {
 	Feeds
 	Window
 
-	Press(keys.Key) tea.Cmd // the next three are for terminals, see terminal.Env
-	SayOnce(text string) tea.Cmd
+	SayOnce(text string) tea.Cmd // this and the next one are for terminals, see terminal.Env
 	CopyRead(terminal.Read) tea.Cmd
 
 	PanesChanged() tea.Cmd           // called after panes were opened, closed or moved

@@ -167,6 +167,8 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	}
 	if t != nil {
 		started.Pane.ID = started.Process.ID
+		s.tabs.panes[started.Pane.ID] = started.Pane
+		s.attachments.attach(started.Pane) // keys may wait for it although its tab is hidden by now
 	}
 	// Without this, older news would remove the pane again.
 	learn := s.env.Learn(started.Process)

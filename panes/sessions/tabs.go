@@ -8,9 +8,25 @@ import (
 // Tabs are the tabs of the view, and which of their panes has the keyboard.
 type Tabs struct {
 	layout.Tabs
-	shown   bool // the view is on the screen
-	blurred bool // another window has the keyboard
-	inList  bool // the session list has the keyboard
+	panes   map[string]*terminal.Pane // by the id of their session, which may be in no tab for a moment
+	shown   bool                      // the view is on the screen
+	blurred bool                      // another window has the keyboard
+	inList  bool                      // the session list has the keyboard
+}
+
+// usePanes keeps one pane for each session, made by create.
+func (t *Tabs) usePanes(create func(id string) *terminal.Pane) {
+	t.panes = map[string]*terminal.Pane{}
+	t.New = func(id string) *terminal.Pane {
+		p := t.panes[id]
+		if p == nil {
+			p = create(id)
+		}
+		if id != "" {
+			t.panes[id] = p
+		}
+		return p
+	}
 }
 
 // FocusedPane returns the pane that receives keys; nil if the list or another view does.

@@ -60,9 +60,9 @@ func New(e Env) *View {
 	v.grab = mouseGrab{tabs: tabs, display: d, list: v.List, switcher: s, dialogs: e}
 	v.List.Show()
 	var search terminal.Search
-	v.Tabs.New = func(id string) *terminal.Pane {
+	v.Tabs.usePanes(func(id string) *terminal.Pane {
 		return terminal.New(terminalEnv{e, launcher, v.sessionTabs.closePane}, &search, id)
-	}
+	})
 	v.actions = v.makeActions()
 	return v
 }
@@ -336,8 +336,9 @@ func (v *View) HandleNews(before *panes.News) {
 	}
 	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
 	v.sessionTabs.noteDeleted(before)
-	if l := v.env.News().Show; l != nil {
-		v.layouts.showLayout(*l)
+	// For any other session, the user may be typing something else here.
+	if news, p := v.env.News(), v.Tabs.FocusedPane(); news.Show != nil && p != nil && p.ID == news.ShowIn && v.env.Shows(nil) {
+		v.layouts.showLayout(*news.Show)
 	}
 	v.switcher.refreshList()
 	v.List.HandleNews(before)

@@ -3,7 +3,6 @@ package terminal
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 )
@@ -16,7 +15,6 @@ type Env interface {
 	dialog.Host
 	copyEnv
 	News() *panes.News
-	Press(keys.Key) tea.Cmd // handles a key as if it were typed now
 	// SayOnce shows an error, unless it is shown already.
 	SayOnce(text string) tea.Cmd
 	// StartNear starts a command in a new session, or a shell if it is empty. Without a folder it

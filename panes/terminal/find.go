@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
@@ -22,11 +21,10 @@ type Search struct {
 
 // A findEnv is the dashboard as a finder sees it.
 type findEnv interface {
-	panes.Caller
+	panes.Waiter
 	panes.Dialogs
 	Bindings() keymap.Bindings
 	Say(text string, bad bool) tea.Cmd
-	Press(keys.Key) tea.Cmd
 }
 
 // A finder searches a session's output in scroll mode.
@@ -36,10 +34,9 @@ type finder struct {
 	scroll *ScrollMode
 	last   *Search
 
-	cancel   context.CancelFunc // cancels the running search; nil without one
-	serial   int                // of the last search
-	heldKeys []keys.Key         // typed during the search
-	line     *dialog.Find       // opened last
+	cancel context.CancelFunc // cancels the running search; nil without one
+	serial int                // of the last search
+	line   *dialog.Find       // opened last
 }
 
 func (f *finder) actions() panes.Actions {
@@ -62,6 +59,7 @@ func (f *finder) askPattern(backward bool) tea.Cmd {
 	l.Closed = func(accept bool) {
 		if f.scroll.CoverRows(0); accept {
 			f.last.backward = backward
+			f.awaitEnd()
 		}
 	}
 	l.Restore = func() {
@@ -98,14 +96,12 @@ func (f *finder) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 		return found, nil
 	}, func(found api.SessionFindOutput, err error) tea.Cmd {
 		switch {
-		case !f.endSearch(serial):
+		case !f.endSearch(serial), !f.scroll.Active():
 			return nil
-		case !f.scroll.Active():
-			return f.replayKeys()
 		case err != nil:
-			return tea.Batch(f.env.Say(panes.ErrorText(err), true), f.replayKeys())
+			return f.env.Say(panes.ErrorText(err), true)
 		}
-		return tea.Batch(f.showMatch(in, found), f.replayKeys())
+		return f.showMatch(in, found)
 	})
 }
 
@@ -118,39 +114,20 @@ func (f *finder) findStep(in api.SessionFindInput, n int) tea.Cmd {
 	if in.Mark != "" {
 		in.From.Cell = 0
 	}
-	return f.findMatch(in, min(n, maxSteps))
+	return tea.Batch(f.findMatch(in, min(n, maxSteps)), f.awaitEnd())
 }
 
-const maxHeldKeys = 1000
-
-// holdKey queues a key typed in scroll mode during a search, because it applies to the match. Keys
-// leaving scroll mode and the prefix are not queued.
-func (f *finder) holdKey(k keys.Key) (held bool) {
-	b := f.env.Bindings()
-	switch {
-	case f.cancel == nil || !f.scroll.Active():
-		return false
-	case b.Is(k, keymap.ScopeGlobal, keymap.Prefix):
-		return false
-	case b.Is(k, keymap.ScopeScroll, keymap.ScrollCancel), b.Is(k, keymap.ScopeScroll, keymap.ScrollLeave):
-		f.heldKeys = nil
-		return false
+// awaitEnd holds typed input until the running search, if any, has ended, because it applies to the
+// match.
+func (f *finder) awaitEnd() tea.Cmd {
+	if f.cancel == nil {
+		return nil
 	}
-	if len(f.heldKeys) < maxHeldKeys {
-		f.heldKeys = append(f.heldKeys, k)
-	}
-	return true
-}
-
-// replayKeys handles the queued keys.
-func (f *finder) replayKeys() tea.Cmd {
-	held := f.heldKeys
-	f.heldKeys = nil
-	var cmds []tea.Cmd
-	for _, k := range held {
-		cmds = append(cmds, f.env.Press(k))
-	}
-	return tea.Batch(cmds...)
+	return f.env.Await(panes.Pending{
+		Ready:  func() bool { return f.cancel == nil },
+		Then:   func() tea.Cmd { return nil },
+		Cancel: f.cancelSearch,
+	})
 }
 
 // startSearch starts a search and cancels a running one.
@@ -175,12 +152,6 @@ func (f *finder) cancelSearch() {
 		f.cancel()
 		f.cancel = nil
 	}
-}
-
-// abandonSearch cancels a running search, and drops the keys typed meanwhile.
-func (f *finder) abandonSearch() {
-	f.cancelSearch()
-	f.heldKeys = nil
 }
 
 // showMatch moves the cursor to a match, or says that there is none.
@@ -236,21 +207,20 @@ func (f *finder) findCommand(above bool) tea.Cmd {
 func (f *finder) selectOutput() tea.Cmd {
 	id, line := f.id(), f.scroll.CursorPlace().Line
 	ctx, serial := f.startSearch()
-	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*outputLines, error) {
+	return tea.Batch(panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*outputLines, error) {
 		return findOutput(ctx, e, id, line)
-	}, func(output *outputLines, err error) (say tea.Cmd) {
+	}, func(output *outputLines, err error) tea.Cmd {
 		switch {
 		case !f.endSearch(serial):
-			return nil
 		case err != nil:
-			say = f.env.Say(panes.ErrorText(err), true)
+			return f.env.Say(panes.ErrorText(err), true)
 		case output == nil:
-			say = f.env.Say("no command with output here; the shell has to mark its prompts", false)
+			return f.env.Say("no command with output here; the shell has to mark its prompts", false)
 		default:
 			f.scroll.SelectBetween(output.first, output.last)
 		}
-		return tea.Batch(say, f.replayKeys())
-	})
+		return nil
+	}), f.awaitEnd())
 }
 
 // outputLines are the lines of a command's output.

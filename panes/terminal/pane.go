@@ -76,7 +76,7 @@ func (p *Pane) makeActions() panes.Actions {
 
 // cancelCopy cancels whatever was started last, and in the end scroll mode.
 func (p *Pane) cancelCopy() tea.Cmd {
-	p.find.abandonSearch()
+	p.find.cancelSearch()
 	if p.Scroll.Active() && !p.Scroll.CancelLast() {
 		p.Scroll.Stop()
 	}
@@ -95,12 +95,8 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeTerminal}
 }
 
-// TakeKey handles a key before its binding is looked up: a digit before a motion, or a key waiting
-// for a search.
-func (p *Pane) TakeKey(k keys.Key) (taken bool) { return p.find.holdKey(k) || p.countKey(k) }
-
-// countKey handles a digit of the count before a motion, and reports whether the key was one.
-func (p *Pane) countKey(k keys.Key) (ok bool) {
+// TakeKey handles a digit of the count before a motion, and reports whether the key was one.
+func (p *Pane) TakeKey(k keys.Key) (ok bool) {
 	if !p.Scroll.Active() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
 		return false
 	}

@@ -18,7 +18,6 @@ import (
 // A fakeEnv is a dashboard recording its calls.
 type fakeEnv struct {
 	panestest.Env
-	pressed []keys.Key
 	inPlace *Pane
 	started []string
 }
@@ -27,7 +26,6 @@ func (e *fakeEnv) CopyRead(Read) tea.Cmd   { return nil }
 func (e *fakeEnv) ClosePane(*Pane) tea.Cmd { return nil }
 
 func (e *fakeEnv) SayOnce(text string) tea.Cmd  { e.Said = text; return nil }
-func (e *fakeEnv) Press(k keys.Key) tea.Cmd     { e.pressed = append(e.pressed, k); return nil }
 func (e *fakeEnv) StartInPlace(p *Pane) tea.Cmd { e.inPlace = p; return nil }
 func (e *fakeEnv) StartNear(_ *Pane, command []string, _ string) tea.Cmd {
 	e.started = command
@@ -139,12 +137,12 @@ func TestKeysWaitForARunningSearch(t *testing.T) {
 	}
 	search := line.Paste(e, "two")
 	line.Do(e, keymap.Accept)
-	if !p.TakeKey(textKey("j")) {
-		t.Fatal("the key is not held")
+	if e.Pending == nil || e.Pending.Ready() {
+		t.Fatal("keys are not held")
 	}
 	search().(panes.Result)()
-	if p.Scroll.CursorPlace().Line != 1 || len(e.pressed) != 1 {
-		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.CursorPlace().Line, len(e.pressed))
+	if p.Scroll.CursorPlace().Line != 1 || !e.Pending.Ready() {
+		t.Errorf("the cursor is in line %d, keys are held: %t", p.Scroll.CursorPlace().Line, !e.Pending.Ready())
 	}
 }
 
@@ -153,11 +151,10 @@ func TestCancelledSearchDropsItsAnswer(t *testing.T) {
 	panestest.Press(t, p.Actions(), keymap.ScrollMode)
 	panestest.Press(t, p.Actions(), keymap.ScrollSearch)
 	search := e.Shown.(*dialog.Find).Paste(e, "two")
-	p.TakeKey(textKey("j"))
-	panestest.Press(t, p.Actions(), keymap.ScrollCancel)
-	search().(panes.Result)()
-	if p.Scroll.CursorPlace().Line != 0 || len(e.pressed) > 0 {
-		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.CursorPlace().Line, len(e.pressed))
+	e.Shown.(*dialog.Find).Do(e, keymap.Accept)
+	e.Pending.Cancel()
+	if search().(panes.Result)(); p.Scroll.CursorPlace().Line != 0 || !e.Pending.Ready() {
+		t.Errorf("the cursor is in line %d, keys are held: %t", p.Scroll.CursorPlace().Line, !e.Pending.Ready())
 	}
 }
 

@@ -33,6 +33,7 @@ type Run struct {
 	Wait    bool
 	Timeout time.Duration // of watching; 0 means none
 	Live    *os.File      // terminal for progress rows; nil for none
+	Session string        // id of the session in which the user gave the command; may be empty
 
 	errs []error
 }

@@ -8,8 +8,8 @@ import (
 	"tandem/engine/api"
 )
 
-// showLayout shows the file's layout in dashboards, if this run started one of its sessions, and
-// saves it under the project's name.
+// showLayout adds the file's layout to dashboards, if this run started one of its sessions, and saves
+// it under the project's name.
 func (r *Run) showLayout(ctx context.Context) {
 	if len(r.File.Layout) == 0 {
 		return
@@ -31,9 +31,10 @@ func (r *Run) showLayout(ctx context.Context) {
 	}
 }
 
-// saveLayout saves a layout by name, shows it, and adds it to the layout for the next dashboard.
+// saveLayout saves a layout by name, shows it where the user gave the command, and adds it to the
+// layout for the next dashboard.
 func (r *Run) saveLayout(ctx context.Context, layout api.Layout) error {
-	if _, err := api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout, Show: true}); err != nil {
+	if _, err := api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout, ShowIn: r.Session}); err != nil {
 		return err
 	}
 	for try := 1; ; try++ {

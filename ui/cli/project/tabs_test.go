@@ -53,13 +53,13 @@ func TestSaveLayoutRetriesOnAConflict(t *testing.T) {
 		if in.Name == "" && in.Revision < 3 {
 			return out, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision)
 		}
-		if in.Show {
+		if in.ShowIn == "s" {
 			shown = in.Name
 		}
 		saved = in.Revision
 		return out, nil
 	})
-	r := &Run{Conn: serve(t, m), File: &File{Name: "shop"}}
+	r := &Run{Conn: serve(t, m), File: &File{Name: "shop"}, Session: "s"}
 	if err := r.saveLayout(t.Context(), api.Layout{}); err != nil || saved != 3 || shown != "shop" {
 		t.Errorf("saved on top of revision %d, want 3, and shown as %q: %v", saved, shown, err)
 	}

@@ -130,9 +130,11 @@ func (c *clients) openSession(at server.Target, quiet bool) error {
 	return nil
 }
 
-// switchClient implements switch-client: it switches open dashboards to the session.
+// switchClient implements switch-client: it switches the dashboards that have the keyboard in the
+// session of this command.
 func (c *clients) switchClient(cmd *command, _ server.Target) error {
-	if c.control == nil && c.settings.lookupEnv(factory.OwnSession) == "" {
+	own := c.settings.lookupEnv(factory.OwnSession)
+	if c.control == nil && own == "" {
 		return errors.New("no current client")
 	}
 	at, err := c.targets.find(cmd, 't', server.TargetPane)
@@ -144,7 +146,7 @@ func (c *clients) switchClient(cmd *command, _ server.Target) error {
 		c.control.enterSession(at.Session)
 		return nil
 	}
-	return c.dashboard.show(cmp.Or(at.Window, at.Session.CurrentWindow()))
+	return c.dashboard.show(cmp.Or(at.Window, at.Session.CurrentWindow()), own)
 }
 
 // refreshClient implements refresh-client -C, by which a client in control mode reports its size.

@@ -135,18 +135,18 @@ func (d *dashboard) update() error {
 				}
 			}
 		}
-	}, false)
+	}, "")
 }
 
-// show switches open dashboards to w.
-func (d *dashboard) show(w *server.Window) error {
-	return d.changeLayout(func(l *api.Layout) { l.Current = d.putWindow(l, w) }, true)
+// show switches the dashboards with the keyboard in a session to w.
+func (d *dashboard) show(w *server.Window, session string) error {
+	return d.changeLayout(func(l *api.Layout) { l.Current = d.putWindow(l, w) }, session)
 }
 
 // changeLayout applies change to the stored layout of the dashboard. It retries if someone else
 // stored one in between, so change may run several times. Callers forbidden to change the user's
-// layout skip it without an error.
-func (d *dashboard) changeLayout(change func(*api.Layout), show bool) error {
+// layout skip it without an error. showIn is that of [api.LayoutPutInput].
+func (d *dashboard) changeLayout(change func(*api.Layout), showIn string) error {
 	for range 20 {
 		stored, err := callEngine(d.engine, api.LayoutGet, api.Empty{})
 		if err != nil {
@@ -158,7 +158,7 @@ func (d *dashboard) changeLayout(change func(*api.Layout), show bool) error {
 		}
 		change(&l)
 		l.Current = max(min(l.Current, len(l.Tabs)-1), 0)
-		_, err = callEngine(d.engine, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: stored.Revision, Show: show})
+		_, err = callEngine(d.engine, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: stored.Revision, ShowIn: showIn})
 		if !errors.Is(err, api.CodeConflict) {
 			return ignoreForbidden(err)
 		}

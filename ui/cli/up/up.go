@@ -96,7 +96,7 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 	r := &project.Run{Out: f.Out, Size: f.TerminalSize, Conn: conn, File: file, Plan: plan, Wait: opts.wait, Timeout: time.Duration(opts.timeout)}
 	// Another machine's engine uses its own environment.
 	if f.Host() == "" {
-		r.Environ, r.Umask = f.Environ, f.StartUmask()
+		r.Environ, r.Umask, r.Session = f.Environ, f.StartUmask(), f.Env(factory.OwnSession)
 	}
 	if on, ok := output.Terminal(f.Stdout); ok && !f.Out.JSON && f.Env("TERM") != "dumb" {
 		r.Live = on
