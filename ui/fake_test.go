@@ -41,6 +41,7 @@ type fakeEngine struct {
 
 type fakeSession struct {
 	mute    bool        // answers nothing and adopts no new size
+	exited  bool        // at least once
 	mu      *sync.Mutex // the engine's
 	process api.Process
 	engine  *fakeEngine
@@ -323,7 +324,7 @@ func (s *fakeSession) readScrollback(r api.LineRange) (lines []api.NumberedLine)
 func (s *fakeSession) exitWith(state api.State, code *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.process.State, s.process.ExitCode, s.process.PID = state, code, 0
+	s.process.State, s.process.ExitCode, s.process.PID, s.exited = state, code, 0, true
 	p := s.process
 	for v := range s.viewers {
 		v.pushOutput(api.Output{Ended: &p})

@@ -209,7 +209,7 @@ func (s *switcher) closeLeaf(t *layout.Tab, l *layout.Node) {
 	s.attachments.release(l.Pane)
 	at := s.tabs.IndexOf(t)
 	shown := t == s.tabs.Current
-	s.display.zoomed = s.display.zoomed && !shown
+	s.display.zoomed = s.display.zoomed && !(shown && l == t.Focus)
 	s.tabs.DetachLeaf(t, l)
 	s.tabs.SettleFloat()
 	switch {
