@@ -346,3 +346,44 @@ func typistRounds() int {
 	}
 	return 20
 }
+
+func TestKeysOfAFastTypistArriveWhileSessionsComeAndGo(t *testing.T) {
+	for _, zoom := range []bool{false, true} {
+		t.Run(fmt.Sprintf("zoomed and back is %t", zoom), func(t *testing.T) {
+			onFakeTime(t, func(t *testing.T) { startTypist(t, seed.Rand(t)).typeFast(20_000, 200, zoom) })
+		})
+	}
+}
+
+// typeFast types n keys, one each millisecond, while sessions start and end. With zoom, the pane is
+// zoomed and back all the time.
+func (p *typist) typeFast(n, sessions int, zoom bool) {
+	var open []*fakeSession
+	for i := range n {
+		if i%(n/sessions) == 0 {
+			s := p.engine.addSession(fmt.Sprint("other", i), "$ ")
+			p.engine.publish(api.Event{Type: api.EventProcess, Process: &s.process})
+			open = append(open, s)
+		}
+		if len(open) > 5 && i%(n/sessions) == n/sessions/2 {
+			open[0].exitWith(api.StateExited, new(int))
+			open = open[1:]
+		}
+		if zoom && i%100 == 50 {
+			p.press("ctrl+b", "z")
+		}
+		p.typeKey()
+		time.Sleep(time.Millisecond)
+		for range p.random.IntN(3) {
+			synctest.Wait()
+			select {
+			case msg := <-p.msgs:
+				p.message(msg)
+			default:
+			}
+		}
+	}
+	if p.check(); len(p.sent) != n || p.sent[0].pane != p.sent[n-1].pane {
+		p.t.Errorf("%d of %d keys belong to the pane", len(p.sent), n)
+	}
+}
