@@ -8,19 +8,22 @@ import (
 
 // A Follower follows the marks in the log of a shell that has exited.
 type Follower struct {
-	marks              marks
-	starts, ends, from int // of commands since Begin, and the number of marks before it
+	marks        marks
+	starts, ends int // of commands since Begin
 }
 
 // NewFollower returns a Follower of marks with a nonce.
 func NewFollower(nonce string) *Follower { return &Follower{marks: marks{nonce: nonce}} }
 
 // Begin notes that another shell begins here.
-func (f *Follower) Begin() { f.starts, f.ends, f.from = 0, 0, f.marks.snapshot().notes }
+func (f *Follower) Begin() {
+	f.marks.forgetProgram()
+	f.starts, f.ends = 0, 0
+}
 
 // IsFresh reports whether the shell is at its first prompt. Some shells report an end before it.
 func (f *Follower) IsFresh() bool {
-	return f.marks.snapshot().notes > f.from && f.starts == 0 && f.ends <= 1
+	return f.marks.snapshot().notes > 0 && f.starts == 0 && f.ends <= 1
 }
 
 // NoteMark records a mark.

@@ -49,7 +49,6 @@ type transfers struct {
 	running sync.WaitGroup
 
 	mu   sync.Mutex
-	last int
 	jobs map[string]*transfer
 }
 
@@ -252,8 +251,7 @@ func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Cont
 		return api.FilesTransferOutput{}, api.ErrEnding()
 	}
 	ctx, cancel := context.WithCancel(js.ctx)
-	js.last++
-	id := fmt.Sprintf("t%d", js.last)
+	id := api.NewID() // not that of a transfer of an earlier engine, which a client may still ask for
 	j := &transfer{owner: owner, cancel: cancel, ended: make(chan struct{}), job: api.FileJob{ID: id, Kind: kind, State: api.JobRunning}}
 	if js.jobs == nil {
 		js.jobs = map[string]*transfer{}

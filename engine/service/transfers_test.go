@@ -65,14 +65,12 @@ func TestCancelReturnsWhenItsCallerGivesUp(t *testing.T) {
 	}
 }
 
-// A client may guess the id of a transfer about to begin.
 func TestTransferCanBeCancelledAsSoonAsItIsListed(t *testing.T) {
 	s, _ := newTransfers(t)
 	begun, err := s.transfers.beginTransfer(api.TransferCopy, "", func(ctx context.Context, j *transfer) error {
 		s.transfers.mu.Lock()
-		found := s.transfers.jobs["t1"]
+		s.transfers.jobs[j.job.ID].cancel()
 		s.transfers.mu.Unlock()
-		found.cancel()
 		<-ctx.Done()
 		return ctx.Err()
 	})
@@ -81,6 +79,25 @@ func TestTransferCanBeCancelledAsSoonAsItIsListed(t *testing.T) {
 	}
 	if out, err := s.cancelJob(t.Context(), api.FileJobInput{ID: begun.Job}); err != nil || out.State != api.JobCancelled {
 		t.Errorf("cancel = %+v, %v", out, err)
+	}
+}
+
+// A client that asks a new engine for a transfer of the former one must not get another's answer.
+func TestTransferOfAnEarlierEngineIsUnknown(t *testing.T) {
+	run := func(context.Context, *transfer) error { return nil }
+	former, _ := newTransfers(t)
+	begun, err := former.transfers.beginTransfer(api.TransferCopy, "", run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, _ := newTransfers(t)
+	if _, err := now.transfers.beginTransfer(api.TransferCopy, "", run); err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range []func(context.Context, api.FileJobInput) (api.FileJob, error){now.getJob, now.cancelJob} {
+		if out, err := ask(t.Context(), api.FileJobInput{ID: begun.Job}); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("%+v, %v", out, err)
+		}
 	}
 }
 

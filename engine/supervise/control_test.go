@@ -360,21 +360,31 @@ func TestOldestEndedRecordsAreRemoved(t *testing.T) {
 	})
 }
 
-func TestInterruptedSessionsAreTheLastToBeRemoved(t *testing.T) {
+func TestSessionsInterruptedLastAreNotRemoved(t *testing.T) {
 	withRig(t, func(r *rig) {
-		for i := range maxEnded + endedSlack + 1 {
+		const interrupted = 2 * maxEnded
+		for i := range interrupted + maxEnded + endedSlack + 1 {
 			rec := NewRecord(fmt.Sprintf("p%03d", i), api.KindSession)
 			rec.Argv, rec.TTY, rec.State, rec.CreatedAt = []string{"sh"}, true, string(api.StateExited), time.Unix(int64(i), 0)
-			if i < 6 { // the first three by the last reboot
-				rec.Interrupted = &store.Interruption{By: api.ByReboot, At: time.Unix(int64(1000-i/3), 0)}
+			if i < interrupted+3 { // three by a reboot before the last
+				rec.Interrupted = &store.Interruption{By: api.ByReboot, At: time.Unix(int64(1000-i/interrupted), 0)}
 			}
 			r.c.reg.box.Post(func() { r.c.Restore(Found{Rec: rec}, "") })
 		}
+		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(false, api.Event{}) })
 		r.c.reg.box.Post(func() { (&trimming{reg: r.c.reg}).trimEnded() })
 		synctest.Wait()
 		all := r.listProcesses()
-		if len(all) != maxEnded || all[0].ID != "p000" || all[2].ID != "p002" || all[3].ID <= "p005" {
-			t.Errorf("%d are left: %s, %s, %s, …", len(all), all[0].ID, all[2].ID, all[3].ID)
+		if len(all) != interrupted+maxEnded || all[0].ID != "p000" || all[interrupted-1].ID != "p399" || all[interrupted].ID != "p421" {
+			t.Errorf("%d are left: %s, …, %s, %s, …", len(all), all[0].ID, all[interrupted-1].ID, all[interrupted].ID)
+		}
+		for e := range s.events {
+			if e.Type == api.EventNotice {
+				if !strings.HasPrefix(e.Notice, "3 sessions of an earlier crash or reboot were removed") {
+					t.Errorf("the user is told %q", e.Notice)
+				}
+				break
+			}
 		}
 	})
 }

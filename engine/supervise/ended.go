@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -102,7 +103,8 @@ func (t *trimming) trimSoon() {
 	})
 }
 
-// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each.
+// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each
+// without those interrupted last.
 // Other processes stay until a client removes them.
 func (t *trimming) trimEnded() {
 	t.trimKind(func(p *proc) bool { return p.rec.Transient })
@@ -111,25 +113,26 @@ func (t *trimming) trimEnded() {
 
 func (t *trimming) trimKind(kind func(*proc) bool) {
 	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
-	if len(ended) <= maxEnded+endedSlack {
-		return
-	}
-	// The user may still want to restore those interrupted last, but not the ones from all reboots
-	// before, which would in the end leave no room for others.
+	// What was interrupted last stays until the user has restored or dismissed it, however much it
+	// is. What earlier reboots and crashes interrupted counts as ended.
 	var last time.Time
 	for _, p := range ended {
 		if p.isInterrupted() && p.rec.Interrupted.At.After(last) {
 			last = p.rec.Interrupted.At
 		}
 	}
-	rank := func(p *proc) int {
-		if p.isInterrupted() && p.rec.Interrupted.At.Equal(last) {
-			return 1
-		}
-		return 0
+	ended = slices.DeleteFunc(ended, func(p *proc) bool { return p.isInterrupted() && p.rec.Interrupted.At.Equal(last) })
+	if len(ended) <= maxEnded+endedSlack {
+		return
 	}
-	slices.SortStableFunc(ended, func(p, q *proc) int { return rank(p) - rank(q) })
+	lost := 0
 	for _, p := range ended[:len(ended)-maxEnded] {
+		if p.isInterrupted() {
+			lost++
+		}
 		t.reg.handle(p.rec.ID, event{kind: evRemove})
+	}
+	if lost > 0 {
+		t.reg.publishNotice(fmt.Sprintf("%d sessions of an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
 	}
 }

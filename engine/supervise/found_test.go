@@ -210,6 +210,20 @@ func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
 	})
 }
 
+func TestNextStartIsShownAsItHappensAfterTheClockWasSetBack(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := processRecord("a", api.PolicyAlways)
+		rec.State, rec.NextStart = string(api.StateBackoff), time.Now().Add(time.Hour)
+		r.recoverFrom(surveyFor(rec, nil))
+		p := r.wantState("a", api.StateBackoff)
+		if in := time.Until(*p.Supervision.NextStart); in > time.Minute {
+			t.Errorf("shown as starting in %s", in)
+		}
+		time.Sleep(time.Minute)
+		r.wantState("a", api.StateRunning)
+	})
+}
+
 func TestStartSavesTheKeeperItAsks(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.c.Keeper = func() *store.Identity { return &currentKeeper }

@@ -108,6 +108,10 @@ func describeSupervision(p *proc) *api.Supervision {
 	}
 	if p.state() == api.StateBackoff {
 		next := r.NextStart
+		// The clock was set back; armBackoff waits no longer than this either.
+		if latest := time.Now().Add(maxDelay); next.Round(0).After(latest.Round(0)) {
+			next = latest
+		}
 		s.NextStart = &next
 	}
 	return s
