@@ -67,7 +67,8 @@ type call struct {
 	worstWrite api.AuditEntry
 	end        time.Time
 	process    string
-	position   int // of its oldest line
+	position   int  // of its oldest line
+	ran        bool // an operation other than its check by the policy
 }
 
 // decode returns the entry of a line, merged with its completing line. ok is false for a line that
@@ -134,6 +135,7 @@ func (c *call) add(e api.AuditEntry) {
 		c.end = end
 	}
 	c.process = cmp.Or(e.Process, c.process)
+	c.ran = c.ran || e.Operation != api.PolicyCheck.Name
 }
 
 // entry returns the call as one entry. What it changed counts: a tool may read what it does not
@@ -148,6 +150,9 @@ func (c *call) entry() api.AuditEntry {
 	}
 	e.Time, e.Process = c.first.Time, c.process
 	e.Outcome, e.Error = worst.Outcome, worst.Error
+	if !c.ran && e.Outcome == OK && e.Arguments["write"] == true {
+		e.Outcome = Started // it was allowed, but the engine was killed before it changed anything
+	}
 	e.DurationMS = Milliseconds(c.end.Sub(c.first.Time))
 	return e
 }

@@ -199,6 +199,22 @@ func TestCallHasTheOutcomeOfWhatItChanged(t *testing.T) {
 	}
 }
 
+func TestCallThatRanNothingIsNotOK(t *testing.T) {
+	r := newRig(t)
+	check := func(call string, write bool) {
+		e := api.AuditEntry{Actor: "agent:a", Call: call, Tool: call, Operation: api.PolicyCheck.Name, Outcome: OK}
+		if write {
+			e.Arguments = map[string]any{"write": true}
+		}
+		r.record(e)
+	}
+	check("session_write", true) // then the engine was killed
+	check("session_read", false)
+	check("exec", true)
+	r.read("exec", "exec", api.ProcessGet.Name)
+	r.check("outcomes", brief(r.list(api.AuditListInput{})), []string{"exec ok", "session_read ok", "session_write started"})
+}
+
 func TestCallsOfDifferentCallersStayApart(t *testing.T) {
 	r := newRig(t)
 	same := api.AuditEntry{Call: "1", Tool: "ls", Actor: "agent:a", Client: "c", Outcome: OK}
