@@ -108,13 +108,14 @@ type peer struct {
 	pidfd    int // -1 if the kernel does not provide it (before Linux 6.5)
 }
 
-// peerOf returns the connected process, see SO_PEERCRED in socket(7).
+// peerOf returns the connected process, see SO_PEERCRED in socket(7). The caller closes its pidfd,
+// also with an error.
 func peerOf(conn *net.UnixConn) (peer, error) {
+	p := peer{pidfd: -1}
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return peer{}, err
+		return p, err
 	}
-	p := peer{pidfd: -1}
 	var credErr error
 	err = raw.Control(func(fd uintptr) {
 		var cred *unix.Ucred
@@ -128,7 +129,7 @@ func peerOf(conn *net.UnixConn) (peer, error) {
 		}
 	})
 	if err = errors.Join(err, credErr); err != nil {
-		return peer{}, fmt.Errorf("ask who connected: %w", err)
+		return p, fmt.Errorf("ask who connected: %w", err)
 	}
 	return p, nil
 }

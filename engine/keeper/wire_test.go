@@ -373,3 +373,19 @@ func idleKeeper(t *testing.T) (*keeper, *session) {
 	k.engine.session = s
 	return k, s
 }
+
+func TestPeerOfAClosedConnectionHasNoDescriptor(t *testing.T) {
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: filepath.Join(socketDir(t), "s"), Net: "unixpacket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.DialUnix("unixpacket", nil, l.Addr().(*net.UnixAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	if p, err := peerOf(conn); err == nil || p.pidfd != -1 {
+		t.Errorf("peer %+v, %v", p, err)
+	}
+}

@@ -200,7 +200,7 @@ func NewControl(ctx context.Context, w Executor, o Observer, log *slog.Logger) *
 	c := &Control{reg: reg, done: make(chan struct{}), Keeper: func() *store.Identity { return nil }}
 	c.leases = leases{reg: reg, onLeft: func() func(string) { return c.OnLeft }}
 	c.starting = &starting{reg: reg, keeper: func() *store.Identity { return c.Keeper() }, claimRun: c.leases.claimRun}
-	c.waiting = &waiting{reg: reg, spawnOnceSaved: c.starting.spawnOnceSaved, claimRun: c.leases.claimRun}
+	c.waiting = &waiting{reg: reg, spawnNow: c.starting.spawnNow, claimRun: c.leases.claimRun}
 	c.stopping = &stopping{reg: reg, next: c.starting, wakeWaiting: c.waiting.wakeSoon}
 	c.starting.runs, c.starting.waitForNextRun = c.stopping, c.waiting.waitForNextRun
 	reg.table = newTable(c.starting, c.stopping, c.waiting)

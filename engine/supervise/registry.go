@@ -70,6 +70,7 @@ func (g *registry) handle(id string, e event) {
 	act := g.table[p.state()][e.kind]
 	if act == nil {
 		g.log.Error("impossible event", "id", id, "state", p.state(), "event", e.kind)
+		e.answer(outcome{err: api.Errorf(api.CodeInternal, "%s: event %v is impossible in state %s", p.rec.Name, e.kind, p.state())})
 		return
 	}
 	act(p, e)

@@ -102,10 +102,8 @@ func (s *starting) startNextRun(p *proc, e event) {
 // child exists.
 func (s *starting) startPending(p *proc, e event) {
 	before := p.prepareNextRun(e)
-	p.rec.Asked = s.keeper()
 	s.claimRun(p)
-	s.reg.setState(p, api.StateStarting)
-	s.spawnOnceSaved(p, before)
+	s.spawnNow(p, before)
 }
 
 // prepareNextRun resets a process that has ended, or never ran, for its next run.
@@ -124,9 +122,11 @@ func (p *proc) prepareNextRun(e event) Predecessor {
 	return before
 }
 
-// spawnOnceSaved spawns the child when the current record is on disk.
+// spawnNow spawns the child of a process when the record with the keeper to be asked is on disk.
 // A no-op at the end of the queue runs after the save.
-func (s *starting) spawnOnceSaved(p *proc, before Predecessor) {
+func (s *starting) spawnNow(p *proc, before Predecessor) {
+	p.rec.Asked = s.keeper()
+	s.reg.setState(p, api.StateStarting)
 	s.reg.effects.addJob(&p.work, &s.reg.effects.writes, func() {
 		s.reg.box.Post(func() {
 			if !s.reg.frozen {

@@ -14,10 +14,10 @@ import (
 
 // waiting keeps processes whose dependencies are not yet met.
 type waiting struct {
-	reg            *registry
-	queued         bool                              // a check of waiting processes is queued
-	spawnOnceSaved func(p *proc, before Predecessor) // spawns a child
-	claimRun       func(p *proc)                     // makes a new run its client's own
+	reg      *registry
+	queued   bool                              // a check of waiting processes is queued
+	spawnNow func(p *proc, before Predecessor) // spawns a child
+	claimRun func(p *proc)                     // makes a new run its client's own
 }
 
 // resolveDependencies finds the processes to be waited for. asked names them by id, name or prefix;
@@ -29,12 +29,23 @@ func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]
 		if err != nil {
 			return nil, err
 		}
-		if on.rec.ID == id {
+		switch {
+		case on.rec.ID == id:
 			return nil, api.Errorf(api.CodeInvalid, "start %s: it cannot wait for itself", on.rec.Name)
+		case ps.waitsFor(on, id):
+			return nil, api.Errorf(api.CodeInvalid, "wait for %s: it waits for this process itself", on.rec.Name)
 		}
 		found = append(found, store.Dependency{ID: on.rec.ID, Name: on.rec.Name, Condition: d.Condition})
 	}
 	return found, nil
+}
+
+// waitsFor reports whether p waits for the process id, directly or through others.
+func (ps processes) waitsFor(p *proc, id string) bool {
+	return p.state() == api.StateWaiting && slices.ContainsFunc(p.rec.After, func(d store.Dependency) bool {
+		on := ps[d.ID]
+		return d.ID == id || on != nil && ps.waitsFor(on, id)
+	})
 }
 
 // DependenciesOf checks the dependencies given by a client.
@@ -152,8 +163,7 @@ func (w *waiting) startWaiting(p *proc) {
 		before.Live = now.Live
 	}
 	p.predecessor, p.rec.After = Predecessor{}, nil
-	w.reg.setState(p, api.StateStarting)
-	w.spawnOnceSaved(p, before)
+	w.spawnNow(p, before)
 }
 
 // restartWaiting starts a waiting process at once, or replaces its dependencies.

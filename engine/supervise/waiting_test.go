@@ -200,3 +200,41 @@ func TestEndedProcessCanWaitForDependenciesOnRestart(t *testing.T) {
 		}
 	})
 }
+
+func TestProcessesCannotWaitForEachOther(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for _, id := range []string{"a", "b", "c"} {
+			r.reportExit(r.startRecord(processRecord(id, api.PolicyNo)), 0)
+			r.wantState(id, api.StateExited)
+		}
+		r.startRecord(processRecord("db", api.PolicyNo))
+		wait := func(id, on string) error {
+			_, err := r.c.RestartProcess(r.Context(), Request{ID: id}, []store.Dependency{dependency(on, api.ConditionSucceeded)}, "")
+			return err
+		}
+		for _, on := range [][2]string{{"a", "db"}, {"b", "a"}, {"c", "b"}} {
+			if err := wait(on[0], on[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := wait("a", "c")
+		if want := "wait for name-c: it waits for this process itself"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		r.wantState("a", api.StateWaiting)
+	})
+}
+
+func TestWaitingStartSavesTheKeeperItAsks(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.c.Keeper = func() *store.Identity { return &currentKeeper }
+		task := r.startRecord(processRecord("task", api.PolicyNo))
+		r.startAndAnswer(recordAfter("web", dependency("task", api.ConditionCompleted)))
+		r.w.spawnDelay = time.Minute
+		r.reportExit(task, 0)
+		synctest.Wait()
+		if got := r.w.savedRecord("web"); got.State != string(api.StateStarting) || got.Asked == nil || *got.Asked != currentKeeper {
+			t.Errorf("saved as %s, asked is %+v", got.State, got.Asked)
+		}
+	})
+}
