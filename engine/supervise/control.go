@@ -232,7 +232,7 @@ func (c *Control) Run() {
 	}
 	c.reg.frozen = true
 	c.leases.stopTimers()
-	c.reg.hub.close()
+	c.reg.hub.Close()
 	c.reg.effects.running.Wait()
 }
 

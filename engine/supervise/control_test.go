@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/events"
 	"tandem/engine/invariants"
 	"tandem/engine/keeper"
 	"tandem/persist/store"
@@ -371,14 +372,14 @@ func TestSessionsInterruptedLastAreNotRemoved(t *testing.T) {
 			}
 			r.c.reg.box.Post(func() { r.c.Restore(Found{Rec: rec}, "") })
 		}
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(false, api.Event{}) })
+		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber { return r.c.reg.hub.Subscribe(false, api.Event{}) })
 		r.c.reg.box.Post(func() { (&trimming{reg: r.c.reg}).trimEnded() })
 		synctest.Wait()
 		all := r.listProcesses()
 		if len(all) != interrupted+maxEnded || all[0].ID != "p000" || all[interrupted-1].ID != "p399" || all[interrupted].ID != "p421" {
 			t.Errorf("%d are left: %s, …, %s, %s, …", len(all), all[0].ID, all[interrupted-1].ID, all[interrupted].ID)
 		}
-		for e := range s.events {
+		for e := range s.Events {
 			if e.Type == api.EventNotice {
 				if !strings.HasPrefix(e.Notice, "3 sessions of an earlier crash or reboot were removed") {
 					t.Errorf("the user is told %q", e.Notice)
@@ -392,14 +393,14 @@ func TestSessionsInterruptedLastAreNotRemoved(t *testing.T) {
 func TestWatcherReceivesSnapshotThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.startRunning("a")
-		s, _ := Ask(r.Context(), r.c, func() *subscriber {
-			return r.c.reg.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.reg.procs.listViews()})
+		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber {
+			return r.c.reg.hub.Subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.reg.procs.listViews()})
 		})
 		r.startRunning("b")
-		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
+		if e := <-s.Events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
 			t.Errorf("snapshot %+v", e)
 		}
-		if e := <-s.events; e.Type != api.EventProcess || e.Process.ID != "b" {
+		if e := <-s.Events; e.Type != api.EventProcess || e.Process.ID != "b" {
 			t.Errorf("event %+v", e)
 		}
 	})
@@ -407,16 +408,16 @@ func TestWatcherReceivesSnapshotThenEveryChange(t *testing.T) {
 
 func TestSlowWatcherIsDisconnected(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(false, api.Event{}) })
-		for range maxQueuedEvents {
+		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber { return r.c.reg.hub.Subscribe(false, api.Event{}) })
+		for range events.MaxQueued {
 			r.c.reg.box.Post(func() { r.c.reg.publishNotice("news") })
 		}
 		synctest.Wait()
 		n := 0
-		for range s.events {
+		for range s.Events {
 			n++
 		}
-		if n != maxQueuedEvents {
+		if n != events.MaxQueued {
 			t.Errorf("%d events before the cut", n)
 		}
 	})

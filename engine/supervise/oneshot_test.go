@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/events"
 	"tandem/engine/keeper"
 	"tandem/persist/store"
 )
@@ -62,15 +63,15 @@ func TestAwaitedOneShotCommandIsAnnouncedAtOnce(t *testing.T) {
 
 func TestExitOfOneShotCommandIsAnnouncedOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(false, api.Event{Type: api.EventSnapshot}) })
-		<-s.events
+		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber { return r.c.reg.hub.Subscribe(false, api.Event{Type: api.EventSnapshot}) })
+		<-s.Events
 		reply := r.startCommand("a", api.State.Ended)
 		synctest.Wait()
 		r.w.killChild(r, "a", 0)
 		<-reply
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := len(s.events); n != 1 {
+		if n := len(s.Events); n != 1 {
 			t.Errorf("%d events", n)
 		}
 	})
@@ -78,8 +79,8 @@ func TestExitOfOneShotCommandIsAnnouncedOnce(t *testing.T) {
 
 func TestLastingWatchOmitsOneShotCommands(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.reg.hub.subscribe(true, api.Event{Type: api.EventSnapshot}) })
-		<-s.events
+		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber { return r.c.reg.hub.Subscribe(true, api.Event{Type: api.EventSnapshot}) })
+		<-s.Events
 		reply := r.startCommand("a", api.State.Ended)
 		time.Sleep(2 * oneShotGrace)
 		r.w.killChild(r, "a", 0)
@@ -87,8 +88,8 @@ func TestLastingWatchOmitsOneShotCommands(t *testing.T) {
 		r.c.reg.post("a", event{kind: evRemove})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := len(s.events); n != 0 {
-			t.Errorf("%d events: %+v", n, <-s.events)
+		if n := len(s.Events); n != 0 {
+			t.Errorf("%d events: %+v", n, <-s.Events)
 		}
 		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.reg.procs.listViewsFor(true) }); len(all) != 0 {
 			t.Errorf("%+v", all)

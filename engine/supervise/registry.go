@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/events"
 	"tandem/engine/history"
 	"tandem/engine/invariants"
 	"tandem/engine/mailbox"
@@ -23,7 +24,7 @@ type registry struct {
 	log      *slog.Logger
 	table    table
 	procs    processes
-	hub      hub
+	hub      events.Hub // of the control goroutine
 	box      *mailbox.Mailbox
 	effects  *effects
 	screens  screens
@@ -149,12 +150,12 @@ func (g *registry) announce(p *proc) {
 
 func (g *registry) publishView(p *proc) {
 	view := p.currentView()
-	g.hub.publishProcess(p.rec, api.Event{Type: api.EventProcess, Process: &view})
+	g.hub.Publish(api.Event{Type: api.EventProcess, Process: &view}, p.rec.Transient)
 }
 
 func (g *registry) publishNotice(text string) {
 	g.log.Warn("notice", "text", text)
-	g.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
+	g.hub.Publish(api.Event{Type: api.EventNotice, Notice: text}, false)
 }
 
 // setStateSoon is setState, except that a state replaced within oneShotGrace is neither saved nor

@@ -71,6 +71,6 @@ func (s *stopping) finishDelete(p *proc, err error) {
 	delete(s.reg.procs, p.rec.ID)
 	s.wakeWaiting()
 	if p.view.ID != "" {
-		s.reg.hub.publishProcess(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
+		s.reg.hub.Publish(api.Event{Type: api.EventRemoved, ID: p.rec.ID}, p.rec.Transient)
 	}
 }

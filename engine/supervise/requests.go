@@ -437,13 +437,13 @@ func (c *Control) WhenWritten(ctx context.Context) (<-chan struct{}, error) {
 }
 
 // Publish publishes an event.
-func (c *Control) Publish(e api.Event) { c.reg.box.Post(func() { c.reg.hub.publish(e) }) }
+func (c *Control) Publish(e api.Event) { c.reg.box.Post(func() { c.reg.hub.Publish(e, false) }) }
 
 // PublishNow publishes an event before it returns. It does nothing if the engine is exiting, when
 // no subscriber is left.
 func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 	_ = c.runOnLoop(ctx, func() error {
-		c.reg.hub.publish(e)
+		c.reg.hub.Publish(e, false)
 		return nil
 	})
 }

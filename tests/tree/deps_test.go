@@ -327,6 +327,7 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/userfiles", "engine/files", "engine/panics", "engine/sleep"},
 		"a transfer between machines calls their engines and does not know how they are reached",
 	},
+	"engine/events": {[]string{"engine/api"}, "events to those who watch them, for the loop that owns the subscribers"},
 	"engine/fleet": {
 		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics", "engine/sleep"},
 		"a hub's connection carries bytes to an engine; the caller supplies the way to reach it",
@@ -460,7 +461,7 @@ var layers = map[string]layer{
 	"engine/rendered":    {[]string{"engine/cellwidth", "engine/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "logs are growing files, independent of the programs that write them"},
 	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "an agent's state is detected from its terminal; notifying users is done elsewhere"},
-	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics", "engine/shell"}, "the loop decides on transitions; an executor given by its caller performs the effects"},
+	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/events", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics", "engine/shell"}, "the loop decides on transitions; an executor given by its caller performs the effects"},
 	"engine/git":         {[]string{"engine/panics"}, "running git does not depend on the purpose"},
 	"engine/worktrees":   {[]string{"engine/git"}, "managing worktrees needs only git"},
 	"engine/mailbox":     {nil, "a queue does not depend on its elements"},
