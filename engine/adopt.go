@@ -154,6 +154,7 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 // s.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, s supervise.Survey) {
 	for i, r := range records {
+		records[i].Name = names.Escape(r.Name) // of an earlier release
 		// An earlier engine may have been killed before it removed the cgroup, which is below its own.
 		// This engine may be in another cgroup, for example after a reboot.
 		over := api.State(r.State).Ended() || r.Identity != nil && r.Identity.BootID != a.h.bootID

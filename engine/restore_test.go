@@ -346,3 +346,18 @@ func TestShellInPlaceOfAProgramHasNoneOfItsRules(t *testing.T) {
 		t.Errorf("after an exit with 1 the shell is %s", now.State)
 	}
 }
+
+func TestMisleadingNameOfARecordIsEscaped(t *testing.T) {
+	t.Parallel()
+	m := startInMemory(t)
+	slash, blank := m.start("cat"), m.start("cat")
+	m.loseBoth(func(r *store.Record) { r.Name = map[string]string{slash.ID: "box/one", blank.ID: "\u3164"}[r.ID] })
+	m.startEngine()
+	if a, b := m.get(slash.ID).Name, m.get(blank.ID).Name; a != `box\x2fone` || b != `\u3164` {
+		t.Errorf("shown as %q and %q", a, b)
+	}
+	call(m.machine, api.SessionRename, api.SessionRenameInput{ID: slash.ID, Name: "one"})
+	if now := m.get("one"); now.ID != slash.ID {
+		t.Errorf("one is %+v", now)
+	}
+}

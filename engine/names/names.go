@@ -1,16 +1,19 @@
-// Package names checks names and ids given by clients, and derives display names from command
-// lines. It does not know what they refer to.
+// Package names checks names and ids given by clients, and derives names from command lines and
+// other text. It does not know what they refer to.
 package names
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 	"tandem/engine/secrets"
 	"tandem/engine/shell"
 )
@@ -20,27 +23,110 @@ const (
 	maxBad  = 40 // characters of a bad name in a message
 )
 
-// Check rejects names with characters without a display form, and names similar to ids.
-func Check(name string) error {
-	invalid := func(why string) error {
-		return api.Errorf(api.CodeInvalid, "name %q: %s", clipTo(name, maxBad), why)
-	}
+// unsafe are the printable characters rejected in a name: those that run commands in a shell, and
+// the separator of a machine and an id.
+const unsafe = "`$(/"
+
+// Fault returns the rule that name breaks, such as "must not be empty". It returns "" if a session,
+// process, entry of a project file or machine may be called that: the name can be read, is not an
+// id, and needs no quotes to be harmless in a shell's command line.
+func Fault(name string) string {
 	switch {
-	case strings.TrimSpace(name) == "":
-		return invalid("it is empty")
-	case !utf8.ValidString(name):
-		return invalid("it is not UTF-8")
-	case utf8.RuneCountInString(name) > maxName:
-		return invalid(fmt.Sprintf("it is longer than %d characters", maxName))
-	case strings.IndexFunc(name, notGraphic) >= 0:
-		return invalid("it has unprintable characters")
-	case IsID(name):
-		return invalid("it looks like an id")
+	case strings.Trim(name, " ") != name:
+		return "must not begin or end with a blank"
+	case strings.HasPrefix(name, "-"):
+		return "must not begin with -"
+	case strings.ContainsAny(name, unsafe):
+		return "must not contain `, $, ( or /"
+	case utf8.ValidString(name) && strings.ContainsFunc(name, cellwidth.Invisible):
+		return "must consist of visible characters"
 	}
-	return nil
+	return labelFault(name)
 }
 
+// labelFault is Fault for a label, as defined by CheckLabel.
+func labelFault(name string) string {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "must not be empty"
+	case !utf8.ValidString(name):
+		return "must be UTF-8"
+	case utf8.RuneCountInString(name) > maxName:
+		return fmt.Sprintf("must have at most %d characters", maxName)
+	case strings.ContainsFunc(name, notGraphic):
+		return "must consist of printable characters"
+	case IsID(name):
+		return "must not look like an id"
+	}
+	return ""
+}
+
+// Check rejects a name with a fault.
+func Check(name string) error { return faultError(name, Fault(name)) }
+
+// CheckLabel rejects a label that cannot be displayed or looks like an id. Labels are names outside
+// command lines, such as those of layouts and callers.
+func CheckLabel(name string) error { return faultError(name, labelFault(name)) }
+
+func faultError(name, fault string) error {
+	if fault == "" {
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "name %s: %s", Quote(name), fault)
+}
+
+// Quote returns an invalid name in quotes for a message, shortened, with its invisible characters
+// escaped.
+func Quote(name string) string { return cellwidth.Spell(strconv.Quote(clipTo(name, maxBad))) }
+
 func notGraphic(r rune) bool { return !unicode.IsGraphic(r) }
+
+// Clean turns the name of a program, branch or folder, or any other text, into a name without a
+// fault. It returns "" if no character is usable.
+func Clean(text string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == '/':
+			return '-'
+		case unicode.IsSpace(r):
+			return ' '
+		case strings.ContainsRune(unsafe, r), cellwidth.Invisible(r):
+			return -1
+		}
+		return r
+	}, text)
+	name = strings.TrimLeft(name, "- ")
+	// Leave room for a suffix that makes the name unique.
+	if runes := []rune(name); len(runes) > maxName-8 {
+		name = string(runes[:maxName-8])
+	}
+	name = strings.TrimRight(name, " ")
+	if Fault(name) != "" {
+		return ""
+	}
+	return name
+}
+
+// Escape returns name with an escape such as \x24 for each character that Fault rejects. Records of
+// earlier releases have such names.
+func Escape(name string) string {
+	var escaped []byte
+	// Blanks are rejected only at the ends.
+	first, last := len(name)-len(strings.TrimLeft(name, " ")), len(strings.TrimRight(name, " "))
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRuneInString(name[i:])
+		switch {
+		case r == ' ' && (i < first || i >= last), r == '-' && i == 0, strings.ContainsRune(unsafe, r):
+			escaped = fmt.Appendf(escaped, `\x%02x`, r)
+		case cellwidth.Invisible(r):
+			escaped = api.AppendEscaped(escaped, name[i:i+n])
+		default:
+			escaped = append(escaped, name[i:i+n]...)
+		}
+		i += n
+	}
+	return string(escaped)
+}
 
 func IsID(s string) bool {
 	return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == ""
@@ -53,20 +139,7 @@ func OfProgram(argv []string) string {
 	if inner := lineProgram(shellLine(argv)); inner != "" {
 		program = inner
 	}
-	name := strings.Map(func(r rune) rune {
-		if notGraphic(r) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, strings.TrimLeft(filepath.Base(program), "-"))
-	// Leave room for a suffix that makes the name unique.
-	if runes := []rune(name); len(runes) > maxName-8 {
-		name = string(runes[:maxName-8])
-	}
-	if Check(name) != nil {
-		return "program"
-	}
-	return name
+	return cmp.Or(Clean(filepath.Base(program)), "program")
 }
 
 // shellLine returns the line argv passes to a shell, or "".

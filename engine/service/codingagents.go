@@ -50,8 +50,8 @@ func (s *CodingAgents) reportState(ctx context.Context, in api.AgentReportInput)
 			WithHint("give working, blocked, done, idle or unknown")
 	case len(in.Text) > maxReportText || len(in.Conversation) > maxReportText:
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "report state: text is longer than %d bytes", maxReportText)
-	case in.Agent != "" && names.Check(in.Agent) != nil:
-		return api.Empty{}, names.Check(in.Agent)
+	case in.Agent != "" && names.CheckLabel(in.Agent) != nil:
+		return api.Empty{}, names.CheckLabel(in.Agent)
 	}
 	// A hook of an agent may not know its session, only its conversation and folder.
 	if in.ID == "" {

@@ -62,7 +62,7 @@ func TestAgentReportsAreChecked(t *testing.T) {
 		{in: api.AgentReportInput{ID: "one", State: "\x1b"}, code: api.CodeInvalid, want: "report state \"\\x1b\": unknown"},
 		{in: api.AgentReportInput{ID: "one", State: api.AgentDone, Text: strings.Repeat("x", maxReportText+1)}, code: api.CodeInvalid, want: "longer than 4096 bytes"},
 		{in: api.AgentReportInput{ID: "one", Conversation: strings.Repeat("x", maxReportText+1)}, code: api.CodeInvalid, want: "longer than 4096 bytes"},
-		{in: api.AgentReportInput{ID: "one", State: api.AgentDone, Agent: "a\nb"}, code: api.CodeInvalid, want: "unprintable"},
+		{in: api.AgentReportInput{ID: "one", State: api.AgentDone, Agent: "a\nb"}, code: api.CodeInvalid, want: "must consist of printable characters"},
 		{in: api.AgentReportInput{Folder: "/nowhere", State: api.AgentDone}, code: api.CodeNotFound, want: "give its id"},
 		{in: api.AgentReportInput{Conversation: "third", Folder: "/gone", State: api.AgentDone}, code: api.CodeNotFound, want: "no session matches"},
 		{in: api.AgentReportInput{ID: moved.ID, State: api.AgentDone}, code: api.CodeEnded, want: "report state of gone: it has exited"},

@@ -70,7 +70,7 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 		l.current.Store(state)
 	}
 	for name, raw := range disk.Saved {
-		if layout, ok := decode(raw); ok && names.Check(name) == nil {
+		if layout, ok := decode(raw); ok && names.CheckLabel(name) == nil {
 			l.saved[name] = layout
 		}
 	}
@@ -175,7 +175,7 @@ func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.Lay
 	none := api.LayoutPutOutput{}
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
-		err = names.Check(in.Name)
+		err = names.CheckLabel(in.Name)
 	}
 	if err != nil {
 		return none, err

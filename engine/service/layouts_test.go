@@ -211,7 +211,7 @@ func TestOutdatedLayoutIsRejectedAndChangesAreAnnounced(t *testing.T) {
 	}
 	*published = nil
 	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("g"), Revision: revisions[0]}, api.CodeConflict, "Call layout.get")
-	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "a\nb", Layout: layoutOf("g")}, api.CodeInvalid, "unprintable")
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "a\nb", Layout: layoutOf("g")}, api.CodeInvalid, "must consist of printable characters")
 	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}}, api.CodeInvalid, "")
 	wantError(t, c, api.LayoutRemove, api.LayoutRemoveInput{Name: "none\x1b"}, api.CodeNotFound, "no layout has this name")
 	if current, revision := l.Current(); revision != revisions[6] || current.Tabs[0].Nodes[0].ID != "f" || len(*published) > 0 {

@@ -132,7 +132,7 @@ func TestSessionChangesAreChecked(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	other := r.start(api.ProcessStartInput{Name: "web"})
-	for _, name := range []string{"", " ", "a\x1b", "0123456789ab", strings.Repeat("ä", 65)} {
+	for _, name := range []string{"", " ", "a\x1b", "0123456789ab", strings.Repeat("ä", 65), "`a`", "$a", "a(b)", "box/a", " a", "a ", "-a", "a\u3164"} {
 		wantError(t, r, api.SessionRename, api.SessionRenameInput{ID: p.ID, Name: name}, api.CodeInvalid, "name")
 	}
 	wantError(t, r, api.SessionRename, api.SessionRenameInput{ID: p.ID, Name: "web"}, api.CodeConflict, "web")

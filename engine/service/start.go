@@ -65,7 +65,7 @@ func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.
 	if in.Actor != "" {
 		r.Actor = in.Actor
 	}
-	if names.Check(r.Actor) != nil {
+	if names.CheckLabel(r.Actor) != nil {
 		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is not a valid name", kind, names.Shown(r.Actor))
 	}
 	r.Env, r.Environ, r.Umask = in.Env, in.Environ, in.Umask
@@ -204,14 +204,14 @@ func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 	if !caller.Agent() {
 		return nil
 	}
-	if names.Check(caller.Owner) != nil && !names.IsID(caller.Owner) {
+	if names.CheckLabel(caller.Owner) != nil && !names.IsID(caller.Owner) {
 		return api.Errorf(api.CodeInvalid, "start: owner %s is not a valid name", names.Shown(caller.Owner))
 	}
 	if lease == "" {
 		lease = api.LeaseDetached
 	}
 	r.Actor = caller.Actor()
-	if names.Check(r.Actor) != nil {
+	if names.CheckLabel(r.Actor) != nil {
 		r.Actor = server.AgentPrefix + "unknown"
 	}
 	r.Owner, r.Lease = caller.Owner, string(lease)
@@ -358,7 +358,7 @@ func setProject(r *store.Record, in *api.ProjectEntry) error {
 		return wrong("its path is too long")
 	case names.Check(in.Name) != nil:
 		return wrong("the entry's name is not valid")
-	case in.Project != "" && names.Check(in.Project) != nil:
+	case in.Project != "" && names.CheckLabel(in.Project) != nil:
 		return wrong("the project's name is not valid")
 	case len(in.Digest) > maxDigest:
 		return wrong("the digest is too long")

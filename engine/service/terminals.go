@@ -125,7 +125,7 @@ func (s *Sessions) setKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 }
 
 func keyboardName(c server.Caller) string {
-	if names.Check(c.Name) != nil {
+	if names.CheckLabel(c.Name) != nil {
 		return terminal.PersonActor
 	}
 	return c.Name

@@ -55,6 +55,9 @@ func TestParseReportsMistakesInMachines(t *testing.T) {
 		"[machines.a]\nssh = \"-oProxyCommand=x\"\n":   "line 2: machine \"a\": ssh",
 		"[machines.a]\nssh = \"x\"\ntransport=[\"x\"]": "not both",
 		"[machines.\"a b\"]\nssh = \"x\"":              "must be a name of letters",
+		"[machines.\"$(a)\"]\nssh = \"x\"":             "must be a name of letters",
+		"[machines.-a]\nssh = \"x\"":                   "must be a name of letters",
+		"[machines.\"a/b\"]\nssh = \"x\"":              "must be a name of letters",
 		"[machines.a]\nshh = \"x\"":                    "unknown key",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -73,7 +73,7 @@ var layers = map[string]layer{
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/fleet", "engine/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "engine/fleet", "engine/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
 		"what commands are built from knows the engine's API and the configuration, but no command",
 	},
 	"ui/cli/sessions": {
@@ -157,7 +157,7 @@ var layers = map[string]layer{
 		"results are printed the same way for all commands",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/names", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output"},
 		"a project file becomes API requests, independently of the command line",
 	},
 	"ui/cli/service": {
@@ -170,7 +170,7 @@ var layers = map[string]layer{
 	},
 	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "engine/sleep", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
+		[]string{"engine/api", "engine/api/client", "engine/names", "engine/sleep", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
 		"tmux's command line is a client of the API: the engine runs the programs, the dashboard draws them",
 	},
 	"ui/cli/tmux/cells": {
@@ -373,7 +373,7 @@ var layers = map[string]layer{
 	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep"}, "profiles do not import each other"},
 	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
 	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/vt/scan"}, "profiles do not import each other"},
+	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/names", "engine/vt/scan"}, "profiles do not import each other"},
 	"engine/httplimit":             {nil, "limits on HTTP clients do not depend on their requests"},
 	"engine/mcp": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep", "engine/shell"},
@@ -455,7 +455,7 @@ var layers = map[string]layer{
 	"engine/pty":         {[]string{"engine/proctree"}, "the state of a PTY and its foreground program comes from the kernel"},
 	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep"}, "following a shell needs a terminal, not the session that owns it"},
 	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
-	"engine/names":       {[]string{"engine/api", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
+	"engine/names":       {[]string{"engine/api", "engine/cellwidth", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/datadir", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
 	"engine/search":      {nil, "searching lines does not depend on their source"},
 	"engine/rendered":    {[]string{"engine/cellwidth", "engine/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},

@@ -159,3 +159,19 @@ func TestProcessStopReportsTheState(t *testing.T) {
 		f.Check("process_stop", tc.args, tc.want, tc.failed)
 	}
 }
+
+func TestProcessStartMakesTheNameValid(t *testing.T) {
+	t.Parallel()
+	f := newAgent(t, toolkit.Plugin)
+	for name, want := range map[string]string{"": "", "web": "web", "api/dev": "api-dev", " -x ": "x", "$(x)": "x)", "0123456789ab": "", "/": ""} {
+		mcptest.Handle(f.Fake, api.ProcessStart, func(in api.ProcessStartInput) (api.Process, error) {
+			if in.Name != want {
+				t.Errorf("%q becomes %q, want %q", name, in.Name, want)
+			}
+			return api.Process{ID: "abc", Name: in.Name, State: api.StateRunning}, nil
+		})
+		if text, failed := f.Call("process_start", `{"command":"x","name":"`+name+`"}`); failed {
+			t.Errorf("%q is rejected: %s", name, text)
+		}
+	}
+}

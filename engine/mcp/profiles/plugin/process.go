@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/names"
 	"tandem/engine/vt/scan"
 )
 
@@ -125,7 +126,7 @@ func startAndDescribe(ctx context.Context, f *toolkit.Agent, in StartInput) (too
 	})
 }
 
-// StartProcess starts a process and returns result's result for it, or an error or failed result if
+// StartProcess starts a process, under a name made valid, and returns result's result for it, or an error or failed result if
 // the process could not be started.
 func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result func(api.Process) toolkit.Result) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
@@ -136,7 +137,7 @@ func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result f
 		return toolkit.Result{}, err
 	}
 	p, err := f.StartProcess(ctx, api.ProcessStartInput{
-		Name: in.Name, Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
+		Name: names.Clean(in.Name), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
 	})
 	switch {
 	case err != nil:
