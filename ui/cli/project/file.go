@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 // fileNames returns the names of project files, in order of preference. A package.json is used only
@@ -186,10 +188,8 @@ func Read(path string, getenv func(string) string) (*File, error) {
 // Parse parses text as the contents of path. The name of path decides the format, and its directory
 // is the base of relative paths.
 func Parse(path string, text []byte, getenv func(string) string) (*File, error) {
-	r := &reader{file: &File{Path: path, Name: filepath.Base(filepath.Dir(path))}, getenv: getenv, budget: maxNodes}
-	if !isValidName(r.file.Name) {
-		r.file.Name = "project"
-	}
+	name := cmp.Or(names.Clean(filepath.Base(filepath.Dir(path))), "project")
+	r := &reader{file: &File{Path: path, Name: name}, getenv: getenv, budget: maxNodes}
 	switch base := filepath.Base(path); {
 	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
 		r.readProcfile(text)

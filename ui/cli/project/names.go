@@ -2,42 +2,61 @@ package project
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"unicode"
+	"slices"
 	"unicode/utf8"
+
+	"tandem/engine/names"
 )
 
-const (
-	maxName       = 56 // characters of an entry's name
-	maxQuotedName = 40 // characters of an invalid name in a message
-)
+// maxName is the maximum length of an entry's name in characters.
+const maxName = 56
 
-// isValidName reports whether the engine accepts a name, with a number appended if necessary.
-func isValidName(s string) bool { return nameError(s) == "" }
-
-// nameError returns the rule broken by a name, or "" for a valid one.
-func nameError(s string) string {
-	switch {
-	case s == "":
-		return "a name must not be empty"
-	// The engine could not tell such a name from an id.
-	case len(s) == 12 && strings.Trim(s, "0123456789abcdef") == "":
-		return "a name must not look like an id"
-	case utf8.RuneCountInString(s) > maxName:
-		return fmt.Sprintf("a name must have at most %d characters", maxName)
-	case strings.TrimSpace(s) != s:
-		return "a name must not begin or end with a blank"
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }):
-		return "a name must consist of printable characters"
+// nameFault returns the rule that a name breaks, or "" if the engine accepts it, with a number
+// appended if necessary.
+func nameFault(s string) string {
+	if utf8.RuneCountInString(s) > maxName {
+		return fmt.Sprintf("must have at most %d characters", maxName)
 	}
-	return ""
+	return names.Fault(s)
 }
 
-// quoteName quotes a name for a message and shortens a long one.
-func quoteName(s string) string {
-	if runes := []rune(s); len(runes) > maxQuotedName {
-		s = string(runes[:maxQuotedName]) + "…"
+// omitInvalid leaves out the entries with invalid names, those that depend on them, and a layout that
+// shows one of them, with a notice about each. If no entry is left, that is an error. In order, each
+// entry comes after its dependencies.
+func (r *reader) omitInvalid(order []*Entry) {
+	omitted := map[string]bool{}
+	for i, e := range order {
+		why := ""
+		if fault := nameFault(e.Name); fault != "" {
+			why = "a name " + fault
+		} else if j := slices.IndexFunc(e.After, func(d Dependency) bool { return omitted[d.Name] }); j >= 0 {
+			why = "it depends on " + names.Quote(e.After[j].Name)
+		}
+		switch {
+		case why == "":
+		case len(omitted) == i && i == len(order)-1: // all of them
+			r.addError(e.At, "%s is left out: %s", names.Quote(e.Name), why)
+		default:
+			omitted[e.Name] = true
+			r.addNotice(e.At, "%s is left out: %s", names.Quote(e.Name), why)
+		}
 	}
-	return strconv.Quote(s)
+	r.file.Entries = slices.DeleteFunc(r.file.Entries, func(e Entry) bool { return omitted[e.Name] })
+	if pane := findPane(r.file.Layout, omitted); pane != nil {
+		r.addNotice(pane.At, "the layout is left out: it shows %s", names.Quote(pane.Session))
+		r.file.Layout = nil
+	}
+}
+
+// findPane returns the first pane that shows one of sessions, or nil.
+func findPane(panes []Pane, sessions map[string]bool) *Pane {
+	for i := range panes {
+		if sessions[panes[i].Session] {
+			return &panes[i]
+		}
+		if found := findPane(panes[i].Panes, sessions); found != nil {
+			return found
+		}
+	}
+	return nil
 }

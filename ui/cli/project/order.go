@@ -45,10 +45,13 @@ func (r *reader) check() {
 			}
 		}
 	}
-	if _, cycle := f.sortEntries(all); cycle != nil {
+	order, cycle := f.sortEntries(all)
+	if cycle != nil {
 		r.addError(known[cycle[0]].At, "these wait for each other: %s", strings.Join(append(cycle, cycle[0]), " → "))
 	}
-	r.checkLayout(known)
+	if r.checkLayout(known); r.err == nil {
+		r.omitInvalid(order)
+	}
 }
 
 // Entry returns the entry with the given name, or nil.

@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist/diag"
 
 	"github.com/tailscale/hujson"
@@ -40,8 +42,8 @@ func (r *reader) readPackageJSON(text []byte) {
 	for _, m := range object.Members {
 		switch memberName(m) {
 		case "name":
-			if name, ok := jsonText(m.Value); ok && isValidName(name) {
-				r.file.Name = name
+			if name, ok := jsonText(m.Value); ok { // such as @scope/name
+				r.file.Name = cmp.Or(names.Clean(name), r.file.Name)
 			}
 		case "scripts":
 			r.readScripts(text, m)
@@ -78,8 +80,8 @@ func (r *reader) readScripts(text []byte, of hujson.ObjectMember) {
 		case strings.HasPrefix(name, "-"):
 			r.addNotice(at, "script %q is left out: %s would take its name for an option", name, manager)
 			continue
-		case !isValidName(name):
-			r.addNotice(at, "script %s is left out: %s", quoteName(name), nameError(name))
+		case nameFault(name) != "":
+			r.addNotice(at, "script %s is left out: a name %s", names.Quote(name), nameFault(name))
 			continue
 		// As in JSON, the last value counts; the position of the first stays.
 		case twice:

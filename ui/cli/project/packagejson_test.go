@@ -125,7 +125,7 @@ func TestLastDuplicateScriptWins(t *testing.T) {
 func TestOmittedScriptIsReportedWithItsReason(t *testing.T) {
 	for name, why := range map[string]string{
 		"-x": "npm would take its name for an option", "": "must not be empty", "a ": "must not begin or end with a blank",
-		"0123456789ab": "must not look like an id", `a\u0001`: "must consist of printable characters",
+		"0123456789ab": "must not look like an id", `a\u0001`: "must consist of visible characters", "`x`": "must not contain", "build/prod": "must not contain",
 		strings.Repeat("n", 60): "must have at most 56 characters",
 	} {
 		f := mustParse(t, "package.json", `{"scripts": {"ok": "y", "`+name+`": "x"}}`)

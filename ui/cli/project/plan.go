@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 // An Action is the effect of up on an entry. Its values are part of the JSON output; scripts rely on
@@ -169,7 +170,7 @@ func freeName(file *File, name string, list []api.Process) string {
 	for _, q := range list {
 		ours := q.Project != nil && q.Project.File == file.Path && q.Project.Name == name
 		if q.Name == name && !q.State.Ended() && !ours {
-			return file.Name + "-" + name
+			return names.Clean(file.Name + "-" + name)
 		}
 	}
 	return name

@@ -34,7 +34,8 @@ func (r *reader) readProcfile(text []byte) {
 		at := Position{number, 1}
 		name, command, ok := strings.Cut(line, ":")
 		command = strings.TrimSpace(command)
-		if !ok || !isProcName(name) || command == "" || strings.ContainsRune(command, 0) {
+		// An invalid name is reported later, and only its entry is left out.
+		if !ok || nameFault(name) == "" && !isProcName(name) || command == "" || strings.ContainsRune(command, 0) {
 			r.addError(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
 		}
 		e := Entry{Name: name, At: at, Start: api.ProcessStartInput{Name: name, Command: shellArgv(command), CWD: filepath.Dir(r.file.Path)}}
@@ -44,7 +45,7 @@ func (r *reader) readProcfile(text []byte) {
 }
 
 func isProcName(s string) bool {
-	return isValidName(s) && strings.IndexFunc(s, func(c rune) bool {
+	return strings.IndexFunc(s, func(c rune) bool {
 		return c != '_' && c != '-' && !(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')
 	}) < 0
 }

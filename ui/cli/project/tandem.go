@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist/diag"
 
 	"github.com/goccy/go-yaml/ast"
@@ -68,8 +69,8 @@ func (r *reader) readInSteps(fields []field, steps ...map[string]fieldReader) {
 
 func (r *reader) readName(f field) {
 	r.file.Name = r.readText(f)
-	if !isValidName(r.file.Name) {
-		r.addError(f.at, "name %s: %s", quoteName(r.file.Name), nameError(r.file.Name))
+	if fault := nameFault(r.file.Name); fault != "" {
+		r.addError(f.at, "name %s: a name %s", names.Quote(r.file.Name), fault)
 	}
 }
 
@@ -91,9 +92,6 @@ type draft struct {
 }
 
 func (r *reader) newDraft(f field) *draft {
-	if !isValidName(f.key) {
-		r.addError(f.at, "name %s: %s", quoteName(f.key), nameError(f.key))
-	}
 	d := &draft{reader: r, Entry: Entry{Name: f.key, At: f.at}}
 	d.Start.Name, d.Start.CWD = f.key, filepath.Dir(r.file.Path)
 	return d

@@ -28,11 +28,11 @@ type entryRow struct {
 
 // listEntries lists the entries of a project file, or only names. It does not connect to an engine.
 func listEntries(out output.Printer, file *project.File, names []string) error {
+	tellNotices(out, file)
 	// Reject unknown names, as up does.
 	if _, err := file.Order(names); err != nil {
 		return err
 	}
-	tellNotices(out, file)
 	entries := []entryRow{}
 	for i := range file.Entries {
 		e := &file.Entries[i]

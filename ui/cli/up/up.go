@@ -70,11 +70,11 @@ func addTrust(cmd *cobra.Command, trust *bool) {
 
 // runUp starts the entries of a project file.
 func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []string, opts upFlags) error {
+	tellNotices(f.Out, file)
 	order, err := file.Order(names)
 	if err != nil {
 		return err
 	}
-	tellNotices(f.Out, file)
 	if len(order) == 0 && !opts.prune {
 		return noAutostartError(file)
 	}
@@ -134,7 +134,7 @@ func completeEntries(f *factory.Factory, path *string, trust *bool) cobra.Comple
 		}
 		var found []cobra.Completion
 		for _, e := range file.Entries {
-			if !slices.Contains(args, e.Name) && output.Visible(e.Name) == e.Name {
+			if !slices.Contains(args, e.Name) {
 				found = append(found, cobra.CompletionWithDesc(e.Name, firstLine(e.Line())))
 			}
 		}
