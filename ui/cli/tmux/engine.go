@@ -3,11 +3,11 @@ package tmux
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/names"
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
@@ -118,18 +118,10 @@ func (e *engine) exitTime(p *server.Pane) any {
 	return ""
 }
 
-// freeName returns name without control characters and shortened, with a number appended if another
-// running session has it. The result may be empty.
+// freeName returns name in a form that the engine accepts, with a number appended if another running
+// session has it. The result may be empty.
 func (e *engine) freeName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(name))
-	if runes := []rune(clean); len(runes) > 56 {
-		clean = string(runes[:56])
-	}
+	clean := names.Clean(name)
 	if clean == "" { // the engine will choose one
 		return ""
 	}
