@@ -55,8 +55,9 @@ func run(ctx context.Context, o factory.Options, args []string) (status int, err
 	}
 	root := newRoot(f)
 	root.SetArgs(args)
-	// Completion would print the quotes around the names of values.
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		root.SetOut(factory.CompletionFilter(f.Stdout, args[len(args)-1]))
+		// Completion would print the quotes around the names of values.
 		manual.PlainUsages(root)
 	}
 	cmd, err := root.ExecuteContextC(ctx)

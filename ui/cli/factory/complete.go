@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -10,11 +11,51 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/cellwidth"
 	"tandem/ui/cli/output"
 )
 
 // completeLimit is the time that completion may wait for the engine.
 const completeLimit = 500 * time.Millisecond
+
+// CompletionFilter returns a writer for cobra's answers to the completion scripts; toComplete is the
+// word to complete. Every candidate passes through it, whichever command offers it. It drops what the
+// shell could take for more than a word, because bash inserts the common prefix of several
+// candidates without quotes, and evaluates the line at the next tab.
+func CompletionFilter(to io.Writer, toComplete string) io.Writer {
+	return &completionFilter{to, strings.HasPrefix(toComplete, "-") && !strings.Contains(toComplete, "="), map[string]bool{}}
+}
+
+type completionFilter struct {
+	to      io.Writer
+	flags   bool            // candidates may be flags
+	offered map[string]bool // bash would insert what the descriptions of equal candidates have in common
+}
+
+// Write implements io.Writer for one line: a candidate and its description, or a directive.
+func (c *completionFilter) Write(line []byte) (int, error) {
+	candidate, about, described := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
+	word := candidate
+	if c.flags {
+		word = strings.TrimLeft(word, "-")
+	}
+	directive := !described && len(candidate) > 1 && candidate[0] == ':' && strings.Trim(candidate[1:], "0123456789") == ""
+	if !directive && (!isPlainWord(word) || c.offered[candidate]) {
+		return len(line), nil
+	}
+	c.offered[candidate] = true
+	if described {
+		candidate += "\t" + output.Visible(about)
+	}
+	_, err := io.WriteString(c.to, candidate+"\n")
+	return len(line), err
+}
+
+// isPlainWord reports whether a name is the same word in every shell without quotes, and no flag.
+func isPlainWord(name string) bool {
+	return name != "" && name[0] != '-' && name[0] != ':' && !strings.ContainsAny(name, "'\"\\$`*?;&|<>()[]{}!#~^") &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || cellwidth.Invisible(r) })
+}
 
 // AnyProcess accepts every process; it is a filter for completion, as are the following.
 func AnyProcess(api.Process) bool { return true }
@@ -104,13 +145,13 @@ func (f *Factory) complete(which func(api.Process) bool, list func(context.Conte
 // candidates returns the completions for p: its name, and its id. The id appears only if toComplete
 // begins with it, or if the name needs quoting or refers to another process (isNamed is false).
 func candidates(p api.Process, isNamed bool, toComplete string) (found []cobra.Completion) {
-	about := output.StateText(p) + ": " + output.Visible(p.Command)
-	simple := isNamed && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
+	about := output.StateText(p) + ": " + p.Command
+	simple := isNamed && isPlainWord(p.Name)
 	if simple && strings.HasPrefix(p.Name, toComplete) {
 		found = append(found, cobra.CompletionWithDesc(p.Name, about))
 	}
 	if strings.HasPrefix(p.ID, toComplete) && (toComplete != "" || !simple) {
-		found = append(found, cobra.CompletionWithDesc(p.ID, output.Visible(p.Name)+", "+about))
+		found = append(found, cobra.CompletionWithDesc(p.ID, p.Name+", "+about))
 	}
 	return found
 }

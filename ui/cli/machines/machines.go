@@ -47,7 +47,7 @@ func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found
 	given := append(strings.Split(before, ","), args...)
 	for _, m := range machines {
 		if !slices.Contains(given, m.Name) {
-			found = append(found, cobra.CompletionWithDesc(before+m.Name, output.Visible(m.Target())))
+			found = append(found, cobra.CompletionWithDesc(before+m.Name, m.Target()))
 		}
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp

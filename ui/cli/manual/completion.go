@@ -44,8 +44,7 @@ func NewCompletion(f *factory.Factory) *cobra.Command {
 			if err := write(&script); err != nil {
 				return err
 			}
-			// Many systems lack the bash-completion package.
-			text := strings.Replace(script.String(), bashWords, bashOwnWords, 1)
+			text := strings.NewReplacer(bashWords, bashOwnWords, zshTab, zshOwnTab, fishRequest, fishOwnRequest).Replace(script.String())
 			return f.Out.Answer(map[string]string{"script": text}, func() string { return text })
 		},
 	}
@@ -53,7 +52,7 @@ func NewCompletion(f *factory.Factory) *cobra.Command {
 
 const (
 	// bashWords is the call in cobra's script that reads the words of a line. The function is part
-	// of the bash-completion package.
+	// of the bash-completion package, which many systems lack.
 	bashWords = "    _get_comp_words_by_ref \"$@\" cur prev words cword\n"
 	// bashOwnWords does the same without that package. It joins words split by readline at = and :,
 	// if there is no blank between them.
@@ -78,6 +77,26 @@ const (
     done
     cur=${words[cword]}
     prev=${words[cword > 0 ? cword - 1 : 0]}
+`
+)
+
+const (
+	// zshTab starts a process for each candidate, which zshOwnTab does not.
+	zshTab    = `local tab="$(printf '\t')"`
+	zshOwnTab = `local tab=$'\t'`
+)
+
+const (
+	// fishRequest is the line in cobra's script that builds the command line for eval. fish has
+	// removed the quotes of args, so eval would run a substitution in the name of a file.
+	fishRequest = "    set -l requestComp \"TANDEM_ACTIVE_HELP=0 $args[1] __complete $args[2..-1] $lastArg\"\n"
+	// fishOwnRequest quotes the words again. A leading ~ must stay without quotes.
+	fishOwnRequest = `    set -l words
+    for arg in $args[2..-1]
+        string match -qr '^[\w@%+=:,./~-]+$' -- $arg; or set arg (string escape -- $arg)
+        set -a words $arg
+    end
+    set -l requestComp "TANDEM_ACTIVE_HELP=0 $args[1] __complete $words $lastArg"
 `
 )
 

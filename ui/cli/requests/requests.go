@@ -259,7 +259,7 @@ func completeRequest(f *factory.Factory) cobra.CompletionFunc {
 		return out.Requests, err
 	}, func(all []api.Request, _ []string, _ string) (found []cobra.Completion) {
 		for _, r := range all {
-			found = append(found, cobra.CompletionWithDesc(r.ID, output.Visible(r.Actor+": "+requestSummary(r))))
+			found = append(found, cobra.CompletionWithDesc(r.ID, r.Actor+": "+requestSummary(r)))
 		}
 		return found
 	})
