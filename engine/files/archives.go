@@ -88,7 +88,7 @@ func (a Archiver) createNew(verb, to string, fill func(dst endpoint, temp string
 	}
 	if err != nil {
 		// The first error is the one to report.
-		_ = dst.dir.RemoveAll(temp)
+		_ = removeAll(context.Background(), dst.dir, temp)
 		return Info{}, fileError(verb+" to", b.path, err)
 	}
 	return a.Tree.describe(b, verb)
@@ -187,11 +187,22 @@ func (a Archiver) packPath(ctx context.Context, to *archive.Packer, path string)
 		return fileError("pack", p.path, err)
 	}
 	defer src.dir.Close()
-	return fileError("pack", p.path, packEntry(ctx, to, src.dir, src.name, src.name))
+	err = (&packing{to: to}).add(ctx, src.dir, src.name, src.name)
+	return fileError("pack", p.path, err)
 }
 
-// packEntry packs the entry name of dir, recursively, under path in the archive.
-func packEntry(ctx context.Context, to *archive.Packer, dir *openDir, name, path string) error {
+// A packing packs an entry with everything in it.
+type packing struct {
+	Descent
+	to *archive.Packer
+}
+
+// add packs the entry name of dir under path in the archive.
+func (w *packing) add(ctx context.Context, dir *openDir, name, path string) error {
+	return w.Enter(func() error { return w.addEntry(ctx, dir, name, path) })
+}
+
+func (w *packing) addEntry(ctx context.Context, dir *openDir, name, path string) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
@@ -200,20 +211,20 @@ func packEntry(ctx context.Context, to *archive.Packer, dir *openDir, name, path
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case mode.IsRegular():
-		return packFile(ctx, to, dir, name, path)
+		return packFile(ctx, w.to, dir, name, path)
 	case mode&fs.ModeSymlink != 0:
 		target, err := dir.Readlink(name)
 		if err != nil {
 			return err
 		}
-		return to.Add(path, info, target, nil)
+		return w.to.Add(path, info, target, nil)
 	case !mode.IsDir():
 		return nil
 	}
-	if err := to.Add(path, info, "", nil); err != nil {
+	if err := w.to.Add(path, info, "", nil); err != nil {
 		return err
 	}
-	sub, err := dir.OpenRoot(asFolder(name))
+	sub, err := openFolder(dir, name)
 	if err != nil {
 		return err
 	}
@@ -223,7 +234,7 @@ func packEntry(ctx context.Context, to *archive.Packer, dir *openDir, name, path
 		return err
 	}
 	for _, e := range entries {
-		if err := packEntry(ctx, to, sub, e.Name(), path+"/"+e.Name()); err != nil {
+		if err := w.add(ctx, sub, e.Name(), path+"/"+e.Name()); err != nil {
 			return inEntry(e.Name(), err)
 		}
 	}

@@ -77,7 +77,7 @@ func (t *Tree) deletePath(ctx context.Context, path string, recursive bool) erro
 	if err == nil && dir.offLimits.anyBelow(idOf(info)) {
 		return holdsOffLimits("delete", p.path)
 	}
-	if err == nil && recursive && info.IsDir() {
+	if err == nil && recursive {
 		err = removeAll(ctx, dir, name)
 	} else if err == nil {
 		err = dir.Remove(name)
@@ -103,39 +103,6 @@ func (p location) isRoot(roots []string) bool {
 	return false
 }
 
-// removeAll removes a folder and its contents, until ctx is done.
-func removeAll(ctx context.Context, dir *openDir, name string) error {
-	sub, err := dir.OpenRoot(asFolder(name))
-	if err != nil {
-		return err
-	}
-	entries, err := sortEntries(sub)
-	for _, e := range entries {
-		if err != nil {
-			break
-		}
-		switch {
-		case ctx.Err() != nil:
-			err = ctx.Err()
-		case e.IsDir():
-			err = removeAll(ctx, sub, e.Name())
-		default:
-			err = sub.Remove(e.Name())
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil // another process was faster
-		}
-		if err != nil {
-			err = inEntry(e.Name(), err)
-		}
-	}
-	sub.Close()
-	if err != nil {
-		return err
-	}
-	return dir.Remove(name)
-}
-
 // Move moves or renames a file or folder, and a link itself. Between file systems it copies and
 // deletes.
 func (t *Tree) Move(ctx context.Context, from, to string, overwrite bool) (info Info, err error) {
@@ -155,20 +122,13 @@ func (t *Tree) movePath(ctx context.Context, from, to string, overwrite bool) (I
 		if err := copyTo(ctx, a, b, overwrite); err != nil {
 			return err
 		}
-		return removeEntry(ctx, a)
+		return removeAll(ctx, a.dir, a.name)
 	})
 }
 
 // holdsOffLimits returns the error for changing a folder above an off-limits path.
 func holdsOffLimits(verb, path string) error {
 	return errorf(Outside, "%s %s: it contains Tandem's own files, which are closed to agents", verb, path)
-}
-
-func removeEntry(ctx context.Context, s endpoint) error {
-	if s.info.IsDir() {
-		return removeAll(ctx, s.dir, s.name)
-	}
-	return s.dir.Remove(s.name)
 }
 
 // Copy copies a file or folder with its permissions and times. Links are copied as links.

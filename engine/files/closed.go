@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -189,11 +190,37 @@ func (o *openDir) readEntries() ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(-1)
+	entries, err := f.ReadDir(maxEntries)
+	if err == nil && len(entries) == maxEntries {
+		return nil, errTooMany
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	if o.offLimits != nil {
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return o.hides(e.Name()) })
 	}
 	return entries, err
+}
+
+// openFolder opens the directory name of dir itself, not one that a link leads to.
+func openFolder(dir *openDir, name string) (*openDir, error) {
+	sub, err := dir.OpenRoot(asFolder(name))
+	if err != nil {
+		return nil, err
+	}
+	entry, err := dir.Lstat(name)
+	if err == nil {
+		var opened fs.FileInfo
+		if opened, err = sub.Stat("."); err == nil && !os.SameFile(entry, opened) {
+			err = syscall.ENOTDIR
+		}
+	}
+	if err != nil {
+		sub.Close()
+		return nil, err
+	}
+	return sub, nil
 }
 
 // OpenRoot opens a directory below this one.

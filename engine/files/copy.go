@@ -14,28 +14,34 @@ const copyStep = 32 << 20
 // copyTo copies a to b: first to a temporary name, so that b appears complete or not at all.
 func copyTo(ctx context.Context, a, b endpoint, overwrite bool) error {
 	temp := tempName(b.name)
-	err := copyEntry(ctx, a.dir, a.name, b.dir, temp)
+	err := (&copying{ctx: ctx}).copyEntry(a.dir, a.name, b.dir, temp)
 	if err == nil {
 		err = renameEntry(b.dir, temp, b.dir, b.name, overwrite)
 	}
 	if err != nil {
 		// The first error is the one to report.
-		_ = b.dir.RemoveAll(temp)
+		_ = removeAll(context.Background(), b.dir, temp)
 	}
 	return err
 }
 
+// A copying copies an entry with everything in it.
+type copying struct {
+	Descent
+	ctx context.Context
+}
+
 // copyEntry copies the entry from of src to the name to in dst, a link as a link.
-func copyEntry(ctx context.Context, src *openDir, from string, dst *openDir, to string) error {
+func (c *copying) copyEntry(src *openDir, from string, dst *openDir, to string) error {
 	info, err := src.Lstat(from)
 	if err != nil {
 		return err
 	}
 	switch info.Mode().Type() {
 	case 0:
-		return copyFile(ctx, src, from, dst, to)
+		return copyFile(c.ctx, src, from, dst, to)
 	case fs.ModeDir:
-		return copyFolder(ctx, src, from, dst, to)
+		return c.copyFolder(src, from, dst, to)
 	case fs.ModeSymlink:
 		target, err := src.Readlink(from)
 		if err != nil {
@@ -89,8 +95,8 @@ func copyContents(ctx context.Context, out, in *os.File) error {
 	}
 }
 
-func copyFolder(ctx context.Context, src *openDir, from string, dst *openDir, to string) error {
-	a, err := src.OpenRoot(asFolder(from))
+func (c *copying) copyFolder(src *openDir, from string, dst *openDir, to string) error {
+	a, err := openFolder(src, from)
 	if err != nil {
 		return err
 	}
@@ -103,7 +109,7 @@ func copyFolder(ctx context.Context, src *openDir, from string, dst *openDir, to
 	if err := dst.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	b, err := dst.OpenRoot(asFolder(to))
+	b, err := openFolder(dst, to)
 	if err != nil {
 		return err
 	}
@@ -113,10 +119,11 @@ func copyFolder(ctx context.Context, src *openDir, from string, dst *openDir, to
 		return err
 	}
 	for _, e := range entries {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if c.ctx.Err() != nil {
+			return c.ctx.Err()
 		}
-		if err := copyEntry(ctx, a, e.Name(), b, e.Name()); err != nil {
+		err := c.Enter(func() error { return c.copyEntry(a, e.Name(), b, e.Name()) })
+		if err != nil {
 			return inEntry(e.Name(), err)
 		}
 	}

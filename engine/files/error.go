@@ -95,11 +95,11 @@ func (e innerError) Error() string { return e.path + ": " + e.err.Error() }
 func (e innerError) Unwrap() error { return e.err }
 
 // inEntry adds the name of a folder's entry to its error, unless the cause is not the file: a full
-// disk or a cancelled context.
+// disk, a cancelled context or a walk out of bounds.
 func inEntry(name string, err error) error {
 	var inner innerError
 	switch reason, _ := classifyError(err); {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), reason == Full:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), reason == Full, reason == TooLarge:
 		return err
 	case errors.As(err, &inner):
 		return innerError{name + "/" + inner.path, inner.err}
@@ -116,6 +116,8 @@ func classifyError(err error) (Reason, string) {
 	switch {
 	case errors.Is(err, errOffLimits):
 		return Outside, errOffLimits.Error()
+	case errors.Is(err, errTooDeep), errors.Is(err, errTooMany):
+		return TooLarge, cause.Error()
 	case cause.Error() == "path escapes from parent": // os does not export this error
 		return Outside, "it is outside the allowed folders"
 	case errors.Is(err, fs.ErrNotExist):

@@ -59,7 +59,11 @@ func (s Searcher) findPaths(ctx context.Context, pattern, path string, limit int
 	skip := func(_, name string, _, ignored bool) bool {
 		return ignored || name == ".git" || name == "node_modules"
 	}
-	if err := s.walkFolder(ctx, "find in", path, skip, visit); err != nil {
+	err = s.walkFolder(ctx, "find in", path, skip, visit)
+	if errors.Is(err, errTooMany) {
+		out.Limited, err = true, nil
+	}
+	if err != nil {
 		return FindResult{}, err
 	}
 	return out, nil
@@ -94,7 +98,7 @@ func (s Searcher) walkFolder(ctx context.Context, verb, path string, skip filter
 	}
 	defer f.release()
 	w := walk{ctx: ctx, home: s.Tree.Home, skip: skip, visit: visit}
-	err = w.walkDir(f, "", s.rulesAbove(p), 0)
+	err = w.walkDir(f, "", s.rulesAbove(p))
 	if errors.Is(err, errEnough) {
 		return nil
 	}

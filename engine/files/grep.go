@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"runtime"
@@ -197,7 +198,11 @@ func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRe
 	if enough {
 		return out, nil
 	}
-	if err := <-walked; err != nil {
+	err = <-walked
+	if errors.Is(err, errTooMany) {
+		out.Limited, err = true, nil
+	}
+	if err != nil {
 		return GrepResult{}, err
 	}
 	return out, ctx.Err()

@@ -36,30 +36,46 @@ func (t *Tree) sizeOf(ctx context.Context, path string) int64 {
 		return 0
 	}
 	defer p.close()
-	return sizeIn(ctx, p.root, p.rel)
+	var size sizeWalk
+	size.add(ctx, p.root, p.rel)
+	return size.bytes
 }
 
-func sizeIn(ctx context.Context, dir *openDir, name string) (total int64) {
+// A sizeWalk adds up the sizes of files.
+type sizeWalk struct {
+	Descent
+	bytes int64
+}
+
+// add adds the sizes of name and everything in it. What cannot be read, or is out of bounds, counts
+// as 0.
+func (s *sizeWalk) add(ctx context.Context, dir *openDir, name string) {
+	_ = s.Enter(func() error {
+		s.addEntry(ctx, dir, name)
+		return nil
+	})
+}
+
+func (s *sizeWalk) addEntry(ctx context.Context, dir *openDir, name string) {
 	info, err := dir.Lstat(name)
 	switch {
 	case err != nil, ctx.Err() != nil:
-		return 0
+		return
 	case info.Mode().IsRegular():
-		return info.Size()
+		s.bytes += info.Size()
+		return
 	case !info.IsDir():
-		return 0
+		return
 	}
 	sub, err := dir.OpenRoot(asFolder(name))
 	if err != nil {
-		return 0
+		return
 	}
 	defer sub.Close()
-	// An unreadable folder counts as 0.
-	entries, _ := sub.readEntries()
+	entries, _ := sub.readEntries() // as far as it can be read
 	for _, e := range entries {
-		total += sizeIn(ctx, sub, e.Name())
+		s.add(ctx, sub, e.Name())
 	}
-	return total
 }
 
 // SameDevice reports whether a move from one path to another is just a rename.

@@ -312,3 +312,35 @@ func TestOffLimitsPathsStaySoBelowBindMounts(t *testing.T) {
 	<-done
 	g.checkUntouched(filepath.Join(g.root, "own"))
 }
+
+// A folder is swapped with a link to another one beside it while it is walked through.
+func TestSwappedLinkLeadsNoWalkToAnotherFolder(t *testing.T) {
+	needs.FullRun(t)
+	g := newTestTree(t)
+	g.addFile("other/secret", "secret")
+	g.addFile("other/marker", "")
+	s := newSwapper(g, g.root+"/other", func() {
+		g.addDoor()
+		for _, name := range []string{"trap", "packed.tar"} {
+			if err := os.RemoveAll(filepath.Join(g.root, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.addLink("other", "trap")
+	})
+	ctx := t.Context()
+	for name, do := range map[string]func(){
+		"delete": func() { _ = s.Delete(ctx, "door", true) },
+		"copy":   func() { _, _ = s.Copy(ctx, "door", "copied", true) },
+		"pack":   func() { _, _ = s.archiver().Pack(ctx, []string{"door"}, "packed.tar") },
+	} {
+		s.try(name, func() bool {
+			do()
+			packed, _ := os.ReadFile(g.root + "/packed.tar") // missing if packing failed
+			if name == "delete" {
+				_ = os.Mkdir(g.root+"/door", 0o755) // to be swapped back, if it was deleted
+			}
+			return s.holdsSecret() || strings.Contains(string(packed), "marker")
+		})
+	}
+}

@@ -3,28 +3,57 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 	"sync/atomic"
 )
 
+// The bounds of every walk through a folder and what is in it: a program may have made the folder,
+// or another machine may have invented it.
 const (
-	maxDepth   = 512  // folder levels, each of which is kept open
-	checkEvery = 1024 // entries between checks of the context
+	maxDepth   = 512        // levels, each of which is kept open
+	maxEntries = 10_000_000 // files and folders
 )
+
+var (
+	errTooDeep = fmt.Errorf("it has more than %d levels of folders", maxDepth)
+	errTooMany = fmt.Errorf("it has more than %d files", maxEntries)
+)
+
+// A Descent holds a walk to the bounds. Its zero value is ready for use.
+type Descent struct{ depth, entries int }
+
+// Enter calls visit for an entry of the folder being visited, or fails if the entry exceeds the
+// bounds. Calls of Enter in visit are for what is in the entry.
+func (d *Descent) Enter(visit func() error) error {
+	d.entries++
+	switch {
+	case d.depth == maxDepth:
+		return errTooDeep
+	case d.entries > maxEntries:
+		return errTooMany
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	return visit()
+}
+
+// checkEvery is the number of entries between checks of the context.
+const checkEvery = 1024
 
 // errEnough stops a walk whose caller has found enough.
 var errEnough = errors.New("enough")
 
 // A walk visits everything below a folder, sorted bytewise by path. It follows no links and skips
-// unreadable folders.
+// what is unreadable or too deep.
 type walk struct {
+	Descent
 	ctx   context.Context
 	home  string
 	skip  filter
 	visit func(e entry) error
-	seen  int
 }
 
 // A filter reports whether a walk skips an entry and everything in it. rel is its path, name the
@@ -64,7 +93,7 @@ func (f *sharedDir) release() {
 }
 
 // walkDir visits the contents of f, whose path is rel.
-func (w *walk) walkDir(f *sharedDir, rel string, g *ignoreRules, depth int) error {
+func (w *walk) walkDir(f *sharedDir, rel string, g *ignoreRules) error {
 	entries, err := sortByPath(f.openDir)
 	// A folder with read errors is searched as far as possible.
 	if err != nil && len(entries) == 0 {
@@ -72,17 +101,18 @@ func (w *walk) walkDir(f *sharedDir, rel string, g *ignoreRules, depth int) erro
 	}
 	g = g.enterFolder(f.openDir, rel, w.home, entries)
 	for _, e := range entries {
-		if w.seen++; w.seen%checkEvery == 0 && w.ctx.Err() != nil {
+		if w.entries%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
-		if err := w.visitEntry(f, rel, e, g, depth); err != nil {
+		err := w.Enter(func() error { return w.visitEntry(f, rel, e, g) })
+		if err != nil && !errors.Is(err, errTooDeep) {
 			return err
 		}
 	}
 	return w.ctx.Err()
 }
 
-func (w *walk) visitEntry(f *sharedDir, rel string, e fs.DirEntry, g *ignoreRules, depth int) error {
+func (w *walk) visitEntry(f *sharedDir, rel string, e fs.DirEntry, g *ignoreRules) error {
 	name, dir := e.Name(), e.IsDir()
 	at := name
 	if rel != "" {
@@ -94,7 +124,7 @@ func (w *walk) visitEntry(f *sharedDir, rel string, e fs.DirEntry, g *ignoreRule
 	if err := w.visit(entry{dir: f, name: name, rel: at, mode: e.Type()}); err != nil {
 		return err
 	}
-	if !dir || depth == maxDepth {
+	if !dir {
 		return nil
 	}
 	sub, err := openSharedDir(f.openDir, name)
@@ -102,7 +132,7 @@ func (w *walk) visitEntry(f *sharedDir, rel string, e fs.DirEntry, g *ignoreRule
 		return nil
 	}
 	defer sub.release()
-	return w.walkDir(sub, at, g, depth+1)
+	return w.walkDir(sub, at, g)
 }
 
 // sortByPath reads a folder in the order of the sorted paths of everything below: a folder sorts as
