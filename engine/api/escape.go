@@ -42,6 +42,15 @@ func (s FileScope) In(path string) string {
 	return path
 }
 
+// InRoots returns the roots as the file system spells them.
+func (s FileScope) InRoots() []string {
+	roots := make([]string, len(s.Roots))
+	for i, root := range s.Roots {
+		roots[i] = s.In(root)
+	}
+	return roots
+}
+
 // Out returns a path of the file system as the caller expects it.
 func (s FileScope) Out(path string) string {
 	if s.Escaped {

@@ -57,6 +57,8 @@ var (
 type FileScope struct {
 	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders to which the call is confined; none: not confined" audit:"-"`
 	Base  string   `json:"base,omitempty" jsonschema:"absolute folder for relative paths; default the first root, else the home directory"`
+	// RootID keeps a root the same folder over several calls, whoever can replace it meanwhile.
+	RootID string `json:"root_id,omitempty" jsonschema:"id of the folder that is the only root; the call is rejected if another folder is there now" audit:"-"`
 	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
 	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths in input and output have %XX for each byte of invalid UTF-8, and for %"`
 }
@@ -169,6 +171,7 @@ type FileInfo struct {
 	Mode     string    `json:"mode" jsonschema:"permission bits in octal, 0644"`
 	Modified time.Time `json:"modified" jsonschema:"of the content"`
 	Accessed time.Time `json:"accessed" jsonschema:"last read"`
+	ID       string    `json:"id,omitempty" jsonschema:"identifies a folder, or the one that a link leads to, for root_id; not in listings"`
 	Owner    string    `json:"owner,omitempty" jsonschema:"user name or number; stat only"`
 	Group    string    `json:"group,omitempty" jsonschema:"group name or number; stat only"`
 }

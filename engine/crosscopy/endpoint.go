@@ -15,13 +15,23 @@ import (
 )
 
 // listPage is the number of entries listed at a time.
-const listPage = 1000
+const listPage = 250
 
-// An endpoint is a path on a machine.
+// An endpoint is a path on a machine. Its calls are confined to the folder that it was found in, or
+// to a copied folder, because a program may swap folders and links on the way to it meanwhile.
 type endpoint struct {
 	userfiles.Files        // of the machine
 	name            string // of the machine, "" for this one
 	path            string
+}
+
+// within confines calls to a folder, p itself or above it, as described by info.
+func (p endpoint) within(folder string, info api.FileInfo) (endpoint, error) {
+	if info.ID == "" {
+		return p, api.Errorf(api.CodeUnavailable, "open %s: it is not a folder, cannot be opened, or its machine runs an earlier release of Tandem", api.PathOn(p.name, folder))
+	}
+	p.Root, p.RootID = folder, info.ID
+	return p, nil
 }
 
 func (p endpoint) child(name string) endpoint {
@@ -36,33 +46,43 @@ func (p endpoint) sibling(name string) endpoint {
 
 func (p endpoint) String() string { return api.PathOn(p.name, p.path) }
 
-// tempName returns a temporary name for an incomplete copy of p.
-func (p endpoint) tempName() endpoint {
+// makeTemp makes a folder beside p that only this user can open, for an incomplete copy of p. inside
+// is p's name in it; calls for that are confined to the folder.
+func (p endpoint) makeTemp(ctx context.Context) (temp, inside endpoint, err error) {
 	name := path.Base(p.path)
 	short := strings.ToValidUTF8(name[:min(len(name), 100)], "")
-	return p.sibling(fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10]))
+	temp = p.sibling(fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10]))
+	info, err := api.FilesMkdir.Call(ctx, temp, api.FilesMkdirInput{FileScope: temp.Scope(), Path: api.EscapePath(temp.path)})
+	if err != nil {
+		return temp, inside, err
+	}
+	if inside, err = temp.within(temp.path, info); err == nil {
+		err = inside.setMetadata(ctx, api.FileInfo{Type: "dir", Mode: "0700"})
+	}
+	return temp, inside.child(name), err
 }
 
 // freeName returns an unused name beside p.
 func (p endpoint) freeName(ctx context.Context) (endpoint, error) {
 	for n := 2; ; n++ {
 		next := p.sibling(files.Numbered(path.Base(p.path), n))
-		if _, taken, err := next.stat(ctx); err != nil || !taken {
+		if _, taken, err := next.stat(ctx, next.path); err != nil || !taken {
 			return next, err
 		}
 	}
 }
 
-// stat describes a file; found is false if it does not exist.
-func (p endpoint) stat(ctx context.Context) (info api.FileInfo, found bool, err error) {
-	info, err = p.StatFile(ctx, p.path)
+// stat describes a file of p's machine; found is false if it does not exist.
+func (p endpoint) stat(ctx context.Context, path string) (info api.FileInfo, found bool, err error) {
+	info, err = p.StatFile(ctx, path)
 	if errors.Is(err, api.CodeNotFound) {
 		return info, false, nil
 	}
 	return info, err == nil, err
 }
 
-// walk calls each with the entries of a folder.
+// walk calls each with the entries of a folder. Of each page, folders come last, so that little is
+// kept while each walks through one of them.
 func (p endpoint) walk(ctx context.Context, each func(api.FileInfo) error) error {
 	after := ""
 	for {
@@ -70,28 +90,48 @@ func (p endpoint) walk(ctx context.Context, each func(api.FileInfo) error) error
 		if err != nil {
 			return err
 		}
+		var folders []api.FileInfo
 		for _, info := range out.Entries {
+			if after = info.Name; info.Type == "dir" {
+				folders = append(folders, api.FileInfo{Name: info.Name, Type: info.Type, Mode: info.Mode, Modified: info.Modified})
+			} else if err := each(info); err != nil {
+				return err
+			}
+		}
+		n := len(out.Entries)
+		out.Entries = nil
+		for _, info := range folders {
 			if err := each(info); err != nil {
 				return err
 			}
-			after = info.Name
 		}
-		if len(out.Entries) < listPage {
+		if n < listPage {
 			return nil
 		}
 	}
 }
 
+// enter calls visit for an entry of a copied folder, unless the walk exceeds its bounds.
+func (p endpoint) enter(walk *files.Descent, visit func() error) error {
+	var err error
+	if bound := walk.Enter(func() error { err = visit(); return nil }); bound != nil {
+		return api.Errorf(api.CodeInvalid, "copy %s: %v", api.PathOn(p.name, p.Root), bound)
+	}
+	return err
+}
+
 // totalSize returns the number of bytes to copy of p, described by info.
-func (p endpoint) totalSize(ctx context.Context, info api.FileInfo) (n int64, err error) {
+func (p endpoint) totalSize(ctx context.Context, walk *files.Descent, info api.FileInfo) (n int64, err error) {
 	switch info.Type {
 	case "file":
 		n = info.Size
 	case "dir":
 		err = p.walk(ctx, func(child api.FileInfo) error {
-			below, err := p.child(child.Name).totalSize(ctx, child)
-			n += below
-			return err
+			return p.enter(walk, func() error {
+				below, err := p.child(child.Name).totalSize(ctx, walk, child)
+				n += below
+				return err
+			})
 		})
 	}
 	return n, err
@@ -99,22 +139,24 @@ func (p endpoint) totalSize(ctx context.Context, info api.FileInfo) (n int64, er
 
 func (p endpoint) remove(ctx context.Context) error { return p.DeleteFile(ctx, p.path) }
 
+// rename moves p to a path beside the folder that p is in.
 func (p endpoint) rename(ctx context.Context, to endpoint) error {
-	return api.FilesMove.Run(ctx, p, api.FilesMoveInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})
+	return api.FilesMove.Run(ctx, to, api.FilesMoveInput{FileScope: to.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})
 }
 
 // setMetadata gives a copy the permissions and time of its source. For a link, it creates
 // the link.
 func (p endpoint) setMetadata(ctx context.Context, of api.FileInfo) error {
-	in := api.FilesSetInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
+	in := api.FilesSetInput{FileScope: p.Scope(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
 	if of.Type == "link" {
-		in = api.FilesSetInput{FileScope: userfiles.Scope(), Path: in.Path, Target: api.EscapePath(of.Target)}
+		in = api.FilesSetInput{FileScope: p.Scope(), Path: in.Path, Target: api.EscapePath(of.Target)}
 	}
 	return api.FilesSet.Run(ctx, p, in)
 }
 
 // trash moves p to the trash of its machine, and returns its path there, with the machine.
 func (p endpoint) trash(ctx context.Context) (trashed string, err error) {
+	p.Root, p.RootID = "", "" // the trash is elsewhere
 	out, err := p.Transfer(ctx, api.FilesTransferInput{Kind: api.TransferTrash, Items: []api.FileMove{{Path: p.path}}})
 	if err != nil {
 		return "", err
@@ -134,13 +176,14 @@ func (p endpoint) trash(ctx context.Context) (trashed string, err error) {
 // restore moves a file back to p from where trash put it.
 func (p endpoint) restore(ctx context.Context, trashed string) error {
 	_, from := api.PathOf(trashed)
-	return api.FilesRestore.Run(ctx, p, api.FilesRestoreInput{FileScope: userfiles.Scope(), Items: []api.FileMove{{Path: api.EscapePath(from), To: api.EscapePath(p.path)}}})
+	p.Root, p.RootID = "", ""
+	return api.FilesRestore.Run(ctx, p, api.FilesRestoreInput{FileScope: p.Scope(), Items: []api.FileMove{{Path: api.EscapePath(from), To: api.EscapePath(p.path)}}})
 }
 
 // writePiece writes a piece at offset written, and repeats the write if the link is lost. A
 // conflict after a retry means that the first attempt succeeded.
 func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) error {
-	in := api.FilesWriteInput{FileScope: userfiles.Scope(), Path: api.EscapePath(p.path), Data: data, New: written == 0, Append: written > 0}
+	in := api.FilesWriteInput{FileScope: p.Scope(), Path: api.EscapePath(p.path), Data: data, New: written == 0, Append: written > 0}
 	if in.Append {
 		in.At = &written
 	}
@@ -148,7 +191,7 @@ func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) er
 	return retryLost(ctx, func() error {
 		err := api.FilesWrite.Run(ctx, p, in)
 		if sent && errors.Is(err, api.CodeConflict) {
-			if there, _, failed := p.stat(ctx); failed != nil || there.Size == written+int64(len(data)) {
+			if there, _, failed := p.stat(ctx, p.path); failed != nil || there.Size == written+int64(len(data)) {
 				return failed
 			}
 		}

@@ -1,7 +1,7 @@
 // Package crosscopy copies and moves files between machines. Two machines may be unable to
 // reach each other, so this engine carries the data, a piece or two at a time. An item is copied
-// under a temporary name and renamed when complete, so a failed transfer leaves nothing half
-// done. A lost link does not end a transfer: pieces have an offset, so one that may have arrived
+// in a temporary folder and moved to its place when complete, so a failed transfer leaves nothing
+// half done. A lost link does not end a transfer: pieces have an offset, so one that may have arrived
 // can be sent again.
 package crosscopy
 
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/files"
 	"tandem/engine/panics"
 	"tandem/engine/sleep"
 )
@@ -39,6 +40,7 @@ type Transfer struct {
 	Start func(task func(context.Context))
 
 	machines map[string]api.Engine // connected to so far
+	folders  map[string]endpoint   // folders with items so far; each stays the folder first found
 	update   func(func(*api.FileJob))
 }
 
@@ -49,7 +51,7 @@ func (t *Transfer) Exists(ctx context.Context, path string) (bool, error) {
 }
 
 // stat connects to the machine of a path, and describes the file; found is false if it does not
-// exist.
+// exist. Further calls for p are confined to its folder, if that exists.
 func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api.FileInfo, found bool, err error) {
 	p.name, p.path = api.PathOf(where)
 	if !path.IsAbs(p.path) {
@@ -66,8 +68,33 @@ func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api
 		t.machines[p.name] = rereader{e}
 	}
 	p.Engine = t.machines[p.name]
-	info, found, err = p.stat(ctx)
+	folder := p.sibling("")
+	if known, ok := t.folders[folder.String()]; ok {
+		folder = known
+	} else {
+		above, found, err := p.stat(ctx, folder.path)
+		if err == nil && found {
+			folder, err = t.remember(folder, above)
+		}
+		if err != nil || !found {
+			return p, info, false, err
+		}
+	}
+	p.Files = folder.Files
+	info, found, err = p.stat(ctx, p.path)
 	return p, info, found, err
+}
+
+// remember returns a folder with items to which calls are confined from now on.
+func (t *Transfer) remember(folder endpoint, info api.FileInfo) (endpoint, error) {
+	folder, err := folder.within(folder.path, info)
+	if err == nil {
+		if t.folders == nil {
+			t.folders = map[string]endpoint{}
+		}
+		t.folders[folder.String()] = folder
+	}
+	return folder, err
 }
 
 // Close closes idle connections to the machines.
@@ -93,10 +120,13 @@ func (t *Transfer) copyItems(ctx context.Context) error {
 	var total int64
 	for _, item := range t.Items {
 		from, info, _, err := t.stat(ctx, item.Path)
+		if err == nil && info.Type == "dir" {
+			from, err = from.within(from.path, info)
+		}
 		if err != nil {
 			return err
 		}
-		n, err := from.totalSize(ctx, info)
+		n, err := from.totalSize(ctx, new(files.Descent), info)
 		if err != nil {
 			return err
 		}
@@ -112,7 +142,7 @@ func (t *Transfer) copyItems(ctx context.Context) error {
 	return nil
 }
 
-// copyItem copies one item under a temporary name, and then renames it.
+// copyItem copies one item, and removes the original of a move.
 func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 	from, info, found, err := t.stat(ctx, item.Path)
 	if err == nil && !found {
@@ -125,6 +155,10 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 	switch {
 	case err != nil:
 		return err
+	case to.Root == "":
+		if to, err = t.makeAbove(ctx, to); err != nil {
+			return err
+		}
 	case there && t.Conflict == api.ConflictSkip:
 		t.update(func(job *api.FileJob) { job.Skipped++ })
 		return nil
@@ -134,12 +168,7 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 		}
 	}
 	moved := api.FileMoved{Path: item.Path, To: to.String()}
-	temp := to.tempName()
-	if err = t.copyAny(ctx, from, temp, info); err == nil {
-		moved.Replaced, err = t.place(ctx, temp, to, there && t.Conflict == api.ConflictReplace)
-	}
-	if err != nil {
-		t.cleanUp(temp, temp.remove)
+	if moved.Replaced, err = t.copyTo(ctx, from, to, info, there && t.Conflict == api.ConflictReplace); err != nil {
 		return err
 	}
 	if t.Kind == api.TransferMove {
@@ -149,6 +178,35 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 		t.update(func(job *api.FileJob) { job.Done = append(job.Done, moved) })
 	}
 	return err
+}
+
+// makeAbove makes the folder of p, with its parents.
+func (t *Transfer) makeAbove(ctx context.Context, p endpoint) (endpoint, error) {
+	folder := p.sibling("")
+	info, err := api.FilesMkdir.Call(ctx, p, api.FilesMkdirInput{FileScope: p.Scope(), Path: api.EscapePath(folder.path), Parents: true})
+	if err == nil {
+		folder, err = t.remember(folder, info)
+	}
+	p.Files = folder.Files
+	return p, err
+}
+
+// copyTo copies a file, folder or link in a temporary folder, and then moves it to its place.
+func (t *Transfer) copyTo(ctx context.Context, from, to endpoint, info api.FileInfo, replace bool) (replaced string, err error) {
+	if info.Type == "dir" {
+		if from, err = from.within(from.path, info); err != nil {
+			return "", err
+		}
+	}
+	temp, inside, err := to.makeTemp(ctx)
+	defer t.cleanUp(temp, temp.remove)
+	if err == nil {
+		err = t.copyAny(ctx, new(files.Descent), from, inside, info)
+	}
+	if err != nil {
+		return "", err
+	}
+	return t.place(ctx, inside, to, replace)
 }
 
 // place gives a complete copy its name. A file that it replaces goes to the trash first, and is
@@ -191,7 +249,7 @@ func (t *Transfer) cleanUp(p endpoint, step func(context.Context) error) {
 }
 
 // copyAny copies a file, folder or link to a path that does not exist.
-func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.FileInfo) error {
+func (t *Transfer) copyAny(ctx context.Context, walk *files.Descent, from, to endpoint, info api.FileInfo) error {
 	switch info.Type {
 	case "file":
 		if err := t.copyFile(ctx, from, to, info); err != nil {
@@ -203,7 +261,9 @@ func (t *Transfer) copyAny(ctx context.Context, from, to endpoint, info api.File
 			return err
 		}
 		err = from.walk(ctx, func(child api.FileInfo) error {
-			return t.copyAny(ctx, from.child(child.Name), to.child(child.Name), child)
+			return from.enter(walk, func() error {
+				return t.copyAny(ctx, walk, from.child(child.Name), to.child(child.Name), child)
+			})
 		})
 		if err != nil {
 			return err
@@ -241,10 +301,10 @@ func (t *Transfer) copyFile(ctx context.Context, from, to endpoint, info api.Fil
 		t.update(func(job *api.FileJob) { job.Bytes += int64(len(p.data)) })
 	}
 	// The source may have changed while it was read, and pieces may have been lost.
-	if now, _, err := from.stat(ctx); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {
+	if now, _, err := from.stat(ctx, from.path); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {
 		return cmp.Or(err, error(api.Errorf(api.CodeConflict, "%s %s: the file changed while it was copied", t.Kind, from)))
 	}
-	there, _, err := to.stat(ctx)
+	there, _, err := to.stat(ctx, to.path)
 	if err == nil && there.Size != written {
 		err = api.Errorf(api.CodeInternal, "%s %s: %d bytes arrived of %d", t.Kind, from, there.Size, written)
 	}

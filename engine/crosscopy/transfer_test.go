@@ -15,7 +15,7 @@ import (
 	"tandem/engine/api"
 )
 
-// A fakeEngine is an engine with files in memory.
+// A fakeEngine is an engine with files in memory. Every folder exists.
 type fakeEngine struct {
 	files map[string]string
 	// before and after each call may make it fail.
@@ -42,7 +42,11 @@ func (f *fakeEngine) call(in, out any) error {
 	switch in := in.(type) {
 	case api.FilesPathInput:
 		text, ok := f.files[in.Path]
-		if !ok {
+		switch {
+		case in.Path == "/":
+			*out.(*api.FileInfo) = api.FileInfo{Path: in.Path, Type: "dir", ID: "root"}
+			return nil
+		case !ok:
 			return api.Errorf(api.CodeNotFound, "stat %s: no such file", in.Path)
 		}
 		*out.(*api.FileInfo) = api.FileInfo{Path: in.Path, Type: "file", Size: int64(len(text)), Mode: "0640", Modified: time.Unix(1, 0)}
@@ -54,7 +58,12 @@ func (f *fakeEngine) call(in, out any) error {
 			return api.Errorf(api.CodeConflict, "it has %d bytes", len(has))
 		}
 		f.files[in.Path] += string(in.Data)
+	case api.FilesMkdirInput:
+		*out.(*api.FileInfo) = api.FileInfo{Path: in.Path, Type: "dir", ID: "new"}
 	case api.FilesSetInput:
+		if in.Mode == "0700" && strings.HasSuffix(in.Path, ".tmp") {
+			return nil
+		}
 		if in.Mode != "0640" || !in.Modified.Equal(time.Unix(1, 0)) {
 			return errors.New("mode and time are not those of the file")
 		}
@@ -62,7 +71,7 @@ func (f *fakeEngine) call(in, out any) error {
 		f.files[in.To] = f.files[in.Path]
 		delete(f.files, in.Path)
 	case api.FilesDeleteInput:
-		delete(f.files, in.Path)
+		maps.DeleteFunc(f.files, func(path, _ string) bool { return path == in.Path || strings.HasPrefix(path, in.Path+"/") })
 	}
 	return nil
 }
@@ -198,4 +207,39 @@ func TestTransferResumesOverNextLink(t *testing.T) {
 			t.Errorf("%v; %d bytes of %d arrived, on box are %d files", err, len(box.files["/f"]), len(large), len(box.files))
 		}
 	})
+}
+
+// An endless machine has a folder of one name in each folder.
+type endless struct{ name string }
+
+func (e endless) Do(_ context.Context, _ string, _ api.Effect, in, out any) error {
+	switch out := out.(type) {
+	case *api.FileInfo:
+		*out = api.FileInfo{Type: "dir", ID: "folder"}
+	case *api.FilesListOutput:
+		out.Entries = []api.FileInfo{{Name: e.name, Type: "dir"}}
+	}
+	return nil
+}
+
+func TestEndlessFolderIsNotCopied(t *testing.T) {
+	for name, want := range map[string]string{
+		"d": "copy /box:/f: it has more than 512 levels of folders",
+		".": `the machine sent "." as the name of a file`,
+	} {
+		own := newFakeEngine(map[string]string{})
+		transfer := machines{"": own}.begin(t, api.TransferCopy, "", "box", "", "f")
+		transfer.Open = func(_ context.Context, machine string) (api.Engine, error) {
+			if machine == "" {
+				return own, nil
+			}
+			return endless{name}, nil
+		}
+		if err := transfer.Run(t.Context(), follow(new(api.FileJob))); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", name, err)
+		}
+		if len(own.files) > 0 {
+			t.Errorf("%q: left are %v", name, own.files)
+		}
+	}
 }

@@ -51,8 +51,9 @@ func (t *Tree) makeFolders(verb, path string, perm fs.FileMode) error {
 func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
 	return t.runConfined(func() error {
 		err := t.deletePath(ctx, path, recursive)
-		// In the trash, the record goes with its item. Trees with roots cannot reach the trash.
-		if err == nil && len(t.Roots) == 0 {
+		// In the trash, the record goes with its item. Trees with roots cannot reach the trash,
+		// except for a transfer that knows its root.
+		if err == nil && (len(t.Roots) == 0 || t.RootID != "") {
 			Trash{t}.dropRecord(path)
 		}
 		return err

@@ -200,7 +200,10 @@ func TestStatAndListDescribeLinks(t *testing.T) {
 		}
 		got = append(got, s+" "+e.Target)
 		alone, err := g.Stat(e.Name)
-		e.Path, e.Owner, e.Group = filepath.Join(g.root, e.Name), alone.Owner, alone.Group
+		if folder := e.Type == "dir" || e.ToDir; folder != (alone.ID != "") || e.ID != "" {
+			t.Errorf("%s has the ID %q, in the listing %q", e.Name, alone.ID, e.ID)
+		}
+		e.Path, e.ID, e.Owner, e.Group = filepath.Join(g.root, e.Name), alone.ID, alone.Owner, alone.Group
 		if alone.Accessed = e.Accessed; err != nil || alone != e || alone.Owner == "" {
 			t.Errorf("stat %+v, %v; listed %+v", alone, err, e)
 		}

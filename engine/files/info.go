@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,6 +25,7 @@ type Info struct {
 	Mode     string // permission bits in octal: 0644
 	Modified time.Time
 	Accessed time.Time
+	ID       string // of the folder, or of the one that a link leads to; empty in listings
 	Owner    string // empty in listings
 	Group    string // empty in listings
 }
@@ -54,9 +56,12 @@ func (t *Tree) describe(p location, verb string) (Info, error) {
 	info := infoOf(stat)
 	info.Name, info.Path = filepath.Base(p.path), p.path
 	info.Owner, info.Group = ownerNames(stat)
-	if info.Type == "link" {
+	switch info.Type {
+	case "link":
 		info.Target, _ = p.root.Readlink(p.rel) // empty if the link has just been removed
-		t.resolveLink(&info, p.path)
+		t.resolveLink(&info, p.path, true)
+	case "dir":
+		info.ID = p.folderID(stat)
 	}
 	return info, nil
 }
@@ -99,9 +104,23 @@ func typeOf(mode fs.FileMode) string {
 	return "device"
 }
 
-// resolveLink sets ToDir, ToFile and Broken of the link at path. They stay false if its target is
-// outside.
-func (t *Tree) resolveLink(info *Info, path string) {
+// folderID returns the ID of the folder described by stat; "" if it cannot be opened or was replaced
+// meanwhile.
+func (p location) folderID(stat fs.FileInfo) string {
+	dir, err := p.root.OpenRoot(asFolder(p.rel))
+	if err != nil {
+		return ""
+	}
+	defer dir.Close()
+	if opened, err := dir.Stat("."); err != nil || !os.SameFile(stat, opened) {
+		return ""
+	}
+	return identify(dir.Root)
+}
+
+// resolveLink sets ToDir, ToFile and Broken of the link at path, and with id the ID of its folder.
+// They stay unset if its target is outside.
+func (t *Tree) resolveLink(info *Info, path string, id bool) {
 	p, err := t.locate(path, lookup{verb: "follow"})
 	if err != nil {
 		info.Broken = errors.Is(err, NotFound) || errors.Is(err, PathNotDir) || errors.Is(err, Invalid)
@@ -112,6 +131,9 @@ func (t *Tree) resolveLink(info *Info, path string) {
 	info.Broken = err != nil
 	info.ToDir = err == nil && stat.IsDir()
 	info.ToFile = err == nil && stat.Mode().IsRegular()
+	if info.ToDir && id {
+		info.ID = p.folderID(stat)
+	}
 }
 
 // A ListRequest selects entries of a folder.
@@ -174,7 +196,7 @@ func (t *Tree) listEntries(ctx context.Context, p location, r ListRequest) (List
 		info := infoOf(stat)
 		if info.Type == "link" {
 			info.Target, _ = dir.Readlink(name)
-			t.resolveLink(&info, filepath.Join(p.path, name))
+			t.resolveLink(&info, filepath.Join(p.path, name), false)
 		}
 		out.Entries = append(out.Entries, info)
 	}

@@ -344,3 +344,56 @@ func TestSwappedLinkLeadsNoWalkToAnotherFolder(t *testing.T) {
 		})
 	}
 }
+
+// The root itself is swapped, with a link to the outside. Its ID is known from before.
+func TestSwappedLinkCannotReplaceARoot(t *testing.T) {
+	needs.FullRun(t)
+	g := newTestTree(t)
+	g.addBeside("root-outside/marker", "")
+	g.addLink(g.outside, "trap")
+	newSwapper(g, g.outside, func() {
+		g.addDoor()
+		root, err := os.OpenRoot(g.root + "/door")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		g.Roots, g.Base, g.RootID = []string{g.root + "/door"}, g.root, identify(root)
+	}).tryDoor()
+}
+
+func TestRootIDIsThatOfStat(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/file", "")
+	g.addLink("dir", "link")
+	ids := map[string]bool{}
+	for _, path := range []string{"dir", "link", "."} {
+		info, err := g.Stat(path)
+		if err != nil || info.ID == "" {
+			t.Fatalf("%s: %+v, %v", path, info, err)
+		}
+		ids[info.ID] = true
+		other := &Tree{Roots: []string{filepath.Join(g.root, path)}, RootID: info.ID}
+		if _, err := other.List(t.Context(), ListRequest{Path: other.Roots[0]}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if len(ids) != 2 {
+		t.Errorf("the IDs are %v", ids)
+	}
+	if info, err := g.Stat("dir/file"); err != nil || info.ID != "" {
+		t.Errorf("a file has %+v, %v", info, err)
+	}
+	again := &Tree{Roots: []string{g.root + "/dir"}}
+	before, err := again.Stat(g.root + "/dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.RootID = before.ID
+	if err := errors.Join(os.RemoveAll(g.root+"/dir"), os.Mkdir(g.root+"/dir", 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Write(t.Context(), WriteRequest{Path: g.root + "/dir/new"}); !errors.Is(err, Outside) {
+		t.Errorf("write in a new folder of the same name: %v", err)
+	}
+}

@@ -58,6 +58,21 @@ func makeSpecial(dst *openDir, name string, mode fs.FileMode) error {
 	return unix.Mknodat(int(dir.Fd()), name, kind|uint32(mode.Perm()), 0)
 }
 
+// identify returns a text that no other folder of this machine has or ever had, as long as the file
+// system records when folders are created; "" on failure.
+func identify(root *os.Root) string {
+	dir, err := root.Open(".")
+	if err != nil {
+		return ""
+	}
+	defer dir.Close()
+	var stat unix.Statx_t
+	if err := unix.Statx(int(dir.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &stat); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x.%x.%x.%x.%x", stat.Dev_major, stat.Dev_minor, stat.Ino, stat.Btime.Sec, stat.Btime.Nsec)
+}
+
 // procPath returns a path to an open directory that stays valid when it is renamed.
 func procPath(dir *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", dir.Fd()) }
 

@@ -17,7 +17,12 @@ const maxLinks = 40
 type Tree struct {
 	Roots []string // absolute folders; none: no limit
 	Base  string   // base of relative paths; default is the first root, else Home
-	Home  string   // expansion of "~"
+
+	// RootID is the Info.ID of the folder that the roots must be. If another folder is there now, it
+	// is not reached. The default is any.
+	RootID string
+
+	Home string // expansion of "~"
 
 	// OffLimits are absolute paths of folders or files that nothing may reach, whatever the roots
 	// are. Operations on folders above skip them.
@@ -124,9 +129,13 @@ func (t *Tree) openRootOf(path string, w lookup) (location, error) {
 			if !ok {
 				continue
 			}
-			r, err := openRoot(dir, w.makeRoot, t.OffLimits)
+			r, err := openRoot(dir, w.makeRoot && t.RootID == "", t.OffLimits)
 			if err != nil {
 				return location{}, err
+			}
+			if t.RootID != "" && identify(r) != t.RootID {
+				r.Close()
+				return location{}, errorf(Outside, "%s %s: the folder %s was replaced meanwhile", w.verb, path, dir)
 			}
 			return location{root: &openDir{Root: r}, rel: rel, real: path}, nil
 		}

@@ -60,6 +60,15 @@ func TestFolderIsMovedToAnotherMachine(t *testing.T) {
 	}
 }
 
+func TestFoldersOfAnyNameAreCopiedBetweenMachines(t *testing.T) {
+	c, dir := startWithBox(t, unchanged, "fr%41\xffm/sub/a", "t%6F\xff/x")
+	items := []api.FileMove{{Path: api.EscapePath(dir + "/fr%41\xffm/sub"), To: api.EscapePath("/box:" + dir + "/t%6F\xff/new")}}
+	job := runBetween(t, c, api.FilesTransferInput{Kind: api.TransferCopy, Items: items})
+	if job.State != api.JobDone || readText(t, dir+"/t%6F\xff/new/a") != "fr%41\xffm/sub/a" {
+		t.Errorf("got %+v", job)
+	}
+}
+
 func TestFileReplacedFromAnotherMachineIsInTheTrash(t *testing.T) {
 	c, dir := startWithBox(t, unchanged, "from/a", "to/a")
 	in := api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: "/box:" + dir + "/from/a", To: dir + "/to/a"}}}

@@ -96,9 +96,10 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base must be absolute paths", path)
 		}
 	}
-	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
+	t := &files.Tree{Roots: scope.InRoots(), Base: scope.Base, RootID: scope.RootID, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
 	if caller := server.CallerOf(ctx); caller.Agent() {
-		t.OffLimits, t.Names = s.closed, nil // cached names were read with another caller's access
+		// Names are cached with another caller's access; roots are those of the bounds, not escaped.
+		t.OffLimits, t.Names, t.Roots = s.closed, nil, scope.Roots
 		return t, s.confine(t, caller.Sandboxes())
 	}
 	return t, nil
@@ -116,8 +117,7 @@ func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
 	if err != nil {
 		return api.Errorf(api.CodeForbidden, "use files: the sandbox for agents cannot be enforced: %v", err)
 	}
-	// Run each operation on a thread inside the sandbox: the kernel then enforces it, links
-	// included.
+	// On a thread inside the sandbox, the kernel enforces it, links included.
 	t.Confine = func() error { return layers.ConfineThread(s.closed...) }
 	return nil
 }
