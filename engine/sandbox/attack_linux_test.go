@@ -26,8 +26,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// ordinary is the id of a user owning nothing.
-const ordinary = 65534
+// ordinary is the id of a user owning nothing, and stranger that of another one.
+const ordinary, stranger = 65534, 65533
 
 // eachUser runs a test as the current user and, if that is root, as an ordinary user as well.
 func eachUser(t *testing.T, test func(t *testing.T, r *rig)) {
@@ -133,7 +133,17 @@ func TestAttacksOnFilesFail(t *testing.T) {
 			{"put outside by rename", []string{"rename", r.at("work/sub/file"), r.at("open/put")}, "EXDEV EACCES", true},
 			{"put outside by hard link", []string{"link", r.at("work/keep/file"), r.at("open/linked")}, "EXDEV EACCES", true},
 			{"make a program run as its owner", []string{"set-user-id", r.at("work/keep/file")}, "EPERM", true},
+			{"give a secret away", []string{"give away", r.at("secret/key")}, "EPERM", r.uid == 0},
+			{"give a folder away", []string{"give away", r.at("secret")}, "EPERM", r.uid == 0},
+			{"give its own file away", []string{"give away", r.at("work/keep/file")}, "EPERM", r.uid == 0},
 			{"in a child", []string{"child", "child", "read", r.at("secret/key")}, "EACCES", false},
+		}
+		if os.Getuid() == 0 {
+			r.put("foreign")
+			if err := os.Chown(r.at("foreign"), stranger, -1); err != nil {
+				t.Fatal(err)
+			}
+			attacks = append(attacks, attack{"open another user's file to all", []string{"chmod", r.at("foreign")}, "EPERM", r.uid == 0})
 		}
 		r.wantRefused(attacks)
 		if os.Getuid() == 0 && unix.Mount(r.at("secret"), r.at("open"), "", unix.MS_BIND, "") == nil {

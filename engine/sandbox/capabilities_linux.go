@@ -4,14 +4,14 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// keptCapabilities returns root's capabilities over files and users (capabilities(7)), each still
-// limited by Landlock. It omits CAP_FSETID, so that a write clears a file's set-user-ID bit, as it
-// does for other users.
+// keptCapabilities returns root's capabilities over files and users (capabilities(7)) as far as
+// Landlock limits their use. It limits neither mode nor owner, so CAP_CHOWN and CAP_FOWNER are
+// omitted: with them, a program could give a denied file to another user. So is CAP_FSETID, so that
+// a write clears a file's set-user-ID bit, as it does for other users.
 func keptCapabilities() uint64 {
 	var kept uint64
 	for _, capability := range []uint{
-		unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_KILL,
-		unix.CAP_NET_BIND_SERVICE, unix.CAP_SETGID, unix.CAP_SETUID,
+		unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETGID, unix.CAP_SETUID,
 	} {
 		kept |= 1 << capability
 	}
