@@ -117,10 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	closed := []string{o.DataDir}
-	if o.Policy != "" {
-		closed = append(closed, filepath.Dir(o.Policy))
-	}
+	closed := o.closedFolders()
 	h := &host{
 		o:       o,
 		log:     log,

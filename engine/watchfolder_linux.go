@@ -43,13 +43,16 @@ func (e *engine) foldersToWatch() (data, sockets string, above []string) {
 }
 
 // watchFolder recreates the engine's socket if it is deleted, and stops the engine if its data
-// directory is moved or deleted. It also limits the size of engine.log, because the runtime's
+// directory is moved or deleted. It closes the closed folders again if they are opened to other
+// users. It also limits the size of engine.log, because the runtime's
 // messages there bypass h.log.
 func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 	changes, renew := e.watchChanges(ctx)
+	modes := e.o.folderModes()
 	tick := time.NewTicker(folderCheck) // in case the kernel has no watches left
 	defer tick.Stop()
 	for {
+		modes.restore(e.host.control.PublishNotice)
 		select {
 		case <-ctx.Done():
 			return
@@ -82,8 +85,8 @@ func (e *engine) leaveFolder(ctx context.Context) {
 	e.stop()
 }
 
-// watchChanges returns a channel signalling possible deletions and moves (inotify(7)), and renew,
-// which renews the watches after a directory was recreated.
+// watchChanges returns a channel signalling possible deletions, moves and changes of modes
+// (inotify(7)), and renew, which renews the watches after a directory was recreated.
 func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, renew func()) {
 	signals := make(chan struct{}, 1)
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
@@ -96,6 +99,9 @@ func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, ren
 		// Without a watch, only the ticker triggers checks.
 		_, _ = unix.InotifyAddWatch(fd, data, gone|unix.IN_DELETE)
 		_, _ = unix.InotifyAddWatch(fd, sockets, gone|unix.IN_DELETE)
+		for _, dir := range e.o.closedFolders() {
+			_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_ATTRIB|unix.IN_ONLYDIR|unix.IN_MASK_ADD)
+		}
 		for _, dir := range above {
 			_, _ = unix.InotifyAddWatch(fd, dir, gone|unix.IN_MASK_ADD)
 		}

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tandem/engine/api"
+)
+
+// closedFolders returns the folders closed to agents and their programs: the data folder, the
+// configuration's, and that of the sockets, if they are outside the data folder.
+func (o Options) closedFolders() []string {
+	closed := []string{o.DataDir}
+	if o.Policy != "" {
+		closed = append(closed, filepath.Dir(o.Policy))
+	}
+	if socket, _ := api.Sockets(o.DataDir); filepath.Dir(socket) != filepath.Clean(o.DataDir) {
+		closed = append(closed, filepath.Dir(socket))
+	}
+	return closed
+}
+
+// A folderModes keeps the closed folders closed to other users. A sandbox does not keep a program
+// from changing the mode of the user's files.
+type folderModes map[string]fs.FileMode // the access of other users that a folder may have
+
+// folderModes returns the modes to keep. The configuration may be readable for others if it is now.
+func (o Options) folderModes() folderModes {
+	modes := folderModes{}
+	for _, dir := range o.closedFolders() {
+		modes[dir] = 0
+	}
+	if dir := filepath.Dir(o.Policy); o.Policy != "" {
+		if info, err := os.Stat(dir); err == nil {
+			modes[dir] = info.Mode().Perm() & 0o055
+		}
+	}
+	return modes
+}
+
+// restore closes the folders that are open further than accepted, and tells the user.
+func (m folderModes) restore(tell func(text string)) {
+	for dir, accepted := range m {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&0o077&^accepted == 0 {
+			continue
+		}
+		result := "it is closed again"
+		if err := os.Chmod(dir, 0o700); err != nil {
+			result = fmt.Sprintf("closing it failed: %v", err)
+		}
+		tell(fmt.Sprintf("the folder %s was open to other users (mode %04o); %s", dir, info.Mode().Perm(), result))
+	}
+}
