@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	closed := o.closedFolders()
+	closed := api.ClosedFolders(o.DataDir, o.Policy)
 	h := &host{
 		o:       o,
 		log:     log,

@@ -9,19 +9,6 @@ import (
 	"tandem/engine/api"
 )
 
-// closedFolders returns the folders closed to agents and their programs: the data folder, the
-// configuration's, and that of the sockets, if they are outside the data folder.
-func (o Options) closedFolders() []string {
-	closed := []string{o.DataDir}
-	if o.Policy != "" {
-		closed = append(closed, filepath.Dir(o.Policy))
-	}
-	if socket, _ := api.Sockets(o.DataDir); filepath.Dir(socket) != filepath.Clean(o.DataDir) {
-		closed = append(closed, filepath.Dir(socket))
-	}
-	return closed
-}
-
 // A folderModes keeps the closed folders closed to other users. A sandbox does not keep a program
 // from changing the mode of the user's files.
 type folderModes map[string]fs.FileMode // the access of other users that a folder may have
@@ -29,7 +16,7 @@ type folderModes map[string]fs.FileMode // the access of other users that a fold
 // folderModes returns the modes to keep. The configuration may be readable for others if it is now.
 func (o Options) folderModes() folderModes {
 	modes := folderModes{}
-	for _, dir := range o.closedFolders() {
+	for _, dir := range api.ClosedFolders(o.DataDir, o.Policy) {
 		modes[dir] = 0
 	}
 	if dir := filepath.Dir(o.Policy); o.Policy != "" {

@@ -58,14 +58,3 @@ func TestConfigurationFolderIsNotOpenedFurther(t *testing.T) {
 		}
 	}
 }
-
-func TestSocketFolderOutsideTheDataFolderIsClosedToPrograms(t *testing.T) {
-	const runtime = "/run/user/1"
-	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	for dir, want := range map[string]int{"/tmp/short": 1, "/tmp/" + strings.Repeat("long", 30): 2} {
-		closed := Options{DataDir: dir}.closedFolders()
-		if len(closed) != want || want == 2 && closed[1] != runtime+"/tandem" {
-			t.Errorf("%s: closed are %q", dir, closed)
-		}
-	}
-}

@@ -99,7 +99,7 @@ func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, ren
 		// Without a watch, only the ticker triggers checks.
 		_, _ = unix.InotifyAddWatch(fd, data, gone|unix.IN_DELETE)
 		_, _ = unix.InotifyAddWatch(fd, sockets, gone|unix.IN_DELETE)
-		for _, dir := range e.o.closedFolders() {
+		for _, dir := range api.ClosedFolders(e.o.DataDir, e.o.Policy) {
 			_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_ATTRIB|unix.IN_ONLYDIR|unix.IN_MASK_ADD)
 		}
 		for _, dir := range above {

@@ -62,6 +62,19 @@ func SpareSockets(dataDir string) (engine, keeper string) {
 	return engine, keeper
 }
 
+// ClosedFolders returns the folders closed to agents and their programs: the data folder, that of
+// the sockets if they are outside it, and that of policy.toml, with the configuration; "" for none.
+func ClosedFolders(dataDir, policy string) []string {
+	closed := []string{dataDir}
+	if policy != "" {
+		closed = append(closed, filepath.Dir(policy))
+	}
+	if socket, _ := Sockets(dataDir); filepath.Dir(socket) != filepath.Clean(dataDir) {
+		closed = append(closed, filepath.Dir(socket))
+	}
+	return closed
+}
+
 // socketsOutside returns socket paths outside the data directory.
 func socketsOutside(dataDir string) (engine, keeper string) {
 	// 80 bits keep the names short and make a collision of two data directories impossible in

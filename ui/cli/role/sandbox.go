@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
@@ -35,14 +36,21 @@ func sandboxHere() doctor.Sandbox {
 var registries = []string{"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org"}
 
 // workProfile returns a sandbox profile for agents that work in dir. They may write to the
-// repository around it, the existing caches of Go, npm and pip, and the temporary folder.
+// repository around it, the existing caches of Go, npm and pip, and the temporary folder. They may
+// not read the existing files of findSecrets.
 func workProfile(dir string) ([]byte, error) {
 	p := sandbox.Profile{Network: &sandbox.Network{AllowedDomains: registries, DeniedDomains: []string{}}}
-	p.Filesystem.DenyRead, p.Filesystem.DenyWrite = []string{}, []string{}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
 	}
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	socket, _ := api.Sockets(dataDir)
+	p.Filesystem.DenyRead = append(findSecrets(home), dataDir, filepath.Dir(config.PolicyPath()))
+	p.Filesystem.DenyWrite = []string{}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
@@ -56,7 +64,9 @@ func workProfile(dir string) ([]byte, error) {
 	}
 	for _, path := range writable {
 		// The sandbox rejects paths that do not exist.
-		if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.IsAbs(path) {
+		info, err := os.Stat(path)
+		// It also rejects a folder with the engine's socket.
+		if err == nil && info.IsDir() && filepath.IsAbs(path) && !strings.HasPrefix(socket, path+"/") {
 			p.Filesystem.AllowWrite = append(p.Filesystem.AllowWrite, path)
 		}
 	}
@@ -94,5 +104,5 @@ func checkEnforceable(c settings.Agents) error {
 	if err != nil {
 		return err
 	}
-	return sandbox.Layers{profile}.Check(dataDir, filepath.Dir(config.PolicyPath()))
+	return sandbox.Layers{profile}.Check(api.ClosedFolders(dataDir, config.PolicyPath())...)
 }

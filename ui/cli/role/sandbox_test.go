@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tandem/engine/access"
+	"tandem/engine/sandbox"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
 	"tandem/ui/cli/factory"
@@ -72,5 +74,51 @@ func TestServerRejectsAgentsWhileConfigIsEmpty(t *testing.T) {
 	}
 	if _, err := ownSandbox(dir); !errors.Is(err, config.ErrWithdrawn) {
 		t.Errorf("agents of other machines: %v", err)
+	}
+}
+
+func TestWorkProfileDeniesExistingSecretsAndOwnFolders(t *testing.T) {
+	home, project, temp := t.TempDir(), t.TempDir(), t.TempDir()
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_CACHE_HOME": home + "/.cache", "TANDEM_DATA_DIR": home + "/data", "TMPDIR": temp,
+	} {
+		t.Setenv(name, value)
+	}
+	want := []string{home + "/data", home + "/.config/tandem"}
+	for _, name := range []string{".ssh/id", ".aws/credentials", ".mozilla/firefox/logins.json", ".config/gh/hosts.yml", ".npmrc"} {
+		path := filepath.Join(home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{".ssh", ".aws", ".mozilla", ".config/gh/hosts.yml", ".npmrc"} {
+		want = append(want, filepath.Join(home, name))
+	}
+	read := func() sandbox.Profile {
+		t.Helper()
+		text, err := workProfile(project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := sandbox.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := read()
+	slices.Sort(want)
+	slices.Sort(p.Filesystem.DenyRead)
+	if !slices.Equal(p.Filesystem.DenyRead, want) {
+		t.Errorf("denyRead has %q, want %q", p.Filesystem.DenyRead, want)
+	}
+	if w := p.Filesystem.AllowWrite; !slices.Equal(w, []string{project, temp}) {
+		t.Errorf("allowWrite has %q", w)
+	}
+	// The sockets of a data folder with a long path are in the temporary one.
+	t.Setenv("XDG_RUNTIME_DIR", temp)
+	t.Setenv("TANDEM_DATA_DIR", home+strings.Repeat("/long", 30))
+	if w := read().Filesystem.AllowWrite; slices.Contains(w, temp) {
+		t.Errorf("allowWrite has the folder of the sockets: %q", w)
 	}
 }
