@@ -257,6 +257,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	})
 	loop("records that could not be read", func() { adoption{e.host}.readLater(ctx) })
 	loop("folders of sessions", func() { e.host.recordFolders(ctx) })
+	loop("files that the user's tools run", func() { e.host.launcher.Tampers.Run(ctx) })
 	loop("usage", func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
 	err = mux.Serve(ctx, listener)

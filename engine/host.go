@@ -78,6 +78,7 @@ func (h *host) equip(closed []string) {
 		Keys:     func() prompt.Keys { return h.settings.now().shells },
 		StopTree: h.StopTree,
 	}
+	h.launcher.Tampers.Tell = func(text string) { h.control.PublishNotice(text) }
 	h.observer.DialerFor = h.launcher.Proxies.DialerFor
 	h.observer.Command = h.launcher.CommandLike
 }

@@ -45,6 +45,7 @@ func (l *Launcher) commandFor(r store.Record, keeperPID int) (w launchCommand, e
 		if err != nil {
 			return launchCommand{}, err
 		}
+		l.Tampers.Begin(r.ID, r.Name, r.CWD, layers.Writable())
 		w.argv, w.env = r.Argv, replaceEnv(l.childEnv(r), layers.Env(w.proxyURL))
 	}
 	if len(w.argv) > 0 { // the launch stage could report a missing program only by exiting
@@ -171,12 +172,17 @@ func (l *Launcher) refusalReporter(r store.Record) func(line string) {
 	}
 }
 
-// RestoreGrant lets a process started under an earlier engine keep using its proxy. If that engine
+// RestoreGrant lets a process started under an earlier engine keep using its proxy, and watches the
+// folders it can write. If that engine
 // died before it saved the URL, the child's environment has it.
 func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {
 		return nil
+	}
+	layers, err := sandbox.LoadLayers(l.Store.SandboxPath(r.ID))
+	if err == nil {
+		l.Tampers.Begin(r.ID, r.Name, r.CWD, layers.Writable())
 	}
 	if child, ok := f.Child(); ok && r.ProxyURL == "" {
 		r.ProxyURL = readProxyURL(supervise.IdentityOf(child))
@@ -184,7 +190,6 @@ func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 	if r.ProxyURL == "" {
 		return nil
 	}
-	layers, err := sandbox.LoadLayers(l.Store.SandboxPath(r.ID))
 	now := ""
 	if err == nil {
 		now, err = l.Proxies.Grant(r.ID, r.ProxyURL, layers, l.refusalReporter(*r))

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/sandbox"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
+	"tandem/engine/tampering"
 	"tandem/persist/store"
 )
 
@@ -34,6 +35,7 @@ type Launcher struct {
 	Exits   Exits
 	Cgroups proctree.Cgroups
 	Proxies sandbox.Proxies
+	Tampers tampering.Watch          // on files in folders that children can write
 	Closed  []string                 // directories closed to agents
 	Env     func() map[string]string // variables shared by all children
 	Keys    func() prompt.Keys       // marks the prompts of shells
@@ -52,6 +54,7 @@ type Exits interface {
 
 // Release frees what a child that has exited no longer needs: its network access and its cgroup.
 func (l *Launcher) Release(id string) {
+	l.Tampers.End(id)
 	l.Proxies.Revoke(id)
 	l.Cgroups.Drop(id)
 }
@@ -72,7 +75,12 @@ func (l *Launcher) ErrCancelled(r store.Record) error {
 
 // Start asks the keeper for a record's child, and returns its terminal's master. Once the keeper is
 // asked, ctx no longer cancels the start. former is the previous child.
-func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, *os.File, error) {
+func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Identity, waits func()) (_ supervise.Launch, _ *os.File, err error) {
+	defer func() {
+		if err != nil {
+			l.Tampers.End(r.ID)
+		}
+	}()
 	if l.Link.PID() == 0 {
 		waits()
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 )
 
 // maxLayers limits the profiles of a process; Landlock allows 16 rulesets.
@@ -95,6 +97,20 @@ func (l Layers) Check(guarded ...string) error {
 		return err
 	}
 	return checkPaths(l, guarded)
+}
+
+// Writable returns the paths in allowWrite that every layer grants.
+func (l Layers) Writable() (paths []string) {
+	for _, p := range l {
+		for _, path := range p.Filesystem.AllowWrite {
+			path = filepath.Clean(path)
+			granted := func(other Profile) bool { return isWithinAny(path, other.Filesystem.AllowWrite) }
+			if !slices.Contains(paths, path) && !slices.ContainsFunc(l, func(other Profile) bool { return !granted(other) }) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }
 
 // network returns the narrowest network of the layers.

@@ -300,7 +300,7 @@ var layers = map[string]layer{
 		"the engine has no user interface",
 	},
 	"engine/launch": {
-		[]string{"engine/api", "engine/keeper", "engine/names", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/shell", "engine/supervise", "persist/store", "engine/sleep"},
+		[]string{"engine/api", "engine/keeper", "engine/names", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/shell", "engine/supervise", "engine/tampering", "persist/store", "engine/sleep"},
 		"starting a child does not depend on the session around it",
 	},
 	"engine/observe": {
@@ -447,6 +447,7 @@ var layers = map[string]layer{
 	"engine/conditions":  {[]string{"engine/panics"}, "callers supply the conditions and evaluate their sources"},
 	"engine/invariants":  {nil, "each package defines its own invariants"},
 	"engine/sleep":       {nil, "an interruptible pause needs no other package"},
+	"engine/tampering":   {[]string{"engine/sleep"}, "files are compared without knowing the programs that may have changed them"},
 	"engine/units":       {nil, "sizes and durations are formatted the same everywhere"},
 	"engine/panics":      {nil, "panics are passed between goroutines of any package"},
 	"engine/policy":      {[]string{"persist/diag"}, "rules decide on calls without access to running processes"},
