@@ -45,7 +45,7 @@
 //     file has no such effect;
 //   - a denied path is denied even if it is created later.
 //
-// Not covered, because Landlock does not: mode, owner, times and extended attributes of files
+// Not covered, because Landlock does not: mode, times and extended attributes of files
 // (chmod(2) and the like), stat(2), inotify(7), other hard links of a denied file, device files
 // outside /dev, System V IPC and POSIX message queues. Paths are resolved at each start, so anyone
 // else able to write to a directory on the way to a path can redirect the profile.
@@ -85,7 +85,8 @@
 // open, because programs use it for their own threads. There are no new privileges (set-user-ID has
 // no effect, and no file can get it, nor set-group-ID as root), no io_uring (it bypasses system
 // call filters), and no new namespaces, the basis of sandboxes in browsers and containers. Of
-// root's capabilities only those over files and users remain. Facts shown to everybody by /proc,
+// root's capabilities only those over files and users remain, without those to give files away
+// (CAP_CHOWN) and to change the files of others (CAP_FOWNER). Facts shown to everybody by /proc,
 // such as a process's arguments, can be read. All of this applies to all descendants.
 //
 // A refused connection is logged in the process's log. A refused file is EACCES to the program,
