@@ -1,7 +1,7 @@
-// Package tampering tells the user when files that the user's own tools execute change in a folder
-// that a confined program can write: git runs hooks and commands named in its configuration, direnv,
-// editors and Tandem run what a project's files name. It compares the files from time to time, and
-// when a program exits, so a change of the user's own is reported too.
+// Package tampering tells the user about changes to files executed by the user's own tools, in
+// folders writable by a confined program. git runs hooks and commands from its configuration; direnv,
+// editors and Tandem run commands from a project's files. The files are compared from time to time
+// and when a program exits, so changes by the user are reported too.
 package tampering
 
 import (
@@ -42,8 +42,7 @@ type program struct {
 	folders []string
 }
 
-// Begin watches the folders that a program about to start can write, and its repository in one of
-// them.
+// Begin watches the writable folders of a program about to start, and its repository in one of them.
 func (w *Watch) Begin(id, name, cwd string, writable []string) {
 	folders := slices.Clone(writable)
 	for dir := cwd; slices.ContainsFunc(writable, func(root string) bool { return strings.HasPrefix(dir, root+"/") }); dir = filepath.Dir(dir) {
@@ -91,7 +90,7 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 }
 
-// writersOf returns the names of the programs that can write a folder.
+// writersOf returns the names of the programs with a writable folder.
 func (w *Watch) writersOf(dir string) (names []string) {
 	for _, p := range w.programs {
 		if slices.Contains(p.folders, dir) {
@@ -102,7 +101,7 @@ func (w *Watch) writersOf(dir string) (names []string) {
 	return slices.Compact(names)
 }
 
-// compare tells the user which files of a folder have changed since the last comparison.
+// compare tells the user about the files of a folder changed since the last comparison.
 func (w *Watch) compare(dir string) {
 	now := stampsOf(dir)
 	var changed []string
