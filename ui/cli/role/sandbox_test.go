@@ -78,7 +78,12 @@ func TestServerRejectsAgentsWhileConfigIsEmpty(t *testing.T) {
 }
 
 func TestWorkProfileDeniesExistingSecretsAndOwnFolders(t *testing.T) {
-	home, project, temp := t.TempDir(), t.TempDir(), t.TempDir()
+	home, project := t.TempDir(), t.TempDir()
+	temp, err := os.MkdirTemp("", "td") // short, for the sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(temp) })
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_CACHE_HOME": home + "/.cache", "TANDEM_DATA_DIR": home + "/data", "TMPDIR": temp,
 	} {
