@@ -145,8 +145,9 @@ var attempts = map[string]struct {
 	"session.start": {in: `{"command":["sh","-c","CANARY"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`}},
 	"session.list": {}, "session.get": {in: `{"id":"$OWN"}`},
-	"session.write": {in: `{"id":"$TAKEN","text":"x"}`, writes: []string{`{"id":"$THEIRS","text":"CANARY\r"}`, `{"id":"$THEIRS","paste":"CANARY\r"}`, `{"id":"$THEIRS","keys":["enter"]}`}},
-	"session.read":  {in: `{"id":"$OWN"}`}, "session.screen": {in: `{"id":"$OWN"}`},
+	"session.write":  {in: `{"id":"$TAKEN","text":"x"}`, writes: []string{`{"id":"$THEIRS","text":"CANARY\r"}`, `{"id":"$THEIRS","paste":"CANARY\r"}`, `{"id":"$THEIRS","keys":["enter"]}`}},
+	"session.insert": {in: `{"id":"$TAKEN","text":"x"}`, writes: []string{`{"id":"$THEIRS","text":"x\nCANARY\n","lines":true}`}},
+	"session.read":   {in: `{"id":"$OWN"}`}, "session.screen": {in: `{"id":"$OWN"}`},
 	"session.resize": {in: `{"id":"$TAKEN","cols":90,"rows":30}`}, "session.rename": {in: `{"id":"$TAKEN","name":"other"}`},
 	"session.kill": {in: `{"id":"$TAKEN"}`}, "session.find": {in: `{"id":"$OWN","pattern":"x"}`}, "session.text": {in: `{"id":"$OWN"}`},
 	"session.record":  {in: `{"id":"$OWN"}`},
@@ -244,7 +245,7 @@ var treatments = byOperation(map[treatment][]string{
 		"files.git",
 	},
 	typing: {
-		"session.write", "session.exec", "process.write", "session.attach",
+		"session.write", "session.insert", "session.exec", "process.write", "session.attach",
 	},
 	changing: {
 		"session.resize", "session.rename", "session.kill", "agent.report", "process.stop", "process.stop_all", "process.restart", "process.signal", "process.update",

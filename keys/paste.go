@@ -1,6 +1,9 @@
 package keys
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 const (
 	pasteStart = "\x1b[200~"
@@ -54,4 +57,16 @@ func appendWithoutEnd(dst []byte, text string) []byte {
 		}
 	}
 	return dst
+}
+
+// InsertionText returns text that is safe to type at a prompt: without control characters except
+// tabs and line breaks between its lines.
+func InsertionText(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text), "\n")
 }

@@ -56,6 +56,7 @@ type fakeSession struct {
 	mouse   keys.MouseMode
 	alt     bool
 	runs    string // foreground program; "" is a shell at its prompt
+	noPaste bool   // the program has not asked for bracketed pastes
 	asked   []api.LineRange
 	mice    []keys.Mouse
 	focus   []bool
@@ -73,6 +74,7 @@ func newFakeEngine() *fakeEngine {
 	panestest.On(e.Engine, api.SessionRename, e.renameSession)
 	panestest.On(e.Engine, api.SessionKeyboard, e.setKeyboard)
 	panestest.On(e.Engine, api.SessionForeground, e.getForeground)
+	panestest.On(e.Engine, api.SessionInsert, e.insertCommand)
 	panestest.On(e.Engine, api.SessionKill, e.killSession)
 	panestest.On(e.Engine, api.SessionFind, e.findText)
 	panestest.On(e.Engine, api.SessionText, e.copyText)
@@ -256,6 +258,24 @@ func (e *fakeEngine) getForeground(_ context.Context, in api.IDInput) (api.Sessi
 		return api.SessionForegroundOutput{}, err
 	}
 	return api.SessionForegroundOutput{Prompt: s.runs == "", Program: s.runs}, nil
+}
+
+func (e *fakeEngine) insertCommand(_ context.Context, in api.SessionInsertInput) (api.Empty, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, err := e.findSession(in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	text := keys.InsertionText(in.Text)
+	if s.noPaste && !in.Lines && strings.Contains(text, "\n") {
+		return api.Empty{}, api.Errorf(api.CodeConflict, "insert lines: the program may run each line").WithReason(api.ReasonRunsLines)
+	}
+	s.readPTY()
+	s.typed = append(s.typed, text...)
+	s.pushFrame()
+	notifyChan(e.changed)
+	return api.Empty{}, nil
 }
 
 func (e *fakeEngine) killSession(_ context.Context, in api.IDInput) (api.Process, error) {

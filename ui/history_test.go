@@ -90,7 +90,7 @@ func TestKeysTypedAheadForPromptAnswerNoQuestion(t *testing.T) {
 	}
 }
 
-func TestPastedMultilineCommandIsNotRun(t *testing.T) {
+func TestInsertingSeveralLinesAsksIfProgramMayRunThem(t *testing.T) {
 	const lines = "cat <<E\none\nE"
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.history.AddRun(lines + "\n") })
 	d.waitChosen(lines + "\n")
@@ -99,14 +99,19 @@ func TestPastedMultilineCommandIsNotRun(t *testing.T) {
 
 	d = onHistory(t, 80, 24, func(e *fakeEngine) {
 		e.history.AddRun(lines)
-		e.sessions[0].process.Argv = []string{"python3"}
+		e.sessions[0].noPaste = true
 	})
 	d.waitChosen(lines)
 	d.pressKeys("enter")
 	d.waitText("Insert 3 lines at the prompt?")
 	d.pressKeys("n")
-	d.waitNoText("Put 3 lines")
-	d.pressKeys("enter", "y")
+	d.waitNoText("Insert 3 lines")
+	if got := d.nthSession(0).typedText(); got != "" {
+		t.Errorf("%q is typed without an answer", got)
+	}
+	d.pressKeys("alt+3", "enter")
+	d.waitText("Insert 3 lines at the prompt?")
+	d.pressKeys("y")
 	d.waitTyped(d.nthSession(0), lines)
 }
 

@@ -20,11 +20,12 @@ func TestRequestToHungEngineCanBeCancelled(t *testing.T) {
 		keys  []string
 		shows string // before enter
 	}{
-		"layouts":   {api.LayoutGet.Name, []string{"ctrl+b", "space"}, ""},
-		"insertion": {api.SessionForeground.Name, []string{"ctrl+b", "r", "'make"}, "1 found"},
-		"search":    {api.HistorySearch.Name, []string{"ctrl+b", "r", "'make"}, "insert at the prompt"},
-		"list":      {api.HistorySearch.Name, []string{"alt+3"}, "failed"},
-		"form":      {api.ProcessStart.Name, []string{"alt+2", "n", "'make"}, "Start a process"},
+		"layouts":    {api.LayoutGet.Name, []string{"ctrl+b", "space"}, ""},
+		"foreground": {api.SessionForeground.Name, []string{"ctrl+b", "r", "'make"}, "1 found"},
+		"insertion":  {api.SessionInsert.Name, []string{"ctrl+b", "r", "'make"}, "1 found"},
+		"search":     {api.HistorySearch.Name, []string{"ctrl+b", "r", "'make"}, "insert at the prompt"},
+		"list":       {api.HistorySearch.Name, []string{"alt+3"}, "failed"},
+		"form":       {api.ProcessStart.Name, []string{"alt+2", "n", "'make"}, "Start a process"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newFakeEngine()
@@ -80,7 +81,7 @@ func TestKeysTypedAfterInsertionFollowIt(t *testing.T) {
 		d := drive(t, e, 120, 36)
 		d.waitText("one$ ")
 		late := delayStarts(d)
-		late.op = api.SessionForeground.Name
+		late.op = rapid.SampledFrom([]string{api.SessionForeground.Name, api.SessionInsert.Name}).Draw(r, "late")
 		d.pressKeys("ctrl+b", "r", "'make")
 		d.waitText("1 found")
 		d.pressKeys("enter", "'"+typed[:answered])

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,9 +16,12 @@ import (
 	"tandem/panes/terminal"
 )
 
-// maxForegroundWait is how long to wait for the session's foreground program. Input is
-// held meanwhile.
-const maxForegroundWait = 3 * time.Second
+// Limits of the waits for the session's foreground program, and until its terminal has the command.
+// Input is held meanwhile.
+const (
+	maxForegroundWait = 3 * time.Second
+	maxInsertWait     = 6 * time.Second
+)
 
 // An inserter types commands into sessions.
 type inserter struct {
@@ -41,9 +46,8 @@ func (i *inserter) insertText(text string) tea.Cmd {
 		return i.insertNew(text)
 	}
 	i.showTerminal()
-	// A new shell shows its prompt before it reads.
 	if p.ID == "" {
-		return p.Paste(text)
+		return i.typeOnceStarted(p, text)
 	}
 	ctx, cancel := context.WithTimeout(i.env.Context(), maxForegroundWait)
 	return panes.AwaitAnswer(ctx, i.env, func(ctx context.Context, e panes.Engine) (api.SessionForegroundOutput, error) {
@@ -62,7 +66,7 @@ func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionF
 	case err != nil:
 		return i.env.Say("not inserted: "+panes.ErrorText(err), true)
 	case now.Prompt:
-		return p.Paste(command)
+		return i.typeCommand(p, command, false)
 	}
 	// Queued keys were meant for a prompt, and would answer the question.
 	i.dropTyped()
@@ -75,7 +79,7 @@ func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionF
 		Title: title + ".",
 		Lines: []string{"Type it there anyway, or open a new session?"},
 		Replies: []dialog.Reply{
-			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(command) }},
+			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return i.typeCommand(p, command, false) }},
 			{Key: "n", Does: "new session", Then: func() tea.Cmd { return i.insertNew(command) }},
 		},
 	})
@@ -86,7 +90,46 @@ func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionF
 func (i *inserter) insertNew(text string) tea.Cmd {
 	start := i.sessions.Launcher.NewSession()
 	i.showTerminal()
-	return tea.Batch(start, i.sessions.Tabs.CurrentPane().Paste(text))
+	return tea.Batch(start, i.typeOnceStarted(i.sessions.Tabs.CurrentPane(), text))
+}
+
+// typeOnceStarted types a command once the session of p is started.
+func (i *inserter) typeOnceStarted(p *terminal.Pane, command string) tea.Cmd {
+	isOpen := func() bool { tab, _ := i.sessions.Tabs.FindPane(p); return tab != nil } // not if the start failed
+	return i.env.Await(panes.Pending{
+		Ready: func() bool { return p.ID != "" || !isOpen() },
+		Then: func() tea.Cmd {
+			if p.ID == "" {
+				return nil
+			}
+			return i.typeCommand(p, command, false)
+		},
+	})
+}
+
+// typeCommand types a command into the session of p. If the program may run each of several lines,
+// it asks the user first, unless lines is set.
+func (i *inserter) typeCommand(p *terminal.Pane, command string, lines bool) tea.Cmd {
+	p.LeaveScroll()
+	ctx, cancel := context.WithTimeout(i.env.Context(), maxInsertWait)
+	return panes.AwaitAnswer(ctx, i.env, func(ctx context.Context, e panes.Engine) (api.Empty, error) {
+		return api.SessionInsert.Call(ctx, e, api.SessionInsertInput{ID: p.ID, Text: command, Lines: lines})
+	}, func(_ api.Empty, err error) tea.Cmd {
+		cancel()
+		switch {
+		case errors.Is(err, api.ReasonRunsLines):
+			i.dropTyped() // it would answer the question
+			i.env.Ask(&dialog.Question{
+				Title: "Insert " + text.Itoa(strings.Count(strings.TrimRight(command, "\n"), "\n")+1) + " lines at the prompt?",
+				Lines: []string{"This program may run each line as it arrives."},
+				Yes:   "insert",
+				Then:  func() tea.Cmd { return i.typeCommand(p, command, true) },
+			})
+		case err != nil:
+			return i.env.Say("not inserted: "+panes.ErrorText(err), true)
+		}
+		return nil
+	})
 }
 
 // cannotType reports whether p is nil or its session takes no input.

@@ -89,6 +89,7 @@ const (
 	ReasonProgramNotFound Reason = "program_not_found" // the program or its interpreter does not exist
 	ReasonNotStartable    Reason = "not_startable"     // the program exists, but the system cannot start it
 	ReasonUnknownKey      Reason = "unknown_key"       // no key has this name
+	ReasonRunsLines       Reason = "runs_lines"        // the program may run each line of what is inserted
 )
 
 // Reasons of refusals.

@@ -31,6 +31,9 @@ var (
 	SessionWrite = NewOperation[SessionWriteInput, SessionWriteOutput]("session.write",
 		"Types text or named keys into a session, and returns once its terminal has accepted them, or after 2 seconds.", Write,
 		Row[SessionWriteInput]{Access: Typing, Repeat: RepeatNever, IDs: (*SessionWriteInput).ids, Subject: (*SessionWriteInput).subject})
+	SessionInsert = NewOperation[SessionInsertInput, Empty]("session.insert",
+		"Types a command at a session's prompt without running it.", Write,
+		Row[SessionInsertInput]{Access: Typing, Repeat: RepeatNever, IDs: (*SessionInsertInput).ids, Subject: (*SessionInsertInput).subject})
 	SessionRead = NewOperation[SessionReadInput, SessionReadOutput]("session.read",
 		"Reads a session's output from an absolute byte offset.", Read,
 		Row[SessionReadInput]{Access: Unrestricted, IDs: (*SessionReadInput).ids})
@@ -105,7 +108,7 @@ var (
 func Operations() []Entry {
 	return []Entry{
 		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry, EnginePeer.Entry,
-		SessionStart.Entry, SessionList.Entry, SessionGet.Entry, SessionWrite.Entry,
+		SessionStart.Entry, SessionList.Entry, SessionGet.Entry, SessionWrite.Entry, SessionInsert.Entry,
 		SessionRead.Entry, SessionScreen.Entry, SessionResize.Entry, SessionRename.Entry,
 		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry, SessionRestore.Entry, SessionDismiss.Entry,
 		ProcessStart.Entry, ProcessList.Entry, ProcessGet.Entry, ProcessStop.Entry,
@@ -229,6 +232,13 @@ func (o SessionWriteOutput) ShortWriteError(name string) error {
 	}
 	return Errorf(CodeConflict, "type into %s: the program is not reading input: wrote %d of %d bytes", name, o.Written, o.Written+o.Dropped).
 		WithHint(fmt.Sprintf("Wait until the program reads its input, then send the rest, without the first %d bytes.", o.Written))
+}
+
+// SessionInsertInput is the input of session.insert.
+type SessionInsertInput struct {
+	ID    string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Text  string `json:"text" jsonschema:"the command; control characters are left out, and line breaks at its end" audit:"typed"`
+	Lines bool   `json:"lines,omitempty" jsonschema:"type line breaks even if the program takes no pastes, and may run each line; otherwise such a call fails with the reason runs_lines"`
 }
 
 // SessionReadInput is the input of session.read.

@@ -13,6 +13,7 @@ import (
 
 func (in *IDInput) ids() []*string              { return []*string{&in.ID} }
 func (in *SessionWriteInput) ids() []*string    { return []*string{&in.ID} }
+func (in *SessionInsertInput) ids() []*string   { return []*string{&in.ID} }
 func (in *SessionReadInput) ids() []*string     { return []*string{&in.ID} }
 func (in *SessionScreenInput) ids() []*string   { return []*string{&in.ID} }
 func (in *SessionFindInput) ids() []*string     { return []*string{&in.ID} }
@@ -103,8 +104,9 @@ func (in *SessionWriteInput) subject() Subject {
 	return Subject{Command: in.Text + TextOfKeys(in.Keys) + in.Paste}
 }
 
-func (in *SessionExecInput) subject() Subject  { return Subject{Command: in.Command} }
-func (in *ProcessWriteInput) subject() Subject { return Subject{Command: in.Text} }
+func (in *SessionInsertInput) subject() Subject { return Subject{Command: in.Text} }
+func (in *SessionExecInput) subject() Subject   { return Subject{Command: in.Command} }
+func (in *ProcessWriteInput) subject() Subject  { return Subject{Command: in.Text} }
 
 // TextOfKeys returns the text that keys type, with a line break for each enter except at the end.
 func TextOfKeys(names []string) string {

@@ -16,7 +16,7 @@ func operations() []api.Entry {
 	wanted := map[string]bool{}
 	for _, name := range []string{
 		api.EngineInfo.Name, api.SessionStart.Name, api.SessionRename.Name, api.SessionKill.Name, api.SessionScreen.Name, api.SessionRead.Name,
-		api.SessionFind.Name, api.SessionText.Name, api.SessionKeyboard.Name,
+		api.SessionFind.Name, api.SessionText.Name, api.SessionInsert.Name, api.SessionKeyboard.Name,
 		api.ProcessStart.Name, api.ProcessGet.Name, api.ProcessList.Name, api.ProcessLog.Name, api.ProcessStop.Name,
 		api.ProcessRestart.Name, api.ProcessRemove.Name,
 		api.HistorySearch.Name, api.RequestList.Name, api.RequestAnswer.Name,

@@ -259,7 +259,7 @@ func TestReadOnlyPageAllowsNoChanges(t *testing.T) {
 }
 
 func TestPageOperationsExistInTheAPI(t *testing.T) {
-	if n := len(operations()); n != 23 {
+	if n := len(operations()); n != 24 {
 		t.Errorf("%d operations", n)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/agents"
@@ -39,6 +38,7 @@ func (s *Sessions) Handle(m *server.Mux) {
 	server.Handle(m, api.SessionList, s.listSessions)
 	server.Handle(m, api.SessionGet, s.getSession)
 	server.Handle(m, api.SessionWrite, s.typeInput)
+	server.Handle(m, api.SessionInsert, s.insertCommand)
 	server.Handle(m, api.SessionRead, s.readOutput)
 	server.Handle(m, api.SessionScreen, s.readScreen)
 	server.Handle(m, api.SessionResize, s.resizeSession)
@@ -90,11 +90,7 @@ func (s *Sessions) getSession(ctx context.Context, in api.IDInput) (view api.Pro
 	return e.View, err
 }
 
-// acceptTimeout is how long session.write waits for a terminal to accept its input.
-const acceptTimeout = 2 * time.Second
-
-func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
-	none := api.SessionWriteOutput{}
+func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (none api.SessionWriteOutput, _ error) {
 	typed := make([]keys.Key, len(in.Keys))
 	for i, name := range in.Keys {
 		k, err := keys.Parse(name)
@@ -103,15 +99,8 @@ func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (api
 		}
 		typed[i] = k
 	}
-	session, view, err := s.Control.OpenSession(ctx, in.ID)
+	session, view, err := s.openToType(ctx, in.ID)
 	if err != nil {
-		return none, err
-	}
-	if err := s.Guard.MayType(ctx, view); err != nil {
-		return none, err
-	}
-	// The modes of the keyboard are known only once the screen has been rebuilt.
-	if err := session.IsReady(ctx); err != nil {
 		return none, err
 	}
 	modes := session.KeyModes()
@@ -131,6 +120,18 @@ func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (api
 	enter := len(typed) > 0 && typed[0].Code == keys.Enter
 	return typePieces(ctx, session, watch,
 		piece{bytes: []byte(text)}, piece{[]byte(in.Text[len(text):]), true, true}, piece{pressed, true, enter}, piece{bytes: paste})
+}
+
+// openToType returns a session that the caller may type into, once its modes are known.
+func (s *Sessions) openToType(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
+	session, view, err := s.Control.OpenSession(ctx, id)
+	if err == nil {
+		err = s.Guard.MayType(ctx, view)
+	}
+	if err == nil {
+		err = session.IsReady(ctx)
+	}
+	return session, view, err
 }
 
 // A piece is one part of a client's input.
@@ -157,7 +158,7 @@ func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Wa
 		if watch != nil && !p.keys {
 			watch.RecordTyped(end())
 		}
-		n, err := typePiece(ctx, session, p.bytes)
+		n, err := session.TypeThrough(ctx, p.bytes)
 		if err != nil {
 			return out, err
 		}
@@ -166,10 +167,12 @@ func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Wa
 	return out, nil
 }
 
-func typePiece(ctx context.Context, session *terminal.Session, p []byte) (written int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
-	defer cancel()
-	return session.TypeThrough(ctx, p)
+func (s *Sessions) insertCommand(ctx context.Context, in api.SessionInsertInput) (api.Empty, error) {
+	session, view, err := s.openToType(ctx, in.ID)
+	if err == nil {
+		err = session.Insert(ctx, view.Name, in.Text, in.Lines)
+	}
+	return api.Empty{}, err
 }
 
 func (s *Sessions) readOutput(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {

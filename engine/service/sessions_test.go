@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"slices"
@@ -115,6 +116,47 @@ func TestWriteTypesTextThenKeysThenPaste(t *testing.T) {
 	want := "\x1bOA\x1b[200~"
 	if got := readInput(t, slave, len(want)); got != want {
 		t.Errorf("the program reads %q, want %q", got, want)
+	}
+}
+
+func TestInsertTypesNothingThatRunsTheCommand(t *testing.T) {
+	r := newRig(t)
+	p, slave := r.startTerminal(api.SessionStartInput{})
+	insert := func(text string, lines bool, want string) {
+		t.Helper()
+		call(t, r, api.SessionInsert, api.SessionInsertInput{ID: p.ID, Text: text, Lines: lines})
+		if got := readInput(t, slave, len(want)); got != want {
+			t.Errorf("%q: the program reads %q, want %q", text, got, want)
+		}
+	}
+	print := func(text, shown string) {
+		t.Helper()
+		if _, err := slave.WriteString(text + shown); err != nil {
+			t.Fatal(err)
+		}
+		call(t, r, api.SessionWait, api.SessionWaitInput{ID: p.ID, Screen: shown})
+	}
+	// Without a typist yet, it waits for the prompt of a new shell.
+	insert("git status\n", false, "git status")
+	insert("a\x1b[201~\x03\r b\tc", false, "a[201~ b c")
+	for _, text := range []string{"touch x\ngit status", "\nls", "a\r\nb"} {
+		wantError(t, r, api.SessionInsert, api.SessionInsertInput{ID: p.ID, Text: text}, api.CodeConflict, "may run each line")
+		if err := callError(t, r, api.SessionInsert, api.SessionInsertInput{ID: p.ID, Text: text}); !errors.Is(err, api.ReasonRunsLines) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	insert("one\ntwo\n", true, "one\rtwo")
+
+	print("\x1b[?2004h", "pastes")
+	insert("one\n\ttwo\x1b[201~\n", false, "\x1b[200~one\n\ttwo[201~\x1b[201~")
+	// A shell turns it off before it runs a command.
+	print("\x1b[?2004l", "runs")
+	wantError(t, r, api.SessionInsert, api.SessionInsertInput{ID: p.ID, Text: "one\ntwo"}, api.CodeConflict, "insert 2 lines")
+
+	agent := r.agent()
+	call(t, r, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true})
+	if err := callError(t, agent, api.SessionInsert, api.SessionInsertInput{ID: p.ID, Text: "x"}); !errors.Is(err, api.CodeLocked) {
+		t.Errorf("an agent inserts into a locked session: %v", err)
 	}
 }
 

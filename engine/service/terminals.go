@@ -42,10 +42,7 @@ func (s *Sessions) execCommand(ctx context.Context, in api.SessionExecInput) (ap
 	if err := prompt.CheckExec(&in, true); err != nil {
 		return api.SessionExecOutput{}, err
 	}
-	session, view, err := s.Control.OpenSession(ctx, in.ID)
-	if err == nil {
-		err = s.Guard.MayType(ctx, view)
-	}
+	session, view, err := s.openToType(ctx, in.ID)
 	if err != nil {
 		return api.SessionExecOutput{}, err
 	}

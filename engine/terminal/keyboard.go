@@ -2,8 +2,10 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/prompt"
 	"tandem/engine/pty"
+	"tandem/engine/vt"
+	"tandem/keys"
 )
 
 // PersonActor is the actor of all the user's clients.
@@ -62,9 +66,15 @@ func (k *keyboard) recordInput(by typist, p []byte) {
 	}
 }
 
-// typeThrough types p like typeAs and waits until the PTY has accepted it, like writeThrough.
+// acceptTimeout is how long to wait for a terminal to accept input.
+const acceptTimeout = 2 * time.Second
+
+// typeThrough types p like typeAs and waits until the PTY has accepted it, like writeThrough. What
+// it has not accepted after acceptTimeout is dropped.
 func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (written int, err error) {
 	k.recordInput(by, p)
+	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
+	defer cancel()
 	return k.writeThrough(ctx, p)
 }
 
@@ -118,13 +128,88 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	return s.keyboard.typeAs(ctx, typistOf(server.CallerOf(ctx)), p, nil)
 }
 
-// TypeThrough types p like TypeInto and waits until the terminal has accepted it. If ctx ends first,
-// the rest of p is dropped. It returns how many bytes of p were written.
+// TypeThrough types p like TypeInto and waits until the terminal has accepted it. If that
+// takes too long or ctx ends, the rest of p is dropped. It returns how many bytes of p were written.
 func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err error) {
 	if err := s.admitTyping(ctx); err != nil {
 		return 0, err
 	}
 	return s.keyboard.typeThrough(ctx, typistOf(server.CallerOf(ctx)), p)
+}
+
+// firstPrompt is how long a new shell may take until its first prompt.
+const firstPrompt = time.Minute
+
+// firstPastes is how long Insert waits for the first prompt of a session without input.
+const firstPastes = 2 * time.Second
+
+// TypeAtPrompt inserts a command line for the user once the shell is at its prompt, and presses
+// enter if it is to run. It blocks until then. It does nothing if that takes too long, if there was
+// input before, or if the line would be typed with changes or run in parts.
+func (s *Session) TypeAtPrompt(line string, enter bool) {
+	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
+	defer cancel()
+	if keys.InsertionText(line) != line || s.IsReady(ctx) != nil || s.shell.AwaitPrompt(ctx) != nil || s.keyboard.lastTypist() != (typist{}) {
+		return
+	}
+	typed, err := s.encodeInsertion(ctx, line, false)
+	if err != nil {
+		return
+	}
+	if enter {
+		typed = append(typed, '\r')
+	}
+	// Fails only if the session has ended.
+	_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, typed, nil)
+}
+
+// Insert types a command for a caller at the prompt, without running it: control characters, and
+// line breaks at the end, are left out. If the program has not asked for bracketed pastes, it may
+// run each line, so a text of several lines is rejected with api.ReasonRunsLines unless lines is set.
+// name is that of the session, for errors.
+func (s *Session) Insert(ctx context.Context, name, text string, lines bool) error {
+	if err := s.admitTyping(ctx); err != nil {
+		return err
+	}
+	typed, err := s.encodeInsertion(ctx, text, lines)
+	if err != nil {
+		return err
+	}
+	n, err := s.keyboard.typeThrough(ctx, typistOf(server.CallerOf(ctx)), typed)
+	return cmp.Or(err, api.SessionWriteOutput{Written: n, Dropped: len(typed) - n}.ShortWriteError(name))
+}
+
+func (s *Session) encodeInsertion(ctx context.Context, text string, lines bool) ([]byte, error) {
+	text = keys.InsertionText(text)
+	runs := strings.Contains(text, "\n") && !lines
+	modes, err := s.currentModes(ctx)
+	if runs && err == nil && !modes.BracketedPaste && s.keyboard.lastTypist() == (typist{}) {
+		// A new shell asks for bracketed pastes with its first prompt.
+		soon, cancel := context.WithTimeout(ctx, firstPastes)
+		_ = s.shell.AwaitPrompt(soon)
+		cancel()
+		modes, err = s.currentModes(ctx)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case modes.BracketedPaste:
+	case runs:
+		return nil, api.Errorf(api.CodeConflict, "insert %d lines: the program may run each line", strings.Count(text, "\n")+1).
+			WithReason(api.ReasonRunsLines)
+	default:
+		text = strings.ReplaceAll(text, "\t", " ") // a tab would complete
+	}
+	return keys.EncodePaste(nil, text, modes.Modes), nil
+}
+
+// currentModes returns the modes after all output so far.
+func (s *Session) currentModes(ctx context.Context) (modes vt.Modes, err error) {
+	err = s.onScreen(ctx, func(t Emulator) {
+		s.screen.catchUp()
+		modes = t.Modes()
+	})
+	return modes, err
 }
 
 // admitTyping returns an error if the caller may not type now. Otherwise it records the caller's

@@ -4,11 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"tandem/engine/api"
 	"tandem/engine/panics"
@@ -16,7 +14,6 @@ import (
 	"tandem/engine/prompt"
 	"tandem/engine/sleep"
 	"tandem/engine/vt"
-	"tandem/keys"
 	"tandem/persist/store"
 )
 
@@ -302,33 +299,6 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	case <-s.closed:
 		return api.ErrEnding()
 	}
-}
-
-// firstPrompt is how long a new shell may take until its first prompt.
-const firstPrompt = time.Minute
-
-// TypeAtPrompt types a command line for the user once the shell is at its prompt, with enter if it
-// is to run. It blocks until then, and does nothing if that takes too long, there was input before,
-// or the shell would run a part of the line at once.
-func (s *Session) TypeAtPrompt(line string, enter bool) {
-	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
-	defer cancel()
-	if s.IsReady(ctx) != nil || s.shell.AwaitPrompt(ctx) != nil || s.keyboard.lastTypist() != (typist{}) {
-		return
-	}
-	typed := []byte(line)
-	if strings.ContainsFunc(line, unicode.IsControl) {
-		modes := s.Modes()
-		if !modes.BracketedPaste || strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-			return
-		}
-		typed = keys.EncodePaste(nil, line, modes.Modes)
-	}
-	if enter {
-		typed = append(typed, '\r')
-	}
-	// Fails only if the session has ended.
-	_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, typed, nil)
 }
 
 // IsReady waits until the screen has caught up with the log.

@@ -2,9 +2,7 @@ package history
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,51 +21,10 @@ type actions struct {
 	unmark    func([]api.HistoryRow)    // removes the marks of rows
 }
 
-// promptText returns a command without control characters, because they could act on the prompt.
-func promptText(command string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case r == '\t':
-			return ' '
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(strings.TrimRight(command, " \t\r\n"), "\uFFFD"))
-}
-
 // insertAtPrompt types a command into the session used last, and shows the session. It does not run
 // the command.
 func (a *actions) insertAtPrompt(row api.HistoryRow) tea.Cmd {
-	command := promptText(row.Command.Command)
-	// Without bracketed paste, each line break runs a line.
-	if strings.Contains(command, "\n") && !a.takesPastes() {
-		a.env.Ask(&dialog.Question{
-			Title: "Insert " + text.Itoa(strings.Count(command, "\n")+1) + " lines at the prompt?",
-			Lines: []string{"This program may run each line as it arrives."},
-			Yes:   "insert",
-			Then:  func() tea.Cmd { return a.env.Insert(command) },
-		})
-		return nil
-	}
-	return a.env.Insert(command)
-}
-
-// takesPastes reports whether the session used last accepts several lines without running them: its
-// program is a shell that recognizes pastes.
-func (a *actions) takesPastes() bool {
-	session, _ := a.env.Session()
-	process, ok := a.env.News().Process(session)
-	if !ok || len(process.Argv) == 0 || process.State.Ended() {
-		return false
-	}
-	switch strings.TrimPrefix(filepath.Base(process.Argv[0]), "-") {
-	case "bash", "zsh", "fish":
-		return true
-	}
-	return false
+	return a.env.Insert(row.Command.Command)
 }
 
 func countCommands(n int) string { return text.Count(n, "command") }

@@ -11,7 +11,6 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 )
 
@@ -56,26 +55,6 @@ func TestChoiceWaitsForThePendingSearch(t *testing.T) {
 	}
 }
 
-func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
-	p, e, answer := newTestPane("one\ntwo")
-	answer()
-	panestest.Press(t, p.Actions(), keymap.Open)
-	q, ok := e.Shown.(*dialog.Question)
-	if !ok || e.inserted != "" {
-		t.Fatalf("%q is inserted at once", e.inserted)
-	}
-	q.Then()
-	if e.inserted != "one\ntwo" {
-		t.Errorf("%q is inserted", e.inserted)
-	}
-	e.inserted = ""
-	e.Known.Processes = []api.Process{{ID: "000000000001", Argv: []string{"-zsh"}, State: api.StateRunning}}
-	panestest.Press(t, p.Actions(), keymap.Open)
-	if e.inserted != "one\ntwo" {
-		t.Errorf("a shell that knows pastes gets %q", e.inserted)
-	}
-}
-
 func TestMarkedCommandsAreCopiedInOrder(t *testing.T) {
 	p, e, answer := newTestPane("three", "two", "one")
 	answer()
@@ -87,12 +66,6 @@ func TestMarkedCommandsAreCopiedInOrder(t *testing.T) {
 	panestest.Press(t, p.Actions(), keymap.HistoryCopy)
 	if lines := strings.Split(e.Copied, "\n"); len(lines) != 2 {
 		t.Errorf("%q is copied", e.Copied)
-	}
-}
-
-func TestPromptTextHasNoControlCharacters(t *testing.T) {
-	if got := promptText("a\x1b[201~\rrm\x00 \u009b x\t|\n\xff\n"); got != "a[201~rm  x |\n\uFFFD" {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -192,11 +192,16 @@ func (p *Pane) TypeText(text string) tea.Cmd {
 
 // Paste sends pasted text to the program. It ends scroll mode.
 func (p *Pane) Paste(text string) tea.Cmd {
+	p.LeaveScroll()
+	return p.sendInput(api.Input{Paste: &text})
+}
+
+// LeaveScroll ends scroll mode.
+func (p *Pane) LeaveScroll() {
 	if p.Scroll.Active() {
 		p.Scroll.Stop()
 		p.changed = true
 	}
-	return p.sendInput(api.Input{Paste: &text})
 }
 
 // sendInput sends input, and reports an error so that nothing is lost silently.

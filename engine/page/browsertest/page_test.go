@@ -293,6 +293,21 @@ func history(m *machine, t *testing.T) {
 	p.keys("\r")
 	p.shows("make a-history-entry")
 	p.keys("\r")
+
+	// The shell is dash, which runs each line it gets.
+	m.run("history", "add", "--", "echo ran-$((1+1))\ngit lines")
+	p.click("#tab-history")
+	p.until(`(document.querySelector('.history input').value = '') === ''`)
+	p.do(chromedp.SendKeys(chromedp.CSS(".history input"), "gitlines"))
+	p.until(`document.querySelector('.commands code')?.textContent.includes('git lines')`)
+	p.keys("\r")
+	p.until(`document.querySelector('dialog h2')?.textContent === 'Insert several lines at the prompt?'`)
+	p.click("dialog button[type=button]")
+	p.until(`!document.querySelector('dialog')`)
+	if screen := m.run("screen", "shop"); strings.Contains(screen, "ran-") {
+		t.Errorf("a line was typed:\n%s", screen)
+	}
+	p.quiet("Failed to load resource") // the refusal
 }
 
 func itIsFollowedThroughAKill(m *machine, t *testing.T) {

@@ -95,13 +95,15 @@ func parseSize(s string) (cols, rows int, err error) {
 
 // NewSend returns the command send.
 func NewSend(f *factory.Factory) *cobra.Command {
-	var enter bool
+	var enter, insert bool
 	var names string
 	cmd := &cobra.Command{
-		Use:   "send ID [--enter] [--keys NAMES] [TEXT…]",
+		Use:   "send ID [--enter] [--keys NAMES] [--insert] [TEXT…]",
 		Short: "Type into a session",
 		Long: "Types into a session: the text, with blanks between its words, then the keys of\n--keys, then enter if --enter is given. " +
 			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.\n" +
+			"With --insert, the text is a command to be edited at the prompt: it has no control characters,\n" +
+			"and several lines only if the program takes them as a paste.\n" +
 			"If the program does not read everything within 2 seconds, send drops the rest and fails,\nreporting how many bytes were written.",
 		Example:           "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
 		Annotations:       factory.One.Naming(1),
@@ -120,6 +122,13 @@ func NewSend(f *factory.Factory) *cobra.Command {
 			if in.Text == "" && len(in.Keys) == 0 {
 				return output.Usagef(cmd, "send what to %s? Give text, --keys or --enter.", output.Visible(in.ID))
 			}
+			if insert {
+				if len(in.Keys) > 0 {
+					return output.Usagef(cmd, "--insert runs nothing: leave out --keys and --enter")
+				}
+				_, err := factory.Call(cmd.Context(), f, api.SessionInsert, api.SessionInsertInput{ID: in.ID, Text: in.Text})
+				return err
+			}
 			out, err := factory.Call(cmd.Context(), f, api.SessionWrite, in)
 			if err != nil {
 				return err
@@ -129,6 +138,7 @@ func NewSend(f *factory.Factory) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&enter, "enter", false, "press enter at the end")
+	cmd.Flags().BoolVar(&insert, "insert", false, "type the text at the prompt without running it")
 	cmd.Flags().StringVar(&names, "keys", "", "`names` of keys to press, with blanks between")
 	return cmd
 }

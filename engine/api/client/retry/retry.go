@@ -212,7 +212,7 @@ func unsureError(name string, in any, err error) error {
 			WithHint("`tandem ps` shows whether it runs, `tandem logs " + id + "` what it printed")
 	}
 	switch name {
-	case api.SessionWrite.Name, api.SessionExec.Name:
+	case api.SessionWrite.Name, api.SessionInsert.Name, api.SessionExec.Name:
 		return api.Errorf(api.CodeUnsure, "%v: it may have been typed", err).WithHint("check the screen before typing it again")
 	case api.ProcessWrite.Name:
 		return api.Errorf(api.CodeUnsure, "%v: it may have been written", err).WithHint("check the log before writing it again")

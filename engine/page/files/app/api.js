@@ -7,6 +7,7 @@ export class Refused extends Error {
     super(body.error || `status ${status}`);
     this.status = status;
     this.code = body.code;
+    this.reason = body.reason;
     this.hint = body.hint;
   }
 }

@@ -1,5 +1,5 @@
 import { text } from './strings.js';
-import { h, say, span } from './dom.js';
+import { ask, h, say, span } from './dom.js';
 
 const pause = 120; // milliseconds without a key until it searches
 
@@ -69,7 +69,9 @@ export class History {
     else if (e.key === 'ArrowUp') this.input.focus();
   }
 
-  insert(command) {
+  // insert puts a command on the prompt of the session in front. The engine refuses several lines if
+  // the program there may run each of them.
+  async insert(command, lines = false) {
     const sessions = this.app.view('sessions');
     if (!sessions.chosen) {
       say(text.noPrompt, true);
@@ -77,7 +79,13 @@ export class History {
     }
     this.app.show('sessions');
     const view = sessions.focusedView;
-    view?.paste(command);
+    view?.takeSize();
+    try {
+      await this.app.api.call('session.insert', { id: sessions.chosen, text: command, lines });
+    } catch (err) {
+      if (err.reason !== 'runs_lines') say(err.message, true);
+      else if (await ask(text.insertLines, { detail: text.linesRun, yes: text.insertThem, no: text.cancel })) await this.insert(command, true);
+    }
     if (!this.app.touch.matches) view?.focus();
   }
 

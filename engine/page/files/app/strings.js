@@ -47,7 +47,7 @@ export const text = {
   restartQuestion: (name) => `Restart ${name}?`, log: 'Log', follow: 'Follow', searchLog: 'Search the log (regular expression)',
   noOutput: 'No output yet.', older: 'Older output is not shown.',
 
-  searchHistory: 'Search commands', noHistory: 'No commands found.', insert: 'insert at the prompt',
+  searchHistory: 'Search commands', noHistory: 'No commands found.', insert: 'insert at the prompt', insertLines: 'Insert several lines at the prompt?', linesRun: 'This program may run each line as it arrives.', insertThem: 'insert',
   noPrompt: 'Open a session first.', failedWith: (code) => `exit ${code}`,
 
   noRequests: 'Nothing waits for your answer.', allow: 'Allow', deny: 'Deny',
