@@ -67,6 +67,31 @@ func TestReplayRestoresPicturesFromLogAndCheckpoint(t *testing.T) {
 	}
 }
 
+// A session's notice would fail the test: a damaged checkpoint in the output must not clear the
+// screen.
+func TestReplayIgnoresForgedCheckpointInOutput(t *testing.T) {
+	l := &memoryLog{}
+	l.AppendResize("a", store.Resize{Cols: 20, Rows: 5})
+	s := memorySession(t, l)
+	s.output(l, "\x1bPq\"1;1;30;40#1!30~\x1b\\")
+	var forged []byte
+	s.onScreen(t.Context(), func(term Emulator) { s.screen.catchUp(); forged = term.AppendCheckpoint(nil) })
+	forged = forged[bytes.Index(forged, []byte("\x1b_T")):]
+	for _, text := range []string{string(forged), strings.ReplaceAll(string(forged), `"To":3`, `"To":-3`), "\x1b_C\x1b\\"} {
+		old := &memoryLog{}
+		old.add("hello" + text)
+		again := memorySession(t, old)
+		for y, pictures := range picturesOf(t, again) {
+			if len(pictures) > 0 {
+				t.Errorf("%.100q: row %d shows a picture", text, y)
+			}
+		}
+		if rows, err := again.Rows(t.Context()); err != nil || rows[0] != "hello" {
+			t.Errorf("%.100q: %q, %v", text, rows, err)
+		}
+	}
+}
+
 func TestBoundaryNeverCutsAPicture(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)

@@ -57,7 +57,7 @@ func (s *screen) replay() error {
 	s.term = s.newTerminal(from.Cols, from.Rows)
 	s.term.SetReplies(false)
 	s.feeding = from.Offset
-	s.runGuarded("show checkpoint", func() { s.term.Write(from.Repaint) })
+	s.runGuarded("show checkpoint", func() { s.term.RestoreCheckpoint(from.Repaint) })
 	s.shown.Store(from.Offset)
 	s.saved = from.Offset
 	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {

@@ -19,6 +19,7 @@ type parser interface {
 	ResetModes()
 	PendingString() int
 	AppendCheckpoint(dst []byte) []byte
+	RestoreCheckpoint(checkpoint []byte)
 }
 
 // A screen follows a session's log with an emulator. All its methods run on the screen goroutine;

@@ -392,9 +392,7 @@ func (t *interpreter) appendString(p []byte) {
 	if ps.drop || len(p) == 0 {
 		return
 	}
-	// The first byte selects the protocol. A checkpoint's commands count only during a replay: a
-	// program must not forge one.
-	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' && p[0] != 'C' || !t.host.quiet) {
+	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' {
 		ps.drop = true
 		return
 	}
@@ -419,8 +417,6 @@ func (ps *parser) maxLength() int {
 	switch {
 	case ps.kind == ']':
 		return maxOSC
-	case ps.kind == '_' && len(ps.buf) > 0 && ps.buf[0] == 'T':
-		return graphics.MaxSavedText
 	case ps.kind == '_':
 		return graphics.MaxCommand
 	case ps.inter == 0:
@@ -450,7 +446,7 @@ func (t *interpreter) finishString(end string) {
 		case 'P':
 			t.dispatchDCS(ps.buf)
 		case '_':
-			t.dispatchAPC(ps.buf)
+			t.store.pictures.HandleKitty(ps.buf[min(1, len(ps.buf)):]) // without its G
 		}
 	}
 	if cap(ps.buf) > maxScratch {

@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"bytes"
 	"fmt"
 
 	"tandem/engine/styled"
@@ -160,11 +161,16 @@ func (t *Terminal) AppendPictures(dst []byte) []byte {
 	return dst
 }
 
+// startedMark and picturesMark are control strings of a checkpoint: a command starts in the modes
+// set so far; the saved pictures follow. Only RestoreCheckpoint knows them, because a program can
+// print them too, and its output is replayed.
+const startedMark, picturesMark = "\x1b_C\x1b\\", "\x1b_T"
+
 // AppendCheckpoint appends a repaint, the pictures on the screens, and pictures the program can
-// still name. It is for a replay only: a terminal accepts it while its replies are off.
+// still name, for RestoreCheckpoint. The caller may append reports and marks.
 func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 	if t.host.started != nil {
-		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // a command started, almost always in the default modes
+		dst = append(append(dst, cleanSlate...), startedMark...) // almost always in the default modes
 	}
 	dst = t.AppendRepaint(dst)
 	for _, n := range [...]int{2031, 2048} { // not in a repaint: the user's terminal must not send these reports
@@ -172,27 +178,27 @@ func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 			dst = fmt.Appendf(dst, "\x1b[?%dh", n)
 		}
 	}
-	dst = append(dst, "\x1b_T"...)
-	return append(t.store.pictures.AppendSaved(dst), "\x1b\\"...)
+	return append(t.store.pictures.AppendSaved(append(dst, picturesMark...)), "\x1b\\"...)
 }
 
-// dispatchAPC executes a command of kitty's graphics protocol, or restores the pictures of a
-// checkpoint.
-func (t *interpreter) dispatchAPC(b []byte) {
-	switch string(b[:min(len(b), 1)]) {
-	case "G":
-		t.store.pictures.HandleKitty(b[1:])
-	case "C":
+// RestoreCheckpoint restores a checkpoint in a new terminal, whose replies must be off.
+func (t *Terminal) RestoreCheckpoint(checkpoint []byte) {
+	repaint, rest, _ := bytes.Cut(checkpoint, []byte(picturesMark))
+	if before, after, ok := bytes.Cut(repaint, []byte(startedMark)); ok {
+		t.Write(before)
 		t.host.trackCommand('C', false)
-	case "T":
-		t.store.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
-			s := t.store.main
-			if alt {
-				s = t.store.alt
-			}
-			if s != nil && y >= 0 && y < len(s.rows) {
-				t.store.setStrips(s, y, add(s.strips.At(y)))
-			}
-		})
+		repaint = after
 	}
+	pictures, marks, _ := bytes.Cut(rest, []byte("\x1b\\"))
+	t.Write(repaint)
+	t.store.pictures.Restore(pictures, func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
+		s := t.store.main
+		if alt {
+			s = t.store.alt
+		}
+		if s != nil && y >= 0 && y < len(s.rows) {
+			t.store.setStrips(s, y, add(s.strips.At(y)))
+		}
+	})
+	t.Write(marks)
 }

@@ -2,7 +2,6 @@ package vt
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"tandem/engine/vt/scan"
@@ -42,7 +41,7 @@ func (t *host) parsePromptMark(b []byte) {
 // command line and a nonce, and the working directory property of P.
 func (t *host) parseCodeMark(b []byte) {
 	if path, ok := bytes.CutPrefix(b, []byte("P;Cwd=")); ok && len(path) <= maxText {
-		t.reportWorkingPath([]byte(unescapeLine(path)))
+		t.reportWorkingPath([]byte(scan.UnescapeLine(path)))
 		return
 	}
 	rest, ok := bytes.CutPrefix(b, []byte("E;"))
@@ -56,7 +55,7 @@ func (t *host) parseCodeMark(b []byte) {
 	if len(line) > maxCommandLine {
 		return
 	}
-	t.reportMark(PromptEvent{Mark: 'E', Line: unescapeLine(line)}, options)
+	t.reportMark(PromptEvent{Mark: 'E', Line: scan.UnescapeLine(line)}, options)
 }
 
 // reportMark records a prompt mark and sends its event, also during a replay.
@@ -69,37 +68,4 @@ func (t *host) reportMark(e PromptEvent, options []byte) {
 	e.Options = scan.Clean(options, maxText)
 	e.Remaining, e.Replay = t.remaining, t.quiet
 	t.o.Event(e)
-}
-
-// unescapeLine undoes Visual Studio Code's escapes: two backslashes are one, and \xAB is a byte in
-// hexadecimal. Anything else stays as it is.
-func unescapeLine(b []byte) string {
-	var line strings.Builder
-	for len(b) > 0 {
-		i := bytes.IndexByte(b, '\\')
-		if i < 0 {
-			i = len(b)
-		}
-		line.Write(b[:i])
-		if b = b[i:]; len(b) > 0 {
-			n, char := unescapeByte(b)
-			line.WriteByte(char)
-			b = b[n:]
-		}
-	}
-	return strings.ToValidUTF8(line.String(), "\uFFFD")
-}
-
-// unescapeByte decodes the escape at the start of b, which begins with a backslash. It returns the
-// escape's length and its byte.
-func unescapeByte(b []byte) (n int, char byte) {
-	switch {
-	case len(b) > 1 && b[1] == '\\':
-		return 2, '\\'
-	case len(b) > 3 && b[1] == 'x':
-		if v, err := strconv.ParseUint(string(b[2:4]), 16, 8); err == nil {
-			return 4, byte(v)
-		}
-	}
-	return 1, '\\'
 }

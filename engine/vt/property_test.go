@@ -230,7 +230,7 @@ func TestCheckpointKeepsPicturesOnScreens(t *testing.T) {
 		}
 		original.Write([]byte("\x1b[1m"))
 		restored.SetReplies(false)
-		restored.Write(original.AppendCheckpoint(nil))
+		restored.RestoreCheckpoint(original.AppendCheckpoint(nil))
 		restored.Write([]byte("\x1b[1m"))
 		after := []byte("x" + rapid.SampledFrom(pictures).Draw(t, "next") + "y")
 		original.Write(after)

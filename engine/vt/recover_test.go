@@ -89,8 +89,7 @@ func TestCheckpointKeepsModesOfCommandStart(t *testing.T) {
 	term.Write([]byte(killedModes))
 	again := vt.New(vt.Options{Cols: 20, Rows: 6})
 	again.SetReplies(false)
-	again.Write(term.AppendCheckpoint(nil))
-	again.Write([]byte("\x1b]633;E;vim;n\a\x1b]133;C;at=5;aid=n\a")) // the state of the shell in a checkpoint
+	again.RestoreCheckpoint(append(term.AppendCheckpoint(nil), "\x1b]633;E;vim;n\a\x1b]133;C;at=5;aid=n\a"...)) // with the state of the shell
 	again.SetReplies(true)
 	if !again.Modes().Alt || again.Modes().Mouse != keys.MouseMotion {
 		t.Fatalf("modes after the checkpoint: %+v", again.Modes())

@@ -79,7 +79,7 @@ func TestCheckpointKeepsReportModes(t *testing.T) {
 	original, restored := newTestTerminal(10, 3, "own"), newTestTerminal(10, 3, "own")
 	original.Write([]byte("\x1b[?2031h\x1b[?2048h"))
 	restored.SetReplies(false)
-	restored.Write(original.AppendCheckpoint(nil))
+	restored.RestoreCheckpoint(original.AppendCheckpoint(nil))
 	restored.SetReplies(true)
 	restored.SetColors(styled.Palette{Background: white})
 	restored.Resize(11, 3)

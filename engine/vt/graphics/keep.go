@@ -11,11 +11,8 @@ import (
 	"tandem/engine/styled"
 )
 
-// Limits of saved pictures, in bytes: their data, and the text with the data in base64.
-const (
-	maxSaved     = 8 << 20
-	MaxSavedText = 40 << 20 // as large as in earlier releases, which kept more
-)
+// maxSaved is the maximum size of the data of saved pictures, in bytes.
+const maxSaved = 8 << 20
 
 // MaxCell is the maximum size of a cell's side in pixels.
 const MaxCell = 400
@@ -239,7 +236,7 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 		}
 	}
 	for _, one := range k.Strips {
-		if one.Placed >= 0 && one.Placed < len(placed) && placed[one.Placed] != nil && one.From >= 0 && one.To <= 2*maxCells {
+		if one.Placed >= 0 && one.Placed < len(placed) && placed[one.Placed] != nil && one.From >= 0 && one.From <= one.To && one.To <= 2*maxCells {
 			put(one.Alt, one.Y, func(s *Strips) *Strips {
 				return s.withStrip(strip{placed[one.Placed], one.Row, one.X, one.From, one.To})
 			})

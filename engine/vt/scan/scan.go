@@ -3,6 +3,7 @@
 package scan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strconv"
@@ -142,4 +143,37 @@ func Visible(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// UnescapeLine undoes Visual Studio Code's escapes: two backslashes are one, and \xAB is a byte in
+// hexadecimal. Anything else stays as it is.
+func UnescapeLine(b []byte) string {
+	var line strings.Builder
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			i = len(b)
+		}
+		line.Write(b[:i])
+		if b = b[i:]; len(b) > 0 {
+			n, char := unescapeByte(b)
+			line.WriteByte(char)
+			b = b[n:]
+		}
+	}
+	return strings.ToValidUTF8(line.String(), "\uFFFD")
+}
+
+// unescapeByte decodes the escape at the start of b, which begins with a backslash. It returns the
+// escape's length and its byte.
+func unescapeByte(b []byte) (n int, char byte) {
+	switch {
+	case len(b) > 1 && b[1] == '\\':
+		return 2, '\\'
+	case len(b) > 3 && b[1] == 'x':
+		if v, err := strconv.ParseUint(string(b[2:4]), 16, 8); err == nil {
+			return 4, byte(v)
+		}
+	}
+	return 1, '\\'
 }
