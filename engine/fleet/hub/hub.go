@@ -8,10 +8,8 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -31,22 +29,6 @@ import (
 // DefaultListen is the default address of a hub.
 const DefaultListen = ":4222"
 
-// hubState is the content of hub.json.
-type hubState struct {
-	Listen      string                `json:"listen"`
-	Address     string                `json:"address"`
-	Members     []Member              `json:"members"`
-	Invitations map[string]invitation `json:"invitations"` // by id
-	Revoked     map[string]time.Time  `json:"revoked"`     // by public key
-}
-
-// An invitation is an unused invitation.
-type invitation struct {
-	Secret  []byte    `json:"secret"` // hashed
-	Member  Member    `json:"member"`
-	Expires time.Time `json:"expires"`
-}
-
 // A Hub is a running hub.
 type Hub struct {
 	o         Options
@@ -62,8 +44,9 @@ type Hub struct {
 	certMu sync.Mutex
 	cert   *tls.Certificate
 
-	mu    sync.Mutex // held while hub.json is written
-	state hubState
+	mu       sync.Mutex // held while hub.json is written
+	state    hubState   // as saved
+	renewDue bool       // the server does not know the last revocations
 }
 
 // Open starts the hub of a folder. The first start creates everything.
@@ -146,7 +129,7 @@ func (h *Hub) start(keys string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	// Only now: a hub that fails to start keeps its previous address.
-	return h.saveState()
+	return h.saveState(h.state)
 }
 
 // serverConfig returns the configuration of the server.
@@ -243,35 +226,6 @@ func (h *Hub) userOption(u fleet.User) nats.Option {
 	return nats.UserJWT(func() (string, error) { return token, err }, func(nonce []byte) ([]byte, error) { return key.Sign(nonce) })
 }
 
-// loadState reads hub.json.
-func (h *Hub) loadState() error {
-	text, err := os.ReadFile(filepath.Join(h.o.Folder, "hub.json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the hub's members: %w", err)
-	}
-	if err == nil {
-		if err := json.Unmarshal(text, &h.state); err != nil {
-			return fmt.Errorf("read the hub's members: hub.json: %w", err)
-		}
-	}
-	if h.state.Invitations == nil {
-		h.state.Invitations = map[string]invitation{}
-	}
-	if h.state.Revoked == nil {
-		h.state.Revoked = map[string]time.Time{}
-	}
-	return nil
-}
-
-// saveState writes hub.json. h.mu is held.
-func (h *Hub) saveState() error {
-	text, err := json.MarshalIndent(h.state, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writePrivate(filepath.Join(h.o.Folder, "hub.json"), text)
-}
-
 // Close stops the hub.
 func (h *Hub) Close() {
 	if h.cancel != nil {
@@ -342,20 +296,20 @@ func (h *Hub) Invite(r InviteRequest, by string) (string, error) {
 	sum := sha256.Sum256(i.Secret[:])
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// A machine's name owns its rows, so it must be unique. A person may have several keys.
-	if r.Kind == fleet.KindMachine && slices.ContainsFunc(h.state.Members, func(m Member) bool { return m.Kind == r.Kind && m.Name == r.Name }) {
-		return "", api.Errorf(api.CodeConflict, "invite machine %s: a machine with this name exists", r.Name).WithHint("`tandem hub revoke " + r.Name + "` takes it out")
+	if r.Kind == fleet.KindMachine && h.state.hasMachine(r.Name) {
+		return "", errMachineExists("invite", r.Name)
 	}
 	h.dropExpired()
 	i.Address = h.state.Address
-	h.state.Invitations[hex.EncodeToString(i.ID[:])] = invitation{
+	next := h.state.clone()
+	next.Invitations[hex.EncodeToString(i.ID[:])] = invitation{
 		Secret: sum[:], Expires: h.o.Now().Add(cmp.Or(r.Life, defaultLife)),
 		Member: Member{Name: r.Name, Kind: r.Kind, Role: r.Role, Labels: r.Labels, Invited: by},
 	}
-	return i.Token(), h.saveState()
+	return i.Token(), h.saveState(next)
 }
 
-// Join certifies a key for the invited user. The invitation is used up.
+// Join certifies a key for the invited user. The invitation is used up if that succeeds.
 func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -368,57 +322,61 @@ func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
 		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: the invitation expired %v ago, by the hub's clock", h.o.Now().Sub(i.Expires).Round(time.Second)).WithHint(hintInvite)
 	}
 	m := i.Member
+	if m.Kind == fleet.KindMachine && h.state.hasMachine(m.Name) {
+		return fleet.JoinAnswer{}, errMachineExists("join as", m.Name)
+	}
 	token, err := fleet.Issue(h.account, fleet.User{Kind: m.Kind, Name: m.Name, Role: m.Role, Labels: m.Labels}, r.Key)
 	if err != nil {
 		return fleet.JoinAnswer{}, api.Errorf(api.CodeInvalid, "join: %v", err)
 	}
 	// One write uses up the invitation and adds the member, so a crash cannot leave it usable.
 	m.Key, m.Joined = r.Key, h.o.Now()
-	delete(h.state.Invitations, id)
-	h.state.Members = append(h.state.Members, m)
-	if err := h.saveState(); err != nil {
+	next := h.state.clone()
+	delete(next.Invitations, id)
+	next.Members = append(next.Members, m)
+	if err := h.saveState(next); err != nil {
 		return fleet.JoinAnswer{}, err
 	}
 	return fleet.JoinAnswer{JWT: token, Authority: h.authority.pem}, nil
 }
 
+func errMachineExists(doing, name string) error {
+	return api.Errorf(api.CodeConflict, "%s machine %s: a machine with this name exists", doing, name).
+		WithHint("`tandem hub revoke " + name + "` takes it out")
+}
+
 const hintInvite = "`tandem hub invite` on the hub makes another one"
 
 // Revoke removes a machine or person: all keys of this name are disconnected and rejected from then
-// on.
+// on. After an error it can be called again.
 func (h *Hub) Revoke(name string) (count int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	kept := h.state.Members[:0:0]
-	for _, m := range h.state.Members {
-		if m.Name != name {
-			kept = append(kept, m)
-			continue
-		}
-		count++
-		// Allow for clocks that are up to a minute ahead.
-		h.state.Revoked[m.Key] = h.o.Now().Add(time.Minute)
-		if m.Kind == fleet.KindMachine {
-			h.deleteHostRow(name)
-		}
-	}
-	for id, i := range h.state.Invitations {
-		if i.Member.Name == name {
-			delete(h.state.Invitations, id)
-			count++
-		}
-	}
-	if count == 0 {
+	next := h.state.clone()
+	next.Members = slices.DeleteFunc(next.Members, func(m Member) bool { return m.Name == name })
+	maps.DeleteFunc(next.Invitations, func(_ string, i invitation) bool { return i.Member.Name == name })
+	count = len(h.state.Members) - len(next.Members) + len(h.state.Invitations) - len(next.Invitations)
+	if count == 0 && !h.renewDue {
 		return 0, api.Errorf(api.CodeNotFound, "revoke %s: nobody with this name was invited or has joined", name)
 	}
-	h.state.Members = kept
-	if err := h.saveState(); err != nil {
-		return count, err
+	machine := h.state.hasMachine(name)
+	for _, m := range h.state.Members {
+		if m.Name == name { // Allow for clocks that are up to a minute ahead.
+			next.Revoked[m.Key] = h.o.Now().Add(time.Minute)
+		}
+	}
+	if err := h.saveState(next); err != nil {
+		return 0, err
+	}
+	h.renewDue = true
+	if machine {
+		h.deleteHostRow(name)
 	}
 	account, err := h.accountJWT()
 	if err == nil {
 		err = h.server.Renew(account)
 	}
+	h.renewDue = err != nil
 	return count, err
 }
 
