@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,8 +18,12 @@ import (
 // clients whose token was removed.
 const keyringInterval = time.Second
 
+// revokeAfter is how long the tokens file must be missing or without a token before all tokens are
+// revoked. An editor that saves it takes less.
+const revokeAfter = 2 * time.Second
+
 // A keyring holds the tokens of a file and reloads them when it changes. A file with a mistake
-// leaves the previous tokens in place.
+// leaves the previous tokens in place; one that stays empty or missing revokes them.
 type keyring struct {
 	path    string // "" for fixed tokens
 	notices io.Writer
@@ -27,6 +32,7 @@ type keyring struct {
 	tokens    []*token
 	read      fs.FileInfo // state of the file the tokens were read from
 	lastError string      // last error written to notices
+	noToken   time.Time   // since when the file has had no token; zero if it has one
 }
 
 // readKeyring reads the tokens of a file, creating one if necessary. It writes a new token, and
@@ -50,9 +56,20 @@ func (k *keyring) currentTokens() []*token {
 		return k.tokens
 	}
 	err := k.reloadChanged()
+	if !errors.Is(err, errNoToken) && !errors.Is(err, fs.ErrNotExist) {
+		k.noToken = time.Time{}
+	} else if k.noToken.IsZero() {
+		k.noToken = time.Now()
+	}
 	switch {
 	case err == nil:
 		k.lastError = ""
+	case !k.noToken.IsZero():
+		if len(k.tokens) > 0 && time.Since(k.noToken) >= revokeAfter {
+			k.replaceTokens(nil)
+			k.read = nil // the same file may return
+			fmt.Fprintf(k.notices, "tandem: %v; all tokens are revoked\n", err)
+		}
 	// Report a mistake once, not on every request.
 	case err.Error() != k.lastError:
 		k.lastError = err.Error()

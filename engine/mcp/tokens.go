@@ -130,6 +130,8 @@ func TokenNames(path string) (names []string) {
 	return names
 }
 
+var errNoToken = errors.New("it contains no token")
+
 // parseTokens parses a tokens file. Each line has a token, then "profile=NAME[,NAME…]", "read-only"
 // and "name=NAME" in any order. Lines starting with # are comments.
 func parseTokens(text string) ([]token, error) {
@@ -152,7 +154,7 @@ func parseTokens(text string) ([]token, error) {
 		tokens = append(tokens, t)
 	}
 	if len(tokens) == 0 {
-		return nil, errors.New("it contains no token")
+		return nil, errNoToken
 	}
 	return tokens, nil
 }
