@@ -14,24 +14,17 @@ import (
 // Mask replaces a secret.
 const Mask = "***"
 
-// secretParts mark the name of a secret anywhere in it, secretWords only as a whole word between
-// underscores, hyphens or dots.
-var (
-	secretParts = [...]string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
-	secretWords = [...]string{"PASS", "PWD", "AUTH", "AUTHORIZATION", "COOKIE", "BEARER", "JWT"}
-)
-
 // IsSecretName reports whether a variable's name suggests a secret.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
-	if slices.ContainsFunc(secretParts[:], func(part string) bool { return strings.Contains(name, part) }) {
+	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {
 		return true
 	}
 	if name == "PWD" || name == "OLDPWD" {
 		return false // a shell's current and previous directory
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(name, isWordGap), func(word string) bool {
-		return slices.Contains(secretWords[:], word)
+		return slices.Contains(secretWords, word)
 	})
 }
 
@@ -46,8 +39,7 @@ const (
 )
 
 // secretFlag matches a flag with a secret as its value.
-const secretFlag = `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|` +
-	`secret-?key|private-?key|auth-?key|credentials?|bearer)`
+const secretFlag = `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:` + secretFlags + `)`
 
 // Patterns for the start of a program's name, and for its arguments in the same command.
 const (
@@ -61,62 +53,59 @@ type secretPattern struct {
 	hints     []string // in lower case; only lines containing one are matched
 	re        *regexp.Regexp
 	named     bool
-	ofProgram bool // matches arguments of a certain program
+	ofProgram bool           // matches arguments of a certain program
+	within    *regexp.Regexp // matches the command to search; nil: the line
 }
-
-// nameHints are contained in every name accepted by IsSecretName.
-var nameHints = []string{"key", "token", "secret", "pass", "credential", "pwd", "auth", "cookie", "bearer", "jwt"}
 
 // secretPatterns are applied in this order. They are compiled on first use, because most commands
 // of this executable need none.
 var secretPatterns = sync.OnceValue(func() []secretPattern {
 	shape := func(hints []string, re string) secretPattern {
-		return secretPattern{hints, regexp.MustCompile(re), false, false}
+		return secretPattern{hints, regexp.MustCompile(re), false, false, nil}
 	}
-	named := func(re string) secretPattern { return secretPattern{nameHints, regexp.MustCompile(re), true, false} }
-	of := func(hint, re string) secretPattern {
-		return secretPattern{[]string{hint}, regexp.MustCompile(program + re), false, true}
+	byName := func(re string) secretPattern {
+		return secretPattern{nameHints, regexp.MustCompile(re), true, false, nil}
 	}
-	aws := of("aws", `aws`+options+`configure\s+set\s+([0-9A-Za-z_.-]+)\s+(`+wordValue+`)`)
-	aws.named = true
-	return []secretPattern{
-		// Keys with a well-known form.
-		shape([]string{"gh", "glpat-", "akia", "asia", "abia", "acca", "aiza", "ya29.", "sk-", "k_live_", "k_test_", "whsec_", "xox", "xapp-",
-			"npm_", "pypi-", "hf_", "dop_v1_", "sg.", "age-secret-", "eyj"}, `\b(gh[pousr]_[0-9A-Za-z]{16,}|github_pat_[0-9A-Za-z_]{16,}|glpat-[0-9A-Za-z_-]{16,}|`+
-			`(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_-]{16,}|`+
-			`sk-[0-9A-Za-z_-]{16,}|[sr]k_(?:live|test)_[0-9A-Za-z]{10,}|whsec_[0-9A-Za-z]{16,}|`+
-			`xox[abeoprs]-[0-9A-Za-z-]{10,}|xapp-[0-9A-Za-z-]{10,}|npm_[0-9A-Za-z]{30,}|pypi-[0-9A-Za-z_-]{30,}|hf_[0-9A-Za-z]{20,}|`+
-			`dop_v1_[0-9a-f]{32,}|SG\.[0-9A-Za-z_-]{16,}\.[0-9A-Za-z_-]{16,}|AGE-SECRET-KEY-1[0-9A-Z]{20,}|`+
-			`eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?)`),
-		shape([]string{"private key"}, `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----(.+?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)`),
-		// scheme://user:password@host
+	var all []secretPattern
+	for _, f := range keyForms {
+		all = append(all, shape([]string{f.hint}, `\b(`+f.re+`)`))
+	}
+	all = append(all,
+		shape([]string{"private key"}, `(?s)-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)`),
+		// scheme://user:password@host, and a token instead of a user
 		shape([]string{"://"}, `[A-Za-z][0-9A-Za-z+.-]*://[^\s/?#:@"']*:([^\s/?#@"']+)@`),
+		shape([]string{"http"}, `https?://([^\s/?#:@"'*]{20,})(?::[^\s/?#@"']*)?@`),
 		// Authorization: Bearer …, in a header or as a word of its own
 		shape([]string{"authorization"}, `(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?([^\s"',]+)`),
 		shape([]string{"bearer"}, `(?i)\bbearer\s+([0-9A-Za-z._~+/=-]{8,})`),
+		shape([]string{"cookie"}, `(?i)\b(?:set-)?cookie:\s*([^\s"'][^"'\n]*)`),
 		// X-Api-Key: …, "password": "…"
-		named(`([A-Za-z][0-9A-Za-z_.-]*)["']?\s*:\s*"((?:[^"\\]|\\.)+)"`),
-		named(`(?i)([a-z][0-9a-z_.-]*)["']?\s*:\s+(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?([^\s"',;}]+)`),
+		byName(`([A-Za-z][0-9A-Za-z_.-]*)["']?\s*:\s*"((?:[^"\\]|\\.)+)"`),
+		byName(`(?i)([a-z][0-9a-z_.-]*)["']?\s*:\s+(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?([^\s"',;}]+)`),
 		// NAME=value, also in a query string, a form or a connection string
-		named(`(?:^|[\s;&|("'?,{\x60])([A-Za-z_][0-9A-Za-z_.-]*)=(` + wordValue + `)`),
+		byName(`(?:^|[\s;&|("'?,{\x60])([A-Za-z_][0-9A-Za-z_.-]*)=(`+wordValue+`)`),
+		shape([]string{"--from-literal"}, `--from-literal[\s=]+["']?[^\s"'=]+=(`+wordValue+`)`),
 		// --password value, -token=value
 		shape(nameHints, secretFlag+`=(`+wordValue+`)`),
 		shape(nameHints, secretFlag+`\s+(`+nonFlagValue+`)`),
 		shape([]string{"-pass"}, `(?:^|\s)-pass(?:in|out)?\s+["']?pass:([^\s"']+)`),
-		of("openssl", `openssl`+options+`-[kK]\s+(`+wordValue+`)`),
-		of("mc", `mc(?:li)?`+options+`(?:alias\s+(?:set|s)|config\s+host\s+(?:add|a))`+options+`\S*://\S*\s+`+wordValue+`\s+(`+wordValue+`)`),
-		of("curl", `curl`+options+`(?:-[A-Za-z]*u\s*|--(?:proxy-)?user[\s=]+)["']?[^\s"':]+:([^\s"']+)`),
-		of("sshpass", `sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
-		of("mysql", `mysql[a-z_-]*`+options+`-p(`+wordValue+`)`),
-		of("mariadb", `mariadb[a-z_-]*`+options+`-p(`+wordValue+`)`),
-		of("redis-cli", `redis-cli`+options+`-a\s+(`+nonFlagValue+`)`),
-		of("login", `(?:docker|podman|nerdctl|buildah|skopeo|helm)`+options+`login`+options+`-p[\s=]*(`+nonFlagValue+`)`),
-		of("htpasswd", `htpasswd`+options+`-[A-Za-z]*b[A-Za-z]*`+options+`(`+wordValue+`)(?:\s+\d?[<>|;&)]|\s*$|[;&|)\n])`),
-		of("sudo", `sudo`+options+`(?:-[A-Za-z]*S[A-Za-z]*|--stdin)\s[^|;&\n]*<<<\s*(`+wordValue+`)`),
-		of("sudo", `(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)?(`+wordValue+`(?:[ \t]+`+wordValue+`)*)\s*\|\s*(?:\S*/)?sudo`+
-			options+`(?:-[A-Za-z]*S|--stdin)`),
-		aws,
+		// SQL: ALTER USER u PASSWORD '…', CREATE USER u IDENTIFIED BY '…', SET PASSWORD = '…'
+		shape([]string{"password", "identified"}, `(?i)\b(?:alter|create|set|grant)\b[^;\n]*?\b(?:password|identified\s+(?:with\s+\S+\s+)?by)(?:\s+for\s+[^\s=]+)?`+
+			`(?:\s*[=(]\s*|\s+)(?:password\s*\(\s*)?('[^']+'|"[^"]+")`))
+	for _, r := range programRules {
+		p := secretPattern{hints: []string{r.hint}, named: r.kind == named, ofProgram: true}
+		start := program
+		if r.name != "" {
+			start += `(?:` + r.name + `)`
+		}
+		if r.kind == several {
+			p.re, p.within = regexp.MustCompile(r.args), regexp.MustCompile(start+`\s(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&\n"'])*`)
+		} else {
+			p.re = regexp.MustCompile(start + r.args)
+		}
+		all = append(all, p)
 	}
+	return all
 })
 
 // RedactLine replaces secrets in a command line or similar text by ***: values of names suggesting
@@ -151,8 +140,18 @@ func (s secretPattern) redactLine(line string) string {
 	return b.String()
 }
 
-// eachSecret calls found with the position of each secret.
+// eachSecret calls found with the position of each secret, in order.
 func (s secretPattern) eachSecret(line string, found func(begin, end int)) {
+	if s.within == nil {
+		s.eachIn(line, found)
+		return
+	}
+	for _, command := range s.within.FindAllStringIndex(line, -1) {
+		s.eachIn(line[command[0]:command[1]], func(begin, end int) { found(command[0]+begin, command[0]+end) })
+	}
+}
+
+func (s secretPattern) eachIn(line string, found func(begin, end int)) {
 	for at := 0; at < len(line); {
 		m := s.re.FindStringSubmatchIndex(line[at:])
 		if m == nil {
