@@ -79,7 +79,7 @@ func TestInterruptedShellIsDescribed(t *testing.T) {
 	}
 	idle, busy, failing := m.startShell(), m.startShell(), m.startShell()
 	for _, p := range []api.Process{idle, busy} {
-		m.child(p).print("\x1b]7;file://" + strings.ReplaceAll(inside, " ", "%20") + "\a")
+		m.child(p).print(m.child(p).mark("D") + "\x1b]7;file://" + strings.ReplaceAll(inside, " ", "%20") + "\a")
 		m.child(p).prompt()
 	}
 	m.write(busy.ID, "sleep 1000\r")

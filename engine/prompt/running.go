@@ -38,6 +38,10 @@ func (f *Follower) NoteMark(e vt.PromptEvent) {
 	}
 }
 
+// IsBetween reports whether the shell says that it runs no command and has shown no prompt yet. Only
+// the shell and its hooks write then.
+func (f *Follower) IsBetween() bool { return f.marks.snapshot().phase == phaseBetween }
+
 // Running returns the command that had started and not ended; "" if there is none, or if the shell
 // did not report it.
 func (f *Follower) Running() string {

@@ -149,6 +149,9 @@ func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 	s.reportCommand(c)
 }
 
+// IsBetween is Follower.IsBetween.
+func (s *Shell) IsBetween() bool { return s.marks.snapshot().phase == phaseBetween }
+
 // AppendState appends the marks that bring a replay from a checkpoint to the current state.
 func (s *Shell) AppendState(dst []byte) []byte { return s.marks.appendState(dst) }
 

@@ -53,9 +53,6 @@ func (k *facts) stop() { k.pace.stop() }
 
 // noteEvent records an event of the program.
 func (k *facts) noteEvent(e vt.Event) {
-	if cwd, ok := e.(vt.CWDEvent); ok && (k.isCurrentFolder(cwd.Path) || !isLocalFolder(cwd)) {
-		return
-	}
 	k.mu.Lock()
 	before := k.known
 	switch e := e.(type) {
@@ -77,8 +74,7 @@ func (k *facts) noteEvent(e vt.Event) {
 	}
 }
 
-// isCurrentFolder reports whether a directory is already known. Shells report theirs at each
-// prompt, and checking it again would access the disk.
+// isCurrentFolder reports whether a directory is already known. Shells report theirs at each prompt.
 func (k *facts) isCurrentFolder(folder string) bool { return k.all().CWD == folder }
 
 func (k *facts) setCWD(path string) {

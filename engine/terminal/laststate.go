@@ -15,15 +15,25 @@ import (
 	"tandem/persist/store"
 )
 
-// isLocalFolder reports whether a directory reported by a program is on this machine, as the
-// program may run on another one through ssh. A directory without a host counts if it exists here.
-func isLocalFolder(e vt.CWDEvent) bool {
-	if e.Host == "" {
-		info, err := os.Stat(e.Path)
-		return err == nil && info.IsDir()
-	}
+// isLocal reports whether a host named with a directory is this machine, as the program may run on
+// another one through ssh. Without a name it is.
+func isLocal(host string) bool {
 	own, err := os.Hostname()
-	return err != nil || sameHost(e.Host, "localhost") || sameHost(e.Host, own)
+	return err != nil || host == "" || sameHost(host, "localhost") || sameHost(host, own)
+}
+
+// believesFolder reports whether the session is in the directory that its output names: the shell
+// names it before its prompt, or the kernel shows it. Any program can print such a report, so the
+// directory itself is not looked at: that would tell whether it exists, or block.
+func (s *screen) believesFolder(e vt.CWDEvent) bool {
+	if s.facts.isCurrentFolder(e.Path) || !isLocal(e.Host) {
+		return false
+	}
+	if s.shell.IsBetween() {
+		return true
+	}
+	folder, err := foregroundFolder(s.o.Master, 0)
+	return err == nil && folder == e.Path
 }
 
 // sameHost compares host names with or without their domain.
@@ -35,11 +45,15 @@ func sameHost(a, b string) bool {
 
 // Folder returns the directory of the foreground program, or else that of child.
 func (s *Session) Folder(child int) (string, error) {
-	if s.options.Master == nil {
+	return foregroundFolder(s.options.Master, child)
+}
+
+func foregroundFolder(master *os.File, child int) (string, error) {
+	if master == nil {
 		return "", errors.New("find folder: the session has exited")
 	}
 	group := child
-	if fg, err := pty.Foreground(s.options.Master); err == nil && fg > 0 {
+	if fg, err := pty.Foreground(master); err == nil && fg > 0 {
 		group = fg
 	}
 	return os.Readlink("/proc/" + strconv.Itoa(group) + "/cwd")
@@ -47,7 +61,7 @@ func (s *Session) Folder(child int) (string, error) {
 
 // A LastState is what the log of an exited session says about its program.
 type LastState struct {
-	Folder  string // the last one reported on this machine; "" if none
+	Folder  string // the last one reported by its shell on this machine; "" if none
 	Command string // the command that its shell ran; "" at the prompt, or if unknown
 	IsFresh bool   // the shell was still at its first prompt
 }
@@ -64,10 +78,11 @@ func ReadLastState(log Log, start int64, newestFirst []store.Checkpoint, nonce s
 		}
 	}
 	shell := prompt.NewFollower(nonce)
+	believed := true // in the checkpoint, which the engine wrote
 	reports := vt.New(vt.Options{Cols: 1, Rows: 1, Event: func(e vt.Event) {
 		switch e := e.(type) {
 		case vt.CWDEvent:
-			if e.Path != state.Folder && isLocalFolder(e) {
+			if (believed || shell.IsBetween()) && isLocal(e.Host) {
 				state.Folder = e.Path
 			}
 		case vt.PromptEvent:
@@ -75,6 +90,7 @@ func ReadLastState(log Log, start int64, newestFirst []store.Checkpoint, nonce s
 		}
 	}})
 	writeReports(reports, from.Repaint)
+	believed = false
 	tail := make([]byte, log.End()-from.Offset)
 	n, err := log.ReadAt(tail, from.Offset)
 	if err == nil || err == io.EOF {
@@ -125,7 +141,7 @@ func appendFolder(dst []byte, folder string) []byte {
 	if folder == "" {
 		return dst
 	}
-	host, _ := os.Hostname() // without it, the folder counts if it exists
+	host, _ := os.Hostname()
 	u := url.URL{Scheme: "file", Host: host, Path: folder}
 	return append(append(append(dst, "\x1b]7;"...), u.String()...), '\a')
 }

@@ -3,11 +3,13 @@ package terminal
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
-	"tandem/engine/vt"
+	"tandem/tests/places"
 )
 
 func TestRemoteFolderIsNotMistakenForALocalOne(t *testing.T) {
@@ -15,21 +17,11 @@ func TestRemoteFolderIsNotMistakenForALocalOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		host, path string
-		want       bool
-	}{
-		{own, "/wherever", true}, {"LOCALHOST", "/wherever", true}, {"localhost.localdomain", "/wherever", true},
-		{"far." + own, dir, false}, {own + "-2", dir, false},
-		{"", dir, true}, {"", file, false}, {"", filepath.Join(dir, "gone"), false},
+	for host, want := range map[string]bool{
+		own: true, "LOCALHOST": true, "localhost.localdomain": true, "": true, "far." + own: false, own + "-2": false,
 	} {
-		if got := isLocalFolder(vt.CWDEvent{Host: test.host, Path: test.path}); got != test.want {
-			t.Errorf("%q on %q is here: %v", test.path, test.host, got)
+		if got := isLocal(host); got != want {
+			t.Errorf("%q is here: %v", host, got)
 		}
 	}
 	for _, test := range []struct {
@@ -42,13 +34,55 @@ func TestRemoteFolderIsNotMistakenForALocalOne(t *testing.T) {
 	}
 }
 
-func TestRemoteFoldersDoNotChangeTheSessionsFolder(t *testing.T) {
-	dir := t.TempDir()
-	k := newFacts(Options{Touched: func() {}})
-	k.setCWD(dir)
-	for _, e := range []vt.CWDEvent{{Host: "far.example", Path: "/"}, {Path: filepath.Join(dir, "gone")}} {
-		if k.noteEvent(e); k.all().CWD != dir {
-			t.Errorf("%+v made it go to %s", e, k.all().CWD)
+func TestFolderIsBelievedOnlyFromTheShellOrTheKernel(t *testing.T) {
+	const between, running = "\x1b]133;D;0;aid=n\a", "\x1b]633;E;cat f;n\a\x1b]133;C;aid=n\a"
+	for name, c := range map[string]struct{ output, want string }{
+		"by the shell":                {between + "\x1b]7;file:///shell\a", "/shell"},
+		"by a command":                {between + running + "\x1b]7;file:///evil\a", "/before"},
+		"by a command, with a mark":   {between + running + "\x1b]133;D;0;aid=x\a\x1b]7;file:///evil\a", "/before"},
+		"by a job at the prompt":      {between + "\x1b]133;A;aid=n\a$ \x1b]133;B;aid=n\a\x1b]7;file:///evil\a", "/before"},
+		"without marks":               {"\x1b]7;file:///evil\a\x1b]9;9;/evil\a\x1b]1337;CurrentDir=/evil\a\x1b]633;P;Cwd=/evil\a", "/before"},
+		"by a shell of another host":  {between + "\x1b]7;file://far.example/evil\a", "/before"},
+		"by a shell, in another form": {between + "\x1b]633;P;Cwd=/shell\a", "/shell"},
+	} {
+		l := &memoryLog{}
+		s := newMemorySession(t, l, func(o *Options) { o.Nonce = "n" })
+		s.SetCWD("/before")
+		s.output(l, c.output)
+		if _, err := s.Rows(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.CWD(); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestFolderOfForegroundProgramIsBelieved(t *testing.T) {
+	places.Take(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	master, slave := rawPTY(t)
+	child := exec.Command("sleep", "1000")
+	child.Dir, child.Stdin, child.SysProcAttr = dir, slave, &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = child.Process.Kill() // fails only if it has exited
+		_ = child.Wait()
+	})
+	l := &memoryLog{}
+	s := newMemorySession(t, l, func(o *Options) { o.Master = master })
+	for _, path := range []string{dir, filepath.Dir(dir)} {
+		s.output(l, "\x1b]7;file://"+path+"\a")
+		if _, err := s.Rows(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.CWD(); got != dir {
+			t.Errorf("after a report of %s: %q", path, got)
 		}
 	}
 }
@@ -58,7 +92,7 @@ func TestLastStateIsReadFromTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(folder string) string { return "\x1b]7;file://" + own + folder + "\a" }
+	at := func(folder string) string { return "\x1b]133;D;aid=n\a\x1b]7;file://" + own + folder + "\a" }
 	const shown, running = "\x1b]133;A;aid=n\a$ \x1b]133;B;aid=n\a", "\x1b]633;E;vim -p a b;n\a\x1b]133;C;aid=n\a"
 	for name, c := range map[string]struct {
 		log             string
@@ -72,7 +106,9 @@ func TestLastStateIsReadFromTheLog(t *testing.T) {
 		"no reports":                 {"plain text\r\n", "", ""},
 		"cut off report":             {at("/a") + shown + "\x1b]7;file://" + own + "/b", "/a", ""},
 		"report without end, output": {at("/a") + "\x1b]7;" + strings.Repeat("x", 2*maxReport) + at("/b"), "/b", ""},
-		"Visual Studio Code's marks": {"\x1b]1337;RemoteHost=me@" + own + "\a\x1b]633;P;Cwd=/c\a", "/c", ""},
+		"Visual Studio Code's marks": {"\x1b]633;D;aid=n\a\x1b]1337;RemoteHost=me@" + own + "\a\x1b]633;P;Cwd=/c\a", "/c", ""},
+		"output of a command":        {at("/a") + shown + running + "\x1b]7;file://" + own + "/evil\a", "/a", "vim -p a b"},
+		"output without marks":       {"\x1b]7;file://" + own + "/evil\a", "", ""},
 	} {
 		l := &memoryLog{}
 		l.add(c.log)
@@ -89,7 +125,7 @@ func TestCheckpointContainsTheLastState(t *testing.T) {
 	}
 	l := &memoryLog{}
 	s := newMemorySession(t, l, func(o *Options) { o.Nonce = "n" })
-	s.output(l, "\x1b]7;file://"+own+"/a%20b\a\x1b]633;E;make;n\a\x1b]133;C;aid=n\a")
+	s.output(l, "\x1b]133;D;aid=n\a\x1b]7;file://"+own+"/a%20b\a\x1b]633;E;make;n\a\x1b]133;C;aid=n\a")
 	for l.End() < checkpointGap {
 		s.output(l, fmt.Sprintln("compiling", l.End()))
 	}

@@ -132,6 +132,10 @@ func (s *screen) handleEvent(e vt.Event) {
 		s.viewers.noteCopy(e.Data)
 	case vt.ResetEvent:
 		s.viewers.repaint()
+	case vt.CWDEvent:
+		if s.believesFolder(e) {
+			s.facts.noteEvent(e)
+		}
 	case vt.BellEvent:
 		if !s.viewers.haveFocus() { // otherwise the user is there
 			s.facts.noteEvent(e)
