@@ -64,7 +64,7 @@ type SandboxFilesystem struct {
 // turns the network off.
 type SandboxNetwork struct {
 	AllowedDomains []string `json:"allowedDomains" jsonschema:"reachable, through a proxy of the engine"`
-	DeniedDomains  []string `json:"deniedDomains" jsonschema:"exceptions to allowedDomains"`
+	DeniedDomains  []string `json:"deniedDomains" jsonschema:"exceptions to allowedDomains: bad.example denies that name alone, *.bad.example its subdomains"`
 }
 
 // SandboxLimits are resource limits, applied to the process and to each of its children; 0 is
@@ -158,7 +158,7 @@ type ProcessStopAllInput struct {
 // ProcessStopAllOutput is the output of process.stop_all.
 type ProcessStopAllOutput struct {
 	Stopped []Process `json:"stopped" jsonschema:"the processes stopped by this call"`
-	Others  []Process `json:"others,omitempty" jsonschema:"with own: running processes that others started"`
+	Others  []Process `json:"others,omitempty" jsonschema:"running processes left alone: with own those that others started, and those outside an agent's sandbox"`
 }
 
 // ProcessSignalInput is the input of process.signal.

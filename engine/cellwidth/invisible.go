@@ -15,18 +15,32 @@ func Invisible(r rune) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Spell replaces each invisible character in s by an escape such as \u{202e}, and bytes that are
-// not valid UTF-8 by one such as \x9b. The result is displayed in the order of its characters.
+// maxMarks is how many combining marks in a row Spell keeps: more than any language uses. A pile of
+// them covers the text around it.
+const maxMarks = 4
+
+// Spell replaces each invisible character in s by an escape such as \u{202e}, combining marks after
+// maxMarks others too, and bytes that are not valid UTF-8 by one such as \x9b. The result is displayed
+// in the order of its characters.
 func Spell(s string) string { return spellExcept(s, "") }
 
 // SpellLines is Spell for text with several lines.
 func SpellLines(s string) string { return spellExcept(s, "\n") }
 
 func spellExcept(s, keep string) string {
-	hidden := func(r rune) bool { return Invisible(r) && !strings.ContainsRune(keep, r) }
+	marks := 0 // in a row
+	hidden := func(r rune) bool {
+		if !unicode.Is(unicode.M, r) {
+			marks = 0
+			return Invisible(r) && !strings.ContainsRune(keep, r)
+		}
+		marks++
+		return marks > maxMarks || Invisible(r)
+	}
 	if strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
+	marks = 0
 	var b strings.Builder
 	// Decode by hand: range cannot tell invalid bytes from a literal U+FFFD.
 	for len(s) > 0 {

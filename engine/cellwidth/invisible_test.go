@@ -1,6 +1,9 @@
 package cellwidth
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSpellReplacesInvisibleCharacters(t *testing.T) {
 	t.Parallel()
@@ -27,5 +30,21 @@ func TestSpellReplacesInvisibleCharacters(t *testing.T) {
 	}
 	if got, want := SpellLines("two\r\nlines\t"), `two\u{d}`+"\n"+`lines\u{9}`; got != want {
 		t.Errorf("lines are shown as %q, want %q", got, want)
+	}
+}
+
+func TestSpellBoundsCombiningMarks(t *testing.T) {
+	t.Parallel()
+	accent := "\u0301"
+	pile := strings.Repeat(accent, 300)
+	for text, want := range map[string]string{
+		"e" + accent + "a" + strings.Repeat(accent, maxMarks): "e" + accent + "a" + strings.Repeat(accent, maxMarks),
+		"ls " + pile + "x": "ls " + strings.Repeat(accent, maxMarks) + strings.Repeat(`\u{301}`, 300-maxMarks) + "x",
+		"नमस्ते ngữ ทำไม":  "नमस्ते ngữ ทำไม",
+	} {
+		got := Spell(text)
+		if got != want || Spell(got) != got || SpellLines(text) != want {
+			t.Errorf("%q is shown as %q", text, got)
+		}
 	}
 }

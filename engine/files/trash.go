@@ -199,8 +199,13 @@ func (t Trash) restoreItem(ctx context.Context, trashed, to string, overwrite bo
 	if err != nil {
 		return Info{}, err
 	}
-	dir := filepath.Dir(trashed)
-	if filepath.Base(dir) != "files" {
+	p, err := t.Tree.locate(trashed, lookup{verb: "restore from the trash", noFollow: true})
+	if err != nil {
+		return Info{}, err
+	}
+	p.close()
+	bin, ok := t.folderOf(trashed)
+	if !ok {
 		return Info{}, errorf(Invalid, "restore %s from the trash: it is not in the trash", trashed)
 	}
 	if _, err := t.Tree.makeFolder(filepath.Dir(to), true); err != nil {
@@ -211,7 +216,7 @@ func (t Trash) restoreItem(ctx context.Context, trashed, to string, overwrite bo
 		return Info{}, err
 	}
 	// A record without its file is useless.
-	_ = t.Tree.deletePath(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
+	_ = t.Tree.deletePath(ctx, filepath.Join(bin, "info", filepath.Base(trashed)+".trashinfo"), false)
 	return info, nil
 }
 

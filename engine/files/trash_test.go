@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,5 +128,39 @@ func TestWatchStopsWithContext(t *testing.T) {
 	}
 	if _, _, err := g.Watch(t.Context(), "missing", ""); !errors.Is(err, NotFound) {
 		t.Errorf("missing folder: %v", err)
+	}
+}
+
+func TestOnlyItemsOfATrashAreRestored(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("proj/files/a", "a")
+	g.addFile("proj/info/a.trashinfo", "mine")
+	g.addFile(fmt.Sprintf("proj/.Trash-%d/files/a", os.Getuid()), "a")
+	for _, item := range []string{"proj/files/a", fmt.Sprintf("proj/.Trash-%d/files/a", os.Getuid())} {
+		if _, err := g.trash().Restore(t.Context(), filepath.Join(g.root, item), filepath.Join(g.root, "b"), false); !errors.Is(err, Invalid) {
+			t.Errorf("restore %s: %v", item, err)
+		}
+		g.checkContent(item, "a")
+	}
+	g.checkContent("proj/info/a.trashinfo", "mine")
+}
+
+func TestWatchReportsChangesOfEntriesBetweenCalls(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("a", "x")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	stamp, _, err := g.Watch(ended, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, changed, err := g.Watch(ended, "", stamp); changed || err != nil {
+		t.Errorf("unchanged: %v, %v", changed, err)
+	}
+	if err := os.WriteFile(filepath.Join(g.root, "a"), []byte("longer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed, err := g.Watch(ended, "", stamp); !changed || err != nil {
+		t.Errorf("an entry was written: %v, %v", changed, err)
 	}
 }

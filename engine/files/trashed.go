@@ -131,11 +131,23 @@ func (c trashFolder) readRecord(records *openDir, name string) (from string, del
 // dropRecord removes the record of an item just deleted from the trash.
 func (t Trash) dropRecord(path string) {
 	abs, err := t.Tree.absolute("delete", path)
-	if err != nil || filepath.Base(filepath.Dir(abs)) != "files" {
+	if err != nil {
 		return
 	}
-	dir := filepath.Dir(filepath.Dir(abs))
-	if slices.ContainsFunc(t.folders(), func(c trashFolder) bool { return c.dir == dir }) {
+	if dir, ok := t.folderOf(abs); ok {
 		_ = os.Remove(filepath.Join(dir, "info", filepath.Base(abs)+".trashinfo")) // there may be no record
 	}
+}
+
+// folderOf returns the trash folder with an item. ok is false if the path is not in the trash.
+func (t Trash) folderOf(item string) (dir string, ok bool) {
+	dir = filepath.Dir(filepath.Dir(item))
+	if filepath.Base(filepath.Dir(item)) != "files" {
+		return "", false
+	}
+	if slices.ContainsFunc(t.folders(), func(c trashFolder) bool { return c.dir == dir }) {
+		return dir, true
+	}
+	top := filepath.Dir(dir) // of a file system that is not local
+	return dir, filepath.Base(dir) == fmt.Sprintf(".Trash-%d", os.Getuid()) && (top == "/" || !sameDevice(top, filepath.Dir(top)))
 }

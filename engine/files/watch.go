@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"tandem/engine/sleep"
@@ -60,7 +61,11 @@ func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
 	return w, stamp, nil
 }
 
-// stamp returns a value that changes when an entry is added to the folder or removed.
+// maxStamped is the number of entries up to which a stamp covers changes of them.
+const maxStamped = 10_000
+
+// stamp returns a value that changes when an entry is added to the folder, changed or removed. In a
+// larger folder, changes of entries are noticed only while Watch waits.
 func (t *Tree) stamp(path string) (string, error) {
 	p, err := t.locate(path, lookup{verb: "watch"})
 	if err != nil {
@@ -71,5 +76,16 @@ func (t *Tree) stamp(path string) (string, error) {
 	if err != nil {
 		return "", fileError("watch", p.path, err)
 	}
-	return fmt.Sprintf("%x-%x", idOf(info).ino, info.ModTime().UnixNano()), nil
+	sum := fnv.New64a()
+	if dir, err := p.openAsDir(); err == nil {
+		defer dir.Close()
+		if entries, err := sortEntries(dir); err == nil && len(entries) <= maxStamped {
+			for _, e := range entries {
+				if one, err := dir.Lstat(e.Name()); err == nil {
+					fmt.Fprintf(sum, "%q %x %x %x\n", e.Name(), idOf(one).ino, one.Size(), one.ModTime().UnixNano())
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("%x-%x-%x", idOf(info).ino, info.ModTime().UnixNano(), sum.Sum64()), nil
 }

@@ -93,6 +93,9 @@ func TestServerOnSamePortGainsNoLastingAccess(t *testing.T) {
 	if status, body := b.prove(own, r.server.URL); status != http.StatusUnauthorized {
 		t.Errorf("the same proof again: %d %s", status, body)
 	}
+	if status, body := b.prove(strings.ToUpper(own), r.server.URL); status != http.StatusUnauthorized {
+		t.Errorf("a proof of the same nonce in capitals: %d %s", status, body)
+	}
 	if status, _ := b.get("/me"); status != http.StatusOK || b.keys[""].bearer == stolen {
 		t.Errorf("then /me answers %d", status)
 	}

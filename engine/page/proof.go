@@ -106,6 +106,7 @@ func (s *proofs) issueBearer(d devices.Device, origin, nonce string, signature [
 	defer s.mu.Unlock()
 	s.removeExpired(d.ID)
 	// A recorded signature must not yield a second token.
+	nonce = strings.ToLower(nonce) // hex digits may be capitals
 	if _, again := s.used[nonce]; again {
 		return "", false, false
 	}

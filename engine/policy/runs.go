@@ -252,7 +252,7 @@ func (r *analysis) followXargs(c simpleCommand, options optionList, depth int) {
 
 // shellVariables change the meaning of the words in a line, or run something themselves.
 var shellVariables = [...]string{
-	"PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "PS4", "CDPATH", "SHELLOPTS", "BASHOPTS", "HOME", "PWD", "OLDPWD",
+	"PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "CDPATH", "SHELLOPTS", "BASHOPTS", "HOME", "PWD", "OLDPWD",
 }
 
 // isShellVariable reports whether name is one of shellVariables, or sets up libraries or functions.

@@ -67,7 +67,7 @@ var doubtful = []string{
 	"ls | xargs -I{} sh -c {}", "ls | xargs -I{} sh -c 'ls {}'", "ls | xargs bash -c", "ls | xargs sudo", "ls | xargs rm", "ls | xargs -I \"$X\" rm -r",
 	"ls | xargs -I% %", "ls | xargs --replace sh -c '{}'", "ls | xargs bash", "ls | xargs eval", "ls | xargs --max-args 1 env",
 	"PATH=/tmp ls", "PATH=/tmp; ls", "export PATH=/tmp", "declare -x PATH+=:/tmp", "export \"$X\"", "env PATH=/tmp ls", "sudo LD_PRELOAD=x ls", "LD_PRELOAD=./x ls",
-	"BASH_ENV=x bash -c ls", "ENV=x sh -c ls", "PROMPT_COMMAND='rm -rf zz'", "IFS=x; ls", "IFS=x eval ls", "PS4='$(rm -rf zz)' bash -x y", "read PATH", "printf -v PATH x",
+	"BASH_ENV=x bash -c ls", "ENV=x sh -c ls", "PROMPT_COMMAND='rm -rf zz'", "IFS=x; ls", "IFS=x eval ls", "PS4='$(rm -rf zz)' bash -x y", "PS0='$(rm -rf zz)' bash -i", "PS1='$(rm -rf zz)' bash -i", "PS2='$(rm -rf zz)' bash -i", "export PS1='$(rm -rf zz)'; bash", "read PATH", "printf -v PATH x",
 	"for PATH in /tmp; do ls; done", ": ${PATH:=/tmp}", "sh -c 'export PATH=/tmp; ls'", "BASH_FUNC_ls%%='() { rm -rf zz; }' bash -c ls; env 'BASH_FUNC_ls%%=() { rm -rf zz; }' bash",
 	"hash -p /bin/rm ls; ls -rf zz", "enable -f x y", "bind -x '\"a\": rm -rf zz'", "fc -s", "x='$(rm -rf zz)'; echo ${x@P}",
 	"trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT", "alias ll='ls -la'", "alias", "exec >log 2>&1", "command -v rm",

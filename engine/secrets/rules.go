@@ -60,7 +60,7 @@ var keyForms = []keyForm{
 	{"at.", `[ps]at\.[0-9A-Za-z_-]{22}\.[0-9a-f]{24}\.[0-9A-Za-z]{20}`},     // Harness
 	{".atlasv1.", `[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{60,}`},          // Terraform Cloud
 	{"hrku-", `HRKU-[0-9A-Za-z_-]{36,}`},                                    // Heroku
-	{"hf_", `hf_[0-9A-Za-z]{20,}`}, {"api_org_", `api_org_[0-9A-Za-z]{34}`}, // Hugging Face
+	{"hf_", `hf_[0-9A-Za-z]{20,}`}, {"api_org_", `api_org_[0-9A-Za-z]{34}`}, // huggingface.co
 	{"ico-", `ico-[0-9A-Za-z]{32}`},                                         // Infracost
 	{"s-s4t2", `s-s4t2(?:ud|af)-[0-9a-f]{64}`},                              // Intra42
 	{"eyj", `eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?`}, // JSON Web Tokens

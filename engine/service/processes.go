@@ -114,13 +114,17 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 		}
 	}
 	s.Log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
+	inside, err := s.idsInSandbox(ctx)
+	if err != nil {
+		return out, err
+	}
 	var locked error
 	owner := server.CallerOf(ctx).Owner
 	stopped, failed := s.Control.StopSome(ctx, in.Signal, func(p api.Process) bool {
 		if p.Terminal != nil && !in.Sessions {
 			return false
 		}
-		if in.Own && (owner == "" || p.Owner == nil || p.Owner.Client != owner) {
+		if in.Own && (owner == "" || p.Owner == nil || p.Owner.Client != owner) || inside != nil && !inside[p.ID] {
 			out.Others = append(out.Others, p)
 			return false
 		}
@@ -138,6 +142,20 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 		return out, api.Errorf(api.CodeConflict, "stop all: %v", failed)
 	}
 	return out, nil
+}
+
+// idsInSandbox returns the processes inside the sandboxes that the user has set for the caller; nil
+// if there are none.
+func (s *Processes) idsInSandbox(ctx context.Context) (map[string]bool, error) {
+	if len(server.CallerOf(ctx).Sandboxes()) == 0 {
+		return nil, nil
+	}
+	all, err := s.Control.ListProcesses(ctx)
+	inside := map[string]bool{}
+	for _, p := range all {
+		inside[p.ID] = !s.Guard.LeavesSandbox(ctx, p.ID)
+	}
+	return inside, err
 }
 
 func (s *Processes) restartProcess(ctx context.Context, in api.ProcessRestartInput) (api.Process, error) {

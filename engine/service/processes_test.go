@@ -371,3 +371,15 @@ func TestRestartStartsAnotherChild(t *testing.T) {
 		t.Errorf("became %+v", again)
 	}
 }
+
+func TestConfinedAgentStopsAllOfItsSandboxOnly(t *testing.T) {
+	r := newRig(t)
+	r.start(api.ProcessStartInput{Name: "mine"})
+	agent := r.agent()
+	agent.bounds = &api.Bounds{Sandbox: &api.Sandbox{}}
+	call(t, agent, api.ProcessStart, api.ProcessStartInput{Command: []string{"true"}, Name: "its", CWD: r.work})
+	out := call(t, agent, api.ProcessStopAll, api.ProcessStopAllInput{Sessions: true})
+	if len(out.Stopped) != 1 || out.Stopped[0].Name != "its" || len(out.Others) != 1 || out.Others[0].Name != "mine" {
+		t.Errorf("stopped %+v, others %+v", out.Stopped, out.Others)
+	}
+}

@@ -101,7 +101,7 @@ func (u unit) variables() []string {
 
 // quote quotes a word for a unit (systemd.syntax(7)). In a command, "$" must be doubled too.
 func quote(word string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(word) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "%", "%%").Replace(word) + `"`
 }
 
 // instead describes the alternative to a unit.

@@ -86,3 +86,10 @@ func TestEditOfAUnitIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+// systemd takes a carriage return for a line end.
+func TestUnitKeepsEachWordOnItsLine(t *testing.T) {
+	if got, want := quote("a\r\nExecStart=/evil %h"), `"a\r\nExecStart=/evil %%h"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
