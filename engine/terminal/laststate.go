@@ -96,7 +96,9 @@ func ReadLastState(log Log, start int64, newestFirst []store.Checkpoint, nonce s
 	if err == nil || err == io.EOF {
 		begin := min(max(0, start-from.Offset), int64(n))
 		writeReports(reports, tail[:begin])
-		shell.Begin()
+		if start >= from.Offset { // otherwise the checkpoint is of this shell
+			shell.Begin()
+		}
 		writeReports(reports, tail[begin:n])
 	}
 	state.Command, state.IsFresh = shell.Running(), from.Offset <= start && shell.IsFresh()
