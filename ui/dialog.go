@@ -63,8 +63,11 @@ func (o *overlay) Shows(d dialog.Overlay) bool {
 // waitingText names the dialog that waits, after the key that opens it.
 func (d *openDialog) waitingText() string {
 	what := "a question"
-	if q, ok := d.waiting[0].(*dialog.Question); ok {
-		what = q.Title
+	switch first := d.waiting[0].(type) {
+	case *dialog.Question:
+		what = first.Title
+	case *dialog.Picker:
+		what = first.Title
 	}
 	if n := len(d.waiting); n > 1 {
 		what += fmt.Sprintf(" (%d more)", n-1)

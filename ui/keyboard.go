@@ -122,6 +122,9 @@ func (k *keyboard) press(key keys.Key) tea.Cmd {
 			return act()
 		}
 		name := key.Show()
+		if pending && key.Code == keys.Escape { // also bound to what is not there
+			return nil
+		}
 		if pending {
 			name = k.o.Bindings.PrefixKeys()[0].Show() + " " + name
 		}

@@ -206,7 +206,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	m.terminal = t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
-	m.dialog.forUser(m.tips.offerPrefix)
+	m.tips.offerPrefix()
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
 		m.dialog.forUser(panes.ActionOf(func() { m.views.show(keymap.ViewFiles) }))

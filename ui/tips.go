@@ -58,7 +58,7 @@ func (t *tips) offerPrefix() tea.Cmd {
 	if !t.o.InTmux || t.o.PrefixChosen || keep == nil || !taken {
 		return nil
 	}
-	u := &dialog.Picker{Title: "tmux uses " + tmuxPrefix + " too. Which key comes before Tandem's commands?", Wide: 72,
+	u := &dialog.Picker{Title: "tmux takes the first " + tmuxPrefix + ". Which key comes before Tandem's commands?", Wide: 72,
 		Verb: func(list.Choice) string { return "use it" }}
 	names := append([]string{tmuxPrefix}, otherPrefixes...)
 	var choices []list.Choice

@@ -21,23 +21,26 @@ func TestOtherPrefixIsOfferedInsideTmux(t *testing.T) {
 		}
 		return "/home/ann/config.toml", nil
 	}
-	d.m.dialog.forUser(d.m.tips.offerPrefix)
-	d.waitNoText("tmux uses")
+	d.m.tips.offerPrefix()
+	d.waitNoText("tmux takes")
 	d.m.o.InTmux = true
-	d.m.dialog.forUser(d.m.tips.offerPrefix)
-	d.waitText("tmux uses ctrl+b too. Which key comes before Tandem's commands?")
+	d.m.tips.offerPrefix()
+	d.pressKeys("'typed ahead")
+	d.waitTyped(d.nthSession(0), "typed ahead")
+	d.waitText("ctrl+b enter answers: tmux takes the first ctrl+b. Which key comes before Tandem's")
+	d.pressKeys("ctrl+b", "enter")
 	d.waitText("press it twice: tmux passes the second one on")
 	d.pressKeys("down", "enter")
 	d.waitText(`prefix = "ctrl+a" is in ~/config.toml now`)
-	d.m.dialog.forUser(d.m.tips.offerPrefix)
-	d.pressKeys("enter")
+	d.m.tips.offerPrefix()
+	d.pressKeys("ctrl+b", "enter", "enter")
 	d.waitText("the disk is full")
 	if len(kept) != 2 || kept[0] != "ctrl+a" || kept[1] != "ctrl+b" {
 		t.Errorf("kept %q", kept)
 	}
 	d.m.o.PrefixChosen = true
-	d.m.dialog.forUser(d.m.tips.offerPrefix)
-	d.waitNoText("tmux uses")
+	d.m.tips.offerPrefix()
+	d.waitNoText("tmux takes")
 }
 
 func TestTipsDoNotRepeatStatusBar(t *testing.T) {

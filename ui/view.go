@@ -246,7 +246,7 @@ func (m *model) drawScreen() string {
 
 // hasMessage reports whether something must be shown beside a zoomed session.
 func (m *model) hasMessage() bool {
-	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || m.sessions.IsOpen() && !m.news.Connected
+	return m.keyboard.resolver.Pending() || m.notices.toast.text != "" || m.input.isHeld() && m.input.queue.Len() > 0 || m.sessions.IsOpen() && !m.news.Connected
 }
 
 // drawZoomed draws the session of a zoomed pane. A message covers its last row, or the first while the

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"reflect"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -45,6 +46,44 @@ func TestListStartsSessionInNewWorktree(t *testing.T) {
 	}
 	if want := (api.WorktreeAddInput{CWD: "/src/app", Name: "fix", Base: "main"}); (*added)[1] != want || len(*added) != 2 {
 		t.Errorf("added %+v", *added)
+	}
+}
+
+// delayWorktrees makes an engine create worktrees once the returned function is called.
+func delayWorktrees(e *fakeEngine) (release func()) {
+	released := make(chan struct{})
+	panestest.On(e.Engine, api.WorktreeAdd, func(_ context.Context, in api.WorktreeAddInput) (api.Worktree, error) {
+		<-released
+		return api.Worktree{Path: in.CWD + ".worktrees/" + in.Name, Branch: in.Name, Repository: in.CWD}, nil
+	})
+	return sync.OnceFunc(func() { close(released) })
+}
+
+func TestSessionOfALateWorktreeIsShownOnlyToWhoeverWaitsForIt(t *testing.T) {
+	for name, waits := range map[string]bool{"waits": true, "goes on": false} {
+		t.Run(name, func(t *testing.T) {
+			e := newFakeEngine()
+			release := delayWorktrees(e)
+			e.addSession("shell", "$ ")
+			d := drive(t, e, 120, 36)
+			d.waitText("$ ")
+			d.pressKeys("alt+4", "ctrl+b", "G", "'fix", "enter")
+			if !waits {
+				d.pressKeys("esc", "alt+1", "'a")
+			}
+			release()
+			d.waitStarted(2)
+			d.pressKeys("alt+1", "'b")
+			want, other := d.nthSession(0), d.nthSession(1)
+			typed := "ab"
+			if waits {
+				want, other, typed = other, want, "b"
+			}
+			d.waitTyped(want, typed)
+			if got := other.typedText(); got != "" {
+				t.Errorf("the other session gets %q", got)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 
 // An Env is the dashboard as the dialog sees it.
 type Env interface {
-	panes.Caller
+	panes.Waiter
 	panes.Dialogs
 	News() *panes.News
 	Say(text string, bad bool) tea.Cmd

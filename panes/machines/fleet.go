@@ -185,24 +185,24 @@ func (d *Dialog) askFleetAction(name string) tea.Cmd {
 		return d.env.Say(name+" is offline", true)
 	}
 	return d.offerActions(name, []machineAction{
-		{"New session", "a shell there", func(name string) tea.Cmd { return d.showMachine(name, d.env.StartOn(name)) }},
+		{"New session", "a shell there", func(name string) tea.Cmd { return d.showMachine(name, func() tea.Cmd { return d.env.StartOn(name) }) }},
 		{"Show", "its sessions, processes, history and files here", func(name string) tea.Cmd { return d.showMachine(name, nil) }},
 	})
 }
 
-// showMachine connects the dashboard to a machine of the fleet, and then runs then.
-func (d *Dialog) showMachine(name string, then tea.Cmd) tea.Cmd {
+// showMachine connects the dashboard to a machine of the fleet, and then runs then, if any.
+func (d *Dialog) showMachine(name string, then func() tea.Cmd) tea.Cmd {
 	return d.connectFleetMachine(api.MachineConnectInput{Name: name}, "", then)
 }
 
-func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, then tea.Cmd) tea.Cmd {
-	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
+func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, then func() tea.Cmd) tea.Cmd {
+	return panes.AwaitAnswer(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 		return api.MachineConnect.Call(ctx, e, in)
 	}, panes.ReportErrors(d.env.Say, func(_ api.Machine) tea.Cmd {
 		if then == nil {
 			return d.env.Say(cmp.Or(note, "connecting to "+in.Name+"…"), false)
 		}
-		return then
+		return then()
 	}))
 }
 

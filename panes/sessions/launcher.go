@@ -71,17 +71,27 @@ func (s *Launcher) StartOn(machine string) tea.Cmd {
 	return s.startIn(s.openPane(), machine, nil, nil, "")
 }
 
-// StartInTree starts a command in a worktree and names the session after it, unless that
-// name is in use.
-func (s *Launcher) StartInTree(command []string, folder string) tea.Cmd {
+// StartInTree starts a command in a worktree, in a tab that is shown or not. It names the session after
+// the worktree, unless that name is in use.
+func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.Cmd {
 	name := filepath.Base(folder)
 	for _, p := range s.env.News().Processes {
 		if p.Name == name && !p.State.Ended() {
 			name = ""
 		}
 	}
-	return s.starter.start(sessionStart{ID: api.NewID(), Name: name, Command: command, Pane: s.openPane(),
-		Where: func() (string, string) { return folder, "" }})
+	var pane *terminal.Pane
+	var say tea.Cmd
+	if show {
+		pane = s.openPane()
+	} else {
+		pane = s.tabs.New("")
+		s.tabs.AddTab(pane)
+		s.switcher.refreshList()
+		say = s.env.Say("started a session in "+folder, false)
+	}
+	return tea.Batch(say, s.starter.start(sessionStart{ID: api.NewID(), Name: name, Command: command, Pane: pane,
+		Where: func() (string, string) { return folder, "" }}))
 }
 
 // openPane shows an empty pane in a new tab.

@@ -36,9 +36,9 @@ type Env interface {
 // A Starter opens the forms.
 type Starter struct {
 	Env
-	DropTyped   func()                                        // drops input typed but not handled yet
-	Started     func(id string)                               // called with each new process
-	StartInTree func(command []string, folder string) tea.Cmd // starts a session; no command is a shell
+	DropTyped   func()                                                   // drops input typed but not handled yet
+	Started     func(id string)                                          // called with a new process that the user waited for
+	StartInTree func(command []string, folder string, show bool) tea.Cmd // starts a session; no command is a shell
 }
 
 // AskProcess opens the form for a process in a folder. On another machine it is machine:folder.
@@ -123,42 +123,54 @@ func (f *startForm) show(title string, fields ...*form.Field) {
 }
 
 // submit starts what the form describes, and closes the form on success. If the user cancels
-// meanwhile, only the form is closed: the start continues, and its result is reported in the status
-// bar.
+// meanwhile, only the form is closed: the start continues and is reported in the status bar, but
+// changes nothing that the user looks at.
 func (f *startForm) submit() tea.Cmd {
 	w, wrong, err := f.read()
 	if err != nil {
 		f.Fail(wrong, err.Error())
 		return nil
 	}
+	then := func() tea.Cmd { return nil }
 	waiting := f.Await(panes.Pending{
 		Ready:  func() bool { return !f.Traits().Busy || !f.Shows(f.Form) },
-		Then:   func() tea.Cmd { return nil },
+		Then:   func() tea.Cmd { return then() },
 		Cancel: f.Close,
 	})
 	return tea.Batch(waiting, panes.Ask(f.Context(), f, func(ctx context.Context, e panes.Engine) (p api.Process, err error) {
 		p, wrong, err = f.start(ctx, e, &w)
 		return p, err
 	}, func(p api.Process, err error) tea.Cmd {
-		switch open := f.Shows(f.Form); {
-		case err != nil && open:
+		switch {
+		case !f.Shows(f.Form):
+			return f.finish(&w, p, err, false)
+		case err != nil:
 			// Keys typed during the start were meant for whatever follows the form, not for a
 			// field with an error.
 			f.DropTyped()
 			f.Fail(cmp.Or(wrong, f.command), panes.ErrorText(err))
 			return nil
-		case err != nil:
-			return f.Say(panes.ErrorText(err), true)
-		case open:
-			f.Close()
 		}
-		if f.session {
-			return f.StartInTree(w.process.Command, w.process.CWD)
-		}
-		learned := f.Learn(p)
-		f.Started(p.ID)
-		return tea.Batch(learned, f.Say("started "+states.FullName(&p), false))
+		f.Close() // ends the wait
+		then = func() tea.Cmd { return f.finish(&w, p, nil, true) }
+		return nil
 	}))
+}
+
+// finish reports a process, or starts the session in its new worktree. With awaited, the user has
+// typed nothing else since, so it is shown.
+func (f *startForm) finish(w *request, p api.Process, err error, awaited bool) tea.Cmd {
+	switch {
+	case err != nil:
+		return f.Say(panes.ErrorText(err), true)
+	case f.session:
+		return f.StartInTree(w.process.Command, w.process.CWD, awaited)
+	}
+	learned := f.Learn(p)
+	if awaited {
+		f.Started(p.ID)
+	}
+	return tea.Batch(learned, f.Say("started "+states.FullName(&p), false))
 }
 
 // A request is what the form describes.

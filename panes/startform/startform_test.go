@@ -49,7 +49,7 @@ func newRig(t *testing.T, w, h int) *rig {
 	r.starter = Starter{
 		Env: r.env, DropTyped: func() { r.dropped++ },
 		Started:     func(id string) { r.started = append(r.started, id) },
-		StartInTree: func(_ []string, folder string) tea.Cmd { r.inTree = folder; return nil },
+		StartInTree: func(_ []string, folder string, _ bool) tea.Cmd { r.inTree = folder; return nil },
 	}
 	r.Driver = panestest.DriveDialogs(t, r.env, w, h)
 	return r

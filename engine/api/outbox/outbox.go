@@ -42,7 +42,7 @@ type Outbox struct {
 	mu     sync.Mutex
 	queue  [][]byte
 	size   int     // bytes queued and being written
-	closed bool    // nothing is added any more
+	closed bool    // nothing is added until the next Connect
 	sender *Sender // the present one, or the last; nil before the first
 
 	keeps    bool     // sent messages are kept, because they may not arrive
@@ -111,7 +111,8 @@ func (o *Outbox) Waiting() (n int) {
 	return n
 }
 
-// Close drops the queue, because the session has exited. Send then fails with ErrNotSent.
+// Close drops the queue, because the session has exited or cannot be attached. Send then fails with
+// ErrNotSent until the next Connect.
 func (o *Outbox) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -136,5 +137,21 @@ func TestInputThatMayNotHaveArrivedIsKept(t *testing.T) {
 	send(full, connect(full, Arrived{Counts: true}), "x", strings.Repeat("y", maxKept))
 	if n := len(take(connect(full, Arrived{Counts: true, Known: true}))); n != 1 {
 		t.Errorf("%d kept beyond the bound", n)
+	}
+}
+
+func TestClosedOutboxOpensWithTheNextConnection(t *testing.T) {
+	var o Outbox
+	o.Connect(func() {}, Arrived{})
+	o.Close() // as the session could not be attached
+	if err := o.Send(api.Input{Bytes: []byte("a")}); !errors.Is(err, ErrNotSent) {
+		t.Errorf("a closed outbox answers %v", err)
+	}
+	s, _ := o.Connect(func() {}, Arrived{})
+	if err := o.Send(api.Input{Bytes: []byte("b")}); err != nil {
+		t.Error(err)
+	}
+	if batch, _ := s.Take(); len(batch) != 1 || string(batch[0][1:]) != "b" {
+		t.Errorf("sent %q", batch)
 	}
 }

@@ -39,7 +39,7 @@ func (o *Outbox) Connect(wake func(), n Arrived, first ...api.Input) (s *Sender,
 		unsure = last.unsure()
 	}
 	unsent := o.unarrived(n)
-	o.sender, o.queue, o.size = s, nil, 0
+	o.sender, o.queue, o.size, o.closed = s, nil, 0, false
 	o.keeps, o.kept, o.keptSize, o.number = n.Counts, nil, 0, n.Taken
 	for _, in := range first {
 		if msgs, _, err := encodeInput(in); err == nil {
