@@ -32,6 +32,7 @@ type Watch struct {
 	Tell func(text string)
 
 	mu       sync.Mutex
+	begun    chan struct{}                // capacity 1; a program has begun; nil before Run
 	programs map[string]program           // by id
 	seen     map[string]map[string]string // the stamps of files, by folder
 }
@@ -57,6 +58,10 @@ func (w *Watch) Begin(id, name, cwd string, writable []string) {
 		w.programs, w.seen = map[string]program{}, map[string]map[string]string{}
 	}
 	w.programs[id] = program{name, folders}
+	select {
+	case w.begun <- struct{}{}:
+	default:
+	}
 	for _, dir := range folders {
 		if w.seen[dir] == nil {
 			w.seen[dir] = stampsOf(dir)
@@ -79,15 +84,31 @@ func (w *Watch) End(id string) {
 	}
 }
 
-// Run compares the folders from time to time until ctx ends.
+// Run compares the folders from time to time until ctx ends. It sleeps while there are no programs.
 func (w *Watch) Run(ctx context.Context) {
-	for sleep.For(ctx, interval) == nil {
-		w.mu.Lock()
-		for dir := range w.seen {
-			w.compare(dir)
+	begun := make(chan struct{}, 1)
+	w.mu.Lock()
+	w.begun = begun
+	w.mu.Unlock()
+	for {
+		for w.compareAll() && sleep.For(ctx, interval) == nil {
 		}
-		w.mu.Unlock()
+		select {
+		case <-begun:
+		case <-ctx.Done():
+			return
+		}
 	}
+}
+
+// compareAll compares all folders, and reports whether there are any.
+func (w *Watch) compareAll() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for dir := range w.seen {
+		w.compare(dir)
+	}
+	return len(w.seen) > 0
 }
 
 // writersOf returns the names of the programs with a writable folder.

@@ -97,6 +97,7 @@ func TestChangesAreReportedOnceWhileProgramsRun(t *testing.T) {
 		n := newNotes()
 		ctx, cancel := context.WithCancel(t.Context())
 		go n.Run(ctx)
+		synctest.Wait() // it sleeps until a program begins
 		for i, name := range []string{"d", "c", "b", "a"} {
 			n.Begin(string(rune('1'+i)), name, dir, []string{dir})
 		}
