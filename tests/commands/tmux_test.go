@@ -33,7 +33,8 @@ type result struct {
 	Out, Failed string
 }
 
-var noServer = regexp.MustCompile(`(no server running on|error connecting to) .*`)
+// noServer matches tmux's messages without a server. The last is of a server that is just exiting.
+var noServer = regexp.MustCompile(`(no server running on|error connecting to) .*|server exited unexpectedly`)
 
 func (m multiplexer) run(t *testing.T, args []string) result {
 	t.Helper()
