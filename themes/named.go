@@ -31,7 +31,7 @@ func allThemes() []Theme {
 			"#585b70", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#a6adc8"),
 		newTheme("catppuccin-latte", false, c("#eff1f5"), Palette{
 			Text: c("#4c4f69"), Muted: c("#5c5f77"), Faint: c("#686b80"), Accent: c("#1a58d3"),
-			Border: c("#bcc0cc"), Success: c("#2d701e"), Warning: c("#865511"), Danger: c("#c10e34"), Info: c("#116c71"),
+			Border: c("#bcc0cc"), Success: c("#2d701e"), Warning: c("#865511"), Danger: c("#c1102c"), Info: c("#116c71"),
 			Selection: c("#ccd0da"), SelectionText: c("#383a4e"),
 			Bar: c("#dce0e8"), BarText: c("#4c4f69"), BarMuted: c("#5c5f77"),
 		}, "#5c5f77", "#d20f39", "#40a02b", "#df8e1d", "#1e66f5", "#ea76cb", "#179299", "#acb0be",

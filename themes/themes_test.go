@@ -185,6 +185,21 @@ func TestUTF8FollowsLocale(t *testing.T) {
 	}
 }
 
+func TestDangerIsRedInEveryTheme(t *testing.T) {
+	for _, name := range Names() {
+		for _, dark := range []bool{true, false} {
+			for _, profile := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
+				theme, _ := ByName(name, dark)
+				p := theme.palette(profile)
+				r, g, b, _ := profile.Convert(p.Danger).RGBA()
+				if r>>8 < max(g, b)>>8+0x20 {
+					t.Errorf("%s with %s: danger is %02x%02x%02x", name, profile, r>>8, g>>8, b>>8)
+				}
+			}
+		}
+	}
+}
+
 func TestBackgroundsAreGreyWith256Colours(t *testing.T) {
 	for _, name := range Names() {
 		theme, _ := ByName(name, true)
