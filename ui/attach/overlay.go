@@ -138,7 +138,7 @@ func (v *overlay) setNote(note string) (changed bool) {
 	}
 	was := v.note.Swap(shown)
 	v.wakeUp()
-	return was == nil || *was != note
+	return shown != was && (shown == nil || was == nil || *shown != *was)
 }
 
 // showOutput writes a piece of output. within reports that it ends inside a control

@@ -134,6 +134,18 @@ func TestOverlayIsDrawnOverTheProgramsScreen(t *testing.T) {
 	})
 }
 
+func TestSettingTheSameNoteIsNoChange(t *testing.T) {
+	u := newOverlayUser(t)
+	for _, c := range []struct {
+		note string
+		want bool
+	}{{"", false}, {"offline", true}, {"offline", false}, {"slow", true}, {"", true}, {"", false}} {
+		if got := u.setNote(c.note); got != c.want {
+			t.Errorf("%q: changed is %v", c.note, got)
+		}
+	}
+}
+
 func TestResizeUnderAnOverlayKeepsTheProgramsStyle(t *testing.T) {
 	u := newOverlayUser(t)
 	_ = u.showOutput([]byte("\x1b[31m"), false, false)
