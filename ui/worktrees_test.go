@@ -34,7 +34,7 @@ func TestListStartsSessionInNewWorktree(t *testing.T) {
 	d.waitText("Start a session in a new worktree")
 	d.waitNoText("keep alive")
 	d.pressKeys("'taken", "enter")
-	d.waitText("worktree: add worktree: a branch named 'taken' already exists")
+	d.waitText("worktree: a branch named 'taken' already exists")
 	d.pressKeys("ctrl+u", "'a b c", "enter")
 	d.waitText("needs a name, and optionally the start of its branch")
 	d.pressKeys("ctrl+u", "'fix main", "tab", "'claude --continue", "tab", "ctrl+u", "'/src/app", "enter")
@@ -108,7 +108,7 @@ func TestPanesExitingInOneUpdateKeepEachCommand(t *testing.T) {
 		second.reportExit(api.Process{State: api.StateStopped, CWD: "/", EndedBy: "agent:codex/1.0"})
 		synctest.Wait() // both exits have arrived before either is handled
 		d.waitText("was ended by codex")
-		d.waitText("Worktree fix of")
+		d.waitText("Keep worktree fix?")
 		d.waitNoText("was ended by codex")
 	})
 }

@@ -76,7 +76,12 @@ func (t Trees) runGit(ctx context.Context, dir string, env []string, args ...str
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-	return strings.TrimPrefix(strings.TrimPrefix(text, "fatal: "), "error: ")
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "fatal: "), "error: ")
+	// The rest of this message names directories of no use to the user.
+	if strings.HasPrefix(text, "not a git repository") {
+		return "not in a git repository"
+	}
+	return text
 }
 
 // checkOutCommit writes the files of a commit to a new worktree. It gives git a temporary repository

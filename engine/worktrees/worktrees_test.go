@@ -91,7 +91,7 @@ func TestAddAndRemoveHandleDirectoryAndBranch(t *testing.T) {
 func TestAddRejectsInvalidNamesAndCommits(t *testing.T) {
 	dir, trees := repository(t), Trees{Private: t.TempDir()}
 	for _, c := range []struct{ dir, name, base, want string }{
-		{t.TempDir(), "x", "", "not a git repository"},
+		{t.TempDir(), "x", "", "not in a git repository"},
 		{dir, "main", "", "already exists"},
 		{dir, "a..b", "", "not a valid branch name"},
 		{dir, "-b", "", "not a valid branch name"},
