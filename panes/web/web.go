@@ -134,7 +134,8 @@ func (u *page) drawCode(look *look.Look, width, height int) (rows []string) {
 }
 
 func (u *page) noteLines() []string {
-	notes := []string{"It pairs one browser, within 10 minutes."}
+	notes := []string{"It pairs one browser, within 10 minutes.",
+		"Runs as process " + background.ProcessName + "; `tandem stop " + background.ProcessName + "` stops it."}
 	if f := u.link.Fingerprint; f != "" {
 		half := len(f) / 2
 		notes = append(notes, "The browser does not know the certificate. SHA-256:", f[:half], f[half:])

@@ -113,6 +113,9 @@ func TestLinkStartsThePageOnce(t *testing.T) {
 	}
 	link := regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/#[A-Z2-7]{16}`)
 	first := link.FindString(drawText(t, env, 80, 24))
+	if text := drawText(t, env, 80, 50); !strings.Contains(text, "Runs as process tandem-web; `tandem stop tandem-web` stops it.") {
+		t.Errorf("the dialog does not name its process:\n%s", text)
+	}
 	env.Close()
 	runShowLink(env)
 	second := link.FindString(drawText(t, env, 80, 24))

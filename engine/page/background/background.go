@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	processName = "tandem-web"
+	ProcessName = "tandem-web"
 	// serveTimeout limits how long the process may take to start serving.
 	serveTimeout = 20 * time.Second
 	// servePollInterval is how often to check whether it does.
@@ -83,7 +83,7 @@ func Start(ctx context.Context, engine api.Engine, dataDir string, options ...st
 	}
 	p, err := api.ProcessStart.Call(ctx, engine, api.ProcessStartInput{
 		// Its log must not contain a code.
-		Name: processName, Command: append([]string{program, "web", "--no-link"}, options...), KeepAlive: true,
+		Name: ProcessName, Command: append([]string{program, "web", "--no-link"}, options...), KeepAlive: true,
 		Env: map[string]string{"TANDEM_DATA_DIR": dataDir},
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func removeOld(ctx context.Context, engine api.Engine) error {
 	}
 	for _, p := range all.Processes {
 		machine, _ := api.MachineOf(p.ID)
-		if p.Name != processName || p.Kind != api.KindProcess || machine != "" {
+		if p.Name != ProcessName || p.Kind != api.KindProcess || machine != "" {
 			continue
 		}
 		if err := removeProcess(ctx, engine, p); err != nil {
@@ -141,7 +141,7 @@ func waitServed(ctx context.Context, dataDir string, engine api.Engine, id strin
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: %s", why)
 		}
 		if sleep.For(ctx, servePollInterval) != nil {
-			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it took too long").WithHint("see `tandem logs " + processName + "`")
+			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it took too long").WithHint("see `tandem logs " + ProcessName + "`")
 		}
 	}
 }
