@@ -17,7 +17,7 @@ func TestListOfKeysAfterPrefixDisappearsCompletely(t *testing.T) {
 		waitList := func() {
 			t.Helper()
 			d.waitMatch(`│ Sessions .* Panes .* Layout `)
-			d.waitMatch(`│ c +new .* % +split right .* space +choose`)
+			d.waitMatch(`│ c +new .* % +split right .* space S +choose`)
 			d.waitMatch(`^ ctrl\+b then`)
 		}
 		waitBefore := func() {
