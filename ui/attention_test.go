@@ -103,10 +103,10 @@ func TestHiddenPasswordPromptIsReportedAndMarkedUntilSeen(t *testing.T) {
 	away.updateTerminal(func(p *api.Process) { p.Terminal.Waiting = "secret" })
 	d.waitText("away asks for a password")
 	d.waitUntil("the list has a mark", func() bool { return strings.Contains(d.screenText(), " asks ") })
-	d.waitText("1 waiting")
+	d.waitText("1 prompting")
 	d.pressKeys("ctrl+b", "n")
 	d.waitText("away-screen")
-	d.waitNoText("1 waiting")
+	d.waitNoText("1 prompting")
 	if d.m.sessions.List.NeedsInput(away.process.ID) {
 		t.Error("the mark stays")
 	}
@@ -115,9 +115,9 @@ func TestHiddenPasswordPromptIsReportedAndMarkedUntilSeen(t *testing.T) {
 func TestMarkDisappearsOncePromptIsAnswered(t *testing.T) {
 	d, _, away := openTwoSessions(t)
 	away.updateTerminal(func(p *api.Process) { p.Terminal.Waiting = "secret" })
-	d.waitText("1 waiting")
+	d.waitText("1 prompting")
 	away.updateTerminal(func(p *api.Process) { p.Terminal.Waiting = "" })
-	d.waitNoText("1 waiting")
+	d.waitNoText("1 prompting")
 }
 
 func TestDesktopIsNotifiedOnlyWhileTerminalLacksFocus(t *testing.T) {

@@ -105,9 +105,9 @@ func (t *topBar) actionAt(column int) keymap.Action {
 }
 
 // listCounts returns the counts for the top bar, the most urgent first: requests, blocked
-// and waiting agents, then failures, then whatever runs.
+// and waiting sessions, then failures, then whatever runs.
 func (t *topBar) listCounts() (counts []barCount) {
-	running, failed, waiting := t.countProcesses()
+	running, failed, rang, prompting := t.countProcesses()
 	agents := &t.list.Agents.Count
 	g, style := &t.look.Glyphs, t.look
 	text, bad := machines.Summary(t.news, t.areas.w < minNamedBar)
@@ -122,7 +122,8 @@ func (t *topBar) listCounts() (counts []barCount) {
 	}{
 		{g.Unknown, "asking", len(t.news.Requests), style.BarWarn, true},
 		{g.Blocked, "blocked", agents.Blocked, style.BarWarn, true},
-		{g.Bell, "waiting", waiting, style.BarWarn, false},
+		{g.Bell, "rang", rang, style.BarWarn, false},
+		{g.Unknown, "prompting", prompting, style.BarWarn, false},
 		{g.Check, "done", agents.Done, style.BarGood, true},
 		{g.Failed, "failed", failed, style.BarBad, false},
 		{g.Working, "working", agents.Working, style.Bar, true},
@@ -144,8 +145,9 @@ func (t *topBar) listCounts() (counts []barCount) {
 	return counts
 }
 
-// countProcesses counts running and failed processes, and sessions waiting for the user.
-func (t *topBar) countProcesses() (running, failed, waiting int) {
+// countProcesses counts running and failed processes, and sessions that rang or, without a bell, wait
+// for input.
+func (t *topBar) countProcesses() (running, failed, rang, prompting int) {
 	for i := range t.news.Processes {
 		p := &t.news.Processes[i]
 		switch {
@@ -154,12 +156,16 @@ func (t *topBar) countProcesses() (running, failed, waiting int) {
 		case !t.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
-			if p.Terminal != nil && !states.AgentTells(p) && (p.Terminal.Rang || t.list.NeedsInput(p.ID)) {
-				waiting++
+			switch {
+			case p.Terminal == nil || states.AgentTells(p):
+			case p.Terminal.Rang:
+				rang++
+			case t.list.NeedsInput(p.ID):
+				prompting++
 			}
 		}
 	}
-	return running, failed, waiting
+	return running, failed, rang, prompting
 }
 
 // isOneOff reports whether p is a single command with a caller waiting for it. The caller
@@ -240,7 +246,7 @@ func (m *model) statusNote() (string, look.Ink) {
 		return problem, m.theme.look.BarWarn
 	case len(m.input.pending) > 0 && m.input.queue.Len() > 0:
 		return "your input is queued" + m.input.cancelNote(), m.theme.look.BarWarn
-	case m.notices.toast.text != "" && m.notices.toast.bad:
+	case m.notices.toast.isError():
 		return m.notices.toast.text, m.theme.look.BarBad
 	case m.notices.toast.text != "":
 		return m.notices.toast.text, m.theme.look.BarGood
@@ -249,7 +255,7 @@ func (m *model) statusNote() (string, look.Ink) {
 	case m.dialog.open != nil:
 		return "", ""
 	case len(m.dialog.waiting) > 0:
-		return m.dialog.waitingText(), m.theme.look.BarWarn
+		return m.dialog.waitingText(), m.theme.look.BarGood
 	}
 	return m.views.pane().Note()
 }

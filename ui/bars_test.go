@@ -15,7 +15,7 @@ import (
 )
 
 // countingBar returns a top bar of width w with four views and three sessions, one of them
-// waiting. With more it has a failed process and requests, too.
+// rang. With more it has a failed process and requests, too.
 func countingBar(w int, more bool) *topBar {
 	m := &model{areas: areas{w: w}}
 	m.views = m.listViews()
@@ -49,11 +49,11 @@ func TestTopBarDropsNameThenLeastUrgentCounts(t *testing.T) {
 		named bool
 		want  string
 	}{
-		{81, false, true, "♪ 1 waiting  ● 3 running  "},
-		{80, false, false, "♪ 1 waiting  ● 3 running  "},
-		{80, true, false, "? 12 asking  ♪ 1 waiting  "},
-		{100, true, false, "? 12 asking  ♪ 1 waiting  ✗ 1 failed  ● 3 running  "},
-		{110, true, true, "? 12 asking  ♪ 1 waiting  ✗ 1 failed  ● 3 running  "},
+		{80, false, true, "♪ 1 rang  ● 3 running  "},
+		{80, true, false, "? 12 asking  ♪ 1 rang  "},
+		{100, true, false, "? 12 asking  ♪ 1 rang  ✗ 1 failed  ● 3 running  "},
+		{102, true, false, "? 12 asking  ♪ 1 rang  ✗ 1 failed  ● 3 running  "},
+		{103, true, true, "? 12 asking  ♪ 1 rang  ✗ 1 failed  ● 3 running  "},
 		{79, true, false, "? 12 ♪ 1 ✗ 1 ● 3 "},
 		{60, true, false, "? 12 ♪ 1 ✗ 1 "},
 	} {

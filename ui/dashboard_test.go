@@ -146,6 +146,23 @@ func TestFailedSessionStaysUntilHidden(t *testing.T) {
 	d.waitStarted(3)
 }
 
+func TestEmptyPageKeepsTheErrorOfTheLastStart(t *testing.T) {
+	e := newFakeEngine()
+	e.refuse = api.Errorf(api.CodeInvalid, "start session: /nonexistent not found")
+	d := drive(t, e, 120, 36)
+	d.waitText("No session is running")
+	d.m.notices.toast.ClearMessage()
+	d.waitText("start session: /nonexistent not found")
+	d.waitNoText("has exited")
+	e.mu.Lock()
+	e.refuse = nil
+	e.mu.Unlock()
+	d.pressKeys("enter")
+	d.waitStarted(1)
+	d.nthSession(0).exitWith(api.StateExited, new(int))
+	d.waitText("Everything that was started here has exited.")
+}
+
 func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	e := newFakeEngine()
 	var names []string

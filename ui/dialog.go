@@ -60,8 +60,13 @@ func (o *overlay) Shows(d dialog.Overlay) bool {
 	return o.open == d || slices.Contains(o.waiting, d)
 }
 
-// waitingText names the dialog that waits, after the key that opens it.
+// waitingText returns waitingName after the key that opens the dialog.
 func (d *openDialog) waitingText() string {
+	return d.host.Bindings().KeyOrName(keymap.QuestionOpen, keymap.ScopePrefix) + " answers: " + d.waitingName()
+}
+
+// waitingName names the dialog that has waited longest.
+func (d *openDialog) waitingName() string {
 	what := "a question"
 	switch first := d.waiting[0].(type) {
 	case *dialog.Question:
@@ -72,7 +77,7 @@ func (d *openDialog) waitingText() string {
 	if n := len(d.waiting); n > 1 {
 		what += fmt.Sprintf(" (%d more)", n-1)
 	}
-	return d.host.Bindings().KeyOrName(keymap.QuestionOpen, keymap.ScopePrefix) + " answers: " + what
+	return what
 }
 
 // An openDialog draws the open overlay and its progress indicator.

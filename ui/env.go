@@ -54,9 +54,11 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 	return e.ifUser(func() tea.Cmd { return e.m.visits.start(command, folder, then) })
 }
 
+func (e env) IsVisit(id string) bool { return e.m.visits.has(id) }
+
 // PanesChanged also handles the input held until the first session.
 func (e env) PanesChanged() tea.Cmd {
-	return tea.Batch(e.m.visits.endFinished(), e.m.input.runReady(e.m.input.isHeld()))
+	return tea.Batch(e.m.visits.endFinished(e.m.notices.toast.isError()), e.m.input.runReady(e.m.input.isHeld()))
 }
 
 func (e env) ShowSessions() {

@@ -59,6 +59,20 @@ func TestFileIsOpenedWithProgramOfSettings(t *testing.T) {
 	d.waitText("alt+4 goes back to Files")
 }
 
+func TestEmptyFolderHidesKeysThatNeedAnEntry(t *testing.T) {
+	d, _ := onFolder(t, 200, 24, map[string]string{"a": "1", ".hidden": ""})
+	for _, hint := range []string{"enter open", "e edit", "R rename", "D trash", "n new"} {
+		d.waitText(hint)
+	}
+	d.onFile("a")
+	d.pressKeys("D")
+	d.waitText("only hidden files")
+	for _, hint := range []string{"enter open", "e edit", "R rename", "C copy", "M move", "D trash"} {
+		d.waitNoText(hint)
+	}
+	d.waitText("n new")
+}
+
 func TestShellStartsInFolderOnScreen(t *testing.T) {
 	d, dir := onFolder(t, 120, 36, map[string]string{"sub/deep.txt": ""})
 	d.onFile("sub")

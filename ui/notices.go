@@ -106,13 +106,14 @@ func (n *notices) announceRequests(now []api.Request, key string, listed bool) t
 	return tea.Batch(n.toast.ShowNote(who+key+asks, true), notify)
 }
 
-// announceQuestions reports a question that has begun to wait.
+// announceQuestions reports a question that has begun to wait: in the status bar with the key that
+// opens it, on the desktop without.
 func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
 	before := n.questions
 	if n.questions = len(d.waiting); n.questions <= before {
 		return nil
 	}
-	return n.report(d.waitingText(), true)
+	return tea.Batch(n.toast.ShowNote(d.waitingText(), false), n.desktop.notify(d.waitingName()))
 }
 
 // showRemoteNews shows a notice of another machine after this machine's own, or after
@@ -120,7 +121,7 @@ func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
 // texts are merged.
 func (n *notices) showRemoteNews(text, fault string) tea.Cmd {
 	own := fault
-	if n.toast.bad && n.toast.text != "" {
+	if n.toast.isError() {
 		own = n.toast.text
 	}
 	switch {
@@ -174,6 +175,9 @@ func (t *toast) ShowNote(message string, bad bool) tea.Cmd {
 	t.news = true
 	return cmd
 }
+
+// isError reports whether an error is shown.
+func (t *toast) isError() bool { return t.bad && t.text != "" }
 
 // ClearMessage removes the current message.
 func (t *toast) ClearMessage() {

@@ -180,9 +180,9 @@ func TestThemePickerPreviewsSelection(t *testing.T) {
 		t.Error("a theme is saved that was not chosen")
 	}
 	d.pressKeys("ctrl+b", "T", "'nord", "enter")
-	d.waitText(`theme = "nord" is in ~/config.toml now`)
+	d.waitText("saved theme nord to ~/config.toml")
 	d.changeSettings(func(s *Settings) { s.Theme = "nord" })
-	d.waitText(`theme = "nord" is in ~/config.toml now`)
+	d.waitText("saved theme nord to ~/config.toml")
 	nord := d.m.theme.look
 	d.pressKeys("ctrl+b", "T", "'latte", "enter")
 	d.waitText("for this run only: the disk is full")

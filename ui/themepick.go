@@ -129,5 +129,5 @@ func (t *themeState) reportSaved(name, path string, err error) tea.Cmd {
 		t.saving = slices.DeleteFunc(t.saving, func(other string) bool { return other == name })
 		return t.say(fmt.Sprintf("for this run only: %v", err), true)
 	}
-	return t.say(fmt.Sprintf("theme = %q is in %s now", name, text.ShortPath(path, t.o.Home)), false)
+	return t.say("saved theme "+name+" to "+text.ShortPath(path, t.o.Home), false)
 }

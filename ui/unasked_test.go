@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/ui/screen"
 )
 
 // addTabs adds running sessions to the dashboard.
@@ -195,6 +197,8 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 	d.pressKeys("ctrl+b", "enter")
 	d.waitText("ctrl+b enter does nothing here")
 	d.pressKeys("ctrl+b", "?")
+	told := d.captureNotifications()
+	d.sendEvent(screen.Event{Kind: keys.EventFocusOut})
 	for _, title := range []string{"First?", "Second?"} {
 		d.m.env.Ask(&dialog.Question{Title: title})
 	}
@@ -202,6 +206,17 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 	d.waitText("show the keys")
 	d.pressKeys("esc")
 	d.waitText("ctrl+b enter answers: First? (1 more)")
+	if got := told(); !slices.Equal(got, []string{"First? (1 more)"}) {
+		t.Errorf("the desktop shows %q", got)
+	}
+	before := d.m.theme.look.BarGood
+	if d.m.notices.toast.isError() {
+		t.Error("the question is shown as an error")
+	}
+	d.m.notices.toast.ClearMessage()
+	if note, ink := d.m.statusNote(); !strings.Contains(note, "First?") || ink != before {
+		t.Errorf("the bar shows %q in another colour", note)
+	}
 	if !d.m.env.Shows(nil) {
 		t.Error("a queued dialog counts as open")
 	}
@@ -286,4 +301,48 @@ func (d *driver) sessionOf(id string) *fakeSession {
 	d.engine.mu.Lock()
 	defer d.engine.mu.Unlock()
 	return d.engine.sessions[slices.IndexFunc(d.engine.sessions, func(s *fakeSession) bool { return s.process.ID == id })]
+}
+
+func TestEditorThatCannotStartShowsItsError(t *testing.T) {
+	t.Setenv("VISUAL", "/nonexistent/ed")
+	d, _ := onFolder(t, 120, 30, map[string]string{"a": "1"})
+	d.engine.mu.Lock()
+	d.engine.refuse = api.Errorf(api.CodeInvalid, "start session: /nonexistent/ed not found")
+	d.engine.mu.Unlock()
+	d.onFile("a")
+	d.pressKeys("e")
+	d.waitText("/nonexistent/ed not found")
+	d.waitUntil("the visit is dropped", func() bool { return len(d.m.visits.open) == 0 })
+	if note := d.m.notices.toast.text; !strings.Contains(note, "not found") {
+		t.Errorf("the note is %q", note)
+	}
+}
+
+func TestEndOfHiddenEditorNamesTheKeyThatGoesBack(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed -v")
+	for name, end := range map[string]func(*fakeSession){
+		"event first": func(s *fakeSession) {
+			s.updateTerminal(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateExited, 0, new(int) })
+		},
+		"output first": func(s *fakeSession) {
+			s.reportExit(api.Process{State: api.StateExited, ExitCode: new(int), CWD: "/"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := onFolder(t, 120, 30, map[string]string{"a": "1"})
+			session := d.nthSession(d.visitEditor("a"))
+			d.pressKeys("alt+3")
+			end(session)
+			d.waitText(" exited with status 0; alt+4 goes back to Files")
+			// The other report of the exit, and a late one of a state before it, change nothing.
+			running := session.process
+			running.State, running.ExitCode, running.PID = api.StateRunning, nil, 1
+			d.engine.announce(api.Event{Type: api.EventProcess, Process: &running})
+			d.waitUntil("it runs again", func() bool { p, _ := d.m.news.Process(running.ID); return p.State == api.StateRunning })
+			session.exitWith(api.StateExited, new(int))
+			d.waitUntil("it has exited again", func() bool { p, _ := d.m.news.Process(running.ID); return p.State.Ended() })
+			d.waitText(" exited with status 0; alt+4 goes back to Files")
+		})
+	}
 }

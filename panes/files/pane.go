@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,7 +34,7 @@ type Env interface {
 	Copy(text, what string) tea.Cmd
 	Session() (id, folder string) // the session used last, and its directory
 	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
-	// same, and when the session closes returns to this pane and runs then.
+	// same, and calls then after the program has exited.
 	StartSession(command []string, folder string) tea.Cmd
 	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
@@ -172,6 +173,17 @@ func (f *Pane) Scopes() []keymap.Scope {
 		return []keymap.Scope{keymap.ScopePreview}
 	}
 	return []keymap.Scope{keymap.ScopeFiles, keymap.ScopeList}
+}
+
+// Hints leaves out the keys that do nothing in an empty folder.
+func (f *Pane) Hints() (all []keymap.Hint, ok bool) {
+	list := &f.folder.list
+	if f.onPreview || list.Rows() == nil || list.CursorEntry() != nil || len(list.Marks) > 0 {
+		return nil, false
+	}
+	all = f.env.Bindings().Hints(false, append(f.Scopes(), keymap.ScopeGlobal)...)
+	needEntry := []keymap.Action{keymap.Open, keymap.FilesEdit, keymap.FilesRename, keymap.FilesCopy, keymap.FilesMove, keymap.FilesDelete}
+	return slices.DeleteFunc(all, func(h keymap.Hint) bool { return slices.Contains(needEntry, h.Action) }), true
 }
 
 // SetScreen sets how pictures can be shown, and reports whether that changed.

@@ -43,8 +43,7 @@ func (p *programs) editFile() tea.Cmd {
 	return p.runInSession(panes.EditorCommand(path, 0, 0), nil)
 }
 
-// runInSession runs a command in a session in the current folder. When it exits, the view returns
-// and then runs.
+// runInSession runs a command in a session in the current folder, and calls then after it has exited.
 func (p *programs) runInSession(command []string, then func() tea.Cmd) tea.Cmd {
 	command, folder, err := encodeCommand(toLocalPaths(command, p.folder.path), p.folder.path)
 	if err != nil {

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -170,7 +171,7 @@ func (d *display) emptyPage() *look.Page {
 	}
 	return &look.Page{
 		Title: "No session is running",
-		Lines: []string{"Everything that was started here has exited."},
+		Lines: []string{cmp.Or(d.tabs.failure, "Everything that was started here has exited.")},
 		Hints: []keymap.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Prefix, "commands"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }

@@ -173,8 +173,10 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 		}
 		s.sessionTabs.adopt()
 		s.switcher.refreshList()
-		return s.env.Say(panes.ErrorText(started.Err), true)
+		s.tabs.failure = panes.ErrorText(started.Err)
+		return s.env.Say(s.tabs.failure, true)
 	}
+	s.tabs.failure = ""
 	if t != nil {
 		started.Pane.ID = started.Process.ID
 		s.tabs.panes[started.Pane.ID] = started.Pane

@@ -12,6 +12,7 @@ type Tabs struct {
 	shown   bool                      // the view is on the screen
 	blurred bool                      // another window has the keyboard
 	inList  bool                      // the session list has the keyboard
+	failure string                    // the error of the last start; "" if it succeeded
 }
 
 // usePanes keeps one pane for each session, made by create.

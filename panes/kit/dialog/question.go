@@ -66,17 +66,17 @@ func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 
 // Hints returns the keys of the question.
 func (q *Question) Hints(h Host) []keymap.Hint {
-	cancel := h.Bindings().Hint(keymap.Cancel, "cancel", keymap.ScopePrompt)
+	no := cmp.Or(q.No, "cancel")
 	if len(q.Replies) > 0 {
 		var hints []keymap.Hint
 		for _, r := range q.Replies {
 			hints = append(hints, keymap.Hint{Key: r.Key, Does: r.Does})
 		}
-		return append(hints, cancel)
+		return append(hints, h.Bindings().Hint(keymap.Cancel, no, keymap.ScopePrompt))
 	}
 	return []keymap.Hint{
 		h.Bindings().Hint(keymap.Accept, q.Yes, keymap.ScopeDialog),
-		h.Bindings().Hint(keymap.Cancel, cmp.Or(q.No, "cancel"), keymap.ScopeDialog),
+		h.Bindings().Hint(keymap.Cancel, no, keymap.ScopeDialog),
 	}
 }
 

@@ -49,7 +49,7 @@ func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
 		}
 		mark, event := p.attention.classify(was, session, now, long)
 		// Classify visible sessions too, because trackWaiting must see every change.
-		if event == "" || p.env.IsVisible(session.ID) {
+		if event == "" || p.env.IsVisible(session.ID) || session.State.Ended() && p.env.IsVisit(session.ID) {
 			continue
 		}
 		bad = bad || session.Failed()

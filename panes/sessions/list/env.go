@@ -22,4 +22,5 @@ type Notices interface {
 	ShowNote(text string, bad bool) tea.Cmd // reports an event that no key caused
 	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
 	ShowRequest(id string) tea.Cmd          // shows an agent's request
+	IsVisit(id string) bool                 // reports whether a view was left for the session, which reports its exit itself
 }

@@ -34,6 +34,7 @@ func (e *fakeEnv) IsVisible(id string) bool             { return e.looks == id }
 func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.note = text; return nil }
 func (e *fakeEnv) Notify(string) tea.Cmd                { return nil }
 func (e *fakeEnv) ShowRequest(string) tea.Cmd           { return nil }
+func (e *fakeEnv) IsVisit(string) bool                  { return false }
 
 func (e *fakeEnv) killSession(_ context.Context, in api.IDInput) (api.Process, error) {
 	e.killed = append(e.killed, in.ID)

@@ -176,6 +176,14 @@ func countUncommitted(w *api.Worktree) string {
 	return strconv.Itoa(w.Uncommitted) + " uncommitted"
 }
 
+// uncommittedFiles is countUncommitted as a line of a dialog.
+func uncommittedFiles(w *api.Worktree) string {
+	if w.Uncommitted == 0 {
+		return "Perhaps uncommitted changes"
+	}
+	return text.Count(w.Uncommitted, "uncommitted file")
+}
+
 // HandleExit asks about the worktree of an exited session, or shows a note if the user was not
 // there. here reports whether the user stopped the session here or had the keyboard in
 // it.
@@ -273,12 +281,14 @@ func (t *Trees) findTree(tree string, then func(*api.Worktree) tea.Cmd) func(api
 // askTree asks about a worktree and lists what would be lost.
 func (t *Trees) askTree(w *api.Worktree) {
 	env := t.p.env
-	repository := text.ClipLeft(text.ShortPath(w.Repository, env.Home()), 40)
-	q := &dialog.Question{Title: "Worktree " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
+	q := &dialog.Question{
+		Title: "Keep worktree " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + "?",
+		Lines: []string{"of " + text.ClipLeft(text.ShortPath(w.Repository, env.Home()), 40)},
+		No:    "keep it",
+	}
 	add := func(key, does string, then func() tea.Cmd) {
 		q.Replies = append(q.Replies, dialog.Reply{Key: key, Does: does, Then: then})
 	}
-	add("k", "keep", func() tea.Cmd { return nil })
 	switch {
 	case w.Unmerged > 0:
 		q.Lines = append(q.Lines, text.Count(w.Unmerged, "commit")+" of branch "+text.Clip(text.Clean(w.Branch), 30)+" not merged")
@@ -286,7 +296,7 @@ func (t *Trees) askTree(w *api.Worktree) {
 		q.Lines = append(q.Lines, "Everything in it is merged.")
 	}
 	if w.Dirty {
-		q.Lines = append(q.Lines, strings.ToUpper(countUncommitted(w)[:1])+countUncommitted(w)[1:])
+		q.Lines = append(q.Lines, uncommittedFiles(w))
 		add("s", "shell there", func() tea.Cmd { return env.StartSession(nil, w.Path) })
 	}
 	if !w.Gone && (w.Dirty || w.Unmerged > 0) {
@@ -323,7 +333,7 @@ func (t *Trees) askRemove(w *api.Worktree) tea.Cmd {
 	}
 	q := &dialog.Question{
 		Title: "Remove " + text.Clip(text.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
-		Lines: []string{countUncommitted(w) + ": lost permanently."},
+		Lines: []string{uncommittedFiles(w) + ": lost permanently."},
 		Yes:   "discard and remove",
 		Then:  func() tea.Cmd { return t.removeTree(w, true) },
 	}

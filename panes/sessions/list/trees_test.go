@@ -57,15 +57,15 @@ func TestWorktreeQuestionListsPossibleLosses(t *testing.T) {
 	ended.State = api.StateStopped
 	p.Trees.HandleExit(&ended, true)().(panes.Result)()
 	q, ok := e.Shown.(*dialog.Question)
-	if !ok || strings.Join(q.Lines, "; ") != "2 commits of branch a not merged; 3 uncommitted" {
+	if !ok || strings.Join(q.Lines, "; ") != "of /src/app; 2 commits of branch a not merged; 3 uncommitted files" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	keys := ""
 	for _, r := range q.Replies {
 		keys += r.Key
 	}
-	if keys != "ksdr" {
-		t.Errorf("the answers are %s", keys)
+	if keys != "sdr" || q.Title != "Keep worktree a?" || q.No != "keep it" {
+		t.Errorf("the answers to %q are %s and %q", q.Title, keys, q.No)
 	}
 	if p.Trees.HandleExit(&ended, true) != nil {
 		t.Error("the question opens twice")
