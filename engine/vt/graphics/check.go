@@ -23,9 +23,8 @@ func CheckStrips(s *Strips, n int64) {
 		invariants.Failf("line %d has an empty list of strips, not nil", n)
 	}
 	for _, one := range s.all {
-		at := one.at
-		if at == nil || one.from >= one.to || one.from < one.x || int(one.to) > int(one.x)+at.Cols || one.row < 0 || int(one.row) >= at.Rows {
-			invariants.Failf("line %d shows columns %d to %d of row %d of a picture in column %d: %+v", n, one.from, one.to, one.row, one.x, at)
+		if !one.isInside() {
+			invariants.Failf("line %d shows columns %d to %d of row %d of a picture in column %d: %+v", n, one.from, one.to, one.row, one.x, one.at)
 		}
 	}
 }

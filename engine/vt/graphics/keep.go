@@ -236,10 +236,12 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 		}
 	}
 	for _, one := range k.Strips {
-		if one.Placed >= 0 && one.Placed < len(placed) && placed[one.Placed] != nil && one.From >= 0 && one.From <= one.To && one.To <= 2*maxCells {
-			put(one.Alt, one.Y, func(s *Strips) *Strips {
-				return s.withStrip(strip{placed[one.Placed], one.Row, one.X, one.From, one.To})
-			})
+		if one.Placed < 0 || one.Placed >= len(placed) {
+			continue
+		}
+		read := strip{placed[one.Placed], one.Row, one.X, one.From, one.To}
+		if read.isInside() && one.From >= 0 && one.To <= 2*maxCells {
+			put(one.Alt, one.Y, func(s *Strips) *Strips { return s.withStrip(read) })
 		}
 	}
 }

@@ -31,6 +31,11 @@ type strip struct {
 	from, to int16 // visible columns
 }
 
+// isInside reports whether the strip lies inside its placement, which may be nil.
+func (s strip) isInside() bool {
+	return s.at != nil && s.x <= s.from && s.from < s.to && int(s.to) <= int(s.x)+s.at.Cols && 0 <= s.row && int(s.row) < s.at.Rows
+}
+
 func (s strip) covers(x int) bool { return int(s.from) <= x && x < int(s.to) }
 
 // Strips are the picture parts in one row, in the order of their placement. They move with the row,
