@@ -61,11 +61,13 @@ func TandemLine(args string) string {
 const missingText = "tandem: not found on this machine"
 
 // plainSSH returns an ssh command with options to override those in ~/.ssh/config that would break
-// Tandem's commands: run another command, detach, or lose the input. ssh before OpenSSH 8.7
-// ignores options it lacks.
+// Tandem's commands: run another command, detach, or lose the input. Nor is the user's agent or
+// display lent to a machine for as long as it is linked. ssh before OpenSSH 8.7 ignores options it
+// lacks.
 func plainSSH(more ...string) []string {
 	argv := []string{"ssh", "-T"}
-	for _, option := range []string{"IgnoreUnknown=*", "RequestTTY=no", "RemoteCommand=none", "StdinNull=no", "ClearAllForwardings=yes"} {
+	for _, option := range []string{"IgnoreUnknown=*", "RequestTTY=no", "RemoteCommand=none", "StdinNull=no", "ClearAllForwardings=yes",
+		"ForwardAgent=no", "ForwardX11=no"} {
 		argv = append(argv, "-o", option)
 	}
 	return append(argv, more...)
@@ -85,7 +87,7 @@ func (m Machine) sshCommand(control string, background bool, more ...string) []s
 		argv = append(argv, "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 	}
 	// Without a shared connection, ssh logs in by itself.
-	if isSocketFile(control) {
+	if isOwnSocket(control) {
 		argv = append(argv, "-o", "ControlMaster=no", "-S", control)
 	}
 	return append(append(argv, more...), "--", m.SSH)
@@ -132,14 +134,20 @@ func Masters(dataDir string, machines []Machine) []string {
 			paths = append(paths, path)
 		}
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return !isSocketFile(path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return !isOwnSocket(path) })
 }
 
 const masterPrefix = "ssh-"
 
-func isSocketFile(path string) bool {
+// isOwnSocket reports whether path is a socket of this user. ssh does not look whose it is, and in
+// a shared directory another user could answer there as the machine.
+func isOwnSocket(path string) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().Type() == os.ModeSocket
+	if err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
 }
 
 // ControlPath returns the socket of the shared ssh connection to a machine. ssh binds it under a

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tandem/tests/needs"
 )
 
 func TestReadHelloSkipsLoginOutput(t *testing.T) {
@@ -131,6 +133,55 @@ func TestMastersFindsThoseOfDataDirectory(t *testing.T) {
 	listen(path)
 	if got := Masters(long, machines); !slices.Equal(got, []string{path}) {
 		t.Errorf("outside of it: %q, want %q", got, path)
+	}
+}
+
+func TestConnectionOfAnotherUserIsNotShared(t *testing.T) {
+	dir := socketDir(t)
+	m := Machine{Name: "box", SSH: "box"}
+	path := ControlPath(dir, m.Name)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if argv := m.Background(dir); !slices.Contains(argv, path) {
+		t.Errorf("its own connection is not shared: %q", argv)
+	}
+	if os.Geteuid() != 0 {
+		return // only root can change a file's owner
+	}
+	if err := os.Chown(path, 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	if argv := m.Background(dir); slices.Contains(argv, path) {
+		t.Errorf("a link runs %q", argv)
+	}
+	if got := Masters(dir, []Machine{m}); len(got) > 0 {
+		t.Errorf("found %q", got)
+	}
+}
+
+// TestSSHLendsNothing asks ssh about a configuration that forwards everything.
+func TestSSHLendsNothing(t *testing.T) {
+	ssh := needs.Program(t, "openssh-client", "ssh")
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config")
+	if err := os.WriteFile(config, []byte("Host *\nForwardAgent yes\nForwardX11 yes\nLocalForward 1234 localhost:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := Machine{Name: "box", SSH: "me@box"}
+	for name, argv := range map[string][]string{"link": m.Background(dir), "login": m.Master(dir), "command": m.Foreground(dir, "true")} {
+		at := slices.Index(argv, "--")
+		out, err := exec.Command(ssh, slices.Concat([]string{"-F", config, "-G"}, argv[1:at+2])...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"forwardagent no", "forwardx11 no", "clearallforwardings yes"} {
+			if !strings.Contains(string(out), want+"\n") {
+				t.Errorf("a %s lacks %q", name, want)
+			}
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,7 +38,8 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return fmt.Errorf("log in to %s: %w", m.Name, err)
 	}
-	if v.ssh(ctx, m, transport.Check(m, dataDir), nil, io.Discard) == nil {
+	own := transport.Masters(dataDir, []transport.Machine{m})
+	if slices.Contains(own, transport.ControlPath(dataDir, m.Name)) && v.ssh(ctx, m, transport.Check(m, dataDir), nil, io.Discard) == nil {
 		return nil // a login exists already
 	}
 	if err := v.ssh(ctx, m, m.Master(dataDir), nil, nil); err != nil {
