@@ -84,8 +84,6 @@ func (k *keyring) reloadChanged() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read tokens: %w", err)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("read tokens %s: not a regular file", k.path)
 	case k.read != nil && os.SameFile(info, k.read) && info.ModTime().Equal(k.read.ModTime()) && info.Size() == k.read.Size():
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +71,40 @@ func TestDeletingOrEmptyingTokensFileRevokesAll(t *testing.T) {
 				}
 				wantTokens(2)
 			})
+		})
+	}
+}
+
+func TestReplacingTokensFileByAFolderOrPipeRevokesAll(t *testing.T) {
+	for what, replace := range map[string]func(path string) error{
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "tokens")
+			if err := os.WriteFile(path, []byte(masterToken+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				var told strings.Builder
+				k, err := readKeyring(path, &told)
+				if err == nil {
+					err = os.Remove(path)
+				}
+				if err == nil {
+					err = replace(path)
+				}
+				if err != nil || len(k.currentTokens()) != 1 {
+					t.Fatalf("at first there are %d tokens, %v", len(k.currentTokens()), err)
+				}
+				time.Sleep(revokeAfter)
+				if n := len(k.currentTokens()); n != 0 || !strings.Contains(told.String(), "not a regular file") {
+					t.Errorf("then there are %d, and it says %q", n, told.String())
+				}
+			})
+			if names := TokenNames(path); len(names) > 0 {
+				t.Errorf("it names %q", names)
+			}
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"tandem/engine/mcp/toolkit"
 )
@@ -64,9 +65,9 @@ func ensureTokensFile(path string, notices io.Writer) error {
 	return err
 }
 
-// readPrivateFile reads a file, unless other users may access it.
+// readPrivateFile reads a regular file, unless other users may access it.
 func readPrivateFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block
 	if err != nil {
 		return "", fmt.Errorf("read tokens: %w", err)
 	}
@@ -74,6 +75,9 @@ func readPrivateFile(path string) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", fmt.Errorf("read tokens: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("read tokens %s: not a regular file: %w", path, errNoToken)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("read tokens %s: others may read it; run chmod 600 on it", path)
