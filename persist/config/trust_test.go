@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,5 +88,28 @@ func TestRejectedConfigAppliesOnceOthersCannotWriteIt(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestPipeInPlaceOfConfigIsRejected(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := File{path: path}
+	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("scrollback = 77\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !f.hasChanged() {
+		t.Error("a file in its place is no change")
+	}
+	if c, err := f.Load(); err != nil || c.Scrollback != 77 {
+		t.Errorf("then a file: %+v, %v", c.Scrollback, err)
 	}
 }
