@@ -81,5 +81,5 @@ func (t *tips) reportPrefix(key, path string, err error) tea.Cmd {
 	if err != nil {
 		return t.say(err.Error(), true)
 	}
-	return t.say(fmt.Sprintf("prefix = %q is in %s now", key, text.ShortPath(path, t.o.Home)), false)
+	return t.say(fmt.Sprintf("saved prefix %s to %s", key, text.ShortPath(path, t.o.Home)), false)
 }

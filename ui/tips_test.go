@@ -31,7 +31,7 @@ func TestOtherPrefixIsOfferedInsideTmux(t *testing.T) {
 	d.pressKeys("ctrl+b", "enter")
 	d.waitText("press it twice: tmux passes the second one on")
 	d.pressKeys("down", "enter")
-	d.waitText(`prefix = "ctrl+a" is in ~/config.toml now`)
+	d.waitText(`saved prefix ctrl+a to ~/config.toml`)
 	d.m.tips.offerPrefix()
 	d.pressKeys("ctrl+b", "enter", "enter")
 	d.waitText("the disk is full")
