@@ -101,6 +101,7 @@ func TestChangesAreReportedOnceWhileProgramsRun(t *testing.T) {
 		for i, name := range []string{"d", "c", "b", "a"} {
 			n.Begin(string(rune('1'+i)), name, dir, []string{dir})
 		}
+		synctest.Wait() // the first comparison
 		write(t, dir+"/.envrc", "x")
 		time.Sleep(3 * interval)
 		synctest.Wait()
