@@ -43,9 +43,8 @@ func (e *engine) foldersToWatch() (data, sockets string, above []string) {
 }
 
 // watchFolder recreates the engine's socket if it is deleted, and stops the engine if its data
-// directory is moved or deleted. It closes the closed folders again if they are opened to other
-// users. It also limits the size of engine.log, because the runtime's
-// messages there bypass h.log.
+// directory is moved or deleted. If a closed folder is opened to other users, it closes it again. It
+// also limits the size of engine.log, because the runtime's messages there bypass h.log.
 func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 	changes, renew := e.watchChanges(ctx)
 	modes := e.o.folderModes()

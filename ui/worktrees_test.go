@@ -34,7 +34,7 @@ func TestListStartsSessionInNewWorktree(t *testing.T) {
 	d.waitText("Start a session in a new worktree")
 	d.waitNoText("keep alive")
 	d.pressKeys("'taken", "enter")
-	d.waitText("worktree: a branch named 'taken' already exists")
+	d.waitText("worktree: add worktree: a branch named 'taken' already exists")
 	d.pressKeys("ctrl+u", "'a b c", "enter")
 	d.waitText("needs a name, and optionally the start of its branch")
 	d.pressKeys("ctrl+u", "'fix main", "tab", "'claude --continue", "tab", "ctrl+u", "'/src/app", "enter")

@@ -57,7 +57,7 @@ var (
 type FileScope struct {
 	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders to which the call is confined; none: not confined" audit:"-"`
 	Base  string   `json:"base,omitempty" jsonschema:"absolute folder for relative paths; default the first root, else the home directory"`
-	// RootID keeps a root the same folder over several calls, whoever can replace it meanwhile.
+	// With RootID, several calls reach the same folder even if somebody replaces it in between.
 	RootID string `json:"root_id,omitempty" jsonschema:"id of the folder that is the only root; the call is rejected if another folder is there now" audit:"-"`
 	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
 	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths in input and output have %XX for each byte of invalid UTF-8, and for %"`

@@ -158,7 +158,7 @@ type ProcessStopAllInput struct {
 // ProcessStopAllOutput is the output of process.stop_all.
 type ProcessStopAllOutput struct {
 	Stopped []Process `json:"stopped" jsonschema:"the processes stopped by this call"`
-	Others  []Process `json:"others,omitempty" jsonschema:"running processes left alone: with own those that others started, and those outside an agent's sandbox"`
+	Others  []Process `json:"others,omitempty" jsonschema:"running processes that were not stopped: with own, those of others; for an agent with a sandbox, those outside it"`
 }
 
 // ProcessSignalInput is the input of process.signal.

@@ -15,9 +15,8 @@ type Hub struct {
 // A Subscriber is one stream of events. Its channel is closed when it falls behind or the engine
 // exits.
 type Subscriber struct {
-	Events        <-chan api.Event
-	events        chan<- api.Event
-	skipTransient bool // omits one-shot commands
+	Events  chan api.Event
+	lasting bool // without events about one-shot commands
 }
 
 // Drain sends the queued events until the queue is empty or send fails.
@@ -34,14 +33,13 @@ func (s *Subscriber) Drain(send func(api.Event) error) {
 	}
 }
 
-// Subscribe adds a stream beginning with the events first; with lasting set, it omits one-shot
-// commands.
+// Subscribe adds a stream that begins with the events in first. With lasting, it has no events about
+// one-shot commands.
 func (h *Hub) Subscribe(lasting bool, first ...api.Event) *Subscriber {
-	// The buffer has to take all of first, because nobody reads it yet.
-	queue := make(chan api.Event, max(MaxQueued, len(first)))
-	s := &Subscriber{Events: queue, events: queue, skipTransient: lasting}
+	// Nobody reads the channel yet, so its buffer must hold all of first.
+	s := &Subscriber{make(chan api.Event, max(MaxQueued, len(first))), lasting}
 	for _, e := range first {
-		s.events <- e
+		s.Events <- e
 	}
 	if h.subscribers == nil {
 		h.subscribers = make(map[*Subscriber]struct{})
@@ -55,19 +53,19 @@ func (h *Hub) Disconnect(s *Subscriber) {
 	// Publish may have disconnected it already, and a second close would panic.
 	if _, ok := h.subscribers[s]; ok {
 		delete(h.subscribers, s)
-		close(s.events)
+		close(s.Events)
 	}
 }
 
-// Publish sends an event to every subscriber; one about a one-shot command only to those that want
-// them.
+// Publish sends an event to all subscribers, or with oneShot only to those that did not ask for
+// lasting processes.
 func (h *Hub) Publish(e api.Event, oneShot bool) {
 	for s := range h.subscribers {
-		if oneShot && s.skipTransient {
+		if oneShot && s.lasting {
 			continue
 		}
 		select {
-		case s.events <- e:
+		case s.Events <- e:
 		// A reader that falls behind must not block the loop: it can watch again for a snapshot.
 		default:
 			h.Disconnect(s)

@@ -76,16 +76,32 @@ func (t *Tree) stamp(path string) (string, error) {
 	if err != nil {
 		return "", fileError("watch", p.path, err)
 	}
-	sum := fnv.New64a()
-	if dir, err := p.openAsDir(); err == nil {
-		defer dir.Close()
-		if entries, err := sortEntries(dir); err == nil && len(entries) <= maxStamped {
-			for _, e := range entries {
-				if one, err := dir.Lstat(e.Name()); err == nil {
-					fmt.Fprintf(sum, "%q %x %x %x\n", e.Name(), idOf(one).ino, one.Size(), one.ModTime().UnixNano())
-				}
-			}
+	return fmt.Sprintf("%x-%x-%x", idOf(info).ino, info.ModTime().UnixNano(), sumEntries(p)), nil
+}
+
+// sumEntries returns a number that changes with the entries of a folder; 0 if it has too many or
+// cannot be read.
+func sumEntries(p location) (sum uint64) {
+	dir, err := p.openAsDir()
+	if err != nil {
+		return 0
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxStamped + 1)
+	if err != nil || len(entries) > maxStamped {
+		return 0
+	}
+	for _, e := range entries {
+		if info, err := dir.Lstat(e.Name()); err == nil {
+			one := fnv.New64a()
+			fmt.Fprintf(one, "%q %x %x %x", e.Name(), idOf(info).ino, info.Size(), info.ModTime().UnixNano())
+			sum += one.Sum64() // in any order
 		}
 	}
-	return fmt.Sprintf("%x-%x-%x", idOf(info).ino, info.ModTime().UnixNano(), sum.Sum64()), nil
+	return sum
 }

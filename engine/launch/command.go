@@ -173,8 +173,7 @@ func (l *Launcher) refusalReporter(r store.Record) func(line string) {
 }
 
 // RestoreGrant lets a process started under an earlier engine keep using its proxy, and watches the
-// folders it can write. If that engine
-// died before it saved the URL, the child's environment has it.
+// folders it can write. If that engine died before it saved the URL, the child's environment has it.
 func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {

@@ -23,8 +23,8 @@ const (
 	maxBad  = 40 // characters of a bad name in a message
 )
 
-// unsafe are the printable characters rejected in a name: those that run commands in a shell, and
-// the separator of a machine and an id.
+// unsafe has the printable characters that a name must not contain: some run commands in a shell, and
+// a slash separates a machine from an id.
 const unsafe = "`$(/"
 
 // Fault returns the rule that name breaks, such as "must not be empty". It returns "" if a session,

@@ -103,9 +103,8 @@ func (t *trimming) trimSoon() {
 	})
 }
 
-// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each
-// without those interrupted last.
-// Other processes stay until a client removes them.
+// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each. Those
+// interrupted last do not count and stay. Other processes stay until a client removes them.
 func (t *trimming) trimEnded() {
 	t.trimKind(func(p *proc) bool { return p.rec.Transient })
 	t.trimKind(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
@@ -113,8 +112,8 @@ func (t *trimming) trimEnded() {
 
 func (t *trimming) trimKind(kind func(*proc) bool) {
 	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
-	// What was interrupted last stays until the user has restored or dismissed it, however much it
-	// is. What earlier reboots and crashes interrupted counts as ended.
+	// However many sessions the last crash or reboot interrupted, they wait for the user to restore
+	// or dismiss them. Those of earlier ones count as ended.
 	var last time.Time
 	for _, p := range ended {
 		if p.isInterrupted() && p.rec.Interrupted.At.After(last) {

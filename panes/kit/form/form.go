@@ -32,12 +32,8 @@ func New(title string, fields ...*Field) *Form {
 	return &Form{Title: title, fields: fields, focused: fields[0]}
 }
 
-// Fail shows an error in the text of a field, and focuses it. The field's label replaces the beginning
-// of an error such as "add worktree: cause".
+// Fail shows an error in the text of a field, and focuses it.
 func (f *Form) Fail(field *Field, why string) {
-	if doing, cause, ok := strings.Cut(why, " "+field.Label+": "); ok && !strings.ContainsAny(doing, ": ") {
-		why = cause
-	}
 	f.focused, f.wrong, f.problem, f.busy = field, field, text.Clean(why), false
 	// The field may be folded away.
 	if visible := f.visibleFields(); !slices.Contains(visible, field) {

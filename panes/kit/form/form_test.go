@@ -124,20 +124,6 @@ func TestFailUnfoldsTheFieldWithTheError(t *testing.T) {
 	}
 }
 
-func TestErrorDoesNotRepeatTheFieldsName(t *testing.T) {
-	f := newSample("")
-	for why, want := range map[string]string{
-		"add folder: not in a git repository": "folder: not in a git repository",
-		"copy file: add folder: no":           "folder: copy file: add folder: no",
-		"read name: not found":                "folder: read name: not found",
-	} {
-		f.Fail(f.folder, why)
-		if text := drawText(f.Form, 80); !strings.HasSuffix(text, " the rest "+want) {
-			t.Errorf("%s: drawn as %s, want %s", why, text, want)
-		}
-	}
-}
-
 func TestLongErrorIsWrappedOrEndsInEllipsis(t *testing.T) {
 	f := newSample("")
 	f.Fail(f.folder, "worktree: add worktree: not a git repository (or any of the parent directories): "+strings.Repeat("/deep", 30)+"/.git")

@@ -126,8 +126,8 @@ func startAndDescribe(ctx context.Context, f *toolkit.Agent, in StartInput) (too
 	})
 }
 
-// StartProcess starts a process, under a name made valid, and returns result's result for it, or an error or failed result if
-// the process could not be started.
+// StartProcess starts a process and returns result's result for it, or an error or failed result if
+// the process could not be started. It makes the name valid.
 func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result func(api.Process) toolkit.Result) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
