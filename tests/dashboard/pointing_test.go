@@ -147,10 +147,10 @@ func (v user) chooseTheme() {
 	v.click("choose a theme, with", "keep it")
 	x, y := v.findText("nord")
 	v.clickAt(x, y, 1)
-	harness.AwaitNotice(v.T, v.screen, `theme = "nord"`)
+	harness.AwaitNotice(v.T, v.screen, "saved theme nord")
 	v.choose("dracula", "ctrl+b", "T")
 	harness.Press(v.T, v.screen, "enter")
-	harness.AwaitNotice(v.T, v.screen, `theme = "dracula"`)
+	harness.AwaitNotice(v.T, v.screen, "saved theme dracula")
 }
 
 func (v user) chooseLayout() {

@@ -123,6 +123,10 @@ func (h *Hub) start(keys string) error {
 			return fmt.Errorf("start hub: %w", err)
 		}
 	}
+	// Until the server has the subscriptions, requests fail with "no responders".
+	if err := h.nats.FlushTimeout(startTimeout); err != nil {
+		return fmt.Errorf("start hub: %w", err)
+	}
 	if err := h.writeOwner(); err != nil {
 		return err
 	}
