@@ -51,7 +51,7 @@ func startOnPTY(t *testing.T, argv, env []string, dir string) *liveShell {
 	l.host, _ = os.Hostname()
 	t.Cleanup(func() {
 		l.master.Close() // hangs up
-		cmd.Process.Kill()
+		_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) // hangups may be ignored
 		<-l.over
 	})
 	return l
