@@ -50,7 +50,7 @@ func startOnPTY(t *testing.T, argv, env []string, dir string) *liveShell {
 	l := &liveShell{master: os.NewFile(uintptr(fd), "pty"), cmd: cmd, over: make(chan struct{})}
 	l.host, _ = os.Hostname()
 	t.Cleanup(func() {
-		l.master.Close() // hangs up
+		l.master.Close()                              // hangs up
 		_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) // hangups may be ignored
 		<-l.over
 	})
