@@ -29,6 +29,7 @@ import (
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
+	"tandem/persist/inputnotes"
 	"tandem/persist/ptylog"
 	"tandem/persist/store"
 )
@@ -218,20 +219,23 @@ func (h *host) newSession(r store.Record, master *os.File, open func() (terminal
 		pid = r.Identity.PID
 	}
 	s := terminal.Start(terminal.Options{
-		ID:       r.ID,
-		PID:      pid,
-		Nonce:    nonce,
-		Secret:   h.settings.now().shells.Secret(r.ID),
-		Kind:     prompt.KindOf(r.Argv),
-		Actor:    r.Actor,
-		From:     r.From,
-		Ran:      h.recordCommand,
-		Master:   master,
-		New:      start.new,
-		Below:    start.below,
-		Cols:     r.Cols,
-		Rows:     r.Rows,
-		Open:     open,
+		ID:     r.ID,
+		PID:    pid,
+		Nonce:  nonce,
+		Secret: h.settings.now().shells.Secret(r.ID),
+		Kind:   prompt.KindOf(r.Argv),
+		Actor:  r.Actor,
+		From:   r.From,
+		Ran:    h.recordCommand,
+		Master: master,
+		New:    start.new,
+		Below:  start.below,
+		Cols:   r.Cols,
+		Rows:   r.Rows,
+		Open:   open,
+		Notes: func() (*inputnotes.Notes, error) {
+			return inputnotes.Open(filepath.Join(h.store.Dir(r.ID), "input"))
+		},
 		Journal:  h.store,
 		Terminal: h.newEmulator,
 		Displays: &h.displays,

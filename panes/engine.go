@@ -65,7 +65,7 @@ type FileTransfers interface {
 type Attachment interface {
 	Receive() (api.Output, error)
 	Close() error
-	// SendFrom sends first, then the queue o. It is called before anything else. unsure is how many
-	// bytes of text may be lost.
-	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
+	// SendFrom sends first, then the queue o. It is called before anything else. It
+	// returns what may be lost of the input sent before.
+	SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss
 }

@@ -47,8 +47,8 @@ type fakeSession struct {
 	engine  *fakeEngine
 	typed   []byte
 	pty     fakePTY
-	texts   int   // inputs of several characters
-	unsure  int64 // bytes of text possibly lost with an attachment
+	texts   int         // inputs of several characters
+	loss    outbox.Loss // with the former attachment
 	lines   []api.Line
 	size    api.Size
 	resized []api.Size
@@ -430,13 +430,13 @@ func (v *fakeViewer) end() {
 	notifyChan(v.wake)
 }
 
-func (v *fakeViewer) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
-	out, _ := o.Connect(v.sendQueued, outbox.Arrived{}, first...)
+func (v *fakeViewer) SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss {
+	out, _ := o.Connect(v.sendQueued, api.InputState{}, first...)
 	v.sending.Lock()
 	v.out = out
 	v.sending.Unlock()
 	v.sendQueued()
-	return v.session.unsure
+	return v.session.loss
 }
 
 // sendQueued sends the queued input.

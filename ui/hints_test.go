@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/field"
@@ -179,14 +180,14 @@ func TestPossiblyLostTextIsReported(t *testing.T) {
 	d := drive(t, e, 120, 36)
 	d.waitText("one$ ")
 	s.mu.Lock()
-	s.unsure = 5000
+	s.loss = outbox.Loss{Keys: 5000}
 	s.mu.Unlock()
 	next := d.loseEngine()
 	d.mu.Lock()
 	d.next = next
 	d.mu.Unlock()
 	d.engine = next
-	d.waitText("up to 5000 bytes typed into first may be lost")
+	d.waitText("the connection to first was lost: up to 5000 keys may be missing")
 }
 
 func TestDialogHandlesTextOfOneReadKeyByKey(t *testing.T) {

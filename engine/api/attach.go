@@ -31,12 +31,9 @@ type AttachOptions struct {
 	Rows   int
 	Client string // the client's name, for Terminal.Typist: "dashboard", "attach", …
 
-	// Input is an unguessable name for this viewer's input, for links that may break. A viewer
-	// attaching again under the same name learns how much of its input has arrived.
+	// Input is an unguessable name for this viewer's input, which may outlive a connection and the
+	// engine. Its messages are numbered: see InputState and Output.Accepted.
 	Input string
-
-	// Progress asks for Output.Accepted. Older engines do not send it.
-	Progress bool
 
 	// Direct offers, with Raw, to hand over the viewer's terminal: see Direct. An engine that
 	// declines, or of an older release, sends output as if it were not set.
@@ -85,6 +82,27 @@ type Input struct {
 	// Output.Mark once the program has had time to answer the input before it. Older engines
 	// ignore it.
 	Mark *uint64
+}
+
+// Numbered reports whether a message counts as input: whether it must arrive over the next
+// connection if not over this one. Sizes, marks and messages about the connection itself need not.
+func (in Input) Numbered() bool {
+	return in.Resize == nil && in.Mark == nil && in.Hand == nil && in.Typed == nil && !in.Master
+}
+
+// LongText is the size in bytes of the shortest text that waits, with what follows, until the
+// terminal has accepted enough of earlier text. The engine reports those as accepted at once.
+const LongText = 64
+
+// An InputState says what has become of a viewer's input (AttachOptions.Input) when it attaches. Its
+// numbered messages count from 1.
+type InputState struct {
+	Counts  bool   // the engine counts messages
+	Reports bool   // it reports in Output.Accepted those that the terminal has; older engines do not
+	Known   bool   // it knows this input, over former connections and engines
+	Taken   uint64 // if Known, the number of the last message that it has, or that may have been written
+	Unsure  uint64 // how many messages up to Taken a former engine may have written only in part
+	Cut     bool   // the engine has ended a paste of this viewer: the rest must not be sent
 }
 
 // A Display describes a viewer's terminal. The session's terminal imitates that of the viewer
@@ -174,10 +192,10 @@ type Output struct {
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
 	Ended   *Process       // the session has exited; nothing follows
 
-	// Accepted counts the bytes of this viewer's Input.Bytes and Input.Paste that were accepted
-	// by the terminal or discarded. It is sent first and after every change
-	// (AttachOptions.Progress).
-	Accepted *int64
+	// Accepted is the number of the last numbered message of this viewer (AttachOptions.Input)
+	// that was accepted by the terminal or discarded. It is sent soon for long text, and otherwise
+	// with other output.
+	Accepted *uint64
 
 	// Keyboard holds the program's kitty keyboard flags, sent whenever they change (not with
 	// Raw). Older engines do not send it.

@@ -68,6 +68,8 @@ type fakeViewer struct {
 	out chan api.Output
 }
 
+func (v fakeViewer) Resume(api.InputState) {}
+
 func (v fakeViewer) Receive() (api.Input, error) {
 	in, ok := <-v.in
 	if !ok {

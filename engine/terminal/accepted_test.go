@@ -9,8 +9,8 @@ import (
 )
 
 // acceptedReports returns the reports of a viewer as they come.
-func acceptedReports(f *fakeStream) <-chan int64 {
-	reports := make(chan int64, 1000)
+func acceptedReports(f *fakeStream) <-chan uint64 {
+	reports := make(chan uint64, 1000)
 	go func() {
 		for {
 			select {
@@ -30,47 +30,49 @@ func TestAcceptedTextIsReportedOnceTheTerminalHasIt(t *testing.T) {
 	for _, raw := range []bool{false, true} {
 		master, slave := rawPTY(t)
 		s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
-		f := view(t, s, api.AttachOptions{Raw: raw, Progress: true})
+		f := view(t, s, api.AttachOptions{Raw: raw, Input: "x"})
 		reports := acceptedReports(f)
-		if n := <-reports; n != 0 {
-			t.Errorf("raw %v: first report %d", raw, n)
-		}
 		text := strings.Repeat("0123456789", 20<<10) // more than a PTY holds
 		f.in <- api.Input{Bytes: []byte(text)}
-		f.in <- api.Input{Paste: new("pasted")}
+		f.in <- api.Input{Paste: new(strings.Repeat("pasted", 20))}
 		select {
 		case n := <-reports:
-			t.Errorf("raw %v: %d bytes reported before the program reads", raw, n)
+			t.Errorf("raw %v: message %d is reported before the program reads", raw, n)
 		default:
 		}
-		want := int64(len(text) + len("pasted"))
-		go io.CopyN(io.Discard, slave, want)
-		for n := range reports {
-			if n == want {
-				break
-			}
+		go io.CopyN(io.Discard, slave, int64(len(text)+20*len("pasted")))
+		awaitReport(reports, 2)
+	}
+}
+
+// awaitReport waits for the report of a message.
+func awaitReport(reports <-chan uint64, want uint64) {
+	for n := range reports {
+		if n == want {
+			return
 		}
 	}
 }
 
-func TestAcceptedTextOfAReadOnlyViewerIsReported(t *testing.T) {
-	s := memorySession(t, &memoryLog{})
-	v := newViewer(api.AttachOptions{Progress: true})
+func TestDroppedTextOfAReadOnlyViewerIsReported(t *testing.T) {
+	master, _ := rawPTY(t)
+	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
+	v := newViewer(api.AttachOptions{Input: "x"})
 	v.outside = true
+	s.keyboard.takeOver(v, func() {})
 	if err := (attachment{session: s, viewer: v}).handleInput(t.Context(), api.Input{Bytes: []byte("dropped")}); err != nil {
 		t.Fatal(err)
 	}
-	if n := v.progress.accepted.Load(); n != 7 {
-		t.Errorf("%d bytes are reported", n)
+	if n := v.input.from.done.Load(); n != 1 {
+		t.Errorf("message %d is reported", n)
 	}
 }
 
 func TestInterruptDiscardsUnreadInput(t *testing.T) {
 	master, slave := openPTY(t)
 	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
-	f := view(t, s, api.AttachOptions{Progress: true})
+	f := view(t, s, api.AttachOptions{Input: "x"})
 	reports := acceptedReports(f)
-	<-reports
 	text := strings.Repeat("a line\n", 20<<10)
 	f.in <- api.Input{Bytes: []byte(text)}
 	f.in <- api.Input{Bytes: []byte("\x03")}
@@ -82,18 +84,15 @@ func TestInterruptDiscardsUnreadInput(t *testing.T) {
 	if s.Facts().Interrupt.IsZero() {
 		t.Error("the interrupt is not recorded")
 	}
-	want := int64(len(text) + len("\x03next\n"))
-	for n := range reports {
-		if n == want {
-			break
-		}
-	}
+	// The two short messages are reported with other output or a longer one.
+	f.in <- api.Input{Bytes: []byte(strings.Repeat("x", 64) + "\n")}
+	awaitReport(reports, 4)
 }
 
 func TestCtrlCInARawTerminalKeepsItsPlace(t *testing.T) {
 	master, slave := rawPTY(t)
 	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
-	f := view(t, s, api.AttachOptions{Progress: true})
+	f := view(t, s, api.AttachOptions{Input: "x"})
 	acceptedReports(f)
 	text := strings.Repeat("0123456789", 20<<10)
 	f.in <- api.Input{Bytes: []byte(text)}

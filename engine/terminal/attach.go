@@ -33,6 +33,8 @@ type repainter interface {
 
 // A stream is a viewer's connection, implemented by server.Viewer.
 type stream interface {
+	// Resume tells the viewer what has become of its input so far, before anything else.
+	Resume(api.InputState)
 	Receive() (api.Input, error)
 	Send(out api.Output) error
 }
@@ -62,6 +64,8 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	s.DecideSize(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	to.Resume(s.keyboard.takeOver(v, cancel))
+	defer s.keyboard.disconnect(v)
 	at := attachment{session: s, viewer: v, to: to}
 	if o.Pictures && (!o.Raw || o.Apart) {
 		at.gallery = &gallery{}
@@ -143,15 +147,17 @@ func (a attachment) sendClip() error {
 	return a.to.Send(api.Output{Clip: *clip})
 }
 
-// sendAccepted reports how much of the viewer's text the terminal has accepted, if that
-// has changed.
+// sendAccepted reports which of the viewer's messages the terminal has accepted, if there are more.
 func (a attachment) sendAccepted() error {
-	v := a.viewer
-	n := v.progress.accepted.Load()
-	if !v.options.Progress || n == v.progress.reported {
+	input := &a.viewer.input
+	if input.from == nil {
 		return nil
 	}
-	v.progress.reported = n
+	n := input.from.done.Load()
+	if n == input.reported {
+		return nil
+	}
+	input.reported = n
 	return a.to.Send(api.Output{Accepted: &n})
 }
 

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/pty"
+	"tandem/persist/inputnotes"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,6 +43,11 @@ type input struct {
 	closed  bool
 	moved   chan struct{} // closed when pending shrinks or the input is closed; nil if no caller waits
 	writer  sync.WaitGroup
+
+	notes   *inputnotes.Notes // nil before useNotes
+	sources map[*inputnotes.Note]*source
+	pasting *source // the terminal has the start of its bracketed paste and not the end; nil if none
+	tail    []byte  // the last bytes written for a source, which may be a part of a bracket
 }
 
 // A message is input that the PTY has not accepted completely.
@@ -49,13 +56,11 @@ type message struct {
 	cancelled bool   // the rest must not or cannot be written
 	discarded bool   // it was cancelled by an interrupt
 	done      func() // called once nothing of the message is pending; may be nil
-}
 
-func (m *message) finish() {
-	if m.done != nil {
-		m.done()
-		m.done = nil
-	}
+	from   *source // nil if the message has no number
+	number uint64
+	prompt bool // its viewer waits for the report that it is written
+	begun  bool // a part of it was written
 }
 
 func newInput(master *os.File) *input {
@@ -67,14 +72,15 @@ func newInput(master *os.File) *input {
 	return in
 }
 
-// write queues p, after blocking while too much is pending. done, if not nil, is called when
-// nothing of p is pending, also after an error.
-func (in *input) write(ctx context.Context, p []byte, done func()) error {
-	m := &message{rest: p, done: done}
-	err := in.queue(ctx, m)
-	if err != nil {
-		m.finish()
-	}
+// write queues p, the next message of v, after blocking while too much is pending. v is nil for input
+// without a number.
+func (in *input) write(ctx context.Context, p []byte, v *viewer) error {
+	return in.queue(ctx, &message{rest: p}, v)
+}
+
+// skip counts a message of v with nothing to write. It never blocks.
+func (in *input) skip(v *viewer) error {
+	_, err := in.push(&message{}, math.MaxInt, v)
 	return err
 }
 
@@ -82,7 +88,7 @@ func (in *input) write(ctx context.Context, p []byte, done func()) error {
 // rest of p is dropped. It returns how many bytes of p were written.
 func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err error) {
 	m := &message{rest: p}
-	err = in.queue(ctx, m)
+	err = in.queue(ctx, m, nil)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return 0, nil
@@ -109,10 +115,11 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 	}
 }
 
-// queue queues m. It blocks while maxPendingInput bytes are pending.
-func (in *input) queue(ctx context.Context, m *message) error {
+// queue queues m, the next message of v unless nil. It blocks while maxPendingInput bytes are
+// pending.
+func (in *input) queue(ctx context.Context, m *message, v *viewer) error {
 	for {
-		wait, err := in.push(m, maxPendingInput)
+		wait, err := in.push(m, maxPendingInput, v)
 		if wait == nil {
 			return err
 		}
@@ -126,11 +133,16 @@ func (in *input) queue(ctx context.Context, m *message) error {
 
 // reply queues p, or drops it if too much is pending. It never blocks.
 func (in *input) reply(p []byte) {
-	in.push(&message{rest: p}, maxReplies)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.closed && in.waiting < maxReplies {
+		_ = in.place(&message{rest: p}) // fails only if the session has ended
+	}
 }
 
-// push queues m. If limit bytes are pending, it returns a channel to wait on instead.
-func (in *input) push(m *message, limit int) (wait <-chan struct{}, err error) {
+// push queues m, the next message of v unless nil. If limit bytes are pending, it returns a channel
+// to wait on instead.
+func (in *input) push(m *message, limit int, v *viewer) (wait <-chan struct{}, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
@@ -139,24 +151,56 @@ func (in *input) push(m *message, limit int) (wait <-chan struct{}, err error) {
 	case in.waiting >= limit:
 		return in.awaitMove(), nil
 	}
-	n := 0
+	if v != nil && !in.take(m, v) {
+		return nil, errReplaced
+	}
+	if p := in.pasting; p != nil && p != m.from && p.viewer == nil && p.done.Load() == p.taken && len(m.rest) > 0 {
+		in.endPaste(p)
+	}
+	return nil, in.place(m)
+}
+
+// place writes what the PTY accepts of m at once, and queues the rest. in is locked.
+func (in *input) place(m *message) (err error) {
 	if len(in.pending) == 0 {
 		// Fast path: most programs read their input at once, so that no goroutine is needed.
-		if n, err = in.tryWrite(m.rest); err != nil {
-			return nil, api.Errorf(api.CodeEnded, "type into session: %v", err)
+		controlErr := in.conn.Control(func(fd uintptr) { _, err = in.writePart(int(fd), m, len(m.rest)) })
+		if err = errors.Join(controlErr, err); err != nil {
+			return api.Errorf(api.CodeEnded, "type into session: %v", err)
+		}
+		if len(m.rest) == 0 {
+			in.finish(m)
+			return nil
 		}
 	}
-	m.rest = slices.Clone(m.rest[n:])
-	if len(m.rest) == 0 {
-		m.finish()
-		return nil, nil
-	}
+	m.rest = slices.Clone(m.rest)
 	in.pending = append(in.pending, m)
 	in.waiting += len(m.rest)
 	if len(in.pending) == 1 {
 		in.writer.Go(in.drainPending)
 	}
-	return nil, nil
+	return nil
+}
+
+// writePart writes at most size bytes of m, as much as fd accepts without blocking. in is locked.
+func (in *input) writePart(fd int, m *message, size int) (n int, err error) {
+	p := m.rest[:size]
+	in.noteBegin(m, p)
+	n, err = writeSome(fd, p)
+	in.noteWritten(m, p[:n])
+	m.rest = m.rest[n:]
+	return n, err
+}
+
+// finish ends a message of which nothing is pending. in is locked.
+func (in *input) finish(m *message) {
+	if m.done != nil {
+		m.done()
+		m.done = nil
+	}
+	if m.from != nil {
+		in.noteDone(m)
+	}
 }
 
 func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: the session exited") }
@@ -202,7 +246,7 @@ func (in *input) cancelMessage(m *message) {
 		m.cancelled = true
 		in.waiting -= len(m.rest)
 		in.wake()
-		m.finish()
+		in.finish(m)
 	}
 }
 
@@ -212,12 +256,6 @@ func (in *input) awaitMove() <-chan struct{} {
 		in.moved = make(chan struct{})
 	}
 	return in.moved
-}
-
-// tryWrite writes as much as the PTY accepts without blocking.
-func (in *input) tryWrite(p []byte) (written int, err error) {
-	controlErr := in.conn.Control(func(fd uintptr) { written, err = writeSome(int(fd), p) })
-	return written, errors.Join(controlErr, err)
 }
 
 // writeSome writes as much of p as fd accepts without blocking.
@@ -268,7 +306,7 @@ func (in *input) writePending(fd int) (moved, more bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.pending) > 0 && (in.pending[0].cancelled || len(in.pending[0].rest) == 0) {
-		in.pending[0].finish()
+		in.finish(in.pending[0])
 		in.pending = in.pending[1:]
 	}
 	if len(in.pending) == 0 || in.closed {
@@ -277,14 +315,13 @@ func (in *input) writePending(fd int) (moved, more bool) {
 		return true, false
 	}
 	first := in.pending[0]
-	n, err := writeSome(fd, first.rest[:min(len(first.rest), maxPiece)])
-	first.rest = first.rest[n:]
+	n, err := in.writePart(fd, first, min(len(first.rest), maxPiece))
 	in.waiting -= n
 	if n > 0 {
 		in.wake()
 	}
 	if len(first.rest) == 0 {
-		first.finish()
+		in.finish(first)
 	}
 	// An error means that no process has the terminal open.
 	if err != nil {

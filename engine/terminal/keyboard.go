@@ -49,13 +49,13 @@ func (k *keyboard) acceptsFrom(v *viewer) bool {
 	return !v.options.ReadOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
 }
 
-// typeAs types p for by. It blocks while too much input is pending. done, if not nil, is called
-// when the PTY has accepted p or it was discarded; it must not block.
-func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte, done func()) error {
+// typeAs types p for by, as the next message of v unless nil. It blocks while too much input is
+// pending.
+func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte, v *viewer) error {
 	if len(p) > 0 {
 		k.recordInput(by, p)
 	}
-	return k.write(ctx, p, done)
+	return k.write(ctx, p, v)
 }
 
 // recordInput records p before it is typed. An interrupt does not wait for a program that does not

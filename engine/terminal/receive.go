@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"image"
 
 	"tandem/engine/api"
@@ -27,6 +28,10 @@ func (a attachment) receiveInput(ctx context.Context) {
 // read-only.
 func (a attachment) handleInput(ctx context.Context, in api.Input) error {
 	s, v := a.session, a.viewer
+	typed := (in.Bytes != nil || in.Key != nil || in.Mouse != nil || in.Paste != nil) && s.keyboard.acceptsFrom(v)
+	if in.Numbered() && !typed && errors.Is(s.keyboard.skip(v), errReplaced) {
+		return errReplaced
+	}
 	switch {
 	case in.Resize != nil:
 		s.viewers.setSize(v, *in.Resize)
@@ -71,37 +76,16 @@ func (a attachment) handleInput(ctx context.Context, in api.Input) error {
 		if v.options.Master {
 			a.askMaster()
 		}
-	case s.keyboard.acceptsFrom(v):
+	case typed:
 		if isUserInput(in) {
 			v.eager.Store(true)
 			a.noteUserInput(ctx)
 		}
-		s.keyboard.typeAs(ctx, v.as, encodeInput(in, s.Modes(), s.screen.cell()), v.whenAccepted(in))
-	default:
-		v.noteAccepted(in)
+		if err := s.keyboard.typeAs(ctx, v.as, encodeInput(in, s.Modes(), s.screen.cell()), v); errors.Is(err, errReplaced) {
+			return err
+		}
 	}
 	return ctx.Err()
-}
-
-// whenAccepted returns the function to call when the terminal has accepted in; nil if in is not
-// text.
-func (v *viewer) whenAccepted(in api.Input) func() {
-	if in.Bytes == nil && in.Paste == nil {
-		return nil
-	}
-	return func() { v.noteAccepted(in) }
-}
-
-// noteAccepted counts text that has left the engine.
-func (v *viewer) noteAccepted(in api.Input) {
-	n := len(in.Bytes)
-	if in.Paste != nil {
-		n += len(*in.Paste)
-	}
-	if n > 0 && v.options.Progress {
-		v.progress.accepted.Add(int64(n))
-		raiseFlag(v.dirty)
-	}
 }
 
 // isUserInput reports whether input shows that the user is active in this viewer.

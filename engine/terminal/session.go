@@ -14,6 +14,7 @@ import (
 	"tandem/engine/prompt"
 	"tandem/engine/sleep"
 	"tandem/engine/vt"
+	"tandem/persist/inputnotes"
 	"tandem/persist/store"
 )
 
@@ -57,6 +58,7 @@ type Options struct {
 	Cols, Rows int      // used if the journal has no size
 	Displays   *Displays
 	Open       func() (Log, error)
+	Notes      func() (*inputnotes.Notes, error) // of input
 	Journal    journal
 	PID        int         // of the child; 0 if it has exited
 	New        bool        // the child is new: what the log contains is from earlier ones
@@ -90,7 +92,8 @@ type Session struct {
 	screen   *screen
 	keyboard *keyboard
 	shell    *prompt.Shell
-	log      Log // set before opened is closed; nil if it cannot be opened
+	log      Log               // set before opened is closed; nil if it cannot be opened
+	notes    *inputnotes.Notes // of input, if there is a program; set with log
 
 	drawing chan struct{} // of 1: the screen is being drawn
 
@@ -200,6 +203,7 @@ func (s *Session) prepare() error {
 	if err != nil {
 		return err
 	}
+	s.openInputNotes()
 	if log.End() == 0 {
 		return s.retry(s.screen.replay)
 	}
@@ -211,6 +215,20 @@ func (s *Session) prepare() error {
 		return s.ctx.Err()
 	}
 	return s.retry(s.screen.replay)
+}
+
+// openInputNotes makes the input of viewers numbered.
+func (s *Session) openInputNotes() {
+	if s.options.Master == nil {
+		return
+	}
+	notes, err := s.options.Notes()
+	if err != nil {
+		s.options.Log.Warn("note input", "id", s.options.ID, "error", err)
+		notes = inputnotes.New()
+	}
+	s.notes = notes
+	s.keyboard.useNotes(notes, s.options.New)
 }
 
 const (
@@ -268,6 +286,9 @@ func (s *Session) release() {
 	s.cancel()
 	s.facts.stop()
 	s.hangUp()
+	if s.notes != nil {
+		_ = s.notes.Close() // nothing is left to write
+	}
 	if s.log != nil {
 		if err := s.log.Close(); err != nil {
 			s.options.Log.Warn("close log", "id", s.options.ID, "error", err)

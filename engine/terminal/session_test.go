@@ -22,6 +22,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/engine/vt"
+	"tandem/persist/inputnotes"
 	"tandem/persist/store"
 )
 
@@ -105,6 +106,7 @@ func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Sessio
 		ID: "a", Cols: 20, Rows: 5,
 		Open:     func() (Log, error) { return l, nil },
 		Journal:  l,
+		Notes:    func() (*inputnotes.Notes, error) { return inputnotes.New(), nil },
 		Terminal: func(o vt.Options) Emulator { return vt.New(o) },
 		Replays:  make(chan struct{}, 1),
 		Chunks:   NewChunks(),
@@ -140,6 +142,8 @@ type fakeStream struct {
 	out    chan api.Output
 	closed chan struct{}
 	leave  func() // ends the connection; more than once is as once
+
+	resumed api.InputState // set before the first Send or Receive
 }
 
 func newFakeStream() *fakeStream {
@@ -147,6 +151,8 @@ func newFakeStream() *fakeStream {
 	f.leave = sync.OnceFunc(func() { close(f.closed) })
 	return f
 }
+
+func (f *fakeStream) Resume(st api.InputState) { f.resumed = st }
 
 func (f *fakeStream) Receive() (api.Input, error) {
 	select {

@@ -34,30 +34,23 @@ type viewer struct {
 	pixels      atomic.Bool // its terminal can report the mouse in pixels
 	queryColors atomic.Bool // its terminal should be queried for its colours
 
-	marks    marks    // in its input
-	progress progress // of its text
+	marks marks    // in its input
+	input numbered // set by takeOver
 
 	places []vt.Position // to be moved by a resize; guarded by the set's mutex, replaced and never changed
-}
-
-// A progress counts the text that has left the engine.
-type progress struct {
-	accepted atomic.Int64
-	reported int64 // the amount sent last; -1 before the first; of the sending goroutine
 }
 
 func newViewer(o api.AttachOptions) *viewer {
 	// An option that does not apply beside the others does not count.
 	o.Direct, o.Apart = o.Direct && o.Raw, o.Apart && o.Raw
-	o.Clips, o.Progress = o.Clips && !o.Raw, o.Progress && !o.ReadOnly
+	o.Clips = o.Clips && !o.Raw
 	o.Master = o.Master && !o.ReadOnly
 	v := &viewer{
-		options:  o,
-		handed:   make(chan api.Hand, 1),
-		progress: progress{reported: -1},
-		dirty:    make(chan struct{}, 1),
-		lines:    make(chan api.LineRange, 4),
-		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
+		options: o,
+		handed:  make(chan api.Hand, 1),
+		dirty:   make(chan struct{}, 1),
+		lines:   make(chan api.LineRange, 4),
+		size:    api.Size{Cols: o.Cols, Rows: o.Rows},
 	}
 	raiseFlag(v.dirty)
 	if o.Lines.Count > 0 {

@@ -120,7 +120,7 @@ func (f *attachments) countQueued() (n int) {
 func (f *attachments) sync() (rang bool, cmd tea.Cmd) {
 	for p := range f.cancels {
 		rang = p.Sync() || rang
-		cmd = tea.Batch(cmd, p.ReportUnsure())
+		cmd = tea.Batch(cmd, p.ReportLoss())
 	}
 	return rang, cmd
 }

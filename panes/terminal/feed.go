@@ -13,7 +13,7 @@ import (
 
 // An Attachment sends the input queued in an outbox; see panes.Attachment.
 type Attachment interface {
-	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
+	SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss
 }
 
 // A Feed passes output from the goroutine receiving it to the goroutine drawing it, and sends input.
@@ -30,8 +30,8 @@ type Feed struct {
 	size    api.Size
 	display *api.Display // the user's terminal; nil if unknown
 	status  feedStatus
-	unsure  int64  // bytes of typed text possibly lost; 0 after TakeUnsure
-	clip    []byte // last text the program put on the clipboard; nil after TakeClip
+	loss    outbox.Loss // input possibly lost; zero after TakeLoss
+	clip    []byte      // last text the program put on the clipboard; nil after TakeClip
 }
 
 // A feedStatus is what a Feed has received, except for the screen.
@@ -80,14 +80,14 @@ func (f *Feed) Connect(v Attachment) {
 	if display != nil {
 		first = []api.Input{{Display: display}}
 	}
-	unsure := v.SendFrom(f.Outbox, first...)
+	loss := v.SendFrom(f.Outbox, first...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	// Whatever the last attachment reported no longer holds.
 	st := &f.status
 	st.err, st.mark, st.kitty, st.modes, st.sentDisplay = nil, nil, 0, keys.Modes{}, display
 	st.serial++
-	f.unsure += unsure
+	f.loss.Add(loss)
 	f.Screen.dropPictures()
 }
 
@@ -176,14 +176,13 @@ func (f *Feed) TakeClip() []byte {
 	return clip
 }
 
-// TakeUnsure returns how many bytes of typed text may be lost since the last call, because the
-// engine exited before it reported them as accepted.
-func (f *Feed) TakeUnsure() int64 {
+// TakeLoss returns what may be lost of the input since the last call.
+func (f *Feed) TakeLoss() outbox.Loss {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := f.unsure
-	f.unsure = 0
-	return n
+	loss := f.loss
+	f.loss = outbox.Loss{}
+	return loss
 }
 
 func (f *Feed) takeStatus() feedStatus {

@@ -161,18 +161,18 @@ func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	return nil
 }
 
-// ReportUnsure says how much typed text the engine may have lost. It waits until the dashboard has
+// ReportLoss says how much input may have been lost with an engine. It waits until the dashboard has
 // reconnected, because the note on that would replace this one.
-func (p *Pane) ReportUnsure() tea.Cmd {
+func (p *Pane) ReportLoss() tea.Cmd {
 	if !p.env.News().Connected {
 		return nil
 	}
-	n := p.Feed.TakeUnsure()
-	if n == 0 {
+	missing := p.Feed.TakeLoss().String()
+	if missing == "" {
 		return nil
 	}
 	name, _, _ := p.Title()
-	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, text.Clip(name, 30)))
+	return p.env.SayOnce(fmt.Sprintf("the connection to %s was lost: %s", text.Clip(name, 30), missing))
 }
 
 // Takes reports what goes to the program without HandleKey: keys, by Feed.TypeNow, and typed text

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
@@ -88,7 +89,8 @@ func TestCtrlCReportsDroppedText(t *testing.T) {
 	p, e, box := newTestPane("one")
 	ctrlC := keys.Key{Code: 'c', Mods: keys.Ctrl}
 	p.HandleKey(ctrlC)
-	box.out.Accepted(0) // the program reads nothing
+	box = &sentInput{reports: true} // the program reads nothing
+	p.Feed.Connect(box)
 	p.Paste(strings.Repeat("x", 128<<10))
 	p.Paste(strings.Repeat("x", 5<<20))
 	p.HandleKey(textKey("a"))
@@ -104,24 +106,24 @@ func TestCtrlCReportsDroppedText(t *testing.T) {
 	}
 }
 
-func TestUnsureTextIsReportedOnce(t *testing.T) {
+func TestLossIsReportedOnce(t *testing.T) {
 	p, e, _ := newTestPane("one")
-	p.ReportUnsure()
+	p.ReportLoss()
 	if e.Said != "" {
 		t.Errorf("nothing was lost, but the message is %q", e.Said)
 	}
-	p.Feed.Connect(&sentInput{unsure: 5000})
-	p.ReportUnsure()
+	p.Feed.Connect(&sentInput{loss: outbox.Loss{Keys: 5000}})
+	p.ReportLoss()
 	if e.Said != "" {
 		t.Errorf("before the dashboard is connected: message %q", e.Said)
 	}
 	e.Known.Connected = true
-	p.ReportUnsure()
-	if want := "the engine exited: up to 5000 bytes typed into "; !strings.HasPrefix(e.Said, want) {
+	p.ReportLoss()
+	if want := "was lost: up to 5000 keys may be missing"; !strings.HasSuffix(e.Said, want) {
 		t.Errorf("message: %q", e.Said)
 	}
 	e.Said = ""
-	p.ReportUnsure()
+	p.ReportLoss()
 	if e.Said != "" {
 		t.Errorf("again: %q", e.Said)
 	}

@@ -23,16 +23,17 @@ import (
 
 // A sentInput is an attachment recording its input.
 type sentInput struct {
-	sent   []api.Input
-	stuck  bool  // accepts nothing more
-	unsure int64 // bytes possibly lost by the attachment before it
-	out    *outbox.Sender
+	sent    []api.Input
+	stuck   bool        // accepts nothing more
+	reports bool        // reports what it accepts: nothing
+	loss    outbox.Loss // by the attachment before it
+	out     *outbox.Sender
 }
 
-func (b *sentInput) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
-	b.out, _ = o.Connect(b.collect, outbox.Arrived{}, first...)
+func (b *sentInput) SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss {
+	b.out, _ = o.Connect(b.collect, api.InputState{Counts: true, Reports: b.reports}, first...)
 	b.collect()
-	return b.unsure
+	return b.loss
 }
 
 func (b *sentInput) collect() {

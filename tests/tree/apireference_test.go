@@ -176,9 +176,7 @@ engine's own socket, a request that asks for the protocol tandem-messages in its
 on which each message follows its length (4 bytes, most significant first). Further parameters: raw,
 read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches), lines (FIRST,COUNT:
 scrollback to send first, also for a session that has ended), pictures and, with raw, apart (true: those that programs print, apart
-from the bytes), input (an unguessable name for this viewer's input: the
-response header Tandem-Input-Taken says how many messages have arrived over connections with the same name, not counting
-sizes and marks), progress (true: report the text accepted by the terminal). Every message is
+from the bytes), input (an unguessable name for this viewer's input, see below). Every message is
 binary, one byte of kind and then a body:
 
 | to the session | body | | from the session | body |
@@ -191,7 +189,14 @@ binary, one byte of kind and then a body:
 | r | columns, rows; 0, 0 while the pane is hidden | | c | what the program puts on the clipboard (clips) |
 | l | first line, count | | n | a mark that came back, nanoseconds it was held |
 | n | a mark: a number, larger than the last | | g | a picture that lines which follow show (pictures) |
-| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | a | bytes of b and p from this viewer that the terminal has accepted, or that were discarded (progress) |
+| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | i | the number of the last message that the terminal has accepted, or that was discarded (input) |
+
+With input, messages are numbered from 1 over all connections with that name, without sizes, marks and
+messages about the connection itself (h, t, w). The response headers say what has become of them:
+Tandem-Input-Taken is the number of the last one that the engine has or may have written (empty if it
+knows no such input): send only what is above it. Tandem-Input-Unsure is how many messages up to that one
+an engine that crashed may have written only in part: report them, and do not send them again. With
+Tandem-Input-Cut, the engine has ended a bracketed paste of yours: do not send its rest.
 
 Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
 

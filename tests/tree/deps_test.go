@@ -296,7 +296,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/logs", "engine/names", "engine/observe", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/config/settings", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/logs", "engine/names", "engine/observe", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
 		"the engine has no user interface",
 	},
 	"engine/launch": {
@@ -468,12 +468,13 @@ var layers = map[string]layer{
 	"engine/mailbox":     {nil, "a queue does not depend on its elements"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
 	"engine/passthrough": {[]string{"engine/api"}, "the engine and its clients filter bytes by the same rules"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/inputnotes", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
 	"engine/audit":       {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
 	"persist/store":      {[]string{"persist/datadir"}, "the format on disk does not depend on its readers"},
 	"persist/datadir":    {nil, "all users of a file share its name"},
 	"persist/sparse":     {nil, "file system features do not depend on the content of files"},
+	"persist/inputnotes": {[]string{"persist/sparse"}, "notes of input do not depend on the terminal"},
 	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "writing a log does not depend on the terminal"},
 	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
 	"persist/trust":      {nil, "checking the owner and mode of a file does not depend on its purpose"},

@@ -80,9 +80,6 @@ const (
 	retryOffline = 500 * time.Millisecond
 	// noteAfter is how long the engine may be lost before the user is told.
 	noteAfter = 100 * time.Millisecond
-	// maxBarrierTime is how long to wait for the engine to consume input before the screen
-	// is fetched again.
-	maxBarrierTime = 300 * time.Millisecond
 )
 
 // Run connects the terminal to the session until one of the Reasons applies. It restores
@@ -194,19 +191,19 @@ func (r *run) useAttachment(a *client.Attachment) {
 		r.overlay.resetScreen()
 	}
 	r.restartConverter()
-	unsure := r.link.useAttachment(a)
+	loss := r.link.useAttachment(a)
 	// The size may have changed since openAttachment read it.
 	r.sendSize()
 	r.noteReachable()
-	if unsure > 0 {
-		r.showNote(fmt.Sprintf("the engine exited: up to %d bytes of what you typed may be lost", unsure))
+	if missing := loss.String(); missing != "" {
+		r.showNote("the connection was lost: " + missing)
 	}
 }
 
 func (r *run) openAttachment(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.currentSize()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Master: r.canHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Master: r.canHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
 	})
 }
 
@@ -316,26 +313,11 @@ func (r *run) showOutput(p []byte) error {
 }
 
 // refetchScreen replaces the attachment to get the repaint at the start of a new one.
-// Input is held meanwhile. The engine's answer to a request shows that all input sent
-// before it has arrived.
+// Input is held meanwhile.
 func (r *run) refetchScreen() {
 	release := r.link.holdInput()
 	defer release()
 	old := r.link.currentAttachment()
-	if old.Send(api.Input{Lines: &api.LineRange{}}) != nil {
-		return
-	}
-	expired := time.AfterFunc(maxBarrierTime, func() { old.Close() })
-	defer expired.Stop()
-	for {
-		out, err := old.Receive()
-		if err != nil || out.Ended != nil || out.Lines != nil {
-			break
-		}
-		if out.Master != nil {
-			r.link.keys.Receive(out.Master)
-		}
-	}
 	a, err := r.openAttachment(r.Client)
 	if err != nil {
 		// Receiving from the old one returns the cause.

@@ -482,9 +482,7 @@ func TestNoteShowsRoundTripMeasuredAfterItsKey(t *testing.T) {
 // next is closed. It echoes ctrl+c and the end of a paste.
 func acceptsNone(text string, next <-chan struct{}) script {
 	return func(_ testing.TB, v *server.Viewer) error {
-		if err := v.Send(api.Output{Accepted: new(int64)}); err != nil {
-			return err
-		}
+		v.Resume(api.InputState{Counts: true})
 		if err := sendText(v, text); err != nil {
 			return err
 		}
@@ -553,7 +551,7 @@ func TestPossiblyLostTextIsReported(t *testing.T) {
 	p.waitOutput("ready>")
 	close(stop)
 	p.sendText("12345")
-	p.waitOutput("the engine exited: up to 5 bytes of what you typed may be lost")
+	p.waitOutput("the connection was lost: up to 5 keys may be missing")
 	p.sendText("z")
 	p.waitOutput("<z>")
 	p.sendText("\x02d")

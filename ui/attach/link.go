@@ -49,20 +49,19 @@ func newLink(cancel context.CancelFunc) *link {
 func (l *link) currentAttachment() *client.Attachment { return l.a.Load() }
 
 // useAttachment makes a the attachment, and sends it the held input and whatever the
-// previous one did not deliver. After stopRun, it closes a. unsure is the number of bytes
-// of text that may be lost.
-func (l *link) useAttachment(a *client.Attachment) (unsure int64) {
+// previous one did not deliver. After stopRun, it closes a.
+func (l *link) useAttachment(a *client.Attachment) outbox.Loss {
 	l.mu.Lock()
 	stopped := l.result != nil
 	l.keys.Close()
-	unsure = a.SendFrom(l.out)
+	loss := a.SendFrom(l.out)
 	l.a.Store(a)
 	l.releaseHeld()
 	l.mu.Unlock()
 	if stopped {
 		a.Close()
 	}
-	return unsure
+	return loss
 }
 
 // holdInput holds input until useAttachment or release is called.

@@ -257,7 +257,7 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 func (l *Link) runAttachment(ctx context.Context, e panes.Engine, id string, feed *terminal.Feed) (done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{
-		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: feed.Input, Progress: true, Master: true,
+		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: feed.Input, Master: true,
 	})
 	if err != nil {
 		return l.isFinal(err, feed)

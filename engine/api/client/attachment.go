@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -25,9 +24,6 @@ const closeGrace = 500 * time.Millisecond
 // Attach opens a viewer on a session. ctx limits the opening only; the attachment lasts until
 // Close or until the session or the engine exits.
 func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, error) {
-	if c.machine == "" { // a local socket loses no input unless the engine exits
-		o.Input = ""
-	}
 	transport := c.http.Transport
 	var passing *wire.Passing
 	o.Direct, o.Master = o.Direct && c.machine == "", o.Master && c.machine == ""
@@ -51,10 +47,9 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 		return nil, c.lostError(ctx, wire.AttachName, err)
 	}
 	a := &Attachment{client: c, conn: conn, passing: passing}
-	if taken := header.Values(wire.TakenHeader); o.Input != "" && len(taken) > 0 {
-		a.arrived.Counts = true
-		a.arrived.Taken, err = strconv.ParseUint(taken[0], 10, 64)
-		a.arrived.Known = err == nil
+	a.arrived = wire.InputStateOf(header)
+	if c.machine == "" && !a.arrived.Reports {
+		a.arrived = api.InputState{} // an older engine counts other messages, too
 	}
 	a.SendFrom(new(outbox.Outbox))
 	return a, nil
@@ -118,7 +113,7 @@ type Attachment struct {
 	passing *wire.Passing  // passes descriptors of the terminal and the master; nil if not direct
 	in      []byte         // Receive's buffer
 	final   error          // repeated by every later Receive
-	arrived outbox.Arrived // input received by the engine before this connection
+	arrived api.InputState // of input before this connection
 
 	out     *outbox.Sender
 	written chan struct{} // closed when the writer goroutine has returned
@@ -126,9 +121,8 @@ type Attachment struct {
 
 // SendFrom makes the attachment send the messages in first and then those queued in o, instead of
 // its own new outbox. Call it before the first Send or Receive, after closing the previous
-// attachment that sent from o. unsure is the number of possibly lost bytes of text; see
-// Outbox.Connect.
-func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
+// attachment that sent from o. loss is what may be lost of the input sent then.
+func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (loss outbox.Loss) {
 	if a.out != nil {
 		a.out.Lose()
 		<-a.written
@@ -136,14 +130,14 @@ func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int6
 	// One slot is enough: a wake-up lasts until the writer has taken the whole queue.
 	wake := make(chan struct{}, 1)
 	a.written = make(chan struct{})
-	a.out, unsure = o.Connect(func() {
+	a.out, loss = o.Connect(func() {
 		select {
 		case wake <- struct{}{}:
 		default:
 		}
 	}, a.arrived, first...)
 	go a.writeLoop(a.out, wake, a.written)
-	return unsure
+	return loss
 }
 
 // Send queues a message like Outbox.Send, but fails if the attachment is closed or lost. It does

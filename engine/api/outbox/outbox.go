@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
@@ -24,8 +25,6 @@ const (
 	// maxUnaccepted bounds sent text not yet accepted by the session's terminal.
 	// The engine has room for it, so it reads a key behind it at once.
 	maxUnaccepted = 128 << 10
-	// minText is the size of the shortest message to wait for acceptance: keys never do.
-	minText = 64
 )
 
 var (
@@ -46,14 +45,19 @@ type Outbox struct {
 	sender *Sender // the present one, or the last; nil before the first
 
 	keeps    bool     // sent messages are kept, because they may not arrive
-	kept     [][]byte // the last input sent
+	kept     [][]byte // the last input taken to be sent, without messages reported as accepted
 	keptSize int
-	number   uint64 // of messages of input sent
+	number   uint64 // of the last message of kept, or of the last before
+
+	skipped pasteSkipper // drops the rest of a paste ended by the engine
 }
 
 // Send queues input and never blocks. While the session cannot be reached the input waits. Nothing
 // of in is queued if more than 16 MiB would wait, or after Close. Consecutive sizes become one.
 func (o *Outbox) Send(in api.Input) error {
+	if in.Bytes != nil && o.skipPaste(&in) {
+		return nil
+	}
 	msgs, size, err := encodeInput(in)
 	if err != nil {
 		return err
@@ -76,6 +80,18 @@ func (o *Outbox) Send(in api.Input) error {
 		s.wake()
 	}
 	return err
+}
+
+// skipPaste drops from in the rest of a paste ended by the engine. It reports whether nothing is
+// left.
+func (o *Outbox) skipPaste(in *api.Input) (all bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.skipped.active {
+		return false
+	}
+	in.Bytes = o.skipped.skip(in.Bytes)
+	return len(in.Bytes) == 0
 }
 
 // Tell is Send for input of use now or never. It reports whether in was queued, which it is not
@@ -197,8 +213,7 @@ func isInterrupt(msg []byte) bool {
 	return msg[0] == wire.InputBytes && len(msg) == 2 && msg[1] == 0x03
 }
 
-// isInput reports whether a message must arrive over the next connection if not over this one.
-// Sizes, marks and messages about the connection itself need not.
+// isInput reports whether a message is numbered, as api.Input.Numbered does.
 func isInput(msg []byte) bool {
 	switch msg[0] {
 	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped, wire.InputMaster:
@@ -207,7 +222,7 @@ func isInput(msg []byte) bool {
 	return true
 }
 
-// textSize returns how many bytes of messages the engine reports as accepted.
+// textSize returns how many bytes of messages wait for the terminal to accept the bytes before.
 func textSize(msgs ...[]byte) (n int64) {
 	for _, msg := range msgs {
 		if msg[0] == wire.InputBytes || msg[0] == wire.InputPaste {
@@ -215,4 +230,42 @@ func textSize(msgs ...[]byte) (n int64) {
 		}
 	}
 	return n
+}
+
+// countKeys returns how many keys and characters the messages hold.
+func countKeys(msgs ...[]byte) (n int64) {
+	for _, msg := range msgs {
+		switch msg[0] {
+		case wire.InputBytes, wire.InputPaste:
+			n += int64(utf8.RuneCount(msg[1:]))
+		case wire.InputKey:
+			n++
+		}
+	}
+	return n
+}
+
+// A pasteSkipper drops bytes up to and with the end of a bracketed paste. The end may come in parts.
+type pasteSkipper struct {
+	active  bool
+	matched int // bytes of pasteEnd at the end of what was dropped
+}
+
+// skip returns the bytes behind the paste.
+func (s *pasteSkipper) skip(p []byte) (rest []byte) {
+	for i, b := range p {
+		switch {
+		case b == pasteEnd[s.matched]:
+			s.matched++
+		case b == pasteEnd[0]:
+			s.matched = 1
+		default:
+			s.matched = 0
+		}
+		if s.matched == len(pasteEnd) {
+			*s = pasteSkipper{}
+			return p[i+1:]
+		}
+	}
+	return nil
 }

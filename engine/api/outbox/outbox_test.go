@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -14,8 +15,8 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 // connect makes a sender that is not woken.
-func connect(o *Outbox, n Arrived) *Sender {
-	s, _ := o.Connect(func() {}, n)
+func connect(o *Outbox, st api.InputState) *Sender {
+	s, _ := o.Connect(func() {}, st)
 	return s
 }
 
@@ -26,7 +27,7 @@ func take(s *Sender) [][]byte {
 
 func TestOutboxJoinsQueuedInput(t *testing.T) {
 	o := new(Outbox)
-	s := connect(o, Arrived{})
+	s := connect(o, api.InputState{})
 	for _, in := range []api.Input{
 		{Resize: &api.Size{Cols: 80, Rows: 24}}, {Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("a")}, {Bytes: []byte("b")},
 		{Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}},
@@ -61,8 +62,7 @@ func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
 		"typed" + pasteStart + "another" + pasteEnd + "and typed": "",
 	} {
 		o := new(Outbox)
-		s := connect(o, Arrived{})
-		s.Accepted(0)
+		s := connect(o, api.InputState{Counts: true, Reports: true})
 		long := strings.Repeat("x", maxUnaccepted)
 		for _, text := range []string{long, strings.Repeat("y", joinBytes) + rest} {
 			if err := o.Send(api.Input{Bytes: []byte(text)}); err != nil {
@@ -85,7 +85,7 @@ func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
 
 func TestInterruptIsAMessageOfItsOwn(t *testing.T) {
 	o := new(Outbox)
-	s := connect(o, Arrived{})
+	s := connect(o, api.InputState{})
 	var want [][]byte
 	for _, text := range []string{"typed", "\x03", "typed after it"} {
 		if err := o.Send(api.Input{Bytes: []byte(text)}); err != nil {
@@ -110,7 +110,7 @@ func TestInputThatMayNotHaveArrivedIsKept(t *testing.T) {
 		}
 	}
 	o := new(Outbox)
-	s := connect(o, Arrived{Counts: true})
+	s := connect(o, api.InputState{Counts: true})
 	send(o, s, "a", "b")
 	if err := o.Send(api.Input{Resize: &api.Size{Cols: 1, Rows: 1}}); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestInputThatMayNotHaveArrivedIsKept(t *testing.T) {
 	if err := o.Send(api.Input{Paste: ptr("e")}); err != nil { // never sent
 		t.Fatal(err)
 	}
-	next := connect(o, Arrived{Counts: true, Known: true, Taken: 2})
+	next := connect(o, api.InputState{Counts: true, Known: true, Taken: 2})
 	var got string
 	for _, msg := range take(next) {
 		in, err := wire.DecodeInput(msg)
@@ -130,24 +130,77 @@ func TestInputThatMayNotHaveArrivedIsKept(t *testing.T) {
 		got += *in.Paste
 		next.Sent(msg)
 	}
-	if rest := take(connect(o, Arrived{Counts: true, Known: true, Taken: 5})); got != "cde" || len(rest) != 0 {
+	if rest := take(connect(o, api.InputState{Counts: true, Known: true, Taken: 5})); got != "cde" || len(rest) != 0 {
 		t.Errorf("of five, behind the second: %q; then %d more", got, len(rest))
 	}
 	full := new(Outbox)
-	send(full, connect(full, Arrived{Counts: true}), "x", strings.Repeat("y", maxKept))
-	if n := len(take(connect(full, Arrived{Counts: true, Known: true}))); n != 1 {
+	send(full, connect(full, api.InputState{Counts: true}), "x", strings.Repeat("y", maxKept))
+	if n := len(take(connect(full, api.InputState{Counts: true, Known: true}))); n != 1 {
 		t.Errorf("%d kept beyond the bound", n)
+	}
+}
+
+func TestInputIsSentAgainOrReportedAsLost(t *testing.T) {
+	texts := []string{"one", "two", pasteStart + "three", "four\x1b[2", "01~five"}
+	for name, c := range map[string]struct {
+		accepted uint64
+		st       api.InputState
+		again    string
+		loss     Loss
+	}{
+		"the same engine":                       {0, api.InputState{Known: true, Taken: 2}, pasteStart + "three|four\x1b[2|01~five|six", Loss{}},
+		"the next engine":                       {1, api.InputState{Known: true, Taken: 2, Unsure: 1}, pasteStart + "three|four\x1b[2|01~five|six", Loss{Keys: 3}},
+		"the next engine, of a paste":           {1, api.InputState{Known: true, Taken: 3, Unsure: 1, Cut: true}, "five|six", Loss{Keys: 11 + 7 + 3, Paste: true}},
+		"an engine that knows nothing":          {2, api.InputState{}, "six", Loss{Keys: 11 + 7 + 7}},
+		"an engine that has all, but not typed": {2, api.InputState{Known: true, Taken: 5}, "six", Loss{}},
+	} {
+		o := new(Outbox)
+		s := connect(o, api.InputState{Counts: true, Reports: true})
+		for _, text := range texts {
+			if err := o.Send(api.Input{Bytes: []byte(text)}); err != nil {
+				t.Fatal(err)
+			}
+			take(s)
+		}
+		s.Accepted(c.accepted)
+		s.Lose()
+		if err := o.Send(api.Input{Bytes: []byte("six")}); err != nil {
+			t.Fatal(err)
+		}
+		c.st.Counts, c.st.Reports = true, true
+		next, loss := o.Connect(func() {}, c.st)
+		var again []string
+		for _, msg := range take(next) {
+			again = append(again, string(msg[1:]))
+		}
+		if got := strings.Join(again, "|"); got != c.again || loss != c.loss {
+			t.Errorf("%s: %q is sent again, %+v", name, got, loss)
+		}
+	}
+}
+
+// The end of a paste that the engine has ended may still be on its way from the user's terminal.
+func TestRestOfACutPasteIsDropped(t *testing.T) {
+	o := new(Outbox)
+	s := connect(o, api.InputState{Counts: true, Known: true, Cut: true})
+	for _, text := range []string{"rm -r x\r", "rest\x1b\x1b[20", "1~", "typed"} {
+		if err := o.Send(api.Input{Bytes: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := string(bytes.Join(take(s), nil)); got != "btyped" {
+		t.Errorf("%q is sent", got)
 	}
 }
 
 func TestClosedOutboxOpensWithTheNextConnection(t *testing.T) {
 	var o Outbox
-	o.Connect(func() {}, Arrived{})
+	o.Connect(func() {}, api.InputState{})
 	o.Close() // as the session could not be attached
 	if err := o.Send(api.Input{Bytes: []byte("a")}); !errors.Is(err, ErrNotSent) {
 		t.Errorf("a closed outbox answers %v", err)
 	}
-	s, _ := o.Connect(func() {}, Arrived{})
+	s, _ := o.Connect(func() {}, api.InputState{})
 	if err := o.Send(api.Input{Bytes: []byte("b")}); err != nil {
 		t.Error(err)
 	}

@@ -1,10 +1,13 @@
 package outbox
 
 import (
+	"fmt"
 	"net"
 	"slices"
+	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/api/wire"
 )
 
 // A Sender takes an attachment's input from an outbox.
@@ -14,33 +17,47 @@ type Sender struct {
 	closed bool   // by the user: the queue is still sent
 	lost   bool   // nothing can be sent any more
 
-	progress   bool  // the engine reports what the terminal has accepted
-	sentText   int64 // bytes of text handed to the connection
-	acceptedBy int64 // bytes of text the terminal has accepted
+	reports bool  // the engine reports what the terminal has accepted
+	waiting int64 // bytes of text kept: not accepted as far as is known
 }
 
-// Arrived is the engine's count of input from earlier attachments. A link to another machine can be
-// lost while the engine there lives.
-type Arrived struct {
-	Counts bool   // it counts messages of input
-	Known  bool   // it has counted those of the last attachment too
-	Taken  uint64 // messages so far, if Known
+// A Loss is input possibly lost with a connection.
+type Loss struct {
+	Keys  int64 // keys and characters
+	Paste bool  // the rest of a paste was not sent
+}
+
+// Add adds a later loss.
+func (l *Loss) Add(later Loss) { l.Keys, l.Paste = l.Keys+later.Keys, l.Paste || later.Paste }
+
+// String returns a message for the user; "" if nothing is lost.
+func (l Loss) String() string {
+	switch {
+	case l.Paste:
+		return fmt.Sprintf("the end of a paste is missing (up to %d characters)", l.Keys)
+	case l.Keys == 1:
+		return "one key may be missing"
+	case l.Keys > 0:
+		return fmt.Sprintf("up to %d keys may be missing", l.Keys)
+	}
+	return ""
 }
 
 // Connect makes a new attachment the outbox's sender, when nobody takes from the last one any more.
-// wake is called when Take has something for it. What the last sender could not deliver goes first,
-// behind the messages in first; if the engine has counted its input, that is exactly what has not
-// arrived. Otherwise unsure is how many bytes of text may be lost: they were sent to an engine that
-// has exited, and it is unknown whether the program got them.
-func (o *Outbox) Connect(wake func(), n Arrived, first ...api.Input) (s *Sender, unsure int64) {
-	s = &Sender{o: o, wake: wake}
+// wake is called when Take has something for it. st is the engine's knowledge of earlier input:
+// messages it does not have are sent again, behind those in first. Messages it may have written are
+// not sent again: they are the loss.
+func (o *Outbox) Connect(wake func(), st api.InputState, first ...api.Input) (*Sender, Loss) {
+	s := &Sender{o: o, wake: wake, reports: st.Reports}
 	o.mu.Lock()
-	if last := o.sender; last != nil && !n.Known {
-		unsure = last.unsure()
+	pending, doubtful, unsent := o.divide(st)
+	loss := Loss{Keys: countKeys(doubtful...), Paste: st.Cut}
+	if st.Cut {
+		unsent = o.cutPaste(unsent, &loss)
 	}
-	unsent := o.unarrived(n)
 	o.sender, o.queue, o.size, o.closed = s, nil, 0, false
-	o.keeps, o.kept, o.keptSize, o.number = n.Counts, nil, 0, n.Taken
+	o.keeps, o.kept, o.keptSize, o.number = st.Counts, nil, 0, st.Taken
+	s.keep(pending...)
 	for _, in := range first {
 		if msgs, _, err := encodeInput(in); err == nil {
 			o.queue = append(o.queue, msgs...)
@@ -52,19 +69,71 @@ func (o *Outbox) Connect(wake func(), n Arrived, first ...api.Input) (s *Sender,
 	}
 	o.mu.Unlock()
 	wake()
-	return s, unsure
+	return s, loss
 }
 
-// unarrived returns the input that the engine has not got, as far as it is kept, and what was never
-// sent. o is locked.
-func (o *Outbox) unarrived(n Arrived) [][]byte {
-	oldest := o.number - uint64(len(o.kept))
-	taken := o.number
-	if n.Known {
-		taken = max(n.Taken, oldest)
+// divide returns the messages still waiting in the engine, those possibly lost, and those it does not
+// have. o is locked.
+func (o *Outbox) divide(st api.InputState) (pending, doubtful, unsent [][]byte) {
+	unsent = slices.DeleteFunc(slices.Clone(o.queue), func(msg []byte) bool { return !isInput(msg) })
+	if !st.Known {
+		// The engine has forgotten. Without its reports, most messages have been written.
+		if o.sender != nil && o.sender.reports {
+			doubtful = o.kept
+		}
+		return nil, doubtful, unsent
 	}
-	all := append(slices.Clip(o.kept), slices.DeleteFunc(o.queue, func(msg []byte) bool { return !isInput(msg) })...)
-	return all[min(taken-oldest, uint64(len(all))):]
+	has := len(o.kept)
+	if o.number > st.Taken {
+		has -= int(min(o.number-st.Taken, uint64(has)))
+	}
+	unsent = append(slices.Clone(o.kept[has:]), unsent...)
+	if st.Unsure == 0 {
+		return o.kept[:has], nil, unsent
+	}
+	// The engine is new, and earlier messages are done.
+	return nil, o.kept[has-min(int(st.Unsure), has) : has], unsent
+}
+
+// cutPaste drops the rest of a paste from messages, and from those to come if it has no end yet. o is
+// locked.
+func (o *Outbox) cutPaste(msgs [][]byte, loss *Loss) (rest [][]byte) {
+	o.skipped = pasteSkipper{active: true}
+	for _, msg := range msgs {
+		if msg[0] == wire.InputBytes && o.skipped.active {
+			left := o.skipped.skip(msg[1:])
+			loss.Keys += int64(utf8.RuneCount(msg[1 : len(msg)-len(left)]))
+			if len(left) == 0 {
+				continue
+			}
+			msg = append([]byte{wire.InputBytes}, left...)
+		}
+		rest = append(rest, msg)
+	}
+	return rest
+}
+
+// keep keeps messages of input taken to be sent. An engine that reports bounds them; others are
+// assumed to have the oldest. The outbox is locked.
+func (s *Sender) keep(msgs ...[]byte) {
+	o := s.o
+	for _, msg := range msgs {
+		o.kept, o.keptSize = append(o.kept, msg), o.keptSize+len(msg)
+		s.waiting += textSize(msg)
+	}
+	for !s.reports && o.keptSize > maxKept && len(o.kept) > 1 {
+		s.dropKept(1)
+	}
+}
+
+// dropKept drops the oldest messages kept. The outbox is locked.
+func (s *Sender) dropKept(n int) {
+	o := s.o
+	for _, msg := range o.kept[:n] {
+		o.keptSize -= len(msg)
+		s.waiting -= textSize(msg)
+	}
+	o.kept = slices.Delete(o.kept, 0, n)
 }
 
 // Send is the outbox's Send while the attachment is open.
@@ -92,22 +161,27 @@ func (s *Sender) Take() (batch [][]byte, over bool) {
 	}
 	n := s.ready()
 	batch, o.queue = o.queue[:n:n], o.queue[n:]
-	s.sentText += textSize(batch...)
+	for _, msg := range batch {
+		if o.keeps && isInput(msg) {
+			o.number++
+			s.keep(msg)
+		}
+	}
 	return batch, s.closed && n == 0 && len(o.queue) == 0
 }
 
 // ready returns how many messages of the queue may be sent now. The outbox is locked.
 func (s *Sender) ready() (n int) {
-	if !s.progress {
+	if !s.reports {
 		return len(s.o.queue)
 	}
-	unaccepted := s.sentText - s.acceptedBy
+	waiting := s.waiting
 	for _, msg := range s.o.queue {
 		size := textSize(msg)
-		if size >= minText && unaccepted >= maxUnaccepted {
+		if size >= api.LongText && waiting >= maxUnaccepted {
 			break
 		}
-		unaccepted += size
+		waiting += size
 		n++
 	}
 	return n
@@ -115,19 +189,9 @@ func (s *Sender) ready() (n int) {
 
 // Sent records that a message from Take was sent.
 func (s *Sender) Sent(msg []byte) {
-	o := s.o
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.size -= len(msg)
-	if !o.keeps || !isInput(msg) {
-		return
-	}
-	o.number++
-	o.kept, o.keptSize = append(o.kept, msg), o.keptSize+len(msg)
-	for o.keptSize > maxKept && len(o.kept) > 1 {
-		o.keptSize -= len(o.kept[0])
-		o.kept = slices.Delete(o.kept, 0, 1)
-	}
+	s.o.mu.Lock()
+	s.o.size -= len(msg)
+	s.o.mu.Unlock()
 }
 
 // Return puts messages that could not be sent back in front, as the connection is lost.
@@ -136,25 +200,26 @@ func (s *Sender) Return(batch [][]byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queue = append(batch, o.queue...)
-	s.sentText -= textSize(batch...)
+	if o.keeps {
+		for _, msg := range slices.Backward(batch) {
+			if n := len(o.kept); n > 0 && isInput(msg) {
+				o.kept, o.keptSize, o.number = o.kept[:n-1], o.keptSize-len(msg), o.number-1
+			}
+		}
+	}
 	s.lost = true
 }
 
-// Accepted takes the engine's report of how many bytes of text the terminal has accepted.
-func (s *Sender) Accepted(n int64) {
-	s.o.mu.Lock()
-	s.progress, s.acceptedBy = true, n
-	s.o.mu.Unlock()
-	s.wake()
-}
-
-// unsure returns how many bytes of text may be lost with the connection: they were sent, and
-// the terminal has not accepted them. It is 0 after Close, when the engine delivers them.
-func (s *Sender) unsure() int64 {
-	if !s.progress || s.closed {
-		return 0
+// Accepted takes the engine's report that the terminal has accepted the messages up to a number.
+func (s *Sender) Accepted(number uint64) {
+	o := s.o
+	o.mu.Lock()
+	oldest := o.number - uint64(len(o.kept))
+	if o.sender == s && number > oldest {
+		s.dropKept(int(min(number-oldest, uint64(len(o.kept)))))
 	}
-	return s.sentText - s.acceptedBy
+	o.mu.Unlock()
+	s.wake()
 }
 
 // Close ends the sender; Take still returns the queue.

@@ -63,7 +63,6 @@ type Mux struct {
 	opened  *opened       // of Serve
 	serving chan struct{} // closed once opened is set
 	begin   sync.Once     // closes serving
-	typing  typing
 	memory  reclaimer
 }
 

@@ -40,7 +40,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 				if o.Client == "" {
 					o.Client = CallerOf(ctx).Name
 				}
-				v = &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, direct: o.Direct, input: o.Input, typing: &m.typing}
+				v = &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, direct: o.Direct}
 				err := m.guardPanics(wire.AttachName, func() error { return f(ctx, o, v) })
 				v.finish(err)
 				return nil, err
@@ -80,19 +80,15 @@ type Viewer struct {
 
 	out []byte // Send's buffer
 	in  []byte // Receive's buffer
-
-	input   string // AttachOptions.Input; "" if not counted
-	typing  *typing
-	typed   *typed        // its counted input, once open
-	passing chan struct{} // see typed.busy; guarded by typed.mu
 }
+
+// Resume tells the viewer what has become of its input so far. It must come before the first Send or
+// Receive.
+func (v *Viewer) Resume(st api.InputState) { wire.SetInputState(v.w.Header(), st) }
 
 // ensureOpen answers the upgrade request, once.
 func (v *Viewer) ensureOpen() error {
 	v.once.Do(func() {
-		if v.input != "" {
-			v.w.Header().Set(wire.TakenHeader, v.takenHeader())
-		}
 		conn, err := v.upgrade()
 		if err != nil {
 			v.err = api.Errorf(api.CodeUnavailable, "open attachment: %v", wire.Root(err))
@@ -134,10 +130,6 @@ func (v *Viewer) finish(err error) {
 		}
 		writeError(v.w, handlerError(err))
 	})
-	if v.typed != nil {
-		v.typed.finishMessage(v)
-		v.typed.disconnect(v)
-	}
 	if refused || v.conn == nil {
 		return
 	}
@@ -156,9 +148,6 @@ func (v *Viewer) Receive() (api.Input, error) {
 	if err := v.ensureOpen(); err != nil {
 		return api.Input{}, err
 	}
-	if v.typed != nil {
-		v.typed.finishMessage(v)
-	}
 	var in api.Input
 	err := wire.ErrUnknownKind
 	for errors.Is(err, wire.ErrUnknownKind) {
@@ -173,9 +162,6 @@ func (v *Viewer) Receive() (api.Input, error) {
 	if err != nil {
 		v.cancel()
 		return api.Input{}, api.Errorf(api.CodeInvalid, "receive from viewer: %v", err)
-	}
-	if v.typed != nil && isCounted(in) && !v.typed.beginMessage(v) {
-		return api.Input{}, errViewerGone // replaced by a newer connection
 	}
 	return in, nil
 }

@@ -14,7 +14,7 @@ import (
 // Kinds of messages from a viewer. The body of Bytes and Paste is the unchanged text.
 const (
 	InputBytes  = 'b'
-	inputKey    = 'k'
+	InputKey    = 'k'
 	inputMouse  = 'm'
 	InputPaste  = 'p'
 	inputFocus  = 'f'
@@ -43,7 +43,7 @@ const (
 	outputMaster  = 'w'
 	outputModes   = 'm'
 	outputKeys    = 'k'
-	outputAccepts = 'a'
+	outputDone    = 'i'
 	outputEnded   = 'e' // a Process in JSON
 	OutputError   = 'x' // an Error in JSON, before the engine closes the attachment
 )
@@ -70,7 +70,7 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 	case in.Bytes != nil:
 		return append(append(dst, InputBytes), in.Bytes...), nil
 	case in.Key != nil:
-		return appendKey(append(dst, inputKey), in.Key), nil
+		return appendKey(append(dst, InputKey), in.Key), nil
 	case in.Mouse != nil:
 		return appendMouse(append(dst, inputMouse), in.Mouse), nil
 	case in.Paste != nil:
@@ -129,7 +129,7 @@ func DecodeInput(b []byte) (api.Input, error) {
 	switch kind := d.byte(); kind {
 	case InputBytes:
 		in.Bytes = append([]byte{}, d.rest()...)
-	case inputKey:
+	case InputKey:
 		in.Key = decodeKey(&d)
 	case inputMouse:
 		in.Mouse = &keys.Mouse{X: d.small(), Y: d.small(), Button: keys.Button(d.byte()),
@@ -206,7 +206,7 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 	case out.Modes != nil:
 		return appendModes(append(dst, outputModes), out.Modes), nil
 	case out.Accepted != nil:
-		return binary.AppendVarint(append(dst, outputAccepts), *out.Accepted), nil
+		return binary.AppendUvarint(append(dst, outputDone), *out.Accepted), nil
 	case out.Keyboard != nil:
 		return append(dst, outputKeys, *out.Keyboard), nil
 	case out.Ended != nil:
@@ -254,8 +254,8 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		out.Master = &api.Master{Lent: d.bool(), Refused: d.bool()}
 	case outputModes:
 		out.Modes = d.modes()
-	case outputAccepts:
-		n := d.varint()
+	case outputDone:
+		n := d.uvarint(math.MaxUint64)
 		out.Accepted = &n
 	case outputKeys:
 		flags := d.byte()

@@ -40,7 +40,6 @@ func AttachQuery(o api.AttachOptions) string {
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
 	set("input", o.Input, o.Input != "")
-	set("progress", "true", o.Progress)
 	set("lines", fmt.Sprintf("%d,%d", o.Lines.From, o.Lines.Count), o.Lines.Count > 0)
 	return q.Encode()
 }
@@ -59,8 +58,6 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Client = value
 		case "input":
 			o.Input = value
-		case "progress":
-			o.Progress, err = strconv.ParseBool(value)
 		case "raw":
 			o.Raw, err = strconv.ParseBool(value)
 		case "read_only":
@@ -73,7 +70,7 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Apart, err = strconv.ParseBool(value)
 		case "direct":
 			o.Direct, err = strconv.ParseBool(value)
-		case "pointer": // an older dashboard's, which decodes the mouse unless its terminal is handed over
+		case "pointer", "progress": // of older clients
 		case "kinds":
 			o.Kinds, err = strconv.ParseBool(value)
 		case "master":

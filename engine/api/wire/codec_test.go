@@ -194,7 +194,7 @@ func TestOutputRoundTripsThroughItsBinaryForm(t *testing.T) {
 		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}},
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
-		{Accepted: new(int64(0))}, {Accepted: new(int64(5 << 20))},
+		{Accepted: new(uint64(0))}, {Accepted: new(uint64(5 << 20))},
 		{Master: &api.Master{}}, {Master: &api.Master{Lent: true}}, {Master: &api.Master{Refused: true}},
 		{Modes: &keys.Modes{}}, {Modes: &keys.Modes{AppCursor: true, AppKeypad: true, Newline: true, ModifyOther: 2, Kitty: 31}},
 		{Keyboard: new(uint8(0))}, {Keyboard: new(uint8(31))},
@@ -254,7 +254,7 @@ func TestAttachOptionsRoundTripThroughTheirQuery(t *testing.T) {
 	for _, want := range []api.AttachOptions{
 		{ID: "a"},
 		{ID: "b", Raw: true, Direct: true, Kinds: true}, {ID: "c", Raw: true, Direct: true}, {ID: "d", Master: true},
-		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Progress: true, Lines: api.LineRange{From: -3, Count: 500}},
+		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Input: "a b&", Lines: api.LineRange{From: -3, Count: 500}},
 	} {
 		q, err := url.ParseQuery(AttachQuery(want))
 		if err != nil {

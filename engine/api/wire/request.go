@@ -5,6 +5,8 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"tandem/engine/api"
@@ -17,11 +19,14 @@ const (
 	// MessageProtocol is the protocol of an attachment over the engine's own socket: see NewFramed.
 	MessageProtocol = "tandem-messages"
 
-	// TakenHeader answers AttachOptions.Input with the number of its messages received; empty if
-	// the input is unknown.
+	// TakenHeader answers AttachOptions.Input with InputState.Taken; empty if the input is unknown.
 	TakenHeader = "Tandem-Input-Taken"
-	WatchName   = "events.watch"
-	OpenName    = "engine.open"
+	// UnsureHeader is InputState.Unsure. Older engines do not send it.
+	UnsureHeader = "Tandem-Input-Unsure"
+	// CutHeader is "true" for InputState.Cut.
+	CutHeader = "Tandem-Input-Cut"
+	WatchName = "events.watch"
+	OpenName  = "engine.open"
 	// OpenProtocol is the protocol of a connection upgraded by engine.open: a new connection to an
 	// engine, from its first byte.
 	OpenProtocol = "tandem"
@@ -83,4 +88,35 @@ func DecodeError(name string, status int, body []byte) *api.Error {
 		e.Code = api.CodeNotSupported
 	}
 	return &e
+}
+
+// SetInputState writes st to the header of the answer to session.attach.
+func SetInputState(h http.Header, st api.InputState) {
+	if !st.Counts {
+		return
+	}
+	taken := ""
+	if st.Known {
+		taken = strconv.FormatUint(st.Taken, 10)
+	}
+	h.Set(TakenHeader, taken)
+	h.Set(UnsureHeader, strconv.FormatUint(st.Unsure, 10))
+	if st.Cut {
+		h.Set(CutHeader, "true")
+	}
+}
+
+// InputStateOf reads what SetInputState wrote. An engine without it counts no messages.
+func InputStateOf(h http.Header) (st api.InputState) {
+	taken, unsure := h.Values(TakenHeader), h.Get(UnsureHeader)
+	if len(taken) == 0 {
+		return st
+	}
+	st.Counts, st.Reports, st.Cut = true, unsure != "", h.Get(CutHeader) != ""
+	var err error
+	st.Taken, err = strconv.ParseUint(taken[0], 10, 64)
+	st.Known = err == nil
+	// Without a number, nothing is unsure.
+	st.Unsure, _ = strconv.ParseUint(unsure, 10, 64)
+	return st
 }

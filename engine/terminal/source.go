@@ -1,0 +1,194 @@
+package terminal
+
+import (
+	"bytes"
+	"sync/atomic"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist/inputnotes"
+)
+
+// reportEvery is how many short messages may wait for other output before a viewer is told that the
+// terminal has them.
+const reportEvery = 64
+
+// errReplaced ends an attachment whose viewer has connected again.
+var errReplaced = api.Errorf(api.CodeUnavailable, "the viewer has connected again")
+
+const (
+	pasteStart = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// A source is the numbered input of one viewer, over all its connections. The viewer numbers its
+// messages from 1 and keeps each until the terminal has it. After a lost connection, it sends again
+// those that this engine has not queued, or that a former one did not begin to write. The mutex of
+// the input guards all fields but done.
+type source struct {
+	note   *inputnotes.Note
+	viewer *viewer       // its present connection; nil if there is none
+	taken  uint64        // number of the last message queued
+	done   atomic.Uint64 // number of the last message written or discarded
+
+	// unsure is how many messages a former engine began to write without noting their end. Like
+	// Cut, it is for a viewer that has sent nothing since.
+	unsure uint64
+}
+
+// A numbered is the numbered input of a connection.
+type numbered struct {
+	from     *source // nil if the input is not numbered
+	leave    func()  // ends the connection
+	reported uint64  // number of the message last reported as done; of the sending goroutine
+}
+
+// useNotes takes the notes of a session's input. new says that its program is new, so that former
+// input no longer matters. A paste in which a former engine was interrupted is ended here: its rest
+// is unknown, and what follows must not be taken for pasted text.
+func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.notes, in.sources = notes, map[*inputnotes.Note]*source{}
+	for note := notes.Pasting(); note != nil; note = notes.Pasting() {
+		switch {
+		case new:
+			note.Paste.Store(0)
+			continue
+		case note.Begun.Load() == note.Done.Load():
+			in.pasting = in.sourceOf(note)
+			return
+		}
+		in.endPaste(in.sourceOf(note))
+	}
+}
+
+// sourceOf returns the source of a note. in is locked.
+func (in *input) sourceOf(note *inputnotes.Note) *source {
+	from := in.sources[note]
+	if from == nil {
+		from = &source{note: note, taken: note.Begun.Load(), unsure: note.Begun.Load() - note.Done.Load()}
+		from.done.Store(note.Done.Load())
+		in.sources[note] = from
+	}
+	return from
+}
+
+// takeOver makes v the connection of its input, which leave ends, and returns what has become of the input so far.
+// Messages of the previous connection are no longer taken.
+func (in *input) takeOver(v *viewer, leave func()) (state api.InputState) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed || in.notes == nil || v.options.Input == "" {
+		return state
+	}
+	note, known := in.notes.Find(v.options.Input, func(note *inputnotes.Note) bool {
+		from := in.sources[note]
+		return from != nil && (from.viewer != nil || from == in.pasting || from.done.Load() < from.taken)
+	})
+	if note == nil {
+		return state
+	}
+	if !known {
+		delete(in.sources, note)
+	}
+	from := in.sourceOf(note)
+	note.Connected.Store(time.Now().UnixNano())
+	if from.viewer != nil {
+		from.viewer.input.leave()
+	}
+	from.viewer, v.input = v, numbered{from: from, leave: leave}
+	return api.InputState{Counts: true, Known: known, Taken: from.taken, Unsure: from.unsure, Cut: note.Cut.Load() != 0}
+}
+
+// disconnect ends v's connection.
+func (in *input) disconnect(v *viewer) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if from := v.input.from; from != nil && from.viewer == v {
+		from.viewer = nil
+	}
+}
+
+// take numbers a message of v. It reports false if another connection has replaced v's. in is
+// locked.
+func (in *input) take(m *message, v *viewer) bool {
+	from := v.input.from
+	if from == nil {
+		return true
+	}
+	if from.viewer != v {
+		return false
+	}
+	from.taken++
+	m.from, m.number = from, from.taken
+	m.prompt = len(m.rest) >= api.LongText || m.number%reportEvery == 0
+	from.unsure = 0
+	from.note.Cut.Store(0)
+	return true
+}
+
+// noteBegin notes that p, a part of m, will be written. in is locked.
+func (in *input) noteBegin(m *message, p []byte) {
+	if m.from == nil {
+		return
+	}
+	m.from.note.Begun.Store(m.number)
+	if bytes.Contains(p, []byte(pasteStart)) {
+		m.from.note.Paste.Store(1)
+	}
+}
+
+// noteWritten notes that p was written, the first part of what noteBegin got. in is locked.
+func (in *input) noteWritten(m *message, p []byte) {
+	switch {
+	case m.from == nil:
+		return
+	case len(p) > 0:
+		m.begun = true
+		in.followPaste(m.from, p)
+	case !m.begun && len(m.rest) > 0:
+		m.from.note.Begun.Store(m.number - 1)
+	}
+	open := uint32(0)
+	if in.pasting == m.from {
+		open = 1
+	}
+	m.from.note.Paste.Store(open)
+}
+
+// followPaste follows the brackets of pastes in p, written for a source. in is locked.
+func (in *input) followPaste(from *source, p []byte) {
+	// A bracket may come in parts.
+	seen := append(in.tail, p...)
+	start, end := bytes.LastIndex(seen, []byte(pasteStart)), bytes.LastIndex(seen, []byte(pasteEnd))
+	in.tail = append(in.tail[:0], seen[max(0, len(seen)-len(pasteEnd)+1):]...)
+	switch {
+	case start > end:
+		in.pasting = from
+	case end >= 0:
+		in.pasting = nil
+	}
+}
+
+// noteDone notes that nothing of m is pending. in is locked.
+func (in *input) noteDone(m *message) {
+	from := m.from
+	from.note.Begun.Store(m.number)
+	from.note.Done.Store(m.number)
+	from.done.Store(m.number)
+	if m.prompt && from.viewer != nil {
+		raiseFlag(from.viewer.dirty)
+	}
+}
+
+// endPaste ends the paste of a viewer that cannot continue it. in is locked.
+func (in *input) endPaste(from *source) {
+	from.note.Cut.Store(1)
+	from.note.Paste.Store(0)
+	if in.pasting == from {
+		in.pasting = nil
+	}
+	in.tail = in.tail[:0]
+	_ = in.place(&message{rest: []byte(pasteEnd)}) // fails only if the session has ended
+}
