@@ -45,6 +45,14 @@ func BenchmarkFaults(b *testing.B) {
 		{"commands while the engine is away", withoutEngine},
 		{"disk full", fullDisk},
 		{"256 open files", fewFiles},
+		{"keys in attach", func(b *testing.B) tally {
+			return keysThroughFaults(b, repeatCount("INPUT_FAULTS", 200), "attach", "typed")
+		}},
+		{"keys in the dashboard", func(b *testing.B) tally { return keysThroughFaults(b, repeatCount("INPUT_FAULTS", 200)) }},
+		{"pastes in attach", func(b *testing.B) tally {
+			return pastesThroughFaults(b, repeatCount("INPUT_FAULTS", 200), "attach", "typed")
+		}},
+		{"pastes in the dashboard", func(b *testing.B) tally { return pastesThroughFaults(b, repeatCount("INPUT_FAULTS", 200)) }},
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-32s %6s %6s %8s %6s %8s  %s\n", "", "times", "lost", "doubled", "wrong", "unknown", "")

@@ -30,7 +30,7 @@ func TestAcceptedTextIsReportedOnceTheTerminalHasIt(t *testing.T) {
 	for _, raw := range []bool{false, true} {
 		master, slave := rawPTY(t)
 		s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
-		f := view(t, s, api.AttachOptions{Raw: raw, Input: "x"})
+		f := view(t, s, api.AttachOptions{Raw: raw, Input: "x", Master: true})
 		reports := acceptedReports(f)
 		text := strings.Repeat("0123456789", 20<<10) // more than a PTY holds
 		f.in <- api.Input{Bytes: []byte(text)}

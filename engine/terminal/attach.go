@@ -45,11 +45,15 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	if err := s.IsReady(ctx); err != nil {
 		return err
 	}
-	if o.Master {
-		lender, ok := to.(interface{ CanPass() bool })
-		o.Master = ok && lender.CanPass() && s.options.Master != nil
-	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	v := newViewer(o)
+	to.Resume(s.keyboard.takeOver(v, cancel))
+	defer s.keyboard.disconnect(v)
+	if v.options.Master {
+		lender, ok := to.(interface{ CanPass() bool })
+		v.options.Master = ok && lender.CanPass() && s.options.Master != nil
+	}
 	caller := server.CallerOf(ctx)
 	v.as, v.agent, v.outside = typistOf(caller), caller.Agent(), outside
 	s.viewers.add(v)
@@ -62,10 +66,6 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 		s.facts.touch()
 	}()
 	s.DecideSize(ctx)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	to.Resume(s.keyboard.takeOver(v, cancel))
-	defer s.keyboard.disconnect(v)
 	at := attachment{session: s, viewer: v, to: to}
 	if o.Pictures && (!o.Raw || o.Apart) {
 		at.gallery = &gallery{}

@@ -143,7 +143,8 @@ type fakeStream struct {
 	closed chan struct{}
 	leave  func() // ends the connection; more than once is as once
 
-	resumed api.InputState // set before the first Send or Receive
+	opened  bool // a method has opened the connection
+	resumed api.InputState
 }
 
 func newFakeStream() *fakeStream {
@@ -152,7 +153,17 @@ func newFakeStream() *fakeStream {
 	return f
 }
 
-func (f *fakeStream) Resume(st api.InputState) { f.resumed = st }
+func (f *fakeStream) Resume(st api.InputState) {
+	if f.opened {
+		panic("the connection is open before Resume")
+	}
+	f.resumed = st
+}
+
+func (f *fakeStream) CanPass() bool {
+	f.opened = true
+	return false
+}
 
 func (f *fakeStream) Receive() (api.Input, error) {
 	select {

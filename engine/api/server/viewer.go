@@ -82,8 +82,8 @@ type Viewer struct {
 	in  []byte // Receive's buffer
 }
 
-// Resume tells the viewer what has become of its input so far. It must come before the first Send or
-// Receive.
+// Resume tells the viewer what has become of its input so far. It must come before all other
+// methods, which open the connection.
 func (v *Viewer) Resume(st api.InputState) { wire.SetInputState(v.w.Header(), st) }
 
 // ensureOpen answers the upgrade request, once.
