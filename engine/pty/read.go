@@ -3,6 +3,7 @@ package pty
 import (
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -55,9 +56,23 @@ func ReadBurst(master *os.File, p []byte) (n int, err error) {
 // it, so a copy that faults while this process is being killed would lose it.
 func readPiece(fd int, p []byte) (n int, err error) {
 	p = p[:min(len(p), pieceSize)]
-	// Fault the pages in first, while there is nothing to lose.
-	p[0], p[len(p)-1] = 0, 0
+	if err := faultIn(p); err != nil {
+		return 0, err
+	}
 	return unix.Read(fd, p)
+}
+
+// faultIn makes the pages of p writable, while there is nothing to lose. It returns EFAULT if p is
+// in the mapping of a file that was truncated, or whose disk became read-only.
+func faultIn(p []byte) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if recover() != nil {
+			err = unix.EFAULT
+		}
+	}()
+	p[0], p[len(p)-1] = 0, 0
+	return nil
 }
 
 // hasInput waits briefly for output and reports whether there is any.

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -44,40 +46,104 @@ func openPTY(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// A fullLog has no room for its first few writes.
+// A fullLog has no room while full is set.
 type fullLog struct {
 	*memoryLog
-	refuse atomic.Int32
+	full atomic.Bool
 }
 
+var errNoSpace = errors.New("no space left on device")
+
 func (l *fullLog) Space(min int) ([]byte, error) {
-	if l.refuse.Add(-1) >= 0 {
-		return nil, errors.New("no space left on device")
+	if l.full.Load() {
+		return nil, errNoSpace
 	}
 	return l.memoryLog.Space(min)
 }
 
-func TestFullDiskDelaysOutputWithoutLoss(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	master, slave := openPTY(t)
-	l := &fullLog{memoryLog: &memoryLog{}}
-	l.refuse.Store(2)
-	told := make(chan string, 10)
-	s := newMemorySession(t, l.memoryLog, func(o *Options) {
-		o.Master = master
-		o.Open = func() (Log, error) { return l, nil }
-		o.Notice = func(text string) { told <- text }
-	})
-	if _, err := slave.WriteString("kept"); err != nil {
-		t.Fatal(err)
+// A plainLog always has space, but takes only two more bytes once full is set.
+type plainLog struct {
+	*fullLog
+	once *sync.Once
+}
+
+func (l plainLog) Space(min int) ([]byte, error) { return l.memoryLog.Space(min) }
+
+func (l plainLog) Commit(n int) (int, error) {
+	if !l.full.Load() {
+		return l.memoryLog.Commit(n)
 	}
-	wait.Poll(t, "the output in the log", func() (end int64, done bool) {
-		end = s.log.End()
-		return end, end == 4
-	})
-	if text := <-told; !strings.Contains(text, "no space left") || len(told) != 0 {
-		t.Errorf("told %q and %d more", text, len(told))
+	n = 0
+	l.once.Do(func() { n, _ = l.memoryLog.Commit(2) })
+	return n, errNoSpace
+}
+
+func TestProgramContinuesWhileItsLogCannotBeWritten(t *testing.T) {
+	needs.FullRun(t)
+	for name, of := range map[string]func(*fullLog) (Log, string){
+		"no space":    func(l *fullLog) (Log, string) { return l, "[0-9]*" },
+		"short write": func(l *fullLog) (Log, string) { return plainLog{l, new(sync.Once)}, "01" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			master, slave := rawPTY(t)
+			l := &fullLog{memoryLog: &memoryLog{}}
+			log, kept := of(l)
+			told, drained := make(chan string, 10), make(chan struct{})
+			s := newMemorySession(t, l.memoryLog, func(o *Options) {
+				o.Master = master
+				o.Open = func() (Log, error) { return log, nil }
+				o.Notice = func(text string) { told <- text }
+				o.Drained = func() { close(drained) }
+			})
+			print := func(text string) {
+				t.Helper()
+				if _, err := slave.WriteString(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			awaitShown := func(text string) {
+				t.Helper()
+				wait.Poll(t, text+" on the screen", func() (shown string, ok bool) {
+					err := s.onScreen(t.Context(), func(term Emulator) {
+						shown = strings.Join(ScreenOf(term, false, 0).Lines, "\n")
+					})
+					return shown, err == nil && strings.HasSuffix(strings.TrimSpace(shown), text)
+				})
+			}
+			print("before\r\n")
+			awaitShown("before")
+			raw := view(t, s, api.AttachOptions{Raw: true})
+			l.full.Store(true)
+			print(strings.Repeat("0123456789", 100<<10) + "\r\nflooded") // far more than a terminal holds
+			awaitShown("flooded")
+			for out := range raw.out {
+				if bytes.Contains(out.Bytes, []byte("flooded")) {
+					break
+				}
+			}
+			if text := <-told; !strings.Contains(text, "no space left on device; what the program prints is shown, but not logged") {
+				t.Errorf("told %q", text)
+			}
+			l.full.Store(false)
+			if text := <-told; !strings.Contains(text, "of output is missing in the log") {
+				t.Errorf("told %q", text)
+			}
+			print("\r\nafter")
+			awaitShown("flooded\nafter")
+			l.full.Store(true)
+			print("\r\nlast")
+			awaitShown("after\nlast")
+			s.ChildEnded()
+			wait.Receive(t, "the end of the output", drained)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			// The reader had space already when the disk became full.
+			want := regexp.MustCompile(`^before\r\n` + kept + `\x18\r\n\[tandem: [0-9.]+[KM] of output missing; the log could not be written\]\r\n\r\nafter`)
+			if got := l.text; !want.Match(got) {
+				t.Errorf("the log begins with %.100q and ends with %q", got, got[max(0, len(got)-200):])
+			}
+		})
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/logs"
 	"tandem/engine/pty"
-	"tandem/engine/sleep"
 )
 
 const (
@@ -28,7 +29,8 @@ const (
 	endLimit = time.Second
 	// screenLater is how long the screen may lag while all viewers already have the output.
 	screenLater = 2 * time.Millisecond
-	// logRetry is the time between attempts to write to a full disk.
+	// logRetry is how long a reader waits for output before it tries again to write a log that could
+	// not be written.
 	logRetry = 500 * time.Millisecond
 	// hangUpRetry is the time between reads of a PTY that no process has open: the running child
 	// may open its terminal again.
@@ -44,30 +46,28 @@ type reader struct {
 	screen  *screen // follows the log
 	viewers *viewerSet
 	exited  <-chan struct{} // closed when the child has exited
+	over    <-chan struct{} // closed when the end has been announced
 	waking  atomic.Bool     // a wake-up of the screen is scheduled
 	stamped time.Time       // time of the last call of Stamp
+	gap     gap             // output since the log could not be written
+	spare   []byte          // for output of a gap
 }
 
 func newReader(s *Session) *reader {
 	return &reader{
 		o: &s.options, ctx: s.ctx, master: s.options.Master, log: s.log,
-		screen: s.screen, viewers: &s.viewers, exited: s.exited,
+		screen: s.screen, viewers: &s.viewers, exited: s.exited, over: s.over,
 	}
 }
 
 // run moves output until the PTY is empty and its child has exited, or the session is closed.
 func (r *reader) run() {
-	full := false
 	for r.waitForRoom() && r.childLives() {
-		space, err := r.log.Space(minReadSpace)
-		if err != nil {
-			if !r.awaitDiskSpace(err, &full) {
-				return
-			}
-			continue
+		space := r.space()
+		if r.gap.cause != nil {
+			r.master.SetReadDeadline(time.Now().Add(logRetry))
 		}
-		full = false
-		n, err := pty.ReadBurst(r.master, space[:min(len(space), maxRead)])
+		n, err := pty.ReadBurst(r.master, space)
 		r.appendOutput(space[:n])
 		if err != nil && !r.retryRead(err) {
 			return
@@ -80,30 +80,43 @@ func (r *reader) run() {
 // it, so it is read for a limited time.
 func (r *reader) readRest() {
 	endBy := time.Now().Add(endLimit)
-	full := false
 	for r.waitForRoom() {
-		space, err := r.log.Space(minReadSpace)
-		if err != nil {
-			if !r.awaitDiskSpace(err, &full) {
-				return
-			}
-			continue
-		}
+		space := r.space()
 		// Only silence ends the loop, because the child may have left more than one read returns.
 		expectEnd(r.master)
-		n, err := pty.ReadBurst(r.master, space[:min(len(space), maxRead)])
+		n, err := pty.ReadBurst(r.master, space)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			n, err = pty.ReadNow(r.master, space)
 		}
 		r.appendOutput(space[:n])
+		if errors.Is(err, unix.EFAULT) && r.dropWindow() {
+			continue
+		}
 		if err != nil || n == 0 || time.Now().After(endBy) {
 			if r.ctx.Err() == nil {
+				r.askScreen(func() { r.screen.markGap(&r.gap) })
 				r.finishLog()
 				r.o.Drained()
 			}
 			return
 		}
 	}
+}
+
+// space returns where to read output to: the log or, during a gap, memory.
+func (r *reader) space() []byte {
+	space, err := r.log.Space(minReadSpace)
+	if err == nil && r.gap.cause != nil {
+		r.askScreen(func() { r.screen.markGap(&r.gap) })
+		// Before the check whether the child lives, because its exit sets a deadline too.
+		r.master.SetReadDeadline(time.Time{})
+		space, err = r.log.Space(minReadSpace)
+	}
+	if err != nil {
+		r.beginGap(err)
+		return r.spare
+	}
+	return space[:min(len(space), maxRead)]
 }
 
 // finishLog trims the log's file to the log, because users may read the file itself.
@@ -116,20 +129,58 @@ func (r *reader) finishLog() {
 // appendOutput adds the bytes read to the log. Terminals handed over show them before the screen is
 // woken.
 func (r *reader) appendOutput(p []byte) {
-	if len(p) > 0 {
-		if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
-			r.stamped = now
-			r.o.Stamp(r.log.End())
-		}
-		offset := r.log.End()
-		r.log.Commit(len(p))
-		// Viewers come first, because an echo must not wait for the emulator. An escape sequence
-		// may be a query, so the screen parses it at once.
-		if r.viewers.rawChanged(offset, p) && bytes.IndexByte(p, escape) < 0 {
-			r.wakeLater()
-			return
-		}
+	switch {
+	case len(p) == 0:
+		return
+	case r.gap.cause != nil:
+		r.showOnly(p)
+		return
+	}
+	if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
+		r.stamped = now
+		r.o.Stamp(r.log.End())
+	}
+	offset := r.log.End()
+	n, err := r.log.Commit(len(p))
+	// Viewers come first, because an echo must not wait for the emulator. An escape sequence may be a
+	// query, so the screen parses it at once.
+	if n > 0 && r.viewers.rawChanged(offset, p[:n]) && bytes.IndexByte(p[:n], escape) < 0 {
+		r.wakeLater()
+	} else {
 		raiseFlag(r.screen.grew)
+	}
+	if err != nil {
+		r.beginGap(err)
+		r.showOnly(p[n:])
+	}
+}
+
+// beginGap starts a gap in the log.
+func (r *reader) beginGap(cause error) {
+	if r.gap.cause != nil {
+		return
+	}
+	r.gap.cause = cause
+	if r.spare == nil {
+		r.spare = make([]byte, minReadSpace)
+	}
+	r.o.Notice(cause.Error() + "; what the program prints is shown, but not logged, until the log can be written")
+}
+
+// showOnly shows output that cannot be logged.
+func (r *reader) showOnly(p []byte) {
+	r.gap.missing += int64(len(p))
+	r.askScreen(func() { r.screen.showUnlogged(p) })
+}
+
+// askScreen runs f on the screen goroutine and waits for it.
+func (r *reader) askScreen(f func()) {
+	ran := make(chan struct{})
+	select {
+	case r.screen.asks <- func() { defer close(ran); f() }:
+		<-ran
+	case <-r.over:
+	case <-r.ctx.Done():
 	}
 }
 
@@ -145,23 +196,16 @@ func (r *reader) wakeLater() {
 	})
 }
 
-// awaitDiskSpace waits for room on the disk; the program blocks meanwhile.
-func (r *reader) awaitDiskSpace(err error, told *bool) bool {
-	if !*told {
-		r.o.Notice("write log: " + err.Error() + "; the program is paused until there is space")
-	}
-	*told = true
-	return sleep.For(r.ctx, logRetry) == nil
-}
-
 // retryRead reports whether to read again after an error while the child runs.
 func (r *reader) retryRead(err error) bool {
 	switch {
 	case errors.Is(err, os.ErrClosed):
 		return false
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		// The child exited just now.
+		// The child exited just now, or the log may be written again.
 		return true
+	case errors.Is(err, unix.EFAULT):
+		return r.dropWindow()
 	}
 	select { // no process has the terminal open
 	case <-r.exited:
@@ -171,6 +215,15 @@ func (r *reader) retryRead(err error) bool {
 	case <-time.After(hangUpRetry):
 		return true
 	}
+}
+
+// dropWindow gives up space of the log that can no longer be written.
+func (r *reader) dropWindow() bool {
+	if err := r.log.DropWindow(); err != nil {
+		r.o.Log.Error("give up space of the log", "id", r.o.ID, "error", err)
+		return false
+	}
+	return true
 }
 
 func (r *reader) childLives() bool {

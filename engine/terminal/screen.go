@@ -78,12 +78,10 @@ func (s *screen) startProgram() {
 
 // print appends output of the engine itself to the log and shows it. The reader must not run yet.
 func (s *screen) print(p []byte) {
-	space, err := s.log.Space(len(p))
-	if err != nil {
+	if err := s.appendText(p); err != nil {
 		s.o.Log.Warn("prepare screen", "id", s.o.ID, "error", err)
 		return
 	}
-	s.log.Commit(copy(space, p))
 	s.catchUp()
 }
 
@@ -127,7 +125,8 @@ func (s *screen) publishModes() {
 func (s *screen) handleEvent(e vt.Event) {
 	switch e := e.(type) {
 	case vt.PromptEvent:
-		s.shell.NoteMark(e, s.positionAt(s.feeding-int64(e.Remaining)))
+		// What is not logged counts as printed at the end of the log.
+		s.shell.NoteMark(e, s.positionAt(max(s.shown.Load(), s.feeding-int64(e.Remaining))))
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
 		s.viewers.noteCopy(e.Data)
 	case vt.ResetEvent:

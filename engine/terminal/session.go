@@ -37,7 +37,8 @@ var _ Emulator = (*vt.Terminal)(nil)
 type Log interface {
 	prompt.Log
 	Space(min int) ([]byte, error)
-	Commit(n int)
+	Commit(n int) (int, error)
+	DropWindow() error
 	Finish() error
 	Close() error
 }
@@ -111,6 +112,7 @@ type Session struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	once    struct{ exited, over sync.Once }
+	reader  *reader
 	reading sync.WaitGroup // the reader
 }
 
@@ -170,7 +172,8 @@ func (s *Session) run() {
 	s.screen.startProgram()
 	close(s.ready)
 	if s.options.Master != nil {
-		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", newReader(s).run))
+		s.reader = newReader(s)
+		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", s.reader.run))
 	}
 	for {
 		select {
@@ -288,6 +291,9 @@ func (s *Session) release() {
 	s.hangUp()
 	if s.notes != nil {
 		_ = s.notes.Close() // nothing is left to write
+	}
+	if s.reader != nil {
+		s.screen.markGap(&s.reader.gap)
 	}
 	if s.log != nil {
 		if err := s.log.Close(); err != nil {

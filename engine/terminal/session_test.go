@@ -40,8 +40,13 @@ func (l *memoryLog) Space(min int) ([]byte, error) {
 	return l.space, nil
 }
 
-func (l *memoryLog) Commit(n int)  { l.add(string(l.space[:n])) }
-func (l *memoryLog) Finish() error { return nil }
+func (l *memoryLog) Commit(n int) (int, error) {
+	l.add(string(l.space[:n]))
+	return n, nil
+}
+
+func (l *memoryLog) DropWindow() error { return nil }
+func (l *memoryLog) Finish() error     { return nil }
 
 func (l *memoryLog) add(text string) {
 	l.mu.Lock()

@@ -40,7 +40,6 @@ type Log struct {
 	size    int       // size of the next window
 	placed  time.Time // when the window was mapped
 	plain   bool      // no mapping: window is written to the file by Commit
-	pending int       // plain: committed bytes of window not yet written
 	noPunch bool      // the file system cannot free the head
 	closed  bool
 }
@@ -167,10 +166,7 @@ func (l *Log) Finish() error {
 
 // truncateTail unmaps the window and truncates the file to the end of the log.
 func (l *Log) truncateTail() error {
-	err := l.flushPending()
-	if !l.plain && l.window != nil {
-		err = errors.Join(err, l.disk.Unmap(l.window))
-	}
+	err := l.DropWindow()
 	l.window, l.space = nil, 0
 	if info, statErr := l.f.Stat(); statErr != nil || info.Size() > l.End() {
 		err = errors.Join(err, statErr, l.f.Truncate(l.End()))

@@ -245,7 +245,7 @@ func TestLogContinuesAfterDiskWasFull(t *testing.T) {
 	}
 }
 
-func TestPlainWritesKeepBytesWhileDiskIsFull(t *testing.T) {
+func TestPlainWriteReportsBytesThatDoNotFit(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -253,26 +253,40 @@ func TestPlainWritesKeepBytesWhileDiskIsFull(t *testing.T) {
 	defer full.Close()
 	l := mustOpen(t, logtest.LogPath(t), Options{}, logtest.NoMapping{Disk: sparse.System()})
 	write(t, l, []byte("one "))
-	s, err := l.Space(10)
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := l.f
-	l.f = full
-	l.Commit(copy(s, "two "))
 	for range 2 {
-		if _, err := l.Space(10); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("space after a failed write: %v", err)
+		l.f = file
+		s, err := l.Space(10)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if l.End() != 4 {
-		t.Errorf("the end is %d, behind bytes that are not in the file", l.End())
+		l.f = full
+		if n, err := l.Commit(copy(s, "two ")); n != 0 || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("a write to a full disk appended %d bytes: %v", n, err)
+		}
+		if l.End() != 4 {
+			t.Errorf("the end is %d, behind bytes that are not in the file", l.End())
+		}
 	}
 	l.f = file
 	write(t, l, []byte("three"))
-	if got := string(contents(t, l)); got != "one two three" {
+	if got := string(contents(t, l)); got != "one three" {
 		t.Errorf("got %q", got)
 	}
+}
+
+func TestDroppedWindowIsReplaced(t *testing.T) {
+	onEveryDisk(t, func(t *testing.T, d sparse.Disk) {
+		l := mustOpen(t, logtest.LogPath(t), Options{}, d)
+		write(t, l, []byte("one "))
+		if err := l.DropWindow(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, l, []byte("two"))
+		if got := string(contents(t, l)); got != "one two" {
+			t.Errorf("got %q", got)
+		}
+	})
 }
 
 func TestSpaceRejectsInvalidSizes(t *testing.T) {

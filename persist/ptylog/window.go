@@ -3,7 +3,6 @@ package ptylog
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -26,7 +25,7 @@ const (
 // MaxSpace; small values use more of each window). It is valid until the next Space or Close.
 // Bytes written there survive a crash even before Commit. A full disk is an error here, never a
 // fault, and Space can be retried. If another process truncates the file while a read into the
-// space waits, that read fails with EFAULT, and the next Space maps a new window.
+// space waits, or its disk becomes read-only, that read fails with EFAULT; see DropWindow.
 func (l *Log) Space(min int) ([]byte, error) {
 	l.space = 0
 	s, err := l.makeSpace(min)
@@ -53,7 +52,7 @@ func (l *Log) makeSpace(least int) ([]byte, error) {
 		err = l.placeWindow(least)
 	}
 	if l.plain {
-		err = l.placeBuffer()
+		l.placeBuffer()
 	}
 	if err != nil {
 		return nil, err
@@ -61,20 +60,34 @@ func (l *Log) makeSpace(least int) ([]byte, error) {
 	return l.window[l.End()-l.base:], nil
 }
 
-// Commit appends the first n bytes of the last Space to the log. It panics if Space returned
-// fewer.
-func (l *Log) Commit(n int) {
+// Commit appends the first n bytes of the last Space to the log and returns how many it appended.
+// Fewer than n, with an error, are possible only if the file system cannot preallocate. It panics
+// if Space returned fewer.
+func (l *Log) Commit(n int) (int, error) {
 	if n < 0 || n > l.space {
 		panic(fmt.Sprintf("persist: commit of %d bytes, the space has %d", n, l.space))
 	}
 	l.space = 0
-	if !l.plain {
-		l.end.Add(int64(n))
-		return
+	var err error
+	if l.plain {
+		from := l.End() - l.base
+		if n, err = l.f.WriteAt(l.window[from:from+int64(n)], l.End()); err != nil {
+			err = fmt.Errorf("append to log %s: %w", l.f.Name(), store.Cause(err))
+		}
 	}
-	l.pending = n
-	// The next Space returns the error; the bytes are kept until then.
-	_ = l.flushPending()
+	l.end.Add(int64(n))
+	return n, err
+}
+
+// DropWindow unmaps the window after a read into it failed with EFAULT. The next Space maps a new
+// one, or returns why it cannot.
+func (l *Log) DropWindow() error {
+	if l.plain || l.window == nil {
+		return nil
+	}
+	old := l.window
+	l.window, l.space = nil, 0
+	return l.disk.Unmap(old)
 }
 
 // hasRoom reports whether the window has room for least bytes and the file still backs the whole
@@ -150,34 +163,12 @@ func (l *Log) nextSize() int64 {
 }
 
 // placeBuffer moves the buffer of plain mode to the end of the log.
-func (l *Log) placeBuffer() error {
-	if err := l.flushPending(); err != nil {
-		return err
-	}
+func (l *Log) placeBuffer() {
 	if l.window == nil {
 		l.window = make([]byte, MaxSpace)
 	}
 	l.base = l.End()
 	l.dropHead()
-	return nil
-}
-
-// flushPending writes the committed bytes of plain mode. Bytes that could not be written stay pending,
-// and the end advances only past written ones.
-func (l *Log) flushPending() error {
-	for l.pending > 0 {
-		from := l.End() - l.base
-		n, err := l.f.WriteAt(l.window[from:from+int64(l.pending)], l.End())
-		l.pending -= n
-		l.end.Add(int64(n))
-		if err != nil {
-			return store.Cause(err)
-		}
-		if n == 0 {
-			return io.ErrShortWrite
-		}
-	}
-	return nil
 }
 
 // dropHead frees the head of a log that exceeds its limit, in large steps: a hole for every few

@@ -18,6 +18,36 @@ import (
 	"tandem/tests/wait"
 )
 
+func TestTerminalProgramContinuesOnAFullDisk(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", "read x; seq 200000; echo flooded; read x; echo after; read x; seq 20000; exit 7")
+	limitFiles := func(most uint64) { // limits the size of files written by the engine
+		limit := unix.Rlimit{Cur: most, Max: unix.RLIM_INFINITY}
+		if err := unix.Prlimit(m.info().EnginePID, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limitFiles(0)
+	m.write(p.ID, "\r")
+	m.awaitScreen(p.ID, "flooded")
+	limitFiles(unix.RLIM_INFINITY)
+	m.eventually("a mark in the log", func() bool {
+		return strings.Contains(m.logOf(p), "of output missing; the log could not be written]")
+	})
+	m.write(p.ID, "\r")
+	m.awaitScreen(p.ID, "\nafter")
+	limitFiles(0)
+	m.write(p.ID, "\r")
+	if now := m.awaitEnd(p.ID); now.ExitCode == nil || *now.ExitCode != 7 {
+		t.Errorf("ended as %+v", now)
+	}
+	if screen := m.screen(p.ID); !strings.Contains(screen, "20000") {
+		t.Errorf("the screen is %q", screen)
+	}
+}
+
 func TestSessionsStayReachableOnAFullDisk(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
