@@ -288,6 +288,14 @@ func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 	case !found:
 		f.Bytes = a.h.logSize(f.Rec)
 	case master != nil:
+		if f.Rec.Identity == nil { // the engine that started it did not record what to type
+			former := store.Identity{}
+			if f.Rec.Former != nil {
+				former = *f.Rec.Former
+			}
+			resume := a.h.planResumption(f.Rec, former)
+			f.Rec.Typed, f.Rec.Typing, f.Changed = resume.typed, resume.typing(), true
+		}
 		f.Live = a.h.adoptSession(f.Rec, child, master)
 	}
 }

@@ -33,6 +33,17 @@ type resumption struct {
 	enter   bool   // run it; otherwise the user decides
 }
 
+// typing returns how the command is to be typed.
+func (r resumption) typing() string {
+	switch {
+	case r.typed == "":
+		return ""
+	case r.enter:
+		return store.TypingRun
+	}
+	return store.TypingInsert
+}
+
 // planResumption decides about the conversation of a session that is restored, or restarted after a
 // reboot. former is the session's previous child. Nothing is typed into sessions started by an agent.
 func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {

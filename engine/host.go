@@ -180,11 +180,16 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	r.Identity = &id
 	below := r.Interrupted != nil || former.BootID != "" && former.BootID != h.bootID
 	live := h.newSession(r, master, func() (terminal.Log, error) { return log, nil }, screenStart{new: true, below: below})
-	if resume.typed != "" {
-		go panics.Logged(h.log, "command of the former run", func() { live.TypeAtPrompt(resume.typed, resume.enter) })()
-	}
-	s.Live, s.LogStart, s.Typed = live, begin, resume.typed
+	s.Live, s.LogStart, s.Typed, s.Typing = live, begin, resume.typed, resume.typing()
 	return s, nil
+}
+
+// TypeCommand implements supervise.Executor.
+func (h *host) TypeCommand(r store.Record, live supervise.Session) {
+	s := live.(*terminal.Session)
+	go panics.Logged(h.log, "command of the former run", func() {
+		s.TypeAtPrompt(r.Typed, r.Typing == store.TypingRun, func(ctx context.Context) error { return h.control.NoteTyping(ctx, r.ID) })
+	})()
 }
 
 // adoptSession continues a session of an earlier engine.

@@ -124,6 +124,51 @@ func TestTypedCommandIsOfferedUntilTheShellRunsSomething(t *testing.T) {
 	}
 }
 
+func TestCommandOfRestoredSessionIsTypedOnceByTheNextEngine(t *testing.T) {
+	t.Parallel()
+	for name, recorded := range map[string]bool{"after the start was recorded": true, "before": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := startInMemory(t)
+			p := m.startShell()
+			m.write(p.ID, "sleep 1000\r")
+			m.child(p).run("sleep 1000", "runs\n")
+			m.awaitScreen(p.ID, "runs\n")
+			m.reboot()
+			data, err := store.Open(m.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost, err := data.LoadRecord(p.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.restoreAll()
+			m.stop()
+			if !recorded {
+				lost.State, lost.Desired, lost.Former, lost.Identity = string(api.StateStarting), "running", lost.Identity, nil
+				if err := data.Save(*lost); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.startEngine()
+			before := strings.Count(m.screen(p.ID), "sleep 1000")
+			m.child(p).prompt()
+			for range 2 {
+				call(m.machine, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+				m.eventually("the command at the prompt", func() bool { return strings.Count(m.screen(p.ID), "sleep 1000") == before+1 })
+				m.restart()
+			}
+			if now := strings.Count(m.screen(p.ID), "sleep 1000"); now != before+1 {
+				t.Errorf("the command is on the screen %d times, want %d:\n%s", now, before+1, m.screen(p.ID))
+			}
+			if r, err := data.LoadRecord(p.ID); err != nil || r.Typed != "sleep 1000" || r.Typing != "" {
+				t.Errorf("the next engine types it again: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
 // startShell starts a shell and shows its prompt.
 func (m *memoryMachine) startShell() api.Process {
 	m.Helper()

@@ -33,6 +33,9 @@ type Executor interface {
 	// if there was none. Spawn calls waits before a potentially long wait, so that other starts can
 	// proceed.
 	Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Launch, error)
+	// TypeCommand types a record's command at the first prompt of its session, without blocking. It
+	// calls Control.NoteTyping just before.
+	TypeCommand(r store.Record, live Session)
 	// StopTree stops a record's child and all its descendants, and returns when they are gone.
 	// aliveUntil is the same as proc.aliveUntil; a signal other than "" replaces the stop signal.
 	StopTree(ctx context.Context, r store.Record, held uint64, signal string) error
@@ -82,6 +85,7 @@ type Launch struct {
 	ErrorLogStart int64  // the same for stderr.log
 	ProxyURL      string // the proxy of its sandbox; "" without one
 	Typed         string // command to be typed at the first prompt
+	Typing        string // how; "" if there is none
 }
 
 // A Predecessor is whatever the previous run may have left behind; the zero value is nothing.

@@ -115,6 +115,8 @@ func (w *fakeExecutor) Probe(ctx context.Context, _ store.Record) error {
 	}
 }
 
+func (w *fakeExecutor) TypeCommand(store.Record, Session) {}
+
 func (w *fakeExecutor) BoundLog(store.Record) func() { return func() {} }
 
 func (w *fakeExecutor) NoteUnconfined(r store.Record) {

@@ -185,6 +185,31 @@ func (c *Control) SetFolder(id, folder string) {
 	})
 }
 
+// NoteTyping records that the command of a restored session is about to be typed, and waits until
+// the record is on disk. Should this engine be killed, the next one does not type it again.
+func (c *Control) NoteTyping(ctx context.Context, id string) error {
+	saved := make(chan error, 1)
+	err := c.runOnLoop(ctx, func() error {
+		p := c.reg.procs[id]
+		if p == nil || c.reg.frozen || p.rec.Typing == "" {
+			return api.ErrEnding()
+		}
+		p.rec.Typing = ""
+		rec := p.rec
+		c.reg.effects.addJob(&p.work, &c.reg.effects.writes, func() { saved <- c.reg.executor.Save(rec, false) })
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-saved:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func errNotInterrupted(p *proc) error {
 	return api.Errorf(api.CodeConflict, "restore %s: no reboot or crash ended it", p.rec.Name).
 		WithHint("Run `tandem restore --list` to see what can be restored.")

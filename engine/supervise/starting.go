@@ -165,7 +165,8 @@ func (s *starting) adoptChild(p *proc, e event) {
 	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted, p.rec.Interrupted = nil, false, false, nil
 	p.noteFault(e)
 	if e.kind == evSpawned {
-		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL, p.rec.Typed = e.LogStart, e.ErrorLogStart, e.ProxyURL, e.Typed
+		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
+		p.rec.Typed, p.rec.Typing = e.Typed, e.Typing
 	}
 	p.rec.NextStart = time.Time{}
 	p.drained = p.drained || e.Live == nil
@@ -194,6 +195,9 @@ func (s *starting) adoptChild(p *proc, e event) {
 		s.reg.setStateSoon(p, api.StateRunning)
 	default:
 		s.reg.setState(p, api.StateRunning)
+	}
+	if p.rec.Typing != "" && p.live != nil {
+		s.reg.executor.TypeCommand(p.rec, p.live)
 	}
 	if p.ending != nil { // the exit was reported before the start
 		notifyChildEnded(p)

@@ -144,12 +144,20 @@ const firstPrompt = time.Minute
 const firstPastes = 2 * time.Second
 
 // TypeAtPrompt inserts a command line for the user once the shell is at its prompt, and presses
-// enter if it is to run. It blocks until then. It does nothing if that takes too long, if there was
-// input before, or if the line would be typed with changes or run in parts.
-func (s *Session) TypeAtPrompt(line string, enter bool) {
+// enter if it is to run. It blocks until then. It types nothing if that takes too long, if there was
+// input before, or if the line would be typed with changes or run in parts. It calls note just
+// before it types or gives up, but not if the session is closed first: then the next engine types.
+func (s *Session) TypeAtPrompt(line string, enter bool, note func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
 	defer cancel()
-	if keys.InsertionText(line) != line || s.IsReady(ctx) != nil || s.shell.AwaitPrompt(ctx) != nil || s.keyboard.lastTypist() != (typist{}) {
+	failed := s.IsReady(ctx)
+	if failed == nil {
+		failed = s.shell.AwaitPrompt(ctx)
+	}
+	if s.ctx.Err() != nil || note(s.ctx) != nil {
+		return
+	}
+	if failed != nil || keys.InsertionText(line) != line || s.keyboard.lastTypist() != (typist{}) {
 		return
 	}
 	typed, err := s.encodeInsertion(ctx, line, false)

@@ -111,8 +111,15 @@ type Terminal struct {
 
 	Folder      string        `json:"folder,omitempty"`      // last one seen, if not CWD
 	Interrupted *Interruption `json:"interrupted,omitempty"` // set if a reboot or crash ended it, until it has been restored
-	Typed       string        `json:"typed,omitempty"`       // command typed at the first prompt of its shell, to resume the former run
+	Typed       string        `json:"typed,omitempty"`       // command for the first prompt of its shell, to resume the former run
+	Typing      string        `json:"typing,omitempty"`      // TypingInsert or TypingRun as long as Typed has not been typed
 }
+
+// How a Terminal's Typed is still to be typed: for the user to run it, or followed by Enter.
+const (
+	TypingInsert = "insert"
+	TypingRun    = "run"
+)
 
 // Supervision describes when a process is ready, how to stop it, and whether to restart it.
 type Supervision struct {
