@@ -63,6 +63,9 @@ func (e *engine) newMux() *server.Mux {
 	} {
 		s.Handle(m)
 	}
+	if err := e.files.Resume(h.store); err != nil {
+		e.log.Error("load transfers", "error", err)
+	}
 	return m
 }
 

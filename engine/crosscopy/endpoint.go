@@ -46,20 +46,24 @@ func (p endpoint) sibling(name string) endpoint {
 
 func (p endpoint) String() string { return api.PathOn(p.name, p.path) }
 
-// makeTemp makes a folder beside p that only this user can open, for an incomplete copy of p. inside
-// is p's name in it; calls for that are confined to the folder.
-func (p endpoint) makeTemp(ctx context.Context) (temp, inside endpoint, err error) {
+// temp returns a new name beside p, for an incomplete copy of p.
+func (p endpoint) temp() endpoint {
 	name := path.Base(p.path)
 	short := strings.ToValidUTF8(name[:min(len(name), 100)], "")
-	temp = p.sibling(fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10]))
+	return p.sibling(fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10]))
+}
+
+// makeTemp makes the folder temp, which only this user can open. inside is p's name in it; calls for
+// that are confined to the folder.
+func (p endpoint) makeTemp(ctx context.Context, temp endpoint) (inside endpoint, err error) {
 	info, err := api.FilesMkdir.Call(ctx, temp, api.FilesMkdirInput{FileScope: temp.Scope(), Path: api.EscapePath(temp.path)})
 	if err != nil {
-		return temp, inside, err
+		return inside, err
 	}
 	if inside, err = temp.within(temp.path, info); err == nil {
 		err = inside.setMetadata(ctx, api.FileInfo{Type: "dir", Mode: "0700"})
 	}
-	return temp, inside.child(name), err
+	return inside.child(path.Base(p.path)), err
 }
 
 // freeName returns an unused name beside p.
@@ -135,6 +139,16 @@ func (p endpoint) totalSize(ctx context.Context, walk *files.Descent, info api.F
 		})
 	}
 	return n, err
+}
+
+// discard removes p, and calls gone if nothing is there afterwards.
+func (p endpoint) discard(ctx context.Context, gone func()) error {
+	err := p.remove(ctx)
+	if err == nil || errors.Is(err, api.CodeNotFound) {
+		gone()
+		return nil
+	}
+	return err
 }
 
 func (p endpoint) remove(ctx context.Context) error { return p.DeleteFile(ctx, p.path) }

@@ -38,6 +38,9 @@ type Transfer struct {
 	Open func(ctx context.Context, machine string) (api.Engine, error)
 	// Start runs a task in the background. Its context ends with this engine.
 	Start func(task func(context.Context))
+	// Note is called with the path of a temporary folder before it is made, and the returned gone
+	// once it is removed. It may be nil.
+	Note func(path string) (gone func())
 
 	machines map[string]api.Engine // connected to so far
 	folders  map[string]endpoint   // folders with items so far; each stays the folder first found
@@ -198,8 +201,13 @@ func (t *Transfer) copyTo(ctx context.Context, from, to endpoint, info api.FileI
 			return "", err
 		}
 	}
-	temp, inside, err := to.makeTemp(ctx)
-	defer t.cleanUp(temp, temp.remove)
+	temp := to.temp()
+	gone := func() {}
+	if t.Note != nil {
+		gone = t.Note(temp.String())
+	}
+	defer t.cleanUp(temp, func(ctx context.Context) error { return temp.discard(ctx, gone) })
+	inside, err := to.makeTemp(ctx, temp)
 	if err == nil {
 		err = t.copyAny(ctx, new(files.Descent), from, inside, info)
 	}
@@ -246,6 +254,19 @@ func (t *Transfer) cleanUp(p endpoint, step func(context.Context) error) {
 		}
 	})
 	<-tried
+}
+
+// Discard removes a temporary folder that an earlier engine left, even if its machine is offline
+// for now, and then calls gone.
+func (t *Transfer) Discard(path string, gone func()) {
+	var p endpoint
+	p.name, p.path = api.PathOf(path)
+	t.cleanUp(p, func(ctx context.Context) (err error) {
+		if p.Engine, err = t.Open(ctx, p.name); err != nil {
+			return err
+		}
+		return p.discard(ctx, gone)
+	})
 }
 
 // copyAny copies a file, folder or link to a path that does not exist.

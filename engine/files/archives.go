@@ -39,7 +39,7 @@ func (a Archiver) extractTo(ctx context.Context, from, to string, large bool) (I
 	if !large {
 		bound = archive.BoundFor(info.Size())
 	}
-	return a.createNew("extract", to, func(dst endpoint, temp string) error {
+	return a.createNew(ctx, "extract", to, func(dst endpoint, temp string) error {
 		in, err := archive.Open(&progressFile{ctx, f}, info.Size())
 		if err == nil {
 			err = unpackArchive(ctx, in, dst, temp, bound)
@@ -65,7 +65,7 @@ func archiveError(verb, path string, err error) error {
 
 // createNew lets fill create something under a temporary name next to the path to, and then renames
 // it. to must not exist yet.
-func (a Archiver) createNew(verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
+func (a Archiver) createNew(ctx context.Context, verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
 	b, err := a.Tree.locate(to, lookup{verb: verb + " to", noFollow: true})
 	if err != nil {
 		return Info{}, err
@@ -83,6 +83,7 @@ func (a Archiver) createNew(verb, to string, fill func(dst endpoint, temp string
 		return Info{}, errorf(Exists, "%s to %s: the target already exists", verb, b.path).withHint("choose another name")
 	}
 	temp := tempName(dst.name)
+	defer noteTemp(ctx, b.path, temp)()
 	if err = fill(dst, temp); err == nil {
 		err = renameEntry(dst.dir, temp, dst.dir, dst.name, false)
 	}
@@ -154,7 +155,7 @@ func (a Archiver) Pack(ctx context.Context, paths []string, to string) (info Inf
 }
 
 func (a Archiver) packAll(ctx context.Context, paths []string, to string) (Info, error) {
-	return a.createNew("pack", to, func(dst endpoint, temp string) error {
+	return a.createNew(ctx, "pack", to, func(dst endpoint, temp string) error {
 		f, err := dst.dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return err

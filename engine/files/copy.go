@@ -14,6 +14,7 @@ const copyStep = 32 << 20
 // copyTo copies a to b: first to a temporary name, so that b appears complete or not at all.
 func copyTo(ctx context.Context, a, b endpoint, overwrite bool) error {
 	temp := tempName(b.name)
+	defer noteTemp(ctx, b.path, temp)()
 	err := (&copying{ctx: ctx}).copyEntry(a.dir, a.name, b.dir, temp)
 	if err == nil {
 		err = renameEntry(b.dir, temp, b.dir, b.name, overwrite)

@@ -20,6 +20,23 @@ func addProgress(ctx context.Context, n int64) {
 	}
 }
 
+type tempsKey struct{}
+
+// WithTemps returns a context in which copies and archives call note with the path of their hidden
+// incomplete file or folder before they make it, and the returned gone once it is renamed or
+// removed.
+func WithTemps(ctx context.Context, note func(path string) (gone func())) context.Context {
+	return context.WithValue(ctx, tempsKey{}, note)
+}
+
+// noteTemp calls the context's note, if it has one, for the entry temp beside path.
+func noteTemp(ctx context.Context, path, temp string) (gone func()) {
+	if note, ok := ctx.Value(tempsKey{}).(func(string) func()); ok {
+		return note(filepath.Join(filepath.Dir(path), temp))
+	}
+	return func() {}
+}
+
 // Size returns how many bytes a copy of a file or folder would transfer. Unreadable files and those
 // outside count as 0.
 func (t *Tree) Size(ctx context.Context, path string) (total int64) {

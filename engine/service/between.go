@@ -45,6 +45,7 @@ func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransfe
 	}
 	return s.transfers.beginTransfer(in.Kind, "", func(ctx context.Context, j *transfer) error {
 		defer t.Close()
+		t.Note = j.noteTemp
 		return t.Run(ctx, j.update)
 	})
 }

@@ -30,9 +30,13 @@ type transfer struct {
 	cancel context.CancelFunc
 	ended  chan struct{} // closed at the end
 	bytes  atomic.Int64  // copied so far, in addition to those of job
+	save   func()        // saves the state of all transfers
 
-	mu  sync.Mutex
-	job api.FileJob // with the paths of the file system
+	mu    sync.Mutex
+	job   api.FileJob // with the paths of the file system
+	temps []string    // hidden incomplete copies, with their machines
+	over  time.Time   // when it ended
+	saved time.Time   // when a finished item was last saved
 }
 
 // update changes the state of the transfer.
@@ -50,6 +54,9 @@ type transfers struct {
 
 	mu   sync.Mutex
 	jobs map[string]*transfer
+
+	saving sync.Mutex // held while the state is saved
+	store  TransferStore
 }
 
 // handleTransfers registers transfers and other operations of the file browser.
@@ -245,40 +252,40 @@ func checkTransfer(in api.FilesTransferInput) error {
 
 // beginTransfer registers a transfer and starts it. A panic in run fails only this transfer.
 func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (api.FilesTransferOutput, error) {
+	// Before the answer the state is on disk, so the next engine knows the id too.
+	noted := make(chan struct{})
 	js.mu.Lock()
-	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
+		js.mu.Unlock()
 		return api.FilesTransferOutput{}, api.ErrEnding()
 	}
 	ctx, cancel := context.WithCancel(js.ctx)
 	id := api.NewID() // not that of a transfer of an earlier engine, which a client may still ask for
-	j := &transfer{owner: owner, cancel: cancel, ended: make(chan struct{}), job: api.FileJob{ID: id, Kind: kind, State: api.JobRunning}}
+	j := &transfer{owner: owner, cancel: cancel, ended: make(chan struct{}), save: js.save, job: api.FileJob{ID: id, Kind: kind, State: api.JobRunning}}
 	if js.jobs == nil {
 		js.jobs = map[string]*transfer{}
 	}
 	js.jobs[id] = j
 	js.running.Go(panics.Logged(js.log, "transfer of files", func() {
 		defer cancel()
+		js.save()
+		close(noted)
 		// err stays set if run panics.
 		err := errMistake(kind)
 		defer func() {
 			j.endWith(err)
-			time.AfterFunc(transferTTL, func() { js.forgetTransfer(id) })
+			js.forgetLater(id)
 		}()
 		err = run(ctx, j)
 	}))
+	js.mu.Unlock()
+	<-noted
 	return api.FilesTransferOutput{Job: id}, nil
 }
 
 // errMistake returns the error for a transfer that panicked.
 func errMistake(kind string) error {
 	return api.Errorf(api.CodeInternal, "%s files: internal error in the engine", kind).WithHint("engine.log has the details")
-}
-
-func (js *transfers) forgetTransfer(id string) {
-	js.mu.Lock()
-	defer js.mu.Unlock()
-	delete(js.jobs, id)
 }
 
 // findTransfer finds a transfer by id. An agent finds only its own.
@@ -337,7 +344,7 @@ func (j *transfer) describe(scope api.FileScope) api.FileJob {
 	defer j.mu.Unlock()
 	out := j.job
 	out.Bytes += j.bytes.Load()
-	out.Current, out.Handled, out.Done = scope.Out(out.Current), len(out.Done)+out.Skipped, nil
+	out.Current, out.Handled, out.Done = scope.Out(out.Current), max(out.Handled, len(out.Done)+out.Skipped), nil
 	// The list can be long, and is of use only at the end.
 	if out.State != api.JobRunning {
 		for _, d := range j.job.Done {
@@ -349,7 +356,7 @@ func (j *transfer) describe(scope api.FileScope) api.FileJob {
 
 // run processes the items in order, up to the first failure.
 func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) error {
-	ctx = files.WithProgress(ctx, &j.bytes)
+	ctx = files.WithTemps(files.WithProgress(ctx, &j.bytes), j.noteTemp)
 	total := totalBytes(ctx, t, in.Kind, items)
 	j.update(func(job *api.FileJob) { job.Total = total })
 	place := placeFuncFor(t, in, items)
@@ -380,6 +387,10 @@ func (j *transfer) endWith(err error) {
 			job.Large = job.Kind == api.TransferExtract && errors.Is(err, files.TooLarge)
 		}
 	})
+	j.mu.Lock()
+	j.over = time.Now()
+	j.mu.Unlock()
+	j.save()
 	close(j.ended)
 }
 
@@ -467,12 +478,6 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, in api.Files
 	}
 	j.recordMoved(moved, err)
 	return err
-}
-
-func (j *transfer) recordMoved(moved api.FileMoved, err error) {
-	if err == nil {
-		j.update(func(job *api.FileJob) { job.Done = append(job.Done, moved) })
-	}
 }
 
 // freeName returns a free path next to path.

@@ -31,6 +31,7 @@ const (
 	Shell        = "shell"
 	Tips         = "tips.json"
 	Tmux         = "tmux"
+	Transfers    = "transfers.json"
 )
 
 // The prefix and suffix of temporary files, as persist/store creates them.
@@ -43,7 +44,7 @@ const (
 func Names() []string {
 	return []string{
 		ActivateLock, AgentSetup, AgentTokens, Audit, Bookmarks, EngineLock, EngineLog, EngineSocket, Environment, Fleet, History,
-		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux,
+		Hub, KeeperLock, KeeperSocket, LastEngine, LastPolicy, Layouts, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux, Transfers,
 	}
 }
 
