@@ -153,6 +153,41 @@ func (p endpoint) discard(ctx context.Context, gone func()) error {
 
 func (p endpoint) remove(ctx context.Context) error { return p.DeleteFile(ctx, p.path) }
 
+// removeCopied removes p, which was copied to another machine, with everything in it. An entry that
+// differs from its copy is kept. Calls for entries are those of inside.
+func (p endpoint) removeCopied(ctx context.Context, walk *files.Descent, inside, to endpoint) (kept bool, err error) {
+	info, found, err := p.stat(ctx, p.path)
+	if err != nil || !found {
+		return false, err
+	}
+	there, found, err := to.stat(ctx, to.path)
+	switch {
+	case err != nil:
+		return false, err
+	case !found, there.Type != info.Type, there.Target != info.Target:
+		return true, nil
+	case info.Type == "file" && (there.Size != info.Size || !files.IsTimeOfCopy(info.Modified, there.Modified)):
+		return true, nil
+	case info.Type == "dir":
+		err = inside.walk(ctx, func(child api.FileInfo) error {
+			return inside.enter(walk, func() error {
+				entry := inside.child(child.Name)
+				below, err := entry.removeCopied(ctx, walk, entry, to.child(child.Name))
+				kept = kept || below
+				return err
+			})
+		})
+		if err != nil || kept {
+			return kept, err
+		}
+	}
+	err = api.FilesDelete.Run(ctx, p, api.FilesDeleteInput{FileScope: p.Scope(), Path: api.EscapePath(p.path)})
+	if errors.Is(err, api.ReasonNotEmpty) {
+		return true, nil
+	}
+	return false, err
+}
+
 // rename moves p to a path beside the folder that p is in.
 func (p endpoint) rename(ctx context.Context, to endpoint) error {
 	return api.FilesMove.Run(ctx, to, api.FilesMoveInput{FileScope: to.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})

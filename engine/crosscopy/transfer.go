@@ -175,10 +175,25 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 		return err
 	}
 	if t.Kind == api.TransferMove {
-		err = from.remove(ctx)
+		err = t.removeMoved(ctx, from, to, info)
 	}
 	if err == nil {
 		t.update(func(job *api.FileJob) { job.Done = append(job.Done, moved) })
+	}
+	return err
+}
+
+// removeMoved removes what was copied, except for what was written meanwhile.
+func (t *Transfer) removeMoved(ctx context.Context, from, to endpoint, info api.FileInfo) (err error) {
+	inside := from
+	if info.Type == "dir" {
+		if inside, err = from.within(from.path, info); err != nil {
+			return err
+		}
+	}
+	kept, err := from.removeCopied(ctx, new(files.Descent), inside, to)
+	if err == nil && kept {
+		err = api.Errorf(api.CodeConflict, "move %s: it was written to meanwhile; what is not in the copy is still there", from)
 	}
 	return err
 }

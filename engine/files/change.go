@@ -104,8 +104,8 @@ func (p location) isRoot(roots []string) bool {
 	return false
 }
 
-// Move moves or renames a file or folder, and a link itself. Between file systems it copies and
-// deletes.
+// Move moves or renames a file or folder, and a link itself. Between file systems it copies, and
+// deletes what has not changed meanwhile; if something has, it returns an error for Changed.
 func (t *Tree) Move(ctx context.Context, from, to string, overwrite bool) (info Info, err error) {
 	err = t.runConfined(func() (err error) {
 		info, err = t.movePath(ctx, from, to, overwrite)
@@ -123,7 +123,7 @@ func (t *Tree) movePath(ctx context.Context, from, to string, overwrite bool) (I
 		if err := copyTo(ctx, a, b, overwrite); err != nil {
 			return err
 		}
-		return removeAll(ctx, a.dir, a.name)
+		return removeMoved(ctx, a, b)
 	})
 }
 

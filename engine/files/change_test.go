@@ -84,6 +84,49 @@ func TestMoveAndCopyDestroyNothing(t *testing.T) {
 	g.checkContent("moved/in", "in")
 }
 
+func TestMoveBetweenFileSystemsKeepsWhatWasWrittenMeanwhile(t *testing.T) {
+	for name, written := range map[string]struct{ path, text, kept string }{
+		"nothing":           {},
+		"new file":          {"dir/sub/new", "new", "sub"},
+		"new folder":        {"dir/more/new", "new", "more"},
+		"longer file":       {"dir/sub/f", "longer", "sub"},
+		"file of same size": {"dir/sub/f", "z", "sub"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newTestTree(t)
+			g.addFile("dir/sub/f", "y")
+			g.addFile("dir/g", "g")
+			g.addLink("../nowhere", "dir/link")
+			then := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(g.root, "dir/sub/f"), then, then); err != nil {
+				t.Fatal(err)
+			}
+			_, err := g.transfer("move", "dir", "moved", false, func(a, b endpoint) error {
+				if err := copyTo(t.Context(), a, b, false); err != nil {
+					return err
+				}
+				if written.path != "" {
+					g.addFile(written.path, written.text)
+				}
+				return removeMoved(t.Context(), a, b)
+			})
+			g.checkContent("moved/sub/f", "y")
+			g.checkContent("moved/g", "g")
+			if written.path == "" {
+				if g.checkNames("", ".keep", "moved"); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if !errors.Is(err, Changed) {
+				t.Errorf("move = %v, want %v", err, Changed)
+			}
+			g.checkNames("dir", written.kept)
+			g.checkContent(written.path, written.text)
+		})
+	}
+}
+
 func TestCopyKeepsModesTimesAndLinks(t *testing.T) {
 	g := newTestTree(t)
 	g.addFile("dir/run", "x")

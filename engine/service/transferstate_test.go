@@ -153,3 +153,65 @@ func (s saver) SaveTransfers(all []store.Transfer) error {
 	s.saved(all)
 	return s.Store.SaveTransfers(all)
 }
+
+// A writingEngine calls moved after each rename.
+type writingEngine struct {
+	ownEngine
+	moved func()
+}
+
+func (e writingEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	err := e.ownEngine.Do(ctx, name, effect, in, out)
+	if name == api.FilesMove.Name {
+		e.moved()
+	}
+	return err
+}
+
+func TestMoveToAnotherMachineKeepsWhatWasWrittenMeanwhile(t *testing.T) {
+	for name, written := range map[string]string{"nothing": "", "new file": "below/new", "changed file": "below/f"} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := resumeTransfers(t, openStore(t)), t.TempDir()
+			source := filepath.Join(dir, "from")
+			write := func(path, text string) {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+					t.Error(err)
+				}
+			}
+			write(filepath.Join(source, "below", "f"), "text")
+			write(filepath.Join(source, "g"), "text")
+			s.Machines = func(context.Context, string) (api.Engine, error) {
+				return writingEngine{s.own, func() {
+					if written != "" {
+						write(filepath.Join(source, written), "written")
+					}
+				}}, nil
+			}
+			in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: source, To: api.PathOn("box", filepath.Join(dir, "to"))}}}
+			out, err := s.beginTransferBetween(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, err := s.getJob(t.Context(), api.FileJobInput{ID: out.Job, WaitMS: 60_000})
+			if readText(t, filepath.Join(dir, "to", "below", "f")) != "text" {
+				t.Errorf("the copy is incomplete: %+v, %v", job, err)
+			}
+			if written == "" {
+				if entries, err := os.ReadDir(dir); err != nil || job.State != api.JobDone || len(entries) != 1 {
+					t.Errorf("%+v; left are %v, %v", job, entries, err)
+				}
+				return
+			}
+			if job.State != api.JobFailed || !strings.Contains(job.Error, "it was written to meanwhile") {
+				t.Errorf("the transfer is %+v, %v", job, err)
+			}
+			if readText(t, filepath.Join(source, written)) != "written" {
+				t.Error("what was written is lost")
+			}
+			if _, err := os.Stat(filepath.Join(source, "g")); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("what was moved is still there: %v", err)
+			}
+		})
+	}
+}
