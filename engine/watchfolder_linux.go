@@ -42,7 +42,7 @@ func (e *engine) foldersToWatch() (data, sockets string, above []string) {
 	return e.o.DataDir, filepath.Dir(socket), above
 }
 
-// watchFolder recreates the engine's socket if it is deleted, and stops the engine if its data
+// watchFolder repairs the engine's socket if clients can no longer reach it, and stops the engine if its data
 // directory is moved or deleted. If a closed folder is opened to other users, it closes it again. It
 // also limits the size of engine.log, because the runtime's messages there bypass h.log.
 func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
@@ -84,7 +84,8 @@ func (e *engine) leaveFolder(ctx context.Context) {
 	e.stop()
 }
 
-// watchChanges returns a channel signalling possible deletions, moves and changes of modes
+// watchChanges returns a channel signalling possible deletions, moves and changes of modes, for
+// directories and for the socket
 // (inotify(7)), and renew, which renews the watches after a directory was recreated.
 func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, renew func()) {
 	signals := make(chan struct{}, 1)
@@ -97,7 +98,7 @@ func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, ren
 		const gone = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 		// Without a watch, only the ticker triggers checks.
 		_, _ = unix.InotifyAddWatch(fd, data, gone|unix.IN_DELETE)
-		_, _ = unix.InotifyAddWatch(fd, sockets, gone|unix.IN_DELETE)
+		_, _ = unix.InotifyAddWatch(fd, sockets, gone|unix.IN_DELETE|unix.IN_MOVE|unix.IN_ATTRIB)
 		for _, dir := range api.ClosedFolders(e.o.DataDir, e.o.Policy) {
 			_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_ATTRIB|unix.IN_ONLYDIR|unix.IN_MASK_ADD)
 		}

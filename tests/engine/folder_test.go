@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,38 @@ func TestDeletedSocketsAreRecreated(t *testing.T) {
 	}
 	if info, err := os.Lstat(before.Socket); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("socket: %v, %v", info, err)
+	}
+}
+
+func TestUnreachableSocketIsRepaired(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	before := m.info()
+	for name, spoil := range map[string]func() error{
+		"renamed":  func() error { return os.Rename(before.Socket, before.Socket+".old") },
+		"replaced": func() error { return os.Rename(before.Socket+".old", before.Socket) },
+		"closed":   func() error { return os.Chmod(before.Socket, 0) },
+	} {
+		if name == "replaced" { // by one that nothing listens on
+			if l, err := net.Listen("unix", before.Socket+".old"); err != nil {
+				t.Fatal(err)
+			} else {
+				l.(*net.UnixListener).SetUnlinkOnClose(false)
+				l.Close()
+			}
+		}
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if now := m.awaitEngine(); now.EnginePID != before.EnginePID {
+			t.Fatalf("%s: another engine answers: %+v, before %+v", name, now, before)
+		}
+		// Root reaches a socket of any mode.
+		m.eventually(name+": the socket's mode", func() bool {
+			info, err := os.Lstat(before.Socket)
+			return err == nil && info.Mode().Perm() == 0o600
+		})
+		os.Remove(before.Socket + ".old")
 	}
 }
 

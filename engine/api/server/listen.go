@@ -19,7 +19,10 @@ import (
 	"tandem/engine/api/wire"
 )
 
-const probeTimeout = 2 * time.Second
+const (
+	probeTimeout = 2 * time.Second
+	socketMode   = 0o600
+)
 
 // Listen creates the engine's unix socket at path, mode 0600, replacing a stale one. The listener
 // closes connections of users other than this one and root. The error is CodeConflict if the
@@ -104,7 +107,7 @@ func removeStale(path string) error {
 func bindSocket(path string) (*listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
-		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
+		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), socketMode) }); e != nil {
 			return e
 		}
 		return err
@@ -116,7 +119,7 @@ func bindSocket(path string) (*listener, error) {
 	ul := l.(*net.UnixListener)
 	ul.SetUnlinkOnClose(false) // Close must not delete a newer engine's socket
 	var info fs.FileInfo
-	if err = os.Chmod(path, 0o600); err == nil {
+	if err = os.Chmod(path, socketMode); err == nil {
 		info, err = os.Lstat(path)
 	}
 	if err != nil {
@@ -236,9 +239,21 @@ func (l *Lasting) Path() string {
 	return ""
 }
 
-// Renew calls listen for a new socket if the current one was deleted.
+// Renew calls listen for a new socket if the current one was deleted, renamed or replaced. If its
+// mode was changed, it sets that again.
 func (l *Lasting) Renew(listen func() (net.Listener, error)) error {
-	if _, err := os.Lstat(l.Path()); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+	now, _ := l.current()
+	own, ok := now.(*listener)
+	if !ok {
+		return nil
+	}
+	switch info, err := os.Lstat(own.path); {
+	case err == nil && os.SameFile(info, own.file):
+		if info.Mode().Perm() == socketMode {
+			return nil
+		}
+		return os.Chmod(own.path, socketMode)
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 		return nil
 	}
 	next, err := listen()
