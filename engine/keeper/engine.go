@@ -206,9 +206,12 @@ func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration
 	return min(minDelay<<min(e.failures-2, 10), longest)
 }
 
-// isExcusable reports whether a failed start says nothing about the program because it was killed.
-// That is believed twice in a row.
-func (e *engine) isExcusable(how Exit) bool { return how.Signal == "SIGKILL" && e.failures < 3 }
+// isExcusable reports whether a failed start says little about the program, because it was killed
+// or because engines have worked before. That is believed twice in a row: clients wait for the next
+// engine meanwhile.
+func (e *engine) isExcusable(how Exit) bool {
+	return (how.Signal == "SIGKILL" || e.everReady) && e.failures < 3
+}
 
 // markReady answers all waiting clients.
 func (k *keeper) markReady() {

@@ -201,6 +201,22 @@ func TestPausedKeeperWithChildrenWaitsForWake(t *testing.T) {
 	r.endEngine(r.pidLine(1), k)
 }
 
+func TestClientsWaitForTheEngineAfterOneThatExitsAtOnce(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("relapse").mustBeReady()
+	child := r.helped()
+	r.must("pause")
+	r.tell("exit")
+	if err := r.wake(); err != nil {
+		t.Errorf("wake: %v", err)
+	}
+	pid := r.pidLine(3)
+	if !alive(child) {
+		t.Error("the child exited")
+	}
+	r.endEngine(pid, k)
+}
+
 func TestWakeDuringPauseStartsTheNextEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()

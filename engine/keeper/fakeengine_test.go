@@ -27,6 +27,11 @@ func engineProgramOf(args []string) error {
 		note(journal, "failed")
 		fmt.Println("some output")
 		return fmt.Errorf("engine: no luck today")
+	case "relapse": // fails twice after the first
+		if lines, _ := os.ReadFile(journal); strings.Count(string(lines), "\n") == 1 || strings.Count(string(lines), "\n") == 2 {
+			note(journal, "failed")
+			return fmt.Errorf("engine: no luck today")
+		}
 	case "fds":
 		return noteDescriptors(socket, journal)
 	case "stubborn":
