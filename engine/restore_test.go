@@ -55,6 +55,32 @@ func TestInterruptedSessionIsRestoredUnderItsID(t *testing.T) {
 	}
 }
 
+func TestRepeatedRestoreReturnsTheSessionsOfTheFirst(t *testing.T) {
+	t.Parallel()
+	m := startInMemory(t)
+	first, second := m.start("cat"), m.start("cat")
+	m.reboot()
+	in := api.SessionRestoreInput{IDs: []string{first.ID}, RestoreID: "0123456789ab"}
+	call(m.machine, api.SessionRestore, in) // the engine is killed in the middle of a restore of all
+	m.restart()
+	in.IDs, in.All = nil, true
+	var pids []int
+	for range 2 {
+		out := call(m.machine, api.SessionRestore, in)
+		if len(out.Restored) != 2 || len(out.Failed) != 0 || out.Restored[0].Process.ID != first.ID || out.Restored[1].Process.ID != second.ID {
+			t.Fatalf("restored %+v", out)
+		}
+		pids = append(pids, out.Restored[0].Process.PID, out.Restored[1].Process.PID)
+	}
+	if pids[0] != pids[2] || pids[1] != pids[3] || m.keeper.started != 2 {
+		t.Errorf("the sessions have the processes %v; %d were started", pids, m.keeper.started)
+	}
+	in.RestoreID = "another"
+	if out := call(m.machine, api.SessionRestore, in); len(out.Restored)+len(out.Failed) != 0 {
+		t.Errorf("restored again: %+v", out)
+	}
+}
+
 func TestDismissedSessionIsNotOfferedAgain(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)

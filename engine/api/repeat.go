@@ -44,6 +44,7 @@ func (in SessionStartInput) HasMark() bool   { return in.ID != "" }
 func (in ProcessStartInput) HasMark() bool   { return in.ID != "" }
 func (in ExecInput) HasMark() bool           { return in.ID != "" }
 func (in ProcessRestartInput) HasMark() bool { return in.RestartID != "" }
+func (in SessionRestoreInput) HasMark() bool { return in.RestoreID != "" }
 func (in ProcessUpdateInput) HasMark() bool  { return in.Revision != 0 }
 func (in SessionRenameInput) HasMark() bool  { return in.Revision != 0 }
 func (in HistoryLoadInput) HasMark() bool    { return in.Recent || !in.At.IsZero() }

@@ -9,7 +9,7 @@ import (
 var (
 	SessionRestore = NewOperation[SessionRestoreInput, SessionRestoreOutput]("session.restore",
 		"Starts a shell in each interrupted session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,
-		Row[SessionRestoreInput]{Access: UserOnly, Repeat: RepeatNever, IDs: (*SessionRestoreInput).ids, Adapt: (*SessionRestoreInput).adapt})
+		Row[SessionRestoreInput]{Access: UserOnly, Repeat: RepeatMarked, IDs: (*SessionRestoreInput).ids, Adapt: (*SessionRestoreInput).adapt})
 	SessionDismiss = NewOperation[SessionDismissInput, Empty]("session.dismiss",
 		"Stops offering to restore interrupted sessions; they stay listed as exited.", Write,
 		Row[SessionDismissInput]{Access: UserOnly, Repeat: RepeatAlways, IDs: (*SessionDismissInput).ids})
@@ -34,6 +34,8 @@ type SessionRestoreInput struct {
 	All     bool              `json:"all,omitempty" jsonschema:"restore all interrupted sessions"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own; sessions started by agents keep theirs" audit:"-"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: each session's former one" audit:"-"`
+
+	RestoreID string `json:"restore_id,omitempty" jsonschema:"id made by the caller for this call; a second call with the same id returns the sessions that the first restored" audit:"-"`
 }
 
 // SessionRestoreOutput is the output of session.restore.

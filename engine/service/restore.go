@@ -17,7 +17,7 @@ func (s *Sessions) restoreSessions(ctx context.Context, in api.SessionRestoreInp
 	if err := cmp.Or(checkUmask(in.Umask), checkEnv(in.Environ)); err != nil {
 		return out, err
 	}
-	ids, err := s.interruptedIDs(ctx, in.IDs, in.All)
+	ids, err := s.interruptedIDs(ctx, in.IDs, in.All, in.RestoreID)
 	out.Restored = []api.RestoredSession{}
 	for _, id := range ids {
 		restored, err := s.restoreSession(ctx, id, in)
@@ -37,15 +37,23 @@ func (s *Sessions) restoreSessions(ctx context.Context, in api.SessionRestoreInp
 	return out, err
 }
 
-// interruptedIDs returns ids, or with all those of all interrupted sessions, oldest first.
-func (s *Sessions) interruptedIDs(ctx context.Context, ids []string, all bool) ([]string, error) {
+// interruptedIDs returns ids, or with all those of all interrupted sessions, and of those that the
+// call restoreID has restored before, oldest first.
+func (s *Sessions) interruptedIDs(ctx context.Context, ids []string, all bool, restoreID string) ([]string, error) {
 	if !all {
 		return ids, nil
 	}
 	ids = nil
+	restored := map[string]bool{}
+	err := s.Control.Visit(ctx, func(e supervise.Entry) {
+		restored[e.Rec.ID] = restoreID != "" && e.Rec.RestartID == restoreID
+	})
+	if err != nil {
+		return nil, err
+	}
 	views, err := s.Control.ListProcesses(ctx)
 	for _, p := range views {
-		if p.Interrupted != nil {
+		if p.Interrupted != nil || restored[p.ID] {
 			ids = append(ids, p.ID)
 		}
 	}
@@ -57,7 +65,7 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	if err != nil {
 		return out, err
 	}
-	as := supervise.Restoration{Command: e.Rec.Command}
+	as := supervise.Restoration{Command: e.Rec.Command, ID: in.RestoreID}
 	as.CWD = e.View.CWD
 	if !supervise.IsFromAgent(e.Rec) { // an agent must not get the caller's variables
 		as.Environ, as.Umask = in.Environ, cmp.Or(in.Umask, as.Umask)
@@ -93,7 +101,7 @@ func existingFolder(path string) string {
 
 // dismissSessions serves session.dismiss.
 func (s *Sessions) dismissSessions(ctx context.Context, in api.SessionDismissInput) (api.Empty, error) {
-	ids, err := s.interruptedIDs(ctx, in.IDs, in.All)
+	ids, err := s.interruptedIDs(ctx, in.IDs, in.All, "")
 	for _, id := range ids {
 		if err == nil {
 			_, err = s.Control.DismissInterruption(ctx, changeRequest(ctx, id, "dismiss", api.KindSession))

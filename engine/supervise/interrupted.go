@@ -136,12 +136,18 @@ func describeInterruption(view *api.Process, p *proc) {
 type Restoration struct {
 	store.Command
 	Cgroup string
+	ID     string // made by the caller, to recognize a repeated call; may be ""
 }
 
 // RestoreSession starts an interrupted session again under its id, and waits until it runs.
 func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration) (api.Process, error) {
 	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error {
-		if !p.isInterrupted() {
+		switch {
+		case p.isInterrupted():
+		case p.wasRestartedAs(as.ID):
+			p.answerWhen(isUp, reply)
+			return nil
+		default:
 			return errNotInterrupted(p)
 		}
 		c.reg.log.Info("request", "event", "restore", "id", p.rec.ID, "by", q.Client)
@@ -154,7 +160,7 @@ func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration)
 		}
 		p.rec.Command, p.rec.Cgroup = as.Command, as.Cgroup
 		p.argv, p.command = redactCommand(as.Argv)
-		c.reg.handle(p.rec.ID, event{kind: evRestart, restores: true, reply: reply})
+		c.reg.handle(p.rec.ID, event{kind: evRestart, restores: true, restartID: as.ID, reply: reply})
 		return nil
 	})
 }

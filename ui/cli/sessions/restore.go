@@ -45,7 +45,7 @@ func NewRestore(f *factory.Factory) *cobra.Command {
 				}
 				return f.Out.Answer(out, func() string { return "" })
 			case opts.all || len(args) > 0:
-				return restore(cmd.Context(), f, api.SessionRestoreInput{IDs: args, All: opts.all})
+				return restore(cmd.Context(), f, api.SessionRestoreInput{IDs: args, All: opts.all, RestoreID: api.NewID()})
 			}
 			return listInterrupted(cmd.Context(), f)
 		},
@@ -105,7 +105,7 @@ func listInterrupted(ctx context.Context, f *factory.Factory) error {
 
 // restoreOne restores a session and prints its id, as new does.
 func restoreOne(ctx context.Context, f *factory.Factory, id string) error {
-	in := api.SessionRestoreInput{IDs: []string{id}, Environ: f.StartEnviron(), Umask: f.StartUmask()}
+	in := api.SessionRestoreInput{IDs: []string{id}, RestoreID: api.NewID(), Environ: f.StartEnviron(), Umask: f.StartUmask()}
 	out, err := factory.Call(ctx, f, api.SessionRestore, in)
 	switch {
 	case err != nil:

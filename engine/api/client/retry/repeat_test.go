@@ -85,6 +85,7 @@ var marked = map[string]any{
 	api.ProcessStart.Name:   api.ProcessStartInput{ID: "0123456789ab"},
 	api.Exec.Name:           api.ExecInput{ID: "0123456789ab"},
 	api.ProcessRestart.Name: api.ProcessRestartInput{RestartID: "0123456789ab"},
+	api.SessionRestore.Name: api.SessionRestoreInput{RestoreID: "0123456789ab"},
 	api.ProcessUpdate.Name:  api.ProcessUpdateInput{Revision: 1},
 	api.SessionRename.Name:  api.SessionRenameInput{Revision: 1},
 	api.HistoryLoad.Name:    api.HistoryLoadInput{At: time.Unix(1, 0)},
