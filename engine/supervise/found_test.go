@@ -196,18 +196,28 @@ func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 }
 
 func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
-	withRig(t, func(r *rig) {
-		rec := processRecord("a", api.PolicyAlways)
-		r.recoverFrom(surveyFor(rec, nil))
-		r.wantState("a", api.StateBackoff)
-		time.Sleep(time.Minute)
-		if p := r.wantState("a", api.StateRunning); p.Supervision.Restarts != 1 || p.Error != "" {
-			t.Errorf("process is %+v", p)
-		}
-		if got := r.w.savedRecord("a"); got.Unsure || got.Asked != nil {
-			t.Errorf("saved as %+v", got)
-		}
-	})
+	// The unsure start is counted already: the first is no restart.
+	for _, restarts := range []int{0, 3} {
+		withRig(t, func(r *rig) {
+			rec := processRecord("a", api.PolicyAlways)
+			rec.Restarts, rec.AutoRestarts = restarts, restarts
+			r.recoverFrom(surveyFor(rec, nil))
+			r.wantState("a", api.StateBackoff)
+			time.Sleep(time.Minute)
+			p := r.wantState("a", api.StateRunning)
+			if p.Supervision.Restarts != restarts || p.Supervision.Automatic != restarts || p.Error != "" {
+				t.Errorf("process is %+v, supervised %+v", p, p.Supervision)
+			}
+			if got := r.w.savedRecord("a"); got.Unsure || got.Asked != nil {
+				t.Errorf("saved as %+v", got)
+			}
+			r.reportExit(p, 0)
+			time.Sleep(time.Minute)
+			if p := r.wantState("a", api.StateRunning); p.Supervision.Restarts != restarts+1 {
+				t.Errorf("a restart is not counted: %+v", p.Supervision)
+			}
+		})
+	}
 }
 
 func TestNextStartIsShownAsItHappensAfterTheClockWasSetBack(t *testing.T) {

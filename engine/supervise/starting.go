@@ -92,10 +92,21 @@ func (s *starting) runSpawn(ctx context.Context, rec store.Record, former store.
 	s.reg.post(rec.ID, event{kind: evSpawned, Launch: launch})
 }
 
-// startNextRun starts a process again after its last run has ended.
+// startNextRun starts a process again after its last run has ended. A start that may not have
+// happened is counted already.
 func (s *starting) startNextRun(p *proc, e event) {
-	p.rec.Restarts++
+	if !p.rec.Unsure {
+		p.rec.Restarts++
+	}
 	s.startPending(p, e)
+}
+
+// restartByPolicy is startNextRun without a request.
+func (s *starting) restartByPolicy(p *proc, e event) {
+	if !p.rec.Unsure {
+		p.rec.AutoRestarts++
+	}
+	s.startNextRun(p, e)
 }
 
 // startPending starts a process whose start is already counted. The record is on disk before the
@@ -292,8 +303,7 @@ func (s *starting) applyVerdict(p *proc, v verdict) {
 	}
 	switch {
 	case v.state == api.StateStarting && !s.reg.closing:
-		p.rec.AutoRestarts++
-		s.startNextRun(p, event{})
+		s.restartByPolicy(p, event{})
 	case v.state == api.StateBackoff && !s.reg.closing:
 		p.rec.NextStart = time.Now().Add(v.delay)
 		s.armBackoff(p)
@@ -337,8 +347,7 @@ func (p *proc) disarm() {
 
 func (s *starting) startDue(p *proc, e event) {
 	p.retryTimer = nil
-	p.rec.AutoRestarts++
-	s.startNextRun(p, e)
+	s.restartByPolicy(p, e)
 }
 
 // awaitStart answers a restart of a process already starting, once it has started.
