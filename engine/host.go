@@ -185,11 +185,9 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 }
 
 // TypeCommand implements supervise.Executor.
-func (h *host) TypeCommand(r store.Record, live supervise.Session) {
+func (h *host) TypeCommand(r store.Record, live supervise.Session, note func(context.Context) error) {
 	s := live.(*terminal.Session)
-	go panics.Logged(h.log, "command of the former run", func() {
-		s.TypeAtPrompt(r.Typed, r.Typing == store.TypingRun, func(ctx context.Context) error { return h.control.NoteTyping(ctx, r.ID) })
-	})()
+	go panics.Logged(h.log, "command of the former run", func() { s.TypeAtPrompt(r.Typed, r.Typing == store.TypingRun, note) })()
 }
 
 // adoptSession continues a session of an earlier engine.

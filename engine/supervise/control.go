@@ -34,8 +34,8 @@ type Executor interface {
 	// proceed.
 	Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Launch, error)
 	// TypeCommand types a record's command at the first prompt of its session, without blocking. It
-	// calls Control.NoteTyping just before.
-	TypeCommand(r store.Record, live Session)
+	// calls note just before, and does not type if that fails.
+	TypeCommand(r store.Record, live Session, note func(context.Context) error)
 	// StopTree stops a record's child and all its descendants, and returns when they are gone.
 	// aliveUntil is the same as proc.aliveUntil; a signal other than "" replaces the stop signal.
 	StopTree(ctx context.Context, r store.Record, held uint64, signal string) error

@@ -115,7 +115,7 @@ func (w *fakeExecutor) Probe(ctx context.Context, _ store.Record) error {
 	}
 }
 
-func (w *fakeExecutor) TypeCommand(store.Record, Session) {}
+func (w *fakeExecutor) TypeCommand(store.Record, Session, func(context.Context) error) {}
 
 func (w *fakeExecutor) BoundLog(store.Record) func() { return func() {} }
 

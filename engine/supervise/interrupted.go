@@ -191,28 +191,27 @@ func (c *Control) SetFolder(id, folder string) {
 	})
 }
 
-// NoteTyping records that the command of a restored session is about to be typed, and waits until
-// the record is on disk. Should this engine be killed, the next one does not type it again.
-func (c *Control) NoteTyping(ctx context.Context, id string) error {
-	saved := make(chan error, 1)
-	err := c.runOnLoop(ctx, func() error {
-		p := c.reg.procs[id]
-		if p == nil || c.reg.frozen || p.rec.Typing == "" {
-			return api.ErrEnding()
+// noteTyping returns a function that records that the command of a restored session is about to be
+// typed, and waits until the record is on disk. Should this engine be killed, the next one does not
+// type it again.
+func (g *registry) noteTyping(p *proc) func(context.Context) error {
+	return func(ctx context.Context) error {
+		saved := make(chan error, 1)
+		g.box.Post(func() {
+			if g.frozen || g.procs[p.rec.ID] != p || p.rec.Typing == "" {
+				saved <- api.ErrEnding()
+				return
+			}
+			p.rec.Typing = ""
+			rec := p.rec
+			g.effects.addJob(&p.work, &g.effects.writes, func() { saved <- g.executor.Save(rec, false) })
+		})
+		select {
+		case err := <-saved:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		p.rec.Typing = ""
-		rec := p.rec
-		c.reg.effects.addJob(&p.work, &c.reg.effects.writes, func() { saved <- c.reg.executor.Save(rec, false) })
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	select {
-	case err := <-saved:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -208,7 +208,7 @@ func (s *starting) adoptChild(p *proc, e event) {
 		s.reg.setState(p, api.StateRunning)
 	}
 	if p.rec.Typing != "" && p.live != nil {
-		s.reg.executor.TypeCommand(p.rec, p.live)
+		s.reg.executor.TypeCommand(p.rec, p.live, s.reg.noteTyping(p))
 	}
 	if p.ending != nil { // the exit was reported before the start
 		notifyChildEnded(p)

@@ -126,7 +126,7 @@ func TestProgramContinuesWhileItsLogCannotBeWritten(t *testing.T) {
 				t.Errorf("told %q", text)
 			}
 			l.full.Store(false)
-			if text := <-told; !strings.Contains(text, "of output is missing in the log") {
+			if text := <-told; !strings.Contains(text, "bytes of output are missing in the log") {
 				t.Errorf("told %q", text)
 			}
 			print("\r\nafter")
@@ -139,7 +139,7 @@ func TestProgramContinuesWhileItsLogCannotBeWritten(t *testing.T) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			// The reader had space already when the disk became full.
-			want := regexp.MustCompile(`^before\r\n` + kept + `\x18\r\n\[tandem: [0-9.]+[KM] of output missing; the log could not be written\]\r\n\r\nafter`)
+			want := regexp.MustCompile(`^before\r\n` + kept + `\x18\r\n\[tandem: [0-9]+ bytes of output missing; the log could not be written\]\r\n\r\nafter`)
 			if got := l.text; !want.Match(got) {
 				t.Errorf("the log begins with %.100q and ends with %q", got, got[max(0, len(got)-200):])
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,26 @@ const (
 	// may open its terminal again.
 	hangUpRetry = time.Second
 )
+
+// A log that cannot be written, for example on a full or read-only disk, must not stop the program:
+// the reader continues to read its terminal. The screen shows what the log does not get, and the
+// viewers of bytes, which follow the log, get pictures of the screen instead. Offsets stand still.
+// Once the log can be written again, it gets a mark that says how much is missing, for readers of
+// the log and for screens rebuilt from it. The current screen does not show the mark. Holding the
+// output in memory until then was dropped: a flood would fill it, and it would be lost with the
+// engine all the same.
+
+// A gap is output that the log lacks; zero if it can be written.
+type gap struct {
+	cause   error // why the log cannot be written
+	missing int64 // bytes that the screen has shown meanwhile
+}
+
+// mark returns the text that stands for the gap in the log. It begins by cancelling a control
+// sequence that may have been cut.
+func (g gap) mark() []byte {
+	return fmt.Appendf(nil, "%c\r\n[tandem: %d bytes of output missing; the log could not be written]\r\n", can, g.missing)
+}
 
 // A reader moves output from a PTY to the log on its own goroutine.
 type reader struct {

@@ -159,3 +159,40 @@ func (s *screen) positionAt(offset int64) prompt.Spot {
 	cols, rows := s.term.Size()
 	return prompt.Spot{Offset: offset, Cursor: s.term.Cursor(), Cols: cols, Rows: rows}
 }
+
+// showUnlogged shows output that is not in the log.
+func (s *screen) showUnlogged(p []byte) {
+	s.catchUp()
+	s.feeding = s.shown.Load()
+	s.runGuarded("show output", func() { s.term.Write(p) })
+	s.publishModes()
+	s.viewers.repaint()
+	s.viewers.frameChanged()
+}
+
+// markGap ends a gap with a mark in the log, if the log can be written.
+func (s *screen) markGap(g *gap) {
+	if g.cause == nil {
+		return
+	}
+	s.catchUp()
+	if g.missing > 0 {
+		err := s.appendText(g.mark())
+		s.shown.Store(s.log.End()) // the screen is ahead of the log already
+		if err != nil {
+			return
+		}
+		s.viewers.repaint()
+		s.o.Notice(fmt.Sprintf("%d bytes of output are missing in the log; a line there marks the gap", g.missing))
+	}
+	*g = gap{}
+}
+
+// appendText appends text of the engine itself to the log.
+func (s *screen) appendText(p []byte) error {
+	space, err := s.log.Space(len(p))
+	if err == nil {
+		_, err = s.log.Commit(copy(space, p))
+	}
+	return err
+}

@@ -34,3 +34,9 @@ func (s *Store) LoadLastEngine() (e LastEngine, err error) {
 	err = s.loadShared("description of the last engine", datadir.LastEngine, &e)
 	return e, err
 }
+
+// How a Terminal's Typed is still to be typed: for the user to run it, or followed by Enter.
+const (
+	TypingInsert = "insert"
+	TypingRun    = "run"
+)

@@ -115,12 +115,6 @@ type Terminal struct {
 	Typing      string        `json:"typing,omitempty"`      // TypingInsert or TypingRun as long as Typed has not been typed
 }
 
-// How a Terminal's Typed is still to be typed: for the user to run it, or followed by Enter.
-const (
-	TypingInsert = "insert"
-	TypingRun    = "run"
-)
-
 // Supervision describes when a process is ready, how to stop it, and whether to restart it.
 type Supervision struct {
 	Restart       Restart    `json:"restart,omitzero"`

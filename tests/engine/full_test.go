@@ -34,7 +34,7 @@ func TestTerminalProgramContinuesOnAFullDisk(t *testing.T) {
 	m.awaitScreen(p.ID, "flooded")
 	limitFiles(unix.RLIM_INFINITY)
 	m.eventually("a mark in the log", func() bool {
-		return strings.Contains(m.logOf(p), "of output missing; the log could not be written]")
+		return strings.Contains(m.logOf(p), "bytes of output missing; the log could not be written]")
 	})
 	m.write(p.ID, "\r")
 	m.awaitScreen(p.ID, "\nafter")
