@@ -112,8 +112,10 @@ type Session struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	once    struct{ exited, over sync.Once }
-	reader  *reader
-	reading sync.WaitGroup // the reader
+	reading struct { // of the PTY
+		sync.WaitGroup
+		by *reader
+	}
 }
 
 // Start starts the goroutines of a session and returns at once. done is called when the last of
@@ -172,8 +174,8 @@ func (s *Session) run() {
 	s.screen.startProgram()
 	close(s.ready)
 	if s.options.Master != nil {
-		s.reader = newReader(s)
-		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", s.reader.run))
+		s.reading.by = newReader(s)
+		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", s.reading.by.run))
 	}
 	for {
 		select {
@@ -292,8 +294,8 @@ func (s *Session) release() {
 	if s.notes != nil {
 		_ = s.notes.Close() // nothing is left to write
 	}
-	if s.reader != nil {
-		s.screen.markGap(&s.reader.gap)
+	if s.reading.by != nil {
+		s.screen.markGap(&s.reading.by.gap)
 	}
 	if s.log != nil {
 		if err := s.log.Close(); err != nil {
