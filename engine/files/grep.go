@@ -17,6 +17,7 @@ const (
 	defaultGrep = 100
 	maxWorkers  = 8
 	maxAhead    = 1024 // files between the next one to report and the last one begun
+	aheadSize   = maxBytes / maxAhead
 	maxContext  = 1000
 	maxPattern  = 64 << 10 // bytes
 )
@@ -40,7 +41,7 @@ type GrepResult struct {
 	Skipped int  // files skipped for their size
 	File    bool // the path is that of a file
 
-	size int // bytes of text in Lines
+	size int // of Lines, in bytes
 }
 
 // Grep searches the contents of files. It skips binary files and links and, unless a glob includes
@@ -115,7 +116,7 @@ func (out *GrepResult) addLines(lines []Line, r GrepRequest) {
 	trail := 0
 	for _, l := range lines {
 		switch {
-		case l.Match && out.Matches == r.Limit, out.size > maxBytes:
+		case l.Match && out.Matches == r.Limit, out.size+l.size() > maxBytes:
 			out.Limited = true
 			return
 		case l.Match:
@@ -127,7 +128,7 @@ func (out *GrepResult) addLines(lines []Line, r GrepRequest) {
 			trail--
 		}
 		out.Lines = append(out.Lines, l)
-		out.size += len(l.Path) + len(l.Text)
+		out.size += l.size()
 	}
 }
 
@@ -135,6 +136,7 @@ func (out *GrepResult) addLines(lines []Line, r GrepRequest) {
 type fileResult struct {
 	number int
 	lines  []Line
+	places int // in the queue of files ahead, held for the size of lines
 }
 
 // A job is a file to search.
@@ -263,7 +265,7 @@ func searchFiles(ctx context.Context, s fileSearch, jobs <-chan job, results cha
 		lines := s.searchEntry(ctx, j.entry)
 		j.entry.dir.release()
 		select {
-		case results <- fileResult{j.number, lines}:
+		case results <- fileResult{number: j.number, lines: lines}:
 		case <-ctx.Done():
 		}
 	}
@@ -293,20 +295,46 @@ func (s *fileSearch) searchEntry(ctx context.Context, e entry) []Line {
 }
 
 // collectResults puts the results in order until enough is found.
-func collectResults(results <-chan fileResult, ahead <-chan struct{}, r GrepRequest) (out GrepResult, enough bool) {
+func collectResults(results <-chan fileResult, ahead chan struct{}, r GrepRequest) (out GrepResult, enough bool) {
 	out.Lines = []Line{}
-	early := make(map[int][]Line)
+	early := make(map[int]fileResult)
 	next := 0
 	for f := range results {
-		early[f.number] = f.lines
-		for lines, ok := early[next]; ok; lines, ok = early[next] {
+		if f.number != next {
+			f.places = holdPlaces(ahead, sizeOfLines(f.lines))
+		}
+		early[f.number] = f
+		for f, ok := early[next]; ok; f, ok = early[next] {
 			delete(early, next)
-			<-ahead
+			for range 1 + f.places {
+				<-ahead
+			}
 			next++
-			if out.addLines(lines, r); out.Limited {
+			if out.addLines(f.lines, r); out.Limited {
 				return out, true
 			}
 		}
 	}
 	return out, false
+}
+
+// holdPlaces takes places in ahead for size bytes of lines that wait for an earlier file, as far as
+// there are any, and returns how many. Once all are taken, no further file is begun.
+func holdPlaces(ahead chan<- struct{}, size int) (places int) {
+	for ; places < size/aheadSize; places++ {
+		select {
+		case ahead <- struct{}{}:
+		default:
+			return places
+		}
+	}
+	return places
+}
+
+// sizeOfLines returns the memory that lines take, in bytes.
+func sizeOfLines(lines []Line) (size int) {
+	for _, l := range lines {
+		size += l.size()
+	}
+	return size
 }

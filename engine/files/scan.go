@@ -16,6 +16,7 @@ const (
 	searchWindow = 256 << 10 // bytes of a file searched at once
 	maxLine      = 16 << 20  // a longer line counts as several
 	maxLineText  = 64 << 10  // limit of a line's text in the result
+	lineSize     = 48        // of a Line without its strings, in bytes
 )
 
 // A Line is a matching line or one near a match.
@@ -25,6 +26,9 @@ type Line struct {
 	Text  string // without its line ending, at most 64 KiB
 	Match bool
 }
+
+// size returns the memory that the line takes, in bytes: an empty line counts too.
+func (l Line) size() int { return lineSize + len(l.Path) + len(l.Text) }
 
 // A fileSearch searches one file after the other, reusing its buffer.
 type fileSearch struct {
@@ -42,7 +46,7 @@ type searchState struct {
 	path    string
 	lines   []Line
 	matches int
-	size    int // bytes of text in lines
+	size    int // of lines, in bytes
 
 	done    int   // offset in buf: lines before it were returned or skipped
 	counted int   // offset in buf: newlines before it were counted
@@ -168,7 +172,7 @@ func (st *searchState) addLines(text []byte, start, end int, match bool) {
 		stop := lineEnd(text[:end], start)
 		st.countTo(text, start)
 		line := Line{Path: st.path, Line: st.line, Text: lineText(text[start:stop]), Match: match}
-		st.lines, st.size = append(st.lines, line), st.size+len(line.Text)
+		st.lines, st.size = append(st.lines, line), st.size+line.size()
 		start = min(stop+1, end)
 		st.done = start
 	}

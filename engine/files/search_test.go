@@ -11,8 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -381,6 +383,63 @@ func BenchmarkScan(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestGrepBeginsNoFilesWhileResultsWaitingForOneAreLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := []Line{{Text: strings.Repeat("x", 1<<20), Match: true}}
+		results, ahead := make(chan fileResult), make(chan struct{}, maxAhead)
+		const files = 100
+		enough := make(chan struct{})
+		var begun atomic.Int64
+		ahead <- struct{}{} // of the first file, which is slow
+		go func() {
+			for number := 1; number < files; number++ {
+				select {
+				case ahead <- struct{}{}:
+				case <-enough:
+					return
+				}
+				begun.Add(1)
+				select {
+				case results <- fileResult{number: number, lines: large}:
+				case <-enough:
+					return
+				}
+			}
+		}()
+		done := make(chan GrepResult)
+		go func() {
+			out, _ := collectResults(results, ahead, GrepRequest{Limit: 10})
+			close(enough)
+			done <- out
+		}()
+		synctest.Wait()
+		if n := begun.Load(); n > maxBytes>>20+2 {
+			t.Errorf("%d files of 1 MiB of lines were begun during the search of the first one", n)
+		}
+		results <- fileResult{lines: large[:0]}
+		if out := <-done; out.Matches != 10 || !out.Limited {
+			t.Errorf("%d matches, limited %v", out.Matches, out.Limited)
+		}
+	})
+}
+
+func TestGrepCountsEmptyLinesInSizeOfResult(t *testing.T) {
+	pattern, err := compilePattern("^", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := fileSearch{pattern: pattern, limit: 1 << 30}
+	lines, _, err := s.searchFile(t.Context(), "f", strings.NewReader(strings.Repeat("\n", 4*maxBytes/lineSize)))
+	if err != nil || len(lines) > 2*maxBytes/lineSize {
+		t.Errorf("%d lines, %v", len(lines), err)
+	}
+	var out GrepResult
+	out.addLines(lines, GrepRequest{Limit: 1 << 30})
+	if !out.Limited || len(out.Lines) > maxBytes/lineSize+1 {
+		t.Errorf("%d lines, limited %v", len(out.Lines), out.Limited)
 	}
 }
 
