@@ -88,8 +88,7 @@ func (a Archiver) createNew(ctx context.Context, verb, to string, fill func(dst 
 		err = renameEntry(dst.dir, temp, dst.dir, dst.name, false)
 	}
 	if err != nil {
-		// The first error is the one to report.
-		_ = removeAll(context.Background(), dst.dir, temp)
+		discardCopy(dst.dir, temp)
 		return Info{}, fileError(verb+" to", b.path, err)
 	}
 	return a.Tree.describe(b, verb)

@@ -20,8 +20,7 @@ func copyTo(ctx context.Context, a, b endpoint, overwrite bool) error {
 		err = renameEntry(b.dir, temp, b.dir, b.name, overwrite)
 	}
 	if err != nil {
-		// The first error is the one to report.
-		_ = removeAll(context.Background(), b.dir, temp)
+		discardCopy(b.dir, temp)
 	}
 	return err
 }

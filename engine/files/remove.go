@@ -16,30 +16,40 @@ type removal struct {
 	Descent
 	ctx   context.Context
 	top   *openDir // the folder
+	ours  bool     // it is an incomplete copy: read-only folders in it do not stop the removal
 	moved bool     // entries were moved to the top, and may not have been seen there yet
 }
 
 // removeAll removes name and, if it is a folder, everything in it, until ctx is done.
 func removeAll(ctx context.Context, dir *openDir, name string) error {
+	return (&removal{ctx: ctx}).removeAll(dir, name)
+}
+
+// discardCopy removes an incomplete copy. The error that made it incomplete is the one to report.
+func discardCopy(dir *openDir, name string) {
+	_ = (&removal{ctx: context.Background(), ours: true}).removeAll(dir, name)
+}
+
+func (r *removal) removeAll(dir *openDir, name string) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
-		if err := emptyFolder(ctx, dir, name); err != nil {
+		if err := r.emptyFolder(dir, name); err != nil {
 			return err
 		}
 	}
 	return dir.Remove(name)
 }
 
-func emptyFolder(ctx context.Context, dir *openDir, name string) error {
+func (r *removal) emptyFolder(dir *openDir, name string) error {
 	top, err := openFolder(dir, name)
 	if err != nil {
 		return err
 	}
 	defer top.Close()
-	r := removal{ctx: ctx, top: top, moved: true}
+	r.top, r.moved = top, true
 	for err == nil && r.moved {
 		r.moved = false
 		err = r.removeIn(top)
@@ -49,6 +59,11 @@ func emptyFolder(ctx context.Context, dir *openDir, name string) error {
 
 // removeIn removes everything in a folder.
 func (r *removal) removeIn(folder *openDir) error {
+	if r.ours {
+		if err := folder.Chmod(".", 0o700); err != nil {
+			return err
+		}
+	}
 	f, err := folder.Open(".")
 	if err != nil {
 		return err
