@@ -38,7 +38,7 @@ func (w *inotify) add(path string) (int, error) {
 	if w.ended {
 		return 0, os.ErrClosed
 	}
-	return unix.InotifyAddWatch(w.fd, path, unix.IN_MODIFY)
+	return unix.InotifyAddWatch(w.fd, path, unix.IN_MODIFY|unix.IN_ATTRIB)
 }
 
 // remove ignores errors: they mean that the file was deleted and is no longer watched.
@@ -50,16 +50,16 @@ func (w *inotify) remove(id int) {
 	}
 }
 
-func (w *inotify) wait(until time.Time) (ids []int, all bool) {
+func (w *inotify) wait(until time.Time) (ids, gone []int, all bool) {
 	if !w.arm(until) {
-		return nil, false
+		return nil, nil, false
 	}
 	n, err := w.f.Read(w.events)
 	w.mu.Lock()
 	w.woken = false
 	w.mu.Unlock()
 	if err != nil {
-		return nil, false
+		return nil, nil, false
 	}
 	return parseEvents(w.events[:n])
 }
@@ -91,9 +91,9 @@ func (w *inotify) close() {
 	w.f.Close()
 }
 
-// parseEvents returns the watches in a buffer of events. all is true if the kernel's queue
-// overflowed.
-func parseEvents(p []byte) (ids []int, all bool) {
+// parseEvents returns the watches in a buffer of events, and those whose file may have been deleted.
+// all is true if the kernel's queue overflowed.
+func parseEvents(p []byte) (ids, gone []int, all bool) {
 	for len(p) >= unix.SizeofInotifyEvent {
 		id, mask := int32(binary.NativeEndian.Uint32(p)), binary.NativeEndian.Uint32(p[4:])
 		name := int(binary.NativeEndian.Uint32(p[12:]))
@@ -103,7 +103,11 @@ func parseEvents(p []byte) (ids []int, all bool) {
 		if mask&unix.IN_MODIFY != 0 {
 			ids = append(ids, int(id))
 		}
+		// A deleted file has one link less, which is an attribute. Its watch lasts while it is open.
+		if mask&(unix.IN_ATTRIB|unix.IN_IGNORED) != 0 {
+			gone = append(gone, int(id))
+		}
 		p = p[min(unix.SizeofInotifyEvent+name, len(p)):]
 	}
-	return ids, all
+	return ids, gone, all
 }

@@ -15,7 +15,7 @@ func (pollOnly) remove(int)              {}
 func (w pollOnly) wake()                 { notify(w.woken) }
 func (pollOnly) close()                  {}
 
-func (w pollOnly) wait(until time.Time) (ids []int, all bool) {
+func (w pollOnly) wait(until time.Time) (ids, gone []int, all bool) {
 	var due <-chan time.Time
 	if !until.IsZero() {
 		timer := time.NewTimer(time.Until(until))
@@ -26,5 +26,5 @@ func (w pollOnly) wait(until time.Time) (ids []int, all bool) {
 	case <-due:
 	case <-w.woken:
 	}
-	return nil, false
+	return nil, nil, false
 }

@@ -97,8 +97,9 @@ type growth interface {
 	add(path string) (id int, err error)
 	remove(id int)
 	// wait blocks until watched files have grown, until has passed (unless zero), or wake is
-	// called. all is true if any file may have grown.
-	wait(until time.Time) (ids []int, all bool)
+	// called. gone are the watches whose file may have been deleted; all is true if any file may
+	// have grown.
+	wait(until time.Time) (ids, gone []int, all bool)
 	wake()
 	close()
 }
@@ -234,6 +235,20 @@ func (s *Logs) watchFile(f *logFile) {
 	}
 }
 
+// dropWatches stops watching files that may have been deleted. Another file may take a log's place,
+// so the path is polled until it can be watched again.
+func (s *Logs) dropWatches(ids []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		if f := s.byID[id]; f != nil {
+			delete(s.byID, id)
+			f.id = 0
+			s.growth.remove(id)
+		}
+	}
+}
+
 // currentSize returns the size of the log.
 func (f *logFile) currentSize() int64 {
 	if f.end != nil {
@@ -278,7 +293,8 @@ func (s *Logs) loop(g growth) {
 	for ended := false; !ended; {
 		panicked := panics.Log(s.log, "growth of logs", func() {
 			begin := time.Now()
-			ids, all := g.wait(until)
+			ids, gone, all := g.wait(until)
+			s.dropWatches(gone)
 			var fast bool
 			if fast, ended = s.checkLogs(ids, all); ended {
 				return
@@ -331,6 +347,7 @@ func (s *Logs) findGrown(ids []int, all bool) (fast bool, due []trimming, ended 
 		}
 		if f.id == 0 && f.size > 0 {
 			s.watchFile(f)
+			s.noteGrowth(f) // it may have grown before it was watched
 		}
 	}
 	return fast, due, false
@@ -357,6 +374,9 @@ func (s *Logs) measureFile(f *logFile) int64 {
 	f.size = f.currentSize()
 	if before < 0 {
 		before = f.size
+	}
+	if f.size < before { // it is another file, or was emptied
+		f.from = 0
 	}
 	if f.end == nil && (f.size > before || s.times[f.path] == nil) {
 		s.times[f.path] = s.times[f.path].addStamp(before, time.Now())

@@ -22,6 +22,7 @@ import (
 	"tandem/engine/api"
 	"tandem/persist/sparse"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 // A logRig is the log of a process that only the test writes.
@@ -431,6 +432,44 @@ func testBounded(t *testing.T, growths func() growth) {
 	}
 }
 
+func TestLogInPlaceOfDeletedOneIsFollowedAndBounded(t *testing.T) {
+	t.Run("watched", func(t *testing.T) { testReplaced(t, newGrowth) })
+	t.Run("polled", func(t *testing.T) { testReplaced(t, newPollOnly) })
+}
+
+func testReplaced(t *testing.T, growths func() growth) {
+	const limit = 1 << 20
+	r := newLogRig(t)
+	r.logs.growths = growths
+	stop := r.logs.Bound(r.source.Path, limit, func(text string) { t.Error(text) })
+	grew, leave := r.logs.follow(r.source.Path, nil)
+	defer leave()
+	flood := bytes.Repeat([]byte("0123456789abcde\n"), 4096*64)
+	for round := range 3 { // the last file is watched as the first one is
+		r.write("%s\n", strings.Repeat("x", round)) // files of different sizes
+		for kept := limit + sparse.Excess(limit) + 1; kept > limit+sparse.Excess(limit); {
+			if _, err := r.file.Write(flood); err != nil {
+				t.Fatal(err)
+			}
+			wait.Receive(t, "growth of the log", grew)
+			out := r.read(api.ProcessLogInput{Tail: 1})
+			kept = out.End - out.Dropped
+		}
+		// The process keeps the deleted file open until it is started again.
+		if err := os.Remove(r.source.Path); err != nil {
+			t.Fatal(err)
+		}
+		former := r.file
+		var err error
+		if r.file, err = os.OpenFile(r.source.Path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		former.Close()
+	}
+	stop()
+	r.file.Close()
+}
+
 // A stuck growth cannot watch a file before it is released.
 type stuck struct {
 	deaf
@@ -519,9 +558,9 @@ func (d deaf) add(string) (int, error) { return 1, nil }
 func (d deaf) remove(int)              {}
 func (d deaf) wake()                   { notify(d.woken) }
 func (d deaf) close()                  {}
-func (d deaf) wait(time.Time) ([]int, bool) {
+func (d deaf) wait(time.Time) ([]int, []int, bool) {
 	<-d.woken
-	return nil, false
+	return nil, nil, false
 }
 
 func TestAllFollowersAreNotifiedOfGrowth(t *testing.T) {

@@ -14,7 +14,7 @@ type stumbling struct {
 	waits *atomic.Int32
 }
 
-func (s stumbling) wait(until time.Time) ([]int, bool) {
+func (s stumbling) wait(until time.Time) ([]int, []int, bool) {
 	if s.waits.Add(1) == 1 {
 		panic("stumbled")
 	}
