@@ -33,11 +33,12 @@ func Direct(argv, env []string, cwd string) (words []string, ok bool) {
 		return nil, false
 	}
 	words, ok = splitPlain(argv[2])
-	return words, ok && len(words) > 0 && isProgram(words)
+	return words, ok && len(words) > 0 && IsProgram(words)
 }
 
-// isProgram reports whether a command with these words runs a program.
-func isProgram(words []string) bool {
+// IsProgram reports whether a command with these words, in bash or sh, does no more than run a
+// program.
+func IsProgram(words []string) bool {
 	name := words[0]
 	if name == "true" || name == "false" {
 		return len(words) == 1

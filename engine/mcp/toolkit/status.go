@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/shell"
 	"tandem/engine/styled"
 	"tandem/engine/vt/scan"
 )
@@ -249,7 +250,11 @@ func CommandLine(line string) []string {
 	case strings.ContainsAny(line, "|&;<>()$`\\\"'*?[]#~=%!{}\n"):
 		return []string{"/bin/sh", "-c", line}
 	}
-	return strings.Fields(line)
+	words := strings.Fields(line)
+	if !shell.IsProgram(words) { // source, exit
+		return []string{"/bin/sh", "-c", line}
+	}
+	return words
 }
 
 const (

@@ -75,6 +75,10 @@ func TestLinesAndCommandsAreSplit(t *testing.T) {
 		"ls ~":            {"/bin/sh", "-c", "ls ~"},
 		"a\nb":            {"/bin/sh", "-c", "a\nb"},
 		"make ä --x,y:z@": {"make", "ä", "--x,y:z@"},
+		"source env.sh":   {"/bin/sh", "-c", "source env.sh"},
+		". ./env.sh":      {"/bin/sh", "-c", ". ./env.sh"},
+		"exit 3":          {"/bin/sh", "-c", "exit 3"},
+		"cd /tmp":         {"/bin/sh", "-c", "cd /tmp"},
 	} {
 		if got := CommandLine(line); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", line, got)
