@@ -208,6 +208,18 @@ func TestWaitOnAnEndedProcessReturnsAtOnce(t *testing.T) {
 	}
 }
 
+func TestWaitForExitOrReadinessIsNotMetByANewRunThatIsNotReady(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Ready: &api.Readiness{Log: "never"}})
+	const runs = 1 // when the wait began
+	call(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
+	processes := Processes{Control: r.control}
+	met := processes.awaitState(t.Context(), api.ProcessWaitInput{ID: p.ID, Exit: true, Ready: true}, runs, make(chan struct{}))
+	if met.met != "exit" {
+		t.Errorf("met %+v", met)
+	}
+}
+
 func TestInvalidWaitsAreRejected(t *testing.T) {
 	r := newRig(t)
 	p := r.start(api.ProcessStartInput{Name: "web"})

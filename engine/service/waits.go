@@ -172,15 +172,17 @@ func (s *Processes) awaitInput(ctx context.Context, id string, pid int) bool {
 // awaitState waits for the end of a run, for readiness, or for a crash loop. It closes ended if the
 // process has ended and no condition covers that.
 func (s *Processes) awaitState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) waitResult {
-	view, err := s.Control.AwaitCondition(ctx, in.ID, func(s api.State, now int, ready, crashLoop bool) bool {
-		return s.Ended() || crashLoop || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
+	var ready bool // when the condition was met: a process that runs again may not be ready yet
+	view, err := s.Control.AwaitCondition(ctx, in.ID, func(s api.State, now int, isReady, crashLoop bool) bool {
+		ready = in.Ready && isReady
+		return s.Ended() || crashLoop || in.Exit && (now > runs || s == api.StateBackoff) || ready
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return waitResult{}
 	case err != nil:
 		return waitResult{err: err}
-	case in.Ready && view.State == api.StateRunning:
+	case ready:
 		return waitResult{met: "ready"}
 	case in.Exit:
 		return waitResult{met: "exit"}
