@@ -254,7 +254,7 @@ func (h *host) newSession(r store.Record, master *os.File, open func() (terminal
 			h.control.PublishView(r.ID)
 		},
 		Notice: func(text string) {
-			h.control.PublishNotice(r.Name + ": " + text)
+			supervise.PublishNoticeOf(h.control, r, text)
 		},
 	}, func() {
 		h.agents.RemoveExited(r.ID)

@@ -390,6 +390,27 @@ func TestSessionsInterruptedLastAreNotRemoved(t *testing.T) {
 	})
 }
 
+func TestNoticeNamesProcessAsItIsCalledNow(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := processRecord("a", api.PolicyNo)
+		r.startRecord(rec)
+		renamed := "renamed"
+		if _, err := r.c.UpdateProcess(r.Context(), Request{ID: "a"}, Update{Name: &renamed}); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber { return r.c.reg.hub.Subscribe(false, api.Event{}) })
+		PublishNoticeOf(r.c, rec, "the disk is full")
+		for e := range s.Events {
+			if e.Type == api.EventNotice {
+				if e.Notice != "renamed: the disk is full" {
+					t.Errorf("the user is told %q", e.Notice)
+				}
+				break
+			}
+		}
+	})
+}
+
 func TestWatcherReceivesSnapshotThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.startRunning("a")

@@ -451,6 +451,17 @@ func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 // PublishNotice publishes a notice.
 func (c *Control) PublishNotice(text string) { c.reg.box.Post(func() { c.reg.publishNotice(text) }) }
 
+// PublishNoticeOf publishes a notice about the process of r, under its present name.
+func PublishNoticeOf(c *Control, r store.Record, text string) {
+	c.reg.box.Post(func() {
+		name := r.Name
+		if p := c.reg.procs[r.ID]; p != nil {
+			name = p.rec.Name
+		}
+		c.reg.publishNotice(name + ": " + text)
+	})
+}
+
 // ReportExit reports how a child has exited.
 func (c *Control) ReportExit(child keeper.Child, e Ending) {
 	c.reg.post(child.ID, event{kind: evExited, Launch: Launch{Child: child}, ending: e})
