@@ -32,8 +32,9 @@ type fakeExecutor struct {
 	saveDelay             time.Duration
 	spawnWaits            bool // Spawn blocks until it is cancelled
 	saveErr, spawnErr     error
-	stopErr               error
+	stopErr, removeErr    error
 	removeDelay           time.Duration
+	reading               func() // called by LastLines
 	probeDelay            time.Duration
 	probeErr              error
 	lateExit              Ending
@@ -125,7 +126,12 @@ func (w *fakeExecutor) NoteUnconfined(r store.Record) {
 	w.noted = append(w.noted, r.ID)
 }
 
-func (w *fakeExecutor) LastLines(store.Record) []string { return []string{"last words"} }
+func (w *fakeExecutor) LastLines(store.Record) []string {
+	if w.reading != nil {
+		w.reading()
+	}
+	return []string{"last words"}
+}
 
 func (w *fakeExecutor) StopRemains(_ context.Context, records []store.Record, _ string) (int, error) {
 	w.mu.Lock()
@@ -199,6 +205,9 @@ func (w *fakeExecutor) Remove(id string, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.noteCall("remove")
+	if w.removeErr != nil {
+		return w.removeErr
+	}
 	delete(w.disk, id)
 	return nil
 }

@@ -153,6 +153,30 @@ func (r *rig) repeatStart(rec store.Record) (outcome, bool) {
 	return outcome{process: p, err: err}, true
 }
 
+func TestFailedStartThatCannotBeRemovedIsListedAndCanBeRepeated(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.w.spawnErr, r.w.removeErr = errFake, errors.New("read-only")
+		if o := <-r.startSession("a"); !errors.Is(o.err, errFake) {
+			t.Fatalf("start answered %+v", o)
+		}
+		p := r.wantState("a", api.StateFailed)
+		if p.Error != errFake.Error() {
+			t.Errorf("listed with the error %q", p.Error)
+		}
+		rec := r.w.savedRecord("a")
+		if o, ok := r.repeatStart(rec); ok || !errors.Is(o.err, r.w.removeErr) {
+			t.Errorf("repeated start answered %v, %+v", ok, o)
+		}
+		r.w.removeErr = nil
+		if o, ok := r.repeatStart(rec); ok || o.err != nil {
+			t.Errorf("repeated start, once the process can be removed, answered %v, %+v", ok, o)
+		}
+		if all := r.listProcesses(); len(all) != 0 {
+			t.Errorf("listed %+v", all)
+		}
+	})
+}
+
 func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 	lost := store.Identity{BootID: "boot", PID: 41, StartTime: 6}
 	former := store.Identity{BootID: "boot", PID: 50, StartTime: 7}

@@ -62,6 +62,11 @@ func (s *stopping) finishDelete(p *proc, err error) {
 	p.removing = false
 	if err != nil {
 		p.failWaiters(err)
+		// After a failed first start, nobody has seen the process. It must not hold its id unseen.
+		if p.view.ID == "" {
+			p.rec.NeverStarted = true
+			s.reg.setState(p, api.StateFailed)
+		}
 		return
 	}
 	for _, w := range p.waiters {

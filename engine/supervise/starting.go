@@ -240,7 +240,7 @@ func (p *proc) wasRestarting() bool {
 func (s *starting) giveUp(p *proc, e event) {
 	s.reg.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	// While removing is set, a restart of the process is rejected.
-	p.rec.State, p.removing = string(api.StateStopped), true
+	p.rec.State, p.rec.Error, p.removing = string(api.StateStopped), e.err.Error(), true
 	p.failStart(e.err)
 	if p.rec.Desired == desiredStopped {
 		view := describeProcess(p)
