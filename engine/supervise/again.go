@@ -2,7 +2,9 @@ package supervise
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"tandem/engine/api"
 	"tandem/persist/store"
@@ -43,9 +45,12 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 	return w, ok, err
 }
 
-// isSameStart reports whether r describes the start that made this process.
+// isSameStart reports whether r describes the start that made this process. The engine may have
+// appended a number to its name, and a client may have renamed it, which is a revision.
 func (p *proc) isSameStart(r store.Record) bool {
-	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
+	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.CWD == r.CWD && maps.Equal(p.rec.Env, r.Env) &&
+		(p.rec.Revision > 0 || strings.HasPrefix(p.rec.Name, r.Name)) &&
+		p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
 }
 
 // neverStarted reports whether the engine exited without attempting the process's first start.

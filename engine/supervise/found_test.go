@@ -177,6 +177,34 @@ func TestFailedStartThatCannotBeRemovedIsListedAndCanBeRepeated(t *testing.T) {
 	})
 }
 
+func TestStartIsRepeatedOnlyByTheSameRequest(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := processRecord("a", api.PolicyNo)
+		rec.CWD, rec.Env = "/srv", map[string]string{"A": "1"}
+		r.startRecord(rec)
+		for name, change := range map[string]func(*store.Record){
+			"command": func(r *store.Record) { r.Argv = []string{"other"} },
+			"folder":  func(r *store.Record) { r.CWD = "/other" },
+			"env":     func(r *store.Record) { r.Env = map[string]string{"A": "2"} },
+			"name":    func(r *store.Record) { r.Name = "other" },
+			"kind":    func(r *store.Record) { r.Kind = string(api.KindSession) },
+		} {
+			other := rec
+			change(&other)
+			if o, _ := r.repeatStart(other); !errors.Is(o.err, api.CodeConflict) {
+				t.Errorf("a start with another %s answered %+v", name, o)
+			}
+		}
+		renamed := "renamed"
+		if _, err := r.c.UpdateProcess(r.Context(), Request{ID: "a"}, Update{Name: &renamed}); err != nil {
+			t.Fatal(err)
+		}
+		if o, ok := r.repeatStart(rec); !ok || o.err != nil || o.process.ID != "a" {
+			t.Errorf("the same start, after a rename, answered %v, %+v", ok, o)
+		}
+	})
+}
+
 func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 	lost := store.Identity{BootID: "boot", PID: 41, StartTime: 6}
 	former := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
