@@ -227,11 +227,9 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	for i, f := range all {
 		f.Fault = faults[i]
 		a.h.restoreGrant(&f)
-		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) {
-			a.equipTerminal(f, masters[i])
-			a.noteInterruption(f)
-		})
-		if err != nil {
+		a.equipTerminal(&f, masters[i])
+		a.noteInterruption(&f)
+		if err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec)); err != nil {
 			return err
 		}
 		a.placeChild(ctx, client, f)

@@ -30,7 +30,8 @@ type Found struct {
 
 	Changed bool // the record has been changed, but not saved yet
 
-	ending *Ending // nil unless it ended earlier
+	ending *Ending  // nil unless it ended earlier
+	lines  []string // the end of its log, if shown
 	events []event
 }
 
@@ -252,19 +253,21 @@ func EndingFrom(e store.Exit) Ending {
 }
 
 // RestoreLate is like Restore, but for a record unreadable at first, while the control goroutine
-// runs. It calls make on the control goroutine to complete f, unless the record is in the table
-// already.
-func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make func(*Found)) error {
+// runs. It closes the session of f if the record is in the table already.
+func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) error {
+	f.readLines(c)
 	return c.runOnLoop(ctx, func() error {
 		// A start may have reused the id, or an earlier retry restored the record.
 		if c.reg.procs[f.Rec.ID] != nil || c.reg.frozen {
+			if f.Live != nil {
+				f.Live.Close()
+			}
 			return nil
 		}
-		make(&f)
 		if !api.State(f.Rec.State).Ended() {
 			f.Rec.Name = c.reg.procs.freeName(f.Rec.Name) // another process may have taken the name meanwhile
 		}
-		c.Restore(f, logPath)
+		c.reg.restore(f, logPath)
 		p := c.reg.procs[f.Rec.ID]
 		c.reg.publishView(p)
 		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaveTimers[owner] == nil {
@@ -278,16 +281,26 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make
 // Restore inserts a record into the table as it was last announced, then feeds the events since. It
 // must be called before the control goroutine runs.
 func (c *Control) Restore(f Found, logPath string) {
-	p := c.reg.insert(f.Rec, logPath)
+	f.readLines(c)
+	c.reg.restore(f, logPath)
+}
+
+// readLines reads the end of a log to be shown. It must not run on the control goroutine.
+func (f *Found) readLines(c *Control) {
+	if p := (proc{rec: f.Rec}); p.showsLines() {
+		f.lines = c.reg.observer.LastLines(f.Rec)
+	}
+}
+
+func (g *registry) restore(f Found, logPath string) {
+	p := g.insert(f.Rec, logPath)
 	p.ending = f.ending
 	p.lastFacts = terminal.Facts{Cols: f.Rec.Cols, Rows: f.Rec.Rows, Title: f.Rec.Title}
-	if p.showsLines() {
-		p.lines = c.reg.observer.LastLines(f.Rec)
-	}
+	p.lines = f.lines
 	p.view = describeProcess(p)
 	p.lastFacts.Bytes = f.Bytes
 	if f.Changed {
-		c.reg.saveChange(p)
+		g.saveChange(p)
 	}
 	for _, e := range f.events {
 		switch {
@@ -299,6 +312,6 @@ func (c *Control) Restore(f Found, logPath string) {
 		default:
 			e.Live = f.Live
 		}
-		c.reg.handle(f.Rec.ID, e)
+		g.handle(f.Rec.ID, e)
 	}
 }

@@ -177,6 +177,29 @@ func TestFailedStartThatCannotBeRemovedIsListedAndCanBeRepeated(t *testing.T) {
 	})
 }
 
+func TestLateRecordIsRestoredWhileItsLogIsRead(t *testing.T) {
+	withRig(t, func(r *rig) {
+		// If the control goroutine read the log, this would wait for itself.
+		r.w.reading = func() { r.runOnLoop(func() {}) }
+		rec := processRecord("a", api.PolicyNo)
+		rec.State = string(api.StateFailed)
+		if err := (Found{Rec: rec}).RestoreLate(r.Context(), r.c, ""); err != nil {
+			t.Fatal(err)
+		}
+		if p := r.wantState("a", api.StateFailed); len(p.Supervision.LastLines) != 1 {
+			t.Errorf("listed with the lines %q", p.Supervision.LastLines)
+		}
+
+		live := &fakeSession{}
+		if err := (Found{Rec: rec, Live: live}).RestoreLate(r.Context(), r.c, ""); err != nil {
+			t.Fatal(err)
+		}
+		if !live.closed {
+			t.Error("the session of a record restored twice stays open")
+		}
+	})
+}
+
 func TestStartIsRepeatedOnlyByTheSameRequest(t *testing.T) {
 	withRig(t, func(r *rig) {
 		rec := processRecord("a", api.PolicyNo)
