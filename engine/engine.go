@@ -105,6 +105,8 @@ func Run(ctx context.Context, o Options) error {
 	if data == nil {
 		return fault
 	}
+	data.Flusher.Failed = func(err error) { log.Error("write to disk", "error", err) }
+	defer data.Flusher.Flush()
 	lock, terminals := inherit()
 	lock, err := lockFolder(o.DataDir, lock)
 	if err != nil {
@@ -160,6 +162,7 @@ func Run(ctx context.Context, o Options) error {
 	h.history = history.Start(o.DataDir, o.History.Ignore, log, h.control.PublishNotice)
 	defer h.history.Close()
 	h.history.OnChange(func(n int64) {
+		data.Flusher.Add(filepath.Join(o.DataDir, datadir.History+"-wal"))
 		h.control.Publish(api.Event{Type: api.EventHistory, History: n})
 	})
 	h.control.History = h.history

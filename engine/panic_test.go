@@ -15,6 +15,7 @@ import (
 	"tandem/engine/approval"
 	"tandem/engine/service"
 	"tandem/engine/supervise"
+	"tandem/persist/store"
 )
 
 func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
@@ -25,7 +26,11 @@ func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 		"other": struct{ Line string }{"PASSWORD=hunter2"},
 	} {
 		var log bytes.Buffer
-		h := &host{log: newLogger(&log)}
+		data, err := store.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &host{log: newLogger(&log), store: data}
 		h.equip(nil)
 		h.control = supervise.NewControl(t.Context(), h, h.observer, h.log)
 		files := service.NewFiles(t.Context(), t.TempDir(), nil, h.log)

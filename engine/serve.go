@@ -38,7 +38,9 @@ func (e *engine) newMux() *server.Mux {
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: e.env, Closed: h.launcher.Closed, CgroupOf: h.cgroupOf, Shell: h.settings.shell}
 	trees := worktrees.Trees{Private: e.o.DataDir}
-	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(store.NewLines(filepath.Join(e.o.DataDir, auditName))), Log: e.log}
+	calls := store.NewLines(filepath.Join(e.o.DataDir, auditName))
+	calls.Flusher = &h.store.Flusher
+	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(calls), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession
 	m.Policy, m.Audit, m.Secret, m.Started = e.arbiter.Judge, approvals.Audit, approvals.ReadsSecret, e.arbiter.Started

@@ -24,7 +24,7 @@ func (s *Store) SaveSandbox(id string, profile []byte, durable bool) error {
 	if err := s.makeDir(id, durable); err != nil {
 		return fmt.Errorf("save sandbox %s: %w", path, err)
 	}
-	if err := replaceFile(path, durable, profile); err != nil {
+	if err := s.Flusher.replaceFile(path, durable, profile); err != nil {
 		return fmt.Errorf("save sandbox %s: %w", path, err)
 	}
 	return nil
@@ -55,7 +55,7 @@ func (s *Store) saveShared(what, name string, durable bool, v any) error {
 	path := filepath.Join(s.dir, name)
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
-		err = replaceFile(path, durable, append(b, '\n'))
+		err = s.Flusher.replaceFile(path, durable, append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("save %s %s: %w", what, path, err)
@@ -66,7 +66,7 @@ func (s *Store) saveShared(what, name string, durable bool, v any) error {
 // loadShared reads a file of saveShared into v. If there is none, v is unchanged.
 func (s *Store) loadShared(what, name string, v any) error {
 	path := filepath.Join(s.dir, name)
-	err := loadFile(path, func(b []byte) error { return decodeSchema(b, v) })
+	err := s.loadFile(path, func(b []byte) error { return decodeSchema(b, v) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("load %s %s: %w", what, path, err)
 	}

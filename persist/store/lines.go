@@ -19,6 +19,8 @@ const maxLines = 16 << 20
 // Lines is an append-only file of JSON values, one per line. It is safe for concurrent use within
 // one process. The file stays open between appends.
 type Lines struct {
+	Flusher *Flusher // syncs what was appended; without one, a power failure may lose half a minute
+
 	path  string
 	limit int64
 
@@ -31,8 +33,7 @@ type Lines struct {
 // appended.
 func NewLines(path string) *Lines { return &Lines{path: path, limit: maxLines} }
 
-// Append adds a value. Once it returns, the value survives a crash of every process, but not a
-// power failure.
+// Append adds a value. Once it returns, the value survives a crash of every process.
 func (l *Lines) Append(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -60,6 +61,8 @@ func (l *Lines) appendLine(line []byte) error {
 	}
 	if _, err = l.file.Write(line); err != nil {
 		l.close() // the next append ends a line written in part
+	} else if l.Flusher != nil {
+		l.Flusher.Add(l.path)
 	}
 	return err
 }

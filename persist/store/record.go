@@ -27,6 +27,8 @@ const (
 	exitName   = "exit.json"
 	stdinName  = "stdin"
 
+	asideSuffix = ".bad" // of damaged files
+
 	// maxJSON bounds the size of a record read, in bytes: arguments and environment of a process
 	// are at most a few megabytes.
 	maxJSON = 32 << 20
@@ -182,17 +184,18 @@ type Exit struct {
 func (s *Store) Save(r Record) error { return s.saveRecord(r, true) }
 
 // Write is Save without waiting for the disk: the record survives a crash of every process, but a
-// power failure may restore an earlier one.
+// power failure in the next second may restore an earlier one.
 func (s *Store) Write(r Record) error { return s.saveRecord(r, false) }
 
-// Update is Write for values that are meaningless after a power failure. It overwrites the file in
-// place if it can: creating and renaming files is slow.
+// Update is Write for a process that a reboot does not start. It overwrites the file in place if it
+// can: creating and renaming files is slow.
 func (s *Store) Update(r Record) error {
 	path, content, err := s.encodeRecord(r)
 	if err != nil {
 		return err
 	}
 	if overwriteInPlace(path, content) {
+		s.Flusher.Add(path)
 		return nil
 	}
 	return s.putRecord(r.ID, path, content, false)
@@ -231,7 +234,7 @@ func (s *Store) putRecord(id, path string, content []byte, durable bool) error {
 	if err := s.makeDir(id, durable); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
-	if err := replaceFile(path, durable, content); err != nil {
+	if err := s.Flusher.replaceFile(path, durable, content); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
 	return nil
@@ -305,30 +308,17 @@ func (s *Store) loadEntry(e fs.DirEntry) (*Record, error) {
 	}
 	stale := removeStaleTemps(s.Dir(e.Name()))
 	r, err := s.LoadRecord(e.Name())
-	if r == nil && err == nil {
-		s.removeEmpty(e)
+	switch {
+	case r == nil && err == nil:
+		s.removeUnused(e)
+	case err == nil:
+		s.Flusher.addRecent(filepath.Join(s.Dir(r.ID), recordName))
 	}
 	return r, errors.Join(stale, err)
 }
 
 // IsOneShot reports whether a record is for a command run by a caller that waits for it.
 func (r Record) IsOneShot() bool { return r.Transient && !r.Stdin }
-
-// removeEmpty deletes a process's directory left without a record by a crash, if it contains at
-// most a sandbox.json. It skips recent directories, since another process may be about to write
-// into them.
-func (s *Store) removeEmpty(e fs.DirEntry) {
-	info, err := e.Info()
-	if err != nil || time.Since(info.ModTime()) < tempAge {
-		return
-	}
-	dir := s.Dir(e.Name())
-	if inside, err := os.ReadDir(dir); err == nil && len(inside) == 1 && inside[0].Name() == sandboxName {
-		_ = os.Remove(filepath.Join(dir, sandboxName))
-	}
-	// Remove fails if anything else is in the directory, which then stays.
-	_ = os.Remove(dir)
-}
 
 func appendError(errs []error, err error) []error {
 	if err == nil {
@@ -341,7 +331,7 @@ func appendError(errs []error, err error) []error {
 // wraps errDamaged.
 func (s *Store) loadRecord(id string) (r Record, err error) {
 	path := filepath.Join(s.Dir(id), recordName)
-	err = loadFile(path, func(b []byte) error {
+	err = s.loadFile(path, func(b []byte) error {
 		r, err = decodeRecord(b, id)
 		return err
 	})
@@ -352,8 +342,9 @@ func (s *Store) loadRecord(id string) (r Record, err error) {
 }
 
 // loadFile reads a file and calls decode with its content. If decode fails, the file is damaged
-// and set aside, unless a newer version wrote it.
-func loadFile(path string, decode func([]byte) error) error {
+// and set aside, unless a newer version wrote it. A file cut short by a power failure counts as
+// never written.
+func (s *Store) loadFile(path string, decode func([]byte) error) error {
 	b, err := readBounded(path)
 	if err != nil {
 		return Cause(err)
@@ -361,6 +352,9 @@ func loadFile(path string, decode func([]byte) error) error {
 	wrong := decode(b)
 	if wrong == nil || errors.Is(wrong, ErrNewer) {
 		return wrong
+	}
+	if s.power.wasCutShort(path, b) {
+		return cmp.Or(os.Remove(path), fs.ErrNotExist)
 	}
 	aside, err := SetAside(path)
 	if err != nil {
@@ -434,7 +428,7 @@ func readSchema(b []byte) (schema int, err error) {
 // SetAside renames a damaged file to the first free of .bad, .bad.2, .bad.3 and so on, and returns
 // the new path.
 func SetAside(path string) (string, error) {
-	aside := path + ".bad"
+	aside := path + asideSuffix
 	for n := 2; ; n++ {
 		_, err := os.Lstat(aside)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -443,7 +437,7 @@ func SetAside(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		aside = path + ".bad." + strconv.Itoa(n)
+		aside = path + asideSuffix + "." + strconv.Itoa(n)
 	}
 }
 

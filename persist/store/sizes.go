@@ -51,6 +51,7 @@ func (s *Store) AppendResize(id string, r Resize) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("append to %s: %w", path, err)
 	}
+	s.Flusher.Add(path)
 	return trimSizes(path)
 }
 

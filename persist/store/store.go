@@ -23,10 +23,14 @@ const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 
 // A Store is a data directory. It is safe for concurrent use on different ids.
 type Store struct {
+	Flusher Flusher // of everything written without a sync
+
 	dir string // absolute
 
 	mkdir   func(path string, mode fs.FileMode) error // os.Mkdir, except in tests
 	readDir func(path string) ([]fs.DirEntry, error)  // os.ReadDir, except in tests
+
+	power powerCheck
 
 	mu      sync.Mutex          // guards what follows
 	claims  map[string]struct{} // ids being claimed
@@ -51,7 +55,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find data folder %s: %w", dir, err)
 	}
-	s := &Store{dir: abs, mkdir: os.Mkdir, readDir: os.ReadDir, claims: make(map[string]struct{}), fresh: make(map[string]struct{})}
+	s := &Store{dir: abs, mkdir: os.Mkdir, readDir: os.ReadDir, power: powerCheck{abs, bootTime, birthTime}, Flusher: Flusher{sync: syncData}, claims: make(map[string]struct{}), fresh: make(map[string]struct{})}
 	for _, d := range []string{abs, s.processes()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("data folder %s cannot be created: %w; make room for it or %s", d, Cause(err), adviseFolder)
@@ -213,7 +217,8 @@ func (s *Store) isLeftOver(id string) bool {
 // Load does not find the process.
 func (s *Store) Remove(id string) error { return s.removeDir(id, true) }
 
-// Discard is Remove without waiting for the disk: a power failure may restore the directory.
+// Discard is Remove without waiting for the disk: a power failure in the next second may restore the
+// directory.
 func (s *Store) Discard(id string) error { return s.removeDir(id, false) }
 
 func (s *Store) removeDir(id string, durable bool) error {
@@ -238,6 +243,8 @@ func (s *Store) removeDir(id string, durable bool) error {
 	s.mu.Unlock()
 	if durable {
 		err = s.syncProcesses()
+	} else {
+		s.Flusher.Add(s.processes())
 	}
 	if err = errors.Join(err, os.RemoveAll(removed)); err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
