@@ -104,16 +104,17 @@ func (h *host) NoteUnconfined(r store.Record) {
 	}
 }
 
+// sessionLogLimit returns the limit of a terminal's log with a limit of its own, or 0.
+func (h *host) sessionLogLimit(own int64) int64 {
+	return max(cmp.Or(own, h.settings.now().LogLimit), terminal.MinLogLimit)
+}
+
 func (h *host) openLog(r store.Record) (terminal.Log, error) {
-	limit := r.LogLimit
-	if limit == 0 {
-		limit = h.settings.now().LogLimit
-	}
 	sizes, err := h.store.ReadResizes(r.ID)
 	if err != nil {
 		return nil, err
 	}
-	o := ptylog.Options{Limit: limit}
+	o := ptylog.Options{Limit: h.sessionLogLimit(r.LogLimit)}
 	// After a crash, NULs before the last resize are output rather than preallocated space.
 	if len(sizes) > 0 {
 		o.Committed = sizes[len(sizes)-1].Offset

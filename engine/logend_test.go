@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"testing"
 
 	"tandem/engine/api"
@@ -41,6 +42,37 @@ func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
 	}
 	if log.End() != want {
 		t.Errorf("the log ends at %d, want %d", log.End(), want)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTerminalsLogKeepsWhatItsScreenMayNotHaveParsed(t *testing.T) {
+	data, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{store: data}
+	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Defaults().Engine}})
+	r := supervise.NewRecord("0123456789ab", api.KindSession)
+	r.LogLimit = 1
+	if err := data.Save(r); err != nil {
+		t.Fatal(err)
+	}
+	log, err := h.openLog(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1024 {
+		space, err := log.Space(32 << 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Commit(copy(space, bytes.Repeat([]byte{'x'}, 32<<10)))
+		if kept := log.End() - log.Start(); log.Start() > 0 && kept < 5<<18 { // 1 MiB, and what one read adds
+			t.Fatalf("%d bytes are kept", kept)
+		}
 	}
 	if err := log.Close(); err != nil {
 		t.Fatal(err)

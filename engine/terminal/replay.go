@@ -24,6 +24,9 @@ const (
 	minReplay = 1 << 20
 	// maxReplay bounds a replay without checkpoints.
 	maxReplay = 8 << 20
+	// MinLogLimit is the least limit of a terminal's log in bytes. With a lower one, output could be
+	// dropped before the screen has parsed it.
+	MinLogLimit = 2 * maxLead
 )
 
 // NewChunks returns a pool of buffers for copies of the log; sessions hold one only while they
