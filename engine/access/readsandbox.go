@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/persist/regular"
 	"tandem/persist/trust"
 )
 
@@ -25,7 +26,7 @@ func ReadSandbox(path string) (*api.Sandbox, error) {
 		}
 		path = filepath.Join(home, rest)
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %w", err)
 	}

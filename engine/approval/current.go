@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/policy"
+	"tandem/persist/regular"
 	"tandem/persist/store"
 	"tandem/persist/trust"
 )
@@ -148,8 +148,7 @@ func versionOf(path string) fileVersion {
 
 // readPolicy reads policy.toml; it returns nil if the file does not exist.
 func readPolicy(path string) ([]byte, error) {
-	// O_NONBLOCK, because opening a FIFO would block.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, _, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -157,13 +156,6 @@ func readPolicy(path string) ([]byte, error) {
 		return nil, store.Cause(err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxPolicy+1))
 	switch {
 	case err != nil:

@@ -6,11 +6,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
+
+	"tandem/persist/regular"
 )
 
 // Credentials are a user's JWT and private key, as in a NATS .creds file.
@@ -23,7 +24,7 @@ type Credentials struct {
 
 // ReadCredentials reads a .creds file.
 func ReadCredentials(path string) (Credentials, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return Credentials{}, fmt.Errorf("read credentials: %w", err)
 	}
@@ -101,7 +102,7 @@ func readAuthority(path string) (*tls.Config, error) {
 	if path == "" {
 		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read authority: %w", err)
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"os"
 	"sync"
 
 	"tandem/engine/api"
 	"tandem/engine/hosts/transport"
+	"tandem/persist/regular"
 )
 
 // A Fleet is an engine's membership in a fleet: as a machine, as a person's engine, or both.
@@ -58,7 +58,7 @@ func (f *Fleet) Set(c Config) {
 
 // readContents returns a file's content, to detect changes.
 func readContents(path string) string {
-	text, _ := os.ReadFile(path) // a missing file is reported when it is used
+	text, _ := regular.ReadFile(path) // a missing file is reported when it is used
 	return string(text)
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/regular"
 )
 
 type exitFile struct {
@@ -71,7 +73,7 @@ func writeFile(path string, body []byte, writeback bool) error {
 
 // readExit returns the exit recorded in dir for the process with this identity.
 func readExit(dir string, id identity) (Exit, bool) {
-	body, err := os.ReadFile(filepath.Join(dir, "exit.json"))
+	body, err := regular.ReadFile(filepath.Join(dir, "exit.json"))
 	if err != nil {
 		return Exit{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/sleep"
+	"tandem/persist/regular"
 )
 
 // keyringInterval is how often the tokens file is checked without a request, in order to disconnect
@@ -56,7 +57,7 @@ func (k *keyring) currentTokens() []*token {
 		return k.tokens
 	}
 	err := k.reloadChanged()
-	if !errors.Is(err, errNoToken) && !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, errNoToken) && !errors.Is(err, regular.ErrNotRegular) && !errors.Is(err, fs.ErrNotExist) {
 		k.noToken = time.Time{}
 	} else if k.noToken.IsZero() {
 		k.noToken = time.Now()

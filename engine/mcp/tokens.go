@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/persist/regular"
 )
 
 const (
@@ -67,18 +67,11 @@ func ensureTokensFile(path string, notices io.Writer) error {
 
 // readPrivateFile reads a regular file, unless other users may access it.
 func readPrivateFile(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block
+	f, info, err := regular.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read tokens: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("read tokens: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("read tokens %s: not a regular file: %w", path, errNoToken)
-	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("read tokens %s: others may read it; run chmod 600 on it", path)
 	}

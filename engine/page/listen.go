@@ -27,6 +27,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 )
 
 // ownHost is the default address, on the loopback interface.
@@ -168,7 +169,7 @@ const certLife = 825 * 24 * time.Hour
 func ownCertificate(dataDir string, names []string) (certFile, keyFile string, err error) {
 	dir := filepath.Join(dataDir, datadir.Page)
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	text, err := os.ReadFile(certFile)
+	text, err := regular.ReadFile(certFile)
 	if err == nil && coversNames(text, names) {
 		return certFile, keyFile, nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/httplimit"
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 )
 
 const (
@@ -59,7 +60,7 @@ func Served(dataDir string) (s Serving, ok bool, err error) {
 
 // lastServed returns the page being served for a data directory, or the last one served.
 func lastServed(dataDir string) (s Serving, err error) {
-	text, err := os.ReadFile(servingPath(dataDir))
+	text, err := regular.ReadFile(servingPath(dataDir))
 	if err != nil {
 		return s, fmt.Errorf("read the page's address: %w", err)
 	}

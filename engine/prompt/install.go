@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"tandem/persist/regular"
 )
 
 //go:embed scripts
@@ -47,7 +49,7 @@ func Install(dir string) error {
 }
 
 func writeScript(path string, text []byte) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+	if old, err := regular.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"tandem/engine/api"
+	"tandem/persist/regular"
 )
 
 const (
@@ -29,7 +30,7 @@ type Keys struct {
 
 // ReadKeys returns Keys with only the key in dir, for sessions started earlier.
 func ReadKeys(dir string) Keys {
-	key, _ := os.ReadFile(filepath.Join(dir, keyName)) // without a key there are no such sessions
+	key, _ := regular.ReadFile(filepath.Join(dir, keyName)) // without a key there are no such sessions
 	return Keys{key: key}
 }
 
@@ -40,7 +41,7 @@ func OpenKeys(dir string) (Keys, error) {
 		return Keys{}, err
 	}
 	path := filepath.Join(dir, keyName)
-	key, err := os.ReadFile(path)
+	key, err := regular.ReadFile(path)
 	if err == nil && len(key) == keySize {
 		return Keys{scripts, key}, nil
 	}

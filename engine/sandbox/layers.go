@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
+
+	"tandem/persist/regular"
 )
 
 // maxLayers limits the profiles of a process; Landlock allows 16 rulesets.
@@ -48,7 +49,7 @@ func ParseLayers(data []byte) (Layers, error) {
 
 // LoadLayers reads the layers in a file.
 func LoadLayers(path string) (Layers, error) {
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox profile: %w", err)
 	}

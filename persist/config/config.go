@@ -10,6 +10,7 @@ import (
 
 	"tandem/persist/config/settings"
 	"tandem/persist/diag"
+	"tandem/persist/regular"
 	"tandem/persist/trust"
 )
 
@@ -42,11 +43,7 @@ func Load() (settings.Config, error) { return new(File).Load() }
 // readConfig returns the content of a configuration, or nothing if the file does not exist. It rejects a
 // file that other users may have written.
 func readConfig(path string) ([]byte, error) {
-	// A pipe would block, and the file be followed no longer.
-	if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeNamedPipe {
-		return nil, fmt.Errorf("read configuration %s: not a regular file", path)
-	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"tandem/persist/regular"
 )
 
 // File names of the two generations of a checkpoint.
@@ -102,7 +104,7 @@ func (s *Store) ReadCheckpoints(id string) ([]Checkpoint, error) {
 }
 
 func readCheckpoint(path string) (Checkpoint, error) {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return Checkpoint{}, err
 	}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 )
 
 const sandboxName = "sandbox.json"
@@ -100,7 +100,7 @@ func (s *Store) LoadPolicy() ([]byte, error) { return LastPolicy(s.dir) }
 
 // LastPolicy is LoadPolicy for callers without an open Store.
 func LastPolicy(dir string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(dir, datadir.LastPolicy))
+	text, err := regular.ReadFile(filepath.Join(dir, datadir.LastPolicy))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"iter"
 	"os"
 	"sync"
+
+	"tandem/persist/regular"
 )
 
 // maxLines is the size in bytes at which a file of Lines is renamed and a new one started. The one
@@ -140,7 +142,7 @@ func (l *Lines) openAll() (files []*os.File, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, path := range []string{l.path, l.path + ".1"} {
-		f, err := os.Open(path)
+		f, _, err := regular.Open(path)
 		if err == nil {
 			files = append(files, f)
 		} else if !errors.Is(err, fs.ErrNotExist) {

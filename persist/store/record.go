@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tandem/persist/regular"
 )
 
 // SchemaVersion is the version of new records. Records of earlier versions load; later ones are
@@ -443,7 +445,7 @@ func SetAside(path string) (string, error) {
 
 // readBounded reads a whole file. It returns an error if the file exceeds maxJSON bytes.
 func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

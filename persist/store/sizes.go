@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"tandem/persist/regular"
 )
 
 const (
@@ -100,7 +102,7 @@ func trimSizes(path string) error {
 	if err != nil || info.Size() <= maxSizes {
 		return err
 	}
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("trim %s: %w", path, err)
 	}
@@ -121,7 +123,7 @@ func (s *Store) ReadResizes(id string) ([]Resize, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, _, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -370,7 +370,7 @@ func TestUnreadableRecordIsNotSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	records, problems := s.Load()
-	if len(records) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "is a directory") {
+	if len(records) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "not a regular file") {
 		t.Fatalf("loaded %v, problems %v", records, problems)
 	}
 	if diff := cmp.Diff([]string{"record.json"}, fileNames(t, s.Dir("p"))); diff != "" {

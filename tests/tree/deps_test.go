@@ -113,7 +113,7 @@ var layers = map[string]layer{
 		"recording and playing need the API and an emulator; a recorded command is attached to",
 	},
 	"ui/cli/doctor": {
-		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir"},
+		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir", "persist/regular"},
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
@@ -145,7 +145,7 @@ var layers = map[string]layer{
 		"running a hub and joining need no engine; only builds with the tag hub import embedded",
 	},
 	"ui/cli/settings": {
-		[]string{"persist/trust", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output"},
+		[]string{"persist/trust", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "persist/regular"},
 		"showing and checking a configuration does not depend on the meaning of its keys",
 	},
 	"ui/cli/manual": {
@@ -157,15 +157,15 @@ var layers = map[string]layer{
 		"results are printed the same way for all commands",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/names", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/names", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output", "persist/regular"},
 		"a project file becomes API requests, independently of the command line",
 	},
 	"ui/cli/service": {
-		[]string{"engine/api", "engine/shell", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/cli/setup"},
+		[]string{"engine/api", "engine/shell", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/cli/setup", "persist/regular"},
 		"a unit names the program and the variables as agents' settings do; the doctor shows its state",
 	},
 	"ui/cli/setup": {
-		[]string{"engine/api", "engine/shell", "persist/datadir"},
+		[]string{"engine/api", "engine/shell", "persist/datadir", "persist/regular"},
 		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path and the quoting of shell words",
 	},
 	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
@@ -182,7 +182,7 @@ var layers = map[string]layer{
 		"formats get their variables from a Scope and know no sessions",
 	},
 	"ui/cli/tmux/server": {
-		[]string{"ui/cli/tmux/cells", "ui/cli/tmux/format"},
+		[]string{"ui/cli/tmux/cells", "ui/cli/tmux/format", "persist/regular"},
 		"numbers, names and options are kept without the engine",
 	},
 	"ui/cli/shell": {
@@ -308,7 +308,7 @@ var layers = map[string]layer{
 		"watching a child does not depend on the way it was started",
 	},
 	"engine/access": {
-		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store", "persist/trust"},
+		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store", "persist/trust", "persist/regular"},
 		"permissions are checked before a call is served",
 	},
 	"engine/readiness": {
@@ -329,7 +329,7 @@ var layers = map[string]layer{
 	},
 	"engine/events": {[]string{"engine/api"}, "events to those who watch them, for the loop that owns the subscribers"},
 	"engine/fleet": {
-		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics", "engine/sleep"},
+		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics", "engine/sleep", "persist/regular"},
 		"a hub's connection carries bytes to an engine; the caller supplies the way to reach it",
 	},
 	"engine/fleet/search": {
@@ -337,7 +337,7 @@ var layers = map[string]layer{
 		"merging answers does not depend on the connections to the machines",
 	},
 	"engine/fleet/hub": {
-		[]string{"engine/api", "engine/fleet", "engine/panics", "engine/sleep"},
+		[]string{"engine/api", "engine/fleet", "engine/panics", "engine/sleep", "persist/regular"},
 		"membership of a fleet does not depend on the server that carries its messages",
 	},
 	"engine/fleet/hub/embedded": {
@@ -376,21 +376,21 @@ var layers = map[string]layer{
 	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/names", "engine/vt/scan"}, "profiles do not import each other"},
 	"engine/httplimit":             {nil, "limits on HTTP clients do not depend on their requests"},
 	"engine/mcp": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep", "engine/shell"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep", "engine/shell", "persist/regular"},
 		"the agents' server is a client of the API, like the dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth", "engine/sleep", "persist/regular"},
 		"the page is a client of the API, like the dashboard",
 	},
 	"engine/page/background": {
 		[]string{"engine/api", "engine/page", "engine/page/devices", "engine/sleep"},
 		"`tandem web` and the dashboard start the page alike, through any client of the engine",
 	},
-	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "notifications need events and paired devices, not the page"},
-	"engine/page/devices": {[]string{"persist/datadir"}, "access to the page is stored in a file, independently of the page's content"},
+	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir", "persist/regular"}, "notifications need events and paired devices, not the page"},
+	"engine/page/devices": {[]string{"persist/datadir", "persist/regular"}, "access to the page is stored in a file, independently of the page's content"},
 	"engine/api/client": {
-		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "persist/datadir"},
+		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "persist/datadir", "persist/regular"},
 		"a client knows the operations and the connection, not the server's code",
 	},
 	"engine/api/logmerge": {
@@ -429,7 +429,7 @@ var layers = map[string]layer{
 		[]string{"engine/vt/grid"},
 		"an implementation of Grid needs only its interface",
 	},
-	"engine/keeper":      {nil, "the keeper cannot be upgraded while it runs, so no other package may change it"},
+	"engine/keeper":      {[]string{"persist/regular"}, "the keeper cannot be upgraded while it runs, so no other package may change it"},
 	"engine/vt":          {[]string{"engine/cellwidth", "engine/invariants", "engine/vt/charset", "engine/vt/graphics", "engine/vt/grid", "engine/vt/history", "engine/vt/notice", "engine/vt/palette", "engine/vt/scan", "engine/vt/simple", "engine/vt/terminfo", "keys", "engine/styled"}, "an emulator turns bytes into a screen; its modes decide the encoding of keys"},
 	"engine/vt/charset":  {nil, "a character set is a table"},
 	"engine/vt/graphics": {[]string{"engine/invariants", "engine/styled", "engine/sleep"}, "decoding pictures does not depend on showing them"},
@@ -454,8 +454,8 @@ var layers = map[string]layer{
 	"engine/secrets":     {nil, "recognising a secret does not depend on its storage"},
 	"engine/shell":       {nil, "bash's reading of a command line depends only on the line"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the state of a PTY and its foreground program comes from the kernel"},
-	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep"}, "following a shell needs a terminal, not the session that owns it"},
-	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
+	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep", "persist/regular"}, "following a shell needs a terminal, not the session that owns it"},
+	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep", "persist/regular"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
 	"engine/names":       {[]string{"engine/api", "engine/cellwidth", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/datadir", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
 	"engine/search":      {nil, "searching lines does not depend on their source"},
@@ -470,16 +470,17 @@ var layers = map[string]layer{
 	"engine/passthrough": {[]string{"engine/api"}, "the engine and its clients filter bytes by the same rules"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/inputnotes", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
 	"engine/audit":       {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
-	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
-	"persist/store":      {[]string{"persist/datadir"}, "the format on disk does not depend on its readers"},
+	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell", "persist/regular"}, "deciding on an agent's call is separate from running it"},
+	"persist/store":      {[]string{"persist/datadir", "persist/regular"}, "the format on disk does not depend on its readers"},
 	"persist/datadir":    {nil, "all users of a file share its name"},
 	"persist/sparse":     {nil, "file system features do not depend on the content of files"},
 	"persist/inputnotes": {[]string{"persist/sparse"}, "notes of input do not depend on the terminal"},
 	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "writing a log does not depend on the terminal"},
 	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
 	"persist/trust":      {nil, "checking the owner and mode of a file does not depend on its purpose"},
+	"persist/regular":    {nil, "reading a regular file does not depend on its purpose"},
 	"persist/diag":       {nil, "mistakes are explained the same way in all text files"},
-	"persist/config":     {[]string{"persist/config/settings", "persist/diag", "persist/datadir", "persist/trust"}, "reading the configuration does not depend on the parts it configures"},
+	"persist/config":     {[]string{"persist/config/settings", "persist/diag", "persist/datadir", "persist/trust", "persist/regular"}, "reading the configuration does not depend on the parts it configures"},
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 )
 
 const (
@@ -179,7 +180,7 @@ func (a *activation) acquireLock(ctx context.Context) (*flock.Flock, verdict, er
 
 // readHolder reads the pid of the client holding the lock file at path; 0 if unknown.
 func readHolder(path string) int {
-	text, _ := os.ReadFile(path)
+	text, _ := regular.ReadFile(path)
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
 }

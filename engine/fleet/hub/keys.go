@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"tandem/engine/fleet"
+	"tandem/persist/regular"
 )
 
 const (
@@ -46,11 +46,11 @@ func (a authority) certHash() [sha256.Size]byte { return sha256.Sum256(a.cert.Ra
 // openAuthority reads the authority in a folder, or creates it.
 func openAuthority(folder string, now time.Time) (authority, error) {
 	certPath, keyPath := filepath.Join(folder, "authority.pem"), filepath.Join(folder, "authority.key")
-	text, err := os.ReadFile(certPath)
+	text, err := regular.ReadFile(certPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeAuthority(certPath, keyPath, now)
 	}
-	keyText, keyErr := os.ReadFile(keyPath)
+	keyText, keyErr := regular.ReadFile(keyPath)
 	if err = errors.Join(err, keyErr); err != nil {
 		return authority{}, fmt.Errorf("read the hub's authority: %w", err)
 	}
@@ -122,7 +122,7 @@ func (a authority) newCertificate(now time.Time) (*tls.Certificate, error) {
 
 // openKey reads a NATS key, or creates it.
 func openKey(path string, prefix nkeys.PrefixByte) (nkeys.KeyPair, error) {
-	seed, err := os.ReadFile(path)
+	seed, err := regular.ReadFile(path)
 	switch {
 	case err == nil:
 		key, err := nkeys.FromSeed(bytes.TrimSpace(seed))

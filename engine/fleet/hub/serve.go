@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/fleet"
+	"tandem/persist/regular"
 )
 
 // An InviteRequest describes the user to invite.
@@ -139,7 +139,7 @@ func (h *Hub) writeOwner() error {
 
 // Owner returns the configuration and credentials of the owner of a hub's folder.
 func Owner(folder string) (fleet.Config, fleet.Credentials, error) {
-	text, err := os.ReadFile(filepath.Join(folder, "hub.json"))
+	text, err := regular.ReadFile(filepath.Join(folder, "hub.json"))
 	if err != nil {
 		return fleet.Config{}, fleet.Credentials{}, api.Errorf(api.CodeNotFound, "find hub: no hub on this machine").
 			WithHint("`tandem hub` starts one; people with the role admin can reach theirs wherever they have joined")

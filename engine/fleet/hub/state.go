@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"tandem/engine/fleet"
+	"tandem/persist/regular"
 )
 
 // hubState is the content of hub.json.
@@ -44,7 +44,7 @@ func (s hubState) hasMachine(name string) bool {
 
 // loadState reads hub.json.
 func (h *Hub) loadState() error {
-	text, err := os.ReadFile(filepath.Join(h.o.Folder, "hub.json"))
+	text, err := regular.ReadFile(filepath.Join(h.o.Folder, "hub.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the hub's members: %w", err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 )
 
 const (
@@ -285,7 +286,7 @@ func findDevice(all []Device, which string) (Device, error) {
 
 // readFile returns the content of the file without expired entries. A missing file counts as empty.
 func (b *Book) readFile() (c contents, err error) {
-	text, err := os.ReadFile(b.path)
+	text, err := regular.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}

@@ -11,8 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"tandem/persist/regular"
 )
 
 const anOrigin = "http://127.0.0.1:8800"
@@ -191,6 +194,19 @@ func TestDamagedFileIsNotOverwritten(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(b.Path()); string(text) != "{" {
 		t.Errorf("it was overwritten with %s", text)
+	}
+}
+
+func TestPipeInPlaceOfFileIsRejected(t *testing.T) {
+	b := Open(t.TempDir())
+	if err := os.MkdirAll(filepath.Dir(b.Path()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(b.Path(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.NewCode(Grant{}); !errors.Is(err, regular.ErrNotRegular) {
+		t.Errorf("a new code: %v", err)
 	}
 }
 

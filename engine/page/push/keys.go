@@ -11,6 +11,8 @@ import (
 
 	"github.com/SherClockHolmes/webpush-go"
 	"github.com/google/renameio/v2"
+
+	"tandem/persist/regular"
 )
 
 // keys is the key pair that identifies this server to push services (VAPID, RFC 8292).
@@ -34,7 +36,7 @@ func (f *keyFile) loadOrCreate() (keys, error) {
 	if f.keys.Public != "" {
 		return f.keys, nil
 	}
-	text, err := os.ReadFile(f.path)
+	text, err := regular.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f.createKeys()
 	}

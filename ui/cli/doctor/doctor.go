@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 	"tandem/ui/cli/output"
 )
 
@@ -211,7 +212,7 @@ func examineRecords(dir string) []Finding {
 	for _, folder := range folders {
 		path := filepath.Join(dir, datadir.Processes, folder.Name(), "record.json")
 		aside, _ := filepath.Glob(path + ".bad*") // fails only for an invalid pattern
-		text, err := os.ReadFile(path)
+		text, err := regular.ReadFile(path)
 		// A file among the folders gives ENOTDIR and is not a record.
 		there := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 		if there || len(aside) > 0 {

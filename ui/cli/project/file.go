@@ -11,10 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/persist/regular"
 )
 
 // fileNames returns the names of project files, in order of preference. A package.json is used only
@@ -48,6 +48,9 @@ type File struct {
 
 	// Notices describe the parts of the file without effect here.
 	Notices []string
+	// Omitted are the quoted names of entries that are left out, because of these names or those of their
+	// dependencies, and would otherwise start without being named.
+	Omitted []string
 }
 
 // An Entry is one session or process of a project.
@@ -208,19 +211,11 @@ func Parse(path string, text []byte, getenv func(string) string) (*File, error) 
 }
 
 func readBounded(path string) ([]byte, error) {
-	// A FIFO in place of the file must not block the open.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	f, _, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
-	if err != nil {
-		return nil, err
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(text) > maxFile {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d bytes", maxFile)}

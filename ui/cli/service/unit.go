@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tandem/engine/api"
 	"tandem/engine/shell"
+	"tandem/persist/regular"
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/setup"
@@ -44,7 +44,7 @@ func findUnit(f *factory.Factory) (unit, error) {
 
 // read returns the text of the installed unit, or "" if there is none.
 func (u unit) read() (string, error) {
-	text, err := os.ReadFile(u.path)
+	text, err := regular.ReadFile(u.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read unit: %w", err)
 	}

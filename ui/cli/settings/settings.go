@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/persist/regular"
 	"tandem/persist/trust"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/factory"
@@ -76,13 +77,15 @@ func readConfig(f *factory.Factory, file string) (path string, text []byte, err 
 		if path, err = f.Config.Path(); err != nil {
 			return "", nil, err
 		}
+		text, err = regular.ReadFile(path)
 	case "-":
 		text, err = io.ReadAll(f.Stdin)
 		return "standard input", text, err
 	default:
 		path = file
+		text, err = os.ReadFile(path) // not only a regular file: it may be <(…) of a shell
 	}
-	if text, err = os.ReadFile(path); err != nil {
+	if err != nil {
 		return path, nil, fmt.Errorf("read configuration: %w", err)
 	}
 	return path, text, nil
@@ -171,7 +174,7 @@ func checkConfig(f *factory.Factory) error {
 
 // inspect returns the mistakes in the file and writes all other findings to report.
 func (f configFile) inspect(report *strings.Builder) error {
-	text, err := os.ReadFile(f.path)
+	text, err := regular.ReadFile(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		fmt.Fprintf(report, "%s: does not exist; %s\n", output.Visible(f.path), f.absent)
@@ -317,7 +320,7 @@ func Examine(f *factory.Factory) (findings []doctor.Finding) {
 }
 
 func (f configFile) examine() doctor.Finding {
-	text, err := os.ReadFile(f.path)
+	text, err := regular.ReadFile(f.path)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err == nil {
 		err = trust.File(f.path)

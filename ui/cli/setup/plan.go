@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"tandem/persist/regular"
 )
 
 // settings is the text of a settings file, edited in place. A path lists the names
@@ -102,7 +105,7 @@ func (m Machine) newPlan(path, key string, open func([]byte) (settings, error)) 
 
 // read reads and parses the file and its record. A missing file counts as empty.
 func (p *Plan) read() (s settings, err error) {
-	p.before, err = os.ReadFile(p.Path)
+	p.before, err = regular.ReadFile(p.Path)
 	switch {
 	case err == nil:
 		p.exists = true
@@ -319,7 +322,7 @@ func (m Machine) isSetUp(c Client, project bool) (bool, error) {
 
 // Write makes the change and records it. It fails if the file has changed since it was read.
 func (p *Plan) Write() error {
-	now, err := os.ReadFile(p.Path)
+	now, err := regular.ReadFile(p.Path)
 	if exists := err == nil; exists != p.exists || !bytes.Equal(now, p.before) || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write settings: %s has changed in the meantime; run this again", p.Path)
 	}
@@ -328,16 +331,14 @@ func (p *Plan) Write() error {
 	}
 	// Replace the file, and not a symbolic link to it.
 	target, err := filepath.EvalSymlinks(p.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		target, err = p.Path, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		target = p.Path
+	case err != nil:
 		return fmt.Errorf("write settings: %w", err)
 	}
 	u := p.nextUndo()
-	if u.CreatedDir == "" {
-		u.CreatedDir = firstMissingDir(filepath.Dir(target))
-	}
+	u.CreatedDir = cmp.Or(u.CreatedDir, firstMissingDir(filepath.Dir(target)))
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}

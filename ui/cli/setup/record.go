@@ -12,6 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"tandem/persist/datadir"
+	"tandem/persist/regular"
 )
 
 // recordFileName is the file in the data directory with the changes made to
@@ -48,7 +49,7 @@ func (p *Plan) nextUndo() undoRecord {
 
 func readRecords(file string) (map[string]undoRecord, error) {
 	all := map[string]undoRecord{}
-	text, err := os.ReadFile(file)
+	text, err := regular.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"tandem/persist/regular"
 )
 
 // startupFiles are the shells' files in the home directory that may load Tandem. The last is Tandem's own.
@@ -17,7 +19,7 @@ var startupFiles = []string{".bashrc", ".bash_profile", ".profile", ".zshrc", ".
 func (m Machine) Traces() (all []string) {
 	for _, name := range startupFiles {
 		path := filepath.Join(m.Home, name)
-		text, err := os.ReadFile(path)
+		text, err := regular.ReadFile(path)
 		if err != nil {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"tandem/persist/regular"
 )
 
 // A File holds a server's state between calls. Its lock is exclusive: calls take turns, just as
@@ -35,7 +37,7 @@ func (f *File) Acquire() error {
 	if err := f.lock.Lock(); err != nil {
 		return fmt.Errorf("open server: %w", err)
 	}
-	text, err := os.ReadFile(f.path + ".json")
+	text, err := regular.ReadFile(f.path + ".json")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("open server: %w", err), f.lock.Unlock())
 	}
