@@ -38,6 +38,9 @@ func (r *reader) omitInvalid(order []*Entry) {
 			r.addError(e.At, "%s is left out: %s", names.Quote(e.Name), why)
 		default:
 			omitted[e.Name] = true
+			if !e.Manual {
+				r.file.Omitted = append(r.file.Omitted, names.Quote(e.Name))
+			}
 			r.addNotice(e.At, "%s is left out: %s", names.Quote(e.Name), why)
 		}
 	}

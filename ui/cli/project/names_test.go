@@ -14,27 +14,28 @@ func TestEntryWithAnInvalidNameIsLeftOut(t *testing.T) {
 		entries    string
 		notices    []string
 		panes      int
+		omitted    string
 	}{
-		{file: "tandem.yaml", entries: "web sh", panes: 1, text: "processes:\n  web: x\n  '`touch X`a': x\n  -rf: x\nsessions:\n  sh: x\nlayout: [sh]",
+		{file: "tandem.yaml", entries: "web sh", panes: 1, omitted: `"` + "`touch X`a" + `" "-rf"`, text: "processes:\n  web: x\n  '`touch X`a': x\n  -rf: x\nsessions:\n  sh: x\nlayout: [sh]",
 			notices: []string{
 				"line 3, column 3: \"`touch X`a\" is left out: a name must not contain `, $, ( or /",
 				`line 4, column 3: "-rf" is left out: a name must not begin with -`,
 			}},
 		// What needs such an entry is left out too, in any order.
-		{file: "tandem.yaml", entries: "web", text: "processes:\n  web: x\n  c: {command: x, depends_on: b}\n  b: {command: x, depends_on: $a}\n  $a: x",
+		{file: "tandem.yaml", entries: "web", omitted: `"$a" "b"`, text: "processes:\n  web: x\n  c: {command: x, depends_on: b, autostart: false}\n  b: {command: x, depends_on: $a}\n  $a: x",
 			notices: []string{
 				"line 5, column 3: \"$a\" is left out: a name must not contain `, $, ( or /",
 				`line 4, column 3: "b" is left out: it depends on "$a"`,
 				`line 3, column 3: "c" is left out: it depends on "b"`,
 			}},
-		{file: "tandem.yaml", entries: "a", text: "sessions:\n  a: x\n  b/c: x\nlayout: [a, {beside: [b/c]}]",
+		{file: "tandem.yaml", entries: "a", omitted: `"b/c"`, text: "sessions:\n  a: x\n  b/c: x\nlayout: [a, {beside: [b/c]}]",
 			notices: []string{
 				"line 3, column 3: \"b/c\" is left out: a name must not contain `, $, ( or /",
 				`line 4, column 23: the layout is left out: it shows "b/c"`,
 			}},
-		{file: "process-compose.yaml", entries: "web", text: "processes:\n  web: {command: x}\n  ' a': {command: x}",
+		{file: "process-compose.yaml", entries: "web", omitted: `" a"`, text: "processes:\n  web: {command: x}\n  ' a': {command: x}",
 			notices: []string{`line 3, column 3: " a" is left out: a name must not begin or end with a blank`}},
-		{file: "Procfile", entries: "web", text: "$(x): y\nweb: x\n-a: y\n",
+		{file: "Procfile", entries: "web", omitted: `"$(x)" "-a"`, text: "$(x): y\nweb: x\n-a: y\n",
 			notices: []string{
 				"line 1, column 1: \"$(x)\" is left out: a name must not contain `, $, ( or /",
 				`line 3, column 1: "-a" is left out: a name must not begin with -`,
@@ -47,8 +48,8 @@ func TestEntryWithAnInvalidNameIsLeftOut(t *testing.T) {
 		}
 		slices.Sort(c.notices)
 		slices.Sort(f.Notices)
-		if diff := cmp.Diff(c.notices, f.Notices); diff != "" || strings.Join(names, " ") != c.entries || len(f.Layout) != c.panes {
-			t.Errorf("%s: %q\nentries %q, layout %v, notices %s", c.file, c.text, names, f.Layout, diff)
+		if diff := cmp.Diff(c.notices, f.Notices); diff != "" || strings.Join(names, " ") != c.entries || len(f.Layout) != c.panes || strings.Join(f.Omitted, " ") != c.omitted {
+			t.Errorf("%s: %q\nomitted %q, entries %q, layout %v, notices %s", c.file, c.text, f.Omitted, names, f.Layout, diff)
 		}
 	}
 }

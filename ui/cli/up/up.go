@@ -101,7 +101,11 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 	if on, ok := output.Terminal(f.Stdout); ok && !f.Out.JSON && f.Env("TERM") != "dumb" {
 		r.Live = on
 	}
-	return r.Up(ctx, opts.prune)
+	if err := r.Up(ctx, opts.prune); err != nil || len(names) > 0 || len(file.Omitted) == 0 {
+		return err
+	}
+	// Notices have given the reasons.
+	return fmt.Errorf("start %s: left out because of their names or dependencies", strings.Join(file.Omitted, ", "))
 }
 
 // dryRun prints what up would do. It starts no engine.
