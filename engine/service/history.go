@@ -54,9 +54,9 @@ func (s History) saveCommands(ctx context.Context, in api.HistorySaveInput) (api
 		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
 	})
 	// Only the message differs: it names the flag instead of the operation's field.
-	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
+	if errors.Is(err, api.ReasonExists) {
 		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.ShownPath(in.Path)).
-			WithHint("--overwrite replaces it")
+			WithReason(api.ReasonExists).WithHint("--overwrite replaces it")
 	}
 	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
 }

@@ -65,7 +65,9 @@ func TestHistoryIsSavedAndLoaded(t *testing.T) {
 	if saved := call(t, r, api.HistorySave, api.HistorySaveInput{Path: out}); saved.Count != 5 || saved.Replaced {
 		t.Errorf("saved %+v", saved)
 	}
-	wantError(t, r, api.HistorySave, api.HistorySaveInput{Path: out}, api.CodeConflict, "--overwrite replaces it")
+	wantError(t, r, api.HistorySave, api.HistorySaveInput{Path: out}, api.ReasonExists, "--overwrite replaces it")
+	// No user, not even root, may create a file in sysfs.
+	wantError(t, r, api.HistorySave, api.HistorySaveInput{Path: "/sys/kernel/saved"}, api.ReasonPermissionDenied, "permission denied")
 	if saved := call(t, r, api.HistorySave, api.HistorySaveInput{Path: out, Overwrite: true}); !saved.Replaced {
 		t.Errorf("saved %+v", saved)
 	}

@@ -87,16 +87,16 @@ func call[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out], in
 }
 
 // wantError runs an operation that must fail with a code and a text in its message or hint.
-func wantError[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out], in In, code api.Code, text string) {
+func wantError[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out], in In, want error, text string) {
 	t.Helper()
 	out, err := op.Call(t.Context(), c, in)
 	if err == nil {
-		t.Errorf("%s %+v returned %+v, want %s", op.Name, in, out, code)
+		t.Errorf("%s %+v returned %+v, want %s", op.Name, in, out, want)
 		return
 	}
 	e := api.AsError(err)
-	if !errors.Is(err, code) || !strings.Contains(e.Message+"; "+e.Hint, text) {
-		t.Errorf("%s %+v: %s %v (hint %q), want %s with %q", op.Name, in, e.Code, err, e.Hint, code, text)
+	if !errors.Is(err, want) || !strings.Contains(e.Message+"; "+e.Hint, text) {
+		t.Errorf("%s %+v: %s %v (hint %q), want %s with %q", op.Name, in, e.Code, err, e.Hint, want, text)
 	}
 }
 

@@ -41,7 +41,7 @@ func (a *actions) saveCommands(path string, ids []int64, overwrite bool) tea.Cmd
 		return api.HistorySave.Call(ctx, e, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 	}, func(n api.HistoryCount, err error) tea.Cmd {
 		// The engine, which may run as another process, knows whether the file exists.
-		if errors.Is(err, api.CodeConflict) {
+		if errors.Is(err, api.ReasonExists) {
 			panes.AskReplace(a.env, path, func() tea.Cmd { return a.saveCommands(path, ids, true) })
 			return nil
 		}

@@ -131,7 +131,7 @@ func (h *History) save(_ context.Context, in api.HistorySaveInput) (api.HistoryC
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.hasFile(in.Path) && !in.Overwrite {
-		return api.HistoryCount{}, api.Errorf(api.CodeConflict, "save history: the file exists")
+		return api.HistoryCount{}, api.Errorf(api.CodeConflict, "save history: the file exists").WithReason(api.ReasonExists)
 	}
 	if in.IDs != nil {
 		return api.HistoryCount{Count: len(in.IDs)}, nil

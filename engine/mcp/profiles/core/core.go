@@ -209,7 +209,7 @@ func saveHistory(ctx context.Context, f *toolkit.Agent, in coreSave) (toolkit.Re
 	}
 	out, err := api.HistorySave.Call(ctx, f.Engine, api.HistorySaveInput{Path: in.AbsolutePath, Overwrite: in.Overwrite, Recent: true})
 	switch {
-	case errors.Is(err, api.CodeConflict):
+	case errors.Is(err, api.ReasonExists):
 		return toolkit.Text("File already exists! Pass overwrite=true to replace it.").AsFailure(), nil
 	case err != nil:
 		return toolkit.Textf("Error saving history: %s", api.AsError(err).Message).AsFailure(), nil
