@@ -130,7 +130,8 @@ func (p *Place) addTLS(w Where, ip net.IP) error {
 			return fmt.Errorf("make a certificate: %w", err)
 		}
 	}
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	files := &certFiles{cert: certFile, key: keyFile}
+	cert, err := files.current()
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "read the certificate: %v", err)
 	}
@@ -139,7 +140,10 @@ func (p *Place) addTLS(w Where, ip net.IP) error {
 		p.Fingerprint = strings.ToUpper(fmt.Sprintf("%x", sum))
 	}
 	p.Origin.Secure = true
-	p.Listener = tls.NewListener(p.Listener, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	p.Listener = tls.NewListener(p.Listener, &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.current() },
+		MinVersion:     tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
 	return nil
 }
 
