@@ -59,7 +59,7 @@ func (s Searcher) findPaths(ctx context.Context, pattern, path string, limit int
 	skip := func(_, name string, _, ignored bool) bool {
 		return ignored || name == ".git" || name == "node_modules"
 	}
-	err = s.walkFolder(ctx, "find in", path, skip, visit)
+	err = s.walkFolder(ctx, "find in", path, ".fdignore", skip, visit)
 	if errors.Is(err, errTooMany) {
 		out.Limited, err = true, nil
 	}
@@ -78,8 +78,9 @@ func compileGlob(pattern string, fold bool) (search.Glob, error) {
 	return g, nil
 }
 
-// walkFolder visits everything below the folder at path.
-func (s Searcher) walkFolder(ctx context.Context, verb, path string, skip filter, visit func(entry) error) error {
+// walkFolder visits everything below the folder at path. ignoreFile is the name of a file with rules
+// besides .gitignore and .ignore.
+func (s Searcher) walkFolder(ctx context.Context, verb, path, ignoreFile string, skip filter, visit func(entry) error) error {
 	p, err := s.Tree.locate(path, lookup{verb: verb})
 	if err != nil {
 		return err
@@ -97,8 +98,8 @@ func (s Searcher) walkFolder(ctx context.Context, verb, path string, skip filter
 		return fileError(verb, p.path, err)
 	}
 	defer f.release()
-	w := walk{ctx: ctx, home: s.Tree.Home, skip: skip, visit: visit}
-	err = w.walkDir(f, "", s.rulesAbove(p))
+	w := walk{ctx: ctx, rules: ruleFiles{home: s.Tree.Home, own: ignoreFile}, skip: skip, visit: visit}
+	err = w.walkDir(f, "", s.rulesAbove(p, w.rules))
 	if errors.Is(err, errEnough) {
 		return nil
 	}

@@ -238,7 +238,7 @@ func grepFilter(pattern string) (filter, error) {
 // the results.
 func (s Searcher) queueFiles(ctx context.Context, path string, skip filter, jobs chan<- job, ahead chan<- struct{}) error {
 	number := 0
-	return s.walkFolder(ctx, "search", path, skip, func(e entry) error {
+	return s.walkFolder(ctx, "search", path, ".rgignore", skip, func(e entry) error {
 		if !e.mode.IsRegular() {
 			return nil
 		}

@@ -22,9 +22,9 @@ type ignoreRules struct {
 	prefix string // for a folder above: the path from it to the folder searched, with a trailing slash
 }
 
-// ignores reports whether git ignores rel, relative to the folder searched.
+// ignores reports whether rel is ignored. It is relative to the folder searched, which is "".
 func (g *ignoreRules) ignores(rel string, dir bool) bool {
-	if dir {
+	if dir && rel != "" {
 		rel += "/"
 	}
 	for ; g != nil; g = g.above {
@@ -37,11 +37,11 @@ func (g *ignoreRules) ignores(rel string, dir bool) bool {
 
 // enterFolder returns the rules for dir, given its entries. A nested repository does not inherit the
 // rules around it.
-func (g *ignoreRules) enterFolder(dir *openDir, rel, home string, entries []fs.DirEntry) *ignoreRules {
+func (g *ignoreRules) enterFolder(dir *openDir, rel string, from ruleFiles, entries []fs.DirEntry) *ignoreRules {
 	var files, git bool
 	for _, e := range entries {
 		switch e.Name() {
-		case ".gitignore", ".ignore":
+		case ".gitignore", ".ignore", from.own:
 			files = true
 		case ".git":
 			git = true
@@ -50,7 +50,7 @@ func (g *ignoreRules) enterFolder(dir *openDir, rel, home string, entries []fs.D
 	if !files && !git {
 		return g
 	}
-	next := readRules(dir, git, home)
+	next := from.readRules(dir, git)
 	if next.folder = rel; rel != "" {
 		next.folder += "/"
 	}
@@ -60,11 +60,17 @@ func (g *ignoreRules) enterFolder(dir *openDir, rel, home string, entries []fs.D
 	return next
 }
 
+// ruleFiles says where rules are, besides .gitignore and .ignore.
+type ruleFiles struct {
+	home string // its .config/git/ignore applies in repositories; "" for none
+	own  string // name of a further file, of the program whose work is done: .rgignore or .fdignore
+}
+
 // readRules reads the rules in a folder, in ascending order of precedence.
-func readRules(dir *openDir, git bool, home string) *ignoreRules {
+func (from ruleFiles) readRules(dir *openDir, git bool) *ignoreRules {
 	g := &ignoreRules{rules: &gitignore.Matcher{}}
 	if git {
-		if root, err := openGuarded(home, dir.offLimits); err == nil && home != "" {
+		if root, err := openGuarded(from.home, dir.offLimits); err == nil && from.home != "" {
 			g.addFile(root, ".config/git/ignore")
 			root.Close()
 		}
@@ -72,6 +78,7 @@ func readRules(dir *openDir, git bool, home string) *ignoreRules {
 	}
 	g.addFile(dir, ".gitignore")
 	g.addFile(dir, ".ignore")
+	g.addFile(dir, from.own)
 	return g
 }
 
@@ -91,8 +98,9 @@ func (g *ignoreRules) addFile(dir *openDir, name string) {
 }
 
 // rulesAbove returns the rules of the folders above p, up to its repository's root. It returns nil
-// if p is not in a repository or the root cannot be reached.
-func (s Searcher) rulesAbove(p location) *ignoreRules {
+// if p is not in a repository or the root cannot be reached, and if p itself is ignored: everything
+// in it would be ignored too, but the caller has named it.
+func (s Searcher) rulesAbove(p location, from ruleFiles) *ignoreRules {
 	if hasEntry(p.root, filepath.Join(p.rel, ".git")) {
 		return nil
 	}
@@ -101,7 +109,7 @@ func (s Searcher) rulesAbove(p location) *ignoreRules {
 	for dir := p.real; dir != "/"; {
 		prefix = filepath.Base(dir) + "/" + prefix
 		dir = filepath.Dir(dir)
-		g, git, err := s.rulesAt(dir)
+		g, git, err := s.rulesAt(dir, from)
 		if err != nil {
 			return nil
 		}
@@ -109,14 +117,18 @@ func (s Searcher) rulesAbove(p location) *ignoreRules {
 		if len(all) > 0 {
 			all[len(all)-1].above = g
 		}
-		if all = append(all, g); git {
+		all = append(all, g)
+		switch {
+		case git && all[0].ignores("", true):
+			return nil
+		case git:
 			return all[0]
 		}
 	}
 	return nil
 }
 
-func (s Searcher) rulesAt(path string) (*ignoreRules, bool, error) {
+func (s Searcher) rulesAt(path string, from ruleFiles) (*ignoreRules, bool, error) {
 	p, err := s.Tree.locate(path, lookup{verb: "read rules"})
 	if err != nil {
 		return nil, false, err
@@ -128,7 +140,7 @@ func (s Searcher) rulesAt(path string) (*ignoreRules, bool, error) {
 	}
 	defer dir.Close()
 	git := hasEntry(dir, ".git")
-	return readRules(dir, git, s.Tree.Home), git, nil
+	return from.readRules(dir, git), git, nil
 }
 
 func hasEntry(dir *openDir, name string) bool {

@@ -68,6 +68,41 @@ func TestFindOmitsFilesIgnoredByGit(t *testing.T) {
 	g.checkFind("*.o", "own", "x.o")
 }
 
+func TestNamedFolderIsSearchedEvenIfIgnored(t *testing.T) {
+	g := newTestTree(t)
+	g.addEmpty(".git/HEAD")
+	g.addFile(".gitignore", "/build\nnode_modules\n*.log\n")
+	for _, f := range []string{"build/o.txt", "build/sub/p.txt", "build/skip", "node_modules/m/i.js", "node_modules/m/node_modules/x", "src/a.log", "src/a.c"} {
+		g.addFile(f, "foo\n")
+	}
+	g.addFile("build/.gitignore", "skip\n")
+	g.checkFind("*", "", ".gitignore", ".keep", "src/", "src/a.c")
+	g.checkFind("*", "build", ".gitignore", "o.txt", "sub/", "sub/p.txt")
+	g.checkFind("*", "build/sub", "p.txt")
+	g.checkFind("*", "node_modules/m", "i.js")
+	g.checkFind("*", "node_modules", "m/", "m/i.js")
+	g.checkFind("*", "src", "a.c")
+	g.checkGrep(GrepRequest{Pattern: "foo"}, "src/a.c:1:foo")
+	g.checkGrep(GrepRequest{Pattern: "foo", Path: "build"}, "o.txt:1:foo", "sub/p.txt:1:foo")
+	g.checkGrep(GrepRequest{Pattern: "foo", Path: "node_modules/m"}, "i.js:1:foo", "node_modules/x:1:foo")
+	g.checkGrep(GrepRequest{Pattern: "foo", Path: "src"}, "a.c:1:foo")
+}
+
+func TestFindAndGrepReadTheRulesOfTheirPrograms(t *testing.T) {
+	g := newTestTree(t)
+	for _, f := range []string{"a.txt", "b.txt", "sub/a.txt", "sub/b.txt"} {
+		g.addFile(f, "x\n")
+	}
+	g.addEmpty(".git/HEAD")
+	g.addFile(".ignore", "a.txt\nb.txt\n")
+	g.addFile(".fdignore", "!a.txt\n")
+	g.addFile(".rgignore", "!b.txt\n")
+	g.checkFind("*.txt", "", "a.txt", "sub/a.txt")
+	g.checkFind("*.txt", "sub", "a.txt")
+	g.checkGrep(GrepRequest{Pattern: "x"}, "b.txt:1:x", "sub/b.txt:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Path: "sub"}, "b.txt:1:x")
+}
+
 func TestFindDoesNotReadRulesOutsideRoots(t *testing.T) {
 	g := newTestTree(t)
 	g.addBeside(".gitignore", "*.txt\n")
@@ -273,7 +308,7 @@ func FuzzGlobAndRules(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		readRules(root, true, "").ignores(path, false)
+		ruleFiles{}.readRules(root, true).ignores(path, false)
 	})
 }
 

@@ -51,13 +51,13 @@ var errEnough = errors.New("enough")
 type walk struct {
 	Descent
 	ctx   context.Context
-	home  string
+	rules ruleFiles
 	skip  filter
 	visit func(e entry) error
 }
 
 // A filter reports whether a walk skips an entry and everything in it. rel is its path, name the
-// last element; ignored is set if git ignores it.
+// last element; ignored is set if rules ignore it.
 type filter func(rel, name string, dir, ignored bool) bool
 
 // An entry is a file or folder found by a walk.
@@ -99,7 +99,7 @@ func (w *walk) walkDir(f *sharedDir, rel string, g *ignoreRules) error {
 	if err != nil && len(entries) == 0 {
 		return nil
 	}
-	g = g.enterFolder(f.openDir, rel, w.home, entries)
+	g = g.enterFolder(f.openDir, rel, w.rules, entries)
 	for _, e := range entries {
 		if w.entries%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
