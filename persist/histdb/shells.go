@@ -139,8 +139,8 @@ func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 		}
 		return c, 1
 	case formatPlain:
-		c.Line, n = decodeLine(lines)
-		return c, n
+		c.Line = decodeLine(c.Line)
+		return c, 1
 	}
 	for n = 1; countBackslashes(lines[n-1])%2 == 1 && n < len(lines) && !isHeader(lines[n]); n++ {
 	}

@@ -17,9 +17,8 @@ type TextCommand struct {
 	ExitCode *int          // nil if unknown
 }
 
-// EncodeCommands returns a text with one command per line, and the number of commands. It puts a
-// backslash before a line break within a command, doubles backslashes at the end of a line to keep
-// the two apart, and omits blank commands.
+// EncodeCommands returns a text with one command per line, and the number of commands. It omits
+// blank commands. One with a line break is written as $'…', as the shells quote it.
 func EncodeCommands(commands []string) (text []byte, n int) {
 	var b bytes.Buffer
 	for _, c := range commands {
@@ -27,19 +26,22 @@ func EncodeCommands(commands []string) (text []byte, n int) {
 			continue
 		}
 		n++
-		for more := true; more; {
-			var line string
-			line, c, more = strings.Cut(c, "\n")
-			b.WriteString(line)
-			b.WriteString(line[len(strings.TrimRight(line, `\`)):])
-			if more {
-				b.WriteByte('\\')
-			}
-			b.WriteByte('\n')
+		if needsQuotes(c) {
+			c = quoteLine(c)
 		}
+		b.WriteString(c + "\n")
 	}
 	return b.Bytes(), n
 }
+
+// needsQuotes reports whether a command written as it is would be read as another one.
+func needsQuotes(command string) bool {
+	return strings.ContainsAny(command, "\n\r") || decodeLine(command) != command
+}
+
+var lineQuotes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`)
+
+func quoteLine(command string) string { return "$'" + lineQuotes.Replace(command) + "'" }
 
 // DecodeCommands reads the output of EncodeCommands, or any text with one command per
 // line; it skips blank lines. With shells set, it recognizes the entries of bash, zsh
@@ -76,34 +78,26 @@ func countBackslashes(line string) int { return len(line) - len(strings.TrimRigh
 
 // decodeLines is the inverse of EncodeCommands.
 func decodeLines(lines []string) (all []TextCommand) {
-	for len(lines) > 0 {
-		line, n := decodeLine(lines)
-		all = appendCommand(all, TextCommand{Line: line, Duration: -1})
-		lines = lines[n:]
+	for _, line := range lines {
+		all = appendCommand(all, TextCommand{Line: decodeLine(line), Duration: -1})
 	}
 	return all
 }
 
-// decodeLine reads the first command in the format of EncodeCommands and returns its
-// number of lines.
-func decodeLine(lines []string) (command string, n int) {
-	var b strings.Builder
-	for n < len(lines) {
-		slashes := countBackslashes(lines[n])
-		b.WriteString(lines[n][:len(lines[n])-slashes])
-		b.WriteString(strings.Repeat(`\`, slashes/2))
-		n++
-		if slashes%2 == 0 {
-			break
-		}
-		// Nothing follows, so this backslash does not escape a line break.
-		if n == len(lines) {
-			b.WriteByte('\\')
-			break
-		}
-		b.WriteByte('\n')
+var lineEscapes = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\n`, "\n", `\r`, "\r")
+
+// decodeLine returns the command that EncodeCommands wrote as line. Every other line, and each
+// backslash in it, is a command as it is.
+func decodeLine(line string) string {
+	inner, quoted := strings.CutPrefix(line, "$'")
+	inner, ended := strings.CutSuffix(inner, "'")
+	if !quoted || !ended {
+		return line
 	}
-	return b.String(), n
+	if command := lineEscapes.Replace(inner); needsQuotes(command) && quoteLine(command) == line {
+		return command
+	}
+	return line
 }
 
 // appendCommand appends c unless it is blank. It replaces invalid UTF-8.

@@ -32,7 +32,7 @@ func loadText(t testing.TB, text string, shells bool) []TextCommand {
 
 func TestDecodeCommandsReversesEncode(t *testing.T) {
 	seed.Check(t, func(r *rapid.T) {
-		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab \\\n#:;-ä\t'")), 1, 12, -1)
+		line := rapid.StringOfN(rapid.RuneFrom([]rune("an \\\n#:;-ä\t'$\r")), 1, 12, -1)
 		commands := rapid.SliceOf(line.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })).Draw(r, "commands")
 		text, n := EncodeCommands(commands)
 		if n != len(commands) {
@@ -53,7 +53,7 @@ func TestPlainFileHasOneCommandPerLine(t *testing.T) {
 	if n != 3 {
 		t.Error(n)
 	}
-	if want := "echo \"a\\nb\"\none\\\ntwo\ndir\\\\\n"; string(b) != want {
+	if want := "echo \"a\\nb\"\n$'one\\ntwo'\ndir\\\n"; string(b) != want {
 		t.Errorf("%q; want %q", b, want)
 	}
 }
@@ -67,6 +67,11 @@ func TestDecodeCommandsSkipsBlankLinesAndAcceptsCRLF(t *testing.T) {
 		"\ufeffls":               {"ls"},
 		"no end":                 {"no end"},
 		"last\\":                 {`last\`},
+		"find . \\\n -x\n":       {`find . \`, " -x"},
+		`$'a\nb' c`:              {`$'a\nb' c`},
+		`$'plain'`:               {`$'plain'`},
+		`$'a\tb\n'`:              {`$'a\tb\n'`},
+		"$'\n":                   {"$'"},
 		"bad \xff byte":          {"bad \ufffd byte"},
 		"# a comment\n#12 short": {"# a comment", "#12 short"},
 	} {
