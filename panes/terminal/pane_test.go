@@ -86,10 +86,10 @@ func TestKeysGoToTheProgramExceptInScrollMode(t *testing.T) {
 }
 
 func TestCtrlCReportsDroppedText(t *testing.T) {
-	p, e, box := newTestPane("one")
+	p, e, _ := newTestPane("one")
 	ctrlC := keys.Key{Code: 'c', Mods: keys.Ctrl}
 	p.HandleKey(ctrlC)
-	box = &sentInput{reports: true} // the program reads nothing
+	box := &sentInput{reports: true} // the program reads nothing
 	p.Feed.Connect(box)
 	p.Paste(strings.Repeat("x", 128<<10))
 	p.Paste(strings.Repeat("x", 5<<20))
