@@ -12,8 +12,18 @@ const nobody = 65534
 
 func TestFailedCopyOfReadOnlyFoldersLeavesNothing(t *testing.T) {
 	if os.Geteuid() == 0 { // root may write to any folder
+		// The folder of tests may be closed to others.
+		own, err := os.MkdirTemp("/tmp", "readonly")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(own)
+		if err := os.Chown(own, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
 		cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.Env = append(os.Environ(), "TMPDIR="+own)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("as another user: %v\n%s", err, out)
 		}
