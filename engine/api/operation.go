@@ -14,6 +14,19 @@ const (
 	Destructive Effect = "destructive" // stops or deletes something
 )
 
+type effectKey struct{}
+
+// WithEffect returns a context for handling a call with an effect.
+func WithEffect(ctx context.Context, e Effect) context.Context {
+	return context.WithValue(ctx, effectKey{}, e)
+}
+
+// Changes reports whether ctx is that of a call that may change something.
+func Changes(ctx context.Context) bool {
+	e, _ := ctx.Value(effectKey{}).(Effect)
+	return e != "" && e != Read
+}
+
 // Access determines how an operation limits agents; package access enforces it.
 type Access string
 

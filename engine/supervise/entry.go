@@ -88,12 +88,12 @@ func (s *shared) bytesWritten(path string) int64 {
 
 // FindEntry finds an announced process by id, name or unique prefix.
 func (c *Control) FindEntry(ctx context.Context, id string, kinds ...api.Kind) (Entry, error) {
-	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.find(id, kinds...) })
+	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.find(ctx, id, kinds...) })
 }
 
 // FindStarting is FindEntry, but also finds processes not announced yet because they are starting.
 func (c *Control) FindStarting(ctx context.Context, id string) (Entry, error) {
-	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.findIncludingNew(id) })
+	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.findIncludingNew(ctx, id) })
 }
 
 // EntryByID finds a process by its full id, whether announced or not.
@@ -189,7 +189,7 @@ func (c *Control) ListProcesses(ctx context.Context) ([]api.Process, error) {
 // screen has been dropped, it recreates the screen from the log.
 func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
 	e, err := askWithError(ctx, c, func() (e Entry, err error) {
-		p, err := c.reg.procs.find(id, api.KindSession)
+		p, err := c.reg.procs.find(ctx, id, api.KindSession)
 		if err != nil {
 			return e, err
 		}

@@ -1,6 +1,8 @@
 package supervise
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -62,22 +64,32 @@ func (ps processes) findLiveNamed(name string) *proc {
 	return nil
 }
 
+// minIDPrefix is the least length of an id's prefix for a call that changes something.
+const minIDPrefix = 4
+
 // find resolves an id, a name, or a unique prefix of either, in this order. Of several processes
 // with the same name it prefers a live one, then the one created last. Prefixes of names match live
 // processes first.
-func (ps processes) find(what string, kinds ...api.Kind) (*proc, error) {
-	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds)
+//
+// A call that changes something must not meet another process than the one meant, which may be gone:
+// it takes whole names and prefixes of ids with at least minIDPrefix characters, and of several ended
+// processes with one name, none.
+func (ps processes) find(ctx context.Context, what string, kinds ...api.Kind) (*proc, error) {
+	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds, api.Changes(ctx))
 }
 
 // findIncludingNew is find, but also matches a process not announced yet because it is starting, by
 // its full id or name.
-func (ps processes) findIncludingNew(what string, kinds ...api.Kind) (*proc, error) {
-	return ps.findAmong(func(p *proc) bool {
-		return p.view.ID != "" || (p.state() == api.StateStarting || p.state() == api.StateWaiting) && !p.rec.Transient
-	}, what, kinds)
+func (ps processes) findIncludingNew(ctx context.Context, what string, kinds ...api.Kind) (*proc, error) {
+	return ps.findAmong(isKnownOrNew, what, kinds, api.Changes(ctx))
 }
 
-func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.Kind) (*proc, error) {
+// isKnownOrNew reports whether a process is announced, or will be because it is starting.
+func isKnownOrNew(p *proc) bool {
+	return p.view.ID != "" || (p.state() == api.StateStarting || p.state() == api.StateWaiting) && !p.rec.Transient
+}
+
+func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.Kind, exact bool) (*proc, error) {
 	wanted := func(p *proc) bool {
 		return known(p) && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
 	}
@@ -86,7 +98,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 		return p, nil
 	}
 	named := map[string]*proc{} // one per name beginning with what
-	var prefixed []*proc
+	var prefixed, same []*proc  // those whose id begins with what, and those with that name
 	for id, p := range ps {
 		if !wanted(p) || p.view.ID == "" && p.rec.Name != what {
 			continue
@@ -94,33 +106,46 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 		if first := named[p.rec.Name]; strings.HasPrefix(p.rec.Name, what) && (first == nil || isPreferred(p, first)) {
 			named[p.rec.Name] = p
 		}
-		if strings.HasPrefix(id, what) {
+		if p.rec.Name == what {
+			same = append(same, p)
+		}
+		if strings.HasPrefix(id, what) && (!exact || len(what) >= minIDPrefix) {
 			prefixed = append(prefixed, p)
 		}
 	}
 	if p := named[what]; p != nil && what != "" {
+		if exact && len(same) > 1 && p.state().Ended() {
+			return nil, errAmbiguous(what, "processes with this name have ended", same)
+		}
 		return p, nil
 	}
-	for _, p := range preferLive(named) {
-		if !slices.Contains(prefixed, p) {
-			prefixed = append(prefixed, p)
+	near := preferLive(named)
+	if !exact {
+		for _, p := range near {
+			if !slices.Contains(prefixed, p) {
+				prefixed = append(prefixed, p)
+			}
 		}
 	}
 	switch {
 	case what == "":
+		near = nil
 	case len(prefixed) == 1:
 		return prefixed[0], nil
 	case len(prefixed) > 1:
-		return nil, errAmbiguous(what, prefixed)
+		return nil, errAmbiguous(what, "ids begin with it", prefixed)
 	}
 	if slices.Equal(kinds, []api.Kind{api.KindSession}) {
-		if p, err := ps.findAmong(known, what, nil); err == nil {
+		if p, err := ps.findAmong(known, what, nil, exact); err == nil {
 			return nil, api.Errorf(api.CodeNotFound, "use %s as a session: it has no terminal", names.Shown(p.rec.Name)).
 				WithHint("Its output is in its log. Start it with a terminal (--tty) to type into it.")
 		}
 	}
-	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), kindNoun(kinds)).
-		WithHint("tandem ls shows all")
+	hint := "tandem ls shows all"
+	if len(near) > 0 {
+		hint = "give the whole name or an id: " + listIDs(near)
+	}
+	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), kindNoun(kinds)).WithHint(hint)
 }
 
 // preferLive returns the live processes of named, or all if none is live.
@@ -140,14 +165,25 @@ func isPreferred(p, q *proc) bool {
 	return byAge(p, q) > 0
 }
 
-func errAmbiguous(what string, candidates []*proc) error {
-	slices.SortFunc(candidates, byAge)
-	var all []string
-	for _, p := range candidates {
-		all = append(all, p.rec.ID+" ("+p.rec.Name+")")
-	}
-	return api.Errorf(api.CodeAmbiguous, "find %s: several ids begin with it: %s", names.Shown(what), strings.Join(all, ", ")).
+func errAmbiguous(what, why string, candidates []*proc) error {
+	return api.Errorf(api.CodeAmbiguous, "find %s: several %s: %s", names.Shown(what), why, listIDs(candidates)).
 		WithHint("give more of the id or name")
+}
+
+// maxListed is how many processes an error names.
+const maxListed = 10
+
+// listIDs lists processes by id and name, the oldest first.
+func listIDs(all []*proc) string {
+	slices.SortFunc(all, byAge)
+	var list []string
+	for _, p := range all[:min(len(all), maxListed)] {
+		list = append(list, p.rec.ID+" ("+p.rec.Name+")")
+	}
+	if more := len(all) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 func kindNoun(kinds []api.Kind) string {

@@ -38,7 +38,7 @@ func TestFindResolvesIDNameAndUniquePrefix(t *testing.T) {
 				err error
 			}
 			a, _ := Ask(r.Context(), r.c, func() answer {
-				p, err := r.c.reg.procs.find(what, api.KindSession)
+				p, err := r.c.reg.procs.find(t.Context(), what, api.KindSession)
 				if err != nil {
 					return answer{err: err}
 				}
@@ -61,6 +61,32 @@ func TestFindResolvesIDNameAndUniquePrefix(t *testing.T) {
 		for _, what := range []string{"", "zz", "\x1b[2J"} {
 			if _, err := find(what); !errors.Is(err, api.CodeNotFound) || strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("find(%q): %v", what, err)
+			}
+		}
+	})
+}
+
+// A call that changes something never takes another process for one that is gone.
+func TestCallThatChangesSomethingFindsOnlyWholeNames(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for _, id := range []string{"aaaa1", "web"} {
+			r.startRunning(id)
+		}
+		changing := api.WithEffect(t.Context(), api.Destructive)
+		for what, want := range map[string]string{"aaaa1": "aaaa1", "aaaa": "aaaa1", "name-web": "web", "aaa": "", "name-we": "", "we": ""} {
+			id, err := askWithError(r.Context(), r.c, func() (string, error) {
+				p, err := r.c.reg.procs.find(changing, what, api.KindSession)
+				if err != nil {
+					return "", err
+				}
+				return p.rec.ID, nil
+			})
+			if id != want || (want == "") != errors.Is(err, api.CodeNotFound) {
+				t.Errorf("find(%q) = %q, %v", what, id, err)
+			}
+			var e *api.Error
+			if what == "name-we" && (!errors.As(err, &e) || !strings.Contains(e.Hint, "web (name-web)")) {
+				t.Errorf("near names: %v", err)
 			}
 		}
 	})

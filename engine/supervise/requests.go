@@ -151,7 +151,7 @@ func (c *Control) sendRequest(ctx context.Context, q Request, e event) (api.Proc
 	w := c.newPending("")
 	e.reply, e.by = w.reply, q.By
 	err := c.runOnLoop(ctx, func() error {
-		p, err := c.reg.procs.findIncludingNew(q.ID, q.Kinds...)
+		p, err := c.reg.procs.findIncludingNew(ctx, q.ID, q.Kinds...)
 		if err == nil {
 			err = q.checkAllowed(p)
 		}
@@ -188,7 +188,7 @@ func (q Request) checkAllowed(p *proc) error {
 func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
 	w := c.newPending("")
 	err := c.runOnLoop(ctx, func() error {
-		p, err := c.reg.procs.find(q.ID, q.Kinds...)
+		p, err := c.reg.procs.find(ctx, q.ID, q.Kinds...)
 		if err == nil {
 			err = q.checkAllowed(p)
 		}
@@ -209,7 +209,7 @@ func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, 
 func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, open bool) (api.Process, error) {
 	w := c.newPending("")
 	s, err := askWithError(ctx, c, func() (*terminal.Session, error) {
-		p, err := c.reg.procs.find(q.ID, api.KindSession)
+		p, err := c.reg.procs.find(ctx, q.ID, api.KindSession)
 		switch {
 		case err != nil:
 			return nil, err

@@ -172,10 +172,10 @@ func TestStopCancelsAStartWaitingForAKeeper(t *testing.T) {
 		r.w.spawnWaits = true
 		begun := r.startSession("new")
 		r.runOnLoop(func() {
-			if p, err := r.c.reg.procs.findIncludingNew("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
+			if p, err := r.c.reg.procs.findIncludingNew(t.Context(), "name-new", api.KindSession); err != nil || p.rec.ID != "new" {
 				t.Errorf("findIncludingNew: %v", err)
 			}
-			if _, err := r.c.reg.procs.find("name-new"); !errors.Is(err, api.CodeNotFound) {
+			if _, err := r.c.reg.procs.find(t.Context(), "name-new"); !errors.Is(err, api.CodeNotFound) {
 				t.Errorf("find: %v", err)
 			}
 		})

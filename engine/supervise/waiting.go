@@ -20,12 +20,12 @@ type waiting struct {
 	claimRun func(p *proc)                     // makes a new run its client's own
 }
 
-// resolveDependencies finds the processes to be waited for. asked names them by id, name or prefix;
+// resolveDependencies finds the processes to be waited for. asked names them like a call that changes something;
 // id is the process to be started.
 func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
 	var found []store.Dependency
 	for _, d := range asked {
-		on, err := ps.findIncludingNew(d.ID)
+		on, err := ps.findAmong(isKnownOrNew, d.ID, nil, true)
 		if err != nil {
 			return nil, err
 		}

@@ -44,6 +44,9 @@ with it the field is left out, and the header %s of the answer names it.
 
     curl --unix-socket "$SOCKET" -d '{"command":["htop"]}' http://tandem/v1/session.start
 
+Operations with the effect read also take a unique beginning of a name as id; others take a whole name, or
+a prefix of an id with at least four characters.
+
 An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint. Some have
 a reason too: it tells causes with the same code apart. Decide by code and reason, because messages may be reworded.
 

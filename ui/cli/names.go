@@ -27,6 +27,12 @@ func preferProject(f *factory.Factory, cmd *cobra.Command) {
 			return err
 		}
 		n := min(count, len(args))
-		return run(cmd, slices.Concat(project.ResolveNames(path, list, args[:n], f.Out.Tell), args[n:]))
+		return run(cmd, slices.Concat(project.ResolveNames(path, list, args[:n], onlyReads(cmd), f.Out.Tell), args[n:]))
 	}
+}
+
+// onlyReads reports whether a command changes nothing, so that names may be given by their beginning.
+func onlyReads(cmd *cobra.Command) bool {
+	readOnly, _ := cmd.Flags().GetBool("read-only") // false without that flag
+	return readOnly || slices.Contains([]string{"logs", "screen", "wait", "ps", "ls", "info"}, cmd.Name())
 }

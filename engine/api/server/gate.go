@@ -34,6 +34,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 		c.answer(nil, failure) // the caller or the call is unknown
 		return
 	}
+	ctx = api.WithEffect(ctx, c.effect)
 	began := time.Now()
 	refused := m.protect(c, func() error { return m.Policy(ctx, c.Entry, c.effect, c.in) })
 	if refused == nil {

@@ -13,12 +13,15 @@ import (
 // project's entries first.
 
 // ResolveNames resolves refs in the project of the file at path. It replaces a ref by the process's
-// id if the engine could find another process by that name; otherwise the ref stays. It calls tell
-// about names shared with another process.
-func ResolveNames(path string, list []api.Process, refs []string, tell func(format string, args ...any)) []string {
+// id if the engine could find another process by that name; otherwise the ref stays. complete says
+// that a ref may be the beginning of a name. It calls tell about names shared with another process.
+func ResolveNames(path string, list []api.Process, refs []string, complete bool, tell func(format string, args ...any)) []string {
 	means := slices.Clone(refs)
 	for i, ref := range refs {
-		name := completeName(list, path, ref)
+		name := ref
+		if complete {
+			name = completeName(list, path, ref)
+		}
 		ours, other := findNamed(list, path, name)
 		switch {
 		case ours != nil:

@@ -49,7 +49,7 @@ func TestPrefixesReferToTheCurrentProjectFirst(t *testing.T) {
 		"we": {"2", true}, "wor": {"wor", true}, "cac": {"4", false}, "ca": {"ca", false}, "w": {"2", true}, "ab": {"ab", false}, "": {"", false},
 	} {
 		told := false
-		got := ResolveNames("/b", list, []string{ref}, func(string, ...any) { told = true })
+		got := ResolveNames("/b", list, []string{ref}, true, func(string, ...any) { told = true })
 		if got[0] != want.means || told != want.told {
 			t.Errorf("%q means %q, told %v; want %q, %v", ref, got[0], told, want.means, want.told)
 		}
@@ -62,7 +62,7 @@ func TestResolveNamesIgnoresAnEarlierProcessOfTheSameName(t *testing.T) {
 		{ID: "1", Name: "web", State: api.StateExited},
 		{ID: "2", Name: "web", State: api.StateRunning, Project: &api.ProjectEntry{File: "/a", Name: "web"}},
 	}
-	got := ResolveNames("/a", list, []string{"web"}, func(format string, args ...any) { t.Errorf(format, args...) })
+	got := ResolveNames("/a", list, []string{"web"}, true, func(format string, args ...any) { t.Errorf(format, args...) })
 	if got[0] != "2" {
 		t.Errorf("web means %q", got[0])
 	}
