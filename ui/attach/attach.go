@@ -161,8 +161,8 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	return r, nil
 }
 
-// attachFirst opens the first attachment. It replaces the name of the session by its id,
-// which never changes.
+// attachFirst opens the first attachment. It then replaces the name of the session by its
+// id, which never changes.
 func (r *run) attachFirst() error {
 	p, err := api.SessionGet.Call(r.ctx, r.Client, api.IDInput{ID: r.ID})
 	if err != nil {
@@ -175,11 +175,12 @@ func (r *run) attachFirst() error {
 		}
 		return api.Errorf(api.CodeEnded, "attach to session %s: it has exited", p.Name).WithHint(hint)
 	}
-	r.ID = p.ID
+	// With the name as given: to type takes a whole one.
 	a, err := r.openAttachment(r.Client)
 	if err != nil {
 		return err
 	}
+	r.ID = p.ID
 	r.useAttachment(a)
 	return nil
 }
