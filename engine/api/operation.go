@@ -66,6 +66,10 @@ type Row[In any] struct {
 	Host    func(in *In) *string         // machine to call it on; "" for this one
 	Adapt   func(in *In, machine string) // drops from the input what applies to another machine only
 	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs
+
+	// Outlives says that the operation is completed even if its caller leaves meanwhile, which it may
+	// end itself: a shell that stops its own session.
+	Outlives bool
 }
 
 // NewOperation returns an operation with the given name, one-sentence description and row.
@@ -84,7 +88,7 @@ func NewOperation[In, Out any](name, doc string, effect Effect, row Row[In]) Ope
 
 // newEntry erases the type of a row's input.
 func newEntry[In any](name, doc string, effect Effect, row Row[In], out reflect.Type) Entry {
-	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
+	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, Outlives: row.Outlives, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
 	if row.IDs != nil {
 		e.ids = func(in any) []*string { return row.IDs(in.(*In)) }
 	}
@@ -111,6 +115,8 @@ type Entry struct {
 	Access Access
 	In     reflect.Type
 	Out    reflect.Type
+
+	Outlives bool // see Row
 
 	repeat  Repeat
 	ids     func(in any) []*string

@@ -13,7 +13,7 @@ var (
 		Row[Empty]{Access: Unrestricted})
 	EngineStop = NewOperation[EngineStopInput, Empty]("engine.stop",
 		"Stops the engine; sessions and processes keep running unless all is set.", Destructive,
-		Row[EngineStopInput]{Access: Unrestricted, Repeat: RepeatNever})
+		Row[EngineStopInput]{Access: Unrestricted, Outlives: true, Repeat: RepeatNever})
 	EngineOperations = NewOperation[Empty, EngineOperationsOutput]("engine.operations",
 		"Lists the engine's operations and the fields of each.", Read,
 		Row[Empty]{Access: Unrestricted})
@@ -48,7 +48,7 @@ var (
 		Row[SessionRenameInput]{Access: Changing, Repeat: RepeatMarked, IDs: (*SessionRenameInput).ids})
 	SessionKill = NewOperation[IDInput, Process]("session.kill",
 		"Kills a session and everything running in it, and returns once it has exited.", Destructive,
-		Row[IDInput]{Access: Changing, Repeat: RepeatEnded, IDs: (*IDInput).ids})
+		Row[IDInput]{Access: Changing, Outlives: true, Repeat: RepeatEnded, IDs: (*IDInput).ids})
 
 	ProcessStart = NewOperation[ProcessStartInput, Process]("process.start",
 		"Starts a program in the background and supervises it.", Write,
@@ -62,13 +62,13 @@ var (
 		Row[IDInput]{Access: Unrestricted, IDs: (*IDInput).ids})
 	ProcessStop = NewOperation[ProcessStopInput, Process]("process.stop",
 		"Stops a process and everything it started, and returns once all have exited.", Destructive,
-		Row[ProcessStopInput]{Access: Changing, Repeat: RepeatEnded, IDs: (*ProcessStopInput).ids})
+		Row[ProcessStopInput]{Access: Changing, Outlives: true, Repeat: RepeatEnded, IDs: (*ProcessStopInput).ids})
 	ProcessStopAll = NewOperation[ProcessStopAllInput, ProcessStopAllOutput]("process.stop_all",
 		"Stops all processes.", Destructive,
-		Row[ProcessStopAllInput]{Access: Changing, Repeat: RepeatAlways})
+		Row[ProcessStopAllInput]{Access: Changing, Outlives: true, Repeat: RepeatAlways})
 	ProcessRestart = NewOperation[ProcessRestartInput, Process]("process.restart",
 		"Restarts a process, or starts it again if it has exited.", Destructive,
-		Row[ProcessRestartInput]{Access: Changing, Repeat: RepeatMarked, IDs: (*ProcessRestartInput).ids})
+		Row[ProcessRestartInput]{Access: Changing, Outlives: true, Repeat: RepeatMarked, IDs: (*ProcessRestartInput).ids})
 	ProcessSignal = NewOperation[ProcessSignalInput, Empty]("process.signal",
 		"Sends a signal to a process and its group.", Destructive,
 		Row[ProcessSignalInput]{Access: Changing, Repeat: RepeatNever, IDs: (*ProcessSignalInput).ids})
@@ -83,7 +83,7 @@ var (
 		Row[ProcessUpdateInput]{Access: Changing, Repeat: RepeatMarked, IDs: (*ProcessUpdateInput).ids})
 	ProcessRemove = NewOperation[IDInput, Empty]("process.remove",
 		"Deletes the record and log of an exited session or process.", Destructive,
-		Row[IDInput]{Access: Changing, Repeat: RepeatGone, IDs: (*IDInput).ids})
+		Row[IDInput]{Access: Changing, Outlives: true, Repeat: RepeatGone, IDs: (*IDInput).ids})
 
 	Exec = NewOperation[ExecInput, ExecOutput]("exec",
 		"Runs a command and returns its output and exit status.", Destructive,

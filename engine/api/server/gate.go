@@ -45,6 +45,9 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 		c.answer(nil, refused)
 		return
 	}
+	if c.Outlives {
+		ctx = context.WithoutCancel(ctx)
+	}
 	line, failure := m.beginLine(ctx, c, began)
 	if failure == nil {
 		failure = m.protect(c, func() (err error) {

@@ -91,6 +91,23 @@ func agentHeaders(b api.Bounds) []string {
 	return []string{api.OwnerHeader, "o1", api.ClientHeader, "agent:x/1", api.BoundsHeader, b.Header()}
 }
 
+// A shell that stops its own session is killed before it has the answer.
+func TestCallThatMayEndItsCallerIsCompleted(t *testing.T) {
+	var seen error
+	r := newGateRig(t)
+	Handle(r.m, api.SessionKill, func(ctx context.Context, _ api.IDInput) (api.Process, error) {
+		seen = ctx.Err()
+		return api.Process{}, seen
+	})
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	req := httptest.NewRequest(http.MethodPost, "/v1/session.kill", strings.NewReader(`{"id":"own"}`))
+	r.m.ServeHTTP(httptest.NewRecorder(), req.WithContext(context.WithValue(gone, originKey{}, Origin{})))
+	if seen != nil {
+		t.Errorf("the handler ends with its caller: %v", seen)
+	}
+}
+
 func TestGateTakesItsStepsInOrder(t *testing.T) {
 	refusal := api.Errorf(api.CodeForbidden, "no")
 	agent := agentHeaders(api.Bounds{Name: "ci"})
