@@ -22,6 +22,23 @@ func Dependents(file *File, ours []api.Process) [][]int {
 	return before
 }
 
+// StopLast changes the result of Dependents so that the session with the id own, if it is in ours, is
+// stopped after all others: its end kills the caller.
+func StopLast(before [][]int, ours []api.Process, own string) [][]int {
+	at := slices.IndexFunc(ours, func(p api.Process) bool { return p.ID == own })
+	if at < 0 {
+		return before
+	}
+	before[at] = nil
+	for i := range before {
+		if i != at {
+			before[i] = slices.DeleteFunc(before[i], func(j int) bool { return j == at })
+			before[at] = append(before[at], i)
+		}
+	}
+	return before
+}
+
 func dependsOn(e *Entry, name string) bool {
 	return e != nil && slices.ContainsFunc(e.After, func(d Dependency) bool { return d.Name == name })
 }

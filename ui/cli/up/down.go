@@ -66,7 +66,7 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 		return err
 	}
 	defer conn.Close()
-	outs, errs := project.StopAll(ctx, conn, ours, project.Dependents(file, ours), forget)
+	outs, errs := project.StopAll(ctx, conn, ours, project.StopLast(project.Dependents(file, ours), ours, f.Env(factory.OwnSession)), forget)
 	if !forget {
 		return output.AnswerAll(f.Out, outs, errs, output.Outcome)
 	}
