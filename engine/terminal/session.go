@@ -59,7 +59,7 @@ type Options struct {
 	Cols, Rows int      // used if the journal has no size
 	Displays   *Displays
 	Open       func() (Log, error)
-	Notes      func() (*inputnotes.Notes, error) // of input
+	Notes      func() (*inputnotes.Notes, error) // of input; nil keeps them in memory
 	Journal    journal
 	PID        int         // of the child; 0 if it has exited
 	New        bool        // the child is new: what the log contains is from earlier ones
@@ -227,13 +227,15 @@ func (s *Session) openInputNotes() {
 	if s.options.Master == nil {
 		return
 	}
-	notes, err := s.options.Notes()
-	if err != nil {
-		s.options.Log.Warn("note input", "id", s.options.ID, "error", err)
-		notes = inputnotes.New()
+	s.notes = inputnotes.New()
+	if s.options.Notes != nil {
+		if kept, err := s.options.Notes(); err == nil {
+			s.notes = kept
+		} else {
+			s.options.Log.Warn("note input", "id", s.options.ID, "error", err)
+		}
 	}
-	s.notes = notes
-	s.keyboard.useNotes(notes, s.options.New)
+	s.keyboard.useNotes(s.notes, s.options.New)
 }
 
 const (

@@ -22,7 +22,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/engine/vt"
-	"tandem/persist/inputnotes"
 	"tandem/persist/store"
 )
 
@@ -111,7 +110,6 @@ func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Sessio
 		ID: "a", Cols: 20, Rows: 5,
 		Open:     func() (Log, error) { return l, nil },
 		Journal:  l,
-		Notes:    func() (*inputnotes.Notes, error) { return inputnotes.New(), nil },
 		Terminal: func(o vt.Options) Emulator { return vt.New(o) },
 		Replays:  make(chan struct{}, 1),
 		Chunks:   NewChunks(),
