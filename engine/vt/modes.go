@@ -372,7 +372,9 @@ func (t *interpreter) hardReset() {
 	t.page.showScreen(t.store.main)
 	t.page.cur = cursor{}
 	t.softReset()
+	moreFix := t.page.mode.moreFix
 	t.page.mode.reset()
+	t.page.mode.moreFix = moreFix // as in xterm
 	t.page.tabs = defaultTabs(nil, t.store.cols)
 	t.host.titles, t.savedDEC, t.host.savedStyles, t.host.started = nil, nil, nil, nil
 	t.host.colors.Reset()

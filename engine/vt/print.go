@@ -35,6 +35,9 @@ func (t *writer) printASCII(s []byte) {
 			s = s[len(s)-1:]
 		}
 		n := min(len(s), limit-t.page.cur.x+1)
+		if left := t.page.region.Left; t.page.mode.insert && t.page.cur.x < left {
+			n = min(n, left-t.page.cur.x) // only between the margins are characters inserted
+		}
 		t.makeRoom(n, limit)
 		t.store.scr.grid.PutASCII(t.page.cur.x, t.page.cur.y, s[:n], t.page.penID())
 		t.store.noteWritten(t.page.cur.y, t.page.cur.x+n)
@@ -81,8 +84,9 @@ func (t *writer) wrapLine(padded bool) {
 		t.store.scr.rows[y].wrapped, t.store.scr.rows[y].padded = true, padded
 		t.store.touchRow(y)
 	}
-	t.page.cur.x = t.page.leftLimit()
-	t.page.lineFeed()
+	left := t.page.leftLimit()
+	t.page.lineFeed() // at this column: outside the margins, the bottom row does not scroll
+	t.page.cur.x = left
 }
 
 // canContinue reports whether row y and the row of a wrap can be one line.
