@@ -72,6 +72,14 @@ func TestRestorePassesSessionsAndVariables(t *testing.T) {
 	for _, ids := range [][]string{{"build"}, {"build", "nobody"}, {"nobody"}, {"build", "nobody"}, nil, {"build"}, {"nobody"}, nil, {"build"}} {
 		want = append(want, api.SessionRestoreInput{IDs: ids, All: ids == nil, Environ: environ, Umask: api.Umask()})
 	}
+	marks := map[string]bool{}
+	for i := range r.restored {
+		marks[r.restored[i].RestoreID] = true
+		r.restored[i].RestoreID = ""
+	}
+	if len(marks) != len(want) || marks[""] {
+		t.Errorf("%d calls have the marks %v", len(want), marks)
+	}
 	if diff := cmp.Diff(want, r.restored); diff != "" {
 		t.Error(diff)
 	}
