@@ -54,18 +54,19 @@ type SessionExecInput struct {
 
 // SessionExecOutput is the output of session.exec.
 type SessionExecOutput struct {
-	Output     string  `json:"output" jsonschema:"output of the command as plain text, without its echo and the prompt"`
-	Dropped    int64   `json:"dropped" jsonschema:"number of earlier output bytes, available in the log only"`
-	ExitCode   *int    `json:"exit_code" jsonschema:"null if it is still running or the shell did not report it"`
-	DurationMS float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
-	TimedOut   bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
-	Waits      string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
-	Question   string  `json:"question,omitempty" jsonschema:"with waits: the line with its question, left out of output"`
-	Alive      bool    `json:"alive" jsonschema:"the session is running"`
-	Method     string  `json:"method" jsonschema:"how the end was detected: marks (reported by the shell), marker (a line printed after the command), exit (the session exited), or none"`
-	CWD        string  `json:"cwd,omitempty" jsonschema:"the shell's working directory afterwards, if it reports one"`
-	Start      int64   `json:"start" jsonschema:"offset in the log at which typing the command began"`
-	NextCursor int64   `json:"next_cursor" jsonschema:"offset in the log after all output so far, including the next prompt"`
+	Output      string  `json:"output" jsonschema:"output of the command as plain text, without its echo and the prompt"`
+	Dropped     int64   `json:"dropped" jsonschema:"number of earlier output bytes, available in the log only"`
+	ExitCode    *int    `json:"exit_code" jsonschema:"null if it is still running or the shell did not report it"`
+	DurationMS  float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
+	TimedOut    bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
+	Waits       string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
+	Question    string  `json:"question,omitempty" jsonschema:"with waits: the line with its question, left out of output"`
+	Alive       bool    `json:"alive" jsonschema:"the session is running"`
+	Method      string  `json:"method" jsonschema:"how the end was detected: marks (reported by the shell), marker (a line printed after the command), exit (the session exited), or none"`
+	CWD         string  `json:"cwd,omitempty" jsonschema:"the shell's working directory afterwards, if it reports one"`
+	Start       int64   `json:"start" jsonschema:"offset in the log at which typing the command began"`
+	OutputStart int64   `json:"output_start,omitempty" jsonschema:"offset in the log after the echo of what was typed"`
+	NextCursor  int64   `json:"next_cursor" jsonschema:"offset in the log after all output so far, including the next prompt"`
 }
 
 func (o *SessionExecOutput) Bulk() []Member {

@@ -95,6 +95,39 @@ func TestTerminalStartsShells(t *testing.T) {
 	)
 }
 
+// What Tandem types around a command to learn of its end is in no output, and the command only once.
+func TestAndroidTermuxOutputHasTheCommandAsItWasGiven(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Android)
+	id := r.callObject("termux_shell_session", object{"action": "start", "env": object{"PS1": "$ "}})["session_id"].(string)
+	exec := func(command string) object {
+		return r.callObject("termux_shell_session", object{"action": "exec", "session_id": id, "command": command})
+	}
+	exec("PS1='$ '")
+	long := "true " + strings.Repeat("a", 90)
+	for _, shell := range []string{"", "sh", "bash --norc", "zsh -f"} {
+		if shell != "" {
+			name, _, _ := strings.Cut(shell, " ")
+			needs.Program(t, name, name)
+			exec("PS1='$ ' " + shell)
+		}
+		for _, c := range []struct{ command, output string }{
+			{"echo inner", "inner\r\n"}, {long, ""}, {"echo '!x'", "!x\r\n"}, {"echo a\necho b", "a\r\nb\r\n"}, {"echo '\t'", "\t\r\n"},
+		} {
+			out := exec(c.command)
+			text, _ := out["output"].(string)
+			rest, found := strings.CutPrefix(text, strings.ReplaceAll(c.command, "\n", "\r\n")+"\r\n"+c.output)
+			if !found || strings.Contains(rest, "printf") || strings.Contains(rest, "inner") || !strings.Contains(rest, "$ ") || out["exit_code"] != 0.0 {
+				t.Errorf("in %q, %q gives %q", shell, c.command, out)
+			}
+		}
+		if shell != "" {
+			exec("exit")
+		}
+	}
+}
+
 func TestAndroidTermuxSession(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

@@ -43,7 +43,6 @@ type execution struct {
 	began   time.Time
 	lines   int      // number of lines typed
 	still   int      // consecutive polls that found a program reading
-	typed   string   // the input, if it differs from the command
 	reader  []string // arguments of the program that reads; nil: the session's own shell at its prompt
 	relayed bool     // the reader is a program like ssh that passes input on
 	nested  bool     // the reader is a shell started by the session's own
@@ -53,6 +52,8 @@ type execution struct {
 	prompt  string   // the same of Python, whose line editor moves the cursor in the row
 	waits   Need     // what the unfinished program waits for
 	cleared bool     // an interrupt was sent before typing
+
+	translated bool // what was typed is one line of Python that runs the command
 }
 
 // CheckExec checks the input of session.exec and sets its defaults. typed reports that a terminal
@@ -100,7 +101,9 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	text := e.encodeInput()
 	// The watch must be set before the input, because its marks may arrive at once.
 	e.watch = e.s.marks.watchNext()
-	e.s.marks.setWatched(e.typed, e.in.Command)
+	if !e.plain { // otherwise the input is no command of the shell
+		e.s.marks.setWatched(e.in.Command)
+	}
 	defer e.s.marks.stopWatching()
 	e.start, e.typedAt = e.s.t.Log().End(), time.Now()
 	if err := e.s.t.TypeInto(ctx, text); err != nil {

@@ -39,8 +39,7 @@ const (
 
 // A commandWatch follows one line typed for exec.
 type commandWatch struct {
-	typed     string // the input, if it differs from the command
-	line      string // the command then
+	line      string // the command; "" if the input is for a program that the shell runs
 	begun     bool   // a mark reported the start of a command
 	start     int64  // offset of the start of the first command's output
 	ended     bool
@@ -230,15 +229,12 @@ func (m *marks) noteLine(f markFound) {
 	number := f.Option("n")
 	m.line, m.reported = f.Line, number == "" || number != m.number
 	m.number = number
-	if w := m.watch; w != nil && !w.begun && w.typed != "" && m.line == w.typed {
-		m.line = w.line
-	}
 }
 
 func (m *marks) beginCommand(f markFound) {
 	w := m.watch
 	switch {
-	case w != nil && !w.begun && (!m.reported || m.lent.own):
+	case w != nil && !w.begun && w.line != "": // not as it was typed
 		m.line = w.line
 	case !m.reported:
 		m.line = f.line
@@ -260,13 +256,18 @@ func (m *marks) endCommand(f markFound, exit *int) *Command {
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
+		if w := m.watch; w != nil && !w.ended {
+			if w.line != "" { // not as it was typed
+				c.Line = w.line
+			}
+			if f.sent {
+				w.unmarked = f.at
+			}
+		}
 		// Its echo came before the prompt, so text after the prompt is output.
 		if !m.entered && m.ahead > 0 {
 			c.Line = ""
 			m.ahead--
-		}
-		if w := m.watch; w != nil && f.sent {
-			c.Line, w.unmarked = w.line, f.at
 		}
 	default:
 		m.noteEnd(f, exit)
@@ -432,11 +433,11 @@ func (m *marks) watchNext() *commandWatch {
 	return m.watch
 }
 
-// setWatched sets the input and the command of the line being watched.
-func (m *marks) setWatched(typed, line string) {
+// setWatched sets the command of the line being watched.
+func (m *marks) setWatched(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.watch.typed, m.watch.line = typed, line
+	m.watch.line = line
 }
 
 func (m *marks) stopWatching() {

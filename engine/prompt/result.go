@@ -15,19 +15,17 @@ func (e *execution) encodeInput() []byte {
 	command := e.in.Command
 	if !e.plain && e.editsLines() && mustQuote(command, modes.BracketedPaste) {
 		command = "eval " + quoteWord(command)
-		e.typed = command
 	}
 	several := strings.Contains(command, "\n")
 	switch {
 	case e.plain && several && e.atPythonPrompt():
-		command = pythonLine(command)
-		e.in.Command = command // its echo is not output
+		command, e.translated = pythonLine(command), true
 	case e.plain:
 	case e.marker:
 		command = markerLines(command, e.s.marks.lentNonce(), e.readerName() == fishShell)
 	case !several:
 	case e.s.o.Kind == Python:
-		command = pythonLine(command)
+		command, e.translated = pythonLine(command), true
 	case !modes.BracketedPaste:
 		command = "{\n" + command + "\n}"
 	}
@@ -127,11 +125,12 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	seen := s.marks.readWatch(e.watch)
 	ended := s.isOver()
 	out := api.SessionExecOutput{Alive: !ended, Start: e.start, TimedOut: timedOut && !seen.ended && !ended, Method: "none"}
+	end := outputEnd(s.t, ended)
 	from, to := seen.start, seen.end
 	if !seen.begun {
-		from = e.outputStart(seen)
+		from = e.outputStart(seen, end)
 	}
-	end := outputEnd(s.t, ended)
+	out.OutputStart = from
 	began, until := seen.began, seen.endedAt
 	if began.IsZero() {
 		began = e.typedAt
@@ -159,9 +158,11 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	out.CWD = s.t.CWD()
 	text, dropped, err := e.readOutput(from, to, seen.ended)
 	text = strings.TrimPrefix(text, e.before+e.prompt)
-	if e.plain {
+	switch {
+	case e.translated:
+	case e.plain:
 		text = trimTyped(text, e.in.Command)
-	} else if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // the terminal has echoed all of it before
+	case !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX): // the terminal has echoed all of it before
 		text = trimEcho(text, e.in.Command)
 	}
 	out.Dropped, out.Waits = dropped, string(e.waits)
@@ -181,10 +182,20 @@ func (e *execution) splitQuestion(text string) (output, question string) {
 	return text[:at], strings.TrimRight(text[at:], " ")
 }
 
-// outputStart returns the offset of a command's output in a shell without start marks: after the
-// last continuation prompt, or after the input.
-func (e *execution) outputStart(seen commandWatch) int64 {
-	if seen.continued > 0 {
+// outputStart returns the offset of a command's output if no mark reported its start: after the
+// last continuation prompt, or after the input. Of the lines around a command with a marker, the
+// output up to end is all echo.
+func (e *execution) outputStart(seen commandWatch, end int64) int64 {
+	switch {
+	case e.marker:
+		return end
+	case e.translated:
+		p, _, err := readRange(e.s.t.Log(), e.start, end, int(end-e.start))
+		if err != nil {
+			return end
+		}
+		return e.start + int64(lineEnd(p))
+	case seen.continued > 0:
 		return seen.more
 	}
 	return e.start

@@ -230,19 +230,6 @@ func idleFor(p api.Process) time.Duration {
 // shellMarks matches escape sequences sent by shells for Tandem's use.
 var shellMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
 
-// cursorMoves matches the sequences readline sends before redrawing a line.
-var cursorMoves = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$") })
-
-// removePasteMarks removes readline's highlighting of a pasted line from output: readline draws it
-// inverted, moves back, and draws it again.
-func removePasteMarks(output, line string) string {
-	before, after, found := strings.Cut(output, "\x1b[7m"+line+"\x1b[27m")
-	if i := strings.Index(after, line); found && i >= 0 && cursorMoves().MatchString(after[:i]) {
-		return before + after[i:]
-	}
-	return output
-}
-
 func startSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (toolkit.Result, error) {
 	cwd, err := resolveCWD(f, in.CWD, b.startFolder(f))
 	if err != nil {
@@ -256,7 +243,8 @@ func startSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in loca
 	return toolkit.AnswerJSON(startResult{p.ID, output}).ForProcess(p.ID), nil
 }
 
-// execCommand runs a command and returns all output since the last read.
+// execCommand runs a command and returns all output since the last read. In place of the echo of
+// what was typed, which has more than the command, the output has the command.
 func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (any, error) {
 	ran, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{
 		ID: p.ID, Command: string(in.Command), TimeoutMS: in.timeoutSeconds() * 1000, MaxOutput: 1,
@@ -264,8 +252,24 @@ func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localS
 	if err != nil {
 		return nil, err
 	}
+	var before sessionOutput
+	seen, _ := f.Seen.At(p.ID)
+	if ran.OutputStart > max(ran.Start, seen.At) {
+		if ran.Start > seen.At {
+			if before, err = readOutput(ctx, f, p.ID, ran.Start); err != nil {
+				return nil, err
+			}
+		}
+		before.Output += strings.ReplaceAll(string(in.Command), "\n", "\r\n") + "\r\n"
+		f.Seen.Set(p.ID, toolkit.Cursor{At: ran.OutputStart})
+	}
 	out, err := readOutput(ctx, f, p.ID, ran.NextCursor)
-	out.Alive, out.Output = ran.Alive, removePasteMarks(out.Output, string(in.Command))
+	if out.Dropped == 0 {
+		out.Output, out.Dropped = before.Output+out.Output, before.Dropped
+	} else {
+		out.Dropped += before.Dropped + int64(len(before.Output))
+	}
+	out.Alive = ran.Alive
 	return execResult{
 		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: math.Round(ran.DurationMS), Waits: ran.Waits,
 		TimedOut: ran.TimedOut,
