@@ -44,16 +44,17 @@ func (e *engine) newMux() *server.Mux {
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession
 	m.Policy, m.Audit, m.Secret, m.Started = e.arbiter.Judge, approvals.Audit, approvals.ReadsSecret, e.arbiter.Started
+	pipes := new(service.PipeShells)
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.Await(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stopOnRequest, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},
-		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents, Trees: trees},
+		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Pipes: pipes, Agents: h.agents, Trees: trees},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
-			Usage: e.usage, StopRemains: h.StopRemains, OpenCheck: h.observer.OpenCheck,
+			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.observer.OpenCheck,
 		},
 		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store, Usage: e.usage},

@@ -149,6 +149,75 @@ func TestAndroidLocalSessionReportsWaitForInput(t *testing.T) {
 	}
 }
 
+func TestAndroidLocalSessionExecReachesTheProgramThatReads(t *testing.T) {
+	needs.FullRun(t)
+	needs.Program(t, "python3", "python3")
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Android)
+	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
+	for _, c := range []struct {
+		command, output string
+		code            any
+		waits           any
+	}{
+		{"python3 -i -q", ">>> ", nil, "input"},
+		{"6*7", "42\n>>> ", nil, "input"},
+		{"exit(3)", "", 3.0, nil},
+		{"sh", "", nil, "input"},
+		{"echo inner; false", "inner\n", 1.0, nil},
+		{"sh", "", nil, "input"},
+		{"echo innermost", "innermost\n", 0.0, nil},
+		{"exit 4", "", 4.0, nil},
+		{"echo inner", "inner\n", 0.0, nil},
+		{"exit 5", "", 5.0, nil},
+		{"(read x; echo got $x)", "", nil, "input"},
+		{"an answer", "got an answer\n", 0.0, nil},
+		{"echo outer", "outer\n", 0.0, nil},
+	} {
+		out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": c.command, "timeout": 300})
+		if out["output"] != c.output || out["exit_code"] != c.code || out["waits"] != c.waits || out["timed_out"] != false {
+			t.Errorf("%q gives %v", c.command, out)
+		}
+	}
+}
+
+// A quote or here-document that was begun with write swallows no command, and the session is usable
+// after its end.
+func TestAndroidLocalSessionRecoversFromAStrayQuote(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Android)
+	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
+	do := func(action, key, text string) object {
+		return r.callObject("local_shell_session", object{"action": action, "session_id": id, key: text, "timeout": 300})
+	}
+	for _, c := range [][2]string{{"\"\n", "\"\n"}, {"echo 'a\n", "'\n"}, {"cat <<END\n", "END\n"}, {"if true\n", "then :; fi\n"}} {
+		do("write", "input", c[0])
+		if out := do("exec", "command", "echo a"); out["error"] != "session_busy" || !strings.Contains(out["detail"].(string), "an incomplete command was written") {
+			t.Errorf("behind %q a command gives %v", c[0], out)
+		}
+		do("write", "input", c[1])
+		if out := do("exec", "command", "echo a; false"); !strings.HasSuffix(out["output"].(string), "a\n") || strings.Contains(out["output"].(string), "eval") || out["exit_code"] != 1.0 {
+			t.Errorf("after %q a command gives %v", c[0], out)
+		}
+	}
+	// A command is running when the quote arrives.
+	do("exec", "command", "read x")
+	do("write", "input", "x\n'\n")
+	if out := do("exec", "command", "echo swallowed"); out["waits"] != "input" {
+		t.Errorf("in a quote a command gives %v", out)
+	}
+	if out := do("exec", "command", "echo a"); out["error"] != "session_busy" {
+		t.Errorf("in a quote another command gives %v", out)
+	}
+	do("write", "input", "'\n")
+	for range 2 {
+		if out := do("exec", "command", "echo a; false"); !strings.HasSuffix(out["output"].(string), "a\n") || out["exit_code"] != 1.0 {
+			t.Errorf("after the quote a command gives %v", out)
+		}
+	}
+}
+
 // A command's last line can be read before the marker after it.
 func TestAndroidCommandWaitsForPreviousToFinish(t *testing.T) {
 	needs.FullRun(t)

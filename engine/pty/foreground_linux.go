@@ -52,15 +52,20 @@ func InspectForeground(master *os.File, child int) Look {
 	return look
 }
 
-// ReadsPipe reports whether child, or a process it started in its group, is blocked reading the
-// FIFO at path.
-func ReadsPipe(path string, child int) bool {
+// PipeReader returns the process that is blocked reading the FIFO at path: child, or a process it
+// started in its group; 0 if none is.
+func PipeReader(path string, child int) int {
 	var pipe unix.Stat_t
 	if err := unix.Stat(path, &pipe); err != nil {
-		return false
+		return 0
 	}
 	input := foreground{canonical: true, echo: true, pipe: &pipe}
-	return slices.ContainsFunc(GroupMembers(child, child), func(pid int) bool { return input.waitKindOf(pid) != waitsNot })
+	for _, pid := range GroupMembers(child, child) {
+		if input.waitKindOf(pid) != waitsNot {
+			return pid
+		}
+	}
+	return 0
 }
 
 // Foreground returns the process group in the foreground of the terminal with this master, or 0.

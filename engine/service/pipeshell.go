@@ -3,12 +3,14 @@ package service
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+	"mvdan.cc/sh/v3/syntax"
 
 	"tandem/engine/api"
 	"tandem/engine/logs"
@@ -37,10 +39,14 @@ const (
 	// minInputPolls how many checks in a row must find it waiting.
 	inputQuiet    = 300 * time.Millisecond
 	minInputPolls = 2
+	// readerPoll replaces inputQuiet for a command that an earlier call has run.
+	readerPoll = 20 * time.Millisecond
+	// maxBegun limits the incomplete commands that are recognised.
+	maxBegun = 64 << 10
 )
 
-// pipeShells holds the shells with a command started by session.exec.
-type pipeShells struct {
+// PipeShells holds what is known of the shells without a terminal.
+type PipeShells struct {
 	mu   sync.Mutex
 	byID map[string]*pipeShell
 }
@@ -48,14 +54,57 @@ type pipeShells struct {
 // A pipeShell is a shell reading its commands from a pipe.
 type pipeShell struct {
 	turn     chan struct{} // capacity 1; held by the call running a command
+	searched int64         // offset in the log; marks of running commands come later
+
+	// The lock of PipeShells guards these.
 	pid      int
-	mark     string // of the last command, until it is found in the log
-	searched int64  // offset in the log; the mark comes later
+	running  []pipeCommand // each runs in the one before it
+	answered bool          // input was written after the newest of running
+	begun    string        // an incomplete command that was written as input
 }
 
-// pipeShellOf returns the shell with a process's id, and forgets those that have exited.
-func (s *Sessions) pipeShellOf(ctx context.Context, id string) *pipeShell {
-	p := &s.pipes
+// A pipeCommand is a command whose mark has not been found in the log yet.
+type pipeCommand struct {
+	mark  string
+	shell int // pid of the shell that runs it
+}
+
+// find returns the shell of the process with this id and pid, and forgets one of an earlier run.
+func (p *PipeShells) find(id string, pid int) *pipeShell {
+	if p.byID == nil {
+		p.byID = map[string]*pipeShell{}
+	}
+	s := p.byID[id]
+	if s == nil {
+		s = &pipeShell{turn: make(chan struct{}, 1)}
+		p.byID[id] = s
+	}
+	if s.pid != pid {
+		s.pid, s.running, s.begun = pid, nil, ""
+	}
+	return s
+}
+
+// noteInput records input that a client wrote to a process. reader is the process that waited for
+// it, or 0.
+func (p *PipeShells) noteInput(id string, pid, reader int, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.find(id, pid)
+	s.answered = true
+	begun := s.begun + text
+	s.begun = ""
+	if len(s.running) > 0 || reader != 0 && reader != pid || len(begun) > maxBegun {
+		return // an answer to a program
+	}
+	if _, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(begun), ""); syntax.IsIncomplete(err) {
+		s.begun = begun
+	}
+}
+
+// pipeShellOf returns the shell of a process, and forgets those that have exited.
+func (s *Sessions) pipeShellOf(ctx context.Context, id string, pid int) *pipeShell {
+	p := s.Pipes
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for other := range p.byID {
@@ -63,16 +112,11 @@ func (s *Sessions) pipeShellOf(ctx context.Context, id string) *pipeShell {
 			delete(p.byID, other)
 		}
 	}
-	if p.byID == nil {
-		p.byID = map[string]*pipeShell{}
-	}
-	if p.byID[id] == nil {
-		p.byID[id] = &pipeShell{turn: make(chan struct{}, 1)}
-	}
-	return p.byID[id]
+	return p.find(id, pid)
 }
 
-// execInPipe runs a command line in a shell that reads from a pipe.
+// execInPipe runs a command line in a shell that reads from a pipe, or writes it to another program
+// that the shell runs and that reads.
 func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.SessionExecInput) (out api.SessionExecOutput, err error) {
 	if err := prompt.CheckExec(&in, false); err != nil {
 		return out, err
@@ -87,38 +131,40 @@ func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.Ses
 	end := time.Now().Add(time.Duration(in.TimeoutMS) * time.Millisecond)
 	timed, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	p := s.pipeShellOf(ctx, e.Rec.ID)
-	busy := api.Errorf(api.CodeConflict, "run in %s: the previous command is still running", name).WithHint("wait for its end")
+	p := s.pipeShellOf(ctx, e.Rec.ID, e.View.PID)
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-timed.Done():
-		return out, busy
+		return out, errPipeBusy(name)
 	}
-	if p.pid != e.View.PID { // restarted: the last command is gone
-		p.pid, p.mark = e.View.PID, ""
-	}
-	r := pipeRun{shell: p, logs: s.Logs, entry: e, input: s.Store.InputPath(e.Rec.ID)}
-	if p.mark != "" {
-		// While that command runs, a new one would become its input.
-		if err := r.awaitEnd(ctx, time.Now().Add(min(previousWait, time.Until(end)))); err != nil {
-			return out, err
-		}
-		if p.mark != "" {
-			return out, busy
-		}
-	}
-	began, mark := time.Now(), api.NewID()
-	r.start = logs.FileSize(r.entry.Source().Path)
-	if err := writeInput(ctx, r.input, name, markedLine(in.Command, mark), inputTimeout); err != nil {
+	r := pipeRun{pipes: s.Pipes, shell: p, logs: s.Logs, entry: e, input: s.Store.InputPath(e.Rec.ID)}
+	reader, err := r.awaitReader(ctx, end)
+	if err != nil {
 		return out, err
 	}
-	p.mark, p.searched = mark, r.start
-	if err := r.awaitEnd(ctx, end); err != nil {
+	began, mark := time.Now(), api.NewID()
+	text := in.Command + "\n"
+	if r.isShell(reader) {
+		text = markedLine(in.Command, mark)
+	}
+	r.start = logs.FileSize(r.entry.Source().Path)
+	if err := writeInput(ctx, r.input, name, text, inputTimeout); err != nil {
+		return out, err
+	}
+	p.searched = r.start
+	if r.isShell(reader) {
+		r.noteCommand(reader, mark)
+	}
+	if err := r.awaitEnd(ctx, end, inputQuiet); err != nil {
 		return out, err
 	}
 	r.out.DurationMS = float64(time.Since(began).Microseconds()) / 1000
 	return s.pipeResult(ctx, r, in.MaxOutput)
+}
+
+func errPipeBusy(name string) error {
+	return api.Errorf(api.CodeConflict, "run in %s: the previous command is still running", name).WithHint("wait for its end")
 }
 
 // markedLine returns the input for a shell to run a command and then print a mark with its exit
@@ -141,23 +187,100 @@ func findMark(data []byte, mark string) (code, end int, ok bool) {
 
 // A pipeRun is a command running in a pipeShell.
 type pipeRun struct {
-	shell *pipeShell
-	logs  *logs.Logs
-	entry supervise.Entry
-	input string // path of the pipe
-	start int64  // offset in the log before its output
-	out   api.SessionExecOutput
+	pipes  *PipeShells
+	shell  *pipeShell
+	logs   *logs.Logs
+	entry  supervise.Entry
+	input  string // path of the pipe
+	start  int64  // offset in the log before its output
+	reader int    // pid of the process that waits for input
+	out    api.SessionExecOutput
 }
 
-// awaitEnd waits until the mark is printed, the command waits for input, the shell exits, or end has
-// passed.
-func (r *pipeRun) awaitEnd(ctx context.Context, end time.Time) error {
+// isShell reports whether a process reads command lines.
+func (r *pipeRun) isShell(pid int) bool { return pid == r.entry.View.PID || prompt.IsShell(pid) }
+
+// awaitReader returns the pid of the process to write a command to. It returns an error if none
+// waits for one.
+func (r *pipeRun) awaitReader(ctx context.Context, end time.Time) (int, error) {
+	name := r.entry.Rec.Name
+	for {
+		before := r.state()
+		if len(before.running) == 0 && before.begun != "" {
+			return 0, api.Errorf(api.CodeConflict, "run in %s: an incomplete command was written to its shell", name).
+				WithHint("write the rest: the end of a quote, bracket, here-document or loop")
+		}
+		if len(before.running) == 0 {
+			return before.pid, nil
+		}
+		// While that command runs, a new one would become its input.
+		if err := r.awaitEnd(ctx, time.Now().Add(min(previousWait, time.Until(end))), readerPoll); err != nil {
+			return 0, err
+		}
+		newest := before.running[len(before.running)-1]
+		switch {
+		case !r.out.Alive:
+			return before.pid, nil // writing to it gives the error
+		case len(r.state().running) < len(before.running):
+		case r.out.Waits == "":
+			return 0, errPipeBusy(name)
+		case r.reader != newest.shell:
+			return r.reader, nil
+		case !before.answered:
+			return 0, api.Errorf(api.CodeConflict, "run in %s: the previous command is still running and waits for input", name).
+				WithHint("write its input")
+		default:
+			// The shell has read all its input and waits for no program: the command is over, although its
+			// mark was lost in a quote.
+			r.forgetNewest()
+		}
+	}
+}
+
+// state returns a copy of what is known of the shell.
+func (r *pipeRun) state() pipeShell {
+	r.pipes.mu.Lock()
+	defer r.pipes.mu.Unlock()
+	return *r.shell
+}
+
+func (r *pipeRun) forgetNewest() {
+	r.pipes.mu.Lock()
+	defer r.pipes.mu.Unlock()
+	r.shell.running = r.shell.running[:max(0, len(r.shell.running)-1)]
+}
+
+// noteCommand records that a shell was given a command.
+func (r *pipeRun) noteCommand(shell int, mark string) {
+	r.pipes.mu.Lock()
+	defer r.pipes.mu.Unlock()
+	r.shell.running = append(slices.Clip(r.shell.running), pipeCommand{mark, shell})
+	r.shell.answered = false
+}
+
+// findEnd finds the mark of the outermost running command that has ended, and forgets that command
+// and those in it.
+func (r *pipeRun) findEnd(data []byte) (code, end int, ok bool) {
+	r.pipes.mu.Lock()
+	defer r.pipes.mu.Unlock()
+	for i, c := range r.shell.running {
+		if code, end, ok = findMark(data, c.mark); ok {
+			r.shell.running = r.shell.running[:i]
+			return code, end, true
+		}
+	}
+	return 0, 0, false
+}
+
+// awaitEnd waits until a mark is printed, a program waits for input, the shell exits, or end has
+// passed. gap is the silence after which it checks for a program that waits.
+func (r *pipeRun) awaitEnd(ctx context.Context, end time.Time, gap time.Duration) error {
 	p, out := r.shell, &r.out
 	*out = api.SessionExecOutput{Method: "none"}
-	since, gap, polls := p.searched, inputQuiet, 0
+	since, quiet, polls := p.searched, gap, 0
 	var tail []byte
 	for {
-		wait := max(min(time.Until(end), gap), time.Millisecond)
+		wait := max(min(time.Until(end), quiet), time.Millisecond)
 		log, err := r.logs.Read(ctx, api.ProcessLogInput{Since: &since, Max: logs.MaxRead, WaitMS: int(wait.Milliseconds()), Exact: true}, r.entry.Source())
 		if err != nil {
 			return err
@@ -169,30 +292,30 @@ func (r *pipeRun) awaitEnd(ctx context.Context, end time.Time) error {
 		data := append(tail, page...)
 		since = log.NextCursor
 		out.NextCursor, out.Alive = since, !log.State.Ended()
-		if code, n, ok := findMark(data, p.mark); ok {
-			out.Method, out.ExitCode, out.NextCursor = "marker", &code, since-int64(len(data)-n)
-			p.mark = ""
+		if code, n, ok := r.findEnd(data); ok {
+			out.NextCursor = since - int64(len(data)-n)
+			out.Method, out.ExitCode, p.searched = "marker", &code, out.NextCursor
 			return nil
 		}
 		tail = bytes.Clone(data[max(0, len(data)-maxMark):])
 		p.searched = since - int64(len(tail))
 		switch {
 		case !out.Alive && since >= log.End:
-			p.mark, out.Method = "", "exit"
+			out.Method = "exit"
 			return nil
 		case !time.Now().Before(end):
 			out.TimedOut = out.Alive
 			return nil
 		case len(page) > 0:
-			gap, polls = inputQuiet, 0
-		case pty.ReadsPipe(r.input, r.entry.View.PID):
-			if polls++; polls == minInputPolls {
+			quiet, polls = gap, 0
+		default:
+			if r.reader = pty.PipeReader(r.input, r.entry.View.PID); r.reader == 0 {
+				// Check a silent command less and less often.
+				quiet, polls = min(2*quiet, maxQuiet), 0
+			} else if polls++; polls == minInputPolls {
 				out.Waits = "input"
 				return nil
 			}
-		default:
-			// Check a silent command less and less often.
-			gap, polls = min(2*gap, maxQuiet), 0
 		}
 	}
 }

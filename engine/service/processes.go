@@ -26,6 +26,7 @@ type Processes struct {
 	Logs    *logs.Logs
 	History *history.History
 	Usage   *Usage
+	Pipes   *PipeShells
 	Log     *slog.Logger
 
 	// StopRemains stops what exited children left running, and returns how many of the records had

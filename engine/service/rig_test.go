@@ -239,19 +239,19 @@ func newRig(t testing.TB) *rig {
 		Visit: func(context.Context, func(store.Record, *terminal.Session)) error { return nil },
 	}
 	usage := NewUsage(r.control.Measurables, new(proctree.Table), r.dir)
-	texts := logs.New(log)
+	texts, pipes := logs.New(log), new(PipeShells)
 	files := NewFiles(ctx, r.dir, nil, log)
 	t.Cleanup(files.Close)
 	r.starter = &Starter{Control: r.control, Store: data, Env: env, Closed: []string{r.dir}, CgroupOf: func(store.Record) string { return "" }, Shell: func(map[string]string) []string { return []string{"/bin/sh"} }}
 	r.procs = &Processes{
-		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, History: past, Usage: usage, Log: log,
+		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, History: past, Usage: usage, Pipes: pipes, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },
 	}
 	r.agents = &agents.Registry{Library: agents.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { r.control.SetAgent(id, now) }}
 	r.client = client{mux: server.NewMux(nil), name: "test"}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		env, files, r.procs,
-		&Sessions{Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Agents: r.agents},
+		&Sessions{Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Pipes: pipes, Agents: r.agents},
 		&Commands{Control: r.control, Starter: r.starter, Store: data, Usage: usage},
 		&CodingAgents{Control: r.control, Guard: guard, Agents: r.agents},
 		History{History: past, Recent: new(history.Recent), Files: files},

@@ -28,8 +28,7 @@ type Sessions struct {
 	Usage   *Usage
 	Agents  *agents.Registry
 	Trees   worktrees.Trees
-
-	pipes pipeShells
+	Pipes   *PipeShells
 }
 
 // Handle registers the operations.

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/pty"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -42,7 +43,13 @@ func (s *Processes) writeStdin(ctx context.Context, in api.ProcessWriteInput) (a
 	case s.Guard.LeavesSandbox(ctx, rec.ID):
 		return api.Empty{}, access.ErrOutside(rec.Name)
 	}
-	return api.Empty{}, writeInput(ctx, s.Store.InputPath(rec.ID), rec.Name, in.Text, inputTimeout)
+	path := s.Store.InputPath(rec.ID)
+	reader := pty.PipeReader(path, e.View.PID)
+	if err := writeInput(ctx, path, rec.Name, in.Text, inputTimeout); err != nil {
+		return api.Empty{}, err
+	}
+	s.Pipes.noteInput(rec.ID, e.View.PID, reader, in.Text)
+	return api.Empty{}, nil
 }
 
 // writeInput writes text into the FIFO of a process. It gives up once nothing was read for timeout.

@@ -159,7 +159,7 @@ func resultIf(condition string, holds bool) waitResult {
 func (s *Processes) awaitInput(ctx context.Context, id string, pid int) bool {
 	tick := time.NewTicker(inputPoll)
 	defer tick.Stop()
-	for path := s.Store.InputPath(id); !pty.ReadsPipe(path, pid); {
+	for path := s.Store.InputPath(id); pty.PipeReader(path, pid) == 0; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
