@@ -203,6 +203,8 @@ func TestSearchFiltersRows(t *testing.T) {
 		{api.HistorySearchInput{CWD: "/nowhere"}, nil},
 		{api.HistorySearchInput{Actor: "agent"}, []string{"c", "b"}},
 		{api.HistorySearchInput{Actor: "agent:m/1"}, []string{"b"}},
+		{api.HistorySearchInput{Actor: "agent:m"}, []string{"b"}},
+		{api.HistorySearchInput{Actor: "agent:"}, nil},
 		{api.HistorySearchInput{Actor: "person"}, []string{"a", "a"}},
 		{api.HistorySearchInput{From: "Lap"}, []string{"c"}},
 		{api.HistorySearchInput{From: "me@"}, []string{"c"}},

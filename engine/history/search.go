@@ -64,11 +64,13 @@ func (x *historyIndex) newFilter(in api.HistorySearchInput) filter {
 	return f
 }
 
-// matchActors returns the numbers of the actors meant by name: one, or any agent for "agent".
+// matchActors returns the numbers of the actors meant by name: one, all connections of an agent, or
+// any agent for "agent".
 func (x *historyIndex) matchActors(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	for n, word := range x.words {
-		if word == name || name == "agent" && strings.HasPrefix(word, server.AgentPrefix) {
+		ofAgent := strings.HasPrefix(word, server.AgentPrefix)
+		if word == name || ofAgent && (name == "agent" || strings.HasPrefix(word, name+"/")) {
 			found[uint32(n)] = true
 		}
 	}
