@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/api"
 	"tandem/engine/pty"
 )
 
@@ -52,6 +51,13 @@ func (s *Shell) inspectReaderNow() pty.Look {
 	return look
 }
 
+// asksAfterLine reports whether the command of the last line asks, if the shell reads. A shell that
+// does not mark starts reads for the question of its own input or read builtin; it has then left the
+// row of its prompt and shown no other prompt.
+func (s *Shell) asksAfterLine(p promptState) bool {
+	return p.phase == phaseReady && p.noStart && p.entered && !p.dropped && !p.more && s.lastRow(s.t.Shown()) > p.prompt
+}
+
 // childReads reports whether a program started by the shell waits for input.
 func (e *execution) childReads() bool {
 	look := e.s.inspectReader()
@@ -76,8 +82,7 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 		return false, nil
 	}
 	if look.Hidden {
-		return true, api.Errorf(api.CodeConflict, "run in %s: it is waiting for a secret", e.name).
-			WithHint("answer with session.write, or have the user type it")
+		return true, e.secretError()
 	}
 	lines, err := e.s.acceptsLines(ctx, look)
 	if err != nil {

@@ -175,6 +175,9 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 		if e.still++; e.still < 3 || state.isLineNew(time.Now()) {
 			return false, nil
 		}
+		if e.s.asksAfterLine(state) {
+			return e.checkQuestion(ctx, state)
+		}
 	}
 	typed := state.touched || state.begunBefore
 	if typed && !e.s.isSettled() {
@@ -200,6 +203,25 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 	// A shell may enable bracketed paste a moment after it has drawn its prompt.
 	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.t.Modes().BracketedPaste
 	return !late, nil
+}
+
+// checkQuestion prepares for typing the answer to a question that Python asks itself. Another shell
+// gets none: a command line is not an answer.
+func (e *execution) checkQuestion(ctx context.Context, state promptState) (done bool, err error) {
+	if e.s.o.Kind != Python {
+		return true, e.busyError(state.line)
+	}
+	if look := e.s.inspectReader(); look.Hidden {
+		return true, e.secretError()
+	}
+	e.plain = true
+	e.before, err = e.s.cursorRow(ctx)
+	return true, err
+}
+
+func (e *execution) secretError() error {
+	return api.Errorf(api.CodeConflict, "run in %s: it is waiting for a secret", e.name).
+		WithHint("answer with session.write, or have the user type it")
 }
 
 func (e *execution) busyError(line string) error {

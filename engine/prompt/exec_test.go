@@ -230,6 +230,39 @@ func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
 	}
 }
 
+// The question is asked by the program of the session itself, as by Python's input.
+func TestExecAnswersAQuestionOfPythonOnly(t *testing.T) {
+	for kind, want := range map[Kind]string{Python: "", POSIX: "answer what is running with session.write"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScreen(t, screenOptions{kind: kind, shell: []string{string(kind)}})
+			s.print(noStart)
+			time.Sleep(time.Minute)
+			s.shell.NoteInput([]byte("x = input('name? ')\r"), false)
+			s.print("x = input('name? ')\r\nname? ")
+			s.programs.set(pty.Look{Reads: true, Own: true, PID: shellPID, Canonical: true})
+			time.Sleep(time.Minute)
+			if need := s.shell.UpdateNeed(); need != NeedInput || s.shell.Need() != NeedInput {
+				t.Errorf("%s waits for %q", kind, need)
+			}
+			s.answer = func(typed string) { s.print("Bob\r\n" + exits0 + noStart) }
+			in := api.SessionExecInput{Command: "Bob"}
+			if err := CheckExec(&in, true); err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.shell.Exec(t.Context(), in, "web")
+			if want != "" {
+				if e := api.AsError(err); err == nil || !strings.Contains(e.Hint, want) || len(s.typed) > 0 {
+					t.Errorf("%s: %+v, %v, typed %q", kind, out, err, s.typed)
+				}
+				return
+			}
+			if err != nil || strings.Join(s.typed, "") != "Bob\r" || out.ExitCode == nil || *out.ExitCode != 0 || out.Output != "" {
+				t.Errorf("%s: %+v, %v, typed %q", kind, out, err, s.typed)
+			}
+		})
+	}
+}
+
 func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})

@@ -87,6 +87,7 @@ type marks struct {
 	began         time.Time
 	interruptedAt time.Time // time of the last interrupt; zero if none
 	outputEnd     int64     // offset of the end of the output, before the shell's own mark of an unfinished line; 0 if not reported
+	given         string    // the command that exec typed at the last prompt
 	watch         *commandWatch
 	lent          loan
 	notes         int // number of marks recorded
@@ -160,7 +161,7 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	case 'B':
 		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, inputStart{f.at, f.cursor.X}, f.cursor, f.now
 		m.more, m.entered, m.dropped, m.touched, m.replayed, m.outputEnd = nil, false, false, false, false, 0
-		m.begunBefore, m.partial = m.partial, false
+		m.begunBefore, m.partial, m.given = m.partial, false, ""
 		if w := m.watch; w != nil && w.prompted {
 			w.ready, w.cursor = true, f.at
 		}
@@ -256,13 +257,11 @@ func (m *marks) endCommand(f markFound, exit *int) *Command {
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
-		if w := m.watch; w != nil && !w.ended {
-			if w.line != "" { // not as it was typed
-				c.Line = w.line
-			}
-			if f.sent {
-				w.unmarked = f.at
-			}
+		if m.given != "" { // not as it was typed
+			c.Line = m.given
+		}
+		if w := m.watch; w != nil && f.sent {
+			w.unmarked = f.at
 		}
 		// Its echo came before the prompt, so text after the prompt is output.
 		if !m.entered && m.ahead > 0 {
@@ -437,7 +436,7 @@ func (m *marks) watchNext() *commandWatch {
 func (m *marks) setWatched(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.watch.line = line
+	m.watch.line, m.given = line, line
 }
 
 func (m *marks) stopWatching() {

@@ -90,6 +90,8 @@ func (s *Shell) inspectNeed() Need {
 		}
 		s.marks.clearAhead()
 		return NeedPrompt
+	case look.Own && s.asksAfterLine(state):
+		return NeedInput
 	case look.Own && state.phase == phaseUnknown && state.notes > 0 && !s.atUnmarkedPrompt(soon, state):
 		return NeedInput
 	case look.Own && (state.phase == phaseReady || state.phase == phaseUnknown && s.o.Kind != None):
