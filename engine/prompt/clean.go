@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"tandem/engine/styled"
@@ -120,6 +122,7 @@ func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped i
 	}
 	// Its line's beginning: columns count from there.
 	lead = lead[bytes.LastIndexByte(lead, '\n')+1:]
+	lead = lead[fullScreenEnd(lead):]
 	p, start, err := readRange(s.t.Log(), since, next, max(minRawOutput, outputPerResult*limit))
 	if err != nil {
 		return "", next, 0, err
@@ -149,13 +152,15 @@ func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped i
 // fullScreenEnd returns the offset after the output of a full-screen program that was running when
 // p begins, or 0.
 func fullScreenEnd(p []byte) int {
-	leave := []byte("\x1b[?1049l")
-	i := bytes.Index(p, leave)
-	if i < 0 || bytes.Contains(p[:i], []byte("\x1b[?1049h")) {
+	switched := screenSwitch().FindIndex(p)
+	if switched == nil || p[switched[1]-1] == 'h' {
 		return 0
 	}
-	return i + len(leave)
+	return switched[1]
 }
+
+// screenSwitch matches what switches to the alternate screen or back.
+var screenSwitch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[\\?(1049|1047|47)[hl]") })
 
 // typedLineReader returns a function that reads from the log the line typed at a prompt, as echoed,
 // the offset of the output after it, and whether the line was sent. redraws says that the line

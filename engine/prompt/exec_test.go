@@ -415,6 +415,7 @@ func TestExecAfterAnIncompleteCommandFindsAClearedLine(t *testing.T) {
 }
 
 func TestRecentOutputIsPlainTextWithoutThePrompt(t *testing.T) {
+	const pager = "less\r\n\x1b[?1049hone\r\na line of the pager\r:\x1b[?1049l\r$ "
 	for name, c := range map[string]struct {
 		printed string
 		since   int64 // offset in printed; negative from its end
@@ -431,6 +432,8 @@ func TestRecentOutputIsPlainTextWithoutThePrompt(t *testing.T) {
 		"a free prompt":              {"out\r\n" + marked, 0, 100, "out\n", 0},
 		"a prompt before":            {marked + "x", 0, 100, "$ x", 0},
 		"a full screen that is left": {"before\x1b[?1049lafter\r\n", 3, 100, "after\n", 0},
+		"behind a pager":             {pager + "echo typed\r\ntyped\r\n", int64(len(pager)), 100, "echo typed\ntyped\n", 0},
+		"an old alternate screen":    {"one\r\ntwo\x1b[?47l\r$ ls\r\n", 17, 100, "ls\n", 0},
 		"beyond the end":             {"one", 50, 100, "", 0},
 	} {
 		s := newScreen(t, screenOptions{kind: Bash})
