@@ -137,7 +137,7 @@ func actOnSession(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.P
 	case "write":
 		return statusResult{OK: true}, b.writeInput(ctx, f, p, in.Input)
 	case "read":
-		return readOutput(ctx, f, p.ID, 0)
+		return readOutput(ctx, f, p, 0)
 	case "resize":
 		return b.resizeTerminal(ctx, f, p, in.Cols, in.Rows)
 	}
@@ -169,10 +169,10 @@ func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in local
 // deadError returns the error for an ended session, with its last output.
 func deadError(ctx context.Context, f *toolkit.Agent, p api.Process) error {
 	e := androidErrorf("session_dead", "session %s has ended", p.ID)
-	out, err := readOutput(ctx, f, p.ID, 0)
+	out, err := readOutput(ctx, f, p, 0)
 	// Another agent may have read the end already.
 	if err == nil && out.Output == "" {
-		out.Output, err = readLastOutput(ctx, f, p.ID)
+		out.Output, err = readLastOutput(ctx, f, p)
 	}
 	if err == nil {
 		e.Output = &out.Output
@@ -181,9 +181,9 @@ func deadError(ctx context.Context, f *toolkit.Agent, p api.Process) error {
 }
 
 // readLastOutput returns the end of a session's output, read or not.
-func readLastOutput(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
-	raw, err := f.ReadRaw(ctx, id, -lastOutputSize, lastOutputSize)
-	return shellMarks().ReplaceAllString(raw.Text, ""), err
+func readLastOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
+	raw, err := f.ReadRaw(ctx, p.ID, -lastOutputSize, lastOutputSize)
+	return outputText(p, raw.Text), err
 }
 
 func (in localSessionInput) timeoutSeconds() int {
@@ -230,6 +230,15 @@ func idleFor(p api.Process) time.Duration {
 // shellMarks matches escape sequences sent by shells for Tandem's use.
 var shellMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
 
+// outputText returns what a session printed as text: from a terminal with the program's escape
+// sequences, which draw its screen, and otherwise without any, like the output of other commands.
+func outputText(p api.Process, raw string) string {
+	if p.Terminal == nil {
+		return toolkit.StripSequences(raw)
+	}
+	return shellMarks().ReplaceAllString(raw, "")
+}
+
 func startSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (toolkit.Result, error) {
 	cwd, err := resolveCWD(f, in.CWD, b.startFolder(f))
 	if err != nil {
@@ -256,14 +265,14 @@ func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localS
 	seen, _ := f.Seen.At(p.ID)
 	if ran.OutputStart > max(ran.Start, seen.At) {
 		if ran.Start > seen.At {
-			if before, err = readOutput(ctx, f, p.ID, ran.Start); err != nil {
+			if before, err = readOutput(ctx, f, p, ran.Start); err != nil {
 				return nil, err
 			}
 		}
 		before.Output += strings.ReplaceAll(string(in.Command), "\n", "\r\n") + "\r\n"
 		f.Seen.Set(p.ID, toolkit.Cursor{At: ran.OutputStart})
 	}
-	out, err := readOutput(ctx, f, p.ID, ran.NextCursor)
+	out, err := readOutput(ctx, f, p, ran.NextCursor)
 	if out.Dropped == 0 {
 		out.Output, out.Dropped = before.Output+out.Output, before.Dropped
 	} else {
@@ -278,17 +287,17 @@ func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localS
 
 // readOutput returns the output of a session since the last read: at most MaxStream bytes or, if to
 // is not 0, everything up to that offset.
-func readOutput(ctx context.Context, f *toolkit.Agent, id string, to int64) (sessionOutput, error) {
-	seen, _ := f.Seen.At(id)
+func readOutput(ctx context.Context, f *toolkit.Agent, p api.Process, to int64) (sessionOutput, error) {
+	seen, _ := f.Seen.At(p.ID)
 	since, limit := seen.At, toolkit.MaxStream
 	if to > 0 {
 		since = max(since, to-maxExecData) // of endless output, keep the end
 		limit = max(int(to-since), 1)
 	}
-	raw, err := f.ReadRaw(ctx, id, since, limit)
+	raw, err := f.ReadRaw(ctx, p.ID, since, limit)
 	if err != nil {
 		return sessionOutput{}, err
 	}
-	f.Seen.Set(id, toolkit.Cursor{At: raw.Next})
-	return sessionOutput{Output: shellMarks().ReplaceAllString(raw.Text, ""), Alive: raw.Alive, Dropped: since - seen.At + raw.Dropped, More: to == 0 && raw.Full}, nil
+	f.Seen.Set(p.ID, toolkit.Cursor{At: raw.Next})
+	return sessionOutput{Output: outputText(p, raw.Text), Alive: raw.Alive, Dropped: since - seen.At + raw.Dropped, More: to == 0 && raw.Full}, nil
 }

@@ -61,10 +61,25 @@ func TestSessionReadLeavesIncompleteSequenceForLater(t *testing.T) {
 		"ab\xff":                        "ab\uFFFD",
 		"ab\x1b]133;D;0;01234":          "ab",
 		"ab\x1b]133;D;0;0123456789ab\a": "ab",
-		"ab\x1b[1mc":                    "ab\x1b[1mc",
 	} {
-		f := newAgent(t, log, api.StateRunning)
-		f.Check("local_shell_session", `{"action":"read","session_id":"`+plain+`"}`, toolkit.JSONText(sessionOutput{Output: want, Alive: true}), false)
+		for tool, id := range map[string]string{"local_shell_session": plain, "termux_shell_session": terminal} {
+			f := newAgent(t, log, api.StateRunning)
+			f.Check(tool, `{"action":"read","session_id":"`+id+`"}`, toolkit.JSONText(sessionOutput{Output: want, Alive: true}), false)
+		}
+	}
+}
+
+func TestSessionWithoutATerminalHasNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	const log = "\x1b[31mred\x1b[0m\tab\bc\x00\r\n"
+	for _, c := range []struct{ tool, id, want string }{
+		{"local_shell_session", plain, "red\tac\r\n"},
+		{"termux_shell_session", terminal, log},
+	} {
+		for _, state := range []api.State{api.StateRunning, api.StateExited} {
+			f := newAgent(t, log, state)
+			f.Check(c.tool, `{"action":"read","session_id":"`+c.id+`"}`, toolkit.JSONText(sessionOutput{Output: c.want, Alive: state == api.StateRunning}), false)
+		}
 	}
 }
 

@@ -67,7 +67,7 @@ func (t terminalShell) startShell(ctx context.Context, f *toolkit.Agent, in loca
 		return p, "", err
 	}
 	toolkit.AwaitPrompt(ctx, f, p.ID)
-	out, err := readOutput(ctx, f, p.ID, 0)
+	out, err := readOutput(ctx, f, p, 0)
 	return p, out.Output, err
 }
 
