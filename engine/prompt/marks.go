@@ -87,7 +87,6 @@ type marks struct {
 	began         time.Time
 	interruptedAt time.Time // time of the last interrupt; zero if none
 	outputEnd     int64     // offset of the end of the output, before the shell's own mark of an unfinished line; 0 if not reported
-	given         string    // the command that exec typed at the last prompt
 	watch         *commandWatch
 	lent          loan
 	notes         int // number of marks recorded
@@ -95,8 +94,9 @@ type marks struct {
 
 // An inputStart is the position after a prompt, where input starts.
 type inputStart struct {
-	at     int64 // offset in the log
-	column int   // on the screen
+	at     int64  // offset in the log
+	column int    // on the screen
+	given  string // the command that exec typed there
 }
 
 // maxContinued is how many continuation prompts of one command are remembered.
@@ -159,9 +159,9 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 			m.watch.prompted = true
 		}
 	case 'B':
-		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, inputStart{f.at, f.cursor.X}, f.cursor, f.now
+		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, inputStart{at: f.at, column: f.cursor.X}, f.cursor, f.now
 		m.more, m.entered, m.dropped, m.touched, m.replayed, m.outputEnd = nil, false, false, false, false, 0
-		m.begunBefore, m.partial, m.given = m.partial, false, ""
+		m.begunBefore, m.partial = m.partial, false
 		if w := m.watch; w != nil && w.prompted {
 			w.ready, w.cursor = true, f.at
 		}
@@ -213,7 +213,7 @@ func (m *marks) notePart(f markFound) {
 	switch f.Option("k") {
 	case "s":
 		if len(m.more) < maxContinued {
-			m.more = append(m.more, inputStart{f.at, f.cursor.X})
+			m.more = append(m.more, inputStart{at: f.at, column: f.cursor.X})
 		}
 		if m.watch != nil {
 			m.watch.continued++
@@ -257,8 +257,8 @@ func (m *marks) endCommand(f markFound, exit *int) *Command {
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
-		if m.given != "" { // not as it was typed
-			c.Line = m.given
+		if m.prompt.given != "" { // not as it was typed
+			c.Line = m.prompt.given
 		}
 		if w := m.watch; w != nil && f.sent {
 			w.unmarked = f.at
@@ -436,7 +436,7 @@ func (m *marks) watchNext() *commandWatch {
 func (m *marks) setWatched(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.watch.line, m.given = line, line
+	m.watch.line, m.prompt.given = line, line
 }
 
 func (m *marks) stopWatching() {
