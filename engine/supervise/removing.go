@@ -66,6 +66,7 @@ func (s *stopping) finishDelete(p *proc, err error) {
 		if p.view.ID == "" {
 			p.rec.NeverStarted = true
 			s.reg.setState(p, api.StateFailed)
+			p.updateShared()
 		}
 		return
 	}
