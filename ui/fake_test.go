@@ -24,6 +24,7 @@ type fakeEngine struct {
 	mu       *sync.Mutex // shared with its successors
 	sessions []*fakeSession
 	watchers map[chan api.Event]bool
+	next     *fakeEngine   // took over when this one was killed; nil before
 	gone     chan struct{} // closed when the engine dies
 	refuse   error         // the error of the next starts
 	late     bool          // the event of a start follows the answer
@@ -117,6 +118,7 @@ func (e *fakeEngine) makeSuccessor() (next *fakeEngine) {
 		s.engine = next
 	}
 	next.sessions, next.history, next.layouts = e.sessions, e.history, e.layouts
+	e.next = next
 	return next
 }
 
@@ -196,6 +198,9 @@ func plainLine(text string) api.Line {
 func (e *fakeEngine) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for e.next != nil { // the client repeats a call that a killed engine has not answered
+		e = e.next
+	}
 	if e.refuse != nil {
 		return api.Process{}, e.refuse
 	}

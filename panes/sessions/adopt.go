@@ -47,7 +47,7 @@ func (s *sessionTabs) adopt() {
 		}
 		live[p.ID] = true
 		if at, ok := places[p.ID]; ok {
-			s.revive(p, at.Leaf)
+			s.revive(at.Leaf)
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" && !s.isPending(p.ID) {
@@ -77,15 +77,18 @@ func (s *sessionTabs) adopt() {
 	s.switcher.showAnyTab()
 }
 
-// revive replaces the pane of an earlier run of a session by a new one, now that it runs
-// again.
-func (s *sessionTabs) revive(p *api.Process, l *layout.Node) {
-	if ended := l.Pane.FinalState(); ended != nil && !p.State.Ended() && !ended.StartedAt.Equal(p.StartedAt) {
-		s.attachments.release(l.Pane)
-		delete(s.tabs.panes, p.ID)
-		l.Pane = s.tabs.New(p.ID)
-		s.switcher.relayout()
+// revive replaces the pane of an earlier run of a session by a new one, if it runs again.
+func (s *sessionTabs) revive(l *layout.Node) (again bool) {
+	now, ok := s.env.News().Process(l.Pane.ID)
+	ended := l.Pane.FinalState()
+	if !ok || ended == nil || now.State.Ended() || ended.StartedAt.Equal(now.StartedAt) {
+		return false
 	}
+	s.attachments.release(l.Pane)
+	delete(s.tabs.panes, now.ID)
+	l.Pane = s.tabs.New(now.ID)
+	s.switcher.relayout()
+	return true
 }
 
 // noteDeleted notes the sessions whose records were deleted, and those dismissed. Their panes are
@@ -112,13 +115,10 @@ func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 		switch {
 		case t == nil:
 			s.attachments.release(p)
+		case s.revive(l):
+			// News that it runs again has arrived before its exit.
 		case !ended.Failed() && ended.Interrupted == nil:
 			cmd = tea.Batch(cmd, s.closeExited(t, l, ended))
-		default:
-			// News that it runs again may have arrived before its exit.
-			if now, ok := s.env.News().Process(p.ID); ok {
-				s.revive(&now, l)
-			}
 		}
 	}
 	for _, p := range s.deleted {
