@@ -14,6 +14,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"tandem/keys"
 	"tandem/tests/seed"
 )
 
@@ -159,11 +160,6 @@ func (f *inputFault) reportsSoon(b *testing.B) bool {
 	return false
 }
 
-const (
-	pasteStart = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
-)
-
 // pastesThroughFaults pastes a long text into a program that reads slowly, through faults. What is
 // typed afterwards must not be a part of the paste.
 func pastesThroughFaults(b *testing.B, rounds int, client ...string) tally {
@@ -177,7 +173,7 @@ func pastesThroughFaults(b *testing.B, rounds int, client ...string) tally {
 			time.Sleep(time.Duration(f.random.IntN(60)) * time.Millisecond)
 			f.strike(b)
 		}()
-		f.send(b, pasteStart+text+pasteEnd)
+		f.send(b, keys.PasteStart+text+keys.PasteEnd)
 		<-struck
 		end := fmt.Sprintf("end %d\r", f.sum.times)
 		f.send(b, end)
@@ -185,17 +181,17 @@ func pastesThroughFaults(b *testing.B, rounds int, client ...string) tally {
 		for limit := time.Now().Add(30 * time.Second); !strings.HasSuffix(got, end) && time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 			got = f.got(b)[before:]
 		}
-		paste, after, closed := strings.Cut(got, pasteEnd)
-		_, isPart := compareInput(text, strings.TrimPrefix(paste, pasteStart))
+		paste, after, closed := strings.Cut(got, keys.PasteEnd)
+		_, isPart := compareInput(text, strings.TrimPrefix(paste, keys.PasteStart))
 		switch {
 		case !closed || after != end:
 			f.sum.wrong++
 			b.Logf("round %d: behind the paste, %q; all ends with %q", f.sum.times, tailOf(after), tailOf(got))
 		case !isPart:
 			f.sum.doubled++
-		case len(paste) < len(pasteStart+text) && !f.reportsSoon(b):
+		case len(paste) < len(keys.PasteStart+text) && !f.reportsSoon(b):
 			f.sum.lost++
-			b.Logf("round %d: %d of %d bytes, and nothing is reported", f.sum.times, len(paste), len(pasteStart+text))
+			b.Logf("round %d: %d of %d bytes, and nothing is reported", f.sum.times, len(paste), len(keys.PasteStart+text))
 		}
 		if err := os.Truncate(f.notices, 0); err != nil && !os.IsNotExist(err) {
 			b.Fatal(err)

@@ -254,13 +254,13 @@ func (d *Decoder) stepString(p []byte, emit func(Event)) int {
 
 // stepPaste emits the text of a paste up to its end mark.
 func (d *Decoder) stepPaste(p []byte, emit func(Event)) int {
-	if i := bytes.Index(p, []byte(pasteEnd)); i >= 0 {
+	if i := bytes.Index(p, []byte(PasteEnd)); i >= 0 {
 		d.state = inText
-		d.emit(emit, Event{Kind: EventPaste, Paste: p[:i], Last: true}, i+len(pasteEnd))
-		return i + len(pasteEnd)
+		d.emit(emit, Event{Kind: EventPaste, Paste: p[:i], Last: true}, i+len(PasteEnd))
+		return i + len(PasteEnd)
 	}
 	// Hold back the beginning of an end mark split between two reads.
-	n := len(p) - partialSuffix(p, pasteEnd)
+	n := len(p) - partialSuffix(p, PasteEnd)
 	if n > 0 {
 		d.emit(emit, Event{Kind: EventPaste, Paste: p[:n]}, n)
 	}

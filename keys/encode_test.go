@@ -254,8 +254,8 @@ func FuzzEncodePaste(f *testing.F) {
 	f.Add("\x1b[20\x1b[201~1~\u009b201~")
 	f.Fuzz(func(t *testing.T, text string) {
 		p := string(EncodePaste(nil, text, Modes{BracketedPaste: true}))
-		inner, ok := strings.CutSuffix(strings.TrimPrefix(p, pasteStart), pasteEnd)
-		if !ok || strings.Contains(inner, pasteEnd) || strings.Contains(inner, pasteEndC1) {
+		inner, ok := strings.CutSuffix(strings.TrimPrefix(p, PasteStart), PasteEnd)
+		if !ok || strings.Contains(inner, PasteEnd) || strings.Contains(inner, pasteEndC1) {
 			t.Fatalf("the paste of %q is %q", text, p)
 		}
 		if !strings.Contains(text, "201~") && inner != text {

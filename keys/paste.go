@@ -5,9 +5,13 @@ import (
 	"unicode"
 )
 
+// The marks around a bracketed paste (mode 2004).
 const (
-	pasteStart = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
+	PasteStart = "\x1b[200~"
+	PasteEnd   = "\x1b[201~"
+)
+
+const (
 	// pasteEndC1 is the end mark with the 8-bit CSI, which a terminal in UTF-8 mode may accept too.
 	pasteEndC1 = "\u009b201~"
 )
@@ -18,9 +22,9 @@ func EncodePaste(dst []byte, text string, m Modes) []byte {
 	if !m.BracketedPaste {
 		return appendAsTyped(dst, text)
 	}
-	dst = append(dst, pasteStart...)
+	dst = append(dst, PasteStart...)
 	dst = appendWithoutEnd(dst, text)
-	return append(dst, pasteEnd...)
+	return append(dst, PasteEnd...)
 }
 
 func appendAsTyped(dst []byte, text string) []byte {
@@ -49,7 +53,7 @@ func appendWithoutEnd(dst []byte, text string) []byte {
 		// Checking only at a ~, and against the output, also finds marks that earlier removals put
 		// together.
 		tail := dst[start:]
-		for _, end := range [...]string{pasteEnd, pasteEndC1} {
+		for _, end := range [...]string{PasteEnd, pasteEndC1} {
 			if strings.HasSuffix(string(tail[max(0, len(tail)-len(end)):]), end) {
 				dst = dst[:len(dst)-len(end)]
 				break

@@ -97,12 +97,12 @@ const LongText = 64
 // An InputState says what has become of a viewer's input (AttachOptions.Input) when it attaches. Its
 // numbered messages count from 1.
 type InputState struct {
-	Counts  bool   // the engine counts messages
-	Reports bool   // it reports in Output.Accepted those that the terminal has; older engines do not
+	Counts  bool   // the engine numbers messages
+	Reports bool   // it also sends Output.Accepted; older engines do not
 	Known   bool   // it knows this input, over former connections and engines
-	Taken   uint64 // if Known, the number of the last message that it has, or that may have been written
-	Unsure  uint64 // how many messages up to Taken a former engine may have written only in part
-	Cut     bool   // the engine has ended a paste of this viewer: the rest must not be sent
+	Taken   uint64 // if Known, the number of the last message received, or possibly written by a former engine
+	Unsure  uint64 // how many messages up to Taken may have been written only in part
+	Cut     bool   // the engine has ended a bracketed paste of this viewer, whose rest must not be sent
 }
 
 // A Display describes a viewer's terminal. The session's terminal imitates that of the viewer

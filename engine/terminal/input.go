@@ -80,6 +80,9 @@ func (in *input) write(ctx context.Context, p []byte, v *viewer) error {
 
 // skip counts a message of v with nothing to write. It never blocks.
 func (in *input) skip(v *viewer) error {
+	if v.input.from == nil {
+		return nil
+	}
 	_, err := in.push(&message{}, math.MaxInt, v)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/persist/inputnotes"
 )
 
@@ -15,11 +16,6 @@ const reportEvery = 64
 
 // errReplaced ends an attachment whose viewer has connected again.
 var errReplaced = api.Errorf(api.CodeUnavailable, "the viewer has connected again")
-
-const (
-	pasteStart = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
-)
 
 // A source is the numbered input of one viewer, over all its connections. The viewer numbers its
 // messages from 1 and keeps each until the terminal has it. After a lost connection, it sends again
@@ -53,9 +49,10 @@ func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
 	for note := notes.Pasting(); note != nil; note = notes.Pasting() {
 		switch {
 		case new:
-			note.Paste.Store(0)
+			note.Paste = false
+			note.Save()
 			continue
-		case note.Begun.Load() == note.Done.Load():
+		case note.Begun == note.Done:
 			in.pasting = in.sourceOf(note)
 			return
 		}
@@ -67,8 +64,8 @@ func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
 func (in *input) sourceOf(note *inputnotes.Note) *source {
 	from := in.sources[note]
 	if from == nil {
-		from = &source{note: note, taken: note.Begun.Load(), unsure: note.Begun.Load() - note.Done.Load()}
-		from.done.Store(note.Done.Load())
+		from = &source{note: note, taken: note.Begun, unsure: note.Begun - min(note.Done, note.Begun)}
+		from.done.Store(note.Done)
 		in.sources[note] = from
 	}
 	return from
@@ -93,12 +90,13 @@ func (in *input) takeOver(v *viewer, leave func()) (state api.InputState) {
 		delete(in.sources, note)
 	}
 	from := in.sourceOf(note)
-	note.Connected.Store(time.Now().UnixNano())
+	note.Connected = time.Now().UnixNano()
+	note.Save()
 	if from.viewer != nil {
 		from.viewer.input.leave()
 	}
 	from.viewer, v.input = v, numbered{from: from, leave: leave}
-	return api.InputState{Counts: true, Known: known, Taken: from.taken, Unsure: from.unsure, Cut: note.Cut.Load() != 0}
+	return api.InputState{Counts: true, Known: known, Taken: from.taken, Unsure: from.unsure, Cut: note.Cut}
 }
 
 // disconnect ends v's connection.
@@ -124,7 +122,7 @@ func (in *input) take(m *message, v *viewer) bool {
 	m.from, m.number = from, from.taken
 	m.prompt = len(m.rest) >= api.LongText || m.number%reportEvery == 0
 	from.unsure = 0
-	from.note.Cut.Store(0)
+	from.note.Cut = false
 	return true
 }
 
@@ -133,10 +131,9 @@ func (in *input) noteBegin(m *message, p []byte) {
 	if m.from == nil {
 		return
 	}
-	m.from.note.Begun.Store(m.number)
-	if bytes.Contains(p, []byte(pasteStart)) {
-		m.from.note.Paste.Store(1)
-	}
+	note := m.from.note
+	note.Begun, note.Paste = m.number, note.Paste || bytes.Contains(p, []byte(keys.PasteStart))
+	note.Save()
 }
 
 // noteWritten notes that p was written, the first part of what noteBegin got. in is locked.
@@ -148,21 +145,18 @@ func (in *input) noteWritten(m *message, p []byte) {
 		m.begun = true
 		in.followPaste(m.from, p)
 	case !m.begun && len(m.rest) > 0:
-		m.from.note.Begun.Store(m.number - 1)
+		m.from.note.Begun = m.number - 1
 	}
-	open := uint32(0)
-	if in.pasting == m.from {
-		open = 1
-	}
-	m.from.note.Paste.Store(open)
+	m.from.note.Paste = in.pasting == m.from
+	m.from.note.Save()
 }
 
 // followPaste follows the brackets of pastes in p, written for a source. in is locked.
 func (in *input) followPaste(from *source, p []byte) {
 	// A bracket may come in parts.
 	seen := append(in.tail, p...)
-	start, end := bytes.LastIndex(seen, []byte(pasteStart)), bytes.LastIndex(seen, []byte(pasteEnd))
-	in.tail = append(in.tail[:0], seen[max(0, len(seen)-len(pasteEnd)+1):]...)
+	start, end := bytes.LastIndex(seen, []byte(keys.PasteStart)), bytes.LastIndex(seen, []byte(keys.PasteEnd))
+	in.tail = append(in.tail[:0], seen[max(0, len(seen)-len(keys.PasteEnd)+1):]...)
 	switch {
 	case start > end:
 		in.pasting = from
@@ -174,8 +168,8 @@ func (in *input) followPaste(from *source, p []byte) {
 // noteDone notes that nothing of m is pending. in is locked.
 func (in *input) noteDone(m *message) {
 	from := m.from
-	from.note.Begun.Store(m.number)
-	from.note.Done.Store(m.number)
+	from.note.Begun, from.note.Done = m.number, m.number
+	from.note.Save()
 	from.done.Store(m.number)
 	if m.prompt && from.viewer != nil {
 		raiseFlag(from.viewer.dirty)
@@ -184,11 +178,11 @@ func (in *input) noteDone(m *message) {
 
 // endPaste ends the paste of a viewer that cannot continue it. in is locked.
 func (in *input) endPaste(from *source) {
-	from.note.Cut.Store(1)
-	from.note.Paste.Store(0)
+	from.note.Cut, from.note.Paste = true, false
+	from.note.Save()
 	if in.pasting == from {
 		in.pasting = nil
 	}
 	in.tail = in.tail[:0]
-	_ = in.place(&message{rest: []byte(pasteEnd)}) // fails only if the session has ended
+	_ = in.place(&message{rest: []byte(keys.PasteEnd)}) // fails only if the session has ended
 }

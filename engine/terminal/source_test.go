@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/persist/inputnotes"
 )
 
@@ -135,38 +136,38 @@ func TestCutPasteIsEnded(t *testing.T) {
 		sees bool   // the viewer learns that its paste is over
 	}{
 		"inside a message": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(pasteStart + long)})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + long)})
 			s.next(false)
-		}, pasteEnd, true},
+		}, keys.PasteEnd, true},
 		"inside a message, for a new program": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(pasteStart + long)})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + long)})
 			s.next(true)
 		}, "", false},
 		"between messages of a viewer that goes on": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(pasteStart + "x")})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + "x")})
 			s.next(false)
 			again, _ := s.viewer("x")
-			s.send(again, api.Input{Bytes: []byte("more" + pasteEnd)})
-		}, "more" + pasteEnd, false},
+			s.send(again, api.Input{Bytes: []byte("more" + keys.PasteEnd)})
+		}, "more" + keys.PasteEnd, false},
 		"between messages, and another types first": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(pasteStart + "x")})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + "x")})
 			s.next(false)
 			other, _ := s.viewer("y")
 			s.send(other, api.Input{Bytes: []byte("y")})
-		}, pasteEnd + "y", true},
+		}, keys.PasteEnd + "y", true},
 		"by a viewer that leaves, and another types": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(pasteStart[:3])})
-			s.send(a, api.Input{Bytes: []byte(pasteStart[3:] + "x")})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart[:3])})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart[3:] + "x")})
 			s.now.keyboard.disconnect(a.viewer)
 			other, _ := s.viewer("y")
 			s.send(other, api.Input{Bytes: []byte("y")})
-		}, pasteEnd + "y", true},
+		}, keys.PasteEnd + "y", true},
 		"by nobody": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(pasteStart + "x" + pasteEnd)})
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + "x" + keys.PasteEnd)})
 			s.next(false)
 			other, _ := s.viewer("y")
 			s.send(other, api.Input{Bytes: []byte("y")})
-		}, pasteEnd + "y", false},
+		}, keys.PasteEnd + "y", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, slave := newSuccession(t)
@@ -184,7 +185,7 @@ func TestCutPasteIsEnded(t *testing.T) {
 				}
 				got += drain(t, slave)
 			}
-			text, begun := strings.CutPrefix(got, pasteStart)
+			text, begun := strings.CutPrefix(got, keys.PasteStart)
 			if rest := strings.TrimLeft(text, "x"); !begun || rest != c.want {
 				t.Errorf("the program gets %q, and at the end %q", got[:min(20, len(got))], rest)
 			}

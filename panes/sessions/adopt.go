@@ -47,7 +47,7 @@ func (s *sessionTabs) adopt() {
 		}
 		live[p.ID] = true
 		if at, ok := places[p.ID]; ok {
-			s.revive(at.Leaf)
+			s.revive(p, at.Leaf)
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" && !s.isPending(p.ID) {
@@ -78,10 +78,9 @@ func (s *sessionTabs) adopt() {
 }
 
 // revive replaces the pane of an earlier run of a session by a new one, if it runs again.
-func (s *sessionTabs) revive(l *layout.Node) (again bool) {
-	now, ok := s.env.News().Process(l.Pane.ID)
+func (s *sessionTabs) revive(now *api.Process, l *layout.Node) (again bool) {
 	ended := l.Pane.FinalState()
-	if !ok || ended == nil || now.State.Ended() || ended.StartedAt.Equal(now.StartedAt) {
+	if ended == nil || now.State.Ended() || ended.StartedAt.Equal(now.StartedAt) {
 		return false
 	}
 	s.attachments.release(l.Pane)
@@ -112,10 +111,11 @@ func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
 			continue
 		}
 		t, l := s.tabs.FindPane(p)
+		now, known := s.env.News().Process(p.ID)
 		switch {
 		case t == nil:
 			s.attachments.release(p)
-		case s.revive(l):
+		case known && s.revive(&now, l):
 			// News that it runs again has arrived before its exit.
 		case !ended.Failed() && ended.Interrupted == nil:
 			cmd = tea.Batch(cmd, s.closeExited(t, l, ended))

@@ -1,14 +1,15 @@
-// Package inputnotes notes how far the input of each viewer of a session has reached its terminal, in
-// a mapping that outlives a crash of the engine.
+// Package inputnotes notes how far the input of each viewer of a session has reached its terminal. A
+// mapping of the notes outlives a crash of the engine.
 package inputnotes
 
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"os"
-	"sync/atomic"
+	"runtime/debug"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"tandem/persist/sparse"
 )
@@ -16,47 +17,81 @@ import (
 // capacity is how many viewers' input is noted for each session.
 const capacity = 64
 
-// A Note says how far the input of one viewer of a session has reached the terminal. Messages
-// are numbered from 1. It is written before and after each write to the terminal, so that the engine
-// after a crash knows what may have been written. Its fields are independent: no two change at once.
+// A Note says how far the input of one viewer of a session has reached the terminal. Messages are
+// numbered from 1. Save it before and after each write to the terminal, so that the engine after a
+// crash knows what may have been written.
 type Note struct {
-	viewer [16]byte // from the viewer's name; zero if the note is free
-
-	Connected atomic.Int64  // time of the viewer's last connection, in nanoseconds since 1970
-	Begun     atomic.Uint64 // number of the last message that may have been written, even in part
-	Done      atomic.Uint64 // number of the last message written or discarded
-	Paste     atomic.Uint32 // 1 while the terminal may have the start of a bracketed paste of this viewer and not its end
-	Cut       atomic.Uint32 // 1 if the engine has ended that paste for the viewer
-	_         [64 - 16 - 4*8]byte
+	State
+	saved *State // in the mapping; nil without one
 }
 
-// Notes are those of one session.
+// A State is the part of a note that is saved.
+type State struct {
+	viewer [16]byte // from the viewer's name; zero if the note is free
+
+	Connected int64  // time of the viewer's last connection, in nanoseconds since 1970
+	Begun     uint64 // number of the last message that may have been written, even in part
+	Done      uint64 // number of the last message written or discarded
+	Paste     bool   // the terminal may have the start of a bracketed paste of this viewer and not its end
+	Cut       bool   // the engine has ended that paste for the viewer
+	_         [64 - 16 - 3*8 - 2]byte
+}
+
+// Save saves the note for the next engine. If the file was truncated or its disk became read-only,
+// the note is only in memory from then on.
+func (n *Note) Save() {
+	if n.saved != nil && guard(func() { *n.saved = n.State }) != nil {
+		n.saved = nil
+	}
+}
+
+// guard runs f, which uses a mapping. It returns EFAULT if a page of the file is missing.
+func guard(f func()) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if recover() != nil {
+			err = unix.EFAULT
+		}
+	}()
+	f()
+	return nil
+}
+
+// Notes are those of one session. They are not safe for concurrent use.
 type Notes struct {
-	all  *[capacity]Note
-	page []byte // the mapping of all; nil if the notes are only in memory
+	all  [capacity]Note
+	page []byte // the mapping; nil if the notes are only in memory
 }
 
 // New returns notes in memory, for when the file cannot be mapped.
-func New() *Notes { return &Notes{all: new([capacity]Note)} }
+func New() *Notes { return new(Notes) }
 
-// Open opens or creates the file of notes. Close must follow after the last use of a note.
+// Open opens or creates the file of notes. Save of a note must not be called after Close.
 func Open(path string) (*Notes, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	const size = int64(unsafe.Sizeof([capacity]Note{}))
+	const size = int(unsafe.Sizeof([capacity]State{}))
 	disk := sparse.System()
 	// A write to a page without room on the disk would be a fault.
-	err = disk.Allocate(f, 0, size)
-	var page []byte
+	err = disk.Allocate(f, 0, int64(size))
+	n := new(Notes)
 	if err == nil {
-		page, err = disk.MapRange(f, 0, int(size))
+		n.page, err = disk.MapRange(f, 0, size)
+	}
+	if err == nil {
+		saved := (*[capacity]State)(unsafe.Pointer(&n.page[0]))
+		err = guard(func() {
+			for i := range n.all {
+				n.all[i] = Note{saved[i], &saved[i]}
+			}
+		})
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, errors.Join(err, n.Close())
 	}
-	return &Notes{all: (*[capacity]Note)(unsafe.Pointer(&page[0])), page: page}, nil
+	return n, nil
 }
 
 // Close releases the mapping.
@@ -77,12 +112,13 @@ func (n *Notes) Find(viewer string, busy func(*Note) bool) (note *Note, known bo
 		case at.viewer == key:
 			return at, true
 		case busy(at):
-		case note == nil || at.Connected.Load() < note.Connected.Load():
+		case note == nil || at.Connected < note.Connected:
 			note = at
 		}
 	}
 	if note != nil {
-		*note = Note{viewer: key}
+		note.State = State{viewer: key}
+		note.Save()
 	}
 	return note, false
 }
@@ -90,7 +126,7 @@ func (n *Notes) Find(viewer string, busy func(*Note) bool) (note *Note, known bo
 // Pasting returns the note with an unfinished paste; nil if there is none.
 func (n *Notes) Pasting() *Note {
 	for i := range n.all {
-		if n.all[i].Paste.Load() != 0 {
+		if n.all[i].Paste {
 			return &n.all[i]
 		}
 	}

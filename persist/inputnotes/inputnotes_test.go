@@ -2,6 +2,7 @@ package inputnotes
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -16,17 +17,38 @@ func TestNotesOutliveTheirMapping(t *testing.T) {
 			t.Fatal(err)
 		}
 		note, known := notes.Find("x", free)
-		if known != (engine == 1) || int(note.Begun.Load()) != engine*7 {
-			t.Errorf("engine %d: known %v, begun %d", engine, known, note.Begun.Load())
+		if known != (engine == 1) || int(note.Begun) != engine*7 {
+			t.Errorf("engine %d: known %v, begun %d", engine, known, note.Begun)
 		}
-		note.Begun.Store(7)
-		note.Paste.Store(1)
+		note.Begun, note.Paste = 7, true
+		note.Save()
 		if at := notes.Pasting(); at != note {
 			t.Errorf("engine %d: pasting %p, want %p", engine, at, note)
 		}
 		if err := notes.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Any process of the user may truncate the file, and a disk may become read-only.
+func TestNotesContinueInMemoryWithoutTheirFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "input")
+	notes, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer notes.Close()
+	note, _ := notes.Find("x", free)
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		note.Begun++
+		note.Save()
+	}
+	if again, known := notes.Find("x", free); again != note || !known || note.Begun != 2 {
+		t.Errorf("note %p, known %v, begun %d", again, known, note.Begun)
 	}
 }
 
@@ -38,11 +60,11 @@ func TestOldestNoteThatIsNotBusyIsReplaced(t *testing.T) {
 		if note == nil || known {
 			t.Fatalf("note %d: %v, known %v", i, note, known)
 		}
-		note.Connected.Store(int64(i + 1))
+		note.Connected = int64(i + 1)
 		all = append(all, note)
 	}
 	busy := func(n *Note) bool { return n == all[0] }
-	if note, known := notes.Find("another", busy); note != all[1] || known || note.Connected.Load() != 0 {
+	if note, known := notes.Find("another", busy); note != all[1] || known || note.Connected != 0 {
 		t.Errorf("note %p, known %v", note, known)
 	}
 	if note, known := notes.Find("viewer 0", busy); note != all[0] || !known {

@@ -130,8 +130,8 @@ type powerCheck struct {
 // just after the file was written.
 func (c powerCheck) wasCutShort(path string, content []byte) bool {
 	content = bytes.TrimRight(content, "\x00 \t\r\n")
-	var any json.RawMessage
-	err := json.NewDecoder(bytes.NewReader(content)).Decode(&any)
+	var value json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(content)).Decode(&value)
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}

@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/keys"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -175,6 +177,46 @@ func TestInputIsSentAgainOrReportedAsLost(t *testing.T) {
 		}
 		if got := strings.Join(again, "|"); got != c.again || loss != c.loss {
 			t.Errorf("%s: %q is sent again, %+v", name, got, loss)
+		}
+	}
+}
+
+// Both ends count the same messages.
+func TestClientNumbersWhatTheEngineNumbers(t *testing.T) {
+	for _, in := range []api.Input{
+		{Bytes: []byte("x")}, {Key: &keys.Key{Code: 'x'}}, {Mouse: &keys.Mouse{}}, {Paste: ptr("x")}, {Focus: ptr(true)},
+		{Resize: &api.Size{}}, {Lines: &api.LineRange{}}, {Anchors: []api.Place{}}, {Display: &api.Display{}}, {AskColors: true},
+		{Hand: &api.Hand{}}, {Typed: []byte("x")}, {Master: true}, {Reset: true}, {Mark: ptr(uint64(1))},
+	} {
+		msg, err := wire.AppendInput(nil, in)
+		if err != nil || isInput(msg) != in.Numbered() {
+			t.Errorf("%+v: numbered %v by the engine, %v by the client; %v", in, in.Numbered(), isInput(msg), err)
+		}
+	}
+}
+
+// The engine of another machine may answer anything.
+func TestImpossibleInputStatesLoseNoNewInput(t *testing.T) {
+	for _, st := range []api.InputState{
+		{Known: true, Taken: math.MaxUint64, Unsure: math.MaxUint64}, {Known: true, Unsure: math.MaxUint64}, {Known: true, Taken: 1, Unsure: 5, Cut: true},
+	} {
+		o := new(Outbox)
+		s := connect(o, api.InputState{Counts: true, Reports: true})
+		for _, text := range []string{"sent", "sent too"} {
+			if err := o.Send(api.Input{Paste: &text}); err != nil {
+				t.Fatal(err)
+			}
+			take(s)
+		}
+		s.Accepted(math.MaxUint64)
+		st.Counts, st.Reports = true, true
+		next := connect(o, st)
+		next.Accepted(math.MaxUint64)
+		if err := o.Send(api.Input{Paste: ptr("new")}); err != nil {
+			t.Fatal(err)
+		}
+		if all := take(next); len(all) == 0 || string(all[len(all)-1]) != "pnew" {
+			t.Errorf("after %+v, %q is sent", st, all)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (o *Outbox) divide(st api.InputState) (pending, doubtful, unsent [][]byte) 
 		return o.kept[:has], nil, unsent
 	}
 	// The engine is new, and earlier messages are done.
-	return nil, o.kept[has-min(int(st.Unsure), has) : has], unsent
+	return nil, o.kept[has-int(min(st.Unsure, uint64(has))) : has], unsent
 }
 
 // cutPaste drops the rest of a paste from messages, and from those to come if it has no end yet. o is
