@@ -255,7 +255,7 @@ func (h *host) newSession(r store.Record, master *os.File, open func() (terminal
 			h.control.PublishView(r.ID)
 		},
 		Notice: func(text string) {
-			supervise.PublishNoticeOf(h.control, r, text)
+			h.control.PublishNoticeOf(r, text)
 		},
 	}, func() {
 		h.agents.RemoveExited(r.ID)

@@ -155,7 +155,7 @@ func (l *Launcher) refusalReporter(r store.Record) func(line string) {
 		return func(line string) {
 			now := time.Now().UnixNano()
 			if last := lastNotice.Load(); now-last > int64(refusalInterval) && lastNotice.CompareAndSwap(last, now) {
-				supervise.PublishNoticeOf(l.Control, r, line)
+				l.Control.PublishNoticeOf(r, line)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (o *Observer) LogsOf(r store.Record) keeper.Logs {
 func (o *Observer) BoundLog(r store.Record) (stop func()) {
 	limit := o.LogLimit(r)
 	notice := func(text string) {
-		supervise.PublishNoticeOf(o.Control, r, text)
+		o.Control.PublishNoticeOf(r, text)
 	}
 	paths, begins := []string{o.Store.LogPath(r)}, []int64{r.LogStart}
 	if r.SplitLog {

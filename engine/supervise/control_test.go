@@ -399,7 +399,7 @@ func TestNoticeNamesProcessAsItIsCalledNow(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, _ := Ask(r.Context(), r.c, func() *events.Subscriber { return r.c.reg.hub.Subscribe(false, api.Event{}) })
-		PublishNoticeOf(r.c, rec, "the disk is full")
+		r.c.PublishNoticeOf(rec, "the disk is full")
 		for e := range s.Events {
 			if e.Type == api.EventNotice {
 				if e.Notice != "renamed: the disk is full" {

@@ -115,7 +115,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	}
 	if p := named[what]; p != nil && what != "" {
 		if exact && len(same) > 1 && p.state().Ended() {
-			return nil, errAmbiguous(what, "processes with this name have ended", same)
+			return nil, errAmbiguous(what, "processes with this name have ended", "give an id", same)
 		}
 		return p, nil
 	}
@@ -133,7 +133,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	case len(prefixed) == 1:
 		return prefixed[0], nil
 	case len(prefixed) > 1:
-		return nil, errAmbiguous(what, "ids begin with it", prefixed)
+		return nil, errAmbiguous(what, "ids begin with it", "give more of the id or name", prefixed)
 	}
 	if slices.Equal(kinds, []api.Kind{api.KindSession}) {
 		if p, err := ps.findAmong(known, what, nil, exact); err == nil {
@@ -165,9 +165,9 @@ func isPreferred(p, q *proc) bool {
 	return byAge(p, q) > 0
 }
 
-func errAmbiguous(what, why string, candidates []*proc) error {
+func errAmbiguous(what, why, hint string, candidates []*proc) error {
 	return api.Errorf(api.CodeAmbiguous, "find %s: several %s: %s", names.Shown(what), why, listIDs(candidates)).
-		WithHint("give more of the id or name")
+		WithHint(hint)
 }
 
 // maxListed is how many processes an error names.

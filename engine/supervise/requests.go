@@ -452,7 +452,7 @@ func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 func (c *Control) PublishNotice(text string) { c.reg.box.Post(func() { c.reg.publishNotice(text) }) }
 
 // PublishNoticeOf publishes a notice about the process of r, under its present name.
-func PublishNoticeOf(c *Control, r store.Record, text string) {
+func (c *Control) PublishNoticeOf(r store.Record, text string) {
 	c.reg.box.Post(func() {
 		name := r.Name
 		if p := c.reg.procs[r.ID]; p != nil {

@@ -20,8 +20,8 @@ type waiting struct {
 	claimRun func(p *proc)                     // makes a new run its client's own
 }
 
-// resolveDependencies finds the processes to be waited for. asked names them like a call that changes something;
-// id is the process to be started.
+// resolveDependencies finds the processes to be waited for. As in calls that change something, asked
+// has whole names or ids. id is the process to be started.
 func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
 	var found []store.Dependency
 	for _, d := range asked {
