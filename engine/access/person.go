@@ -68,6 +68,7 @@ func (a ancestry) asStrict() ancestry {
 
 // A processTable reads the kernel's process information.
 type processTable struct {
+	self func() int // the engine's own process
 	read func(pid int) (proctree.Process, bool)
 	mark func(pid int) (proctree.Mark, error)
 	// foreign reports whether a process belongs to another user. It does not use /proc, which may
@@ -78,6 +79,7 @@ type processTable struct {
 
 // systemTable is the table of this machine.
 var systemTable = processTable{
+	self:    os.Getpid,
 	read:    proctree.Read,
 	mark:    proctree.ReadMark,
 	foreign: func(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == unix.EPERM },
@@ -93,7 +95,7 @@ var systemTable = processTable{
 // ancestryOf returns the ancestry of a process, from the cache if possible.
 func (g *Guard) ancestryOf(pid int) ancestry {
 	keeper := g.KeeperPID()
-	if pid == os.Getpid() {
+	if pid == g.table().self() {
 		return ancestry{} // the engine itself
 	}
 	var a ancestry
@@ -129,7 +131,8 @@ func (g *Guard) table() processTable {
 // meanwhile or is hidden, or if there are too many.
 func (g *Guard) followParents(s proctree.Process, keeper int) (a ancestry, complete bool) {
 	a.marks, a.start = make(map[string]bool), s.StartTime
-	self, table := os.Getpid(), g.table()
+	table := g.table()
+	self := table.self()
 	for first := s.PID; len(a.processes) < maxAncestors; {
 		if s.PID == keeper || s.PID == self {
 			a.fromKeeper = true
@@ -296,7 +299,7 @@ func (g *Guard) verifyAncestry(caller server.Caller, process peerProcess) ancest
 		return ancestry{unknownReason: "the program that connected is not in this machine's process table"}
 	}
 	a := g.ancestryOf(caller.Peer.PID).asStrict()
-	if a.unknownReason != "" || caller.Peer.PID == os.Getpid() {
+	if a.unknownReason != "" || caller.Peer.PID == g.table().self() {
 		return a
 	}
 	if err := process.Check(a.start); err != nil {

@@ -36,7 +36,7 @@ type fakeProcess struct {
 	private         bool   // its environment is unreadable
 }
 
-const fakeKeeper = 50
+const fakeKeeper, fakeEngine = 50, 60
 
 // newTableGuard returns a guard with a process table. /proc hides processes for which hidden
 // returns true.
@@ -49,6 +49,7 @@ func newTableGuard(all map[int]fakeProcess, hidden func(fakeProcess) bool) *Guar
 		DataDir: "/data", BootID: "b", KeeperPID: func() int { return fakeKeeper },
 		Visit: func(context.Context, func(store.Record, *terminal.Session)) error { return nil },
 		processes: &processTable{
+			self: func() int { return fakeEngine },
 			read: read,
 			mark: func(pid int) (proctree.Mark, error) {
 				p, ok := all[pid]
@@ -128,10 +129,13 @@ func TestUnknownCallerIsNotTheUser(t *testing.T) {
 	}
 }
 
-func TestHiddenKeeperIsRecognized(t *testing.T) {
-	g := newTableGuard(map[int]fakeProcess{900: {parent: fakeKeeper, session: 900}, fakeKeeper: {parent: 1, session: fakeKeeper, private: true}}, func(p fakeProcess) bool { return p.private })
-	if a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}); !a.fromKeeper {
-		t.Errorf("%+v", a)
+func TestHiddenKeeperOrEngineIsRecognized(t *testing.T) {
+	private := func(p fakeProcess) bool { return p.private }
+	for _, parent := range []int{fakeKeeper, fakeEngine} {
+		g := newTableGuard(map[int]fakeProcess{900: {parent: parent, session: 900}, parent: {parent: 1, session: parent, private: true}}, private)
+		if a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}); !a.fromKeeper {
+			t.Errorf("child of %d: %+v", parent, a)
+		}
 	}
 }
 
