@@ -96,6 +96,21 @@ func (p *Process) IsReady() bool { return p.hasReadiness() && *p.Supervision.Rea
 // IsUnready reports whether the process runs and has yet to pass its readiness check.
 func (p *Process) IsUnready() bool { return p.hasReadiness() && !*p.Supervision.Ready }
 
+// WaitsForInput reports whether the process waits for input that nobody can write: its standard
+// input is open and silent. It is false if the process was not measured.
+func (p *Process) WaitsForInput() bool {
+	return p.State == StateRunning && p.Metrics != nil && p.Metrics.WaitsForInput
+}
+
+// HasRemains reports whether the process has ended, but processes that it started still run. It is
+// false if the process was not measured.
+func (p *Process) HasRemains() bool {
+	return p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0
+}
+
+// IsAlive reports whether the process, or one that it started, still runs.
+func (p *Process) IsAlive() bool { return !p.State.Ended() || p.HasRemains() }
+
 func (p *Process) hasReadiness() bool {
 	return p.State == StateRunning && p.Supervision != nil && p.Supervision.Ready != nil
 }

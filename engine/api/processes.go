@@ -85,6 +85,8 @@ type Metrics struct {
 	Processes  int     `json:"processes" jsonschema:"processes in the tree"`
 	Ports      []int   `json:"ports" jsonschema:"TCP ports on which it listens"`
 
+	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it only reads its standard input, to which nothing is written"`
+
 	CPUHistory     []float64 `json:"cpu_history,omitempty" jsonschema:"cpu_percent in the last ten minutes up to now, oldest first"`
 	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"rss_bytes over the same intervals"`
 	HistorySeconds []int     `json:"history_s,omitempty" jsonschema:"length of each interval in seconds"`
@@ -114,6 +116,7 @@ type ProcessStartInput struct {
 	Sandbox       *Sandbox   `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Transient     bool       `json:"transient,omitempty" jsonschema:"delete its record some time after it exits"`
 	Stdin         bool       `json:"stdin,omitempty" jsonschema:"without a terminal: keep its standard input open for process.write"`
+	NoStdin       bool       `json:"no_stdin,omitempty" jsonschema:"without a terminal: /dev/null as its standard input; default for transient processes. Otherwise its input is open and silent"`
 	Lease         Lease      `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file for which it is started"`
@@ -421,5 +424,6 @@ type Supervision struct {
 	Sandboxed bool         `json:"sandboxed,omitempty" jsonschema:"it runs in a sandbox"`
 	Transient bool         `json:"transient,omitempty" jsonschema:"its record is deleted some time after it exits"`
 	Stdin     bool         `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
+	NoStdin   bool         `json:"no_stdin,omitempty" jsonschema:"its standard input is /dev/null"`
 	Daemon    *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command still running after its timeout"`
 }

@@ -137,10 +137,11 @@ func (l *Launcher) makeSpec(r store.Record, keeperPID int) (spec keeper.Spec, w 
 	return spec, w, err
 }
 
-// makeInput creates the FIFO serving as standard input and returns its path; "" for a process
-// without input. The child keeps both ends open, so the FIFO outlives engine and keeper.
+// makeInput creates the FIFO serving as standard input and returns its path; "" for /dev/null. The
+// child keeps both ends open, so the FIFO outlives engine and keeper, and never reaches its end:
+// many programs that watch files exit at the end of their input.
 func (l *Launcher) makeInput(r store.Record) (string, error) {
-	if !r.Stdin {
+	if r.NoStdin {
 		return "", nil
 	}
 	path := l.Store.InputPath(r.ID)

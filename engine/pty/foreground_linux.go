@@ -52,22 +52,6 @@ func InspectForeground(master *os.File, child int) Look {
 	return look
 }
 
-// PipeReader returns the process that is blocked reading the FIFO at path: child, or a process it
-// started in its group; 0 if none is.
-func PipeReader(path string, child int) int {
-	var pipe unix.Stat_t
-	if err := unix.Stat(path, &pipe); err != nil {
-		return 0
-	}
-	input := foreground{canonical: true, echo: true, pipe: &pipe}
-	for _, pid := range GroupMembers(child, child) {
-		if input.waitKindOf(pid) != waitsNot {
-			return pid
-		}
-	}
-	return 0
-}
-
 // Foreground returns the process group in the foreground of the terminal with this master, or 0.
 func Foreground(master *os.File) (group int, err error) {
 	err = onDescriptor(master, func(fd int) error {

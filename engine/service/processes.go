@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"tandem/engine/access"
@@ -85,9 +86,7 @@ func (s *Processes) getProcess(ctx context.Context, in api.IDInput) (api.Process
 	if err != nil {
 		return api.Process{}, err
 	}
-	one := []supervise.Measurable{supervise.MeasurableOf(e.Rec, e.View)}
-	s.Usage.measure(one)
-	return one[0].View, nil
+	return s.Usage.measureOne(e), nil
 }
 
 func (s *Processes) stopProcess(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
@@ -121,7 +120,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 	}
 	var locked error
 	owner := server.CallerOf(ctx).Owner
-	stopped, failed := s.Control.StopSome(ctx, in.Signal, func(p api.Process) bool {
+	wanted := func(p api.Process) bool {
 		if p.Terminal != nil && !in.Sessions {
 			return false
 		}
@@ -133,9 +132,11 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 		// A locked session must not keep the others from being stopped.
 		locked = errors.Join(locked, err)
 		return err == nil
-	})
-	out.Stopped = append(out.Stopped, stopped...)
-	failed = errors.Join(locked, failed)
+	}
+	stopped, failed := s.Control.StopSome(ctx, in.Signal, wanted)
+	ended, failedRemains := s.stopAllRemains(ctx, in.Signal, wanted)
+	out.Stopped = slices.Concat(out.Stopped, stopped, ended)
+	failed = errors.Join(locked, failed, failedRemains)
 	switch {
 	case errors.Is(failed, api.CodeLocked):
 		return out, api.Errorf(api.CodeLocked, "%v", failed).WithHint("all others were stopped")
@@ -244,8 +245,37 @@ func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) er
 }
 
 func (s *Processes) removeProcess(ctx context.Context, in api.IDInput) (api.Empty, error) {
-	_, err := s.Control.RemoveProcess(ctx, changeRequest(ctx, in.ID, "remove"))
+	e, err := s.Control.FindEntry(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if view := s.Usage.measureOne(e); view.HasRemains() {
+		return api.Empty{}, supervise.ErrRunning(e.Rec)
+	}
+	_, err = s.Control.RemoveProcess(ctx, changeRequest(ctx, e.Rec.ID, "remove"))
 	return api.Empty{}, err
+}
+
+// stopAllRemains stops what the wanted processes that have ended left running, and returns these
+// processes.
+func (s *Processes) stopAllRemains(ctx context.Context, signal string, wanted func(api.Process) bool) (ended []api.Process, _ error) {
+	all, err := s.Control.Measurables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Usage.measure(all)
+	var records []store.Record
+	for _, m := range all {
+		if !m.View.HasRemains() || !wanted(m.View) {
+			continue
+		}
+		// One removed meanwhile had nothing left.
+		if e, err := s.Control.EntryByID(ctx, m.View.ID); err == nil {
+			ended, records = append(ended, e.View), append(records, e.Rec)
+		}
+	}
+	_, err = s.StopRemains(ctx, records, signal)
+	return ended, err
 }
 
 // stopRemains stops what an ended process has left running. If there is nothing, it returns ended.

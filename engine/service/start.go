@@ -116,7 +116,11 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 		return none, api.Errorf(api.CodeInvalid, "start process: stdin is for processes without a terminal").
 			WithHint("session.write types into a terminal")
 	}
-	r.Stdin = in.Stdin
+	if in.NoStdin && (in.Stdin || in.TTY) {
+		return none, api.Errorf(api.CodeInvalid, "start process: no_stdin excludes stdin and tty")
+	}
+	// A one-shot command ends, so it must not wait for input that never comes.
+	r.Stdin, r.NoStdin = in.Stdin, in.NoStdin || in.Transient && !in.Stdin
 	if in.StopTimeoutMS < 0 || in.LogLimit < 0 {
 		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
 	}

@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/pty"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -69,8 +70,23 @@ func (u *Usage) measure(all []supervise.Measurable) {
 		return u.orphans(all, marked)
 	}
 	for i, use := range u.meter.Measure(ids, withRemains) {
+		if use != nil && isInputSilent(all[i].View) {
+			use.WaitsForInput = pty.AwaitsInput(all[i].View.PID)
+		}
 		all[i].View.Metrics = use
 	}
+}
+
+// measureOne returns a process with its usage.
+func (u *Usage) measureOne(e supervise.Entry) api.Process {
+	one := []supervise.Measurable{supervise.MeasurableOf(e.Rec, e.View)}
+	u.measure(one)
+	return one[0].View
+}
+
+// isInputSilent reports whether a process runs with an open input to which nothing is written.
+func isInputSilent(p api.Process) bool {
+	return p.State == api.StateRunning && p.Terminal == nil && p.Supervision != nil && !p.Supervision.Stdin && !p.Supervision.NoStdin
 }
 
 // countRemains returns how many processes started by an exited process are still running. Usually

@@ -94,6 +94,7 @@ func describeSupervision(p *proc) *api.Supervision {
 		Sandboxed: r.Sandboxed,
 		Transient: r.Transient,
 		Stdin:     r.Stdin,
+		NoStdin:   r.NoStdin,
 		LastLines: p.lines,
 	}
 	if s.Restart.Policy == "" {

@@ -1,19 +1,23 @@
 package supervise
 
-import "tandem/engine/api"
+import (
+	"tandem/engine/api"
+	"tandem/persist/store"
+)
 
 func refuseRunning(p *proc, e event) {
-	e.answer(outcome{err: errRunning(p)})
+	e.answer(outcome{err: ErrRunning(p.rec)})
 }
 
-func errRunning(p *proc) error {
-	return api.Errorf(api.CodeConflict, "remove %s: still running", p.rec.Name).WithHint("stop it first: `tandem stop " + p.rec.Name + "`")
+// ErrRunning is the error for removing a process while it, or a process that it started, runs.
+func ErrRunning(r store.Record) error {
+	return api.Errorf(api.CodeConflict, "remove %s: still running", r.Name).WithHint("stop it first: `tandem stop " + r.Name + "`")
 }
 
 // removeOnceStopped defers the removal until the process is stopped.
 func removeOnceStopped(p *proc, e event) {
 	if p.rec.Desired != desiredStopped {
-		e.answer(outcome{err: errRunning(p)})
+		e.answer(outcome{err: ErrRunning(p.rec)})
 		return
 	}
 	p.removals = append(p.removals, e.reply)

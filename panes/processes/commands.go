@@ -87,17 +87,19 @@ func (c *commands) runEach(targets []api.Process, do func(context.Context, panes
 	})
 }
 
-// divideByState separates the running processes from the exited ones.
-func divideByState(all []api.Process) (running, exited []api.Process) {
+// divide separates the processes for which is returns true from the others.
+func divide(all []api.Process, is func(*api.Process) bool) (yes, no []api.Process) {
 	for _, p := range all {
-		if p.State.Ended() {
-			exited = append(exited, p)
+		if is(&p) {
+			yes = append(yes, p)
 		} else {
-			running = append(running, p)
+			no = append(no, p)
 		}
 	}
-	return running, exited
+	return yes, no
 }
+
+func hasEnded(p *api.Process) bool { return p.State.Ended() }
 
 // describe names processes in a title: one by its name, several by their number, and those of a
 // project with its name.
@@ -156,7 +158,7 @@ func (c *commands) askKill() tea.Cmd {
 
 // askEnd asks before it stops the running targets with a signal.
 func (c *commands) askEnd(title, what, yes, signal string) tea.Cmd {
-	targets, _ := divideByState(c.table().Targets())
+	targets, _ := divide(c.table().Targets(), (*api.Process).IsAlive)
 	if len(targets) == 0 {
 		return c.env.Say("already exited", false)
 	}
@@ -186,7 +188,7 @@ func (c *commands) restartTargets() tea.Cmd {
 
 // startTargets starts processes that have exited. It asks first if there are several.
 func (c *commands) startTargets() tea.Cmd {
-	running, targets := divideByState(c.table().Targets())
+	targets, running := divide(c.table().Targets(), hasEnded)
 	switch {
 	case len(running)+len(targets) == 0:
 		return nil
@@ -229,7 +231,7 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 }
 
 func (c *commands) askDelete() tea.Cmd {
-	running, targets := divideByState(c.table().Targets())
+	running, targets := divide(c.table().Targets(), (*api.Process).IsAlive)
 	switch {
 	case len(running)+len(targets) == 0:
 		return nil
@@ -240,25 +242,71 @@ func (c *commands) askDelete() tea.Cmd {
 		}
 		return c.env.Say(c.describe(running)+what, true)
 	}
-	return c.confirmDelete("Delete "+c.describe(targets)+"?", targets)
+	return c.confirmDelete("Delete "+c.describe(targets)+"?", "", targets)
 }
 
-// askDeleteExited asks before it deletes all exited processes matching the filter.
+// askDeleteExited asks before it deletes the exited processes matching the filter, except those of
+// project files and other machines, and those with processes that still run.
 func (c *commands) askDeleteExited() tea.Cmd {
 	var targets []api.Process
+	var left exceptions
 	for _, p := range c.table().rows.listed {
-		if p.State.Ended() {
+		if p.State.Ended() && !left.add(p) {
 			targets = append(targets, *p)
 		}
 	}
 	if len(targets) == 0 {
+		if note := left.describe(); note != "" {
+			return c.env.Say("nothing deleted. "+strings.TrimSuffix(note, "."), false)
+		}
 		return c.env.Say("nothing here has exited", false)
 	}
-	return c.confirmDelete("Delete "+text.Count(len(targets), "exited process")+"?", targets)
+	return c.confirmDelete("Delete "+text.Count(len(targets), "exited process")+"?", left.describe(), targets)
 }
 
-func (c *commands) confirmDelete(title string, targets []api.Process) tea.Cmd {
-	return c.askConfirm(title, "The record and the log are deleted.", "delete", targets,
+// exceptions are the exited processes left out when all others are deleted.
+type exceptions struct {
+	alive               []string // names of those with processes that still run
+	ofProjects, distant int
+}
+
+// add reports whether a process is left out, and counts it.
+func (x *exceptions) add(p *api.Process) bool {
+	machine, _ := api.MachineOf(p.ID)
+	switch {
+	case machine != "":
+		x.distant++
+	case p.HasRemains():
+		x.alive = append(x.alive, states.FullName(p))
+	case p.Project != nil:
+		x.ofProjects++
+	default:
+		return false
+	}
+	return true
+}
+
+// describe returns a sentence about what is left out; "" if nothing is.
+func (x *exceptions) describe() string {
+	var parts []string
+	if len(x.alive) > 0 {
+		parts = append(parts, strings.Join(text.Some(x.alive, 3, text.Clean), ", ")+" (processes it started still run)")
+	}
+	if x.ofProjects > 0 {
+		parts = append(parts, text.Thousands(x.ofProjects)+" of projects")
+	}
+	if x.distant > 0 {
+		parts = append(parts, text.Thousands(x.distant)+" on other machines")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Left out: " + strings.Join(parts, ", ") + "."
+}
+
+func (c *commands) confirmDelete(title, note string, targets []api.Process) tea.Cmd {
+	what := strings.TrimSpace("The record and the log are deleted. " + note)
+	return c.askConfirm(title, what, "delete", targets,
 		c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
 			// Another client has deleted it, which is the same result.
@@ -270,7 +318,7 @@ func (c *commands) confirmDelete(title string, targets []api.Process) tea.Cmd {
 }
 
 func (c *commands) askSignal() tea.Cmd {
-	targets, _ := divideByState(c.table().Targets())
+	_, targets := divide(c.table().Targets(), hasEnded)
 	if len(targets) == 0 {
 		return c.env.Say("only a running process can get a signal", false)
 	}

@@ -177,7 +177,10 @@ func TestLogOfARunningProcessStartsBelowItsHeading(t *testing.T) {
 
 func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	ended := func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }
-	p, e := newTestPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended))
+	p, e := newTestPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended),
+		service("4", "db", func(p *api.Process) { ended(p); p.Metrics = &api.Metrics{Processes: 1} }),
+		service("5", "cache", func(p *api.Process) { ended(p); p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: "cache"} }),
+		service(api.OnMachine("pi", "6"), "distant", ended))
 	panestest.On(e.API.(*panestest.Engine), api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
 		e.recordStop(in.ID)
 		return api.Empty{}, nil
@@ -187,6 +190,9 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Delete 2 exited processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
+	}
+	if note := strings.Join(q.Lines, " "); !strings.Contains(note, "Left out: db (processes it started still run), 1 of projects, 1 on other machines.") {
+		t.Errorf("it says %q", note)
 	}
 	q.Then()()
 	slices.Sort(e.stopped)

@@ -98,6 +98,8 @@ func StateWords(p *api.Process, now time.Time) string {
 		return "waiting for " + text.Clean(p.DependencyNames())
 	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil:
 		return map[bool]string{true: "ready", false: "not ready"}[*p.Supervision.Ready]
+	case p.WaitsForInput():
+		return "waits for input"
 	case p.State == api.StateExited && p.ExitCode != nil:
 		return "exited " + text.Itoa(*p.ExitCode)
 	}
@@ -106,7 +108,7 @@ func StateWords(p *api.Process, now time.Time) string {
 
 // StateInk returns the ink for StateWords.
 func StateInk(p *api.Process, look *look.Look) look.Ink {
-	if p.IsUnready() {
+	if p.IsUnready() || p.WaitsForInput() {
 		return look.Warn
 	}
 	_, ink := StateGlyph(p, look)

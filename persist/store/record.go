@@ -80,7 +80,6 @@ type Record struct {
 	Sandboxed bool    `json:"sandboxed,omitempty"` // confined as sandbox.json describes
 	Cgroup    string  `json:"cgroup,omitempty"`    // directory of the cgroup that holds the process and its descendants
 	Transient bool    `json:"transient,omitempty"`
-	Stdin     bool    `json:"stdin,omitempty"`     // standard input is a FIFO in its directory
 	Daemon    *Daemon `json:"daemon,omitempty"`    // set once it has become a daemon
 	ProxyURL  string  `json:"proxy_url,omitempty"` // proxy for leaving its sandbox, with a password
 
@@ -102,6 +101,9 @@ type Command struct {
 	Env     map[string]string `json:"env,omitempty"`     // requested variables, added to Environ
 	Environ map[string]string `json:"environ,omitempty"` // base environment; nil for the engine's own
 	Umask   string            `json:"umask,omitempty"`   // octal; "" for the keeper's own
+
+	Stdin   bool `json:"stdin,omitempty"`    // process.write writes to its standard input
+	NoStdin bool `json:"no_stdin,omitempty"` // standard input is /dev/null; otherwise, without a terminal, a FIFO in its directory
 }
 
 // A Terminal describes the terminal of a process that has one.

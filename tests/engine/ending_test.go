@@ -75,6 +75,31 @@ func TestStoppingEverythingKillsRemains(t *testing.T) {
 	}
 }
 
+func TestStopAllStopsRemainsOfEndedProcesses(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	left, child := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
+	m.awaitState(m.startProcess(api.ProcessStartInput{Command: []string{"true"}}).ID, api.StateExited)
+	out := call(m, api.ProcessStopAll, api.ProcessStopAllInput{})
+	if len(out.Stopped) != 1 || out.Stopped[0].ID != left.ID || isRunning(child) {
+		t.Errorf("stopped %+v; what was left lives: %v", out.Stopped, isRunning(child))
+	}
+	if out := call(m, api.ProcessStopAll, api.ProcessStopAllInput{}); len(out.Stopped) != 0 {
+		t.Errorf("the second call stopped %+v", out.Stopped)
+	}
+}
+
+func TestProcessIsNotRemovedWhileItsRemainsRun(t *testing.T) {
+	t.Parallel()
+	m := sharedMachine(t)
+	p, child := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
+	if _, err := api.ProcessRemove.Call(t.Context(), m.client, api.IDInput{ID: p.ID}); !errors.Is(err, api.CodeConflict) || !isRunning(child) {
+		t.Errorf("removed: %v; what was left lives: %v", err, isRunning(child))
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	call(m, api.ProcessRemove, api.IDInput{ID: p.ID})
+}
+
 // A daemon started by typing may be meant to stay; one left by a command is not.
 func TestKillingASessionKillsItsCommandsDescendants(t *testing.T) {
 	t.Parallel()

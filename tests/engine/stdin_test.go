@@ -34,6 +34,48 @@ func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
 	}
 }
 
+func TestInputOfBackgroundProcessIsOpenAndSilent(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	// A program that watches files exits at the end of its input.
+	watcher := m.startProcess(api.ProcessStartInput{Command: sh("cat; echo ended"), Name: "watcher"})
+	waits := func() bool {
+		p := call(m, api.ProcessGet, api.IDInput{ID: watcher.ID})
+		return p.WaitsForInput()
+	}
+	m.eventually("it waits for input", waits)
+	keeper := m.info().KeeperPID
+	wait.Kill(m, keeper)
+	m.awaitNextKeeper(keeper)
+	wait.Kill(m, m.info().EnginePID)
+	m.eventually("it waits for input after the next engine and keeper started", waits)
+	if _, err := api.ProcessWrite.Call(t.Context(), m.client, api.ProcessWriteInput{ID: watcher.ID, Text: "x"}); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("writing to it: %v", err)
+	}
+	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: watcher.ID})
+	m.eventually("it waits for input after a restart", waits)
+	if log := m.logOf(watcher); log != "" {
+		t.Errorf("it printed %q", log)
+	}
+
+	for name, in := range map[string]api.ProcessStartInput{"no_stdin": {NoStdin: true}, "transient": {Transient: true}} {
+		in.Command = []string{"cat"}
+		p := call(m, api.ProcessStart, in)
+		if p = m.awaitEnd(p.ID); p.ExitCode == nil || *p.ExitCode != 0 || !p.Supervision.NoStdin {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	if out := call(m, api.Exec, api.ExecInput{Command: []string{"cat"}}); out.TimedOut || *out.Process.ExitCode != 0 {
+		t.Errorf("exec: %+v", out)
+	}
+	for _, in := range []api.ProcessStartInput{{Stdin: true}, {TTY: true}} {
+		in.NoStdin, in.Command = true, []string{"cat"}
+		if _, err := api.ProcessStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
+
 func TestCommandKeptAsADaemonIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

@@ -70,6 +70,9 @@ func StateText(p api.Process) string {
 		text += " for " + p.DependencyNames()
 	case p.PID != 0:
 		text += fmt.Sprintf(", pid %d", p.PID)
+		if p.WaitsForInput() {
+			text += ", waits for input (nobody can write it; add </dev/null to its command)"
+		}
 	}
 	return text
 }

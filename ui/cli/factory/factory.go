@@ -154,7 +154,7 @@ func CallEach[Out any](cmd *cobra.Command, f *Factory, ids []string, atOnce int,
 	return output.AnswerAll(f.Out, outs, errs, text)
 }
 
-// ListIfRunning lists sessions and processes. It starts an engine only if processes are alive
+// ListIfRunning lists and measures sessions and processes. It starts an engine only if processes are alive
 // without one.
 func (f *Factory) ListIfRunning(ctx context.Context) ([]api.Process, error) {
 	client, err := f.DialIfAlive(ctx, true)
@@ -162,7 +162,7 @@ func (f *Factory) ListIfRunning(ctx context.Context) ([]api.Process, error) {
 		return nil, err
 	}
 	defer client.Close()
-	out, err := api.ProcessList.Call(ctx, client, api.ProcessListInput{})
+	out, err := api.ProcessList.Call(ctx, client, api.ProcessListInput{Metrics: true})
 	return out.Processes, err
 }
 

@@ -16,13 +16,13 @@ import (
 
 type startFlags struct {
 	launchFlags
-	keepAlive, tty, splitLog bool
-	restart, readyLog, any   string
-	stopSignal               string
-	readyPort                int
-	maxRestarts              int // 0 means unlimited
-	logLimit                 int64
-	stopTimeout              factory.Duration
+	keepAlive, tty, splitLog, noStdin bool
+	restart, readyLog, any            string
+	stopSignal                        string
+	readyPort                         int
+	maxRestarts                       int // 0 means unlimited
+	logLimit                          int64
+	stopTimeout                       factory.Duration
 }
 
 // NewStart returns the command start.
@@ -75,6 +75,7 @@ func NewStart(f *factory.Factory) *cobra.Command {
 	cmd.Flags().StringVar(&opts.stopSignal, "stop-signal", "", "`signal` asking the process to exit (default: TERM)")
 	cmd.Flags().Var(&opts.stopTimeout, "stop-timeout", "time allowed to exit before KILL (default: 8s)")
 	cmd.Flags().BoolVar(&opts.splitLog, "split-log", false, "log standard output and error separately")
+	cmd.Flags().BoolVar(&opts.noStdin, "no-stdin", false, "its standard input is /dev/null, not open and silent")
 	cmd.Flags().StringVar(&opts.any, "any", "", "on any one machine of the fleet with the label `K=V`")
 	cmd.Flags().Func("log-limit", "maximum `size` of its log, such as 200MB; none for no limit", setTo(&opts.logLimit, parseSize))
 	factory.CompleteFlag(cmd, "restart", policies()...)
@@ -93,7 +94,7 @@ func processInput(f *factory.Factory, cmd *cobra.Command, opts startFlags, comma
 	if err := opts.check(cmd); err != nil {
 		return in, err
 	}
-	in = api.ProcessStartInput{Command: command, Name: opts.name, Environ: f.StartEnviron(), Umask: f.StartUmask(), TTY: opts.tty, KeepAlive: opts.keepAlive, SplitLog: opts.splitLog,
+	in = api.ProcessStartInput{Command: command, Name: opts.name, Environ: f.StartEnviron(), Umask: f.StartUmask(), TTY: opts.tty, KeepAlive: opts.keepAlive, SplitLog: opts.splitLog, NoStdin: opts.noStdin,
 		LogLimit: opts.logLimit, StopSignal: opts.stopSignal, StopTimeoutMS: opts.stopTimeout.Milliseconds(), ID: api.NewID()}
 	if opts.restart != "" || cmd.Flags().Changed("max-restarts") {
 		in.Restart = &api.Restart{Policy: api.Policy(opts.restart), Max: opts.maxRestarts}
@@ -132,6 +133,8 @@ func (opts *startFlags) check(cmd *cobra.Command) error {
 		return output.Usagef(cmd, "read --ready-port %d: must be from 1 to 65535", opts.readyPort)
 	case opts.tty && opts.splitLog:
 		return output.Usagef(cmd, "a terminal has one output: --split-log cannot be used with --tty")
+	case opts.tty && opts.noStdin:
+		return output.Usagef(cmd, "a session reads its terminal: --no-stdin cannot be used with --tty")
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func StopAll(ctx context.Context, conn api.Engine, ours []api.Process, before []
 
 func stopOne(ctx context.Context, conn api.Engine, p api.Process, forget bool) (api.Process, error) {
 	var err error
-	if !p.State.Ended() {
+	if p.IsAlive() {
 		if p, err = stopProcess(ctx, conn, p.ID); err != nil {
 			return p, err
 		}

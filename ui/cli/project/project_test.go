@@ -46,6 +46,7 @@ processes:
     keep_alive: true
     ready: {port: 5432, timeout: 10s}
     stop_signal: INT
+    stdin: none
     stop_timeout: 500ms
     log_limit: 1MB
   migrate:
@@ -81,7 +82,7 @@ func TestTandemFileSetsAllFieldsOfAnEntry(t *testing.T) {
 	dir := filepath.Dir(f.Path)
 	env := []Variable{{"LEVEL", "debug"}, {"NUMBER", "010"}}
 	db := api.ProcessStartInput{Name: "db", Command: shellArgv("postgres -D data"), CWD: dir, KeepAlive: true,
-		Ready: &api.Readiness{Port: 5432, TimeoutMS: 10_000}, StopSignal: "INT", StopTimeoutMS: 500, LogLimit: 1 << 20}
+		Ready: &api.Readiness{Port: 5432, TimeoutMS: 10_000}, StopSignal: "INT", StopTimeoutMS: 500, LogLimit: 1 << 20, NoStdin: true}
 	worker := db
 	worker.Name, worker.Command, worker.Restart = "worker", shellArgv("./worker"), &api.Restart{Policy: api.PolicyAlways}
 	want := []Entry{
@@ -164,6 +165,8 @@ func TestParseErrorsHavePositions(t *testing.T) {
 		"processes:\n  \"tab\\tx\": x":                                                       `line 2, column 3: "tab\tx" is left out: a name must consist of visible characters`,
 		"processes:\n  " + strings.Repeat("a", 300) + ": x":                                  `line 2, column 3: "` + strings.Repeat("a", 40) + `…" is left out: a name must have at most 56 characters`,
 		"processes:\n  a: {command: x, ready: {http: 'localhost:80'}}":                       `http: "localhost:80" is not a valid address`,
+		"processes:\n  a: {command: x, stdin: open}":                                         `unknown stdin "open"`,
+		"processes:\n  a: {command: x, stdin: none, tty: true}":                              `a session reads its terminal; stdin cannot be used with tty`,
 		"processes:\n  a: {command: x, stop_signal: FOO}":                                    `line 2, column 19: stop_signal: unknown signal "FOO"`,
 		"processes:\n  a: {command: x, depends_on: a}":                                       "these wait for each other: a → a",
 		"processes:\n  a: x\n---\nprocesses:\n  b: x":                                        "must be one YAML document",

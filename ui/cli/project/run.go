@@ -221,7 +221,7 @@ func (r *Run) handleRemoved(ctx context.Context, prune bool) (results []Result) 
 	for i := range r.Plan.removed {
 		p := &r.Plan.removed[i]
 		if !prune {
-			if p.State.Ended() {
+			if !p.IsAlive() {
 				ended = append(ended, output.Visible(p.Name))
 			} else {
 				running = append(running, output.Visible(p.Name))

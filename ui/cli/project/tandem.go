@@ -113,6 +113,7 @@ func (d *draft) readEntry(f field, session bool) {
 	if session {
 		delete(readers, "tty")
 		delete(readers, "split_log")
+		delete(readers, "stdin")
 	}
 	d.reader.readKeys(d.reader.fields(f, what), what, readers)
 	d.check(f.at)
@@ -127,6 +128,8 @@ func (d *draft) check(at Position) {
 		d.reader.addError(at, "%s: keep_alive is short for restart: always; give one of the two", d.Name)
 	case s.TTY && s.SplitLog:
 		d.reader.addError(at, "%s: a terminal has one output; split_log cannot be used with tty", d.Name)
+	case s.TTY && s.NoStdin:
+		d.reader.addError(at, "%s: a session reads its terminal; stdin cannot be used with tty", d.Name)
 	}
 }
 
@@ -145,6 +148,7 @@ func (d *draft) fieldReaders() map[string]fieldReader {
 		"stop_timeout": func(f field) { s.StopTimeoutMS = r.readDuration(f) },
 		"log_limit":    func(f field) { s.LogLimit = r.readSize(f) },
 		"split_log":    func(f field) { s.SplitLog = r.readBool(f) },
+		"stdin":        d.readStdin,
 		"tty":          func(f field) { s.TTY = r.readBool(f) },
 		"autostart":    func(f field) { d.Manual = !r.readBool(f) },
 	}
@@ -235,6 +239,14 @@ func (d *draft) readRestart(f field) {
 	case api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
 		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("must be no, on-failure, always or unless-stopped")
+	}
+}
+
+// readStdin reads "none", for /dev/null.
+func (d *draft) readStdin(f field) {
+	word := d.reader.readText(f)
+	if d.Start.NoStdin = word == "none"; !d.Start.NoStdin {
+		d.reader.addError(f.at, "unknown stdin %q", word).hint("must be none; without it, standard input is open and silent")
 	}
 }
 

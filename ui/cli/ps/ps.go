@@ -155,6 +155,9 @@ func liveState(p api.Process) (string, output.Tint) {
 	if p.IsUnready() {
 		return "not ready", output.Yellow
 	}
+	if p.WaitsForInput() {
+		return "waits for input", output.Yellow
+	}
 	if p.State == api.StateWaiting || p.Interrupted != nil {
 		return output.StateText(p), output.StateTint(p)
 	}
@@ -177,8 +180,11 @@ func formatUsage(m *api.Metrics) (cpu, mem, ports string) {
 func troubleNotes(p api.Process, now time.Time) []string {
 	const maxLines = 3
 	var lines []string
-	if p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0 {
+	if p.HasRemains() {
 		lines = append(lines, "processes it started are still running; `tandem stop "+output.Visible(p.Name)+"` stops them")
+	}
+	if p.WaitsForInput() {
+		lines = append(lines, "it reads its standard input, which stays silent; `tandem start --no-stdin` gives it /dev/null")
 	}
 	s := p.Supervision
 	switch {

@@ -70,7 +70,7 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 	if !forget {
 		return output.AnswerAll(f.Out, outs, errs, output.Outcome)
 	}
-	if !slices.ContainsFunc(ours, func(p api.Process) bool { return !p.State.Ended() }) && !f.Out.JSON {
+	if !slices.ContainsFunc(ours, func(p api.Process) bool { return p.IsAlive() }) && !f.Out.JSON {
 		f.Out.Tell("nothing of %s was running", output.Visible(path))
 	}
 	return output.AnswerAll(f.Out, outs, errs, func(p api.Process) string { return deletedLine(p, ours) })
@@ -79,14 +79,14 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 // deletedLine formats the line about a deleted process; before lists the processes as they
 // were when down began.
 func deletedLine(p api.Process, before []api.Process) string {
-	if slices.ContainsFunc(before, func(q api.Process) bool { return q.ID == p.ID && q.State.Ended() }) {
+	if slices.ContainsFunc(before, func(q api.Process) bool { return q.ID == p.ID && !q.IsAlive() }) {
 		return output.Visible(p.Name) + ": deleted\n"
 	}
 	return strings.TrimSuffix(output.Outcome(p), "\n") + ", deleted\n"
 }
 
 // projectProcesses returns the processes started from the project file at path, limited to names if
-// any are given. With ended it includes those that have exited.
+// any are given. With ended it includes those that have exited and left nothing running.
 func projectProcesses(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
 	var ours []api.Process
 	known := map[string]bool{}
@@ -95,7 +95,7 @@ func projectProcesses(path string, list []api.Process, names []string, ended boo
 			continue
 		}
 		known[p.Project.Name] = true
-		if (ended || !p.State.Ended()) && (len(names) == 0 || slices.Contains(names, p.Project.Name)) {
+		if (ended || p.IsAlive()) && (len(names) == 0 || slices.Contains(names, p.Project.Name)) {
 			ours = append(ours, p)
 		}
 	}

@@ -88,7 +88,7 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 		return err
 	}
 	defer conn.Close()
-	list, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
+	list, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{Metrics: true})
 	if err != nil {
 		return err
 	}

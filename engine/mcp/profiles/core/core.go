@@ -79,7 +79,7 @@ func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (tool
 }
 
 func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
-	p, err := f.StartProcess(ctx, api.ProcessStartInput{Command: in.Command, CWD: f.Options.CWD, SplitLog: true, StopTimeoutMS: toolkit.StopTimeout})
+	p, err := f.StartProcess(ctx, api.ProcessStartInput{Command: in.Command, CWD: f.Options.CWD, SplitLog: true, StopTimeoutMS: toolkit.StopTimeout, NoStdin: true})
 	switch {
 	case err != nil:
 		return toolkit.Textf("Failed to start command: %s", toolkit.StartFailure(in.Command, err)).AsFailure(), nil
