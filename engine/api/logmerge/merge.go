@@ -1,6 +1,7 @@
 package logmerge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -36,11 +37,11 @@ func Forward(spans []Span, max int) *Merge {
 
 // Add adds another log, from the end of its span.
 func (m *Merge) Add(s Span, max int) {
-	m.readers = append(m.readers, &reader{Span: s, max: max, until: -1})
+	m.readers = append(m.readers, &reader{Span: s, max: max, until: cmp.Or(s.Until, -1)})
 }
 
 // Next returns the earliest remaining line. ok is false once the lines present at the first read
-// are used up.
+// are used up, or those that Last counted.
 func (m *Merge) Next(ctx context.Context, e api.Engine) (line Line, ok bool, err error) {
 	// Every log needs a pending line before their times can be compared.
 	var first *reader
@@ -69,6 +70,9 @@ func (m *Merge) fillPending(ctx context.Context, e api.Engine, r *reader) error 
 		}
 		if r.pending, r.over = lines, !more; !more && m.Rest {
 			r.pending = append(r.pending, r.takePartial()...)
+		}
+		if m.Rest { // what was written meanwhile is not followed
+			r.pending = slices.DeleteFunc(r.pending, func(l Line) bool { return l.Offset >= r.until })
 		}
 	}
 	return nil

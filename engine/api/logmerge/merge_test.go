@@ -2,6 +2,7 @@ package logmerge
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,4 +63,54 @@ func TestHungLogHoldsUpOthersOnlyForAMoment(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A growing engine has logs that grow by three lines with each read.
+type growing map[string]string
+
+func (g growing) Do(_ context.Context, _ string, _ api.Effect, in, out any) error {
+	asked := in.(api.ProcessLogInput)
+	g[asked.ID] += "line\nline\nline\n"
+	log := g[asked.ID]
+	since := int(*asked.Since)
+	if since < 0 {
+		since = max(len(log)+since, 0)
+	}
+	data := log[since:]
+	data = data[:min(len(data), asked.Max)]
+	*out.(*api.ProcessLogOutput) = api.ProcessLogOutput{
+		Start: int64(since), Data: data, NextCursor: int64(since + len(data)), End: int64(len(log)), State: api.StateRunning,
+	}
+	return nil
+}
+
+func TestLastLinesOfGrowingLogsAreThoseAtFirst(t *testing.T) {
+	for _, count := range []int{0, 1, 5, 100} {
+		g := growing{"a": strings.Repeat("line\n", 50), "b": strings.Repeat("line\n", 30)}
+		m := Merge{Rest: true}
+		want := 0
+		for _, id := range []string{"a", "b"} {
+			source := &Source{Process: api.Process{ID: id}}
+			spans := source.Spans("")
+			want += min(count, strings.Count(g[id], "\n")+3) // the first read has three more
+			if err := Last(t.Context(), g, spans, count, 40); err != nil {
+				t.Fatal(err)
+			}
+			m.Add(spans[0], 40)
+		}
+		got := 0
+		for {
+			_, ok, err := m.Next(t.Context(), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			got++
+		}
+		if got != want {
+			t.Errorf("the last %d lines: %d, want %d", count, got, want)
+		}
+	}
 }

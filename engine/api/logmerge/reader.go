@@ -18,7 +18,7 @@ type reader struct {
 	max     int       // bytes per read
 	partial Line      // the unfinished last line
 	last    time.Time // of the last line, used for lines without a time
-	until   int64     // end of the log at the first read; -1 before it
+	until   int64     // end of the log at the first read, or when Last counted its lines; -1 before it
 
 	pending []Line // read but not yet returned
 	over    bool   // read up to until

@@ -17,6 +17,7 @@ type Span struct {
 	From, To int64  // the first loaded byte, and the one after the last; From below 0: the log's end
 	Oldest   int64  // the oldest byte of the log
 	End      int64  // end of the log at the last read
+	Until    int64  // end of the log when Last counted its lines; 0 if it has not
 	Alone    bool   // the only log: its deletion is then an error
 }
 
@@ -153,8 +154,9 @@ func Last(ctx context.Context, e api.Engine, spans []Span, count, max int) error
 	}
 	lines, err := Before(ctx, e, spans, max)
 	missing := count - len(lines)
-	for _, s := range spans {
-		if s.To < s.End {
+	for i := range spans {
+		s := &spans[i]
+		if s.Until = s.End; s.To < s.End {
 			missing--
 		}
 	}
