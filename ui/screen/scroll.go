@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 
 	uv "github.com/charmbracelet/ultraviolet"
 )
@@ -194,10 +195,15 @@ func (s *scrollFinder) measureColumns(y, lines int) (m move, gain int) {
 	return m, 0
 }
 
-// keepWide returns the columns of a move, extended where its sides would cut wide cells.
+// keepWide returns the columns of a move, extended where its sides would cut wide cells, in the rows
+// beside it too: xterm 379 clears such cells there.
 func (s *scrollFinder) keepWide(m move) (left, right int) {
 	left, right = m.left, m.right
-	for _, line := range s.old[m.top:m.bottom] {
+	rows := s.old[max(m.top-1, 0):min(m.bottom+1, len(s.old))]
+	if m.top > 0 { // already painted
+		rows = append(slices.Clone(rows), s.wanted[m.top-1])
+	}
+	for _, line := range rows {
 		if line[m.left].Width == 0 {
 			left = m.left - 1
 		}

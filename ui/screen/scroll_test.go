@@ -288,6 +288,36 @@ func TestSingleColumnIsNotScrolled(t *testing.T) {
 	}
 }
 
+func TestSideMarginsCutNoWideCellsBesideTheScrolledRows(t *testing.T) {
+	for _, pad := range []string{"", "x"} {
+		for _, before := range []string{"title", pad + strings.Repeat("漢", 49)} {
+			wide := pad + strings.Repeat("漢", 49)
+			c := newCanvas(t)
+			c.enterScreen()
+			var got string
+			for first, title := range []string{before, wide} {
+				rows := numberedRows(100+first, true)
+				rows[0], rows[len(rows)-1] = title, wide
+				c.updateFrame(func(f *frame) {
+					f.setView(viewOf(rows...), 100, 32)
+					f.margins = true
+				})
+				if err := c.Paint(); err != nil {
+					t.Fatal(err)
+				}
+				got = c.readWritten()
+			}
+			var left, right int
+			if _, err := fmt.Sscanf(sideMargin.FindString(got), "\x1b[%d;%ds", &left, &right); err != nil {
+				t.Fatalf("%q: wrote %q: %v", before, got, err)
+			}
+			if left > 1 && (left-1-len(pad))%2 != 0 || (right-len(pad))%2 != 0 {
+				t.Errorf("%q, %q: margins %d and %d", pad, before, left, right)
+			}
+		}
+	}
+}
+
 func TestLinuxConsoleIsNotScrolled(t *testing.T) {
 	c := newCanvas(t)
 	t.Setenv("TERM", "linux")
