@@ -19,17 +19,28 @@ type Background struct {
 
 // applyStyle returns a style on the background; nil is the terminal's own.
 func (g *Background) applyStyle(s uv.Style) uv.Style {
-	if g == nil {
-		return s
+	if g != nil {
+		s.Fg, s.Bg, s.UnderlineColor = g.mapColor(s.Fg), g.mapColor(s.Bg), g.mapColor(s.UnderlineColor)
+		if s.Fg == nil {
+			s.Fg = g.Text
+		}
+		if s.Bg == nil {
+			s.Bg = g.Back
+		}
 	}
-	s.Fg, s.Bg, s.UnderlineColor = g.mapColor(s.Fg), g.mapColor(s.Bg), g.mapColor(s.UnderlineColor)
-	if s.Fg == nil {
-		s.Fg = g.Text
-	}
-	if s.Bg == nil {
-		s.Bg = g.Back
-	}
+	s.Fg, s.Bg, s.UnderlineColor = markExact(s.Fg), markExact(s.Bg), markExact(s.UnderlineColor)
 	return s
+}
+
+// markExact makes an exact colour differ from all palette colours. The renderer compares colours by
+// their components, so it would take a palette colour for the exact one that it has by default,
+// whatever the terminal's theme makes of it. Sequences do not include the opacity.
+func markExact(c color.Color) color.Color {
+	if rgb, ok := c.(color.RGBA); ok {
+		rgb.A = 0xfe
+		return rgb
+	}
+	return c
 }
 
 // mapColor replaces a palette colour below 16 by the background's own.

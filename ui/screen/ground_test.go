@@ -1,7 +1,9 @@
 package screen
 
 import (
+	"fmt"
 	"image/color"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,10 +40,10 @@ func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
 			}
 		}
 	}
-	if got := c.rows.cells.CellAt(6, 0).Style; got.Fg != g.ANSI[1] || got.Bg != g.Back {
+	if got := c.rows.cells.CellAt(6, 0).Style; got.Fg != markExact(g.ANSI[1]) || got.Bg != markExact(g.Back) {
 		t.Errorf("red is %v on %v", got.Fg, got.Bg)
 	}
-	if got := c.rows.cells.CellAt(6, 2).Style; got.Fg != g.Text || got.Bg != g.ANSI[12] {
+	if got := c.rows.cells.CellAt(6, 2).Style; got.Fg != markExact(g.Text) || got.Bg != markExact(g.ANSI[12]) {
 		t.Errorf("text on bright blue is %v on %v", got.Fg, got.Bg)
 	}
 	if !strings.Contains(out, "\x1b]12;") {
@@ -50,6 +52,31 @@ func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
 	c.updateFrame(func(f *frame) { f.background = nil })
 	if out := c.showView(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.rows.cells.CellAt(19, 1).Style.Bg != nil {
 		t.Errorf("the ground stays: %q", out)
+	}
+}
+
+// A theme may change what a palette colour looks like.
+func TestPaletteColorIsNotTakenForAnExactOneThatLooksAlike(t *testing.T) {
+	for _, code := range []string{"38", "48"} {
+		for n := range 256 {
+			palette := fmt.Sprintf("%s;5;%d", code, n)
+			switch base, _ := strconv.Atoi(code); {
+			case n < 8:
+				palette = strconv.Itoa(base - 8 + n)
+			case n < 16:
+				palette = strconv.Itoa(base + 52 + n - 8)
+			}
+			r, g, b, _ := ansi.IndexedColor(n).RGBA()
+			exact := fmt.Sprintf("%s;2;%d;%d;%d", code, r>>8, g>>8, b>>8)
+			c := newCanvas(t)
+			c.enterScreen()
+			if out := c.showView(viewOf("\x1b[4;" + exact + "mA\x1b[" + palette + "mB")); !strings.Contains(out, exact) || !strings.Contains(out, "\x1b["+palette+"mB") {
+				t.Errorf("%s after %s wrote %q", palette, exact, out)
+			}
+			if out := c.showView(viewOf("\x1b[4;" + exact + "mAB")); !strings.Contains(out, exact) || !strings.Contains(out, "B") {
+				t.Errorf("%s in place of %s wrote %q", exact, palette, out)
+			}
+		}
 	}
 }
 
