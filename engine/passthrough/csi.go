@@ -9,6 +9,10 @@ import (
 // flags.
 const clearedScreen = "\x1b[<99u\x1b[=0u\x1b[2J"
 
+// restoreCursor replaces mode 1049's reset on the main screen: there it only restores the cursor
+// (xterm's ctlseqs).
+const restoreCursor = "\x1b8"
+
 // ordinary lists the final bytes that are harmless with parameters only.
 const ordinary = "@ABCDEFGHIJKLMPSXZ^`abdefgmrsu"
 
@@ -191,10 +195,13 @@ func (f *Filter) filterModes(s controlSequence) verdict {
 	if v.keep && passed != s {
 		v = verdict{text: "\x1b[?" + passed.params + string(s.final)}
 	}
-	if !anySwitch(s.params) {
+	if !hasMode(s.params, switchesScreen) {
 		return v
 	}
 	v.left = (f.redrawn || f.Alt && !set && !f.played) && !f.repaint
+	if !f.Alt && !set && !f.played && !f.repaint && !v.left && hasMode(s.params, func(mode int) bool { return mode == 1049 }) {
+		v.text += restoreCursor
+	}
 	f.Alt = set
 	if !f.played && (set || f.repaint) {
 		v.text += clearedScreen
@@ -246,10 +253,10 @@ func parseNumber(text string) int {
 	return n
 }
 
-// anySwitch reports whether any of the modes switches between the screens.
-func anySwitch(params string) bool {
+// hasMode reports whether is returns true for any of the modes.
+func hasMode(params string, is func(mode int) bool) bool {
 	for mode := range strings.SplitSeq(params, ";") {
-		if switchesScreen(parseNumber(mode)) {
+		if is(parseNumber(mode)) {
 			return true
 		}
 	}

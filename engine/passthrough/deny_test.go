@@ -115,6 +115,16 @@ func TestNoClipboardDropsClipboardWrites(t *testing.T) {
 	}
 }
 
+// ST would make a terminal copy the part before it.
+func TestStringsGivenUpHaveNoEffect(t *testing.T) {
+	for _, in := range []string{"\x1b]52;c;aGVs\x18", "\x1b]52;c;aGVs\x1a", "\x1b]52;c;aGVs\x1b[m", "\x1b]52;c;" + strings.Repeat("A", maxClip+1), "\x1b_Ga=T;AA\x1b[m"} {
+		var f Filter
+		if got, _ := passed(&f, in); strings.Count(got, "\x18") != 1 || strings.HasSuffix(got, stringEnd) {
+			t.Errorf("%.20q becomes %.20q … %q", in, got, got[max(len(got)-20, 0):])
+		}
+	}
+}
+
 func TestFilterEndsOverlongStrings(t *testing.T) {
 	for in, limit := range map[string]int{"\x1b]52;c;A": maxClip, "\x1bPq~": maxPicture, "\x1bPq\n": maxPicture, "\x1b_Ga=T;A": maxPicture} {
 		var f Filter

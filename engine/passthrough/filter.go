@@ -64,6 +64,9 @@ const (
 	c1  = 0xc2 // first byte of the C1 controls U+0080 to U+009F in UTF-8
 
 	stringEnd = "\x1b\\"
+	// stringAbort (CAN) gives up a control string, so that a part of it, as of text to copy (OSC 52),
+	// has no effect.
+	stringAbort = "\x18"
 )
 
 // ExpectRepaint resets the filter before a repaint. The next piece must paint the main and the
@@ -146,10 +149,10 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 // undoModes resets the changes that a repaint does not undo.
 func (f *Filter) undoModes(e *edit) {
 	if f.clustered {
-		e.replace(0, 0, stringEnd+"\x1b[?2027l")
+		e.replace(0, 0, stringAbort+"\x1b[?2027l")
 	}
 	if f.Colored {
-		e.replace(0, 0, stringEnd+RestColors)
+		e.replace(0, 0, stringAbort+RestColors)
 	}
 	f.clustered, f.Colored = false, false
 }
@@ -266,7 +269,7 @@ func (f *Filter) filterPlainEscape(kind byte, plain bool) verdict {
 		return verdict{text: text}
 	case kind == 'c': // resets, and leaves the alternate screen
 		f.Alt, f.Pixels = false, false
-		return verdict{text: f.restText() + Tells + Home + "\x1b[3J"}
+		return verdict{text: f.restText() + KeptModes + Tells + Home + "\x1b[3J" + saveCursor}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
 		return verdict{}
 	}
@@ -305,7 +308,7 @@ func (f *Filter) passString(e *edit, at, n int) {
 		return
 	}
 	if n > f.room {
-		e.replace(at+f.room, at+n, stringEnd)
+		e.replace(at+f.room, at+n, stringAbort)
 		f.inside = insideDropped
 	}
 	f.room -= n
@@ -335,7 +338,7 @@ func (f *Filter) filterInString(e *edit, at int) (n int, told bool) {
 	}
 	switch {
 	case broken && f.inside == insidePassed:
-		e.replace(at, at+n, stringEnd)
+		e.replace(at, at+n, stringAbort)
 	case broken || !keep || f.inside == insideDropped:
 		e.drop(at, at+n)
 	}

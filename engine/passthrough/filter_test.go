@@ -30,8 +30,9 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 		{"leaving is told", "\x1b[?1049hvim\x1b[?1049lshell", clearedScreen + "vim", true},
 		{"old switches", "\x1b[?47hx\x1b[?1047l", clearedScreen + "x", true},
 		{"modes beside it stay", "\x1b[?1;1049;25h", "\x1b[?1;25h" + clearedScreen, false},
-		{"leaving what was not entered", "a\x1b[?1049lb", "ab", false},
-		{"reset stays here", "a\x1bcb", "a" + RestModes() + Tells + Home + "\x1b[3Jb", false},
+		{"leaving what was not entered", "a\x1b[?47lb", "ab", false},
+		{"leaving what was not entered restores the cursor", "a\x1b[?1049;25lb", "a\x1b[?25l\x1b8b", false},
+		{"reset stays here", "a\x1bcb", "a" + RestModes() + KeptModes + Tells + Home + "\x1b[3J\x1b7b", false},
 		{"the focus is the viewer's", "\x1b[?1000;1004h\x1b[?1004l", "\x1b[?1000h", false},
 		{"questions do not pass", "a\x1b[?1049$p\x1b[?ub", "ab", false},
 	}

@@ -5,13 +5,15 @@ const (
 	LeaveAlt = "\x1b[?1049l"
 	// Home clears the screen.
 	Home = "\x1b[H\x1b[2J"
+	// saveCursor saves the cursor, its style and character sets (DECSC).
+	saveCursor = "\x1b7"
 )
 
 // RestModes returns the sequence that sets a terminal to the modes a shell expects, regardless of
 // what a program has set (xterm's ctlseqs, the kitty keyboard protocol). It keeps the screen's
-// contents. It first ends a control string that was cut off.
+// contents. It first gives up a control string that was cut off.
 func RestModes() string {
-	return "\x1b\\" +
+	return stringAbort + stringEnd +
 		// Output is shown at once.
 		"\x1b[?2026l" +
 		"\x1b[0m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" + // plain text

@@ -63,7 +63,7 @@ func TestFilterDropsAQueryInsideAnotherSequence(t *testing.T) {
 		{"\x1b]2;a\xc2\x01\x9b6n\a", "\x1b]2;a\uFFFD\uFFFD6n\a"},
 		{"\x1b]2;a\u009c\u009b6n\a", "\x1b]2;a6n\a"},
 		{"\x1bPq#0\u009c\u009b6n\x1b\\", "\x1bPq#06n\x1b\\"},
-		{"\x1bPq#0\x1b[6n~", "\x1bPq#0\x1b\\~"},
+		{"\x1bPq#0\x1b[6n~", "\x1bPq#0\x18~"},
 		{"\x1b]2;lost\x1b[6n", ""},
 		{"\x1b[" + strings.Repeat("0;", 400) + "c.", "."},
 		{"\x1b]11;" + strings.Repeat(" ", maxCommand) + "?\a.", "."},

@@ -15,8 +15,8 @@ import (
 const (
 	// frameGap is the least time between two frames to one viewer.
 	frameGap = 8 * time.Millisecond
-	// maxSync is how long a program may delay the screen with mode 2026.
-	maxSync = 100 * time.Millisecond
+	// maxSync is how long a program may delay the screen with mode 2026, as in tmux.
+	maxSync = time.Second
 	// maxEchoes is how many frames may follow each other at once when the viewer writes keys to
 	// the PTY, each with at most maxEcho bytes of output: the engine is told of keys only after
 	// their echo.
