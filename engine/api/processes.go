@@ -22,6 +22,7 @@ type Restart struct {
 	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure, always or unless-stopped; default no"`
 	Max          int    `json:"max,omitempty" jsonschema:"maximum consecutive restarts without a healthy run before it counts as failed; 0 is no limit"`
 	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 100, or 2000 with keep_alive"`
+	FixedDelay   bool   `json:"fixed_delay,omitempty" jsonschema:"each delay is delay_ms"`
 	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes besides 0 that count as success"`
 }
 

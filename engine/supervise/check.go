@@ -162,7 +162,7 @@ func isCondition(d store.Dependency) bool {
 func (v verdict) check(r store.Restart) {
 	bounded := r.Max == 0 || v.failures <= r.Max
 	switch {
-	case v.state == api.StateBackoff && bounded && v.failures > 0 && v.delay > 0 && v.delay <= maxDelay:
+	case v.state == api.StateBackoff && bounded && v.failures > 0 && v.delay > 0 && v.delay <= longestDelay(r):
 	case v.state == api.StateStarting && v.failures == 0, v.state == api.StateExited, v.state == api.StateFailed:
 	default:
 		invariants.Failf("policy %+v leads to %+v", r, v)

@@ -21,7 +21,7 @@ const (
 	healthyPolicyRun = 10 * time.Second
 	firstPolicyDelay = 100 * time.Millisecond
 
-	maxDelay    = time.Minute
+	maxDelay    = time.Minute // of delays that grow
 	jitterShare = 0.1 // of a delay, at most
 )
 
@@ -101,7 +101,7 @@ func WillStartAtBoot(r store.Record) bool {
 
 // restartDelay returns the delay before the next restart after a number of failures. The jitter
 // keeps processes that failed together from restarting together. It lengthens a delay, but never
-// beyond maxDelay.
+// beyond longestDelay.
 func restartDelay(r store.Restart, failures int, random float64) time.Duration {
 	d := firstDelay
 	switch {
@@ -110,19 +110,29 @@ func restartDelay(r store.Restart, failures int, random float64) time.Duration {
 	case r.Prompt:
 		d = firstPolicyDelay
 	}
+	longest := longestDelay(r)
 	for range failures {
 		// Stop early: doubling on would overflow.
-		if d = 2 * d; d >= maxDelay {
+		if r.FixedDelay || d >= longest {
 			break
 		}
+		d *= 2
 	}
-	d = min(d, maxDelay)
+	d = min(d, longest)
 	jitter := time.Duration(jitterShare * random * float64(d))
 	// Shorten the longest delay instead, so that restarts are still spread out.
-	if d+jitter > maxDelay {
+	if d+jitter > longest {
 		return d - jitter
 	}
 	return d + jitter
+}
+
+// longestDelay returns the maximum delay before a restart.
+func longestDelay(r store.Restart) time.Duration {
+	if r.FixedDelay {
+		return max(maxDelay, time.Duration(r.DelayMS)*time.Millisecond)
+	}
+	return maxDelay
 }
 
 func giveUpReason(r store.Restart, l runResult) string {
@@ -149,7 +159,7 @@ func exitReason(l runResult) string {
 func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	r := store.Restart{}
 	if in != nil {
-		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
+		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, FixedDelay: in.FixedDelay, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
 	}
 	if keepAlive {
 		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {

@@ -74,13 +74,13 @@ func TestRestartLimitCountsFromTheLastHealthyRun(t *testing.T) {
 	}
 }
 
-func TestDelayNeverExceedsAMinuteAndJitterATenth(t *testing.T) {
+func TestDelayNeverExceedsItsLimitAndJitterATenth(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
-		r := store.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay")}
+		r := store.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay"), FixedDelay: rapid.Bool().Draw(t, "fixed")}
 		failures := rapid.IntRange(0, 1000).Draw(t, "failures")
 		plain := restartDelay(r, failures, 0)
 		d := restartDelay(r, failures, rapid.Float64Range(0, 0.999).Draw(t, "random"))
-		if off := (d - plain).Abs(); d > maxDelay || d <= 0 || off > plain/10 {
+		if off := (d - plain).Abs(); d > longestDelay(r) || d <= 0 || off > plain/10 {
 			t.Errorf("%v, without jitter %v", d, plain)
 		}
 	})
@@ -103,6 +103,14 @@ func TestFirstDelayIsShorterForAPolicyThanForKeepAlive(t *testing.T) {
 		"a policy with a delay": {
 			in: &api.Restart{Policy: api.PolicyAlways, DelayMS: 5000}, want: []time.Duration{5000, 10_000, 20_000, 40_000, 60_000},
 			healthy: 10 * time.Second, after: verdict{state: api.StateBackoff, delay: 5000 * ms, failures: 1, reason: "exited with 1"},
+		},
+		"a fixed delay": {
+			in: &api.Restart{Policy: api.PolicyAlways, DelayMS: 5000, FixedDelay: true}, want: []time.Duration{5000, 5000, 5000},
+			healthy: 10 * time.Second, after: verdict{state: api.StateBackoff, delay: 5000 * ms, failures: 1, reason: "exited with 1"},
+		},
+		"a long fixed delay": {
+			in: &api.Restart{Policy: api.PolicyAlways, DelayMS: 300_000, FixedDelay: true}, want: []time.Duration{300_000, 300_000},
+			healthy: 10 * time.Second, after: verdict{state: api.StateBackoff, delay: 300_000 * ms, failures: 1, reason: "exited with 1"},
 		},
 		"kept alive": {
 			keepAlive: true, want: []time.Duration{2000, 4000, 8000, 16_000, 32_000, 60_000},

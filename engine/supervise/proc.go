@@ -85,6 +85,7 @@ func describeSupervision(p *proc) *api.Supervision {
 			Policy:       api.Policy(r.Restart.Policy),
 			Max:          r.Restart.Max,
 			DelayMS:      r.Restart.DelayMS,
+			FixedDelay:   r.Restart.FixedDelay,
 			SuccessCodes: r.Restart.SuccessCodes,
 		},
 		Restarts:  r.Restarts,
@@ -110,7 +111,7 @@ func describeSupervision(p *proc) *api.Supervision {
 	if p.state() == api.StateBackoff {
 		next := r.NextStart
 		// The clock was set back; armBackoff waits no longer than this either.
-		if latest := time.Now().Add(maxDelay); next.Round(0).After(latest.Round(0)) {
+		if latest := time.Now().Add(longestDelay(r.Restart)); next.Round(0).After(latest.Round(0)) {
 			next = latest
 		}
 		s.NextStart = &next

@@ -155,6 +155,7 @@ type Restart struct {
 	Policy       string `json:"policy,omitempty"` // "no", "on-failure", "always" or "unless-stopped"
 	Max          int    `json:"max,omitempty"`
 	DelayMS      int    `json:"delay_ms,omitempty"`
+	FixedDelay   bool   `json:"fixed_delay,omitempty"`
 	SuccessCodes []int  `json:"success_codes,omitempty"`
 
 	// Prompt selects the shorter delays of processes with an explicit policy, instead of those for

@@ -292,15 +292,19 @@ func (d *draft) ensureRestart() *api.Restart {
 	return d.Start.Restart
 }
 
+// minBackoff is process-compose's delay between restarts without backoff_seconds, in milliseconds.
+const minBackoff = 1000
+
 func (c *composer) readAvailability(d *draft, f field) {
 	into := *d.ensureRestart()
+	into.DelayMS, into.FixedDelay = minBackoff, true
 	c.readKeys(f, "availability", "availability of "+d.Name, map[string]fieldReader{
 		"restart":         func(f field) { c.readPolicy(&into, d, f) },
-		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.reader.readNumber(f, 0, 3600) },
+		"backoff_seconds": func(f field) { into.DelayMS = max(1000*c.reader.readNumber(f, 0, 3600), minBackoff) },
 		"max_restarts":    func(f field) { into.Max = c.reader.readNumber(f, 0, 1_000_000) },
 	})
 	if into.Policy == api.PolicyNo {
-		into.DelayMS, into.Max = 0, 0
+		into.DelayMS, into.FixedDelay, into.Max = 0, false, 0
 	}
 	*d.Start.Restart = into
 }

@@ -65,7 +65,7 @@ processes:
 	dotenv := []Variable{{"A", "dotenv"}, {"B", "caller"}, {"N", "7"}}
 	want := []Entry{
 		{Name: "a", Env: composeEnv("a", append(append(dotenv, shared...), Variable{"C", "own"}, Variable{"D", "last"})...),
-			Start: api.ProcessStartInput{Name: "a", Command: bash("x"), CWD: dir + "/sub", Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 7000}}},
+			Start: api.ProcessStartInput{Name: "a", Command: bash("x"), CWD: dir + "/sub", Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 7000, FixedDelay: true}}},
 		{Name: "b", Env: composeEnv("b", shared...), Manual: true, Start: api.ProcessStartInput{Name: "b", Command: bash("x dotenv dotenv"), CWD: dir}},
 	}
 	if diff := cmp.Diff(want, f.Entries, ignorePositions()); diff != "" {

@@ -253,7 +253,7 @@ processes:
 	level := Variable{"LEVEL", "debug"}
 	want := []Entry{
 		{Name: "db", Env: composeEnv("db", level), Start: api.ProcessStartInput{Name: "db", Command: bash("postgres $PGDATA"), CWD: dir + "/data",
-			Restart: &api.Restart{Policy: api.PolicyOnFailure, DelayMS: 2000, Max: 5}, Ready: &api.Readiness{Command: bash("pg_isready")},
+			Restart: &api.Restart{Policy: api.PolicyOnFailure, DelayMS: 2000, FixedDelay: true, Max: 5}, Ready: &api.Readiness{Command: bash("pg_isready")},
 			StopSignal: "2", StopTimeoutMS: 4000}},
 		{Name: "migrate", Env: composeEnv("migrate", level), Start: api.ProcessStartInput{Name: "migrate", Command: bash("migrate"), CWD: dir}, After: []Dependency{{Name: "db", Condition: api.ConditionReady}}},
 		{Name: "web", Env: composeEnv("web", level, Variable{"PORT", "80"}), Start: api.ProcessStartInput{Name: "web", Command: bash("web"), CWD: dir, TTY: true,

@@ -128,7 +128,7 @@ func TestUnusedComposeKeysAreReported(t *testing.T) {
 	login := func(line string) []string { return []string{"bash", "-lc", line} }
 	want := []Entry{
 		{Name: "api", Env: env("api"), Start: api.ProcessStartInput{Name: "api", Command: login("exec ./api --stage dev --pid $$ $LEVEL"), CWD: "/home/me/api",
-			Restart: &api.Restart{Policy: api.PolicyAlways}, Ready: &api.Readiness{HTTP: "http://127.0.0.1:80/up", TimeoutMS: 300_000, HTTPHeaders: map[string]string{"A": "b"}},
+			Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 1000, FixedDelay: true}, Ready: &api.Readiness{HTTP: "http://127.0.0.1:80/up", TimeoutMS: 300_000, HTTPHeaders: map[string]string{"A": "b"}},
 			StopSignal: "15", StopTimeoutMS: 10_000}},
 		{Name: "seed", Env: env("seed"), Start: api.ProcessStartInput{Name: "seed", Command: login("./seed"), CWD: dir}, Manual: true,
 			After: []Dependency{{Name: "api", Condition: api.ConditionReady}}},

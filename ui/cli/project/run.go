@@ -35,6 +35,8 @@ type Run struct {
 	Live    *os.File      // terminal for progress rows; nil for none
 	Session string        // id of the session in which the user gave the command; may be empty
 
+	ExitOnFailure bool // with Wait: stop watching once anything has failed
+
 	errs []error
 }
 
@@ -59,7 +61,7 @@ func (r *Run) Up(ctx context.Context, prune bool) error {
 	if ctx.Err() != nil {
 		return r.reportInterrupted()
 	}
-	r.printUnchecked(ctx)
+	r.checkRest(ctx)
 	r.printLastLines(ctx)
 	var results []Result
 	for _, s := range r.Plan.steps {
@@ -204,7 +206,7 @@ func (r *Run) result(s *step) Result {
 	}
 	if s.err != nil {
 		result.Error = s.err.Error()
-		if result.Process == nil || s.process.State == api.StateFailed || s.restored != nil {
+		if result.Process == nil || s.process.State == api.StateFailed || s.restored != nil || s.neverRan() {
 			result.Action = actionFailed
 		}
 		if s.restored != nil {

@@ -225,9 +225,10 @@ func (d *draft) readRestart(f field) {
 	} else {
 		into.Policy = api.PolicyOnFailure
 		r.readKeys(r.fields(f, "restart"), "restart", map[string]fieldReader{
-			"policy": policy,
-			"max":    func(f field) { into.Max = r.readNumber(f, 0, 1_000_000) },
-			"delay":  func(f field) { into.DelayMS = r.readDuration(f) },
+			"policy":      policy,
+			"max":         func(f field) { into.Max = r.readNumber(f, 0, 1_000_000) },
+			"delay":       func(f field) { into.DelayMS = r.readDuration(f) },
+			"fixed_delay": func(f field) { into.FixedDelay = r.readBool(f) },
 			"success_codes": func(f field) {
 				into.SuccessCodes = readList(r, f, func(f field) int { return r.readNumber(f, 0, 255) })
 			},

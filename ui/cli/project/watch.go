@@ -35,7 +35,7 @@ func (r *Run) watch(ctx context.Context, began time.Time) {
 				waiting++
 			}
 		}
-		if waiting == 0 || ctx.Err() != nil {
+		if waiting == 0 || ctx.Err() != nil || r.ExitOnFailure && r.hasFailure() {
 			return
 		}
 		rows.draw(r.Plan.steps, began)
@@ -83,6 +83,8 @@ func (r *Run) updateStep(s *step, late bool) {
 			return
 		}
 		s.err = fmt.Errorf("start %s: not within %v: %s", s.entry.Name, r.Timeout, stateReason(p))
+	case !s.announced && s.neverRan():
+		s.err = fmt.Errorf("start %s: stopped before it started", s.entry.Name)
 	case !s.announced:
 		s.announced = true
 		r.printProgress(s)
@@ -103,24 +105,46 @@ func (r *Run) updateStep(s *step, late bool) {
 	s.finished = true
 }
 
-// printUnchecked prints, after all waits, the processes without a passed readiness check that have
-// exited or wait for a restart.
-func (r *Run) printUnchecked(ctx context.Context) {
+// checkRest checks, after all waits, the processes without a passed readiness check: one that has
+// exited or waits for a restart has failed, unless it is a task that is done.
+func (r *Run) checkRest(ctx context.Context) {
 	if !r.Wait || r.refresh(ctx) != nil {
 		return
 	}
+	var late []string
 	for _, s := range r.Plan.steps {
-		p := s.process
-		if s.err != nil || s.ready || s.action == actionDone {
-			continue
-		}
 		switch {
-		case p.State == api.StateExited && hasSucceeded(s.entry, p):
+		case s.err != nil || s.ready || s.action == actionDone:
+		case s.hasFailed():
+			s.err = fmt.Errorf("%s has failed: %s", s.entry.Name, stateReason(s.process))
+		case s.process.State.Ended():
 			r.printStep(s, string(actionDone))
-		case p.State.Ended(), p.State == api.StateBackoff:
-			r.printStep(s, stateReason(p))
+		case !s.finished:
+			late = append(late, output.Visible(s.entry.Name))
 		}
 	}
+	if len(late) > 0 {
+		r.Out.Tell("no longer waiting for %s", strings.Join(late, ", "))
+	}
+}
+
+func (r *Run) hasFailure() bool {
+	return slices.ContainsFunc(r.Plan.steps, func(s *step) bool { return s.err != nil || s.hasFailed() })
+}
+
+// hasFailed reports whether the process of a step has run and failed, or was stopped.
+func (s *step) hasFailed() bool {
+	p := s.process
+	return s.announced && (p.State == api.StateBackoff || p.State.Ended() && !hasSucceeded(s.entry, p))
+}
+
+// neverRan reports whether the process of a step was stopped while it waited for others.
+func (s *step) neverRan() bool {
+	before := 0
+	if s.action == actionRestart {
+		before = s.existing.LastPID
+	}
+	return s.process.State == api.StateStopped && s.process.LastPID == before
 }
 
 // reportInterrupted prints which entries were started when the user interrupted up.

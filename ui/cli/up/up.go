@@ -21,10 +21,11 @@ import (
 )
 
 type upFlags struct {
-	file                               string
-	wait, prune, dryRun, replace, list bool
-	trust                              bool
-	timeout                            factory.Duration
+	file                         string
+	wait, exitOnFailure          bool
+	prune, dryRun, replace, list bool
+	trust                        bool
+	timeout                      factory.Duration
 }
 
 // NewUp returns the command up.
@@ -42,6 +43,9 @@ func NewUp(f *factory.Factory) *cobra.Command {
 		ValidArgsFunction: completeEntries(f, &opts.file, &opts.trust),
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.exitOnFailure && !opts.wait {
+				return output.Usagef(cmd, "--exit-on-failure needs --wait")
+			}
 			file, err := project.Open(opts.file, opts.trust, f.Env)
 			if err != nil {
 				return err
@@ -53,7 +57,8 @@ func NewUp(f *factory.Factory) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&opts.file, "file", "f", "", "the project `file` (default: the next one above)")
-	cmd.Flags().BoolVar(&opts.wait, "wait", false, "return when everything with a readiness check is ready")
+	cmd.Flags().BoolVar(&opts.wait, "wait", false, "return when all with a readiness check are ready; fail if any has failed")
+	cmd.Flags().BoolVar(&opts.exitOnFailure, "exit-on-failure", false, "with --wait, return as soon as anything fails")
 	cmd.Flags().Var(&opts.timeout, "timeout", "stop watching after this long, and fail (default: never)")
 	cmd.Flags().BoolVar(&opts.prune, "prune", false, "stop and delete entries that are no longer in the file")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "only show what would be done")
@@ -93,7 +98,7 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 		return err
 	}
 	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: opts.replace})
-	r := &project.Run{Out: f.Out, Size: f.TerminalSize, Conn: conn, File: file, Plan: plan, Wait: opts.wait, Timeout: time.Duration(opts.timeout)}
+	r := &project.Run{Out: f.Out, Size: f.TerminalSize, Conn: conn, File: file, Plan: plan, Wait: opts.wait, ExitOnFailure: opts.exitOnFailure, Timeout: time.Duration(opts.timeout)}
 	// Another machine's engine uses its own environment.
 	if f.Host() == "" {
 		r.Environ, r.Umask, r.Session = f.Environ, f.StartUmask(), f.Env(factory.OwnSession)
