@@ -472,15 +472,15 @@ func attackCall(what string, pid int) error {
 	case "kcmp":
 		return call(unix.SYS_KCMP, uintptr(os.Getpid()), p, 2) // KCMP_FILES
 	case "setpriority":
-		return call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, p, 5)
+		return call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, p, lowestPriority)
 	case "setpriority-group":
-		return call(unix.SYS_SETPRIORITY, unix.PRIO_PGRP, 0, 5)
+		return call(unix.SYS_SETPRIORITY, unix.PRIO_PGRP, 0, lowestPriority)
 	case "setpriority-user":
 		return call(unix.SYS_SETPRIORITY, unix.PRIO_USER, 0, 0)
 	case "ioprio":
 		return call(unix.SYS_IOPRIO_SET, ioprioProcess, p, 2<<13|7) // best effort, lowest
 	case "scheduler":
-		return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH, Nice: 5}, 0)
+		return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH, Nice: lowestPriority}, 0)
 	case "affinity":
 		var set unix.CPUSet
 		if err := unix.SchedGetaffinity(pid, &set); err != nil {
@@ -490,6 +490,9 @@ func attackCall(what string, pid int) error {
 	}
 	return attackMore(what, p, call)
 }
+
+// lowestPriority is the niceness that any process may give itself.
+const lowestPriority = 19
 
 func attackMore(what string, p uintptr, call func(number uintptr, args ...uintptr) error) error {
 	switch what {

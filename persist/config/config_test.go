@@ -394,7 +394,7 @@ func TestFollowReportsEachChange(t *testing.T) {
 		news, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			file.follow(ctx, news, pollWatched, func(c settings.Config, err error) {
+			file.follow(ctx, news, func() time.Duration { return pollWatched }, func(c settings.Config, err error) {
 				if err != nil {
 					told = append(told, Brief(err).Error())
 					return

@@ -103,12 +103,12 @@ func (f *File) Follow(ctx context.Context, tell func(settings.Config, error)) {
 	f.follow(ctx, news, look, tell)
 }
 
-func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Duration, tell func(settings.Config, error)) {
+func (f *File) follow(ctx context.Context, news <-chan struct{}, look func() time.Duration, tell func(settings.Config, error)) {
 	for ctx.Err() == nil {
 		if !f.hasChanged() {
 			select {
 			case <-news:
-			case <-time.After(look):
+			case <-time.After(look()):
 			case <-ctx.Done():
 			}
 			continue

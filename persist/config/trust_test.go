@@ -61,7 +61,7 @@ func TestRejectedConfigAppliesOnceOthersCannotWriteIt(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				told := make(chan int)
-				go f.follow(ctx, nil, pollWatched, func(c settings.Config, err error) {
+				go f.follow(ctx, nil, func() time.Duration { return pollWatched }, func(c settings.Config, err error) {
 					if err != nil {
 						c.Scrollback = -1
 					}

@@ -2,9 +2,12 @@ package config
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -18,14 +21,15 @@ const (
 )
 
 // watch signals news after events in the directories that determine the file at path, until ctx
-// ends. look is the interval at which to poll as well.
-func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, error)) (news chan struct{}, look time.Duration) {
+// ends. look returns the interval at which to poll as well.
+func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, error)) (news chan struct{}, look func() time.Duration) {
 	news = make(chan struct{}, 1)
 	w, err := watcher()
 	if err != nil {
-		return news, pollUnwatched
+		return news, func() time.Duration { return pollUnwatched }
 	}
-	watchDirs(path, w.Add)
+	var watched atomic.Bool
+	watched.Store(watchDirs(path, w.Add))
 	go func() {
 		defer w.Close()
 		for {
@@ -36,26 +40,36 @@ func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, 
 				return
 			}
 			// A new directory on the path needs a watch before the event is passed on.
-			watchDirs(path, w.Add)
+			watched.Store(watchDirs(path, w.Add))
 			select {
 			case news <- struct{}{}:
 			default:
 			}
 		}
 	}()
-	return news, pollWatched
+	return news, func() time.Duration {
+		if watched.Load() {
+			return pollWatched
+		}
+		return pollUnwatched
+	}
 }
 
 // watchDirs watches the directories that determine the file at path. It repeats until they are
-// unchanged after the watches were added: events before that were missed.
-func watchDirs(path string, add func(dir string) error) {
+// unchanged after the watches were added: events before that were missed. all is false if the kernel
+// refused a watch.
+func watchDirs(path string, add func(dir string) error) (all bool) {
 	for dirs := watchedDirs(path); ; {
+		all = true
 		for _, dir := range dirs {
-			_ = add(dir) // a directory deleted just now raises an event in its parent
+			// A directory deleted just now raises an event in its parent.
+			if err := add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				all = false
+			}
 		}
 		now := watchedDirs(path)
 		if slices.Equal(now, dirs) {
-			return
+			return all
 		}
 		dirs = now
 	}

@@ -53,7 +53,13 @@ func TestWatchFollowsDirectoryCreatedDuringSetup(t *testing.T) {
 // Every user has so many watchers, of which other programs may have taken all.
 func TestUnwatchableFileIsPolledOften(t *testing.T) {
 	none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
-	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look != pollUnwatched {
-		t.Errorf("the next look is in %v", look)
+	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look() != pollUnwatched {
+		t.Errorf("the next look is in %v", look())
+	}
+	path := filepath.Join(t.TempDir(), "config.toml")
+	for err, want := range map[error]bool{syscall.ENOSPC: false, syscall.ENOENT: true, nil: true} {
+		if all := watchDirs(path, func(string) error { return err }); all != want {
+			t.Errorf("with %v, all are watched: %v", err, all)
+		}
 	}
 }
