@@ -82,11 +82,33 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 // enter prepares a machine and adds it to config.toml. It returns the file's path.
 func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, err error) {
 	if m.SSH != "" {
-		if err := v.provision(ctx, m, false); err != nil {
-			return "", err
-		}
+		err = v.provision(ctx, m, false)
+	} else {
+		err = v.try(ctx, m)
+	}
+	if err != nil {
+		return "", err
 	}
 	return v.f.Machines.Keep(m)
+}
+
+// try connects to a machine by its command, once. Without a terminal, where nobody can answer it, the
+// command gets tryWait.
+func (v *Verbs) try(ctx context.Context, m transport.Machine) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if _, asked := output.Terminal(v.f.Stdin); !asked {
+		limited, cancel = context.WithTimeout(ctx, tryWait)
+	}
+	defer cancel()
+	err := v.greet(limited, m)
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("connect to %s: no answer within %v", m.Name, tryWait)
+	}
+	if err == nil || errors.Is(err, api.CodeUnavailable) {
+		return err
+	}
+	return api.Errorf(api.CodeUnavailable, "%v; nothing was added", err).
+		WithHint("the command must run `tandem bridge` there, as in `tandem machine add dev -- docker exec -i dev tandem bridge`")
 }
 
 // answerStatus prints the status of a machine after an attempt to connect. It returns err if that
@@ -102,6 +124,8 @@ const (
 	// knownWait is how long the engine may take to read config.toml.
 	knownWait = 6 * time.Second
 	knownPoll = 100 * time.Millisecond
+	// tryWait is how long the command of a new machine may take.
+	tryWait = 20 * time.Second
 )
 
 // awaitKnown waits until the engine knows a new machine and has tried to connect to it.
@@ -187,7 +211,10 @@ func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("connect to %s: %w", m.Name, err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	stop := context.AfterFunc(ctx, func() {
+		_ = cmd.Process.Kill()
+		out.Close() // which programs that it started may hold open
+	})
 	defer stop()
 	hello, err := transport.ReadHello(out, &visibleWriter{to: v.f.Out.Stderr})
 	in.Close()
