@@ -149,6 +149,9 @@ func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 	s.reportCommand(c)
 }
 
+// IsRunning reports whether the shell runs a command, according to its marks.
+func (s *Shell) IsRunning() bool { return s.marks.snapshot().phase == phaseRunning }
+
 // IsBetween is Follower.IsBetween.
 func (s *Shell) IsBetween() bool { return s.marks.snapshot().phase == phaseBetween }
 

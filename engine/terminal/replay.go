@@ -87,7 +87,7 @@ func (s *screen) setCell(then store.Resize) {
 
 func (s *screen) newTerminal(cols, rows int) Emulator {
 	// A program that reads the reply expects input in the modes that it set before the query.
-	reply := func(p []byte) { s.publishModes(); s.reply(p) }
+	reply := func(p []byte) { s.publishModes(); s.replies.Add(p) }
 	return s.o.Terminal(vt.Options{
 		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: reply, Event: s.handleEvent,
 	})

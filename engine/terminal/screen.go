@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/prompt"
+	"tandem/engine/terminal/replies"
 	"tandem/engine/vt"
 )
 
@@ -32,7 +33,7 @@ type screen struct {
 	facts   *facts
 	viewers *viewerSet
 	shell   *prompt.Shell
-	reply   func([]byte) // to the program's queries
+	replies *replies.Writer // to the program's queries
 
 	asks  chan func()
 	grew  chan struct{} // of 1: the log has grown
@@ -51,11 +52,15 @@ type screen struct {
 
 func newScreen(s *Session) *screen {
 	made := &screen{
-		o: &s.options, ctx: s.ctx, facts: s.facts, viewers: &s.viewers, shell: s.shell, reply: s.keyboard.reply,
+		o: &s.options, ctx: s.ctx, facts: s.facts, viewers: &s.viewers, shell: s.shell,
 		asks: make(chan func()), grew: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	made.modes.Store(&vt.Modes{})
 	made.display.Store(&api.Display{})
+	made.replies = replies.New(s.options.Master, replies.Options{
+		Write: s.keyboard.reply, Shell: s.shell, Child: s.options.PID,
+		Unparsed: func() bool { return made.shown.Load() < made.log.End() },
+	})
 	return made
 }
 
@@ -127,6 +132,7 @@ func (s *screen) handleEvent(e vt.Event) {
 	case vt.PromptEvent:
 		// What is not logged counts as printed at the end of the log.
 		s.shell.NoteMark(e, s.positionAt(max(s.shown.Load(), s.feeding-int64(e.Remaining))))
+		s.replies.Settle()
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
 		s.viewers.noteCopy(e.Data)
 	case vt.ResetEvent:

@@ -183,6 +183,8 @@ func (s *Session) run() {
 			ask()
 		case <-s.screen.grew:
 			s.screen.parse()
+		case <-s.screen.replies.Due():
+			s.screen.replies.Settle()
 		case <-s.over:
 			s.hangUp()
 			s.noteShellExit()

@@ -62,6 +62,7 @@ func TestExecInRealShells(t *testing.T) {
 		"another program":    checkOtherProgram,
 		"history references": checkHistoryReferences,
 		"tabs":               checkTabs,
+		"terminal queries":   checkQueries,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, m.in(t)) })
 	}
@@ -82,6 +83,29 @@ func checkAskingCommand(t *testing.T, m *machine) {
 		wantRun(m, p.ID, "yes", "got yes\n", 3)
 		wantRun(m, p.ID, "echo on", "on\n", 0)
 	}
+}
+
+// A terminal's reply to a query belongs to the program that asked, and is not typed at the prompt once
+// that has exited.
+func checkQueries(t *testing.T, m *machine) {
+	for _, argv := range [][]string{{"bash", "--norc"}, {"zsh", "-f"}, {"fish", "-N"}} {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			t.Logf("%s is not here", argv[0])
+			continue
+		}
+		p := m.start(argv...)
+		m.sh(p.ID, "true")
+		for _, command := range []string{
+			`printf '\033[6n'`, `printf '\033[c'`, `printf '\033]11;?\007'`, `printf '\033P$qm\033\\\\'`, `printf '\033[>q\033[?u'`, `sh -c "printf '\033[c'"`,
+		} {
+			m.sh(p.ID, command)
+			wantRun(m, p.ID, "echo next", "next\n", 0)
+		}
+		// The reply to one that reads it; the letter ends it.
+		wantRun(m, p.ID, `sh -c 'stty -echo -icanon; printf "\033[5n"; dd bs=1 count=4 2>/dev/null | tail -c 3; stty echo icanon'`, "[0n", 0)
+	}
+	p := m.start("bash", "--norc")
+	wantRun(m, p.ID, `IFS= read -rs -d n -p $'\033[5n' x; echo "${x#?}"`, "[0\n", 0)
 }
 
 func checkAskingBuiltin(t *testing.T, m *machine) {
