@@ -78,7 +78,7 @@ func TestTopBarFillsRowAndClicksHitViews(t *testing.T) {
 		for i, v := range d.m.views.all {
 			before, _, _ := strings.Cut(bar, v.label)
 			for _, x := range []int{text.Width(before), text.Width(before+v.label) - 1} {
-				d.m.setView(d.m.views.all[(i+1)%len(d.m.views.all)].Action)
+				d.showView(d.m.views.all[(i+1)%len(d.m.views.all)].Action)
 				if d.click(x, 0); d.m.views.shown != i {
 					t.Errorf("at %d columns a click at %d shows %s, want %s", w, x, d.m.views.action(), v.Action)
 				}

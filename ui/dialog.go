@@ -24,12 +24,21 @@ type overlay struct {
 	redraw  func()
 }
 
-// forUser runs the handler of an input event.
-func (o *overlay) forUser(handle func() tea.Cmd) tea.Cmd {
+// ForUser runs the handler of an input event.
+func (o *overlay) ForUser(handle func() tea.Cmd) tea.Cmd {
 	before := o.byUser
 	o.byUser = true
 	defer func() { o.byUser = before }()
 	return handle()
+}
+
+// Change runs a change of the view, the focus or the zoom, all of which go through here. While an
+// event is handled it does nothing: the user may be typing.
+func (o *overlay) Change(change func() tea.Cmd) tea.Cmd {
+	if !o.byUser {
+		return nil
+	}
+	return change()
 }
 
 // Ask opens a dialog in place of the current one if the user's input is being handled. Otherwise the

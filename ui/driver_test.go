@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/look"
 	"tandem/panes/sessions"
@@ -270,7 +271,14 @@ func (d *driver) paneArea(l *layout.Node) look.Rect {
 }
 
 // focusLeaf gives a leaf the keyboard.
-func (d *driver) focusLeaf(l *layout.Node) { d.m.sessions.OpenSession(l.Pane.ID) }
+func (d *driver) focusLeaf(l *layout.Node) {
+	d.run(d.m.env.ForUser(func() tea.Cmd { return d.m.env.ShowSession(l.Pane.ID) }))
+}
+
+// showView shows a view.
+func (d *driver) showView(a keymap.Action) {
+	d.m.env.ForUser(panes.ActionOf(func() { d.m.setView(a) }))
+}
 
 // currentLayout describes the tabs and the hidden sessions, as the dashboard saves them.
 func (d *driver) currentLayout() api.Layout {

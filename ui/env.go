@@ -51,7 +51,7 @@ func (e env) Learn(started ...api.Process) tea.Cmd {
 }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	return e.ifUser(func() tea.Cmd { return e.m.visits.start(command, folder, then) })
+	return e.Change(func() tea.Cmd { return e.m.visits.start(command, folder, then) })
 }
 
 func (e env) IsVisit(id string) bool { return e.m.visits.has(id) }
@@ -69,19 +69,10 @@ func (e env) ShowSessions() {
 }
 
 func (e env) ShowSession(id string) tea.Cmd {
-	return e.ifUser(func() tea.Cmd {
+	return e.Change(func() tea.Cmd {
 		e.m.setView(keymap.ViewSessions)
 		return e.m.sessions.OpenSession(id)
 	})
-}
-
-// ifUser runs change only while the user's input is handled. An event must not move the keyboard to
-// another session.
-func (e env) ifUser(change func() tea.Cmd) tea.Cmd {
-	if !e.byUser {
-		return nil
-	}
-	return change()
 }
 
 func (e env) Bell() {
@@ -100,11 +91,11 @@ func (e env) RecordExit(p api.Process) {
 }
 
 func (e env) StartSession(command []string, folder string) tea.Cmd {
-	return e.ifUser(func() tea.Cmd { return e.m.sessions.Launcher.StartNear(nil, command, folder) })
+	return e.Change(func() tea.Cmd { return e.m.sessions.Launcher.StartNear(nil, command, folder) })
 }
 
 func (e env) StartOn(machine string) tea.Cmd {
-	return e.ifUser(func() tea.Cmd { return e.m.sessions.Launcher.StartOn(machine) })
+	return e.Change(func() tea.Cmd { return e.m.sessions.Launcher.StartOn(machine) })
 }
 
 func (e env) Session() (id, folder string) {

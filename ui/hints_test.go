@@ -75,7 +75,7 @@ func TestTextNamesBoundKeys(t *testing.T) {
 	d.pressKeys("f5")
 
 	failed := 3
-	d.m.sessions.FocusTerminal()
+	d.focusLeaf(d.m.sessions.Tabs.Current.Focus)
 	id := d.m.sessions.Tabs.FocusedPane().ID
 	for _, s := range d.engine.sessions {
 		if s.process.ID == id {

@@ -140,7 +140,7 @@ func thousandProcesses(b *testing.B) *model {
 		m.news.Processes = append(m.news.Processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
 	}
 	m.setSize(200, 60)
-	m.setView(keymap.ViewProcesses)
+	m.env.ForUser(panes.ActionOf(func() { m.setView(keymap.ViewProcesses) }))
 	return m
 }
 

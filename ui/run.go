@@ -209,7 +209,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	m.tips.offerPrefix()
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
-		m.dialog.forUser(panes.ActionOf(func() { m.views.show(keymap.ViewFiles) }))
+		m.dialog.ForUser(panes.ActionOf(func() { m.views.show(keymap.ViewFiles) }))
 		m.sessions.DeferStart = true
 	}
 	program := tea.NewProgram(m, tea.WithInput(reader.Replies()), tea.WithOutput(o.Output),
@@ -308,7 +308,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		}, works: func(a keymap.Action) bool { return m.keyboard.findAction(a) != nil }},
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
-	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.forUser, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, redraw: redraw}
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.ForUser, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, redraw: redraw}
 	if o.Files == "" {
 		// What is typed now is meant for the first session.
 		m.input.pending = []panes.Pending{{Ready: m.sessions.IsOpen, Then: func() tea.Cmd { return nil }}}

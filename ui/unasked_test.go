@@ -245,7 +245,7 @@ func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 	d.waitText("$ ")
 	d.rebind(changes)
 	for _, v := range keymap.Views() {
-		d.m.setView(v.Action)
+		d.showView(v.Action)
 		d.m.keyboard.press(d.m.o.Bindings.PrefixKeys()[0])
 		d.m.keyboard.prefix.long = true
 		d.screenText()

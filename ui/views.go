@@ -22,7 +22,7 @@ type view struct {
 type views struct {
 	all    []view // in the order of their numbers
 	shown  int
-	byUser *bool // the user's input is being handled; only that changes the view
+	change func(func() tea.Cmd) tea.Cmd // see overlay
 }
 
 // listViews returns all views, with the first one on the screen.
@@ -33,7 +33,7 @@ func (m *model) listViews() (v views) {
 		keymap.ViewHistory:   m.history,
 		keymap.ViewFiles:     m.files,
 	}
-	v.byUser = &m.dialog.byUser
+	v.change = m.dialog.Change
 	for i, kind := range keymap.Views() {
 		v.all = append(v.all, view{kind, fmt.Sprintf(" %d %s ", i+1, kind.Name), all[kind.Action]})
 	}
@@ -46,16 +46,15 @@ func (v *views) pane() panes.Pane { return v.all[v.shown].pane }
 // action returns the action that shows the view on the screen.
 func (v *views) action() keymap.Action { return v.all[v.shown].Action }
 
-// show shows a view in place of the current one, unless an event asks for another.
+// show shows a view in place of the current one.
 func (v *views) show(a keymap.Action) {
-	if a != v.action() {
-		if !*v.byUser {
-			return
+	v.change(panes.ActionOf(func() {
+		if a != v.action() {
+			v.pane().Hide()
 		}
-		v.pane().Hide()
-	}
-	v.shown = slices.IndexFunc(v.all, func(other view) bool { return other.Action == a })
-	v.pane().Show()
+		v.shown = slices.IndexFunc(v.all, func(other view) bool { return other.Action == a })
+		v.pane().Show()
+	}))
 }
 
 // showProcess shows a process and its log.

@@ -47,14 +47,10 @@ func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 	if t == nil && d.tabs.Current == nil && len(d.tabs.All) > 0 {
 		t = d.tabs.All[0]
 	}
-	d.display.zoomed = false
 	if t != nil {
-		d.switcher.showTab(t, nil)
+		d.switcher.openTab(t, nil)
 		d.switcher.setZoomed(l.Zoomed && layout.IsFocused(l, t.Focus.Pane.ID))
-	} else {
-		d.switcher.relayout()
 	}
-	d.switcher.refreshList()
 	return found
 }
 

@@ -97,16 +97,28 @@ func (s *switcher) refreshList() {
 	}
 }
 
+// change runs a change of the shown tab, the focus or the zoom. That of an event is dropped, unless
+// nothing is shown yet.
+func (s *switcher) change(do func()) {
+	if s.tabs.Current == nil || !s.display.isOpen {
+		do()
+		return
+	}
+	s.env.Change(panes.ActionOf(do))
+}
+
 // moveFocus runs change, which gives the keyboard to another pane or to the list.
 func (s *switcher) moveFocus(change func()) {
-	s.tabs.moveFocus(func() {
-		change()
-		s.display.dirty = true
-		if s.display.tight {
-			s.relayout()
-		}
+	s.change(func() {
+		s.tabs.moveFocus(func() {
+			change()
+			s.display.dirty = true
+			if s.display.tight {
+				s.relayout()
+			}
+		})
+		s.refreshList()
 	})
-	s.refreshList()
 }
 
 // focusList moves the keyboard to the session list, or back to the pane.
@@ -140,47 +152,53 @@ func (s *switcher) toggleZoom() tea.Cmd {
 	if !s.tabs.shown || s.tabs.Current == nil {
 		return nil
 	}
-	s.tabs.inList = false
+	s.focusTerminal()
 	s.setZoomed(!s.display.zoomed)
 	return nil
 }
 
 func (s *switcher) setZoomed(zoomed bool) {
-	s.display.zoomed = zoomed
-	s.relayout()
-	// The program must have its new size before it receives the next key.
-	if p := s.tabs.FocusedPane(); p != nil {
-		p.View.ClaimSize()
-		p.View.SendSize()
-	}
-	s.refreshList()
+	s.change(func() {
+		s.display.zoomed = zoomed
+		s.relayout()
+		// The program must have its new size before it receives the next key.
+		if p := s.tabs.FocusedPane(); p != nil {
+			p.View.ClaimSize()
+			p.View.SendSize()
+		}
+		s.refreshList()
+	})
 }
 
 // endZoom shows the other panes again.
 func (s *switcher) endZoom() {
 	if s.display.zoomed {
-		s.display.zoomed = false
-		s.relayout()
+		s.change(func() {
+			s.display.zoomed = false
+			s.relayout()
+		})
 	}
 }
 
 // showTab shows t and focuses l, or the leaf focused last if l is nil.
 func (s *switcher) showTab(t *layout.Tab, l *layout.Node) {
-	s.tabs.reportFocus(false)
-	if l != nil {
-		t.SetFocus(l)
-	}
-	if t != s.tabs.Current {
-		s.display.zoomed = false
-	}
-	s.tabs.SetCurrent(t)
-	s.display.numbers = nil
-	s.showCount++
-	t.Shown = s.showCount
-	s.tabs.inList = false
-	s.relayout()
-	s.attachments.releaseIdle(&s.tabs.Tabs)
-	s.tabs.reportFocus(true)
+	s.change(func() {
+		s.tabs.reportFocus(false)
+		if l != nil {
+			t.SetFocus(l)
+		}
+		if t != s.tabs.Current {
+			s.display.zoomed = false
+		}
+		s.tabs.SetCurrent(t)
+		s.display.numbers = nil
+		s.showCount++
+		t.Shown = s.showCount
+		s.tabs.inList = false
+		s.relayout()
+		s.attachments.releaseIdle(&s.tabs.Tabs)
+		s.tabs.reportFocus(true)
+	})
 }
 
 // openTab shows a tab, also in the list.

@@ -141,7 +141,7 @@ func (v *View) openFirst() tea.Cmd {
 		// Start a session only once the user opens the view.
 		return nil
 	}
-	v.display.isOpen = true
+	defer func() { v.display.isOpen = true }()
 	if len(v.Tabs.All) == 0 {
 		return v.Launcher.NewSession()
 	}
@@ -336,12 +336,22 @@ func (v *View) HandleNews(before *panes.News) {
 	}
 	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
 	v.sessionTabs.noteDeleted(before)
-	// For any other session, the user may be typing something else here.
-	if news, p := v.env.News(), v.Tabs.FocusedPane(); news.Show != nil && p != nil && p.ID == news.ShowIn && v.env.Shows(nil) {
-		v.layouts.showLayout(*news.Show)
+	if news := v.env.News(); news.Show != nil && v.isUserIn(news.ShowIn) {
+		v.env.ForUser(panes.ActionOf(func() { v.layouts.showLayout(*news.Show) }))
 	}
 	v.switcher.refreshList()
 	v.List.HandleNews(before)
+}
+
+// isUserIn reports whether a command run in a session counts as the user's key: the session has the
+// keyboard, and no coding agent that may have run the command.
+func (v *View) isUserIn(id string) bool {
+	p := v.Tabs.FocusedPane()
+	if p == nil || p.ID != id || !v.env.Shows(nil) {
+		return false
+	}
+	session, known := v.env.News().Process(id)
+	return known && session.Agent == nil
 }
 
 // askKill asks before a session is ended or its start cancelled. A pane whose program has
