@@ -75,6 +75,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	t.Cleanup(func() {
 		cancel()
 		l.Wait()
+		d.engine.Close()
 	})
 	d.update(tea.WindowSizeMsg{Width: w, Height: h})
 	return d

@@ -41,7 +41,12 @@ type Driver struct {
 func Drive(t *testing.T, env *Env, pane panes.Pane, w, h int) *Driver {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		cancel()
+		if files, ok := env.API.(interface{ Close() }); ok {
+			files.Close()
+		}
+	})
 	env.Ctx = ctx
 	env.Known.Connected = true
 	d := &Driver{t: t, ctx: ctx, env: env, pane: pane, w: w, h: h, resolver: keymap.NewResolver(env.Bindings()), msgs: make(chan tea.Msg, 1000)}

@@ -28,6 +28,9 @@ type Files struct {
 	GitAll        string // status of all other entries
 	CutAt         string // the first name beyond the limit of a listing; "" for no limit
 
+	changing sync.RWMutex // held for reading while a file changes
+	closed   bool         // the test has ended
+
 	mu        sync.Mutex
 	transfers map[string]api.FileJob
 	held      atomic.Pointer[heldTransfer] // holds the next transfer
@@ -36,6 +39,23 @@ type Files struct {
 
 // NewFiles returns files without git.
 func NewFiles() *Files { return &Files{FolderChanged: make(chan struct{})} }
+
+// Close waits until no file changes. Later changes fail, as the test's directories may be gone.
+func (f *Files) Close() {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	f.closed = true
+}
+
+// change changes files until Close.
+func (f *Files) change(do func() error) error {
+	f.changing.RLock()
+	defer f.changing.RUnlock()
+	if f.closed {
+		return api.Errorf(api.CodeUnavailable, "the test has ended")
+	}
+	return fakeFileError(do())
+}
 
 func fakeFileError(err error) error {
 	switch {
@@ -135,25 +155,27 @@ func (f *Files) ReadFile(_ context.Context, path string, off, n int64) (api.File
 }
 
 func (f *Files) WriteFile(_ context.Context, path string, data []byte, onlyNew bool) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if onlyNew {
-		flags |= os.O_EXCL
-	}
-	file, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		return fakeFileError(err)
-	}
-	defer file.Close()
-	_, err = file.Write(data)
-	return fakeFileError(err)
+	return f.change(func() error {
+		flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		if onlyNew {
+			flags |= os.O_EXCL
+		}
+		file, err := os.OpenFile(path, flags, 0o600)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = file.Write(data)
+		return err
+	})
 }
 
 func (f *Files) MakeFolder(_ context.Context, path string) error {
-	return fakeFileError(os.Mkdir(path, 0o700))
+	return f.change(func() error { return os.Mkdir(path, 0o700) })
 }
 
 func (f *Files) DeleteFile(_ context.Context, path string) error {
-	return fakeFileError(os.RemoveAll(path))
+	return f.change(func() error { return os.RemoveAll(path) })
 }
 
 // Transfer moves or copies everything in one step. Its trash is the directory "trash"
@@ -163,8 +185,16 @@ func (f *Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 		<-ctx.Done()
 		return api.FilesTransferOutput{}, ctx.Err()
 	}
-	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	var out api.FilesTransferOutput
+	err := f.change(func() error {
+		out = f.transfer(in)
+		return nil
+	})
+	return out, err
+}
+
+func (f *Files) transfer(in api.FilesTransferInput) (out api.FilesTransferOutput) {
+	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	free := map[string]bool{} // names that earlier items have vacated
 	for _, item := range in.Items {
 		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && item.To != "" && !free[item.To] {
@@ -173,7 +203,7 @@ func (f *Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 		free[item.Path] = in.Kind == api.TransferMove
 	}
 	if len(out.Conflicts) > 0 {
-		return out, nil
+		return out
 	}
 	held := f.held.Swap(nil)
 	for i, item := range in.Items {
@@ -216,7 +246,7 @@ func (f *Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 	job.ID = fmt.Sprint("t", len(f.transfers)+1)
 	f.transfers[job.ID], f.holding = job, held
 	out.Job = job.ID
-	return out, nil
+	return out
 }
 
 // A heldTransfer stops after some items until it is cancelled.
