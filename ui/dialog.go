@@ -54,8 +54,9 @@ func (o *overlay) Ask(d dialog.Overlay) {
 
 // openWaiting opens the dialog that has waited longest. There must be one.
 func (o *overlay) openWaiting() tea.Cmd {
-	o.open, o.waiting = o.waiting[0], o.waiting[1:]
-	o.redraw()
+	first := o.waiting[0]
+	o.waiting = o.waiting[1:]
+	o.Ask(first)
 	return nil
 }
 

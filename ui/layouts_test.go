@@ -455,6 +455,10 @@ func TestRequestedLayoutIsNotShownElsewhere(t *testing.T) {
 		"the list":       func(d *driver) int { d.pressKeys("ctrl+b", "s"); return 0 },
 		"another view":   func(d *driver) int { d.pressKeys("alt+2"); return 0 },
 		"an open dialog": func(d *driver) int { d.pressKeys("ctrl+b", "x"); return 0 },
+		"a coding agent": func(d *driver) int {
+			d.nthSession(0).update(func(p *api.Process) { p.Agent = &api.CodingAgent{Name: "claude", State: api.AgentWorking} })
+			return 0
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newFakeEngine()

@@ -34,6 +34,9 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	for _, v := range m.views.all {
 		v.pane.HandleNews(&before)
 	}
+	if m.isUserIn(n.ShowIn) && n.Show != nil {
+		m.dialog.ForUser(panes.ActionOf(func() { m.sessions.ShowLayout(*n.Show) }))
+	}
 	m.frame.redraw()
 	m.machines.UpdateChoices()
 	var cmd tea.Cmd
@@ -59,6 +62,17 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 		cmd = tea.Batch(cmd, m.notices.showRemoteNews(strings.Join(n.RemoteNotices, "; "), m.faultNote()))
 	}
 	return cmd
+}
+
+// isUserIn reports whether a command run in a session counts as the user's input: the session has the
+// keyboard, and no coding agent, which could have run the command while the user types.
+func (m *model) isUserIn(session string) bool {
+	p := m.sessions.Tabs.FocusedPane()
+	if p == nil || p.ID != session || m.dialog.open != nil {
+		return false
+	}
+	process, known := m.news.Process(session)
+	return known && process.Agent == nil
 }
 
 // maxLeaveTime is how long detaching may take, most of it for saving the layout on a busy disk.

@@ -164,16 +164,21 @@ func (p *typist) isOpen(pane *terminal.Pane) bool {
 
 // settle handles messages until there are none.
 func (p *typist) settle() {
+	p.receive(p.message)
+	p.update(inputMsg{})
+}
+
+// receive passes on messages until there are none.
+func (p *typist) receive(handle func(tea.Msg)) {
 	for received := true; received; {
 		synctest.Wait()
 		select {
 		case msg := <-p.msgs:
-			p.message(msg)
+			handle(msg)
 		default:
 			received = false
 		}
 	}
-	p.update(inputMsg{})
 }
 
 // check compares what each program has received with what belongs to it.
@@ -237,7 +242,7 @@ func (p *typist) session(ended bool) *fakeSession {
 // happen makes something happen that the user did not ask for.
 func (p *typist) happen() {
 	s, code := p.session(false), p.random.IntN(2)
-	switch kind := p.random.IntN(13); {
+	switch kind := p.random.IntN(14); {
 	case kind == 0 && p.countSessions() < 30:
 		started := p.engine.addSession(fmt.Sprintf("s%d", p.typed), "$ ")
 		p.engine.publish(api.Event{Type: api.EventProcess, Process: &started.process})
@@ -270,6 +275,8 @@ func (p *typist) happen() {
 		s.update(func(process *api.Process) { process.Name = fmt.Sprint("n", p.typed) })
 	case kind == 11:
 		time.Sleep(time.Duration(p.random.IntN(3000)) * time.Millisecond)
+	case kind == 13:
+		p.rearrange()
 	case kind == 12:
 		if s := p.session(true); s != nil { // it is restored
 			s.update(func(process *api.Process) {
@@ -290,6 +297,62 @@ func (p *typist) reconnect() {
 	p.restoreEngine(next)
 }
 
+// command shows another tab by a command in the focused pane, which counts as the user's key.
+func (p *typist) command() {
+	time.Sleep(time.Second) // news are collected for a moment
+	p.settle()
+	shown, pane := p.session(false), p.place().pane
+	if shown == nil || pane == nil || p.m.input.isHeld() {
+		return
+	}
+	layout := p.currentLayout()
+	at := slices.IndexFunc(layout.Tabs, func(tab api.LayoutTab) bool { return hasSession(tab, shown) })
+	if at < 0 {
+		return
+	}
+	layout.Current, layout.Floats, layout.Zoomed = at, false, p.random.IntN(2) == 0
+	p.engine.publish(api.Event{Type: api.EventLayout, ID: pane.ID, Layout: &layout})
+	time.Sleep(time.Second)
+	p.receive(p.update)
+	if t, _ := p.m.sessions.Tabs.FindSession(shown.process.ID); t != p.m.sessions.Tabs.Current || p.m.sessions.IsZoomed() && !layout.Zoomed {
+		p.t.Fatal("a command in the focused pane shows another tab")
+	}
+}
+
+// hasSession reports whether a session has a pane in a tab.
+func hasSession(tab api.LayoutTab, s *fakeSession) bool {
+	return slices.ContainsFunc(tab.Nodes, func(n api.LayoutNode) bool { return n.ID == s.process.ID })
+}
+
+// rearrange saves a layout as another dashboard does: with the tabs in another order, and another
+// one shown.
+func (p *typist) rearrange() {
+	layout := p.currentLayout()
+	p.random.Shuffle(len(layout.Tabs), func(i, j int) { layout.Tabs[i], layout.Tabs[j] = layout.Tabs[j], layout.Tabs[i] })
+	if last := len(layout.Tabs) - 1; last > 0 && len(layout.Tabs[0].Nodes)+len(layout.Tabs[last].Nodes) < 6 {
+		layout.Tabs[0].Nodes = slices.Concat([]api.LayoutNode{{Axis: api.AxisBeside, Share: 5000}}, layout.Tabs[0].Nodes, layout.Tabs[last].Nodes)
+		layout.Tabs[0].Focus = len(layout.Tabs[0].Nodes) - 1
+		layout.Tabs = layout.Tabs[:last]
+	}
+	layout.Zoomed = p.random.IntN(2) == 0
+	if len(layout.Tabs) > 0 {
+		layout.Current = p.random.IntN(len(layout.Tabs))
+	}
+	if _, err := p.engine.putLayout(p.ctx, api.LayoutPutInput{Layout: layout}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// visit starts a program for which a view is left. It ends like other sessions.
+func (p *typist) visit() {
+	p.update(inputMsg{})
+	if !p.m.input.isHeld() && p.countSessions() < 30 {
+		p.run(p.m.env.ForUser(func() tea.Cmd {
+			return p.m.env.Visit([]string{"vi"}, "/home/ann", func() tea.Cmd { return p.m.env.Say("visited", false) })
+		}))
+	}
+}
+
 // choice returns one of several.
 func choice[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
@@ -298,6 +361,10 @@ func (p *typist) step() {
 	switch kind := p.random.IntN(20); {
 	case p.random.IntN(200) == 0:
 		p.reconnect()
+	case p.random.IntN(100) == 0:
+		p.command()
+	case p.random.IntN(100) == 0:
+		p.visit()
 	case kind < 8:
 		p.typeKey()
 	case kind < 10:

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/terminal"
 	"tandem/ui/screen"
 )
 
@@ -231,13 +234,8 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 // Every action is bound to a key after the prefix, so the list could show all of them.
 func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 	changes := map[keymap.Action][]string{}
-	for _, section := range keymap.DefaultBindings().Help(keymap.ScopeGlobal, keymap.ScopeList, keymap.ScopeLog, keymap.ScopePreview, keymap.ScopeFiles, keymap.ScopeProcesses, keymap.ScopeHistory, keymap.ScopePrefix) {
-		for _, row := range section.Rows {
-			if _, bound := changes[row.Action]; !bound && row.Action != keymap.Prefix {
-				n := len(changes)
-				changes[row.Action] = []string{"prefix " + []string{"", "alt+", "ctrl+alt+", "super+", "super+alt+", "hyper+", "hyper+alt+"}[n/26] + string(rune('a'+n%26))}
-			}
-		}
+	for n, a := range everyAction() {
+		changes[a] = []string{"prefix " + []string{"", "alt+", "ctrl+alt+", "super+", "super+alt+", "hyper+", "hyper+alt+"}[n/26] + string(rune('a'+n%26))}
 	}
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")
@@ -267,6 +265,73 @@ func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 			}
 		}
 		d.m.keyboard.resolver.Cancel()
+	}
+}
+
+// everyAction returns the actions of all views.
+func everyAction() (all []keymap.Action) {
+	for _, section := range keymap.DefaultBindings().Help(keymap.ScopeGlobal, keymap.ScopeList, keymap.ScopeLog, keymap.ScopePreview, keymap.ScopeFiles, keymap.ScopeProcesses, keymap.ScopeHistory, keymap.ScopePrefix) {
+		for _, row := range section.Rows {
+			if row.Action != keymap.Prefix && !slices.Contains(all, row.Action) {
+				all = append(all, row.Action)
+			}
+		}
+	}
+	return all
+}
+
+func TestActionsRunByEventsMoveNothing(t *testing.T) {
+	e := newFakeEngine()
+	for i := range 3 {
+		e.addSession(fmt.Sprint("s", i), "$ ")
+	}
+	web := e.addProcess("web", "listening\n").process.ID
+	d := drive(t, e, 120, 36)
+	d.waitText("$ ")
+	other := d.nthSession(2).process.ID
+	events := map[string]func() tea.Cmd{
+		"ShowSession":  func() tea.Cmd { return d.m.env.ShowSession(other) },
+		"StartSession": func() tea.Cmd { return d.m.env.StartSession(nil, "/home") },
+		"StartOn":      func() tea.Cmd { return d.m.env.StartOn("") },
+		"Visit":        func() tea.Cmd { return d.m.env.Visit([]string{"vi"}, "/home", nil) },
+		"Insert":       func() tea.Cmd { return d.m.env.Insert("make") },
+		"OpenSession":  func() tea.Cmd { return d.m.sessions.OpenSession(other) },
+		"showTerminal": panes.ActionOf(d.m.showTerminal),
+		"showProcess":  func() tea.Cmd { return d.m.showProcess(web) },
+		"showFolder":   func() tea.Cmd { return d.m.showFolder("/home") },
+		"showLog":      d.m.showEngineLog,
+	}
+	moved := []keymap.Action{keymap.PaneClose, keymap.PaneBreak} // take the pane itself out of its tab
+	for _, a := range everyAction() {
+		if a != keymap.Detach && a != keymap.Quit && !slices.Contains(moved, a) {
+			events[string(a)] = func() tea.Cmd {
+				if act := d.m.keyboard.findAction(a); act != nil {
+					return act()
+				}
+				return nil
+			}
+		}
+	}
+	type state struct {
+		view   keymap.Action
+		pane   *terminal.Pane
+		dialog dialog.Overlay
+		zoomed bool
+	}
+	now := func() state {
+		return state{d.m.views.action(), d.m.sessions.Tabs.FocusedPane(), d.m.dialog.open, d.m.sessions.IsZoomed()}
+	}
+	for _, v := range keymap.Views() {
+		d.showView(v.Action)
+		for name, event := range events {
+			before := now()
+			if event(); now() != before {
+				t.Errorf("in %s, %s of an event changes %+v to %+v", v.Name, name, before, now())
+				d.m.dialog.open = nil
+				d.showView(v.Action)
+			}
+			d.m.input.cancelPending()
+		}
 	}
 }
 

@@ -45,10 +45,8 @@ type Window interface {
 	ShowSessions() // shows the view
 	Relayout()     // resizes the view after the zoom started or ended
 
-	// Change runs a change of the focus or the zoom while the user's input is handled, and nothing
-	// while an event is. ForUser handles an event that counts as the user's input.
+	// Change runs a change of the focus or the zoom, but only while the user's input is handled.
 	Change(func() tea.Cmd) tea.Cmd
-	ForUser(func() tea.Cmd) tea.Cmd
 }
 
 // A terminalEnv is the dashboard as the panes see it.

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/engine/invariants"
 	"tandem/keys"
 	"tandem/keys/keymap"
@@ -66,6 +67,9 @@ func New(e Env) *View {
 	v.actions = v.makeActions()
 	return v
 }
+
+// ShowLayout arranges the sessions as in a layout, and shows its current tab.
+func (v *View) ShowLayout(l api.Layout) { v.layouts.showLayout(l) }
 
 // FocusTerminal moves the keyboard from the list to the pane that had it last.
 func (v *View) FocusTerminal() { v.switcher.focusTerminal() }
@@ -336,22 +340,8 @@ func (v *View) HandleNews(before *panes.News) {
 	}
 	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
 	v.sessionTabs.noteDeleted(before)
-	if news := v.env.News(); news.Show != nil && v.isUserIn(news.ShowIn) {
-		v.env.ForUser(panes.ActionOf(func() { v.layouts.showLayout(*news.Show) }))
-	}
 	v.switcher.refreshList()
 	v.List.HandleNews(before)
-}
-
-// isUserIn reports whether a command run in a session counts as the user's key: the session has the
-// keyboard, and no coding agent that may have run the command.
-func (v *View) isUserIn(id string) bool {
-	p := v.Tabs.FocusedPane()
-	if p == nil || p.ID != id || !v.env.Shows(nil) {
-		return false
-	}
-	session, known := v.env.News().Process(id)
-	return known && session.Agent == nil
 }
 
 // askKill asks before a session is ended or its start cancelled. A pane whose program has

@@ -28,7 +28,6 @@ type fakeEnv struct {
 }
 
 func (e *fakeEnv) Change(change func() tea.Cmd) tea.Cmd           { return change() }
-func (e *fakeEnv) ForUser(handle func() tea.Cmd) tea.Cmd          { return handle() }
 func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
 func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
 func (e *fakeEnv) PanesChanged() tea.Cmd                          { return nil }
