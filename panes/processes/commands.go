@@ -124,28 +124,26 @@ func listNames(targets []api.Process) []string {
 }
 
 // askConfirm opens a dialog about an action on targets.
-func (c *commands) askConfirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: func() tea.Cmd { return then }})
+func (c *commands) askConfirm(title, what, yes string, targets []api.Process, then func() tea.Cmd) tea.Cmd {
+	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: then})
 	return nil
 }
 
 // stopAll stops processes with a signal; "" is each process's own stop signal.
 func (c *commands) stopAll(targets []api.Process, signal string) tea.Cmd {
-	return panes.Result(func() tea.Cmd {
-		// Record it first: the exit may arrive before the reply.
-		forget := map[string]func(){}
-		for _, target := range targets {
-			forget[target.ID] = c.env.ExpectStop(target.ID)
+	// Record it first: the exit may arrive before the reply.
+	forget := map[string]func(){}
+	for _, target := range targets {
+		forget[target.ID] = c.env.ExpectStop(target.ID)
+	}
+	return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
+	}, func(failed []api.Process) tea.Cmd {
+		for _, p := range failed {
+			forget[p.ID]()
 		}
-		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
-		}, func(failed []api.Process) tea.Cmd {
-			for _, p := range failed {
-				forget[p.ID]()
-			}
-			return nil
-		})
-	}).Cmd
+		return nil
+	})
 }
 
 func (c *commands) askStop() tea.Cmd {
@@ -162,7 +160,7 @@ func (c *commands) askEnd(title, what, yes, signal string) tea.Cmd {
 	if len(targets) == 0 {
 		return c.env.Say("already exited", false)
 	}
-	return c.askConfirm(fmt.Sprintf(title, c.describe(targets)), what, yes, targets, c.stopAll(targets, signal))
+	return c.askConfirm(fmt.Sprintf(title, c.describe(targets)), what, yes, targets, func() tea.Cmd { return c.stopAll(targets, signal) })
 }
 
 func (c *commands) restartAll(targets []api.Process) tea.Cmd {
@@ -183,7 +181,7 @@ func (c *commands) restartTargets() tea.Cmd {
 	case len(targets) == 1:
 		what = "It is running and is stopped first."
 	}
-	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, c.restartAll(targets))
+	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, func() tea.Cmd { return c.restartAll(targets) })
 }
 
 // startTargets starts processes that have exited. It asks first if there are several.
@@ -197,7 +195,7 @@ func (c *commands) startTargets() tea.Cmd {
 	case len(targets) == 1 && c.table().HeaderProject() == nil:
 		return c.restartAll(targets)
 	}
-	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, c.restartAll(targets))
+	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, func() tea.Cmd { return c.restartAll(targets) })
 }
 
 // toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
@@ -218,7 +216,7 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 		state, undoes = "on", " turns it off"
 	}
 	if c.table().HeaderProject() != nil && c.table().MarkCount() == 0 {
-		return c.askConfirm("Turn keep-alive "+state+" for "+c.describe(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets, keep(nil))
+		return c.askConfirm("Turn keep-alive "+state+" for "+c.describe(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets, func() tea.Cmd { return keep(nil) })
 	}
 	what := c.describe(targets) // another row may be selected by then
 	return keep(func(failed []api.Process) tea.Cmd {
@@ -306,15 +304,16 @@ func (x *exceptions) describe() string {
 
 func (c *commands) confirmDelete(title, note string, targets []api.Process) tea.Cmd {
 	what := strings.TrimSpace("The record and the log are deleted. " + note)
-	return c.askConfirm(title, what, "delete", targets,
-		c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+	return c.askConfirm(title, what, "delete", targets, func() tea.Cmd {
+		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
 			// Another client has deleted it, which is the same result.
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
 			}
 			return err
-		}, nil))
+		}, nil)
+	})
 }
 
 func (c *commands) askSignal() tea.Cmd {

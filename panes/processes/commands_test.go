@@ -8,7 +8,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 )
@@ -37,7 +36,7 @@ func TestFailedStopIsNotExpected(t *testing.T) {
 			p, e := markTwo(t)
 			refuseFor(e, api.ProcessStop, func(in api.ProcessStopInput) string { return in.ID }, strings.Fields(refused)...)
 			panestest.Press(t, p.Actions(), action)
-			cmd := e.Shown.(*dialog.Question).Then()().(panes.Result)()
+			cmd := e.Shown.(*dialog.Question).Then()
 			if got := strings.Join(e.Stopped, " "); got != "1 2" {
 				t.Errorf("%s: before the answer %q are expected to exit", action, got)
 			}
