@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 	"tandem/ui/screen"
 )
 
@@ -341,11 +343,31 @@ func (d *driver) loseEngine() (next *fakeEngine) {
 
 func (d *driver) restoreEngine(next *fakeEngine) {
 	d.t.Helper()
-	d.mu.Lock()
-	d.next = next
-	d.mu.Unlock()
-	d.engine = next
+	d.startEngine(next)
 	d.waitText("reconnected")
+}
+
+// startEngine makes an engine reachable.
+func (d *driver) startEngine(next *fakeEngine) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.next, d.engine = next, next
+}
+
+func TestCancelledAttachmentDoesNotWaitForAnother(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 36)
+	d.waitText("$ ")
+	p := d.m.sessions.Tabs.FocusedPane()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan bool, 1)
+	go func() {
+		d.m.link.Attach(ctx, p.ID, p.Feed)
+		ended <- true
+	}()
+	cancel()
+	wait.Receive(t, "the end of the cancelled attachment", ended)
+	d.pressKeys("'x")
+	d.waitTyped(d.nthSession(0), "x")
 }
 
 func TestFailedStartReportsErrorAndLeavesNoPane(t *testing.T) {

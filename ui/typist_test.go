@@ -294,7 +294,9 @@ func (p *typist) reconnect() {
 		p.typeKey()
 		p.press("ctrl+b", choice(p.random, "n", "p", "o", "z", "s", "w", "f", "x"))
 	}
-	p.restoreEngine(next)
+	p.startEngine(next)
+	connections := p.m.news.Snapshots
+	p.waitUntil("it is connected again", func() bool { return p.m.news.Snapshots > connections })
 }
 
 // command shows another tab by a command in the focused pane, which counts as the user's key.

@@ -23,7 +23,7 @@ type Feed struct {
 	Outbox     *outbox.Outbox // input for the session
 	Keys       *direct.Path   // sends input to the outbox, or to the PTY
 	Input      string         // names the stream of input, across all attachments
-	Attached   sync.Mutex     // held while attachments are made; the next ones wait for the last to end
+	Attached   chan struct{}  // capacity 1; full during an attachment, for whose end the next one waits
 	awaitsEcho atomic.Bool    // input was sent, and no frame has arrived since
 
 	mu      sync.Mutex

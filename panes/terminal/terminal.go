@@ -39,7 +39,7 @@ type Terminal struct {
 // NewTerminal returns a terminal for a session; the caller fills its Feed.
 func NewTerminal(id string) *Terminal {
 	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
-	t.Feed = &Feed{Outbox: t.Outbox, Keys: direct.NewPath(t.Outbox.Send), Input: rand.Text()}
+	t.Feed = &Feed{Outbox: t.Outbox, Keys: direct.NewPath(t.Outbox.Send), Input: rand.Text(), Attached: make(chan struct{}, 1)}
 	t.View.feed, t.View.outbox = t.Feed, t.Outbox
 	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, t.Outbox
 	t.Pointer.scroll = &t.Scroll

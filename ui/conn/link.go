@@ -232,8 +232,12 @@ func (l *Link) Latest() panes.News {
 // Attach feeds a pane from its session until ctx is done or the session exits, attaching
 // again after each loss.
 func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
-	feed.Attached.Lock()
-	defer feed.Attached.Unlock()
+	select {
+	case feed.Attached <- struct{}{}:
+		defer func() { <-feed.Attached }()
+	case <-ctx.Done(): // the next one may already run
+		return
+	}
 	wait := firstWait
 	for ctx.Err() == nil {
 		e, err := l.AwaitEngine(ctx)
