@@ -42,7 +42,7 @@ func BenchmarkEcho(b *testing.B) {
 			}
 		}
 	}
-	printEchoes(b, peers)
+	printEchoes(b, "a key to its echo", peers)
 }
 
 // BenchmarkEchoTyping measures the same for keys typed 12 to 18 ms apart, as by a fast typist or a
@@ -61,7 +61,7 @@ func BenchmarkEchoTyping(b *testing.B) {
 			}
 		}
 	}
-	printEchoes(b, peers)
+	printEchoes(b, "a key to its echo", peers)
 }
 
 // BenchmarkEchoBesideFlood measures the same in a pane of the dashboard, alone and beside a
@@ -75,7 +75,7 @@ func BenchmarkEchoBesideFlood(b *testing.B) {
 		alone.cmd.Process.Kill()
 		beside := openEcho(b, "beside yes", p.command(), "\x02%", "exec yes\r", "\x02h")
 		beside.press(b, turns*keystrokes)
-		printEchoes(b, []*echoTerminal{alone, beside})
+		printEchoes(b, "a key to its echo", []*echoTerminal{alone, beside})
 	}
 }
 
@@ -136,7 +136,7 @@ func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoTe
 func openPeer(b *testing.B, name string, cmd *exec.Cmd, size pty.Winsize, ready string, first ...string) *echoTerminal {
 	b.Helper()
 	e := &echoTerminal{name: name, cmd: cmd}
-	e.screen, e.chunks = openTerminalOf(b, cmd, size)
+	e.screen, e.chunks = openTerminalOf(b, cmd, size, 0)
 	await(b, e.chunks, []byte(ready))
 	await(b, e.chunks, nil)
 	for _, keys := range first {
@@ -173,8 +173,8 @@ func (e *echoTerminal) press(b *testing.B, n int) {
 }
 
 // printEchoes logs the table of medians and 99th percentiles.
-func printEchoes(b *testing.B, peers []*echoTerminal) {
-	table := "milliseconds from a key to its echo\n" + fmt.Sprintf("%-24s %8s %8s\n", "", "median", "p99")
+func printEchoes(b *testing.B, what string, peers []*echoTerminal) {
+	table := "milliseconds from " + what + "\n" + fmt.Sprintf("%-24s %8s %8s\n", "", "median", "p99")
 	for _, e := range peers {
 		slices.Sort(e.times)
 		table += fmt.Sprintf("%-24s %8.3f %8.3f\n", e.name, percentile(e.times, 50), percentile(e.times, 99))
@@ -192,10 +192,12 @@ func percentile(times []time.Duration, percent int) float64 {
 // output.
 func openTerminal(b *testing.B, cmd *exec.Cmd) (*os.File, <-chan []byte) {
 	b.Helper()
-	return openTerminalOf(b, cmd, pty.Winsize{Cols: 120, Rows: 36})
+	return openTerminalOf(b, cmd, pty.Winsize{Cols: 120, Rows: 36}, 0)
 }
 
-func openTerminalOf(b *testing.B, cmd *exec.Cmd, size pty.Winsize) (*os.File, <-chan []byte) {
+// openTerminalOf does so for any size. A rate limits how many bytes per second the terminal takes; 0
+// is no limit.
+func openTerminalOf(b *testing.B, cmd *exec.Cmd, size pty.Winsize, rate int) (*os.File, <-chan []byte) {
 	b.Helper()
 	master, err := pty.StartWithSize(cmd, &size)
 	if err != nil {
@@ -205,12 +207,18 @@ func openTerminalOf(b *testing.B, cmd *exec.Cmd, size pty.Winsize) (*os.File, <-
 	go func() {
 		defer close(chunks)
 		buf := make([]byte, 64<<10)
+		if rate > 0 {
+			buf = buf[:1<<10]
+		}
 		for {
 			n, err := master.Read(buf)
 			if err != nil {
 				return
 			}
 			chunks <- bytes.Clone(buf[:n])
+			if rate > 0 {
+				time.Sleep(time.Duration(n) * time.Second / time.Duration(rate))
+			}
 		}
 	}()
 	b.Cleanup(func() {

@@ -49,6 +49,12 @@ func BenchmarkFaults(b *testing.B) {
 			return keysThroughFaults(b, repeatCount("INPUT_FAULTS", 200), "attach", "typed")
 		}},
 		{"keys in the dashboard", func(b *testing.B) tally { return keysThroughFaults(b, repeatCount("INPUT_FAULTS", 200)) }},
+		{"keys while sessions come and go", func(b *testing.B) tally {
+			return keysAmongSessions(b, repeatCount("INPUT_SESSIONS", 200), false)
+		}},
+		{"keys while a pane is zoomed", func(b *testing.B) tally {
+			return keysAmongSessions(b, repeatCount("INPUT_SESSIONS", 200), true)
+		}},
 		{"pastes in attach", func(b *testing.B) tally {
 			return pastesThroughFaults(b, repeatCount("INPUT_FAULTS", 200), "attach", "typed")
 		}},

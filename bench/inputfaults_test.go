@@ -150,6 +150,41 @@ func keysThroughFaults(b *testing.B, rounds int, client ...string) tally {
 	return f.sum
 }
 
+// keysAmongSessions types a key each millisecond while sessions start and exit. With zoom, the pane is
+// zoomed and back all the time.
+func keysAmongSessions(b *testing.B, sessions int, zoom bool) tally {
+	f := openInputFault(b, "exec cat")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range sessions {
+			if f.p.command("new", "--", "sleep", "0.1").Run() == nil {
+				f.sum.times++
+			}
+		}
+	}()
+	var typed strings.Builder
+	for count := 0; ; count++ {
+		if zoom && count%10 == 0 {
+			f.send(b, "\x02z")
+		}
+		for _, key := range fmt.Sprintf("%09d\r", count) {
+			f.send(b, string(key))
+			typed.WriteRune(key)
+			time.Sleep(time.Millisecond)
+		}
+		select {
+		case <-ended:
+			if typed.Len() >= 100*sessions {
+				f.settle(b, typed.String())
+				f.sum.note = fmt.Sprintf("%d keys", typed.Len())
+				return f.sum
+			}
+		default:
+		}
+	}
+}
+
 // reportsSoon waits a moment for a report.
 func (f *inputFault) reportsSoon(b *testing.B) bool {
 	for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {

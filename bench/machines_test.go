@@ -40,7 +40,7 @@ func BenchmarkMachines(b *testing.B) {
 			for b.Loop() {
 				e.press(b, turns*keystrokes)
 			}
-			printEchoes(b, []*echoTerminal{&e})
+			printEchoes(b, "a key to its echo", []*echoTerminal{&e})
 		})
 		b.Run(name+"/verb", func(b *testing.B) {
 			p := startMachines(b, stopped)
