@@ -179,7 +179,10 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	ended := func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }
 	p, e := newTestPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended),
 		service("4", "db", func(p *api.Process) { ended(p); p.Metrics = &api.Metrics{Processes: 1} }),
-		service("5", "cache", func(p *api.Process) { ended(p); p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: "cache"} }),
+		service("5", "cache", func(p *api.Process) {
+			ended(p)
+			p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: "cache"}
+		}),
 		service(api.OnMachine("pi", "6"), "distant", ended))
 	panestest.On(e.API.(*panestest.Engine), api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
 		e.recordStop(in.ID)
