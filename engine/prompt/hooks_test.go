@@ -184,3 +184,61 @@ func TestReplacedHooksCauseNoFalseStatus(t *testing.T) {
 		})
 	}
 }
+
+// Python environments, conda and others copy the prompt, call the copy from their own, and put it back.
+func TestFishPromptMayBeCopied(t *testing.T) {
+	t.Parallel()
+	s := startLive(t, shellCase{"fish", []string{"fish"}, map[string]string{
+		".config/fish/config.fish": "function fish_prompt; echo -n \"[$status] mine> \"; end\n",
+		"on":                       "functions -c fish_prompt _old\nfunction fish_prompt\n\tset -l code $status\n\techo -n '(env) '\n\t__tandem_again $code\n\t_old\nend\n",
+		"off":                      "functions -e fish_prompt\nfunctions -c _old fish_prompt\nfunctions -e _old\n",
+	}})
+	for range 3 {
+		s.wantRun("source on", "", 0)
+		s.wantRun("sh -c 'exit 3'", "", 3)
+		s.wantRun("echo in", "in\n", 0)
+		s.wantRun("source off", "", 0)
+		s.wantRun("echo out", "out\n", 0)
+	}
+	shown := marksAnywhere.ReplaceAllString(s.logText(), "")
+	for text, count := range map[string]int{"(env) [3] mine> ": 3, "(env) [0] mine> ": 6, "(env) (env)": 0, "rror": 0} {
+		if n := strings.Count(shown, text); n != count {
+			t.Errorf("%q is shown %d times, want %d:\n%s", text, n, count, shown)
+		}
+	}
+}
+
+func TestFirstPromptSetByAHookHasMarks(t *testing.T) {
+	t.Parallel()
+	s := startLive(t, shellCase{"zsh", []string{"zsh"}, map[string]string{
+		".zshrc": "autoload -Uz add-zsh-hook\nmine() { PROMPT='> ' }\nadd-zsh-hook precmd mine\n",
+	}})
+	s.wantRun("false", "", 1)
+	s.wantRun("print ${PERIOD-none} $periodic_functions", "none\n", 0)
+	if log := s.logText(); strings.Contains(log, "printf") {
+		t.Errorf("a wrapper was typed: %q", log)
+	}
+}
+
+func TestNonceStaysInTheShell(t *testing.T) {
+	t.Parallel()
+	for _, c := range []shellCase{
+		{"zsh", []string{"zsh"}, map[string]string{".zshrc": "PS1='$ '\n"}},
+		{"bash", []string{"bash"}, map[string]string{".bashrc": "PS1='$ '\n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := startLive(t, c)
+			for _, line := range []string{
+				`PS1="(env) $PS1"; export PS1 PS2; env`, "env", "sh -c 'env; set'", `printf '%s\n' "$PS1$PS2$PROMPT_EOL_MARK"`, `exec env`,
+			} {
+				if out := s.sh(line); strings.Contains(out.Output, s.nonce) {
+					t.Errorf("%q prints the nonce: %q", line, out.Output)
+				}
+			}
+			if log := s.logText(); !strings.Contains(log, "(env) $ ") {
+				t.Errorf("its prompt is not shown: %q", log)
+			}
+		})
+	}
+}

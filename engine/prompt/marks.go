@@ -118,19 +118,6 @@ type markFound struct {
 	sent   bool // the line was sent, but no mark reported its start
 }
 
-// hasNonce reports whether a mark carries the session's nonce. Marks printed by other programs do
-// not.
-func (m *marks) hasNonce(e vt.PromptEvent) bool {
-	if m.nonce == "" {
-		return false
-	}
-	if e.Mark == 'E' {
-		nonce, _, _ := strings.Cut(e.Options, ";")
-		return nonce == m.nonce
-	}
-	return e.Option("aid") == m.nonce
-}
-
 // noteMark records a mark and returns the command that it ends, or nil. The command has no Session,
 // Actor or CWD yet.
 func (m *marks) noteMark(f markFound) (ended *Command) {

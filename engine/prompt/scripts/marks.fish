@@ -22,18 +22,30 @@ function __tandem_begin --on-event fish_prompt
 	set -g __tandem_begun
 	set -e __tandem_told
 	printf '\e]7;file://%s%s\a' $hostname (string escape --style=url -- $PWD)
-	# A prompt of the person's own may have replaced the one with marks.
-	if not functions fish_prompt | string match -q '*__tandem_nonce*'
-		functions -q __tandem_prompt; and functions -e __tandem_prompt
-		functions -c fish_prompt __tandem_prompt
-		function fish_prompt
-			set -l __tandem_status $status
-			printf '\e]133;A;aid=%s\a' $__tandem_nonce
-			__tandem_again $__tandem_status
-			__tandem_prompt
-			printf '\e]133;B;aid=%s\a' $__tandem_nonce
-		end
+	set -e __tandem_drawing
+	# A prompt of the person's own may have replaced the one with marks. It may call a copy of that
+	# one, as a Python environment's does, so each has the prompt below it under a name of its own.
+	if not functions fish_prompt | string match -q '*__tandem_draw *'
+		set -q __tandem_prompts; or set -g __tandem_prompts 0
+		set -g __tandem_prompts (math $__tandem_prompts + 1)
+		functions -c fish_prompt __tandem_prompt_$__tandem_prompts
+		eval "function fish_prompt; __tandem_draw \$status __tandem_prompt_$__tandem_prompts; end"
 	end
+end
+
+# __tandem_draw draws a prompt that is to show a status. Only the outermost one has marks.
+function __tandem_draw
+	if set -q __tandem_drawing
+		__tandem_again $argv[1]
+		$argv[2]
+		return
+	end
+	set -g __tandem_drawing
+	printf '\e]133;A;aid=%s\a' $__tandem_nonce
+	__tandem_again $argv[1]
+	$argv[2]
+	printf '\e]133;B;aid=%s\a' $__tandem_nonce
+	set -e __tandem_drawing
 end
 
 # __tandem_again gives the exit status that the prompt is to show.

@@ -3,17 +3,27 @@
 # trace, which a function switches off for itself; a DEBUG trap runs until it is
 # switched off, too.
 
-typeset -ga precmd_functions
+typeset -ga precmd_functions periodic_functions
 precmd_functions+=(__tandem_begin)
+
+# Functions added later may still make the prompt anew. zsh runs periodic_functions after all of
+# precmd_functions, if PERIOD is set and has passed.
+periodic_functions+=(__tandem_settle)
+if (( ! ${+PERIOD} )); then
+	typeset -gi PERIOD=-1
+fi
 
 __tandem_begin() {
 	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
 	trap - DEBUG
-	typeset -g __tandem_a=$'%{\e]133;A;aid='$__tandem_nonce$'\a%}'
-	typeset -g __tandem_b=$'%{\e]133;B;aid='$__tandem_nonce$'\a%}'
-	typeset -g __tandem_s=$'%{\e]133;P;k=s;aid='$__tandem_nonce$'\a%}'
-	typeset -g __tandem_e=$'%{\e]133;P;k=e;aid='$__tandem_nonce$'\a%}'
+	# Commands may export the prompts, and prompts may write PROMPT_EOL_MARK to a file, so
+	# their marks have only a part of the nonce.
+	local part=${__tandem_nonce[1,8]}
+	typeset -g __tandem_a=$'%{\e]133;A;aid='$part$'\a%}'
+	typeset -g __tandem_b=$'%{\e]133;B;aid='$part$'\a%}'
+	typeset -g __tandem_s=$'%{\e]133;P;k=s;aid='$part$'\a%}'
+	typeset -g __tandem_e=$'%{\e]133;P;k=e;aid='$part$'\a%}'
 	if (( ${+TANDEM_SHELL_PROMPT} )); then
 		PS1=$TANDEM_SHELL_PROMPT
 		unset TANDEM_SHELL_PROMPT
@@ -28,6 +38,18 @@ __tandem_begin() {
 	__tandem_folder
 	__tandem_last
 	unfunction __tandem_begin
+}
+
+__tandem_settle() {
+	{ unsetopt xtrace } 2>/dev/null
+	emulate -L zsh
+	trap - DEBUG
+	periodic_functions=(${periodic_functions:#__tandem_settle})
+	if [[ ${PERIOD-} == -1 ]]; then
+		unset PERIOD
+	fi
+	__tandem_last
+	unfunction __tandem_settle
 }
 
 __tandem_first() {

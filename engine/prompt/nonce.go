@@ -1,0 +1,28 @@
+package prompt
+
+import (
+	"strings"
+
+	"tandem/engine/vt"
+)
+
+// hasNonce reports whether a mark carries the session's nonce. Marks printed by other programs do
+// not.
+func (m *marks) hasNonce(e vt.PromptEvent) bool {
+	if m.nonce == "" {
+		return false
+	}
+	if e.Mark == 'E' {
+		nonce, _, _ := strings.Cut(e.Options, ";")
+		return nonce == m.nonce
+	}
+	aid := e.Option("aid")
+	if e.Mark == 'A' || e.Mark == 'B' || e.Mark == 'P' {
+		return aid == m.nonce || len(m.nonce) > promptNonce && aid == m.nonce[:promptNonce]
+	}
+	return aid == m.nonce
+}
+
+// promptNonce is how much of the nonce the marks of a prompt need. In zsh they are in variables that
+// commands may export. Who has that much can pretend a prompt, but no command and no status.
+const promptNonce = 8
