@@ -49,6 +49,70 @@ func TestCommandAskingForInputSuggestsASession(t *testing.T) {
 	r.callTextOnly("exec", object{"command": "echo 'what? '"}, "what? \n")
 }
 
+func TestSearchesCutLongLinesAroundTheMatch(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	r.createFile("min.js", strings.Repeat("a", 3000)+"NEEDLE"+strings.Repeat("b", 3000))
+	want := "[2800 bytes left out]" + strings.Repeat("a", 200) + "NEEDLE" + strings.Repeat("b", 200) + "[2800 bytes left out]"
+	r.callTextOnly("grep", object{"pattern": "needle", "ignoreCase": true}, "min.js:1:"+want)
+	_, facts := r.callChecked("process_start", object{"command": "cat min.js", "wait": object{}})
+	if text := resultText(r.call("process_log", object{"id": facts["id"], "grep": "NEEDLE"})); text != "0: "+want {
+		t.Errorf("process_log gives %d bytes: %.300s", len(text), text)
+	}
+}
+
+func TestReadOfEmptyFileSaysSo(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	r.createFile("none", "")
+	r.callTextOnly("read", object{"path": "none"}, "[empty file]")
+}
+
+// The model's service rejects a conversation with an empty block.
+func TestResultsHaveNoEmptyText(t *testing.T) {
+	t.Parallel()
+	for _, actor := range []string{"agent:tester/1", "agent:claude-code/2", "agent:cursor/1"} {
+		f := &toolkit.Agent{Actor: actor}
+		r := toolkit.Text("")
+		r.Content = append(r.Content, toolkit.Text("[exit code 1]").Content...)
+		for _, r := range []toolkit.Result{r, r.AsFailure(), r.WithFacts(object{"code": 1}), toolkit.Text("").WithFacts(object{})} {
+			got, err := toolkit.Encode(toolResult(f.FitToClient(r, withHandshake)))
+			if err != nil || strings.Contains(string(got), `"text":""`) || strings.Contains(string(got), `"text":"\n`) {
+				t.Errorf("%s gets %s, %v", actor, got, err)
+			}
+		}
+	}
+}
+
+func TestModelGetsEveryFactOnce(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	for _, client := range []string{"agent:claude-code/2", "agent:cursor/1"} {
+		model := &toolkit.Agent{Actor: client}
+		check := func(name string, args object, want string) {
+			t.Helper()
+			got := model.FitToClient(r.call(name, args), withHandshake)
+			if resultText(got) != want || got.Structured != nil {
+				t.Errorf("%s: %s of %v gives %q and %s, want %q alone", client, name, args, resultText(got), toolkit.JSONText(got.Structured), want)
+			}
+		}
+		sh, web := "sh-"+client[6:9], "web-"+client[6:9]
+		r.callChecked("process_start", object{"name": web, "command": "echo up; exec sleep 1000"})
+		check("process_wait", object{"id": web, "log": "up"}, "Met: log.\nup")
+		check("process_log", object{"id": web}, "[nothing new, running]")
+		r.callChecked("session_start", object{"name": sh, "command": "sh"})
+		r.call("session_exec", object{"id": sh, "command": "false"})
+		check("session_exec", object{"id": sh, "command": "false"}, "[exit code 1]")
+		if moved := model.FitToClient(r.call("session_exec", object{"id": sh, "command": "cd / && false"}), withHandshake); !strings.Contains(toolkit.JSONText(toolResult(moved)), `"cwd`) {
+			t.Errorf("session_exec in another folder gives %s", toolkit.JSONText(toolResult(moved)))
+		}
+		check("session_exec", object{"id": sh, "command": "read x"}, "[waits for input]")
+		check("session_write", object{"id": sh, "keys": []string{"enter"}}, "\n[waits for the next command]")
+		check("session_wait", object{"id": sh, "prompt": true}, "Met: prompt.")
+		check("session_read", object{"id": sh}, "[nothing new, waits for the next command]")
+	}
+}
+
 func TestResultsOmitDefaultFields(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)

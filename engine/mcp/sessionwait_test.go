@@ -25,7 +25,7 @@ func TestSessionWaitReturnsUnseenOutput(t *testing.T) {
 	}
 	step()
 	r.callExpecting("session_wait", object{"id": "sh"}, "Met: input.\nfinished\nlast\n")
-	if text, _ := r.callChecked("session_read", object{"id": "sh"}); text != "" {
+	if text, _ := r.callChecked("session_read", object{"id": "sh"}); text != "[nothing new, waits for input]" {
 		t.Errorf("what session_wait gave is given again: %q", text)
 	}
 }

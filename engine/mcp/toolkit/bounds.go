@@ -3,6 +3,7 @@ package toolkit
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
@@ -102,6 +103,33 @@ func ShortenLines(text string) string {
 		fmt.Fprintf(&b, "%s[%d bytes left out]%s", head, len(line)-len(head)-len(tail), tail)
 	}
 	return b.String()
+}
+
+// matchMargin is how much of a long line is shown on each side of a match, in bytes.
+const matchMargin = 200
+
+// AroundMatch removes from a long line what is far from the first match of pattern. A nil pattern
+// matches the beginning.
+func AroundMatch(line string, pattern *regexp.Regexp) string {
+	if len(line) <= 2*matchMargin {
+		return line
+	}
+	match := []int{0, 0}
+	if pattern != nil {
+		if found := pattern.FindStringIndex(line); found != nil {
+			match = found
+		}
+	}
+	start := max(0, match[0]-matchMargin)
+	end := min(len(line), min(match[1], match[0]+matchMargin)+matchMargin)
+	shown := strings.ToValidUTF8(line[start:end], "")
+	if start > 0 {
+		shown = fmt.Sprintf("[%d bytes left out]", start) + shown
+	}
+	if end < len(line) {
+		shown += fmt.Sprintf("[%d bytes left out]", len(line)-end)
+	}
+	return shown
 }
 
 // JSONSize returns the size of a text as a JSON string, without the quotes.

@@ -3,6 +3,7 @@ package toolkit
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,6 +13,26 @@ import (
 	"tandem/engine/api"
 	"tandem/tests/seed"
 )
+
+func TestLongLineIsCutAroundItsMatch(t *testing.T) {
+	t.Parallel()
+	pad := strings.Repeat("x", 1000)
+	side := pad[:matchMargin]
+	for _, tc := range []struct{ line, pattern, want string }{
+		{"short ERR line", "ERR", "short ERR line"},
+		{pad[:2*matchMargin], "x", pad[:2*matchMargin]},
+		{pad + "ERR" + pad, "ERR", "[800 bytes left out]" + side + "ERR" + side + "[800 bytes left out]"},
+		{"ERR" + pad, "ERR", "ERR" + side + "[800 bytes left out]"},
+		{pad + "ERR", "ERR", "[800 bytes left out]" + side + "ERR"},
+		{pad, "x+", side + side + "[600 bytes left out]"},
+		{pad, "absent", side + "[800 bytes left out]"},
+		{strings.Repeat("€", 500) + "E", "E", "[1300 bytes left out]" + strings.Repeat("€", 66) + "E"},
+	} {
+		if got := AroundMatch(tc.line, regexp.MustCompile(tc.pattern)); got != tc.want {
+			t.Errorf("%q in %d bytes: %q, want %q", tc.pattern, len(tc.line), got, tc.want)
+		}
+	}
+}
 
 func TestHeadAndTailKeepTextWithinTheirLimit(t *testing.T) {
 	numbered := strings.Repeat("line\n", 1000)

@@ -60,7 +60,8 @@ type Seen struct {
 	mu         sync.Mutex
 	cursors    map[string]Cursor
 	screens    map[string][]string
-	emptyPolls map[string]int // consecutive polls without anything new
+	folders    map[string]string // working directories of sessions, as last returned
+	emptyPolls map[string]int    // consecutive polls without anything new
 }
 
 // At returns the start of unseen output. known is false if the agent has received nothing yet.
@@ -91,6 +92,7 @@ func (s *Seen) Remove(id string) {
 	defer s.mu.Unlock()
 	delete(s.cursors, id)
 	delete(s.screens, id)
+	delete(s.folders, id)
 	delete(s.emptyPolls, id)
 }
 
@@ -106,6 +108,18 @@ func (s *Seen) SwapScreen(id string, now []string) (before []string) {
 		delete(s.emptyPolls, id)
 	}
 	s.screens[id] = now
+	return before
+}
+
+// SwapFolder records the working directory of a session, and returns the one recorded before.
+func (s *Seen) SwapFolder(id, now string) (before string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.folders == nil {
+		s.folders = make(map[string]string)
+	}
+	before = s.folders[id]
+	s.folders[id] = now
 	return before
 }
 

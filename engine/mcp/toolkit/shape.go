@@ -52,10 +52,26 @@ func clientKindOf(actor, version string) clientKind {
 	return unknownClient
 }
 
-// FitToClient returns a result in the form shown by the agent's client.
+// Brief is structured content that repeats facts of the text. Clients known to show their model all
+// of a result get only the remaining ones.
+type Brief interface {
+	// Unsaid returns the facts missing from the text. Without any, its JSON is {}.
+	Unsaid() any
+}
+
+// FitToClient returns a result in the form shown by the agent's client, without empty blocks of
+// text, which services of models reject.
 func (f *Agent) FitToClient(r Result, version string) Result {
+	r.Content = slices.DeleteFunc(slices.Clone(r.Content), func(c sdk.Content) bool {
+		text, ok := c.(*sdk.TextContent)
+		return ok && text.Text == ""
+	})
 	if r.Structured == nil {
 		return r
+	}
+	kind := clientKindOf(f.Actor, version)
+	if brief, ok := r.Structured.(Brief); ok && kind != unknownClient && !r.SameAsText {
+		r.Structured = brief.Unsaid()
 	}
 	texts, only := textBlocks(r.Content)
 	facts, err := Encode(r.Structured)
@@ -63,10 +79,11 @@ func (f *Agent) FitToClient(r Result, version string) Result {
 		r.Structured = nil // its presence could hide a failure or an image
 		return r
 	}
-	kind := clientKindOf(f.Actor, version)
 	switch {
 	case kind == structuredClient && r.SameAsText:
 		r.Content = nil
+	case kind == structuredClient && string(facts) == "{}":
+		r.Structured = nil
 	case kind == structuredClient:
 		r.Structured, r.Content = FactsWithText{facts, texts}, nil
 	case r.SameAsText:

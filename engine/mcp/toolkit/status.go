@@ -226,6 +226,13 @@ type StartedResult struct {
 	Waits string `json:"waits,omitempty"` // of a session: input, secret, or prompt (the next command)
 }
 
+// Unsaid implements Brief: the text has the id, the name and the state.
+func (s StartedResult) Unsaid() any {
+	return struct {
+		PID int `json:"pid,omitempty"`
+	}{s.PID}
+}
+
 func (s StartedResult) String() string { return fmt.Sprintf("Started %s (%s).", s.Name, s.ID) }
 
 // WaitInTurns repeats a wait in calls short enough for the engine until it is over or timed out. A

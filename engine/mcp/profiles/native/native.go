@@ -5,6 +5,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"tandem/engine/api"
@@ -69,6 +70,9 @@ type ProcessLogInput struct {
 type logState struct {
 	NextCursor toolkit.Cursor `json:"next_cursor"`
 }
+
+// Unsaid implements toolkit.Brief: reads continue there by themselves.
+func (s logState) Unsaid() any { return struct{}{} }
 
 func readProcessLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {
 	limit, err := outputLimit(in.MaxOutput)
@@ -138,6 +142,10 @@ func grepLog(ctx context.Context, f *toolkit.Agent, id string, in ProcessLogInpu
 	if err != nil {
 		return toolkit.Result{}, err
 	}
+	pattern, err := regexp.Compile(in.Grep)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
 	var b strings.Builder
 	more := "" // how to get the remaining matches
 	if len(out.Matches) == maxMatches {
@@ -145,7 +153,7 @@ func grepLog(ctx context.Context, f *toolkit.Agent, id string, in ProcessLogInpu
 	}
 	size := 0
 	for i, m := range out.Matches {
-		block := formatMatch(m)
+		block := formatMatch(m, pattern)
 		if i > 0 && ask.Context > 0 {
 			block = "--\n" + block
 		}
@@ -165,18 +173,18 @@ func grepLog(ctx context.Context, f *toolkit.Agent, id string, in ProcessLogInpu
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).WithFacts(logState{toolkit.NextCursor(out)}), nil
 }
 
-// formatMatch formats a matching line and its context.
-func formatMatch(m api.LogMatch) string {
+// formatMatch formats a matching line and its context, and cuts long lines around the match.
+func formatMatch(m api.LogMatch, pattern *regexp.Regexp) string {
 	var b strings.Builder
 	for _, line := range m.Before {
-		fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
+		fmt.Fprintf(&b, "  %s\n", toolkit.AroundMatch(toolkit.PlainText(line), pattern))
 	}
 	if m.Stream == "stderr" {
 		b.WriteString("stderr ")
 	}
-	fmt.Fprintf(&b, "%d: %s\n", m.Offset, toolkit.PlainText(m.Text))
+	fmt.Fprintf(&b, "%d: %s\n", m.Offset, toolkit.AroundMatch(toolkit.PlainText(m.Text), pattern))
 	for _, line := range m.After {
-		fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
+		fmt.Fprintf(&b, "  %s\n", toolkit.AroundMatch(toolkit.PlainText(line), pattern))
 	}
 	return b.String()
 }
@@ -198,6 +206,9 @@ type waitState struct {
 	Met      string `json:"met"` // the condition met; "" after a timeout
 	ExitCode *int   `json:"exit_code,omitempty"`
 }
+
+// Unsaid implements toolkit.Brief.
+func (s waitState) Unsaid() any { return struct{}{} }
 
 func waitForProcess(ctx context.Context, f *toolkit.Agent, in processWaitInput) (toolkit.Result, error) {
 	ask := api.ProcessWaitInput{ID: in.ID, Exit: in.Exit, Ready: in.Ready, Log: in.Log, Stream: in.Stream, Port: in.Port, IdleMS: in.IdleMS}

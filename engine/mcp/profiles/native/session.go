@@ -118,7 +118,18 @@ type execState struct {
 	CWD        string `json:"cwd,omitempty"`
 	NextCursor int64  `json:"next_cursor"`
 
-	alive bool
+	alive, moved bool // moved: CWD differs from that of the agent's previous command
+}
+
+// Unsaid implements toolkit.Brief.
+func (s execState) Unsaid() any {
+	var moved struct {
+		CWD string `json:"cwd,omitempty"`
+	}
+	if s.moved {
+		moved.CWD = s.CWD
+	}
+	return moved
 }
 
 func execInSession(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (toolkit.Result, error) {
@@ -149,6 +160,7 @@ func execInSession(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (
 	if state.Method == "none" {
 		state.Method = ""
 	}
+	state.moved = f.Seen.SwapFolder(id, out.CWD) != out.CWD
 	f.Seen.Set(id, toolkit.Cursor{At: out.NextCursor})
 	if state.isPlain() {
 		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).ForProcess(id), nil
@@ -203,10 +215,15 @@ func (s execState) statusLine() string {
 		return waitsLine(s.Waits, s.Question)
 	case s.TimedOut:
 		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", float64(s.DurationMS)/1000, s.NextCursor)
-	case s.ExitCode != nil && s.alive:
-		return fmt.Sprintf("[exit code %d, %.1f s]", *s.ExitCode, float64(s.DurationMS)/1000)
 	case s.ExitCode != nil:
-		return fmt.Sprintf("[exit code %d, %.1f s; the session exited]", *s.ExitCode, float64(s.DurationMS)/1000)
+		text := fmt.Sprintf("[exit code %d", *s.ExitCode)
+		if s.DurationMS >= 1000 {
+			text += fmt.Sprintf(", %.1f s", float64(s.DurationMS)/1000)
+		}
+		if !s.alive {
+			text += "; the session exited"
+		}
+		return text + "]"
 	case !s.alive:
 		return "[the session exited]"
 	}
@@ -241,10 +258,17 @@ func readSession(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if got.Text == "" && in.WaitMS == 0 && !p.State.Ended() {
-		got.Text = strings.TrimPrefix(countEmptyPoll(f, p.ID, "session_wait"), "\n")
+	text := got.Text
+	if text == "" {
+		text = got.Status()
+		if p.Terminal != nil && p.Terminal.Waiting != "" && !got.Process.State.Ended() {
+			text = "[nothing new, waits for " + waitTarget(p.Terminal.Waiting) + "]"
+		}
 	}
-	return toolkit.Text(got.Text).WithFacts(sessionReadState{got.Next.At, got.End, got.Dropped}).ForProcess(p.ID), nil
+	if got.Text == "" && in.WaitMS == 0 && !p.State.Ended() {
+		text += countEmptyPoll(f, p.ID, "session_wait")
+	}
+	return toolkit.Text(text).WithFacts(sessionReadState{got.Next.At, got.End, got.Dropped}).ForProcess(p.ID), nil
 }
 
 // A sessionReadState is the position in a session's log after a read.
@@ -252,6 +276,13 @@ type sessionReadState struct {
 	NextCursor int64 `json:"next_cursor"`       // since of the next call
 	End        int64 `json:"end"`               // length of the log
 	Dropped    int64 `json:"dropped,omitempty"` // requested bytes no longer in the log
+}
+
+// Unsaid implements toolkit.Brief: reads continue there by themselves.
+func (s sessionReadState) Unsaid() any {
+	return struct {
+		Dropped int64 `json:"dropped,omitempty"`
+	}{s.Dropped}
 }
 
 type sessionWaitInput struct {

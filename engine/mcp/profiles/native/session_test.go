@@ -23,7 +23,7 @@ func TestSessionExecSaysOnlyWhatTheOutputDoesNot(t *testing.T) {
 		{api.SessionExecOutput{Output: "a\n", ExitCode: exit(0), Alive: true}, "a\n"},
 		{api.SessionExecOutput{ExitCode: exit(0), Alive: true}, "[exit code 0]"},
 		{api.SessionExecOutput{Output: "a\n", ExitCode: exit(3), Alive: true, DurationMS: 1500}, "a\n[exit code 3, 1.5 s]"},
-		{api.SessionExecOutput{Output: "a\n", ExitCode: exit(3)}, "a\n[exit code 3, 0.0 s; the session exited]"},
+		{api.SessionExecOutput{Output: "a\n", ExitCode: exit(3)}, "a\n[exit code 3; the session exited]"},
 		{api.SessionExecOutput{Output: "a\n"}, "a\n[the session exited]"},
 		{api.SessionExecOutput{Output: "a\n", Alive: true}, "a\n[exit code unknown]"},
 		{api.SessionExecOutput{Output: "a\n", Alive: true, TimedOut: true, DurationMS: 30_000, NextCursor: 9}, "a\n[still running after 30.0 s; session_wait for prompt, session_read since 9]"},
@@ -143,7 +143,7 @@ func TestSessionReadContinuesWhereItStopped(t *testing.T) {
 	f.Check("session_read", `{"id":"sh","since":4}`, "two\n", false)
 	f.Check("session_read", `{"id":"sh","since":0}`, "one\ntwo\n", false)
 	// After some calls in vain the agent is told how to wait.
-	for _, want := range []string{"", "", "[nothing new; use session_wait instead of looking again]"} {
+	for _, want := range []string{"[nothing new, running]", "[nothing new, running]", "[nothing new, running]\n[nothing new; use session_wait instead of looking again]"} {
 		f.Check("session_read", `{"id":"sh"}`, want, false)
 	}
 }

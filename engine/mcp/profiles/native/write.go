@@ -38,6 +38,9 @@ type writeState struct {
 	Waits string `json:"waits,omitempty"` // input, secret, or prompt (the next command)
 }
 
+// Unsaid implements toolkit.Brief.
+func (s writeState) Unsaid() any { return struct{}{} }
+
 // Subjects returns the text typed, in whole and by operation.
 func (in sessionWriteInput) Subjects(*toolkit.Agent) []toolkit.Subject {
 	typed, pressed := in.Text+in.Paste, api.TextOfKeys(in.Keys)

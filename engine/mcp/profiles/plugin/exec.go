@@ -53,6 +53,22 @@ type CommandState struct {
 	DurationMS int64  `json:"durationMs"`
 
 	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // since of process_log for a command still running
+
+	whole bool // the profile's document lists the facts
+}
+
+// Unsaid implements toolkit.Brief: the text has the id where it is needed, and the ending.
+func (s CommandState) Unsaid() any {
+	if s.whole {
+		return s
+	}
+	var slow struct {
+		DurationMS int64 `json:"durationMs,omitempty"`
+	}
+	if s.DurationMS >= 1000 && !s.TimedOut {
+		slow.DurationMS = s.DurationMS
+	}
+	return slow
 }
 
 func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
@@ -75,7 +91,7 @@ func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Re
 		return toolkit.Result{}, f.StartError(in.CWD, err)
 	}
 	p := out.Process
-	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: int64(math.Round(out.DurationMS))}
+	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: int64(math.Round(out.DurationMS)), whole: f.UsesPluginFormat()}
 	// The rest of its output is read with process_log, so remember the position.
 	if !p.State.Ended() {
 		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Split: true}

@@ -57,7 +57,11 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	case out.FirstLine == 0 && ask.Offset > 1:
 		return toolkit.Textf("Offset %d is beyond end of file (%d lines total)", ask.Offset, out.TotalLines).AsFailure(), nil
 	}
-	return toolkit.Text(out.Text + readHint(f.ParsePath(in.Path), out, f.Options.Unbounded)), nil
+	text := out.Text + readHint(f.ParsePath(in.Path), out, f.Options.Unbounded)
+	if text == "" && !f.UsesPluginFormat() {
+		text = "[empty file]"
+	}
+	return toolkit.Text(text), nil
 }
 
 // readHint describes the omitted part of a file, and how to read it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,9 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 	if len(out.Lines) == 0 {
 		return toolkit.Text("No matches found."), nil
 	}
+	if !f.UsesPluginFormat() {
+		shortenMatches(in, out.Lines)
+	}
 	for i := range out.Lines {
 		out.Lines[i].Path = f.DecodeName(out.Lines[i].Path)
 	}
@@ -60,6 +64,21 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
 	}
 	return toolkit.Text(answer), nil
+}
+
+// shortenMatches cuts long lines around their matches.
+func shortenMatches(in grepInput, lines []api.GrepLine) {
+	expr := in.Pattern
+	if in.IgnoreCase {
+		expr = "(?i)" + expr
+	}
+	pattern, err := regexp.Compile(expr)
+	if err != nil {
+		pattern = nil // the engine has accepted it
+	}
+	for i, l := range lines {
+		lines[i].Text = toolkit.AroundMatch(l.Text, pattern)
+	}
 }
 
 // effectiveLimit returns the requested limit, or the usual one for 0.
