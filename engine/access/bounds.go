@@ -78,6 +78,9 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 		return checkVariable(caller, in.Name)
 	case *api.EnvInput:
 		in.Client = in.Client || effect != api.Read
+		in.Reveal = in.Reveal && !caller.Bounds.ReadOnly
+	case *api.EnvListInput:
+		in.Reveal = in.Reveal && !caller.Bounds.ReadOnly
 	case *api.HistoryAddInput:
 		in.Actor = caller.Actor()
 	case *api.EngineStopInput:

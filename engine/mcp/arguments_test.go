@@ -17,7 +17,7 @@ import (
 func TestInvalidArgumentsAreExplained(t *testing.T) {
 	t.Parallel()
 	logTool := toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()}
-	takes := "it takes: id, stream, since, tail, grep, context, wait_ms, max_output"
+	takes := "it takes: id, since, tail, grep, context, wait_ms, max_output"
 	for _, tc := range []struct{ args, want string }{
 		{`{}`, `argument "id" is missing`},
 		{`{"id":null}`, `argument "id" is missing`},

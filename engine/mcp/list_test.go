@@ -38,13 +38,15 @@ func TestToolListIsShort(t *testing.T) {
 	for _, tc := range []struct {
 		profiles []toolkit.Profile
 		most     int
+		machines bool
 	}{
-		{[]toolkit.Profile{toolkit.Native}, 11_776},
-		{[]toolkit.Profile{toolkit.TerminalTools}, 9_500},
-		{[]toolkit.Profile{toolkit.All}, 19_000},
-		{seeds, 16 << 10},
+		{[]toolkit.Profile{toolkit.Native}, 9_700, false},
+		{[]toolkit.Profile{toolkit.Native}, 10_600, true},
+		{[]toolkit.Profile{toolkit.TerminalTools}, 7_900, false},
+		{[]toolkit.Profile{toolkit.All}, 19_000, true},
+		{seeds, 16 << 10, false},
 	} {
-		tools, size := listOf(t, toolkit.Options{Profiles: tc.profiles})
+		tools, size := listOf(t, toolkit.Options{Profiles: tc.profiles, NoMachines: !tc.machines})
 		if size > tc.most {
 			t.Errorf("the list of the %d tools of %v has %d bytes, more than %d", len(tools), tc.profiles, size, tc.most)
 		}
@@ -113,9 +115,9 @@ func TestNativeProfileListsItsTools(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := strings.Fields(`agent_list agent_prompt agent_transcript agent_wait edit env_get env_set env_unset exec find grep history ls machine_list
-		process_get process_list process_log process_restart process_start process_stop process_stop_all process_wait
-		read read_json session_exec session_kill session_list session_read session_resize session_screen session_start
-		session_wait session_write write write_output`)
+		process_list process_log process_restart process_start process_stop process_stop_all process_wait
+		read session_exec session_kill session_list session_read session_resize session_screen session_start
+		session_wait session_write write`)
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("native tools (-want +got):\n%s", diff)
 	}
@@ -124,7 +126,7 @@ func TestNativeProfileListsItsTools(t *testing.T) {
 func TestTerminalToolsProfileIsNativeWithoutFileTools(t *testing.T) {
 	t.Parallel()
 	var want, got []string
-	files := strings.Fields("read read_json write edit write_output grep find ls")
+	files := strings.Fields("read write edit grep find ls")
 	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
 		if !slices.Contains(files, one.Name) {
 			want = append(want, one.Name)
@@ -135,6 +137,28 @@ func TestTerminalToolsProfileIsNativeWithoutFileTools(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(got) < 20 {
 		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
+func TestMachinesAreOfferedOnlyIfThereAreAny(t *testing.T) {
+	t.Parallel()
+	for _, p := range toolkit.Profiles() {
+		for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{p}, NoMachines: true}) {
+			if one.Hosted || one.Name == "machine_list" {
+				t.Errorf("%s: %s is offered for other machines", p, one.Name)
+			}
+		}
+	}
+}
+
+func TestReadOnlyServerRevealsNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, p := range []toolkit.Profile{toolkit.Native, toolkit.OS, toolkit.All} {
+		tools := selectTools(toolkit.Options{Profiles: []toolkit.Profile{p}, ReadOnly: true})
+		i := slices.IndexFunc(tools, func(one toolkit.Tool) bool { return one.Name == "env_get" })
+		if i < 0 || strings.Contains(tools[i].Doc+string(tools[i].Schema()), "reveal") {
+			t.Errorf("%s: env_get is at %d, or reveals", p, i)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 		exactCall{"process_stop_all", object{"signal": "SIGUSR1"}, `stop process: signal "SIGUSR1": must be SIGTERM, SIGINT, SIGHUP or SIGKILL`, true},
 	)
 	for id, status := range map[string]string{own[0]: "stopped", own[1]: "stopped", theirs[0]: "running", theirs[1]: "running"} {
-		if got := resultText(r.call("process_get", object{"id": id})); !strings.Contains(got, "status: "+status) {
+		if got := r.getProcess(id).State; string(got) != status {
 			t.Errorf("want %s: %s", status, got)
 		}
 	}
@@ -93,11 +93,48 @@ func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 		exactCall{"process_start", object{"command": "true", "wait": object{"log": "("}}, "read pattern \"(\": missing closing )\nhint: it is a regular expression (RE2); escape literal characters with \\", true},
 		exactCall{"process_start", object{"command": "true", "wait": object{"port": 70_000}}, "start process: wait.port 70000 must be 1 to 65535", true},
 		exactCall{"process_start", object{"command": "true", "wait": object{"timeout_ms": -1}}, "start process: wait.timeout_ms cannot be negative", true},
-		exactCall{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be of type object, not boolean` + "\nhint: it takes: command, name, cwd, env, keepAlive, sandbox, wait", true},
+		exactCall{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be of type object, not boolean` + "\nhint: it takes: command, name, cwd, env, keepAlive, sandbox, replace, wait", true},
 	)
 	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 8 {
 		t.Errorf("a start with a mistake in wait was made: %d processes, %v", len(out.Processes), err)
 	}
+}
+
+func TestProcessThatExitsAtOnceIsNotCalledStarted(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	text, facts := r.callChecked("process_start", object{"name": "typo", "command": "nosuchcmd --port 1"})
+	if !strings.HasPrefix(text, "typo (") || !strings.Contains(text, ") exited at once, exit code 127.\n") || !strings.Contains(text, "nosuchcmd: ") || facts["exit_code"] != 127.0 {
+		t.Errorf("process_start gives %q, %v", text, facts)
+	}
+	r.callMatching("process_start", object{"name": "web", "command": "exec sleep 1000"}, `^Started web \([0-9a-f]{12}\)\.$`)
+}
+
+func TestProcessStartReplacesRunningProcess(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	start := func(replace bool) toolkit.Result {
+		return r.call("process_start", object{"name": "web", "command": "exec sleep 1000", "replace": replace})
+	}
+	first := start(true)
+	if second := start(false); !second.Failed {
+		t.Errorf("without replace: %s", resultText(second))
+	}
+	second := start(true)
+	if second.Failed || second.Process == first.Process || !r.getProcess(first.Process).State.Ended() || r.getProcess("web").ID != second.Process {
+		t.Errorf("with replace: %s", resultText(second))
+	}
+	r.checkExact(t, exactCall{"process_start", object{"command": "true", "replace": true}, "start process: replace needs a name", true})
+}
+
+func TestProcessWaitTakesSeveralIDs(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	id := r.call("process_start", object{"name": "slow", "command": "exec sleep 1000"}).Process
+	r.checkExact(t, exactCall{"process_wait", object{"ids": []string{"slow", id}, "timeout_ms": 1}, "Timed out; no condition is met.", false},
+		exactCall{"process_wait", object{}, "wait for process: which one? give id or ids", true})
+	quick := r.call("process_start", object{"name": "quick", "command": "read x < gate; echo built; exit 3"}).Process
+	r.callMatching("process_wait", object{"ids": []string{"slow", "quick"}}, `^quick \(`+quick+`\): Met: exit, exit code 3\.$`)
 }
 
 func TestStopAllHasAllOnlyInNativeProfile(t *testing.T) {

@@ -25,7 +25,7 @@ func recipes() []recipe {
 				"While we work, check process_log, which returns new output, before you assume that a change worked."},
 		{"debug-process", "Debug a failing process", "Find out why a process failed, and fix it.",
 			processArgument, "id or name of the process",
-			"The process `%s` fails. Look at it with process_get, then at the end of its log with process_log (grep for error, exception, panic with context). " +
+			"The process `%s` fails. Look at it with process_list, then at the end of its log with process_log (grep for error, exception, panic with context). " +
 				"Say what happened in one sentence with the evidence. Reproduce it with exec if that is safe, fix the cause, process_restart it, " +
 				"and confirm with process_wait that it stays up."},
 		{"pair-in-session", "Pair in a terminal session", "Share a live terminal with the user who watches it.",

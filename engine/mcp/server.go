@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
@@ -130,6 +131,9 @@ func (s *server) handleRequest(ctx context.Context, method string, req sdk.Reque
 	switch r := req.(type) {
 	case *sdk.CallToolRequest:
 		r.Params.Name = s.canonicalName(r.Params.Name)
+		if s.o.ReadOnly && !s.names[r.Params.Name] {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q: this server is read-only and has only tools that change nothing", r.Params.Name)}
+		}
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
 			return toolkit.EncodeLarge(full, s.store), nil

@@ -427,6 +427,17 @@ func TestOlderClientGetsEverythingAsText(t *testing.T) {
 	}
 }
 
+func TestUnknownToolOfReadOnlyServerSaysWhy(t *testing.T) {
+	t.Parallel()
+	o := newFakeEngine(t).options()
+	o.ReadOnly = true
+	session := serveClient(t, o, withHandshake, nil)
+	_, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "exec", Arguments: map[string]any{"command": "true"}})
+	if err == nil || !strings.Contains(err.Error(), `unknown tool "exec": this server is read-only`) {
+		t.Errorf("exec: %v", err)
+	}
+}
+
 func TestPromptErrorsNameTheArgument(t *testing.T) {
 	t.Parallel()
 	session := serveClient(t, newFakeEngine(t).options(), withHandshake, nil)

@@ -50,7 +50,7 @@ func TestOutputAfterTimeoutIsReadFromBothStreams(t *testing.T) {
 	r := newSharedRig(t, toolkit.Native)
 	script, step := r.stepScript("echo three >&2", "echo four", "exit 7")
 	text, state := r.runPastTimeout("echo one; echo two >&2; " + script)
-	want := "one\nstderr:\ntwo\nTimed out after 1000 ms; it continues as process " + state.ID + ". process_log returns later output (next_cursor 4+4)."
+	want := "one\nstderr:\ntwo\nTimed out after 1000 ms; it continues as process " + state.ID + ". process_wait waits for it; process_log returns later output."
 	if text != want || state.NextCursor == nil || *state.NextCursor != (toolkit.Cursor{At: 4, Stderr: 4, Split: true}) {
 		t.Errorf("exec says %q, %+v; want %q", text, state.NextCursor, want)
 	}

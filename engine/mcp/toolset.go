@@ -17,8 +17,8 @@ import (
 // name, a compatibility profile's takes precedence over the native one.
 func selectTools(o toolkit.Options) []toolkit.Tool {
 	var chosen []toolkit.Tool
-	for _, t := range slices.Concat(plugin.Tools(), native.Tools(), core.Tools(), osenv.Tools(), terminal.Tools(), android.Tools()) {
-		t.Hosted = slices.Contains(t.Profiles, toolkit.Native) && offersNativeTools(o) && !isLocalOnly(t.Name)
+	for _, t := range slices.Concat(plugin.Tools(), native.Tools(), core.Tools(), osenv.Tools(o.ReadOnly), terminal.Tools(), android.Tools()) {
+		t.Hosted = slices.Contains(t.Profiles, toolkit.Native) && offersNativeTools(o) && !o.NoMachines && !isLocalOnly(t.Name)
 		if offersTool(o, t) && !slices.ContainsFunc(chosen, func(c toolkit.Tool) bool { return c.Name == t.Name }) {
 			chosen = append(chosen, t)
 		}
@@ -48,11 +48,11 @@ func offersNativeTools(o toolkit.Options) bool {
 
 // isLocalOnly reports whether a tool cannot work on other machines.
 func isLocalOnly(name string) bool {
-	return slices.Contains([]string{"machine_list", "write_output", "env_get"}, name)
+	return slices.Contains([]string{"machine_list", "env_get"}, name)
 }
 
 func offersTool(o toolkit.Options, t toolkit.Tool) bool {
-	if o.ReadOnly && t.Effect != api.Read {
+	if o.ReadOnly && t.Effect != api.Read || o.NoMachines && t.Name == "machine_list" {
 		return false
 	}
 	return slices.ContainsFunc(o.Profiles, func(p toolkit.Profile) bool { return p.Offers(t) })

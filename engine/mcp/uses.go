@@ -16,7 +16,7 @@ func usesOf() map[string][]string {
 		"read": {api.FilesRead.Name}, "read_json": {api.FilesReadJSON.Name}, "write": {api.FilesWrite.Name}, "edit": {api.FilesEdit.Name},
 		"write_output": {api.FilesReport.Name}, "grep": {api.FilesGrep.Name}, "find": {api.FilesFind.Name}, "ls": {api.FilesList.Name},
 		"exec":          {api.Exec.Name, api.ProcessLog.Name},
-		"process_start": append([]string{api.ProcessStart.Name, api.ProcessWait.Name}, log...), "process_list": list,
+		"process_start": append([]string{api.ProcessStart.Name, api.ProcessStop.Name, api.ProcessWait.Name}, log...), "process_list": list,
 		"process_get": {api.ProcessGet.Name}, "process_stop": {api.ProcessStop.Name}, "process_stop_all": {api.ProcessStopAll.Name},
 		"process_restart": {api.ProcessRestart.Name}, "process_log": log, "process_wait": append([]string{api.ProcessWait.Name}, log...),
 		"session_start": append([]string{api.SessionStart.Name}, session...), "session_exec": append([]string{api.SessionExec.Name}, session...),

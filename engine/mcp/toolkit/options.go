@@ -28,6 +28,7 @@ type Options struct {
 	ReadOnly   bool      // omit tools changing anything
 	ToolPrefix string    // put before each tool's name
 	Unbounded  bool      // read returns whole files
+	NoMachines bool      // omit machine_list and the argument for another machine
 
 	CWD     string       // base of relative paths and working folder of commands, absolute
 	Home    string       // the home folder, absolute
@@ -140,8 +141,8 @@ func ParseProfiles(names []string) ([]Profile, error) {
 	return chosen, nil
 }
 
-// defaultRoots returns the default folders for file tools: the working folder and the folder of
-// write_output, or the whole home folder for profiles made for the user's files.
+// defaultRoots returns the default folders for file tools: the working folder and the folder for
+// reports, or the whole home folder for profiles made for the user's files.
 func defaultRoots(o Options) []string {
 	home := filepath.Join(o.Home, "outputs")
 	if slices.ContainsFunc(o.Profiles, func(p Profile) bool { return p == Core || p == Android || p == Plugin || p == All }) {

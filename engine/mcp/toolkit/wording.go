@@ -61,8 +61,9 @@ func HintForAgents(hint string) string {
 	return strings.NewReplacer(
 		"tandem ls shows all", "session_list and process_list show all",
 		"tandem screen shows", "session_screen shows",
-		"`tandem ps` shows", "process_get shows",
+		"`tandem ps` shows", "process_list shows",
 		"`tandem machine list` shows", "machine_list shows",
+		"Its output is in its log. Start it with a terminal (--tty) to type into it.", "process_log has its output; session_start starts a program to type into",
 		"session.", "session_", "process.", "process_",
 	).Replace(hint)
 }

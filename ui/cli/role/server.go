@@ -79,6 +79,7 @@ func serverOptions(dataDir, version string, o factory.ServeOptions) (mcp.Options
 		ReadOnly:   o.ReadOnly,
 		ToolPrefix: o.ToolPrefix,
 		Unbounded:  o.ReadUnbounded,
+		NoMachines: len(conf.Machines) == 0,
 		CWD:        cwd,
 		Home:       home,
 		Roots:      o.Roots,

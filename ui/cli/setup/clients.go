@@ -33,6 +33,7 @@ type Client struct {
 	format       format
 	serversPath  []string                // key path of the servers in the settings
 	nestedName   string                  // member of serversPath with the servers in newer versions; may be missing
+	profile      string                  // set of tools unless the user chooses; "" is the server's default
 	desktop      bool                    // started from a desktop, with a PATH of its own
 	local        func(launch) fields     // returns the entry for a server started by the client
 	remote       func(url string) fields // returns the entry for a server over HTTP; nil if impossible without a plain-text token
@@ -69,6 +70,7 @@ func Clients() []Client {
 			Name: "claude", Title: "Claude Code", program: "claude",
 			userFile: in("CLAUDE_CONFIG_DIR", "~", ".claude.json"), projectFiles: []string{".mcp.json"},
 			serversPath: []string{"mcpServers"},
+			profile:     "terminal-tools", // it has file tools itself
 			local:       func(l launch) fields { return l.serverOfType("stdio") },
 			remote:      func(url string) fields { return httpServer("http", url, "${"+TokenVariable+"}") },
 		},

@@ -41,8 +41,12 @@ func (m Machine) serverEntry(c Client, o ServerOptions, project bool) (fields, e
 		return nil, err
 	}
 	args := []string{"--serve"}
-	if len(o.Profiles) > 0 {
-		args = append(args, "--profile", strings.Join(o.Profiles, ","))
+	profiles := o.Profiles
+	if len(profiles) == 0 && c.profile != "" {
+		profiles = []string{c.profile}
+	}
+	if len(profiles) > 0 {
+		args = append(args, "--profile", strings.Join(profiles, ","))
 	}
 	for _, root := range o.Roots {
 		args = append(args, "--root", root)

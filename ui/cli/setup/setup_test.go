@@ -461,14 +461,14 @@ func TestDiffShowsOnlyTheChange(t *testing.T) {
 	p, err := m.Add(m.findClient("claude"), ServerOptions{}, false)
 	m.must(err)
 	want := []string{"  {", "    \"a\": 1,", "    \"b\": 2,", "-   \"c\": 3", "+   \"c\": 3,", "+   \"mcpServers\": {", "+     \"tandem\": {",
-		"+       \"type\": \"stdio\",", "+       \"command\": \"tandem\",", "+       \"args\": [\"--serve\"]", "+     }", "+   }", "  }"}
+		"+       \"type\": \"stdio\",", "+       \"command\": \"tandem\",", "+       \"args\": [\"--serve\", \"--profile\", \"terminal-tools\"]", "+     }", "+   }", "  }"}
 	if diff := cmp.Diff(want, p.Diff()); diff != "" {
 		t.Error(diff)
 	}
 	m.writeSettings("claude", "{\"a\": \""+strings.Repeat("x", 1000)+"\"}")
 	p, err = m.Add(m.findClient("claude"), ServerOptions{}, false)
 	m.must(err)
-	want = []string{`+ , "mcpServers": {"tandem": {"type": "stdio", "command": "tandem", "args": ["--serve"]}}`}
+	want = []string{`+ , "mcpServers": {"tandem": {"type": "stdio", "command": "tandem", "args": ["--serve", "--profile", "terminal-tools"]}}`}
 	if diff := cmp.Diff(want, p.Diff()); diff != "" {
 		t.Error(diff)
 	}

@@ -23,9 +23,9 @@ func agentTools() []toolkit.Tool {
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, RulesLike: "session_list",
 			Doc: "List coding agents in sessions."}, listAgents),
 		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, RulesLike: "session_wait",
-			Doc: "Wait until an agent is in one of states (default: blocked, done), also if it already was."}, waitForAgents),
+			Doc: "Wait until an agent is blocked or done, also if it already was."}, waitForAgents),
 		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, RulesLike: "session_write",
-			Doc: "Prompt an agent that is not blocked; wait_ms: the longest wait for it to be done or blocked."}, promptAgent),
+			Doc: "Prompt an agent that is not blocked; wait_ms: wait for it to be done or blocked."}, promptAgent),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, RulesLike: "session_screen",
 			Doc: "An agent's last answer."}, readTranscript),
 	}
@@ -97,7 +97,7 @@ func agentState(p api.Process) string {
 
 type agentWaitInput struct {
 	IDs       []string         `json:"ids,omitempty"`
-	States    []api.AgentState `json:"states,omitempty" enum:"working,blocked,done,idle"`
+	States    []api.AgentState `json:"states,omitempty" enum:"working,blocked,done,idle" schema:"-"`
 	TimeoutMS int              `json:"timeout_ms,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 
 func historyTool() toolkit.Tool {
 	return toolkit.Define[historyInput, toolkit.None](toolkit.Tool{Name: "history", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Commands people and agents ran, newest first; query is fuzzy."}, searchHistory)
+		Doc: "Commands that were run, newest first; query is fuzzy."}, searchHistory)
 }
 
 type historyInput struct {
@@ -21,7 +21,7 @@ type historyInput struct {
 	Failed bool   `json:"failed,omitempty"`
 	Unique bool   `json:"unique,omitempty"`
 	Limit  int    `json:"limit,omitempty" default:"50" max:"1000"`
-	Offset int    `json:"offset,omitempty"`
+	Offset int    `json:"offset,omitempty" schema:"-"`
 }
 
 func searchHistory(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Result, error) {

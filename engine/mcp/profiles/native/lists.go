@@ -38,7 +38,7 @@ func listProcesses(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit
 		return toolkit.Result{}, err
 	}
 	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !plugin.IsListed(p) })
-	return listResult(processes, in, "No processes.", processLine, "process_get reports on one"), nil
+	return listResult(processes, in, "No processes.", processLine), nil
 }
 
 func listSessions(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
@@ -46,11 +46,11 @@ func listSessions(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return listResult(out.Sessions, in, "No sessions.", sessionLine, "process_get reports on one"), nil
+	return listResult(out.Sessions, in, "No sessions.", sessionLine), nil
 }
 
 // listResult formats a list, one line per entry, and the number of entries not shown.
-func listResult(all []api.Process, in listInput, none string, line func(api.Process) string, how string) toolkit.Result {
+func listResult(all []api.Process, in listInput, none string, line func(api.Process) string) toolkit.Result {
 	shown := all
 	if !in.All {
 		shown = selectRecent(all, time.Now())
@@ -59,7 +59,7 @@ func listResult(all []api.Process, in listInput, none string, line func(api.Proc
 	for _, p := range shown {
 		lines = append(lines, line(p))
 	}
-	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, how)
+	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, "")
 	if len(shown) == 0 {
 		text = none
 	}

@@ -126,6 +126,9 @@ func TestProcessStartWaits(t *testing.T) {
 		return api.Process{ID: process, Name: "serve", State: api.StateRunning}, nil
 	})
 	mcptest.Handle(f.Fake, api.ProcessWait, func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+		if in.Exit && in.Log == "" {
+			return api.ProcessWaitOutput{Process: api.Process{ID: process, State: api.StateRunning}}, nil
+		}
 		return api.ProcessWaitOutput{Met: "log", Line: "ready", Process: api.Process{ID: process, State: api.StateRunning}}, nil
 	})
 	f.Fake.ServeLog("ready\n", api.StateRunning)

@@ -37,7 +37,7 @@ func nativeProcessTools() []toolkit.Tool {
 		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only, Large: true,
 			Doc: "What a process printed since you last looked; grep and tail (lines) cover the whole log."}, readProcessLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until any given condition (default: exit) holds: exit, a log match (earlier output counts), listening on port, idle_ms of silence, or ready (its project file's check)."}, waitForProcess),
+			Doc: "Wait until id or one of ids meets a condition (default: exit): log matches (earlier output counts), port listens, idle_ms of silence, ready (its project file's check)."}, waitForProcess),
 		processStartTool(), stopOwnTool(), processListTool(),
 	}
 }
@@ -57,7 +57,7 @@ func restartProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 
 type ProcessLogInput struct {
 	ID        string          `json:"id"`
-	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr"`
+	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr" schema:"-"`
 	Since     *toolkit.Cursor `json:"since,omitempty"`
 	Tail      int             `json:"tail,omitempty"`
 	Grep      string          `json:"grep,omitempty"`
@@ -190,12 +190,13 @@ func formatMatch(m api.LogMatch, pattern *regexp.Regexp) string {
 }
 
 type processWaitInput struct {
-	ID        string          `json:"id"`
+	ID        string          `json:"id,omitempty"`
+	IDs       []string        `json:"ids,omitempty"`
 	Exit      bool            `json:"exit,omitempty"`
 	Ready     bool            `json:"ready,omitempty"`
 	Log       string          `json:"log,omitempty"`
-	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr"`
-	Since     *toolkit.Cursor `json:"since,omitempty"`
+	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr" schema:"-"`
+	Since     *toolkit.Cursor `json:"since,omitempty" schema:"-"`
 	Port      int             `json:"port,omitempty"`
 	IdleMS    int             `json:"idle_ms,omitempty"`
 	TimeoutMS int             `json:"timeout_ms,omitempty"`
@@ -225,7 +226,14 @@ func waitForProcess(ctx context.Context, f *toolkit.Agent, in processWaitInput) 
 	if err := toolkit.CheckPatterns(in.Log); err != nil {
 		return toolkit.Result{}, err
 	}
-	out, err := awaitProcess(ctx, f, ask, in.TimeoutMS)
+	ids := in.IDs
+	if in.ID != "" {
+		ids = append([]string{in.ID}, ids...)
+	}
+	if len(ids) == 0 {
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "wait for process: which one? give id or ids")
+	}
+	out, err := awaitFirst(ctx, f, ids, ask, in.TimeoutMS)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -236,7 +244,39 @@ func waitForProcess(ctx context.Context, f *toolkit.Agent, in processWaitInput) 
 			return toolkit.Result{}, err
 		}
 	}
-	return toolkit.Text(waitResult(out, in.Port, printed.NoteDropped().Text)).WithFacts(state).ForProcess(out.Process.ID), nil
+	text := waitResult(out, in.Port, printed.NoteDropped().Text)
+	switch {
+	case len(ids) > 1 && out.IsFinal():
+		text = fmt.Sprintf("%s (%s): %s", out.Process.Name, out.Process.ID, text)
+	case len(ids) > 1:
+		text = "Timed out; no condition is met."
+	}
+	return toolkit.Text(text).WithFacts(state).ForProcess(out.Process.ID), nil
+}
+
+// awaitFirst waits as awaitProcess does for several processes, and returns the first outcome.
+func awaitFirst(ctx context.Context, f *toolkit.Agent, ids []string, ask api.ProcessWaitInput, timeoutMS int) (api.ProcessWaitOutput, error) {
+	type outcome struct {
+		out api.ProcessWaitOutput
+		err error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	outcomes := make(chan outcome, len(ids))
+	for _, id := range ids {
+		go func(ask api.ProcessWaitInput) {
+			ask.ID = id
+			out, err := awaitProcess(ctx, f, ask, timeoutMS)
+			outcomes <- outcome{out, err}
+		}(ask)
+	}
+	var first outcome
+	for range ids {
+		if first = <-outcomes; first.err != nil || first.out.IsFinal() {
+			break
+		}
+	}
+	return first.out, first.err
 }
 
 // awaitProcess waits until a condition is met, none can be met any more, or the wait times out.

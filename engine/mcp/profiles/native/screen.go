@@ -16,7 +16,7 @@ type sessionScreenInput struct {
 	ID         string `json:"id"`
 	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
 	Scrollback int    `json:"scrollback,omitempty"`
-	MaxOutput  int    `json:"max_output,omitempty"`
+	MaxOutput  int    `json:"max_output,omitempty" schema:"-"`
 	Diff       bool   `json:"diff,omitempty"`
 }
 

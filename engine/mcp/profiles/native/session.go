@@ -30,7 +30,7 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, readScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until any given condition (default: prompt, input or exit) holds; returns new output."}, waitForSession),
+			Doc: "Wait until a given condition holds (default: prompt, input or exit); returns new output."}, waitForSession),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
 			Doc: "Set a session's size in cells."}, resizeSession),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
@@ -241,7 +241,7 @@ func waitsLine(waits, question string) string {
 type sessionReadInput struct {
 	ID        string          `json:"id"`
 	Since     *toolkit.Cursor `json:"since,omitempty"`
-	WaitMS    int             `json:"wait_ms,omitempty"`
+	WaitMS    int             `json:"wait_ms,omitempty" schema:"-"`
 	MaxOutput int             `json:"max_output,omitempty"`
 }
 
@@ -293,7 +293,7 @@ type sessionWaitInput struct {
 	Screen    string          `json:"screen,omitempty"`
 	Exit      bool            `json:"exit,omitempty"`
 	IdleMS    int             `json:"idle_ms,omitempty"`
-	Since     *toolkit.Cursor `json:"since,omitempty"`
+	Since     *toolkit.Cursor `json:"since,omitempty" schema:"-"`
 	TimeoutMS int             `json:"timeout_ms,omitempty"`
 }
 

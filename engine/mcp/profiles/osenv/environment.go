@@ -29,9 +29,13 @@ type envKey struct {
 	Key string `json:"key"`
 }
 
+type envName struct {
+	Key string `json:"key"`
+}
+
 type envGet struct {
-	Key    string `json:"key"`
-	Reveal bool   `json:"reveal,omitempty"`
+	envName
+	Reveal bool `json:"reveal,omitempty"`
 }
 
 type envSet struct {
@@ -51,7 +55,7 @@ type anybody struct {
 	Client bool `json:"client,omitempty" schema:"-"`
 }
 
-var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var envPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // secretName lists parts of names that mark a value as secret.
 var secretName = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"}
@@ -95,7 +99,7 @@ func envText(v EnvState, moment string, value bool) string {
 }
 
 func checkEnvName(key string) error {
-	if !envName().MatchString(key) {
+	if !envPattern().MatchString(key) {
 		return &yamlFailure{"ENV_INVALID_KEY", "a name consists of letters, digits and _, and does not begin with a digit"}
 	}
 	return nil

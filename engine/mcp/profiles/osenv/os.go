@@ -18,8 +18,9 @@ const (
 )
 
 // Tools returns the tools of the profile os: shell commands that become daemons after a timeout, and
-// the environment. Every result is a YAML document.
-func Tools() []toolkit.Tool {
+// the environment. Every result is a YAML document. On a read-only server, env_get never reveals a
+// secret.
+func Tools(readOnly bool) []toolkit.Tool {
 	alone, both := []toolkit.Profile{toolkit.OS}, []toolkit.Profile{toolkit.OS, toolkit.Native}
 	tools := []toolkit.Tool{
 		toolkit.Define[shellCmd, toolkit.None](toolkit.Tool{Name: "shell_cmd", Effect: api.Destructive, Profiles: alone,
@@ -28,14 +29,25 @@ func Tools() []toolkit.Tool {
 			Doc: "Stop a daemon of shell_cmd and all it started."}, stopDaemon),
 		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "get_daemon_output", Effect: api.Read, Profiles: alone,
 			Doc: "Get the output of a daemon of shell_cmd, running or not."}, daemonOutput),
-		toolkit.Define[envGet, EnvState](toolkit.Tool{Name: "env_get", Effect: api.Read, Profiles: both,
-			Doc: "Read a variable as your commands on this machine get it; reveal unmasks secrets."}, getEnv),
+		envGetTool(both, readOnly),
 		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Profiles: both,
 			Doc: "Set a variable for all that this connection starts later."}, setEnv),
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
 			Doc: "Remove a variable for all that this connection starts later."}, unsetEnv),
 	}
 	return toolkit.ConvertErrors(tools, yamlError)
+}
+
+func envGetTool(in []toolkit.Profile, readOnly bool) toolkit.Tool {
+	t := toolkit.Tool{Name: "env_get", Effect: api.Read, Profiles: in, Doc: "Read a variable as your commands on this machine get it"}
+	if readOnly {
+		t.Doc += "; secrets are masked."
+		return toolkit.Define[envName, EnvState](t, func(ctx context.Context, f *toolkit.Agent, in envName) (toolkit.Result, error) {
+			return getEnv(ctx, f, envGet{envName: in})
+		})
+	}
+	t.Doc += "; reveal unmasks secrets."
+	return toolkit.Define[envGet, EnvState](t, getEnv)
 }
 
 // A yamlFailure is an error with its code in this profile.

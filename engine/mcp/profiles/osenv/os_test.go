@@ -13,7 +13,7 @@ import (
 )
 
 func newAgent(t *testing.T) *mcptest.Agent {
-	return mcptest.NewAgent(t, "/home/me", toolkit.OS, Tools())
+	return mcptest.NewAgent(t, "/home/me", toolkit.OS, Tools(false))
 }
 
 func exit(code int) *int { return &code }

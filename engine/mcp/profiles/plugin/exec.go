@@ -256,9 +256,8 @@ func withHint(end, hint string) string { return end + toolkit.NewlineBetween(end
 
 // restHint says how to get the further output of a running command.
 func restHint(f *toolkit.Agent, p api.Process) string {
-	next, known := f.Seen.At(p.ID)
-	if tool := "process_log"; known && f.Options.Offers(tool, toolkit.Native) {
-		return fmt.Sprintf("%s returns later output (next_cursor %s).", f.Options.ToolPrefix+tool, next)
+	if prefix := f.Options.ToolPrefix; f.Options.Offers("process_log", toolkit.Native) {
+		return prefix + "process_wait waits for it; " + prefix + "process_log returns later output."
 	}
 	return fmt.Sprintf("Log: %s and %s", p.LogPath, filepath.Base(p.ErrorLogPath))
 }

@@ -138,14 +138,10 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Resu
 
 // truncateJSON limits JSON to the size of a result.
 func truncateJSON(f *toolkit.Agent, text string) string {
-	limit := toolkit.DefaultBodySize
-	switch {
-	case f.Options.Unbounded:
+	if f.Options.Unbounded {
 		return text
-	case f.UsesPluginFormat():
-		limit = maxReadText
 	}
-	return toolkit.HeadAndTail(text, limit, "pointer=/KEY/0 gives a part")
+	return toolkit.HeadAndTail(text, maxReadText, "pointer=/KEY/0 gives a part")
 }
 
 // resolvePointer returns the part of a JSON value at a pointer (RFC 6901).

@@ -11,7 +11,7 @@ import (
 )
 
 // Tools returns the tools of the plugin profile. The native profile offers those without profiles
-// of their own too.
+// of their own too, with shorter results.
 func Tools() []toolkit.Tool {
 	files := slices.Concat(fileTools(), searchTools())
 	for i := range files {
@@ -27,16 +27,17 @@ func Tools() []toolkit.Tool {
 }
 
 func fileTools() []toolkit.Tool {
+	only := []toolkit.Profile{toolkit.Plugin}
 	return []toolkit.Tool{
 		toolkit.Define[ReadInput, toolkit.None](toolkit.Tool{Name: "read", Effect: api.Read,
 			Doc: "Read a text file (limit lines, cut at 50 KB) or an image."}, readFile),
-		toolkit.Define[jsonInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read,
+		toolkit.Define[jsonInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read, Profiles: only,
 			Doc: "Read a JSON file."}, readJSON),
 		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
 			Doc: "Create or replace a file; creates parent folders."}, writeFile),
 		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
 			Doc: "Replace exact text that occurs once, or everywhere with replaceAll; all edits or none."}, editFile),
-		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write,
+		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write, Profiles: only,
 			Doc: "Write a report to a new file in ~/outputs."}, writeOutput),
 	}
 }
@@ -63,7 +64,7 @@ func processTools() []toolkit.Tool {
 			Doc: "Start a durable background process."}, startAndDescribe),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "List processes."}, listProcesses),
-		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read,
+		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "Get one process."}, getProcess),
 		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,
 			Doc: "Stop a process and all it started (SIGKILL after 8 s)."}, stopProcess),

@@ -39,7 +39,7 @@ func TestExecReportsTheOutcome(t *testing.T) {
 		{toolkit.Plugin, api.ExecOutput{Process: of(api.StateRunning, nil, ""), TimedOut: true},
 			"Timed out after 30000 ms; it continues as process abc. Log: /p/process.log and stderr.log", false},
 		{toolkit.Native, api.ExecOutput{Process: of(api.StateRunning, nil, ""), TimedOut: true, StdoutCursor: 4, StderrCursor: 5},
-			"Timed out after 30000 ms; it continues as process abc. process_log returns later output (next_cursor 4+5).", false},
+			"Timed out after 30000 ms; it continues as process abc. process_wait waits for it; process_log returns later output.", false},
 		{toolkit.Plugin, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stdout: long}, "... (1 chars truncated from stdout)\n" + long[1:] + "Exit code: 0", false},
 		{toolkit.Plugin, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stderr: "end\n", StderrDropped: 1234567}, "stderr:\n... (1,234,567 chars truncated from stderr)\nend\nExit code: 0", false},
 		{toolkit.Native, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stdout: "10%\r20%\r\n"}, "20%\r\n", false},
@@ -116,21 +116,15 @@ func TestProcessesAreDescribed(t *testing.T) {
 	p := api.Process{ID: "abc", Name: "web", Kind: api.KindProcess, State: api.StateRunning, PID: 7, LogPath: "/log", Argv: []string{"bash", "-c", "serve"}, Command: "bash -c serve",
 		Supervision: &api.Supervision{}}
 	const plugin = "id: abc\nname: web\npid: 7\nstatus: running\nkeepAlive: false\nrestartCount: 0\nexitCode: -\nlogPath: /log\ncommand: serve"
-	for profile, want := range map[toolkit.Profile]string{
-		toolkit.Plugin: plugin,
-		toolkit.Native: "id: abc\nname: web\npid: 7\nstatus: running\nlogPath: /log\ncommand: serve",
-	} {
-		f := newAgent(t, profile)
-		mcptest.Handle(f.Fake, api.ProcessGet, func(in api.IDInput) (api.Process, error) {
-			if in.ID != "abc" {
-				return api.Process{}, api.Errorf(api.CodeNotFound, "no process")
-			}
-			return p, nil
-		})
-		f.Check("process_get", `{"id":"abc"}`, want, false)
-		f.Check("process_get", `{"id":"x"}`, "Unknown process id: x", true)
-	}
 	f := newAgent(t, toolkit.Plugin)
+	mcptest.Handle(f.Fake, api.ProcessGet, func(in api.IDInput) (api.Process, error) {
+		if in.ID != "abc" {
+			return api.Process{}, api.Errorf(api.CodeNotFound, "no process")
+		}
+		return p, nil
+	})
+	f.Check("process_get", `{"id":"abc"}`, plugin, false)
+	f.Check("process_get", `{"id":"x"}`, "Unknown process id: x", true)
 	var all []api.Process
 	mcptest.Handle(f.Fake, api.ProcessList, func(api.ProcessListInput) (api.ProcessListOutput, error) {
 		return api.ProcessListOutput{Processes: all}, nil

@@ -97,19 +97,7 @@ func (s ProcessState) fields() [][2]string {
 	}
 }
 
-// describe returns the state as text. Outside the plugin profile it omits empty and default values.
-func (s ProcessState) describe(f *toolkit.Agent) string {
-	if f.UsesPluginFormat() {
-		return s.joinFields(": ", "\n")
-	}
-	var b strings.Builder
-	for _, field := range s.fields() {
-		if !slices.Contains([]string{"-", "0", "false"}, field[1]) || field[0] == "exitCode" && field[1] != "-" {
-			b.WriteString(field[0] + ": " + field[1] + "\n")
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func (s ProcessState) describe() string { return s.joinFields(": ", "\n") }
 
 func (s ProcessState) joinFields(between, behind string) string {
 	parts := make([]string, 0, 9)
@@ -122,7 +110,7 @@ func (s ProcessState) joinFields(between, behind string) string {
 func startAndDescribe(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
 	return StartProcess(ctx, f, in, func(p api.Process) toolkit.Result {
 		s := stateOf(p)
-		return toolkit.Text(s.describe(f)).WithSameFacts(s)
+		return toolkit.Text(s.describe()).WithSameFacts(s)
 	})
 }
 
@@ -177,7 +165,7 @@ func getProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (tool
 		return toolkit.Result{}, unknownProcess(in.ID, err)
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.describe(f)).WithSameFacts(s).ForProcess(p.ID), nil
+	return toolkit.Text(s.describe()).WithSameFacts(s).ForProcess(p.ID), nil
 }
 
 func unknownProcess(id string, err error) error {
