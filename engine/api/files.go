@@ -272,6 +272,7 @@ type FilesGrepOutput struct {
 	Matches int        `json:"matches" jsonschema:"number of matching lines"`
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
 	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
+	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; of a binary file that is searched itself, 1, with matches but no lines"`
 	File    bool       `json:"file,omitempty" jsonschema:"the path searched is a file, and the paths of lines are its name"`
 }
 

@@ -39,13 +39,15 @@ type GrepResult struct {
 	Matches int  // number of matching lines
 	Limited bool // more lines match
 	Skipped int  // files skipped for their size
+	Binary  int  // binary files skipped or, if the path is that of one, 1
 	File    bool // the path is that of a file
 
 	size int // of Lines, in bytes
 }
 
-// Grep searches the contents of files. It skips binary files and links and, unless a glob includes
-// them, hidden files and those ignored by git.
+// Grep searches the contents of files. Below a folder, it skips binary files and links and, unless a
+// glob includes them, hidden files and those ignored by git. Of a binary file that is named, it
+// reports only whether it matches.
 func (s Searcher) Grep(ctx context.Context, r GrepRequest) (out GrepResult, err error) {
 	err = s.Tree.runConfined(func() (err error) {
 		out, err = s.grepPath(ctx, r)
@@ -102,12 +104,16 @@ func (p location) grepFile(ctx context.Context, pattern *search.Pattern, r GrepR
 	}
 	defer f.Close()
 	s := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit}
-	lines, _, err := s.searchFile(ctx, filepath.Base(p.path), f)
+	st, err := s.searchFile(ctx, filepath.Base(p.path), f)
 	if err != nil {
 		return GrepResult{}, fileError("search", p.path, err)
 	}
 	out := GrepResult{Lines: []Line{}, File: true}
-	out.addLines(lines, r)
+	if st.binary {
+		out.Binary, out.Matches = 1, st.matches
+		return out, nil
+	}
+	out.addLines(st.lines, r)
 	return out, nil
 }
 
@@ -165,7 +171,7 @@ func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRe
 		defer close(jobs)
 		walked <- s.Tree.runConfined(func() error { return s.queueFiles(ctx, r.Path, skip, jobs, ahead) })
 	})
-	var skipped atomic.Int64
+	var skipped, binaries atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
 		workers.Start(func() {
 			finished := false
@@ -175,7 +181,7 @@ func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRe
 					cancel()
 				}
 			}()
-			scan := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit, maxBytes: r.MaxBytes, skipped: &skipped}
+			scan := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit, maxBytes: r.MaxBytes, skipped: &skipped, binaries: &binaries}
 			err := s.Tree.runConfined(func() error { return searchFiles(ctx, scan, jobs, results) })
 			if finished = err == nil; err != nil {
 				failed <- err
@@ -191,7 +197,7 @@ func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRe
 		cancel()
 	}
 	crew.Wait()
-	out.Skipped = int(skipped.Load())
+	out.Skipped, out.Binary = int(skipped.Load()), int(binaries.Load())
 	select {
 	case err := <-failed:
 		return GrepResult{}, err
@@ -287,11 +293,11 @@ func (s *fileSearch) searchEntry(ctx context.Context, e entry) []Line {
 		return nil
 	}
 	setReadTimeout(f)
-	lines, _, err := s.searchFile(ctx, e.rel, f)
+	st, err := s.searchFile(ctx, e.rel, f)
 	if err != nil {
 		return nil
 	}
-	return lines
+	return st.lines
 }
 
 // collectResults puts the results in order until enough is found.

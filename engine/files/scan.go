@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"tandem/engine/search"
 	"tandem/engine/vt/scan"
 )
@@ -16,6 +19,7 @@ const (
 	searchWindow = 256 << 10 // bytes of a file searched at once
 	maxLine      = 16 << 20  // a longer line counts as several
 	maxLineText  = 64 << 10  // limit of a line's text in the result
+	binarySample = 64 << 10  // a NUL byte within it makes a file binary, as for ripgrep
 	lineSize     = 48        // of a Line without its strings, in bytes
 )
 
@@ -37,6 +41,7 @@ type fileSearch struct {
 	limit    int           // matches per file; the search stops after one more
 	maxBytes int64         // size limit of a file; 0 is no limit
 	skipped  *atomic.Int64 // counts files over the limit
+	binaries *atomic.Int64 // counts binary files without matches; nil to search them too
 
 	buf []byte
 }
@@ -45,6 +50,7 @@ type fileSearch struct {
 type searchState struct {
 	path    string
 	lines   []Line
+	binary  bool // matches are counted without their lines
 	matches int
 	size    int // of lines, in bytes
 
@@ -54,42 +60,68 @@ type searchState struct {
 	trail   int   // lines of context still to return after the last match
 }
 
-// searchFile searches a reader's lines. A file with a NUL byte near its beginning is binary and has
-// no matches.
-func (s *fileSearch) searchFile(ctx context.Context, path string, from io.Reader) ([]Line, int, error) {
-	st := searchState{path: path, line: 1}
+// searchFile searches a reader's lines. A file with a NUL byte near its beginning is binary: it is
+// skipped or, if it is to be searched too, only its first match counts. A later NUL byte ends the
+// search. A byte order mark is no part of the first line, and UTF-16 is decoded.
+func (s *fileSearch) searchFile(ctx context.Context, path string, from io.Reader) (*searchState, error) {
+	st := &searchState{path: path, line: 1}
 	// kept counts the bytes of earlier lines at the beginning of the buffer, there as context only.
 	filled, kept := 0, 0
 	for first := true; ; first = false {
 		s.growBuffer(filled)
 		n, err := readFull(from, s.buf[filled:])
 		filled += n
-		if first && bytes.IndexByte(s.buf[:filled], 0) >= 0 {
-			return nil, 0, nil
-		}
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
-			return nil, 0, err
+			return nil, err
+		}
+		if first && isUTF16(s.buf[:filled]) {
+			raw := io.MultiReader(bytes.NewReader(bytes.Clone(s.buf[:filled])), from)
+			from = transform.NewReader(raw, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+			if filled, err = readFull(from, s.buf); err != nil && !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+			n, last = filled, err != nil
+		}
+		if mark := []byte("\ufeff"); first && bytes.HasPrefix(s.buf[:filled], mark) {
+			filled = copy(s.buf, s.buf[len(mark):filled])
+			n = filled
+		}
+		if nul := bytes.IndexByte(s.buf[filled-n:filled], 0); nul >= 0 && !st.binary {
+			switch {
+			case !first || nul >= binarySample:
+				filled, last = bytes.LastIndexByte(s.buf[:filled-n+nul], '\n')+1, true
+			case s.binaries != nil:
+				s.binaries.Add(1)
+				return st, nil
+			default:
+				st.binary = true
+			}
 		}
 		// Only the last read may leave a line without its newline.
 		end := filled
 		if !last {
 			end = s.wholeLines(filled)
 		}
-		s.searchBuffer(&st, kept, end)
-		if last || s.hasEnough(&st) {
-			return st.lines, st.matches, nil
+		s.searchBuffer(st, kept, max(kept, end))
+		if last || s.hasEnough(st) {
+			return st, nil
 		}
 		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+			return nil, ctx.Err()
 		}
-		filled, kept = s.slideBuffer(&st, end, filled)
+		filled, kept = s.slideBuffer(st, end, filled)
 	}
+}
+
+// isUTF16 reports whether a file begins with a byte order mark of UTF-16.
+func isUTF16(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))
 }
 
 // hasEnough reports whether more was found than an answer can hold.
 func (s *fileSearch) hasEnough(st *searchState) bool {
-	return st.matches > s.limit || st.size > maxBytes
+	return st.matches > s.limit || st.size > maxBytes || st.binary && st.matches > 0
 }
 
 // readFull fills b; io.EOF is returned together with the last bytes.
@@ -145,6 +177,10 @@ func linesBefore(text []byte, n, least int) int {
 func (s *fileSearch) searchBuffer(st *searchState, start, end int) {
 	text := s.buf[:end]
 	s.pattern.Each(text[start:], func(lo, hi int) bool {
+		if st.binary {
+			st.matches++
+			return false
+		}
 		from, to := start+lo, start+hi
 		st.addTrailing(text[:from])
 		before := max(linesBefore(text[:from], s.context, 0), st.done)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -174,6 +175,29 @@ func TestGrepSkipsHiddenIgnoredAndBinaryFiles(t *testing.T) {
 	g.checkGrep(GrepRequest{Pattern: "x", Path: "binary"})
 }
 
+func TestGrepReadsMarkedAndMixedFiles(t *testing.T) {
+	g := newTestTree(t)
+	long := strings.Repeat("filler\n", binarySample)
+	g.addFile("bom", "\ufefffoo\nbar\n")
+	g.addFile("le", "\xff\xfef\x00o\x00o\x00\n\x00")
+	g.addFile("be", "\xfe\xff\x00x\x00\n\x00f\x00o\x00o")
+	g.addFile("late", "foo\n"+long+"cut\x00foo\nfoo\n")
+	g.addFile("binary", "\x00\n"+long+"foo\n")
+	g.checkGrep(GrepRequest{Pattern: "^foo"}, "be:2:foo", "bom:1:foo", "late:1:foo", "le:1:foo")
+	g.checkGrep(GrepRequest{Pattern: "cut"})
+	for pattern, want := range map[string]GrepResult{
+		"^foo":   {Lines: []Line{}, Matches: 1, Binary: 1, File: true},
+		"absent": {Lines: []Line{}, Binary: 1, File: true},
+	} {
+		if out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: pattern, Path: "binary"}); err != nil || !reflect.DeepEqual(out, want) {
+			t.Errorf("%s in a binary file: %+v, %v", pattern, out, err)
+		}
+	}
+	if out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "foo"}); err != nil || out.Binary != 1 {
+		t.Errorf("%d binary files are left out, %v", out.Binary, err)
+	}
+}
+
 // compileReference compiles a pattern with package regexp.
 func compileReference(pattern string, fold bool) *regexp.Regexp {
 	if fold {
@@ -219,11 +243,11 @@ func TestBufferSearchMatchesLineByLineSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := fileSearch{pattern: p, context: around, limit: 1000, buf: make([]byte, 8)}
-		got, _, err := s.searchFile(context.Background(), "f", iotest.HalfReader(strings.NewReader(text)))
+		st, err := s.searchFile(context.Background(), "f", iotest.HalfReader(strings.NewReader(text)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(searchEachLine(compileReference(pattern, fold), text, around, 1000), got); diff != "" {
+		if diff := cmp.Diff(searchEachLine(compileReference(pattern, fold), text, around, 1000), st.lines); diff != "" {
 			t.Fatalf("%q in %q: %s", pattern, text, diff)
 		}
 	})
@@ -235,15 +259,16 @@ func FuzzSearch(f *testing.F) {
 	f.Add("\r", "^$", false, 0)
 	f.Fuzz(func(t *testing.T, text, pattern string, fold bool, around int) {
 		p, err := compilePattern(pattern, fold)
-		if err != nil || len(text) > 1<<12 || strings.ContainsRune(text, 0) {
+		if err != nil || len(text) > 1<<12 || strings.ContainsRune(text, 0) || isUTF16([]byte(text)) || strings.HasPrefix(text, "\ufeff") {
 			return
 		}
 		around = max(around, -around-1) % 4
 		s := fileSearch{pattern: p, context: around, limit: 5, buf: make([]byte, 16)}
-		got, _, err := s.searchFile(context.Background(), "f", strings.NewReader(text))
+		st, err := s.searchFile(context.Background(), "f", strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
+		got := st.lines
 		want := searchEachLine(compileReference(pattern, fold), text, around, 1000)
 		out, all := GrepResult{}, GrepResult{}
 		r := GrepRequest{Context: around, Limit: 5}
@@ -413,7 +438,7 @@ func BenchmarkScan(b *testing.B) {
 			s := fileSearch{pattern: p, limit: 100}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, _, err := s.searchFile(b.Context(), "f", bytes.NewReader(text)); err != nil {
+				if _, err := s.searchFile(b.Context(), "f", bytes.NewReader(text)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -467,12 +492,12 @@ func TestGrepCountsEmptyLinesInSizeOfResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := fileSearch{pattern: pattern, limit: 1 << 30}
-	lines, _, err := s.searchFile(t.Context(), "f", strings.NewReader(strings.Repeat("\n", 4*maxBytes/lineSize)))
-	if err != nil || len(lines) > 2*maxBytes/lineSize {
-		t.Errorf("%d lines, %v", len(lines), err)
+	st, err := s.searchFile(t.Context(), "f", strings.NewReader(strings.Repeat("\n", 4*maxBytes/lineSize)))
+	if err != nil || len(st.lines) > 2*maxBytes/lineSize {
+		t.Fatalf("too many lines, or %v", err)
 	}
 	var out GrepResult
-	out.addLines(lines, GrepRequest{Limit: 1 << 30})
+	out.addLines(st.lines, GrepRequest{Limit: 1 << 30})
 	if !out.Limited || len(out.Lines) > maxBytes/lineSize+1 {
 		t.Errorf("%d lines, limited %v", len(out.Lines), out.Limited)
 	}

@@ -184,7 +184,7 @@ func TestToolsAcceptArgumentsTheirHintsSuggest(t *testing.T) {
 			}
 			for _, list := range given.FindAllStringSubmatch(resultText(answer), -1) {
 				for _, word := range regexp.MustCompile(`[a-z_]+`).FindAllString(list[1], -1) {
-					if told++; !slices.Contains(append(toolkit.FieldNames(one.In), "stream", /* accepted, not listed */ "out", "or", "and", "stdout", "stderr", "too"), word) {
+					if told++; !slices.Contains(append(toolkit.FieldNames(one.In), "stream" /* accepted, not listed */, "out", "or", "and", "stdout", "stderr", "too"), word) {
 						t.Errorf("%s has no argument %s: %s", c.tool, word, resultText(answer))
 					}
 				}

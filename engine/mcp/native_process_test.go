@@ -127,6 +127,20 @@ func TestProcessStartReplacesRunningProcess(t *testing.T) {
 	r.checkExact(t, exactCall{"process_start", object{"command": "true", "replace": true}, "start process: replace needs a name", true})
 }
 
+func TestReplacementIsJudgedBeforeItStopsAnything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	session := r.serveClient(nil)
+	r.writePolicy(careful)
+	if text, failed := r.callAsClient(session, "process_start", object{"name": "web", "command": "sleep 1000", "replace": true}); failed {
+		t.Fatal(text)
+	}
+	text, failed := r.callAsClient(session, "process_start", object{"name": "web", "command": "rm -rf x", "replace": true})
+	if !failed || !strings.Contains(text, "nothing is lost here") || r.getProcess("web").State.Ended() {
+		t.Errorf("process_start gives %q; web is %s", text, r.getProcess("web").State)
+	}
+}
+
 func TestProcessWaitTakesSeveralIDs(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)

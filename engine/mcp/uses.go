@@ -49,7 +49,7 @@ func usesOf() map[string][]string {
 }
 
 // declared are the tools whose first operation does not say what the others work on.
-var declared = []string{"session_exec", "session_write", "agent_prompt", "stop-command", "start_interactive_shell", "local_shell_session", "termux_shell_session", "device_api", "format_terminal_output"}
+var declared = []string{"process_start", "session_exec", "session_write", "agent_prompt", "stop-command", "start_interactive_shell", "local_shell_session", "termux_shell_session", "device_api", "format_terminal_output"}
 
 // withUses completes tools with the operations that they call.
 func withUses(tools []toolkit.Tool) []toolkit.Tool {

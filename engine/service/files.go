@@ -316,7 +316,7 @@ func (s *Files) grepFiles(ctx context.Context, in api.FilesGrepInput) (api.Files
 		r, err := files.Searcher{Tree: t}.Grep(ctx, files.GrepRequest{
 			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MaxBytes: in.MaxBytes,
 		})
-		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Skipped, File: r.File}
+		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Skipped, Binary: r.Binary, File: r.File}
 		for i, l := range r.Lines {
 			l.Path = in.Out(l.Path)
 			out.Lines[i] = api.GrepLine(l)

@@ -29,15 +29,6 @@ type startInput struct {
 	Wait    *startWait `json:"wait,omitempty"`
 }
 
-// Subject names the process that is replaced, too.
-func (in startInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	about := in.StartInput.Subject(f)
-	if in.Replace {
-		about.Session = names.Clean(in.Name)
-	}
-	return about
-}
-
 // A startWait is a condition to wait for after a start, as in process_wait. The wait also ends when
 // the process exits.
 type startWait struct {

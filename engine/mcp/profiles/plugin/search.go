@@ -49,7 +49,14 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if len(out.Lines) == 0 {
+	switch {
+	case out.File && out.Binary > 0 && out.Matches > 0:
+		return toolkit.Text(prefix{f, in.Path, true}.displayPath("") + ": binary file matches"), nil
+	case len(out.Lines) == 0 && out.Binary > 0 && !out.File && !f.UsesPluginFormat():
+		return toolkit.Textf("No matches found. Left out: hidden and ignored files, and %d binary; name one to search it.", out.Binary), nil
+	case len(out.Lines) == 0 && !out.File && !f.UsesPluginFormat():
+		return toolkit.Text("No matches found. Hidden and ignored files are left out; name one to search it."), nil
+	case len(out.Lines) == 0:
 		return toolkit.Text("No matches found."), nil
 	}
 	if !f.UsesPluginFormat() {
@@ -179,6 +186,8 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 	switch {
 	case err != nil:
 		return toolkit.Result{}, err
+	case len(out.Paths) == 0 && !f.UsesPluginFormat():
+		return toolkit.Text("No files found. Ignored files are left out; name their folder to search it."), nil
 	case len(out.Paths) == 0:
 		return toolkit.Text("No files found."), nil
 	}
