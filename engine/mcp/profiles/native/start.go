@@ -9,7 +9,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
-	"tandem/engine/names"
 )
 
 // startCheckMS is how long process_start looks whether the process exits at once.
@@ -62,7 +61,7 @@ func startProcess(ctx context.Context, f *toolkit.Agent, in startInput) (toolkit
 		return toolkit.Result{}, err
 	}
 	if in.Replace {
-		if err := stopNamed(ctx, f, names.Clean(in.Name)); err != nil {
+		if err := stopNamed(ctx, f, in.CleanName()); err != nil {
 			return toolkit.Result{}, err
 		}
 	}

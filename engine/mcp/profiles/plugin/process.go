@@ -28,6 +28,9 @@ func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
+// CleanName returns the name made valid; "" if nothing of it is.
+func (in StartInput) CleanName() string { return names.Clean(in.Name) }
+
 // A ProcessState describes a process in results.
 type ProcessState struct {
 	ID           string `json:"id"`
@@ -125,7 +128,7 @@ func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result f
 		return toolkit.Result{}, err
 	}
 	p, err := f.StartProcess(ctx, api.ProcessStartInput{
-		Name: names.Clean(in.Name), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
+		Name: in.CleanName(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
 	})
 	switch {
 	case err != nil:
