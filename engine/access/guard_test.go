@@ -155,6 +155,22 @@ func TestGuardRejectsWhatACallerMayNotCall(t *testing.T) {
 	}
 }
 
+func TestReadOnlyCallerSeesNoSecretVariables(t *testing.T) {
+	g := newGuard(t)
+	for _, readOnly := range []bool{false, true} {
+		ctx := caller{owner: "x", bounds: api.Bounds{ReadOnly: readOnly}}.makeContext(t)
+		get, list := &api.EnvInput{Name: "TOKEN", Reveal: true}, &api.EnvListInput{Reveal: true}
+		for op, in := range map[string]any{api.EnvGet.Name: get, api.EnvList.Name: list} {
+			if err := g.Check(ctx, op, api.Read, in); err != nil {
+				t.Errorf("%s: %v", op, err)
+			}
+		}
+		if get.Reveal == readOnly || list.Reveal == readOnly {
+			t.Errorf("read-only %v: reveals %v and %v", readOnly, get.Reveal, list.Reveal)
+		}
+	}
+}
+
 func TestGuardNarrowsTheInputOfAgents(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -52,7 +52,7 @@ func TestSearchesCutLongLinesAroundTheMatch(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)
 	r.createFile("min.js", strings.Repeat("a", 3000)+"NEEDLE"+strings.Repeat("b", 3000))
-	want := "[2800 bytes left out]" + strings.Repeat("a", 200) + "NEEDLE" + strings.Repeat("b", 200) + "[2800 bytes left out]"
+	want := "[2900 bytes left out]" + strings.Repeat("a", 100) + "NEEDLE" + strings.Repeat("b", 100) + "[2900 bytes left out]"
 	r.callTextOnly("grep", object{"pattern": "needle", "ignoreCase": true}, "min.js:1:"+want)
 	_, facts := r.callChecked("process_start", object{"command": "cat min.js", "wait": object{}})
 	if text := resultText(r.call("process_log", object{"id": facts["id"], "grep": "NEEDLE"})); text != "0: "+want {

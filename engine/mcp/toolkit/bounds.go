@@ -106,7 +106,7 @@ func ShortenLines(text string) string {
 }
 
 // matchMargin is how much of a long line is shown on each side of a match, in bytes.
-const matchMargin = 200
+const matchMargin = 100
 
 // AroundMatch removes from a long line what is far from the first match of pattern. A nil pattern
 // matches the beginning.
