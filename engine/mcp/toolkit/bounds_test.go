@@ -21,12 +21,12 @@ func TestLongLineIsCutAroundItsMatch(t *testing.T) {
 	for _, tc := range []struct{ line, pattern, want string }{
 		{"short ERR line", "ERR", "short ERR line"},
 		{pad[:2*matchMargin], "x", pad[:2*matchMargin]},
-		{pad + "ERR" + pad, "ERR", "[800 bytes left out]" + side + "ERR" + side + "[800 bytes left out]"},
-		{"ERR" + pad, "ERR", "ERR" + side + "[800 bytes left out]"},
-		{pad + "ERR", "ERR", "[800 bytes left out]" + side + "ERR"},
-		{pad, "x+", side + side + "[600 bytes left out]"},
-		{pad, "absent", side + "[800 bytes left out]"},
-		{strings.Repeat("€", 500) + "E", "E", "[1300 bytes left out]" + strings.Repeat("€", 66) + "E"},
+		{pad + "ERR" + pad, "ERR", "[900 bytes left out]" + side + "ERR" + side + "[900 bytes left out]"},
+		{"ERR" + pad, "ERR", "ERR" + side + "[900 bytes left out]"},
+		{pad + "ERR", "ERR", "[900 bytes left out]" + side + "ERR"},
+		{pad, "x+", side + side + "[800 bytes left out]"},
+		{pad, "absent", side + "[900 bytes left out]"},
+		{strings.Repeat("€", 500) + "E", "E", "[1400 bytes left out]" + strings.Repeat("€", 33) + "E"},
 	} {
 		if got := AroundMatch(tc.line, regexp.MustCompile(tc.pattern)); got != tc.want {
 			t.Errorf("%q in %d bytes: %q, want %q", tc.pattern, len(tc.line), got, tc.want)
