@@ -22,7 +22,7 @@ const (
 	firstPolicyDelay = 100 * time.Millisecond
 
 	maxDelay    = time.Minute // of delays that grow
-	jitterShare = 0.1 // of a delay, at most
+	jitterShare = 0.1         // of a delay, at most
 )
 
 // A runResult is one run of a process, as its restart policy sees it.

@@ -323,7 +323,9 @@ func (s *starting) applyVerdict(p *proc, v verdict) {
 }
 
 // armBackoff sets the timer of a process in backoff.
-func (s *starting) armBackoff(p *proc) { s.reg.armTimer(p, min(time.Until(p.rec.NextStart), longestDelay(p.rec.Restart))) }
+func (s *starting) armBackoff(p *proc) {
+	s.reg.armTimer(p, min(time.Until(p.rec.NextStart), longestDelay(p.rec.Restart)))
+}
 
 // stopBounding stops the bounding of a log whose process has exited.
 func (p *proc) stopBounding() {
