@@ -96,8 +96,8 @@ func (p *Process) IsReady() bool { return p.hasReadiness() && *p.Supervision.Rea
 // IsUnready reports whether the process runs and has yet to pass its readiness check.
 func (p *Process) IsUnready() bool { return p.hasReadiness() && !*p.Supervision.Ready }
 
-// WaitsForInput reports whether the process waits for input that nobody can write: its standard
-// input is open and silent. It is false if the process was not measured.
+// WaitsForInput reports whether the process waits for its standard input, to which nothing can be
+// written. It is false if the process was not measured.
 func (p *Process) WaitsForInput() bool {
 	return p.State == StateRunning && p.Metrics != nil && p.Metrics.WaitsForInput
 }

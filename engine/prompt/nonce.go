@@ -23,6 +23,6 @@ func (m *marks) hasNonce(e vt.PromptEvent) bool {
 	return aid == m.nonce
 }
 
-// promptNonce is how much of the nonce the marks of a prompt need. In zsh they are in variables that
-// commands may export. Who has that much can pretend a prompt, but no command and no status.
+// promptNonce is the length of the part of the nonce in the marks of zsh's prompts, because commands
+// may export a prompt. A program with this part can fake a prompt, but neither a command nor a status.
 const promptNonce = 8

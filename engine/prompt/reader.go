@@ -116,6 +116,27 @@ func endsLikePrompt(row string) bool {
 	return strings.HasSuffix(row, "❯")
 }
 
+// ForegroundGroup returns the process group in the foreground, 0 if unknown. own is set if the group
+// belongs to the session's child. The screen goroutine may call it.
+func (s *Shell) ForegroundGroup() (group int, own bool) {
+	if s.programs == nil {
+		return 0, false
+	}
+	group = s.programs.foreground()
+	return group, group == s.o.PID
+}
+
+// ForegroundReads reports whether the foreground program waits for input. It is false for the session's
+// child before all output is parsed, as a shell may have reached its prompt. The screen goroutine may
+// call it.
+func (s *Shell) ForegroundReads() bool {
+	if s.programs == nil {
+		return false
+	}
+	look := s.programs.inspect(s.o.PID)
+	return look.Reads && !(look.Own && (s.programs.hasOutput() || s.t.Shown() < s.t.Log().End()))
+}
+
 // promptGrace is how long a shell may take to show its prompt before another program counts as the
 // foreground: a command may be exiting, or the shell reading its startup files.
 const promptGrace = 300 * time.Millisecond

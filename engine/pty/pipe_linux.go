@@ -24,8 +24,8 @@ func PipeReader(path string, child int) int {
 }
 
 // AwaitsInput reports whether a process, or one that it started in its group, only waits for its
-// standard input, a pipe. A program that watches files and reads its input just to notice its end
-// waits for descriptors or for time too, so it does not count.
+// standard input, a pipe. It is false for a program that polls other descriptors too: many read their
+// input just to notice its end, while they watch files.
 func AwaitsInput(pid int) bool {
 	reader := PipeReader("/proc/"+strconv.Itoa(pid)+"/fd/0", pid)
 	return reader != 0 && !waitsForDescriptors(reader)

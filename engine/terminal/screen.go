@@ -52,15 +52,11 @@ type screen struct {
 
 func newScreen(s *Session) *screen {
 	made := &screen{
-		o: &s.options, ctx: s.ctx, facts: s.facts, viewers: &s.viewers, shell: s.shell,
+		o: &s.options, ctx: s.ctx, facts: s.facts, viewers: &s.viewers, shell: s.shell, replies: replies.New(s.keyboard.reply, s.shell),
 		asks: make(chan func()), grew: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	made.modes.Store(&vt.Modes{})
 	made.display.Store(&api.Display{})
-	made.replies = replies.New(s.options.Master, replies.Options{
-		Write: s.keyboard.reply, Shell: s.shell, Child: s.options.PID,
-		Unparsed: func() bool { return made.shown.Load() < made.log.End() },
-	})
 	return made
 }
 

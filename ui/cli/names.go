@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/engine/api"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/project"
 )
@@ -22,7 +23,7 @@ func preferProject(f *factory.Factory, cmd *cobra.Command) {
 		if len(args) == 0 || isCommand || err != nil { // no names, or no project
 			return run(cmd, args)
 		}
-		list, err := f.ListIfRunning(cmd.Context())
+		list, err := f.ListIfRunning(cmd.Context(), api.ProcessListInput{})
 		if err != nil {
 			return err
 		}

@@ -40,8 +40,8 @@ func (m *Merge) Add(s Span, max int) {
 	m.readers = append(m.readers, &reader{Span: s, max: max, until: cmp.Or(s.Until, -1)})
 }
 
-// Next returns the earliest remaining line. ok is false once the lines present at the first read
-// are used up, or those that Last counted.
+// Next returns the earliest remaining line. ok is false after the last line present at the first read
+// or, if Last was called for the spans, at that time.
 func (m *Merge) Next(ctx context.Context, e api.Engine) (line Line, ok bool, err error) {
 	// Every log needs a pending line before their times can be compared.
 	var first *reader

@@ -71,7 +71,7 @@ func StateText(p api.Process) string {
 	case p.PID != 0:
 		text += fmt.Sprintf(", pid %d", p.PID)
 		if p.WaitsForInput() {
-			text += ", waits for input (nobody can write it; add </dev/null to its command)"
+			text += ", waits for input, which stays silent (end its command with </dev/null to avoid that)"
 		}
 	}
 	return text

@@ -3,11 +3,8 @@
 package replies
 
 import (
-	"os"
 	"slices"
 	"time"
-
-	"tandem/engine/pty"
 )
 
 const (
@@ -24,80 +21,51 @@ const (
 
 // A Writer writes the emulator's replies to queries. It holds a reply until the program in the
 // foreground at the query reads, and drops it once another program is there. A command of the shell
-// itself, such as printf, has ended at the shell's next mark. At its prompt, or without marks, the
-// shell gets its replies at once. A Writer is not safe for concurrent use.
+// itself, such as printf, ends at the shell's next mark. At its prompt, or without marks, the shell
+// gets its replies at once. A Writer is not safe for concurrent use.
 type Writer struct {
-	Options
-	programs foregroundPrograms
-	due      chan struct{} // of 1
+	write func([]byte)
+	shell Shell
+	due   chan struct{} // of 1
+	next  *time.Timer   // raises due; nil before the first reply was held
 
 	held  []heldReply
 	pause time.Duration // before the next look
 }
 
-// Options describe a terminal.
-type Options struct {
-	Write    func([]byte) // writes to the terminal; must not block
-	Shell    Shell
-	Child    int         // pid of the session's child
-	Unparsed func() bool // reports whether the log has output not parsed yet
-}
-
-// A Shell is the state of a shell according to its marks.
+// A Shell knows the programs of a terminal. The marks of its own shell tell the rest.
 type Shell interface {
-	IsRunning() bool // it runs a command
-	IsBetween() bool // it is between a command and its prompt
+	IsRunning() bool                        // the shell runs a command
+	IsBetween() bool                        // the shell is between a command and its prompt
+	ForegroundGroup() (group int, own bool) // 0 if unknown; own: of the shell
+	ForegroundReads() bool                  // of the shell itself, false while output is unparsed
 }
 
-// New returns a writer for the PTY with this master, which is nil if the program has exited.
-func New(master *os.File, o Options) *Writer {
-	return &Writer{Options: o, programs: ptyPrograms{master}, due: make(chan struct{}, 1)}
+// New returns a writer that calls write, which must not block.
+func New(write func([]byte), shell Shell) *Writer {
+	return &Writer{write: write, shell: shell, due: make(chan struct{}, 1)}
 }
 
 // Due returns a channel with a value when it is time to call Settle.
 func (w *Writer) Due() <-chan struct{} { return w.due }
 
-// foregroundPrograms are the programs of a terminal.
-type foregroundPrograms interface {
-	group() int // the process group in the foreground; 0 if unknown
-	inspect(child int) pty.Look
-	hasOutput() bool // there is unread output
-}
-
-// ptyPrograms are the programs of the PTY with this master.
-type ptyPrograms struct{ master *os.File }
-
-func (p ptyPrograms) group() int {
-	if p.master == nil {
-		return 0
-	}
-	group, err := pty.Foreground(p.master)
-	if err != nil {
-		return 0
-	}
-	return group
-}
-
-func (p ptyPrograms) inspect(child int) pty.Look { return pty.InspectForeground(p.master, child) }
-
-func (p ptyPrograms) hasOutput() bool { return pty.HasOutput(p.master) }
-
 type heldReply struct {
 	text    []byte
 	group   int  // in the foreground at the query
+	own     bool // that of the shell
 	between bool // the shell was between a command and its prompt
 	at      time.Time
 }
 
 // Add writes a reply, or holds it.
 func (w *Writer) Add(p []byte) {
-	group := w.programs.group()
-	running, between := w.Shell.IsRunning(), w.Shell.IsBetween()
-	if group <= 0 || group == w.Child && !running && !between {
-		w.Write(p)
+	group, own := w.shell.ForegroundGroup()
+	between := w.shell.IsBetween()
+	if group <= 0 || own && !between && !w.shell.IsRunning() {
+		w.write(p)
 		return
 	}
-	w.held = append(w.held, heldReply{slices.Clone(p), group, between, time.Now()})
+	w.held = append(w.held, heldReply{slices.Clone(p), group, own, between, time.Now()})
 	w.held = w.held[max(len(w.held)-maxHeldReplies, 0):]
 	w.pause = firstLook
 	w.Settle()
@@ -109,36 +77,47 @@ func (w *Writer) Settle() {
 	if len(w.held) == 0 {
 		return
 	}
-	group, look := w.programs.group(), w.programs.inspect(w.Child)
-	// A shell that reads may be at its prompt, with the marks still unparsed.
-	reads := look.Reads && !(look.Own && (w.Unparsed() || w.programs.hasOutput()))
+	group, own := w.shell.ForegroundGroup()
+	reads := w.shell.ForegroundReads()
 	w.held = slices.DeleteFunc(w.held, func(h heldReply) bool {
-		if w.isStale(h, group) {
+		if w.isStale(h, group, own) {
 			return true
 		}
-		if reads || group != w.Child && time.Since(h.at) >= maxHeld {
-			w.Write(h.text)
+		if reads || !h.own && time.Since(h.at) >= maxHeld {
+			w.write(h.text)
 			return true
 		}
 		return false
 	})
 	if len(w.held) > 0 {
-		time.AfterFunc(w.pause, func() { w.raiseDue() })
-		w.pause = min(2*w.pause, lastLook)
+		w.lookAgain()
 	}
 }
 
-// isStale reports whether the program has exited since its query. group is in the foreground.
-func (w *Writer) isStale(h heldReply, group int) bool {
-	if h.group != w.Child {
+// isStale reports whether the program has exited since its query. group is in the foreground, and own
+// whether it is that of the shell.
+func (w *Writer) isStale(h heldReply, group int, own bool) bool {
+	switch {
+	case !h.own:
 		return group != h.group
+	case !own:
+		return false
+	case h.between:
+		return !w.shell.IsBetween()
 	}
-	return group == w.Child && (h.between && !w.Shell.IsBetween() || !h.between && !w.Shell.IsRunning())
+	return !w.shell.IsRunning()
 }
 
-func (w *Writer) raiseDue() {
-	select {
-	case w.due <- struct{}{}:
-	default:
+func (w *Writer) lookAgain() {
+	if w.next == nil {
+		w.next = time.AfterFunc(w.pause, func() {
+			select {
+			case w.due <- struct{}{}:
+			default:
+			}
+		})
+	} else {
+		w.next.Reset(w.pause)
 	}
+	w.pause = min(2*w.pause, lastLook)
 }

@@ -154,15 +154,15 @@ func CallEach[Out any](cmd *cobra.Command, f *Factory, ids []string, atOnce int,
 	return output.AnswerAll(f.Out, outs, errs, text)
 }
 
-// ListIfRunning lists and measures sessions and processes. It starts an engine only if processes are alive
+// ListIfRunning lists sessions and processes. It starts an engine only if processes are alive
 // without one.
-func (f *Factory) ListIfRunning(ctx context.Context) ([]api.Process, error) {
+func (f *Factory) ListIfRunning(ctx context.Context, in api.ProcessListInput) ([]api.Process, error) {
 	client, err := f.DialIfAlive(ctx, true)
 	if err != nil || client == nil {
 		return nil, err
 	}
 	defer client.Close()
-	out, err := api.ProcessList.Call(ctx, client, api.ProcessListInput{Metrics: true})
+	out, err := api.ProcessList.Call(ctx, client, in)
 	return out.Processes, err
 }
 

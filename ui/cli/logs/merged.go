@@ -355,7 +355,7 @@ func restartCount(p api.Process) int {
 
 // findProject returns the path of the current project file, and all processes.
 func findProject(ctx context.Context, f *factory.Factory) (path string, list []api.Process, err error) {
-	if list, err = f.ListIfRunning(ctx); err == nil {
+	if list, err = f.ListIfRunning(ctx, api.ProcessListInput{}); err == nil {
 		path, err = project.Locate("", list, true, "run this in a project's folder or below")
 	}
 	return path, list, err

@@ -92,8 +92,8 @@ func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, er
 	return v.f.Machines.Keep(m)
 }
 
-// try connects to a machine by its command, once. Without a terminal, where nobody can answer it, the
-// command gets tryWait.
+// try connects to a new machine once, by its command. It gives up after tryWait, unless a user at a
+// terminal may still have to answer the command.
 func (v *Verbs) try(ctx context.Context, m transport.Machine) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if _, asked := output.Terminal(v.f.Stdin); !asked {

@@ -40,7 +40,7 @@ func NewDown(f *factory.Factory) *cobra.Command {
 // runDown stops the processes started from a project file. The file itself may be missing or invalid
 // by now.
 func runDown(ctx context.Context, f *factory.Factory, path string, names []string, forget, trust bool) error {
-	list, err := f.ListIfRunning(ctx)
+	list, err := f.ListIfRunning(ctx, api.ProcessListInput{Metrics: true})
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func deletedLine(p api.Process, before []api.Process) string {
 }
 
 // projectProcesses returns the processes started from the project file at path, limited to names if
-// any are given. With ended it includes those that have exited and left nothing running.
+// any are given. It leaves out ended ones with nothing running, unless ended is set.
 func projectProcesses(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
 	var ours []api.Process
 	known := map[string]bool{}

@@ -115,7 +115,7 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 
 // dryRun prints what up would do. It starts no engine.
 func dryRun(ctx context.Context, f *factory.Factory, file *project.File, order []*project.Entry, names []string, opts upFlags) error {
-	list, err := f.ListIfRunning(ctx)
+	list, err := f.ListIfRunning(ctx, api.ProcessListInput{})
 	if err != nil {
 		return err
 	}
