@@ -60,6 +60,25 @@ func TestSearchesCutLongLinesAroundTheMatch(t *testing.T) {
 	}
 }
 
+func TestEmptySearchesSayWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	r.createFile("found/text", "needle\n")
+	r.createFile("binary/data", "\x00needle\n")
+	r.createFile("none/text", "hay\n")
+	for path, want := range map[string]string{
+		"found":       "found/text:1:needle",
+		"none":        "No matches found. Hidden and ignored files are left out; name one to search it.",
+		"none/text":   "No matches found.",
+		"binary":      "No matches found. Left out: hidden and ignored files, and 1 binary; name one to search it.",
+		"binary/data": "binary/data: binary file matches",
+	} {
+		r.callTextOnly("grep", object{"pattern": "needle", "path": path}, want)
+	}
+	r.callTextOnly("grep", object{"pattern": "absent", "path": "binary/data"}, "No matches found.")
+	r.callTextOnly("find", object{"pattern": "*.absent"}, "No files found. Ignored files are left out; name their folder to search it.")
+}
+
 func TestReadOfEmptyFileSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)
