@@ -23,6 +23,7 @@ func TestFramesUseTheProgramsColours(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
 		s.output(l, "\x1b[31mred\x1b[m text\x1b[2;1H\x1b[7mreversed")
+		synctest.Wait()
 		f := view(t, s, api.AttachOptions{Cols: 20, Rows: 3})
 		first := func() []styled.Run {
 			synctest.Wait()
