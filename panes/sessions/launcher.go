@@ -45,16 +45,7 @@ func (s *Launcher) TargetMachine() string {
 }
 
 // MachineOf returns the machine of a pane's session, which may still be starting.
-func (s *Launcher) MachineOf(p *terminal.Pane) string {
-	if p == nil {
-		return ""
-	}
-	if start := s.starter.findPane(p); start != nil {
-		return start.machine()
-	}
-	machine, _ := api.MachineOf(p.ID)
-	return machine
-}
+func (s *Launcher) MachineOf(p *terminal.Pane) string { return s.starter.machineOf(p) }
 
 // StartNear starts a command, by default a shell, in a new tab. Without a folder it
 // starts in that of near.

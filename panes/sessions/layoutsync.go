@@ -125,6 +125,18 @@ func (k *layoutSync) updateWanted() {
 	}
 }
 
+// findFirst returns the tab to open with and its leaf to focus: of those with a session of this
+// machine the one that was shown last; nil if there is none.
+func (k *layoutSync) findFirst() (*layout.Tab, *layout.Node) {
+	switch {
+	case len(k.tabs.All) == 0:
+		return nil, nil
+	case k.tabs.IndexOf(k.first) < 0:
+		return k.switcher.findLeafOn(k.tabs.All[0], "")
+	}
+	return k.switcher.findLeafOn(k.first, "")
+}
+
 // finishOpening marks the view as open: what it opened with is no change by the user.
 func (k *layoutSync) finishOpening() {
 	k.updateWanted()

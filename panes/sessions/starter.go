@@ -137,6 +137,18 @@ func (s *starter) findPane(p *terminal.Pane) *sessionStart {
 	return nil
 }
 
+// machineOf returns the machine of a pane's session, which may still be starting; "" is this machine.
+func (s *starter) machineOf(p *terminal.Pane) string {
+	if p == nil {
+		return ""
+	}
+	if start := s.findPane(p); start != nil {
+		return start.machine()
+	}
+	machine, _ := api.MachineOf(p.ID)
+	return machine
+}
+
 // cancel cancels a start. If its request was sent, the session is killed by its id, and later
 // starts do not wait for that.
 func (s *starter) cancel(start *sessionStart) tea.Cmd {

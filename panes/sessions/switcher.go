@@ -9,6 +9,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
+	"tandem/panes/terminal"
 )
 
 // A switcher decides which tab is shown, which pane has the keyboard and whether it is zoomed.
@@ -23,7 +24,8 @@ type switcher struct {
 	display     *display
 	list        *list.Pane
 	attachments *attachments
-	noteChange  func() // the layout may differ from the saved one
+	noteChange  func()                      // the layout may differ from the saved one
+	machineOf   func(*terminal.Pane) string // the machine of a pane's session, "" for this one
 
 	showCount    uint64 // counts the tabs shown, for Tab.Shown
 	zoomReported bool   // the zoom passed to the dashboard
@@ -184,21 +186,27 @@ func (s *switcher) endZoom() {
 func (s *switcher) showTab(t *layout.Tab, l *layout.Node) {
 	s.change(func() {
 		s.tabs.reportFocus(false)
-		if l != nil {
-			t.SetFocus(l)
-		}
-		if t != s.tabs.Current {
-			s.display.zoomed = false
-		}
-		s.tabs.SetCurrent(t)
-		s.display.numbers = nil
-		s.showCount++
-		t.Shown = s.showCount
-		s.tabs.inList = false
-		s.relayout()
-		s.attachments.releaseIdle(&s.tabs.Tabs)
-		s.tabs.reportFocus(true)
+		s.setTab(t, l, false)
 	})
+}
+
+// setTab shows t and focuses l, or the leaf focused last if l is nil. The keyboard goes to that leaf or
+// to the list.
+func (s *switcher) setTab(t *layout.Tab, l *layout.Node, inList bool) {
+	if l != nil {
+		t.SetFocus(l)
+	}
+	if t != s.tabs.Current {
+		s.display.zoomed = false
+	}
+	s.tabs.SetCurrent(t)
+	s.display.numbers = nil
+	s.showCount++
+	t.Shown = s.showCount
+	s.tabs.inList = inList
+	s.relayout()
+	s.attachments.releaseIdle(&s.tabs.Tabs)
+	s.tabs.reportFocus(true)
 }
 
 // openTab shows a tab, also in the list.
@@ -207,36 +215,66 @@ func (s *switcher) openTab(t *layout.Tab, l *layout.Node) {
 	s.refreshList()
 }
 
-// showInstead shows a tab in place of one that is gone. The list keeps the keyboard.
-func (s *switcher) showInstead(t *layout.Tab) {
-	inList := s.tabs.inList
-	s.showTab(t, nil)
-	s.tabs.inList = inList
-}
-
-// showAnyTab shows the first tab if none is shown.
+// showAnyTab shows a tab if none is shown.
 func (s *switcher) showAnyTab() {
 	if s.display.isOpen && s.tabs.Current == nil && len(s.tabs.All) > 0 {
-		s.showInstead(s.tabs.All[0])
+		s.showNext(s.tabs.All[0], "")
 	}
+}
+
+// leafOn returns a leaf of t on this machine or on another one, the focused leaf if possible. It
+// returns nil if there is none.
+func (s *switcher) leafOn(t *layout.Tab, machine string) *layout.Node {
+	for _, l := range append([]*layout.Node{t.Focus}, t.Root.Leaves(nil)...) {
+		if on := s.machineOf(l.Pane); on == "" || on == machine {
+			return l
+		}
+	}
+	return nil
+}
+
+// findLeafOn returns the first tab with such a leaf, from t on, and the leaf.
+func (s *switcher) findLeafOn(t *layout.Tab, machine string) (*layout.Tab, *layout.Node) {
+	at := max(s.tabs.IndexOf(t), 0)
+	for _, next := range slices.Concat([]*layout.Tab{t}, s.tabs.All[at:], s.tabs.All[:at]) {
+		if l := s.leafOn(next, machine); l != nil {
+			return next, l
+		}
+	}
+	return nil, nil
+}
+
+// showNext shows t in place of a pane or tab that is gone. A user who is typing must not type into
+// another machine, so the keyboard goes to the next pane on machine or on this one, else to the list.
+// The list keeps the keyboard.
+func (s *switcher) showNext(t *layout.Tab, machine string) {
+	inList := s.tabs.inList
+	var l *layout.Node
+	if !inList {
+		if next, leaf := s.findLeafOn(t, machine); leaf != nil {
+			t, l = next, leaf
+		} else {
+			inList = true
+		}
+	}
+	s.setTab(t, l, inList)
 }
 
 // closeLeaf removes a leaf from its tab, and the tab with its last leaf. Its neighbour in
 // the tab, else in the list, is shown next.
 func (s *switcher) closeLeaf(t *layout.Tab, l *layout.Node) {
 	s.attachments.release(l.Pane)
-	at := s.tabs.IndexOf(t)
-	shown := t == s.tabs.Current
-	s.display.zoomed = s.display.zoomed && !(shown && l == t.Focus)
+	at, machine := s.tabs.IndexOf(t), s.machineOf(l.Pane)
+	focused := t == s.tabs.Current && l == t.Focus
+	s.display.zoomed = s.display.zoomed && !focused
 	s.tabs.DetachLeaf(t, l)
 	s.tabs.SettleFloat()
 	switch {
-	case slices.Contains(s.tabs.EveryTab(), t) || shown && s.tabs.Current != nil: // the tab below a floating pane stays
+	case !focused || len(s.tabs.All) == 0:
 		s.relayout()
-		s.tabs.reportFocus(true)
-	case !shown || len(s.tabs.All) == 0:
-		s.relayout()
+	case s.tabs.Current != nil: // the tab is still there, or the one below a floating pane
+		s.showNext(s.tabs.Current, machine)
 	default:
-		s.showInstead(s.tabs.All[min(at, len(s.tabs.All)-1)])
+		s.showNext(s.tabs.All[max(min(at, len(s.tabs.All)-1), 0)], machine)
 	}
 }

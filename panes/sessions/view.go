@@ -50,7 +50,8 @@ func New(e Env) *View {
 	tabs.shown = true
 	v.display = display{env: e, tabs: tabs, list: v.List}
 	v.attachments = attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
-	v.switcher = switcher{env: e, tabs: tabs, display: d, list: v.List, attachments: a, noteChange: v.layoutSync.noteChange}
+	v.switcher = switcher{env: e, tabs: tabs, display: d, list: v.List, attachments: a,
+		noteChange: v.layoutSync.noteChange, machineOf: v.starter.machineOf}
 	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: d, switcher: s}
 	v.starter = starter{env: e, then: launcher.handleStarted}
 	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: d, list: v.List, switcher: s,
@@ -141,30 +142,29 @@ func (v *View) openFirst() tea.Cmd {
 	if v.display.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.display.sized {
 		return nil
 	}
-	if !v.Tabs.shown && v.DeferStart && len(v.Tabs.All) == 0 {
+	first, leaf := v.layoutSync.findFirst()
+	if !v.Tabs.shown && v.DeferStart && first == nil {
 		// Start a session only once the user opens the view.
 		return nil
 	}
 	defer func() { v.display.isOpen = true }()
-	if len(v.Tabs.All) == 0 {
+	v.layoutSync.first = nil // a closed tab must not stay in memory
+	if first == nil {
 		return v.Launcher.NewSession()
 	}
-	v.showFirst()
+	v.showFirst(first, leaf)
 	v.layoutSync.finishOpening()
 	return nil
 }
 
-// showFirst shows the tab that was shown last.
-func (v *View) showFirst() {
-	first := v.layoutSync.first
-	v.layoutSync.first = nil // a closed tab must not stay in memory
-	if v.Tabs.IndexOf(first) < 0 {
-		first = v.Tabs.All[0]
-	}
-	v.switcher.showTab(first, nil)
+// showFirst shows the tab to open with.
+func (v *View) showFirst(first *layout.Tab, leaf *layout.Node) {
+	v.switcher.showTab(first, leaf)
 	l := v.layoutSync.wanted
-	if l.Floats && v.Tabs.Float != nil {
-		v.switcher.showTab(v.Tabs.Float, nil)
+	if float := v.Tabs.Float; l.Floats && float != nil {
+		if leaf := v.switcher.leafOn(float, ""); leaf != nil {
+			v.switcher.showTab(float, leaf)
+		}
 	}
 	if p := v.Tabs.CurrentPane(); l.Zoomed && layout.IsFocused(l, p.ID) {
 		v.switcher.setZoomed(true)
