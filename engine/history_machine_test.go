@@ -75,7 +75,7 @@ func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
 
 	m.child(p).exit(keeper.Exit{Signal: "SIGKILL"})
 	m.awaitProcess(p.ID, "restarted", func(p api.Process) bool { return p.Supervision.Restarts == 1 })
-	if rows := m.history(api.HistorySearchInput{Process: p.ID}); len(rows) != 1 || rows[0].DurationMS != -1 {
+	if rows := m.history(api.HistorySearchInput{Process: p.ID, Failed: true}); len(rows) != 1 || rows[0].ExitSignal != "SIGKILL" || rows[0].DurationMS < 0 {
 		t.Errorf("after a restart that nobody asked for: %+v", rows)
 	}
 	m.awaitState(p.ID, api.StateRunning)
@@ -83,11 +83,11 @@ func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
 	call(m.machine, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	m.stopProcess(p, "SIGTERM")
 	rows = m.history(api.HistorySearchInput{Process: p.ID})
-	if len(rows) != 2 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 || !rows[0].Stopped || !rows[1].Stopped {
+	if len(rows) != 3 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 || !rows[0].Stopped || !rows[1].Stopped {
 		t.Errorf("after one that somebody asked for: %+v", rows)
 	}
 	failed := m.history(api.HistorySearchInput{Failed: true})
-	if len(failed) != 1 || failed[0].Command.Command != "exit 3" || call(m.machine, api.HistoryStats, api.HistoryStatsInput{}).Failed != 1 {
+	if len(failed) != 2 || failed[1].Command.Command != "exit 3" || call(m.machine, api.HistoryStats, api.HistoryStatsInput{}).Failed != 2 {
 		t.Errorf("failed: %+v", failed)
 	}
 }

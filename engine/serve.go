@@ -53,7 +53,7 @@ func (e *engine) newMux() *server.Mux {
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Pipes: pipes, Agents: h.agents, Trees: trees},
 		&service.Processes{
-			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
+			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Log: e.log,
 			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.observer.OpenCheck,
 		},
 		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},

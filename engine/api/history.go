@@ -160,6 +160,7 @@ type HistoryProgress struct {
 // HistoryStatsInput is the input of history.stats.
 type HistoryStatsInput struct {
 	Since *time.Time `json:"since,omitempty" jsonschema:"count runs started at or after this time"`
+	Actor string     `json:"actor,omitempty" jsonschema:"count what was run by person, agent for any agent, or one exactly; the list of actors counts all"`
 	Limit int        `json:"limit,omitempty" jsonschema:"length of the lists; default 10"`
 }
 

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tandem/engine/api"
 	"tandem/engine/mailbox"
 	"tandem/engine/panics"
 	"tandem/engine/secrets"
@@ -42,8 +41,6 @@ const (
 	historyIdle = 40 * time.Second
 	// maxPending limits the changes waiting after a failed write. The oldest are dropped.
 	maxPending = 10_000
-	// maxEarlyEnds limits the exits remembered until their start arrives.
-	maxEarlyEnds = 256
 	// maxLine is the maximum length of a recorded command line, in bytes.
 	maxLine = 64 << 10
 )
@@ -77,7 +74,6 @@ type History struct {
 	numbered    bool            // last includes the ids in the database
 	pending     []histdb.Change
 	writeFailed bool // the last write failed
-	earlyEnds   []api.Process
 	flushAt     <-chan time.Time
 	idleAt      *time.Timer
 	lastAsked   time.Time // time of the last call needing the index
@@ -293,19 +289,11 @@ func (h *History) completePending(e histdb.End) (all bool) {
 			if !r.Running || r.Process != e.Process {
 				continue
 			}
-			completeRow(r, e)
+			r.Complete(e)
 			all = true
 		}
 	}
 	return all
-}
-
-// completeRow sets the end of a run.
-func completeRow(r *histdb.Row, e histdb.End) {
-	r.Running, r.ExitCode, r.ExitSignal, r.Stopped, r.Duration = false, e.ExitCode, e.ExitSignal, e.Stopped, -1
-	if !e.At.IsZero() {
-		r.Duration = max(0, e.At.Sub(r.StartedAt))
-	}
 }
 
 // flushPending writes pending changes, and schedules another attempt after an error.

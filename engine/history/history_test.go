@@ -306,13 +306,14 @@ func TestExitCompletesRunningRow(t *testing.T) {
 		}
 	}
 	check(-1, nil, "")
-	h.RecordEnd(api.Process{ID: "p", State: api.StateExited, StartedAt: historyBegin, ExitedAt: &exited, ExitCode: &code})
+	h.RecordEnd(histdb.End{Process: "p", At: exited, ExitCode: &code})
 	check(1000, &code, "")
 
-	again := api.Process{ID: "p", Argv: []string{"serve"}, State: api.StateRunning, StartedAt: exited.Add(time.Second)}
-	later := again.StartedAt.Add(time.Minute)
-	h.RecordEnd(api.Process{ID: "p", State: api.StateStopped, StartedAt: again.StartedAt, ExitedAt: &later, ExitSignal: "SIGTERM"})
-	h.RecordRestart(again) // it exited before its start was recorded
+	again := exited.Add(time.Second)
+	h.RecordRun(histdb.Row{Command: "serve", Process: "p", StartedAt: again, Duration: -1, Running: true})
+	h.RecordEnd(histdb.End{Process: "p", At: again.Add(time.Minute), ExitSignal: "SIGTERM", Stopped: true})
+	check(60_000, nil, "SIGTERM")
+	h.RecordEnd(histdb.End{Process: "p", At: again.Add(time.Hour), ExitCode: &code}) // has ended already
 	check(60_000, nil, "SIGTERM")
 	h.Close()
 	h = newTestHistory(t, h.dir)
@@ -414,7 +415,7 @@ func TestHistoryHandlesConcurrentCalls(t *testing.T) {
 					}
 				}
 				code, at := 0, time.Now()
-				h.RecordEnd(api.Process{ID: id, State: api.StateExited, ExitedAt: &at, ExitCode: &code})
+				h.RecordEnd(histdb.End{Process: id, At: at, ExitCode: &code})
 			}
 		})
 	}
@@ -462,6 +463,10 @@ func TestStatsCountRuns(t *testing.T) {
 		Failures: []api.NameCount{{Name: "git push", Count: 1}}, Days: []api.NameCount{{Name: lastDay, Count: runs}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+	person, err := h.Stats(t.Context(), api.HistoryStatsInput{Actor: "person"})
+	if person.Total != 4 || person.Failed != 0 || len(person.Failures) != 0 || len(person.Actors) != 2 || err != nil {
+		t.Errorf("of the user: %+v, %v", person, err)
 	}
 	since := historyBegin.Add(3 * time.Hour)
 	if got, err := h.Stats(t.Context(), api.HistoryStatsInput{Since: &since}); got.Total != 2 || len(got.Actors) != 2 || err != nil {
@@ -584,23 +589,25 @@ func TestRecordMissedAddsUnwrittenRunsOnce(t *testing.T) {
 	}
 	code := 3
 	end := h.LastWritten().Add(2 * time.Second)
-	process := func(id string, state api.State) api.Process {
-		return api.Process{ID: id, State: state, ExitCode: &code, ExitedAt: &end}
+	ended := func(r histdb.Row) histdb.Row {
+		r.Complete(histdb.End{Process: r.Process, At: end, ExitCode: &code})
+		return r
 	}
-	rows := func() []histdb.Row {
-		return []histdb.Row{row("written", now), row("lost", h.LastWritten().Add(time.Second)), row("removed", h.LastWritten().Add(-time.Hour)), row("running", h.LastWritten().Add(time.Minute))}
+	lost := h.LastWritten().Add(time.Second)
+	missed := []histdb.Row{
+		ended(row("written", now)), ended(row("lost", lost)), ended(row("removed", h.LastWritten().Add(-time.Hour))),
+		row("running", h.LastWritten().Add(time.Minute)), row("written", h.LastWritten().Add(time.Hour)), // its next run
 	}
-	processes := []api.Process{process("written", api.StateExited), process("lost", api.StateExited), process("removed", api.StateExited), {ID: "running", State: api.StateRunning}}
 	for range 2 {
-		h.RecordMissed(rows(), processes)
-		h.want(api.HistorySearchInput{}, "running", "lost", "written")
-		for _, r := range h.search(api.HistorySearchInput{}).Rows {
-			if ended := r.ExitCode != nil && *r.ExitCode == 3 && r.DurationMS >= 0; ended == (r.Command.Command == "running") {
+		h.RecordMissed(missed)
+		h.want(api.HistorySearchInput{}, "written", "running", "lost", "written")
+		for i, r := range h.search(api.HistorySearchInput{}).Rows {
+			if ended := r.ExitCode != nil && *r.ExitCode == 3 && r.DurationMS >= 0; ended != (i >= 2) {
 				t.Errorf("%+v", r)
 			}
 		}
 	}
-	h.RecordEnd(process("running", api.StateExited))
+	h.RecordEnd(histdb.End{Process: "running", At: end, ExitCode: &code})
 	if r := h.search(api.HistorySearchInput{Query: "running"}).Rows; len(r) != 1 || r[0].ExitCode == nil {
 		t.Errorf("%+v", r)
 	}
@@ -616,6 +623,6 @@ func TestRecordMissedDoesNotRestoreDeletedRuns(t *testing.T) {
 	}
 	h.Close()
 	h = newTestHistory(t, dir)
-	h.RecordMissed([]histdb.Row{run}, []api.Process{{ID: "p", State: api.StateRunning}})
+	h.RecordMissed([]histdb.Row{run})
 	h.want(api.HistorySearchInput{})
 }

@@ -31,7 +31,7 @@ func TestUnwrittenRowsHaveTheirFinalIDs(t *testing.T) {
 	began("one", "p")
 	began("two", "q")
 	code := 3
-	h.RecordEnd(api.Process{ID: "p", State: api.StateExited, ExitCode: &code})
+	h.RecordEnd(histdb.End{Process: "p", ExitCode: &code})
 	check := func(when string) {
 		t.Helper()
 		ids := map[int64]bool{}

@@ -36,9 +36,17 @@ func (x *historyIndex) countRows(in api.HistoryStatsInput) api.HistoryStatsOutpu
 	texts, failures := make([]int, x.texts.count()), make([]int, x.texts.count())
 	days := make(map[string]int)
 	folders, actors := make(map[string]int), make(map[string]int)
+	var chosen map[uint32]bool
+	if in.Actor != "" {
+		chosen = x.matchActors(in.Actor)
+	}
 	for i := range x.rows {
 		e := &x.rows[i]
 		if in.Since != nil && e.started < in.Since.UnixMicro() {
+			continue
+		}
+		actors[x.words[e.actor]]++
+		if chosen != nil && !chosen[e.actor] {
 			continue
 		}
 		out.Total++
@@ -48,7 +56,6 @@ func (x *historyIndex) countRows(in api.HistoryStatsInput) api.HistoryStatsOutpu
 		}
 		texts[e.text]++
 		days[time.UnixMicro(e.started).Format(time.DateOnly)]++
-		actors[x.words[e.actor]]++
 		if e.cwd != noWord {
 			folders[x.words[e.cwd]]++
 		}

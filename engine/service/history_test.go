@@ -1,9 +1,11 @@
 package service
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/supervise"
+	"tandem/tests/wait"
 )
 
 func TestHistoryIsSavedAndLoaded(t *testing.T) {
@@ -153,5 +156,51 @@ func TestInterruptedSessionDoesNotCountAsFailed(t *testing.T) {
 				t.Errorf("%+v, failed %+v", rows, failed)
 			}
 		})
+	}
+}
+
+func TestEachRunOfAProcessIsInTheHistory(t *testing.T) {
+	r := newRig(t)
+	first := r.start(api.ProcessStartInput{Command: []string{"first"}, CWD: r.work})
+	p := r.start(api.ProcessStartInput{
+		Command: []string{"program"}, CWD: r.work, Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 1, FixedDelay: true},
+		After: []api.Dependency{{ID: first.ID, Condition: api.ConditionCompleted}},
+	})
+	running := func(restarts int) api.Process {
+		return wait.Poll(t, fmt.Sprintf("run %d", restarts), func() (api.Process, bool) {
+			now := call(t, r, api.ProcessGet, api.IDInput{ID: p.ID})
+			return now, now.State == api.StateRunning && now.Supervision.Restarts == restarts
+		})
+	}
+	r.exit(first, 0)
+	var began []time.Time
+	for restarts, code := range []int{3, 3, 0} {
+		now := running(restarts)
+		began = append(began, now.StartedAt)
+		r.exit(now, code)
+	}
+	began = append(began, running(3).StartedAt)
+	call(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
+	began = append(began, running(4).StartedAt)
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+
+	rows := call(t, r, api.HistorySearch, api.HistorySearchInput{Process: p.ID}).Rows
+	slices.Reverse(rows)
+	var got []string
+	for i, row := range rows {
+		how := "stopped"
+		if !row.Stopped {
+			how = strconv.Itoa(*row.ExitCode)
+		}
+		got = append(got, how)
+		if i < len(began) && !row.StartedAt.Equal(began[i].Truncate(time.Microsecond)) {
+			t.Errorf("run %d: %+v, want one that began at %v", i, row, began[i])
+		}
+	}
+	if want := []string{"3", "3", "0", "stopped", "stopped"}; !slices.Equal(got, want) {
+		t.Errorf("runs ended with %q, want %q", got, want)
+	}
+	if failed := call(t, r, api.HistorySearch, api.HistorySearchInput{Failed: true}).Total; failed != 2 {
+		t.Errorf("%d failed, want 2", failed)
 	}
 }

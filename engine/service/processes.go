@@ -5,12 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/history"
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
@@ -25,7 +23,6 @@ type Processes struct {
 	Starter *Starter
 	Store   *store.Store
 	Logs    *logs.Logs
-	History *history.History
 	Usage   *Usage
 	Pipes   *PipeShells
 	Log     *slog.Logger
@@ -168,14 +165,7 @@ func (s *Processes) restartProcess(ctx context.Context, in api.ProcessRestartInp
 	if err := s.mayStartAgain(ctx, &in.ID, true); err != nil {
 		return api.Process{}, err
 	}
-	p, err := s.Control.RestartProcess(ctx, changeRequest(ctx, in.ID, "restart"), after, in.RestartID)
-	if err == nil {
-		if p.State == api.StateWaiting {
-			p.StartedAt = time.Now() // its actual start is not known yet
-		}
-		s.History.RecordRestart(p)
-	}
-	return p, err
+	return s.Control.RestartProcess(ctx, changeRequest(ctx, in.ID, "restart"), after, in.RestartID)
 }
 
 func (s *Processes) signalProcess(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {

@@ -244,7 +244,7 @@ func newRig(t testing.TB) *rig {
 	t.Cleanup(files.Close)
 	r.starter = &Starter{Control: r.control, Store: data, Env: env, Closed: []string{r.dir}, CgroupOf: func(store.Record) string { return "" }, Shell: func(map[string]string) []string { return []string{"/bin/sh"} }}
 	r.procs = &Processes{
-		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, History: past, Usage: usage, Pipes: pipes, Log: log,
+		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Pipes: pipes, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },
 	}
 	r.agents = &agents.Registry{Library: agents.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { r.control.SetAgent(id, now) }}

@@ -140,11 +140,10 @@ type proc struct {
 
 // An exit is what is known about the end of a run.
 type exit struct {
-	ending        *Ending // nil until the child has exited
-	aliveUntil    uint64  // clock ticks since boot, read right after the child's exit; 0 if the exit was noticed late
-	drained       bool    // all output has been read
-	treeGone      bool    // nothing it started is running
-	alreadyExited bool    // it exited by itself before it was stopped
+	ending     *Ending // nil until the child has exited
+	aliveUntil uint64  // clock ticks since boot, read right after the child's exit; 0 if the exit was noticed late
+	drained    bool    // all output has been read
+	treeGone   bool    // nothing it started is running
 }
 
 // A stopRequest says how to stop a run, and what to do then.

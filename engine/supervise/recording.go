@@ -1,34 +1,41 @@
 package supervise
 
 import (
+	"time"
+
 	"tandem/engine/api"
 	"tandem/engine/history"
+	"tandem/engine/keeper"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/persist/histdb"
 )
 
-// noteStart adds the first start of a process to the history. An interactive shell is left out: the
+// noteStart adds the run that has begun to the history. An interactive shell is left out: the
 // commands typed into it are recorded instead.
 func (p *proc) noteStart(h *history.History, e event) {
-	if h == nil || e.kind != evSpawned || p.rec.Restarts > 0 || !p.isRecorded() {
-		return
+	switch {
+	case h == nil || !p.isRecorded():
+	case e.kind == evSpawned:
+		h.RecordRun(p.historyRow(p.rec.StartedAt))
+	default: // the previous engine was killed before it saved the child, or recorded its start
+		h.RecordMissed([]histdb.Row{p.historyRow(proctree.BornAt(*p.rec.Identity))})
 	}
-	h.RecordRun(p.historyRow())
 }
 
-// isRecorded reports whether the process gets a row in the history.
+// isRecorded reports whether the process gets rows in the history.
 func (p *proc) isRecorded() bool { return !p.rec.TTY || !names.IsPlainShell(p.rec.Argv) }
 
-// historyRow returns the history row for the start of a process's first run.
-func (p *proc) historyRow() histdb.Row {
+// historyRow returns the history row of a run that has just begun.
+func (p *proc) historyRow(began time.Time) histdb.Row {
 	r := p.rec
 	kind := history.KindProcess
 	if r.Transient {
 		kind = history.KindExec
 	}
 	return histdb.Row{
-		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
+		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: began, Duration: -1,
 		Actor: r.Actor, From: r.From, Kind: kind, Process: r.ID, Running: true,
 	}
 }
@@ -40,36 +47,40 @@ func (ps processes) noteFound(h *history.History) {
 		return
 	}
 	var rows []histdb.Row
-	var views []api.Process
 	for _, p := range ps.selectOldestFirst(func(p *proc) bool { return p.isRecorded() && p.rec.Identity != nil }) {
-		ended := p.ending != nil && p.ending.At.After(h.LastWritten())
-		if ended || p.rec.CreatedAt.After(h.LastWritten()) {
-			rows, views = append(rows, p.historyRow()), append(views, p.historyEnd())
+		for i, run := range p.rec.Runs {
+			row, end := p.historyRow(run.StartedAt), Ending{Exit: keeper.Exit{Code: run.ExitCode, Signal: run.ExitSignal}, At: run.EndedAt}
+			last := i == len(p.rec.Runs)-1
+			if last && p.ending != nil {
+				end = *p.ending
+			}
+			if !end.At.IsZero() {
+				row.Complete(p.historyEnd(end, last && p.wasStopped(end)))
+			}
+			if row.StartedAt.After(h.LastWritten()) || end.At.After(h.LastWritten()) {
+				rows = append(rows, row)
+			}
 		}
 	}
 	if len(rows) > 0 {
-		h.RecordMissed(rows, views)
+		h.RecordMissed(rows)
 	}
 }
 
-// noteEnd records that a process has exited and will not be restarted.
+// noteEnd records how the run that has ended did so. Repeated calls have no effect.
 func (p *proc) noteEnd(h *history.History) {
-	if h == nil || !p.state().Ended() {
-		return
+	if h != nil && p.isRecorded() {
+		h.RecordEnd(p.historyEnd(*p.ending, p.wasStopped(*p.ending)))
 	}
-	h.RecordEnd(p.historyEnd())
 }
 
-// historyEnd describes an ended process for the history. A process stopped while it waited for a
-// restart counts as failed, because it had exited by itself. One interrupted by the user counts as
-// stopped.
-func (p *proc) historyEnd() api.Process {
-	view := describeProcess(p)
-	switch {
-	case p.alreadyExited && view.State == api.StateStopped:
-		view.State = api.StateFailed
-	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.lastFacts.Interrupt, p.ending.At) && (view.ExitCode == nil || *view.ExitCode != 0):
-		view.State = api.StateStopped
-	}
-	return view
+func (p *proc) historyEnd(e Ending, stopped bool) histdb.End {
+	return histdb.End{Process: p.rec.ID, At: e.At, ExitCode: e.Exit.Code, ExitSignal: e.Exit.Signal, Stopped: stopped}
+}
+
+// wasStopped reports whether the run that has ended was stopped on request, or interrupted by the
+// user, so that its exit is no failure.
+func (p *proc) wasStopped(e Ending) bool {
+	return p.rec.Desired == desiredStopped || p.state() == api.StateStopping && p.stop.restart ||
+		prompt.EndsInterrupt(p.lastFacts.Interrupt, e.At) && (e.Exit.Code == nil || *e.Exit.Code != 0)
 }

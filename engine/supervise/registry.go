@@ -86,7 +86,6 @@ func (g *registry) handle(id string, e event) {
 func (g *registry) setState(p *proc, s api.State) {
 	g.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
 	p.rec.State = string(s)
-	p.noteEnd(g.history())
 	g.saveChange(p)
 }
 

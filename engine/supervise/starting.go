@@ -190,8 +190,8 @@ func (s *starting) adoptChild(p *proc, e event) {
 			p.rec.StartedAt = time.Now()
 		}
 		beginRun(&p.rec)
+		p.noteStart(s.reg.history(), e)
 	}
-	p.noteStart(s.reg.history(), e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
 		if p.stop.restart = p.wasRestarting(); !p.stop.restart {
@@ -442,6 +442,8 @@ func (s *starting) concludeMissing(p *proc, e event) {
 	p.stop.restart = p.wasRestarting()
 	if p.rec.Identity == nil {
 		p.ending = nil
+	} else {
+		p.noteEnd(s.reg.history())
 	}
 	supervised := p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
 	switch {

@@ -132,6 +132,7 @@ func (s *stopping) settleRun(p *proc) {
 		p.rec.Title, p.rec.Cols, p.rec.Rows = p.lastFacts.Title, p.lastFacts.Cols, p.lastFacts.Rows
 	}
 	endRun(&p.rec, *p.ending, p.lastFacts.Typed)
+	p.noteEnd(s.reg.history())
 	switch {
 	case p.rec.Desired == desiredStopped:
 		s.reg.setState(p, api.StateStopped)
@@ -183,7 +184,7 @@ func (s *stopping) stopRunning(p *proc, e event) {
 // stopBackoff stops a process waiting for its next start. Its last child has exited, but the
 // child's descendants may still be running.
 func (s *stopping) stopBackoff(p *proc, e event) {
-	p.rec.NextStart, p.alreadyExited = time.Time{}, true
+	p.rec.NextStart = time.Time{}
 	if p.rec.Identity != nil {
 		p.treeGone = false
 		s.stopRunning(p, e)

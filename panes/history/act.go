@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -132,20 +133,24 @@ func (a *actions) removeRuns(removals []removal) tea.Cmd {
 	})
 }
 
-// showStats shows frequent commands, failures and runs per day, as tandem history stats prints
-// them.
-func (a *actions) showStats() tea.Cmd {
+// statsOf is how the statistics name an actor of actorFilters.
+var statsOf = map[string]string{"person": states.You, "agent": "agents"}
+
+// showStats shows the frequent commands, failures and runs per day of an actor, the user if there is
+// none, as tandem history stats prints them.
+func (a *actions) showStats(actor string) tea.Cmd {
+	actor = cmp.Or(actor, "person")
 	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
-		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})
+		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{Actor: actor})
 	}, panes.ReportErrors(a.env.Say, func(out api.HistoryStatsOutput) tea.Cmd {
 		if out.Total == 0 {
-			return a.env.Say("no command has been run yet", false)
+			return a.env.Say(statsOf[actor]+": no command has been run yet", false)
 		}
 		for i := range out.Actors {
 			out.Actors[i].Name = states.Who(out.Actors[i].Name)
 		}
 		a.env.Ask(&dialog.Counts{
-			Title: text.Count(out.Total, "run") + " of " + text.Count(out.Unique, "command") + ", " + text.Thousands(out.Failed) + " failed",
+			Title: statsOf[actor] + ": " + text.Count(out.Total, "run") + " of " + text.Count(out.Unique, "command") + ", " + text.Thousands(out.Failed) + " failed",
 			Lists: []dialog.CountList{
 				{Title: "Commands", Rows: out.Commands}, {Title: "Failures", Rows: out.Failures}, {Title: "Days", Rows: out.Days},
 				{Title: "Programs", Rows: out.Programs}, {Title: "Folders", Rows: out.Folders}, {Title: "Who", Rows: out.Actors},

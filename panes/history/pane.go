@@ -205,7 +205,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Filter:       p.askFilter,
 		keymap.Clear:        panes.ActionOf(p.clearAll),
 		keymap.Mark:         p.toggleMark,
-		keymap.HistoryStats: p.act.showStats,
+		keymap.HistoryStats: func() tea.Cmd { return p.act.showStats(actorFilters()[p.finder.query.who]) },
 		keymap.HistoryFleet: p.toggleFleet,
 
 		keymap.HistoryNext:     func() tea.Cmd { return p.viewer.nextMatch(false) },

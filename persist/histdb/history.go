@@ -70,6 +70,23 @@ type End struct {
 	Stopped    bool // it was stopped on request
 }
 
+// Complete sets the end of a run.
+func (r *Row) Complete(e End) {
+	r.Running, r.ExitCode, r.ExitSignal, r.Stopped, r.Duration = false, e.ExitCode, e.ExitSignal, e.Stopped, -1
+	if !e.At.IsZero() {
+		r.Duration = max(0, e.At.Sub(r.StartedAt))
+	}
+}
+
+// End returns the end of a run that has one.
+func (r *Row) End() End {
+	e := End{Process: r.Process, ExitCode: r.ExitCode, ExitSignal: r.ExitSignal, Stopped: r.Stopped}
+	if r.Duration >= 0 {
+		e.At = r.StartedAt.Add(r.Duration)
+	}
+	return e
+}
+
 // A Change holds one of: rows to add, with new ids chosen by the caller; an end; ids to remove; or
 // the removal of all rows.
 type Change struct {
@@ -189,17 +206,17 @@ func Written(dir string) (at time.Time, ok bool) {
 	return at.Add(-writtenSlack), true
 }
 
-// Processes reports which of the given processes have rows.
-func (h *History) Processes(ids []string) (map[string]bool, error) {
-	found := make(map[string]bool)
-	for _, id := range ids {
-		var n int
-		if err := h.db.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM history WHERE process = ? LIMIT 1)`, id).Scan(&n); err != nil {
-			return nil, h.wrapError("read", err)
-		}
-		found[id] = n > 0
+// Has reports whether a run has a row, one of the same process and start, and whether the row has no
+// end yet.
+func (h *History) Has(run Row) (known, running bool, err error) {
+	err = h.db.QueryRow(`SELECT running FROM history WHERE process = ? AND started_us = ?`, run.Process, run.StartedAt.UnixMicro()).Scan(&running)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
 	}
-	return found, nil
+	if err != nil {
+		return false, false, h.wrapError("read", err)
+	}
+	return true, running, nil
 }
 
 // Last returns the greatest id ever used, or 0.

@@ -21,7 +21,8 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	told := make(chan string, 1)
+	// Until the engine knows the child of a start, an unmarked child counts as one that hides.
+	told, started := make(chan string, 1), make(chan string, 1)
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -32,6 +33,14 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 			n, _ := conn.Read(text)
 			if string(text[:n]) == "gone" { // until its process has exited
 				_, _ = conn.Read(text)
+			}
+			select {
+			case id := <-started:
+				m.eventually("the start is known", func() bool {
+					p, err := api.ProcessGet.Call(t.Context(), m.client, api.IDInput{ID: id})
+					return err == nil && (p.PID > 0 || p.State.Ended())
+				})
+			default:
 			}
 			out := call(m, api.EnginePeer, api.EnginePeerInput{Client: conn.RemoteAddr().String(), Server: conn.LocalAddr().String()})
 			fmt.Fprintln(conn, "told")
@@ -44,7 +53,9 @@ func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 	quoted := "'" + strings.ReplaceAll(connect, "'", `'"'"'`) + "'"
 	asAgent := func(script string) {
 		t.Helper()
-		if _, err := api.Exec.Call(t.Context(), agent, api.ExecInput{Command: []string{"bash", "-c", script}, Environ: map[string]string{"PATH": os.Getenv("PATH")}}); err != nil {
+		id := api.NewID()
+		started <- id
+		if _, err := api.Exec.Call(t.Context(), agent, api.ExecInput{ID: id, Command: []string{"bash", "-c", script}, Environ: map[string]string{"PATH": os.Getenv("PATH")}}); err != nil {
 			t.Errorf("%s: %v", script, err)
 		}
 	}

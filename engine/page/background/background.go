@@ -84,7 +84,8 @@ func Start(ctx context.Context, engine api.Engine, dataDir string, options ...st
 	p, err := api.ProcessStart.Call(ctx, engine, api.ProcessStartInput{
 		// Its log must not contain a code.
 		Name: ProcessName, Command: append([]string{program, "web", "--no-link"}, options...), KeepAlive: true, NoStdin: true,
-		Env: map[string]string{"TANDEM_DATA_DIR": dataDir},
+		Actor: "tandem", // it is no command of the user's history
+		Env:   map[string]string{"TANDEM_DATA_DIR": dataDir},
 	})
 	if err != nil {
 		return page.Serving{}, err

@@ -46,7 +46,7 @@ func NewHistory(f *factory.Factory) *cobra.Command {
 	flags.StringVar(&opts.cwd, "cwd", "", "only what ran in this `folder`")
 	flags.BoolVar(&opts.here, "here", false, "only what ran in the current folder")
 	flags.StringVar(&opts.process, "process", "", "only what ran in the session or process with this `id` or name")
-	flags.StringVar(&opts.actor, "actor", "", "only what was run by `who`: person, agent (any), or one exactly")
+	flags.StringVar(&opts.actor, "actor", anyone, "only what was run by `who`: person, agent (any), anyone, or one exactly")
 	flags.StringVar(&opts.from, "from", "", "only what was run from this other `machine`, user@host or host")
 	flags.StringVar(&opts.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
 	flags.BoolVar(&opts.failed, "failed", false, "only what failed, and was not stopped on purpose")
@@ -60,12 +60,23 @@ func NewHistory(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
+// anyone is the value of --actor for everybody's commands.
+const anyone = "anyone"
+
+// actorNamed returns the actor in a call's input for a value of --actor.
+func actorNamed(flag string) string {
+	if flag == anyone {
+		return ""
+	}
+	return flag
+}
+
 func completeFlags(f *factory.Factory, cmd *cobra.Command) {
 	words := func(all ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)
 	}
 	for flag, complete := range map[string]cobra.CompletionFunc{
-		"actor":   words("person", "agent"),
+		"actor":   words("person", "agent", anyone),
 		"kind":    words(historyKinds()...),
 		"since":   words("1h", "1d", "7d"),
 		"exact":   cobra.NoFileCompletions,
@@ -86,7 +97,7 @@ func completeFlags(f *factory.Factory, cmd *cobra.Command) {
 func historyKinds() []string { return []string{"session", "exec", "process", "added"} }
 
 func search(f *factory.Factory, cmd *cobra.Command, args []string, opts historyFlags) error {
-	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: opts.actor, From: opts.from, Kind: opts.kind, Failed: opts.failed, Exact: opts.exact,
+	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: actorNamed(opts.actor), From: opts.from, Kind: opts.kind, Failed: opts.failed, Exact: opts.exact,
 		Unique: opts.unique, Limit: opts.limit, Since: opts.since.time()}
 	if opts.limit < 1 {
 		return output.Usagef(cmd, "show %d rows: must be at least 1", opts.limit)

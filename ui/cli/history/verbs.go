@@ -277,15 +277,16 @@ func showLoading(ctx context.Context, conn api.Engine, path string, out io.Write
 func newStats(f *factory.Factory) *cobra.Command {
 	var since moment
 	var limit int
+	var actor string
 	cmd := &cobra.Command{
-		Use:     "stats [--since T] [--limit N]",
-		Short:   "Count what was run, how often, when, where, by whom and what failed",
-		Example: "tandem history stats --since 7d",
+		Use:     "stats [--actor A] [--since T] [--limit N]",
+		Short:   "Count what you have run, how often, when, where and what failed",
+		Example: "tandem history stats --since 7d\ntandem history stats --actor agent",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
 				return output.Usagef(cmd, "show %d rows: must be at least 1", limit)
 			}
-			out, err := factory.Call(cmd.Context(), f, api.HistoryStats, api.HistoryStatsInput{Since: since.time(), Limit: limit})
+			out, err := factory.Call(cmd.Context(), f, api.HistoryStats, api.HistoryStatsInput{Since: since.time(), Limit: limit, Actor: actorNamed(actor)})
 			if err != nil {
 				return err
 			}
@@ -294,6 +295,7 @@ func newStats(f *factory.Factory) *cobra.Command {
 	}
 	cmd.Flags().Var(&since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists, in `rows`")
+	cmd.Flags().StringVar(&actor, "actor", "person", "only what was run by `who`: person, agent (any), anyone, or one exactly")
 	return cmd
 }
 
