@@ -44,39 +44,60 @@ func (h *host) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, 
 	return h.treeOf(r, aliveUntil).End(ctx, &h.table, stopSteps(r, signal))
 }
 
-// StopRemains implements supervise.Executor. Only processes with a record's mark belong to it: the
-// PID of an exited child may have been reused.
+// StopRemains implements supervise.Executor.
 func (h *host) StopRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
-	boot, err := store.BootID()
+	left, err := h.livingRemains(records)
 	if err != nil {
 		return 0, err
 	}
-	all, err := h.table.Read()
-	if err != nil {
-		return 0, err
-	}
-	n, failed := 0, make(chan error, len(records))
-	caught := make(chan *panics.Caught, len(records))
-	for _, r := range records {
-		if r.Identity == nil || r.Identity.BootID != boot {
-			continue
-		}
-		t := h.treeOf(r, 0)
-		if !t.Lives(all) {
-			continue
-		}
-		n++
+	failed := make(chan error, len(left))
+	caught := make(chan *panics.Caught, len(left))
+	for r, t := range left {
 		h.log.Info("kill what an exited process left behind", "id", r.ID, "name", r.Name)
 		go func() {
 			var err error
-			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stopSteps(r, signal)) })
+			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stopSteps(*r, signal)) })
 			failed <- err
 		}()
 	}
 	// A panic in a worker must reach this goroutine, because the caller recovers it.
-	for range n {
+	for range left {
 		(<-caught).Raise()
 		err = errors.Join(err, <-failed)
 	}
-	return n, err
+	return len(left), err
+}
+
+// HaveRemains implements supervise.Executor.
+func (h *host) HaveRemains(records []store.Record) (map[string]bool, error) {
+	left, err := h.livingRemains(records)
+	ids := make(map[string]bool)
+	for r := range left {
+		ids[r.ID] = true
+	}
+	return ids, err
+}
+
+// livingRemains returns the trees of exited children that still have a living member. Only
+// processes with a record's mark belong to it: the PID of an exited child may have been reused.
+func (h *host) livingRemains(records []store.Record) (map[*store.Record]*proctree.Tree, error) {
+	boot, err := store.BootID()
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.table.Read()
+	if err != nil {
+		return nil, err
+	}
+	left := make(map[*store.Record]*proctree.Tree)
+	for i := range records {
+		r := &records[i]
+		if r.Identity == nil || r.Identity.BootID != boot {
+			continue
+		}
+		if t := h.treeOf(*r, 0); t.Lives(all) {
+			left[r] = t
+		}
+	}
+	return left, nil
 }

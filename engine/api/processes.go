@@ -88,6 +88,8 @@ type Metrics struct {
 
 	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it only reads its standard input, to which nothing is written"`
 
+	LeftPIDs []int `json:"left_pids,omitempty" jsonschema:"of an exited process: the processes started by it and still running"`
+
 	CPUHistory     []float64 `json:"cpu_history,omitempty" jsonschema:"cpu_percent in the last ten minutes up to now, oldest first"`
 	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"rss_bytes over the same intervals"`
 	HistorySeconds []int     `json:"history_s,omitempty" jsonschema:"length of each interval in seconds"`
@@ -350,7 +352,7 @@ type ExecOutput struct {
 	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr: since_stderr for process.log"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it was still running after the timeout"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
-	Left          int     `json:"left,omitempty" jsonschema:"number of processes started by it and still running after its exit"`
+	LeftPIDs      []int   `json:"left_pids,omitempty" jsonschema:"processes started by it and still running after its exit"`
 }
 
 func (o *ExecOutput) Bulk() []Member {
@@ -414,17 +416,18 @@ type ProcessRun struct {
 
 // Supervision has the settings and results of a Process's supervision.
 type Supervision struct {
-	Restart   Restart      `json:"restart" jsonschema:"restart policy"`
-	Restarts  int          `json:"restarts" jsonschema:"number of restarts"`
-	Automatic int          `json:"auto_restarts" jsonschema:"number of restarts by its restart policy"`
-	Runs      []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, at most 20, oldest first"`
-	Ready     *bool        `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
-	NextStart *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: time of the next start"`
-	LastLines []string     `json:"last_lines,omitempty" jsonschema:"the end of its log, if it failed or is in backoff"`
-	SplitLog  bool         `json:"split_log,omitempty" jsonschema:"standard output and error have separate log files"`
-	Sandboxed bool         `json:"sandboxed,omitempty" jsonschema:"it runs in a sandbox"`
-	Transient bool         `json:"transient,omitempty" jsonschema:"its record is deleted some time after it exits"`
-	Stdin     bool         `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
-	NoStdin   bool         `json:"no_stdin,omitempty" jsonschema:"its standard input is /dev/null"`
-	Daemon    *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command still running after its timeout"`
+	Restart    Restart      `json:"restart" jsonschema:"restart policy"`
+	Restarts   int          `json:"restarts" jsonschema:"number of restarts"`
+	Automatic  int          `json:"auto_restarts" jsonschema:"number of restarts by its restart policy"`
+	Runs       []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, at most 20, oldest first"`
+	Ready      *bool        `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
+	NextStart  *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: time of the next start"`
+	LastLines  []string     `json:"last_lines,omitempty" jsonschema:"the end of its log, if it failed or is in backoff"`
+	SplitLog   bool         `json:"split_log,omitempty" jsonschema:"standard output and error have separate log files"`
+	Sandboxed  bool         `json:"sandboxed,omitempty" jsonschema:"it runs in a sandbox"`
+	Transient  bool         `json:"transient,omitempty" jsonschema:"its record is deleted some time after it exits"`
+	Unanswered bool         `json:"unanswered,omitempty" jsonschema:"it is a one-shot command whose caller disconnected before it got the result"`
+	Stdin      bool         `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
+	NoStdin    bool         `json:"no_stdin,omitempty" jsonschema:"its standard input is /dev/null"`
+	Daemon     *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command still running after its timeout"`
 }

@@ -205,7 +205,7 @@ func TestListsShowRunningAndLastExited(t *testing.T) {
 	}
 	text := resultText(r.call("process_list", nil))
 	if !strings.Contains(text, "  runs  running, pid ") || strings.Contains(text, "  gone-1  ") || !strings.Contains(text, "  gone-2  ") ||
-		!strings.Contains(text, "  gone-11  exited, exit code 0  true") || !strings.HasSuffix(text, "\n[2 exited earlier; all lists them]") {
+		!strings.Contains(text, "  gone-11  exited, exit code 0  started 0s ago by you in /  true") || !strings.HasSuffix(text, "\n[2 exited earlier; all lists them]") {
 		t.Errorf("process_list gives %s", text)
 	}
 	if text := resultText(r.call("process_list", object{"all": true})); strings.Count(text, "\n") != 12 || !strings.Contains(text, "  gone-0  ") {

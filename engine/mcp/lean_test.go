@@ -37,17 +37,6 @@ func TestSuccessfulCommandReturnsOnlyItsOutput(t *testing.T) {
 	r.callTextOnly("session_exec", object{"id": "sh", "command": "true"}, "[exit code 0]")
 }
 
-func TestCommandAskingForInputSuggestsASession(t *testing.T) {
-	t.Parallel()
-	r := newSharedRig(t, toolkit.Native)
-	const hint = "\n[it asked for input and had none: session_start runs it where you can answer]"
-	r.callTextOnly("exec", object{"command": "printf 'remove x? ' >&2; read x; true"}, "stderr:\nremove x? "+hint)
-	if failed := r.call("exec", object{"command": "printf 'Continue? [Y/n] '; read x"}); resultText(failed) != "Continue? [Y/n] \nExit code: 1"+hint {
-		t.Errorf("exec gives %q", resultText(failed))
-	}
-	r.callTextOnly("exec", object{"command": "echo 'what? '"}, "what? \n")
-}
-
 func TestSearchesCutLongLinesAroundTheMatch(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)

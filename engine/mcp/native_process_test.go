@@ -1,14 +1,17 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/wait"
 )
 
 func TestStopAllSparesProcessesOfOthers(t *testing.T) {
@@ -42,6 +45,68 @@ func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 		}
 	}
 	r.checkExact(t, exactCall{"process_stop_all", object{"signal": "SIGKILL", "all": true}, "Stopped 2 processes with SIGKILL.", false})
+}
+
+// A command whose client died before its end is listed afterwards, with the id of its output.
+func TestCommandsOfDeadClientsAreListed(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	conn, err := r.connect(t.Context(), r.agent.Actor, api.NewID(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, die := context.WithCancel(t.Context())
+	r.createFile("go", "")
+	in := api.ExecInput{ID: api.NewID(), Command: []string{"sh", "-c", "echo began; touch began; while [ -e go ]; do sleep 0.05; done; echo result"}, CWD: r.home, Actor: r.agent.Actor}
+	returned := make(chan error)
+	go func() {
+		_, err := api.Exec.Call(ctx, conn, in)
+		returned <- err
+	}()
+	wait.File(t, filepath.Join(r.home, "began"))
+	die()
+	if err := <-returned; err == nil {
+		t.Error("the call was answered")
+	}
+	wait.Poll(t, "that the engine notices", func() (api.Process, bool) {
+		p, err := api.ProcessGet.Call(t.Context(), conn, api.IDInput{ID: in.ID})
+		return p, err == nil && p.Supervision.Unanswered // it is announced soon
+	})
+	if err := os.Remove(filepath.Join(r.home, "go")); err != nil {
+		t.Fatal(err)
+	}
+	r.waitForExit(in.ID)
+	if list := resultText(r.call("process_list", nil)); !strings.Contains(list, in.ID+"  ") {
+		t.Errorf("process_list gives %q", list)
+	}
+	r.checkExact(t, exactCall{"process_log", object{"id": in.ID, "since": 0}, "began\nresult\n[exit code 0]", false})
+}
+
+func TestStoppedProcessesSayByWhom(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	for name, by := range map[string]string{"person": "the user", "agent:other/2": "other/2"} {
+		owner := ""
+		if name != "person" {
+			owner = api.NewID()
+		}
+		conn, err := r.connect(t.Context(), name, owner, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		id := r.call("process_start", object{"command": "exec sleep 1000"}).Process
+		if _, err := api.ProcessStop.Call(t.Context(), conn, api.ProcessStopInput{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+		r.checkExact(t,
+			exactCall{"process_log", object{"id": id}, "[nothing new, ended by SIGTERM, stopped by " + by + "]", false},
+			exactCall{"process_wait", object{"id": id}, "Met: exit, ended by SIGTERM, stopped by " + by + ".", false})
+		if list := resultText(r.call("process_list", nil)); !strings.Contains(list, id+"  sleep") || !strings.Contains(list, "  stopped by "+by+", ended by SIGTERM  started ") {
+			t.Errorf("process_list gives %q", list)
+		}
+	}
 }
 
 // programName returns the kernel's name of this program.

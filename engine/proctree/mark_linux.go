@@ -2,7 +2,9 @@ package proctree
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -67,7 +69,7 @@ func (m *marks) findOrphans(all []Process) map[Mark][]int {
 	known := make(map[int]knownMark)
 	found := make(map[Mark][]int)
 	collects := orphanCollectors(all)
-	young, patient := youngestStart(), time.Now().Add(maxMarkWait)
+	young, patient, execs := youngestStart(), time.Now().Add(maxMarkWait), time.Now().Add(maxExecWait)
 	for _, p := range all {
 		if !collects[p.Parent] {
 			continue
@@ -77,7 +79,12 @@ func (m *marks) findOrphans(all []Process) map[Mark][]int {
 			k = knownMark{start: p.StartTime}
 		}
 		if k.mark == (Mark{}) && k.reads < marklessReads {
-			text, _ := readEnviron(p.PID, patient) // an unreadable process has no mark
+			text, err := readEnviron(p.PID, patient) // an unreadable process has no mark
+			// In execve, the environment is empty for a moment.
+			for err == nil && len(text) == 0 && p.StartTime >= young && !p.Zombie && time.Now().Before(execs) {
+				time.Sleep(time.Millisecond)
+				text, err = readEnviron(p.PID, patient)
+			}
 			k.mark = completeMark(text)
 			if p.StartTime < young {
 				k.reads++
@@ -90,6 +97,35 @@ func (m *marks) findOrphans(all []Process) map[Mark][]int {
 	}
 	m.known = known
 	return found
+}
+
+// MayHaveLeft reports whether the exited process pid may have left something with its mark running.
+// It is much cheaper than a pass over the process table: the kernel counts pids upwards until they wrap
+// around, so it reads only those after pid.
+func MayHaveLeft(pid int, m Mark) bool {
+	var load [4]string
+	last := 0
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &load[0], &load[1], &load[2], &load[3], &last)
+	}
+	if err != nil || last < pid {
+		return true
+	}
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	return err != nil || slices.ContainsFunc(names, func(name string) bool {
+		if n, err := strconv.Atoi(name); err != nil || n <= pid {
+			return false
+		}
+		text, err := os.ReadFile("/proc/" + name + "/environ")
+		// In execve, the environment is empty for a moment.
+		return isScarce(err) || err == nil && (len(text) == 0 || completeMark(text) == m)
+	})
 }
 
 // orphanCollectors returns the processes that may become the parent of orphans: pid 1, all ancestors of
@@ -109,6 +145,9 @@ func orphanCollectors(all []Process) map[int]bool {
 	}
 	return collects
 }
+
+// maxExecWait bounds the time one pass over the process table waits for programs in execve.
+const maxExecWait = 50 * time.Millisecond
 
 // maxMarkWait bounds the time one pass over the process table waits for free descriptors.
 const maxMarkWait = time.Second

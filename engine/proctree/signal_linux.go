@@ -40,9 +40,6 @@ func SignalGroup(who store.Identity, signal unix.Signal) error {
 	return api.Errorf(api.CodeUnavailable, "signal process %d: %v", who.PID, err)
 }
 
-// HasGroup reports whether the process group may have members.
-func HasGroup(group int) bool { return unix.Kill(-group, 0) != unix.ESRCH }
-
 func errNotThere() error {
 	return api.Errorf(api.CodeEnded, "send signal: the process has exited")
 }

@@ -95,6 +95,27 @@ func (s *Snapshot) Marked() map[Mark][]int {
 	return s.orphans()
 }
 
+// WithMark returns the orphans with a mark and their descendants, without zombies, in ascending order.
+func (s *Snapshot) WithMark(m Mark) []int {
+	var live []int
+	queue := slices.Clone(s.Marked()[m])
+	seen := make(map[int]bool)
+	for len(queue) > 0 {
+		pid := queue[0]
+		queue = queue[1:]
+		if seen[pid] {
+			continue
+		}
+		seen[pid] = true
+		if !s.byPID[pid].Zombie {
+			live = append(live, pid)
+		}
+		queue = append(queue, s.byParent[pid]...)
+	}
+	slices.Sort(live)
+	return live
+}
+
 // MayBecomeOurs reports whether a process may become a child of this data directory's keeper.
 // spared is the pid of the keeper itself.
 func (s *Snapshot) MayBecomeOurs(dataDir string, spared int) bool {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -245,6 +246,45 @@ func TestSessionIsFollowedBetweenReadings(t *testing.T) {
 	}
 	if n := look(9001, Process{PID: 600, Parent: 1, Group: 600, Session: 77, StartTime: 8900}); n != 0 {
 		t.Errorf("%d of a later session", n)
+	}
+}
+
+func TestWithMarkIncludesDescendants(t *testing.T) {
+	s := newSnapshot([]Process{{PID: 5, Parent: 1}, {PID: 9, Parent: 1}, {PID: 7, Parent: 5}, {PID: 6, Parent: 5, Zombie: true}, {PID: 8, Parent: 6}}, &marks{})
+	mark := Mark{"a", "/data"}
+	s.orphans = func() map[Mark][]int { return map[Mark][]int{mark: {5, 7}} }
+	if got := s.WithMark(mark); !slices.Equal(got, []int{5, 7, 8}) {
+		t.Errorf("members %v", got)
+	}
+	if got := s.WithMark(Mark{"b", "/data"}); len(got) != 0 {
+		t.Errorf("members of another mark: %v", got)
+	}
+}
+
+func TestMayHaveLeftFindsMarkedProcessStartedLater(t *testing.T) {
+	before := exec.Command("true")
+	if err := before.Run(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("cat")
+	cmd.Env = []string{IDVariable + "=a", DataDirVariable + "=/data"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !MayHaveLeft(before.Process.Pid, Mark{"a", "/data"}) {
+		t.Error("not found")
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	// Pids have wrapped around since, as far as anybody can tell.
+	if !MayHaveLeft(1<<30, Mark{"a", "/data"}) {
+		t.Error("pids count as ascending for ever")
 	}
 }
 

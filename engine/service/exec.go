@@ -72,7 +72,7 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 	}
 	out.Process = p
 	if p.State.Ended() {
-		out.Left = s.Usage.countRemains(p)
+		out.LeftPIDs = s.Usage.findLeft(ctx, p)
 	}
 	out.DurationMS = runTime(p).Seconds() * 1000
 	return out, s.readOutputs(rec, in, &out)

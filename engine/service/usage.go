@@ -10,6 +10,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/pty"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -20,6 +21,9 @@ const (
 	// ms.
 	sampleInterval     = 5 * time.Second
 	idleSampleInterval = 15 * time.Second
+	// exitGrace is how long a process may outlive a command that has exited without being reported
+	// as left running.
+	exitGrace = 50 * time.Millisecond
 )
 
 // Usage measures processes on request, and samples them in between, so that a reader gets a
@@ -75,7 +79,26 @@ func (u *Usage) measure(all []supervise.Measurable) {
 		}
 		all[i].View.Metrics = use
 	}
+	u.addLeftPIDs(all)
 }
+
+// addLeftPIDs adds the processes that exited ones left running.
+func (u *Usage) addLeftPIDs(all []supervise.Measurable) {
+	if !slices.ContainsFunc(all, func(m supervise.Measurable) bool { return m.View.HasRemains() }) {
+		return
+	}
+	table, err := u.table.Read()
+	if err != nil {
+		return
+	}
+	for _, m := range all {
+		if m.View.HasRemains() {
+			m.View.Metrics.LeftPIDs = table.WithMark(u.markOf(m.View.ID))
+		}
+	}
+}
+
+func (u *Usage) markOf(id string) proctree.Mark { return proctree.Mark{ID: id, DataDir: u.dataDir} }
 
 // measureOne returns a process with its usage.
 func (u *Usage) measureOne(e supervise.Entry) api.Process {
@@ -89,18 +112,21 @@ func isInputSilent(p api.Process) bool {
 	return p.State == api.StateRunning && p.Terminal == nil && p.Supervision != nil && !p.Supervision.Stdin && !p.Supervision.NoStdin
 }
 
-// countRemains returns how many processes started by an exited process are still running. Usually
-// there are none and the process group is gone, so that is checked first.
-func (u *Usage) countRemains(p api.Process) int {
-	if p.LastPID == 0 || !proctree.HasGroup(p.LastPID) {
-		return 0
+// findLeft returns the processes that a process exited just now left running. One that is found but
+// exits within exitGrace was on its way out.
+func (u *Usage) findLeft(ctx context.Context, p api.Process) []int {
+	// During a long run, pids may have wrapped around.
+	if p.LastPID == 0 || runTime(p) < time.Second && !proctree.MayHaveLeft(p.LastPID, u.markOf(p.ID)) {
+		return nil
 	}
-	one := []supervise.Measurable{{View: p}}
-	u.measure(one)
-	if use := one[0].View.Metrics; use != nil {
-		return use.Processes
+	table, err := u.table.Read()
+	if err != nil || len(table.WithMark(u.markOf(p.ID))) == 0 || sleep.For(ctx, exitGrace) != nil {
+		return nil
 	}
-	return 0
+	if table, err = u.table.Read(); err != nil {
+		return nil
+	}
+	return table.WithMark(u.markOf(p.ID))
 }
 
 // isListening reports whether a process or its descendants listen on a TCP port.
@@ -175,7 +201,7 @@ func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process
 		if m.Who.PID != 0 || m.View.Terminal != nil {
 			continue
 		}
-		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: u.dataDir}] {
+		for _, pid := range marked[u.markOf(m.View.ID)] {
 			if start, ok := starts[pid]; ok {
 				found[i] = store.Identity{BootID: boot, PID: pid, StartTime: start}
 				break
@@ -193,7 +219,7 @@ func (u *Usage) orphans(all []supervise.Measurable, marked map[proctree.Mark][]i
 		if m.Who.PID == 0 || m.View.Terminal != nil {
 			continue
 		}
-		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: u.dataDir}] {
+		for _, pid := range marked[u.markOf(m.View.ID)] {
 			orphans[pid] = m.Who
 		}
 	}

@@ -42,6 +42,8 @@ type Executor interface {
 	// StopRemains stops what exited children left running, and returns how many of the records had
 	// left something.
 	StopRemains(ctx context.Context, records []store.Record, signal string) (int, error)
+	// HaveRemains returns which of the exited children left something running, by id.
+	HaveRemains(records []store.Record) (map[string]bool, error)
 	ForgetChild(id string)
 	// ReviveSession creates the session of an ended record from its log: a screen without a
 	// program. It does not block.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/invariants"
+	"tandem/persist/store"
 )
 
 const (
@@ -125,13 +126,32 @@ func (t *trimming) trimKind(kind func(*proc) bool) {
 		return
 	}
 	lost := 0
+	var oldest []store.Record
 	for _, p := range ended[:len(ended)-maxEnded] {
 		if p.isInterrupted() {
 			lost++
 		}
-		t.reg.handle(p.rec.ID, event{kind: evRemove})
+		oldest = append(oldest, p.rec)
 	}
+	t.reg.effects.runBlocking(func() { t.removeFinished(oldest) })
 	if lost > 0 {
 		t.reg.publishNotice(fmt.Sprintf("%d sessions of an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
 	}
+}
+
+// removeFinished removes ended processes, except those that left something running: their records
+// are needed to find and stop that. It must not be called on the control goroutine.
+func (t *trimming) removeFinished(oldest []store.Record) {
+	alive, err := t.reg.executor.HaveRemains(oldest)
+	if err != nil {
+		t.reg.log.Warn("find what ended processes left running", "error", err)
+		return
+	}
+	t.reg.box.Post(func() {
+		for _, r := range oldest {
+			if p := t.reg.procs[r.ID]; p != nil && p.state().Ended() && !alive[r.ID] && !t.reg.frozen {
+				t.reg.handle(r.ID, event{kind: evRemove})
+			}
+		}
+	})
 }

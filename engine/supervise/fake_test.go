@@ -25,7 +25,8 @@ type fakeExecutor struct {
 	noted    []string // ids passed to NoteUnconfined
 	disk     map[string]store.Record
 	nextPID  int
-	children map[int]string // ids of running children by PID
+	children map[int]string  // ids of running children by PID
+	remains  map[string]bool // ids of ended processes that left something running
 	sessions map[string]*fakeSession
 
 	spawnDelay, stopDelay time.Duration
@@ -141,6 +142,8 @@ func (w *fakeExecutor) StopRemains(_ context.Context, records []store.Record, _ 
 	}
 	return len(records), nil
 }
+
+func (w *fakeExecutor) HaveRemains([]store.Record) (map[string]bool, error) { return w.remains, nil }
 
 func (w *fakeExecutor) StopTree(ctx context.Context, r store.Record, held uint64, _ string) error {
 	w.mu.Lock()

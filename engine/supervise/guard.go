@@ -67,6 +67,11 @@ func (g guardedExecutor) StopRemains(ctx context.Context, records []store.Record
 	return g.Executor.StopRemains(ctx, records, signal)
 }
 
+func (g guardedExecutor) HaveRemains(records []store.Record) (ids map[string]bool, err error) {
+	defer g.recoverPanic("find what is left of", store.Record{Name: "ended processes"}, &err)
+	return g.Executor.HaveRemains(records)
+}
+
 func (g guardedObserver) Probe(ctx context.Context, r store.Record) (err error) {
 	defer g.recoverPanic("check readiness of", r, &err)
 	return g.Observer.Probe(ctx, r)

@@ -23,7 +23,7 @@ type callers struct {
 
 // AttendCommand counts a call that waits for a one-shot command until leave is called. If the last
 // caller has disconnected by then, the engine stops the command at its limit, or once the caller's
-// grace is over.
+// grace is over, and notes that nobody got the result.
 func (c *Control) AttendCommand(ctx context.Context, id string) (leave func()) {
 	c.callers.mu.Lock()
 	defer c.callers.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *Control) AttendCommand(ctx context.Context, id string) (leave func()) {
 			return
 		}
 		if delete(c.callers.calls, id); ctx.Err() != nil {
-			c.reg.onProcess(id, c.leases.keepLimit)
+			c.reg.onProcess(id, c.leases.handleLostCaller)
 		}
 	}
 }
@@ -73,6 +73,14 @@ func (t *limitTimer) stop() {
 		t.timer.Stop()
 		t.timer = nil
 	}
+}
+
+func (l *leases) handleLostCaller(p *proc) {
+	p.rec.Unanswered = true
+	if p.view.ID != "" && !p.removing { // the first announcement saves it too
+		l.reg.saveChange(p)
+	}
+	l.keepLimit(p)
 }
 
 // keepLimit stops a command without a caller when its limit is reached or its caller's grace is over.

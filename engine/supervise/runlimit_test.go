@@ -108,3 +108,26 @@ func TestLimitOfCommandIsSaved(t *testing.T) {
 		}
 	})
 }
+
+// A command whose caller disconnects is marked, so that its result can be found.
+func TestCommandWithoutCallerIsUnanswered(t *testing.T) {
+	for name, after := range map[string]time.Duration{"before it is announced": 0, "later": oneShotGrace} {
+		t.Run(name, func(t *testing.T) {
+			withRig(t, func(r *rig) {
+				r.startLimited("a", 0, 0)
+				r.startLimited("b", 0, 0)
+				time.Sleep(after)
+				synctest.Wait()
+				r.loseCaller("a")
+				r.c.AttendCommand(r.Context(), "b")()
+				time.Sleep(oneShotGrace)
+				synctest.Wait()
+				for id, want := range map[string]bool{"a": true, "b": false} {
+					if got := r.w.savedRecord(id).Unanswered; got != want || r.view(id).Supervision.Unanswered != want {
+						t.Errorf("%s: %v", id, got)
+					}
+				}
+			})
+		})
+	}
+}

@@ -75,13 +75,14 @@ type Record struct {
 	Title     string    `json:"title,omitempty"`
 
 	Supervision
-	SplitLog  bool    `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
-	LogLimit  int64   `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
-	Sandboxed bool    `json:"sandboxed,omitempty"` // confined as sandbox.json describes
-	Cgroup    string  `json:"cgroup,omitempty"`    // directory of the cgroup that holds the process and its descendants
-	Transient bool    `json:"transient,omitempty"`
-	Daemon    *Daemon `json:"daemon,omitempty"`    // set once it has become a daemon
-	ProxyURL  string  `json:"proxy_url,omitempty"` // proxy for leaving its sandbox, with a password
+	SplitLog   bool    `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
+	LogLimit   int64   `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
+	Sandboxed  bool    `json:"sandboxed,omitempty"` // confined as sandbox.json describes
+	Cgroup     string  `json:"cgroup,omitempty"`    // directory of the cgroup that holds the process and its descendants
+	Transient  bool    `json:"transient,omitempty"`
+	Unanswered bool    `json:"unanswered,omitempty"` // the caller of a one-shot command disconnected before it got the result
+	Daemon     *Daemon `json:"daemon,omitempty"`     // set once it has become a daemon
+	ProxyURL   string  `json:"proxy_url,omitempty"`  // proxy for leaving its sandbox, with a password
 
 	Ownership
 	Project *Project `json:"project,omitempty"` // set for processes started by a project file

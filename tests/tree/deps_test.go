@@ -366,7 +366,7 @@ var layers = map[string]layer{
 	},
 	"engine/mcp/mcptest": {[]string{"engine/api", "engine/mcp/toolkit"}, "a fake engine for the tests of any profile"},
 	"engine/mcp/profiles/native": {
-		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "keys", "engine/vt/scan"},
+		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "engine/units", "keys", "engine/vt/scan"},
 		"it stops processes with the code of the plugin profile, and shares nothing else with other profiles",
 	},
 	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},

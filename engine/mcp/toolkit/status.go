@@ -47,8 +47,24 @@ func ExitText(p api.Process) string {
 	return "unknown"
 }
 
-// Outcome describes how a process exited.
+// Outcome describes how a process exited, and who stopped it.
 func Outcome(p api.Process) string {
+	text := exitOutcome(p)
+	if p.EndedBy != "" {
+		text += ", stopped by " + ActorName(p.EndedBy)
+	}
+	return text
+}
+
+// ActorName returns the name of an actor in texts.
+func ActorName(actor string) string {
+	if actor == "person" {
+		return "the user"
+	}
+	return scan.Visible(strings.TrimPrefix(actor, "agent:"))
+}
+
+func exitOutcome(p api.Process) string {
 	switch {
 	case p.ExitCode != nil:
 		return fmt.Sprintf("exit code %d", *p.ExitCode)
@@ -63,9 +79,12 @@ func Outcome(p api.Process) string {
 // StateText describes the state of a process or session.
 func StateText(p api.Process) string {
 	text := string(p.State)
+	if p.State == api.StateStopped && p.EndedBy != "" {
+		text += " by " + ActorName(p.EndedBy)
+	}
 	switch {
 	case p.ExitCode != nil || p.ExitSignal != "":
-		text += ", " + Outcome(p)
+		text += ", " + exitOutcome(p)
 	case p.State == api.StateWaiting:
 		text += " for " + p.DependencyNames()
 	case p.PID != 0:
@@ -73,6 +92,25 @@ func StateText(p api.Process) string {
 		if p.WaitsForInput() {
 			text += ", waits for input, which stays silent (end its command with </dev/null to avoid that)"
 		}
+	}
+	if p.HasRemains() {
+		text += ", left running: " + PIDs(p.Metrics.LeftPIDs)
+	}
+	return text
+}
+
+// PIDs lists the processes that an exited one left running.
+func PIDs(left []int) string {
+	const most = 5
+	text := "pid "
+	for i, pid := range left[:min(len(left), most)] {
+		if i > 0 {
+			text += ", "
+		}
+		text += strconv.Itoa(pid)
+	}
+	if len(left) > most {
+		text += fmt.Sprintf(" and %d more", len(left)-most)
 	}
 	return text
 }

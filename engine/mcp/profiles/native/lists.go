@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/units"
 	"tandem/engine/vt/scan"
 )
 
@@ -33,12 +34,18 @@ func processListTool() toolkit.Tool {
 }
 
 func listProcesses(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
-	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
+	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{Metrics: true})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !plugin.IsListed(p) })
-	return listResult(processes, in, "No processes.", processLine), nil
+	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !isListed(p) })
+	return listResult(f, processes, in, "No processes.", processLine), nil
+}
+
+// isListed reports whether a process belongs in the list. Unlike in the plugin profile, exited
+// one-shot commands do if they left something running or their result reached nobody.
+func isListed(p api.Process) bool {
+	return plugin.IsListed(p) || p.Kind == api.KindProcess && (p.HasRemains() || p.Supervision.Unanswered)
 }
 
 func listSessions(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
@@ -46,18 +53,18 @@ func listSessions(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return listResult(out.Sessions, in, "No sessions.", sessionLine), nil
+	return listResult(f, out.Sessions, in, "No sessions.", sessionLine), nil
 }
 
 // listResult formats a list, one line per entry, and the number of entries not shown.
-func listResult(all []api.Process, in listInput, none string, line func(api.Process) string) toolkit.Result {
-	shown := all
+func listResult(f *toolkit.Agent, all []api.Process, in listInput, none string, line func(p api.Process, origin string) string) toolkit.Result {
+	shown, now := all, time.Now()
 	if !in.All {
-		shown = selectRecent(all, time.Now())
+		shown = selectRecent(all, now)
 	}
 	var lines []string
 	for _, p := range shown {
-		lines = append(lines, line(p))
+		lines = append(lines, line(p, originOf(f, p, now)))
 	}
 	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, "")
 	if len(shown) == 0 {
@@ -79,7 +86,7 @@ func selectRecent(all []api.Process, now time.Time) []api.Process {
 	}
 	var ends []time.Time
 	for _, p := range all {
-		if p.State.Ended() && now.Sub(exitTime(p)) < recentTime {
+		if !p.IsAlive() && now.Sub(exitTime(p)) < recentTime {
 			ends = append(ends, exitTime(p))
 		}
 	}
@@ -89,12 +96,25 @@ func selectRecent(all []api.Process, now time.Time) []api.Process {
 	}
 	// ends holds the newest exits; everything older than its last is dropped.
 	return slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool {
-		return p.State.Ended() && (len(ends) == 0 || exitTime(p).Before(ends[len(ends)-1]))
+		return !p.IsAlive() && (len(ends) == 0 || exitTime(p).Before(ends[len(ends)-1]))
 	})
 }
 
+// originOf says when a process was started, by whom and in which folder.
+func originOf(f *toolkit.Agent, p api.Process, now time.Time) string {
+	by := toolkit.ActorName(p.Actor)
+	switch {
+	case p.Owner == nil:
+	case p.Owner.Client == f.Owner:
+		by = "you"
+	case p.Owner.Left && p.Actor == f.Actor:
+		by = "an earlier connection of yours"
+	}
+	return fmt.Sprintf("started %s ago by %s in %s", units.Age(now.Sub(p.StartedAt)), by+fromMachine(p.From), f.DisplayName(p.CWD))
+}
+
 // processLine describes a process in one line, with only the values different between processes.
-func processLine(p api.Process) string {
+func processLine(p api.Process, origin string) string {
 	line := p.ID + "  " + p.Name + "  " + toolkit.StateText(p)
 	if p.Supervision != nil && p.Supervision.Automatic > 0 {
 		line += fmt.Sprintf(", %d restarts", p.Supervision.Automatic)
@@ -102,7 +122,26 @@ func processLine(p api.Process) string {
 	if p.KeepAlive {
 		line += ", keepAlive"
 	}
-	return line + fromMachine(p.From) + "  " + toolkit.Abbreviate(scan.Visible(plugin.CommandOf(p)))
+	return line + "  " + origin + "  " + toolkit.Abbreviate(scan.Visible(plugin.CommandOf(p)))
+}
+
+// sessionLine describes a session in one line.
+func sessionLine(p api.Process, origin string) string {
+	state := string(p.State)
+	if p.State.Ended() {
+		state = toolkit.StateText(p)
+	}
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, state, origin, toolkit.Abbreviate(scan.Visible(p.Command)))
+	if p.Terminal == nil || p.State.Ended() {
+		return line
+	}
+	if p.Terminal.Waiting != "" {
+		line += "  (waits: " + p.Terminal.Waiting + ")"
+	}
+	if p.Terminal.Keyboard != "" {
+		line += "  (locked by " + p.Terminal.Keyboard + ")"
+	}
+	return line
 }
 
 // fromMachine names the other machine a call came from. It returns "" for this machine.

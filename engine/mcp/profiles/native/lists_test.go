@@ -12,25 +12,45 @@ import (
 func TestListsShowWhatRunsAndTheLastExits(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t)
+	f.Actor, f.Owner = "agent:me/1", "own"
 	code, now, old := 3, time.Now(), time.Now().Add(-2*recentTime)
+	ofOne := &api.Supervision{Transient: true}
 	all := []api.Process{
-		{ID: "a", Name: "web", Kind: api.KindProcess, State: api.StateRunning, PID: 7, Command: "serve", KeepAlive: true, Supervision: &api.Supervision{Automatic: 2}},
-		{ID: "b", Name: "old", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &old, Command: "x"},
-		{ID: "c", Name: "new", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &now, Command: "y", From: "other"},
+		{ID: "a", Name: "web", Kind: api.KindProcess, State: api.StateRunning, PID: 7, Command: "serve", KeepAlive: true, CWD: "/src",
+			StartedAt: now.Add(-3 * time.Minute), Actor: "agent:me/1", Owner: &api.Ownership{Client: "own"}, Supervision: &api.Supervision{Automatic: 2}},
+		{ID: "b", Name: "old", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &old, StartedAt: old, Command: "x", CWD: "/", Actor: "person"},
+		{ID: "c", Name: "new", Kind: api.KindProcess, State: api.StateStopped, ExitSignal: "SIGTERM", EndedBy: "agent:other/2", ExitedAt: &now, StartedAt: now, Command: "y",
+			CWD: "/new\nline", Actor: "agent:me/1", Owner: &api.Ownership{Client: "before", Left: true}, From: "other"},
+		{ID: "d", Name: "left", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &old, StartedAt: old, Command: "z &", CWD: "/", Actor: "agent:me/1",
+			Owner: &api.Ownership{Client: "twin"}, Metrics: &api.Metrics{Processes: 2, LeftPIDs: []int{8, 9}}, Supervision: ofOne},
+		{ID: "e", Name: "done", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &now, Supervision: ofOne},
+		{ID: "f", Name: "lost", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &now, StartedAt: now, CWD: "/", Actor: "agent:me/1",
+			Owner: &api.Ownership{Client: "before", Left: true}, Supervision: &api.Supervision{Transient: true, Unanswered: true}, Command: "make"},
 	}
-	mcptest.Handle(f.Fake, api.ProcessList, func(api.ProcessListInput) (api.ProcessListOutput, error) {
+	mcptest.Handle(f.Fake, api.ProcessList, func(in api.ProcessListInput) (api.ProcessListOutput, error) {
+		if !in.Metrics {
+			t.Error("what exited processes left running is not asked for")
+		}
 		return api.ProcessListOutput{Processes: all}, nil
 	})
-	const web, exited = "a  web  running, pid 7, 2 restarts, keepAlive  serve\n", "c  new  exited, exit code 3 from other  y"
-	f.Check("process_list", `{}`, web+exited+"\n[1 exited earlier; all lists them]", false)
-	f.Check("process_list", `{"all":true}`, web+"b  old  exited, exit code 3  x\n"+exited, false)
+	const web = "a  web  running, pid 7, 2 restarts, keepAlive  started 3m ago by you in /src  serve\n"
+	const oldest = "b  old  exited, exit code 3  started 2h00m ago by the user in /  x\n"
+	const recent = "c  new  stopped by other/2, ended by SIGTERM  started 0s ago by an earlier connection of yours from other in \"/new\\nline\"  y\n" +
+		"d  left  exited, exit code 3, left running: pid 8, 9  started 2h00m ago by me/1 in /  z &\n" +
+		"f  lost  exited, exit code 3  started 0s ago by an earlier connection of yours in /  make"
+	f.Check("process_list", `{}`, web+recent+"\n[1 exited earlier; all lists them]", false)
+	f.Check("process_list", `{"all":true}`, web+oldest+recent, false)
 	all = nil
 	f.Check("process_list", `{}`, "No processes.", false)
 	var sessions []api.Process
 	mcptest.Handle(f.Fake, api.SessionList, func(api.Empty) (api.SessionListOutput, error) { return api.SessionListOutput{Sessions: sessions}, nil })
 	f.Check("session_list", `{}`, "No sessions.", false)
-	sessions = []api.Process{{ID: "s", Name: "sh", Kind: api.KindSession, State: api.StateRunning, CWD: "/src", Command: "bash", Terminal: &api.Terminal{Waiting: "input", Keyboard: "person"}}}
-	f.Check("session_list", `{}`, "s  sh  running  /src  bash  (waits: input)  (locked by person)", false)
+	sessions = []api.Process{
+		{ID: "s", Name: "sh", Kind: api.KindSession, State: api.StateRunning, CWD: "/src", Actor: "person", StartedAt: now, Command: "bash", Terminal: &api.Terminal{Waiting: "input", Keyboard: "person"}},
+		{ID: "t", Name: "top", Kind: api.KindSession, State: api.StateStopped, CWD: "/src", Actor: "agent:me/1", EndedBy: "person", StartedAt: now, ExitedAt: &now, ExitCode: &code, Command: "top", Terminal: &api.Terminal{}},
+	}
+	f.Check("session_list", `{}`, "s  sh  running  started 0s ago by the user in /src  bash  (waits: input)  (locked by person)\n"+
+		"t  top  stopped by the user, exit code 3  started 0s ago by me/1 in /src  top", false)
 }
 
 func TestHistoryContinuesAtAnOffset(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
-	"tandem/engine/vt/scan"
 )
 
 // nativeSessionTools returns the tools for terminals visible to the user.
@@ -50,21 +49,6 @@ type sessionStartInput struct {
 
 func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
-}
-
-// sessionLine describes a session in one line.
-func sessionLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromMachine(p.From), p.CWD, toolkit.Abbreviate(scan.Visible(p.Command)))
-	if p.Terminal == nil || p.State.Ended() {
-		return line
-	}
-	if p.Terminal.Waiting != "" {
-		line += "  (waits: " + p.Terminal.Waiting + ")"
-	}
-	if p.Terminal.Keyboard != "" {
-		line += "  (locked by " + p.Terminal.Keyboard + ")"
-	}
-	return line
 }
 
 func startSession(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (toolkit.Result, error) {

@@ -115,7 +115,7 @@ func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Re
 	case cut && p.State.Ended() && !f.UsesPluginFormat():
 		end += "\nAll of it: process_log id=" + p.ID + " since=0"
 	}
-	end = withHint(withHint(end, questionHint(f, out)), childrenHint(f, out))
+	end = withHint(end, childrenHint(f, out))
 	r := toolkit.Result{Content: execBlocks(stdout, stderr, end)}.ForProcess(p.ID)
 	if succeeded {
 		return r, nil
@@ -226,30 +226,16 @@ func endingLine(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	return how
 }
 
-// questionHint suggests a session for a command that exited after a question, having had no input.
-func questionHint(f *toolkit.Agent, out api.ExecOutput) string {
-	const tool = "session_start"
-	if f.UsesPluginFormat() || !out.Process.State.Ended() || !endsWithQuestion(out.Stdout) && !endsWithQuestion(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
-		return ""
-	}
-	return "[it asked for input and had none: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
-}
-
-// childrenHint mentions processes left running by a command, because no list shows them.
+// childrenHint names the processes that a command left running.
 func childrenHint(f *toolkit.Agent, out api.ExecOutput) string {
-	if out.Left == 0 || f.UsesPluginFormat() {
+	if len(out.LeftPIDs) == 0 || f.UsesPluginFormat() {
 		return ""
 	}
-	left := "1 process that it started keeps running"
-	if out.Left > 1 {
-		left = fmt.Sprintf("%d processes that it started keep running", out.Left)
+	them := "it"
+	if len(out.LeftPIDs) > 1 {
+		them = "them"
 	}
-	return "[" + left + "; " + f.Options.ToolPrefix + "process_start starts what can be listed and stopped]"
-}
-
-// endsWithQuestion reports whether output ends like a question.
-func endsWithQuestion(printed string) bool {
-	return strings.HasSuffix(printed, "?") || slices.ContainsFunc([]string{"? ", ": ", "] ", ") "}, func(end string) bool { return strings.HasSuffix(printed, end) })
+	return fmt.Sprintf("[left running: %s; %sprocess_stop %s stops %s]", toolkit.PIDs(out.LeftPIDs), f.Options.ToolPrefix, out.Process.ID, them)
 }
 
 func withHint(end, hint string) string { return end + toolkit.NewlineBetween(end, hint) + hint }

@@ -43,10 +43,12 @@ func TestExecReportsTheOutcome(t *testing.T) {
 		{toolkit.Plugin, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stdout: long}, "... (1 chars truncated from stdout)\n" + long[1:] + "Exit code: 0", false},
 		{toolkit.Plugin, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stderr: "end\n", StderrDropped: 1234567}, "stderr:\n... (1,234,567 chars truncated from stderr)\nend\nExit code: 0", false},
 		{toolkit.Native, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stdout: "10%\r20%\r\n"}, "20%\r\n", false},
-		{toolkit.Native, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stdout: "ready\n", Left: 2},
-			"ready\n[2 processes that it started keep running; process_start starts what can be listed and stopped]", false},
+		{toolkit.Native, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), Stdout: "ready\n", LeftPIDs: []int{7, 9}},
+			"ready\n[left running: pid 7, 9; process_stop abc stops them]", false},
+		{toolkit.Native, api.ExecOutput{Process: of(api.StateExited, exit(0), ""), LeftPIDs: []int{1, 2, 3, 4, 5, 6, 7}},
+			"Exit code: 0\n[left running: pid 1, 2, 3, 4, 5 and 2 more; process_stop abc stops them]", false},
 		{toolkit.Native, api.ExecOutput{Process: of(api.StateExited, exit(1), ""), Stderr: "Password: "},
-			"stderr:\nPassword: \nExit code: 1\n[it asked for input and had none: session_start runs it where you can answer]", true},
+			"stderr:\nPassword: \nExit code: 1", true},
 	} {
 		f := newAgent(t, tc.profile)
 		mcptest.Handle(f.Fake, api.Exec, func(in api.ExecInput) (api.ExecOutput, error) {
