@@ -10,12 +10,12 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 func TestScripts(t *testing.T) { harness.Scripts(t, "testdata/*.txtar") }
 
-// The README's examples work in terminals of three sizes.
+// The README's examples work in terminals of three sizes, and with both emulators.
 func TestTour(t *testing.T) {
-	for _, size := range []string{"80x24", "120x36", "200x60"} {
-		t.Run(size, func(t *testing.T) {
+	for _, c := range [][2]string{{"80x24", "native"}, {"120x36", "native"}, {"200x60", "native"}, {"120x36", "vt10x"}} {
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
 			t.Parallel()
-			harness.Scripts(t, "../../docs/tour.txtar", "SIZE="+size)
+			harness.Scripts(t, "../../docs/tour.txtar", "SIZE="+c[0], "EMULATOR="+c[1])
 		})
 	}
 }
