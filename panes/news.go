@@ -20,6 +20,7 @@ type News struct {
 	Machines      []Machine         // the others, by name; never changed in place
 	Fleet         *api.FleetSummary // of a fleet with more machines than Machines; nil without one
 	Requests      []api.Request     // open ones of agents, oldest first; never changed in place
+	Answered      []api.Request     // those answered for always, in the order of the answers; never changed in place
 	History       int64             // counts changes of the history
 	Notices       []string
 	RemoteNotices []string    // notices of other machines, prefixed with their names
@@ -43,7 +44,7 @@ func (n *News) Apply(e api.Event) {
 		n.Connected, n.Attempts, n.Err = true, 0, nil
 		n.Snapshots++
 		// The open requests follow the snapshot as events.
-		n.Requests, n.Policy = nil, ""
+		n.Requests, n.Answered, n.Policy = nil, nil, ""
 		n.Layout, n.Revision = e.Layout, e.Revision
 		n.Processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.Processes, compareAge)
@@ -60,7 +61,8 @@ func (n *News) Apply(e api.Event) {
 		n.removed = append(slices.Clone(n.removed[max(len(n.removed)-maxRemoved, 0):]), e.ID)
 	case api.EventRequest:
 		if e.Request != nil {
-			n.Requests = updateRequests(n.Requests, *e.Request)
+			n.Requests = updateRequests(n.Requests, *e.Request, e.Request.Answer == "")
+			n.Answered = updateRequests(n.Answered, *e.Request, e.Request.Lasting)
 		}
 	case api.EventHistory:
 		n.History = e.History
@@ -151,18 +153,11 @@ func dropProcess(list []api.Process, id string) []api.Process {
 	return slices.DeleteFunc(slices.Clone(list), func(p api.Process) bool { return p.ID == id })
 }
 
-// updateRequests returns list with r, or without it if it has been answered.
-func updateRequests(list []api.Request, r api.Request) []api.Request {
-	at := slices.IndexFunc(list, func(other api.Request) bool { return other.ID == r.ID })
-	list = slices.Clone(list)
-	switch {
-	case r.Answer != "" && at >= 0:
-		return slices.Delete(list, at, at+1)
-	case r.Answer != "":
-		return list
-	case at >= 0:
-		list[at] = r
-		return list
+// updateRequests returns list with r in place of its former state, or without it.
+func updateRequests(list []api.Request, r api.Request, with bool) []api.Request {
+	list = slices.DeleteFunc(slices.Clone(list), func(other api.Request) bool { return other.ID == r.ID })
+	if with {
+		list = append(list, r)
 	}
-	return append(list, r)
+	return list
 }

@@ -652,7 +652,7 @@ func TestHelpInInboxListsItsKeysAndReturns(t *testing.T) {
 	d.waitText("1 request")
 	d.waitText("? keys")
 	d.pressKeys("?")
-	d.waitText("clear finished items from the inbox")
+	d.waitText("clear a finished item, undo an answer")
 	d.pressKeys("esc")
 	d.waitText("1 request")
 	d.pressKeys("esc")

@@ -121,9 +121,14 @@ func (e env) ShowRequest(id string) tea.Cmd {
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
 			// The announcement has served its purpose.
 			e.ClearMessage()
-			return panes.Do(e, func(ctx context.Context, engine panes.Engine) error {
-				return api.RequestAnswer.Run(ctx, engine, in)
-			})
+			return panes.Ask(e.Context(), e, func(ctx context.Context, engine panes.Engine) (api.Request, error) {
+				return api.RequestAnswer.Call(ctx, engine, in)
+			}, panes.ReportErrors(e.Say, func(r api.Request) tea.Cmd {
+				if !r.Lasting {
+					return nil
+				}
+				return e.Say("always allowed until the engine stops"+e.m.o.Bindings.WithKey("; ", keymap.Inbox, " can undo it", keymap.ScopePrefix), false)
+			}))
 		},
 		Refuse: func(why string) tea.Cmd { return e.Say(why, true) },
 	})

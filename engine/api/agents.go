@@ -39,6 +39,9 @@ var (
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
 		"Allows or denies an agent's request.", Write,
 		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever, OtherID: (*RequestAnswerInput).otherID})
+	RequestForget = NewOperation[RequestForgetInput, Request]("request.forget",
+		"Takes back an answer given for always.", Write,
+		Row[RequestForgetInput]{Access: UserOnly, Repeat: RepeatGone, OtherID: (*RequestForgetInput).otherID})
 	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
 		"Reads the audit log, newest first.", Read,
 		Row[AuditListInput]{Access: UserOnly})
@@ -153,6 +156,7 @@ type Request struct {
 	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
 	By        string     `json:"by,omitempty" jsonschema:"who answered"`
 	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
+	Lasting   bool       `json:"lasting,omitempty" jsonschema:"the answer holds for each such call of this agent until the engine stops"`
 
 	Shown *RequestText `json:"shown,omitempty" jsonschema:"its full text for display, with invisible characters escaped"`
 }
@@ -192,9 +196,15 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 	return t
 }
 
-// RequestListOutput is the output of request.list, oldest first.
+// RequestListOutput is the output of request.list, each list oldest first.
 type RequestListOutput struct {
 	Requests []Request `json:"requests" jsonschema:"the open requests"`
+	Answered []Request `json:"answered,omitempty" jsonschema:"those whose answers were given for always"`
+}
+
+// RequestForgetInput is the input of request.forget.
+type RequestForgetInput struct {
+	ID string `json:"id" jsonschema:"of the request, or the beginning of it"`
 }
 
 // RequestAnswerInput is the input of request.answer.

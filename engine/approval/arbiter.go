@@ -49,8 +49,8 @@ type Arbiter struct {
 	mu        sync.Mutex // never held while the file is read: the control loop lists requests
 	lastFault string     // why the file's policy does not apply; "" if it does
 	open      map[string]*question
-	always    map[string]answer // by sameness; until the engine exits
-	calls     calls             // allowed by the user
+	always    map[string]lasting // by sameness; until the engine exits
+	calls     calls              // allowed by the user
 }
 
 // An answer is the user's.
@@ -66,6 +66,12 @@ func (a answer) failure(tool string) error {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", tool, a.reason).WithReason(api.ReasonDenied).WithHint(a.hint)
+}
+
+// A lasting answer holds for all actions that are the same.
+type lasting struct {
+	answer
+	request api.Request
 }
 
 // A question is an open request.
@@ -128,7 +134,7 @@ func (a *Arbiter) awaitAnswer(ctx context.Context, q *question, timeout time.Dur
 	a.closeQuestion(q.request.ID, answer{
 		reason: fmt.Sprintf("nobody answered the request within %v", timeout),
 		hint:   "try again later, or do something else",
-	}, "expired", "")
+	}, "expired", "", false)
 	// The user may have answered at the last moment, before close.
 	return <-q.answered
 }
@@ -143,19 +149,37 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	if err != nil {
 		return api.Request{}, err
 	}
-	q := a.closeQuestion(id, out, word, by)
+	q := a.closeQuestion(id, out, word, by, in.Always)
 	if q == nil {
 		return api.Request{}, errNoRequest(in.ID)
 	}
-	if in.Always {
-		a.mu.Lock()
-		if a.always == nil {
-			a.always = make(map[string]answer)
-		}
-		a.always[q.sameness] = out
-		a.mu.Unlock()
-	}
 	return q.request, nil
+}
+
+// Forget takes back the answer for always to the request whose id begins with prefix, so that the
+// next such call is asked about again.
+func (a *Arbiter) Forget(prefix string) (api.Request, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var found []string
+	for sameness, known := range a.always {
+		if prefix != "" && strings.HasPrefix(known.request.ID, prefix) {
+			found = append(found, sameness)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return api.Request{}, api.Errorf(api.CodeNotFound, "no answer for always has an id that begins with %s", names.Shown(prefix)).
+			WithHint("`tandem allow --list` and `tandem deny --list` print them")
+	case len(found) > 1:
+		return api.Request{}, api.Errorf(api.CodeAmbiguous, "take back the answer to %s: several ids begin with it", names.Shown(prefix))
+	}
+	request := a.always[found[0]].request
+	delete(a.always, found[0])
+	request.Lasting = false
+	announced := request
+	a.announce(api.Event{Type: api.EventRequest, Request: &announced})
+	return request, nil
 }
 
 // denial is the user's refusal, with a reason if they gave one.
@@ -191,8 +215,9 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 	return found[0], nil
 }
 
-// closeQuestion answers a question if it is still open.
-func (a *Arbiter) closeQuestion(id string, out answer, word, by string) *question {
+// closeQuestion answers a question if it is still open. An answer for always is given to the same
+// actions from then on.
+func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always bool) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.open[id]
@@ -201,21 +226,32 @@ func (a *Arbiter) closeQuestion(id string, out answer, word, by string) *questio
 	}
 	delete(a.open, id)
 	now := time.Now()
-	q.request.Answer, q.request.By, q.request.At = word, by, &now
+	q.request.Answer, q.request.By, q.request.At, q.request.Lasting = word, by, &now, always
+	if always {
+		if a.always == nil {
+			a.always = make(map[string]lasting)
+		}
+		a.always[q.sameness] = lasting{out, q.request}
+	}
 	q.answered <- out
 	announced := q.request
 	a.announce(api.Event{Type: api.EventRequest, Request: &announced})
 	return q
 }
 
-// Requests returns the open requests, oldest first.
-func (a *Arbiter) Requests() []api.Request {
+// Requests returns the open requests, and those answered for always; each oldest first.
+func (a *Arbiter) Requests() (open, answered []api.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := []api.Request{}
+	open = []api.Request{}
 	for _, q := range a.open {
-		all = append(all, q.request)
+		open = append(open, q.request)
 	}
-	slices.SortFunc(all, func(a, b api.Request) int { return a.AskedAt.Compare(b.AskedAt) })
-	return all
+	for _, known := range a.always {
+		answered = append(answered, known.request)
+	}
+	for _, list := range [][]api.Request{open, answered} {
+		slices.SortFunc(list, func(a, b api.Request) int { return a.AskedAt.Compare(b.AskedAt) })
+	}
+	return open, answered
 }

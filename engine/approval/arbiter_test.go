@@ -95,7 +95,7 @@ func TestAnswerReachesTheAgent(t *testing.T) {
 			answer := make(chan verdict)
 			go func() { answer <- checked(t, a, aCommand) }()
 			synctest.Wait()
-			open := a.Requests()
+			open, _ := a.Requests()
 			if len(open) != 1 || open[0].Command != "make" || open[0].Actor != "agent:x/1" || !open[0].ExpiresAt.Equal(time.Now().Add(30*time.Second)) {
 				t.Fatalf("open: %+v", open)
 			}
@@ -122,7 +122,7 @@ func TestUnansweredRequestIsDenied(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		began := time.Now()
 		out := checked(t, a, aCommand)
-		if out.Decision != "deny" || time.Since(began) != 30*time.Second || len(a.Requests()) != 0 {
+		if out.Decision != "deny" || time.Since(began) != 30*time.Second || len(openIn(a)) != 0 {
 			t.Errorf("%+v after %v", out, time.Since(began))
 		}
 	})
@@ -140,19 +140,25 @@ func TestRequestIsWithdrawnWithItsAgent(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		<-done
-		if len(a.Requests()) != 0 {
+		if len(openIn(a)) != 0 {
 			t.Error("it is still open")
 		}
 	})
 }
 
-func TestAlwaysAnswerAppliesToIdenticalRequestsOnly(t *testing.T) {
+func openIn(a *Arbiter) []api.Request {
+	open, _ := a.Requests()
+	return open
+}
+
+func TestAlwaysAnswerAppliesToIdenticalRequestsUntilForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := arbiterWith(t, asking)
+		a, events := arbiterWith(t, asking)
 		go a.check(t.Context(), aCommand)
 		synctest.Wait()
-		if _, err := a.Answer(api.RequestAnswerInput{ID: a.Requests()[0].ID, Allow: true, Always: true}, ""); err != nil {
-			t.Fatal(err)
+		answered, err := a.Answer(api.RequestAnswerInput{ID: openIn(a)[0].ID, Allow: true, Always: true}, "")
+		if err != nil || !answered.Lasting {
+			t.Fatal(answered, err)
 		}
 		if out := checked(t, a, aCommand); out.Decision != "allow" {
 			t.Errorf("the same again: %+v", out)
@@ -166,6 +172,25 @@ func TestAlwaysAnswerAppliesToIdenticalRequestsOnly(t *testing.T) {
 		other.Session, other.NoAsk = "web (123)", true
 		if out := checked(t, a, other); out.Decision != "ask" {
 			t.Errorf("in a session: %+v", out)
+		}
+
+		if _, listed := a.Requests(); len(listed) != 1 || listed[0].ID != answered.ID || listed[0].Answer != "allow" || !listed[0].Lasting {
+			t.Errorf("listed %+v", listed)
+		}
+		if _, err := a.Forget(""); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("without an id: %v", err)
+		}
+		forgotten, err := a.Forget(answered.ID[:4])
+		if last := (*events)[len(*events)-1].Request; err != nil || forgotten.ID != answered.ID || last.ID != answered.ID || last.Lasting || last.Answer == "" {
+			t.Errorf("%+v, %v, announced %+v", forgotten, err, last)
+		}
+		again := aCommand
+		again.NoAsk = true
+		if out := checked(t, a, again); out.Decision != "ask" {
+			t.Errorf("after it was taken back: %+v", out)
+		}
+		if _, err := a.Forget(answered.ID); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("taken back twice: %v", err)
 		}
 	})
 }

@@ -191,7 +191,7 @@ func (a *Arbiter) recall(sameness string) (answer, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known, ok := a.always[sameness]
-	return known, ok
+	return known.answer, ok
 }
 
 // covers reports whether an action is part of an allowed call.

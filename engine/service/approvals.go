@@ -28,6 +28,7 @@ func (s *Approvals) Handle(m *server.Mux) {
 	server.Handle(m, api.PolicyEnd, s.endCall)
 	server.Handle(m, api.RequestList, s.listRequests)
 	server.Handle(m, api.RequestAnswer, s.answerRequest)
+	server.Handle(m, api.RequestForget, s.forgetAnswer)
 	server.Handle(m, api.AuditList, s.listAudit)
 }
 
@@ -64,7 +65,8 @@ func (s *Approvals) ReadsSecret(ctx context.Context, id string) bool {
 }
 
 func (s *Approvals) listRequests(context.Context, api.Empty) (api.RequestListOutput, error) {
-	return api.RequestListOutput{Requests: s.Arbiter.Requests()}, nil
+	open, answered := s.Arbiter.Requests()
+	return api.RequestListOutput{Requests: open, Answered: answered}, nil
 }
 
 // answerRequest is for the user only: an agent able to answer would not need to ask.
@@ -75,6 +77,14 @@ func (s *Approvals) answerRequest(ctx context.Context, in api.RequestAnswerInput
 	}
 	s.Log.Info("request", "event", "answer", "id", in.ID, "allow", in.Allow, "by", caller.Name)
 	return s.Arbiter.Answer(in, caller.Name)
+}
+
+func (s *Approvals) forgetAnswer(ctx context.Context, in api.RequestForgetInput) (api.Request, error) {
+	r, err := s.Arbiter.Forget(in.ID)
+	if err == nil {
+		s.Log.Info("request", "event", "answer taken back", "id", r.ID, "by", server.CallerOf(ctx).Name)
+	}
+	return r, err
 }
 
 func (s *Approvals) listAudit(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {

@@ -225,7 +225,8 @@ func (s *Engine) watchEvents(ctx context.Context, in api.WatchInput, send func(a
 		snapshot.Info = &info
 		snapshot.Layout, snapshot.Revision = s.Layouts.Current()
 		first := []api.Event{snapshot}
-		for _, r := range s.Arbiter.Requests() {
+		open, answered := s.Arbiter.Requests()
+		for _, r := range append(open, answered...) {
 			first = append(first, api.Event{Type: api.EventRequest, Request: &r})
 		}
 		for _, m := range s.Machines() {

@@ -208,7 +208,7 @@ func Catalogue() []Definition {
 			{Action: InboxNo, Keys: keyList("n"), Label: "no", Rank: 1, Help: "answer no: types n"},
 			{Action: InboxWrite, Keys: keyList("tab"), Label: "write", Rank: 2, Help: "write an answer"},
 			{Action: InboxOpen, Keys: keyList("enter"), Label: "open", Rank: 3, Help: "open the session"},
-			{Action: InboxSeen, Keys: keyList("x"), Label: "seen", Rank: 4, Help: "clear finished items from the inbox"},
+			{Action: InboxSeen, Keys: keyList("x"), Label: "seen", Rank: 4, Help: "clear a finished item, undo an answer"},
 			{Action: InboxDiff, Keys: keyList("d"), Label: "diff", Rank: 4, Help: "show what was changed in the session's worktree"},
 			{Action: InboxDown, Keys: keyList("j", "down"), Help: "next"},
 			{Action: InboxUp, Keys: keyList("k", "up"), Help: "previous"},

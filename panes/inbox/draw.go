@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
@@ -57,9 +58,11 @@ func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y i
 
 // drawTitle draws the number of items by kind.
 func (b *Inbox) drawTitle(all []item, width int, look *look.Look) string {
-	var blocked, requests, done int
+	var blocked, requests, done, answered int
 	for _, i := range all {
 		switch {
+		case i.answered != nil:
+			answered++
 		case i.request != nil:
 			requests++
 		case i.isBlocked():
@@ -78,6 +81,9 @@ func (b *Inbox) drawTitle(all []item, width int, look *look.Look) string {
 	if done > 0 {
 		parts = append(parts, fmt.Sprintf("%d done", done))
 	}
+	if answered > 0 {
+		parts = append(parts, fmt.Sprintf("%d answered for always", answered))
+	}
 	count := text.Clip(strings.Join(parts, ", "), max(width-7, 0))
 	return look.Strong.Text("Inbox") + look.Dim.Text(text.PadLeft(count, width-5))
 }
@@ -86,9 +92,13 @@ func (b *Inbox) drawTitle(all []item, width int, look *look.Look) string {
 func (b *Inbox) drawRow(i item, selected bool, width int, look *look.Look) string {
 	glyph, ink := look.Glyphs.Unknown, look.Warn
 	name, state, tree := "", "", ""
-	if i.request != nil {
+	switch {
+	case i.answered != nil:
+		glyph, ink = look.Glyphs.State(string(api.StateExited)), look.Dim
+		name, state = dialog.LastingAnswer(*i.answered), "always"
+	case i.request != nil:
 		name, state = dialog.AskerName(*i.request)+" asks: "+dialog.RequestSummary(*i.request), "request"
-	} else {
+	default:
 		a := i.session.Agent
 		glyph, ink = states.AgentGlyph(a, look)
 		name, state, tree = b.o.Describe(i.session), string(a.State), b.o.DescribeTree(i.session)
@@ -113,12 +123,17 @@ func (b *Inbox) drawRow(i item, selected bool, width int, look *look.Look) strin
 
 // drawPreview draws the content of the item under the cursor in n rows.
 func (b *Inbox) drawPreview(i item, width, n int, look *look.Look) (rows []string) {
-	switch {
-	case i.request != nil:
-		rows = append(rows, look.Strong.Text(text.Fit("A request to call "+text.Clean(i.request.Tool), width)))
-		for _, line := range text.WrapWords(dialog.RequestSummary(*i.request), width) {
+	request := func(title string, r *api.Request) {
+		rows = append(rows, look.Strong.Text(text.Fit(title, width)))
+		for _, line := range text.WrapWords(dialog.RequestSummary(*r), width) {
 			rows = append(rows, look.Text.Text(text.Fit(line, width)))
 		}
+	}
+	switch {
+	case i.request != nil:
+		request("A request to call "+text.Clean(i.request.Tool), i.request)
+	case i.answered != nil:
+		request("Your answer to each such call until the engine stops: "+i.answered.Answer, i.answered)
 	case i.session != nil:
 		rows = b.drawScreen(i, width, n, look)
 	case b.current != "":
@@ -187,6 +202,8 @@ func (b *Inbox) Hints(h dialog.Host) (hints []keymap.Hint) {
 		}
 	case i.request != nil:
 		hint(keymap.InboxOpen, "review")
+	case i.answered != nil:
+		hint(keymap.InboxSeen, "undo")
 	}
 	if len(all) > 1 {
 		hints = append(hints, bindings.PairHint(keymap.InboxUp, keymap.InboxDown, "choose", keymap.ScopeInbox))

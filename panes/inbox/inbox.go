@@ -1,5 +1,5 @@
 // Package inbox shows what needs the user: questions of coding agents, their requests, and finished
-// work not seen yet. It is a dialog, so a question can be answered without opening its session.
+// work not seen yet; and the requests answered for always. It is a dialog, so a question can be answered without opening its session.
 package inbox
 
 import (
@@ -57,10 +57,11 @@ type Inbox struct {
 	field   field.Field
 }
 
-// An item is a session or a request that needs the user.
+// An item is a session or a request that needs the user, or a request answered for always.
 type item struct {
-	session *api.Process
-	request *api.Request
+	session  *api.Process
+	request  *api.Request
+	answered *api.Request
 }
 
 func (i item) id() string {
@@ -69,6 +70,8 @@ func (i item) id() string {
 		return i.session.ID
 	case i.request != nil:
 		return "request " + i.request.ID
+	case i.answered != nil:
+		return "answered " + i.answered.ID
 	}
 	return ""
 }
@@ -112,7 +115,7 @@ func New(o Options) *Inbox {
 
 func (b *Inbox) Count() int { return len(b.listItems()) }
 
-// listItems returns the items: questions first, then requests, then finished work.
+// listItems returns the items: questions first, then requests, finished work and answered requests.
 func (b *Inbox) listItems() (all []item) {
 	var done []item
 	for _, session := range b.o.ListWaiting() {
@@ -125,7 +128,11 @@ func (b *Inbox) listItems() (all []item) {
 	for _, request := range b.o.Env.News().Requests {
 		all = append(all, item{request: &request})
 	}
-	return append(all, done...)
+	all = append(all, done...)
+	for _, request := range b.o.Env.News().Answered {
+		all = append(all, item{answered: &request})
+	}
+	return all
 }
 
 // findSelected returns the item under the cursor, empty if it is gone, with its index and all
@@ -157,7 +164,7 @@ func (b *Inbox) Do(h dialog.Host, action keymap.Action) tea.Cmd {
 	case keymap.InboxOpen:
 		return b.openItem(h)
 	case keymap.InboxSeen:
-		return b.dismissDone()
+		return b.dismiss()
 	case keymap.InboxDiff:
 		if i, _, _ := b.findSelected(); i.session != nil {
 			return b.o.ShowDiff(i.session)
@@ -237,9 +244,11 @@ func (b *Inbox) openItem(h dialog.Host) tea.Cmd {
 	return nil
 }
 
-// dismissDone removes finished work from the inbox.
-func (b *Inbox) dismissDone() tea.Cmd {
+// dismiss removes finished work from the inbox, and takes back an answer given for always.
+func (b *Inbox) dismiss() tea.Cmd {
 	switch i, at, all := b.findSelected(); {
+	case i.answered != nil:
+		return b.forgetAnswer(*i.answered)
 	case i.session == nil:
 		return nil
 	case i.isBlocked():
@@ -251,6 +260,17 @@ func (b *Inbox) dismissDone() tea.Cmd {
 		}
 	}
 	return nil
+}
+
+func (b *Inbox) forgetAnswer(r api.Request) tea.Cmd {
+	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Request, error) {
+		return api.RequestForget.Call(ctx, e, api.RequestForgetInput{ID: r.ID})
+	}, func(_ api.Request, err error) tea.Cmd {
+		if err != nil {
+			return b.o.Env.Say(panes.ErrorText(err), true)
+		}
+		return b.o.Env.Say(dialog.AskerName(r)+" will ask again", false)
+	})
 }
 
 // startWriting starts writing an answer, or the next task.

@@ -143,6 +143,26 @@ func TestInboxListsQuestionsFirstWithTheirScreen(t *testing.T) {
 	}
 }
 
+func TestAnswerForAlwaysIsListedAndTakenBack(t *testing.T) {
+	d := newTestInbox(t)
+	var forgotten []string
+	panestest.On(d.env.API.(*panestest.Engine), api.RequestForget, func(_ context.Context, in api.RequestForgetInput) (api.Request, error) {
+		forgotten = append(forgotten, in.ID)
+		return api.Request{}, nil
+	})
+	d.env.Known.Answered = []api.Request{
+		{ID: "q", Actor: "agent:codex", Tool: "exec", Command: "make", Answer: "allow", Lasting: true},
+		{ID: "r", Actor: "agent:codex", Tool: "exec", Command: "rm -r x", Answer: "deny", Lasting: true},
+	}
+	d.doAction(keymap.InboxDown)
+	d.wantText("2 answered for always", "codex may call exec: make", "codex may not call exec: rm -r x", "until the engine stops: allow")
+	d.doAction(keymap.InboxDown)
+	d.doAction(keymap.InboxSeen)
+	if !slices.Equal(forgotten, []string{"r"}) {
+		t.Errorf("took back %q (message: %q)", forgotten, d.env.Said)
+	}
+}
+
 func TestAnswerIsAKeyFollowedByEnterIfLinesAreRead(t *testing.T) {
 	for lines, end := range map[bool]string{false: "", true: " enter"} {
 		d := newTestInbox(t, session("a", api.AgentBlocked, "May I?"))

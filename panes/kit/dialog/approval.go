@@ -146,6 +146,16 @@ func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cell
 // AskerName returns the agent's name.
 func AskerName(r api.Request) string { return textOf(r).Asker }
 
+// LastingAnswer says what an answer for always allows or denies.
+func LastingAnswer(r api.Request) string {
+	may := " may call "
+	if r.Answer == "deny" {
+		may = " may not call "
+	}
+	shown := textOf(r)
+	return shown.Asker + may + describeTool(shown) + ": " + RequestSummary(r)
+}
+
 // RequestSummary returns what an agent asks for on one line, with invisible characters spelled out.
 func RequestSummary(r api.Request) string {
 	shown := r.Text(cellwidth.Spell, cellwidth.Spell)
@@ -209,7 +219,7 @@ func requestLines(r api.Request, width int) []string {
 	var lines []string
 	for _, p := range parts {
 		margin := firstLineMargin
-		for _, line := range text.Fold(p, width-marginWidth) {
+		for _, line := range text.FoldWords(p, width-marginWidth) {
 			lines = append(lines, margin+line)
 			margin = nextLineMargin
 		}

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -239,17 +240,39 @@ func WrapWordsIn(text string, w, rows int) []string {
 
 // Fold splits text into lines of at most w cells, never within a character.
 func Fold(s string, w int) (lines []string) {
-	begin, used := 0, 0
-	for at := 0; at < len(s); {
-		cluster, cells := cellwidth.First(s[at:])
-		if used+cells > w && at > begin {
-			lines = append(lines, s[begin:at])
-			begin, used = at, 0
+	for {
+		n := fitting(s, w)
+		lines = append(lines, s[:n])
+		if s = s[n:]; s == "" {
+			return lines
 		}
-		at += len(cluster)
-		used += cells
 	}
-	return append(lines, s[begin:])
+}
+
+// FoldWords is Fold, but splits after a space where a line has one. No character is lost.
+func FoldWords(s string, w int) (lines []string) {
+	for {
+		n := fitting(s, w)
+		if n < len(s) && s[n] != ' ' {
+			n = cmp.Or(strings.LastIndexByte(s[:n], ' ')+1, n)
+		}
+		lines = append(lines, s[:n])
+		if s = s[n:]; s == "" {
+			return lines
+		}
+	}
+}
+
+// fitting returns the length of the beginning of s that fits into w cells, at least one character.
+func fitting(s string, w int) (n int) {
+	for used := 0; n < len(s); {
+		cluster, cells := cellwidth.First(s[n:])
+		if used += cells; used > w && n > 0 {
+			break
+		}
+		n += len(cluster)
+	}
+	return n
 }
 
 // ClipName shortens a name in its middle, keeping the extension.

@@ -53,3 +53,22 @@ func TestWrapWordsSplitsLongWords(t *testing.T) {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
+
+func TestFoldWordsSplitsAfterSpacesAndLosesNothing(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{""}},
+		{"git push", []string{"git push"}},
+		{"git push --force", []string{"git push ", "--force"}},
+		{"rm -rf 12 tmp", []string{"rm -rf 12", " tmp"}}, // the first nine fit exactly
+		{"  x  yyyyyyyyyyyyy", []string{"  x  ", "yyyyyyyyy", "yyyy"}},
+		{"echo 日本語日本語", []string{"echo ", "日本語日", "本語"}},
+	} {
+		got := FoldWords(c.text, 9)
+		if !slices.Equal(got, c.want) || strings.Join(got, "") != c.text {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func NewHistory(f *factory.Factory) *cobra.Command {
 	flags.StringVar(&opts.cwd, "cwd", "", "only what ran in this `folder`")
 	flags.BoolVar(&opts.here, "here", false, "only what ran in the current folder")
 	flags.StringVar(&opts.process, "process", "", "only what ran in the session or process with this `id` or name")
-	flags.StringVar(&opts.actor, "actor", anyone, "only what was run by `who`: person, agent (any), anyone, or one exactly")
+	flags.StringVar(&opts.actor, "actor", anyone, "only of `who`: person, agent (any), anyone, or one exactly")
 	flags.StringVar(&opts.from, "from", "", "only what was run from this other `machine`, user@host or host")
 	flags.StringVar(&opts.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
 	flags.BoolVar(&opts.failed, "failed", false, "only what failed, and was not stopped on purpose")

@@ -295,7 +295,7 @@ func newStats(f *factory.Factory) *cobra.Command {
 	}
 	cmd.Flags().Var(&since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists, in `rows`")
-	cmd.Flags().StringVar(&actor, "actor", "person", "only what was run by `who`: person, agent (any), anyone, or one exactly")
+	cmd.Flags().StringVar(&actor, "actor", "person", "only of `who`: person, agent (any), anyone, or one exactly")
 	return cmd
 }
 

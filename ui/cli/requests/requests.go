@@ -40,19 +40,20 @@ func NewRequests(f *factory.Factory) *cobra.Command {
 			if len(args) > 0 {
 				return showRequest(f, out.Requests, args[0])
 			}
-			return output.AnswerList(f.Out, out.Requests, "no requests are waiting", func() string { return requestTable(f.Out, out.Requests, time.Now()) })
+			return output.AnswerList(f.Out, out.Requests, "no requests are waiting", func() string { return requestTable(f.Out, out.Requests, "LEFT", timeLeft) })
 		},
 	}
 }
 
-func requestTable(out output.Printer, list []api.Request, now time.Time) string {
-	t := out.Table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
+// requestTable formats open requests, or those answered for always.
+func requestTable(out output.Printer, list []api.Request, when string, cell func(api.Request) string) string {
+	t := out.Table("ID", "WHO", "TOOL", when, "FOLDER", "WANTS")
 	t.Spare = []string{"FOLDER", "TOOL", "WHO"}
 	t.Whole = true // users must see the whole command that they allow
 	for _, r := range list {
 		shown := textOf(r)
 		t.Add(output.Text(r.ID), output.Tinted(shown.Asker, output.Strong), output.Text(shown.Tool+otherMachine(shown)),
-			output.Text(timeLeft(r, now)), output.Text(cellwidth.Spell(factory.TildePath(r.CWD))), output.Text(excerpt(requestSummary(r))))
+			output.Text(cell(r)), output.Text(cellwidth.Spell(factory.TildePath(r.CWD))), output.Text(excerpt(requestSummary(r))))
 	}
 	return t.String()
 }
@@ -88,12 +89,19 @@ func showRequest(f *factory.Factory, list []api.Request, id string) error {
 		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin with it", id)
 	}
 	return f.Out.Answer(list[0], func() string {
-		return requestText(list[0], "wants to call") + withPrefix("\nreason: ", textOf(list[0]).Rule) + "\ndenied if not answered within " + timeLeft(list[0], time.Now()) + "\n"
+		return requestText(list[0], "wants to call") + withPrefix("\nreason: ", textOf(list[0]).Rule) + "\ndenied if not answered within " + timeLeft(list[0]) + "\n"
 	})
 }
 
-func timeLeft(r api.Request, now time.Time) string {
-	return max(r.ExpiresAt.Sub(now), 0).Round(time.Second).String()
+func timeLeft(r api.Request) string {
+	return max(time.Until(r.ExpiresAt), 0).Round(time.Second).String()
+}
+
+func answeredAt(r api.Request) string {
+	if r.At == nil {
+		return ""
+	}
+	return r.At.Local().Format("15:04")
 }
 
 func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
@@ -138,36 +146,73 @@ func requestSummary(r api.Request) string {
 
 // NewAllow returns the command allow.
 func NewAllow(f *factory.Factory) *cobra.Command {
-	return newAnswer(f, true, "allow ID [--reason TEXT] [--always]", "Allow an agent's request", "tandem allow 3f2a\ntandem allow 3f2a --always")
+	return newAnswer(f, true, "allow ID [--reason TEXT] [--always]", "Allow an agent's request", "tandem allow 3f2a\ntandem allow 3f2a --always\ntandem allow --list\ntandem allow --undo 3f2a")
 }
 
 // NewDeny returns the command deny.
 func NewDeny(f *factory.Factory) *cobra.Command {
-	return newAnswer(f, false, "deny ID [--reason TEXT] [--always]", "Deny an agent's request", "tandem deny 3f2a --reason \"not on main\"")
+	return newAnswer(f, false, "deny ID [--reason TEXT] [--always]", "Deny an agent's request", "tandem deny 3f2a --reason \"not on main\"\ntandem deny --list")
 }
 
 func newAnswer(f *factory.Factory, allow bool, use, short, example string) *cobra.Command {
 	in := api.RequestAnswerInput{Allow: allow}
+	does, word := "may not call", "deny"
+	if allow {
+		does, word = "may call", "allow"
+	}
+	var list bool
+	var undo string
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example, Annotations: factory.One.Annotations(),
-		Args:              factory.Exactly(1, "which request? `tandem requests` lists them."),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if list || undo != "" {
+				return cobra.NoArgs(cmd, args)
+			}
+			return factory.Exactly(1, "which request? `tandem requests` lists them.")(cmd, args)
+		},
 		ValidArgsFunction: factory.First(completeRequest(f)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case list:
+				return listAnswered(cmd.Context(), f, word)
+			case undo != "":
+				r, err := factory.Call(cmd.Context(), f, api.RequestForget, api.RequestForgetInput{ID: undo})
+				if err != nil {
+					return err
+				}
+				return f.Out.Answer(r, func() string { return requestText(r, "must ask again to call") })
+			}
 			in.ID = args[0]
 			r, err := factory.Call(cmd.Context(), f, api.RequestAnswer, in)
 			if err != nil {
 				return err
 			}
-			does := "may not call"
-			if allow {
-				does = "may call"
-			}
-			return f.Out.Answer(r, func() string { return requestText(r, does) })
+			return f.Out.Answer(r, func() string {
+				text := requestText(r, does)
+				if r.Lasting {
+					text += "\nThis holds for each such call of this agent until the engine stops. `tandem " + word + " --undo " + r.ID + "` takes it back.\n"
+				}
+				return text
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&in.Always, "always", false, "give this agent the same answer to the same call until the engine stops")
 	cmd.Flags().StringVar(&in.Reason, "reason", "", "`text` shown to the agent")
+	cmd.Flags().BoolVar(&list, "list", false, "list the answers given with --always")
+	cmd.Flags().StringVar(&undo, "undo", "", "take back the answer given with --always to the request with this `id`")
+	cmd.MarkFlagsMutuallyExclusive("list", "undo", "always")
+	cmd.MarkFlagsMutuallyExclusive("list", "undo", "reason")
 	return cmd
+}
+
+// listAnswered prints the requests with an answer for always.
+func listAnswered(ctx context.Context, f *factory.Factory, answer string) error {
+	out, err := factory.Call(ctx, f, api.RequestList, api.Empty{})
+	if err != nil {
+		return err
+	}
+	list := slices.DeleteFunc(out.Answered, func(r api.Request) bool { return r.Answer != answer })
+	return output.AnswerList(f.Out, list, "no answer has been given with --always", func() string { return requestTable(f.Out, list, "SINCE", answeredAt) })
 }
 
 // NewAudit returns the command audit.

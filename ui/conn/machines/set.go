@@ -171,13 +171,15 @@ func (s *Set) AddTo(n *panes.News) {
 	n.Serial += s.serial
 	n.History += s.lateSearches
 	n.Fleet = s.fleet
-	n.Machines, n.Processes, n.Requests = nil, slices.Clip(n.Processes), slices.Clip(n.Requests)
+	n.Machines, n.Processes = nil, slices.Clip(n.Processes)
+	n.Requests, n.Answered = slices.Clip(n.Requests), slices.Clip(n.Answered)
 	for _, m := range s.all {
 		n.Machines = append(n.Machines, panes.Machine{Machine: m.now, Known: m.news.Snapshots > 0})
 		n.Processes = append(n.Processes, m.news.Processes...)
 		n.History += m.news.History
 		if m.now.State == api.MachineConnected {
 			n.Requests = append(n.Requests, m.news.Requests...)
+			n.Answered = append(n.Answered, m.news.Answered...)
 		}
 		for _, notice := range m.news.Notices {
 			n.RemoteNotices = append(n.RemoteNotices, m.now.Name+": "+notice)
