@@ -243,7 +243,7 @@ func TestSmallTerminalNamesWayBackFromHiddenView(t *testing.T) {
 	e.addSession("first", "one$ ")
 	d := drive(t, e, 20, 6)
 	d.waitText("one$ ")
-	for i, key := range []string{"2", "3", "4"} {
+	for i, key := range []string{"alt+2", "alt+3", "alt+4"} {
 		d.pressKeys("ctrl+b", key)
 		d.waitText("esc or alt+1: back")
 		d.pressKeys([]string{"esc", "alt+1", "esc"}[i])
@@ -254,7 +254,7 @@ func TestSmallTerminalNamesWayBackFromHiddenView(t *testing.T) {
 	d.waitText("esc close")
 	d.pressKeys("esc", "ctrl+b", ":")
 	d.waitText("Find any")
-	d.pressKeys("esc", "ctrl+b", "2")
+	d.pressKeys("esc", "ctrl+b", "alt+2")
 	d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.waitText("cpu%")
 	d.pressKeys("esc")
@@ -411,7 +411,7 @@ func TestTooSmallTerminalShowsErrorAndRecovers(t *testing.T) {
 		t.Errorf("at 10×3:\n%s", got)
 	}
 	d.update(tea.WindowSizeMsg{Width: 59, Height: 15})
-	d.pressKeys("ctrl+b", "2")
+	d.pressKeys("ctrl+b", "alt+2")
 	d.waitText("terminal too small: 59×15, needs 60×15")
 	d.pressKeys("alt+1")
 	d.update(tea.WindowSizeMsg{Width: 60, Height: 15})

@@ -99,7 +99,7 @@ func TestWayBackFromSmallScreenNamesBoundKey(t *testing.T) {
 	d := drive(t, e, 20, 6)
 	d.waitText("one$ ")
 	d.rebind(map[keymap.Action][]string{keymap.Cancel: {"picker f5"}})
-	d.pressKeys("ctrl+b", "2")
+	d.pressKeys("ctrl+b", "alt+2")
 	d.waitText("f5 or alt+1: back")
 	d.pressKeys("esc")
 	d.waitText("f5 or alt+1: back")

@@ -353,7 +353,7 @@ func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
 	d.update(tea.WindowSizeMsg{Width: 45, Height: 14})
 	d.pressKeys("ctrl+b", "x")
 	d.waitText("Kill session a?")
-	d.pressKeys("n", "ctrl+b", "2")
+	d.pressKeys("n", "ctrl+b", "alt+2")
 	d.waitText("too small")
 	d.pressKeys("alt+1")
 	d.waitText("a-screen")

@@ -377,7 +377,7 @@ func TestPaletteFindsActionsByNamesUsedElsewhere(t *testing.T) {
 	for words, want := range map[string]keymap.Action{
 		"fullscreen": keymap.PaneZoom, "maximize": keymap.PaneZoom, "kill": keymap.SessionKill, "quit": keymap.Detach,
 		"exit": keymap.Detach, "scrollback": keymap.ScrollMode, "copy-mode": keymap.ScrollMode, "vertical": keymap.SplitBeside, "vsplit": keymap.SplitBeside,
-		"horizontal": keymap.SplitBelow, "detach-client": keymap.Detach, "rename-window": keymap.SessionRename, "new-window": keymap.SessionNew,
+		"horizontal": keymap.SplitBelow, "detach-client": keymap.Detach, "rename-window": keymap.TabRename, "new-window": keymap.SessionNew,
 		"last-window": keymap.SessionLast, "display-panes": keymap.PaneNumbers, "choose-tree": keymap.FocusList, "shortcuts": keymap.Help,
 		"break-pane": keymap.PaneBreak, "colors": keymap.ThemePick, "select-layout": keymap.LayoutShow, "atuin": keymap.HistoryInsert,
 	} {

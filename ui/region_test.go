@@ -267,7 +267,7 @@ func (rig *directRig) changeModel(r *rand.Rand) {
 	case 0, 1, 2:
 		rig.press(pick(r,
 			"a", "k", "q", "ctrl+b", "esc", "esc", "esc", "esc", "esc", "ctrl+b [", "ctrl+b z", "ctrl+b ?", "ctrl+b :", "ctrl+b q", "ctrl+b o",
-			"ctrl+b left", "ctrl+b down", "ctrl+b space", "ctrl+b 3", "ctrl+b 1"))
+			"ctrl+b left", "ctrl+b down", "ctrl+b space", "ctrl+b alt+3", "ctrl+b alt+1"))
 	case 3:
 		rig.m.input.queue.Add(screen.Event{Kind: keys.EventMouse, Mouse: keys.Mouse{
 			X: r.IntN(rig.m.areas.w), Y: r.IntN(rig.m.areas.h), Button: keys.ButtonLeft, Kind: pick(r, keys.MouseDown, keys.MouseMove, keys.MouseUp),

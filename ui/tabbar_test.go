@@ -48,6 +48,49 @@ func TestTabBarShowsTabsAndHandlesMouse(t *testing.T) {
 	}
 }
 
+func TestPrefixAndNumberShowTheTabWithIt(t *testing.T) {
+	e := newFakeEngine()
+	for _, name := range []string{"first", "second", "third"} {
+		e.addSession(name, name+"$ ")
+	}
+	d := drive(t, e, 160, 40)
+	d.waitText("first$ ")
+	d.pressKeys("ctrl+b", "3")
+	d.waitText("third$ ")
+	d.pressKeys("alt+2", "ctrl+b", "2")
+	d.waitText("second$ ")
+	d.pressKeys("'x")
+	d.waitTyped(d.nthSession(1), "x")
+	d.pressKeys("ctrl+b", "7")
+	d.waitText("no tab 7")
+}
+
+func TestTabKeepsTheNameGivenByKeyOrClick(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("first", "one$ ")
+	e.addSession("second", "two$ ")
+	d := drive(t, e, 160, 40)
+	d.waitText(" 1 first  2 second ")
+	other := drive(t, e, 160, 40)
+	other.waitText(" 1 first  2 second ")
+	d.pressKeys("ctrl+b", ".", "'work", "enter")
+	d.waitText(" 1 work  2 second ")
+	d.waitSaved()
+	other.waitText(" 1 work  2 second ")
+	bar, _ := d.tabBar()
+	d.click(bar.X+10, bar.Y)
+	d.waitText("two$ ")
+	d.click(bar.X+10, bar.Y)
+	d.waitText("Name the tab")
+	d.pressKeys("'logs", "enter")
+	d.waitText(" 1 work  2 logs ")
+	d.waitSaved()
+	drive(t, e, 160, 40).waitText(" 1 work  2 logs ")
+	d.click(bar.X+10, bar.Y)
+	d.pressKeys("ctrl+u", "enter")
+	d.waitText(" 1 work  2 second ")
+}
+
 func TestNarrowScreenNumbersTabsInListRow(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("first", "one$ ")

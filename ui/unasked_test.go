@@ -235,7 +235,7 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 	changes := map[keymap.Action][]string{}
 	for n, a := range everyAction() {
-		changes[a] = []string{"prefix " + []string{"", "alt+", "ctrl+alt+", "super+", "super+alt+", "hyper+", "hyper+alt+"}[n/26] + string(rune('a'+n%26))}
+		changes[a] = []string{"prefix " + []string{"", "alt+", "ctrl+alt+", "super+", "super+alt+", "hyper+", "hyper+alt+", "hyper+super+"}[n/26] + string(rune('a'+n%26))}
 	}
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")

@@ -29,6 +29,7 @@ type Layout struct {
 // A LayoutTab is a tree of splits as a list in preorder: each split, then its first half, then its
 // second.
 type LayoutTab struct {
+	Name  string       `json:"name,omitempty" jsonschema:"given by the user; without one, the tab shows what runs in its panes"`
 	Nodes []LayoutNode `json:"nodes" jsonschema:"splits and panes: each split before its first half, and that before the second"`
 	Focus int          `json:"focus,omitempty" jsonschema:"index of the pane with the keyboard"`
 }
@@ -82,6 +83,7 @@ type LayoutRemoveInput struct {
 // Limits of a layout.
 const (
 	MaxTabs     = 500
+	MaxTabName  = 100    // bytes
 	MaxNodes    = 500    // per tab
 	LayoutShare = 10_000 // LayoutNode.Share of a half as large as the split
 	MaxClosed   = 1000
@@ -100,6 +102,9 @@ func (l Layout) Check() error {
 		tabs = append(slices.Clip(tabs), *l.Float)
 	}
 	for i, t := range tabs {
+		if len(t.Name) > MaxTabName {
+			return Errorf(CodeInvalid, "layout: name of tab %d is longer than %d bytes", i, MaxTabName)
+		}
 		if len(t.Nodes) > MaxNodes {
 			return Errorf(CodeInvalid, "layout: tab %d has more than %d nodes", i, MaxNodes)
 		}

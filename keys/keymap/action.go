@@ -34,6 +34,8 @@ const (
 	PaneMove         Action = "pane.move"
 	PaneNumbers      Action = "pane.numbers"
 
+	TabRename Action = "tab.rename"
+
 	SessionNew      Action = "session.new"
 	SessionNext     Action = "session.next"
 	SessionPrevious Action = "session.previous"

@@ -17,7 +17,18 @@ type Bindings struct {
 	keys        map[Action][]binding
 	lookup      map[scopedChord]Action
 	hints       map[Scope][]rankedHint
+	replaced    []Replaced
 }
+
+// A Replaced is a key of an action that Rebind gave to another one.
+type Replaced struct {
+	Key    string // as in the configuration, with its scope
+	Former Action
+	Now    Action
+}
+
+// Replaced lists the keys that actions have lost to keys set by the user.
+func (b Bindings) Replaced() []Replaced { return b.replaced }
 
 // A binding is one key of an action.
 type binding struct {
@@ -41,8 +52,8 @@ func DefaultBindings() Bindings {
 }
 
 // Rebind returns bindings with other keys for some actions, each "key" or "scope key"; an empty
-// list removes all keys of an action. Other actions keep theirs, except for keys that now have a
-// global meaning. An error names an unknown action, scope or key, or a key with two meanings.
+// list removes all keys of an action. Other actions keep theirs, except for keys that now mean
+// something else. An error names an unknown action, scope or key, or a key given two meanings.
 func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 	definitions := slices.Clone(b.definitions)
 	// Sorted, so that the same mistake is always reported first.
@@ -53,37 +64,51 @@ func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 		}
 		definitions[i].Keys = slices.Clone(changes[action])
 	}
-	dropShadowing(definitions, changes)
-	return newBindings(definitions)
+	replaced := dropReplaced(definitions, changes)
+	after, err := newBindings(definitions)
+	if err != nil {
+		return Bindings{}, err
+	}
+	after.replaced = slices.Concat(b.replaced, replaced)
+	return after, nil
 }
 
-// dropShadowing removes keys bound globally by changes from the scopes of all other actions, where
-// they would be found first.
-func dropShadowing(definitions []Definition, changes map[Action][]string) {
-	global := map[keys.Chord]bool{}
+// dropReplaced removes keys that have another meaning in changes from all other actions, and returns
+// them.
+func dropReplaced(definitions []Definition, changes map[Action][]string) (replaced []Replaced) {
+	taken := map[scopedChord]Action{} // by all scopes in which the key would have two meanings
 	for _, d := range definitions {
 		for _, name := range changes[d.Action] {
-			if bound, err := parseBinding(name, d.Scope); err == nil && bound.scope == ScopeGlobal {
-				global[bound.key.Chord()] = true
+			bound, err := parseBinding(name, d.Scope)
+			if err != nil {
+				continue
+			}
+			for _, chain := range Chains() {
+				if slices.Contains(chain, bound.scope) {
+					for _, scope := range chain {
+						taken[scopedChord{scope, bound.key.Chord()}] = d.Action
+					}
+				}
 			}
 		}
 	}
 	for i, d := range definitions {
-		if _, named := changes[d.Action]; named || len(global) == 0 {
+		if _, named := changes[d.Action]; named || len(taken) == 0 {
 			continue
 		}
 		definitions[i].Keys = slices.DeleteFunc(slices.Clone(d.Keys), func(name string) bool {
 			bound, err := parseBinding(name, d.Scope)
-			return err == nil && bound.scope.isBelowGlobal() && global[bound.key.Chord()]
+			if err != nil {
+				return false
+			}
+			now, lost := taken[scopedChord{bound.scope, bound.key.Chord()}]
+			if lost {
+				replaced = append(replaced, Replaced{string(bound.scope) + " " + bound.key.String(), d.Action, now})
+			}
+			return lost
 		})
 	}
-}
-
-// isBelowGlobal reports whether the scope's keys are looked up before the global ones.
-func (s Scope) isBelowGlobal() bool {
-	return s != ScopeGlobal && slices.ContainsFunc(Chains(), func(chain []Scope) bool {
-		return slices.Contains(chain, s) && slices.Contains(chain, ScopeGlobal)
-	})
+	return replaced
 }
 
 // WithoutDirect returns bindings without the keys that work in terminals without the prefix: alt+1
@@ -103,6 +128,7 @@ func (b Bindings) WithoutDirect() Bindings {
 	if err != nil {
 		panic(err) // fewer keys cannot conflict
 	}
+	fewer.replaced = b.replaced
 	return fewer
 }
 

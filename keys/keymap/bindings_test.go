@@ -76,9 +76,9 @@ func TestRebindRejectsUnusableKeys(t *testing.T) {
 		{map[Action][]string{"fly": {"f"}}, "no action"},
 		{map[Action][]string{PaneZoom: {"hyper+"}}, "hyper+"},
 		{map[Action][]string{PaneZoom: {"attic z"}}, "no scope"},
-		{map[Action][]string{PaneZoom: {"c"}}, "already session.new"},
-		{map[Action][]string{SessionNew: {"sessions q"}}, "already"},
-		{map[Action][]string{Quit: {"ctrl+b"}}, "already"},
+		{map[Action][]string{PaneZoom: {"c"}, SessionNew: {"c"}}, "already session.new"},
+		{map[Action][]string{SessionNew: {"sessions q"}, Quit: {"q"}}, "already"},
+		{map[Action][]string{Quit: {"ctrl+b"}}, "needs a key"},
 		{map[Action][]string{ViewFiles: {"global x"}}, "no longer be typed"},
 		{map[Action][]string{Prefix: {}}, "needs a key"},
 	}
@@ -87,6 +87,38 @@ func TestRebindRejectsUnusableKeys(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("Rebind(%v) = %v, want an error with %q", c.change, err, c.says)
 		}
+	}
+}
+
+func TestUserKeysReplaceDefaults(t *testing.T) {
+	b, err := DefaultBindings().Preset("tmux", map[Action][]string{
+		SessionNew: {"2", "sessions j"}, Filter: {"x"}, // tab.2, move.down in lists; session.kill and process.stop
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key    string
+		scope  Scope
+		action Action
+	}{
+		{"2", ScopePrefix, SessionNew}, {"3", ScopePrefix, TabSelect(3)}, {"j", ScopeSessions, SessionNew}, {"down", ScopeList, MoveDown},
+		{"x", ScopeList, Filter}, {"x", ScopePrefix, SessionKill}, {"&", ScopePrefix, SessionKill},
+	} {
+		if !b.Is(parseKey(t, c.key), c.scope, c.action) {
+			t.Errorf("%s in %s is not %s", c.key, c.scope, c.action)
+		}
+	}
+	got := map[Replaced]bool{}
+	for _, r := range b.WithoutDirect().Replaced() {
+		got[r] = true
+	}
+	want := map[Replaced]bool{
+		{"prefix 2", TabSelect(2), SessionNew}: true, {"list j", MoveDown, SessionNew}: true,
+		{"sessions x", SessionKill, Filter}: true, {"processes x", ProcessStop, Filter}: true, {"files x", FilesRun, Filter}: true,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -105,8 +137,8 @@ func TestWithoutDirectKeepsOnlyPrefixKeys(t *testing.T) {
 	if got := r.Resolve(parseKey(t, "ctrl+b"), scopes...); got.Kind != Pending {
 		t.Errorf("the prefix without direct keys is %+v", got)
 	}
-	if got := r.Resolve(parseKey(t, "2"), scopes...); got.Action != ViewProcesses {
-		t.Errorf("prefix 2 without direct keys is %+v", got)
+	if got := r.Resolve(parseKey(t, "alt+2"), scopes...); got.Action != ViewProcesses {
+		t.Errorf("prefix alt+2 without direct keys is %+v", got)
 	}
 }
 

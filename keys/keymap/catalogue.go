@@ -33,22 +33,24 @@ func Catalogue() []Definition {
 		define(ScopeGlobal, "", []Definition{
 			{Action: Prefix, Keys: keyList("ctrl+b"), Label: "commands", Rank: 1, Help: "start a command; press twice to send the key to the program"},
 		}),
-		define(ScopePrefix, "Sessions", []Definition{
+		define(ScopePrefix, "Sessions", slices.Concat([]Definition{
 			{Action: SessionNew, Keys: keyList("c", "sessions n"), Label: "new", Rank: 1, Help: "start a session", Also: "new-window new-session create open terminal shell tab screen"},
 			{Action: SessionNewTree, Keys: keyList("G", "sessions W"), Label: "new worktree", Help: "start a session in a new git worktree and branch", Row: "worktrees", Also: "checkout agent isolate parallel"},
 			{Action: SessionTree, Keys: keyList("g", "sessions w"), Label: "worktree", Help: "merge, remove or keep the session's worktree", Row: "worktrees", Also: "git branch discard diff finish"},
 			{Action: SessionNext, Keys: keyList("n"), Label: "next", Rank: 5, Help: "go to the next session", Row: "next, previous", Also: "next-window tab switch"},
 			{Action: SessionPrevious, Keys: keyList("p"), Help: "go to the previous session", Row: "next, previous", Also: "previous-window tab switch"},
 			{Action: SessionLast, Keys: keyList("b"), Help: "go back to the session shown last", Row: "last used", Also: "last-window toggle alternate other tab"},
+		}, tabActions(), []Definition{
+			{Action: TabRename, Keys: keyList("."), Label: "name tab", Help: "name the tab, or remove its name", Row: "tab, name it", Also: "rename-window title rename"},
 			{Action: SessionWaiting, Keys: keyList("tab"), Label: "needs you", Help: "go to the next session whose agent needs you", Row: "waiting, inbox", Also: "attention blocked done waiting unread"},
 			{Action: Inbox, Keys: keyList("u"), Label: "inbox", Help: "show what needs you, and answer it", Row: "waiting, inbox", Also: "attention agents blocked done questions notifications"},
 			{Action: FocusList, Keys: keyList("s"), Label: "list", Rank: 6, Help: "focus the list, or go back to the terminal", Also: "choose-tree sidebar"},
 			{Action: SessionKill, Keys: keyList("x", "sessions x"), Label: "kill", Rank: 4, Help: "kill the session; asks first", Also: "kill-pane kill-window kill-session quit exit close stop terminate"},
-			{Action: SessionRename, Keys: keyList(",", "sessions r"), Label: "rename", Help: "rename the session", Row: "rename, reset", Also: "rename-window rename-session title name"},
+			{Action: SessionRename, Keys: keyList(",", "sessions r"), Label: "rename", Help: "rename the session", Row: "rename, reset", Also: "rename-session title name"},
 			{Action: TerminalReset, Keys: keyList("R"), Label: "reset", Help: "reset mouse, keys and screen after a killed program", Row: "rename, reset", Also: "send-keys -R garbled modes stty sane tput"},
 			{Action: SessionKeyboard, Keys: keyList("i", "sessions i"), Label: "keyboard", Help: "keep agents from typing into the session, or allow it again", Row: "agents' access", Also: "lock readonly read-only"},
 			{Action: SessionOpen, Keys: keyList("I", "sessions I"), Help: "let sandboxed agents type into the session, or stop", Row: "agents' access"},
-		}),
+		})),
 		define(ScopePrefix, "Text", []Definition{
 			{Action: ScrollMode, Keys: keyList("["), Label: "scroll", Rank: 6, Help: "scrollback: scroll, search, select, copy", Row: "scroll, paste", Also: "copy-mode scrollback history buffer selection"},
 			{Action: PasteBuffer, Keys: keyList("]"), Label: "paste", Help: "paste the last copy", Row: "scroll, paste", Also: "paste-buffer clipboard"},
@@ -70,8 +72,8 @@ func Catalogue() []Definition {
 			{Action: PaneClose, Keys: keyList("w"), Label: "close pane", Help: "close the pane; its session keeps running", Row: "close", Also: "hide unsplit kill-pane"},
 			{Action: PaneSwapNext, Keys: keyList("}"), Help: "swap the pane with the next one", Row: "swap", Also: "swap-pane exchange rotate"},
 			{Action: PaneSwapPrevious, Keys: keyList("{"), Help: "swap the pane with the previous one", Row: "swap", Also: "swap-pane exchange rotate"},
-			{Action: PaneBreak, Keys: keyList("!"), Help: "move the pane to a tab of its own", Row: "to a new tab", Also: "break-pane window"},
-			{Action: PaneMove, Keys: keyList("m"), Help: "move the pane to another tab", Row: "to another tab", Also: "join-pane move-pane"},
+			{Action: PaneBreak, Keys: keyList("!"), Help: "move the pane to a tab of its own", Row: "to new, other tab", Also: "break-pane window"},
+			{Action: PaneMove, Keys: keyList("m"), Help: "move the pane to another tab", Row: "to new, other tab", Also: "join-pane move-pane"},
 		}),
 		define(ScopePrefix, "Layout", []Definition{
 			{Action: LayoutShow, Keys: keyList("space"), Label: "layouts", Help: "choose a layout: a saved one, columns, rows, tiles", Row: "choose, save", Also: "select-layout even tiled arrange tmuxinator"},

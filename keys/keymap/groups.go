@@ -3,6 +3,7 @@ package keymap
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Group is a group of keys that can follow the prefix.
@@ -59,8 +60,24 @@ func (b Bindings) Following(works func(Action) bool) []Group {
 func (g *Group) addRow(d Definition, key string) {
 	row := GroupRow{Keys: key, Does: cmp.Or(d.Row, d.Label, d.Help), actions: []Action{d.Action}}
 	if last := len(g.Rows) - 1; last >= 0 && g.Rows[last].Does == row.Does {
-		row.Keys, row.actions = g.Rows[last].Keys+" "+key, append(g.Rows[last].actions, d.Action)
+		row.Keys, row.actions = joinKeys(g.Rows[last].Keys, key), append(g.Rows[last].actions, d.Action)
 		g.Rows = g.Rows[:last]
 	}
 	g.Rows = append(g.Rows, row)
+}
+
+// joinKeys appends a key to others, as a range if it is the next number: "1…3" after "1…2".
+func joinKeys(keys, key string) string {
+	n := key[len(key)-1]
+	if n < '1' || n > '9' {
+		return keys + " " + key
+	}
+	name, before := key[:len(key)-1], string(n-1)
+	if start, ok := strings.CutSuffix(keys, "…"+before); ok && strings.Contains(" "+start, " "+name) {
+		return start + "…" + string(n)
+	}
+	if strings.HasSuffix(" "+keys, " "+name+before) {
+		return keys + "…" + string(n)
+	}
+	return keys + " " + key
 }

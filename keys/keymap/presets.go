@@ -2,7 +2,6 @@ package keymap
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,13 +24,16 @@ func (b Bindings) Preset(name string, changes map[Action][]string) (Bindings, er
 	default:
 		return Bindings{}, fmt.Errorf("unknown preset %q; known are %s", name, strings.Join(Presets(), ", "))
 	}
-	all := make(map[Action][]string, len(table)+len(changes))
+	all := make(map[Action][]string, len(table))
 	for action, names := range table {
 		all[action] = append(slices.Clone(names), b.keysOutside(action, names)...)
 	}
-	// The user's keys win over the preset's.
-	maps.Copy(all, changes)
-	return b.Rebind(all)
+	preset, err := b.Rebind(all)
+	if err != nil {
+		return Bindings{}, err
+	}
+	preset.replaced = nil // the user wrote none of these keys
+	return preset.Rebind(changes)
 }
 
 // keysOutside returns an action's keys in the scopes that a preset does not change.
@@ -55,7 +57,8 @@ func tmuxKeys() map[Action][]string {
 		FocusList:     keyList("s", "w"),
 		PaneClose:     keyList("W"),
 		LayoutEqual:   keyList("=", "E"),
-		SessionRename: keyList(",", "$"),
+		SessionRename: keyList("$"),
+		TabRename:     keyList(",", "."),
 		SessionKill:   keyList("x", "&"),
 		ScrollMode:    keyList("[", "pgup"),
 		ResizeLeft:    keyList("ctrl+left", "alt+left", "H"),
@@ -64,7 +67,7 @@ func tmuxKeys() map[Action][]string {
 		ResizeRight:   keyList("ctrl+right", "alt+right", "L"),
 	}
 	for i, v := range Views() {
-		table[v.Action] = keyList(strconv.Itoa(i + 1))
+		table[v.Action] = keyList("alt+" + strconv.Itoa(i+1))
 	}
 	return table
 }

@@ -2,6 +2,7 @@ package keymap
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -15,6 +16,44 @@ func TestPresetsDoNotConflict(t *testing.T) {
 		for _, d := range b.definitions {
 			if len(DefaultBindings().keys[d.Action]) > 0 && len(b.keys[d.Action]) == 0 {
 				t.Errorf("%s leaves %s without a key", name, d.Action)
+			}
+		}
+	}
+}
+
+// Fingers that know tmux press the prefix and a number.
+func TestEveryPresetSelectsTabsAndViewsByNumber(t *testing.T) {
+	for _, name := range Presets() {
+		all, err := DefaultBindings().Preset(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for mode, b := range map[string]Bindings{"direct keys": all, "no direct keys": all.WithoutDirect()} {
+			for i := range NumberedTabs {
+				if n := strconv.Itoa(i + 1); !b.Is(parseKey(t, n), ScopePrefix, TabSelect(i+1)) {
+					t.Errorf("%s, %s: the prefix and %s do not select the tab", name, mode, n)
+				}
+			}
+			for i, v := range Views() {
+				n := strconv.Itoa(i + 1)
+				if !b.Is(parseKey(t, "alt+"+n), ScopePrefix, v.Action) || !b.Is(parseKey(t, n), ScopeList, v.Action) {
+					t.Errorf("%s, %s: %s has other keys", name, mode, v.Action)
+				}
+			}
+		}
+	}
+}
+
+// A preset's keys are no mistake of the user, so nobody would be told of a key that they take.
+func TestPresetsTakeNoKeyAfterThePrefix(t *testing.T) {
+	for _, name := range Presets() {
+		b, err := DefaultBindings().Preset(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range Catalogue() {
+			if len(DefaultBindings().KeysOf(d.Action, ScopePrefix)) > 0 && len(b.KeysOf(d.Action, ScopePrefix)) == 0 {
+				t.Errorf("%s leaves %s without a key after the prefix", name, d.Action)
 			}
 		}
 	}
@@ -63,8 +102,8 @@ func TestGlobalKeyReplacesScopeKey(t *testing.T) {
 	if got := b.KeysOf(ScrollPageDown, ScopeScroll); slices.Contains(got, "ctrl+f") || len(got) == 0 {
 		t.Errorf("a page down is %q", got)
 	}
-	if _, err := DefaultBindings().Rebind(map[Action][]string{Prefix: {"alt+1"}}); err == nil {
-		t.Error("alt+1 means two things everywhere")
+	if b, err := DefaultBindings().Rebind(map[Action][]string{Prefix: {"alt+1"}}); err != nil || b.Is(parseKey(t, "alt+1"), ScopeGlobal, ViewSessions) {
+		t.Errorf("alt+1 means two things everywhere (%v)", err)
 	}
 }
 

@@ -15,7 +15,8 @@ type View struct {
 	Also   string // other words to search for
 }
 
-// Views lists the views in the order of their numbers, which are the keys that show them.
+// Views lists the views in the order of their numbers, which are the keys that show them in lists, and
+// elsewhere with alt.
 func Views() []View {
 	return []View{
 		{Action: ViewSessions, Scope: ScopeSessions, Name: "Sessions", Help: "show the sessions", Also: "terminals windows tabs"},
@@ -30,9 +31,24 @@ func listViewActions() (all []Definition) {
 	for i, v := range Views() {
 		n := strconv.Itoa(i + 1)
 		all = append(all, Definition{
-			Action: v.Action, Keys: keyList(n, "global alt+"+n, "list "+n, "log "+n, "preview "+n),
+			Action: v.Action, Keys: keyList("alt+"+n, "global alt+"+n, "list "+n, "log "+n, "preview "+n),
 			Label: strings.ToLower(v.Name), Help: v.Help, Row: "views", Also: v.Also,
 		})
+	}
+	return all
+}
+
+// NumberedTabs is how many tabs have a key with their number.
+const NumberedTabs = 9
+
+// TabSelect returns the action that shows tab n, from 1 to NumberedTabs.
+func TabSelect(n int) Action { return Action("tab." + strconv.Itoa(n)) }
+
+// tabActions returns the actions that show the tabs.
+func tabActions() (all []Definition) {
+	for i := 1; i <= NumberedTabs; i++ {
+		n := strconv.Itoa(i)
+		all = append(all, Definition{Action: TabSelect(i), Keys: keyList(n), Help: "go to tab " + n, Row: "tab, name it", Also: "select-window number"})
 	}
 	return all
 }

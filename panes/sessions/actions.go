@@ -46,11 +46,15 @@ func (v *View) makeActions() panes.Actions {
 		keymap.SessionNext: by(v.switcher.cycleSession, 1), keymap.SessionPrevious: by(v.switcher.cycleSession, -1),
 		keymap.SessionLast: v.switcher.showLastTab,
 		keymap.SessionKill: v.askKill,
+		keymap.TabRename:   v.switcher.askTabName,
 
 		keymap.LayoutEqual:  v.arranger.equalise,
 		keymap.PaneSwapNext: by(v.arranger.swapPanes, 1), keymap.PaneSwapPrevious: by(v.arranger.swapPanes, -1),
 		keymap.PaneFloat: v.arranger.toggleFloat, keymap.PaneBreak: v.arranger.breakOut, keymap.PaneMove: v.arranger.askMove,
 		keymap.LayoutSave: v.layouts.askSaveLayout, keymap.LayoutShow: v.layouts.askLayout,
 	})
+	for n := 1; n <= keymap.NumberedTabs; n++ {
+		all[keymap.TabSelect(n)] = by(v.switcher.showTabNumber, n)
+	}
 	return all
 }

@@ -2,11 +2,15 @@ package sessions
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/terminal"
 )
@@ -109,6 +113,37 @@ func (s *switcher) cycleSession(by int) tea.Cmd {
 	t, _ := s.tabs.FindPane(next.Pane)
 	s.openTab(t, next)
 	s.env.ShowSessions()
+	return nil
+}
+
+// showTabNumber shows the tab with a number, from 1.
+func (s *switcher) showTabNumber(n int) tea.Cmd {
+	if n > len(s.tabs.All) {
+		return s.env.Say("no tab "+text.Itoa(n), false)
+	}
+	s.openTab(s.tabs.All[n-1], nil)
+	s.env.ShowSessions()
+	return nil
+}
+
+// askTabName asks for the name of the current tab.
+func (s *switcher) askTabName() tea.Cmd {
+	t := s.tabs.Current
+	if t == nil {
+		return s.env.Say("no tab to name", false)
+	}
+	ask := dialog.NewPrompt("Name the tab", t.Name, func(name string) tea.Cmd {
+		for len(name) > api.MaxTabName {
+			_, last := utf8.DecodeLastRuneInString(name)
+			name = name[:len(name)-last]
+		}
+		t.Name = name
+		s.noteChange()
+		s.refreshList()
+		return nil
+	})
+	ask.Note, ask.Clears = "Without a name, it shows what runs in it.", true
+	s.env.Ask(ask)
 	return nil
 }
 

@@ -234,6 +234,7 @@ func (k *layoutSync) adoptLayout(l api.Layout) {
 			}
 		}
 	}
+	k.tabs.NameTabs(l)
 	k.switcher.refreshList()
 	if l.Check() != nil || layout.SameArrangement(l, k.currentLayout()) {
 		return

@@ -48,15 +48,16 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 		m.display.dirty = true
 		return m.list.Mouse(e)
 	case m.display.areas.tabs.Contains(e.X, e.Y):
-		m.mouseOnTabs(e)
+		return m.mouseOnTabs(e)
 	case m.tabs.Current != nil:
 		return m.mouseOnTree(e)
 	}
 	return nil
 }
 
-// mouseOnTabs shows the clicked tab; the wheel moves by one tab.
-func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
+// mouseOnTabs shows the clicked tab, or asks for its name if it has the keyboard already; the wheel
+// moves by one tab.
+func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 	all := m.tabs.EveryTab()
 	at := slices.Index(all, m.tabs.Current)
 	switch {
@@ -66,12 +67,16 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
 		at++
 	case e.IsLeftDown():
 		at = m.list.TabAt(e.X-m.display.areas.tabs.X, m.display.areas.tabs.W)
+		if at >= 0 && at < len(all) && all[at] == m.tabs.Current && m.tabs.FocusedPane() != nil {
+			return m.switcher.askTabName()
+		}
 	default:
-		return
+		return nil
 	}
 	if at >= 0 && at < len(all) {
 		m.switcher.openTab(all[at], nil)
 	}
+	return nil
 }
 
 // releaseButton ends a drag or a press, whatever is shown by now. A border can be a title

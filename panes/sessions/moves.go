@@ -146,8 +146,11 @@ func (m *arranger) askMove() tea.Cmd {
 	return nil
 }
 
-// tabName lists the names of a tab's sessions.
+// tabName returns the name of a tab, or lists its sessions.
 func (m *arranger) tabName(t *layout.Tab) string {
+	if t.Name != "" {
+		return text.Clean(t.Name)
+	}
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
 		p, _ := m.env.News().Process(l.Pane.ID)

@@ -19,6 +19,7 @@ type switcher struct {
 		panes.Reporter
 		Window
 		Bindings() keymap.Bindings
+		panes.Dialogs
 	}
 	tabs        *Tabs
 	display     *display
@@ -80,16 +81,17 @@ func (s *switcher) refreshList() {
 		current = p.ID
 	}
 	every := s.tabs.EveryTab()
-	ids := make([][]string, len(every))
+	ids, names := make([][]string, len(every)), make([]string, len(every))
 	var leaves []*layout.Node
 	for i, t := range every {
+		names[i] = t.Name
 		leaves = t.Root.Leaves(leaves[:0])
 		for _, l := range leaves {
 			ids[i] = append(ids[i], l.Pane.ID)
 		}
 	}
 	s.list.Focus(s.tabs.inList)
-	s.list.HasFloat = s.tabs.Float != nil
+	s.list.HasFloat, s.list.TabNames = s.tabs.Float != nil, names
 	s.list.SetTabs(ids, current)
 	s.display.dirty = true
 	s.requestSettle()

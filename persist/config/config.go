@@ -66,6 +66,22 @@ func Parse(text []byte) (settings.Config, error) {
 	return c, nil
 }
 
+// ReplacedKeys returns a line for each default key that is replaced by a key in a configuration.
+func ReplacedKeys(text []byte) (notes []string) {
+	c, err := Parse(text)
+	if err != nil {
+		return nil
+	}
+	bindings, err := c.Bindings()
+	if err != nil {
+		return nil
+	}
+	for _, r := range bindings.Replaced() {
+		notes = append(notes, fmt.Sprintf("%s: yours is %s, so %s lost this key", r.Key, r.Now, r.Former))
+	}
+	return notes
+}
+
 // AgentRules returns the directory of the user's rules for coding agents,
 // $XDG_CONFIG_HOME/tandem/agents.
 func AgentRules() string {

@@ -101,9 +101,9 @@ func TestMistakesShowTheirPosition(t *testing.T) {
 		"no duration":    {"[attention]\nlong_command = \"-3s\"", "long_command = \"-3s\": must be a duration such as 10s"},
 		"no hours":       {"[attention]\nquiet = \"night\"", "quiet = \"night\": must be a time range such as 22:00-07:00"},
 		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "line 2: sandbox"},
-		"renamed action": {"[keys]\n\"session.end\" = [\"d\"]", "| \"session.end\""},
+		"renamed action": {"[keys]\n\"session.end\" = [\"attic d\"]", "| \"session.end\""},
 		"both names":     {"[keys]\n\"session.end\" = [\"X\"]\n\"session.kill\" = [\"X\"]", "line 2: session.end was renamed to session.kill"},
-		"clash":          {"[keys]\n\"session.new\" = [\"d\"]", "bind"},
+		"clash":          {"[keys]\n\"session.new\" = [\"d\"]\ndetach = [\"d\"]", "bind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse([]byte(c.text))

@@ -111,7 +111,7 @@ func startTransfer(t *testing.T, p *harness.Machines, variable string) (screen *
 	p.Must("--host", "m1", "ps")
 	screen = harness.OpenDashboard(t, 120, 30, p.Env, from)
 	harness.Await(t, screen, "1 machine")
-	harness.Press(t, screen, "ctrl+b", "4")
+	harness.Press(t, screen, "ctrl+b", "alt+4")
 	harness.Await(t, screen, "big")
 	harness.Press(t, screen, "C", "ctrl+u", ":m1:"+to+"/", "enter")
 	return screen, want, to

@@ -404,7 +404,7 @@ func checkCopyOverSSH(t *testing.T, p *harness.Machines) {
 	}
 	t.Cleanup(screen.Close)
 	harness.Await(t, screen, "1 machine")
-	harness.Press(t, screen, "ctrl+b", "4")
+	harness.Press(t, screen, "ctrl+b", "alt+4")
 	harness.Await(t, screen, "large")
 	harness.Press(t, screen, "C", "ctrl+u", ":box:"+to+"/", "enter")
 	wait.Poll(t, "the file to be listed", func() (string, bool) {

@@ -24,6 +24,7 @@ type Prompt struct {
 	// be nil.
 	Suggest func(line string) tea.Cmd
 
+	Clears   bool // an empty line is an answer
 	live     bool
 	common   string // common prefix of all suggestions
 	byArrows bool   // the current suggestion was selected with the arrow keys
@@ -113,7 +114,7 @@ func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
 	}
 	h.Close()
 	switch {
-	case a == keymap.Accept && (text != "" || p.live):
+	case a == keymap.Accept && (text != "" || p.live || p.Clears):
 		return p.Then(text)
 	// Cancelling a live prompt undoes its effect.
 	case p.live:

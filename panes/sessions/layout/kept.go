@@ -34,7 +34,7 @@ func (t *Tabs) WriteLayout(name func(id string) string) (l api.Layout) {
 // writeTab describes a tab; ok is false if it has no pane to save.
 func (t *Tab) writeTab(name func(id string) string) (written api.LayoutTab, ok bool) {
 	nodes, focus := writeNode(nil, t.Root, t.Focus, name)
-	return api.LayoutTab{Nodes: nodes, Focus: max(focus, 0)}, len(nodes) > 0
+	return api.LayoutTab{Name: t.Name, Nodes: nodes, Focus: max(focus, 0)}, len(nodes) > 0
 }
 
 // writeNode appends a subtree in reading order. It also returns the index of the leaf to
@@ -127,7 +127,7 @@ func Refocus(l, now api.Layout) api.Layout {
 
 // refocusTab is Refocus for a tab.
 func refocusTab(t, now api.LayoutTab) api.LayoutTab {
-	t.Nodes = slices.Clone(t.Nodes)
+	t.Name, t.Nodes = now.Name, slices.Clone(t.Nodes)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if at := indexOf(now, n.ID); at >= 0 {
@@ -138,6 +138,19 @@ func refocusTab(t, now api.LayoutTab) api.LayoutTab {
 		}
 	}
 	return t
+}
+
+// NameTabs gives the tabs the names that the tabs of their sessions have in a layout.
+func (t *Tabs) NameTabs(l api.Layout) {
+	places := t.Places()
+	for _, kept := range allTabs(l) {
+		for _, n := range kept.Nodes {
+			if at, ok := places[n.ID]; ok && n.Axis == "" {
+				at.Tab.Name = kept.Name
+				break
+			}
+		}
+	}
 }
 
 // IsFocused reports whether a session has the keyboard in a layout.
@@ -254,7 +267,7 @@ func Describe(l api.Layout) string {
 				names = append(names, api.OnMachine(machine, text.Clean(n.Name)))
 			}
 		}
-		tabs = append(tabs, strings.Join(names, "+"))
+		tabs = append(tabs, cmp.Or(text.Clean(t.Name), strings.Join(names, "+")))
 	}
 	return fmt.Sprintf("%d: %s", len(tabs), strings.Join(tabs, "  "))
 }

@@ -10,6 +10,7 @@ import (
 
 // A Tab is a tree of splits that fills the Sessions view while it is shown.
 type Tab struct {
+	Name  string // given by the user; "" for one made of its sessions' names
 	Root  *Node
 	Focus *Node // the leaf that has the keyboard while the tab is shown
 	Shown uint64
@@ -190,7 +191,7 @@ func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 	before := t.Places()
 	for i, kept := range allTabs(l) {
-		laid := &Tab{}
+		laid := &Tab{Name: kept.Name}
 		laid.Root, laid.Focus = readTab(kept, func(j int) *terminal.Pane {
 			id := ids[[2]int{i, j}]
 			if id == "" {

@@ -31,7 +31,8 @@ type Pane struct {
 	tabs     [][]string // sessions by tab, in order
 	current  string     // the session with the keyboard, now or last
 	filter   string
-	HasFloat bool // the last of the tabs floats over the others
+	TabNames []string // those given by the user, by tab; "" for none
+	HasFloat bool     // the last of the tabs floats over the others
 
 	hidden    map[string]bool      // exited sessions removed from the list by the user
 	stopping  map[string]time.Time // start of the run of each session stopped by the user here; zero if unknown

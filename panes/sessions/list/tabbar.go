@@ -163,6 +163,9 @@ func (p *Pane) makeTabCell(i int, ids []string, processes map[string]*api.Proces
 	if p.isFloating(i) {
 		c.number = "float"
 	}
+	if i < len(p.TabNames) && p.TabNames[i] != "" {
+		c.name = text.Clean(p.TabNames[i])
+	}
 	c.shortenName(maxTabName)
 	return c
 }

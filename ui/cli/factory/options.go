@@ -104,6 +104,9 @@ type ConfigFiles struct {
 	Path    func() (string, error)  // path of config.toml
 	Default func() string           // a file with every default as a comment
 	Check   func(text []byte) error // returns all mistakes, each with its line and a caret
+	// Notes returns a line for each default key that a key of the user replaces; called if Check
+	// finds nothing.
+	Notes func(text []byte) []string
 	// Effective returns the settings in effect with a file, as TOML and by key; null means no
 	// value.
 	Effective func(text []byte) (string, map[string]any, error)

@@ -149,6 +149,7 @@ func configFiles() factory.ConfigFiles {
 			_, err := config.Parse(text)
 			return err
 		},
+		Notes:       config.ReplacedKeys,
 		Effective:   config.Effective,
 		Policy:      config.PolicyPath(),
 		CheckPolicy: checkPolicy,

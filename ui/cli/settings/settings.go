@@ -104,7 +104,7 @@ func newCheck(f *factory.Factory) *cobra.Command {
 		Use:   "check [FILE]",
 		Short: "Show the mistakes in a configuration",
 		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a caret,\n" +
-			"and checks the agents' sandbox and its folders. With FILE (- is standard input) it checks that instead:\n" +
+			"names default keys that yours replace, and checks the agents' sandbox and its folders. With FILE (- is standard input) it checks that instead:\n" +
 			"a sandbox profile if its name ends in .json, else policy.toml or a configuration.\n" +
 			"Exits with 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml\ntandem config check agents.json",
@@ -130,7 +130,8 @@ type configFile struct {
 	absent   string // what applies without the file
 	fallback string // what applies while it has a mistake
 	check    func(text []byte) error
-	warn     func(text []byte) error // may be nil
+	warn     func(text []byte) error    // may be nil
+	notes    func(text []byte) []string // may be nil
 }
 
 // configFiles returns config.toml and, if known, policy.toml.
@@ -139,10 +140,10 @@ func configFiles(f *factory.Factory) ([]configFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", f.Config.Check, nil}}
+	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", f.Config.Check, nil, f.Config.Notes}}
 	if f.Config.CheckPolicy != nil && f.Config.Policy != "" {
 		files = append(files, configFile{"policy", f.Config.Policy, "agents may do anything you may",
-			"the last good policy applies, or you are asked about everything", f.Config.CheckPolicy, f.Config.WarnPolicy})
+			"the last good policy applies, or you are asked about everything", f.Config.CheckPolicy, f.Config.WarnPolicy, nil})
 	}
 	return files, nil
 }
@@ -198,9 +199,9 @@ func checkFile(f *factory.Factory, file string) error {
 	if err != nil {
 		return err
 	}
-	one := configFile{path: path, check: f.Config.Check}
+	one := configFile{path: path, check: f.Config.Check, notes: f.Config.Notes}
 	if f.Config.CheckPolicy != nil && filepath.Base(file) == filepath.Base(f.Config.Policy) {
-		one.check, one.warn = f.Config.CheckPolicy, f.Config.WarnPolicy
+		one.check, one.warn, one.notes = f.Config.CheckPolicy, f.Config.WarnPolicy, nil
 	}
 	if err := one.check(text); err != nil {
 		return withPath(path, err)
@@ -219,12 +220,18 @@ func checkProfile(f *factory.Factory, file string) error {
 	return f.Out.Answer(map[string]any{"path": file, "ok": true}, func() string { return output.Visible(file) + ": no mistakes\n" })
 }
 
-// verdict returns the line for a file without definite mistakes.
+// verdict returns the lines for a file without definite mistakes.
 func (f configFile) verdict(text []byte) string {
 	if f.warn != nil && f.warn(text) != nil {
 		return fmt.Sprintf("%s: %v\n", output.Visible(f.path), f.warn(text))
 	}
-	return output.Visible(f.path) + ": no mistakes\n"
+	all := output.Visible(f.path) + ": no mistakes\n"
+	if f.notes != nil {
+		for _, note := range f.notes(text) {
+			all += "  " + output.Visible(note) + "\n"
+		}
+	}
+	return all
 }
 
 func newInit(f *factory.Factory) *cobra.Command {
