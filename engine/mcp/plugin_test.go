@@ -427,6 +427,24 @@ func TestPluginManagesProcesses(t *testing.T) {
 	r.checkExact(t, exactCall{"process_stop_all", object{"signal": "SIGHUP"}, "Stopped 2 processes with SIGHUP.", false})
 }
 
+// Each stream of a command of exec has a log, and process_get and process_list name both.
+func TestLogPathsOfTimedOutExecLeadToBothStreams(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Plugin)
+	id := r.call("exec", object{"command": "echo out; echo err >&2; exec sleep 100", "timeoutMs": 1000}).Process
+	got := resultText(r.call("process_get", object{"id": id}))
+	list := resultText(r.call("process_list", nil))
+	for name, want := range map[string]string{"logPath": "out\n", "errorLogPath": "err\n"} {
+		path := filepath.Join(r.dir, "processes", id, map[string]string{"logPath": "stdout.log", "errorLogPath": "stderr.log"}[name])
+		if !strings.Contains(got, "\n"+name+": "+path+"\n") || !strings.Contains(list, " "+name+"="+path+" ") {
+			t.Errorf("no %s %s in\n%s\n%s", name, path, got, list)
+		}
+		if b, err := os.ReadFile(path); string(b) != want {
+			t.Errorf("%s has %q, %v", name, b, err)
+		}
+	}
+}
+
 func TestPluginSubjectsNameCommandsAndPaths(t *testing.T) {
 	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/work", Home: "/home/me"}}

@@ -158,6 +158,10 @@ func (s Survey) recoverEnded(r store.Record) Found {
 	if s.hasRebooted(r) && WillStartAtBoot(r) {
 		f.events = []event{{kind: evBooted}}
 	}
+	// If the record does not have the exit, exit.json does, and is found by the pid.
+	if s.hasRebooted(r) && r.Identity.PID != 0 && (f.ending == nil || lastRun(r) != nil) {
+		f.Rec.Identity, f.Changed = r.Identity.WithoutPID(), true
+	}
 	return f
 }
 
@@ -169,7 +173,9 @@ func (s Survey) hasRebooted(r store.Record) bool {
 // is a new one, or the process has exited.
 func (s Survey) recoverUnheld(r store.Record) Found {
 	if s.hasRebooted(r) {
-		return Found{Rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), rebooted: true}}}
+		ending := s.endingOf(r)
+		r.Identity = r.Identity.WithoutPID()
+		return Found{Rec: r, events: []event{{kind: evMissing, ending: ending, rebooted: true}}}
 	}
 	if api.State(r.State).Ended() {
 		r.State = string(api.StateStarting)

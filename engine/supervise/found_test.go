@@ -17,12 +17,7 @@ func (r *rig) recoverFrom(s Survey) {
 	all, _ := s.Plan()
 	r.c.reg.box.Post(func() {
 		for _, f := range all {
-			p := r.c.reg.insert(f.Rec, "")
-			p.ending = f.ending
-			p.view = describeProcess(p)
-			for _, e := range f.events {
-				r.c.reg.handle(f.Rec.ID, e)
-			}
+			r.c.reg.restore(f, "")
 		}
 	})
 }
@@ -375,4 +370,34 @@ func TestSessionWithLostTerminalIsNotRestartedByALaterEngine(t *testing.T) {
 			t.Errorf("process is %+v after %d starts", p, r.countSpawns())
 		}
 	})
+}
+
+// A pid of another boot means nothing. How the process exited stays known.
+func TestRecordOfAnotherBootLosesItsPID(t *testing.T) {
+	who, code := store.Identity{BootID: "old", PID: 50, StartTime: 7}, 3
+	for state, exit := range map[api.State]*store.Exit{
+		api.StateExited:  nil,
+		api.StateRunning: {Identity: who, Code: &code, ExitedAt: time.Unix(2, 0)},
+	} {
+		rec := processRecord("a", api.PolicyNo)
+		rec.State, rec.Identity, rec.Runs = string(state), &who, []store.Run{{StartedAt: time.Unix(1, 0)}}
+		if state == api.StateExited {
+			rec.Runs[0].EndedAt, rec.Runs[0].ExitCode = time.Unix(2, 0), &code
+		}
+		for range 2 { // two engines after the boot
+			withRig(t, func(r *rig) {
+				r.recoverFrom(surveyFor(rec, exit))
+				p := r.wantState("a", api.StateExited)
+				if p.LastPID != 0 || p.ExitCode == nil || *p.ExitCode != code {
+					t.Errorf("%s: became %+v", state, p)
+				}
+				if synctest.Wait(); r.w.savedRecord("a").ID != "" {
+					rec = r.w.savedRecord("a")
+				}
+			})
+			if rec.Identity == nil || *rec.Identity != (store.Identity{BootID: "old"}) {
+				t.Errorf("%s: saved %+v", state, rec.Identity)
+			}
+		}
+	}
 }

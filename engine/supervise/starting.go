@@ -444,6 +444,10 @@ func (s *starting) concludeMissing(p *proc, e event) {
 		p.ending = nil
 	} else {
 		p.noteEnd(s.reg.history())
+		// Without the pid, which a reboot takes from the record, exit.json is no longer found.
+		if e.rebooted && !e.ending.Exit.Unknown {
+			endRun(&p.rec, e.ending, p.lastFacts.Typed)
+		}
 	}
 	supervised := p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
 	switch {

@@ -22,6 +22,9 @@ type Identity struct {
 	StartTime uint64 `json:"start_time"` // field 22 of /proc/<pid>/stat, clock ticks since boot
 }
 
+// WithoutPID returns the identity of a process of an earlier boot, whose pid means nothing any more.
+func (i Identity) WithoutPID() *Identity { return &Identity{BootID: i.BootID} }
+
 // BootID returns the id of this boot (/proc/sys/kernel/random/boot_id).
 func BootID() (string, error) { return bootID(procRoot) }
 

@@ -42,6 +42,7 @@ type ProcessState struct {
 	ExitCode     *int   `json:"exitCode,omitempty"`
 	Signal       string `json:"signal,omitempty"`
 	LogPath      string `json:"logPath"`
+	ErrorLogPath string `json:"errorLogPath,omitempty"` // of a command of exec, whose streams have a log each
 	CWD          string `json:"cwd"`
 	Command      string `json:"command"`
 
@@ -51,7 +52,7 @@ type ProcessState struct {
 func stateOf(p api.Process) ProcessState {
 	s := ProcessState{
 		ID: p.ID, Name: p.Name, PID: p.PID, Status: statusOf(p.State), KeepAlive: p.KeepAlive,
-		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: toolkit.ShortenCommand(CommandOf(p)), unknown: p.ExitUnknown,
+		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, ErrorLogPath: p.ErrorLogPath, CWD: p.CWD, Command: toolkit.ShortenCommand(CommandOf(p)), unknown: p.ExitUnknown,
 	}
 	if p.Supervision != nil {
 		s.RestartCount = p.Supervision.Restarts
@@ -93,17 +94,21 @@ func (s ProcessState) fields() [][2]string {
 	case s.unknown:
 		exit = "unknown"
 	}
-	return [][2]string{
+	fields := [][2]string{
 		{"id", s.ID}, {"name", s.Name}, {"pid", pid}, {"status", s.Status},
 		{"keepAlive", strconv.FormatBool(s.KeepAlive)}, {"restartCount", strconv.Itoa(s.RestartCount)},
-		{"exitCode", exit}, {"logPath", s.LogPath}, {"command", scan.Visible(s.Command)},
+		{"exitCode", exit}, {"logPath", s.LogPath},
 	}
+	if s.ErrorLogPath != "" {
+		fields = append(fields, [2]string{"errorLogPath", s.ErrorLogPath})
+	}
+	return append(fields, [2]string{"command", scan.Visible(s.Command)})
 }
 
 func (s ProcessState) describe() string { return s.joinFields(": ", "\n") }
 
 func (s ProcessState) joinFields(between, behind string) string {
-	parts := make([]string, 0, 9)
+	parts := make([]string, 0, 10)
 	for _, f := range s.fields() {
 		parts = append(parts, f[0]+between+f[1])
 	}
