@@ -72,8 +72,8 @@ func Catalogue() []Definition {
 			{Action: PaneClose, Keys: keyList("w"), Label: "close pane", Help: "close the pane; its session keeps running", Row: "close", Also: "hide unsplit kill-pane"},
 			{Action: PaneSwapNext, Keys: keyList("}"), Help: "swap the pane with the next one", Row: "swap", Also: "swap-pane exchange rotate"},
 			{Action: PaneSwapPrevious, Keys: keyList("{"), Help: "swap the pane with the previous one", Row: "swap", Also: "swap-pane exchange rotate"},
-			{Action: PaneBreak, Keys: keyList("!"), Help: "move the pane to a tab of its own", Row: "to new, other tab", Also: "break-pane window"},
-			{Action: PaneMove, Keys: keyList("m"), Help: "move the pane to another tab", Row: "to new, other tab", Also: "join-pane move-pane"},
+			{Action: PaneBreak, Keys: keyList("!"), Help: "move the pane to a tab of its own", Row: "to another tab", Also: "break-pane window"},
+			{Action: PaneMove, Keys: keyList("m"), Help: "move the pane to another tab", Row: "to another tab", Also: "join-pane move-pane"},
 		}),
 		define(ScopePrefix, "Layout", []Definition{
 			{Action: LayoutShow, Keys: keyList("space"), Label: "layouts", Help: "choose a layout: a saved one, columns, rows, tiles", Row: "choose, save", Also: "select-layout even tiled arrange tmuxinator"},

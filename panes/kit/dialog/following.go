@@ -104,15 +104,18 @@ func balanceColumns(groups []keymap.Group, most int) [][]prefixKeyLine {
 		total += 1 + len(g.Rows)
 	}
 	for height := (total + most - 1) / most; ; height++ {
-		if columns := fillColumns(groups, height); len(columns) <= most && len(columns[0]) == maxLength(columns) {
-			return columns
+		for _, split := range []bool{false, true} {
+			if columns := fillColumns(groups, height, split); len(columns) <= most && len(columns[0]) == maxLength(columns) {
+				return columns
+			}
 		}
 	}
 }
 
-// fillColumns puts groups into columns of the given height, one below the other. A group
-// may continue in the next column, but a heading is never the last line of one.
-func fillColumns(groups []keymap.Group, height int) (columns [][]prefixKeyLine) {
+// fillColumns puts groups into columns of the given height, one below the other. With split, or if it
+// is higher than a column, a group may continue in the next column, but a heading is never the last
+// line of one.
+func fillColumns(groups []keymap.Group, height int, split bool) (columns [][]prefixKeyLine) {
 	column := []prefixKeyLine{}
 	next := func() {
 		columns = append(columns, column)
@@ -121,7 +124,7 @@ func fillColumns(groups []keymap.Group, height int) (columns [][]prefixKeyLine) 
 	for _, g := range groups {
 		switch room := height - len(column) - 1; {
 		case len(column) == 0:
-		case room < min(3, 1+len(g.Rows)):
+		case room < min(3, 1+len(g.Rows)), !split && room < 1+len(g.Rows):
 			next()
 		default:
 			column = append(column, prefixKeyLine{})
