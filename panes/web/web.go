@@ -4,8 +4,6 @@ package web
 
 import (
 	"context"
-	"net"
-	"net/url"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,7 +44,7 @@ type page struct {
 	env     Env
 	loading bool
 	link    background.Link
-	code    []string // the QR code
+	code    []string // the QR code, if a phone can open the link
 }
 
 func (u *page) storeLink(link background.Link, err error) tea.Cmd {
@@ -57,7 +55,9 @@ func (u *page) storeLink(link background.Link, err error) tea.Cmd {
 		return u.env.Say("open in browser: "+panes.ErrorText(err), true)
 	}
 	u.link = link
-	u.code, _ = qr.DrawLines(link.URL) // without a code, the link is enough
+	if !link.IsLocal() { // otherwise no phone can open it
+		u.code, _ = qr.DrawLines(link.URL) // without a code, the link is enough
+	}
 	return nil
 }
 
@@ -140,10 +140,8 @@ func (u *page) noteLines() []string {
 		half := len(f) / 2
 		notes = append(notes, "The browser does not know the certificate. SHA-256:", f[:half], f[half:])
 	}
-	if at, err := url.Parse(u.link.URL); err == nil {
-		if ip := net.ParseIP(at.Hostname()); ip != nil && ip.IsLoopback() {
-			notes = append(notes, "This machine only. For a phone, run in a shell:", "tandem web --background --listen 0.0.0.0:8800")
-		}
+	if u.link.IsLocal() {
+		notes = append(notes, "This machine only. For a phone, run in a shell:", "tandem web --background --listen 0.0.0.0:8800")
 	}
 	return notes
 }

@@ -177,7 +177,7 @@ func drawText(t *testing.T, env *panestest.Env, w, h int) string {
 
 func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	env := &panestest.Env{}
-	arrive := openDialog(env, background.Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
+	arrive := openDialog(env, background.Link{URL: "https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP"}, nil)
 	if text := drawText(t, env, 80, 24); !strings.Contains(text, "Starting tandem web") {
 		t.Errorf("shown:\n%s", text)
 	}
@@ -186,10 +186,10 @@ func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	}
 	arrive()
 	for size, parts := range map[[2]int][]string{
-		{120, 36}: {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser", "For a phone", "--listen 0.0.0.0:8800"},
-		{80, 24}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser"},
-		{80, 16}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "No room for its QR code", "pairs one browser", "For a phone"},
-		{40, 30}:  {"http://127.0.0.1:8800/", "pairs one"},
+		{120, 36}: {"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser"},
+		{80, 24}:  {"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser"},
+		{80, 16}:  {"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", "No room for its QR code", "pairs one browser"},
+		{40, 30}:  {"https://192.0.2.7:8800/", "pairs one"},
 	} {
 		text := drawText(t, env, size[0], size[1])
 		for _, part := range parts {
@@ -198,11 +198,22 @@ func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 			}
 		}
 	}
-	if env.Shown.Do(env, keymap.Accept); env.Copied != "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP" || env.Shown == nil {
+	if env.Shown.Do(env, keymap.Accept); env.Copied != "https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP" || env.Shown == nil {
 		t.Errorf("enter copies %q", env.Copied)
 	}
 	if env.Shown.Do(env, keymap.Cancel); env.Shown != nil {
 		t.Error("esc leaves it open")
+	}
+}
+
+func TestLinkThatNoPhoneCanOpenHasNoCode(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "[::1]", "localhost"} {
+		env := &panestest.Env{}
+		openDialog(env, background.Link{URL: "http://" + host + ":8800/#ABCDEFGHIJKLMNOP"}, nil)()
+		shown := drawText(t, env, 120, 36)
+		if strings.ContainsAny(shown, "█▀▄") || !strings.Contains(shown, "For a phone") || !strings.Contains(shown, "--listen 0.0.0.0:8800") {
+			t.Errorf("shown:\n%s", shown)
+		}
 	}
 }
 

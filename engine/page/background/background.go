@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -30,6 +32,16 @@ type Link struct {
 	URL         string    `json:"url"`
 	Expires     time.Time `json:"expires"`               // unless a browser opens it
 	Fingerprint string    `json:"fingerprint,omitempty"` // of a certificate unknown to browsers
+}
+
+// IsLocal reports whether only browsers on this machine can open the link.
+func (l Link) IsLocal() bool {
+	at, err := url.Parse(l.URL)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(at.Hostname())
+	return at.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // NewLink returns a new link to the page or, with a session in grant, to that session.

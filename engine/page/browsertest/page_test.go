@@ -116,7 +116,25 @@ func pairOpenAndType(m *machine, t *testing.T) {
 	used := m.tab(t)
 	used.do(chromedp.Navigate(m.url + "#" + m.code))
 	used.until(`document.querySelector('.gate')?.textContent.includes('can be used once')`)
+	for _, width := range []int64{390, 1200} {
+		used.do(chromedp.EmulateViewport(width, 800))
+		used.until(fmt.Sprintf(`innerWidth === %d`, width))
+		if problem := value[string](used, `(() => {
+			const all = [...document.querySelectorAll('.gate > *')].map((e) => e.getBoundingClientRect());
+			const below = all.every((box, i) => !i || box.top >= all[i - 1].bottom);
+			const middle = all.every((box) => Math.abs(box.left + box.right - innerWidth) <= 2);
+			return below && middle && all.length === 5 ? '' : JSON.stringify(all);
+		})()`); problem != "" {
+			t.Errorf("%d px wide, the parts of the page are not below one another in the middle: %s", width, problem)
+		}
+	}
 	used.quiet("403")
+
+	// The browser that the link has paired goes on.
+	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(m.url+"#"+m.code))
+	p.until(rowOf("numbers"))
+	p.until(`location.hash === ''`)
+	p.quiet("403")
 }
 
 func selectCopyAndSearch(m *machine, t *testing.T) {
@@ -293,6 +311,12 @@ func history(m *machine, t *testing.T) {
 	p.keys("\r")
 	p.shows("make a-history-entry")
 	p.keys("\r")
+
+	m.run("history", "add", "--exit", "3", "--", "make a-failure")
+	p.click("#tab-history")
+	p.until(`(document.querySelector('.history input').value = '') === ''`)
+	p.do(chromedp.SendKeys(chromedp.CSS(".history input"), "afailure"))
+	p.until(`document.querySelector('.commands .mark.failed')?.textContent === '✗' && /exit 3 .*· you ·/.test(document.querySelector('.commands .about').textContent)`)
 
 	// The shell is dash, which runs each line it gets.
 	m.run("history", "add", "--", "echo ran-$((1+1))\ngit lines")

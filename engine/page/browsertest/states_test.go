@@ -56,7 +56,7 @@ func stateWords(m *machine, t *testing.T) {
 	}
 }
 
-// projects shows processes below the headers of their projects, running ones first.
+// projects shows processes below the headers of their projects, by name.
 func projects(m *machine, t *testing.T) {
 	m.write("shop/tandem.yaml", "processes:\n  web: sleep 1000\n  bad: sh -c 'exit 3'\n  also: sleep 1000\n  done: 'true'\n")
 	m.write("idle/tandem.yaml", "processes:\n  built: 'true'\n")
@@ -69,9 +69,9 @@ func projects(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	p.click("#tab-processes")
 	want := strings.Join([]string{
-		"shop 2/3 up, 1 failed " + m.dir + "/shop", "also running", "web running", "bad failed: exited 3", "done exited 0",
-		"no project 1/2 up, 1 failed ", "server running", "broken failed: exited 2",
 		"idle 0/0 up " + m.dir + "/idle", "built exited 0",
+		"shop 2/3 up, 1 failed " + m.dir + "/shop", "also running", "bad failed: exited 3", "done exited 0", "web running",
+		"no project 1/2 up, 1 failed ", "broken failed: exited 2", "server running",
 	}, "\n")
 	p.until(`[...document.querySelectorAll('tbody tr')].map((e) => (e.className === 'project' ? [...e.firstChild.children] : [e.children[0], e.children[1]]).map((c) => c.textContent).join(' ')).join('\n') === ` + quoted(want))
 	p.script(`[...document.querySelectorAll('tbody button')].find((e) => e.textContent === 'bad').click()`)

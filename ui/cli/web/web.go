@@ -44,9 +44,10 @@ func NewWeb(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "web",
 		Short: "Show sessions and processes in a browser, or on a phone",
-		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one\n" +
-			"browser, once; for another one, run the command again while it serves. If other machines can\n" +
-			"reach the page, it uses TLS. With --background it runs as the process tandem-web until you stop it.",
+		Long: "Serves a page until ctrl+c is pressed, and prints a link, with a QR code if a phone can open\n" +
+			"it. The link pairs one browser, once; for another one, run the command again while it serves.\n" +
+			"If other machines can reach the page, it uses TLS. With --background it runs as the process\n" +
+			"tandem-web until you stop it.",
 		Example:     "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
 		Annotations: factory.Here.Annotations(),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return v.servePage(cmd, w) },
@@ -209,7 +210,11 @@ func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, 
 	}
 	return v.f.Out.Answer(out, func() string {
 		text := out.URL + "\n"
-		if _, ok := output.Terminal(v.f.Stdout); ok && qr {
+		switch _, ok := output.Terminal(v.f.Stdout); {
+		case !ok || !qr:
+		case out.IsLocal():
+			text += "This machine only; `tandem web --listen 0.0.0.0:8800` serves phones too, and prints a QR code.\n"
+		default:
 			text += drawQR(out.URL)
 		}
 		if s.Fingerprint != "" {

@@ -1,5 +1,6 @@
 import { text } from './strings.js';
 import { ask, h, say, span } from './dom.js';
+import { commandMark, who } from './store.js';
 
 const pause = 120; // milliseconds without a key until it searches
 
@@ -53,11 +54,12 @@ export class History {
   }
 
   row(r) {
-    const failed = r.exit_code > 0 || r.exit_signal;
+    const [mark, how] = commandMark(r);
     const matched = new Set(r.matched || []);
     const code = h('code', {}, ...[...r.command].map((c, i) => (matched.has(i) ? h('mark', {}, c) : c)));
     return h('li', {}, h('button', { type: 'button', title: text.insert, disabled: this.app.me.read_only, onclick: () => this.insert(r.command), onkeydown: (e) => this.move(e) },
-      code, h('span', { className: 'about' }, [failed ? r.exit_signal || text.failedWith(r.exit_code) : '', r.cwd, span(r.started_at)].filter(Boolean).join(' · '))));
+      h('span', { className: `mark ${how}`, 'aria-hidden': 'true' }, mark), code,
+      h('span', { className: 'about' }, [how === 'failed' ? r.exit_signal || text.failedWith(r.exit_code) : '', r.cwd, who(r.actor), span(r.started_at)].filter(Boolean).join(' · '))));
   }
 
   move(e) {

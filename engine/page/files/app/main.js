@@ -25,8 +25,19 @@ function enter(me) {
   app.open();
 }
 
-// start lets a browser in that brings a code, in the fragment of the address, or has a key. A
-// code works once: it is taken out of the address at once.
+// admit lets a browser in that brings a code or has a key. A code works once: a browser that is paired
+// already needs none.
+async function admit(code) {
+  if (!code) return server.me();
+  try {
+    return await server.pair(code);
+  } catch (err) {
+    if (err instanceof server.Refused) return server.me().catch(() => { throw err; });
+    throw err;
+  }
+}
+
+// start lets a browser in. The code is in the fragment of the address, and is taken out at once.
 async function start() {
   if (!possible) {
     gate(text.noKeys, { detail: text.howToSecure, command: false });
@@ -35,13 +46,13 @@ async function start() {
   const code = location.hash.slice(1);
   if (code) history.replaceState(null, '', location.pathname);
   try {
-    const me = code ? await server.pair(code) : await server.me();
+    const me = await admit(code);
     const link = me.session ? `/link/${me.session}/` : '/';
     if (location.pathname === link) enter(me);
     else location.replace(link); // where its key is good
   } catch (err) {
     const known = err instanceof server.Refused;
-    if (code && known) gate(text.badCode, { detail: err.message });
+    if (code && known) gate(text.badCode, { detail: `${err.message}. ${text.howToPair}` });
     else if (known && err.code === 'pair_again') gate(text.pairAgain, {});
     else if (known && err.status === 401) gate(text.notPaired, {});
     else if (err instanceof DOMException) gate(text.noKeys, { detail: text.howToKeep(err.message), command: false });

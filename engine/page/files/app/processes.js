@@ -1,9 +1,9 @@
 import { text } from './strings.js';
 import { arrows, ask, h, keyed, set, size, span } from './dom.js';
-import { ended, failed, stateText } from './store.js';
+import { commandText, ended, failed, stateText, who } from './store.js';
 import { Log } from './log.js';
 
-const columns = ['name', 'status', 'cpu', 'memory', 'ports', 'restarts', 'up'];
+const columns = ['name', 'status', 'cpu', 'memory', 'ports', 'restarts', 'up', 'who'];
 
 // makeHeader makes the row above the processes of a project.
 function makeHeader() {
@@ -56,7 +56,7 @@ export class Processes {
     this.element.classList.toggle('open', Boolean(p));
     if (!p) return;
     set(this.title, p.name);
-    set(this.command, p.command);
+    set(this.command, commandText(p));
     set(this.restartButton, ended(p) ? text.start : text.restart);
     this.stopButton.hidden = ended(p);
     this.log.note(p);
@@ -71,7 +71,7 @@ export class Processes {
   }
 
   drawRow(e, p) {
-    const [name, status, cpu, memory, ports, restarts, up] = e.children;
+    const [name, status, cpu, memory, ports, restarts, up, actor] = e.children;
     const usage = ended(p) ? null : this.app.store.usage.get(p.id);
     set(name.firstChild, p.name);
     set(status, stateText(p));
@@ -81,6 +81,7 @@ export class Processes {
     set(ports, (usage?.ports || []).join(' '));
     set(restarts, p.supervision?.auto_restarts ? String(p.supervision.auto_restarts) : '');
     set(up, p.state === 'running' ? span(p.started_at) : '');
+    set(actor, who(p.actor));
     e.classList.toggle('chosen', p.id === this.chosen);
   }
 

@@ -1,6 +1,6 @@
 import { text } from './strings.js';
 import { arrows, ask, h, keyed, set } from './dom.js';
-import { ended, failed, stateText } from './store.js';
+import { commandText, ended, failed, stateText } from './store.js';
 import { TerminalView } from './terminal.js';
 import { swipe } from './touch.js';
 
@@ -72,7 +72,7 @@ export class Sessions {
     set(name, p.name);
     set(state, agent ? text.agent[agent] : ended(p) ? stateText(p) : p.terminal?.rang ? text.rang : '');
     state.className = `state ${agent || how}`;
-    set(program, agent === 'blocked' && p.agent.text ? p.agent.text : p.agent ? p.agent.name : p.terminal?.title || p.command);
+    set(program, agent === 'blocked' && p.agent.text ? p.agent.text : p.agent ? p.agent.name : p.terminal?.title || commandText(p));
     e.classList.toggle('wants', Boolean(wants(p)));
     if (p.id === this.chosen) e.firstChild.setAttribute('aria-current', 'true');
     else e.firstChild.removeAttribute('aria-current');

@@ -125,21 +125,19 @@ export class Store extends EventTarget {
     return all.sort((a, b) => ended(a) - ended(b));
   }
 
-  // projects are the processes by their project file, those of none last. Running ones come
-  // first, and so do projects with any.
+  // projects are the processes by their project file and name, those of none last. One-shot commands
+  // are left out.
   projects() {
     const all = new Map();
     for (const p of this.processes.values()) {
-      if (p.kind !== 'process') continue;
+      if (p.kind !== 'process' || p.supervision?.transient) continue;
       const file = p.project?.file || '';
       const folder = file.replace(/\/[^/]*$/, '');
       if (!all.has(file)) all.set(file, { file, folder, name: p.project?.project || folder.replace(/.*\//, ''), members: [] });
       all.get(file).members.push(p);
     }
-    const idle = (project) => project.members.every(ended);
-    const rank = (p) => (!ended(p) ? 0 : failed(p) ? 1 : 2);
-    for (const { members } of all.values()) members.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
-    return [...all.values()].sort((a, b) => idle(a) - idle(b) || !a.file - !b.file || a.name.localeCompare(b.name) || a.file.localeCompare(b.file));
+    for (const { members } of all.values()) members.sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+    return [...all.values()].sort((a, b) => !a.file - !b.file || a.name.localeCompare(b.name) || a.file.localeCompare(b.file));
   }
 }
 
@@ -196,4 +194,20 @@ export function endText(p) {
   if (known(p.exit_code)) return text.exitedWith(p.exit_code);
   if (p.exit_signal) return text.endedBy(p.exit_signal);
   return p.exit_unknown ? text.exitedSomehow : text.exitedPlain;
+}
+
+// commandText is the command of a process, or the line itself if a shell runs one.
+export function commandText(p) {
+  const [program, flag, line] = p.argv || [];
+  return p.argv?.length === 3 && /^-[a-z]*c$/.test(flag) && shells.includes(program.replace(/.*\//, '')) ? line : p.command;
+}
+
+// who is the name of an actor.
+export const who = (actor) => (actor === 'person' ? text.you : (actor || '').replace(/^agent:/, ''));
+
+// commandMark is the mark of how a command of the history ended, and its class.
+export function commandMark(c) {
+  if (c.stopped) return ['■', ''];
+  if (c.exit_signal || c.exit_code > 0) return ['✗', 'failed'];
+  return [known(c.exit_code) ? '✓' : '', 'done'];
 }

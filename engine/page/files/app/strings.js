@@ -40,7 +40,7 @@ export const text = {
   exitedSomehow: 'exited; status unknown', exitedPlain: 'exited',
 
   noProject: 'no project', upOf: (n, of) => `${n}/${of} up`, someFailed: (n) => `${n} failed`,
-  name: 'Name', status: 'State', cpu: 'CPU', memory: 'Memory', ports: 'Ports', restarts: 'Restarts', up: 'Up',
+  name: 'Name', who: 'Who', you: 'you', status: 'State', cpu: 'CPU', memory: 'Memory', ports: 'Ports', restarts: 'Restarts', up: 'Up',
   noProcesses: 'No processes yet.', newProcess: 'Start a process', command: 'Command', folder: 'Folder',
   keepAlive: 'Restart it whenever it ends', start: 'Start', stop: 'Stop', restart: 'Restart', cancel: 'Cancel', keep: 'Save',
   stopQuestion: (name) => `Stop ${name}?`, stopDetail: 'Stops it and everything it started. It will not be restarted.',
