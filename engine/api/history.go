@@ -117,6 +117,7 @@ type HistoryRemoveInput struct {
 // HistoryCount is the number of commands added, deleted or written.
 type HistoryCount struct {
 	Count    int  `json:"count" jsonschema:"commands"`
+	LeftOut  int  `json:"left_out,omitempty" jsonschema:"history.load: damaged lines, and commands of more than 64 KiB, which were left out"`
 	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save: an existing file was replaced"`
 }
 

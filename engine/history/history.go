@@ -41,8 +41,8 @@ const (
 	historyIdle = 40 * time.Second
 	// maxPending limits the changes waiting after a failed write. The oldest are dropped.
 	maxPending = 10_000
-	// maxLine is the maximum length of a recorded command line, in bytes.
-	maxLine = 64 << 10
+	// MaxLine is the maximum length of a recorded command line, in bytes.
+	MaxLine = 64 << 10
 )
 
 // Kinds of commands in the history.
@@ -253,7 +253,7 @@ func (h *History) recordRow(r histdb.Row) {
 
 // isIgnored reports whether a command line must not be recorded.
 func (h *History) isIgnored(line string) bool {
-	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > maxLine ||
+	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > MaxLine ||
 		slices.ContainsFunc(*h.ignored.Load(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 

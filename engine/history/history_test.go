@@ -130,7 +130,7 @@ func TestShownRowsAreOnDisk(t *testing.T) {
 
 func TestHistoryIgnoresExcludedCommands(t *testing.T) {
 	h := newTestHistory(t, t.TempDir(), "^secret ", "(broken", "passw[o]rd")
-	h.addRuns(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", maxLine+1), "TOKEN=abc run", "kept  \n")
+	h.addRuns(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", MaxLine+1), "TOKEN=abc run", "kept  \n")
 	h.want(api.HistorySearchInput{}, "kept", "TOKEN=*** run")
 	for _, line := range []string{" ls", "secret x"} {
 		if _, err := h.Add(t.Context(), api.HistoryAddInput{Command: line}); !errors.Is(err, api.CodeConflict) {

@@ -86,25 +86,26 @@ func (s History) readAtuin(ctx context.Context, in api.HistoryLoadInput, databas
 	return commands, nil
 }
 
-// readCommands reads a file of commands.
-func (s History) readCommands(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
+// readCommands reads a file of commands, and counts its damaged lines.
+func (s History) readCommands(ctx context.Context, in api.HistoryLoadInput) (commands []histdb.TextCommand, damaged int, err error) {
 	text, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
 		return t.ReadAll(ctx, in.In(in.Path), maxCommandFile)
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if in.Recent && !utf8.Valid(text) {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", names.ShownPath(in.Path))
+		return nil, 0, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", names.ShownPath(in.Path))
 	}
 	if !in.Recent && histdb.IsDatabase(text) {
-		return s.readAtuin(ctx, in, text)
+		commands, err = s.readAtuin(ctx, in, text)
+		return commands, 0, err
 	}
-	commands, err := histdb.DecodeCommands(text, !in.Recent, histdb.Format(in.Format))
+	commands, damaged, err = histdb.DecodeCommands(text, !in.Recent, histdb.Format(in.Format))
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.ShownPath(in.Path), err)
+		return nil, 0, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.ShownPath(in.Path), err)
 	}
-	return commands, nil
+	return commands, damaged, nil
 }
 
 func (s History) loadCommands(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
@@ -117,7 +118,7 @@ func (s History) loadCommands(ctx context.Context, in api.HistoryLoadInput) (api
 	default:
 		return none, api.Errorf(api.CodeInvalid, "load history: format %s: must be bash, zsh or fish", names.Shown(in.Format))
 	}
-	commands, err := s.readCommands(ctx, in)
+	commands, damaged, err := s.readCommands(ctx, in)
 	switch {
 	case err != nil:
 		return none, err
@@ -128,8 +129,14 @@ func (s History) loadCommands(ctx context.Context, in api.HistoryLoadInput) (api
 		}
 		return api.HistoryCount{Count: len(s.Recent.Replace(lines))}, nil
 	}
+	leftOut := damaged
+	for _, c := range commands {
+		if len(c.Line) > history.MaxLine {
+			leftOut++
+		}
+	}
 	n, err := s.Load(ctx, in.Path, commands, in.At)
-	return api.HistoryCount{Count: n}, err
+	return api.HistoryCount{Count: n, LeftOut: leftOut}, err
 }
 
 // handleRecent registers the operations on the list of agents' recent commands.

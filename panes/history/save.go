@@ -54,7 +54,11 @@ func (a *actions) reportFile(did string, n api.HistoryCount, where, path string,
 	if err != nil {
 		return a.env.Say(panes.ErrorText(err), true)
 	}
-	return a.env.Say(did+countCommands(n.Count)+where+text.ShortPath(path, a.env.Home()), false)
+	note := did + countCommands(n.Count) + where + text.ShortPath(path, a.env.Home())
+	if n.LeftOut > 0 {
+		note += "; left out " + text.Count(n.LeftOut, "damaged or long line")
+	}
+	return a.env.Say(note, false)
 }
 
 func (a *actions) askLoad() tea.Cmd {

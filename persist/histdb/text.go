@@ -3,6 +3,7 @@ package histdb
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -46,19 +47,22 @@ func quoteLine(command string) string { return "$'" + lineQuotes.Replace(command
 // DecodeCommands reads the output of EncodeCommands, or any text with one command per
 // line; it skips blank lines. With shells set, it recognizes the entries of bash, zsh
 // and fish histories, and reads entries without a header in format. It replaces invalid
-// UTF-8. It returns ErrNoText if text contains a NUL byte.
-func DecodeCommands(text []byte, shells bool, format Format) ([]TextCommand, error) {
-	if bytes.IndexByte(text, 0) >= 0 {
-		return nil, ErrNoText
-	}
+// UTF-8. It leaves out lines of a history with NUL bytes, of which a loss of power may leave blocks,
+// and returns their number. It returns ErrNoText if half of the lines have NUL bytes, or any without shells.
+func DecodeCommands(text []byte, shells bool, format Format) (all []TextCommand, damaged int, err error) {
 	lines := splitLines(text)
-	if !shells {
-		return decodeLines(lines), nil
+	total := len(lines)
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.IndexByte(line, 0) >= 0 })
+	if damaged = total - len(lines); damaged > 0 && (!shells || damaged >= len(lines)) {
+		return nil, 0, ErrNoText
 	}
-	return decodeShells(lines, format), nil
+	if !shells {
+		return decodeLines(lines), damaged, nil
+	}
+	return decodeShells(lines, format), damaged, nil
 }
 
-// ErrNoText is returned for input with a NUL byte.
+// ErrNoText is returned for a file that is not text.
 var ErrNoText = errors.New("it is not a text file")
 
 // splitLines splits a text into lines. It removes carriage returns only if every line ends with

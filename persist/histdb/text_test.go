@@ -23,7 +23,7 @@ func textLines(commands []TextCommand) []string {
 // loadText gives what DecodeCommands makes of a text.
 func loadText(t testing.TB, text string, shells bool) []TextCommand {
 	t.Helper()
-	commands, err := DecodeCommands([]byte(text), shells, FormatAny)
+	commands, _, err := DecodeCommands([]byte(text), shells, FormatAny)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestDecodeCommandsReversesEncode(t *testing.T) {
 		if n != len(commands) {
 			r.Fatal(n)
 		}
-		got, err := DecodeCommands(text, false, FormatAny)
+		got, _, err := DecodeCommands(text, false, FormatAny)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -104,9 +104,28 @@ func TestDecodeCommandsReadsShellHistories(t *testing.T) {
 	}
 }
 
-func TestDecodeCommandsRejectsBinaryFiles(t *testing.T) {
-	if _, err := DecodeCommands([]byte("a\x00b"), true, FormatAny); !errors.Is(err, ErrNoText) {
-		t.Error(err)
+func TestDecodeCommandsLeavesOutDamagedLines(t *testing.T) {
+	block := strings.Repeat("\x00", 512)
+	for name, c := range map[string]struct {
+		text    string
+		format  Format
+		want    []string
+		damaged int
+	}{
+		"zsh":  {": 1700000001:0;echo one\n" + block + "\n: 1700000002:0;echo two\n", FormatAny, []string{"echo one", "echo two"}, 1},
+		"bash": {"#1700000001\necho one\n" + block + "rest of a line\necho two\n", FormatBash, []string{"echo one", "echo two"}, 1},
+		"fish": {"- cmd: echo one\n  when: 1700000001\n" + block + "when: 3\n- cmd: echo two\n  when: 1700000002\n", FormatAny, []string{"echo one", "echo two"}, 1},
+		"text": {"echo one\necho t\x00wo\necho three\n", FormatAny, []string{"echo one", "echo three"}, 1},
+	} {
+		got, damaged, err := DecodeCommands([]byte(c.text), true, c.format)
+		if diff := cmp.Diff(c.want, textLines(got)); diff != "" || damaged != c.damaged || err != nil {
+			t.Errorf("%s: %s, %d damaged, %v", name, diff, damaged, err)
+		}
+	}
+	for _, binary := range []string{"a\x00b", "a\x00b\nc", "\x7fELF\x00\x00\n\x00\x01\nabc\n"} {
+		if got, _, err := DecodeCommands([]byte(binary), true, FormatAny); !errors.Is(err, ErrNoText) {
+			t.Errorf("%q: %v, %v", binary, got, err)
+		}
 	}
 }
 
@@ -116,7 +135,7 @@ func FuzzDecodeCommands(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, format := range []Format{formatPlain, FormatAny, FormatBash, FormatZsh, FormatFish} {
-			commands, err := DecodeCommands(text, format != formatPlain, format)
+			commands, _, err := DecodeCommands(text, format != formatPlain, format)
 			if err != nil {
 				if !errors.Is(err, ErrNoText) {
 					t.Fatal(err)
@@ -171,7 +190,7 @@ func TestDecodeCommandsReadsMixedHistoriesByEntry(t *testing.T) {
 		"fish, an entry cut in half": {FormatFish, "md: ls\n  when: 1700000000\n- cmd: make\n  when: 1700000001\n", []TextCommand{timed("make", 1700000001)}},
 		"fish, cut and told":         {FormatAny, "  when: 1700000000\n- cmd: make\n  when: 1700000001\n", []TextCommand{timed("make", 1700000001)}},
 	} {
-		got, err := DecodeCommands([]byte(test.text), true, test.format)
+		got, _, err := DecodeCommands([]byte(test.text), true, test.format)
 		if err != nil {
 			t.Fatal(err)
 		}

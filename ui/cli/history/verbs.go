@@ -107,6 +107,15 @@ func countLine(n int, done string) string {
 	return strconv.Itoa(n) + " commands " + done + "\n"
 }
 
+// loadedLine says what was loaded from a file.
+func loadedLine(out api.HistoryCount) string {
+	line := countLine(out.Count, "added")
+	if out.LeftOut > 0 {
+		line += strconv.Itoa(out.LeftOut) + " left out: damaged lines, or commands of more than 64 KiB\n"
+	}
+	return line
+}
+
 func newClear(f *factory.Factory) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
@@ -172,7 +181,7 @@ func newLoad(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.Out.Answer(out, func() string { return countLine(out.Count, "added") })
+			return f.Out.Answer(out, func() string { return loadedLine(out) })
 		},
 	}
 }
@@ -209,7 +218,7 @@ func newImport(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.Out.Answer(out, func() string { return countLine(out.Count, "added") })
+			return f.Out.Answer(out, func() string { return loadedLine(out) })
 		},
 	}
 }
