@@ -155,7 +155,7 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 			folder = output.Visible(factory.TildePath(r.CWD))
 		}
 		t.Add(append(cells, output.Text(units.Ago(now.Sub(r.StartedAt))), output.Text(cmp.Or(units.Elapsed(r.DurationMS), "-")), output.Tinted(exit, tint),
-			output.Text(output.WhoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
+			output.Text(output.WhoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(out.Escape(r.Command.Command, ""), output.Strong))...)
 	}
 	return t.String()
 }

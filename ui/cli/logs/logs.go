@@ -243,7 +243,7 @@ func (opts *flags) grepStatus(err error, readers ...*logReader) error {
 }
 
 func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, opts flags) *logReader {
-	r := &logReader{conn: conn, out: out, flags: opts, text: logText{raw: opts.raw}}
+	r := &logReader{conn: conn, out: out, flags: opts, text: logText{out: out, raw: opts.raw}}
 	r.setFirstInput(cmd, id)
 	return r
 }
@@ -255,7 +255,7 @@ func (r *logReader) setFirstInput(cmd *cobra.Command, id string) {
 		r.in.Since = &r.since
 	}
 	if r.grep != "" {
-		r.matches = newMatchPrinter(r.out.Painter(), r.grep, r.raw, r.context > 0)
+		r.matches = newMatchPrinter(r.out, r.grep, r.raw, r.context > 0)
 		r.in.Limit = logMatches
 	}
 	switch {

@@ -13,9 +13,10 @@ const maxPartial = 1 << 20
 
 // A logText converts a log, piece by piece, to the text shown by a terminal.
 type logText struct {
-	raw     bool   // print pieces as they are
-	partial []byte // the unfinished last line
-	printed int    // bytes of partial already printed
+	out     output.Printer // prints the text
+	raw     bool           // print pieces as they are
+	partial []byte         // the unfinished last line
+	printed int            // bytes of partial already printed
 }
 
 // add returns the text to print for a piece. The last line may be unfinished unless end is set. An
@@ -42,7 +43,7 @@ func (l *logText) add(s string, end bool) string {
 	l.partial = append(l.partial[:0], l.partial[whole:]...)
 	// A trailing carriage return may begin "\r\n", or the line may be overwritten.
 	if n := len(l.partial); n > l.printed && l.partial[n-1] != '\r' && rendered.IsPlain(l.partial) {
-		b.WriteString(output.Escape(string(l.partial[l.printed:]), "\t"))
+		b.WriteString(l.out.Escape(string(l.partial[l.printed:]), "\t"))
 		l.printed = n
 	}
 	return b.String()
@@ -54,7 +55,7 @@ func (l *logText) remaining(line []byte) string {
 	text := rendered.AppendText(nil, line)
 	rest, ok := bytes.CutPrefix(text, line[:l.printed])
 	if !ok {
-		return "\n" + output.Escape(string(text), "\t")
+		return "\n" + l.out.Escape(string(text), "\t")
 	}
-	return output.Escape(string(rest), "\t")
+	return l.out.Escape(string(rest), "\t")
 }

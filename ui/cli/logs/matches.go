@@ -14,6 +14,7 @@ import (
 // A matchPrinter formats matching lines of a log with their context, each line once.
 type matchPrinter struct {
 	pattern *regexp.Regexp
+	out     output.Printer // prints the lines
 	paint   func(output.Tint, string) string
 	raw     bool
 	around  bool
@@ -23,8 +24,8 @@ type matchPrinter struct {
 
 // newMatchPrinter returns a printer for a regular expression. With raw, lines are not converted;
 // with around, groups of lines are separated.
-func newMatchPrinter(paint func(output.Tint, string) string, pattern string, raw, around bool) *matchPrinter {
-	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: paint, raw: raw, around: around}
+func newMatchPrinter(out output.Printer, pattern string, raw, around bool) *matchPrinter {
+	return &matchPrinter{out: out, pattern: regexp.MustCompile(pattern), paint: out.Painter(), raw: raw, around: around}
 }
 
 // add formats matches.
@@ -68,7 +69,7 @@ func (m *matchPrinter) highlight(line string) string {
 	if m.raw {
 		return line
 	}
-	show := func(s string) string { return output.Escape(s, "\t") }
+	show := func(s string) string { return m.out.Escape(s, "\t") }
 	line = string(rendered.AppendText(nil, []byte(line)))
 	var b strings.Builder
 	from := 0

@@ -45,7 +45,7 @@ type matchGroup struct {
 func newMergePrinter(out output.Printer, f flags) *mergePrinter {
 	p := &mergePrinter{Printer: out, paint: out.Painter(), raw: f.raw, times: f.times, context: f.context, last: -1}
 	if f.grep != "" {
-		p.grep = newMatchPrinter(p.paint, f.grep, f.raw, false)
+		p.grep = newMatchPrinter(p.Printer, f.grep, f.raw, false)
 		if f.lines > 0 { // with 0, reading starts at the ends of the logs
 			p.last = f.lines
 		}
@@ -150,7 +150,7 @@ func (p *mergePrinter) writeLine(l logmerge.Line) error {
 	case p.grep != nil:
 		text = p.grep.highlight(text)
 	default:
-		text = output.Escape(text, "\t")
+		text = p.Escape(text, "\t")
 	}
 	p.text.WriteString(p.prefix(l) + text + "\n")
 	if p.text.Len() > maxText {

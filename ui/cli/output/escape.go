@@ -18,9 +18,19 @@ func Visible(s string) string { return Escape(s, "") }
 func VisibleLines(s string) string { return Escape(s, "\n") }
 
 // Escape is Visible, but leaves the characters of keep as they are.
-func Escape(s, keep string) string {
+func Escape(s, keep string) string { return escape(s, keep, false) }
+
+// Escape is the function Escape for text of programs and people that goes to standard output. Where
+// that is no terminal, format characters stay: joiners, direction marks and the tags of flags belong
+// to the text, and nothing interprets them.
+func (p Printer) Escape(s, keep string) string {
+	_, terminal := Terminal(p.Stdout)
+	return escape(s, keep, !terminal)
+}
+
+func escape(s, keep string, formats bool) string {
 	plain := func(r rune) bool {
-		return r != utf8.RuneError && (isPrinted(r) || strings.ContainsRune(keep, r))
+		return r != utf8.RuneError && (isPrinted(r) || formats && unicode.Is(unicode.Cf, r) || strings.ContainsRune(keep, r))
 	}
 	// Most text needs no escape, and then needs no copy.
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {

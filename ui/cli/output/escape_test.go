@@ -1,6 +1,11 @@
 package output
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
 
 func TestVisibleEscapesControlCharacters(t *testing.T) {
 	for in, want := range map[string]string{
@@ -16,6 +21,32 @@ func TestVisibleEscapesControlCharacters(t *testing.T) {
 		if got := Visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestFormatCharactersStayWhereTheOutputIsNoTerminal(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer tty.Close()
+	england := "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+	for text, escaped := range map[string]string{
+		"می\u200cخواهم":   `می\u200cخواهم`,
+		"a \u200fש\u200e": `a \u200fש\u200e`,
+		england:           "\U0001f3f4" + `\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f`,
+		"क्\u200dष":       "क्\u200dष",
+	} {
+		if got := (Printer{Stdout: new(strings.Builder)}).Escape(text, ""); got != text {
+			t.Errorf("to a file %q is %q", text, got)
+		}
+		if got := (Printer{Stdout: tty}).Escape(text, ""); got != escaped {
+			t.Errorf("on a terminal %q is %q, want %q", text, got, escaped)
+		}
+	}
+	if got := (Printer{Stdout: new(strings.Builder)}).Escape("a\x1b\u009b\xff\tb", "\t"); got != `a^[\u009b\xff`+"\tb" {
+		t.Errorf("control characters to a file: %q", got)
 	}
 }
 

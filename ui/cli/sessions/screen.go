@@ -45,7 +45,7 @@ tandem screen build --png build.png`,
 				return err
 			}
 			return f.Out.Answer(screen, func() string {
-				text := screenText(screen, in.ANSI)
+				text := screenText(f.Out, screen, in.ANSI)
 				// Even styled text may contain sequences with side effects; a terminal gets only
 				// safe ones.
 				if _, ok := output.Terminal(f.Stdout); ok && in.ANSI {
@@ -86,7 +86,7 @@ func drawScreen(f *factory.Factory, cmd *cobra.Command, in api.SessionScreenInpu
 }
 
 // screenText returns the screen's lines down to the last one with text.
-func screenText(s api.Screen, ansi bool) string {
+func screenText(out output.Printer, s api.Screen, ansi bool) string {
 	var b strings.Builder
 	lines := s.Lines
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
@@ -97,7 +97,7 @@ func screenText(s api.Screen, ansi bool) string {
 		if ansi {
 			b.WriteString(line + "\x1b[0m\n")
 		} else {
-			b.WriteString(output.Visible(line) + "\n")
+			b.WriteString(out.Escape(line, "") + "\n")
 		}
 	}
 	return b.String()
