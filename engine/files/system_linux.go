@@ -11,6 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// checkWritable returns an error if this user may not write the file name (faccessat(2)).
+func checkWritable(dir *openDir, name string) error {
+	d, err := dir.OpenFile(".", unix.O_PATH, 0) // a sandbox may not allow to read it
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return unix.Faccessat(int(d.Fd()), name, unix.W_OK, unix.AT_EACCESS|unix.AT_SYMLINK_NOFOLLOW)
+}
+
 // renameEntry renames from in directory a to the name to in b. Unless over is set, an existing
 // entry is kept and the error is fs.ErrExist (renameat2(2)).
 func renameEntry(a *openDir, from string, b *openDir, to string, over bool) error {

@@ -110,12 +110,16 @@ func statReplaceable(dir *openDir, name string) (fs.FileInfo, error) {
 }
 
 // replaceFile replaces the file name once fill has written the new one. The new file gets the
-// permissions and, if permitted, the owner of old. Unless over is set, an existing file is kept and
-// the error is fs.ErrExist.
+// permissions and, if permitted, the owner of old. A file that this user may not write is kept. Unless
+// over is set, so is any existing file, and the error is fs.ErrExist.
 func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = 0o600
+		// A rename needs no permission for the file itself.
+		if err := checkWritable(dir, name); err != nil {
+			return err
+		}
 	}
 	temp := tempName(name)
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

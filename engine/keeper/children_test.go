@@ -167,8 +167,8 @@ func TestStartReportsTheCause(t *testing.T) {
 	}{
 		"unknown command":     {func(s *Spec) { s.Argv = []string{"foo"} }, `start "foo": executable not found in PATH`},
 		"empty PATH":          {func(s *Spec) { s.Env = []string{"PATH=/nowhere"} }, `start "sh": executable not found in PATH`},
-		"missing file":        {func(s *Spec) { s.Argv = []string{"/no/such"} }, `start "/no/such": /no/such: no such file or directory`},
-		"not executable":      {func(s *Spec) { s.Argv = []string{plain} }, "plain: permission denied"},
+		"missing file":        {func(s *Spec) { s.Argv = []string{"/no/such"} }, `start "/no/such": no such file or directory`},
+		"not executable":      {func(s *Spec) { s.Argv = []string{plain} }, `start "` + plain + `": permission denied`},
 		"a folder":            {func(s *Spec) { s.Argv = []string{r.dir} }, "is a directory"},
 		"missing interpreter": {func(s *Spec) { s.Argv = []string{script} }, "exists, but its interpreter does not"},
 		"missing cwd":         {func(s *Spec) { s.CWD = "/no/such" }, `start "sh": working directory /no/such: no such file or directory`},

@@ -265,12 +265,15 @@ func explainExecError(path string, err error) error {
 // slash relative to cwd, any other in the PATH of env. It returns ProgramNotFound if there is none.
 func LookPath(name, cwd string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
-		path := name
-		if !filepath.IsAbs(path) {
-			// Not filepath.Join: it would resolve .. before a symbolic link.
-			path = cwd + "/" + path
+		if filepath.IsAbs(name) {
+			return name, checkExecutable(name)
 		}
-		return path, checkExecutable(path)
+		// Not filepath.Join: it would resolve .. before a symbolic link.
+		path := cwd + "/" + name
+		if err := checkExecutable(path); err != nil {
+			return path, fmt.Errorf("%s: %w", path, err)
+		}
+		return path, nil
 	}
 	denied := false
 	for _, dir := range filepath.SplitList(pathOf(env)) {
@@ -306,15 +309,12 @@ func checkExecutable(path string) error {
 	switch err := unix.Stat(path, &st); err {
 	case nil:
 	case unix.ENOENT:
-		return reasonError{fmt.Errorf("%s: %w", path, err), ProgramNotFound}
+		return reasonError{err, ProgramNotFound}
 	default:
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return fmt.Errorf("%s: %w", path, unix.EISDIR)
+		return unix.EISDIR
 	}
-	if err := unix.Access(path, unix.X_OK); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return unix.Access(path, unix.X_OK)
 }

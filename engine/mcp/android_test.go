@@ -42,6 +42,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 			exactCall{tool, object{"command": "exit 3"}, commandReply(3, "", ""), false},
 			exactCall{tool, object{"command": "kill -9 $$"}, commandReply(137, "", ""), false},
 			exactCall{tool, object{"command": "cat; pwd; echo $TD_X $NO_COLOR", "cwd": "sub", "env": object{"TD_X": "x"}}, commandReply(0, "HOME/sub\nx 1\n", ""), false},
+			exactCall{tool, object{"command": "echo $PATH", "env": object{"PATH": "/it's mine:/bin"}}, commandReply(0, "/it's mine:/bin\n", ""), false},
 			exactCall{tool, object{"command": "pwd", "cwd": "~/sub"}, commandReply(0, "HOME/sub\n", ""), false},
 			exactCall{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, commandReply(0, "HOME\n", ""), false},
 			exactCall{tool, object{"command": "no-such-program 2>/dev/null"}, commandReply(127, "", ""), false},
@@ -49,7 +50,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 				toolkit.JSONText(android.ShellResult{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 6s"}), false},
 			exactCall{tool, object{}, errorText("missing_command", "command is missing"), true},
 			exactCall{tool, object{"command": " "}, errorText("missing_command", "command is empty"), true},
-			exactCall{tool, object{"command": "pwd", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
+			exactCall{tool, object{"command": "pwd", "cwd": "/nowhere"}, errorText("invalid_cwd", "start in /nowhere: no such file or directory"), true},
 			exactCall{tool, object{"command": "pwd", "timeout_ms": -1}, errorText("invalid_arguments", "timeout_ms cannot be negative"), true},
 			exactCall{tool, object{"command": 1}, errorText("invalid_arguments", "call "+tool+`: argument "command" must be of type string, not number`), true},
 		)
@@ -325,7 +326,7 @@ func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 		exactCall{"local_shell_session", object{"action": "exec", "session_id": id}, errorText("missing_command", "exec needs command"), true},
 		exactCall{"local_shell_session", object{"action": "write", "session_id": id}, errorText("missing_input", "write needs input"), true},
 		exactCall{"local_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "no such session: none"), true},
-		exactCall{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
+		exactCall{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, errorText("invalid_cwd", "start in /nowhere: no such file or directory"), true},
 	)
 }
 

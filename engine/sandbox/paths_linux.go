@@ -54,6 +54,9 @@ func resolveAll(list string, paths []string, table mounts) ([]string, error) {
 	var all []string
 	for _, path := range paths {
 		resolved, err := resolvePath(path)
+		if named := (*fs.PathError)(nil); errors.As(err, &named) && named.Path == path {
+			err = named.Err
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", list, path, err)
 		}

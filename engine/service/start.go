@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -146,35 +145,6 @@ func checkUmask(text string) error {
 		return api.Errorf(api.CodeInvalid, "umask %s: must be octal, 0000 to 0777", names.Shown(text))
 	}
 	return nil
-}
-
-// workingFolder checks the working directory of a program, and chooses one if path is empty.
-func workingFolder(path string) (string, error) {
-	if path == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "/", nil
-		}
-		path = home
-		if _, err := os.Stat(path); err != nil {
-			return "/", nil
-		}
-	}
-	wrong := func(why any) error {
-		return api.Errorf(api.CodeInvalid, "start in %s: %v", names.ShownPath(path), why).WithReason(api.ReasonBadCWD)
-	}
-	if !filepath.IsAbs(path) {
-		return "", wrong("the path is not absolute")
-	}
-	path = filepath.Clean(path)
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", wrong(store.Cause(err))
-	}
-	if !info.IsDir() {
-		return "", wrong("not a directory")
-	}
-	return path, nil
 }
 
 func startSize(cols, rows int) (int, int, error) {

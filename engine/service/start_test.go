@@ -3,6 +3,7 @@ package service
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 func TestSaveSandboxOmitsNilLayers(t *testing.T) {
@@ -273,5 +275,25 @@ func TestStartsAreRejectedWhileEverythingStops(t *testing.T) {
 	}
 	if _, err := api.ProcessStart.Call(t.Context(), r, api.ProcessStartInput{Command: []string{"x"}, CWD: r.work}); !api.IsEnding(err) {
 		t.Errorf("started: %v", err)
+	}
+}
+
+// A folder that cannot be entered is reported like a missing one, and not by the keeper.
+func TestStartRejectsFoldersThatCannotBeEntered(t *testing.T) {
+	if needs.OtherUser(t) {
+		return
+	}
+	closed := filepath.Join(t.TempDir(), "closed")
+	if err := os.MkdirAll(filepath.Join(closed, "in"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(closed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(closed, 0o700)
+	for path, why := range map[string]string{closed: "permission denied", closed + "/in": "permission denied", closed + "-none": "no such file or directory"} {
+		if _, err := workingFolder(path); !errors.Is(err, api.ReasonBadCWD) || err.Error() != "start in "+path+": "+why {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

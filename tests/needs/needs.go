@@ -3,8 +3,10 @@
 package needs
 
 import (
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -43,4 +45,32 @@ func FullRun(t testing.TB) {
 	if testing.Short() {
 		t.Skip("left out by -short")
 	}
+}
+
+// nobody is a user without rights.
+const nobody = 65534
+
+// OtherUser runs the test as another user if this is root, who may do everything with files. It
+// reports whether it did.
+func OtherUser(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return false
+	}
+	// The folder of tests may be closed to others.
+	own, err := os.MkdirTemp("/tmp", "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(own)
+	if err := os.Chown(own, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.Env = append(os.Environ(), "TMPDIR="+own)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("as another user: %v\n%s", err, out)
+	}
+	return true
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +77,10 @@ func toError(err error) *Error {
 	}
 	e := api.AsError(err)
 	code := string(e.Code)
-	if e.Code == api.CodeInvalid {
+	switch {
+	case e.Reason == api.ReasonBadCWD:
+		code = "invalid_cwd"
+	case e.Code == api.CodeInvalid:
 		code = "invalid_arguments"
 	}
 	return androidErrorf(code, "%s", e.Message)
@@ -102,22 +104,6 @@ func plainShell() string {
 	return "/bin/sh"
 }
 
-// resolveCWD returns the absolute path of an existing folder; path may be relative to base.
-func resolveCWD(f *toolkit.Agent, path, base string) (string, error) {
-	switch {
-	case path == "":
-		return base, nil
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		path = f.Options.Home + path[1:]
-	case !filepath.IsAbs(path):
-		path = filepath.Join(base, path)
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return "", androidErrorf("invalid_cwd", "%s is not a folder", path)
-	}
-	return path, nil
-}
-
 type runInput struct {
 	Command   toolkit.ShellLine `json:"command"`
 	CWD       string            `json:"cwd,omitempty"`
@@ -134,7 +120,7 @@ type ShellResult struct {
 }
 
 func (a *android) runLocal(ctx context.Context, f *toolkit.Agent, in runInput) (toolkit.Result, error) {
-	return runShell(ctx, f, in, f.Options.CWD, plainShell(), "-c")
+	return runShell(ctx, f, in, f.Options.CWD, plainShell(), "-c", string(in.Command))
 }
 
 func (a *android) runTermux(ctx context.Context, f *toolkit.Agent, in runInput) (toolkit.Result, error) {
@@ -142,26 +128,27 @@ func (a *android) runTermux(ctx context.Context, f *toolkit.Agent, in runInput) 
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return runShell(ctx, f, in, f.Options.Home, bash, "-lc")
+	line := string(in.Command)
+	// A login shell sets PATH anew.
+	if path, ok := in.Env["PATH"]; ok {
+		line = "export PATH=" + toolkit.QuoteForShell(path) + "; " + line
+	}
+	return runShell(ctx, f, in, f.Options.Home, bash, "-lc", line)
 }
 
-func runShell(ctx context.Context, f *toolkit.Agent, in runInput, base string, shell ...string) (toolkit.Result, error) {
+func runShell(ctx context.Context, f *toolkit.Agent, in runInput, base string, argv ...string) (toolkit.Result, error) {
 	if strings.TrimSpace(string(in.Command)) == "" {
 		return toolkit.Result{}, androidErrorf("missing_command", "command is empty")
 	}
 	if in.TimeoutMS < 0 {
 		return toolkit.Result{}, androidErrorf("invalid_arguments", "timeout_ms cannot be negative")
 	}
-	cwd, err := resolveCWD(f, in.CWD, base)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
 	timeout := defaultTimeout
 	if in.TimeoutMS > 0 {
 		timeout = min(in.TimeoutMS, maxTimeout)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.MaxStream,
+		Command: argv, CWD: api.AbsolutePath(in.CWD, base, f.Options.Home), Env: in.Env, TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.MaxStream,
 	})
 	if err != nil {
 		return toolkit.Result{}, err

@@ -34,3 +34,19 @@ func TestFileErrorsHaveTheCodeOfTheirReason(t *testing.T) {
 		a.Check("termux_fs", `{"action":"delete","path":"x"}`, fmt.Sprintf(`{"status":"error","error":%q,"detail":%q}`, test.want, misleading), true)
 	}
 }
+
+func TestUnusableFoldersHaveOneCode(t *testing.T) {
+	t.Parallel()
+	a := mcptest.NewAgent(t, "/home/me", toolkit.Android, ToolsWith(func(name string) (string, error) { return "/bin/" + name, nil }))
+	const why = "start in /home/me/x: permission denied"
+	bad := api.Errorf(api.CodeInvalid, why).WithReason(api.ReasonBadCWD)
+	mcptest.Handle(a.Fake, api.Exec, func(api.ExecInput) (api.ExecOutput, error) { return api.ExecOutput{}, bad })
+	mcptest.Handle(a.Fake, api.ProcessStart, func(api.ProcessStartInput) (api.Process, error) { return api.Process{}, bad })
+	mcptest.Handle(a.Fake, api.SessionStart, func(api.SessionStartInput) (api.Process, error) { return api.Process{}, bad })
+	for tool, args := range map[string]string{
+		"local_run_shell": `{"command":"x","cwd":"x"}`, "termux_run_shell": `{"command":"x","cwd":"x"}`,
+		"local_shell_session": `{"action":"start","cwd":"x"}`, "termux_shell_session": `{"action":"start","cwd":"x"}`,
+	} {
+		a.Check(tool, args, failed("invalid_cwd", why), true)
+	}
+}

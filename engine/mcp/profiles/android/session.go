@@ -240,11 +240,7 @@ func outputText(p api.Process, raw string) string {
 }
 
 func startSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (toolkit.Result, error) {
-	cwd, err := resolveCWD(f, in.CWD, b.startFolder(f))
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	in.CWD = cwd
+	in.CWD = api.AbsolutePath(in.CWD, b.startFolder(f), f.Options.Home)
 	p, output, err := b.startShell(ctx, f, in)
 	if err != nil {
 		return toolkit.Result{}, err
