@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
 	"tandem/keys"
 )
 
@@ -89,6 +92,34 @@ func TestTabKeepsTheNameGivenByKeyOrClick(t *testing.T) {
 	d.click(bar.X+10, bar.Y)
 	d.pressKeys("ctrl+u", "enter")
 	d.waitText(" 1 work  2 second ")
+}
+
+// Shells are called alike, so what runs in them tells them apart.
+func TestListTabsAndPanesShowWhatRunsInUnnamedShells(t *testing.T) {
+	e := newFakeEngine()
+	shell, named := e.addSession("bash-4", "$ "), e.addSession("build", "$ ")
+	run := func(line string) {
+		for _, s := range []*fakeSession{shell, named} {
+			s.update(func(p *api.Process) {
+				p.Terminal = &api.Terminal{Cols: 80, Rows: 24, Shell: true, Running: line, AutoNamed: p.Name == "bash-4"}
+			})
+		}
+	}
+	d := drive(t, e, 160, 40)
+	d.waitText(" 1 bash-4  2 build ")
+	run("make test")
+	d.waitText(" 1 make test  2 build ")
+	d.waitText("● make test ")
+	d.waitText("● build ")
+	d.waitText("─ make test ")
+	d.pressKeys("alt+2")
+	d.waitMatch(`bash-4 .* make test`)
+	d.waitMatch(`build .* make test`)
+	d.pressKeys("alt+1")
+	d.update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.waitText(" 1 ● make test  2 ● build ")
+	run("")
+	d.waitText(" 1 ● bash-4  2 ● build ")
 }
 
 func TestNarrowScreenNumbersTabsInListRow(t *testing.T) {

@@ -73,6 +73,15 @@ type Process struct {
 	Interrupted *Interruption `json:"interrupted,omitempty" jsonschema:"set for a session that a reboot or crash ended, until it is restored or dismissed"`
 }
 
+// ShownName returns what dashboards call the process: what runs in a session that nobody has named,
+// otherwise its name.
+func (p *Process) ShownName() string {
+	if p.Terminal != nil && p.Terminal.AutoNamed && p.Terminal.Running != "" {
+		return p.Terminal.Running
+	}
+	return p.Name
+}
+
 // A Condition is the progress of a process required before a dependent one starts.
 type Condition string
 
@@ -145,6 +154,10 @@ type Terminal struct {
 	Keyboard string `json:"keyboard,omitempty" jsonschema:"who blocked agents from typing into the session or changing it; empty: agents are allowed"`
 	Open     bool   `json:"open,omitempty" jsonschema:"the user lets sandboxed agents type into it although it runs outside their sandbox"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for typed input, if that was checked; prompt: its shell waits for a command"`
+
+	AutoNamed bool `json:"auto_named,omitempty" jsonschema:"the session has the name of its program, with or without a number; dashboards show what runs in it instead"`
+
+	Running string `json:"running,omitempty" jsonschema:"command that its shell runs, with secrets replaced by ***; empty at the prompt"`
 
 	Shell bool `json:"shell,omitempty" jsonschema:"whether its program is an interactive shell; programs left running in its background outlive the session"`
 

@@ -52,11 +52,14 @@ func (s *Shell) Need() Need {
 
 // UpdateNeed polls what the shell waits for and stores it. It calls Changed if that has changed.
 func (s *Shell) UpdateNeed() Need {
-	n := s.inspectNeed()
+	n, front := s.inspectNeed(), ""
+	if state := s.marks.snapshot(); s.programs != nil && !state.atPrompt() && (state.phase != phaseRunning || state.line == "") {
+		front = frontLine(s.programs, s.o.PID)
+	}
 	s.polledAt.Store(time.Now().UnixNano())
 	s.mu.Lock()
-	changed := s.need != n
-	s.need = n
+	changed := s.need != n || s.front != front
+	s.need, s.front = n, front
 	s.mu.Unlock()
 	if changed {
 		s.o.Changed()

@@ -163,24 +163,24 @@ func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput
 		out.Prompt, err = s.acceptsLines(ctx, look)
 	}
 	if !out.Prompt && err == nil {
-		out.Program = s.foregroundName(running.line)
+		out.Program = foregroundName(s.programs, s.o.PID, running.line)
 	}
 	return out, err
 }
 
-// foregroundName returns the name of the foreground program, or "". line is the command the shell
-// is running, as far as known.
-func (s *Shell) foregroundName(line string) string {
-	if s.programs == nil {
+// foregroundName returns the name of the program in the foreground, or "". line is the command that the
+// shell, the child of the terminal, runs, as far as known.
+func foregroundName(all programs, child int, line string) string {
+	if all == nil {
 		return ""
 	}
-	group := s.programs.foreground()
+	group := all.foreground()
 	if group <= 0 {
 		return ""
 	}
-	if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); group == s.o.PID && word != "" {
+	if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); group == child && word != "" {
 		// A builtin or a function of the shell.
 		return word
 	}
-	return programOf(s.programs.arguments(group))
+	return programOf(all.arguments(group))
 }

@@ -64,10 +64,12 @@ type Shell struct {
 	printed, typed atomic.Int64 // time in nanoseconds since 1970
 	quietPollDue   atomic.Bool  // a poll is scheduled for when the output pauses
 	answerPollDue  atomic.Bool  // polls are scheduled until the input has had its effect
+	startPollDue   atomic.Bool  // a change is announced once the command that has started counts as running
 	polledAt       atomic.Int64 // time of the last poll
 
 	mu    sync.Mutex
 	need  Need   // at the last check
+	front string // the program in front of the shell at the last check; "" for none, and with marks
 	began string // directory at the last prompt
 }
 
@@ -121,6 +123,14 @@ func (s *Shell) NoteMark(e vt.PromptEvent, at Spot) {
 	}
 	if before != now.atPrompt() && !e.Replay {
 		s.o.Changed()
+	}
+	if e.Mark == 'C' && now.phase == phaseRunning && !e.Replay && s.startPollDue.CompareAndSwap(false, true) {
+		s.pollLater(runningAfter, &s.startPollDue, func() {
+			s.startPollDue.Store(false)
+			if s.Running() != "" {
+				s.o.Changed()
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/prompt"
+	"tandem/engine/secrets"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -155,6 +156,10 @@ func (p *proc) currentView() api.Process {
 	}
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""
+	}
+	if view.PID != 0 && view.Terminal.Shell && len(p.rec.Argv) > 0 && f.Running != "" {
+		view.Terminal.Running = secrets.RedactLine(f.Running)
+		view.Terminal.AutoNamed = suffixNumber(p.rec.Name, names.OfProgram(p.rec.Argv)) > 0
 	}
 	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed could not clear its progress
 		view.Terminal.Progress = progressOf(f)

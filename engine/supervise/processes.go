@@ -17,15 +17,17 @@ import (
 // processes holds all processes by id. The control goroutine owns it.
 type processes map[string]*proc
 
-// freeName returns name, or name-2, name-3, … if a process that has not ended is called that.
+// freeName returns name, or name-2, name-3, … if a process that has not ended is called that. A number
+// is not used again while a session with it is listed, so that bash-6 stays the one that the user saw.
 func (ps processes) freeName(name string) string {
 	// One of len(ps)+1 suffixes must be free, so larger numbers need not be recorded.
 	taken := make([]bool, len(ps)+3) // by suffix; the bare name is 1
 	for _, p := range ps {
-		if p.state().Ended() {
+		n := suffixNumber(p.rec.Name, name)
+		if p.state().Ended() && (n < 2 || !p.rec.TTY || p.rec.Transient) {
 			continue
 		}
-		if n := suffixNumber(p.rec.Name, name); n > 0 && n < len(taken) {
+		if n > 0 && n < len(taken) {
 			taken[n] = true
 		}
 	}

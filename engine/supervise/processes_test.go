@@ -27,6 +27,30 @@ func TestNameIsUniqueAmongLiveProcesses(t *testing.T) {
 	})
 }
 
+func TestNumberOfListedSessionIsNotUsedAgain(t *testing.T) {
+	record := func(name string, tty, oneShot bool, state api.State) *proc {
+		r := NewRecord(name, api.KindSession)
+		r.Name, r.TTY, r.Transient, r.State = name, tty, oneShot, string(state)
+		return &proc{rec: r}
+	}
+	for name, test := range map[string]struct {
+		ended *proc
+		want  string
+	}{
+		"session":         {record("bash-2", true, false, api.StateExited), "bash-3"},
+		"other name":      {record("zsh-2", true, false, api.StateExited), "bash-2"},
+		"without number":  {record("bash", true, false, api.StateExited), "bash-2"},
+		"process":         {record("bash-2", false, false, api.StateExited), "bash-2"},
+		"one-shot":        {record("bash-2", true, true, api.StateExited), "bash-2"},
+		"renamed session": {record("build", true, false, api.StateExited), "bash-2"},
+	} {
+		ps := processes{"a": record("bash", true, false, api.StateRunning), "b": test.ended}
+		if got := ps.freeName("bash"); got != test.want {
+			t.Errorf("%s: the next is %s, want %s", name, got, test.want)
+		}
+	}
+}
+
 func TestFindResolvesIDNameAndUniquePrefix(t *testing.T) {
 	withRig(t, func(r *rig) {
 		for _, id := range []string{"aa1", "aa2", "b1"} {

@@ -26,6 +26,7 @@ type Facts struct {
 	Typed      time.Time // time of the last input; zero if none
 	Interrupt  time.Time // time of the last interrupt of the running program
 	Waiting    prompt.Need
+	Running    string // the command that the shell runs, see prompt.Shell.Running
 }
 
 // facts holds the facts reported by a session's program and screen, and announces changes.

@@ -356,7 +356,7 @@ func (s *Session) Facts() Facts {
 		f.Active = used
 	}
 	f.Typed, f.Interrupt = timeOf(&s.keyboard.typedAt), timeOf(&s.keyboard.interruptAt)
-	f.Waiting = s.shell.Need()
+	f.Waiting, f.Running = s.shell.Need(), s.shell.Running()
 	select {
 	case <-s.opened:
 		if s.log != nil {

@@ -154,7 +154,7 @@ func (m *arranger) tabName(t *layout.Tab) string {
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
 		p, _ := m.env.News().Process(l.Pane.ID)
-		names = append(names, states.FullName(&p))
+		names = append(names, states.ShownName(&p))
 	}
 	return strings.Join(names, " + ")
 }

@@ -10,6 +10,9 @@ import (
 
 // CommandText returns the command of a process for display, or the line itself if a shell runs one.
 func CommandText(p *api.Process) string {
+	if p.Terminal != nil && p.Terminal.Running != "" {
+		return text.Clean(p.Terminal.Running)
+	}
 	if len(p.Argv) == 3 && p.Argv[1] == "-c" {
 		switch path.Base(p.Argv[0]) {
 		case "sh", "bash", "dash", "zsh", "ksh":

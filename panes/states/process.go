@@ -214,6 +214,13 @@ func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervisio
 // StateAway is the state shown for processes of a machine now offline.
 const StateAway api.State = "away"
 
+// ShownName returns what panes and tabs call a session, see api.Process.ShownName, with its machine if
+// it is another one.
+func ShownName(p *api.Process) string {
+	machine, _ := api.MachineOf(p.ID)
+	return api.OnMachine(machine, text.Clean(p.ShownName()))
+}
+
 // FullName returns a process's name, with its machine if it is another one.
 func FullName(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)

@@ -280,7 +280,7 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	if !ok {
 		return "new session", "", false
 	}
-	name = states.FullName(&process)
+	name = states.ShownName(&process)
 	if machine, _ := api.MachineOf(p.ID); machine != "" {
 		if m := p.env.News().Machine(machine); m != nil && m.State != api.MachineConnected {
 			return name, m.OfflineReason(time.Now()), false

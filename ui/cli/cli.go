@@ -180,7 +180,7 @@ func newRoot(f *factory.Factory) *cobra.Command {
 // commands returns the functions that make the commands of tandem.
 func commands() []func(*factory.Factory) *cobra.Command {
 	return []func(*factory.Factory) *cobra.Command{
-		sessions.NewNew, sessions.NewAttach, sessions.NewSend, sessions.NewScreen, sessions.NewKill, sessions.NewRestore, processes.NewRemove,
+		sessions.NewNew, sessions.NewAttach, sessions.NewSend, sessions.NewScreen, sessions.NewKill, sessions.NewRename, sessions.NewRestore, processes.NewRemove,
 		processes.NewStart, ps.NewPs, processes.NewStop, processes.NewRestart, processes.NewSignal, logs.NewLogs,
 		up.NewUp, up.NewDown, processes.NewWait, processes.NewExec, processes.NewEnv, history.NewHistory,
 		files.NewFiles, cast.NewRec, cast.NewPlay, manual.NewCompletion, manual.NewMan, history.NewInit,

@@ -93,7 +93,7 @@ func matchesFilter(p api.Process, filter string) bool {
 	if !list.OnHost(machine, on) {
 		return false
 	}
-	text := p.Name + " " + p.Command + " " + p.CWD + " " + p.Actor + " " + on
+	text := p.Name + " " + p.ShownName() + " " + p.Command + " " + p.CWD + " " + p.Actor + " " + on
 	if p.Terminal != nil {
 		text += " " + p.Terminal.Title
 	}

@@ -51,7 +51,7 @@ func (l *List) SetRows(rows []Row) {
 	for i := range rows {
 		l.tabs = l.tabs || rows[i].Tab > 0
 		if rows[i].Machine == nil {
-			l.nameWidth = max(l.nameWidth, min(text.Width(text.Clean(rows[i].Process.Name)), maxNameCells))
+			l.nameWidth = max(l.nameWidth, min(text.Width(text.Clean(rows[i].Process.ShownName())), maxNameCells))
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (l *List) drawRow(i, w int, look *look.Look) string {
 	if agent != "" {
 		room = max(room-2, 0) // at least for the sign
 	}
-	name := text.Fit(text.Clean(p.Name), min(l.nameWidth, room))
+	name := text.Fit(text.Clean(p.ShownName()), min(l.nameWidth, room))
 	if agent != "" {
 		room += 2
 		if agent = text.Clip(agent, room-text.Width(name)-1); agent == "…" {
@@ -277,7 +277,7 @@ func (l *List) detailText(row *Row, w int) string {
 		return agentText(row, w)
 	case p.Terminal != nil && p.Terminal.Notice != "":
 		return text.Clip(text.Clean(p.Terminal.Notice), w)
-	case p.Terminal != nil && p.Terminal.Title != "":
+	case p.Terminal != nil && p.Terminal.Title != "" && p.Terminal.Title != p.ShownName():
 		return text.Clip(text.Clean(p.Terminal.Title), w)
 	case len(p.Argv) > 1:
 		return text.Clip(states.CommandText(p), w)
@@ -346,7 +346,7 @@ func (l *List) aboutCurrent(w int) string {
 		what = states.CommandText(p)
 	}
 	where = text.ClipPath(where, w-2)
-	if room := w - 2 - text.Width(where) - 3; what != "" && what != text.Clean(p.Name) && room > 3 && !strings.Contains(what, where) {
+	if room := w - 2 - text.Width(where) - 3; what != "" && what != text.Clean(p.ShownName()) && room > 3 && !strings.Contains(what, where) {
 		where = text.Clip(what, room) + " · " + where
 	}
 	return text.PadLeft(where+" ", w)
@@ -385,7 +385,7 @@ func (l *List) stripCell(i int, look *look.Look) string {
 	if n := l.rows[i].Tab; n > 0 {
 		number = text.Itoa(n) + " "
 	}
-	return " " + number + glyph + " " + text.Clip(states.FullName(p), maxNameCells) + mark + " "
+	return " " + number + glyph + " " + text.Clip(states.ShownName(p), maxNameCells) + mark + " "
 }
 
 // StripAt returns the id of the session at column x of the strip.

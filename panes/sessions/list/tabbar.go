@@ -153,7 +153,7 @@ func (p *Pane) makeTabCell(i int, ids []string, processes map[string]*api.Proces
 		if session == nil {
 			session = &api.Process{Name: "…"} // being started
 		}
-		sessions = append(sessions, states.FullName(session))
+		sessions = append(sessions, states.ShownName(session))
 		row := p.Agents.makeRow(*session)
 		if mark, ink, urgency := tabMark(&row, look); urgency > highest {
 			c.mark, c.markInk, highest = mark+" ", ink, urgency

@@ -20,7 +20,6 @@ var Equivalents = map[string]string{
 	"run":     "use `tandem exec` to run a command and wait for it, or `tandem start` to start a process",
 	"version": "use `tandem --version`",
 	"status":  "use `tandem ps` to list processes and sessions, or `tandem info` to show the engine",
-	"rename":  "to rename a session, run `tandem` and choose rename in the palette",
 
 	"config edit": "to edit the configuration, run `$EDITOR \"$(tandem config path)\"`",
 }

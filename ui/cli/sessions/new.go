@@ -143,6 +143,26 @@ func NewSend(f *factory.Factory) *cobra.Command {
 	return cmd
 }
 
+// NewRename returns the command rename.
+func NewRename(f *factory.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:               "rename ID NAME",
+		Short:             "Give a session another name",
+		Long:              "Gives a session another name. The dashboard then shows that instead of what runs in it.",
+		Example:           "tandem rename bash-4 build",
+		Annotations:       factory.One.Naming(1),
+		Args:              factory.Exactly(2, "which session, and its new name? Give both."),
+		ValidArgsFunction: f.CompleteSession(factory.IsLive),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, err := factory.Call(cmd.Context(), f, api.SessionRename, api.SessionRenameInput{ID: args[0], Name: args[1]})
+			if err != nil {
+				return err
+			}
+			return f.Out.Answer(out, func() string { return "" })
+		},
+	}
+}
+
 // NewKill returns the command kill.
 func NewKill(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
