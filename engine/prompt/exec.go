@@ -53,7 +53,8 @@ type execution struct {
 	waits   Need     // what the unfinished program waits for
 	cleared bool     // an interrupt was sent before typing
 
-	translated bool // what was typed is one line of Python that runs the command
+	translated bool   // what was typed is one line of Python that runs the command
+	refused    string // why fish did not run the line
 }
 
 // CheckExec checks the input of session.exec and sets its defaults. typed reports that a terminal
@@ -273,6 +274,12 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 			if stuck > 3 && e.s.noteLost(ctx) {
 				continue
 			}
+			if stuck > 1 && e.s.o.Kind == Fish && e.reader == nil {
+				if e.refused = e.fishError(); e.refused != "" {
+					_, err := e.clearLine(ctx)
+					return err
+				}
+			}
 			// A shell that edits several lines at once has no continuation prompt.
 			if stuck > 3 && e.s.isSettled() && (seen.continued > 0 || e.marker) && !e.relayed || int(stuck) > e.stallLimit() {
 				return e.clearIncomplete(ctx)
@@ -309,39 +316,6 @@ func (n *stall) noteTick(reads, ticked bool) {
 func (e *execution) shellReads() bool {
 	look := e.s.inspectReader()
 	return look.Reads && !look.Hidden && (look.Own || e.nested)
-}
-
-// clearIncomplete interrupts a shell that still waits for the rest of the command, and returns the
-// error to report.
-func (e *execution) clearIncomplete(ctx context.Context) error {
-	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
-		return err
-	}
-	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
-	defer cancel()
-	// Only a shell that marks its prompts reports that it has cleared the line.
-	cleared := e.marker && (e.nested || !e.s.marks.snapshot().promptsOnly)
-	for !cleared && quiet.Err() == nil {
-		if cleared = e.s.marks.readWatch(e.watch).ready || e.s.marks.snapshot().atPrompt(); cleared {
-			break
-		}
-		select {
-		case <-e.changed:
-		case <-quiet.Done():
-		case <-e.s.o.Over:
-			return nil
-		}
-	}
-	if !cleared && !e.marker && e.s.marks.readWatch(e.watch).continued == 0 {
-		// A shell without marks: the command may have run.
-		return nil
-	}
-	if e.marker {
-		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not run the command: it is incomplete or has a syntax error", e.name).
-			WithHint("session.screen shows what the shell printed; the line was cleared")
-	}
-	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for the rest", e.name).
-		WithHint("close every quote, bracket, here-document and loop; the line was cleared")
 }
 
 // Exec types a command line, checked by CheckExec, into the session's shell and waits for it to

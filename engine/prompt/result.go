@@ -126,6 +126,11 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	ended := s.isOver()
 	out := api.SessionExecOutput{Alive: !ended, Start: e.start, TimedOut: timedOut && !seen.ended && !ended, Method: "none"}
 	end := outputEnd(s.t, ended)
+	if e.refused != "" {
+		status := fishRefusal
+		out.Method, out.Output, out.ExitCode, out.NextCursor, out.CWD = "none", e.refused, &status, end, s.t.CWD()
+		return out, nil
+	}
 	from, to := seen.start, seen.end
 	if !seen.begun {
 		from = e.outputStart(seen, end)

@@ -340,6 +340,23 @@ func TestExecKeepsTheUsersPartialInput(t *testing.T) {
 	}
 }
 
+func TestWhatFishPrintsAboutALineItRefusesIsTheOutput(t *testing.T) {
+	replayShell(t, program("fish"), func(s *session) {
+		s.sh("true")
+		for _, c := range [][2]string{
+			{"echo $?", "fish: $? is not the exit status. In fish, please use $status.\necho $?\n      ^\n"},
+			{"(exit 7)", "fish: command substitutions not allowed here\n"},
+			{"cat <<EOF", "fish: Expected a string, but found a redirection\ncat <<EOF\n     ^\n"},
+		} {
+			s.wantRun(c[0], c[1], 127)
+			s.wantRun("echo next", "next\n", 0)
+		}
+		s.wantRun("echo fish: no mistake", "fish: no mistake\n", 0)
+		_, err := s.exec(api.SessionExecInput{Command: "if true"})
+		wantError(s.t, err, api.CodeInvalid, "is incomplete")
+	})
+}
+
 func TestNestedShellRunsCommandsWithAMarker(t *testing.T) {
 	replayShell(t, program("bash", "--norc"), func(s *session) {
 		s.sh("true")

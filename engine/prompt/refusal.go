@@ -1,0 +1,73 @@
+package prompt
+
+import (
+	"context"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// clearLine interrupts a shell that has not run the typed line, and reports whether the shell has told
+// that it dropped the line.
+func (e *execution) clearLine(ctx context.Context) (cleared bool, err error) {
+	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
+		return false, err
+	}
+	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
+	defer cancel()
+	// Only a shell that marks its prompts reports that it has cleared the line.
+	cleared = e.marker && (e.nested || !e.s.marks.snapshot().promptsOnly)
+	for !cleared && quiet.Err() == nil {
+		if cleared = e.s.marks.readWatch(e.watch).ready || e.s.marks.snapshot().atPrompt(); cleared {
+			break
+		}
+		select {
+		case <-e.changed:
+		case <-quiet.Done():
+		case <-e.s.o.Over:
+			return false, nil
+		}
+	}
+	return cleared, nil
+}
+
+// clearIncomplete interrupts a shell that still waits for the rest of the command, and returns the
+// error to report.
+func (e *execution) clearIncomplete(ctx context.Context) error {
+	cleared, err := e.clearLine(ctx)
+	if err != nil || e.s.isOver() {
+		return err
+	}
+	if !cleared && !e.marker && e.s.marks.readWatch(e.watch).continued == 0 {
+		// A shell without marks: the command may have run.
+		return nil
+	}
+	if e.marker {
+		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not run the command: it is incomplete or has a syntax error", e.name).
+			WithHint("session.screen shows what the shell printed; the line was cleared")
+	}
+	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for the rest", e.name).
+		WithHint("close every quote, bracket, here-document and loop; the line was cleared")
+}
+
+// fishRefusal is the exit status of a line that fish did not run, like that of a command not found.
+const fishRefusal = 127
+
+// fishError returns what fish printed about a line that it did not run; "" if it has printed nothing
+// of the kind. It then draws its prompt again, with the line still there.
+func (e *execution) fishError() string {
+	text, _, err := e.readOutput(e.start, e.s.t.Log().End(), false)
+	text = trimEcho(text, e.in.Command)
+	if err != nil || !strings.HasPrefix(text, "fish: ") {
+		return ""
+	}
+	said := text[:lineEnd([]byte(text))]
+	for place := text[len(said):]; strings.Contains(place, "\n"); {
+		line := place[:lineEnd([]byte(place))]
+		said, place = said+line, place[len(line):]
+		if strings.Trim(line, " ^~\n") == "" && strings.Contains(line, "^") {
+			return said
+		}
+	}
+	return text[:lineEnd([]byte(text))] // without the place of the mistake
+}
