@@ -99,6 +99,16 @@ type Dependency struct {
 	Condition Condition `json:"condition,omitempty" jsonschema:"started, ready, completed or completed_successfully; default ready"`
 }
 
+// MinIDPrefix is the least length of an id's prefix for a call that changes something.
+const MinIDPrefix = 4
+
+// IsCalled reports whether a call that changes something finds the process by what: its whole name or
+// id, or a prefix of the id of at least MinIDPrefix characters. It is for callers that look a process up,
+// which finds prefixes of names too, before they change it by its id.
+func (p *Process) IsCalled(what string) bool {
+	return p.Name == what || p.ID == what || len(what) >= MinIDPrefix && strings.HasPrefix(p.ID, what)
+}
+
 // IsReady reports whether the process runs and has passed its readiness check.
 func (p *Process) IsReady() bool { return p.hasReadiness() && *p.Supervision.Ready }
 

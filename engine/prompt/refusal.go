@@ -7,8 +7,8 @@ import (
 	"tandem/engine/api"
 )
 
-// clearLine interrupts a shell that has not run the typed line, and reports whether the shell has told
-// that it dropped the line.
+// clearLine interrupts a shell with an unfinished line, and reports whether the shell has dropped the
+// line for certain.
 func (e *execution) clearLine(ctx context.Context) (cleared bool, err error) {
 	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
 		return false, err
@@ -50,11 +50,11 @@ func (e *execution) clearIncomplete(ctx context.Context) error {
 		WithHint("close every quote, bracket, here-document and loop; the line was cleared")
 }
 
-// fishRefusal is the exit status of a line that fish did not run, like that of a command not found.
+// fishRefusal is the exit status of a line refused by fish, like that of a command not found.
 const fishRefusal = 127
 
-// fishError returns what fish printed about a line that it did not run; "" if it has printed nothing
-// of the kind. It then draws its prompt again, with the line still there.
+// fishError returns fish's message about a refused line; "" without one. Fish then draws its prompt
+// again, with the line still there.
 func (e *execution) fishError() string {
 	text, _, err := e.readOutput(e.start, e.s.t.Log().End(), false)
 	text = trimEcho(text, e.in.Command)

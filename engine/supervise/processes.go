@@ -66,15 +66,12 @@ func (ps processes) findLiveNamed(name string) *proc {
 	return nil
 }
 
-// minIDPrefix is the least length of an id's prefix for a call that changes something.
-const minIDPrefix = 4
-
 // find resolves an id, a name, or a unique prefix of either, in this order. Of several processes
 // with the same name it prefers a live one, then the one created last. Prefixes of names match live
 // processes first.
 //
 // A call that changes something must not meet another process than the one meant, which may be gone:
-// it takes whole names and prefixes of ids with at least minIDPrefix characters, and of several ended
+// it takes whole names and prefixes of ids with at least api.MinIDPrefix characters, and of several ended
 // processes with one name, none.
 func (ps processes) find(ctx context.Context, what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds, api.Changes(ctx))
@@ -111,7 +108,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 		if p.rec.Name == what {
 			same = append(same, p)
 		}
-		if strings.HasPrefix(id, what) && (!exact || len(what) >= minIDPrefix) {
+		if strings.HasPrefix(id, what) && (!exact || len(what) >= api.MinIDPrefix) {
 			prefixed = append(prefixed, p)
 		}
 	}

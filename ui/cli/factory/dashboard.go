@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
 )
@@ -27,31 +29,48 @@ func (f *Factory) OpenDashboard(ctx context.Context, o DashboardOptions, nested 
 // show itself endlessly. A session of another data folder is allowed if nested is set.
 func (f *Factory) refuseNested(ctx context.Context, nested bool) error {
 	id := f.Env(OwnSession)
-	if id == "" {
-		return nil
-	}
-	key := f.prefixName()
 	conn, err := f.DialIfAlive(ctx, false)
-	if err != nil {
-		return err
-	}
-	if conn != nil {
+	if err == nil && conn != nil {
 		defer conn.Close()
-		p, err := api.SessionGet.Call(ctx, conn, api.IDInput{ID: id})
-		switch {
-		case err == nil && !p.State.Ended():
-			return api.Errorf(api.CodeConflict, "open dashboard: you are in it, or in its session %s", output.Visible(p.Name)).
-				WithHint(fmt.Sprintf("press %s 1 for the sessions of the dashboard, %s d to leave an attached session; "+
-					"in a terminal that only inherited %s, run `env -u %[3]s tandem`", key, key, OwnSession))
-		case err == nil:
-			return nil // the session has exited; only its variable was inherited
+		var all api.ProcessListOutput
+		all, err = api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
+		for _, p := range all.Processes {
+			within := LeadsTerminal(f.Stdin, p)
+			if !within && p.ID != id {
+				continue
+			}
+			if p.State.Ended() {
+				return nil // only its variable was inherited
+			}
+			key := f.prefixName()
+			hint := fmt.Sprintf("press %s 1 for the sessions of the dashboard, %s d to leave an attached session", key, key)
+			if !within {
+				hint += fmt.Sprintf("; in a terminal that only inherited %s, run `env -u %[1]s tandem`", OwnSession)
+			}
+			return api.Errorf(api.CodeConflict, "open dashboard: you are in it, or in its session %s", output.Visible(p.Name)).WithHint(hint)
 		}
 	}
-	if nested {
+	switch {
+	case id == "": // an error is the dashboard's to report
+		return nil
+	case err != nil:
+		return err
+	case nested:
 		return nil
 	}
 	return api.Errorf(api.CodeConflict, "open dashboard: this terminal is in a session of another Tandem").
-		WithHint("`tandem --nested` opens it all the same; press " + key + " twice there to reach the inner one")
+		WithHint("`tandem --nested` opens it all the same; press " + f.prefixName() + " twice there to reach the inner one")
+}
+
+// LeadsTerminal reports whether the terminal of a stream belongs to a session, so that a program there
+// runs in it. That is certain, while OwnSession may be inherited by another terminal, or lost with env -i.
+func LeadsTerminal(stream any, p api.Process) bool {
+	tty, ok := output.Terminal(stream)
+	if !ok || p.Kind != api.KindSession {
+		return false
+	}
+	leader, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGSID)
+	return err == nil && leader > 0 && leader == p.PID
 }
 
 // prefixName returns the name of the first prefix key.

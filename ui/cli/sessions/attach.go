@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -137,10 +136,7 @@ func refuseOwn(ctx context.Context, f *factory.Factory, conn *client.Client, id 
 	if err != nil {
 		return nil
 	}
-	// The variable may be inherited by another terminal, or lost with env -i; the session leader is
-	// certain.
-	leader, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGSID)
-	within := err == nil && leader > 0 && leader == p.PID
+	within := factory.LeadsTerminal(tty, p)
 	if !within && p.ID != f.Env(factory.OwnSession) {
 		return nil
 	}

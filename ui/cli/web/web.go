@@ -298,6 +298,9 @@ func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Du
 	if err != nil {
 		return err
 	}
+	if !session.IsCalled(which) { // a browser must not get another session than the one meant
+		return api.Errorf(api.CodeNotFound, "share %s: no session has this name or id; %s is near", which, session.Name)
+	}
 	return v.invite(devices.Open(dataDir), s, devices.Grant{Session: session.ID, Until: time.Now().Add(duration)}, true)
 }
 

@@ -160,7 +160,7 @@ func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in local
 		return api.Process{}, androidErrorf("invalid_arguments", "timeout, rows and cols cannot be negative")
 	}
 	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.SessionID})
-	if errors.Is(err, api.CodeNotFound) || err == nil && !b.ownsSession(p) {
+	if errors.Is(err, api.CodeNotFound) || err == nil && (!b.ownsSession(p) || !p.IsCalled(in.SessionID)) {
 		return p, androidErrorf("session_not_found", "no such session: %s", in.SessionID)
 	}
 	return p, err

@@ -93,7 +93,7 @@ func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolki
 func findBackground(ctx context.Context, f *toolkit.Agent, id string) (api.Process, error) {
 	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
 	// A session counts as not found: the profile's agents know only background processes.
-	if errors.Is(err, api.CodeNotFound) || id == "" || err == nil && p.Kind != api.KindProcess {
+	if errors.Is(err, api.CodeNotFound) || err == nil && (p.Kind != api.KindProcess || !p.IsCalled(id)) {
 		err = api.Errorf(api.CodeNotFound, "Process not found: %s", id)
 	}
 	return p, err

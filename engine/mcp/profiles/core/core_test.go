@@ -84,6 +84,8 @@ func serve(f *mcptest.Agent, p api.Process) {
 		switch in.ID {
 		case p.ID:
 			return p, nil
+		case "web": // the engine finds the beginning of a name for a call that changes nothing
+			return api.Process{ID: "0123456789ab", Name: "web-admin", Kind: api.KindProcess}, nil
 		case "session":
 			return api.Process{ID: "session", Kind: api.KindSession}, nil
 		}
@@ -135,6 +137,7 @@ func TestStopCommandReportsTheState(t *testing.T) {
 		{api.StateRunning, api.Errorf(api.CodeForbidden, "not yours"), "abc", "not yours", true},
 		{api.StateRunning, nil, "other", "Process not found: other", true},
 		{api.StateRunning, nil, "session", "Process not found: session", true},
+		{api.StateRunning, nil, "web", "Process not found: web", true},
 		{api.StateRunning, nil, "", "Process not found: ", true},
 	} {
 		f := newAgent(t)
