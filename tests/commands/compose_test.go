@@ -76,7 +76,13 @@ var composeFiles = []struct {
 		states: map[string]string{"network": "0", "builder": "0", "node-a": "ready", "node-b": "running", "workload": "7", "report": "0"},
 		notice: "line 4, column 1: unknown key \"shutdown\" is not used",
 	},
-	{name: "process-compose", refused: "line 28, column 5: command has a template"},
+
+	{
+		name:   "process-compose",
+		ran:    []string{"_process2", "process0"},
+		states: map[string]string{"process0": "0", "_process2": "0"},
+		notice: `line 28, column 5: "server" is left out: command has a template`,
+	},
 	{name: "ramekin", refused: "line 3, column 1: extends compose/base.yaml"},
 	{name: "intuition-core", refused: "line 10, column 5: is_daemon"},
 }
@@ -96,6 +102,9 @@ func TestPublicProcessComposeFilesRunAsThereOrAreRefused(t *testing.T) {
 					t.Errorf("status %d, %s", status, stderr)
 				}
 				return
+			}
+			if (status != 0) != strings.Contains(stderr, " is left out: ") {
+				t.Errorf("status %d, %s", status, stderr)
 			}
 			if !strings.Contains(stderr, c.notice) {
 				t.Errorf("want %q in\n%s", c.notice, stderr)

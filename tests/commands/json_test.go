@@ -19,7 +19,7 @@ var jsonCases = []string{
 	"tandem help", "tandem help agent hooks", "tandem agent", "tandem agent hooks", "tandem hub --help", "! tandem hub invite",
 	"tandem new --name shell", "tandem start --name web -- sleep 1000", "tandem start --name bad -- ls nowhere", "! tandem start",
 	"tandem wait bad --exit", "! tandem wait nobody", "tandem ls", "tandem ps", "tandem info", "tandem doctor",
-	"tandem send shell --enter x", "! tandem send web x", "tandem screen shell", "tandem screen shell --ansi",
+	"tandem send shell --enter x", "! tandem send web x", "tandem screen shell", "tandem screen shell --ansi", "tandem rename shell other", "tandem rename other shell",
 	"tandem screen shell --svg screen.svg", "tandem screen shell --png screen.png", "! tandem screen shell --png -",
 	"tandem logs web", "tandem logs shell web", "tandem logs bad -f", "! tandem logs nobody",
 	"! tandem attach shell", "tandem exec echo hello", "tandem signal web WINCH", "tandem restart web",

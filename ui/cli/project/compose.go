@@ -148,7 +148,7 @@ func (c *composer) readShell(f field) {
 func (c *composer) readComposeProcesses(f field) {
 	for _, p := range c.reader.fields(f, "processes") {
 		d := c.reader.newDraft(p)
-		c.readProcess(d, p)
+		c.reader.readEntryOf(d.Name, func() { c.readProcess(d, p) })
 		c.reader.file.Entries = append(c.reader.file.Entries, d.Entry)
 	}
 }
@@ -368,22 +368,26 @@ func composeConditions() map[string]api.Condition {
 func (c *composer) checkWaits() {
 	for _, w := range c.waits {
 		of, to := c.reader.file.Entry(w.of), c.reader.file.Entry(w.on.Name)
-		if to == nil { // check reports it
+		if to == nil || c.reader.faults[to.Name] != nil { // check reports it, and leaves this one out too
 			continue
 		}
-		ready := to.Start.Ready
-		switch {
-		case w.in == "process_healthy" && (ready == nil || ready.HTTP == "" && len(ready.Command) == 0):
-			c.reader.addError(w.on.At, "%s waits for %s to be healthy, but %[2]s has no readiness_probe", w.of, w.on.Name)
-		case w.in == "process_log_ready" && (ready == nil || ready.Log == ""):
-			c.reader.addError(w.on.At, "%s waits for a log line of %s, but %[2]s has no ready_log_line", w.of, w.on.Name)
-		case !to.Manual || of.Manual:
-		case c.strict:
-			c.reader.addError(w.on.At, "%s depends on %s, which is disabled", w.of, w.on.Name).hint("is_strict is set")
-		default:
-			c.reader.addNotice(w.on.At, "%s does not wait for %s, which up does not start", w.of, w.on.Name)
-			of.After = slices.DeleteFunc(of.After, func(d Dependency) bool { return d.Name == w.on.Name })
-		}
+		c.reader.readEntryOf(w.of, func() { c.checkWait(w, of, to) })
+	}
+}
+
+func (c *composer) checkWait(w composeWait, of, to *Entry) {
+	ready := to.Start.Ready
+	switch {
+	case w.in == "process_healthy" && (ready == nil || ready.HTTP == "" && len(ready.Command) == 0):
+		c.reader.addError(w.on.At, "%s waits for %s to be healthy, but %[2]s has no readiness_probe", w.of, w.on.Name)
+	case w.in == "process_log_ready" && (ready == nil || ready.Log == ""):
+		c.reader.addError(w.on.At, "%s waits for a log line of %s, but %[2]s has no ready_log_line", w.of, w.on.Name)
+	case !to.Manual || of.Manual:
+	case c.strict:
+		c.reader.addError(w.on.At, "%s depends on %s, which is disabled", w.of, w.on.Name).hint("is_strict is set")
+	default:
+		c.reader.addNotice(w.on.At, "%s does not wait for %s, which up does not start", w.of, w.on.Name)
+		of.After = slices.DeleteFunc(of.After, func(d Dependency) bool { return d.Name == w.on.Name })
 	}
 }
 

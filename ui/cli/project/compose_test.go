@@ -176,7 +176,7 @@ func TestComposeRejectsKeysWithADifferentEffect(t *testing.T) {
 		"is_strict: true\nprocesses:\n  a: {command: x, disabled: true}\n  b: {command: x, depends_on: {a: {}}}\n": "line 4, column 32: b depends on a, which is disabled",
 		"processes:\n  a: {command: x, environment: {A: [b]}}\n":                                                   "line 2, column 33: A must be a word",
 	} {
-		if _, err := parse(t, "process-compose.yaml", text); err == nil || !strings.Contains(err.Error(), says) {
+		if err := firstMistake(parse(t, "process-compose.yaml", text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

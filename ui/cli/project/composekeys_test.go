@@ -98,7 +98,7 @@ func TestEachComposeKeyIsUsedRejectedOrReported(t *testing.T) {
 		}
 		with, err := parse(k.text(true))
 		if k.verdict == "refused" {
-			if err == nil || !strings.Contains(err.Error(), ": line ") {
+			if err = firstMistake(with, err); err == nil || !strings.Contains(err.Error(), ": line ") {
 				t.Errorf("%s: want an error with a line, got %v\n%s", name, err, k.text(true))
 			}
 			continue

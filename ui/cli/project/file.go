@@ -48,9 +48,15 @@ type File struct {
 
 	// Notices describe the parts of the file without effect here.
 	Notices []string
-	// Omitted are the quoted names of entries that are left out, because of these names or those of their
-	// dependencies, and would otherwise start without being named.
-	Omitted []string
+	// Omitted are the entries left out, each because of a mistake in it or in a dependency.
+	Omitted []Omission
+}
+
+// An Omission is an entry that is left out of a project.
+type Omission struct {
+	Name   string
+	Why    error
+	Manual bool // it would not start without being named
 }
 
 // An Entry is one session or process of a project.

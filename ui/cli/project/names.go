@@ -3,6 +3,7 @@ package project
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"tandem/engine/names"
@@ -20,35 +21,59 @@ func nameFault(s string) string {
 	return names.Fault(s)
 }
 
-// omitInvalid leaves out the entries with invalid names, those that depend on them, and a layout that
-// shows one of them, with a notice about each. If no entry is left, that is an error. In order, each
-// entry comes after its dependencies.
+// omitInvalid leaves out the entries with mistakes or invalid names, those that depend on them, and a
+// layout that shows one of them, with a notice about each. If no entry is left, that is an error. In
+// order, each entry comes after its dependencies.
 func (r *reader) omitInvalid(order []*Entry) {
 	omitted := map[string]bool{}
-	for i, e := range order {
-		why := ""
-		if fault := nameFault(e.Name); fault != "" {
-			why = "a name " + fault
-		} else if j := slices.IndexFunc(e.After, func(d Dependency) bool { return omitted[d.Name] }); j >= 0 {
-			why = "it depends on " + names.Quote(e.After[j].Name)
-		}
-		switch {
-		case why == "":
-		case len(omitted) == i && i == len(order)-1: // all of them
-			r.addError(e.At, "%s is left out: %s", names.Quote(e.Name), why)
+	for _, e := range order {
+		why := r.faults[e.Name]
+		switch fault := nameFault(e.Name); {
+		case why != nil:
+		case fault != "":
+			why = &Error{Path: r.file.Path, At: e.At, What: names.Quote(e.Name) + " is left out: a name " + fault}
 		default:
-			omitted[e.Name] = true
-			if !e.Manual {
-				r.file.Omitted = append(r.file.Omitted, names.Quote(e.Name))
+			j := slices.IndexFunc(e.After, func(d Dependency) bool { return omitted[d.Name] })
+			if j < 0 {
+				continue
 			}
-			r.addNotice(e.At, "%s is left out: %s", names.Quote(e.Name), why)
+			why = &Error{Path: r.file.Path, At: e.At, What: names.Quote(e.Name) + " is left out: it depends on " + names.Quote(e.After[j].Name)}
 		}
+		omitted[e.Name] = true
+		r.file.Omitted = append(r.file.Omitted, Omission{Name: e.Name, Why: why, Manual: e.Manual})
+		notice := why.What
+		if r.faults[e.Name] != nil {
+			notice = names.Quote(e.Name) + " is left out: " + why.What
+		}
+		if why.Hint != "" {
+			notice += "; " + why.Hint
+		}
+		r.addNotice(why.At, "%s", notice)
+	}
+	if len(omitted) == len(order) && len(order) > 0 {
+		r.fail(r.file.Omitted[0].Why)
+		return
 	}
 	r.file.Entries = slices.DeleteFunc(r.file.Entries, func(e Entry) bool { return omitted[e.Name] })
 	if pane := findPane(r.file.Layout, omitted); pane != nil {
 		r.addNotice(pane.At, "the layout is left out: it shows %s", names.Quote(pane.Session))
 		r.file.Layout = nil
 	}
+}
+
+// OmissionError returns an error if entries that were to start, those named or else all, are left out.
+// Notices have given the reasons.
+func (f *File) OmissionError(named []string) error {
+	var omitted []string
+	for _, o := range f.Omitted {
+		if len(named) == 0 && !o.Manual {
+			omitted = append(omitted, names.Quote(o.Name))
+		}
+	}
+	if len(omitted) == 0 {
+		return nil
+	}
+	return fmt.Errorf("start %s: left out because of mistakes in the project file", strings.Join(omitted, ", "))
 }
 
 // findPane returns the first pane that shows one of sessions, or nil.

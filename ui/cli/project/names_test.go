@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 func TestEntryWithAnInvalidNameIsLeftOut(t *testing.T) {
@@ -42,15 +45,62 @@ func TestEntryWithAnInvalidNameIsLeftOut(t *testing.T) {
 			}},
 	} {
 		f := mustParse(t, c.file, c.text)
-		var names []string
+		var entries []string
 		for _, e := range f.Entries {
-			names = append(names, e.Name)
+			entries = append(entries, e.Name)
+		}
+		var omitted []string
+		for _, o := range f.Omitted {
+			if !o.Manual {
+				omitted = append(omitted, names.Quote(o.Name))
+			}
 		}
 		slices.Sort(c.notices)
 		slices.Sort(f.Notices)
-		if diff := cmp.Diff(c.notices, f.Notices); diff != "" || strings.Join(names, " ") != c.entries || len(f.Layout) != c.panes || strings.Join(f.Omitted, " ") != c.omitted {
-			t.Errorf("%s: %q\nomitted %q, entries %q, layout %v, notices %s", c.file, c.text, f.Omitted, names, f.Layout, diff)
+		if diff := cmp.Diff(c.notices, f.Notices); diff != "" || strings.Join(entries, " ") != c.entries || len(f.Layout) != c.panes || strings.Join(omitted, " ") != c.omitted {
+			t.Errorf("%s: %q\nomitted %q, entries %q, layout %v, notices %s", c.file, c.text, omitted, entries, f.Layout, diff)
 		}
+	}
+}
+
+// firstMistake returns the error of a file, or why its first entry is left out.
+func firstMistake(f *File, err error) error {
+	if err == nil && len(f.Omitted) > 0 {
+		err = f.Omitted[0].Why
+	}
+	return err
+}
+
+func TestEntryWithAMistakeIsLeftOut(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, why string }{
+		"policy":       {"tandem.yaml", "processes:\n  web: x\n  bad: {command: x, restart: sometimes}\n  ok: x", `line 3, column 21: "bad" is left out: unknown restart policy "sometimes"; must be no, on-failure, always or unless-stopped`},
+		"key":          {"tandem.yaml", "processes:\n  web: x\n  ok: x\n  bad: {cmd: x}", `line 4, column 9: "bad" is left out: a process has no key "cmd"; did you mean cwd?`},
+		"nothing":      {"tandem.yaml", "processes:\n  bad: {}\n  web: x\n  ok: x", `line 2, column 3: "bad" is left out: process bad has no command`},
+		"dependency":   {"tandem.yaml", "processes:\n  web: x\n  bad: {command: x, depends_on: [we]}\n  ok: x", `line 3, column 34: "bad" is left out: bad depends on we, which is not in the file; did you mean web?`},
+		"compose":      {"process-compose.yaml", "processes:\n  web: {command: x}\n  bad: {command: x, replicas: 2}\n  ok: {command: x}", `line 3, column 21: "bad" is left out: replicas is not supported`},
+		"Procfile":     {"Procfile", "web: x\nbad\nok: x\n", `line 2, column 1: "bad" is left out: must be NAME: COMMAND; a name has letters, digits, _ and -`},
+		"package.json": {"package.json", "{\"scripts\": {\"web\": \"x\",\n\"bad\": 5, \"ok\": \"x\"}}", `line 2, column 1: "bad" is left out: script "bad" must be a line of text`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := mustParse(t, c.file, c.text)
+			if len(f.Entries) != 2 || f.Entry("web") == nil || f.Entry("ok") == nil || len(f.Notices) != 1 || !strings.HasPrefix(f.Notices[0], c.why) {
+				t.Errorf("entries %+v, notices %q", f.Entries, f.Notices)
+			}
+			if _, err := f.Order([]string{"ok", "bad"}); err == nil || err != f.Omitted[0].Why {
+				t.Errorf("a call for the entry: %v", err)
+			}
+			list := []api.Process{{ID: "1", Name: "bad", State: api.StateRunning, Project: &api.ProjectEntry{File: f.Path, Name: "bad"}}}
+			if p := NewPlan(f, nil, list, PlanOptions{}); len(p.removed) > 0 {
+				t.Error("it would be pruned")
+			}
+		})
+	}
+}
+
+func TestFileWithMistakesInAllEntriesIsRejected(t *testing.T) {
+	_, err := parse(t, "tandem.yaml", "processes:\n  a: {command: x, restart: sometimes}\n  b: {command: x, depends_on: [a]}")
+	if err == nil || !strings.Contains(err.Error(), `unknown restart policy "sometimes"`) {
+		t.Error(err)
 	}
 }
 

@@ -27,16 +27,20 @@ func (r *reader) check() {
 		names, all = append(names, e.Name), append(all, e)
 	}
 	for _, e := range all {
+		e.After = slices.DeleteFunc(e.After, func(d Dependency) bool {
+			if known[d.Name] != nil {
+				return false
+			}
+			mistake := &Error{Path: f.Path, At: d.At, What: fmt.Sprintf("%s depends on %s, which is not in the file", e.Name, d.Name)}
+			if like := diag.Nearest(d.Name, names); like != "" {
+				mistake.hint("did you mean %s?", like)
+			}
+			r.addFault(e.Name, mistake)
+			return true
+		})
 		for j := range e.After {
 			d := &e.After[j]
 			to := known[d.Name]
-			if to == nil {
-				mistake := r.addError(d.At, "%s depends on %s, which is not in the file", e.Name, d.Name)
-				if like := diag.Nearest(d.Name, names); like != "" {
-					mistake.Hint = "did you mean " + like + "?"
-				}
-				return
-			}
 			if d.Condition == "" {
 				// Without a condition, an entry with a readiness check must be ready.
 				if d.Condition = api.ConditionStarted; to.Start.Ready != nil {
@@ -52,6 +56,10 @@ func (r *reader) check() {
 	if r.checkLayout(known); r.err == nil {
 		r.omitInvalid(order)
 	}
+}
+
+func (f *File) omits(name string) bool {
+	return slices.ContainsFunc(f.Omitted, func(o Omission) bool { return o.Name == name })
 }
 
 // Entry returns the entry with the given name, or nil.
@@ -101,6 +109,9 @@ func (f *File) sortEntries(entries []*Entry) (order []*Entry, cycle []string) {
 // the file's order. Without names it returns all entries except manual ones.
 func (f *File) Order(names []string) ([]*Entry, error) {
 	for _, name := range names {
+		if i := slices.IndexFunc(f.Omitted, func(o Omission) bool { return o.Name == name }); i >= 0 {
+			return nil, f.Omitted[i].Why
+		}
 		if f.Entry(name) == nil {
 			var known []string
 			for _, e := range f.Entries {

@@ -72,9 +72,11 @@ func (r *reader) readScripts(text []byte, of hujson.ObjectMember) {
 		at, read = at.advance(text[read:m.Name.StartOffset]), m.Name.StartOffset
 		name := memberName(m)
 		line, ok := jsonText(m.Value)
-		if !ok {
-			r.addError(at, "script %q must be a line of text", name)
-		}
+		r.readEntryOf(name, func() {
+			if !ok {
+				r.addError(at, "script %q must be a line of text", name)
+			}
+		})
 		_, twice := lines[name]
 		switch {
 		case strings.HasPrefix(name, "-"):

@@ -98,6 +98,9 @@ func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Pla
 			continue
 		}
 		running = running || !q.State.Ended()
+		if file.omits(q.Project.Name) {
+			continue // it is in the file, with a mistake
+		}
 		if file.Entry(q.Project.Name) == nil {
 			p.removed = append(p.removed, *q)
 		} else if isNewer(q, latest[q.Project.Name]) {

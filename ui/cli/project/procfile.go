@@ -35,9 +35,11 @@ func (r *reader) readProcfile(text []byte) {
 		name, command, ok := strings.Cut(line, ":")
 		command = strings.TrimSpace(command)
 		// An invalid name is reported later, and only its entry is left out.
-		if !ok || nameFault(name) == "" && !isProcName(name) || command == "" || strings.ContainsRune(command, 0) {
-			r.addError(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
-		}
+		r.readEntryOf(name, func() {
+			if !ok || nameFault(name) == "" && !isProcName(name) || command == "" || strings.ContainsRune(command, 0) {
+				r.addError(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
+			}
+		})
 		e := Entry{Name: name, At: at, Start: api.ProcessStartInput{Name: name, Command: shellArgv(command), CWD: filepath.Dir(r.file.Path)}}
 		e.Env = append(append(e.Env, r.env...), Variable{"PORT", strconv.Itoa(port + portStep*len(r.file.Entries))})
 		r.file.Entries = append(r.file.Entries, e)

@@ -171,7 +171,7 @@ func TestParseErrorsHavePositions(t *testing.T) {
 		"processes:\n  a: {command: x, depends_on: a}":                                       "these wait for each other: a → a",
 		"processes:\n  a: x\n---\nprocesses:\n  b: x":                                        "must be one YAML document",
 	} {
-		_, err := parse(t, "tandem.yaml", text)
+		err := firstMistake(parse(t, "tandem.yaml", text))
 		var mistake *Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %s", text, err, says)
@@ -214,7 +214,7 @@ func TestProcfileGivesEveryProcessAPort(t *testing.T) {
 	if diff := cmp.Diff(want, f.Entries); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := parse(t, "Procfile", "web: x\nnothing\n"); err == nil || !strings.Contains(err.Error(), "line 2, column 1: must be NAME: COMMAND") {
+	if err := firstMistake(parse(t, "Procfile", "web: x\nnothing\n")); err == nil || !strings.Contains(err.Error(), "line 2, column 1: must be NAME: COMMAND") {
 		t.Error(err)
 	}
 }

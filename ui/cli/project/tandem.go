@@ -78,7 +78,7 @@ func (r *reader) readEntries(f field, tty bool) {
 	for _, entry := range r.fields(f, f.key) {
 		e := r.newDraft(entry)
 		e.Start.TTY, e.Session = tty, tty
-		e.readEntry(entry, tty)
+		r.readEntryOf(e.Name, func() { e.readEntry(entry, tty) })
 		r.file.Entries = append(r.file.Entries, e.finish())
 	}
 }

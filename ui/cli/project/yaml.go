@@ -24,8 +24,8 @@ const (
 	maxDepth = 64
 )
 
-// A reader builds a File from text. It keeps only the first error and continues with zero values,
-// because the file is rejected anyway.
+// A reader builds a File from text. Of an entry, and of what surrounds entries, it keeps only the first
+// error and continues with zero values, because the entry or the file is rejected anyway.
 //
 // It walks the tree of nodes itself. go-yaml's decoder gives no positions of values, reads 010 into
 // a string as 8, rejects a list after "<<", cannot let a key override a merged one without
@@ -33,7 +33,8 @@ const (
 // merge each other.
 type reader struct {
 	file       *File
-	err        error // the first error
+	err        error             // the first error
+	faults     map[string]*Error // why entries are left out
 	getenv     func(string) string
 	env        []Variable // shared by the whole project
 	anchors    map[string]ast.Node
@@ -52,6 +53,34 @@ type field struct {
 func (r *reader) fail(err error) {
 	if r.err == nil {
 		r.err = err
+	}
+}
+
+// readEntryOf reads an entry. A mistake in it concerns the entry alone.
+func (r *reader) readEntryOf(name string, read func()) {
+	outside := r.err
+	r.err = nil
+	read()
+	if r.budget < 0 { // the file is too large
+		return
+	}
+	if r.err != nil {
+		r.addFault(name, r.err)
+	}
+	r.err = outside
+}
+
+// addFault leaves an entry out because of a mistake.
+func (r *reader) addFault(name string, why error) {
+	var e *Error
+	if !errors.As(why, &e) {
+		e = &Error{Path: r.file.Path, What: why.Error()}
+	}
+	if r.faults == nil {
+		r.faults = map[string]*Error{}
+	}
+	if r.faults[name] == nil {
+		r.faults[name] = e
 	}
 }
 

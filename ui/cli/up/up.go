@@ -84,7 +84,10 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 		return noAutostartError(file)
 	}
 	if opts.dryRun {
-		return dryRun(ctx, f, file, order, names, opts)
+		if err := dryRun(ctx, f, file, order, names, opts); err != nil {
+			return err
+		}
+		return file.OmissionError(names)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -106,11 +109,10 @@ func runUp(ctx context.Context, f *factory.Factory, file *project.File, names []
 	if on, ok := output.Terminal(f.Stdout); ok && !f.Out.JSON && f.Env("TERM") != "dumb" {
 		r.Live = on
 	}
-	if err := r.Up(ctx, opts.prune); err != nil || len(names) > 0 || len(file.Omitted) == 0 {
+	if err := r.Up(ctx, opts.prune); err != nil {
 		return err
 	}
-	// Notices have given the reasons.
-	return fmt.Errorf("start %s: left out because of their names or dependencies", strings.Join(file.Omitted, ", "))
+	return file.OmissionError(names)
 }
 
 // dryRun prints what up would do. It starts no engine.
