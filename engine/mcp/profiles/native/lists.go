@@ -109,6 +109,8 @@ func originOf(f *toolkit.Agent, p api.Process, now time.Time) string {
 		by = "you"
 	case p.Owner.Left && p.Actor == f.Actor:
 		by = "an earlier connection of yours"
+	case p.Actor == f.Actor:
+		by += " (another connection)"
 	}
 	return fmt.Sprintf("started %s ago by %s in %s", units.Age(now.Sub(p.StartedAt)), by+fromMachine(p.From), f.DisplayName(p.CWD))
 }

@@ -36,7 +36,7 @@ func TestListsShowWhatRunsAndTheLastExits(t *testing.T) {
 	const web = "a  web  running, pid 7, 2 restarts, keepAlive  started 3m ago by you in /src  serve\n"
 	const oldest = "b  old  exited, exit code 3  started 2h00m ago by the user in /  x\n"
 	const recent = "c  new  stopped by other/2, ended by SIGTERM  started 0s ago by an earlier connection of yours from other in \"/new\\nline\"  y\n" +
-		"d  left  exited, exit code 3, left running: pid 8, 9  started 2h00m ago by me/1 in /  z &\n" +
+		"d  left  exited, exit code 3, left running: pid 8, 9  started 2h00m ago by me/1 (another connection) in /  z &\n" +
 		"f  lost  exited, exit code 3  started 0s ago by an earlier connection of yours in /  make"
 	f.Check("process_list", `{}`, web+recent+"\n[1 exited earlier; all lists them]", false)
 	f.Check("process_list", `{"all":true}`, web+oldest+recent, false)
