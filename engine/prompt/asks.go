@@ -125,13 +125,14 @@ func (e *execution) pollNeed(ctx context.Context) (Need, error) {
 		return NeedNothing, nil
 	}
 	if look.Hidden && quiet >= minQuietTime {
-		return NeedSecret, nil
+		return e.s.polled.storeNeed(NeedSecret, e.s.o.Changed), nil
 	}
 	row, err := e.s.cursorRow(ctx)
 	if err != nil || look.Hidden || quiet < e.questionQuiet(row, look) {
 		return NeedNothing, err
 	}
-	return NeedInput, nil
+	// Lists are to agree with the result of the command.
+	return e.s.polled.storeNeed(NeedInput, e.s.o.Changed), nil
 }
 
 // minQuiet returns how long a program must print nothing before it counts as waiting. The time is

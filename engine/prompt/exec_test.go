@@ -263,6 +263,29 @@ func TestExecAnswersAQuestionOfPythonOnly(t *testing.T) {
 	}
 }
 
+// Lists agree with the answer of exec at once, although they poll once a second.
+func TestNeedIsThatOfTheLastExec(t *testing.T) {
+	for _, hidden := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScreen(t, screenOptions{kind: Python, shell: []string{"python3"}})
+			s.print(noStart)
+			time.Sleep(time.Minute)
+			s.answer = func(typed string) {
+				s.print(strings.TrimSuffix(typed, "\r") + "\r\nname? ")
+				s.programs.set(pty.Look{Reads: true, Own: true, PID: shellPID, Canonical: true, Hidden: hidden})
+			}
+			in := api.SessionExecInput{Command: "x = input('name? ')"}
+			if err := CheckExec(&in, true); err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.shell.Exec(t.Context(), in, "web")
+			if err != nil || out.Waits == "" || string(s.shell.Need()) != out.Waits {
+				t.Errorf("%+v, %v; the session waits for %q", out, err, s.shell.Need())
+			}
+		})
+	}
+}
+
 func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})

@@ -29,9 +29,8 @@ func (s *Shell) Running() string {
 		line, _, _ := strings.Cut(strings.TrimSpace(state.line), "\n")
 		return strings.ToValidUTF8(line[:min(len(line), maxRunning)], "")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.front
+	_, front := s.polled.get()
+	return front
 }
 
 // frontLine returns the command line of the program in the foreground; "" if that is the child of the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,9 +38,7 @@ const (
 
 // Need returns what the shell waited for at the last poll.
 func (s *Shell) Need() Need {
-	s.mu.Lock()
-	need := s.need
-	s.mu.Unlock()
+	need, _ := s.polled.get()
 	// Marks are more recent than the last poll.
 	switch state := s.marks.snapshot(); {
 	case state.atPrompt():
@@ -56,15 +55,42 @@ func (s *Shell) UpdateNeed() Need {
 	if state := s.marks.snapshot(); s.programs != nil && !state.atPrompt() && (state.phase != phaseRunning || state.line == "") {
 		front = frontLine(s.programs, s.o.PID)
 	}
-	s.polledAt.Store(time.Now().UnixNano())
-	s.mu.Lock()
-	changed := s.need != n || s.front != front
-	s.need, s.front = n, front
-	s.mu.Unlock()
-	if changed {
-		s.o.Changed()
-	}
+	s.polled.store(n, front, s.o.Changed)
 	return n
+}
+
+// A poll is what was last found out about the program in front of a terminal.
+type poll struct {
+	at atomic.Int64 // time in nanoseconds since 1970
+
+	mu    sync.Mutex
+	need  Need
+	front string // the program in front of the shell; "" for none, and with marks
+}
+
+func (p *poll) get() (need Need, front string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.need, p.front
+}
+
+// store calls changed if anything differs from the poll before.
+func (p *poll) store(need Need, front string, changed func()) {
+	p.at.Store(time.Now().UnixNano())
+	p.mu.Lock()
+	differs := p.need != need || p.front != front
+	p.need, p.front = need, front
+	p.mu.Unlock()
+	if differs {
+		changed()
+	}
+}
+
+// storeNeed stores a need found in between.
+func (p *poll) storeNeed(need Need, changed func()) Need {
+	_, front := p.get()
+	p.store(need, front, changed)
+	return need
 }
 
 // inspectNeed returns what the shell waits for now.
@@ -187,9 +213,7 @@ func (s *Shell) pollIfQuiet() {
 // pollAfterInput schedules polls after input until the program no longer waits: it need not print
 // anything when it gets an answer.
 func (s *Shell) pollAfterInput() {
-	s.mu.Lock()
-	asked := s.need
-	s.mu.Unlock()
+	asked, _ := s.polled.get()
 	if asked != NeedNothing && s.answerPollDue.CompareAndSwap(false, true) {
 		s.pollLater(quietGap, &s.answerPollDue, func() { s.pollUntilAnswered(asked) })
 	}
@@ -212,10 +236,10 @@ func (s *Shell) pollUntilAnswered(asked Need) {
 // UpdateNeeds polls shells not polled lately, the least recent first. A listing may be incomplete,
 // so that it stops after pollBudget.
 func UpdateNeeds(ctx context.Context, all []*Shell) {
-	slices.SortFunc(all, func(a, b *Shell) int { return cmp.Compare(a.polledAt.Load(), b.polledAt.Load()) })
+	slices.SortFunc(all, func(a, b *Shell) int { return cmp.Compare(a.polled.at.Load(), b.polled.at.Load()) })
 	for begun, i := time.Now(), 0; i < len(all) && time.Since(begun) < pollBudget; i++ {
 		s := all[i]
-		if time.Since(time.Unix(0, s.polledAt.Load())) > needFresh && ctx.Err() == nil {
+		if time.Since(time.Unix(0, s.polled.at.Load())) > needFresh && ctx.Err() == nil {
 			s.UpdateNeed()
 		}
 	}

@@ -65,11 +65,9 @@ type Shell struct {
 	quietPollDue   atomic.Bool  // a poll is scheduled for when the output pauses
 	answerPollDue  atomic.Bool  // polls are scheduled until the input has had its effect
 	startPollDue   atomic.Bool  // a change is announced once the command that has started counts as running
-	polledAt       atomic.Int64 // time of the last poll
+	polled         poll
 
 	mu    sync.Mutex
-	need  Need   // at the last check
-	front string // the program in front of the shell at the last check; "" for none, and with marks
 	began string // directory at the last prompt
 }
 
