@@ -220,6 +220,30 @@ func TestFirstPromptSetByAHookHasMarks(t *testing.T) {
 	}
 }
 
+// Shells that inherit an exported prompt print none of its marks.
+func TestExportedPromptsCarryNoMarksIntoNestedShells(t *testing.T) {
+	t.Parallel()
+	for _, nested := range []string{"dash", "sh", "bash --norc", "bash --posix --norc"} {
+		t.Run(nested, func(t *testing.T) {
+			t.Parallel()
+			needs.Program(t, strings.Fields(nested)[0], strings.Fields(nested)[0])
+			s := startLive(t, shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": "PS1='mine> '\nPS2='more> '\nexport PS1 PS2\n"}})
+			s.wantRun("true", "", 0)
+			before := len(s.logText())
+			s.write("ENV= " + nested + "\r")
+			s.awaitScreen(nested + `\n.*mine> ?$`)
+			s.write("echo one \\\rtwo\r")
+			s.awaitScreen(`one two\n.*mine> ?$`)
+			shown := marksAnywhere.ReplaceAllString(s.logText()[before:], "")
+			if strings.Contains(shown, "133") || strings.Contains(shown, "tandem") {
+				t.Errorf("it shows %q", shown)
+			}
+			s.write("exit\r")
+			s.wantRun("false", "", 1)
+		})
+	}
+}
+
 func TestNonceStaysInTheShell(t *testing.T) {
 	t.Parallel()
 	for _, c := range []shellCase{

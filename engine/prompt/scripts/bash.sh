@@ -132,6 +132,12 @@ __tandem_install() {
 	else
 		__tandem_a="\\[\\e]133;A;c=0;aid=$nonce\\a\\]"
 	fi
+	# In a shell started here that inherits an exported prompt, such as dash, the marks are nothing.
+	if shopt -q promptvars; then
+		__tandem_a="\${__tandem_nonce:+$__tandem_a}"
+		__tandem_b="\${__tandem_nonce:+$__tandem_b}"
+		__tandem_s="\${__tandem_nonce:+$__tandem_s}"
+	fi
 	if [[ -n ${TANDEM_SHELL_PROMPT+set} ]]; then
 		PS1=$TANDEM_SHELL_PROMPT
 		unset TANDEM_SHELL_PROMPT
