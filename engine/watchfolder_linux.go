@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/panics"
+	"tandem/persist/inotify"
 )
 
 // listen creates the engine's socket at its usual path or, if that fails, at the spare path.
@@ -85,41 +84,26 @@ func (e *engine) leaveFolder(ctx context.Context) {
 }
 
 // watchChanges returns a channel signalling possible deletions, moves and changes of modes, for
-// directories and for the socket
-// (inotify(7)), and renew, which renews the watches after a directory was recreated.
+// directories and for the socket, and renew, which renews the watches after a directory was recreated.
 func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, renew func()) {
-	signals := make(chan struct{}, 1)
-	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	w, err := inotify.New()
 	if err != nil {
-		return signals, func() {}
+		return nil, func() {}
 	}
+	context.AfterFunc(ctx, w.Close)
 	data, sockets, above := e.foldersToWatch()
 	renew = func() {
-		const gone = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
+		const gone = inotify.Gone | unix.IN_ONLYDIR
 		// Without a watch, only the ticker triggers checks.
-		_, _ = unix.InotifyAddWatch(fd, data, gone|unix.IN_DELETE)
-		_, _ = unix.InotifyAddWatch(fd, sockets, gone|unix.IN_DELETE|unix.IN_MOVE|unix.IN_ATTRIB)
+		_ = w.Add(data, gone|unix.IN_DELETE)
+		_ = w.Add(sockets, gone|unix.IN_DELETE|unix.IN_MOVE|unix.IN_ATTRIB)
 		for _, dir := range api.ClosedFolders(e.o.DataDir, e.o.Policy) {
-			_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_ATTRIB|unix.IN_ONLYDIR|unix.IN_MASK_ADD)
+			_ = w.Add(dir, unix.IN_ATTRIB|unix.IN_ONLYDIR)
 		}
 		for _, dir := range above {
-			_, _ = unix.InotifyAddWatch(fd, dir, gone|unix.IN_MASK_ADD)
+			_ = w.Add(dir, gone)
 		}
 	}
 	renew()
-	events := os.NewFile(uintptr(fd), "inotify")
-	context.AfterFunc(ctx, func() { events.Close() })
-	e.host.sessions.Go(panics.Logged(e.log, "watch of the data folder", func() {
-		buffer := make([]byte, 4096)
-		for {
-			if _, err := events.Read(buffer); err != nil {
-				return
-			}
-			select {
-			case signals <- struct{}{}:
-			default:
-			}
-		}
-	}))
-	return signals, renew
+	return w.Changes(), renew
 }

@@ -23,7 +23,7 @@ func (t *Tree) Watch(ctx context.Context, path, seen string) (stamp string, chan
 	if err != nil {
 		return "", false, err
 	}
-	defer w.close()
+	defer w.Close()
 	if seen != "" && seen != stamp {
 		return stamp, true, nil
 	}
@@ -55,7 +55,7 @@ func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
 	}
 	// Only now: a change between stamp and watch would go unnoticed.
 	if stamp, err = t.stamp(path); err != nil {
-		w.close()
+		w.Close()
 		return watch{}, "", err
 	}
 	return w, stamp, nil

@@ -3,35 +3,33 @@ package files
 import (
 	"context"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/inotify"
 )
 
-// A watch reports changes in a folder (inotify(7)).
-type watch struct{ events *os.File }
+// A watch reports changes in a folder.
+type watch struct{ *inotify.Watcher }
 
 func startWatch(dir *os.File) (watch, error) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	w, err := inotify.New()
 	if err != nil {
 		return watch{}, err
 	}
-	const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM |
-		unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
-	if _, err := unix.InotifyAddWatch(fd, procPath(dir), changes); err != nil {
-		unix.Close(fd)
+	if err := w.Add(procPath(dir), inotify.Entries|inotify.Gone|unix.IN_ONLYDIR); err != nil {
+		w.Close()
 		return watch{}, err
 	}
-	return watch{os.NewFile(uintptr(fd), "inotify")}, nil
+	return watch{w}, nil
 }
 
 // wait waits for a change; it returns false if ctx is done first.
 func (w watch) wait(ctx context.Context) bool {
-	stop := context.AfterFunc(ctx, func() { w.events.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	buf := make([]byte, 4096)
-	_, err := w.events.Read(buf)
-	return err == nil && ctx.Err() == nil
+	select {
+	case <-w.Changes():
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
-
-func (w watch) close() { w.events.Close() }

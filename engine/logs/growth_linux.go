@@ -10,8 +10,8 @@ import (
 )
 
 // newGrowth watches files with inotify(7); it falls back to polling if the user has too many
-// instances. It does not use fsnotify, whose goroutine wakes for each burst of events: during a
-// flood, occasional reads are enough.
+// instances. It has an instance of its own, because the goroutine of package inotify wakes for each burst
+// of events: during a flood, occasional reads are enough.
 func newGrowth() growth {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {

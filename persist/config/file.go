@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"tandem/persist/config/settings"
+	"tandem/persist/inotify"
 	"tandem/persist/trust"
 )
 
@@ -99,7 +98,7 @@ func (f *File) Follow(ctx context.Context, tell func(settings.Config, error)) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	news, look := watch(ctx, f.path, fsnotify.NewWatcher)
+	news, look := watch(ctx, f.path, inotify.New)
 	f.follow(ctx, news, look, tell)
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"tandem/persist/inotify"
 )
 
 const (
@@ -22,25 +22,25 @@ const (
 
 // watch signals news after events in the directories that determine the file at path, until ctx
 // ends. look returns the interval at which to poll as well.
-func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, error)) (news chan struct{}, look func() time.Duration) {
+func watch(ctx context.Context, path string, watcher func() (*inotify.Watcher, error)) (news chan struct{}, look func() time.Duration) {
 	news = make(chan struct{}, 1)
 	w, err := watcher()
 	if err != nil {
 		return news, func() time.Duration { return pollUnwatched }
 	}
 	var watched atomic.Bool
-	watched.Store(watchDirs(path, w.Add))
+	add := func(dir string) error { return w.Add(dir, inotify.Entries|inotify.Gone) }
+	watched.Store(watchDirs(path, add))
 	go func() {
 		defer w.Close()
 		for {
 			select {
-			case <-w.Events:
-			case <-w.Errors: // such as a queue overflow
+			case <-w.Changes():
 			case <-ctx.Done():
 				return
 			}
 			// A new directory on the path needs a watch before the event is passed on.
-			watched.Store(watchDirs(path, w.Add))
+			watched.Store(watchDirs(path, add))
 			select {
 			case news <- struct{}{}:
 			default:

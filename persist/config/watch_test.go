@@ -7,13 +7,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fsnotify/fsnotify"
+	"tandem/persist/inotify"
 )
 
 func TestWatchReportsEventsAtPath(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "a", "b", "config.toml"), filepath.Join(t.TempDir(), "config.toml")
-	news, _ := watch(t.Context(), path, fsnotify.NewWatcher)
+	news, _ := watch(t.Context(), path, inotify.New)
 	for what, act := range []func() error{
 		func() error { return os.Mkdir(filepath.Join(dir, "a"), 0o700) },
 		func() error { return os.Mkdir(filepath.Join(dir, "a", "b"), 0o700) },
@@ -52,7 +52,7 @@ func TestWatchFollowsDirectoryCreatedDuringSetup(t *testing.T) {
 
 // Every user has so many watchers, of which other programs may have taken all.
 func TestUnwatchableFileIsPolledOften(t *testing.T) {
-	none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+	none := func() (*inotify.Watcher, error) { return nil, syscall.EMFILE }
 	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look() != pollUnwatched {
 		t.Errorf("the next look is in %v", look())
 	}
