@@ -78,12 +78,15 @@ func quoteWord(text string) string {
 }
 
 // markerLines adds lines that print marks before and after a command. The shell reads all lines
-// before it runs any, so that their echo precedes the first mark.
+// before it runs any, so that their echo precedes the first mark. The marks leave $? as it was, for
+// the command and for the next one, and the subshells leave $_ in bash.
 func markerLines(command, word string, fish bool) string {
 	if fish {
-		return " begin; printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\nend; printf '\\033]133;D;%s;aid=" + word + "\\007' $status"
+		return " begin; set -l s $status; printf '\\033]133;C;aid=" + word + "\\007'; sh -c \"exit $s\"\n" + command +
+			"\nend; begin; set -l s $status; printf '\\033]133;D;%s;aid=" + word + "\\007' $s; sh -c \"exit $s\"; end"
 	}
-	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}; printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
+	return " { (s=$?; printf '\\033]133;C;aid=" + word + "\\007'; exit $s)\n" + command +
+		"\n}; (s=$?; printf '\\033]133;D;%s;aid=" + word + "\\007' $s; exit $s)"
 }
 
 // atPythonPrompt reports whether the reading program is Python at its standard prompt.

@@ -374,6 +374,30 @@ func TestNestedShellRunsCommandsWithAMarker(t *testing.T) {
 	})
 }
 
+func TestMarkerLeavesStatusAndLastArgument(t *testing.T) {
+	for name, c := range map[string]struct {
+		shellCase
+		line, want string // run by the user and by exec, after a command; its output
+	}{
+		"sh":   {program("sh", "-c", "exec sh"), `echo "$?"`, "7\n"},
+		"bash": {program("sh", "-c", "exec bash --norc"), `echo "$? $_"`, "7 b\n"},
+		"fish": {program("sh", "-c", "exec fish --no-config"), `echo $status`, "7\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			replayShell(t, c.shellCase, func(s *session) {
+				s.wait(api.SessionWaitInput{Input: true})
+				const failed = `sh -c "exit 7" a b`
+				s.wantRun(failed, "", 7)
+				s.write(c.line + "\r")
+				s.awaitScreen(strings.TrimSuffix(c.want, "\n"))
+				s.wait(api.SessionWaitInput{Input: true})
+				s.wantRun(failed, "", 7)
+				s.wantRun(c.line, c.want, 0)
+			})
+		})
+	}
+}
+
 // An interrupted command was stopped by the user, whatever its exit status.
 func TestInterruptedCommandCountsAsStopped(t *testing.T) {
 	// A process forked by this sh after the interrupt has not received it, and is waited for.
