@@ -96,15 +96,22 @@ func TestStoppedProcessesSayByWhom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		id := r.call("process_start", object{"command": "exec sleep 1000"}).Process
-		if _, err := api.ProcessStop.Call(t.Context(), conn, api.ProcessStopInput{ID: id}); err != nil {
-			t.Fatal(err)
-		}
-		r.checkExact(t,
-			exactCall{"process_log", object{"id": id}, "[nothing new, ended by SIGTERM, stopped by " + by + "]", false},
-			exactCall{"process_wait", object{"id": id}, "Met: exit, ended by SIGTERM, stopped by " + by + ".", false})
-		if list := resultText(r.call("process_list", nil)); !strings.Contains(list, id+"  sleep") || !strings.Contains(list, "  stopped by "+by+", ended by SIGTERM  started ") {
-			t.Errorf("process_list gives %q", list)
+		for _, all := range []bool{false, true} {
+			id := r.call("process_start", object{"command": "exec sleep 1000"}).Process
+			if all {
+				_, err = api.ProcessStopAll.Call(t.Context(), conn, api.ProcessStopAllInput{})
+			} else {
+				_, err = api.ProcessStop.Call(t.Context(), conn, api.ProcessStopInput{ID: id})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.checkExact(t,
+				exactCall{"process_log", object{"id": id}, "[nothing new, ended by SIGTERM, stopped by " + by + "]", false},
+				exactCall{"process_wait", object{"id": id}, "Met: exit, ended by SIGTERM, stopped by " + by + ".", false})
+			if list := resultText(r.call("process_list", nil)); !strings.Contains(list, id+"  sleep") || !strings.Contains(list, "  stopped by "+by+", ended by SIGTERM  started ") {
+				t.Errorf("process_list gives %q", list)
+			}
 		}
 	}
 }

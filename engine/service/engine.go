@@ -183,7 +183,7 @@ func replaceThroughKeeper(ctx context.Context, client Keeper, path string) error
 
 // stopEverything stops all sessions and processes, and rejects new starts.
 func (s *Engine) stopEverything(ctx context.Context) error {
-	failed := s.Control.StopAll(ctx, stopAllGrace)
+	failed := s.Control.StopAll(ctx, server.CallerOf(ctx).Actor(), stopAllGrace)
 	if failed == nil {
 		failed = s.stopAllRemains(ctx)
 	}

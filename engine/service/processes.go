@@ -130,7 +130,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 		locked = errors.Join(locked, err)
 		return err == nil
 	}
-	stopped, failed := s.Control.StopSome(ctx, in.Signal, wanted)
+	stopped, failed := s.Control.StopSome(ctx, server.CallerOf(ctx).Actor(), in.Signal, wanted)
 	ended, failedRemains := s.stopAllRemains(ctx, in.Signal, wanted)
 	out.Stopped = slices.Concat(out.Stopped, stopped, ended)
 	failed = errors.Join(locked, failed, failedRemains)

@@ -270,7 +270,7 @@ func TestStartUnderAnUnreadableRecordIsUnsure(t *testing.T) {
 
 func TestStartsAreRejectedWhileEverythingStops(t *testing.T) {
 	r := newRig(t)
-	if err := r.control.StopAll(t.Context(), time.Second); err != nil {
+	if err := r.control.StopAll(t.Context(), "person", time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := api.ProcessStart.Call(t.Context(), r, api.ProcessStartInput{Command: []string{"x"}, CWD: r.work}); !api.IsEnding(err) {

@@ -361,24 +361,24 @@ func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, e
 	return w.Wait(ctx)
 }
 
-// StopSome stops all wanted processes and returns those stopped. The error joins the errors of the
-// others.
-func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
-	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(signal, wanted) })
+// StopSome stops all wanted processes for the actor by, and returns those stopped. The error joins the
+// errors of the others.
+func (c *Control) StopSome(ctx context.Context, by, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
+	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(by, signal, wanted) })
 	if err != nil {
 		return nil, err
 	}
 	return awaitEach(ctx, replies)
 }
 
-// StopAll stops all processes and rejects new starts until AllowStarts is called. It gives up on the
-// rest when extra has passed after the longest stop timeout.
-func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
+// StopAll stops all processes for the actor by, and rejects new starts until AllowStarts is called. It
+// gives up on the rest when extra has passed after the longest stop timeout.
+func (c *Control) StopAll(ctx context.Context, by string, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
 		// In one step with the stops, so that no start slips in between.
 		c.reg.closing, longest = true, c.reg.procs.maxStopTimeout()
-		return c.stopEach("", func(api.Process) bool { return true })
+		return c.stopEach(by, "", func(api.Process) bool { return true })
 	})
 	if err != nil {
 		return err
@@ -393,12 +393,12 @@ func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 func (c *Control) AllowStarts() { c.reg.box.Post(func() { c.reg.closing = false }) }
 
 // stopEach asks all wanted processes to stop, oldest first.
-func (c *Control) stopEach(signal string, wanted func(api.Process) bool) []Pending {
+func (c *Control) stopEach(by, signal string, wanted func(api.Process) bool) []Pending {
 	live := c.reg.procs.selectOldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.currentView()) })
 	replies := make([]Pending, len(live))
 	for i, p := range live {
 		replies[i] = c.newPending(p.rec.ID)
-		c.reg.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: replies[i].reply})
+		c.reg.handle(p.rec.ID, event{kind: evStop, by: by, signal: signal, reply: replies[i].reply})
 	}
 	return replies
 }

@@ -38,14 +38,16 @@ func listProcesses(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !isListed(p) })
+	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !isListed(f, p) })
 	return listResult(f, processes, in, "No processes.", processLine), nil
 }
 
 // isListed reports whether a process belongs in the list. Unlike in the plugin profile, exited
-// one-shot commands do if they left something running or their result reached nobody.
-func isListed(p api.Process) bool {
-	return plugin.IsListed(p) || p.Kind == api.KindProcess && (p.HasRemains() || p.Supervision.Unanswered)
+// one-shot commands do if they left something running, somebody else stopped them, or their result
+// reached nobody.
+func isListed(f *toolkit.Agent, p api.Process) bool {
+	return plugin.IsListed(p) || p.Kind == api.KindProcess &&
+		(p.HasRemains() || p.EndedBy != "" && p.EndedBy != f.Actor || p.Supervision.Unanswered)
 }
 
 func listSessions(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {

@@ -26,6 +26,9 @@ func TestListsShowWhatRunsAndTheLastExits(t *testing.T) {
 		{ID: "e", Name: "done", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &now, Supervision: ofOne},
 		{ID: "f", Name: "lost", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, ExitedAt: &now, StartedAt: now, CWD: "/", Actor: "agent:me/1",
 			Owner: &api.Ownership{Client: "before", Left: true}, Supervision: &api.Supervision{Transient: true, Unanswered: true}, Command: "make"},
+		{ID: "g", Name: "cut", Kind: api.KindProcess, State: api.StateStopped, ExitSignal: "SIGTERM", EndedBy: "person", ExitedAt: &now, StartedAt: now, CWD: "/",
+			Actor: "agent:me/1", Owner: &api.Ownership{Client: "own"}, Supervision: ofOne, Command: "sleep"},
+		{ID: "h", Name: "own", Kind: api.KindProcess, State: api.StateStopped, ExitSignal: "SIGTERM", EndedBy: "agent:me/1", ExitedAt: &now, Supervision: ofOne},
 	}
 	mcptest.Handle(f.Fake, api.ProcessList, func(in api.ProcessListInput) (api.ProcessListOutput, error) {
 		if !in.Metrics {
@@ -37,7 +40,8 @@ func TestListsShowWhatRunsAndTheLastExits(t *testing.T) {
 	const oldest = "b  old  exited, exit code 3  started 2h00m ago by the user in /  x\n"
 	const recent = "c  new  stopped by other/2, ended by SIGTERM  started 0s ago by an earlier connection of yours from other in \"/new\\nline\"  y\n" +
 		"d  left  exited, exit code 3, left running: pid 8, 9  started 2h00m ago by me/1 (another connection) in /  z &\n" +
-		"f  lost  exited, exit code 3  started 0s ago by an earlier connection of yours in /  make"
+		"f  lost  exited, exit code 3  started 0s ago by an earlier connection of yours in /  make\n" +
+		"g  cut  stopped by the user, ended by SIGTERM  started 0s ago by you in /  sleep"
 	f.Check("process_list", `{}`, web+recent+"\n[1 exited earlier; all lists them]", false)
 	f.Check("process_list", `{"all":true}`, web+oldest+recent, false)
 	all = nil
