@@ -162,3 +162,13 @@ func TestMachineShowsWhatItsAgentsDo(t *testing.T) {
 	d.waitText("Add a machine…")
 	d.waitText("connected    1 blocked, 1 working")
 }
+
+func TestNarrowListKeepsTheOrderOfTabs(t *testing.T) {
+	e := newFakeEngine()
+	one, two := e.addSession("one"), e.addSession("two")
+	addBox(e)
+	float := tabOf(two.process.ID)
+	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{tabOf("box/000000000001"), tabOf(one.process.ID)}, Current: 1, Float: &float}
+	d := drive(t, e, 80, 24)
+	d.waitText(" 1 ● box/there  2 ● one  float ● two ")
+}

@@ -64,6 +64,35 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	t.plain = live && !exited && !t.Pointer.pressed.down && len(t.patches) == 0 &&
 		t.echo.guesses.Mode == predict.Off && t.Scroll.flash.kind == selectNothing
 	c.fillRows(st, cols, t.View.settled, exited)
+	if t.View.settled && (st.Cols > c.w || st.Rows > c.h) {
+		t.drawCuts(c, st, win.Top)
+		t.plain = false
+	}
+}
+
+// drawCuts marks what of a screen that is larger than the pane is cut off: another dashboard shows it in a
+// larger one.
+func (t *Terminal) drawCuts(c *canvas, st ScreenState, top int64) {
+	glyphs := &c.look.Glyphs
+	for y := range c.rows {
+		line, _ := t.Feed.Screen.lineAt(top + int64(y))
+		cells := 0
+		for _, r := range line.Runs {
+			cells += r.Cells
+		}
+		if cells > c.w {
+			c.rows[y] = overwrite(c.rows[y], c.w, glyphs.More, c.look.Selected)
+		}
+	}
+	if t.Scroll.active || st.Rows <= c.h {
+		return
+	}
+	if top > st.First {
+		c.rows[0] = overwrite(c.rows[0], c.w, glyphs.Ascending, c.look.Selected)
+	}
+	if last := c.h - 1; top+int64(c.h) < st.First+int64(st.Rows) {
+		c.rows[last] = overwrite(c.rows[last], c.w, glyphs.Descending, c.look.Selected)
+	}
 }
 
 // IsPlain reports whether the rows of the last Draw are the program's screen and nothing else, so

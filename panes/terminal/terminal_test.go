@@ -155,12 +155,27 @@ func TestSmallerSessionExplainsItsSize(t *testing.T) {
 	compareRows(t, plainRows(p, 14, 2), []string{"$ ls    ······", "a       ······"})
 	p, _ = livePane(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
 	p.View.SettleSize()
-	compareRows(t, plainRows(p, 4, 2), []string{"thre", "four"})
+	compareRows(t, plainRows(p, 4, 2), []string{"thr▲", "four"})
+}
+
+// Another dashboard may show the session in a larger pane.
+func TestCutsOfLargerSessionAreMarked(t *testing.T) {
+	p, _ := livePane(10, 3, screenOf(14, 3, 0, "ARCHITECTURE", "LICENSE", "0123456789"))
+	compareRows(t, plainRows(p, 10, 3), []string{"ARCHITECT›", "LICENSE   ", "0123456789"})
+	if p.IsPlain() {
+		t.Error("frames that are drawn directly would remove the mark")
+	}
+	p, _ = livePane(10, 2, screenOf(10, 4, 0, "a", "b", "c", "d"))
+	compareRows(t, plainRows(p, 10, 2), []string{"c        ▲", "d         "})
+	top := screenOf(10, 4, 0, "a", "b", "c", "d")
+	top.Cursor.Y = 0
+	p, _ = livePane(10, 2, top)
+	compareRows(t, plainRows(p, 10, 2), []string{"a         ", "b        ▼"})
 }
 
 func TestLargerSessionIsClippedAroundItsCursor(t *testing.T) {
 	p, _ := livePane(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
-	compareRows(t, plainRows(p, 4, 2), []string{"thre", "four"})
+	compareRows(t, plainRows(p, 4, 2), []string{"thr▲", "four"})
 	if c, ok := p.Cursor(); ok {
 		t.Errorf("the cursor at column 4 of a pane of 4 shows at %v", c)
 	}

@@ -94,7 +94,7 @@ func (u *page) Draw(h dialog.Host, w, height int) (rows []string, width, x, y in
 		width = min(46, w-8)
 		return []string{look.Strong.Text(text.Fit("Open in browser", width)), look.Dim.Text(text.Fit(h.Spinner()+" Starting tandem web…", width))}, width, -1, 0
 	}
-	notes := u.noteLines()
+	notes := text.WrapLines(u.noteLines(), w-8)
 	if len(u.code)+1+frameRows+2 <= height { // the code needs the rows more than the notes
 		notes = notes[:min(len(notes), height-len(u.code)-frameRows-2)]
 	}

@@ -101,7 +101,7 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	}
 	rows = append([]string{look.Strong.Text(text.Fit(title, width)), text.Spaces(width)}, a.requestRowsInView(r, width, max(height-11, 3), look)...)
 	rows = append(rows, text.Spaces(width))
-	for _, fact := range requestFacts(r, shown) {
+	for _, fact := range text.WrapLines(requestFacts(r, shown), width) {
 		rows = append(rows, look.Dim.Text(text.Fit(fact, width)))
 		// Only a request visible to its last row can be allowed: the frame must fit, too.
 	}

@@ -189,23 +189,22 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	}
 	width = min(max(least, text.Width(p.Title), text.Width(p.Note), text.Width(p.problem)), w-8)
 	field, x := p.Field.DrawIn(width, look)
-	rows = append([]string{look.Strong.Text(text.Fit(p.Title, width))}, p.drawNote(width, max(height-6, 1), look)...)
+	title := inkLines(text.WrapLines([]string{p.Title}, width), look.Strong, width)
+	rows = append(title, p.drawNote(width, max(height-5-len(title), 1), look)...)
 	return append(rows, field, p.drawSuggestions(width, look)), width, x, len(rows)
 }
 
 // drawNote draws the note, or the error in up to most rows.
 func (p *Prompt) drawNote(width, most int, look *look.Look) []string {
-	if p.problem == "" {
-		return []string{look.Dim.Text(text.Fit(p.Note, width))}
+	note, ink := p.Note, look.Dim
+	if p.problem != "" {
+		note, ink = p.problem, look.Bad
 	}
-	lines := []string{p.problem}
-	if text.Width(p.problem) > width {
-		lines = text.WrapWordsIn(p.problem, width, most)
+	lines := []string{note}
+	if text.Width(note) > width {
+		lines = text.WrapWordsIn(note, width, most)
 	}
-	for i, line := range lines {
-		lines[i] = look.Bad.Text(text.Fit(line, width))
-	}
-	return lines
+	return inkLines(lines, ink, width)
 }
 
 // drawSuggestions draws a row with the last parts of the suggestions, scrolled to the
@@ -239,7 +238,7 @@ func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	field, x := p.Field.DrawIn(width-at, look)
 	rows := []string{look.Strong.Text(label) + field}
 	if p.Note != "" {
-		rows = append(rows, look.Dim.Text(text.Fit(p.Note, width)))
+		rows = append(rows, inkLines(text.WrapLines([]string{p.Note}, width), look.Dim, width)...)
 	}
 	return rows, width, at + x, 0
 }

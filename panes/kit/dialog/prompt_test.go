@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
 	"tandem/panes/kit/look"
@@ -138,5 +139,25 @@ func TestPromptShowsErrorInFullUntilItsTextIsEdited(t *testing.T) {
 	typeText(p, h, "k")
 	if rows, _, _, _ := p.Draw(h, 80, 24); strings.Contains(strings.Join(rows, ""), "reason") {
 		t.Errorf("drawn after a key: %q", rows)
+	}
+}
+
+// At 80 columns or fewer, the end of a sentence is what matters: what keeps running, what is lost.
+func TestDialogsWrapTheirSentences(t *testing.T) {
+	const sentence = "Kills its shell and everything in it. Daemons started from the shell keep running."
+	prompt, filter := NewPrompt(sentence, "", nil), NewFilter("Show", sentence, "", nil)
+	prompt.Note = sentence
+	for want, o := range map[int]Overlay{
+		3: &Question{Title: sentence, Lines: []string{sentence, "short", sentence}, Yes: "kill it"},
+		2: prompt,
+		1: filter,
+	} {
+		for w := 40; w < 120; w++ {
+			rows, _, _, _ := o.Draw(&host{}, w, 40)
+			all := strings.Join(strings.Fields(ansi.Strip(strings.Join(rows, " "))), " ")
+			if strings.Contains(all, "…") || strings.Count(all, "keep running.") < want {
+				t.Fatalf("%T in %d cells: %q", o, w, all)
+			}
+		}
 	}
 }

@@ -2,10 +2,12 @@ package dialog
 
 import (
 	"cmp"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
@@ -87,9 +89,18 @@ func (q *Question) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 		width = max(width, text.Width(l))
 	}
 	width = min(width, w-8)
-	rows = []string{look.Strong.Text(text.Fit(q.Title, width))}
-	for _, l := range q.Lines {
-		rows = append(rows, look.Dim.Text(text.Fit(l, width)))
+	title, lines := text.WrapLines([]string{q.Title}, width), text.WrapLines(q.Lines, width)
+	if room := max(height-6-len(title), 1); len(lines) > room {
+		lines[room-1] = text.Clip(strings.Join(lines[room-1:], " "), width)
+		lines = lines[:room]
 	}
-	return rows, width, -1, 0
+	return append(inkLines(title, look.Strong, width), inkLines(lines, look.Dim, width)...), width, -1, 0
+}
+
+// inkLines draws lines in rows of width cells.
+func inkLines(lines []string, ink look.Ink, width int) (rows []string) {
+	for _, line := range lines {
+		rows = append(rows, ink.Text(text.Fit(line, width)))
+	}
+	return rows
 }

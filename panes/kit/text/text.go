@@ -228,6 +228,18 @@ func WrapWords(text string, w int) (lines []string) {
 	return append(lines, Clip(line, w))
 }
 
+// WrapLines breaks those of lines that are longer than w cells. The others keep their blanks.
+func WrapLines(lines []string, w int) (wrapped []string) {
+	for _, line := range lines {
+		if Width(line) <= w {
+			wrapped = append(wrapped, line)
+			continue
+		}
+		wrapped = append(wrapped, WrapWords(line, w)...)
+	}
+	return wrapped
+}
+
 // WrapWordsIn is WrapWords with at most rows lines; the last one may end in an ellipsis.
 func WrapWordsIn(text string, w, rows int) []string {
 	lines := WrapWords(text, w)

@@ -25,11 +25,18 @@ func machineRowID(machine string) string { return machine + "/" }
 const ThisMachine = "this machine"
 
 // groupByMachine puts the rows of each machine below its heading, unless this machine is the only
-// one. With a filter, machines without a match have no heading.
+// one. With a filter, machines without a match have no heading. A strip has no headings and keeps the
+// order of the tabs.
 func (p *Pane) groupByMachine(rows []Row) []Row {
 	known := p.env.News().Machines
 	if len(known) == 0 {
 		return rows
+	}
+	if p.h == 1 {
+		return slices.DeleteFunc(rows, func(r Row) bool {
+			on, _ := api.MachineOf(r.Process.ID)
+			return on != "" && p.env.News().Machine(on) == nil
+		})
 	}
 	var out []Row
 	add := func(machine string, head MachineRow, away bool) {
@@ -40,8 +47,7 @@ func (p *Pane) groupByMachine(rows []Row) []Row {
 				out = append(out, r)
 			}
 		}
-		// A strip has no room for headings.
-		if p.h != 1 && (p.filter == "" || len(out) > at) {
+		if p.filter == "" || len(out) > at {
 			out = slices.Insert(out, at, Row{Process: api.Process{ID: machineRowID(machine)}, Machine: &head, Offline: away})
 		}
 	}

@@ -18,7 +18,7 @@ type Row struct {
 	Age     string        // time since the agent's last change of state; "" without one
 	Tree    *api.Worktree // its worktree; nil if none is known
 	Mark    string        // its own mark, besides that of the process
-	Tab     int           // number of its tab, in the row of its first session; 0 if there is only one tab
+	Tab     string        // number of its tab, or float, in the row of its first session; "" if there is only one tab
 	Current bool          // in the pane with the keyboard, now or last
 	Offline bool          // its machine is offline
 	Machine *MachineRow   // set in the heading of a machine
@@ -49,7 +49,7 @@ func (l *List) SetRows(rows []Row) {
 	l.Select(id)
 	l.nameWidth, l.tabs = 0, false
 	for i := range rows {
-		l.tabs = l.tabs || rows[i].Tab > 0
+		l.tabs = l.tabs || rows[i].Tab != ""
 		if rows[i].Machine == nil {
 			l.nameWidth = max(l.nameWidth, min(text.Width(text.Clean(rows[i].Process.ShownName())), maxNameCells))
 		}
@@ -289,19 +289,20 @@ func (l *List) detailText(row *Row, w int) string {
 }
 
 // DrawStrip draws the list in one row for a narrow screen: the names side by side with the current
-// one visible. A single pane has no title row, so its title is drawn at the end.
+// one visible, and signs where there are more. A single pane has no title row, so its title is drawn at
+// the end.
 func (l *List) DrawStrip(w int, look *look.Look) string {
 	sign := l.stripFilter(w)
 	w -= text.Width(sign)
-	first := l.stripStart(w, look)
+	first, last := l.stripRange(w, look)
 	var b strings.Builder
 	used := 0
-	for i := first; i < len(l.rows); i++ {
-		cell := l.stripCell(i, look)
-		n := text.Width(cell)
-		if used+n > w {
-			break
-		}
+	if first > 0 {
+		b.WriteString(look.Dim.Text(lessGlyph(look)))
+		used++
+	}
+	for i := first; i < last; i++ {
+		cell := text.Clip(l.stripCell(i, look), max(w-used-1, 0))
 		ink := look.Dim
 		switch {
 		case l.rows[i].Current && l.tabs:
@@ -313,9 +314,13 @@ func (l *List) DrawStrip(w int, look *look.Look) string {
 			ink = look.Selected
 		}
 		b.WriteString(ink.Text(cell))
-		used += n
+		used += text.Width(cell)
 	}
-	return b.String() + look.Dim.Text(l.aboutCurrent(w-used)) + look.Warn.Text(sign)
+	rest := l.aboutCurrent(w - used)
+	if last < len(l.rows) {
+		rest = text.Spaces(w-used-1) + look.Glyphs.More
+	}
+	return b.String() + look.Dim.Text(rest) + look.Warn.Text(sign)
 }
 
 // stripFilter returns the filter at the end of the strip, in less than half of its width.
@@ -355,20 +360,28 @@ func (l *List) aboutCurrent(w int) string {
 // minAboutCells is the minimum width of the text after the names.
 const minAboutCells = 8
 
-// stripStart returns the first row to draw so that the cursor is visible.
-func (l *List) stripStart(w int, look *look.Look) int {
-	first, used := l.cursor, 0
-	for first >= 0 && first < len(l.rows) {
-		used += text.Width(l.stripCell(first, look))
-		if used > w {
-			return min(first+1, l.cursor)
-		}
-		if first == 0 {
-			return 0
-		}
-		first--
+// stripRange returns the range of rows in a strip of w cells: all, or those around the cursor that fit
+// between signs that there are more.
+func (l *List) stripRange(w int, look *look.Look) (first, last int) {
+	cells := make([]int, len(l.rows))
+	total := 0
+	for i := range l.rows {
+		cells[i] = text.Width(l.stripCell(i, look))
+		total += cells[i]
 	}
-	return 0
+	if total <= w || len(l.rows) == 0 {
+		return 0, len(l.rows)
+	}
+	first = l.cursor
+	used := cells[first] + 2
+	for first > 0 && used+cells[first-1] <= w {
+		first--
+		used += cells[first]
+	}
+	for last = l.cursor + 1; last < len(l.rows) && used+cells[last] <= w; last++ {
+		used += cells[last]
+	}
+	return first, last
 }
 
 func (l *List) stripCell(i int, look *look.Look) string {
@@ -381,22 +394,30 @@ func (l *List) stripCell(i int, look *look.Look) string {
 	if agent := agentMark(p); agent != "" {
 		mark = " " + agent + mark
 	}
-	number := ""
-	if n := l.rows[i].Tab; n > 0 {
-		number = text.Itoa(n) + " "
+	number := l.rows[i].Tab
+	if number != "" {
+		number += " "
 	}
 	return " " + number + glyph + " " + text.Clip(states.ShownName(p), maxNameCells) + mark + " "
 }
 
-// StripAt returns the id of the session at column x of the strip.
+// StripAt returns the id of the session at column x of the strip; at the signs that there are more, that
+// of the next one there.
 func (l *List) StripAt(x, w int, look *look.Look) string {
 	w -= text.Width(l.stripFilter(w))
-	if x >= w {
+	first, last := l.stripRange(w, look)
+	switch {
+	case x >= w:
 		return ""
+	case first > 0 && x == 0:
+		return l.rows[first-1].Process.ID
+	case last < len(l.rows) && x == w-1:
+		return l.rows[last].Process.ID
+	case first > 0:
+		x--
 	}
-	for i, used := l.stripStart(w, look), 0; i < len(l.rows); i++ {
-		used += text.Width(l.stripCell(i, look))
-		if x < used {
+	for i := first; i < last; i++ {
+		if x -= text.Width(l.stripCell(i, look)); x < 0 {
 			return l.rows[i].Process.ID
 		}
 	}

@@ -158,11 +158,23 @@ func TestStripKeepsTheCurrentSessionVisible(t *testing.T) {
 	l.Select("p")
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	got := ansi.Strip(l.DrawStrip(60, look))
-	if want := " ● sessionl  ● sessionm  ● sessionn  ● sessiono  ● sessionp "; got != want {
+	if want := "‹ ● sessionm  ● sessionn  ● sessiono  ● sessionp           ›"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if id := l.StripAt(40, 60, look); id != "o" {
-		t.Errorf("at column 40 is %q", id)
+	for x, want := range map[int]string{0: "l", 1: "m", 40: "p", 52: "", 59: "q"} {
+		if id := l.StripAt(x, 60, look); id != want {
+			t.Errorf("at column %d is %q, want %q", x, id, want)
+		}
+	}
+	for w := 5; w < 70; w++ {
+		for cursor := range 20 {
+			l.Select(string(rune('a' + cursor)))
+			row := ansi.Strip(l.DrawStrip(w, look))
+			if text.Width(row) != w || w > 16 && (strings.HasPrefix(row, "‹") == strings.Contains(row, "sessiona") ||
+				strings.HasSuffix(row, "›") == strings.Contains(row, "sessiont")) {
+				t.Errorf("%d cells, cursor on %d: %q", w, cursor, row)
+			}
+		}
 	}
 }
 

@@ -207,16 +207,13 @@ func (p *Pane) Refresh() {
 	processes := p.env.News().ByID()
 	rows, inTab := make([]Row, 0, len(processes)), make(map[string]bool, len(processes))
 	for at, ids := range p.tabs {
+		number := p.tabNumber(at)
 		for id, place := range tabPlaces(ids) {
 			inTab[id] = true
-			number := 0
-			if place.i == 0 && len(p.tabs) > 1 && !p.isFloating(at) {
-				number = at + 1
-			}
 			if session := processes[id]; session != nil {
 				row := p.Agents.makeRow(*session)
 				row.Branch, row.Tab, row.Current = branchGlyph(place.i, place.n), number, id == p.current
-				rows = append(rows, row)
+				rows, number = append(rows, row), ""
 			}
 		}
 	}
@@ -234,6 +231,17 @@ func (p *Pane) Refresh() {
 		p.list.Select(p.current)
 	}
 	p.Agents.scheduleAges()
+}
+
+// tabNumber returns what the strip shows before a tab's first session.
+func (p *Pane) tabNumber(i int) string {
+	switch {
+	case p.isFloating(i):
+		return "float"
+	case len(p.tabs) > 1:
+		return text.Itoa(i + 1)
+	}
+	return ""
 }
 
 // isFloating reports whether a tab floats over the others.

@@ -159,10 +159,7 @@ func (p *Pane) makeTabCell(i int, ids []string, processes map[string]*api.Proces
 			c.mark, c.markInk, highest = mark+" ", ink, urgency
 		}
 	}
-	c.number, c.name = text.Itoa(i+1), strings.Join(sessions, "+")
-	if p.isFloating(i) {
-		c.number = "float"
-	}
+	c.number, c.name = p.tabNumber(i), strings.Join(sessions, "+")
 	if i < len(p.TabNames) && p.TabNames[i] != "" {
 		c.name = text.Clean(p.TabNames[i])
 	}
