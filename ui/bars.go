@@ -2,6 +2,9 @@ package ui
 
 import (
 	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
@@ -21,6 +24,8 @@ type topBar struct {
 	news  *panes.News
 	list  *list.Pane
 	look  *look.Look
+
+	awaiting bool // a call of awaitSteady
 }
 
 // draw draws the program's name, the views with their numbers, and the counts.
@@ -148,10 +153,11 @@ func (t *topBar) listCounts() (counts []barCount) {
 // countProcesses counts running and failed processes, and sessions that rang or, without a bell, wait
 // for input.
 func (t *topBar) countProcesses() (running, failed, rang, prompting int) {
+	now := time.Now()
 	for i := range t.news.Processes {
 		p := &t.news.Processes[i]
 		switch {
-		case p.Failed() && !t.list.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
+		case p.IsFailing(now) && !t.list.IsHidden(p.ID):
 			failed++
 		case !t.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
@@ -168,9 +174,28 @@ func (t *topBar) countProcesses() (running, failed, rang, prompting int) {
 	return running, failed, rang, prompting
 }
 
-// isOneOff reports whether p is a single command with a caller waiting for it. The caller
-// learns its exit status, so the dashboard does not report failures.
-func isOneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
+// awaitSteady calls redraw when a process that was restarted has run long enough to count as running,
+// which no event reports.
+func (t *topBar) awaitSteady(redraw func()) tea.Cmd {
+	now, next := time.Now(), time.Duration(0)
+	for i := range t.news.Processes {
+		p := &t.news.Processes[i]
+		if p.State == api.StateRunning && p.IsFailing(now) {
+			if left := p.StartedAt.Add(api.SteadyRun).Sub(now); next == 0 || left < next {
+				next = left
+			}
+		}
+	}
+	if t.awaiting || next == 0 {
+		return nil
+	}
+	t.awaiting = true
+	return panes.After(next, func() tea.Cmd {
+		t.awaiting = false
+		redraw()
+		return t.awaitSteady(redraw)
+	})
+}
 
 // drawStatusBar draws as many key hints as fit, and a note to their right. It also returns
 // the hints.

@@ -29,7 +29,7 @@ func countingBar(w int, more bool) *topBar {
 		m.news.Processes = append(m.news.Processes, api.Process{ID: "f", Kind: api.KindProcess, State: api.StateFailed})
 		m.news.Requests = make([]api.Request, 12)
 	}
-	return &topBar{&m.views, &m.areas, &m.news, sessions.New(m.env).List, &m.theme.look}
+	return &topBar{views: &m.views, areas: &m.areas, news: &m.news, list: sessions.New(m.env).List, look: &m.theme.look}
 }
 
 // barTexts returns the contents of the top bar: whether it has the program's name, and the

@@ -46,6 +46,7 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	if n.Stopped != "" {
 		return m.detach()
 	}
+	cmd = tea.Batch(cmd, m.top.awaitSteady(m.frame.redraw))
 	if before.Snapshots > 0 {
 		cmd = tea.Batch(cmd, m.notices.reportChanges(&before, n.Processes))
 	}

@@ -40,7 +40,7 @@ func (n *notices) reportChanges(before *panes.News, now []api.Process) tea.Cmd {
 			// The process started and changed between two snapshots.
 			was = &api.Process{}
 		}
-		if was == nil || p.Kind != api.KindProcess || isOneOff(p) {
+		if was == nil || p.Kind != api.KindProcess || p.IsOneShot() {
 			continue
 		}
 		switch {

@@ -167,7 +167,7 @@ func TestKeysTypedAfterStartApplyToNewProcess(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			d := onProcesses(t, 120, 36, func(e *fakeEngine) {
-				e.addProcess("web", "a needle that nobody looks for\n")
+				e.addProcess("app", "a needle that nobody looks for\n")
 				e.late = late
 			})
 			d.waitText("nobody looks for")

@@ -2,6 +2,7 @@ package api
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,6 +15,36 @@ const (
 	UrgencyRunning
 	UrgencyEnded
 )
+
+// SteadyRun is how long a run must last for a restarted process to count as running again.
+const SteadyRun = 10 * time.Second
+
+// IsOneShot reports whether p is a single command whose caller gets the result.
+func (p *Process) IsOneShot() bool {
+	return p.Supervision != nil && p.Supervision.Transient && !p.Supervision.Stdin
+}
+
+// IsFailing reports whether p counts as failed: it has failed, or keeps failing, from its first short run
+// until one lasts for SteadyRun. So the counts do not follow each start and exit of a crash loop. A
+// one-shot command does not count, because its caller learns of the failure.
+func (p *Process) IsFailing(now time.Time) bool {
+	switch {
+	case p.IsOneShot():
+		return false
+	case p.Failed():
+		return true
+	case p.State == StateBackoff:
+		return (p.ExitCode == nil || *p.ExitCode != 0) && (p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < SteadyRun)
+	case p.State != StateStarting && p.State != StateRunning, p.Supervision == nil, p.Supervision.Automatic == 0, now.Sub(p.StartedAt) >= SteadyRun:
+		return false
+	}
+	for _, run := range slices.Backward(p.Supervision.Runs) {
+		if run.EndedAt != nil {
+			return (run.ExitCode == nil || *run.ExitCode != 0) && run.EndedAt.Sub(run.StartedAt) < SteadyRun
+		}
+	}
+	return false
+}
 
 // UrgencyOf returns the urgency of p's state, lowest number first.
 func UrgencyOf(p *Process) int {

@@ -77,6 +77,8 @@ func (e *Env) StartProcess() tea.Cmd                        { return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
 
+func (e *Env) IsClosed(string) bool { return false }
+
 func (e *Env) ExpectStop(id string) (forget func()) {
 	e.Stopped = append(e.Stopped, id)
 	return func() {

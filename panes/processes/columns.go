@@ -19,8 +19,9 @@ type columnKind struct {
 	column   column
 	head     string
 	right    bool
+	usual    int // cells for usual values, which decide whether the column fits
 	maxCells int // maximum width
-	rank     int // columns of a high rank are dropped first
+	rank     int // columns of a high rank are dropped first; those of rank 0 stay
 	text     func(p *api.Process, now time.Time) string
 }
 
@@ -36,29 +37,27 @@ func columnKinds(w int) []columnKind {
 		name, state = 16, 18
 	}
 	return []columnKind{
-		{columnName, "name", false, name, 0, plainCell(func(p *api.Process) string { return text.Clean(p.Name) })},
-		{columnHost, "host", false, 16, 0, plainCell(hostText)},
-		{columnState, "state", false, state, 0, states.StateWords},
-		{columnPID, "pid", true, 7, 7, plainCell(pidText)},
-		{columnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
-		{columnMemory, "mem", true, 5, 2, plainCell(memoryText)},
-		{columnUp, "up", true, 6, 3, upText},
-		{columnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
-		{columnPorts, "ports", true, 17, 5, plainCell(portsText)},
-		{columnWho, "who", false, 12, 8, plainCell(func(p *api.Process) string { return states.Who(p.Actor) })},
-		{columnFrom, "from", false, 20, 9, plainCell(func(p *api.Process) string { return text.Clean(p.From) })},
+		{columnName, "name", false, 12, name, 0, plainCell(func(p *api.Process) string { return text.Clean(p.Name) })},
+		{columnHost, "host", false, 8, 16, 0, plainCell(hostText)},
+		{columnState, "state", false, 16, state, 0, states.StateWords},
+		{columnPID, "pid", true, 7, 7, 7, plainCell(pidText)},
+		{columnCPU, "cpu%", true, 5, 6, 1, plainCell(cpuText)},
+		{columnMemory, "mem", true, 5, 5, 2, plainCell(memoryText)},
+		{columnUp, "up", true, 5, 6, 3, upText},
+		{columnRestarts, "rst", true, 4, 5, 6, plainCell(restartsText)},
+		{columnPorts, "ports", true, 6, 17, 5, plainCell(portsText)},
+		{columnWho, "who", false, 8, 24, 8, plainCell(func(p *api.Process) string { return states.WhoFrom(p.Actor, p.From) })},
 	}
 }
 
 const (
-	leadCells          = 7 // cursor, mark, state, kind and the gaps between them
-	columnGap          = 2
-	sparkCells         = 8
-	sparkStep          = 5 * time.Second
-	minSparkWidth      = 100 // width of a table from which it has sparklines
-	minCommandCells    = 16  // minimum width of the command column
-	wantedCommandCells = 40  // width from which it needs no other column's
-	positionCells      = 7   // width of the position in the heading row
+	leadCells       = 7 // cursor, mark, state, kind and the gaps between them
+	columnGap       = 2
+	sparkCells      = 6
+	sparkStep       = 5 * time.Second
+	minSparkWidth   = 100 // width of a table from which it has sparklines
+	minCommandCells = 20  // width that the command has at least
+	positionCells   = 7   // width of the position in the heading row
 )
 
 // A placedColumn is a column with its position.
@@ -85,7 +84,7 @@ func (c *columns) measure(kinds []columnKind, r *rows, top, w, h int, now time.T
 	}
 	for i := range kinds {
 		k := &kinds[i]
-		cells := max(c.widths[k.column], text.Width(k.head)+1)
+		cells := max(c.widths[k.column], min(k.usual, k.maxCells), text.Width(k.head)+1)
 		for i := range h {
 			cell := ""
 			if row := r.at(top + i); row == nil {
@@ -101,40 +100,57 @@ func (c *columns) measure(kinds []columnKind, r *rows, top, w, h int, now time.T
 	}
 }
 
-// dropUnused removes unused columns as far as the command column needs their width, and those about
-// other machines in any case.
-func (c *columns) dropUnused(kinds []columnKind, isUnused func(*columnKind) bool) []columnKind {
-	used := leadCells + wantedCommandCells
-	for _, k := range kinds {
-		used += columnGap + c.widthOf(k)
-	}
-	kinds = slices.DeleteFunc(kinds, func(k columnKind) bool {
-		return (k.column == columnHost || k.column == columnFrom) && isUnused(&k)
-	})
-	return slices.DeleteFunc(kinds, func(k columnKind) bool {
-		if used <= c.width || !isUnused(&k) {
-			return false
-		}
-		used -= columnGap + c.widthOf(k)
-		return true
-	})
-}
-
-// place sets the columns' positions, and drops columns that do not fit. The scrollbar's width is
-// taken from the command column.
-func (c *columns) place(kinds []columnKind, scrollbar int) {
+// choose returns the columns that fit with their usual widths beside the command. What the rows contain
+// does not matter, so that columns do not come and go.
+func (c *columns) choose(kinds []columnKind, sorted column) []columnKind {
 	for {
-		used, last := leadCells-columnGap, -1
+		used, last := leadCells+minCommandCells, -1
 		for i, k := range kinds {
-			used += columnGap + c.widthOf(k)
-			if last < 0 || k.rank > kinds[last].rank {
+			used += k.usual + c.sparkWidth(k) + columnGap
+			if k.column != sorted && k.rank > 0 && (last < 0 || k.rank > kinds[last].rank) {
 				last = i
 			}
 		}
-		if used+positionCells <= c.width || len(kinds) <= 1 {
+		if used <= c.width || last < 0 {
+			return kinds
+		}
+		kinds = slices.Delete(kinds, last, last+1)
+	}
+}
+
+// fit narrows the columns that are wider than usual until the command has its cells.
+func (c *columns) fit(kinds []columnKind) {
+	used := leadCells + minCommandCells
+	for _, k := range kinds {
+		used += c.widthOf(k) + columnGap
+	}
+	for used > c.width {
+		widest := -1
+		for i, k := range kinds {
+			if over := c.widths[k.column] - k.usual; over > 0 && (widest < 0 || over > c.widths[kinds[widest].column]-kinds[widest].usual) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		c.widths[kinds[widest].column]--
+		used--
+	}
+}
+
+// place sets the columns' positions. The scrollbar's width is taken from the command column, for which the
+// narrowest tables have no room.
+func (c *columns) place(kinds []columnKind, scrollbar int) {
+	for len(kinds) > 1 {
+		used := leadCells + positionCells - columnGap
+		for _, k := range kinds {
+			used += c.widthOf(k) + columnGap
+		}
+		if used <= c.width {
 			break
 		}
-		kinds = append(kinds[:last:last], kinds[last+1:]...)
+		kinds = kinds[:len(kinds)-1]
 	}
 	c.placed = c.placed[:0]
 	x := leadCells
@@ -143,17 +159,20 @@ func (c *columns) place(kinds []columnKind, scrollbar int) {
 		c.placed = append(c.placed, placedColumn{k, x, cells})
 		x += cells + columnGap
 	}
-	if rest := c.width - scrollbar - x; rest >= minCommandCells {
+	if rest := c.width - scrollbar - x; rest >= minCommandCells/2 {
 		command := columnKind{column: columnCommand, head: "command", text: plainCell(states.CommandText)}
 		c.placed = append(c.placed, placedColumn{command, x, rest})
 	}
 }
 
-func (c *columns) widthOf(k columnKind) int {
+func (c *columns) widthOf(k columnKind) int { return c.widths[k.column] + c.sparkWidth(k) }
+
+// sparkWidth returns the cells of the sparkline in a column.
+func (c *columns) sparkWidth(k columnKind) int {
 	if k.column == columnCPU && c.width >= minSparkWidth {
-		return c.widths[k.column] + 1 + sparkCells
+		return 1 + sparkCells
 	}
-	return c.widths[k.column]
+	return 0
 }
 
 // find returns a drawn column; nil if it is not drawn.
@@ -232,7 +251,7 @@ func (c *columns) drawCells(r *list.Row, p *api.Process, cursor bool, now time.T
 	}
 }
 
-// minCommandPrefix is how many cells of the command are kept before a reason.
+// minCommandPrefix is how many cells of the command are kept before a reason, if there is room for both.
 const minCommandPrefix = 12
 
 // drawCommand draws the command of a process and the reason if it is not running.
@@ -243,7 +262,11 @@ func (c *columns) drawCommand(r *list.Row, p *api.Process, w int, now time.Time,
 		r.Add(text.Fit(command, w), look.Dim)
 		return
 	}
-	command = text.Clip(command, max(w-text.Width(reason)-columnGap, min(minCommandPrefix, w)))
+	if w < 2*minCommandCells {
+		r.AddKept(text.Fit(reason, w), states.StateInk(p, look), look.Selected)
+		return
+	}
+	command = text.Clip(command, max(w-text.Width(reason)-columnGap, minCommandPrefix))
 	r.Add(command, look.Dim)
 	r.AddKept(text.Fit(text.Spaces(columnGap)+reason, w-text.Width(command)), states.StateInk(p, look), look.Selected)
 }
@@ -276,7 +299,10 @@ func (c *columns) drawCell(r *list.Row, p *api.Process, in *placedColumn, cursor
 		return
 	case in.column == columnCPU && in.w > sparkCells:
 		r.Add(text.PadLeft(text.Clip(value, in.w-sparkCells-1), in.w-sparkCells-1), ink)
-		r.Add(" "+drawSpark(p, look), look.Accent)
+		r.Add(" ", "")
+		for _, part := range sparkParts(p, look) {
+			r.Add(part.bars, part.ink)
+		}
 		return
 	}
 	value = text.Clip(value, in.w)
@@ -284,13 +310,6 @@ func (c *columns) drawCell(r *list.Row, p *api.Process, in *placedColumn, cursor
 		value = text.PadLeft(value, in.w)
 	}
 	r.Add(text.Pad(value, in.w), ink)
-}
-
-func drawSpark(p *api.Process, look *look.Look) string {
-	if !isMeasured(p) {
-		return text.Spaces(sparkCells)
-	}
-	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
 }
 
 func pidText(p *api.Process) string { return countText(p.PID) }
@@ -343,20 +362,4 @@ func portsText(p *api.Process) string {
 func hostText(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return machine
-}
-
-// sparkline draws the recent use of the CPU in n cells of five seconds each. Its top is the largest
-// value, but at least a quarter of a core, so that idling looks idle.
-func sparkline(p history, n int, look *look.Look) string {
-	values := p.sample(time.Duration(n)*sparkStep, n)
-	top := max(25, slices.Max(values))
-	var b strings.Builder
-	for _, v := range values {
-		if v == unknown {
-			b.WriteString(" ")
-			continue
-		}
-		b.WriteString(look.Glyphs.Level(int(v / top * 4.99)))
-	}
-	return b.String()
 }

@@ -181,6 +181,8 @@ func (f *fleet) arrangeRows(filter string, _ order) rows {
 	return kept
 }
 
+func (f *fleet) hasMachines() bool { return true }
+
 // toggleFold opens or closes the group of a header.
 func (f *fleet) toggleFold(row *tableRow) bool {
 	if row.process != nil {

@@ -185,7 +185,7 @@ func TestRowsOfAnOfflineMachineAreDim(t *testing.T) {
 	p, _, f := fleetPane(t, 10)
 	f.away = true
 	runFetch(p)
-	if one, _ := p.Selected(); one.State != "away" || !strings.Contains(screenOf(p), "?   n00001  box    away") {
+	if one, _ := p.Selected(); one.State != "away" || !strings.Contains(screenOf(p), "?   n00001        box       away") {
 		t.Errorf("%+v\n%s", one, screenOf(p))
 	}
 	f.away = false

@@ -43,15 +43,15 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	table := tableOf(projectProcesses())
 	table.Home = "/home/ann"
 	panestest.CompareRows(t, panestest.PlainRows(table.Draw(80, 9, noon, look)), []string{
-		"       name        state▲             pid   cpu%   mem     up  command      1/5 ",
-		"   ▾ book          1/1 up  ~/book                                               ",
-		"▌  ●   docs        running           4711    1.2   12M  1h30m  serve docs       ",
-		"   ▾ shop          1/2 up, 1 failed  ~/shop                                     ",
-		"   ✗   db          failed: exited 7                            serve db         ",
-		"   ●   web         running           4711    1.2   12M  1h30m  serve web        ",
-		"   ○   migrate     exited 0                                    serve migrate    ",
-		"   ▾ no project    1/1 up                                                       ",
-		"   ● ❯ shell       running           4711    1.2   12M  1h30m  serve shell      ",
+		"       name          state▲             cpu%    mem     up  command         1/5 ",
+		"   ▾ book            1/1 up  ~/book                                             ",
+		"▌  ●   docs          running             1.2    12M  1h30m  serve docs          ",
+		"   ▾ shop            1/2 up, 1 failed  ~/shop                                   ",
+		"   ✗   db            failed: exited 7                       serve db            ",
+		"   ●   web           running             1.2    12M  1h30m  serve web           ",
+		"   ○   migrate       exited 0                               serve migrate       ",
+		"   ▾ no project      1/1 up                                                     ",
+		"   ● ❯ shell         running             1.2    12M  1h30m  serve shell         ",
 	})
 	table.SortBy(columnName)
 	table.Reverse()

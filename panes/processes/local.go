@@ -19,6 +19,7 @@ const metricsEvery = time.Second
 type localEnv interface {
 	panes.Caller
 	panes.NewsSource
+	IsClosed(id string) bool
 }
 
 // local is the table of the processes known from events, with their metrics.
@@ -26,16 +27,21 @@ type local struct {
 	env     localEnv
 	table   table
 	all     []api.Process           // never changed in place
-	folded  map[string]bool         // by project file
+	folded  map[string]bool         // by project file, of agents' commands whether they are unfolded
 	metrics map[string]*api.Metrics // by process
-	polling bool
+	closed  map[string]bool         // sessions whose failure the user has seen
+
+	machines bool // there are other machines
+	polling  bool
 }
 
 func newLocal(env localEnv) *local {
 	l := &local{env: env, folded: map[string]bool{}}
-	l.table.source = l
+	l.table.source, l.table.order = l, order{by: columnName}
 	return l
 }
+
+func (l *local) hasMachines() bool { return l.machines }
 
 func (l *local) fetchMetrics() tea.Cmd {
 	if l.polling || !l.env.News().Connected {
@@ -67,7 +73,11 @@ func (l *local) storeMetrics(out api.ProcessListOutput, err error) tea.Cmd {
 // refresh rebuilds the rows from the processes known from events and their last metrics.
 func (l *local) refresh() {
 	all := slices.Clone(l.env.News().Processes)
+	l.closed, l.machines = map[string]bool{}, len(l.env.News().Machines) > 0
 	for i := range all {
+		if all[i].Failed() && l.env.IsClosed(all[i].ID) {
+			l.closed[all[i].ID] = true
+		}
 		if !all[i].State.Ended() && !l.env.News().CanReach(all[i].ID) {
 			all[i].State = states.StateAway
 		}
@@ -96,9 +106,10 @@ func (l *local) arrangeRows(filter string, o order) rows {
 	r := rows{all: n, filter: filter, loaded: make([]tableRow, 0, n), listed: make([]*api.Process, 0, n)}
 	headers := l.hasProjects()
 	for _, g := range groupByProject(l.all, filter, o) {
-		if headers {
+		if g.closed = l.closed; headers || g.commands {
 			r.loaded = append(r.loaded, tableRow{project: g})
-			g.folded = l.folded[g.file] && filter == ""
+			// Agents' commands are folded until the user unfolds them.
+			g.folded = l.folded[g.file] != g.commands && filter == ""
 		}
 		for _, p := range g.members {
 			r.listed = append(r.listed, p)
@@ -116,7 +127,7 @@ func (l *local) hasProjects() bool {
 }
 
 func (l *local) toggleFold(row *tableRow) bool {
-	if l.hasProjects() {
+	if row.project.commands || l.hasProjects() {
 		l.folded[row.project.file] = !l.folded[row.project.file]
 		return true
 	}
@@ -130,7 +141,11 @@ func (l *local) reveal(id string) {
 		return
 	}
 	if i := slices.IndexFunc(l.all, func(p api.Process) bool { return p.ID == id }); i >= 0 {
-		delete(l.folded, projectFile(&l.all[i]))
+		if file := groupFile(&l.all[i]); l.all[i].IsOneShot() {
+			l.folded[file] = true // unfolds its agent's commands
+		} else {
+			delete(l.folded, file)
+		}
 		l.table.SetFilter("")
 		l.table.Select(id)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -23,7 +24,6 @@ const (
 	columnRestarts
 	columnPorts
 	columnWho
-	columnFrom
 	columnCommand
 	columnCount
 )
@@ -45,14 +45,26 @@ func (o order) compare(a, b *api.Process) int {
 	if o.descending() {
 		by = -by
 	}
-	return cmp.Or(by, cmp.Compare(api.UrgencyOf(a), api.UrgencyOf(b)), cmp.Compare(a.Kind, b.Kind),
-		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	// Not by state, so that a crash loop moves no row.
+	return cmp.Or(by, cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(hostText(a), hostText(b)), strings.Compare(a.ID, b.ID))
+}
+
+// urgency is api.UrgencyOf, the same for all states of a crash loop.
+func urgency(p *api.Process) int {
+	if u := api.UrgencyOf(p); u == api.UrgencyFailed || !p.IsFailing(time.Now()) {
+		return u
+	}
+	return api.UrgencyBackoff
 }
 
 func (c column) compare(a, b *api.Process) int {
 	switch c {
 	case columnState:
-		return cmp.Or(cmp.Compare(api.UrgencyOf(a), api.UrgencyOf(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
+		u := urgency(a)
+		if by := cmp.Compare(u, urgency(b)); by != 0 || u == api.UrgencyBackoff {
+			return by
+		}
+		return cmp.Or(cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
 	case columnName:
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	case columnHost:
@@ -71,8 +83,6 @@ func (c column) compare(a, b *api.Process) int {
 		return slices.Compare(metricsOf(a).Ports, metricsOf(b).Ports)
 	case columnWho:
 		return strings.Compare(a.Actor, b.Actor)
-	case columnFrom:
-		return strings.Compare(a.From, b.From)
 	}
 	return strings.Compare(a.Command, b.Command)
 }

@@ -25,6 +25,8 @@ type Env interface {
 	ClearMessage() // removes the last message
 	ShowSession(id string) tea.Cmd
 	StartProcess() tea.Cmd // opens the form for a new process
+	// IsClosed reports whether the user has closed an exited session, whose failure no longer counts.
+	IsClosed(id string) bool
 	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
 	// forget is for a stop that fails.
 	ExpectStop(id string) (forget func())

@@ -47,6 +47,7 @@ func newTestPane(all ...api.Process) (*Pane, *fakeEnv) {
 	e.API = engine
 	e.Known.Connected, e.Known.Processes = true, all
 	p := New(e)
+	p.tables.local.table.order = order{by: columnState} // what runs comes first
 	p.Resize(100, 24)
 	p.Show()
 	return p, e

@@ -69,13 +69,16 @@ func (r *rows) find(id string) int {
 	return -1
 }
 
-// A project is the processes of one project file, those without one, or a group of a fleet.
+// A project is the processes of one project file, those without one, an agent's one-shot commands, or a
+// group of a fleet.
 type project struct {
-	group   *api.FleetGroup // state of a group of a fleet, named by file; nil for projects
-	file    string          // "" for processes without one
-	title   string          // the project's name
-	members []*api.Process  // the matching processes, in the order of the rows
-	folded  bool
+	group    *api.FleetGroup // state of a group of a fleet, named by file; nil for projects
+	commands bool            // one-shot commands of an agent, named by title
+	file     string          // "" for processes without one
+	title    string          // the project's name
+	members  []*api.Process  // the matching processes, in the order of the rows
+	folded   bool
+	closed   map[string]bool // sessions whose failure does not count
 }
 
 func (g *project) name() string {
@@ -85,57 +88,100 @@ func (g *project) name() string {
 	if g.file == "" {
 		return "no project"
 	}
+	if g.commands {
+		return g.title
+	}
 	machine, _ := api.PathOf(g.file)
 	return api.OnMachine(machine, g.title)
 }
 
-// countStates counts the processes of a project: the running ones, the failed ones, and all except
-// those that exited successfully.
+// countStates counts the processes of a project: the running ones, the failed ones, and all that should
+// run, which exited sessions and processes that exited successfully are not.
 func (g *project) countStates() (up, failed, all int) {
 	if g.group != nil {
 		return g.group.Running, g.group.Failed, g.group.Processes
 	}
+	now := time.Now()
 	for _, p := range g.members {
 		switch {
-		case p.Failed(), p.State == api.StateBackoff:
+		case p.IsFailing(now) && !g.closed[p.ID]:
 			failed++
-		case p.State == api.StateRunning:
+		case p.State == api.StateRunning, p.State == api.StateBackoff:
 			up++
 		case p.State == api.StateExited:
 			continue
 		}
-		all++
+		if p.Kind != api.KindSession || !p.State.Ended() {
+			all++
+		}
 	}
 	return up, failed, all
 }
 
-// groupByProject divides the processes matching a filter into projects; those without one come last.
+// countCommands describes an agent's one-shot commands.
+func (g *project) countCommands() (all string, running int) {
+	for _, p := range g.members {
+		if !p.State.Ended() {
+			running++
+		}
+	}
+	return text.Count(len(g.members), "command"), running
+}
+
+// groupByProject divides the processes matching a filter into projects. Those without one come after
+// them, and agents' one-shot commands last.
 func groupByProject(processes []api.Process, filter string, o order) (all []*project) {
 	byFile, names := map[string]*project{}, projectNames(processes)
 	for i := range processes {
 		p := &processes[i]
-		file := projectFile(p)
-		if !matchesFilter(p, names[file], filter) {
+		file := groupFile(p)
+		title := names[file]
+		if p.IsOneShot() {
+			title = agentTitle(p)
+		}
+		if !matchesFilter(p, title, filter) {
 			continue
 		}
 		g := byFile[file]
 		if g == nil {
-			g = &project{file: file, title: names[file]}
+			g = &project{file: file, title: title, commands: p.IsOneShot()}
 			byFile[file] = g
 			all = append(all, g)
 		}
 		g.members = append(g.members, p)
 	}
-	slices.SortFunc(all, func(a, b *project) int {
-		if (a.file == "") != (b.file == "") {
-			return strings.Compare(b.file, a.file)
+	rank := func(g *project) int {
+		switch {
+		case g.commands:
+			return 2
+		case g.file == "":
+			return 1
 		}
-		return cmp.Or(strings.Compare(a.name(), b.name()), strings.Compare(a.file, b.file))
+		return 0
+	}
+	slices.SortFunc(all, func(a, b *project) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.name(), b.name()), strings.Compare(a.file, b.file))
 	})
 	for _, g := range all {
 		slices.SortStableFunc(g.members, o.compare)
 	}
 	return all
+}
+
+// groupFile returns what the processes of a group have in common: the project file, or the agent that ran
+// them as one-shot commands.
+func groupFile(p *api.Process) string {
+	if p.IsOneShot() {
+		return "commands of " + agentTitle(p)
+	}
+	return projectFile(p)
+}
+
+// agentTitle returns the name of the agent that runs p, whatever its version, with its machine.
+func agentTitle(p *api.Process) string {
+	name, _, _ := strings.Cut(states.Who(p.Actor), "/")
+	machine, _ := api.MachineOf(p.ID)
+	return api.OnMachine(machine, name)
 }
 
 // projectNames returns the names of all projects by projectFile. The newest process decides,

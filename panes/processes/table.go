@@ -29,6 +29,7 @@ type source interface {
 	arrangeRows(filter string, o order) rows
 	// toggleFold folds or unfolds the project of a row. It reports false if the row has none.
 	toggleFold(row *tableRow) bool
+	hasMachines() bool // rows may be of several machines
 }
 
 // arrange filters and sorts the rows.
@@ -82,8 +83,6 @@ func (t *table) Reverse() {
 // of the machine's name.
 func (t *table) SetFilter(text string) {
 	t.setRows(t.source.arrangeRows(text, t.order))
-	// Other rows are shown now, so the columns may shrink.
-	t.columns.resetWidths()
 }
 
 // ToggleFold folds or unfolds the project under the cursor. The cursor goes to its header.

@@ -59,26 +59,13 @@ func (t *table) fitColumns(w, h int, now time.Time) {
 	if t.rows.total > h {
 		scrollbar = 1
 	}
-	t.columns.measure(kinds, &t.rows, t.top, w, h, now)
-	kinds = t.columns.dropUnused(kinds, func(k *columnKind) bool { return t.isUnused(k, now) })
-	t.columns.place(kinds, scrollbar)
-}
-
-// isUnused reports whether a column is empty for all processes, or says only that you started them.
-func (t *table) isUnused(k *columnKind, now time.Time) bool {
-	usual := ""
-	switch k.column {
-	case t.order.by:
-		return false
-	case columnRestarts, columnPorts, columnHost, columnFrom:
-	case columnWho:
-		usual = states.You
-	default:
-		return false
+	if !t.source.hasMachines() {
+		kinds = slices.DeleteFunc(kinds, func(k columnKind) bool { return k.column == columnHost })
 	}
-	return !slices.ContainsFunc(t.rows.loaded, func(r tableRow) bool {
-		return r.process != nil && k.text(r.process, now) != usual
-	})
+	t.columns.measure(kinds, &t.rows, t.top, w, h, now)
+	kinds = t.columns.choose(kinds, t.order.by)
+	t.columns.fit(kinds)
+	t.columns.place(kinds, scrollbar)
 }
 
 func (t *table) drawHead(w int, look *look.Look) string {
@@ -162,6 +149,14 @@ func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 	}
 	r.Add(text.Fit(g.name(), max(at-columnGap-r.Cells, min(12, w-r.Cells))), name)
 	r.Add(text.Spaces(columnGap), "")
+	if g.commands {
+		all, running := g.countCommands()
+		r.Add(all, look.Dim)
+		if running > 0 {
+			r.AddKept(", "+text.Itoa(running)+" running", look.Good, look.Selected)
+		}
+		return r.Finish(w, look)
+	}
 	up, failed, all := g.countStates()
 	ink := look.Good
 	switch {
@@ -199,6 +194,10 @@ func (t *table) drawProjectHeading(w int, look *look.Look) string {
 		return look.Heading("log", "", w, false)
 	case g.group != nil:
 		return look.Heading(g.name(), text.Count(g.group.Processes, "process")+" on "+text.Count(g.group.Machines, "machine"), w, false)
+	}
+	if g.commands {
+		all, _ := g.countCommands()
+		return look.Heading(g.name(), all, w, false)
 	}
 	return look.Heading(g.name(), text.ShortPath(g.file, t.Home), w, false)
 }

@@ -2,6 +2,7 @@ package processes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func sampleProcesses() []api.Process {
 
 func tableOf(all []api.Process) *table {
 	l := newLocal(nil)
-	l.table.Focused = true
+	l.table.Focused, l.table.order = true, order{by: columnState}
 	l.setProcesses(all)
 	return &l.table
 }
@@ -67,25 +68,25 @@ func namesIn(t *table) (names []string) {
 func TestTableSortsByUrgencyFirst(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	panestest.CompareRows(t, panestest.PlainRows(tableOf(sampleProcesses()).Draw(118, 7, noon, look)), []string{
-		"       name   state▲           pid   cpu%            mem     up   rst   ports  who   command                      1/5 ",
-		"▌  ✗   cache  failed                                                           you   serve cache  start redis: no suc…",
-		"   ↻   api    restarts in 4s                                        3          bot   serve api  exited with status 1  ",
-		"   ● ∞ web    running         4711    140     ▁▂▃▇   12M  1h30m        80,443  you   serve web                        ",
-		"   ● ❯ zsh    running         4711    1.2     ▁▂▃▇   12M  1h30m                you   serve zsh                        ",
-		"   ■   job    stopped                                                          you   serve job                        ",
+		"       name          state▲                pid   cpu%           mem     up   rst   ports  command                 1/5 ",
+		"▌  ✗   cache         failed                                                               start redis: no such file   ",
+		"   ↻   api           restarts in 4s                                            3          exited with status 1        ",
+		"   ● ∞ web           running              4711    140   ▁▂▃▇    12M  1h30m        80,443  serve web                   ",
+		"   ● ❯ zsh           running              4711    1.2   ▁▂▃▇    12M  1h30m                serve zsh                   ",
+		"   ■   job           stopped                                                              serve job                   ",
 		"                                                                                                                      ",
 	})
 	panestest.CompareRows(t, panestest.PlainRows(tableOf(sampleProcesses()).Draw(60, 3, noon, look)), []string{
-		"       name   state▲           cpu%   mem   up          1/5 ",
-		"▌  ✗   cache  failed          start redis: no such file    ▐",
-		"   ↻   api    restarts in 4s  exited with status 1         │",
+		"       name          state▲            command          1/5 ",
+		"▌  ✗   cache         failed            start redis: no suc…▐",
+		"   ↻   api           restarts in 4s    exited with status 1│",
 	})
 }
 
 func TestScrollbarClipsCommands(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
-	row := panestest.PlainRows(tableOf(sampleProcesses()).Draw(118, 3, noon, look))[1]
-	if !strings.HasSuffix(row, " no such…▐") {
+	row := panestest.PlainRows(tableOf(sampleProcesses()).Draw(80, 3, noon, look))[1]
+	if !strings.HasSuffix(row, " no su…▐") {
 		t.Errorf("the row with a clipped command is %q", row)
 	}
 }
@@ -129,7 +130,7 @@ func TestTableShowsWhyAProcessWaits(t *testing.T) {
 	if rows := panestest.PlainRows(table.Draw(118, 3, noon, look)); !strings.Contains(rows[1], "…   api") || !strings.Contains(rows[1], "waiting for db, migrate") || strings.Contains(rows[1], "1h30m") {
 		t.Errorf("a wide table shows %q", rows[1])
 	}
-	if rows := panestest.PlainRows(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, migrate") {
+	if rows := panestest.PlainRows(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, mig…") {
 		t.Errorf("a narrow one %q", rows[1])
 	}
 }
@@ -150,7 +151,7 @@ func TestTableRowsFillTheWidth(t *testing.T) {
 func TestTableSortsByAnyColumn(t *testing.T) {
 	table := tableOf(sampleProcesses())
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
-	table.Draw(118, 7, noon, look)
+	table.Draw(140, 7, noon, look)
 	panestest.CompareRows(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
 	table.SortBy(columnName)
 	panestest.CompareRows(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
@@ -160,15 +161,15 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	if got := namesIn(table)[0]; got != "web" {
 		t.Errorf("%s uses most", got)
 	}
-	if c, ok := table.columns.at(90); !ok || c != columnCommand {
-		t.Errorf("at column 90 is %v", c)
+	if c, ok := table.columns.at(120); !ok || c != columnCommand {
+		t.Errorf("at column 120 is %v", c)
 	}
 	seen := map[column]bool{}
 	for range columnCount {
 		seen[table.order.by] = true
 		table.SortNext()
 	}
-	if len(seen) != int(columnCount)-2 || seen[columnHost] || seen[columnFrom] { // all but the columns about other machines
+	if len(seen) != int(columnCount)-1 || seen[columnHost] { // all but that of other machines
 		t.Errorf("going on sorts by %v of %d", seen, columnCount)
 	}
 	if p, _ := table.Selected(); p.Name != "cache" {
@@ -239,22 +240,103 @@ func BenchmarkSortThousandProcesses(b *testing.B) {
 	}
 }
 
-func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
-	failed := func(id string, code int, line string) api.Process {
-		return api.Process{ID: id, Name: "make", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, Argv: []string{"bash", "-c", line}, Actor: "person"}
+// The columns depend on the table's width and on whether there are other machines. The user looks for a
+// value where it was before.
+func TestColumnsStayWhateverTheRowsContain(t *testing.T) {
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
+	heads := func(t *table, w int) (all []string, command int) {
+		t.Draw(w, 20, noon, look)
+		for _, c := range t.columns.placed {
+			if all = append(all, c.head); c.column == columnCommand {
+				command = c.w
+			}
+		}
+		return all, command
 	}
-	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
-	rows := strings.Join(panestest.PlainRows(tableOf(all).Draw(80, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
-	for _, want := range []string{"failed: exited 2 ", "  make one ", "failed: exited 3 ", "  make another "} {
-		if !strings.Contains(rows, want) {
-			t.Errorf("no %q in\n%s", want, rows)
+	some := service("9", "a-name-that-is-longer-than-any-column", func(p *api.Process) {
+		code := 127
+		p.Actor, p.From, p.Metrics.Ports, p.State, p.ExitCode = "agent:claude", "me@laptop.example.org", []int{80, 443, 8080}, api.StateFailed, &code
+		p.Supervision.Automatic = 1234
+	})
+	for _, machines := range []bool{false, true} {
+		for w := 60; w <= 200; w++ {
+			table := tableOf([]api.Process{service("1", "a", nil)})
+			table.source.(*local).machines = machines
+			want, _ := heads(table, w)
+			check := func(when string) {
+				if got, command := heads(table, w); !slices.Equal(got, want) || command < minCommandCells-1 && !machines || w >= 80 && command < minCommandCells-1 {
+					t.Errorf("%d cells, %s: %q with %d cells for the command, want %q", w, when, got, command, want)
+				}
+			}
+			check("one process")
+			setProcesses(table, append(sampleProcesses(), some))
+			check("several")
+			table.SetFilter("zsh")
+			check("with a filter")
+			setProcesses(table, nil)
+			check("none")
 		}
 	}
-	if strings.Contains(rows, "ports") || strings.Contains(rows, "rst") {
-		t.Errorf("empty columns take room:\n%s", rows)
+}
+
+func TestSparklineTellsIdleFromLittleUse(t *testing.T) {
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs(), Faint: "<faint>", Accent: "<accent>"}
+	bar := func(percent float64) sparkPart {
+		parts := sparkline(history{values: []float64{percent}, seconds: []int{5}}, 1, look)
+		if len(parts) != 1 {
+			t.Fatalf("%v is drawn as %v", percent, parts)
+		}
+		return parts[0]
 	}
-	rows = strings.Join(panestest.PlainRows(tableOf(all).Draw(50, 4, noon, &look.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
-	if !strings.Contains(rows, "make another") || !strings.Contains(rows, "exited 3 ") {
-		t.Errorf("the command or its status is missing:\n%s", rows)
+	if zero := bar(0); zero != (sparkPart{look.Glyphs.Level(0), look.Faint}) {
+		t.Errorf("zero is %v", zero)
+	}
+	seen := map[string]float64{}
+	for _, percent := range []float64{0, 3, 9, 25} {
+		if other, twice := seen[bar(percent).bars]; twice {
+			t.Errorf("%v and %v look the same", other, percent)
+		}
+		seen[bar(percent).bars] = percent
+	}
+}
+
+// A restart is no change that the user has to look for.
+func TestCrashLoopMovesNoRowAndNoCount(t *testing.T) {
+	one := 1
+	began := time.Now().Add(-time.Hour)
+	all := append(sampleProcesses()[2:], service("6", "b", nil), service("7", "loop", nil), service("8", "loop", nil))
+	step := func(state api.State) func(*api.Process) {
+		return func(p *api.Process) {
+			p.State, p.StartedAt = state, time.Now().Add(-time.Second)
+			ended := p.StartedAt.Add(-time.Second)
+			start := ended.Add(-time.Second)
+			p.Supervision = &api.Supervision{Automatic: 3, Runs: []api.ProcessRun{{StartedAt: start, EndedAt: &ended, ExitCode: &one}, {StartedAt: p.StartedAt}}}
+			if state == api.StateBackoff {
+				exited := p.StartedAt.Add(time.Second / 2)
+				p.PID, p.ExitCode, p.ExitedAt = 0, &one, &exited
+			}
+		}
+	}
+	for _, by := range []column{columnName, columnState, columnMemory, columnWho} {
+		table := tableOf(nil)
+		table.order = order{by: by}
+		var names []string
+		var counts [3]int
+		for i, state := range []api.State{api.StateBackoff, api.StateStarting, api.StateRunning, api.StateBackoff, api.StateRunning} {
+			now := slices.Clone(all)
+			now[len(now)-1] = service("8", "loop", step(state))
+			setProcesses(table, now)
+			g := groupByProject(now, "", table.order)[0]
+			up, failed, total := g.countStates()
+			if i > 0 && (!slices.Equal(namesIn(table), names) || counts != [3]int{up, failed, total}) {
+				t.Errorf("by %v, %s: %v with %v, before %v with %v", by, state, namesIn(table), [3]int{up, failed, total}, names, counts)
+			}
+			names, counts = namesIn(table), [3]int{up, failed, total}
+		}
+	}
+	steady := service("8", "loop", step(api.StateRunning))
+	steady.StartedAt = began
+	if steady.IsFailing(time.Now()) {
+		t.Error("it has run for an hour")
 	}
 }

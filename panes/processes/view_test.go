@@ -170,9 +170,10 @@ func onProcesses(t *testing.T, w, h int, prepare func(*fakeEngine)) *view {
 		env.Known.Processes = append(env.Known.Processes, p)
 	}
 	pane := New(env)
+	pane.tables.local.table.order = order{by: columnState} // what runs comes first
 	d := &view{panestest.Drive(t, env, pane, w, h), t, env, pane, e}
 	e.announce = d.Announce
-	d.WaitText("cpu%")
+	d.WaitText("command")
 	return d
 }
 
@@ -228,7 +229,7 @@ func TestFilterAppliesWhileTypingAndCanBeCancelled(t *testing.T) {
 }
 
 func TestDestructiveActionsAskFirst(t *testing.T) {
-	d := onProcesses(t, 100, 30, func(e *fakeEngine) {
+	d := onProcesses(t, 120, 30, func(e *fakeEngine) {
 		e.addProcess("one", "")
 		e.addProcess("two", "")
 		gone := e.addProcess("gone", "")

@@ -1,0 +1,50 @@
+package processes
+
+import (
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
+)
+
+// sparkParts returns the sparkline of a process in parts of one ink.
+func sparkParts(p *api.Process, look *look.Look) []sparkPart {
+	if !isMeasured(p) {
+		return []sparkPart{{text.Spaces(sparkCells), ""}}
+	}
+	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
+}
+
+// A sparkPart is a part of a sparkline in one ink.
+type sparkPart struct {
+	bars string
+	ink  look.Ink
+}
+
+// idlePercent is the use of a core that counts as none.
+const idlePercent = 0.5
+
+// sparkline draws the recent use of the CPU in n cells of five seconds each. Its top is the largest
+// value, but at least a quarter of a core, so that idling looks idle. Cells without use are faint.
+func sparkline(p history, n int, look *look.Look) (parts []sparkPart) {
+	values := p.sample(time.Duration(n)*sparkStep, n)
+	top := max(25, slices.Max(values))
+	for _, v := range values {
+		part := sparkPart{" ", ""}
+		switch {
+		case v == unknown:
+		case v < idlePercent:
+			part = sparkPart{look.Glyphs.Level(0), look.Faint}
+		default:
+			part = sparkPart{look.Glyphs.Level(1 + int(v/top*3.99)), look.Accent}
+		}
+		if last := len(parts) - 1; last >= 0 && parts[last].ink == part.ink {
+			parts[last].bars += part.bars
+			continue
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
