@@ -77,7 +77,7 @@ func newForm(s *Starter, folder string) *startForm {
 		environ:   &form.Field{Label: "environment", Note: "NAME=value, separated by spaces, commas or lines", Input: &field.Area{}},
 		keepAlive: &form.Field{Label: "keep alive", Note: "space switches; restarted whenever it exits", Input: form.NewYesNo()},
 		sandbox:   &form.Field{Label: "sandbox file", Note: "JSON that says what it may read, write and reach", Input: &field.Field{}},
-		more: &form.Field{Label: "more", Note: "space shows or hides when it is restarted and ready, terminal and worktree",
+		more: &form.Field{Label: "more", Note: "enter shows when it is restarted and ready, terminal and worktree",
 			Input: &form.Choice{Values: []string{"[+] restart, readiness, terminal, worktree", "[-]"}, Folds: true}},
 		restart:  &form.Field{Label: "restart", Note: "space switches; unless-stopped: after a reboot too, unless it was stopped", Input: &form.Choice{Values: policies}},
 		ready:    &form.Field{Label: "ready when", Note: "port 8080, http://…, log REGEXP or command LINE; default: at once", Input: &field.Field{}},

@@ -23,6 +23,7 @@ type Field struct {
 
 	lines  []string // completions of the text
 	common string   // their common prefix
+	edited bool     // since it got the focus
 }
 
 // A Lookup returns possible texts of a field and their common prefix. It may block.
@@ -68,9 +69,14 @@ func (f *Field) note(b keymap.Bindings) string {
 func (f *Field) draw(w int, look *look.Look, focused bool) (rows []string, x, y int) {
 	switch input := f.Input.(type) {
 	case *field.Area:
-		rows, x, y = input.Draw(w)
+		if rows, x, y = input.Draw(w); input.Text() == "" {
+			return []string{emptyRow(w, look)}, x, y
+		}
 	case *field.Field:
-		if focused {
+		switch {
+		case input.Text() == "" && len(f.lines) == 0:
+			return []string{emptyRow(w, look)}, 0, 0
+		case focused:
 			row, x := input.DrawIn(w, look)
 			return []string{row}, x, 0
 		}
@@ -84,6 +90,9 @@ func (f *Field) draw(w int, look *look.Look, focused bool) (rows []string, x, y 
 	}
 	return rows, x, y
 }
+
+// emptyRow draws a field without text, so that it can be seen.
+func emptyRow(w int, look *look.Look) string { return look.Faint.Text(strings.Repeat("_", w)) }
 
 // A Choice has one of several fixed values. Space and the arrow keys change it.
 type Choice struct {

@@ -61,12 +61,17 @@ func (f *Form) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 	case keymap.Cancel:
 		h.Close()
 	case keymap.Accept:
+		if fold, ok := f.focused.Input.(*Choice); ok && fold.Folds && fold.at == 0 {
+			fold.at = 1
+			return nil
+		}
 		if !f.busy {
 			f.problem, f.busy = "", true
 			return f.Submit()
 		}
 	case keymap.FormNext:
-		if typed := f.focused; len(typed.common) > len(typed.Text()) {
+		// Text that was there before needs no completion.
+		if typed := f.focused; typed.edited && len(typed.common) > len(typed.Text()) {
 			typed.Set(typed.common)
 			return f.findCompletions()
 		}
@@ -88,12 +93,13 @@ func (f *Form) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 
 func (f *Form) moveFocus(by int) tea.Cmd {
 	all := f.visibleFields()
+	f.focused.edited = false
 	f.focused = all[(slices.Index(all, f.focused)+by+len(all))%len(all)]
 	return f.findCompletions()
 }
 
 func (f *Form) Type(_ dialog.Host, k tea.KeyPressMsg) tea.Cmd {
-	f.problem = ""
+	f.problem, f.focused.edited = "", true
 	line, ok := f.focused.Input.(*field.Field)
 	switch {
 	case ok && line.Accepts(k) && line.Accept():
@@ -104,7 +110,7 @@ func (f *Form) Type(_ dialog.Host, k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (f *Form) Paste(_ dialog.Host, text string) tea.Cmd {
-	f.problem = ""
+	f.problem, f.focused.edited = "", true
 	f.focused.Paste(strings.TrimSpace(text))
 	return f.findCompletions()
 }

@@ -201,3 +201,45 @@ func checkDrawing(t *rapid.T, f *Form, w, height int) {
 		t.Fatalf("the cursor is at %d, %d of %d×%d", x, y, width, len(rows))
 	}
 }
+
+func TestEmptyFieldsCanBeSeen(t *testing.T) {
+	s := newSample(t.TempDir())
+	rows, _, _, _ := s.Draw(host{}, 80, 24)
+	for _, label := range []string{"command", "folder"} {
+		if !strings.Contains(ansi.Strip(strings.Join(rows, "\n")), label+strings.Repeat(" ", labelWidth-len(label))+"______") {
+			t.Errorf("the empty field %s is invisible:\n%s", label, strings.Join(rows, "\n"))
+		}
+	}
+}
+
+func TestTabLeavesTextThatWasThere(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := newSample(home)
+	s.folder.Set(home)
+	tab := func() { run(s.Do(host{}, keymap.FormNext)) }
+	tab()
+	if tab(); s.focused == s.folder || s.folder.Text() != home {
+		t.Errorf("tab leads to %s and changes the folder to %q", s.focused.Label, s.folder.Text())
+	}
+	run(s.Do(host{}, keymap.FormPrevious))
+	typeText(s.Form, "/s")
+	if tab(); s.focused != s.folder || s.folder.Text() != home+"/src/" {
+		t.Errorf("tab completes the typed folder to %q", s.folder.Text())
+	}
+}
+
+func TestEnterOpensMore(t *testing.T) {
+	s := newSample(t.TempDir())
+	submitted := false
+	s.Submit = func() tea.Cmd { submitted = true; return nil }
+	s.focused = s.more
+	if s.Do(host{}, keymap.Accept); submitted || len(s.visibleFields()) != len(s.fields) {
+		t.Error("enter does not open it")
+	}
+	if s.Do(host{}, keymap.Accept); !submitted {
+		t.Error("enter on open fields does not start")
+	}
+}
