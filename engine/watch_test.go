@@ -81,8 +81,8 @@ func TestAgentReceivesNoRequestsOfOthers(t *testing.T) {
 				r.Fatal(err)
 			}
 			asked := approval.New(path, slog.New(slog.DiscardHandler), func(api.Event) {})
-			another := server.Caller{Name: "another", Owner: "another", Call: "1", Tools: []string{"exec"}}
-			go asked.CheckCall(server.WithCaller(r.Context(), another), api.PolicyCheckInput{Subjects: []api.Subject{{Command: "of another"}}})
+			another := api.Caller{Name: "another", Owner: "another", Call: "1", Tools: []string{"exec"}}
+			go asked.CheckCall(api.WithCaller(r.Context(), another), api.PolicyCheckInput{Subjects: []api.Subject{{Command: "of another"}}})
 			synctest.Wait()
 			e := quietEngine(r.c, asked)
 			e.Problems = []string{"a problem"}

@@ -197,7 +197,7 @@ func (r *rig) startFakes(count int) {
 				go flood(c)
 				return nil
 			}
-			return mux.Receive(c, server.Origin{From: v.Person})
+			return mux.Receive(c, api.Origin{From: v.Person})
 		}
 		f.Events = func(ctx context.Context, send func(api.Event) error) error { return f.sendEvents(ctx, i, send) }
 		r.fakes[i] = f

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -37,7 +36,7 @@ type Guard struct {
 // Check rejects a call its caller may not make, and narrows its input to the caller's bounds. Every
 // call passes through it. in points to the input.
 func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in any) error {
-	caller, how := server.CallerOf(ctx), accessOf(name)
+	caller, how := api.CallerOf(ctx), accessOf(name)
 	// Roles come first: they also limit users, who have no bounds.
 	if err := checkRole(caller, name, how, effect); err != nil {
 		return err
@@ -48,7 +47,7 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	switch in := in.(type) {
 	case *api.AttachOptions:
 		if in.Direct || in.Master {
-			may := g.canHandOver(caller, server.PeerProcessOf(ctx))
+			may := g.canHandOver(caller, api.PeerProcessOf(ctx))
 			in.Direct, in.Master = in.Direct && may, in.Master && may
 		}
 	case *api.FleetListInput: // callers not allowed to see the rows must ask the machines
@@ -111,7 +110,7 @@ func checkRestartOnly(in *api.EngineStopInput) error {
 
 // bindToBounds binds an agent's connection to another machine to the agent's bounds there, and
 // rejects a connection without an identity.
-func bindToBounds(c server.Caller, to *api.OpenOptions) error {
+func bindToBounds(c api.Caller, to *api.OpenOptions) error {
 	if to.Machine == "" {
 		return api.Errorf(api.CodeForbidden, "open engine: agents may not speak for another machine")
 	}
@@ -127,7 +126,7 @@ func bindToBounds(c server.Caller, to *api.OpenOptions) error {
 
 // checkPortWait returns an error if an agent's sandbox would not let it connect to the port:
 // waiting for it would reveal whether anything listens.
-func checkPortWait(c server.Caller, port int) error {
+func checkPortWait(c api.Caller, port int) error {
 	if port == 0 || len(c.Sandboxes()) == 0 {
 		return nil
 	}
@@ -194,12 +193,12 @@ func resolveLinks(path string) string {
 // Layers returns the sandboxes for a program started by a caller: the user's for the caller and the
 // requested one, which may be nil. All apply.
 func Layers(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
-	return append(server.CallerOf(ctx).Sandboxes(), asked)
+	return append(api.CallerOf(ctx).Sandboxes(), asked)
 }
 
 // checkVariable rejects a variable affecting which programs run later, because neither the user nor
 // the policy would see it. In a sandbox such a variable gives access to nothing new.
-func checkVariable(c server.Caller, name string) error {
+func checkVariable(c api.Caller, name string) error {
 	if !api.AltersExecution(name) || len(c.Sandboxes()) > 0 {
 		return nil
 	}

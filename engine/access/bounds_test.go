@@ -32,17 +32,17 @@ func TestFleetRowsAreForItsUserOnly(t *testing.T) {
 	}
 	go func() { _ = m.Serve(t.Context(), l) }()
 	for name, c := range map[string]struct {
-		origin server.Origin
+		origin api.Origin
 		owner  string
 		rows   bool
 	}{
 		"a person":                       {rows: true},
 		"an agent":                       {owner: "x"},
-		"what an agent elsewhere began":  {origin: server.Origin{From: "u@h", Agent: "claude"}},
-		"a person elsewhere":             {origin: server.Origin{From: "u@h"}, rows: true},
-		"who reads here by the fleet":    {origin: server.Origin{From: "ann", Person: "ann", Role: api.RoleRead}},
-		"who operates here by the fleet": {origin: server.Origin{From: "ann", Person: "ann", Role: api.RoleOperate}},
-		"who is admin here by the fleet": {origin: server.Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}, rows: true},
+		"what an agent elsewhere began":  {origin: api.Origin{From: "u@h", Agent: "claude"}},
+		"a person elsewhere":             {origin: api.Origin{From: "u@h"}, rows: true},
+		"who reads here by the fleet":    {origin: api.Origin{From: "ann", Person: "ann", Role: api.RoleRead}},
+		"who operates here by the fleet": {origin: api.Origin{From: "ann", Person: "ann", Role: api.RoleOperate}},
+		"who is admin here by the fleet": {origin: api.Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}, rows: true},
 	} {
 		near, far := net.Pipe()
 		if err := m.Receive(far, c.origin); err != nil {

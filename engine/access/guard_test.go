@@ -25,7 +25,7 @@ import (
 type caller struct {
 	owner  string // of an agent
 	bounds api.Bounds
-	origin *server.Origin // nil: this machine
+	origin *api.Origin // nil: this machine
 }
 
 // makeContext returns the context of a call by c, as a Check gets it.
@@ -101,8 +101,8 @@ func TestGuardRejectsWhatACallerMayNotCall(t *testing.T) {
 	confined := caller{owner: "x", bounds: api.Bounds{Sandbox: &api.Sandbox{Network: &api.SandboxNetwork{}}}}
 	offline := confined
 	local := caller{owner: "x", bounds: api.Bounds{Sandbox: &api.Sandbox{Network: &api.SandboxNetwork{AllowedDomains: []string{"localhost"}}}}}
-	far := caller{origin: &server.Origin{From: "ann@laptop"}}
-	farAgents := caller{origin: &server.Origin{From: "ann@laptop", Agent: "claude in web"}}
+	far := caller{origin: &api.Origin{From: "ann@laptop"}}
+	farAgents := caller{origin: &api.Origin{From: "ann@laptop", Agent: "claude in web"}}
 	for name, c := range map[string]struct {
 		by     caller
 		op     string
@@ -292,8 +292,8 @@ func TestRolesLimitWhatPeopleOfAFleetMayCall(t *testing.T) {
 		"engine.magic":         {api.Read, &api.Empty{}, "", ""},
 	} {
 		for _, role := range []string{read, operate, admin, "", "root"} {
-			origin := &server.Origin{From: "ann", Person: "ann", Role: api.FleetRole(role)}
-			of := caller{origin: &server.Origin{From: "ann", Person: "ann", Role: api.FleetRole(role), By: &api.FarAgent{Name: "claude", Owner: "x"}}}
+			origin := &api.Origin{From: "ann", Person: "ann", Role: api.FleetRole(role)}
+			of := caller{origin: &api.Origin{From: "ann", Person: "ann", Role: api.FleetRole(role), By: &api.FarAgent{Name: "claude", Owner: "x"}}}
 			for who, by := range map[string]struct {
 				caller
 				roles string

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/proctree"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
@@ -27,7 +26,7 @@ const maxAncestors = 64
 // their sessions and processes: `tandem allow`, typed by the agent waiting for permission, comes
 // from that agent. It also rejects callers of unknown origin.
 func (g *Guard) checkUserOnly(ctx context.Context, name string) error {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	if caller.Agent() {
 		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that", name)
 	}
@@ -246,7 +245,7 @@ func (g *Guard) AgentBehind(ctx context.Context) (string, error) {
 
 // findAgentBehind is AgentBehind with the reason for an unknown caller as a separate result.
 func (g *Guard) findAgentBehind(ctx context.Context) (behind, unknown string, err error) {
-	caller, process := server.CallerOf(ctx), server.PeerProcessOf(ctx)
+	caller, process := api.CallerOf(ctx), api.PeerProcessOf(ctx)
 	if process.Elsewhere() {
 		return "", "", nil // checked by the engine it was received from
 	}
@@ -274,9 +273,9 @@ func (g *Guard) findAgentAbove(ctx context.Context, a ancestry) (behind, unknown
 			return
 		}
 		known = true
-		if r.Owner != "" || strings.HasPrefix(r.Actor, server.AgentPrefix) {
+		if r.Owner != "" || strings.HasPrefix(r.Actor, api.AgentPrefix) {
 			behind = r.Name + ", which " + r.Actor + " started"
-		} else if session != nil && strings.HasPrefix(session.LastTypist(), server.AgentPrefix) {
+		} else if session != nil && strings.HasPrefix(session.LastTypist(), api.AgentPrefix) {
 			behind = r.Name + ", where " + session.LastTypist() + " typed last"
 		}
 	})
@@ -289,12 +288,12 @@ func (g *Guard) findAgentAbove(ctx context.Context, a ancestry) (behind, unknown
 	return behind, "", nil
 }
 
-// A peerProcess is a server.PeerProcess.
+// A peerProcess is the part of an api.PeerProcess used here.
 type peerProcess interface{ Check(start uint64) error }
 
 // verifyAncestry returns the ancestry of a caller's process after checking that the process still
 // runs, so that it cannot belong to a later process with the same id.
-func (g *Guard) verifyAncestry(caller server.Caller, process peerProcess) ancestry {
+func (g *Guard) verifyAncestry(caller api.Caller, process peerProcess) ancestry {
 	if caller.Peer.PID <= 0 {
 		return ancestry{unknownReason: "the program that connected is not in this machine's process table"}
 	}
@@ -311,7 +310,7 @@ func (g *Guard) verifyAncestry(caller server.Caller, process peerProcess) ancest
 // canHandOver reports whether a caller's terminal may be taken over, with the PTY's master as the
 // reply. Only the user's programs on this machine qualify. Programs in sessions or processes do
 // not: they may be confined, and with a master they could evade the engine's checks.
-func (g *Guard) canHandOver(caller server.Caller, process peerProcess) bool {
+func (g *Guard) canHandOver(caller api.Caller, process peerProcess) bool {
 	if caller.Agent() || caller.Origin.From != "" || caller.Peer.PID <= 0 {
 		return false
 	}

@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api/server"
-	"tandem/engine/api/wire"
+	"tandem/engine/api"
 	"tandem/engine/proctree"
 )
 
@@ -38,14 +37,14 @@ func TestOnlyUsersOwnProgramCanHandOverItsTerminal(t *testing.T) {
 	marked := startOrphan(t, proctree.IDVariable+"=0123456789ab", proctree.DataDirVariable+"=/data")
 	cases := []struct {
 		name   string
-		caller server.Caller
+		caller api.Caller
 		want   bool
 	}{
-		{"a person's", server.Caller{Peer: wire.Peer{PID: own}}, true},
-		{"an agent's", server.Caller{Owner: "x", Peer: wire.Peer{PID: own}}, false},
-		{"from another machine", server.Caller{Origin: server.Origin{From: "u@h"}, Peer: wire.Peer{PID: own}}, false},
-		{"not of this machine's process table", server.Caller{}, false},
-		{"in a session", server.Caller{Peer: wire.Peer{PID: marked}}, false},
+		{"a person's", api.Caller{Peer: api.Peer{PID: own}}, true},
+		{"an agent's", api.Caller{Owner: "x", Peer: api.Peer{PID: own}}, false},
+		{"from another machine", api.Caller{Origin: api.Origin{From: "u@h"}, Peer: api.Peer{PID: own}}, false},
+		{"not of this machine's process table", api.Caller{}, false},
+		{"in a session", api.Caller{Peer: api.Peer{PID: marked}}, false},
 	}
 	for _, c := range cases {
 		if got := g.canHandOver(c.caller, runningPeer{}); got != c.want {
@@ -53,7 +52,7 @@ func TestOnlyUsersOwnProgramCanHandOverItsTerminal(t *testing.T) {
 		}
 	}
 	keeper = own
-	if g.canHandOver(server.Caller{Peer: wire.Peer{PID: own}}, runningPeer{}) {
+	if g.canHandOver(api.Caller{Peer: api.Peer{PID: own}}, runningPeer{}) {
 		t.Error("one that descends from the keeper and hides whose it is may")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/sandbox"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
@@ -69,7 +68,7 @@ func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) er
 // LeavesSandbox reports whether input from the caller would run outside a sandbox set for the
 // caller by the user.
 func (g *Guard) LeavesSandbox(ctx context.Context, id string) bool {
-	return slices.ContainsFunc(server.CallerOf(ctx).Sandboxes(), func(own *api.Sandbox) bool { return !g.isConfinedBy(id, own) })
+	return slices.ContainsFunc(api.CallerOf(ctx).Sandboxes(), func(own *api.Sandbox) bool { return !g.isConfinedBy(id, own) })
 }
 
 // isConfinedBy reports whether a process was started in a given sandbox. A process keeps its
@@ -86,7 +85,7 @@ func (g *Guard) isConfinedBy(id string, asked *api.Sandbox) bool {
 // MayChange rejects changes to a session by agents while the user has locked its keyboard. doing is
 // a verb for the error.
 func MayChange(ctx context.Context, view api.Process, doing string) error {
-	if !server.CallerOf(ctx).Agent() || !isKeyboardLocked(view) {
+	if !api.CallerOf(ctx).Agent() || !isKeyboardLocked(view) {
 		return nil
 	}
 	return terminal.ErrLocked(doing, view.Name)

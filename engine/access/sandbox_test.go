@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/sandbox"
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
@@ -45,7 +44,7 @@ func TestTypingIsHeldToTheLockAndTheSandbox(t *testing.T) {
 	user, agent := caller{}, caller{owner: "x"}
 	confined := caller{owner: "x", bounds: api.Bounds{Sandbox: offline}}
 	// Of an agent on another machine, the sandbox here applies too.
-	visitor := caller{origin: &server.Origin{From: "ann", By: &api.FarAgent{Name: "claude", Owner: "x", Bounds: api.Bounds{Sandbox: offline}}, Sandbox: writes}}
+	visitor := caller{origin: &api.Origin{From: "ann", By: &api.FarAgent{Name: "claude", Owner: "x", Bounds: api.Bounds{Sandbox: offline}}, Sandbox: writes}}
 	none := &api.Terminal{}
 	for name, c := range map[string]struct {
 		by       caller

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
-	"tandem/engine/api/wire"
 	"tandem/engine/proctree"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
@@ -84,10 +82,10 @@ func TestUserIsRecognizedInEveryKindOfShell(t *testing.T) {
 	} {
 		for mode, hidden := range map[string]func(fakeProcess) bool{"/proc shows all": shown, "hidepid=2": hidepid} {
 			g := newTableGuard(all, hidden)
-			if a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}); a.unknownReason != "" || a.fromKeeper || len(a.marks) > 0 {
+			if a := g.verifyAncestry(api.Caller{Peer: api.Peer{PID: 900}}, runningPeer{}); a.unknownReason != "" || a.fromKeeper || len(a.marks) > 0 {
 				t.Errorf("%s, %s: %+v", name, mode, a)
 			}
-			if !g.canHandOver(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}) {
+			if !g.canHandOver(api.Caller{Peer: api.Peer{PID: 900}}, runningPeer{}) {
 				t.Errorf("%s, %s: its terminal is not taken over", name, mode)
 			}
 		}
@@ -119,11 +117,11 @@ func TestUnknownCallerIsNotTheUser(t *testing.T) {
 		"it has more ancestors than counted": {long, none, 900, runningPeer{}, "more than 64 ancestors"},
 	} {
 		g := newTableGuard(c.all, c.hidden)
-		a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: c.pid}}, c.process)
+		a := g.verifyAncestry(api.Caller{Peer: api.Peer{PID: c.pid}}, c.process)
 		if !strings.Contains(a.unknownReason, c.cause) {
 			t.Errorf("%s: %+v, want unknown: %s", name, a, c.cause)
 		}
-		if g.canHandOver(server.Caller{Peer: wire.Peer{PID: c.pid}}, c.process) {
+		if g.canHandOver(api.Caller{Peer: api.Peer{PID: c.pid}}, c.process) {
 			t.Errorf("%s: it gets a master", name)
 		}
 	}
@@ -133,7 +131,7 @@ func TestHiddenKeeperOrEngineIsRecognized(t *testing.T) {
 	private := func(p fakeProcess) bool { return p.private }
 	for _, parent := range []int{fakeKeeper, fakeEngine} {
 		g := newTableGuard(map[int]fakeProcess{900: {parent: parent, session: 900}, parent: {parent: 1, session: parent, private: true}}, private)
-		if a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}); !a.fromKeeper {
+		if a := g.verifyAncestry(api.Caller{Peer: api.Peer{PID: 900}}, runningPeer{}); !a.fromKeeper {
 			t.Errorf("child of %d: %+v", parent, a)
 		}
 	}

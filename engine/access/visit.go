@@ -2,12 +2,11 @@ package access
 
 import (
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 // checkRole limits other users of a fleet, and their agents, to their roles. The machine's other
 // rules apply in addition.
-func checkRole(c server.Caller, name string, how api.Access, effect api.Effect) error {
+func checkRole(c api.Caller, name string, how api.Access, effect api.Effect) error {
 	if c.Origin.Person == "" || roleAllows(c.Origin.Role, name, how, effect, c.Agent()) {
 		return nil
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 // arbiterWith is an arbiter of a policy; what it announces goes to the list.
@@ -42,7 +41,7 @@ type check struct {
 }
 
 func (c check) action() action {
-	caller := server.Caller{Name: cmp.Or(c.Agent, "x/1"), Owner: "o", NoAsk: c.NoAsk}
+	caller := api.Caller{Name: cmp.Or(c.Agent, "x/1"), Owner: "o", NoAsk: c.NoAsk}
 	return action{operations: []string{"exec"}, subjects: []api.Subject{c.Subject}, write: c.Write, caller: caller, tools: []string{c.Tool}}
 }
 

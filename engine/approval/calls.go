@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/api/server"
+	"tandem/engine/api"
 )
 
 const (
@@ -23,7 +23,7 @@ type calls struct{ byKey map[callKey]*allowedCall }
 // A callKey identifies a call among all callers.
 type callKey struct{ from, owner, id string }
 
-func callOf(c server.Caller) callKey { return callKey{c.Origin.From, c.Owner, c.Call} }
+func callOf(c api.Caller) callKey { return callKey{c.Origin.From, c.Owner, c.Call} }
 
 type allowedCall struct {
 	actions []allowedAction

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 func TestDifferentRequestsHaveDifferentSameness(t *testing.T) {
@@ -45,7 +44,7 @@ func TestDifferentRequestsHaveDifferentSameness(t *testing.T) {
 
 // callAction is an action of a call of agent o.
 func callAction(id string, whole bool, operations []string, subjects ...api.Subject) action {
-	return action{operations: operations, subjects: subjects, write: true, whole: whole, tools: []string{"run"}, caller: server.Caller{Owner: "o", Call: id, NoAsk: true}}
+	return action{operations: operations, subjects: subjects, write: true, whole: whole, tools: []string{"run"}, caller: api.Caller{Owner: "o", Call: id, NoAsk: true}}
 }
 
 func TestAnswerCoversItsCallOperationsAndSubjectsOnly(t *testing.T) {

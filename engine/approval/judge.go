@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/cellwidth"
 	"tandem/engine/names"
 	"tandem/engine/policy"
@@ -25,7 +24,7 @@ type action struct {
 	write      bool
 	host       string // the machine; "" for this one
 
-	caller server.Caller
+	caller api.Caller
 	tools  []string // the tool called, and others whose rules apply too
 	whole  bool     // it is a call, and covers its operations
 }
@@ -33,7 +32,7 @@ type action struct {
 // Judge decides on an agent's call of an operation. It asks the user if the policy requires it,
 // unless they have allowed the whole call of the tool.
 func (a *Arbiter) Judge(ctx context.Context, e api.Entry, effect api.Effect, in any) error {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	switch {
 	case !caller.Agent(), e.Access == api.UserOnly, e.Access == api.Bookkeeping:
 		return nil // package access decides on these
@@ -62,7 +61,7 @@ func (a *Arbiter) Judge(ctx context.Context, e api.Entry, effect api.Effect, in 
 // CheckCall decides on a whole call before its first operation. If the user allows it, its
 // operations are allowed until End.
 func (a *Arbiter) CheckCall(ctx context.Context, in api.PolicyCheckInput) error {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	if len(caller.Tools) == 0 || caller.Call == "" {
 		return api.Errorf(api.CodeInvalid, "check policy: the headers %s and %s must name the call", api.ToolHeader, api.CallHeader)
 	}
@@ -87,13 +86,13 @@ const (
 func (a *Arbiter) End(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.calls.byKey, callOf(server.CallerOf(ctx)))
+	delete(a.calls.byKey, callOf(api.CallerOf(ctx)))
 }
 
 // Started adds a session or process to the subjects of the call, because it was started there, so
 // that the call may read it.
 func (a *Arbiter) Started(ctx context.Context, id string) {
-	key := callOf(server.CallerOf(ctx))
+	key := callOf(api.CallerOf(ctx))
 	a.mu.Lock()
 	known := a.calls.find(key)
 	a.mu.Unlock()

@@ -11,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 // resolved returns the subject of an operation as it is judged.
-func resolved(a *Arbiter, caller server.Caller, operation string, in any) api.Subject {
+func resolved(a *Arbiter, caller api.Caller, operation string, in any) api.Subject {
 	e, _ := api.Find(operation)
 	return a.resolve(context.Background(), action{caller: caller, tools: caller.Tools}, e.Subject(in))[0]
 }
@@ -27,11 +26,11 @@ func TestSubjectIsResolvedBeforeItIsJudged(t *testing.T) {
 	a := &Arbiter{Sessions: func(_ context.Context, id string) (Session, bool) {
 		return Session{ID: "123", Name: "web", Folder: "/srv"}, id == "w"
 	}}
-	tool := server.Caller{Tools: []string{"exec"}, Bounds: api.Bounds{Base: "/work"}}
-	bare := server.Caller{Bounds: api.Bounds{Base: "/work"}}
-	confined := server.Caller{Bounds: api.Bounds{Sandbox: &api.Sandbox{}}}
+	tool := api.Caller{Tools: []string{"exec"}, Bounds: api.Bounds{Base: "/work"}}
+	bare := api.Caller{Bounds: api.Bounds{Base: "/work"}}
+	confined := api.Caller{Bounds: api.Bounds{Sandbox: &api.Sandbox{}}}
 	for name, c := range map[string]struct {
-		caller    server.Caller
+		caller    api.Caller
 		operation string
 		in        any
 		want      api.Subject
@@ -98,18 +97,18 @@ func TestOnlyAServerThatAsksPassesAnAnswerOn(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
 	in := api.PolicyCheckInput{Operations: []string{"exec"}, Subjects: []api.Subject{{Command: "make", CWD: "/"}}, Write: true, Answer: allowWord}
 	for name, c := range map[string]struct {
-		caller server.Caller
+		caller api.Caller
 		answer string
 		code   api.Code
 	}{
-		"a server that asks":     {server.Caller{Owner: "o", Call: "1", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, allowWord, ""},
-		"one that denies":        {server.Caller{Owner: "o", Call: "2", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, denyWord, api.CodeForbidden},
-		"a server that does not": {server.Caller{Owner: "o", Call: "3", Tools: []string{"run"}}, allowWord, api.CodeForbidden},
-		"another word":           {server.Caller{Owner: "o", Call: "4", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, "yes", api.CodeInvalid},
-		"without a call":         {server.Caller{Owner: "o", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, allowWord, api.CodeInvalid},
+		"a server that asks":     {api.Caller{Owner: "o", Call: "1", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, allowWord, ""},
+		"one that denies":        {api.Caller{Owner: "o", Call: "2", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, denyWord, api.CodeForbidden},
+		"a server that does not": {api.Caller{Owner: "o", Call: "3", Tools: []string{"run"}}, allowWord, api.CodeForbidden},
+		"another word":           {api.Caller{Owner: "o", Call: "4", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, "yes", api.CodeInvalid},
+		"without a call":         {api.Caller{Owner: "o", Tools: []string{"run"}, Bounds: api.Bounds{Elicits: true}}, allowWord, api.CodeInvalid},
 	} {
 		in.Answer = c.answer
-		err := a.CheckCall(server.WithCaller(t.Context(), c.caller), in)
+		err := a.CheckCall(api.WithCaller(t.Context(), c.caller), in)
 		if c.code == "" && err != nil || c.code != "" && !errors.Is(err, c.code) {
 			t.Errorf("%s: %v", name, err)
 		}

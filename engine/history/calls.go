@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/panics"
 	"tandem/engine/secrets"
 	"tandem/persist/histdb"
@@ -153,7 +152,7 @@ func (h *History) Add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	}
 	r := histdb.Row{
 		Command: secrets.RedactLine(line), CWD: in.CWD, StartedAt: time.Now(), Duration: -1, ExitCode: in.ExitCode,
-		Actor: cmp.Or(in.Actor, server.CallerOf(ctx).Actor()), From: server.CallerOf(ctx).Origin.From, Kind: commandAdded,
+		Actor: cmp.Or(in.Actor, api.CallerOf(ctx).Actor()), From: api.CallerOf(ctx).Origin.From, Kind: commandAdded,
 	}
 	if in.StartedAt != nil {
 		r.StartedAt = *in.StartedAt

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/api/server"
+	"tandem/engine/api"
 	"tandem/engine/secrets"
 	"tandem/persist/histdb"
 )
@@ -96,7 +96,7 @@ func (h *History) addCommands(ctx context.Context, commands []histdb.TextCommand
 
 // toRows converts commands to rows, without ignored ones. Commands without a time get at.
 func (h *History) toRows(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) ([]histdb.Row, error) {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	rows := make([]histdb.Row, 0, len(commands))
 	for i, c := range commands {
 		if i%1024 == 0 && ctx.Err() != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 const (
@@ -69,7 +68,7 @@ func (x *historyIndex) newFilter(in api.HistorySearchInput) filter {
 func (x *historyIndex) matchActors(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	for n, word := range x.words {
-		ofAgent := strings.HasPrefix(word, server.AgentPrefix)
+		ofAgent := strings.HasPrefix(word, api.AgentPrefix)
 		if word == name || ofAgent && (name == "agent" || strings.HasPrefix(word, name+"/")) {
 			found[uint32(n)] = true
 		}

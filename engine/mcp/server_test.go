@@ -30,11 +30,11 @@ type fakeEngine struct {
 	denied string // tool; set before the first call
 
 	mu         sync.Mutex
-	callers    []apiserver.Caller // callers of process.list
-	watchers   map[string]int     // by owner
-	agents     chan int           // number of agents watching events, after each change
+	callers    []api.Caller   // callers of process.list
+	watchers   map[string]int // by owner
+	agents     chan int       // number of agents watching events, after each change
 	sends      []chan api.Event
-	logCallers []apiserver.Caller // callers of process.log
+	logCallers []api.Caller // callers of process.log
 	log        string
 	grown      chan struct{}
 	follows    chan struct{}        // calls of process.log that wait for output
@@ -49,7 +49,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 	}
 	e := &fakeEngine{dir: dir, watchers: map[string]int{}, agents: make(chan int, 1000), grown: make(chan struct{}), follows: make(chan struct{}, 1000), waits: make(chan context.Context, 1)}
 	m := apiserver.NewMux(func(ctx context.Context, name string, effect api.Effect, _ any) error {
-		if apiserver.CallerOf(ctx).Bounds.ReadOnly && effect != api.Read {
+		if api.CallerOf(ctx).Bounds.ReadOnly && effect != api.Read {
 			return api.Errorf(api.CodeForbidden, "call %s: this agent may only read", name)
 		}
 		return nil
@@ -78,7 +78,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 	})
 	apiserver.Handle(m, api.PolicyCheck, func(context.Context, api.PolicyCheckInput) (api.Empty, error) { return api.Empty{}, nil })
 	m.Policy = func(ctx context.Context, _ api.Entry, _ api.Effect, _ any) error {
-		if e.denied != "" && slices.Contains(apiserver.CallerOf(ctx).Tools, e.denied) {
+		if e.denied != "" && slices.Contains(api.CallerOf(ctx).Tools, e.denied) {
 			return api.Errorf(api.CodeForbidden, "call %s: not allowed: private", e.denied)
 		}
 		return nil
@@ -111,7 +111,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (api.ProcessListOutput, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.callers = append(e.callers, apiserver.CallerOf(ctx))
+	e.callers = append(e.callers, api.CallerOf(ctx))
 	return api.ProcessListOutput{Processes: []api.Process{
 		{ID: "abc", Kind: api.KindProcess, Name: "web", Command: "serve"}, {ID: "def", Kind: api.KindSession, Name: "sh", Command: "bash"},
 	}}, nil
@@ -120,7 +120,7 @@ func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (a
 // processLog returns once there is output after since, or at once if not asked to wait.
 func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	e.mu.Lock()
-	e.logCallers = append(e.logCallers, apiserver.CallerOf(ctx))
+	e.logCallers = append(e.logCallers, api.CallerOf(ctx))
 	e.mu.Unlock()
 	for {
 		e.mu.Lock()
@@ -156,7 +156,7 @@ func (e *fakeEngine) appendLog(text string) {
 }
 
 func (e *fakeEngine) watch(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
-	owner := apiserver.CallerOf(ctx).Owner
+	owner := api.CallerOf(ctx).Owner
 	events := make(chan api.Event, 8)
 	e.mu.Lock()
 	e.watchers[owner]++

@@ -71,7 +71,7 @@ func (s *Approvals) listRequests(context.Context, api.Empty) (api.RequestListOut
 
 // answerRequest is for the user only: an agent able to answer would not need to ask.
 func (s *Approvals) answerRequest(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	if caller.Agent() {
 		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: only the user may do that", names.Shown(in.ID))
 	}
@@ -82,7 +82,7 @@ func (s *Approvals) answerRequest(ctx context.Context, in api.RequestAnswerInput
 func (s *Approvals) forgetAnswer(ctx context.Context, in api.RequestForgetInput) (api.Request, error) {
 	r, err := s.Arbiter.Forget(in.ID)
 	if err == nil {
-		s.Log.Info("request", "event", "answer taken back", "id", r.ID, "by", server.CallerOf(ctx).Name)
+		s.Log.Info("request", "event", "answer taken back", "id", r.ID, "by", api.CallerOf(ctx).Name)
 	}
 	return r, err
 }

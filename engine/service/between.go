@@ -12,7 +12,7 @@ import (
 // beginTransferBetween begins a transfer between machines, or returns the conflicts if there are any
 // and the caller has not decided about them.
 func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransferInput) (out api.FilesTransferOutput, err error) {
-	if from := server.CallerOf(asking).Origin.From; from != "" {
+	if from := api.CallerOf(asking).Origin.From; from != "" {
 		return out, api.Errorf(api.CodeForbidden, "transfer files between machines: a connection from %s cannot reach other machines", from)
 	}
 	if in.Base != "" || len(in.Roots) > 0 {

@@ -83,7 +83,7 @@ func (s *Engine) describeEngine() api.Info {
 // stopEngine stops or replaces the engine. It answers once nothing can fail any more; the engine
 // exits after the answer.
 func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
-	s.Log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", server.CallerOf(ctx).Name)
+	s.Log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", api.CallerOf(ctx).Name)
 	client, err := s.Keeper(ctx)
 	if err != nil {
 		return api.Empty{}, err
@@ -183,7 +183,7 @@ func replaceThroughKeeper(ctx context.Context, client Keeper, path string) error
 
 // stopEverything stops all sessions and processes, and rejects new starts.
 func (s *Engine) stopEverything(ctx context.Context) error {
-	failed := s.Control.StopAll(ctx, server.CallerOf(ctx).Actor(), stopAllGrace)
+	failed := s.Control.StopAll(ctx, api.CallerOf(ctx).Actor(), stopAllGrace)
 	if failed == nil {
 		failed = s.stopAllRemains(ctx)
 	}
@@ -211,7 +211,7 @@ func (s *Engine) stopAllRemains(ctx context.Context) error {
 
 // watchEvents serves events.watch.
 func (s *Engine) watchEvents(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
-	owner, agent, unsaved := server.CallerOf(ctx).Owner, server.CallerOf(ctx).Agent(), s.Unsaved()
+	owner, agent, unsaved := api.CallerOf(ctx).Owner, api.CallerOf(ctx).Agent(), s.Unsaved()
 	if tell := send; agent { // other agents' requests are for the user only
 		send = func(e api.Event) error {
 			if e.Type == api.EventRequest || e.Type == api.EventPolicy {

@@ -125,7 +125,7 @@ func (s *Env) changeClient(owner string, f func(variables map[string]string)) er
 
 // withClientVariables adds the caller's own variables to those of one start; env takes precedence.
 func (s *Env) withClientVariables(ctx context.Context, env map[string]string) map[string]string {
-	own := s.clientVariables(server.CallerOf(ctx).Owner)
+	own := s.clientVariables(api.CallerOf(ctx).Owner)
 	if len(own) == 0 {
 		return env
 	}
@@ -166,7 +166,7 @@ func envVar(name, value string, reveal bool) api.EnvVar {
 
 // ownerOf returns the calling client's owner id, or an error if it has none.
 func ownerOf(ctx context.Context) (string, error) {
-	if own := server.CallerOf(ctx).Owner; own != "" {
+	if own := api.CallerOf(ctx).Owner; own != "" {
 		return own, nil
 	}
 	return "", api.Errorf(api.CodeInvalid, "environment of the client: this client has none of its own").
@@ -235,7 +235,7 @@ func (s *Env) setVariable(ctx context.Context, in api.EnvSetInput) (api.Empty, e
 	if err := checkEnv(map[string]string{in.Name: in.Value}); err != nil {
 		return api.Empty{}, err
 	}
-	s.log.Info("request", "event", "env set", "name", in.Name, "client", in.Client, "by", server.CallerOf(ctx).Name)
+	s.log.Info("request", "event", "env set", "name", in.Name, "client", in.Client, "by", api.CallerOf(ctx).Name)
 	return api.Empty{}, s.changeFor(ctx, in.Client, func(v map[string]string) { v[in.Name] = in.Value })
 }
 
@@ -247,7 +247,7 @@ func (s *Env) unsetVariable(ctx context.Context, in api.EnvInput) (api.Empty, er
 	if _, ok := variables[in.Name]; !ok {
 		return api.Empty{}, errNoVariable(in.Name)
 	}
-	s.log.Info("request", "event", "env unset", "name", in.Name, "client", in.Client, "by", server.CallerOf(ctx).Name)
+	s.log.Info("request", "event", "env unset", "name", in.Name, "client", in.Client, "by", api.CallerOf(ctx).Name)
 	return api.Empty{}, s.changeFor(ctx, in.Client, func(v map[string]string) { delete(v, in.Name) })
 }
 
@@ -262,7 +262,7 @@ func (s *Env) listVariables(ctx context.Context, in api.EnvListInput) (api.EnvLi
 		}
 	}
 	list(s.All(), false)
-	list(s.clientVariables(server.CallerOf(ctx).Owner), true)
+	list(s.clientVariables(api.CallerOf(ctx).Owner), true)
 	slices.SortStableFunc(out.Variables, func(a, b api.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }

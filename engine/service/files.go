@@ -97,7 +97,7 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 		}
 	}
 	t := &files.Tree{Roots: scope.InRoots(), Base: scope.Base, RootID: scope.RootID, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
-	if caller := server.CallerOf(ctx); caller.Agent() {
+	if caller := api.CallerOf(ctx); caller.Agent() {
 		// Names are cached with another caller's access; roots are those of the bounds, not escaped.
 		t.OffLimits, t.Names, t.Roots = s.closed, nil, scope.Roots
 		return t, s.confine(t, caller.Sandboxes())

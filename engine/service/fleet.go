@@ -43,12 +43,12 @@ func (s *Fleet) pickMachine(ctx context.Context, in api.FleetAnyInput) (api.Flee
 }
 
 // OriginOf returns the origin of requests by a visitor from the fleet.
-func OriginOf(v fleet.Visitor) server.Origin {
+func OriginOf(v fleet.Visitor) api.Origin {
 	from := v.Person
 	if v.Origin != "" {
 		from += " (" + secrets.RedactLine(toOneLine(v.Origin)) + ")"
 	}
-	return server.Origin{From: from, Agent: toOneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
+	return api.Origin{From: from, Agent: toOneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
 }
 
 // toOneLine replaces invisible and control characters and cuts text to a length fit for display.

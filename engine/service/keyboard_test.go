@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 func TestUserLocksTheKeyboardAgainstAgents(t *testing.T) {
@@ -103,7 +102,7 @@ func TestAgentsCannotResizeATerminalWithALockedKeyboard(t *testing.T) {
 	watching := fakeViewer{make(chan api.Input), make(chan api.Output, 1000)}
 	left := make(chan error)
 	go func() {
-		left <- session.Attach(server.WithCaller(t.Context(), server.Caller{Name: "agent:claude", Owner: "x"}), api.AttachOptions{Cols: 50, Rows: 20}, false, watching)
+		left <- session.Attach(api.WithCaller(t.Context(), api.Caller{Name: "agent:claude", Owner: "x"}), api.AttachOptions{Cols: 50, Rows: 20}, false, watching)
 	}()
 	defer func() {
 		close(watching.in)

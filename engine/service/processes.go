@@ -110,13 +110,13 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 			return out, err
 		}
 	}
-	s.Log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
+	s.Log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", api.CallerOf(ctx).Name)
 	inside, err := s.idsInSandbox(ctx)
 	if err != nil {
 		return out, err
 	}
 	var locked error
-	owner := server.CallerOf(ctx).Owner
+	owner := api.CallerOf(ctx).Owner
 	wanted := func(p api.Process) bool {
 		if p.Terminal != nil && !in.Sessions {
 			return false
@@ -130,7 +130,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 		locked = errors.Join(locked, err)
 		return err == nil
 	}
-	stopped, failed := s.Control.StopSome(ctx, server.CallerOf(ctx).Actor(), in.Signal, wanted)
+	stopped, failed := s.Control.StopSome(ctx, api.CallerOf(ctx).Actor(), in.Signal, wanted)
 	ended, failedRemains := s.stopAllRemains(ctx, in.Signal, wanted)
 	out.Stopped = slices.Concat(out.Stopped, stopped, ended)
 	failed = errors.Join(locked, failed, failedRemains)
@@ -146,7 +146,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 // idsInSandbox returns the processes inside the sandboxes that the user has set for the caller; nil
 // if there are none.
 func (s *Processes) idsInSandbox(ctx context.Context) (map[string]bool, error) {
-	if len(server.CallerOf(ctx).Sandboxes()) == 0 {
+	if len(api.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil, nil
 	}
 	all, err := s.Control.ListProcesses(ctx)
@@ -187,7 +187,7 @@ func (s *Processes) signalProcess(ctx context.Context, in api.ProcessSignalInput
 	if err := access.MayChange(ctx, e.View, "signal"); err != nil {
 		return api.Empty{}, err
 	}
-	s.Log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", server.CallerOf(ctx).Name)
+	s.Log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", api.CallerOf(ctx).Name)
 	return api.Empty{}, proctree.SignalGroup(e.Child, number)
 }
 
@@ -223,7 +223,7 @@ func (s *Processes) updateProcess(ctx context.Context, in api.ProcessUpdateInput
 // mayStartAgain rejects a restart of a process outside the sandbox of its caller. It replaces id
 // with the full id, so that the process checked is the process started.
 func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) error {
-	if len(server.CallerOf(ctx).Sandboxes()) == 0 {
+	if len(api.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil
 	}
 	e, err := s.Control.FindStarting(ctx, *id)

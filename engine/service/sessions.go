@@ -242,7 +242,7 @@ func (s *Sessions) attachSession(ctx context.Context, o api.AttachOptions, v *se
 
 // changeRequest returns the caller's request to change a process. doing names the change in errors.
 func changeRequest(ctx context.Context, id, doing string, kinds ...api.Kind) supervise.Request {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	return supervise.Request{
 		ID: id, Kinds: kinds, By: caller.Actor(), Client: caller.Name,
 		Allowed: func(view api.Process) error { return access.MayChange(ctx, view, doing) },

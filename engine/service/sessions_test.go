@@ -216,7 +216,7 @@ func TestAgentsAreHeldToTheKeyboardLockAndTheSandbox(t *testing.T) {
 	confined.bounds = &api.Bounds{Sandbox: &api.Sandbox{}}
 	// An unusable name does not become the holder.
 	r.name = "\x1b[31m"
-	if taken := call(t, r, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true}); taken.Terminal.Keyboard != terminal.PersonActor {
+	if taken := call(t, r, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true}); taken.Terminal.Keyboard != api.Person {
 		t.Errorf("held by %q", taken.Terminal.Keyboard)
 	}
 	for name, change := range map[string]func(c client) error{

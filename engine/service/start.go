@@ -12,7 +12,6 @@ import (
 
 	"tandem/engine/access"
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/readiness"
@@ -173,7 +172,7 @@ func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 		return api.Errorf(api.CodeInvalid, "unknown lease %s", names.Shown(string(lease))).
 			WithHint("must be detached, session or forever")
 	}
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	r.From = caller.Origin.From
 	if !caller.Agent() {
 		return nil
@@ -186,7 +185,7 @@ func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 	}
 	r.Actor = caller.Actor()
 	if names.CheckLabel(r.Actor) != nil {
-		r.Actor = server.AgentPrefix + "unknown"
+		r.Actor = api.AgentPrefix + "unknown"
 	}
 	r.Owner, r.Lease = caller.Owner, string(lease)
 	return nil

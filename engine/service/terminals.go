@@ -5,11 +5,9 @@ import (
 	"errors"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/prompt"
 	"tandem/engine/supervise"
-	"tandem/engine/terminal"
 )
 
 func (s *Sessions) findText(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
@@ -113,7 +111,7 @@ func (s *Sessions) setKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 	if in.Take && in.Open {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: give take or open, not both", names.Shown(in.ID))
 	}
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	holder := ""
 	if in.Take {
 		holder = keyboardName(caller)
@@ -121,9 +119,9 @@ func (s *Sessions) setKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 	return s.Control.SetKeyboard(ctx, supervise.Request{ID: in.ID}, holder, in.Open)
 }
 
-func keyboardName(c server.Caller) string {
+func keyboardName(c api.Caller) string {
 	if names.CheckLabel(c.Name) != nil {
-		return terminal.PersonActor
+		return api.Person
 	}
 	return c.Name
 }

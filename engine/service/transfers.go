@@ -139,7 +139,7 @@ func (s *Files) beginTransfer(asking context.Context, in api.FilesTransferInput)
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		return s.transfers.beginTransfer(in.Kind, server.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
+		return s.transfers.beginTransfer(in.Kind, api.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
 			return j.run(ctx, t, in, items)
 		})
 	})
@@ -292,7 +292,7 @@ func errMistake(kind string) error {
 func (js *transfers) findTransfer(ctx context.Context, id string) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	if j := js.jobs[id]; j != nil && (!caller.Agent() || j.owner == caller.Owner) {
 		return j, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/invariants"
 	"tandem/engine/panics"
 	"tandem/engine/picture"
@@ -54,7 +53,7 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 		lender, ok := to.(interface{ CanPass() bool })
 		v.options.Master = ok && lender.CanPass() && s.options.Master != nil
 	}
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	v.as, v.agent, v.outside = typistOf(caller), caller.Agent(), outside
 	s.viewers.add(v)
 	s.facts.touch()

@@ -307,7 +307,7 @@ func TestKeysWrittenByTheViewerCountAsInput(t *testing.T) {
 	p := handOver(t, s)
 	p.in <- api.Input{Typed: []byte("ls\r")}
 	p.in <- api.Input{Resize: &api.Size{Cols: 30, Rows: 5}} // the one before has been seen to
-	if got := s.LastTypist(); got != PersonActor {
+	if got := s.LastTypist(); got != api.Person {
 		t.Errorf("%q typed last", got)
 	}
 }

@@ -10,22 +10,18 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/prompt"
 	"tandem/engine/pty"
 	"tandem/engine/vt"
 	"tandem/keys"
 )
 
-// PersonActor is the actor of all the user's clients.
-const PersonActor = "person"
-
-// A typist is the source of input: PersonActor or an agent's name, and the other machine, as
+// A typist is the source of input: api.Person or an agent's name, and the other machine, as
 // user@host.
 type typist struct{ actor, from string }
 
 // typistOf returns the typist for a caller.
-func typistOf(c server.Caller) typist { return typist{c.Actor(), c.Origin.From} }
+func typistOf(c api.Caller) typist { return typist{c.Actor(), c.Origin.From} }
 
 // A keyboard orders the input of a session. It knows which clients may type, the last typist, and
 // the input not yet accepted by the PTY.
@@ -125,7 +121,7 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	if err := s.admitTyping(ctx); err != nil {
 		return err
 	}
-	return s.keyboard.typeAs(ctx, typistOf(server.CallerOf(ctx)), p, nil)
+	return s.keyboard.typeAs(ctx, typistOf(api.CallerOf(ctx)), p, nil)
 }
 
 // TypeThrough types p like TypeInto and waits until the terminal has accepted it. If that
@@ -134,7 +130,7 @@ func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err e
 	if err := s.admitTyping(ctx); err != nil {
 		return 0, err
 	}
-	return s.keyboard.typeThrough(ctx, typistOf(server.CallerOf(ctx)), p)
+	return s.keyboard.typeThrough(ctx, typistOf(api.CallerOf(ctx)), p)
 }
 
 // firstPrompt is how long a new shell may take until its first prompt.
@@ -168,7 +164,7 @@ func (s *Session) TypeAtPrompt(line string, enter bool, note func(context.Contex
 		typed = append(typed, '\r')
 	}
 	// Fails only if the session has ended.
-	_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, typed, nil)
+	_ = s.keyboard.typeAs(ctx, typist{actor: api.Person}, typed, nil)
 }
 
 // Insert types a command for a caller at the prompt, without running it: control characters, and
@@ -183,7 +179,7 @@ func (s *Session) Insert(ctx context.Context, name, text string, lines bool) err
 	if err != nil {
 		return err
 	}
-	n, err := s.keyboard.typeThrough(ctx, typistOf(server.CallerOf(ctx)), typed)
+	n, err := s.keyboard.typeThrough(ctx, typistOf(api.CallerOf(ctx)), typed)
 	return cmp.Or(err, api.SessionWriteOutput{Written: n, Dropped: len(typed) - n}.ShortWriteError(name))
 }
 
@@ -223,7 +219,7 @@ func (s *Session) currentModes(ctx context.Context) (modes vt.Modes, err error) 
 // admitTyping returns an error if the caller may not type now. Otherwise it records the caller's
 // input.
 func (s *Session) admitTyping(ctx context.Context) error {
-	caller := server.CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	if caller.Agent() && s.keyboard.locked.Load() {
 		return ErrLocked("type into", s.options.ID)
 	}

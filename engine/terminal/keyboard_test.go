@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/prompt"
 )
 
@@ -33,7 +32,7 @@ func TestKeyboardRecordsTheLastTypist(t *testing.T) {
 	if k.lastTypist() != (typist{}) {
 		t.Errorf("%v, before anybody has typed", k.lastTypist())
 	}
-	for _, by := range []typist{{PersonActor, ""}, {"agent:x", ""}, {PersonActor, ""}, {PersonActor, "me@laptop"}} {
+	for _, by := range []typist{{api.Person, ""}, {"agent:x", ""}, {api.Person, ""}, {api.Person, "me@laptop"}} {
 		k.typeAs(t.Context(), by, []byte("a"), nil)
 		if k.lastTypist() != by {
 			t.Errorf("%v, not %v", k.lastTypist(), by)
@@ -47,14 +46,14 @@ func TestKeyboardRecordsTheLastTypist(t *testing.T) {
 // A client chooses its name.
 func TestAgentDoesNotTypeAsTheUser(t *testing.T) {
 	for _, c := range []struct {
-		by   server.Caller
+		by   api.Caller
 		want string
 	}{
-		{server.Caller{Name: "dashboard"}, PersonActor},
-		{server.Caller{Name: "agent:claude"}, PersonActor},
-		{server.Caller{Owner: "x", Name: "agent:claude"}, "agent:claude"},
-		{server.Caller{Owner: "x", Name: PersonActor}, "agent:person"},
-		{server.Caller{Owner: "x"}, "agent:"},
+		{api.Caller{Name: "dashboard"}, api.Person},
+		{api.Caller{Name: "agent:claude"}, api.Person},
+		{api.Caller{Owner: "x", Name: "agent:claude"}, "agent:claude"},
+		{api.Caller{Owner: "x", Name: api.Person}, "agent:person"},
+		{api.Caller{Owner: "x"}, "agent:"},
 	} {
 		if got := typistOf(c.by); got.actor != c.want {
 			t.Errorf("%+v types as %q, want %q", c.by, got.actor, c.want)

@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 )
 
 // A lendingStream is a connection that can pass descriptors.
@@ -75,7 +74,7 @@ func TestMasterIsLentToTheViewerThatTypedLast(t *testing.T) {
 	if got := b.borrow("a"); got != lent {
 		t.Errorf("after a key: %+v", got)
 	}
-	agent := server.WithCaller(t.Context(), server.Caller{Owner: "x", Name: "claude"})
+	agent := api.WithCaller(t.Context(), api.Caller{Owner: "x", Name: "claude"})
 	if err := s.TypeInto(agent, []byte("b")); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func TestReportOfDirectInputDoesNotHideWhoTypedSince(t *testing.T) {
 	b.awaitMaster()
 	b.borrow("a")
 	b.in <- api.Input{Typed: []byte("b")}
-	agent := server.WithCaller(t.Context(), server.Caller{Owner: "x", Name: "claude"})
+	agent := api.WithCaller(t.Context(), api.Caller{Owner: "x", Name: "claude"})
 	if err := s.TypeInto(agent, []byte("c")); err != nil {
 		t.Fatal(err)
 	}

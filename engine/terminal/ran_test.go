@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/prompt"
 )
 
@@ -22,7 +21,7 @@ func TestCommandExitingDuringAStopCountsAsStopped(t *testing.T) {
 	for _, stopping := range []bool{false, true} {
 		l, ran := &memoryLog{}, make(chan prompt.Command, 1)
 		s := newMemorySession(t, l, func(o *Options) {
-			o.Nonce, o.Kind, o.Actor = "n", prompt.Bash, PersonActor
+			o.Nonce, o.Kind, o.Actor = "n", prompt.Bash, api.Person
 			o.Ran = func(c prompt.Command) { ran <- c }
 		})
 		s.output(l, shellPrompt+makeBegins)
@@ -30,7 +29,7 @@ func TestCommandExitingDuringAStopCountsAsStopped(t *testing.T) {
 			s.Stopping()
 		}
 		s.output(l, makeExits+shellPrompt)
-		if c := <-ran; c.Line != "make" || c.Session != "a" || c.Actor != PersonActor || c.Stopped != stopping {
+		if c := <-ran; c.Line != "make" || c.Session != "a" || c.Actor != api.Person || c.Stopped != stopping {
 			t.Errorf("during a stop %t: %+v", stopping, c)
 		}
 	}
@@ -40,7 +39,7 @@ func TestWaitingExecTypesNothingOnceTheKeyboardIsLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := newMemorySession(t, l, func(o *Options) { o.Nonce, o.Kind = "n", prompt.Bash })
-		agent := server.WithCaller(t.Context(), server.Caller{Name: "agent:claude", Owner: "x"})
+		agent := api.WithCaller(t.Context(), api.Caller{Name: "agent:claude", Owner: "x"})
 		failed := make(chan error, 1)
 		go func() {
 			_, err := s.Shell().Exec(agent, api.SessionExecInput{Command: "ls", TimeoutMS: 5000}, "shell")

@@ -16,15 +16,14 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/api/wire"
 )
 
 func TestCallCarriesInputAndOutput(t *testing.T) {
 	m := infoMux("1.2.3")
 	var got api.SessionStartInput
-	var caller server.Caller
+	var caller api.Caller
 	server.Handle(m, api.SessionStart, func(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
-		got, caller = in, server.CallerOf(ctx)
+		got, caller = in, api.CallerOf(ctx)
 		return api.Process{ID: "0123456789ab", State: api.StateRunning, Terminal: &api.Terminal{Cols: in.Cols}}, nil
 	})
 	c := connect(t, serve(t, m))
@@ -40,7 +39,7 @@ func TestCallCarriesInputAndOutput(t *testing.T) {
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("the output differs (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(server.Caller{Name: "test", Version: "1.2.3", Peer: wire.Peer{PID: os.Getpid(), UID: os.Getuid()}}, caller); diff != "" {
+	if diff := cmp.Diff(api.Caller{Name: "test", Version: "1.2.3", Peer: api.Peer{PID: os.Getpid(), UID: os.Getuid()}}, caller); diff != "" {
 		t.Errorf("CallerOf (-want +got):\n%s", diff)
 	}
 }

@@ -64,7 +64,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 // checkBounds applies the limits of the caller's connection, then those of access.Guard, which may
 // narrow the input.
 func (m *Mux) checkBounds(ctx context.Context, c *call) error {
-	origin := CallerOf(ctx).Origin
+	origin := api.CallerOf(ctx).Origin
 	switch {
 	case origin.ReadOnly && c.effect != api.Read:
 		return api.Errorf(api.CodeForbidden, "call %s: this connection may only read", c.Name).
@@ -94,7 +94,7 @@ type line struct {
 // isRecorded reports whether a call goes into the audit log: every one of an agent, except what its
 // server calls for itself and watching events, and writes of other people of a fleet. Refused calls
 // are always recorded.
-func (m *Mux) isRecorded(caller Caller, c *call) bool {
+func (m *Mux) isRecorded(caller api.Caller, c *call) bool {
 	switch {
 	case m.Audit == nil:
 		return false
@@ -107,7 +107,7 @@ func (m *Mux) isRecorded(caller Caller, c *call) bool {
 // recordRefusal writes the line of a call refused by the policy or the bounds. A question is not
 // refused yet.
 func (m *Mux) recordRefusal(ctx context.Context, c *call, refused *api.Error) {
-	caller := CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	if m.Audit == nil || refused.Question != nil || !caller.Agent() && caller.Origin.Person == "" {
 		return
 	}
@@ -121,7 +121,7 @@ func (m *Mux) recordRefusal(ctx context.Context, c *call, refused *api.Error) {
 // beginLine writes the first part of a call's line if the call changes something. Without it,
 // nothing is changed.
 func (m *Mux) beginLine(ctx context.Context, c *call, began time.Time) (l line, failure *api.Error) {
-	if !m.isRecorded(CallerOf(ctx), c) {
+	if !m.isRecorded(api.CallerOf(ctx), c) {
 		return line{}, nil
 	}
 	l = m.newLine(ctx, c, began)
@@ -172,7 +172,7 @@ func auditError(c *call, err error) *api.Error {
 // newLine returns the first part of a call's line. What identifies the caller comes from the
 // connection and its server, never from the input.
 func (m *Mux) newLine(ctx context.Context, c *call, at time.Time) line {
-	caller := CallerOf(ctx)
+	caller := api.CallerOf(ctx)
 	e := api.AuditEntry{
 		Time: at, Actor: caller.Actor(), Agent: caller.Bounds.Name, Client: caller.Owner, From: caller.Origin.From,
 		Call: caller.Call, Tool: c.Name, Operation: c.Name,

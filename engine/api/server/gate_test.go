@@ -62,7 +62,7 @@ func (r *gateRig) step(name string) error {
 var errPanic = errors.New("panic")
 
 // call sends a request, with headers and an origin, and returns its status and steps.
-func (r *gateRig) call(name, body string, origin Origin, headers ...string) (status int, steps []string) {
+func (r *gateRig) call(name, body string, origin api.Origin, headers ...string) (status int, steps []string) {
 	req := httptest.NewRequest(http.MethodPost, "/v1/"+name, strings.NewReader(body))
 	req = req.WithContext(context.WithValue(req.Context(), originKey{}, origin))
 	for i := 0; i < len(headers); i += 2 {
@@ -102,7 +102,7 @@ func TestCallThatMayEndItsCallerIsCompleted(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	req := httptest.NewRequest(http.MethodPost, "/v1/session.kill", strings.NewReader(`{"id":"own"}`))
-	r.m.ServeHTTP(httptest.NewRecorder(), req.WithContext(context.WithValue(gone, originKey{}, Origin{})))
+	r.m.ServeHTTP(httptest.NewRecorder(), req.WithContext(context.WithValue(gone, originKey{}, api.Origin{})))
 	if seen != nil {
 		t.Errorf("the handler ends with its caller: %v", seen)
 	}
@@ -112,33 +112,33 @@ func TestGateTakesItsStepsInOrder(t *testing.T) {
 	refusal := api.Errorf(api.CodeForbidden, "no")
 	agent := agentHeaders(api.Bounds{Name: "ci"})
 	server := agentHeaders(api.Bounds{ToolsOnly: true})
-	visitor := Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}
+	visitor := api.Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}
 	for name, c := range map[string]struct {
 		operation string
 		fail      map[string]error
-		origin    Origin
+		origin    api.Origin
 		headers   []string
 		status    int
 		steps     []string
 		outcomes  []string
 	}{
-		"a person": {"exec", nil, Origin{}, nil, 200, []string{"policy", "bounds", "handler", "started p1"}, nil},
-		"an agent that writes": {"exec", nil, Origin{}, agent, 200,
+		"a person": {"exec", nil, api.Origin{}, nil, 200, []string{"policy", "bounds", "handler", "started p1"}, nil},
+		"an agent that writes": {"exec", nil, api.Origin{}, agent, 200,
 			[]string{"policy", "bounds", "handler after a line", "started p1 after a line"}, []string{"ok"}},
-		"an agent that reads":       {"process.list", nil, Origin{}, agent, 200, []string{"policy", "bounds", "handler"}, []string{"ok"}},
-		"an agent's server":         {"process.list", nil, Origin{}, server, 200, []string{"policy", "bounds", "handler"}, nil},
-		"an agent's server, writes": {"exec", nil, Origin{}, server, 200, []string{"policy", "bounds", "handler after a line", "started p1 after a line"}, []string{"ok"}},
-		"refused by the policy":     {"exec", map[string]error{"policy": refusal}, Origin{}, agent, 403, []string{"policy"}, []string{"denied"}},
-		"refused by its bounds":     {"process.list", map[string]error{"bounds": refusal}, Origin{}, server, 403, []string{"policy", "bounds"}, []string{"denied"}},
-		"a failed handler":          {"process.list", map[string]error{"handler": errors.New("x")}, Origin{}, agent, 500, []string{"policy", "bounds", "handler"}, []string{"error"}},
-		"a panic of the policy":     {"exec", map[string]error{"policy": errPanic}, Origin{}, agent, 500, []string{"policy"}, []string{"error"}},
-		"a panic of the handler":    {"exec", map[string]error{"handler": errPanic}, Origin{}, agent, 500, []string{"policy", "bounds", "handler after a line"}, []string{"error"}},
-		"a question":                {"exec", map[string]error{"policy": &api.Error{Code: api.CodeForbidden, Question: &api.Question{}}}, Origin{}, agent, 403, []string{"policy"}, nil},
+		"an agent that reads":       {"process.list", nil, api.Origin{}, agent, 200, []string{"policy", "bounds", "handler"}, []string{"ok"}},
+		"an agent's server":         {"process.list", nil, api.Origin{}, server, 200, []string{"policy", "bounds", "handler"}, nil},
+		"an agent's server, writes": {"exec", nil, api.Origin{}, server, 200, []string{"policy", "bounds", "handler after a line", "started p1 after a line"}, []string{"ok"}},
+		"refused by the policy":     {"exec", map[string]error{"policy": refusal}, api.Origin{}, agent, 403, []string{"policy"}, []string{"denied"}},
+		"refused by its bounds":     {"process.list", map[string]error{"bounds": refusal}, api.Origin{}, server, 403, []string{"policy", "bounds"}, []string{"denied"}},
+		"a failed handler":          {"process.list", map[string]error{"handler": errors.New("x")}, api.Origin{}, agent, 500, []string{"policy", "bounds", "handler"}, []string{"error"}},
+		"a panic of the policy":     {"exec", map[string]error{"policy": errPanic}, api.Origin{}, agent, 500, []string{"policy"}, []string{"error"}},
+		"a panic of the handler":    {"exec", map[string]error{"handler": errPanic}, api.Origin{}, agent, 500, []string{"policy", "bounds", "handler after a line"}, []string{"error"}},
+		"a question":                {"exec", map[string]error{"policy": &api.Error{Code: api.CodeForbidden, Question: &api.Question{}}}, api.Origin{}, agent, 403, []string{"policy"}, nil},
 		"a visitor who writes":      {"exec", nil, visitor, nil, 200, []string{"policy", "bounds", "handler after a line", "started p1 after a line"}, []string{"ok"}},
 		"a visitor who reads":       {"process.list", nil, visitor, nil, 200, []string{"policy", "bounds", "handler"}, nil},
 		"a visitor who is refused":  {"process.list", map[string]error{"bounds": refusal}, visitor, nil, 403, []string{"policy", "bounds"}, []string{"denied"}},
-		"a read-only connection":    {"exec", nil, Origin{From: "u@h", ReadOnly: true}, nil, 403, []string{"policy"}, nil},
-		"an agent's old server":     {"process.list", nil, Origin{}, append(slices.Clone(agent), api.ProtocolHeader, "1"), 409, nil, nil},
+		"a read-only connection":    {"exec", nil, api.Origin{From: "u@h", ReadOnly: true}, nil, 403, []string{"policy"}, nil},
+		"an agent's old server":     {"process.list", nil, api.Origin{}, append(slices.Clone(agent), api.ProtocolHeader, "1"), 409, nil, nil},
 	} {
 		r := newGateRig(t)
 		r.m.Log = slog.New(slog.DiscardHandler)
@@ -165,10 +165,10 @@ func TestNothingIsDoneOrAnsweredWithoutALine(t *testing.T) {
 		if err := os.Mkdir(r.path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if status, got := r.call(operation, `{}`, Origin{}, agentHeaders(api.Bounds{})...); status != 503 || !slices.Equal(got, steps) {
+		if status, got := r.call(operation, `{}`, api.Origin{}, agentHeaders(api.Bounds{})...); status != 503 || !slices.Equal(got, steps) {
 			t.Errorf("%s: status %d, steps %q", operation, status, got)
 		}
-		if status, _ := r.call(operation, `{}`, Origin{}); status != 200 {
+		if status, _ := r.call(operation, `{}`, api.Origin{}); status != 200 {
 			t.Errorf("%s of the user: status %d", operation, status)
 		}
 	}
@@ -177,12 +177,12 @@ func TestNothingIsDoneOrAnsweredWithoutALine(t *testing.T) {
 func TestLineNamesCallerToolAndProcess(t *testing.T) {
 	r := newGateRig(t)
 	headers := append(agentHeaders(api.Bounds{Name: "ci"}), api.ToolHeader, "run,session_write", api.CallHeader, "c1")
-	r.call("exec", `{"command":["make"],"actor":"person","environ":{"A":"b"}}`, Origin{From: "box"}, headers...)
+	r.call("exec", `{"command":["make"],"actor":"person","environ":{"A":"b"}}`, api.Origin{From: "box"}, headers...)
 	// An agent on another machine needs bounds from its engine.
 	if all := r.entries(); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
-	r.call("exec", `{"command":["make"],"actor":"person","environ":{"A":"b"}}`, Origin{}, headers...)
+	r.call("exec", `{"command":["make"],"actor":"person","environ":{"A":"b"}}`, api.Origin{}, headers...)
 	e := r.entries()[0]
 	if e.Actor != "agent:x/1" || e.Agent != "ci" || e.Client != "o1" || e.Tool != "run" || e.Operation != "exec" || e.Call != "c1" || e.Process != "p1" ||
 		len(e.Arguments) != 1 || e.Arguments["command"] == nil {
@@ -195,7 +195,7 @@ func TestTypedSecretIsNeitherInTheArgumentsNorInTheError(t *testing.T) {
 		r := newGateRig(t)
 		for _, step := range []string{"policy", "handler"} {
 			r.fail = map[string]error{step: api.Errorf(api.CodeForbidden, "no xyzzy here")}
-			r.call("session.write", `{"id":"`+session+`","text":"xyzzy"}`, Origin{}, agentHeaders(api.Bounds{})...)
+			r.call("session.write", `{"id":"`+session+`","text":"xyzzy"}`, api.Origin{}, agentHeaders(api.Bounds{})...)
 		}
 		text, err := os.ReadFile(r.path)
 		if err != nil || strings.Contains(string(text), "xyzzy") != (session == "shell") {

@@ -32,9 +32,9 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 				return wrong
 			},
 			handle: func(ctx context.Context) (any, error) {
-				opened = connection{peer: CallerOf(ctx).Peer, process: PeerProcessOf(ctx)}
+				opened = connection{peer: api.CallerOf(ctx).Peer, process: api.PeerProcessOf(ctx)}
 				if o.Machine == "" {
-					opened.origin = Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly, By: o.By}
+					opened.origin = api.Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly, By: o.By}
 					return nil, m.resolveOrigin(&opened.origin)
 				}
 				var err error
@@ -58,9 +58,9 @@ type connection struct {
 	far  io.ReadWriteCloser
 	info api.Info
 
-	origin  Origin
-	peer    wire.Peer
-	process *PeerProcess
+	origin  api.Origin
+	peer    api.Peer
+	process api.PeerProcess
 }
 
 // takeOver answers the request and takes its connection over.
@@ -79,7 +79,7 @@ func (m *Mux) takeOver(w http.ResponseWriter, c connection) {
 // resolveOrigin applies to an agent on another machine both its bounds there, with the paths of
 // this machine, and the sandbox of this machine. It drops missing writable paths, because a sandbox
 // cannot be enforced for them.
-func (m *Mux) resolveOrigin(origin *Origin) (err error) {
+func (m *Mux) resolveOrigin(origin *api.Origin) (err error) {
 	if origin.By == nil {
 		return nil
 	}
@@ -108,12 +108,12 @@ func (m *Mux) resolveOrigin(origin *Origin) (err error) {
 
 // Receive serves a connection from another machine that did not use the socket. It blocks until
 // Serve has started.
-func (m *Mux) Receive(c net.Conn, origin Origin) error {
+func (m *Mux) Receive(c net.Conn, origin api.Origin) error {
 	if err := m.resolveOrigin(&origin); err != nil {
 		return err
 	}
 	<-m.serving
-	m.opened.putConn(&originConn{c, origin, wire.Peer{}, &PeerProcess{elsewhere: true}})
+	m.opened.putConn(&originConn{c, origin, api.Peer{}, &peerProcess{elsewhere: true}})
 	return nil
 }
 
@@ -148,25 +148,12 @@ type bufferedConn struct {
 
 func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// An Origin is the source of a connection made by a bridge or the fleet for another machine. The
-// zero value is this machine.
-type Origin struct {
-	From     string        // "user@host"; "" for this machine
-	Agent    string        // the agent's process behind the requests on that machine; "" if none
-	ReadOnly bool          // only reads are allowed
-	By       *api.FarAgent // the agent making all requests; nil for the user
-	Sandbox  *api.Sandbox  // this machine's sandbox for that agent; nil: none
-
-	Person string        // owner of the fleet key that signed the requests; "" outside the fleet
-	Role   api.FleetRole // permissions of that person
-}
-
 // An originConn is a connection with an Origin. The peer is the bridge.
 type originConn struct {
 	net.Conn
-	origin  Origin
-	peer    wire.Peer
-	process *PeerProcess
+	origin  api.Origin
+	peer    api.Peer
+	process api.PeerProcess
 }
 
 // opened holds the connections taken from the HTTP server by engine.open. Those to this engine

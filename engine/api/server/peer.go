@@ -6,46 +6,46 @@ import (
 	"fmt"
 	"net"
 
+	"tandem/engine/api"
 	"tandem/engine/api/wire"
 
 	"golang.org/x/sys/unix"
 )
 
 type (
-	peerKey        struct{}
-	peerProcessKey struct{}
-	originKey      struct{}
+	peerKey   struct{}
+	originKey struct{}
 )
 
 // withPeer returns a context with the peer of a connection.
 func (m *Mux) withPeer(ctx context.Context, c net.Conn) context.Context {
 	if far, ok := c.(*originConn); ok {
 		ctx = context.WithValue(context.WithValue(ctx, peerKey{}, far.peer), originKey{}, far.origin)
-		return context.WithValue(ctx, peerProcessKey{}, far.process)
+		return api.WithPeerProcess(ctx, far.process)
 	}
 	if unix, ok := c.(*net.UnixConn); ok {
 		if peer, err := wire.PeerOfConn(unix); err == nil {
 			ctx = context.WithValue(ctx, peerKey{}, peer)
-			return context.WithValue(ctx, peerProcessKey{}, m.holdPeer(unix, peer.PID))
+			return api.WithPeerProcess(ctx, m.holdPeer(unix, peer.PID))
 		}
 	}
 	return ctx
 }
 
-func originOf(ctx context.Context) Origin {
-	o, _ := ctx.Value(originKey{}).(Origin)
+func originOf(ctx context.Context) api.Origin {
+	o, _ := ctx.Value(originKey{}).(api.Origin)
 	return o
 }
 
-func peerOf(ctx context.Context) wire.Peer {
-	p, _ := ctx.Value(peerKey{}).(wire.Peer)
+func peerOf(ctx context.Context) api.Peer {
+	p, _ := ctx.Value(peerKey{}).(api.Peer)
 	return p
 }
 
-// A PeerProcess identifies the process that made a connection even if its pid is reused. The socket
-// itself refers to it: a pidfd is read from there on demand (SO_PEERPIDFD, since Linux 6.5), so no
-// descriptor is held per connection. On older kernels it is identified by its start time.
-type PeerProcess struct {
+// A peerProcess is an api.PeerProcess. The socket itself refers to it: a pidfd is read from there on
+// demand (SO_PEERPIDFD, since Linux 6.5), so no descriptor is held per connection. On older kernels it
+// is identified by its start time.
+type peerProcess struct {
 	conn  *net.UnixConn
 	old   bool   // the kernel has no SO_PEERPIDFD
 	start uint64 // start time in clock ticks since boot; 0 if it had already exited
@@ -53,18 +53,11 @@ type PeerProcess struct {
 	elsewhere bool
 }
 
-// Elsewhere reports whether the process is on another machine (see Mux.Receive).
-func (p *PeerProcess) Elsewhere() bool { return p != nil && p.elsewhere }
+func (p *peerProcess) Elsewhere() bool { return p.elsewhere }
 
-// PeerProcessOf returns the process at the other end of a request's connection; nil if unknown.
-func PeerProcessOf(ctx context.Context) *PeerProcess {
-	p, _ := ctx.Value(peerProcessKey{}).(*PeerProcess)
-	return p
-}
-
-func (m *Mux) holdPeer(c *net.UnixConn, pid int) *PeerProcess {
+func (m *Mux) holdPeer(c *net.UnixConn, pid int) *peerProcess {
 	// Read the start time now: later the pid may belong to another process.
-	p := &PeerProcess{conn: c}
+	p := &peerProcess{conn: c}
 	fd, err := p.pidfd()
 	if err == nil {
 		unix.Close(fd)
@@ -75,14 +68,8 @@ func (m *Mux) holdPeer(c *net.UnixConn, pid int) *PeerProcess {
 	return p
 }
 
-// Check returns nil while the process that made the connection is running. start is the start time
-// of the present process with its pid. Read it, and everything else from /proc, before the call:
-// then success proves that the pid was not reused meanwhile.
-func (p *PeerProcess) Check(start uint64) error {
+func (p *peerProcess) Check(start uint64) error {
 	gone := errors.New("the program that connected has exited")
-	if p == nil {
-		return errors.New("the connection does not show who made it")
-	}
 	if p.old {
 		if p.start == 0 || p.start != start {
 			return gone
@@ -112,7 +99,7 @@ func (p *PeerProcess) Check(start uint64) error {
 }
 
 // pidfd returns a descriptor of the process, which the caller closes; socket(7).
-func (p *PeerProcess) pidfd() (fd int, err error) {
+func (p *peerProcess) pidfd() (fd int, err error) {
 	raw, err := p.conn.SyscallConn()
 	if err != nil {
 		return -1, err

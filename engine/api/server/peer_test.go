@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/engine/api"
 )
 
 func TestPeerProcessIsDistinguishedFromAnotherWithItsPID(t *testing.T) {
@@ -34,7 +36,7 @@ func TestPeerProcessIsDistinguishedFromAnotherWithItsPID(t *testing.T) {
 		at, now uint64
 		want    string
 	}{{7, 7, ""}, {7, 8, "has exited"}, {0, 7, "has exited"}, {0, 0, "has exited"}} {
-		p := &PeerProcess{old: true, start: c.at}
+		p := &peerProcess{old: true, start: c.at}
 		if err := p.Check(c.now); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -43,7 +45,7 @@ func TestPeerProcessIsDistinguishedFromAnotherWithItsPID(t *testing.T) {
 	if !held.old && held.Check(7) == nil {
 		t.Error("a closed connection tells who made it")
 	}
-	if (*PeerProcess)(nil).Check(7) == nil {
+	if api.PeerProcessOf(t.Context()).Check(7) == nil {
 		t.Error("an unknown one has not exited")
 	}
 }

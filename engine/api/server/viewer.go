@@ -38,7 +38,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
 				if o.Client == "" {
-					o.Client = CallerOf(ctx).Name
+					o.Client = api.CallerOf(ctx).Name
 				}
 				v = &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, direct: o.Direct}
 				err := m.guardPanics(wire.AttachName, func() error { return f(ctx, o, v) })

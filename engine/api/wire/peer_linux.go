@@ -5,14 +5,16 @@ import (
 	"net"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
 )
 
 // PeerOfConn returns the process at the other end of a unix socket connection, as of the time of
 // the connection (SO_PEERCRED, unix(7)).
-func PeerOfConn(c *net.UnixConn) (Peer, error) {
+func PeerOfConn(c *net.UnixConn) (api.Peer, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return Peer{}, fmt.Errorf("read peer credentials: %v", err)
+		return api.Peer{}, fmt.Errorf("read peer credentials: %v", err)
 	}
 	var cred *unix.Ucred
 	var credErr error
@@ -23,7 +25,7 @@ func PeerOfConn(c *net.UnixConn) (Peer, error) {
 		err = credErr
 	}
 	if err != nil {
-		return Peer{}, fmt.Errorf("read peer credentials: %v", err)
+		return api.Peer{}, fmt.Errorf("read peer credentials: %v", err)
 	}
-	return Peer{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
+	return api.Peer{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
 }

@@ -17,13 +17,6 @@ const (
 	HintOwnFolder = "choose a data folder of your own with TANDEM_DATA_DIR"
 )
 
-// A Peer is the process that made a connection to the engine's socket, as of that time. The zero
-// value stands for any other connection.
-type Peer struct {
-	PID int
-	UID int
-}
-
 // TrustFor returns a function that reports whether the user at the other end of a connection is
 // trusted: only self and root are.
 func TrustFor(self int) func(uid int) bool {
