@@ -29,7 +29,11 @@ func (g *Guard) MayReport(ctx context.Context, view api.Process) error {
 // checkInput implements MayType; doing is a verb for the error.
 func (g *Guard) checkInput(ctx context.Context, view api.Process, doing string) error {
 	if view.State.Ended() {
-		err := api.Errorf(api.CodeEnded, "%s %s: it has exited", doing, view.Name)
+		why := "has exited"
+		if view.EndedBy != "" && api.CallerOf(ctx).Agent() {
+			why = "was stopped by " + api.ActorName(view.EndedBy)
+		}
+		err := api.Errorf(api.CodeEnded, "%s %s: it %s", doing, view.Name, why)
 		if view.Interrupted != nil {
 			err = err.WithHint("`tandem restore " + view.ID + "` starts a shell in it")
 		}

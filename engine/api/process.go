@@ -127,6 +127,14 @@ func (p *Process) HasRemains() bool {
 	return p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0
 }
 
+// ActorName returns the name of an actor in texts for agents.
+func ActorName(actor string) string {
+	if actor == "person" {
+		return "the user"
+	}
+	return strings.TrimPrefix(actor, "agent:")
+}
+
 // IsAlive reports whether the process, or one that it started, still runs.
 func (p *Process) IsAlive() bool { return !p.State.Ended() || p.HasRemains() }
 

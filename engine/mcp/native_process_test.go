@@ -116,6 +116,20 @@ func TestStoppedProcessesSayByWhom(t *testing.T) {
 	}
 }
 
+func TestCallOnAStoppedSessionSaysByWhom(t *testing.T) {
+	t.Parallel()
+	r := newSharedRig(t, toolkit.Native)
+	id := r.call("session_start", object{"command": "cat", "name": "cat"}).Process
+	if _, err := api.SessionKill.Call(t.Context(), r.userClient(), api.IDInput{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	const why = "type into cat: it was stopped by the user"
+	r.checkExact(t,
+		exactCall{"session_exec", object{"id": id, "command": "x"}, why, true},
+		exactCall{"session_write", object{"id": id, "text": "x"}, why, true},
+		exactCall{"session_read", object{"id": id}, "[nothing new, ended by SIGHUP, stopped by the user]", false})
+}
+
 // programName returns the kernel's name of this program.
 func programName(t *testing.T) string {
 	name, err := os.ReadFile("/proc/self/comm")

@@ -57,12 +57,7 @@ func Outcome(p api.Process) string {
 }
 
 // ActorName returns the name of an actor in texts.
-func ActorName(actor string) string {
-	if actor == "person" {
-		return "the user"
-	}
-	return scan.Visible(strings.TrimPrefix(actor, "agent:"))
-}
+func ActorName(actor string) string { return scan.Visible(api.ActorName(actor)) }
 
 func exitOutcome(p api.Process) string {
 	switch {
