@@ -265,11 +265,11 @@ func (m *model) statusNote() (string, look.Ink) {
 		if n := m.sessions.CountQueued(); n > 0 {
 			problem = fmt.Sprintf("%s %d keys queued", problem, n)
 		}
-		if len(m.input.pending) > 0 {
+		if m.input.isHeld() {
 			problem += m.input.cancelNote()
 		}
 		return problem, m.theme.look.BarWarn
-	case len(m.input.pending) > 0 && m.input.queue.Len() > 0:
+	case m.input.isHeld() && m.input.queue.Len() > 0:
 		return "your input is queued" + m.input.cancelNote(), m.theme.look.BarWarn
 	case m.notices.toast.isError():
 		return m.notices.toast.text, m.theme.look.BarBad

@@ -22,6 +22,7 @@ type clipboard struct {
 	caller  panes.Waiter
 	say     func(text string, bad bool) tea.Cmd
 	paste   func(text string) tea.Cmd // into the pane or dialog with the keyboard
+	focus   func() any                // that pane or dialog
 	send    func(text string)         // to the clipboard of the user's terminal
 	accepts func() bool               // what programs copy may go there
 	text    string
@@ -116,11 +117,15 @@ func describeSize(s string) string {
 // pasteLast pastes the text copied last. If it is still being read, typed input waits with it.
 func (c *clipboard) pasteLast() tea.Cmd {
 	if c.reading {
+		meant := c.focus()
 		return c.caller.Await(panes.Pending{
 			Ready: func() bool { return !c.reading },
 			Then: func() tea.Cmd {
-				if c.failed {
+				switch {
+				case c.failed:
 					return nil // the error is shown, and an older text is not meant
+				case c.focus() != meant:
+					return c.say("not pasted: the pane for it is gone", true)
 				}
 				return c.pasteLast()
 			},

@@ -19,12 +19,20 @@ type input struct {
 	queue    *screen.Input
 	handle   func(screen.Event) tea.Cmd
 	forUser  func(func() tea.Cmd) tea.Cmd
+	byUser   func() bool                             // the user's input is being handled
 	textPane func(text string) *terminal.Pane        // for text that needs no handling key by key
 	keyPane  func() (*terminal.Pane, []keymap.Scope) // for keys that need no Update; see keyboard
 	redraw   func()
 
-	pending  []panes.Pending // actions that must finish before more input is handled
-	detached bool            // the user has detached; later input is dropped
+	pending  []pendingAction
+	detached bool // the user has detached; later input is dropped
+}
+
+// A pendingAction is an action until it is ready. One of the user's must finish before more input is
+// handled; one of an event concerns nothing that is typed.
+type pendingAction struct {
+	panes.Pending
+	byUser bool
 }
 
 // handleQueue handles the queued input.
@@ -68,17 +76,19 @@ func (in *input) updateShortcut() {
 	})
 }
 
-// await runs an action as soon as it is ready. Input is held until then.
+// await runs an action as soon as it is ready. Input is held until then if it is the user's.
 func (in *input) await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()
 	}
-	in.pending = append(in.pending, p)
+	in.pending = append(in.pending, pendingAction{p, in.byUser()})
 	return nil
 }
 
 // isHeld reports whether typed input is held.
-func (in *input) isHeld() bool { return len(in.pending) > 0 }
+func (in *input) isHeld() bool {
+	return slices.ContainsFunc(in.pending, func(p pendingAction) bool { return p.byUser })
+}
 
 // holdEvents holds input typed behind a pending action. The Cancel key drops the action
 // and the input before the key.
@@ -117,10 +127,10 @@ func (in *input) cancelNote() string {
 }
 
 func (in *input) cancelPending() {
-	pending := in.pending
-	in.pending = nil
+	pending := slices.Clone(in.pending)
+	in.pending = slices.DeleteFunc(in.pending, func(p pendingAction) bool { return p.byUser })
 	for _, p := range pending {
-		if p.Cancel != nil {
+		if p.byUser && p.Cancel != nil {
 			p.Cancel()
 		}
 	}
@@ -138,6 +148,10 @@ func (in *input) runReady(waited bool) tea.Cmd {
 		}
 		in.pending = slices.Delete(in.pending, i, i+1)
 		in.redraw()
+		if !p.byUser {
+			cmds = append(cmds, p.Then())
+			continue
+		}
 		cmds, waited = append(cmds, in.forUser(p.Then)), true
 	}
 	if waited && !in.isHeld() {

@@ -162,6 +162,17 @@ func (k *keyboard) interceptKey(key keys.Key) (taken bool) {
 	return ok && t.TakeKey(key) || k.escape(key)
 }
 
+// focus returns the dialog or pane with the keyboard.
+func (k *keyboard) focus() any {
+	switch {
+	case k.dialog.open != nil:
+		return k.dialog.open
+	case k.views.action() == keymap.ViewSessions:
+		return k.sessions.Tabs.CurrentPane()
+	}
+	return k.views.pane()
+}
+
 // paste passes pasted text to the dialog or pane with the keyboard.
 func (k *keyboard) paste(text string) tea.Cmd {
 	if k.dialog.open != nil {

@@ -285,7 +285,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.theme = themeState{o: &m.o, say: say, ask: m.dialog.Ask, dark: true, profile: colorprofile.TrueColor}
 	m.dialog = openDialog{overlay: overlay{redraw: redraw}, host: m.env, frame: &m.frame, look: look}
 	m.tips = tips{o: &m.o, areas: &m.areas, relayout: m.relayout, ask: m.dialog.Ask, say: say}
-	m.clip = clipboard{caller: m.env, say: say, paste: m.keyboard.paste, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
+	m.clip = clipboard{caller: m.env, say: say, paste: m.keyboard.paste, focus: m.keyboard.focus, send: m.onTerminal((*screen.Terminal).Copy), accepts: func() bool {
 		return m.o.Clipboard && !m.notices.desktop.blurred
 	}}
 	m.sessions = sessions.New(m.env)
@@ -308,10 +308,10 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		}, works: func(a keymap.Action) bool { return m.keyboard.findAction(a) != nil }},
 	}
 	m.pointer = pointer{keyboard: &m.keyboard, areas: &m.areas, top: &m.top, fits: func() bool { return !m.areas.small || m.isTight() }}
-	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.ForUser, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, redraw: redraw}
+	m.input = input{o: &m.o, queue: in, handle: m.handleEvent, forUser: m.dialog.ForUser, byUser: func() bool { return m.dialog.byUser }, textPane: m.keyboard.textPane, keyPane: m.keyboard.keyPane, redraw: redraw}
 	if o.Files == "" {
 		// What is typed now is meant for the first session.
-		m.input.pending = []panes.Pending{{Ready: m.sessions.IsOpen, Then: func() tea.Cmd { return nil }}}
+		m.input.pending = []pendingAction{{panes.Pending{Ready: m.sessions.IsOpen, Then: func() tea.Cmd { return nil }}, true}}
 	}
 	m.theme.rebuildLook()
 	return m

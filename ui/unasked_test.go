@@ -361,6 +361,68 @@ func TestPasteOfACopyBeingReadPrecedesLaterKeys(t *testing.T) {
 	d.waitUntil("the key arrives", func() bool { return strings.HasSuffix(d.nthSession(0).typedText(), "thenx") })
 }
 
+func TestPasteOfACopyBeingReadGoesToNoOtherPane(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 36)
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", "%")
+	d.waitStarted(2)
+	release := make(chan error)
+	d.run(d.m.env.CopyRead(func(context.Context, panes.Engine) (string, bool, error) { return "secret", false, <-release }))
+	meant := d.m.sessions.Tabs.CurrentPane()
+	d.pressKeys("ctrl+b", "]")
+	d.sessionOf(meant.ID).exitWith(api.StateExited, new(int))
+	d.waitUntil("the other pane has the focus", func() bool { return d.m.sessions.Tabs.CurrentPane() != meant })
+	close(release)
+	d.waitText("not pasted")
+	for i := range 2 {
+		if got := d.nthSession(i).typedText(); strings.Contains(got, "secret") {
+			t.Errorf("session %d has %q", i, got)
+		}
+	}
+}
+
+// An action that an event waits for is no action of the user's, whichever way it waits.
+func TestDialogThatAnEventWaitedForIsQueued(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 36)
+	d.waitText("$ ")
+	for name, wait := range map[string]func(ask func()) tea.Cmd{
+		"for an answer": func(ask func()) tea.Cmd {
+			return panes.AwaitAnswer(t.Context(), d.m.env, func(context.Context, panes.Engine) (int, error) { return 0, nil }, func(int, error) tea.Cmd {
+				ask()
+				return nil
+			})
+		},
+		"for a change": func(ask func()) tea.Cmd {
+			looks := 0
+			return d.m.env.Await(panes.Pending{Ready: func() bool { looks++; return looks > 1 }, Then: func() tea.Cmd {
+				ask()
+				return nil
+			}})
+		},
+	} {
+		d.pressKeys("ctrl+b", "?")
+		help, queued := d.m.dialog.open, len(d.m.dialog.waiting)
+		if help == nil {
+			t.Fatal("no help")
+		}
+		asked := false
+		d.update(panes.Result(func() tea.Cmd {
+			return wait(func() {
+				asked = true
+				d.m.env.Ask(&dialog.Question{Title: "Probe?"})
+			})
+		}))
+		if d.m.input.isHeld() {
+			t.Errorf("%s: what is typed is held", name)
+		}
+		d.waitUntil("asked", func() bool { d.update(nil); return asked })
+		if d.m.dialog.open != help || len(d.m.dialog.waiting) != queued+1 {
+			t.Errorf("%s: %T is open, %d wait", name, d.m.dialog.open, len(d.m.dialog.waiting))
+		}
+		d.pressKeys("esc")
+	}
+}
+
 // sessionOf returns the session with an id.
 func (d *driver) sessionOf(id string) *fakeSession {
 	d.engine.mu.Lock()
