@@ -268,6 +268,35 @@ func TestActionsListedAfterThePrefixWorkInEveryView(t *testing.T) {
 	}
 }
 
+func TestEveryActionOfThePaletteRunsInEveryView(t *testing.T) {
+	for _, v := range keymap.Views() {
+		ran := 0
+		for i := 0; ; i++ {
+			e := newFakeEngine()
+			e.addSession("shell", "$ ")
+			e.addProcess("web", "listening\n")
+			d := drive(t, e, 120, 36)
+			d.waitText("$ ")
+			d.showView(v.Action)
+			d.pressKeys("ctrl+b", ":")
+			p, ok := d.m.dialog.open.(*palette)
+			if !ok {
+				t.Fatalf("%s: %T is open", v.Name, d.m.dialog.open)
+			}
+			if i == len(p.actions) {
+				break
+			}
+			ran++
+			d.m.dialog.open = nil
+			d.run(d.m.dialog.ForUser(p.handlers[p.actions[i].Number]))
+			d.screenText()
+		}
+		if ran < 30 {
+			t.Errorf("%s lists %d actions", v.Name, ran)
+		}
+	}
+}
+
 // everyAction returns the actions of all views.
 func everyAction() (all []keymap.Action) {
 	for _, section := range keymap.DefaultBindings().Help(keymap.ScopeGlobal, keymap.ScopeList, keymap.ScopeLog, keymap.ScopePreview, keymap.ScopeFiles, keymap.ScopeProcesses, keymap.ScopeHistory, keymap.ScopePrefix) {
