@@ -172,3 +172,30 @@ func TestNarrowListKeepsTheOrderOfTabs(t *testing.T) {
 	d := drive(t, e, 80, 24)
 	d.waitText(" 1 ● box/there  2 ● one  float ● two ")
 }
+
+func TestInputForOfflineMachineIsShownAndCanBeDropped(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("here", "$ ")
+	box := addBox(e)
+	d := drive(t, e, 120, 24)
+	d.waitText("● there")
+	d.pressKeys("ctrl+b", "s", "G", "enter")
+	d.waitText("─ box/there ")
+	d.pressKeys("'a")
+	d.waitTyped(box.sessions[0], "a")
+	d.mu.Lock()
+	delete(e.machines, "box")
+	d.mu.Unlock()
+	e.announceBox(api.MachineAway)
+	box.killEngine()
+	d.waitUntil("the session cannot be reached", func() bool { return !d.m.sessions.Tabs.FocusedPane().Outbox.Connected() })
+	d.pressKeys("'rm -rf data", "enter")
+	d.waitText("queued until box is back: rm -rf data⏎")
+	d.waitText("ctrl+b D drop it")
+	d.pressKeys("ctrl+b", "D")
+	d.waitText("dropped what was queued")
+	d.waitNoText("rm -rf data")
+	if n := d.m.sessions.Tabs.FocusedPane().Outbox.Waiting(); n != 0 {
+		t.Errorf("%d inputs wait", n)
+	}
+}

@@ -145,7 +145,7 @@ func (u *palette) actionChoices() (choices []list.Choice) {
 	for _, section := range u.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
 			act := u.goTo.action(row.Action)
-			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") {
+			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") || row.Action == keymap.TabSelect(1) {
 				continue
 			}
 			seen[row.Action], said[row.Help] = true, true

@@ -57,6 +57,7 @@ const (
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"
 	TerminalReset Action = "terminal.reset"
+	InputDrop     Action = "input.drop"
 	HistoryInsert Action = "history.insert"
 	Palette       Action = "palette"
 	Help          Action = "help"

@@ -48,6 +48,7 @@ func Catalogue() []Definition {
 			{Action: SessionKill, Keys: keyList("x", "sessions x"), Label: "kill", Rank: 4, Help: "kill the session; asks first", Also: "kill-pane kill-window kill-session quit exit close stop terminate"},
 			{Action: SessionRename, Keys: keyList(",", "sessions r"), Label: "rename", Help: "rename the session", Row: "rename, reset", Also: "rename-session title name"},
 			{Action: TerminalReset, Keys: keyList("R"), Label: "reset", Help: "reset mouse, keys and screen after a killed program", Row: "rename, reset", Also: "send-keys -R garbled modes stty sane tput"},
+			{Action: InputDrop, Keys: keyList("D"), Help: "drop what you typed while the machine is offline", Row: "rename, reset", Also: "queue queued cancel"},
 			{Action: SessionKeyboard, Keys: keyList("i", "sessions i"), Label: "keyboard", Help: "keep agents from typing into the session, or allow it again", Row: "agents' access", Also: "lock readonly read-only"},
 			{Action: SessionOpen, Keys: keyList("I", "sessions I"), Help: "let sandboxed agents type into the session, or stop", Row: "agents' access"},
 		})),

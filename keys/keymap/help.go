@@ -33,7 +33,12 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 	for _, scope := range scopes {
 		section := HelpSection{Scope: scope, Title: scope.Title()}
 		for _, d := range b.definitions {
-			if row, ok := b.helpRow(d, scope); ok {
+			row, ok := b.helpRow(d, scope)
+			if last := len(section.Rows) - 1; ok && d.isTab() && last >= 0 && section.Rows[last].isTab() {
+				section.Rows[last].Keys[0] = joinKeys(section.Rows[last].Keys[0], strings.Join(row.Keys, " "))
+				ok = false
+			}
+			if ok {
 				section.Rows = append(section.Rows, row)
 			}
 		}

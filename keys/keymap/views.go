@@ -44,11 +44,16 @@ const NumberedTabs = 9
 // TabSelect returns the action that shows tab n, from 1 to NumberedTabs.
 func TabSelect(n int) Action { return Action("tab." + strconv.Itoa(n)) }
 
+// isTab reports whether the action shows a tab by its number. Help has one row for all of them.
+func (d *Definition) isTab() bool {
+	return strings.HasPrefix(string(d.Action), "tab.") && d.Action != TabRename
+}
+
 // tabActions returns the actions that show the tabs.
 func tabActions() (all []Definition) {
 	for i := 1; i <= NumberedTabs; i++ {
 		n := strconv.Itoa(i)
-		all = append(all, Definition{Action: TabSelect(i), Keys: keyList(n), Help: "go to tab " + n, Row: "tab, name it", Also: "select-window number"})
+		all = append(all, Definition{Action: TabSelect(i), Keys: keyList(n), Help: "go to the tab with this number", Row: "tab, name it", Also: "select-window"})
 	}
 	return all
 }

@@ -65,17 +65,17 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 		t.echo.guesses.Mode == predict.Off && t.Scroll.flash.kind == selectNothing
 	c.fillRows(st, cols, t.View.settled, exited)
 	if t.View.settled && (st.Cols > c.w || st.Rows > c.h) {
-		t.drawCuts(c, st, win.Top)
+		c.drawCuts(&t.Feed.Screen, st, win.Top, live)
 		t.plain = false
 	}
 }
 
 // drawCuts marks what of a screen that is larger than the pane is cut off: another dashboard shows it in a
 // larger one.
-func (t *Terminal) drawCuts(c *canvas, st ScreenState, top int64) {
+func (c *canvas) drawCuts(screen *Screen, st ScreenState, top int64, live bool) {
 	glyphs := &c.look.Glyphs
 	for y := range c.rows {
-		line, _ := t.Feed.Screen.lineAt(top + int64(y))
+		line, _ := screen.lineAt(top + int64(y))
 		cells := 0
 		for _, r := range line.Runs {
 			cells += r.Cells
@@ -84,7 +84,7 @@ func (t *Terminal) drawCuts(c *canvas, st ScreenState, top int64) {
 			c.rows[y] = overwrite(c.rows[y], c.w, glyphs.More, c.look.Selected)
 		}
 	}
-	if t.Scroll.active || st.Rows <= c.h {
+	if !live || st.Rows <= c.h {
 		return
 	}
 	if top > st.First {

@@ -31,6 +31,7 @@ type Pane struct {
 	opener opener
 	drag   drag
 	ending ending
+	queued queued
 }
 
 // New returns the pane of a session, "" for one still to be started. The caller fills its Feed. The
@@ -39,11 +40,12 @@ func New(env Env, last *Search, id string) *Pane {
 	p := &Pane{Terminal: NewTerminal(id), env: env}
 	session := func() string { return p.ID }
 	p.find = finder{env: env, id: session, scroll: &p.Scroll, last: last}
-	p.opener = opener{env: env, id: session, scroll: &p.Scroll, folder: p.folder, start: func(command []string, folder string) tea.Cmd {
+	p.opener = opener{env: env, id: session, scroll: &p.Scroll, folder: func() string { return folderOf(p) }, start: func(command []string, folder string) tea.Cmd {
 		return env.StartNear(p, command, folder)
 	}}
 	p.Copier = Copier{env: env, id: session, scroll: &p.Scroll, open: p.opener.openTarget}
 	p.ending = ending{env: env, id: session}
+	p.queued = queued{env: env, id: session, outbox: p.Outbox}
 	p.drag = drag{pointer: &p.Pointer, copy: p.Copier.Copy}
 	p.actions = p.makeActions()
 	return p
@@ -55,9 +57,13 @@ func (p *Pane) makeActions() panes.Actions {
 	all := panes.Actions{
 		keymap.ScrollMode: panes.ActionOf(p.Scroll.Start),
 		// A killed program may have left modes of the terminal set.
-		keymap.TerminalReset:     func() tea.Cmd { return p.sendInput(api.Input{Reset: true}) },
+		keymap.TerminalReset: func() tea.Cmd { return p.sendInput(api.Input{Reset: true}) },
+		keymap.InputDrop: func() tea.Cmd {
+			p.changed = true
+			return p.queued.drop()
+		},
 		keymap.ScrollLeave:       panes.ActionOf(p.Scroll.Stop),
-		keymap.ScrollCancel:      p.cancelCopy,
+		keymap.ScrollCancel:      func() tea.Cmd { return cancelCopy(p) },
 		keymap.ScrollSelect:      selects(SelectText),
 		keymap.ScrollSelectLine:  selects(SelectLines),
 		keymap.ScrollSelectBlock: selects(SelectBlock),
@@ -75,7 +81,7 @@ func (p *Pane) makeActions() panes.Actions {
 }
 
 // cancelCopy cancels whatever was started last, and in the end scroll mode.
-func (p *Pane) cancelCopy() tea.Cmd {
+func cancelCopy(p *Pane) tea.Cmd {
 	p.find.cancelSearch()
 	if p.Scroll.Active() && !p.Scroll.CancelLast() {
 		p.Scroll.Stop()
@@ -178,7 +184,7 @@ func (p *Pane) ReportLoss() tea.Cmd {
 // Takes reports what goes to the program without HandleKey: keys, by Feed.TypeNow, and typed text
 // unchanged.
 func (p *Pane) Takes() (key, text bool) {
-	if p.Scroll.Active() || p.status.hasEnded() || p.ending.interruption() != nil {
+	if p.Scroll.Active() || p.status.hasEnded() || p.ending.interruption() != nil || p.queued.isWaiting() {
 		return false, false
 	}
 	return predictModeFor(p.ID, p.Predict) == predict.Off, p.Keyboard()&keys.KittyAllKeys == 0
@@ -262,6 +268,9 @@ func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 // Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {
 	p.exit = p.ending.row(p.status.hasEnded(), p.w)
+	if p.exit.reason == "" && !p.status.hasEnded() {
+		p.exit = p.queued.row()
+	}
 	return p.Terminal.Draw(p.w, p.h, p.env.Look())
 }
 
@@ -295,8 +304,8 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	return name, text.ShortPath(process.CWD, p.env.Home()), true
 }
 
-// folder returns the working directory of the session's program, or else of the dashboard.
-func (p *Pane) folder() string {
+// folderOf returns the working directory of the session's program, or else of the dashboard.
+func folderOf(p *Pane) string {
 	if process, ok := p.env.News().Process(p.ID); ok && process.CWD != "" {
 		machine, _ := api.MachineOf(p.ID)
 		return api.PathOn(machine, process.CWD)

@@ -17,7 +17,7 @@ import (
 
 // askSave asks for a file to save the scrollback to.
 func (p *Pane) askSave() tea.Cmd {
-	name, folder := p.ID, p.folder()
+	name, folder := p.ID, folderOf(p)
 	if machine, _ := api.MachineOf(p.ID); machine != "" { // the file is on this machine
 		folder = p.env.Folder()
 	}

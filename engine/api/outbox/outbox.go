@@ -127,6 +127,21 @@ func (o *Outbox) Waiting() (n int) {
 	return n
 }
 
+// WaitingInput returns the input that waits for the session to be reachable.
+func (o *Outbox) WaitingInput() (all []api.Input) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.connected() != nil {
+		return nil
+	}
+	for _, msg := range o.queue {
+		if in, err := wire.DecodeInput(msg); err == nil && isInput(msg) {
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
 // Close drops the queue, because the session has exited or cannot be attached. Send then fails with
 // ErrNotSent until the next Connect.
 func (o *Outbox) Close() {
@@ -144,17 +159,31 @@ func (o *Outbox) DiscardText() (dropped int64) {
 	if s := o.connected(); s == nil || s.ready() == len(o.queue) {
 		return 0
 	}
+	return o.drop(func(msg []byte) bool { return textSize(msg) > 0 })
+}
+
+// DropWaiting drops the input that waits for the session to be reachable.
+func (o *Outbox) DropWaiting() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.connected() == nil {
+		o.drop(isInput)
+	}
+}
+
+// drop drops those unsent messages, and returns the size of their text in bytes. o is locked.
+func (o *Outbox) drop(drops func(msg []byte) bool) (dropped int64) {
 	var raw []byte
 	o.queue = slices.DeleteFunc(o.queue, func(msg []byte) bool {
-		size := textSize(msg)
-		if size > 0 && msg[0] == wire.InputBytes {
+		if !drops(msg) {
+			return false
+		}
+		if msg[0] == wire.InputBytes {
 			raw = append(raw, msg[1:]...)
 		}
-		if size > 0 {
-			o.size -= len(msg)
-		}
-		dropped += size
-		return size > 0
+		o.size -= len(msg)
+		dropped += textSize(msg)
+		return true
 	})
 	end := bytes.Index(raw, []byte(pasteEnd))
 	if start := bytes.Index(raw, []byte(pasteStart)); end >= 0 && (start < 0 || end < start) {
