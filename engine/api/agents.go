@@ -2,6 +2,8 @@ package api
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -232,6 +234,28 @@ type AuditEntry struct {
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
 	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`
+}
+
+// The outcomes of an operation.
+const (
+	OutcomeStarted   = "started" // still running, or the engine was killed meanwhile
+	OutcomeOK        = "ok"
+	OutcomeFailed    = "error"
+	OutcomeDenied    = "denied"
+	OutcomeCancelled = "cancelled"
+)
+
+// OutcomeOf returns the outcome of an operation that returned err.
+func OutcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return OutcomeOK
+	case errors.Is(err, CodeForbidden):
+		return OutcomeDenied
+	case errors.Is(err, context.Canceled):
+		return OutcomeCancelled
+	}
+	return OutcomeFailed
 }
 
 // AuditListInput is the input of audit.list.

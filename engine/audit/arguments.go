@@ -33,7 +33,7 @@ const (
 // The tag `audit:"-"` leaves a field out. `audit:"typed"` marks input of a program, which is masked
 // if hideTyped is set: the program is reading a secret. The error of that operation must not quote
 // its input.
-func Arguments(in any, hideTyped bool) map[string]any {
+func (*Log) Arguments(in any, hideTyped bool) map[string]any {
 	r := reducer{left: maxArguments, hideTyped: hideTyped}
 	m, _ := r.reduce(reflect.ValueOf(in)).(map[string]any)
 	return m

@@ -49,7 +49,7 @@ func TestArgumentsAreTheFieldsOfAnInput(t *testing.T) {
 		{api.SessionWriteInput{ID: "a", Text: "ls\n", Keys: []string{"up"}}, `{"id":"a","keys":["up"],"text":"ls\n"}`},
 		{map[string]any{"n": 1.5, "list": []any{"a", nil, true}}, `{"list":["a",null,true],"n":1.5}`},
 	} {
-		if got := asJSON(t, Arguments(c.in, false)); got != c.want {
+		if got := asJSON(t, new(Log).Arguments(c.in, false)); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.in, got, c.want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestArgumentsMaskSecrets(t *testing.T) {
 		{map[string]any{"env": map[string]any{"PASSWORD": map[string]any{"a": "hush"}}}, `{"env":{"PASSWORD":"***"}}`},
 		{map[string]any{"command": []any{"curl -H 'Authorization: Bearer hush'"}}, `{"command":["curl -H 'Authorization: Bearer ***'"]}`},
 	} {
-		if got := asJSON(t, Arguments(c.in, false)); got != c.want {
+		if got := asJSON(t, new(Log).Arguments(c.in, false)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestArgumentsHideTypedText(t *testing.T) {
 		{api.ProcessWriteInput{ID: "a", Text: "hush"}, `{"id":"a","text":"***"}`},
 		{api.ExecInput{Command: []string{"make"}}, `{"command":["make"]}`},
 	} {
-		if got := asJSON(t, Arguments(c.in, true)); got != c.want {
+		if got := asJSON(t, new(Log).Arguments(c.in, true)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestArgumentsShortenLongValues(t *testing.T) {
 		many[i] = "a"
 		variables[fmt.Sprint(i)] = "a"
 	}
-	got := Arguments(api.ExecInput{Command: many, Env: variables}, false)
+	got := new(Log).Arguments(api.ExecInput{Command: many, Env: variables}, false)
 	list := got["command"].([]string)
 	if len(list) != maxItems+1 || list[maxItems] != "… (300 in all)" {
 		t.Errorf("a long list ends with %q", list[len(list)-1])
@@ -109,7 +109,7 @@ func TestArgumentsShortenLongValues(t *testing.T) {
 	if env := got["env"].(map[string]any); len(env) > maxItems+1 || env["…"] != "… (300 in all)" {
 		t.Errorf("a large map has %d entries", len(env))
 	}
-	text := Arguments(api.FilesWriteInput{Text: strings.Repeat("é", 8<<20)}, false)["text"].(string)
+	text := new(Log).Arguments(api.FilesWriteInput{Text: strings.Repeat("é", 8<<20)}, false)["text"].(string)
 	if want := strings.Repeat("é", maxText/2) + "… (16777216 bytes)"; text != want {
 		t.Errorf("a long text ends with %q", text[len(text)-40:])
 	}
@@ -117,7 +117,7 @@ func TestArgumentsShortenLongValues(t *testing.T) {
 	for i := range edits {
 		edits[i].Search = strings.Repeat("x", 3000)
 	}
-	if size := len(asJSON(t, Arguments(api.FilesEditInput{Edits: edits}, false))); size > maxArguments+2*maxText {
+	if size := len(asJSON(t, new(Log).Arguments(api.FilesEditInput{Edits: edits}, false))); size > maxArguments+2*maxText {
 		t.Errorf("long edits take %d bytes", size)
 	}
 }
@@ -142,7 +142,7 @@ func TestArgumentsCostTheSameForAnySize(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 10 {
-			Arguments(in, false)
+			new(Log).Arguments(in, false)
 		}
 		runtime.ReadMemStats(&after)
 		return (after.TotalAlloc - before.TotalAlloc) / 10
@@ -208,7 +208,7 @@ func TestEveryInputFitsALine(t *testing.T) {
 			for _, items := range []int{0, 30, 120} {
 				in := reflect.New(o.In)
 				fill(in.Elem(), text, items, 2)
-				e := api.AuditEntry{Arguments: Arguments(in.Interface(), false), Time: time.Now(), ID: api.NewID(), DurationMS: 1e300}
+				e := api.AuditEntry{Arguments: new(Log).Arguments(in.Interface(), false), Time: time.Now(), ID: api.NewID(), DurationMS: 1e300}
 				for _, name := range []*string{&e.Actor, &e.Agent, &e.Client, &e.From, &e.Host, &e.Tool, &e.Call, &e.Operation, &e.Outcome, &e.Error, &e.Process} {
 					*name = text
 				}
@@ -238,7 +238,7 @@ func FuzzArguments(f *testing.F) {
 			return
 		}
 		before := asJSON(t, in.Interface())
-		if size := len(asJSON(t, Arguments(in.Interface(), hide))); size > 100<<10 {
+		if size := len(asJSON(t, new(Log).Arguments(in.Interface(), hide))); size > 100<<10 {
 			t.Errorf("%d bytes", size)
 		}
 		if diff := cmp.Diff(before, asJSON(t, in.Interface())); diff != "" {

@@ -80,7 +80,7 @@ func (r *reading) decode(text []byte) (e api.AuditEntry, ok bool) {
 	if e.ID == "" {
 		return e, true
 	}
-	if e.Outcome != Started {
+	if e.Outcome != api.OutcomeStarted {
 		r.ends[e.ID] = e
 		return e, false
 	}
@@ -144,16 +144,16 @@ func (c *call) entry() api.AuditEntry {
 	e, worst := c.first, c.worst
 	if !c.firstWrite.Time.IsZero() {
 		e = c.firstWrite
-		if worst.Outcome != Denied {
+		if worst.Outcome != api.OutcomeDenied {
 			worst = c.worstWrite
 		}
 	}
 	e.Time, e.Process = c.first.Time, c.process
 	e.Outcome, e.Error = worst.Outcome, worst.Error
-	if !c.ran && e.Outcome == OK && e.Arguments["write"] == true {
-		e.Outcome = Started // it was allowed, but the engine was killed before it changed anything
+	if !c.ran && e.Outcome == api.OutcomeOK && e.Arguments["write"] == true {
+		e.Outcome = api.OutcomeStarted // it was allowed, but the engine was killed before it changed anything
 	}
-	e.DurationMS = Milliseconds(c.end.Sub(c.first.Time))
+	e.DurationMS = milliseconds(c.end.Sub(c.first.Time))
 	return e
 }
 
@@ -167,7 +167,7 @@ func (r *reading) output() api.AuditListOutput {
 }
 
 // outcomes are the outcomes from the best to the worst; unknown ones are better still.
-var outcomes = []string{OK, Started, Cancelled, Failed, Denied}
+var outcomes = []string{api.OutcomeOK, api.OutcomeStarted, api.OutcomeCancelled, api.OutcomeFailed, api.OutcomeDenied}
 
 // worse returns the entry with the worse outcome, and a if they are the same.
 func worse(a, b api.AuditEntry) api.AuditEntry {

@@ -43,7 +43,7 @@ func (r *rig) tick() time.Time {
 }
 
 // begin writes a started line.
-func (r *rig) begin(e api.AuditEntry) Line {
+func (r *rig) begin(e api.AuditEntry) func(outcome, process, failure string, took time.Duration) error {
 	r.Helper()
 	e.Time = r.tick()
 	line, err := r.Begin(e)
@@ -59,7 +59,7 @@ func (r *rig) record(e api.AuditEntry) {
 
 // read records a read without an error.
 func (r *rig) read(call, tool, operation string) {
-	r.record(api.AuditEntry{Actor: "agent:a", Call: call, Tool: tool, Operation: operation, Outcome: OK, DurationMS: 100})
+	r.record(api.AuditEntry{Actor: "agent:a", Call: call, Tool: tool, Operation: operation, Outcome: api.OutcomeOK, DurationMS: 100})
 }
 
 func (r *rig) list(in api.AuditListInput) []api.AuditEntry {
@@ -95,12 +95,12 @@ func TestStartedLineIsWrittenBeforeTheOperationEnds(t *testing.T) {
 	r := newRig(t)
 	line := r.begin(api.AuditEntry{Actor: "agent:a", Tool: "exec", Operation: "exec", Arguments: map[string]any{"command": "make"}, Process: "p1"})
 	e := r.list(api.AuditListInput{})[0]
-	if e.Outcome != Started || e.ID == "" || e.Arguments["command"] != "make" || e.DurationMS != 0 {
+	if e.Outcome != api.OutcomeStarted || e.ID == "" || e.Arguments["command"] != "make" || e.DurationMS != 0 {
 		t.Errorf("before the end: %+v", e)
 	}
-	r.must(line.End(Failed, "p2", "API_TOKEN=hush failed", 1234567*time.Microsecond))
+	r.must(line(api.OutcomeFailed, "p2", "API_TOKEN=hush failed", 1234567*time.Microsecond))
 	e = r.list(api.AuditListInput{})[0]
-	if e.Outcome != Failed || e.Error != "API_TOKEN=*** failed" || e.DurationMS != 1234.567 || e.Process != "p2" || !e.Time.Equal(r.now) {
+	if e.Outcome != api.OutcomeFailed || e.Error != "API_TOKEN=*** failed" || e.DurationMS != 1234.567 || e.Process != "p2" || !e.Time.Equal(r.now) {
 		t.Errorf("after the end: %+v", e)
 	}
 	text, err := os.ReadFile(r.path)
@@ -121,7 +121,7 @@ func TestBeginReportsALineThatCannotBeWritten(t *testing.T) {
 
 func TestRecordSetsMissingTimeAndTool(t *testing.T) {
 	r := newRig(t)
-	r.must(r.Record(api.AuditEntry{Operation: "files.list", Outcome: OK, DurationMS: 3_600_000, ID: "forged"}))
+	r.must(r.Record(api.AuditEntry{Operation: "files.list", Outcome: api.OutcomeOK, DurationMS: 3_600_000, ID: "forged"}))
 	if e := r.list(api.AuditListInput{})[0]; time.Since(e.Time) < time.Hour || e.ID != "" || e.Tool != "files.list" {
 		t.Errorf("%+v", e)
 	}
@@ -129,9 +129,9 @@ func TestRecordSetsMissingTimeAndTool(t *testing.T) {
 
 func TestOutcomeOfFollowsTheError(t *testing.T) {
 	for want, err := range map[string]error{
-		OK: nil, Denied: api.Errorf(api.CodeForbidden, "no"), Cancelled: fmt.Errorf("read: %w", context.Canceled), Failed: errors.New("x"),
+		api.OutcomeOK: nil, api.OutcomeDenied: api.Errorf(api.CodeForbidden, "no"), api.OutcomeCancelled: fmt.Errorf("read: %w", context.Canceled), api.OutcomeFailed: errors.New("x"),
 	} {
-		if got := OutcomeOf(err); got != want {
+		if got := api.OutcomeOf(err); got != want {
 			t.Errorf("%v is %s, want %s", err, got, want)
 		}
 	}
@@ -143,8 +143,8 @@ func TestListJoinsTheOperationsOfACall(t *testing.T) {
 	first := r.now
 	write := r.begin(api.AuditEntry{Actor: "agent:a", Call: "1", Tool: "session_exec", Operation: "session.exec", Arguments: map[string]any{"command": "make"}})
 	r.read("2", "ls", "files.list") // of another call meanwhile
-	r.must(write.End(OK, "p1", "", 5*time.Second))
-	r.record(api.AuditEntry{Actor: "agent:a", Call: "1", Tool: "session_exec", Operation: "session.screen", Outcome: Failed, Error: "gone", Process: "p2"})
+	r.must(write(api.OutcomeOK, "p1", "", 5*time.Second))
+	r.record(api.AuditEntry{Actor: "agent:a", Call: "1", Tool: "session_exec", Operation: "session.screen", Outcome: api.OutcomeFailed, Error: "gone", Process: "p2"})
 
 	entries := r.list(api.AuditListInput{})
 	r.check("calls", brief(entries), []string{"ls ok", "session_exec ok"})
@@ -167,30 +167,30 @@ func TestCallHasTheOutcomeOfWhatItChanged(t *testing.T) {
 		lines string // an operation and its outcome each
 		want  string
 	}{
-		{"files.stat ok", OK},
-		{"files.stat ok, files.stat error", Failed},
-		{"files.stat error, files.stat ok", Failed},
-		{"files.stat cancelled, files.stat ok", Cancelled},
-		{"files.stat error, files.write ok", OK},
-		{"files.write ok, files.stat error", OK},
-		{"files.write started", Started},
-		{"files.write ok, files.write started", Started},
-		{"files.write cancelled, files.write started", Cancelled},
-		{"files.write error, files.write cancelled, files.write ok", Failed},
-		{"files.write ok, files.write denied", Denied},
-		{"files.stat denied, files.write ok", Denied},
-		{"unknown.operation error, files.write ok", Failed},
+		{"files.stat ok", api.OutcomeOK},
+		{"files.stat ok, files.stat error", api.OutcomeFailed},
+		{"files.stat error, files.stat ok", api.OutcomeFailed},
+		{"files.stat cancelled, files.stat ok", api.OutcomeCancelled},
+		{"files.stat error, files.write ok", api.OutcomeOK},
+		{"files.write ok, files.stat error", api.OutcomeOK},
+		{"files.write started", api.OutcomeStarted},
+		{"files.write ok, files.write started", api.OutcomeStarted},
+		{"files.write cancelled, files.write started", api.OutcomeCancelled},
+		{"files.write error, files.write cancelled, files.write ok", api.OutcomeFailed},
+		{"files.write ok, files.write denied", api.OutcomeDenied},
+		{"files.stat denied, files.write ok", api.OutcomeDenied},
+		{"unknown.operation error, files.write ok", api.OutcomeFailed},
 	} {
 		r := newRig(t)
 		for _, line := range strings.Split(c.lines, ", ") {
 			operation, outcome, _ := strings.Cut(line, " ")
 			e := api.AuditEntry{Call: "1", Tool: "write", Operation: operation, Outcome: outcome}
-			if operation != write || outcome == Denied {
+			if operation != write || outcome == api.OutcomeDenied {
 				r.record(e)
 				continue
 			}
-			if l := r.begin(e); outcome != Started {
-				r.must(l.End(outcome, "", "", 0))
+			if l := r.begin(e); outcome != api.OutcomeStarted {
+				r.must(l(outcome, "", "", 0))
 			}
 		}
 		if entries := r.list(api.AuditListInput{}); len(entries) != 1 || entries[0].Outcome != c.want {
@@ -202,7 +202,7 @@ func TestCallHasTheOutcomeOfWhatItChanged(t *testing.T) {
 func TestCallThatRanNothingIsNotOK(t *testing.T) {
 	r := newRig(t)
 	check := func(call string, write bool) {
-		e := api.AuditEntry{Actor: "agent:a", Call: call, Tool: call, Operation: api.PolicyCheck.Name, Outcome: OK}
+		e := api.AuditEntry{Actor: "agent:a", Call: call, Tool: call, Operation: api.PolicyCheck.Name, Outcome: api.OutcomeOK}
 		if write {
 			e.Arguments = map[string]any{"write": true}
 		}
@@ -217,7 +217,7 @@ func TestCallThatRanNothingIsNotOK(t *testing.T) {
 
 func TestCallsOfDifferentCallersStayApart(t *testing.T) {
 	r := newRig(t)
-	same := api.AuditEntry{Call: "1", Tool: "ls", Actor: "agent:a", Client: "c", Outcome: OK}
+	same := api.AuditEntry{Call: "1", Tool: "ls", Actor: "agent:a", Client: "c", Outcome: api.OutcomeOK}
 	for _, change := range []func(*api.AuditEntry){
 		func(*api.AuditEntry) {}, func(e *api.AuditEntry) { e.Client = "d" }, func(e *api.AuditEntry) { e.Actor = "agent:b" },
 		func(e *api.AuditEntry) { e.Tool = "exec" }, func(e *api.AuditEntry) { e.From = "ann" }, func(e *api.AuditEntry) { e.Call = "" },
@@ -235,7 +235,7 @@ func TestCallsOfDifferentCallersStayApart(t *testing.T) {
 func TestListFiltersAndLimits(t *testing.T) {
 	r := newRig(t)
 	for i := range 6 {
-		r.record(api.AuditEntry{Actor: fmt.Sprint("agent:", i%2), Tool: fmt.Sprint("t", i/2), Outcome: OK})
+		r.record(api.AuditEntry{Actor: fmt.Sprint("agent:", i%2), Tool: fmt.Sprint("t", i/2), Outcome: api.OutcomeOK})
 	}
 	for _, c := range []struct {
 		in   api.AuditListInput
@@ -258,7 +258,7 @@ func TestListReadsShownCallsToTheirBeginning(t *testing.T) {
 	for i := range 200 {
 		r.read(fmt.Sprint(i), "ls", "files.list")
 	}
-	r.must(long.End(OK, "p", "", 200*time.Second))
+	r.must(long(api.OutcomeOK, "p", "", 200*time.Second))
 	r.read("long", "exec", "process.log")
 	r.read("last", "ls", "files.list")
 	entries := r.list(api.AuditListInput{Limit: 2})
@@ -285,7 +285,7 @@ func TestListReadsLinesOfEarlierReleases(t *testing.T) {
 {"time":"2026-01-02T03:04:06Z","actor":"agent:b","tool":"cut of`), 0o600))
 	want := []api.AuditEntry{{
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Actor: "agent:a", Tool: "exec", Arguments: map[string]any{"command": "make"},
-		Outcome: OK, DurationMS: 12.345, Process: "p",
+		Outcome: api.OutcomeOK, DurationMS: 12.345, Process: "p",
 	}}
 	r.check("entries", r.list(api.AuditListInput{}), want)
 	r.check("operations", r.list(api.AuditListInput{Operations: true}), want)
@@ -306,7 +306,7 @@ func TestLinesOfConcurrentCallsAreJoined(t *testing.T) {
 		calls.Go(func() {
 			line, err := r.Begin(api.AuditEntry{Tool: fmt.Sprint(i), Call: fmt.Sprint(i), Operation: "exec"})
 			if err == nil {
-				err = line.End(OK, fmt.Sprint("p", i), "", time.Millisecond)
+				err = line(api.OutcomeOK, fmt.Sprint("p", i), "", time.Millisecond)
 			}
 			if err != nil {
 				t.Error(err)
@@ -319,7 +319,7 @@ func TestLinesOfConcurrentCallsAreJoined(t *testing.T) {
 		t.Errorf("%d entries", len(entries))
 	}
 	for _, e := range entries {
-		if e.Outcome != OK || e.Process != "p"+e.Tool {
+		if e.Outcome != api.OutcomeOK || e.Process != "p"+e.Tool {
 			t.Errorf("%+v", e)
 		}
 	}

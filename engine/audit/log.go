@@ -4,21 +4,10 @@ package audit
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/persist/store"
-)
-
-// The outcomes of an operation.
-const (
-	Started   = "started" // still running, or the engine was killed meanwhile
-	OK        = "ok"
-	Failed    = "error"
-	Denied    = "denied"
-	Cancelled = "cancelled"
 )
 
 // A Log is the audit log. It is safe for concurrent use.
@@ -26,12 +15,6 @@ type Log struct{ lines *store.Lines }
 
 // New returns the log kept in lines.
 func New(lines *store.Lines) *Log { return &Log{lines} }
-
-// A Line is the started line of an operation, to be completed by End.
-type Line struct {
-	log *Log
-	id  string
-}
 
 // A completion is the second line of an operation whose started line has the same id.
 type completion struct {
@@ -45,22 +28,19 @@ type completion struct {
 
 // Begin writes the started line of an operation that changes something. Call it before the handler:
 // without a line, the operation must not run. It sets e's id and outcome, and its time if it has
-// none. e.Arguments must come from Arguments.
-func (l *Log) Begin(e api.AuditEntry) (Line, error) {
-	e.ID, e.Outcome = api.NewID(), Started
+// none. e.Arguments must come from Arguments. end writes the completing line: process is the id of the
+// session or process started or affected, if any, and failure the text of the operation's error, or "".
+func (l *Log) Begin(e api.AuditEntry) (end func(outcome, process, failure string, took time.Duration) error, err error) {
+	e.ID, e.Outcome = api.NewID(), api.OutcomeStarted
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	return Line{l, e.ID}, l.append(bounded(e))
-}
-
-// End writes the completing line. process is the id of the session or process started or affected,
-// if any, and failure the text of the operation's error, or "".
-func (n Line) End(outcome, process, failure string, took time.Duration) error {
-	return n.log.append(completion{
-		Time: time.Now(), ID: n.id, Outcome: outcome, Error: shorten(failure),
-		DurationMS: Milliseconds(took), Process: cut(process, maxName),
-	})
+	return func(outcome, process, failure string, took time.Duration) error {
+		return l.append(completion{
+			Time: time.Now(), ID: e.ID, Outcome: outcome, Error: shorten(failure),
+			DurationMS: milliseconds(took), Process: cut(process, maxName),
+		})
+	}, l.append(bounded(e))
 }
 
 // Record writes the only line of an operation, with its outcome: of a read, or of a refused call.
@@ -80,19 +60,6 @@ func (l *Log) append(line any) error {
 	return nil
 }
 
-// OutcomeOf returns the outcome of an operation that returned err.
-func OutcomeOf(err error) string {
-	switch {
-	case err == nil:
-		return OK
-	case errors.Is(err, api.CodeForbidden):
-		return Denied
-	case errors.Is(err, context.Canceled):
-		return Cancelled
-	}
-	return Failed
-}
-
 // bounded returns e with secrets in its error masked and its texts shortened. A client may send any
 // name. An operation that is not part of a tool's call is its own tool.
 func bounded(e api.AuditEntry) api.AuditEntry {
@@ -104,8 +71,8 @@ func bounded(e api.AuditEntry) api.AuditEntry {
 	return e
 }
 
-// Milliseconds returns a duration in milliseconds, as entries hold it.
-func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// milliseconds returns a duration in milliseconds, as entries hold it.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func duration(e api.AuditEntry) time.Duration {
 	return time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Microsecond)

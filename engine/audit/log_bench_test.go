@@ -19,7 +19,7 @@ func benchLog(b *testing.B) *Log {
 func entryOf(operation string, in any) api.AuditEntry {
 	return api.AuditEntry{
 		Time: time.Now(), Actor: "agent:claude-code/2.1.0", Client: "0123456789ab", Call: "ba9876543210", Tool: "exec", Operation: operation,
-		Arguments: Arguments(in, false), Outcome: OK, DurationMS: 1.5,
+		Arguments: (*Log)(nil).Arguments(in, false), Outcome: api.OutcomeOK, DurationMS: 1.5,
 	}
 }
 
@@ -30,7 +30,7 @@ func BenchmarkBeginEnd(b *testing.B) {
 	for b.Loop() {
 		line, err := log.Begin(entryOf(api.Exec.Name, in))
 		if err == nil {
-			err = line.End(OK, "0123456789ab", "", 1500*time.Microsecond)
+			err = line(api.OutcomeOK, "0123456789ab", "", 1500*time.Microsecond)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -54,7 +54,7 @@ func BenchmarkArguments(b *testing.B) {
 	b.ReportAllocs()
 	in := &api.FilesWriteInput{Path: "a", Text: strings.Repeat("a line of text with a token in it\n", 16<<20/34)}
 	for b.Loop() {
-		Arguments(in, false)
+		(*Log)(nil).Arguments(in, false)
 	}
 }
 
@@ -67,7 +67,7 @@ func BenchmarkList(b *testing.B) {
 		e.Call, e.Time = strconv.Itoa(i), e.Time.Add(time.Duration(i)*time.Second)
 		line, err := log.Begin(e)
 		if err == nil {
-			err = line.End(OK, "0123456789ab", "", 1500*time.Microsecond)
+			err = line(api.OutcomeOK, "0123456789ab", "", 1500*time.Microsecond)
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -35,7 +35,7 @@ func TestAgentsCannotForgeAuditLinesOrAnswers(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	for _, e := range all {
-		if e.Actor != "agent:claude" || e.Agent != "profile" || e.Client != "owner-1" || e.Outcome == audit.OK {
+		if e.Actor != "agent:claude" || e.Agent != "profile" || e.Client != "owner-1" || e.Outcome == api.OutcomeOK {
 			t.Errorf("recorded %+v", e)
 		}
 	}

@@ -410,7 +410,7 @@ var layers = map[string]layer{
 		"typed input takes the same path from attach and from a pane",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire", "engine/audit", "engine/secrets", "engine/panics"},
+		[]string{"engine/api", "engine/api/wire", "engine/secrets", "engine/panics"},
 		"the server decodes, authorises and records requests; handlers implement the operations",
 	},
 	"engine/api/wire": {

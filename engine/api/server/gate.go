@@ -7,7 +7,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
-	"tandem/engine/audit"
 )
 
 // A call is a request of an operation or a stream.
@@ -83,11 +82,22 @@ func (m *Mux) protect(c *call, step func() error) *api.Error {
 	return nil
 }
 
+// A Recorder writes the log of agents' calls.
+type Recorder interface {
+	// Arguments returns an operation's input as the log has it: without secrets and, with hideTyped,
+	// without what is typed.
+	Arguments(in any, hideTyped bool) map[string]any
+	// Begin writes the first part of the line of a call that changes something. end writes the second.
+	Begin(e api.AuditEntry) (end func(outcome, process, failure string, took time.Duration) error, err error)
+	// Record writes the whole line of another call.
+	Record(e api.AuditEntry) error
+}
+
 // A line is a call's line in the audit log. The zero line is of a call that is not recorded.
 type line struct {
 	entry  api.AuditEntry
-	secret bool        // its texts must not appear
-	begun  *audit.Line // its first part is written
+	secret bool                                                             // its texts must not appear
+	end    func(outcome, process, failure string, took time.Duration) error // writes its second part; nil unless the first is written
 	began  time.Time
 }
 
@@ -128,11 +138,11 @@ func (m *Mux) beginLine(ctx context.Context, c *call, began time.Time) (l line, 
 	if c.effect == api.Read && !c.lasting {
 		return l, nil
 	}
-	begun, err := m.Audit.Begin(l.entry)
+	end, err := m.Audit.Begin(l.entry)
 	if err != nil {
 		return line{}, auditError(c, err)
 	}
-	l.begun = &begun
+	l.end = end
 	return l, nil
 }
 
@@ -147,17 +157,17 @@ func (m *Mux) endLine(ctx context.Context, c *call, l line, out any, failure *ap
 	if failure != nil {
 		process = ""
 	}
-	if l.begun != nil {
+	if l.end != nil {
 		text := l.textOf(failure)
 		if failed := api.FailureOf(out); failure == nil && failed != "" {
-			outcome, text = audit.Failed, failed
+			outcome, text = api.OutcomeFailed, failed
 		}
-		if err := l.begun.End(outcome, process, text, took); err != nil {
+		if err := l.end(outcome, process, text, took); err != nil {
 			m.Log.Error("write audit log", "operation", c.Name, "error", err) // it is done
 		}
 		return failure
 	}
-	l.entry.Outcome, l.entry.DurationMS, l.entry.Error = outcome, audit.Milliseconds(took), l.textOf(failure)
+	l.entry.Outcome, l.entry.DurationMS, l.entry.Error = outcome, float64(took.Microseconds())/1000, l.textOf(failure)
 	if err := m.Audit.Record(l.entry); err != nil {
 		return auditError(c, err)
 	}
@@ -188,7 +198,7 @@ func (m *Mux) newLine(ctx context.Context, c *call, at time.Time) line {
 	}
 	about := c.Subject(c.in)
 	secret := about.Command != "" && about.Session != "" && m.Secret != nil && m.Secret(ctx, about.Session)
-	e.Arguments, e.Process = audit.Arguments(c.in, secret), about.Session
+	e.Arguments, e.Process = m.Audit.Arguments(c.in, secret), about.Session
 	return line{entry: e, secret: secret, began: at}
 }
 
@@ -206,9 +216,9 @@ func (l line) textOf(failure *api.Error) string {
 // outcomeOf returns the outcome for the audit log.
 func outcomeOf(ctx context.Context, failure *api.Error) string {
 	if failure != nil && ctx.Err() != nil {
-		return audit.Cancelled
+		return api.OutcomeCancelled
 	}
-	return audit.OutcomeOf(asError(failure))
+	return api.OutcomeOf(asError(failure))
 }
 
 // asError avoids an error holding a nil *api.Error.

@@ -76,7 +76,7 @@ func (r *gateRig) call(name, body string, origin api.Origin, headers ...string) 
 
 // entries returns the audit log, oldest first, and empties it.
 func (r *gateRig) entries() []api.AuditEntry {
-	out, err := r.m.Audit.List(api.AuditListInput{Operations: true})
+	out, err := r.m.Audit.(*audit.Log).List(api.AuditListInput{Operations: true})
 	if err != nil {
 		r.Fatal(err)
 	}

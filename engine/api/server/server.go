@@ -20,7 +20,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
-	"tandem/engine/audit"
 	"tandem/engine/panics"
 	"tandem/engine/secrets"
 )
@@ -54,7 +53,7 @@ type Mux struct {
 	// Started, if set, is called with the id of a session or process that a call has started.
 	Started func(ctx context.Context, id string)
 	// Audit records calls of agents and of other people of a fleet; nil: nothing is recorded.
-	Audit *audit.Log
+	Audit Recorder
 	// Secret reports whether a session waits for a secret to be typed.
 	Secret func(ctx context.Context, session string) bool
 
