@@ -81,9 +81,10 @@ type Sessions interface {
 	Session() (id, folder string) // the session used last, and its directory
 	Insert(text string) tea.Cmd   // types text into that session, or into a new one
 	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
-	// same, and runs then after the command has exited; its key shows this pane again.
+	// same, and runs then after the command has exited; its key shows this pane again. name is that of
+	// the session, "" for that of its program.
 	StartSession(command []string, folder string) tea.Cmd
-	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
+	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
 
 // AskReplace asks before an existing file is overwritten.

@@ -51,8 +51,8 @@ func (e env) Learn(started ...api.Process) tea.Cmd {
 	return e.m.syncNews()
 }
 
-func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	return e.Change(func() tea.Cmd { return e.m.visits.start(command, folder, then) })
+func (e env) Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd {
+	return e.Change(func() tea.Cmd { return e.m.visits.start(name, command, folder, then) })
 }
 
 func (e env) IsVisit(id string) bool { return e.m.visits.has(id) }

@@ -199,3 +199,16 @@ func TestInputForOfflineMachineIsShownAndCanBeDropped(t *testing.T) {
 		t.Errorf("%d inputs wait", n)
 	}
 }
+
+func TestFirstRowOfListIsASession(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("here", "$ ")
+	addBox(e)
+	d := drive(t, e, 120, 24)
+	d.waitText("● there")
+	d.pressKeys("ctrl+b", "s", "G", "g", "enter", "'x")
+	d.waitTyped(e.sessions[0], "x")
+	if n := len(e.listStarts()); n > 0 {
+		t.Errorf("%d sessions were started", n)
+	}
+}

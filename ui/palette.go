@@ -182,7 +182,7 @@ func (u *palette) editConfig() tea.Cmd {
 	if err != nil {
 		return u.env.Say(err.Error(), true)
 	}
-	return u.env.Visit(panes.EditorCommand(path, 0, 0), filepath.Dir(path), nil)
+	return u.env.Visit("config", panes.EditorCommand(path, 0, 0), filepath.Dir(path), nil)
 }
 
 // processChoices lists the sessions and processes, the running ones first.

@@ -350,7 +350,7 @@ func (p *typist) visit() {
 	p.update(inputMsg{})
 	if !p.m.input.isHeld() && p.countSessions() < 30 {
 		p.run(p.m.env.ForUser(func() tea.Cmd {
-			return p.m.env.Visit([]string{"vi"}, "/home/ann", func() tea.Cmd { return p.m.env.Say("visited", false) })
+			return p.m.env.Visit("", []string{"vi"}, "/home/ann", func() tea.Cmd { return p.m.env.Say("visited", false) })
 		}))
 	}
 }

@@ -70,6 +70,9 @@ func TestVisitLastsAsLongAsItsProgram(t *testing.T) {
 	d.pressKeys("space", "space", "R")
 	d.waitUntil("the editor is shown", func() bool { return len(d.m.visits.open) == 1 && d.m.visits.open[0].pane.ID != "" })
 	editor := d.m.visits.open[0].pane.ID
+	if name := d.engine.started[len(d.engine.started)-1].Name; name != "rename" {
+		t.Errorf("the session is called %q", name)
+	}
 	list := listOfNames(t, d.engine.started[len(d.engine.started)-1].Command)
 	for range 6 {
 		d.pressKeys("ctrl+b", "n")
@@ -322,7 +325,7 @@ func TestActionsRunByEventsMoveNothing(t *testing.T) {
 		"ShowSession":  func() tea.Cmd { return d.m.env.ShowSession(other) },
 		"StartSession": func() tea.Cmd { return d.m.env.StartSession(nil, "/home") },
 		"StartOn":      func() tea.Cmd { return d.m.env.StartOn("") },
-		"Visit":        func() tea.Cmd { return d.m.env.Visit([]string{"vi"}, "/home", nil) },
+		"Visit":        func() tea.Cmd { return d.m.env.Visit("", []string{"vi"}, "/home", nil) },
 		"Insert":       func() tea.Cmd { return d.m.env.Insert("make") },
 		"OpenSession":  func() tea.Cmd { return d.m.sessions.OpenSession(other) },
 		"showTerminal": panes.ActionOf(d.m.showTerminal),

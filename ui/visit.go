@@ -35,9 +35,9 @@ type visit struct {
 }
 
 // start starts a command in a session, and records the current view.
-func (v *visits) start(command []string, folder string, then func() tea.Cmd) tea.Cmd {
+func (v *visits) start(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	before, from := v.sessions.Tabs.CurrentPane(), v.views.all[v.views.shown]
-	cmd := v.sessions.Launcher.StartNear(nil, command, folder)
+	cmd := v.sessions.Launcher.StartNamed(name, command, folder)
 	if now := v.sessions.Tabs.CurrentPane(); v.views.action() == keymap.ViewSessions && now != nil && now != before {
 		v.open = append(v.open, visit{now, from, then})
 	}

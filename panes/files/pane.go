@@ -36,7 +36,7 @@ type Env interface {
 	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
 	// same, and calls then after the program has exited.
 	StartSession(command []string, folder string) tea.Cmd
-	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
+	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
 
 // A Pane is the view of a folder: its entries, a preview of the current one and, if there is room,

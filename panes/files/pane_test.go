@@ -51,7 +51,7 @@ func (e *fakeEnv) Settings() settings.Dashboard {
 	return s
 }
 
-func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd {
+func (e *fakeEnv) Visit(_ string, command []string, _ string, then func() tea.Cmd) tea.Cmd {
 	e.visited, e.then = command, then
 	return nil
 }

@@ -40,16 +40,17 @@ func (p *programs) editFile() tea.Cmd {
 	if path == "" {
 		return nil
 	}
-	return p.runInSession(panes.EditorCommand(path, 0, 0), nil)
+	return p.runInSession("", panes.EditorCommand(path, 0, 0), nil)
 }
 
-// runInSession runs a command in a session in the current folder, and calls then after it has exited.
-func (p *programs) runInSession(command []string, then func() tea.Cmd) tea.Cmd {
+// runInSession runs a command in a session in the current folder, and calls then after it has exited. name
+// is that of the session, "" for that of its program.
+func (p *programs) runInSession(name string, command []string, then func() tea.Cmd) tea.Cmd {
 	command, folder, err := encodeCommand(toLocalPaths(command, p.folder.path), p.folder.path)
 	if err != nil {
 		return p.env.Say(panes.ErrorText(err), true)
 	}
-	return p.env.Visit(command, folder, then)
+	return p.env.Visit(name, command, folder, then)
 }
 
 // toLocalPaths replaces a remote machine's paths in a command by its local ones, because the
@@ -98,7 +99,7 @@ func (p *programs) askOpenWith(targets []string) tea.Cmd {
 		choices[i] = list.Choice{Text: one.name, Detail: one.detail, Number: i}
 	}
 	u.List.Set(choices)
-	u.Pick = func(c list.Choice) tea.Cmd { return p.runInSession(found[c.Number].command, nil) }
+	u.Pick = func(c list.Choice) tea.Cmd { return p.runInSession("", found[c.Number].command, nil) }
 	p.env.Ask(u)
 	return nil
 }

@@ -89,7 +89,7 @@ func (a *actions) renameMany(targets []string) tea.Cmd {
 	return panes.AwaitAnswer(a.env.Context(), a.env, func(ctx context.Context, e panes.Engine) (string, error) {
 		return list, e.WriteFile(ctx, list, []byte(content), false)
 	}, panes.ReportErrors(a.env.Say, func(list string) tea.Cmd {
-		cmd := a.programs.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return a.readRenames(list, folder, targets, escaped) })
+		cmd := a.programs.runInSession("rename", renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return a.readRenames(list, folder, targets, escaped) })
 		if escaped {
 			cmd = tea.Batch(cmd, a.env.Say("in these names "+text.EscapesNote, false))
 		}

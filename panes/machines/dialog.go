@@ -29,7 +29,7 @@ type Env interface {
 	Say(text string, bad bool) tea.Cmd
 	Look() *look.Look
 	Folder() string
-	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
+	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
 	StartOn(machine string) tea.Cmd // starts a shell in a new session on a machine
 }
 
@@ -248,7 +248,7 @@ func (d *Dialog) runInSession(args ...string) tea.Cmd {
 	if err != nil {
 		return d.env.Say("find this program: "+err.Error(), true)
 	}
-	return d.env.Visit(append([]string{program, "machine"}, args...), d.env.Folder(), nil)
+	return d.env.Visit("machine "+args[0], append([]string{program, "machine"}, args...), d.env.Folder(), nil)
 }
 
 // runTandem runs `tandem machine` for a subcommand without questions.

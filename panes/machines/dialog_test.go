@@ -24,7 +24,7 @@ type fakeEnv struct {
 
 func (e *fakeEnv) StartOn(machine string) tea.Cmd { e.startedOn = machine; return nil }
 
-func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd {
+func (e *fakeEnv) Visit(_ string, command []string, _ string, then func() tea.Cmd) tea.Cmd {
 	e.visited = command[1:]
 	return nil
 }

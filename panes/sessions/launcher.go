@@ -57,6 +57,28 @@ func (s *Launcher) StartNear(near *terminal.Pane, command []string, folder strin
 	return s.startIn(s.openPane(), machine, near, command, folder)
 }
 
+// StartNamed starts a command in a new tab, under a name unless that is in use or "".
+func (s *Launcher) StartNamed(name string, command []string, folder string) tea.Cmd {
+	machine, folder := api.PathOf(folder)
+	return s.starter.start(sessionStart{ID: api.OnMachine(machine, api.NewID()), Name: s.freeName(name), Command: command, Pane: s.openPane(),
+		Where: func() (string, string) {
+			if folder == "" && machine == "" {
+				return s.FolderOf(nil), ""
+			}
+			return folder, ""
+		}})
+}
+
+// freeName returns name, or "" if a session or process that has not ended is called that.
+func (s *Launcher) freeName(name string) string {
+	for _, p := range s.env.News().Processes {
+		if p.Name == name && !p.State.Ended() {
+			return ""
+		}
+	}
+	return name
+}
+
 // StartOn starts a shell in a new tab, on a given machine.
 func (s *Launcher) StartOn(machine string) tea.Cmd {
 	return s.startIn(s.openPane(), machine, nil, nil, "")
@@ -65,12 +87,7 @@ func (s *Launcher) StartOn(machine string) tea.Cmd {
 // StartInTree starts a command in a worktree, in a tab that is shown or not. It names the session after
 // the worktree, unless that name is in use.
 func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.Cmd {
-	name := filepath.Base(folder)
-	for _, p := range s.env.News().Processes {
-		if p.Name == name && !p.State.Ended() {
-			name = ""
-		}
-	}
+	name := s.freeName(filepath.Base(folder))
 	var pane *terminal.Pane
 	var say tea.Cmd
 	if show {

@@ -8,7 +8,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// CommandText returns the command of a process for display, or the line itself if a shell runs one.
+// CommandText returns the command of a process for display, or the line itself if a shell runs one. Of a line
+// that begins with a blank, as temporary ones of the dashboard do, it returns the program.
 func CommandText(p *api.Process) string {
 	if p.Terminal != nil && p.Terminal.Running != "" {
 		return text.Clean(p.Terminal.Running)
@@ -16,6 +17,10 @@ func CommandText(p *api.Process) string {
 	if len(p.Argv) == 3 && p.Argv[1] == "-c" {
 		switch path.Base(p.Argv[0]) {
 		case "sh", "bash", "dash", "zsh", "ksh":
+			if line, private := strings.CutPrefix(p.Argv[2], " "); private {
+				program, _, _ := strings.Cut(line, " ")
+				return text.Clean(program)
+			}
 			return text.Clean(strings.TrimSpace(p.Argv[2]))
 		}
 	}

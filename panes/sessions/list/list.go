@@ -81,6 +81,14 @@ func (l *List) Move(by int) {
 	l.cursor = max(min(l.cursor+by, len(l.rows)-1), 0)
 }
 
+// MoveFirst moves the cursor to the first session, below the heading of its machine.
+func (l *List) MoveFirst() {
+	l.cursor = 0
+	if len(l.rows) > 1 && l.rows[0].Machine != nil && l.rows[1].Machine == nil {
+		l.cursor = 1
+	}
+}
+
 // SessionAt returns the id of the session drawn in row y, "" for none.
 func (l *List) SessionAt(y int) string {
 	if i := l.top + y - 1; y >= 1 && i < len(l.rows) {

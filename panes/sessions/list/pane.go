@@ -86,7 +86,13 @@ func (p *Pane) makeActions() panes.Actions {
 	}
 	by := func(rows int) func() tea.Cmd { return move(func() int { return rows }) }
 	return panes.Actions{
-		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveLast: by(panes.AllRows),
+		keymap.MoveFirst: func() tea.Cmd {
+			if p.shown {
+				p.list.MoveFirst()
+			}
+			return nil
+		},
 		keymap.MovePageDown: move(func() int { return p.pageRows() }),
 		keymap.MovePageUp:   move(func() int { return -p.pageRows() }),
 		keymap.Open:         p.openSelected,

@@ -304,7 +304,7 @@ func (t *Trees) askTree(w *api.Worktree) {
 	}
 	if w.Unmerged > 0 && !w.Dirty {
 		add("m", "merge", func() tea.Cmd {
-			return env.Visit(append([]string{"git"}, w.MergeArguments()...), w.Repository, func() tea.Cmd { return t.askAbout(w.Path) })
+			return env.Visit("merge", append([]string{"git"}, w.MergeArguments()...), w.Repository, func() tea.Cmd { return t.askAbout(w.Path) })
 		})
 	}
 	if n := len(w.Sessions); n > 0 {
@@ -323,7 +323,7 @@ func diffCommand() []string {
 
 // showDiff shows the changes in a worktree. then runs once the diff is closed.
 func (t *Trees) showDiff(tree string, then func() tea.Cmd) tea.Cmd {
-	return t.p.env.Visit(diffCommand(), tree, then)
+	return t.p.env.Visit("diff", diffCommand(), tree, then)
 }
 
 // askRemove removes a worktree. It asks first if something would be lost.
