@@ -127,6 +127,20 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// Invalid returns a plain error about an input with CodeInvalid, and with its hint if it has a method
+// for one; nil for nil.
+func Invalid(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := Errorf(CodeInvalid, "%v", err)
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		e = e.WithHint(hinted.Hint())
+	}
+	return e
+}
+
 // Errorf makes an Error with a formatted message. If args contain an error with a Reason, it has
 // the same one.
 func Errorf(code Code, format string, args ...any) *Error {

@@ -20,30 +20,6 @@ import (
 // both forms. Programs exchange paths in the form of EscapePath, because a JSON parser leaves
 // percent signs unchanged.
 
-// AppendEscaped appends name with its invisible and non-ASCII characters escaped.
-func AppendEscaped(dst []byte, name string) []byte {
-	for name != "" {
-		r, n := utf8.DecodeRuneInString(name)
-		letter := strings.IndexRune("\\\n\r\t", r)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			dst = fmt.Appendf(dst, `\x%02x`, name[0])
-		case letter >= 0:
-			dst = append(dst, '\\', `\nrt`[letter])
-		case r > ' ' && r < 0x7f:
-			dst = append(dst, name[0])
-		case r < utf8.RuneSelf:
-			dst = fmt.Appendf(dst, `\x%02x`, r)
-		case r > 0xffff:
-			dst = fmt.Appendf(dst, `\U%08x`, r)
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, r)
-		}
-		name = name[n:]
-	}
-	return dst
-}
-
 // UnquoteName undoes strconv.Quote; ok is false for any other text.
 func UnquoteName(text string) (name string, ok bool) {
 	inside, begins := strings.CutPrefix(text, `"`)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"tandem/engine/cellwidth"
 	"tandem/tests/seed"
 )
 
@@ -32,7 +33,7 @@ func TestNamesOfAnyBytesRoundTrip(t *testing.T) {
 				t.Fatalf("%q is quoted as %s", name, quoted)
 			}
 		}
-		escaped := string(AppendEscaped(nil, name))
+		escaped := string(cellwidth.AppendEscaped(nil, name))
 		if back, err := ParseName(escaped); err != nil || back != name {
 			t.Fatalf("%q is written %s and read as %q, %v", name, escaped, back, err)
 		}

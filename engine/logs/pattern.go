@@ -27,7 +27,7 @@ var _ linelog.Matcher = (*Pattern)(nil)
 func CompilePattern(name, expr string) (*Pattern, error) {
 	doing := "search the log of " + name
 	if err := names.CheckPattern(doing, expr); err != nil {
-		return nil, err
+		return nil, api.Invalid(err)
 	}
 	lines, err := search.Compile(expr, false)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/engine/api"
 	"tandem/engine/cellwidth"
 	"tandem/engine/secrets"
 	"tandem/engine/shell"
@@ -72,7 +71,7 @@ func faultError(name, fault string) error {
 	if fault == "" {
 		return nil
 	}
-	return api.Errorf(api.CodeInvalid, "name %s: %s", Quote(name), fault)
+	return fmt.Errorf("name %s: %s", Quote(name), fault)
 }
 
 // Quote returns an invalid name in quotes for a message, shortened, with its invisible characters
@@ -119,7 +118,7 @@ func Escape(name string) string {
 		case r == ' ' && (i < first || i >= last), r == '-' && i == 0, strings.ContainsRune(unsafe, r):
 			escaped = fmt.Appendf(escaped, `\x%02x`, r)
 		case cellwidth.Invisible(r):
-			escaped = api.AppendEscaped(escaped, name[i:i+n])
+			escaped = cellwidth.AppendEscaped(escaped, name[i:i+n])
 		default:
 			escaped = append(escaped, name[i:i+n]...)
 		}

@@ -60,7 +60,7 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 		return nil, nil
 	}
 	if err := names.CheckPattern("wait for "+what, text); err != nil {
-		return nil, err
+		return nil, api.Invalid(err)
 	}
 	re, err := regexp.Compile("(?m)" + text)
 	if err != nil {

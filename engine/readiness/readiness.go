@@ -138,7 +138,7 @@ func Check(r *api.Readiness) error {
 		return wrong("no condition given").(*api.Error).WithHint("give a log line, a port, a URL or a command")
 	}
 	if err := names.CheckPattern("readiness: log", r.Log); err != nil {
-		return err
+		return api.Invalid(err)
 	}
 	if r.Port < 0 || r.Port > 65535 {
 		return wrong("port %d: must be 1 to 65535", r.Port)

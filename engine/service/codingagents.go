@@ -51,7 +51,7 @@ func (s *CodingAgents) reportState(ctx context.Context, in api.AgentReportInput)
 	case len(in.Text) > maxReportText || len(in.Conversation) > maxReportText:
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "report state: text is longer than %d bytes", maxReportText)
 	case in.Agent != "" && names.CheckLabel(in.Agent) != nil:
-		return api.Empty{}, names.CheckLabel(in.Agent)
+		return api.Empty{}, api.Invalid(names.CheckLabel(in.Agent))
 	}
 	// A hook of an agent may not know its session, only its conversation and folder.
 	if in.ID == "" {

@@ -175,7 +175,7 @@ func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.Lay
 	none := api.LayoutPutOutput{}
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
-		err = names.CheckLabel(in.Name)
+		err = api.Invalid(names.CheckLabel(in.Name))
 	}
 	if err != nil {
 		return none, err

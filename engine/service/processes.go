@@ -193,7 +193,7 @@ func (s *Processes) signalProcess(ctx context.Context, in api.ProcessSignalInput
 
 func (s *Processes) updateProcess(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
 	if in.Name != nil {
-		if err := names.Check(*in.Name); err != nil {
+		if err := api.Invalid(names.Check(*in.Name)); err != nil {
 			return api.Process{}, err
 		}
 	}

@@ -212,7 +212,7 @@ func (s *Sessions) resizeSession(ctx context.Context, in api.SessionResizeInput)
 }
 
 func (s *Sessions) renameSession(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
-	if err := names.Check(in.Name); err != nil {
+	if err := api.Invalid(names.Check(in.Name)); err != nil {
 		return api.Process{}, err
 	}
 	u := supervise.Update{Name: &in.Name, Revision: in.Revision}

@@ -54,7 +54,7 @@ func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.
 	if r.Name = in.Name; r.Name == "" {
 		r.Name = names.OfProgram(r.Argv)
 	}
-	if err := names.Check(r.Name); err != nil {
+	if err := api.Invalid(names.Check(r.Name)); err != nil {
 		return none, err
 	}
 	if r.Cols, r.Rows, err = startSize(in.Cols, in.Rows); err != nil {

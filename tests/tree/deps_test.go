@@ -456,7 +456,7 @@ var layers = map[string]layer{
 	"engine/pty":              {[]string{"engine/proctree"}, "the state of a PTY and its foreground program comes from the kernel"},
 	"engine/prompt":           {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep", "persist/regular"}, "following a shell needs a terminal, not the session that owns it"},
 	"engine/sandbox":          {[]string{"engine/keeper", "engine/panics", "engine/sleep", "persist/regular"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
-	"engine/names":            {[]string{"engine/api", "engine/cellwidth", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
+	"engine/names":            {[]string{"engine/cellwidth", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
 	"engine/proctree":         {[]string{"engine/api", "engine/names", "persist/datadir", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
 	"engine/search":           {nil, "searching lines does not depend on their source"},
 	"engine/rendered":         {[]string{"engine/cellwidth", "engine/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tandem/engine/api"
 	"tandem/engine/cellwidth"
 )
 
@@ -28,7 +27,7 @@ func EscapeName(name string) string {
 		at += len(cluster)
 		switch {
 		case cluster[0] == '\\', FileName(last+cluster) != last+cluster || cluster[0] == ' ' && atEnd:
-			out = api.AppendEscaped(out, cluster)
+			out = cellwidth.AppendEscaped(out, cluster)
 			cluster = "0" // like the end of any escape
 		default:
 			out = append(out, cluster...)
