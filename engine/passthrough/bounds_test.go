@@ -17,7 +17,7 @@ func TestFilterBoundsParameters(t *testing.T) {
 		"\u009b2000000000b":                      "\x1b[9999b",
 	} {
 		for _, size := range []int{1, 3, len(in)} {
-			if got, _ := passed(&Filter{}, inPieces([]byte(in), size)...); got != want {
+			if got, _ := passed(&Filter{MaxClip: testClip}, inPieces([]byte(in), size)...); got != want {
 				t.Errorf("%q in pieces of %d becomes %q, want %q", in, size, got, want)
 			}
 		}
@@ -41,7 +41,7 @@ func TestFilterDropsInvisibleTags(t *testing.T) {
 		"\U0001F3F4" + strings.Repeat("\U000E0041", 20): "\U0001F3F4" + strings.Repeat("\U000E0041", 6),
 	} {
 		for _, size := range []int{1, 3, len(in)} {
-			if got, _ := passed(&Filter{}, inPieces([]byte(in), size)...); got != want {
+			if got, _ := passed(&Filter{MaxClip: testClip}, inPieces([]byte(in), size)...); got != want {
 				t.Errorf("%q in pieces of %d becomes %q, want %q", in, size, got, want)
 			}
 		}

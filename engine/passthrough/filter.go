@@ -18,20 +18,20 @@ import (
 // would show the user's earlier content. Entering becomes clearing; leaving is reported, so that
 // the caller repaints the screen.
 type Filter struct {
-	held        []byte // an incomplete sequence
-	out         []byte // buffer of the last result, reused
-	inside      inside // state within a sequence too long to be held
-	command     bool   // the sequence is an OSC, which BEL may end
-	room        int    // how many more bytes of it pass
-	played      bool   // plays a recording of a program that has exited: see Replay
-	NoClipboard bool   // clipboard writes do not pass
-	redrawn     bool   // pictures do not pass: the caller draws them, and repaints the screen after a switch
-	NoPixels    bool   // the terminal does not support mouse reports in pixels (mode 1016) and gets mode 1006 instead
-	Pixels      bool   // the program wants mouse reports in pixels
-	Alt         bool   // the session's program is on its alternate screen
-	repaint     bool   // the next output is a repaint
-	clustered   bool   // mode 2027 may be set
-	tags        int    // how many more tags may follow directly
+	held      []byte // an incomplete sequence
+	out       []byte // buffer of the last result, reused
+	inside    inside // state within a sequence too long to be held
+	command   bool   // the sequence is an OSC, which BEL may end
+	room      int    // how many more bytes of it pass
+	played    bool   // plays a recording of a program that has exited: see Replay
+	MaxClip   int    // longest text that a program may put on the clipboard, in bytes; 0: none
+	redrawn   bool   // pictures do not pass: the caller draws them, and repaints the screen after a switch
+	NoPixels  bool   // the terminal does not support mouse reports in pixels (mode 1016) and gets mode 1006 instead
+	Pixels    bool   // the program wants mouse reports in pixels
+	Alt       bool   // the session's program is on its alternate screen
+	repaint   bool   // the next output is a repaint
+	clustered bool   // mode 2027 may be set
+	tags      int    // how many more tags may follow directly
 	Passed
 }
 
@@ -72,7 +72,7 @@ const (
 // ExpectRepaint resets the filter before a repaint. The next piece must paint the main and the
 // alternate screen, the visible one last.
 func (f *Filter) ExpectRepaint() {
-	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, NoPixels: f.NoPixels, repaint: true,
+	*f = Filter{out: f.out, played: f.played, MaxClip: f.MaxClip, redrawn: f.redrawn, NoPixels: f.NoPixels, repaint: true,
 		Passed: f.Passed, clustered: f.clustered}
 }
 

@@ -37,7 +37,7 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 		{"questions do not pass", "a\x1b[?1049$p\x1b[?ub", "ab", false},
 	}
 	for _, c := range cases {
-		got, left := passed(&Filter{}, c.in)
+		got, left := passed(&Filter{MaxClip: testClip}, c.in)
 		if got != c.want || left != c.left {
 			t.Errorf("%s: %q becomes %q, %v; want %q, %v", c.name, c.in, got, left, c.want, c.left)
 		}
@@ -45,7 +45,7 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 }
 
 func TestNoPixelsReplacesPixelMouseByCellMouse(t *testing.T) {
-	f := Filter{NoPixels: true}
+	f := Filter{MaxClip: testClip, NoPixels: true}
 	for _, c := range []struct {
 		in, want string
 		pixels   bool
@@ -72,7 +72,7 @@ func TestRedrawDropsPicturesAndContinuesAfterASwitch(t *testing.T) {
 		{"\x1b[?1049ha\x1b[?1049lb", clearedScreen + "ab", true}, {"a\x1b[?47lb", "ab", true},
 	} {
 		for n := range c.in {
-			f := Filter{redrawn: true}
+			f := Filter{MaxClip: testClip, redrawn: true}
 			var got string
 			switched := false
 			for _, p := range []string{c.in[:n], c.in[n:]} {
@@ -100,7 +100,7 @@ func TestFilterRecordsPayload(t *testing.T) {
 	for in, want := range map[string]bool{
 		"text\x1b[1m": false, "\x1b]2;title\a": false, "\x1b]52;c;aGk=\a": true, "\x1bPq~\x1b\\": true, "\x1b_Ga=T,f=100;AAAA\x1b\\": true,
 	} {
-		var f Filter
+		f := Filter{MaxClip: testClip}
 		if f.Pass([]byte(in)); f.Payload != want {
 			t.Errorf("%q: %v, want %v", in, f.Payload, want)
 		}
@@ -112,7 +112,7 @@ func TestFilterRecordsPictureProtocols(t *testing.T) {
 		"\x1b_Ga=T,f=100;AAAA\x1b\\": {true, false}, "\x1b_Gf=100,i=1;AAAA\x1b\\": {true, false}, "\x1b_Ga=p,i=1\x1b\\": {true, false},
 		"\x1bP0;1q~\x1b\\": {false, true}, "\x1b_Ga=q,i=1;AAAA\x1b\\": {}, "\x1b_Ga=d\x1b\\": {}, "\x1b_Gt=f;L2E=\x1b\\": {}, "\x1bP$qm\x1b\\": {}, "text": {},
 	} {
-		for _, f := range []*Filter{{}, {played: true}, {redrawn: true}} {
+		for _, f := range []*Filter{{MaxClip: testClip}, {MaxClip: testClip, played: true}, {MaxClip: testClip, redrawn: true}} {
 			passed(f, in)
 			f.ExpectRepaint()
 			if got := [2]bool{f.Kitty, f.Sixel}; got != want {
@@ -124,10 +124,10 @@ func TestFilterRecordsPictureProtocols(t *testing.T) {
 
 func TestFilterDetectsASwitchInPieces(t *testing.T) {
 	const in = "a\x1b[?1049hb\x1b[?25lc\x1b[?1049ld"
-	want, _ := passed(&Filter{}, in)
+	want, _ := passed(&Filter{MaxClip: testClip}, in)
 	for i := range len(in) {
 		for j := i; j < len(in); j++ {
-			got, left := passed(&Filter{}, in[:i], in[i:j], in[j:])
+			got, left := passed(&Filter{MaxClip: testClip}, in[:i], in[i:j], in[j:])
 			if got != want || !left {
 				t.Fatalf("cut at %d and %d: %q, %v; want %q", i, j, got, left, want)
 			}

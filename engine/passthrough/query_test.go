@@ -39,13 +39,13 @@ func shown(out string) string {
 
 func TestFilterDropsQueries(t *testing.T) {
 	for _, q := range questions {
-		if got, _ := passed(&Filter{}, "a"+q+"b"); shown(got) != "ab" {
+		if got, _ := passed(&Filter{MaxClip: testClip}, "a"+q+"b"); shown(got) != "ab" {
 			t.Errorf("%q becomes %q", q, got)
 		}
 		if got := string(new(Replay).Pass([]byte("a" + q + "b"))); shown(got) != "ab" {
 			t.Errorf("%q is replayed as %q", q, got)
 		}
-		if got, _ := passed(&Filter{}, inPieces([]byte("a"+q+"b"), 1)...); shown(got) != "ab" {
+		if got, _ := passed(&Filter{MaxClip: testClip}, inPieces([]byte("a"+q+"b"), 1)...); shown(got) != "ab" {
 			t.Errorf("%q in pieces becomes %q", q, got)
 		}
 	}
@@ -70,7 +70,7 @@ func TestFilterDropsAQueryInsideAnotherSequence(t *testing.T) {
 		{"\x1b[?25;2048;1049;2004h", "\x1b[?25;2004h" + clearedScreen},
 	}
 	for _, c := range cases {
-		if got, _ := passed(&Filter{}, c.in); got != c.want {
+		if got, _ := passed(&Filter{MaxClip: testClip}, c.in); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestFilterKeepsColourChangesNextToQueries(t *testing.T) {
 		{"\x1b[61;1\"p", "\x1b[!p"},
 	}
 	for _, c := range cases {
-		if got, _ := passed(&Filter{}, c.in); got != c.want {
+		if got, _ := passed(&Filter{MaxClip: testClip}, c.in); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestFilterPassesDisplaySequencesUnchanged(t *testing.T) {
 		"\x1b_Ga=t,f=100,i=2147483649,m=1,q=2;AAAA\x1b\\\x1b_Ga=p,C=1,i=2147483649,p=3,x=0,y=20,w=30,h=20,c=3,r=1,z=-1,q=2\x1b\\",
 		"\x1bP0;1q\"1;1;6;6#0;2;0;0;0~~@@\n-\x1b\\\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a",
 	} {
-		if got, _ := passed(&Filter{}, s); got != s {
+		if got, _ := passed(&Filter{MaxClip: testClip}, s); got != s {
 			t.Errorf("%q becomes %q", s, got)
 		}
 	}

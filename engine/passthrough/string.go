@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"tandem/engine/api"
 )
 
 // filterDCS filters the head of a device control string. Sixel pictures pass. Others are queries
@@ -100,7 +98,7 @@ func (f *Filter) filterOSC(p []byte) (n int, v verdict) {
 	}
 	// Checked before the length, because clipboard text may be longer than maxCommand.
 	if f.mayCopy() && isCopy(p[2:min(end, maxSequence)]) {
-		f.inside, f.room, f.Payload = insidePassed, maxClip, true
+		f.inside, f.room, f.Payload = insidePassed, f.maxCopy(), true
 		return 2, verdict{text: "\x1b]"}
 	}
 	last := p[min(end, len(p)-1)]
@@ -142,11 +140,11 @@ func plainText(p []byte) string {
 	}, strings.ToValidUTF8(string(p), "\uFFFD"))
 }
 
-// maxClip bounds a command that writes to the clipboard.
-const maxClip = api.MaxClip*4/3 + 64
+// maxCopy bounds a command that writes to the clipboard: its text is in base64.
+func (f *Filter) maxCopy() int { return f.MaxClip*4/3 + 64 }
 
 // mayCopy reports whether the program may write to the clipboard. A recorded one may not.
-func (f *Filter) mayCopy() bool { return !f.played && !f.NoClipboard }
+func (f *Filter) mayCopy() bool { return !f.played && f.MaxClip > 0 }
 
 // isCopy reports whether a command that starts with p writes to the clipboard (OSC 52) rather than
 // querying it. It passes in pieces.

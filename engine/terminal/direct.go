@@ -77,7 +77,11 @@ func newDirect(tty *os.File, noClipboard bool) (*direct, error) {
 		tty.Close()
 		return nil, fmt.Errorf("take over terminal: %w", err)
 	}
-	return &direct{tty: tty, conn: conn, filter: passthrough.Filter{NoClipboard: noClipboard}}, nil
+	d := &direct{tty: tty, conn: conn}
+	if !noClipboard {
+		d.filter.MaxClip = api.MaxClip
+	}
+	return d, nil
 }
 
 // fitsDirect returns an error if fd is not a terminal or its writes may block.

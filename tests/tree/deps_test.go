@@ -467,7 +467,7 @@ var layers = map[string]layer{
 	"engine/worktrees":        {[]string{"engine/git"}, "managing worktrees needs only git"},
 	"engine/mailbox":          {nil, "a queue does not depend on its elements"},
 	"engine/history":          {[]string{"engine/api", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
-	"engine/passthrough":      {[]string{"engine/api"}, "the engine and its clients filter bytes by the same rules"},
+	"engine/passthrough":      {nil, "the engine and its clients filter bytes by the same rules"},
 	"engine/terminal":         {[]string{"engine/api", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/terminal/replies", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/inputnotes", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
 	"engine/terminal/replies": {nil, "the shell and the terminal are given to it"},
 	"engine/audit":            {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},

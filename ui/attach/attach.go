@@ -150,7 +150,10 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	r := &run{
 		Options: o, terminal: t, stops: make(chan os.Signal, 16),
-		filter: passthrough.Filter{NoClipboard: o.NoClipboard}, input: rand.Text(),
+		input: rand.Text(),
+	}
+	if !o.NoClipboard {
+		r.filter.MaxClip = api.MaxClip
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link, r.note.run = newLink(r.cancel), r
