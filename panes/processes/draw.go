@@ -53,6 +53,9 @@ func (p *Pane) Draw() []string {
 		selected, _ := p.tables.selected()
 		rows = append(rows, drawDetails(&selected, log, parts, now, look)...)
 	}
+	if screen := p.logs.lastScreen(); screen != nil {
+		return text.PadRows(append(rows, screen.draw(parts.log.W, parts.log.H, look)...), w, h)
+	}
 	return text.PadRows(append(rows, log.Draw(parts.log.W, parts.log.H, look)...), w, h)
 }
 

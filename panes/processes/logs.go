@@ -27,11 +27,12 @@ type logs struct {
 	merged   bool         // log is that of several processes
 	fetching panes.LatestCall
 	search   search
+	screen   lastScreen // in place of log
 }
 
 // newLogs returns the logs. focus gives the log the keyboard.
 func newLogs(env Env, selected func() (api.Process, bool), focus func()) *logs {
-	l := &logs{env: env, selected: selected}
+	l := &logs{env: env, selected: selected, screen: lastScreen{env: env}}
 	l.search = search{env: env, shown: l.shown, focus: focus}
 	return l
 }
@@ -107,12 +108,29 @@ func (l *logs) closeMerged() {
 	}
 }
 
+// lastScreen returns the screen to show in place of the log; nil if the log is shown: merged, searched or
+// scrolled, or no full-screen program's.
+func (l *logs) lastScreen() *lastScreen {
+	log := l.shown()
+	if log == nil || l.merged || l.screen.lines == nil || l.screen.id != log.ID || !log.Following() {
+		return nil
+	}
+	return &l.screen
+}
+
 // fetch returns the command for the next request of the log, shown in h rows of w cells.
-func (l *logs) fetch(w, h int) tea.Cmd {
+func (l *logs) fetch(w, h int) (cmd tea.Cmd) {
 	log := l.shown()
 	if log == nil {
 		return nil
 	}
+	if selected, ok := l.selected(); ok && !l.merged {
+		cmd = l.screen.fetch(&selected)
+	}
+	return tea.Batch(cmd, l.fetchLog(log, w, h))
+}
+
+func (l *logs) fetchLog(log *logview.Log, w, h int) tea.Cmd {
 	log.SetSize(w, h)
 	request, ok := log.NextRequest()
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -487,4 +488,31 @@ func TestLogIsSavedToNewFile(t *testing.T) {
 	}
 	d.Press("S", "ctrl+u", "'"+filepath.Dir(path), "enter")
 	d.WaitText("is not a regular file")
+}
+
+// What a full-screen program prints makes no lines.
+func TestFullScreenProgramIsShownAsItsLastScreen(t *testing.T) {
+	var left atomic.Bool
+	var asked atomic.Value
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) {
+		e.addProcess("web", "a line\n")
+		e.all[0].log = "heap of leftovers\n"
+		panestest.On(e.Engine, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
+			asked.Store(in.ID)
+			return api.Screen{AltScreen: !left.Load(), Lines: []string{"\x1b[1mTasks\x1b[m: 93", strings.Repeat("x", 200)}}, nil
+		})
+	})
+	d.selectProcess("shell")
+	d.WaitText("Tasks: 93")
+	d.WaitText(strings.Repeat("x", 99) + "›")
+	d.WaitNoText("heap of leftovers")
+	if id := asked.Load(); id != d.engine.all[0].process.ID {
+		t.Errorf("the screen of %s is shown", id)
+	}
+	d.selectProcess("web")
+	d.WaitText("a line")
+	d.WaitNoText("Tasks")
+	left.Store(true)
+	d.selectProcess("shell")
+	d.WaitText("heap of leftovers")
 }
