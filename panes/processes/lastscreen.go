@@ -2,6 +2,7 @@ package processes
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,18 +36,40 @@ func (s *lastScreen) fetch(p *api.Process) tea.Cmd {
 		return nil
 	}
 	s.busy, s.asked = true, time.Now()
-	return panes.Ask(s.env.Context(), s.env, func(ctx context.Context, e panes.Engine) (api.Screen, error) {
-		return api.SessionScreen.Call(ctx, e, api.SessionScreenInput{ID: p.ID, ANSI: true})
-	}, func(screen api.Screen, err error) tea.Cmd {
+	return panes.Ask(s.env.Context(), s.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+		screen, err := api.SessionScreen.Call(ctx, e, api.SessionScreenInput{ID: p.ID, ANSI: true})
+		switch {
+		case err != nil:
+			return nil, err
+		case screen.AltScreen:
+			return screen.Lines, nil
+		case !p.State.Ended() || p.Terminal == nil || p.Terminal.Shell:
+			return nil, nil
+		}
+		return leftOnScreen(ctx, e, p.ID, screen.Lines)
+	}, func(lines []string, err error) tea.Cmd {
 		s.busy = false
 		if s.id == p.ID {
-			s.lines = nil
-			if err == nil && screen.AltScreen {
-				s.lines = screen.Lines
-			}
+			s.lines = lines
 		}
 		return nil
 	})
+}
+
+// leaveScreen is what a full-screen program prints when it exits.
+const leaveScreen = "\x1b[?1049l"
+
+// leftOnScreen returns what an exited full-screen program left on its screen; nil if it was none.
+func leftOnScreen(ctx context.Context, e panes.Engine, id string, lines []string) ([]string, error) {
+	since := int64(-16 << 10)
+	end, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: id, Since: &since})
+	if err != nil || !strings.Contains(end.Data, leaveScreen) {
+		return nil, err
+	}
+	if strings.TrimSpace(strings.Join(lines, "")) == "" {
+		return []string{"", "  It left nothing on its screen."}, nil
+	}
+	return lines, nil
 }
 
 // draw returns h rows of w cells.

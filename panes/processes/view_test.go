@@ -516,3 +516,17 @@ func TestFullScreenProgramIsShownAsItsLastScreen(t *testing.T) {
 	d.selectProcess("shell")
 	d.WaitText("heap of leftovers")
 }
+
+func TestExitedFullScreenProgramShowsNoLeftovers(t *testing.T) {
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) {
+		p := &e.all[0].process
+		p.Name, p.State, p.PID = "rename", api.StateExited, 0
+		e.all[0].log = "\x1b[?1049hheap of leftovers\x1b[?1049l\n"
+		panestest.On(e.Engine, api.SessionScreen, func(context.Context, api.SessionScreenInput) (api.Screen, error) {
+			return api.Screen{Lines: []string{"", ""}}, nil
+		})
+	})
+	d.selectProcess("rename")
+	d.WaitText("It left nothing on its screen.")
+	d.WaitNoText("heap of leftovers")
+}
