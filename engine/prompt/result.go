@@ -79,14 +79,16 @@ func quoteWord(text string) string {
 
 // markerLines adds lines that print marks before and after a command. The shell reads all lines
 // before it runs any, so that their echo precedes the first mark. The marks leave $? as it was, for
-// the command and for the next one, and the subshells leave $_ in bash.
+// the command and for the next one, and the subshells leave $_ in bash. A status other than 0
+// comes from a list with &&, which neither set -e nor a trap of ERR notices.
 func markerLines(command, word string, fish bool) string {
 	if fish {
-		return " begin; set -l s $status; printf '\\033]133;C;aid=" + word + "\\007'; sh -c \"exit $s\"\n" + command +
-			"\nend; begin; set -l s $status; printf '\\033]133;D;%s;aid=" + word + "\\007' $s; sh -c \"exit $s\"; end"
+		return " begin; set -l s $status; printf '\\033]133;C;aid=" + word + "\\007'; command sh -c \"exit $s\"\n" + command +
+			"\nend; begin; set -l s $status; printf '\\033]133;D;%s;aid=" + word + "\\007' $s; command sh -c \"exit $s\"; end"
 	}
-	return " { (s=$?; printf '\\033]133;C;aid=" + word + "\\007'; exit $s)\n" + command +
-		"\n}; (s=$?; printf '\\033]133;D;%s;aid=" + word + "\\007' $s; exit $s)"
+	const status = "; exit $1) 2>/dev/null && (exit 0)" // without the trace of set -x
+	return ` { (set -- "$?"; printf '\033]133;C;aid=` + word + `\007'` + status + "\n" + command +
+		"\n" + `}; (set -- "$?"; printf '\033]133;D;%s;aid=` + word + `\007' "$1"` + status
 }
 
 // atPythonPrompt reports whether the reading program is Python at its standard prompt.

@@ -374,14 +374,16 @@ func TestNestedShellRunsCommandsWithAMarker(t *testing.T) {
 	})
 }
 
-func TestMarkerLeavesStatusAndLastArgument(t *testing.T) {
+func TestMarkerLeavesTheStateOfTheShell(t *testing.T) {
 	for name, c := range map[string]struct {
 		shellCase
-		line, want string // run by the user and by exec, after a command; its output
+		strict     []string // lines that make the shell exit, tell or trace more
+		line, want string   // run by the user and by exec, after a command; its output
 	}{
-		"sh":   {program("sh", "-c", "exec sh"), `echo "$?"`, "7\n"},
-		"bash": {program("sh", "-c", "exec bash --norc"), `echo "$? $_"`, "7 b\n"},
-		"fish": {program("sh", "-c", "exec fish --no-config"), `echo $status`, "7\n"},
+		"sh":   {program("sh", "-c", "exec sh"), []string{"readonly s=1", "set -eu"}, `echo "$?"`, "7\n"},
+		"bash": {program("sh", "-c", "exec bash --norc"), []string{"readonly s=1", "trap 'echo failed' ERR", "set -eu"}, `echo "$? $_"`, "7 b\n"},
+		"zsh":  {program("sh", "-c", "exec zsh -f"), []string{"readonly s=1", "trap 'echo failed' ERR", "set -eu"}, `echo "$?"`, "7\n"},
+		"fish": {program("sh", "-c", "exec fish --no-config"), nil, `echo $status`, "7\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			replayShell(t, c.shellCase, func(s *session) {
@@ -393,6 +395,14 @@ func TestMarkerLeavesStatusAndLastArgument(t *testing.T) {
 				s.wait(api.SessionWaitInput{Input: true})
 				s.wantRun(failed, "", 7)
 				s.wantRun(c.line, c.want, 0)
+
+				for _, line := range c.strict {
+					s.wantRun(line, "", 0)
+				}
+				if c.strict != nil {
+					s.wantRun("[ -f /nonexistent ] && echo there", "", 1)
+					s.wantRun("echo alive", "alive\n", 0)
+				}
 			})
 		})
 	}
