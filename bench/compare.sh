@@ -22,7 +22,7 @@ GOBIN=$dir go install golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9
 for version in old new; do
 	cd "$dir/$version/"
 	go build -o "$dir/tandem-$version" .
-	go test -c -o "$dir/vt-$version" ./engine/vt
+	go test -c -o "$dir/vt-$version" ./engine/screen/vt
 done
 cd "$root/bench"
 go test -c -o "$dir/bench" .
@@ -30,7 +30,7 @@ go test -c -o "$dir/bench" .
 # measure VERSION adds one round to its results.
 measure() {
 	TANDEM_BENCH_PROGRAM=$dir/tandem-$1 "$dir/bench" -test.run xxx -test.bench "$bench" -test.benchtime 1x
-	(cd "$dir/$1/engine/vt" && "$dir/vt-$1" -test.run xxx -test.bench "Write/($streams)/.*/own" -test.benchtime 0.3s)
+	(cd "$dir/$1/engine/screen/vt" && "$dir/vt-$1" -test.run xxx -test.bench "Write/($streams)/.*/own" -test.benchtime 0.3s)
 }
 for ((i = 0; i < ${ROUNDS:-6}; i++)); do
 	order=(old new)

@@ -61,7 +61,7 @@ cd "$root"
 CGO_ENABLED=0 go build -o "$tandem" .
 go test -c -o "$terminal" ./bench
 mkdir "$dir/streams"
-go test ./engine/vt -run '^TestStreamsAreDeterministic$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null
+go test ./engine/screen/vt -run '^TestStreamsAreDeterministic$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null
 for stream in "${streams[@]}"; do
 	[[ -f $dir/streams/$stream-80x24 ]] || { echo "no stream is called $stream" >&2; exit 2; }
 done

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/names"
-	"tandem/engine/panics"
-	"tandem/engine/proctree"
-	"tandem/engine/sleep"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/base/panics"
+	"tandem/engine/base/sleep"
+	"tandem/engine/control/launch"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/keeper"
-	"tandem/engine/sandbox"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/sandbox"
 )
 
 // A confinedAgent is a machine with an agent held to bounds: it may write in work, must not read

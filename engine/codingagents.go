@@ -3,20 +3,20 @@ package engine
 import (
 	"os"
 
-	"tandem/engine/agents"
-	"tandem/engine/proctree"
-	"tandem/engine/prompt"
-	"tandem/engine/shell"
-	"tandem/engine/supervise"
+	"tandem/engine/agent/coding"
+	"tandem/engine/base/shell"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/prompt"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 
 // newRegistry returns the registry of coding agents in sessions. rules is the directory of the
 // user's own rules.
-func (h *host) newRegistry(rules string) *agents.Registry {
+func (h *host) newRegistry(rules string) *coding.Registry {
 	home, _ := os.UserHomeDir() // without it, agents have no files
-	return &agents.Registry{
-		Library: agents.NewLibrary(rules, func(wrong error) { h.control.PublishNotice(wrong.Error()) }),
+	return &coding.Registry{
+		Library: coding.NewLibrary(rules, func(wrong error) { h.control.PublishNotice(wrong.Error()) }),
 		BootID:  h.bootID,
 		Home:    home,
 		OnEnd:   proctree.OnEnd,
@@ -27,7 +27,7 @@ func (h *host) newRegistry(rules string) *agents.Registry {
 
 // A resumption says how to continue an agent's conversation when its session starts.
 type resumption struct {
-	agents.Resumption
+	coding.Resumption
 	instead bool   // run its command in place of the session's own
 	typed   string // typed at the shell's prompt
 	enter   bool   // run it; otherwise the user decides

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
+	"tandem/engine/control/launch"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"os"
 
-	"tandem/engine/names"
-	"tandem/engine/panics"
-	"tandem/engine/proctree"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/base/panics"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

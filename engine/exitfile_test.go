@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/observe"
-	"tandem/engine/supervise"
+	"tandem/engine/control/observe"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/terminal"
+	"tandem/engine/session/terminal"
 	"tandem/persist/store"
 )
 

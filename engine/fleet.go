@@ -6,8 +6,8 @@ import (
 	"runtime"
 
 	"tandem/engine/api"
-	"tandem/engine/fleet"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/hosts/transport"
 )
 
 // newFleet returns this engine's part in a fleet, before it serves anybody.

@@ -16,8 +16,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/history"
-	"tandem/engine/keeper"
+	"tandem/engine/record/history"
+	"tandem/engine/system/keeper"
 )
 
 func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {

@@ -13,22 +13,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/access"
-	"tandem/engine/agents"
+	"tandem/engine/agent/access"
+	"tandem/engine/agent/coding"
 	"tandem/engine/api"
-	"tandem/engine/history"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/logs"
-	"tandem/engine/observe"
-	"tandem/engine/panics"
-	"tandem/engine/proctree"
-	"tandem/engine/prompt"
-	"tandem/engine/sandbox"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
-	"tandem/engine/vt"
-	"tandem/engine/vt10x"
+	"tandem/engine/base/panics"
+	"tandem/engine/control/launch"
+	"tandem/engine/control/observe"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/history"
+	"tandem/engine/record/logs"
+	"tandem/engine/screen/vt"
+	"tandem/engine/screen/vt10x"
+	"tandem/engine/session/prompt"
+	"tandem/engine/session/terminal"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
+	"tandem/engine/system/sandbox"
 	"tandem/persist/inputnotes"
 	"tandem/persist/ptylog"
 	"tandem/persist/store"
@@ -56,7 +56,7 @@ type host struct {
 	history   *history.History
 	logs      *logs.Logs
 	settings  liveSettings
-	agents    *agents.Registry
+	agents    *coding.Registry
 	problems  []string // found at start, shown to the user
 	regainer  *regainer
 	unread    atomic.Pointer[unread]

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
 	"tandem/persist/store"
 )
 

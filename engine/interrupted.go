@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/names"
-	"tandem/engine/prompt"
-	"tandem/engine/sleep"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
+	"tandem/engine/base/names"
+	"tandem/engine/base/sleep"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/prompt"
+	"tandem/engine/session/terminal"
 	"tandem/persist/store"
 )
 

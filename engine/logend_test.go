@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
 	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )

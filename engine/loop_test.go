@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/terminal"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

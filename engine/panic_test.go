@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/agent/approval"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/approval"
+	"tandem/engine/control/supervise"
 	"tandem/engine/service"
-	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 

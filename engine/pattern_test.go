@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 )
 
 func TestInvalidPatternsAreRejectedWithAReason(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/proctree"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/sleep"
-	"tandem/engine/supervise"
+	"tandem/engine/base/sleep"
+	"tandem/engine/control/launch"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

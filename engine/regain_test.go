@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/observe"
+	"tandem/engine/control/launch"
+	"tandem/engine/control/observe"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/launch"
+	"tandem/engine/control/launch"
 	"tandem/persist/store"
 )
 

@@ -3,14 +3,14 @@ package engine
 import (
 	"testing"
 
-	"tandem/engine/agents"
+	"tandem/engine/agent/coding"
 	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
 func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 	t.Parallel()
-	h := &host{bootID: "now", agents: &agents.Registry{Library: agents.NewLibrary("", nil)}}
+	h := &host{bootID: "now", agents: &coding.Registry{Library: coding.NewLibrary("", nil)}}
 	before := store.Identity{BootID: "before", PID: 1}
 	record := func(argv ...string) store.Record {
 		return store.Record{Origin: store.Origin{Actor: "person"}, Command: store.Command{Argv: argv, CWD: "/"}, Terminal: store.Terminal{Agent: &store.Agent{Name: "claude", Conversation: "c", CWD: "/usr"}}}

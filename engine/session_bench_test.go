@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/terminal"
 	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"tandem/engine/fleet"
-	"tandem/engine/hosts/transport"
-	"tandem/engine/prompt"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/hosts/transport"
+	"tandem/engine/session/prompt"
 	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
 )

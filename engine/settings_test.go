@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )

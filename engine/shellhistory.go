@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/engine/history"
-	"tandem/engine/prompt"
+	"tandem/engine/record/history"
+	"tandem/engine/session/prompt"
 	"tandem/persist/histdb"
 )
 

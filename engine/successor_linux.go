@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/supervise"
+	"tandem/engine/control/launch"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
 	"tandem/persist/datadir"
 )
 

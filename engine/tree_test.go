@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"tandem/engine/launch"
+	"tandem/engine/control/launch"
 	"tandem/persist/store"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/control/supervise"
 	"tandem/engine/service"
-	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 

@@ -13,11 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tandem/engine/agent/approval"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/approval"
+	"tandem/engine/control/supervise"
 	"tandem/engine/service"
-	"tandem/engine/supervise"
 )
 
 // A quietWriter receives an event stream and signals its first event.

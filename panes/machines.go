@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 )
 
 // A Machine is another machine and its connection state.

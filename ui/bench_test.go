@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/panes"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/sessions/layout"

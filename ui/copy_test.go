@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/ui/screen"

@@ -9,7 +9,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 )
 
 // listDisplays returns the terminal properties reported to a session.

@@ -20,8 +20,8 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
-	"tandem/engine/vt"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
 	"tandem/keys"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/terminal"

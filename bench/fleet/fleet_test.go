@@ -18,7 +18,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/hosts/transport"
 )
 
 // idleTime is the duration of the measurement of an idle fleet.

@@ -25,10 +25,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/fleet"
-	"tandem/engine/fleet/hub"
-	"tandem/engine/fleet/hub/embedded"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/fleet/hub"
+	"tandem/engine/remote/fleet/hub/embedded"
+	"tandem/engine/remote/hosts/transport"
 )
 
 var (

@@ -15,8 +15,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/vt"
-	"tandem/engine/vt10x"
+	"tandem/engine/screen/vt"
+	"tandem/engine/screen/vt10x"
 	"tandem/keys"
 )
 

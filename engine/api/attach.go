@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 )
 
@@ -144,7 +144,7 @@ type Master struct {
 // answers with a Hand and its terminal's descriptor, opened by itself and non-blocking. A viewer of
 // an older release gets the PTY master's descriptor with the offer, if it may type, and sends no
 // input until the engine has said whether keys go to the master. From then on the engine writes
-// Output.Bytes to the terminal itself, without the sequences removed by engine/passthrough. To take
+// Output.Bytes to the terminal itself, without the sequences removed by engine/screen/passthrough. To take
 // the terminal back, the viewer sends a Hand with Back; the engine closes the connection after its
 // last write.
 

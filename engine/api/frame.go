@@ -1,7 +1,7 @@
 package api
 
 import (
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 )
 

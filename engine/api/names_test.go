@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/tests/seed"
 )
 

@@ -3,7 +3,7 @@ package api
 import (
 	"image"
 
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 )
 
 // The parts of pictures in a line.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/base/sleep"
 	"tandem/engine/page/devices"
-	"tandem/engine/sleep"
 )
 
 const (

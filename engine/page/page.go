@@ -32,7 +32,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/httplimit"
+	"tandem/engine/base/httplimit"
 	"tandem/engine/page/devices"
 )
 

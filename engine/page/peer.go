@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 )
 
 // A connection is a TCP connection, with what is known about its other end.

@@ -9,9 +9,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/base/sleep"
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
-	"tandem/engine/sleep"
 )
 
 const (

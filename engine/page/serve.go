@@ -15,7 +15,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
-	"tandem/engine/httplimit"
+	"tandem/engine/base/httplimit"
 	"tandem/persist/datadir"
 	"tandem/persist/regular"
 )

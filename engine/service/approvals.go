@@ -5,13 +5,13 @@ import (
 	"errors"
 	"log/slog"
 
+	"tandem/engine/agent/approval"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/approval"
-	"tandem/engine/audit"
-	"tandem/engine/names"
-	"tandem/engine/prompt"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/audit"
+	"tandem/engine/session/prompt"
 )
 
 // Approvals serves agents' requests, the policy, and the log of agents' calls.

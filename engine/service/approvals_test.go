@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tandem/engine/agent/approval"
 	"tandem/engine/api"
-	"tandem/engine/approval"
-	"tandem/engine/audit"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/audit"
 	"tandem/persist/store"
 )
 

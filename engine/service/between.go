@@ -5,8 +5,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/crosscopy"
-	"tandem/engine/panics"
+	"tandem/engine/base/panics"
+	"tandem/engine/remote/copy"
 )
 
 // beginTransferBetween begins a transfer between machines, or returns the conflicts if there are any
@@ -24,7 +24,7 @@ func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransfe
 	if in.Kind != api.TransferCopy && in.Kind != api.TransferMove {
 		return out, api.Errorf(api.CodeNotSupported, "transfer files between machines: must be a copy or a move, not %s", in.Kind)
 	}
-	t := &crosscopy.Transfer{Kind: in.Kind, Conflict: in.Conflict, Open: s.openEngine, Start: s.transfers.startTask}
+	t := &copy.Transfer{Kind: in.Kind, Conflict: in.Conflict, Open: s.openEngine, Start: s.transfers.startTask}
 	defer func() {
 		if out.Job == "" {
 			t.Close()

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"slices"
 
-	"tandem/engine/access"
-	"tandem/engine/agents"
+	"tandem/engine/agent/access"
+	"tandem/engine/agent/coding"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/names"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
 )
 
 // maxReportText limits the parts of a report, in bytes.
@@ -20,7 +20,7 @@ const maxReportText = 4 << 10
 type CodingAgents struct {
 	Control *supervise.Control
 	Guard   *access.Guard
-	Agents  *agents.Registry
+	Agents  *coding.Registry
 }
 
 // Handle registers the operations.
@@ -32,7 +32,7 @@ func (s *CodingAgents) Handle(m *server.Mux) {
 }
 
 // findWatch returns the watch and the view of a running session. doing names the attempt in errors.
-func (s *CodingAgents) findWatch(ctx context.Context, id, doing string) (w *agents.Watch, session api.Process, err error) {
+func (s *CodingAgents) findWatch(ctx context.Context, id, doing string) (w *coding.Watch, session api.Process, err error) {
 	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
 	if err != nil {
 		return nil, session, err

@@ -7,12 +7,12 @@ import (
 	"os"
 	"time"
 
+	"tandem/engine/agent/approval"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/approval"
-	"tandem/engine/keeper"
-	"tandem/engine/sleep"
-	"tandem/engine/supervise"
+	"tandem/engine/base/sleep"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"tandem/engine/agent/approval"
 	"tandem/engine/api"
-	"tandem/engine/approval"
-	"tandem/engine/keeper"
+	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/names"
-	"tandem/engine/proctree"
-	"tandem/engine/secrets"
+	"tandem/engine/base/names"
+	"tandem/engine/base/secrets"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/logs"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/logs"
 	"tandem/persist/store"
 )
 

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/files"
+	"tandem/engine/workspace/files"
 )
 
 // Files serves the operations on files. It shares nothing with the rest of the engine, so a slow
@@ -122,7 +122,7 @@ func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
 	return nil
 }
 
-// fileError converts an error of engine/files for clients.
+// fileError converts an error of engine/workspace/files for clients.
 func fileError(err error) error {
 	var e *files.Error
 	if !errors.As(err, &e) {
@@ -135,13 +135,13 @@ func fileError(err error) error {
 	return &api.Error{Code: kind.code, Reason: kind.reason, Message: e.Message, Hint: e.Hint}
 }
 
-// A fileKind is the code and the reason of an error of engine/files.
+// A fileKind is the code and the reason of an error of engine/workspace/files.
 type fileKind struct {
 	code   api.Code
 	reason api.Reason
 }
 
-// fileKinds returns the code and the reason for each reason of engine/files, except Failed.
+// fileKinds returns the code and the reason for each reason of engine/workspace/files, except Failed.
 func fileKinds() map[files.Reason]fileKind {
 	return map[files.Reason]fileKind{
 		files.Outside:    {api.CodeForbidden, api.ReasonOutsideRoot},

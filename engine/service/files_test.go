@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/files"
+	"tandem/engine/workspace/files"
 )
 
 func TestFileErrorsKeepTheirReasonAndHint(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"unicode"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/fleet"
-	"tandem/engine/hosts/transport"
-	"tandem/engine/secrets"
+	"tandem/engine/base/secrets"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/hosts/transport"
 )
 
 // Fleet serves the operations on the fleet, and identifies its visitors.

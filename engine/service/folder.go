@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 	"tandem/persist/store"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/files"
-	"tandem/engine/history"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
+	"tandem/engine/record/history"
+	"tandem/engine/workspace/files"
 	"tandem/persist/histdb"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
 	"tandem/tests/wait"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 	"tandem/persist/store"
 )
 

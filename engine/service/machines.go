@@ -5,10 +5,10 @@ import (
 	"io"
 	"time"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/hosts"
+	"tandem/engine/remote/hosts"
 )
 
 // Machines serves the operations on other machines, and opens connections to them.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/netip"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 )

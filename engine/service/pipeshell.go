@@ -13,13 +13,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"tandem/engine/api"
-	"tandem/engine/logs"
-	"tandem/engine/names"
-	"tandem/engine/prompt"
-	"tandem/engine/pty"
-	"tandem/engine/rendered"
-	"tandem/engine/shell"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/base/shell"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/logs"
+	"tandem/engine/screen/rendered"
+	"tandem/engine/session/prompt"
+	"tandem/engine/system/pty"
 )
 
 // session.exec also works in a POSIX shell without a terminal, reading its commands from a pipe: a

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"slices"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/logs"
-	"tandem/engine/names"
-	"tandem/engine/proctree"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/logs"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/proctree"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"tandem/engine/api"
-	"tandem/engine/logs"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
+	"tandem/engine/record/logs"
 	"tandem/persist/store"
 )
 

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
-	"tandem/engine/prompt"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/prompt"
 )
 
 // restoreSessions serves session.restore.

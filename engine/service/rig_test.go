@@ -16,16 +16,16 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/access"
-	"tandem/engine/agents"
+	"tandem/engine/agent/access"
+	"tandem/engine/agent/coding"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/history"
-	"tandem/engine/keeper"
-	"tandem/engine/logs"
-	"tandem/engine/proctree"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/history"
+	"tandem/engine/record/logs"
+	"tandem/engine/session/terminal"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 
@@ -200,7 +200,7 @@ type rig struct {
 	store    *store.Store
 	starter  *Starter
 	procs    *Processes
-	agents   *agents.Registry
+	agents   *coding.Registry
 }
 
 // newRig returns a rig that stops when the test ends.
@@ -247,7 +247,7 @@ func newRig(t testing.TB) *rig {
 		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Pipes: pipes, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },
 	}
-	r.agents = &agents.Registry{Library: agents.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { r.control.SetAgent(id, now) }}
+	r.agents = &coding.Registry{Library: coding.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { r.control.SetAgent(id, now) }}
 	r.client = client{mux: server.NewMux(nil), name: "test"}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		env, files, r.procs,

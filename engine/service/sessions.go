@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/engine/access"
-	"tandem/engine/agents"
+	"tandem/engine/agent/access"
+	"tandem/engine/agent/coding"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/logs"
-	"tandem/engine/names"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
-	"tandem/engine/worktrees"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/logs"
+	"tandem/engine/session/terminal"
+	"tandem/engine/workspace/worktrees"
 	"tandem/keys"
 	"tandem/persist/store"
 )
@@ -26,7 +26,7 @@ type Sessions struct {
 	Store   *store.Store
 	Logs    *logs.Logs
 	Usage   *Usage
-	Agents  *agents.Registry
+	Agents  *coding.Registry
 	Trees   worktrees.Trees
 	Pipes   *PipeShells
 }
@@ -142,7 +142,7 @@ type piece struct {
 
 // typePieces types into a session until its terminal does not accept a piece in time. With a watch
 // on a coding agent, it waits between text and Enter until the agent has taken the text.
-func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces ...piece) (out api.SessionWriteOutput, err error) {
+func typePieces(ctx context.Context, session *terminal.Session, watch *coding.Watch, pieces ...piece) (out api.SessionWriteOutput, err error) {
 	end := func() int64 { _, end := session.Kept(); return end }
 	for _, p := range pieces {
 		if len(p.bytes) == 0 || out.Dropped > 0 {

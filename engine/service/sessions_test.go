@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/terminal"
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
+	"tandem/engine/session/terminal"
 	"tandem/persist/ptylog"
 	"tandem/persist/store"
 )

@@ -10,14 +10,14 @@ import (
 	"strconv"
 	"time"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
-	"tandem/engine/names"
-	"tandem/engine/proctree"
-	"tandem/engine/readiness"
-	"tandem/engine/sleep"
-	"tandem/engine/supervise"
-	"tandem/engine/terminal"
+	"tandem/engine/base/names"
+	"tandem/engine/base/sleep"
+	"tandem/engine/control/readiness"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/terminal"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
 

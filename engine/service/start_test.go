@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
-	"tandem/engine/sandbox"
+	"tandem/engine/system/sandbox"
 	"tandem/persist/store"
 	"tandem/tests/needs"
 )

@@ -7,11 +7,11 @@ import (
 	"syscall"
 	"time"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
-	"tandem/engine/names"
-	"tandem/engine/pty"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/pty"
 	"tandem/persist/store"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
-	"tandem/engine/prompt"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/session/prompt"
 )
 
 func (s *Sessions) findText(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {

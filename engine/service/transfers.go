@@ -13,8 +13,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/files"
-	"tandem/engine/panics"
+	"tandem/engine/base/panics"
+	"tandem/engine/workspace/files"
 )
 
 const (

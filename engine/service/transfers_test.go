@@ -15,7 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/files"
+	"tandem/engine/workspace/files"
 )
 
 func newTransfers(t *testing.T) (*Files, *bytes.Buffer) {

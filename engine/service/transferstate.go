@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/crosscopy"
+	"tandem/engine/remote/copy"
 	"tandem/persist/store"
 )
 
@@ -38,7 +38,7 @@ func (s *Files) Resume(saved TransferStore) error {
 	if err != nil {
 		return err
 	}
-	cleaner := &crosscopy.Transfer{Open: s.openEngine, Start: js.startTask}
+	cleaner := &copy.Transfer{Open: s.openEngine, Start: js.startTask}
 	for _, one := range all {
 		if !isKept(one) {
 			continue

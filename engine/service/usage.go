@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
-	"tandem/engine/proctree"
-	"tandem/engine/pty"
-	"tandem/engine/sleep"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/base/sleep"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/proctree"
+	"tandem/engine/system/pty"
 	"tandem/persist/store"
 )
 

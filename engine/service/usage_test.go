@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tandem/engine/proctree"
-	"tandem/engine/supervise"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/proctree"
 )
 
 func TestUsageIsSampledWithoutReaders(t *testing.T) {

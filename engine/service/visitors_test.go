@@ -6,8 +6,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/fleet"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/hosts/transport"
 )
 
 // Visitors choose these texts; they are shown in a terminal.

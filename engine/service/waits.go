@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/conditions"
-	"tandem/engine/logs"
-	"tandem/engine/names"
-	"tandem/engine/pty"
-	"tandem/engine/readiness"
-	"tandem/engine/supervise"
+	"tandem/engine/base/names"
+	"tandem/engine/control/readiness"
+	"tandem/engine/control/supervise"
+	"tandem/engine/record/logs"
+	"tandem/engine/session/conditions"
+	"tandem/engine/system/pty"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/files"
-	"tandem/engine/names"
-	"tandem/engine/supervise"
-	"tandem/engine/worktrees"
+	"tandem/engine/base/names"
+	"tandem/engine/control/supervise"
+	"tandem/engine/workspace/files"
+	"tandem/engine/workspace/worktrees"
 )
 
 // Worktrees serves the operations on git's worktrees.

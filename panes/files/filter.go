@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/panes"
 	"tandem/panes/files/entries"
 	"tandem/panes/kit/dialog"

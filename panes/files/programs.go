@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/engine/shell"
+	"tandem/engine/base/shell"
 	"tandem/panes"
 	"tandem/panes/files/transfers"
 	"tandem/panes/kit/dialog"

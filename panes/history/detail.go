@@ -10,7 +10,7 @@ import (
 	"charm.land/bubbles/v2/viewport"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"

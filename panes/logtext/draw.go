@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )

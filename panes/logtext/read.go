@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
-	"tandem/engine/rendered"
-	"tandem/engine/styled"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/rendered"
+	"tandem/engine/screen/styled"
 	"tandem/panes/kit/text"
 )
 

@@ -11,7 +11,7 @@ import (
 	"io"
 	"strings"
 
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/text"
 )
 

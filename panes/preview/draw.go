@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"tandem/engine/vt/scan"
+	"tandem/engine/screen/vt/scan"
 )
 
 // An encoding is the character encoding of a text file.

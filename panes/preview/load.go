@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/text"
 )

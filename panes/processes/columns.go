@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"

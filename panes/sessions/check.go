@@ -1,7 +1,7 @@
 package sessions
 
 import (
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/panes/sessions/layout"
 )
 

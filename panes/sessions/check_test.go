@@ -3,7 +3,7 @@ package sessions
 import (
 	"testing"
 
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
 )

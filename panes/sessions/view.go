@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/look"
 )
 

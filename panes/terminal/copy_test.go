@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"

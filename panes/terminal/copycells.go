@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
-	"tandem/engine/styled"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/styled"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )

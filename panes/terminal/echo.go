@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/panes"
 	"tandem/panes/kit/predict"
 	"tandem/panes/kit/text"

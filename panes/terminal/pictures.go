@@ -4,7 +4,7 @@ import (
 	"image"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/panes/kit/graphics"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/panes/kit/graphics"
 )
 

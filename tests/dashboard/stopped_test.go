@@ -5,7 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 	"tandem/tests/harness"
 	"tandem/tests/wait"
 	"testing"

@@ -1,6 +1,6 @@
 package engine
 
-import "tandem/engine/proctree"
+import "tandem/engine/system/proctree"
 
 // isRunning reports whether a process exists and has not exited.
 func isRunning(pid int) bool {

@@ -13,9 +13,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/styled"
-	"tandem/engine/terminal"
-	"tandem/engine/vt"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
+	"tandem/engine/session/terminal"
 	"tandem/keys"
 	"tandem/tests/needs"
 	"tandem/tests/wait"

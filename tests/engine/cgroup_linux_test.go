@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 	"tandem/tests/needs"
 	"tandem/tests/wait"

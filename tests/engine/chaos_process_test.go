@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/logs"
-	"tandem/engine/proctree"
+	"tandem/engine/record/logs"
+	"tandem/engine/system/proctree"
 	"tandem/tests/needs"
 	"tandem/tests/seed"
 

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/agents"
+	"tandem/engine/agent/coding"
 	"tandem/engine/api"
 	"tandem/persist/store"
 	"tandem/tests/needs"
@@ -224,7 +224,7 @@ func TestConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
 
 func TestOnlySafeConversationIDsAreOffered(t *testing.T) {
 	t.Parallel()
-	library := agents.NewLibrary("", nil)
+	library := coding.NewLibrary("", nil)
 	booted := time.Now()
 	resumes := func(a *store.Agent, left *store.LeftAgent) string {
 		r := store.Record{Terminal: store.Terminal{Agent: a, LeftAgent: left}}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/sandbox"
+	"tandem/engine/system/sandbox"
 	"tandem/tests/needs"
 	"tandem/tests/wait"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/sandbox"
+	"tandem/engine/system/sandbox"
 )
 
 // runDirect runs a line and returns the command line shown by the kernel.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 	"tandem/tests/needs"
 	"tandem/tests/wait"
 )

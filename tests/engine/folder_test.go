@@ -12,7 +12,7 @@ import (
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 	"tandem/tests/wait"
 )
 

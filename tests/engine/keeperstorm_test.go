@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 	"tandem/tests/needs"
 	"tandem/tests/seed"
 

@@ -12,9 +12,9 @@ import (
 
 	"tandem/engine"
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/sandbox"
+	"tandem/engine/control/launch"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/sandbox"
 	"tandem/persist/config/settings"
 	"tandem/tests/leaks"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 
 	"golang.org/x/sys/unix"
 	"tandem/tests/wait"

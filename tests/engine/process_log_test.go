@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/logs"
+	"tandem/engine/record/logs"
 	"tandem/tests/needs"
 )
 

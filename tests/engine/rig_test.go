@@ -14,7 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/tests/places"
 	"tandem/tests/wait"
 )

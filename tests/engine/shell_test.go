@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/history"
+	"tandem/engine/record/history"
 	"tandem/tests/needs"
 	"tandem/tests/wait"
 )
@@ -47,7 +47,7 @@ func (m *machine) startShell(name string, files map[string]string) api.Process {
 	})
 }
 
-// The replayed shells of engine/prompt cover the details; this is one run of each shell in an engine.
+// The replayed shells of engine/session/prompt cover the details; this is one run of each shell in an engine.
 func TestShellsRunCommandsInAnEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

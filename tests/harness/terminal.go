@@ -12,9 +12,9 @@ import (
 
 	"github.com/creack/pty"
 
-	"tandem/engine/styled"
-	"tandem/engine/vt"
-	"tandem/engine/vt10x"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
+	"tandem/engine/screen/vt10x"
 	"tandem/keys"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/fleet/hub/embedded"
+	"tandem/engine/remote/fleet/hub/embedded"
 	"tandem/tests/harness"
 	fleetcommands "tandem/ui/cli/fleet"
 )

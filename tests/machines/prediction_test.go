@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/tests/harness"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"tandem/engine/proctree"
+	"tandem/engine/system/proctree"
 	"time"
 
 	"golang.org/x/sys/unix"

@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 )
 
 // Rand returns a generator for the random choices of t, and logs the seed, so a failure shows how to

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 )
 
 // Another process repeats the draws of this one, and a different seed changes them.

@@ -25,7 +25,7 @@ type layer struct {
 
 // basicView is the rule of a view that is missing in layers, because this is all it needs.
 var basicView = layer{
-	[]string{"panes", "panes/kit/*", "panes/states", "engine/api", "engine/units", "keys", "keys/keymap"},
+	[]string{"panes", "panes/kit/*", "panes/states", "engine/api", "engine/base/units", "keys", "keys/keymap"},
 	"a view shows what the API offers, with the kit",
 }
 
@@ -33,23 +33,23 @@ var basicView = layer{
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/mcp", "engine/policy", "engine/proctree", "engine/sandbox", "engine/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings"},
+		[]string{"engine", "engine/agent/access", "engine/api", "engine/api/client", "engine/remote/fleet", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/agent/mcp", "engine/agent/policy", "engine/system/proctree", "engine/system/sandbox", "engine/control/supervise", "keys", "keys/keymap", "persist/config", "persist/config/settings", "persist/datadir", "persist/store", "ui", "ui/attach", "ui/cli", "ui/cli/doctor", "ui/cli/factory", "ui/cli/settings"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/*", "panes/kit/graphics", "panes/sessions/list", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "panes/kit/dialog", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/base/cellwidth", "panes", "panes/*", "panes/kit/graphics", "panes/sessions/list", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "panes/kit/dialog", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/base/sleep", "engine/base/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/userfiles", "engine/sleep"},
+		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/userfiles", "engine/base/sleep"},
 		"the connection uses the engine's API and passes its state to the dashboard unchanged",
 	},
 	"ui/conn/machines": {
-		[]string{"panes", "engine/api", "engine/api/userfiles", "engine/sleep"},
+		[]string{"panes", "engine/api", "engine/api/userfiles", "engine/base/sleep"},
 		"other machines are reached through the local engine, by any client of it",
 	},
 	"ui/display": {
-		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/kit/graphics"},
+		[]string{"engine/api", "engine/screen/passthrough", "engine/screen/styled", "engine/screen/vt/xcolor", "panes/kit/graphics"},
 		"a terminal's replies are parsed independently of the code that queried it",
 	},
 	"ui/jobcontrol": {
@@ -57,15 +57,15 @@ var layers = map[string]layer{
 		"the dashboard and attach stop the program in the same way",
 	},
 	"ui/screen": {
-		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/kit/graphics", "ui/display", "ui/jobcontrol", "keys", "engine/vt/scan", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/base/cellwidth", "engine/screen/styled", "panes/kit/graphics", "ui/display", "ui/jobcontrol", "keys", "engine/screen/vt/scan", "panes/kit/look", "panes/kit/text"},
 		"painting and input handling do not depend on the content of panes or the meaning of keys",
 	},
 	"ui/pictures": {
-		[]string{"engine/passthrough", "engine/styled", "engine/vt", "panes/kit/graphics"},
+		[]string{"engine/screen/passthrough", "engine/screen/styled", "engine/screen/vt", "panes/kit/graphics"},
 		"pictures are converted the same way for attach and recordings",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/jobcontrol", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/direct", "engine/api/outbox"},
+		[]string{"engine/api", "engine/api/client", "engine/screen/passthrough", "engine/screen/styled", "engine/screen/vt", "keys", "panes/kit/graphics", "ui/display", "ui/jobcontrol", "ui/pictures", "panes/kit/predict", "engine/base/sleep", "engine/api/direct", "engine/api/outbox"},
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/cli": {
@@ -73,11 +73,11 @@ var layers = map[string]layer{
 		"the root command and its flags; each command is in a package of its own",
 	},
 	"ui/cli/factory": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "engine/fleet", "engine/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/base/cellwidth", "engine/remote/fleet", "engine/remote/hosts/transport", "keys", "persist/config/settings", "ui/cli/doctor", "ui/cli/output"},
 		"what commands are built from knows the engine's API and the configuration, but no command",
 	},
 	"ui/cli/sessions": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "keys", "panes/kit/predict", "ui/attach", "ui/cli/codingagents", "ui/cli/factory", "ui/cli/output", "ui/cli/settings"},
+		[]string{"engine/api", "engine/api/client", "engine/screen/passthrough", "keys", "panes/kit/predict", "ui/attach", "ui/cli/codingagents", "ui/cli/factory", "ui/cli/output", "ui/cli/settings"},
 		"a client of the API, like ui/cli/files; attaching draws on the terminal itself",
 	},
 	"ui/cli/processes": {
@@ -85,11 +85,11 @@ var layers = map[string]layer{
 		"a client of the API, like ui/cli/files; sizes are read as in a project file",
 	},
 	"ui/cli/history": {
-		[]string{"engine/api", "engine/sleep", "engine/units", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/pick"},
+		[]string{"engine/api", "engine/base/sleep", "engine/base/units", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/pick"},
 		"a client of the API, like ui/cli/files; picking shows the dashboard's list",
 	},
 	"ui/cli/requests": {
-		[]string{"engine/api", "engine/api/client", "engine/cellwidth", "ui/cli/factory", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/base/cellwidth", "ui/cli/factory", "ui/cli/output"},
 		"a client of the API, like ui/cli/files",
 	},
 	"ui/cli/up": {
@@ -97,19 +97,19 @@ var layers = map[string]layer{
 		"a project file is read by ui/cli/project, and run through the API",
 	},
 	"ui/cli/engine": {
-		[]string{"engine/api", "engine/api/client", "engine/sleep", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/machines", "ui/cli/output", "ui/cli/service", "ui/cli/settings"},
+		[]string{"engine/api", "engine/api/client", "engine/base/sleep", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/machines", "ui/cli/output", "ui/cli/service", "ui/cli/settings"},
 		"stopping and examining an engine must work when it is broken",
 	},
 	"ui/pick": {
-		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text", "keys/keymap"},
+		[]string{"engine/api", "engine/api/client", "panes/history", "themes", "ui/display", "engine/base/sleep", "panes/kit/field", "panes/kit/look", "panes/kit/text", "keys/keymap"},
 		"picking shows the dashboard's history list in another terminal, without the rest of the dashboard",
 	},
 	"ui/cli/codingagents": {
-		[]string{"engine/api", "engine/api/client/retry", "engine/units", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup"},
+		[]string{"engine/api", "engine/api/client/retry", "engine/base/units", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup"},
 		"these commands need the API and shared output code, not other commands",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/passthrough", "engine/picture", "engine/sleep", "engine/vt", "engine/vt/scan", "panes/kit/graphics", "ui/cli/factory", "ui/cli/output", "ui/cli/sessions", "ui/display", "ui/pictures"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/screen/passthrough", "engine/screen/picture", "engine/base/sleep", "engine/screen/vt", "engine/screen/vt/scan", "panes/kit/graphics", "ui/cli/factory", "ui/cli/output", "ui/cli/sessions", "ui/display", "ui/pictures"},
 		"recording and playing need the API and an emulator; a recorded command is attached to",
 	},
 	"ui/cli/doctor": {
@@ -117,15 +117,15 @@ var layers = map[string]layer{
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/background", "engine/page/devices", "engine/page/push", "engine/units", "panes/kit/qr", "ui/cli/factory", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/background", "engine/page/devices", "engine/page/push", "engine/base/units", "panes/kit/qr", "ui/cli/factory", "ui/cli/output"},
 		"these commands start the page and query it; serving is separate from the command line",
 	},
 	"ui/cli/files": {
-		[]string{"engine/api", "engine/units", "ui/cli/factory", "ui/cli/output"},
+		[]string{"engine/api", "engine/base/units", "ui/cli/factory", "ui/cli/output"},
 		"a folder is listed by the engine of its machine; the factory opens the dashboard",
 	},
 	"ui/cli/logs": {
-		[]string{"engine/api", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "engine/sleep", "ui/cli/factory", "ui/cli/output", "ui/cli/project"},
+		[]string{"engine/api", "engine/api/client/retry", "engine/api/logmerge", "engine/base/cellwidth", "engine/screen/rendered", "engine/base/sleep", "ui/cli/factory", "ui/cli/output", "ui/cli/project"},
 		"a client of the API, like ui/cli/files; logs are merged as in the dashboard",
 	},
 	"ui/cli/ls": {
@@ -133,15 +133,15 @@ var layers = map[string]layer{
 		"a client of the API, like ui/cli/files",
 	},
 	"ui/cli/ps": {
-		[]string{"engine/api", "engine/api/client/retry", "engine/sleep", "engine/units", "ui/cli/factory", "ui/cli/ls", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client/retry", "engine/base/sleep", "engine/base/units", "ui/cli/factory", "ui/cli/ls", "ui/cli/output"},
 		"a client of the API, like ui/cli/files; the table is sorted as in ls",
 	},
 	"ui/cli/machines": {
-		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "engine/sleep", "engine/units", "ui/cli/factory", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/remote/hosts/bridge", "engine/remote/hosts/transport", "engine/base/sleep", "engine/base/units", "ui/cli/factory", "ui/cli/output"},
 		"adding a machine talks to its bridge; everything else goes through the local engine",
 	},
 	"ui/cli/fleet": {
-		[]string{"engine/api", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "engine/sleep", "engine/units", "persist/datadir", "ui/cli/factory", "ui/cli/machines", "ui/cli/output"},
+		[]string{"engine/api", "engine/remote/fleet", "engine/remote/fleet/hub", "engine/remote/fleet/hub/embedded", "engine/base/sleep", "engine/base/units", "persist/datadir", "ui/cli/factory", "ui/cli/machines", "ui/cli/output"},
 		"running a hub and joining need no engine; only builds with the tag hub import embedded",
 	},
 	"ui/cli/settings": {
@@ -153,24 +153,24 @@ var layers = map[string]layer{
 		"help and manual pages are generated from the command tree alone",
 	},
 	"ui/cli/output": {
-		[]string{"engine/api", "engine/cellwidth", "engine/units"},
+		[]string{"engine/api", "engine/base/cellwidth", "engine/base/units"},
 		"results are printed the same way for all commands",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/names", "engine/sleep", "engine/units", "persist/diag", "persist/trust", "ui/cli/output", "persist/regular"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/base/names", "engine/base/sleep", "engine/base/units", "persist/diag", "persist/trust", "ui/cli/output", "persist/regular"},
 		"a project file becomes API requests, independently of the command line",
 	},
 	"ui/cli/service": {
-		[]string{"engine/api", "engine/shell", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/cli/setup", "persist/regular"},
+		[]string{"engine/api", "engine/base/shell", "ui/cli/codingagents", "ui/cli/doctor", "ui/cli/factory", "ui/cli/output", "ui/cli/setup", "persist/regular"},
 		"a unit names the program and the variables as agents' settings do; the doctor shows its state",
 	},
 	"ui/cli/setup": {
-		[]string{"engine/api", "engine/shell", "persist/datadir", "persist/regular"},
+		[]string{"engine/api", "engine/base/shell", "persist/datadir", "persist/regular"},
 		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path and the quoting of shell words",
 	},
 	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "engine/names", "engine/sleep", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
+		[]string{"engine/api", "engine/api/client", "engine/base/names", "engine/base/sleep", "persist/datadir", "ui/cli/factory", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
 		"tmux's command line is a client of the API: the engine runs the programs, the dashboard draws them",
 	},
 	"ui/cli/tmux/cells": {
@@ -190,7 +190,7 @@ var layers = map[string]layer{
 		"the prompt runs any command and imports none",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "persist/config/settings", "panes/kit/dialog", "engine/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "keys", "keys/keymap", "persist/config/settings", "panes/kit/dialog", "engine/base/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"the contract between dashboard and panes does not depend on any one pane",
 	},
 	"persist/config/settings": {
@@ -198,7 +198,7 @@ var layers = map[string]layer{
 		"settings are values that a client can hold without reading the file",
 	},
 	"panes/kit/text": {
-		[]string{"engine/api", "engine/cellwidth", "engine/styled"},
+		[]string{"engine/api", "engine/base/cellwidth", "engine/screen/styled"},
 		"measuring and cutting text does not depend on colours",
 	},
 	"panes/kit/look": {
@@ -206,15 +206,15 @@ var layers = map[string]layer{
 		"inks and glyphs do not depend on what they draw",
 	},
 	"panes/kit/list": {
-		[]string{"engine/cellwidth", "keys", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/base/cellwidth", "keys", "panes/kit/look", "panes/kit/text"},
 		"a list does not depend on what it lists",
 	},
 	"panes/kit/field": {
-		[]string{"engine/cellwidth", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/base/cellwidth", "panes/kit/look", "panes/kit/text"},
 		"editing text does not depend on its use",
 	},
 	"panes/kit/dialog": {
-		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/base/cellwidth", "keys", "keys/keymap", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a dialog asks the user and passes the answer to a function given by its caller",
 	},
 	"panes/kit/form": {
@@ -222,45 +222,45 @@ var layers = map[string]layer{
 		"a form is a dialog of fields and does not know their meaning",
 	},
 	"panes/kit/predict": {
-		[]string{"engine/cellwidth", "engine/styled", "keys"},
+		[]string{"engine/base/cellwidth", "engine/screen/styled", "keys"},
 		"predictions need only a screen and a key",
 	},
-	"panes/kit/graphics": {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
+	"panes/kit/graphics": {[]string{"engine/screen/styled"}, "encoding a picture does not depend on its place on the screen"},
 	"panes/kit/qr":       {nil, "drawing a QR code does not depend on its text"},
 	"panes/states": {
-		[]string{"engine/api", "engine/units", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/base/units", "panes/kit/look", "panes/kit/text"},
 		"all panes describe the state of a process alike",
 	},
 	"panes/logtext": {
-		[]string{"engine/api", "engine/cellwidth", "engine/rendered", "engine/styled", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/base/cellwidth", "engine/screen/rendered", "engine/screen/styled", "panes/kit/look", "panes/kit/text"},
 		"drawing a line of a log does not depend on the pane that shows it",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/processes/logview", "panes/states"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/base/sleep", "engine/base/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/processes/logview", "panes/states"},
 		"a pane draws the state reported by the API; it decides no policy and imports no other pane",
 	},
 	"panes/processes/logview": {
-		[]string{"engine/api", "engine/api/logmerge", "engine/units", "engine/vt/scan", "panes/kit/look", "panes/kit/text", "panes/logtext"},
+		[]string{"engine/api", "engine/api/logmerge", "engine/base/units", "engine/screen/vt/scan", "panes/kit/look", "panes/kit/text", "panes/logtext"},
 		"reading and drawing a log does not depend on the keys and dialogs around it",
 	},
 	"panes/history": {
-		[]string{"panes", "panes/kit/dialog", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},
+		[]string{"panes", "panes/kit/dialog", "engine/base/cellwidth", "engine/api", "keys", "keys/keymap", "engine/base/sleep", "engine/base/units", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/logtext", "panes/states"},
 		"a pane like panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/files/entries", "panes/files/transfers", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/config/settings", "persist/datadir", "engine/sleep", "engine/units", "engine/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"panes", "panes/files/entries", "panes/files/transfers", "panes/kit/graphics", "panes/preview", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/config/settings", "persist/datadir", "engine/base/sleep", "engine/base/units", "engine/base/shell", "panes/kit/field", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/files/entries": {
-		[]string{"engine/api", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/base/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"sorting and drawing the entries of a folder does not depend on how they are read",
 	},
 	"panes/files/transfers": {
-		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/units", "keys/keymap", "panes/kit/text"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/base/units", "keys/keymap", "panes/kit/text"},
 		"following and undoing transfers does not depend on the view of a folder",
 	},
 	"panes/preview": {
-		[]string{"panes/kit/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units", "panes/kit/look", "panes/kit/text"},
+		[]string{"panes/kit/graphics", "engine/base/cellwidth", "engine/api", "engine/screen/vt/scan", "engine/base/units", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes",
 	},
 	"panes/inbox": {
@@ -268,15 +268,15 @@ var layers = map[string]layer{
 		"a dialog over the state of sessions and agents",
 	},
 	"panes/sessions": {
-		[]string{"panes", "panes/sessions/layout", "panes/sessions/list", "panes/terminal", "panes/kit/dialog", "panes/kit/graphics", "panes/kit/list", "panes/kit/look", "panes/kit/predict", "panes/kit/text", "panes/states", "engine/api", "engine/invariants", "keys", "keys/keymap"},
+		[]string{"panes", "panes/sessions/layout", "panes/sessions/list", "panes/terminal", "panes/kit/dialog", "panes/kit/graphics", "panes/kit/list", "panes/kit/look", "panes/kit/predict", "panes/kit/text", "panes/states", "engine/api", "engine/base/invariants", "keys", "keys/keymap"},
 		"a pane like panes/processes, whose parts are the list, the layout and the terminals",
 	},
 	"panes/sessions/layout": {
-		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api", "engine/base/invariants", "panes/terminal", "panes/kit/look", "panes/kit/text"},
 		"the arrangement of terminals depends neither on keys nor on its storage",
 	},
 	"panes/sessions/list": {
-		[]string{"panes", "panes/inbox", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
+		[]string{"panes", "panes/inbox", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/base/units", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a pane like panes/processes, plus the inbox it opens",
 	},
 	"panes/web": {
@@ -288,103 +288,103 @@ var layers = map[string]layer{
 		"a dialog that starts processes through the API",
 	},
 	"panes/machines": {
-		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"panes", "panes/kit/dialog", "engine/api", "engine/base/units", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"a pane like panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/kit/graphics", "panes/kit/dialog", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/direct", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
+		[]string{"panes", "panes/kit/graphics", "panes/kit/dialog", "panes/kit/predict", "engine/base/cellwidth", "engine/api", "keys", "keys/keymap", "engine/screen/styled", "engine/base/units", "engine/api/direct", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text", "panes/states"},
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/logs", "engine/names", "engine/observe", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "persist/inotify", "engine/sleep"},
+		[]string{"engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/record/logs", "engine/base/names", "engine/control/observe", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/secrets", "engine/service", "engine/base/shell", "engine/control/supervise", "engine/session/terminal", "engine/screen/vt", "engine/screen/vt10x", "engine/workspace/worktrees", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/ptylog", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify", "engine/base/sleep"},
 		"the engine has no user interface",
 	},
-	"engine/launch": {
-		[]string{"engine/api", "engine/keeper", "engine/names", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/shell", "engine/supervise", "engine/tampering", "persist/store", "engine/sleep"},
+	"engine/control/launch": {
+		[]string{"engine/api", "engine/system/keeper", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/shell", "engine/control/supervise", "engine/control/tampering", "persist/store", "engine/base/sleep"},
 		"starting a child does not depend on the session around it",
 	},
-	"engine/observe": {
-		[]string{"engine/keeper", "engine/logs", "engine/readiness", "engine/sandbox", "engine/shell", "engine/supervise", "persist/store", "engine/sleep"},
+	"engine/control/observe": {
+		[]string{"engine/system/keeper", "engine/record/logs", "engine/control/readiness", "engine/system/sandbox", "engine/base/shell", "engine/control/supervise", "persist/store", "engine/base/sleep"},
 		"watching a child does not depend on the way it was started",
 	},
-	"engine/access": {
-		[]string{"engine/api", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store", "persist/trust", "persist/regular"},
+	"engine/agent/access": {
+		[]string{"engine/api", "engine/system/proctree", "engine/system/sandbox", "engine/session/terminal", "persist/store", "persist/trust", "persist/regular"},
 		"permissions are checked before a call is served",
 	},
-	"engine/readiness": {
-		[]string{"engine/access", "engine/api", "engine/names", "engine/sandbox", "persist/store", "engine/sleep"},
+	"engine/control/readiness": {
+		[]string{"engine/agent/access", "engine/api", "engine/base/names", "engine/system/sandbox", "persist/store", "engine/base/sleep"},
 		"probes do not depend on the caller waiting for readiness",
 	},
-	"engine/hosts": {
-		[]string{"engine/api", "engine/api/client", "engine/api/wire", "engine/hosts/transport", "engine/panics"},
+	"engine/remote/hosts": {
+		[]string{"engine/api", "engine/api/client", "engine/api/wire", "engine/remote/hosts/transport", "engine/base/panics"},
 		"a link carries bytes to another engine without interpreting them; this engine's own calls there are a client's",
 	},
 	"engine/api/userfiles": {
 		[]string{"engine/api"},
 		"files are reached through any engine: the dashboard's and those of a transfer between machines",
 	},
-	"engine/crosscopy": {
-		[]string{"engine/api", "engine/api/userfiles", "engine/files", "engine/panics", "engine/sleep"},
+	"engine/remote/copy": {
+		[]string{"engine/api", "engine/api/userfiles", "engine/workspace/files", "engine/base/panics", "engine/base/sleep"},
 		"a transfer between machines calls their engines and does not know how they are reached",
 	},
-	"engine/events": {[]string{"engine/api"}, "events to those who watch them, for the loop that owns the subscribers"},
-	"engine/fleet": {
-		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics", "engine/sleep", "persist/regular"},
+	"engine/control/events": {[]string{"engine/api"}, "events to those who watch them, for the loop that owns the subscribers"},
+	"engine/remote/fleet": {
+		[]string{"engine/api", "engine/remote/fleet/search", "engine/remote/hosts/transport", "engine/base/panics", "engine/base/sleep", "persist/regular"},
 		"a hub's connection carries bytes to an engine; the caller supplies the way to reach it",
 	},
-	"engine/fleet/search": {
-		[]string{"engine/api", "engine/panics", "engine/sleep"},
+	"engine/remote/fleet/search": {
+		[]string{"engine/api", "engine/base/panics", "engine/base/sleep"},
 		"merging answers does not depend on the connections to the machines",
 	},
-	"engine/fleet/hub": {
-		[]string{"engine/api", "engine/fleet", "engine/panics", "engine/sleep", "persist/regular"},
+	"engine/remote/fleet/hub": {
+		[]string{"engine/api", "engine/remote/fleet", "engine/base/panics", "engine/base/sleep", "persist/regular"},
 		"membership of a fleet does not depend on the server that carries its messages",
 	},
-	"engine/fleet/hub/embedded": {
-		[]string{"engine/fleet/hub"},
+	"engine/remote/fleet/hub/embedded": {
+		[]string{"engine/remote/fleet/hub"},
 		"the server delivers messages; the hub decides on access",
 	},
-	"engine/hosts/bridge": {
-		[]string{"engine/api", "engine/hosts/transport"},
+	"engine/remote/hosts/bridge": {
+		[]string{"engine/api", "engine/remote/hosts/transport"},
 		"the remote end connects streams to an engine; the caller supplies the way to reach it",
 	},
-	"engine/hosts/transport": {
+	"engine/remote/hosts/transport": {
 		[]string{"engine/api"},
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/conditions", "engine/crosscopy", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/rendered", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/shell", "engine/sleep"},
+		[]string{"engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
-	"engine/files/archive": {
+	"engine/workspace/files/archive": {
 		nil,
 		"packing and unpacking do not depend on the folder",
 	},
-	"engine/mcp/toolkit": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/styled"},
+	"engine/agent/mcp/toolkit": {
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/screen/vt/scan", "engine/base/sleep", "engine/base/shell", "engine/screen/styled"},
 		"the building blocks of tools do not depend on any tool",
 	},
-	"engine/mcp/mcptest": {[]string{"engine/api", "engine/mcp/toolkit"}, "a fake engine for the tests of any profile"},
-	"engine/mcp/profiles/native": {
-		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "engine/units", "keys", "engine/vt/scan"},
+	"engine/agent/mcp/mcptest": {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "a fake engine for the tests of any profile"},
+	"engine/agent/mcp/profiles/native": {
+		[]string{"engine/api", "engine/agent/mcp/profiles/plugin", "engine/agent/mcp/toolkit", "engine/base/units", "keys", "engine/screen/vt/scan"},
 		"it stops processes with the code of the plugin profile, and shares nothing else with other profiles",
 	},
-	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep"}, "profiles do not import each other"},
-	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/names", "engine/vt/scan"}, "profiles do not import each other"},
-	"engine/httplimit":             {nil, "limits on HTTP clients do not depend on their requests"},
-	"engine/mcp": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep", "engine/shell", "persist/regular"},
+	"engine/agent/mcp/profiles/core":     {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/android":  {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/sleep"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/osenv":    {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/terminal": {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/plugin":   {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/names", "engine/screen/vt/scan"}, "profiles do not import each other"},
+	"engine/base/httplimit":              {nil, "limits on HTTP clients do not depend on their requests"},
+	"engine/agent/mcp": {
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/agent/mcp/toolkit", "engine/agent/mcp/profiles/android", "engine/agent/mcp/profiles/core", "engine/agent/mcp/profiles/native", "engine/agent/mcp/profiles/osenv", "engine/agent/mcp/profiles/plugin", "engine/agent/mcp/profiles/terminal", "persist/datadir", "engine/base/httplimit", "engine/base/sleep", "engine/base/shell", "persist/regular"},
 		"the agents' server is a client of the API, like the dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth", "engine/sleep", "persist/regular"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/base/httplimit", "engine/system/proctree", "engine/base/cellwidth", "engine/base/sleep", "persist/regular"},
 		"the page is a client of the API, like the dashboard",
 	},
 	"engine/page/background": {
-		[]string{"engine/api", "engine/page", "engine/page/devices", "engine/sleep"},
+		[]string{"engine/api", "engine/page", "engine/page/devices", "engine/base/sleep"},
 		"`tandem web` and the dashboard start the page alike, through any client of the engine",
 	},
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir", "persist/regular"}, "notifications need events and paired devices, not the page"},
@@ -398,7 +398,7 @@ var layers = map[string]layer{
 		"labelling and sorting lines does not depend on showing them",
 	},
 	"engine/api/client/retry": {
-		[]string{"engine/api", "engine/api/client", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/base/sleep"},
 		"retrying calls across engine restarts does not depend on the caller",
 	},
 	"engine/api/outbox": {
@@ -410,94 +410,94 @@ var layers = map[string]layer{
 		"typed input takes the same path from attach and from a pane",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire", "engine/secrets", "engine/panics"},
+		[]string{"engine/api", "engine/api/wire", "engine/base/secrets", "engine/base/panics"},
 		"the server decodes, authorises and records requests; handlers implement the operations",
 	},
 	"engine/api/wire": {
-		[]string{"engine/api", "keys", "engine/styled"},
+		[]string{"engine/api", "keys", "engine/screen/styled"},
 		"code shared by client and server must import neither",
 	},
 	"engine/api": {
-		[]string{"keys", "engine/styled", "persist/datadir"},
+		[]string{"keys", "engine/screen/styled", "persist/datadir"},
 		"the protocol shared by client and server must import neither",
 	},
-	"engine/picture": {
-		[]string{"engine/cellwidth", "engine/vt", "engine/vt/graphics", "engine/styled"},
+	"engine/screen/picture": {
+		[]string{"engine/base/cellwidth", "engine/screen/vt", "engine/screen/vt/graphics", "engine/screen/styled"},
 		"drawing a screen as a picture needs only the emulator's state",
 	},
-	"engine/vt10x": {
-		[]string{"engine/vt/grid"},
+	"engine/screen/vt10x": {
+		[]string{"engine/screen/vt/grid"},
 		"an implementation of Grid needs only its interface",
 	},
-	"engine/keeper":           {[]string{"persist/regular"}, "the keeper cannot be upgraded while it runs, so no other package may change it"},
-	"engine/vt":               {[]string{"engine/cellwidth", "engine/invariants", "engine/vt/charset", "engine/vt/graphics", "engine/vt/grid", "engine/vt/history", "engine/vt/notice", "engine/vt/palette", "engine/vt/scan", "engine/vt/simple", "engine/vt/terminfo", "keys", "engine/styled"}, "an emulator turns bytes into a screen; its modes decide the encoding of keys"},
-	"engine/vt/charset":       {nil, "a character set is a table"},
-	"engine/vt/graphics":      {[]string{"engine/invariants", "engine/styled", "engine/sleep"}, "decoding pictures does not depend on showing them"},
-	"engine/vt/grid":          {[]string{"engine/invariants"}, "storing cells does not depend on their content"},
-	"engine/vt/history":       {[]string{"engine/invariants", "engine/styled", "engine/vt/graphics", "engine/vt/grid"}, "storing lines does not depend on the emulator"},
-	"engine/vt/notice":        {[]string{"engine/vt/scan"}, "assembling a notification's text is separate from delivering it"},
-	"engine/vt/palette":       {[]string{"engine/styled", "engine/vt/xcolor"}, "colours are queried and changed independently of drawing"},
-	"engine/vt/simple":        {[]string{"engine/cellwidth", "engine/vt/grid", "engine/vt/history", "engine/vt/scan"}, "measuring text is separate from printing it"},
-	"engine/vt/scan":          {nil, "scanning bytes is separate from drawing them"},
-	"engine/vt/terminfo":      {nil, "a capability is a name with a string"},
-	"engine/vt/xcolor":        {nil, "parsing a colour does not depend on its use"},
-	"engine/styled":           {nil, "the emulator, the protocol and the dashboard share one definition of styled text"},
-	"engine/cellwidth":        {nil, "the emulator and the dashboard must measure text alike"},
-	"engine/files":            {[]string{"engine/files/archive", "engine/git", "engine/panics", "engine/search", "engine/vt/scan", "engine/sleep", "persist/inotify"}, "confined file operations need no other part of the engine"},
-	"engine/conditions":       {[]string{"engine/panics"}, "callers supply the conditions and evaluate their sources"},
-	"engine/invariants":       {nil, "each package defines its own invariants"},
-	"engine/sleep":            {nil, "an interruptible pause needs no other package"},
-	"engine/tampering":        {[]string{"engine/sleep"}, "files are compared without knowing the programs that may have changed them"},
-	"engine/units":            {nil, "sizes and durations are formatted the same everywhere"},
-	"engine/panics":           {nil, "panics are passed between goroutines of any package"},
-	"engine/policy":           {[]string{"persist/diag"}, "rules decide on calls without access to running processes"},
-	"engine/secrets":          {nil, "recognising a secret does not depend on its storage"},
-	"engine/shell":            {nil, "bash's reading of a command line depends only on the line"},
-	"engine/pty":              {[]string{"engine/proctree"}, "the state of a PTY and its foreground program comes from the kernel"},
-	"engine/prompt":           {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep", "persist/regular"}, "following a shell needs a terminal, not the session that owns it"},
-	"engine/sandbox":          {[]string{"engine/keeper", "engine/panics", "engine/sleep", "persist/regular"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
-	"engine/names":            {[]string{"engine/cellwidth", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
-	"engine/proctree":         {[]string{"engine/api", "engine/names", "persist/datadir", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
-	"engine/search":           {nil, "searching lines does not depend on their source"},
-	"engine/rendered":         {[]string{"engine/cellwidth", "engine/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},
-	"engine/logs":             {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "logs are growing files, independent of the programs that write them"},
-	"engine/agents":           {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "an agent's state is detected from its terminal; notifying users is done elsewhere"},
-	"engine/supervise":        {[]string{"engine/agents", "engine/api", "engine/events", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics", "engine/shell"}, "the loop decides on transitions; an executor given by its caller performs the effects"},
-	"engine/git":              {[]string{"engine/panics"}, "running git does not depend on the purpose"},
-	"engine/worktrees":        {[]string{"engine/git"}, "managing worktrees needs only git"},
-	"engine/mailbox":          {nil, "a queue does not depend on its elements"},
-	"engine/history":          {[]string{"engine/api", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
-	"engine/passthrough":      {nil, "the engine and its clients filter bytes by the same rules"},
-	"engine/terminal":         {[]string{"engine/api", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/terminal/replies", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/inputnotes", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
-	"engine/terminal/replies": {nil, "the shell and the terminal are given to it"},
-	"engine/audit":            {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
-	"engine/approval":         {[]string{"engine/api", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell", "persist/regular"}, "deciding on an agent's call is separate from running it"},
-	"persist/store":           {[]string{"persist/datadir", "persist/regular"}, "the format on disk does not depend on its readers"},
-	"persist/datadir":         {nil, "all users of a file share its name"},
-	"persist/sparse":          {nil, "file system features do not depend on the content of files"},
-	"persist/inputnotes":      {[]string{"persist/sparse"}, "notes of input do not depend on the terminal"},
-	"persist/ptylog":          {[]string{"persist/sparse", "persist/store"}, "writing a log does not depend on the terminal"},
-	"persist/linelog":         {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
-	"persist/trust":           {nil, "checking the owner and mode of a file does not depend on its purpose"},
-	"persist/inotify":         {nil, "watching files does not depend on their content"},
-	"persist/regular":         {nil, "reading a regular file does not depend on its purpose"},
-	"persist/diag":            {nil, "mistakes are explained the same way in all text files"},
-	"persist/config":          {[]string{"persist/inotify", "persist/config/settings", "persist/diag", "persist/datadir", "persist/trust", "persist/regular"}, "reading the configuration does not depend on the parts it configures"},
-	"persist/histdb":          {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
-	"persist/logtest":         {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
-	"panes/enginetest":        {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":         {[]string{"panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
-	"keys":                    {nil, "decoding keys is separate from delivering them"},
-	"keys/keymap":             {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
-	"tests/harness":           {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "tests/places", "tests/wait", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
-	"tests/leaks":             {nil, "any package's tests can check for leaked goroutines"},
-	"tests/needs":             {nil, "any package's tests can be skipped"},
-	"tests/notify":            {nil, "any package's tests can stop system calls"},
-	"tests/places":            {nil, "any package's tests can limit the processes they start"},
-	"tests/report":            {[]string{"engine/proctree"}, "running go test and reading its output does not depend on the tests"},
-	"tests/seed":              {[]string{"engine/invariants"}, "any package's tests can choose at random"},
-	"tests/wait":              {nil, "any package's tests can wait"},
-	"themes":                  {nil, "turning a palette into styles needs no other package"},
+	"engine/system/keeper":            {[]string{"persist/regular"}, "the keeper cannot be upgraded while it runs, so no other package may change it"},
+	"engine/screen/vt":                {[]string{"engine/base/cellwidth", "engine/base/invariants", "engine/screen/vt/charset", "engine/screen/vt/graphics", "engine/screen/vt/grid", "engine/screen/vt/history", "engine/screen/vt/notice", "engine/screen/vt/palette", "engine/screen/vt/scan", "engine/screen/vt/simple", "engine/screen/vt/terminfo", "keys", "engine/screen/styled"}, "an emulator turns bytes into a screen; its modes decide the encoding of keys"},
+	"engine/screen/vt/charset":        {nil, "a character set is a table"},
+	"engine/screen/vt/graphics":       {[]string{"engine/base/invariants", "engine/screen/styled", "engine/base/sleep"}, "decoding pictures does not depend on showing them"},
+	"engine/screen/vt/grid":           {[]string{"engine/base/invariants"}, "storing cells does not depend on their content"},
+	"engine/screen/vt/history":        {[]string{"engine/base/invariants", "engine/screen/styled", "engine/screen/vt/graphics", "engine/screen/vt/grid"}, "storing lines does not depend on the emulator"},
+	"engine/screen/vt/notice":         {[]string{"engine/screen/vt/scan"}, "assembling a notification's text is separate from delivering it"},
+	"engine/screen/vt/palette":        {[]string{"engine/screen/styled", "engine/screen/vt/xcolor"}, "colours are queried and changed independently of drawing"},
+	"engine/screen/vt/simple":         {[]string{"engine/base/cellwidth", "engine/screen/vt/grid", "engine/screen/vt/history", "engine/screen/vt/scan"}, "measuring text is separate from printing it"},
+	"engine/screen/vt/scan":           {nil, "scanning bytes is separate from drawing them"},
+	"engine/screen/vt/terminfo":       {nil, "a capability is a name with a string"},
+	"engine/screen/vt/xcolor":         {nil, "parsing a colour does not depend on its use"},
+	"engine/screen/styled":            {nil, "the emulator, the protocol and the dashboard share one definition of styled text"},
+	"engine/base/cellwidth":           {nil, "the emulator and the dashboard must measure text alike"},
+	"engine/workspace/files":          {[]string{"engine/workspace/files/archive", "engine/workspace/git", "engine/base/panics", "engine/record/search", "engine/screen/vt/scan", "engine/base/sleep", "persist/inotify"}, "confined file operations need no other part of the engine"},
+	"engine/session/conditions":       {[]string{"engine/base/panics"}, "callers supply the conditions and evaluate their sources"},
+	"engine/base/invariants":          {nil, "each package defines its own invariants"},
+	"engine/base/sleep":               {nil, "an interruptible pause needs no other package"},
+	"engine/control/tampering":        {[]string{"engine/base/sleep"}, "files are compared without knowing the programs that may have changed them"},
+	"engine/base/units":               {nil, "sizes and durations are formatted the same everywhere"},
+	"engine/base/panics":              {nil, "panics are passed between goroutines of any package"},
+	"engine/agent/policy":             {[]string{"persist/diag"}, "rules decide on calls without access to running processes"},
+	"engine/base/secrets":             {nil, "recognising a secret does not depend on its storage"},
+	"engine/base/shell":               {nil, "bash's reading of a command line depends only on the line"},
+	"engine/system/pty":               {[]string{"engine/system/proctree"}, "the state of a PTY and its foreground program comes from the kernel"},
+	"engine/session/prompt":           {[]string{"engine/api", "engine/session/conditions", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/system/pty", "engine/screen/vt", "keys", "engine/screen/styled", "engine/base/panics", "engine/base/sleep", "persist/regular"}, "following a shell needs a terminal, not the session that owns it"},
+	"engine/system/sandbox":           {[]string{"engine/system/keeper", "engine/base/panics", "engine/base/sleep", "persist/regular"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
+	"engine/base/names":               {[]string{"engine/base/cellwidth", "engine/base/secrets", "engine/base/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
+	"engine/system/proctree":          {[]string{"engine/api", "engine/base/names", "persist/datadir", "persist/store", "engine/base/panics", "engine/base/sleep"}, "the process table comes from the kernel"},
+	"engine/record/search":            {nil, "searching lines does not depend on their source"},
+	"engine/screen/rendered":          {[]string{"engine/base/cellwidth", "engine/screen/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},
+	"engine/record/logs":              {[]string{"engine/api", "engine/base/names", "engine/screen/rendered", "engine/record/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/screen/vt/scan", "engine/base/panics"}, "logs are growing files, independent of the programs that write them"},
+	"engine/agent/coding":             {[]string{"engine/api", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/session/terminal", "keys", "persist/diag", "persist/store", "engine/workspace/files", "engine/base/panics"}, "an agent's state is detected from its terminal; notifying users is done elsewhere"},
+	"engine/control/supervise":        {[]string{"engine/agent/coding", "engine/api", "engine/control/events", "engine/record/history", "engine/base/invariants", "engine/system/keeper", "engine/record/logs", "engine/base/mailbox", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/base/secrets", "engine/session/terminal", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell"}, "the loop decides on transitions; an executor given by its caller performs the effects"},
+	"engine/workspace/git":            {[]string{"engine/base/panics"}, "running git does not depend on the purpose"},
+	"engine/workspace/worktrees":      {[]string{"engine/workspace/git"}, "managing worktrees needs only git"},
+	"engine/base/mailbox":             {nil, "a queue does not depend on its elements"},
+	"engine/record/history":           {[]string{"engine/api", "engine/base/mailbox", "engine/base/names", "engine/base/panics", "engine/base/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
+	"engine/screen/passthrough":       {nil, "the engine and its clients filter bytes by the same rules"},
+	"engine/session/terminal":         {[]string{"engine/api", "engine/base/invariants", "engine/record/logs", "engine/base/names", "engine/screen/passthrough", "engine/screen/picture", "engine/session/prompt", "engine/system/pty", "engine/session/terminal/replies", "engine/screen/vt", "engine/screen/vt/graphics", "engine/screen/vt/scan", "keys", "persist/inputnotes", "persist/store", "engine/screen/styled", "engine/base/panics", "engine/base/sleep"}, "a session knows its own terminal and no other process"},
+	"engine/session/terminal/replies": {nil, "the shell and the terminal are given to it"},
+	"engine/record/audit":             {[]string{"engine/api", "engine/base/secrets", "engine/screen/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
+	"engine/agent/approval":           {[]string{"engine/api", "engine/base/names", "engine/agent/policy", "persist/store", "persist/trust", "engine/base/cellwidth", "engine/base/shell", "persist/regular"}, "deciding on an agent's call is separate from running it"},
+	"persist/store":                   {[]string{"persist/datadir", "persist/regular"}, "the format on disk does not depend on its readers"},
+	"persist/datadir":                 {nil, "all users of a file share its name"},
+	"persist/sparse":                  {nil, "file system features do not depend on the content of files"},
+	"persist/inputnotes":              {[]string{"persist/sparse"}, "notes of input do not depend on the terminal"},
+	"persist/ptylog":                  {[]string{"persist/sparse", "persist/store"}, "writing a log does not depend on the terminal"},
+	"persist/linelog":                 {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
+	"persist/trust":                   {nil, "checking the owner and mode of a file does not depend on its purpose"},
+	"persist/inotify":                 {nil, "watching files does not depend on their content"},
+	"persist/regular":                 {nil, "reading a regular file does not depend on its purpose"},
+	"persist/diag":                    {nil, "mistakes are explained the same way in all text files"},
+	"persist/config":                  {[]string{"persist/inotify", "persist/config/settings", "persist/diag", "persist/datadir", "persist/trust", "persist/regular"}, "reading the configuration does not depend on the parts it configures"},
+	"persist/histdb":                  {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
+	"persist/logtest":                 {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
+	"panes/enginetest":                {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
+	"panes/panestest":                 {[]string{"panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"keys":                            {nil, "decoding keys is separate from delivering them"},
+	"keys/keymap":                     {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
+	"tests/harness":                   {[]string{"engine/api", "engine/screen/styled", "engine/screen/vt", "engine/screen/vt10x", "keys", "tests/places", "tests/wait", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
+	"tests/leaks":                     {nil, "any package's tests can check for leaked goroutines"},
+	"tests/needs":                     {nil, "any package's tests can be skipped"},
+	"tests/notify":                    {nil, "any package's tests can stop system calls"},
+	"tests/places":                    {nil, "any package's tests can limit the processes they start"},
+	"tests/report":                    {[]string{"engine/system/proctree"}, "running go test and reading its output does not depend on the tests"},
+	"tests/seed":                      {[]string{"engine/base/invariants"}, "any package's tests can choose at random"},
+	"tests/wait":                      {nil, "any package's tests can wait"},
+	"themes":                          {nil, "turning a palette into styles needs no other package"},
 }
 
 func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
@@ -509,6 +509,33 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 		for _, imported := range imports(t, file) {
 			if problem := checkImport(pkg, imported); problem != "" {
 				t.Errorf("%s: %s", file, problem)
+			}
+		}
+	}
+}
+
+// floors are the folders of engine, from the ground. One imports nothing above it, nor beside it.
+var floors = [][]string{{"base"}, {"screen"}, {"api"}, {"system", "record"}, {"session", "workspace", "page"}, {"agent", "remote"}, {"control"}, {"service"}}
+
+// floorOf returns the floor of a package and the folder there; ok is false for one that is not in a
+// folder of engine.
+func floorOf(pkg string) (floor int, folder string, ok bool) {
+	inside, ok := strings.CutPrefix(pkg, "engine/")
+	folder, _, _ = strings.Cut(inside, "/")
+	floor = slices.IndexFunc(floors, func(f []string) bool { return slices.Contains(f, folder) })
+	return floor, folder, ok
+}
+
+func TestFoldersOfTheEngineImportNothingAboveThem(t *testing.T) {
+	for file := range goFiles(t) {
+		floor, folder, inside := floorOf(path.Dir(filepath.ToSlash(file)))
+		if inside && floor < 0 {
+			t.Errorf("%s: engine/%s has no floor", file, folder)
+		}
+		for _, imported := range imports(t, file) {
+			at, other, ours := floorOf(strings.TrimPrefix(imported, module+"/"))
+			if inside && ours && at >= floor && other != folder {
+				t.Errorf("%s: engine/%s may not import %s, which is not below it", file, folder, imported)
 			}
 		}
 	}
@@ -526,7 +553,7 @@ func checkImport(pkg, imported string) string {
 		return fmt.Sprintf("package %q is missing from layers; add it with a reason", pkg)
 	case ours && !slices.ContainsFunc(rule.may, func(pattern string) bool { return matches(pattern, name) }):
 		return fmt.Sprintf("%q may not import %s: %s; take what it needs as a function or a small interface of its own", pkg, name, rule.why)
-	case pkg == "engine/keeper" && slices.ContainsFunc(heavyPackages, func(heavy string) bool { return strings.HasPrefix(imported, heavy) }):
+	case pkg == "engine/system/keeper" && slices.ContainsFunc(heavyPackages, func(heavy string) bool { return strings.HasPrefix(imported, heavy) }):
 		return fmt.Sprintf("%q may not import %s: %s; use the standard library without net/http, or golang.org/x/sys", pkg, imported, rule.why)
 	}
 	return ""
@@ -545,10 +572,10 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		{"", "tandem/ui", "main calls one function; take what it needs as a function"},
 		{"ui", "tandem/engine", "only through its API; take what it needs as a function"},
 		{"panes/history", "tandem/panes/processes", "a pane like panes/processes; take what it needs as a function"},
-		{"engine/files", "tandem/engine/api/client", "take what it needs as a function"},
-		{"engine/keeper", "tandem/persist/store", "take what it needs as a function"},
-		{"engine/keeper", "net/http", "use the standard library without net/http"},
-		{"engine/keeper", "github.com/spf13/cobra", "use the standard library without net/http"},
+		{"engine/workspace/files", "tandem/engine/api/client", "take what it needs as a function"},
+		{"engine/system/keeper", "tandem/persist/store", "take what it needs as a function"},
+		{"engine/system/keeper", "net/http", "use the standard library without net/http"},
+		{"engine/system/keeper", "github.com/spf13/cobra", "use the standard library without net/http"},
 		{"panes/clock", "tandem/engine/page", "a view shows what the API offers"},
 		{"panes/clock", "tandem/panes/history", "a view shows what the API offers"},
 		{"ui", "tandem/panes/kit/qr", "take what it needs as a function"},
@@ -564,7 +591,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		{"ui", "tandem/panes/clock"},
 		{"panes/clock", "tandem/panes/kit/text"},
 		{"ui/conn", "net/http"},
-		{"engine/keeper", "golang.org/x/sys/unix"},
+		{"engine/system/keeper", "golang.org/x/sys/unix"},
 		{"themes", "tandemonium/x"},
 	} {
 		if got := checkImport(good[0], good[1]); got != "" {
@@ -574,7 +601,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 }
 
 // kitImports are the packages that panes/kit may import besides its own.
-var kitImports = []string{"keys", "keys/keymap", "themes", "engine/api", "engine/cellwidth", "engine/styled"}
+var kitImports = []string{"keys", "keys/keymap", "themes", "engine/api", "engine/base/cellwidth", "engine/screen/styled"}
 
 func TestKitKnowsNeitherPanesNorTheEngine(t *testing.T) {
 	for pkg, rule := range layers {
@@ -613,8 +640,8 @@ func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 		}
 	}
 	for pkg, want := range map[string]bool{
-		"ui": true, "engine/mcp": true, "engine/mcp/toolkit": true, "engine/page": true, "engine/hosts": true, "engine/api/client/retry": true, "enginetest": true,
-		"engine": false, "engine/files": false, "engine/crosscopy": false, "engine/page/push": false, "engine/api/server": false,
+		"ui": true, "engine/agent/mcp": true, "engine/agent/mcp/toolkit": true, "engine/page": true, "engine/remote/hosts": true, "engine/api/client/retry": true, "enginetest": true,
+		"engine": false, "engine/workspace/files": false, "engine/remote/copy": false, "engine/page/push": false, "engine/api/server": false,
 	} {
 		if mayCallAPI(pkg) != want {
 			t.Errorf("mayCallAPI(%s) is %v, want %v", pkg, !want, want)
@@ -625,7 +652,7 @@ func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 // mayCallAPI reports whether a package may be a client of the engine.
 func mayCallAPI(pkg string) bool {
 	within := pkg == "engine" || strings.HasPrefix(pkg, "engine/")
-	return !within || strings.HasPrefix(pkg, "engine/mcp") || pkg == "engine/page" || pkg == "engine/hosts" || strings.HasPrefix(pkg, "engine/api/client/")
+	return !within || strings.HasPrefix(pkg, "engine/agent/mcp") || pkg == "engine/page" || pkg == "engine/remote/hosts" || strings.HasPrefix(pkg, "engine/api/client/")
 }
 
 func TestLayersNameOnlyPackagesThatExist(t *testing.T) {

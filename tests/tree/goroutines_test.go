@@ -12,37 +12,37 @@ import (
 )
 
 // otherProcesses are packages below engine whose goroutines run in other processes.
-var otherProcesses = []string{"engine/api/client", "engine/api/logmerge", "engine/hosts/bridge", "engine/keeper", "engine/mcp", "engine/page"}
+var otherProcesses = []string{"engine/api/client", "engine/api/logmerge", "engine/remote/hosts/bridge", "engine/system/keeper", "engine/agent/mcp", "engine/page"}
 
-// trusted lists the engine's files with goroutines outside engine/panics: their number, and the
+// trusted lists the engine's files with goroutines outside engine/base/panics: their number, and the
 // reason they need no boundary.
 var trusted = map[string]struct {
 	goroutines int
 	reason     string
 }{
-	"engine/api/server/open.go":       {2, "they copy bytes"},
-	"engine/api/server/server.go":     {1, "net/http has a boundary for each connection"},
-	"engine/conditions/conditions.go": {1, "it catches and carries the panic itself"},
-	"engine/ending.go":                {1, "it catches and carries the panic itself"},
-	"engine/engine.go":                {2, "the control loop and the keeper link own the state of all processes: after a panic the engine exits, and the next one adopts them"},
-	"engine/fleet/search/search.go":   {2, "run has the boundary"},
-	"engine/history/history.go":       {1, "each step has a boundary"},
-	"engine/hosts/dial.go":            {4, "the greeting has a boundary; the others wait for a process"},
-	"engine/hosts/link.go":            {3, "they open, write and close streams"},
-	"engine/hosts/transport/join.go":  {2, "they copy bytes"},
-	"engine/launch/keeper_linux.go":   {1, "it waits for a process"},
-	"engine/logs/logs.go":             {2, "each order and each poll has a boundary"},
-	"engine/panics/panics.go":         {1, "it is the boundary"},
-	"engine/proctree/end_linux.go":    {1, "it waits for a process"},
-	"engine/sandbox/proxy.go":         {2, "net/http and serve have boundaries"},
-	"engine/supervise/effects.go":     {3, "guarded is the boundary of each effect"},
-	"engine/terminal/attach.go":       {1, "it catches and carries the panic itself"},
-	"engine/terminal/input.go":        {1, "it writes bytes"},
-	"engine/terminal/session.go":      {1, "it has the boundary inside"},
+	"engine/api/server/open.go":               {2, "they copy bytes"},
+	"engine/api/server/server.go":             {1, "net/http has a boundary for each connection"},
+	"engine/session/conditions/conditions.go": {1, "it catches and carries the panic itself"},
+	"engine/ending.go":                        {1, "it catches and carries the panic itself"},
+	"engine/engine.go":                        {2, "the control loop and the keeper link own the state of all processes: after a panic the engine exits, and the next one adopts them"},
+	"engine/remote/fleet/search/search.go":    {2, "run has the boundary"},
+	"engine/record/history/history.go":        {1, "each step has a boundary"},
+	"engine/remote/hosts/dial.go":             {4, "the greeting has a boundary; the others wait for a process"},
+	"engine/remote/hosts/link.go":             {3, "they open, write and close streams"},
+	"engine/remote/hosts/transport/join.go":   {2, "they copy bytes"},
+	"engine/control/launch/keeper_linux.go":   {1, "it waits for a process"},
+	"engine/record/logs/logs.go":              {2, "each order and each poll has a boundary"},
+	"engine/base/panics/panics.go":            {1, "it is the boundary"},
+	"engine/system/proctree/end_linux.go":     {1, "it waits for a process"},
+	"engine/system/sandbox/proxy.go":          {2, "net/http and serve have boundaries"},
+	"engine/control/supervise/effects.go":     {3, "guarded is the boundary of each effect"},
+	"engine/session/terminal/attach.go":       {1, "it catches and carries the panic itself"},
+	"engine/session/terminal/input.go":        {1, "it writes bytes"},
+	"engine/session/terminal/session.go":      {1, "it has the boundary inside"},
 }
 
 // Untrusted input could make a goroutine panic and crash the engine. So each goroutine starts
-// through engine/panics or is listed in trusted.
+// through engine/base/panics or is listed in trusted.
 func TestGoroutinesOfTheEngineHaveAPanicBoundary(t *testing.T) {
 	bare := map[string]int{}
 	for dir, files := range packageFiles(t) {
@@ -63,12 +63,12 @@ func TestGoroutinesOfTheEngineHaveAPanicBoundary(t *testing.T) {
 	}
 	for _, file := range slices.Sorted(maps.Keys(bare)) {
 		if bare[file] != trusted[file].goroutines {
-			t.Errorf("%s starts %d goroutines without engine/panics, want %d: use panics.Group, Logged or Restarted", file, bare[file], trusted[file].goroutines)
+			t.Errorf("%s starts %d goroutines without engine/base/panics, want %d: use panics.Group, Logged or Restarted", file, bare[file], trusted[file].goroutines)
 		}
 	}
 	for file := range trusted {
 		if bare[file] == 0 {
-			t.Errorf("%s starts no goroutine without engine/panics; remove it from trusted", file)
+			t.Errorf("%s starts no goroutine without engine/base/panics; remove it from trusted", file)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestGoroutinesWithoutBoundaryAreFound(t *testing.T) {
 }
 
 // bareGoroutines counts go statements, and calls of a WaitGroup's Go, whose function does not
-// come from engine/panics.
+// come from engine/base/panics.
 func bareGoroutines(file *ast.File) (n int) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		switch node := node.(type) {
@@ -110,7 +110,7 @@ func bareGoroutines(file *ast.File) (n int) {
 	return n
 }
 
-// ofPanics reports whether an expression is the result of a function of engine/panics.
+// ofPanics reports whether an expression is the result of a function of engine/base/panics.
 func ofPanics(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {

@@ -44,7 +44,7 @@ func synopsis(t *testing.T, files []string) string {
 
 const packagesHead = `# Packages
 
-This page is made from the comments of the packages. ` + "`go doc ./engine/vt`" + ` prints the whole comment
+This page is made from the comments of the packages. ` + "`go doc ./engine/screen/vt`" + ` prints the whole comment
 of one. A table in ` + "`tests/tree/deps_test.go`" + ` limits imports, with the reason for every line. Packages
 that only have tests are not listed: ` + "`bench` and the folders of `tests`" + `.
 

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 )
 
 // fixedStreams are files of benchmarks whose input is the same for every seed, so that their figures
 // can be compared.
-var fixedStreams = []string{"engine/history/history_bench_test.go", "engine/vt/streams_test.go"}
+var fixedStreams = []string{"engine/record/history/history_bench_test.go", "engine/screen/vt/streams_test.go"}
 
 // seeders are the packages that turn the seed into random numbers.
-var seeders = []string{"engine/invariants", "tests/seed"}
+var seeders = []string{"engine/base/invariants", "tests/seed"}
 
 // Random choices that are not made from the seed cannot be repeated.
 func TestRandomChoicesOfTestsUseTheSeed(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 )
 
 // reports are sequences terminals send as answers or by themselves.

@@ -12,8 +12,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/passthrough"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
+	"tandem/engine/screen/passthrough"
 	"tandem/keys"
 	"tandem/panes/kit/predict"
 	"tandem/ui/display"

@@ -20,7 +20,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 	"tandem/panes/kit/predict"
 	"tandem/tests/leaks"
 )

@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 	"tandem/panes/kit/predict"
 )
 

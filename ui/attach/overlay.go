@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
-	"tandem/engine/vt"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/predict"
 )
 

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
-	"tandem/engine/vt"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/predict"
 	"tandem/tests/seed"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 	"tandem/ui/display"
 
 	"github.com/charmbracelet/x/term"

@@ -6,8 +6,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/passthrough"
-	"tandem/engine/styled"
+	"tandem/engine/screen/passthrough"
+	"tandem/engine/screen/styled"
 )
 
 // passTold is a script that sends received properties and input to told.

@@ -15,7 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/ui/cli/output"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/conn/machines"

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/passthrough"
-	"tandem/engine/styled"
-	"tandem/engine/vt/xcolor"
+	"tandem/engine/screen/passthrough"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt/xcolor"
 	"tandem/panes/kit/graphics"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/panes/kit/graphics"
 )
 

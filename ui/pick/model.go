@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes/history"
 	"tandem/panes/kit/field"

@@ -11,9 +11,9 @@ import (
 	"maps"
 	"slices"
 
-	"tandem/engine/passthrough"
-	"tandem/engine/styled"
-	"tandem/engine/vt"
+	"tandem/engine/screen/passthrough"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/graphics"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"tandem/engine/passthrough"
-	"tandem/engine/styled"
-	"tandem/engine/vt"
+	"tandem/engine/screen/passthrough"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/graphics"
 	"tandem/tests/seed"
 )

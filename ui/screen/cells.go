@@ -8,7 +8,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/panes/kit/text"
 )
 

@@ -11,7 +11,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 )
 
 func TestTextReachesTerminalUnchanged(t *testing.T) {

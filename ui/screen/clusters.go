@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 )
 
 // maxClusterBytes is the maximum number of bytes shown of a cluster. No language has

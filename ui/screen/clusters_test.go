@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
-	"tandem/engine/cellwidth"
-	"tandem/engine/vt"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/text"
 	"tandem/tests/seed"
 )

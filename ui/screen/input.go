@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"tandem/engine/vt/scan"
+	"tandem/engine/screen/vt/scan"
 	"tandem/keys"
 )
 

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/graphics"
 )
 

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/panes/kit/graphics"
 )
 

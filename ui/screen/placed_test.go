@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/graphics"
 	"tandem/tests/seed"
 )

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 	"tandem/tests/seed"
 )
 

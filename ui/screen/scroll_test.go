@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
-	"tandem/engine/styled"
-	"tandem/engine/vt"
+	"tandem/engine/screen/styled"
+	"tandem/engine/screen/vt"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/text"
 	"tandem/tests/seed"

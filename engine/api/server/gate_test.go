@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/audit"
+	"tandem/engine/record/audit"
 	"tandem/persist/store"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
-	"tandem/engine/panics"
-	"tandem/engine/secrets"
+	"tandem/engine/base/panics"
+	"tandem/engine/base/secrets"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 )
 

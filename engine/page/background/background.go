@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/base/sleep"
 	"tandem/engine/page"
 	"tandem/engine/page/devices"
-	"tandem/engine/sleep"
 )
 
 const (

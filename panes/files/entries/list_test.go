@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/tests/seed"

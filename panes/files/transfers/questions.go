@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/text"

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/panes/kit/text"
 )
 

@@ -9,7 +9,7 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 )
 
 // A Source is a picture printed by a session's program. It is immutable.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/styled"
+	"tandem/engine/screen/styled"
 )
 
 // redOverBlue returns a picture with a red upper half and a blue lower half.

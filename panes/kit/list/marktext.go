@@ -3,7 +3,7 @@ package list
 import (
 	"strings"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )

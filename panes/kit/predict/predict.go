@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"tandem/engine/cellwidth"
-	"tandem/engine/styled"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 )
 

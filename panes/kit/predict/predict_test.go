@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tandem/engine/cellwidth"
-	"tandem/engine/styled"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/styled"
 	"tandem/keys"
 	"tandem/tests/seed"
 )

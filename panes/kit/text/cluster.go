@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/engine/cellwidth"
-	"tandem/engine/styled"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/styled"
 )
 
 // maxClusterBytes is the maximum size shown of a cluster; no language has longer ones.

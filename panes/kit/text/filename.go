@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 )
 
 // maxCombining is the maximum number of combining characters on a letter: more would be drawn over

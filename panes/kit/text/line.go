@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
-	"tandem/engine/styled"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/styled"
 )
 
 const SgrReset = "\x1b[m"

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 )
 
 // Clean makes foreign text (names, titles, errors) safe for one row. It removes control, format and

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/vt/scan"
+	"tandem/engine/screen/vt/scan"
 	"tandem/panes/kit/text"
 )
 

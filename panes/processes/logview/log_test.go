@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/panes/logtext"

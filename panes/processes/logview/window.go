@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
-	"tandem/engine/vt/scan"
+	"tandem/engine/screen/vt/scan"
 	"tandem/panes/logtext"
 )
 

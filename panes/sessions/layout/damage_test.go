@@ -5,7 +5,7 @@ package layout
 import (
 	"testing"
 
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
 )

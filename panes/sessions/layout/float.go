@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )

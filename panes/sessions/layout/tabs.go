@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/panes/terminal"
 )
 

@@ -3,7 +3,7 @@ package layout
 import (
 	"slices"
 
-	"tandem/engine/invariants"
+	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
 	"tandem/panes/terminal"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 )
 
 // castOf writes events and returns the file's lines.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/vt/scan"
+	"tandem/engine/screen/vt/scan"
 )
 
 // Recordings are asciicast v2 files (https://docs.asciinema.org/manual/asciicast/v2/). Version 3

@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"tandem/engine/picture"
-	"tandem/engine/vt"
+	"tandem/engine/screen/picture"
+	"tandem/engine/screen/vt"
 )
 
 const (

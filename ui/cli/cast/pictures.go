@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"tandem/engine/api"
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 	"tandem/panes/kit/graphics"
 	"tandem/ui/pictures"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/engine/passthrough"
-	"tandem/engine/vt"
+	"tandem/engine/screen/passthrough"
+	"tandem/engine/screen/vt"
 )
 
 // placesOf returns the cells of a screen that show pictures.

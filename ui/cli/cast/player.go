@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"

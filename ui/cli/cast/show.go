@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/vt"
+	"tandem/engine/screen/vt"
 	"tandem/ui/display"
 	"tandem/ui/pictures"
 )

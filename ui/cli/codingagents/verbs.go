@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 )
 
 const (

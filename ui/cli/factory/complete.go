@@ -11,7 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/ui/cli/output"
 )
 

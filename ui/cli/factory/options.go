@@ -12,8 +12,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/fleet"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/keys"
 	"tandem/persist/config/settings"
 	"tandem/ui/cli/doctor"

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/fleet"
-	"tandem/engine/fleet/hub"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/fleet/hub"
 	"tandem/persist/datadir"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/fleet"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
+	"tandem/engine/remote/fleet"
 	"tandem/persist/datadir"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"

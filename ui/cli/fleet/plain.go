@@ -2,7 +2,7 @@
 
 package fleet
 
-import "tandem/engine/fleet/hub"
+import "tandem/engine/remote/fleet/hub"
 
 // Server starts the server of a hub. Builds without the tag hub have none.
 var Server hub.Starter

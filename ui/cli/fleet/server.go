@@ -3,8 +3,8 @@
 package fleet
 
 import (
-	"tandem/engine/fleet/hub"
-	"tandem/engine/fleet/hub/embedded"
+	"tandem/engine/remote/fleet/hub"
+	"tandem/engine/remote/fleet/hub/embedded"
 )
 
 // Server starts the server of a hub.

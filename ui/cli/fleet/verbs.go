@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/fleet"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
+	"tandem/engine/remote/fleet"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/output"

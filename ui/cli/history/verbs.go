@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )

@@ -15,7 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"tandem/engine/rendered"
+	"tandem/engine/screen/rendered"
 	"tandem/ui/cli/output"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/rendered"
+	"tandem/engine/screen/rendered"
 	"tandem/ui/cli/output"
 )
 

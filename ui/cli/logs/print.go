@@ -6,8 +6,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
-	"tandem/engine/cellwidth"
-	"tandem/engine/rendered"
+	"tandem/engine/base/cellwidth"
+	"tandem/engine/screen/rendered"
 	"tandem/ui/cli/output"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/hosts/transport"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )

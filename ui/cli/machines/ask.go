@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/hosts/transport"
 )
 
 // A line run on another machine prints a mark with its exit status at the end. The output may stay

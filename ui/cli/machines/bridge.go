@@ -9,8 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/hosts/bridge"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/hosts/bridge"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/ui/cli/factory"
 )
 

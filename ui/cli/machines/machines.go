@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/hosts/transport"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/hosts/transport"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/ui/cli/output"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 )
 
 // Visible escapes control characters, bidirectional controls and invalid UTF-8, as "^[", "^M",

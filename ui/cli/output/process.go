@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 )
 
 // StateText formats a process's state, with its exit status or its dependencies.

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 )
 
 // A Cell is one field of a table.

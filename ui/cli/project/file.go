@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 	"tandem/persist/regular"
 )
 

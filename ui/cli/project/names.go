@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 )
 
 // maxName is the maximum length of an entry's name in characters.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 )
 
 func TestEntryWithAnInvalidNameIsLeftOut(t *testing.T) {

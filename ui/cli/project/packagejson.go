@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 	"tandem/persist/diag"
 
 	"github.com/tailscale/hujson"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 )
 
 // An Action is the effect of up on an entry. Its values are part of the JSON output; scripts rely on

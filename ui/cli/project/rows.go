@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/units"
+	"tandem/engine/base/units"
 	"tandem/ui/cli/output"
 
 	"charm.land/bubbles/v2/spinner"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 	"tandem/persist/diag"
 
 	"github.com/goccy/go-yaml/ast"

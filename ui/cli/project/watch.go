@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/ui/cli/output"
 )
 

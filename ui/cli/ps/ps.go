@@ -15,8 +15,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
-	"tandem/engine/sleep"
-	"tandem/engine/units"
+	"tandem/engine/base/sleep"
+	"tandem/engine/base/units"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"

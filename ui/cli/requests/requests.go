@@ -14,7 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/cellwidth"
+	"tandem/engine/base/cellwidth"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )

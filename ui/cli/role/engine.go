@@ -7,10 +7,10 @@ import (
 	"os"
 
 	"tandem/engine"
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
-	"tandem/engine/fleet"
-	"tandem/engine/hosts/transport"
+	"tandem/engine/remote/fleet"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
 )

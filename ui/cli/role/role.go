@@ -14,10 +14,10 @@ import (
 	"syscall"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
-	"tandem/engine/launch"
-	"tandem/engine/proctree"
-	"tandem/engine/sandbox"
+	"tandem/engine/control/launch"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
+	"tandem/engine/system/sandbox"
 	"tandem/ui/cli"
 )
 

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
 	"tandem/engine/api"
-	"tandem/engine/sandbox"
+	"tandem/engine/system/sandbox"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
 	"tandem/ui/cli/doctor"

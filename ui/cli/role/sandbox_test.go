@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/access"
-	"tandem/engine/sandbox"
+	"tandem/engine/agent/access"
+	"tandem/engine/system/sandbox"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
 	"tandem/ui/cli/factory"

@@ -9,10 +9,10 @@ import (
 	"runtime"
 	"syscall"
 
-	"tandem/engine/access"
+	"tandem/engine/agent/access"
+	"tandem/engine/agent/mcp"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/mcp"
 	"tandem/persist/config"
 	"tandem/ui/cli/factory"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/shell"
+	"tandem/engine/base/shell"
 	"tandem/persist/regular"
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/factory"

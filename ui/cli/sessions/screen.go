@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/passthrough"
+	"tandem/engine/screen/passthrough"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 )

@@ -3,7 +3,7 @@ package setup
 import (
 	_ "embed"
 
-	"tandem/engine/shell"
+	"tandem/engine/base/shell"
 )
 
 // Hooks are commands in the settings of an agent's program, run by it at certain events, to report the

@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/names"
+	"tandem/engine/base/names"
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )

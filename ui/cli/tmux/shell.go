@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/ui/cli/tmux/format"
 	"tandem/ui/cli/tmux/server"
 )

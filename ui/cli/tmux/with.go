@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"

@@ -15,11 +15,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/base/units"
 	"tandem/engine/page"
 	"tandem/engine/page/background"
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
-	"tandem/engine/units"
 	"tandem/panes/kit/qr"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"

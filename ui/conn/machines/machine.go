@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 	"tandem/panes"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/engine/sleep"
+	"tandem/engine/base/sleep"
 )
 
 const (

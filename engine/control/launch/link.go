@@ -1,0 +1,239 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/base/sleep"
+	"tandem/engine/system/keeper"
+	"tandem/persist/store"
+)
+
+// A Keeper is the part of keeper.Client used by the engine. Tests use keepers that run out of
+// descriptors and refuse adoptions.
+type Keeper interface {
+	Children
+	PID() int
+	Succeeds() bool
+	Ready() error
+	Replace(ctx context.Context, executable *os.File) error
+	Succeed(ctx context.Context, executable *os.File, pid int) error
+	Pause(ctx context.Context) error
+	Exits() <-chan keeper.Child
+	Close() error
+}
+
+var _ Keeper = (*keeper.Client)(nil)
+
+// Children are what a keeper holds.
+type Children interface {
+	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
+	List(ctx context.Context) ([]keeper.Child, error)
+	Master(ctx context.Context, id string) (*os.File, error)
+	Adopt(ctx context.Context, child keeper.Child, dir string, logs keeper.Logs, master *os.File) error
+	Forget(ctx context.Context, id string) error
+}
+
+const (
+	// keeperTimeout is how long a start waits for a keeper while disconnected.
+	keeperTimeout = 5 * time.Second
+	// keeperRetry is the time between the first attempts to get a new keeper; it doubles up to
+	// maxKeeperRetry.
+	keeperRetry    = 50 * time.Millisecond
+	maxKeeperRetry = 10 * time.Second
+)
+
+// A Handover is a child with everything a keeper needs to look after it.
+type Handover struct {
+	Child  keeper.Child
+	Dir    string
+	Logs   keeper.Logs
+	Master *os.File
+}
+
+// A Link is the connection to the current keeper. When the keeper dies, the link starts a new one
+// and hands over every child.
+type Link struct {
+	Log           *slog.Logger
+	Start         func(ctx context.Context) error           // starts a keeper process
+	Dial          func(ctx context.Context) (Keeper, error) // connects to it
+	ListHandovers func(ctx context.Context) []Handover      // lists all live children
+	OnRefused     func(keeper.Child)                        // called if a keeper rejects the child
+	OnExit        func(keeper.Child)
+	Notify        func(text string)
+
+	mu     sync.Mutex
+	client Keeper          // nil while disconnected
+	who    *store.Identity // of the client's keeper; nil if unknown
+	up     chan struct{}   // closed when client is set
+}
+
+// NewLink returns a link whose current keeper is client's.
+func NewLink(client Keeper) *Link {
+	l := &Link{up: make(chan struct{})}
+	l.setClient(client)
+	return l
+}
+
+// Await returns the connection, waiting for one up to keeperTimeout while disconnected.
+func (l *Link) Await(ctx context.Context) (Keeper, error) {
+	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
+	defer cancel()
+	for {
+		l.mu.Lock()
+		client, up := l.client, l.up
+		l.mu.Unlock()
+		if client != nil {
+			return client, nil
+		}
+		select {
+		case <-up:
+		case <-ctx.Done():
+			return nil, api.Errorf(api.CodeUnavailable, "reach keeper: it exited, and a new one has not started yet").
+				WithHint("try again; engine.log has the reason")
+		}
+	}
+}
+
+// Current returns the connection; nil while disconnected.
+func (l *Link) Current() Keeper {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.client
+}
+
+// PID returns the keeper's PID; 0 while disconnected.
+func (l *Link) PID() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client == nil {
+		return 0
+	}
+	return l.client.PID()
+}
+
+func (l *Link) setClient(client Keeper) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.client, l.who = client, nil
+	if client == nil {
+		l.up = make(chan struct{})
+		return
+	}
+	if who, err := store.Identify(client.PID()); err == nil {
+		l.who = &who
+	}
+	close(l.up)
+}
+
+// Identity returns the keeper's identity; nil while disconnected or unknown.
+func (l *Link) Identity() *store.Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.who
+}
+
+// Run forwards exits, and replaces a keeper that died, until ctx ends.
+func (l *Link) Run(ctx context.Context) {
+	client := l.client
+	for ctx.Err() == nil {
+		l.forwardExits(ctx, client)
+		if ctx.Err() != nil {
+			return
+		}
+		client.Close()
+		l.setClient(nil)
+		// While client is nil, starts wait for the next keeper instead of failing.
+		l.Notify("the keeper exited; starting another one")
+		if client = l.reconnect(ctx); client == nil {
+			return
+		}
+		l.Notify("a new keeper holds all sessions")
+	}
+}
+
+func (l *Link) forwardExits(ctx context.Context, client Keeper) {
+	for {
+		select {
+		case child, ok := <-client.Exits():
+			if !ok {
+				return
+			}
+			l.OnExit(child)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// reconnect gets a new keeper, however long that takes; nil if ctx ends.
+func (l *Link) reconnect(ctx context.Context) Keeper {
+	for wait := keeperRetry; ; wait = min(2*wait, maxKeeperRetry) {
+		client, err := l.startNewKeeper(ctx)
+		if err == nil {
+			return client
+		}
+		l.Log.Error("start keeper", "error", err)
+		if sleep.For(ctx, wait) != nil {
+			return nil
+		}
+	}
+}
+
+// startNewKeeper starts a keeper and hands over every child. A child it rejects is not lost,
+// because its terminal stays open here.
+func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
+	if err := l.Start(ctx); err != nil {
+		return nil, err
+	}
+	client, err := l.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = l.HandOverChildren(ctx, client)
+	if err == nil {
+		err = client.Ready()
+	}
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	l.setClient(client)
+	return client, nil
+}
+
+// HandOverChildren gives every child to a keeper. If only the connection to the previous keeper was
+// lost, it still has them, and may have reported exits not received here.
+func (l *Link) HandOverChildren(ctx context.Context, client Children) error {
+	for _, c := range l.ListHandovers(ctx) {
+		err := client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
+		switch {
+		case errors.Is(err, keeper.ErrLost):
+			return err
+		case err != nil:
+			l.Log.Error("hand child to keeper", "id", c.Child.ID, "error", err)
+			l.OnRefused(c.Child)
+		}
+	}
+	children, err := client.List(ctx)
+	for _, c := range children {
+		if c.Exit != nil {
+			l.OnExit(c)
+		}
+	}
+	return err
+}
+
+// Close closes the connection. The keeper and its children keep running.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client != nil {
+		l.client.Close()
+	}
+}

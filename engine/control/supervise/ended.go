@@ -1,0 +1,157 @@
+package supervise
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"tandem/engine/base/invariants"
+	"tandem/persist/store"
+)
+
+const (
+	// maxEnded is how many ended records of a kind are kept. Older ones are removed.
+	maxEnded = 200
+	// endedSlack is how far the count may exceed maxEnded, so that removals come in batches rather
+	// than one with every command.
+	endedSlack = 20
+)
+
+const (
+	// endedScreenTTL is how long the screen of an ended process stays in memory.
+	endedScreenTTL = time.Minute
+	// maxEndedScreens limits the screens kept while nobody watches them. The logs contain them too,
+	// so a dropped screen only takes longer to show.
+	maxEndedScreens = 32
+)
+
+// screens holds the sessions of ended processes still in memory. The control goroutine owns it.
+type screens struct {
+	post func(func()) // runs a function on the control goroutine
+	open []*proc      // least recently used first
+}
+
+// noteUse keeps the session of an ended process open until it has been unused for endedScreenTTL,
+// or too many others have been used since.
+func (s *screens) noteUse(p *proc) {
+	s.closeOldest(p)
+	if p.idleTimer != nil {
+		p.idleTimer.Reset(endedScreenTTL)
+		return
+	}
+	p.idleTimer = time.AfterFunc(endedScreenTTL, func() {
+		s.post(func() {
+			switch {
+			case p.live == nil || !p.state().Ended():
+			// Closing would take the screen away from somebody reading it.
+			case p.live.Facts().Viewers > 0:
+				p.idleTimer.Reset(endedScreenTTL)
+			default:
+				p.closeSession()
+			}
+		})
+	})
+}
+
+// closeOldest marks a session as the last one used, and closes unwatched ones beyond
+// maxEndedScreens.
+func (s *screens) closeOldest(used *proc) {
+	s.open = slices.DeleteFunc(s.open, func(p *proc) bool {
+		return p == used || p.live == nil || !p.state().Ended()
+	})
+	s.open = append(s.open, used)
+	kept := maxEndedScreens
+	if invariants.Sometimes("few screens of ended sessions", 4) {
+		kept = 1
+	}
+	for _, p := range s.open[:max(0, len(s.open)-kept)] {
+		if p.live.Facts().Viewers == 0 {
+			p.closeSession()
+		}
+	}
+}
+
+// closeSession closes the session and keeps its last facts.
+func (p *proc) closeSession() {
+	if p.idleTimer != nil {
+		p.idleTimer.Stop()
+	}
+	if p.live != nil {
+		p.lastFacts = p.live.Facts()
+		p.live.Close()
+		p.live = nil
+	}
+	p.updateShared()
+}
+
+// trimming removes the oldest ended processes.
+type trimming struct {
+	reg    *registry
+	queued bool // a trim is queued
+}
+
+// trimSoon queues one trim for all processes ending at this moment.
+func (t *trimming) trimSoon() {
+	if t.queued {
+		return
+	}
+	t.queued = true
+	t.reg.box.Post(func() {
+		t.queued = false
+		if !t.reg.frozen {
+			t.trimEnded()
+		}
+	})
+}
+
+// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each. Those
+// interrupted last do not count and stay. Other processes stay until a client removes them.
+func (t *trimming) trimEnded() {
+	t.trimKind(func(p *proc) bool { return p.rec.Transient })
+	t.trimKind(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
+}
+
+func (t *trimming) trimKind(kind func(*proc) bool) {
+	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
+	// However many sessions the last crash or reboot interrupted, they wait for the user to restore
+	// or dismiss them. Those of earlier ones count as ended.
+	var last time.Time
+	for _, p := range ended {
+		if p.isInterrupted() && p.rec.Interrupted.At.After(last) {
+			last = p.rec.Interrupted.At
+		}
+	}
+	ended = slices.DeleteFunc(ended, func(p *proc) bool { return p.isInterrupted() && p.rec.Interrupted.At.Equal(last) })
+	if len(ended) <= maxEnded+endedSlack {
+		return
+	}
+	lost := 0
+	var oldest []store.Record
+	for _, p := range ended[:len(ended)-maxEnded] {
+		if p.isInterrupted() {
+			lost++
+		}
+		oldest = append(oldest, p.rec)
+	}
+	t.reg.effects.runBlocking(func() { t.removeFinished(oldest) })
+	if lost > 0 {
+		t.reg.publishNotice(fmt.Sprintf("%d sessions of an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
+	}
+}
+
+// removeFinished removes ended processes, except those that left something running: their records
+// are needed to find and stop that. It must not be called on the control goroutine.
+func (t *trimming) removeFinished(oldest []store.Record) {
+	alive, err := t.reg.executor.HaveRemains(oldest)
+	if err != nil {
+		t.reg.log.Warn("find what ended processes left running", "error", err)
+		return
+	}
+	t.reg.box.Post(func() {
+		for _, r := range oldest {
+			if p := t.reg.procs[r.ID]; p != nil && p.state().Ended() && !alive[r.ID] && !t.reg.frozen {
+				t.reg.handle(r.ID, event{kind: evRemove})
+			}
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package supervise
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/base/secrets"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
+	"tandem/persist/store"
+)
+
+const (
+	// shutdownWindow is how long before the last sign of life of an engine an exit may have been
+	// caused by the shutdown: systemd waits 90 s for programs.
+	shutdownWindow = 2 * time.Minute
+	// maxTypedExit is how long after input an exit with 0 may have been caused by it.
+	maxTypedExit = 10 * time.Second
+)
+
+// An Aftermath is what an engine knows at its start about the end of the previous one. It decides
+// which sessions were interrupted, that is, ended by a reboot or crash. During a shutdown, programs
+// exit before or after the engine and the keeper, and some turn the hangup of their terminal into an
+// ordinary exit. So an exit shortly before the engine's own counts too, if the keeper exited as
+// well.
+type Aftermath struct {
+	BootID   string
+	Booted   time.Time
+	Now      time.Time
+	Former   store.Identity // the keeper that exited with the previous engine; PID 0 if none did
+	LastSign time.Time      // last sign of life of the previous engine
+}
+
+// FindAftermath finds out how the previous engine ended. last is what it left behind, and written
+// returns when a session's log was last written to.
+func (s Survey) FindAftermath(all []Found, last store.LastEngine, written func(store.Record) time.Time) Aftermath {
+	a := Aftermath{BootID: s.BootID, Booted: proctree.BornAt(store.Identity{}), Now: time.Now(), LastSign: last.StoppedAt}
+	for _, f := range all {
+		for _, run := range f.Rec.Runs {
+			a.noteSign(run.EndedAt)
+		}
+		a.noteSign(f.Rec.StartedAt)
+		a.noteSign(f.exited().At)
+		if f.Rec.TTY {
+			a.noteSign(written(f.Rec))
+		}
+	}
+	switch {
+	case s.Keeper == nil || last.Keeper.PID == 0 || last.Keeper == *s.Keeper:
+	// A keeper may also have been replaced while the engine lived.
+	case last.Keeper.BootID != s.BootID || a.LastSign.Before(proctree.BornAt(*s.Keeper)):
+		a.Former = last.Keeper
+	}
+	return a
+}
+
+func (a *Aftermath) noteSign(at time.Time) {
+	if at.After(a.LastSign) {
+		a.LastSign = at
+	}
+}
+
+// exited returns how the child exited before this engine started, as far as known.
+func (f *Found) exited() Ending {
+	end := Ending{Exit: keeper.Exit{Unknown: true}}
+	if f.ending != nil {
+		end = *f.ending
+	} else if len(f.events) > 0 && f.events[0].kind == evMissing {
+		end = f.events[0].ending
+	}
+	// An exit that the previous engine noticed, but whose status it did not learn.
+	if last := len(f.Rec.Runs) - 1; end.At.IsZero() && last >= 0 {
+		end.At = f.Rec.Runs[last].EndedAt
+	}
+	return end
+}
+
+// IsInterrupted reports whether a session found at the start of an engine was interrupted. Its
+// terminal must be set already.
+func (a Aftermath) IsInterrupted(f *Found) bool {
+	r := f.Rec
+	if !r.TTY || r.Transient || StartsAtBoot(r.Restart) || r.Desired == desiredStopped || r.Identity == nil || r.Interrupted != nil {
+		return false
+	}
+	if len(f.events) > 0 && f.events[0].kind != evMissing {
+		return f.events[0].kind == evLost || f.events[0].kind == evFound && len(f.events) == 1 && f.Live == nil && f.Fault == nil
+	}
+	end := f.exited()
+	if isUnknown(end.Exit) && end.At.IsZero() {
+		return !api.State(r.State).Ended()
+	}
+	return r.Identity.BootID == a.Former.BootID && !end.At.Before(a.LastSign.Add(-shutdownWindow)) && !isTypedExit(r, end)
+}
+
+// isTypedExit reports whether a session probably exited because the user told it to.
+func isTypedExit(r store.Record, e Ending) bool {
+	if e.Exit.Code == nil || *e.Exit.Code != 0 || len(r.Runs) == 0 {
+		return false
+	}
+	typed := r.Runs[len(r.Runs)-1].TypedAt
+	return !typed.IsZero() && e.At.Sub(typed) <= maxTypedExit
+}
+
+// Describe returns the interruption of a session, without what ran in it.
+func (a Aftermath) Describe(r store.Record) store.Interruption {
+	if r.Identity.BootID != a.BootID {
+		return store.Interruption{By: api.ByReboot, At: a.Booted, LastSign: a.LastSign}
+	}
+	return store.Interruption{By: api.ByCrash, At: a.Now, LastSign: a.LastSign}
+}
+
+func isUnknown(e keeper.Exit) bool { return e.Unknown || e.Code == nil && e.Signal == "" }
+
+// isInterrupted reports whether a session may be restored.
+func (p *proc) isInterrupted() bool {
+	return p.state().Ended() && p.rec.Desired != desiredStopped && p.rec.Interrupted != nil && !p.rec.Interrupted.Dismissed
+}
+
+// describeInterruption adds the interruption of a session to its view.
+func describeInterruption(view *api.Process, p *proc) {
+	if p.rec.Interrupted == nil || !p.state().Ended() {
+		return
+	}
+	i := p.rec.Interrupted
+	if i.Folder != "" {
+		view.CWD = i.Folder
+	}
+	if p.isInterrupted() {
+		view.Interrupted = &api.Interruption{By: i.By, At: i.At, Program: secrets.RedactLine(i.Program)}
+	}
+}
+
+// A Restoration is the command with which an interrupted session is started again.
+type Restoration struct {
+	store.Command
+	Cgroup string
+	ID     string // made by the caller, to recognize a repeated call; may be ""
+}
+
+// RestoreSession starts an interrupted session again under its id, and waits until it runs.
+func (c *Control) RestoreSession(ctx context.Context, q Request, as Restoration) (api.Process, error) {
+	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error {
+		switch {
+		case p.isInterrupted():
+		case p.wasRestartedAs(as.ID):
+			p.answerWhen(isUp, reply)
+			return nil
+		default:
+			return errNotInterrupted(p)
+		}
+		c.reg.log.Info("request", "event", "restore", "id", p.rec.ID, "by", q.Client)
+		as.Environ = c.reg.environs.intern(as.Environ)
+		if !slices.Equal(as.Argv, p.rec.Argv) { // the rules of the program are not for the shell in its place
+			p.rec.Supervision, p.rec.Project = store.Supervision{}, nil
+		}
+		if p.rec.Owner != "" { // the user wants it, whether its agent comes back or not
+			p.rec.Lease = string(api.LeaseForever)
+		}
+		p.rec.Command, p.rec.Cgroup = as.Command, as.Cgroup
+		p.argv, p.command = redactCommand(as.Argv)
+		c.reg.handle(p.rec.ID, event{kind: evRestart, restores: true, restartID: as.ID, reply: reply})
+		return nil
+	})
+}
+
+// DismissInterruption stops offering to restore a session.
+func (c *Control) DismissInterruption(ctx context.Context, q Request) (api.Process, error) {
+	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error {
+		if !p.isInterrupted() {
+			reply <- outcome{process: p.currentView()}
+			return nil
+		}
+		dismissed := *p.rec.Interrupted
+		dismissed.Dismissed = true
+		p.rec.Interrupted = &dismissed
+		p.addWaiter(reply, anyState)
+		c.reg.saveChange(p)
+		return nil
+	})
+}
+
+// SetFolder records the folder of a session whose program does not report it.
+func (c *Control) SetFolder(id, folder string) {
+	c.reg.box.Post(func() {
+		if p := c.reg.procs[id]; p != nil && !c.reg.frozen && p.live != nil && p.rec.Folder != folder {
+			p.rec.Folder = folder
+			c.reg.saveChange(p)
+		}
+	})
+}
+
+// noteTyping returns a function that records that the command of a restored session is about to be
+// typed, and waits until the record is on disk. Should this engine be killed, the next one does not
+// type it again.
+func (g *registry) noteTyping(p *proc) func(context.Context) error {
+	return func(ctx context.Context) error {
+		saved := make(chan error, 1)
+		g.box.Post(func() {
+			if g.frozen || g.procs[p.rec.ID] != p || p.rec.Typing == "" {
+				saved <- api.ErrEnding()
+				return
+			}
+			p.rec.Typing = ""
+			rec := p.rec
+			g.effects.addJob(&p.work, &g.effects.writes, func() { saved <- g.executor.Save(rec, false) })
+		})
+		select {
+		case err := <-saved:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func errNotInterrupted(p *proc) error {
+	return api.Errorf(api.CodeConflict, "restore %s: no reboot or crash ended it", p.rec.Name).
+		WithHint("Run `tandem restore --list` to see what can be restored.")
+}

@@ -1,0 +1,181 @@
+package supervise
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/base/names"
+	"tandem/engine/system/keeper"
+	"tandem/persist/store"
+)
+
+const (
+	// Without a restart policy of its own, a process kept alive restarts at once after a healthy
+	// run, which also clears earlier failures. firstDelay is the delay after the first short run.
+	healthyRun = 30 * time.Second
+	firstDelay = 2 * time.Second
+
+	// The same for a process with its own restart policy, where every restart is delayed.
+	healthyPolicyRun = 10 * time.Second
+	firstPolicyDelay = 100 * time.Millisecond
+
+	maxDelay    = time.Minute // of delays that grow
+	jitterShare = 0.1         // of a delay, at most
+)
+
+// A runResult is one run of a process, as its restart policy sees it.
+type runResult struct {
+	exit   keeper.Exit
+	lasted time.Duration
+	fault  string // why it counts as failed, whatever the exit status; "" if it does not
+}
+
+// A verdict is what happens to a process after it has exited by itself.
+type verdict struct {
+	state    api.State     // starting, backoff, exited or failed
+	delay    time.Duration // in StateBackoff
+	failures int           // delayed restarts since the last healthy run, including the next one
+	reason   string        // why it failed
+}
+
+// applyPolicy applies the restart policy of a record after a run. Each delay is twice the previous
+// one, until a healthy run resets it. random is in [0, 1).
+func applyPolicy(r store.Record, l runResult, random float64) verdict {
+	failures, healthy := r.Failures, l.lasted >= healthyAfter(r.Restart)
+	if healthy {
+		failures = 0
+	}
+	switch {
+	case !wantsRestart(r.Restart, l) && l.fault != "":
+		return verdict{state: api.StateFailed, reason: l.fault}
+	case !wantsRestart(r.Restart, l):
+		return verdict{state: api.StateExited}
+	case healthy && !r.Restart.Prompt:
+		return verdict{state: api.StateStarting}
+	case r.Restart.Max > 0 && failures >= r.Restart.Max:
+		return verdict{state: api.StateFailed, failures: failures, reason: giveUpReason(r.Restart, l)}
+	}
+	return verdict{
+		state:    api.StateBackoff,
+		delay:    restartDelay(r.Restart, failures, random),
+		failures: failures + 1,
+		reason:   exitReason(l),
+	}
+}
+
+// healthyAfter returns the minimum duration of a healthy run.
+func healthyAfter(r store.Restart) time.Duration {
+	if r.Prompt {
+		return healthyPolicyRun
+	}
+	return healthyRun
+}
+
+func wantsRestart(r store.Restart, l runResult) bool {
+	switch api.Policy(r.Policy) {
+	case api.PolicyAlways, api.PolicyUnlessStopped:
+		return true
+	case api.PolicyOnFailure:
+		return l.fault != "" || !isSuccess(r, l.exit)
+	}
+	return false
+}
+
+// isSuccess reports whether an exit status is known to be a success.
+func isSuccess(r store.Restart, e keeper.Exit) bool {
+	return e.Code != nil && (*e.Code == 0 || slices.Contains(r.SuccessCodes, *e.Code))
+}
+
+// StartsAtBoot reports whether a policy restarts a process after a reboot.
+func StartsAtBoot(r store.Restart) bool {
+	p := api.Policy(r.Policy)
+	return p == api.PolicyAlways || p == api.PolicyUnlessStopped
+}
+
+// WillStartAtBoot reports whether a reboot starts the process of a record.
+func WillStartAtBoot(r store.Record) bool {
+	return r.Desired == desiredRunning && StartsAtBoot(r.Restart)
+}
+
+// restartDelay returns the delay before the next restart after a number of failures. The jitter
+// keeps processes that failed together from restarting together. It lengthens a delay, but never
+// beyond longestDelay.
+func restartDelay(r store.Restart, failures int, random float64) time.Duration {
+	d := firstDelay
+	switch {
+	case r.DelayMS > 0:
+		d = time.Duration(r.DelayMS) * time.Millisecond
+	case r.Prompt:
+		d = firstPolicyDelay
+	}
+	longest := longestDelay(r)
+	for range failures {
+		// Stop early: doubling on would overflow.
+		if r.FixedDelay || d >= longest {
+			break
+		}
+		d *= 2
+	}
+	d = min(d, longest)
+	jitter := time.Duration(jitterShare * random * float64(d))
+	// Shorten the longest delay instead, so that restarts are still spread out.
+	if d+jitter > longest {
+		return d - jitter
+	}
+	return d + jitter
+}
+
+// longestDelay returns the maximum delay before a restart.
+func longestDelay(r store.Restart) time.Duration {
+	if r.FixedDelay {
+		return max(maxDelay, time.Duration(r.DelayMS)*time.Millisecond)
+	}
+	return maxDelay
+}
+
+func giveUpReason(r store.Restart, l runResult) string {
+	if r.Max == 1 {
+		return fmt.Sprintf("%s; gave up after 1 restart (it did not last %v)", exitReason(l), healthyAfter(r))
+	}
+	return fmt.Sprintf("%s; gave up after %d restarts (none lasted %v)", exitReason(l), r.Max, healthyAfter(r))
+}
+
+// exitReason describes how a run ended, for an error message.
+func exitReason(l runResult) string {
+	switch {
+	case l.fault != "":
+		return l.fault
+	case l.exit.Code != nil:
+		return fmt.Sprintf("exited with %d", *l.exit.Code)
+	case l.exit.Signal != "":
+		return "killed by " + l.exit.Signal
+	}
+	return "exited, exit status unknown"
+}
+
+// RestartOf checks a restart policy from a client and converts it for a record.
+func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
+	r := store.Restart{}
+	if in != nil {
+		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, FixedDelay: in.FixedDelay, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
+	}
+	if keepAlive {
+		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
+			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
+				WithHint("give one of both")
+		}
+		r.Policy = string(api.PolicyAlways)
+	}
+	switch api.Policy(r.Policy) {
+	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
+	default:
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: not a policy", names.Shown(r.Policy)).
+			WithHint("must be no, on-failure, always or unless-stopped")
+	}
+	if r.Max < 0 || r.DelayMS < 0 {
+		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")
+	}
+	return r, nil
+}

@@ -1,0 +1,205 @@
+package supervise
+
+import (
+	"fmt"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/engine/base/names"
+	"tandem/persist/store"
+)
+
+// A process with dependencies waits here, not in its client. Its record lists the dependencies not
+// yet met, so a new engine carries on with them.
+
+// waiting keeps processes whose dependencies are not yet met.
+type waiting struct {
+	reg      *registry
+	queued   bool                              // a check of waiting processes is queued
+	spawnNow func(p *proc, before Predecessor) // spawns a child
+	claimRun func(p *proc)                     // makes a new run its client's own
+}
+
+// resolveDependencies finds the processes to be waited for. As in calls that change something, asked
+// has whole names or ids. id is the process to be started.
+func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
+	var found []store.Dependency
+	for _, d := range asked {
+		on, err := ps.findAmong(isKnownOrNew, d.ID, nil, true)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case on.rec.ID == id:
+			return nil, api.Errorf(api.CodeInvalid, "start %s: it cannot wait for itself", on.rec.Name)
+		case ps.waitsFor(on, id):
+			return nil, api.Errorf(api.CodeInvalid, "wait for %s: it waits for this process itself", on.rec.Name)
+		}
+		found = append(found, store.Dependency{ID: on.rec.ID, Name: on.rec.Name, Condition: d.Condition})
+	}
+	return found, nil
+}
+
+// waitsFor reports whether p waits for the process id, directly or through others.
+func (ps processes) waitsFor(p *proc, id string) bool {
+	return p.state() == api.StateWaiting && slices.ContainsFunc(p.rec.After, func(d store.Dependency) bool {
+		on := ps[d.ID]
+		return d.ID == id || on != nil && ps.waitsFor(on, id)
+	})
+}
+
+// DependenciesOf checks the dependencies given by a client.
+func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
+	var after []store.Dependency
+	for _, d := range in {
+		switch d.Condition {
+		case "":
+			d.Condition = api.ConditionReady
+		case api.ConditionStarted, api.ConditionReady, api.ConditionCompleted, api.ConditionSucceeded:
+		default:
+			return nil, api.Errorf(api.CodeInvalid, "start after %s: unknown condition %s", names.Shown(d.ID), names.Shown(string(d.Condition))).
+				WithHint("must be started, ready, completed or completed_successfully")
+		}
+		after = append(after, store.Dependency{ID: d.ID, Condition: string(d.Condition)})
+	}
+	return after, nil
+}
+
+// wakeSoon queues one check of all waiting processes for all changes at this moment.
+func (w *waiting) wakeSoon() {
+	if w.queued {
+		return
+	}
+	w.queued = true
+	w.reg.box.Post(func() {
+		w.queued = false
+		// Oldest first: processes start in the order of their requests.
+		for _, p := range w.reg.procs.selectOldestFirst(func(p *proc) bool { return p.state() == api.StateWaiting }) {
+			w.reg.handle(p.rec.ID, event{kind: evDue})
+		}
+	})
+}
+
+// checkDependencies starts a process whose last dependency is met, and fails one with a dependency
+// that can no longer be met. A condition met once stays met.
+func (w *waiting) checkDependencies(p *proc, _ event) {
+	var left []store.Dependency
+	for _, d := range p.rec.After {
+		switch holds, never := checkDependency(w.reg.procs[d.ID], d); {
+		case never != "":
+			p.rec.Error = never
+			w.reg.setState(p, api.StateFailed)
+			return
+		case !holds:
+			left = append(left, d)
+		}
+	}
+	switch {
+	case len(left) == 0 && !w.reg.closing:
+		w.startWaiting(p)
+	case len(left) < len(p.rec.After) && len(left) > 0:
+		p.rec.After = left
+		w.reg.saveChange(p)
+	}
+}
+
+// checkDependency reports whether the process on satisfies the dependency d, or why it never will.
+// A nil on has been removed.
+func checkDependency(on *proc, d store.Dependency) (holds bool, never string) {
+	if on == nil {
+		return false, fmt.Sprintf("%s was removed before it %s", d.Name, conditionPhrase(d))
+	}
+	state, done := on.state(), on.state().Ended() || on.state() == api.StateBackoff
+	switch api.Condition(d.Condition) {
+	case api.ConditionStarted:
+		holds = on.rec.Identity != nil && state != api.StateStarting
+	case api.ConditionCompleted:
+		holds = done && on.rec.Identity != nil
+	case api.ConditionSucceeded:
+		holds = done && on.ending != nil && isSuccess(on.rec.Restart, on.ending.Exit)
+	default:
+		holds = on.isReady()
+	}
+	if holds || !state.Ended() {
+		return holds, ""
+	}
+	return false, fmt.Sprintf("%s %s", d.Name, on.describeShortfall(d))
+}
+
+// conditionPhrase returns the condition of a dependency as words.
+func conditionPhrase(d store.Dependency) string {
+	switch api.Condition(d.Condition) {
+	case api.ConditionStarted:
+		return "was started"
+	case api.ConditionCompleted, api.ConditionSucceeded:
+		return "had completed"
+	}
+	return "was ready"
+}
+
+// describeShortfall describes how a process ended without meeting the dependency d.
+func (p *proc) describeShortfall(d store.Dependency) string {
+	before := " before it " + conditionPhrase(d)
+	if api.Condition(d.Condition) == api.ConditionSucceeded && p.ending != nil {
+		before = ""
+	}
+	switch {
+	case p.state() == api.StateStopped:
+		return "was stopped" + before
+	case p.state() == api.StateFailed && p.rec.Error != "":
+		return "failed" + before + ": " + p.rec.Error
+	case p.ending != nil && p.ending.Exit.Code != nil:
+		return fmt.Sprintf("exited with %d%s", *p.ending.Exit.Code, before)
+	case p.ending != nil && p.ending.Exit.Signal != "":
+		return "was killed by " + p.ending.Exit.Signal + before
+	}
+	return "exited" + before
+}
+
+// startWaiting starts a process whose wait is over.
+func (w *waiting) startWaiting(p *proc) {
+	before := p.predecessor
+	if now := p.releaseRun(); now.Live != nil { // a viewer had opened the previous screen
+		before.Live = now.Live
+	}
+	p.predecessor, p.rec.After = Predecessor{}, nil
+	w.spawnNow(p, before)
+}
+
+// restartWaiting starts a waiting process at once, or replaces its dependencies.
+func (w *waiting) restartWaiting(p *proc, e event) {
+	switch {
+	case w.reg.closing:
+		e.answer(outcome{err: api.ErrEnding()})
+	case len(e.after) > 0:
+		p.rec.After = slices.Clone(e.after)
+		p.acceptRestart(e)
+		w.reg.saveChange(p)
+		w.wakeSoon()
+	default:
+		p.acceptRestart(e)
+		w.startWaiting(p)
+	}
+}
+
+// waitForNextRun makes an ended process wait for its dependencies before its next start.
+func (w *waiting) waitForNextRun(p *proc, e event) {
+	p.rec.Restarts++
+	p.rec.Error = ""
+	p.predecessor = p.prepareNextRun(e)
+	w.claimRun(p)
+	p.rec.After = e.after
+	w.reg.setState(p, api.StateWaiting)
+	w.wakeSoon()
+}
+
+// resumeWaiting lets a process go on waiting in a new engine. The check is queued, because the
+// table is still being filled.
+func (w *waiting) resumeWaiting(*proc, event) { w.wakeSoon() }
+
+// stopWaiting cancels a start that is waiting.
+func (w *waiting) stopWaiting(p *proc, e event) {
+	p.addWaiter(e.reply, api.State.Ended)
+	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
+	w.reg.setState(p, api.StateStopped)
+}

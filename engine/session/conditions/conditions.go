@@ -1,0 +1,62 @@
+// Package conditions waits for the first of several conditions. Callers define the conditions and
+// how to wait for each.
+package conditions
+
+import (
+	"context"
+
+	"tandem/engine/base/panics"
+)
+
+// A Condition is one of the alternatives to wait for.
+type Condition[F any] struct {
+	// Look waits until the condition holds and returns its result. holds is false if the condition
+	// can no longer hold, or ctx has ended.
+	Look func(ctx context.Context) (found F, holds bool)
+	// Outlives is set if the condition may still hold after the subject has exited, because of
+	// output printed before. Look then returns by itself.
+	Outlives bool
+}
+
+// First returns the result of the first condition that holds. ok is false if ctx ends first or no
+// condition can hold any more. The caller closes over once the subject has exited. All calls of
+// Look have returned when First returns.
+func First[F any](ctx context.Context, over <-chan struct{}, all []Condition[F]) (found F, ok bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		found  F
+		holds  bool
+		caught *panics.Caught
+	}
+	results := make(chan result, len(all))
+	untilOver, end := context.WithCancel(ctx)
+	defer end()
+	for _, c := range all {
+		until := ctx
+		if !c.Outlives {
+			until = untilOver
+		}
+		go func() {
+			var s result
+			s.caught = panics.Catch(func() { s.found, s.holds = c.Look(until) })
+			results <- s
+		}()
+	}
+	for left := len(all); left > 0; {
+		select {
+		case s := <-results:
+			left--
+			s.caught.Raise()
+			if s.holds && !ok {
+				// The others end now; later results are dropped.
+				found, ok = s.found, true
+				cancel()
+			}
+		case <-over:
+			over = nil
+			end()
+		}
+	}
+	return found, ok
+}

@@ -1,0 +1,272 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/record/logs"
+	"tandem/engine/system/pty"
+)
+
+const (
+	// maxLead is how far the log may be ahead of the screen: enough to keep both busy, but little
+	// enough for a quick echo during a flood.
+	maxLead = 1 << 20
+	// minReadSpace is the least room in the log for one read.
+	minReadSpace = 32 << 10
+	// maxRead is how much is read before the screen is woken, because waking it costs as much as a
+	// few reads.
+	maxRead = 128 << 10
+	// endGrace is how long the PTY of an exited child must be silent while another process holds it
+	// open, and endLimit how long it is read at most.
+	endGrace = 50 * time.Millisecond
+	endLimit = time.Second
+	// screenLater is how long the screen may lag while all viewers already have the output.
+	screenLater = 2 * time.Millisecond
+	// logRetry is how long a reader waits for output before it tries again to write a log that could
+	// not be written.
+	logRetry = 500 * time.Millisecond
+	// hangUpRetry is the time between reads of a PTY that no process has open: the running child
+	// may open its terminal again.
+	hangUpRetry = time.Second
+)
+
+// A log that cannot be written, for example on a full or read-only disk, must not stop the program:
+// the reader continues to read its terminal. The screen shows what the log does not get, and the
+// viewers of bytes, which follow the log, get pictures of the screen instead. Offsets stand still.
+// Once the log can be written again, it gets a mark that says how much is missing, for readers of
+// the log and for screens rebuilt from it. The current screen does not show the mark. Holding the
+// output in memory until then was dropped: a flood would fill it, and it would be lost with the
+// engine all the same.
+
+// A gap is output that the log lacks; zero if it can be written.
+type gap struct {
+	cause   error // why the log cannot be written
+	missing int64 // bytes that the screen has shown meanwhile
+}
+
+// mark returns the text that stands for the gap in the log. It begins by cancelling a control
+// sequence that may have been cut.
+func (g gap) mark() []byte {
+	return fmt.Appendf(nil, "%c\r\n[tandem: %d bytes of output missing; the log could not be written]\r\n", can, g.missing)
+}
+
+// A reader moves output from a PTY to the log on its own goroutine.
+type reader struct {
+	o       *Options
+	ctx     context.Context // of the session
+	master  *os.File
+	log     Log
+	screen  *screen // follows the log
+	viewers *viewerSet
+	exited  <-chan struct{} // closed when the child has exited
+	over    <-chan struct{} // closed when the end has been announced
+	waking  atomic.Bool     // a wake-up of the screen is scheduled
+	stamped time.Time       // time of the last call of Stamp
+	gap     gap             // output since the log could not be written
+	spare   []byte          // for output of a gap
+}
+
+func newReader(s *Session) *reader {
+	return &reader{
+		o: &s.options, ctx: s.ctx, master: s.options.Master, log: s.log,
+		screen: s.screen, viewers: &s.viewers, exited: s.exited, over: s.over,
+	}
+}
+
+// run moves output until the PTY is empty and its child has exited, or the session is closed.
+func (r *reader) run() {
+	for r.waitForRoom() && r.childLives() {
+		space := r.space()
+		if r.gap.cause != nil {
+			r.master.SetReadDeadline(time.Now().Add(logRetry))
+		}
+		n, err := pty.ReadBurst(r.master, space)
+		r.appendOutput(space[:n])
+		if err != nil && !r.retryRead(err) {
+			return
+		}
+	}
+	r.readRest()
+}
+
+// readRest reads the output left in the PTY by an exited child. Another process may still write to
+// it, so it is read for a limited time.
+func (r *reader) readRest() {
+	endBy := time.Now().Add(endLimit)
+	for r.waitForRoom() {
+		space := r.space()
+		// Only silence ends the loop, because the child may have left more than one read returns.
+		expectEnd(r.master)
+		n, err := pty.ReadBurst(r.master, space)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			n, err = pty.ReadNow(r.master, space)
+		}
+		r.appendOutput(space[:n])
+		if errors.Is(err, unix.EFAULT) && r.dropWindow() {
+			continue
+		}
+		if err != nil || n == 0 || time.Now().After(endBy) {
+			if r.ctx.Err() == nil {
+				r.askScreen(func() { r.screen.markGap(&r.gap) })
+				r.finishLog()
+				r.o.Drained()
+			}
+			return
+		}
+	}
+}
+
+// space returns where to read output to: the log or, during a gap, memory.
+func (r *reader) space() []byte {
+	space, err := r.log.Space(minReadSpace)
+	if err == nil && r.gap.cause != nil {
+		r.askScreen(func() { r.screen.markGap(&r.gap) })
+		// Before the check whether the child lives, because its exit sets a deadline too.
+		r.master.SetReadDeadline(time.Time{})
+		space, err = r.log.Space(minReadSpace)
+	}
+	if err != nil {
+		r.beginGap(err)
+		return r.spare
+	}
+	return space[:min(len(space), maxRead)]
+}
+
+// finishLog trims the log's file to the log, because users may read the file itself.
+func (r *reader) finishLog() {
+	if err := r.log.Finish(); err != nil {
+		r.o.Log.Warn("finish log", "id", r.o.ID, "error", err)
+	}
+}
+
+// appendOutput adds the bytes read to the log. Terminals handed over show them before the screen is
+// woken.
+func (r *reader) appendOutput(p []byte) {
+	switch {
+	case len(p) == 0:
+		return
+	case r.gap.cause != nil:
+		r.showOnly(p)
+		return
+	}
+	if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
+		r.stamped = now
+		r.o.Stamp(r.log.End())
+	}
+	offset := r.log.End()
+	n, err := r.log.Commit(len(p))
+	// Viewers come first, because an echo must not wait for the emulator. An escape sequence may be a
+	// query, so the screen parses it at once.
+	if n > 0 && r.viewers.rawChanged(offset, p[:n]) && bytes.IndexByte(p[:n], escape) < 0 {
+		r.wakeLater()
+	} else {
+		raiseFlag(r.screen.grew)
+	}
+	if err != nil {
+		r.beginGap(err)
+		r.showOnly(p[n:])
+	}
+}
+
+// beginGap starts a gap in the log.
+func (r *reader) beginGap(cause error) {
+	if r.gap.cause != nil {
+		return
+	}
+	r.gap.cause = cause
+	if r.spare == nil {
+		r.spare = make([]byte, minReadSpace)
+	}
+	r.o.Notice(cause.Error() + "; what the program prints is shown, but not logged, until the log can be written")
+}
+
+// showOnly shows output that cannot be logged.
+func (r *reader) showOnly(p []byte) {
+	r.gap.missing += int64(len(p))
+	r.askScreen(func() { r.screen.showUnlogged(p) })
+}
+
+// askScreen runs f on the screen goroutine and waits for it.
+func (r *reader) askScreen(f func()) {
+	ran := make(chan struct{})
+	select {
+	case r.screen.asks <- func() { defer close(ran); f() }:
+		<-ran
+	case <-r.over:
+	case <-r.ctx.Done():
+	}
+}
+
+// wakeLater wakes the screen after a delay. All viewers have seen the output and plain text needs
+// no reply, so the next key of a fast typist should find the processors free.
+func (r *reader) wakeLater() {
+	if r.waking.Swap(true) {
+		return
+	}
+	time.AfterFunc(screenLater, func() {
+		r.waking.Store(false)
+		raiseFlag(r.screen.grew)
+	})
+}
+
+// retryRead reports whether to read again after an error while the child runs.
+func (r *reader) retryRead(err error) bool {
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		return false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		// The child exited just now, or the log may be written again.
+		return true
+	case errors.Is(err, unix.EFAULT):
+		return r.dropWindow()
+	}
+	select { // no process has the terminal open
+	case <-r.exited:
+		return true
+	case <-r.ctx.Done():
+		return false
+	case <-time.After(hangUpRetry):
+		return true
+	}
+}
+
+// dropWindow gives up space of the log that can no longer be written.
+func (r *reader) dropWindow() bool {
+	if err := r.log.DropWindow(); err != nil {
+		r.o.Log.Error("give up space of the log", "id", r.o.ID, "error", err)
+		return false
+	}
+	return true
+}
+
+func (r *reader) childLives() bool {
+	select {
+	case <-r.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// waitForRoom blocks the reader while the screen is far behind.
+func (r *reader) waitForRoom() bool {
+	for r.log.End()-r.screen.shown.Load() > maxLead {
+		select {
+		case <-r.screen.room:
+		case <-r.ctx.Done():
+			return false
+		}
+	}
+	return r.ctx.Err() == nil
+}
+
+// expectEnd sets a deadline, so that a read of an exited child's PTY fails if it stays silent.
+func expectEnd(master *os.File) { master.SetReadDeadline(time.Now().Add(endGrace)) }
