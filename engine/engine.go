@@ -30,6 +30,7 @@ import (
 	"tandem/engine/session/terminal"
 	"tandem/engine/system/keeper"
 	"tandem/persist/datadir"
+	"tandem/persist/inotify"
 	"tandem/persist/store"
 )
 
@@ -43,6 +44,9 @@ type Options struct {
 	// Follow calls tell with each change of the settings, or the error in them, until ctx ends. If
 	// it is nil, they never change.
 	Follow func(ctx context.Context, tell func(Settings, error))
+
+	// Watches is shared by all that watch files in this process; default: a new one.
+	Watches *inotify.Pool
 
 	// ReadMachines reads the configured machines if they may have changed since its last call, so
 	// that a machine Follow has not reported yet can be reached. If it is nil, they never change.
@@ -62,6 +66,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.IdleExpiry == 0 {
 		o.IdleExpiry = 30 * time.Minute
+	}
+	if o.Watches == nil {
+		o.Watches = new(inotify.Pool)
 	}
 	if len(o.Keeper) == 0 {
 		o.Keeper = []string{"keeper"}
@@ -149,6 +156,7 @@ func Run(ctx context.Context, o Options) error {
 	h.launcher.Control, h.observer.Control = h.control, h.control
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
+	e.files.Watches = o.Watches
 	e.layouts.Ended, e.layouts.Publish = h.control.ListEndedIDs, h.control.Publish
 	e.arbiter = approval.New(o.Policy, log, h.control.Publish)
 	e.arbiter.Keep(data)

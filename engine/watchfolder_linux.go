@@ -86,7 +86,7 @@ func (e *engine) leaveFolder(ctx context.Context) {
 // watchChanges returns a channel signalling possible deletions, moves and changes of modes, for
 // directories and for the socket, and renew, which renews the watches after a directory was recreated.
 func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, renew func()) {
-	w, err := inotify.New()
+	w, err := e.o.Watches.New()
 	if err != nil {
 		return nil, func() {}
 	}

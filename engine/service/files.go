@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/workspace/files"
+	"tandem/persist/inotify"
 )
 
 // Files serves the operations on files. It shares nothing with the rest of the engine, so a slow
@@ -22,6 +23,7 @@ import (
 type Files struct {
 	// Machines connects to the engine of another machine in the user's name, for transfers.
 	Machines func(ctx context.Context, machine string) (api.Engine, error)
+	Watches  *inotify.Pool // shared with others who watch files; nil: each watch its own
 
 	home      string
 	data      string   // the data directory
@@ -96,7 +98,7 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base must be absolute paths", path)
 		}
 	}
-	t := &files.Tree{Roots: scope.InRoots(), Base: scope.Base, RootID: scope.RootID, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
+	t := &files.Tree{Roots: scope.InRoots(), Base: scope.Base, RootID: scope.RootID, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data, Watches: s.Watches}
 	if caller := api.CallerOf(ctx); caller.Agent() {
 		// Names are cached with another caller's access; roots are those of the bounds, not escaped.
 		t.OffLimits, t.Names, t.Roots = s.closed, nil, scope.Roots

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ const (
 
 // A File follows config.toml. It is not safe for concurrent use.
 type File struct {
+	Watches *inotify.Pool // shared with others who watch files; nil: its own
+
 	path string
 	text []byte
 	seen stamp
@@ -98,7 +101,7 @@ func (f *File) Follow(ctx context.Context, tell func(settings.Config, error)) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	news, look := watch(ctx, f.path, inotify.New)
+	news, look := watch(ctx, f.path, cmp.Or(f.Watches, new(inotify.Pool)).New)
 	f.follow(ctx, news, look, tell)
 }
 

@@ -13,7 +13,7 @@ import (
 func TestWatchReportsEventsAtPath(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "a", "b", "config.toml"), filepath.Join(t.TempDir(), "config.toml")
-	news, _ := watch(t.Context(), path, inotify.New)
+	news, _ := watch(t.Context(), path, new(inotify.Pool).New)
 	for what, act := range []func() error{
 		func() error { return os.Mkdir(filepath.Join(dir, "a"), 0o700) },
 		func() error { return os.Mkdir(filepath.Join(dir, "a", "b"), 0o700) },

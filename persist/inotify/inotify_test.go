@@ -1,8 +1,10 @@
 package inotify
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem/tests/leaks"
@@ -10,9 +12,9 @@ import (
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-func newWatcher(t *testing.T, dirs ...string) *Watcher {
+func newWatcher(t *testing.T, p *Pool, dirs ...string) *Watcher {
 	t.Helper()
-	w, err := New()
+	w, err := p.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +44,8 @@ func (w *Watcher) isSignalled() bool {
 }
 
 func TestWatchersShareAnInstanceAndAFolder(t *testing.T) {
-	one, other := t.TempDir(), t.TempDir()
-	first, second, third := newWatcher(t, one), newWatcher(t, one, other), newWatcher(t, other)
+	one, other, p := t.TempDir(), t.TempDir(), new(Pool)
+	first, second, third := newWatcher(t, p, one), newWatcher(t, p, one, other), newWatcher(t, p, other)
 	if first.in != second.in || second.in != third.in {
 		t.Error("there are several instances")
 	}
@@ -66,10 +68,10 @@ func TestWatchersShareAnInstanceAndAFolder(t *testing.T) {
 	}
 	second.Close()
 	third.Close()
-	if current != nil {
+	if p.current != nil {
 		t.Error("the instance stays open without watchers")
 	}
-	again := newWatcher(t, one)
+	again := newWatcher(t, p, one)
 	write(t, one)
 	<-again.Changes()
 }
@@ -79,7 +81,8 @@ func TestDeletedFolderIsSignalledAndCanBeWatchedAgain(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w, keep := newWatcher(t, dir), newWatcher(t)
+	p := new(Pool)
+	w, keep := newWatcher(t, p, dir), newWatcher(t, p)
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -100,5 +103,32 @@ func TestDeletedFolderIsSignalledAndCanBeWatchedAgain(t *testing.T) {
 	w.Close()
 	if keep.in == nil || len(keep.in.byID) != 0 {
 		t.Errorf("left: %+v", keep.in)
+	}
+}
+
+// The kernel tells all watchers of a folder the events that any of them wants.
+func TestWatcherIsSignalledForItsOwnEventsOnly(t *testing.T) {
+	dir, p := t.TempDir(), new(Pool)
+	few := newWatcher(t, p)
+	if err := few.Add(dir, Gone); err != nil {
+		t.Fatal(err)
+	}
+	all := newWatcher(t, p, dir)
+	write(t, dir)
+	<-all.Changes()
+	if few.isSignalled() {
+		t.Error("a new file is signalled to who watches for the folder's end")
+	}
+	all.Close()
+
+	// The kernel is told, too: nothing but the end of the folder wakes the process.
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", few.in.fd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mask uint32
+	_, after, _ := strings.Cut(string(info), " mask:")
+	if _, err := fmt.Sscanf(after, "%x", &mask); err != nil || mask&Entries != 0 || mask&Gone != Gone {
+		t.Errorf("the kernel watches for %x: %v\n%s", mask, err, info)
 	}
 }

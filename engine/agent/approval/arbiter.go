@@ -163,7 +163,7 @@ func (a *Arbiter) Forget(prefix string) (api.Request, error) {
 	defer a.mu.Unlock()
 	var found []string
 	for sameness, known := range a.always {
-		if prefix != "" && strings.HasPrefix(known.request.ID, prefix) {
+		if len(prefix) >= api.MinIDPrefix && strings.HasPrefix(known.request.ID, prefix) {
 			found = append(found, sameness)
 		}
 	}
@@ -193,7 +193,7 @@ func denial(why string) answer {
 
 func errNoRequest(id string) error {
 	return api.Errorf(api.CodeNotFound, "no open request begins with %s", names.Shown(id)).
-		WithHint("it may have been answered already, or it timed out; `tandem requests` lists the open ones")
+		WithHint("it may have been answered already, or it timed out; `tandem requests` lists the open ones, of whose ids four characters are enough")
 }
 
 // findOpen returns the id of the open request that starts with prefix.
@@ -202,12 +202,12 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 	defer a.mu.Unlock()
 	var found []string
 	for id := range a.open {
-		if strings.HasPrefix(id, prefix) {
+		if len(prefix) >= api.MinIDPrefix && strings.HasPrefix(id, prefix) {
 			found = append(found, id)
 		}
 	}
 	switch {
-	case len(found) == 0 || prefix == "":
+	case len(found) == 0:
 		return "", errNoRequest(prefix)
 	case len(found) > 1:
 		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several ids begin with it", names.Shown(prefix))

@@ -8,7 +8,6 @@ import (
 	"tandem/engine/record/history"
 	"tandem/engine/session/prompt"
 	"tandem/engine/system/keeper"
-	"tandem/engine/system/proctree"
 	"tandem/persist/histdb"
 )
 
@@ -20,7 +19,7 @@ func (p *proc) noteStart(h *history.History, e event) {
 	case e.kind == evSpawned:
 		h.RecordRun(p.historyRow(p.rec.StartedAt))
 	default: // the previous engine was killed before it saved the child, or recorded its start
-		h.RecordMissed([]histdb.Row{p.historyRow(proctree.BornAt(*p.rec.Identity))})
+		h.RecordMissed([]histdb.Row{p.historyRow(p.rec.StartedAt)})
 	}
 }
 

@@ -186,8 +186,13 @@ func (s *starting) adoptChild(p *proc, e event) {
 		p.stopBound = s.reg.observer.BoundLog(p.rec)
 	}
 	if p.rec.StartedAt.IsZero() || !known {
-		if p.rec.StartedAt = e.Began; e.Began.IsZero() {
+		switch {
+		case !e.Began.IsZero():
+			p.rec.StartedAt = e.Began
+		case e.kind == evSpawned:
 			p.rec.StartedAt = time.Now()
+		default:
+			p.rec.StartedAt = proctree.BornAt(id)
 		}
 		beginRun(&p.rec)
 		p.noteStart(s.reg.history(), e)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"tandem/persist/inotify"
 )
 
 // maxLinks limits the links in a path, as in Linux.
@@ -31,6 +33,8 @@ type Tree struct {
 	// Confine, if set, confines the calling thread to the caller's rights. Everything that touches
 	// the disk then runs on such threads, which run nothing else.
 	Confine func() error
+
+	Watches *inotify.Pool // shared by watched folders and others who watch; nil: its own
 
 	Locks *Locks // shared by trees that must not change one file at once; may be nil
 	Names *Names // of the folder being listed in pages; may be nil

@@ -1,12 +1,14 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"time"
 
 	"tandem/engine/base/sleep"
+	"tandem/persist/inotify"
 )
 
 // batchTime is how long to wait for further changes after the first one.
@@ -50,7 +52,7 @@ func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
 		return watch{}, "", fileError("watch", p.path, err)
 	}
 	defer dir.Close()
-	if w, err = startWatch(dir); err != nil {
+	if w, err = startWatch(dir, cmp.Or(t.Watches, new(inotify.Pool))); err != nil {
 		return watch{}, "", fileError("watch", p.path, err)
 	}
 	// Only now: a change between stamp and watch would go unnoticed.

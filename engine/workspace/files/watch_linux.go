@@ -12,8 +12,8 @@ import (
 // A watch reports changes in a folder.
 type watch struct{ *inotify.Watcher }
 
-func startWatch(dir *os.File) (watch, error) {
-	w, err := inotify.New()
+func startWatch(dir *os.File, pool *inotify.Pool) (watch, error) {
+	w, err := pool.New()
 	if err != nil {
 		return watch{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -34,16 +35,18 @@ func (f *Factory) refuseNested(ctx context.Context, nested bool) error {
 		defer conn.Close()
 		var all api.ProcessListOutput
 		all, err = api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
-		for _, p := range all.Processes {
-			within := LeadsTerminal(f.Stdin, p)
-			if !within && p.ID != id {
-				continue
-			}
+		around := slices.IndexFunc(all.Processes, func(p api.Process) bool { return LeadsTerminal(f.Stdin, p) })
+		within := around >= 0
+		if !within {
+			around = slices.IndexFunc(all.Processes, func(p api.Process) bool { return p.ID == id })
+		}
+		if around >= 0 {
+			p := all.Processes[around]
 			if p.State.Ended() {
 				return nil // only its variable was inherited
 			}
 			key := f.prefixName()
-			hint := fmt.Sprintf("press %s 1 for the sessions of the dashboard, %s d to leave an attached session", key, key)
+			hint := fmt.Sprintf("press %s alt+1 for the sessions of the dashboard, %s d to leave an attached session", key, key)
 			if !within {
 				hint += fmt.Sprintf("; in a terminal that only inherited %s, run `env -u %[1]s tandem`", OwnSession)
 			}

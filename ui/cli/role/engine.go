@@ -13,12 +13,14 @@ import (
 	"tandem/engine/remote/hosts/transport"
 	"tandem/persist/config"
 	"tandem/persist/config/settings"
+	"tandem/persist/inotify"
 )
 
 // runEngine serves the data directory. A mistake in the configuration must not cost a session, so
 // it is reported and the defaults are used.
 func runEngine(ctx context.Context, dataDir, version string) error {
-	var file config.File
+	watches := new(inotify.Pool)
+	file := config.File{Watches: watches}
 	conf, err := file.Load()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
@@ -28,6 +30,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 	return engine.Run(ctx, engine.Options{
 		DataDir:  dataDir,
 		Version:  version,
+		Watches:  watches,
 		Settings: engineSettings(conf),
 		Policy:   config.PolicyPath(), AgentRules: config.AgentRules(),
 		Sandbox:      func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
