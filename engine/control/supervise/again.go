@@ -33,6 +33,10 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 			w.reply <- outcome{err: ErrUnsure(p.rec)}
 			return true, nil
 		}
+		if p.rec.Unanswered { // until this caller disconnects, too
+			p.rec.Unanswered = false
+			c.reg.saveChange(p)
+		}
 		p.answerWhen(until, w.reply)
 		if w.Began = p.rec.StartedAt; w.Began.IsZero() {
 			w.Began = p.rec.CreatedAt

@@ -127,6 +127,15 @@ func TestCommandWithoutCallerIsUnanswered(t *testing.T) {
 						t.Errorf("%s: %v", id, got)
 					}
 				}
+
+				// A repeated call gets the result.
+				if _, ok, err := r.c.FindEarlierStart(r.Context(), r.w.savedRecord("a"), HasStarted); !ok || err != nil {
+					t.Fatal(ok, err)
+				}
+				synctest.Wait()
+				if r.w.savedRecord("a").Unanswered || r.view("a").Supervision.Unanswered {
+					t.Error("unanswered after a repeated call")
+				}
 			})
 		})
 	}

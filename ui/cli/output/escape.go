@@ -22,7 +22,7 @@ func Escape(s, keep string) string { return escape(s, keep, false) }
 
 // Escape is the function Escape for text of programs and people that goes to standard output. Where
 // that is no terminal, format characters stay: joiners, direction marks and the tags of flags belong
-// to the text, and nothing interprets them.
+// to the text. Overrides of the direction do not, and a pipe may end at a terminal.
 func (p Printer) Escape(s, keep string) string {
 	_, terminal := Terminal(p.Stdout)
 	return escape(s, keep, !terminal)
@@ -30,7 +30,7 @@ func (p Printer) Escape(s, keep string) string {
 
 func escape(s, keep string, formats bool) string {
 	plain := func(r rune) bool {
-		return r != utf8.RuneError && (isPrinted(r) || formats && unicode.Is(unicode.Cf, r) || strings.ContainsRune(keep, r))
+		return r != utf8.RuneError && (isPrinted(r) || formats && unicode.Is(unicode.Cf, r) && !overridesDirection(r) || strings.ContainsRune(keep, r))
 	}
 	// Most text needs no escape, and then needs no copy.
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
@@ -58,6 +58,10 @@ func escape(s, keep string, formats bool) string {
 	}
 	return b.String()
 }
+
+// overridesDirection reports whether a character shows others in an order that is not theirs: the
+// embeddings, overrides and isolates of the bidirectional algorithm (UAX 9).
+func overridesDirection(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
 // isPrinted reports whether a terminal shows a character and does not interpret it. Private-use
 // characters are included: prompts use them as icons.

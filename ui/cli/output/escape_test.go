@@ -45,7 +45,7 @@ func TestFormatCharactersStayWhereTheOutputIsNoTerminal(t *testing.T) {
 			t.Errorf("on a terminal %q is %q, want %q", text, got, escaped)
 		}
 	}
-	if got := (Printer{Stdout: new(strings.Builder)}).Escape("a\x1b\u009b\xff\tb", "\t"); got != `a^[\u009b\xff`+"\tb" {
+	if got := (Printer{Stdout: new(strings.Builder)}).Escape("a\x1b\u009b\xff\tb\u202e", "\t"); got != `a^[\u009b\xff`+"\tb"+`\u202e` {
 		t.Errorf("control characters to a file: %q", got)
 	}
 }

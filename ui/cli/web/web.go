@@ -299,7 +299,7 @@ func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Du
 		return err
 	}
 	if !session.IsCalled(which) { // a browser must not get another session than the one meant
-		return api.Errorf(api.CodeNotFound, "share %s: no session has this name or id; %s is near", which, session.Name)
+		return api.Errorf(api.CodeNotFound, "share %s: no session has this name or id; did you mean %s?", which, session.Name)
 	}
 	return v.invite(devices.Open(dataDir), s, devices.Grant{Session: session.ID, Until: time.Now().Add(duration)}, true)
 }
