@@ -328,3 +328,22 @@ func TestClientsHaveTheirOwnVariables(t *testing.T) {
 		t.Errorf("after unset: %q", got)
 	}
 }
+
+func TestPrivateCommandIsNotShown(t *testing.T) {
+	t.Parallel()
+	m := startInMemory(t)
+	private, other := m.startShell(), m.startShell()
+	m.write(private.ID, " deploy k1\r")
+	m.child(private).run(" deploy k1", "runs\n")
+	m.awaitScreen(private.ID, "runs\n")
+	m.write(other.ID, "make\r")
+	m.child(other).run("make", "made\n")
+	m.eventually("the name of the later command", func() bool { return m.get(other.ID).Terminal.Running == "make" })
+	if running := m.get(private.ID).Terminal.Running; running != "" {
+		t.Errorf("the private command is shown as %q", running)
+	}
+	m.reboot()
+	if now := m.get(private.ID); now.Interrupted == nil || now.Interrupted.Program != "" {
+		t.Errorf("became %+v, interrupted by %+v", now, now.Interrupted)
+	}
+}

@@ -231,6 +231,7 @@ func (h *host) newSession(r store.Record, master *os.File, open func() (terminal
 		Actor:  r.Actor,
 		From:   r.From,
 		Ran:    h.recordCommand,
+		Show:   h.showCommand,
 		Master: master,
 		New:    start.new,
 		Below:  start.below,

@@ -76,7 +76,9 @@ func (a adoption) noteInterruption(f *supervise.Found) {
 	case last.IsFresh: // what was typed for it is still to be run
 		i.Program = r.Typed
 	case last.Command != "" || r.Agent == nil:
-		i.Program = last.Command
+		if !a.h.history.Ignores(last.Command) {
+			i.Program = last.Command
+		}
 	default:
 		i.Program = r.Agent.Name
 	}

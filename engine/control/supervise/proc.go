@@ -7,7 +7,6 @@ import (
 	"tandem/engine/agent/coding"
 	"tandem/engine/api"
 	"tandem/engine/base/names"
-	"tandem/engine/base/secrets"
 	"tandem/engine/session/prompt"
 	"tandem/engine/session/terminal"
 	"tandem/persist/store"
@@ -158,7 +157,7 @@ func (p *proc) currentView() api.Process {
 		view.Terminal.Waiting = ""
 	}
 	if view.PID != 0 && view.Terminal.Shell && len(p.rec.Argv) > 0 && f.Running != "" {
-		view.Terminal.Running = secrets.RedactLine(f.Running)
+		view.Terminal.Running = f.Running
 		view.Terminal.AutoNamed = suffixNumber(p.rec.Name, names.OfProgram(p.rec.Argv)) > 0
 	}
 	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed could not clear its progress

@@ -144,7 +144,7 @@ func (h *History) Add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 		return out, api.Errorf(api.CodeInvalid, "add to history: no command given")
 	case len(line) > MaxLine:
 		return out, api.Errorf(api.CodeInvalid, "add to history: the command is longer than %d KiB", MaxLine>>10)
-	case h.isIgnored(line):
+	case h.Ignores(line):
 		return out, api.Errorf(api.CodeConflict, "add to history: this command is excluded").
 			WithHint("commands that begin with a space or match history.ignore in config.toml are excluded")
 	case in.DurationMS != nil && *in.DurationMS < 0:

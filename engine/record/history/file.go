@@ -103,7 +103,7 @@ func (h *History) toRows(ctx context.Context, commands []histdb.TextCommand, at 
 			return nil, ctx.Err()
 		}
 		l.made.Store(int64(i))
-		if h.isIgnored(c.Line) {
+		if h.Ignores(c.Line) {
 			continue
 		}
 		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), CWD: c.CWD, StartedAt: c.At, Duration: c.Duration,

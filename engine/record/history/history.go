@@ -239,7 +239,7 @@ func (h *History) handleDamage(err error) error {
 
 // recordRow adds a run, unless it is ignored.
 func (h *History) recordRow(r histdb.Row) {
-	if h.isIgnored(r.Command) {
+	if h.Ignores(r.Command) {
 		return
 	}
 	r.Command = secrets.RedactLine(strings.TrimRight(r.Command, " \t\n"))
@@ -251,8 +251,8 @@ func (h *History) recordRow(r histdb.Row) {
 	h.updateIndex(func(x *historyIndex) { x.insertRow(r) })
 }
 
-// isIgnored reports whether a command line must not be recorded.
-func (h *History) isIgnored(line string) bool {
+// Ignores reports whether a command line must not be recorded.
+func (h *History) Ignores(line string) bool {
 	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > MaxLine ||
 		slices.ContainsFunc(*h.ignored.Load(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }

@@ -528,11 +528,11 @@ func TestLoadReportsProgressAndStopsOnCancel(t *testing.T) {
 
 func TestIgnoreReplacesPatterns(t *testing.T) {
 	h := newTestHistory(t, t.TempDir(), "^vault ")
-	if !h.isIgnored("vault read x") || h.isIgnored("make") {
+	if !h.Ignores("vault read x") || h.Ignores("make") {
 		t.Error("the first patterns do not hold")
 	}
 	h.Ignore([]string{"make", "("}) // the second is invalid
-	if h.isIgnored("vault read x") || !h.isIgnored("make") {
+	if h.Ignores("vault read x") || !h.Ignores("make") {
 		t.Error("the later patterns do not hold")
 	}
 }

@@ -12,25 +12,27 @@ const (
 	// runningAfter is how long a command must have run to be named: the many that take no time would
 	// make the names of sessions flicker.
 	runningAfter = 200 * time.Millisecond
-	// maxRunning is how many bytes of its line are kept.
+	// maxRunning is how many bytes of its line are shown.
 	maxRunning = 200
 )
 
 // Running returns the first line of the command that the shell runs or, if its marks do not tell, the
 // command line of the program in front of it. It returns "" at the prompt and for a command that has just
-// begun.
+// begun or must not be shown.
 func (s *Shell) Running() string {
-	switch state := s.marks.snapshot(); {
-	case state.atPrompt():
+	state := s.marks.snapshot()
+	if state.atPrompt() || state.phase == phaseRunning && time.Since(state.began) < runningAfter {
 		return ""
-	case state.phase == phaseRunning && time.Since(state.began) < runningAfter:
-		return ""
-	case state.phase == phaseRunning && state.line != "":
-		line, _, _ := strings.Cut(strings.TrimSpace(state.line), "\n")
-		return strings.ToValidUTF8(line[:min(len(line), maxRunning)], "")
 	}
-	_, front := s.polled.get()
-	return front
+	line := state.line
+	if state.phase != phaseRunning || line == "" {
+		_, line = s.polled.get()
+	}
+	if s.o.Show != nil {
+		line = s.o.Show(line) // all of it: the start of a secret is not recognized
+	}
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
+	return strings.ToValidUTF8(line[:min(len(line), maxRunning)], "")
 }
 
 // frontLine returns the command line of the program in the foreground; "" if that is the child of the
@@ -45,6 +47,5 @@ func frontLine(all programs, child int) string {
 		return ""
 	}
 	argv = append([]string{filepath.Base(argv[0])}, argv[1:]...)
-	line, _, _ := strings.Cut(names.CommandLine(argv), "\n")
-	return strings.ToValidUTF8(line[:min(len(line), maxRunning)], "")
+	return names.CommandLine(argv)
 }

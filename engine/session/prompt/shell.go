@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/engine/base/panics"
 	"tandem/engine/screen/styled"
 	"tandem/engine/screen/vt"
 )
@@ -47,8 +48,9 @@ type Options struct {
 	Closed   <-chan struct{} // closed when the engine stops following the session
 	Log      *slog.Logger    // for panics; nil: none
 
-	Ran     func(Command) // called for each command run, without Session and Actor; must not block
-	Changed func()        // called when the need has changed
+	Ran     func(Command)            // called for each command run, without Session and Actor; must not block
+	Show    func(line string) string // returns what of a command line may be shown; nil: all
+	Changed func()                   // called when the need has changed
 }
 
 // A Shell follows the program of a session as seen at its prompt. The session reports output, input
@@ -64,8 +66,8 @@ type Shell struct {
 	printed, typed atomic.Int64 // time in nanoseconds since 1970
 	quietPollDue   atomic.Bool  // a poll is scheduled for when the output pauses
 	answerPollDue  atomic.Bool  // polls are scheduled until the input has had its effect
-	startPollDue   atomic.Bool  // a change is announced once the command that has started counts as running
 	polled         poll
+	naming         *time.Timer // announces the last command that started; used by the screen goroutine
 
 	mu    sync.Mutex
 	began string // directory at the last prompt
@@ -122,12 +124,16 @@ func (s *Shell) NoteMark(e vt.PromptEvent, at Spot) {
 	if before != now.atPrompt() && !e.Replay {
 		s.o.Changed()
 	}
-	if e.Mark == 'C' && now.phase == phaseRunning && !e.Replay && s.startPollDue.CompareAndSwap(false, true) {
-		s.pollLater(runningAfter, &s.startPollDue, func() {
-			s.startPollDue.Store(false)
-			if s.Running() != "" {
-				s.o.Changed()
-			}
+	if e.Mark == 'C' && now.phase == phaseRunning && !e.Replay {
+		if s.naming != nil {
+			s.naming.Stop()
+		}
+		s.naming = time.AfterFunc(runningAfter, func() {
+			panics.Log(s.o.Log, "announce a command", func() {
+				if s.Running() != "" {
+					s.o.Changed()
+				}
+			})
 		})
 	}
 }

@@ -75,12 +75,13 @@ type Options struct {
 	Log        *slog.Logger
 	Ending     <-chan struct{} // closed when the engine exits: viewers that leave now decide nothing
 
-	Drained func()               // called when all output has been read
-	Touched func()               // called when facts have changed; at most 10 times a second
-	Moved   func()               // called when the screen has changed; must not block
-	Notice  func(text string)    // called with a message for the user
-	Ran     func(prompt.Command) // called when the shell has run a command; must not block
-	Stamp   func(offset int64)   // called when the log grows at offset; at most once in StampGap
+	Drained func()                   // called when all output has been read
+	Touched func()                   // called when facts have changed; at most 10 times a second
+	Moved   func()                   // called when the screen has changed; must not block
+	Notice  func(text string)        // called with a message for the user
+	Ran     func(prompt.Command)     // called when the shell has run a command; must not block
+	Show    func(line string) string // returns what of a command line may be shown; nil: all
+	Stamp   func(offset int64)       // called when the log grows at offset; at most once in StampGap
 }
 
 // A Session is one terminal with its log, screen, keyboard and viewers. The reader goroutine moves
@@ -143,7 +144,7 @@ func Start(o Options, done func()) *Session {
 	s.shell = prompt.New(prompt.Options{
 		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,
 		Exited: s.exited, Over: s.over, Closed: ctx.Done(),
-		Ran: s.reportCommand, Changed: s.facts.touch, Log: o.Log,
+		Ran: s.reportCommand, Show: o.Show, Changed: s.facts.touch, Log: o.Log,
 	})
 	s.keyboard = newKeyboard(o.Master, s.shell)
 	s.screen = newScreen(s)
