@@ -201,9 +201,9 @@ var attempts = map[string]struct {
 	"files.watch":   {in: `{"path":"$WORK","wait_ms":1}`}, "files.git": {in: `{"path":"$WORK"}`},
 
 	"policy.check": {in: `{"operations":["exec"]}`}, "policy.end": {}, "request.list": {}, "request.answer": {in: `{"id":"x","allow":true}`},
-	"request.forget": {in: `{"id":"x"}`},
-	"audit.list":     {},
-	"env.get":        {in: `{"name":"PATH"}`}, "env.set": {in: `{"name":"MINE","value":"x"}`}, "env.unset": {in: `{"name":"MINE"}`}, "env.list": {},
+	"request.undo": {in: `{"id":"x"}`},
+	"audit.list":   {},
+	"env.get":      {in: `{"name":"PATH"}`}, "env.set": {in: `{"name":"MINE","value":"x"}`}, "env.unset": {in: `{"name":"MINE"}`}, "env.list": {},
 	"layout.get": {}, "layout.put": {in: `{"layout":{}}`}, "layout.remove": {in: `{"name":"x"}`},
 	"worktree.add": {in: `{"cwd":"/"}`}, "worktree.list": {in: `{"cwd":"/"}`}, "worktree.remove": {in: `{"path":"/"}`},
 }
@@ -231,7 +231,7 @@ var treatments = byOperation(map[treatment][]string{
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
-		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.forget", "layout.put",
+		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.undo", "layout.put",
 		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {

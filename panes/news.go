@@ -62,7 +62,7 @@ func (n *News) Apply(e api.Event) {
 	case api.EventRequest:
 		if e.Request != nil {
 			n.Requests = updateRequests(n.Requests, *e.Request, e.Request.Answer == "")
-			n.Answered = updateRequests(n.Answered, *e.Request, e.Request.Lasting)
+			n.Answered = updateRequests(n.Answered, *e.Request, e.Request.Always)
 		}
 	case api.EventHistory:
 		n.History = e.History

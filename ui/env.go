@@ -125,7 +125,7 @@ func (e env) ShowRequest(id string) tea.Cmd {
 			return panes.Ask(e.Context(), e, func(ctx context.Context, engine panes.Engine) (api.Request, error) {
 				return api.RequestAnswer.Call(ctx, engine, in)
 			}, panes.ReportErrors(e.Say, func(r api.Request) tea.Cmd {
-				if !r.Lasting {
+				if !r.Always {
 					return nil
 				}
 				return e.Say("always allowed until the engine stops"+e.m.o.Bindings.WithKey("; ", keymap.Inbox, " can undo it", keymap.ScopePrefix), false)

@@ -41,9 +41,9 @@ var (
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
 		"Allows or denies an agent's request.", Write,
 		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever, OtherID: (*RequestAnswerInput).otherID})
-	RequestForget = NewOperation[RequestForgetInput, Request]("request.forget",
+	RequestUndo = NewOperation[RequestUndoInput, Request]("request.undo",
 		"Takes back an answer given for always.", Write,
-		Row[RequestForgetInput]{Access: UserOnly, Repeat: RepeatGone, OtherID: (*RequestForgetInput).otherID})
+		Row[RequestUndoInput]{Access: UserOnly, Repeat: RepeatGone, OtherID: (*RequestUndoInput).otherID})
 	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
 		"Reads the audit log, newest first.", Read,
 		Row[AuditListInput]{Access: UserOnly})
@@ -158,7 +158,7 @@ type Request struct {
 	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
 	By        string     `json:"by,omitempty" jsonschema:"who answered"`
 	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
-	Lasting   bool       `json:"lasting,omitempty" jsonschema:"the answer holds for each such call of this agent until the engine stops"`
+	Always    bool       `json:"always,omitempty" jsonschema:"the answer holds for each such call of this agent until the engine stops"`
 
 	Shown *RequestText `json:"shown,omitempty" jsonschema:"its full text for display, with invisible characters escaped"`
 }
@@ -204,8 +204,8 @@ type RequestListOutput struct {
 	Answered []Request `json:"answered,omitempty" jsonschema:"those whose answers were given for always"`
 }
 
-// RequestForgetInput is the input of request.forget.
-type RequestForgetInput struct {
+// RequestUndoInput is the input of request.undo.
+type RequestUndoInput struct {
 	ID string `json:"id" jsonschema:"of the request, or the beginning of it"`
 }
 

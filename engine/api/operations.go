@@ -124,7 +124,7 @@ func Operations() []Entry {
 		FilesList.Entry, FilesStat.Entry, FilesMkdir.Entry, FilesSet.Entry, FilesDelete.Entry, FilesMove.Entry,
 		FilesCopy.Entry, FilesFind.Entry, FilesGrep.Entry, FilesTransfer.Entry, FilesTransferBetween.Entry, FilesJob.Entry,
 		FilesCancel.Entry, FilesRestore.Entry, FilesTrashed.Entry, FilesWatch.Entry, FilesGit.Entry,
-		PolicyCheck.Entry, PolicyEnd.Entry, RequestList.Entry, RequestAnswer.Entry, RequestForget.Entry, AuditList.Entry,
+		PolicyCheck.Entry, PolicyEnd.Entry, RequestList.Entry, RequestAnswer.Entry, RequestUndo.Entry, AuditList.Entry,
 		EnvGet.Entry, EnvSet.Entry, EnvUnset.Entry, EnvList.Entry,
 		MachineList.Entry, MachineConnect.Entry, FleetStatus.Entry, FleetList.Entry, FleetProcesses.Entry, FleetHistory.Entry, FleetAny.Entry,
 		LayoutGet.Entry, LayoutPut.Entry, LayoutRemove.Entry,

@@ -28,7 +28,7 @@ func (s *Approvals) Handle(m *server.Mux) {
 	server.Handle(m, api.PolicyEnd, s.endCall)
 	server.Handle(m, api.RequestList, s.listRequests)
 	server.Handle(m, api.RequestAnswer, s.answerRequest)
-	server.Handle(m, api.RequestForget, s.forgetAnswer)
+	server.Handle(m, api.RequestUndo, s.undoAnswer)
 	server.Handle(m, api.AuditList, s.listAudit)
 }
 
@@ -79,8 +79,8 @@ func (s *Approvals) answerRequest(ctx context.Context, in api.RequestAnswerInput
 	return s.Arbiter.Answer(in, caller.Name)
 }
 
-func (s *Approvals) forgetAnswer(ctx context.Context, in api.RequestForgetInput) (api.Request, error) {
-	r, err := s.Arbiter.Forget(in.ID)
+func (s *Approvals) undoAnswer(ctx context.Context, in api.RequestUndoInput) (api.Request, error) {
+	r, err := s.Arbiter.Undo(in.ID)
 	if err == nil {
 		s.Log.Info("request", "event", "answer taken back", "id", r.ID, "by", api.CallerOf(ctx).Name)
 	}

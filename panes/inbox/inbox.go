@@ -248,7 +248,7 @@ func (b *Inbox) openItem(h dialog.Host) tea.Cmd {
 func (b *Inbox) dismiss() tea.Cmd {
 	switch i, at, all := b.findSelected(); {
 	case i.answered != nil:
-		return b.forgetAnswer(*i.answered)
+		return b.undoAnswer(*i.answered)
 	case i.session == nil:
 		return nil
 	case i.isBlocked():
@@ -262,9 +262,9 @@ func (b *Inbox) dismiss() tea.Cmd {
 	return nil
 }
 
-func (b *Inbox) forgetAnswer(r api.Request) tea.Cmd {
+func (b *Inbox) undoAnswer(r api.Request) tea.Cmd {
 	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Request, error) {
-		return api.RequestForget.Call(ctx, e, api.RequestForgetInput{ID: r.ID})
+		return api.RequestUndo.Call(ctx, e, api.RequestUndoInput{ID: r.ID})
 	}, func(_ api.Request, err error) tea.Cmd {
 		if err != nil {
 			return b.o.Env.Say(panes.ErrorText(err), true)

@@ -145,21 +145,21 @@ func TestInboxListsQuestionsFirstWithTheirScreen(t *testing.T) {
 
 func TestAnswerForAlwaysIsListedAndTakenBack(t *testing.T) {
 	d := newTestInbox(t)
-	var forgotten []string
-	panestest.On(d.env.API.(*panestest.Engine), api.RequestForget, func(_ context.Context, in api.RequestForgetInput) (api.Request, error) {
-		forgotten = append(forgotten, in.ID)
+	var undone []string
+	panestest.On(d.env.API.(*panestest.Engine), api.RequestUndo, func(_ context.Context, in api.RequestUndoInput) (api.Request, error) {
+		undone = append(undone, in.ID)
 		return api.Request{}, nil
 	})
 	d.env.Known.Answered = []api.Request{
-		{ID: "q", Actor: "agent:codex", Tool: "exec", Command: "make", Answer: "allow", Lasting: true},
-		{ID: "r", Actor: "agent:codex", Tool: "exec", Command: "rm -r x", Answer: "deny", Lasting: true},
+		{ID: "q", Actor: "agent:codex", Tool: "exec", Command: "make", Answer: "allow", Always: true},
+		{ID: "r", Actor: "agent:codex", Tool: "exec", Command: "rm -r x", Answer: "deny", Always: true},
 	}
 	d.doAction(keymap.InboxDown)
 	d.wantText("2 answered for always", "codex may call exec: make", "codex may not call exec: rm -r x", "until the engine stops: allow")
 	d.doAction(keymap.InboxDown)
 	d.doAction(keymap.InboxSeen)
-	if !slices.Equal(forgotten, []string{"r"}) {
-		t.Errorf("took back %q (message: %q)", forgotten, d.env.Said)
+	if !slices.Equal(undone, []string{"r"}) {
+		t.Errorf("took back %q (message: %q)", undone, d.env.Said)
 	}
 }
 

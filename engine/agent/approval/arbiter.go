@@ -156,9 +156,9 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	return q.request, nil
 }
 
-// Forget takes back the answer for always to the request whose id begins with prefix, so that the
+// Undo takes back the answer for always to the request whose id begins with prefix, so that the
 // next such call is asked about again.
-func (a *Arbiter) Forget(prefix string) (api.Request, error) {
+func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var found []string
@@ -176,7 +176,7 @@ func (a *Arbiter) Forget(prefix string) (api.Request, error) {
 	}
 	request := a.always[found[0]].request
 	delete(a.always, found[0])
-	request.Lasting = false
+	request.Always = false
 	announced := request
 	a.announce(api.Event{Type: api.EventRequest, Request: &announced})
 	return request, nil
@@ -226,7 +226,7 @@ func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always b
 	}
 	delete(a.open, id)
 	now := time.Now()
-	q.request.Answer, q.request.By, q.request.At, q.request.Lasting = word, by, &now, always
+	q.request.Answer, q.request.By, q.request.At, q.request.Always = word, by, &now, always
 	if always {
 		if a.always == nil {
 			a.always = make(map[string]lasting)

@@ -150,13 +150,13 @@ func openIn(a *Arbiter) []api.Request {
 	return open
 }
 
-func TestAlwaysAnswerAppliesToIdenticalRequestsUntilForgotten(t *testing.T) {
+func TestAlwaysAnswerAppliesToIdenticalRequestsUntilUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, events := arbiterWith(t, asking)
 		go a.check(t.Context(), aCommand)
 		synctest.Wait()
 		answered, err := a.Answer(api.RequestAnswerInput{ID: openIn(a)[0].ID, Allow: true, Always: true}, "")
-		if err != nil || !answered.Lasting {
+		if err != nil || !answered.Always {
 			t.Fatal(answered, err)
 		}
 		if out := checked(t, a, aCommand); out.Decision != "allow" {
@@ -173,22 +173,22 @@ func TestAlwaysAnswerAppliesToIdenticalRequestsUntilForgotten(t *testing.T) {
 			t.Errorf("in a session: %+v", out)
 		}
 
-		if _, listed := a.Requests(); len(listed) != 1 || listed[0].ID != answered.ID || listed[0].Answer != "allow" || !listed[0].Lasting {
+		if _, listed := a.Requests(); len(listed) != 1 || listed[0].ID != answered.ID || listed[0].Answer != "allow" || !listed[0].Always {
 			t.Errorf("listed %+v", listed)
 		}
-		if _, err := a.Forget(""); !errors.Is(err, api.CodeNotFound) {
+		if _, err := a.Undo(""); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("without an id: %v", err)
 		}
-		forgotten, err := a.Forget(answered.ID[:4])
-		if last := (*events)[len(*events)-1].Request; err != nil || forgotten.ID != answered.ID || last.ID != answered.ID || last.Lasting || last.Answer == "" {
-			t.Errorf("%+v, %v, announced %+v", forgotten, err, last)
+		undone, err := a.Undo(answered.ID[:4])
+		if last := (*events)[len(*events)-1].Request; err != nil || undone.ID != answered.ID || last.ID != answered.ID || last.Always || last.Answer == "" {
+			t.Errorf("%+v, %v, announced %+v", undone, err, last)
 		}
 		again := aCommand
 		again.NoAsk = true
 		if out := checked(t, a, again); out.Decision != "ask" {
 			t.Errorf("after it was taken back: %+v", out)
 		}
-		if _, err := a.Forget(answered.ID); !errors.Is(err, api.CodeNotFound) {
+		if _, err := a.Undo(answered.ID); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("taken back twice: %v", err)
 		}
 	})

@@ -176,7 +176,7 @@ func newAnswer(f *factory.Factory, allow bool, use, short, example string) *cobr
 			case list:
 				return listAnswered(cmd.Context(), f, word)
 			case undo != "":
-				r, err := factory.Call(cmd.Context(), f, api.RequestForget, api.RequestForgetInput{ID: undo})
+				r, err := factory.Call(cmd.Context(), f, api.RequestUndo, api.RequestUndoInput{ID: undo})
 				if err != nil {
 					return err
 				}
@@ -189,7 +189,7 @@ func newAnswer(f *factory.Factory, allow bool, use, short, example string) *cobr
 			}
 			return f.Out.Answer(r, func() string {
 				text := requestText(r, does)
-				if r.Lasting {
+				if r.Always {
 					text += "\nThis holds for each such call of this agent until the engine stops. `tandem " + word + " --undo " + r.ID + "` takes it back.\n"
 				}
 				return text
