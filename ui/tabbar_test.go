@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -69,29 +70,41 @@ func TestPrefixAndNumberShowTheTabWithIt(t *testing.T) {
 }
 
 func TestTabKeepsTheNameGivenByKeyOrClick(t *testing.T) {
-	e := newFakeEngine()
-	e.addSession("first", "one$ ")
-	e.addSession("second", "two$ ")
-	d := drive(t, e, 160, 40)
-	d.waitText(" 1 first  2 second ")
-	other := drive(t, e, 160, 40)
-	other.waitText(" 1 first  2 second ")
-	d.pressKeys("ctrl+b", ".", "'work", "enter")
-	d.waitText(" 1 work  2 second ")
-	d.waitSaved()
-	other.waitText(" 1 work  2 second ")
-	bar, _ := d.tabBar()
-	d.click(bar.X+10, bar.Y)
-	d.waitText("two$ ")
-	d.click(bar.X+10, bar.Y)
-	d.waitText("Name the tab")
-	d.pressKeys("'logs", "enter")
-	d.waitText(" 1 work  2 logs ")
-	d.waitSaved()
-	drive(t, e, 160, 40).waitText(" 1 work  2 logs ")
-	d.click(bar.X+10, bar.Y)
-	d.pressKeys("ctrl+u", "enter")
-	d.waitText(" 1 work  2 second ")
+	onFakeTime(t, func(t *testing.T) {
+		e := newFakeEngine()
+		e.addSession("first", "one$ ")
+		e.addSession("second", "two$ ")
+		d := drive(t, e, 160, 40)
+		d.waitText(" 1 first  2 second ")
+		other := drive(t, e, 160, 40)
+		other.waitText(" 1 first  2 second ")
+		d.pressKeys("ctrl+b", ".", "'work", "enter")
+		d.waitText(" 1 work  2 second ")
+		d.waitSaved()
+		other.waitText(" 1 work  2 second ")
+		bar, _ := d.tabBar()
+		clicks := func(n int) {
+			time.Sleep(time.Hour) // longer than a double click
+			for range n {
+				d.click(bar.X+10, bar.Y)
+			}
+		}
+		clicks(2) // shows the tab
+		d.waitText("two$ ")
+		clicks(1)
+		clicks(1)
+		d.pressKeys("'x")
+		d.waitTyped(d.nthSession(1), "x")
+		clicks(2)
+		d.waitText("Name the tab")
+		d.pressKeys("'logs", "enter")
+		d.waitText(" 1 work  2 logs ")
+		d.waitSaved()
+		drive(t, e, 160, 40).waitText(" 1 work  2 logs ")
+		clicks(2)
+		d.pressKeys("ctrl+u", "enter")
+		d.waitText(" 1 work  2 second ")
+	})
 }
 
 // Shells are called alike, so what runs in them tells them apart.
@@ -128,4 +141,41 @@ func TestNarrowScreenNumbersTabsInListRow(t *testing.T) {
 	e.addSession("second", "two$ ")
 	d := drive(t, e, 80, 24)
 	d.waitText(" 1 ● first  2 ● second ")
+}
+
+func TestTabNamesOfTwoDashboardsAreKept(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("first", "one$ ")
+	e.addSession("second", "two$ ")
+	d := drive(t, e, 160, 40)
+	d.waitText(" 1 first  2 second ")
+	other := drive(t, e, 160, 40)
+	other.waitText(" 1 first  2 second ")
+	d.waitSaved()
+	other.waitSaved()
+	// both name their tab before either is saved
+	other.pressKeys("ctrl+b", "2", "ctrl+b", ".", "'logs", "enter")
+	d.pressKeys("ctrl+b", ".", "'work", "enter")
+	other.waitSaved()
+	d.waitSaved()
+	d.waitText(" 1 work ")
+	d.waitText(" 2 logs ")
+}
+
+func TestNameIsForTheTabThatAnotherDashboardSplits(t *testing.T) {
+	e := newFakeEngine()
+	e.addSession("first", "one$ ")
+	e.addSession("second", "two$ ")
+	d := drive(t, e, 160, 40)
+	d.waitText(" 1 first  2 second ")
+	other := drive(t, e, 160, 40)
+	other.waitText(" 1 first  2 second ")
+	d.waitSaved()
+	d.pressKeys("ctrl+b", ".", "'work")
+	other.pressKeys("ctrl+b", "%")
+	other.waitText("1 first+")
+	other.waitSaved()
+	d.waitText("1 first+")
+	d.pressKeys("enter")
+	d.waitText(" 1 work ")
 }

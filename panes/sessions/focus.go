@@ -137,7 +137,15 @@ func (s *switcher) askTabName() tea.Cmd {
 			_, last := utf8.DecodeLastRuneInString(name)
 			name = name[:len(name)-last]
 		}
-		t.Name = name
+		// Another dashboard may have arranged the sessions anew.
+		named := t
+		for _, l := range t.Root.Leaves(nil) {
+			if tab, _ := s.tabs.FindPane(l.Pane); tab != nil {
+				named = tab
+				break
+			}
+		}
+		named.Name, named.Renamed = name, true
 		s.noteChange()
 		s.refreshList()
 		return nil

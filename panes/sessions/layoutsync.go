@@ -53,7 +53,7 @@ func (k *layoutSync) noteChange() { k.changed = true }
 
 // finishPut handles the answer to a request. After an error the layout is sent again with
 // the next change. After a conflict the other dashboard's layout is adopted first.
-func (k *layoutSync) finishPut(arranged bool, kept api.LayoutPutOutput, err error) tea.Cmd {
+func (k *layoutSync) finishPut(sent api.Layout, arranged bool, kept api.LayoutPutOutput, err error) tea.Cmd {
 	k.saving, k.arranged = false, k.arranged || arranged && err != nil
 	k.switcher.requestSettle()
 	switch {
@@ -63,6 +63,7 @@ func (k *layoutSync) finishPut(arranged bool, kept api.LayoutPutOutput, err erro
 		k.unsent = true
 	default:
 		k.revision = kept.Revision
+		k.tabs.NoteSaved(sent)
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func (k *layoutSync) sendLayout() tea.Cmd {
 	in := api.LayoutPutInput{Layout: k.wanted, Revision: k.revision}
 	return panes.Ask(k.env.Context(), k.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
 		return api.LayoutPut.Call(ctx, e, in)
-	}, func(kept api.LayoutPutOutput, err error) tea.Cmd { return k.finishPut(arranged, kept, err) })
+	}, func(kept api.LayoutPutOutput, err error) tea.Cmd { return k.finishPut(in.Layout, arranged, kept, err) })
 }
 
 // maxExitedTabs is how many tabs of exited sessions the wanted layout may have.

@@ -7,6 +7,7 @@ import (
 
 	"tandem/keys"
 	"tandem/panes"
+	kit "tandem/panes/kit/list"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
@@ -24,6 +25,7 @@ type mouseGrab struct {
 	dragged   *layout.Node   // the split whose border is dragged
 	dragMoved bool           // since the press
 	pressed   *terminal.Pane // the pane in which a button went down
+	tabClick  kit.Click      // the last click on a tab that had the keyboard
 }
 
 // handleMouse routes an event to the list, the tab bar, a border or a pane.
@@ -55,8 +57,8 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// mouseOnTabs shows the clicked tab, or asks for its name if it has the keyboard already; the wheel
-// moves by one tab.
+// mouseOnTabs shows the clicked tab, or asks for its name at a double click if it has the keyboard
+// already; the wheel moves by one tab.
 func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 	all := m.tabs.EveryTab()
 	at := slices.Index(all, m.tabs.Current)
@@ -68,8 +70,12 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 	case e.IsLeftDown():
 		at = m.list.TabAt(e.X-m.display.areas.tabs.X, m.display.areas.tabs.W)
 		if at >= 0 && at < len(all) && all[at] == m.tabs.Current && m.tabs.FocusedPane() != nil {
-			return m.switcher.askTabName()
+			if m.tabClick.Again(at) {
+				return m.switcher.askTabName()
+			}
+			return nil
 		}
+		m.tabClick = kit.Click{}
 	default:
 		return nil
 	}

@@ -39,7 +39,7 @@ func (n *Node) orphanBeside(stays func(*Node) bool) (s orphan, ok bool) {
 }
 
 // FollowLayout arranges the sessions as another dashboard does. The current tab and the
-// focus stay. Panes missing in the layout keep their neighbours.
+// focus stay, and names that are not saved yet. Panes missing in the layout keep their neighbours.
 func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
 	focused := t.CurrentPane()
 	var under *terminal.Pane
@@ -47,6 +47,12 @@ func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
 		under = t.Under.Focus.Pane
 	}
 	before := slices.Clone(t.All)
+	renamed := map[*terminal.Pane]string{}
+	for _, tab := range t.EveryTab() {
+		if tab.Renamed {
+			renamed[tab.Root.Leaves(nil)[0].Pane] = tab.Name
+		}
+	}
 	ids := findSessions(l, processes, false)
 	// Positions are recorded first: arrangeTabs takes the neighbours out of their tabs.
 	strays := t.findOrphans(ids)
@@ -55,6 +61,11 @@ func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
 		t.restoreOrphan(s)
 	}
 	t.keepOrder(before)
+	for pane, name := range renamed {
+		if tab, _ := t.FindPane(pane); tab != nil {
+			tab.Name, tab.Renamed = name, true
+		}
+	}
 	if with, leaf := t.FindPane(focused); with != nil {
 		t.Current, with.Focus = with, leaf
 	}

@@ -140,13 +140,28 @@ func refocusTab(t, now api.LayoutTab) api.LayoutTab {
 	return t
 }
 
-// NameTabs gives the tabs the names that the tabs of their sessions have in a layout.
+// NameTabs gives the tabs the names that the tabs of their sessions have in a layout, except for tabs
+// with a name that is not saved yet.
 func (t *Tabs) NameTabs(l api.Layout) {
+	t.eachKept(l, func(tab *Tab, kept api.LayoutTab) {
+		if !tab.Renamed {
+			tab.Name = kept.Name
+		}
+	})
+}
+
+// NoteSaved records that the names in a layout are saved.
+func (t *Tabs) NoteSaved(l api.Layout) {
+	t.eachKept(l, func(tab *Tab, kept api.LayoutTab) { tab.Renamed = tab.Renamed && tab.Name != kept.Name })
+}
+
+// eachKept calls do for the tabs of a layout, each with the tab that has the first of its sessions.
+func (t *Tabs) eachKept(l api.Layout, do func(tab *Tab, kept api.LayoutTab)) {
 	places := t.Places()
 	for _, kept := range allTabs(l) {
 		for _, n := range kept.Nodes {
 			if at, ok := places[n.ID]; ok && n.Axis == "" {
-				at.Tab.Name = kept.Name
+				do(at.Tab, kept)
 				break
 			}
 		}

@@ -10,10 +10,11 @@ import (
 
 // A Tab is a tree of splits that fills the Sessions view while it is shown.
 type Tab struct {
-	Name  string // given by the user; "" for one made of its sessions' names
-	Root  *Node
-	Focus *Node // the leaf that has the keyboard while the tab is shown
-	Shown uint64
+	Name    string // given by the user; "" for one made of its sessions' names
+	Renamed bool   // Name is not saved yet
+	Root    *Node
+	Focus   *Node // the leaf that has the keyboard while the tab is shown
+	Shown   uint64
 
 	before *terminal.Pane // the previously focused pane, if it still exists
 }
