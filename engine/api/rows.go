@@ -52,7 +52,7 @@ func (in *SessionStartInput) otherID() *string  { return &in.ID }
 func (in *ProcessStartInput) otherID() *string  { return &in.ID }
 func (in *ExecInput) otherID() *string          { return &in.ID }
 func (in *RequestAnswerInput) otherID() *string { return &in.ID }
-func (in *RequestUndoInput) otherID() *string { return &in.ID }
+func (in *RequestUndoInput) otherID() *string   { return &in.ID }
 func (in *FileJobInput) otherID() *string       { return &in.ID }
 
 func (in *HistoryRemoveInput) host() *string { return &in.Host }
