@@ -164,8 +164,8 @@ func TestPathUnderCursorOpensInEditor(t *testing.T) {
 		return len(d.engine.started) == 1
 	})
 	want := "nano -w +10 /home/ann/src/main.go"
-	if got := strings.Join(d.engine.started[0].Command, " "); got != want {
-		t.Errorf("started %q", got)
+	if in := d.engine.started[0]; strings.Join(in.Command, " ") != want || in.Actor != api.Tandem {
+		t.Errorf("started %q by %q", in.Command, in.Actor)
 	}
 	d.waitStarted(2)
 }

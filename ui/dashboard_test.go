@@ -26,7 +26,7 @@ func TestDashboardStartsShellIfNoSessionRuns(t *testing.T) {
 	d.waitStarted(1)
 	d.waitText("$ ")
 	in := e.started[0]
-	if in.CWD != "/home/ann" || in.Cols != d.treeArea().W || in.Rows != d.treeArea().H-1 {
+	if in.CWD != "/home/ann" || in.Actor != "" || in.Cols != d.treeArea().W || in.Rows != d.treeArea().H-1 {
 		t.Errorf("started with %+v, the pane is %v", in, d.treeArea())
 	}
 }

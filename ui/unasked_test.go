@@ -70,8 +70,8 @@ func TestVisitLastsAsLongAsItsProgram(t *testing.T) {
 	d.pressKeys("space", "space", "R")
 	d.waitUntil("the editor is shown", func() bool { return len(d.m.visits.open) == 1 && d.m.visits.open[0].pane.ID != "" })
 	editor := d.m.visits.open[0].pane.ID
-	if name := d.engine.started[len(d.engine.started)-1].Name; name != "rename" {
-		t.Errorf("the session is called %q", name)
+	if in := d.engine.started[len(d.engine.started)-1]; in.Name != "rename" || in.Actor != api.Tandem {
+		t.Errorf("the session is called %q and started by %q", in.Name, in.Actor)
 	}
 	list := listOfNames(t, d.engine.started[len(d.engine.started)-1].Command)
 	for range 6 {

@@ -71,9 +71,11 @@ func (c Caller) IsServer(effect Effect) bool {
 	return c.Bounds.ToolsOnly && len(c.Tools) == 0 && effect == Read
 }
 
-// Person is the actor of all the user's clients, and AgentPrefix the beginning of every agent's.
+// Person is the actor of all the user's clients, Tandem of what a client starts for itself, such as an
+// editor, and AgentPrefix the beginning of every agent's.
 const (
 	Person      = "person"
+	Tandem      = "tandem"
 	AgentPrefix = "agent:"
 )
 

@@ -189,7 +189,7 @@ type SessionStartInput struct {
 	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session whose current folder to start in, if known; otherwise cwd"`
 	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
 	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`
-	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\"" audit:"-"`
+	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it: person, agent:NAME, or tandem for itself; default person" audit:"-"`
 	Lease   Lease             `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 	Sandbox *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	ID      string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`

@@ -44,7 +44,7 @@ type Process struct {
 	CWD     string   `json:"cwd" jsonschema:"folder it was started in; for a session, the one last reported by its program"`
 	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell, with secrets replaced by ***"`
 	Argv    []string `json:"argv" jsonschema:"program and arguments, with secrets replaced by ***"`
-	Actor   string   `json:"actor" jsonschema:"who started it: \"person\" or \"agent:NAME\""`
+	Actor   string   `json:"actor" jsonschema:"who started it: person, agent:NAME, or tandem for itself"`
 	From    string   `json:"from,omitempty" jsonschema:"the machine it was started from, as user@host, if not this one"`
 	LogPath string   `json:"log_path" jsonschema:"file of all its output, or of its standard output if standard error has its own file"`
 

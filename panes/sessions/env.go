@@ -57,7 +57,10 @@ type terminalEnv struct {
 }
 
 func (e terminalEnv) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return e.launcher.StartNear(near, command, folder)
+	if command != nil { // an editor that the pane opens, not a shell
+		return e.launcher.startFor(api.Tandem, near, command, folder)
+	}
+	return e.launcher.StartNear(near, nil, folder)
 }
 func (e terminalEnv) StartInPlace(ended *terminal.Pane) tea.Cmd {
 	return e.launcher.startInPlace(ended)

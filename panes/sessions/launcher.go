@@ -50,17 +50,22 @@ func (s *Launcher) MachineOf(p *terminal.Pane) string { return s.starter.machine
 // StartNear starts a command, by default a shell, in a new tab. Without a folder it
 // starts in that of near.
 func (s *Launcher) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return s.startFor("", near, command, folder)
+}
+
+// startFor is StartNear for an actor, "" for the user.
+func (s *Launcher) startFor(actor string, near *terminal.Pane, command []string, folder string) tea.Cmd {
 	machine := s.MachineOf(near)
 	if folder != "" {
 		machine, folder = api.PathOf(folder)
 	}
-	return s.startIn(s.openPane(), machine, near, command, folder)
+	return s.startIn(actor, s.openPane(), machine, near, command, folder)
 }
 
-// StartNamed starts a command in a new tab, under a name unless that is in use or "".
+// StartNamed starts a command of ours in a new tab, under a name unless that is in use or "".
 func (s *Launcher) StartNamed(name string, command []string, folder string) tea.Cmd {
 	machine, folder := api.PathOf(folder)
-	return s.starter.start(sessionStart{ID: api.OnMachine(machine, api.NewID()), Name: s.freeName(name), Command: command, Pane: s.openPane(),
+	return s.starter.start(sessionStart{ID: api.OnMachine(machine, api.NewID()), Name: s.freeName(name), Command: command, Actor: api.Tandem, Pane: s.openPane(),
 		Where: func() (string, string) {
 			if folder == "" && machine == "" {
 				return s.FolderOf(nil), ""
@@ -81,7 +86,7 @@ func (s *Launcher) freeName(name string) string {
 
 // StartOn starts a shell in a new tab, on a given machine.
 func (s *Launcher) StartOn(machine string) tea.Cmd {
-	return s.startIn(s.openPane(), machine, nil, nil, "")
+	return s.startIn("", s.openPane(), machine, nil, nil, "")
 }
 
 // StartInTree starts a command in a worktree, in a tab that is shown or not. It names the session after
@@ -124,7 +129,7 @@ func (s *Launcher) splitPane(x layout.Axis) tea.Cmd {
 	var created *layout.Node
 	s.tabs.Current.Root, created = leaf.SplitLeaf(x, p)
 	s.switcher.showTab(s.tabs.Current, created)
-	return s.startIn(p, s.MachineOf(leaf.Pane), leaf.Pane, nil, "")
+	return s.startIn("", p, s.MachineOf(leaf.Pane), leaf.Pane, nil, "")
 }
 
 // startInPlace starts a shell in a pane whose program has exited.
@@ -138,13 +143,13 @@ func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
 	leaf.Pane = s.tabs.New("")
 	s.switcher.relayout()
 	s.switcher.refreshList()
-	return s.startIn(leaf.Pane, s.MachineOf(ended), ended, nil, "")
+	return s.startIn("", leaf.Pane, s.MachineOf(ended), ended, nil, "")
 }
 
 // startIn starts a session in a pane that is already on the screen.
-func (s *Launcher) startIn(p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
+func (s *Launcher) startIn(actor string, p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
 	id := api.OnMachine(machine, api.NewID())
-	return s.starter.start(sessionStart{ID: id, Command: command, Pane: p, Where: func() (string, string) {
+	return s.starter.start(sessionStart{ID: id, Command: command, Actor: actor, Pane: p, Where: func() (string, string) {
 		switch {
 		case folder != "":
 			return folder, ""

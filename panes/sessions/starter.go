@@ -20,6 +20,7 @@ type sessionStart struct {
 	ID      string
 	Name    string         // "" for one given by the engine
 	Command []string       // empty for a shell
+	Actor   string         // "" for the user
 	Pane    *terminal.Pane // shows the session from now on
 	// Where returns the directory to start in, or the session whose working directory to use. It is
 	// called when the request is built.
@@ -111,7 +112,7 @@ func (start *sessionStart) buildRequest() {
 	}
 	size := start.Pane.Feed.Size()
 	folder, near := start.Where()
-	start.request = &request{in: api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, CWD: folder, CWDOf: near,
+	start.request = &request{in: api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, Actor: start.Actor, CWD: folder, CWDOf: near,
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
 }
 

@@ -96,7 +96,7 @@ func Start(ctx context.Context, engine api.Engine, dataDir string, options ...st
 	p, err := api.ProcessStart.Call(ctx, engine, api.ProcessStartInput{
 		// Its log must not contain a code.
 		Name: ProcessName, Command: append([]string{program, "web", "--no-link"}, options...), KeepAlive: true, NoStdin: true,
-		Actor: "tandem", // it is no command of the user's history
+		Actor: api.Tandem, // it is no command of the user's history
 		Env:   map[string]string{"TANDEM_DATA_DIR": dataDir},
 	})
 	if err != nil {
