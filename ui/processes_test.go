@@ -213,6 +213,7 @@ func TestTopBarDoesNotCountOneOffCommands(t *testing.T) {
 		once.process.Supervision.Transient = true
 	})
 	d.waitText("3 running")
+	d.waitMatch(`▸ your commands +1 command`)
 	once.update(fail)
 	d.waitText("2 running")
 	if strings.Contains(d.screenText(), "1 failed") {

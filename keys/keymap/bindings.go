@@ -53,7 +53,8 @@ func DefaultBindings() Bindings {
 
 // Rebind returns bindings with other keys for some actions, each "key" or "scope key"; an empty
 // list removes all keys of an action. Other actions keep theirs, except for keys that now mean
-// something else. An error names an unknown action, scope or key, or a key given two meanings.
+// something else; the prefix is moved only by its own entry. An error names an unknown action, scope or
+// key, or a key given two meanings.
 func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 	definitions := slices.Clone(b.definitions)
 	// Sorted, so that the same mistake is always reported first.
@@ -73,8 +74,8 @@ func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 	return after, nil
 }
 
-// dropReplaced removes keys that have another meaning in changes from all other actions, and returns
-// them.
+// dropReplaced removes keys that have another meaning in changes from all other actions but the
+// prefix, and returns them.
 func dropReplaced(definitions []Definition, changes map[Action][]string) (replaced []Replaced) {
 	taken := map[scopedChord]Action{} // by all scopes in which the key would have two meanings
 	for _, d := range definitions {
@@ -93,7 +94,7 @@ func dropReplaced(definitions []Definition, changes map[Action][]string) (replac
 		}
 	}
 	for i, d := range definitions {
-		if _, named := changes[d.Action]; named || len(taken) == 0 {
+		if _, named := changes[d.Action]; named || len(taken) == 0 || d.Action == Prefix {
 			continue
 		}
 		definitions[i].Keys = slices.DeleteFunc(slices.Clone(d.Keys), func(name string) bool {

@@ -78,7 +78,8 @@ func TestRebindRejectsUnusableKeys(t *testing.T) {
 		{map[Action][]string{PaneZoom: {"attic z"}}, "no scope"},
 		{map[Action][]string{PaneZoom: {"c"}, SessionNew: {"c"}}, "already session.new"},
 		{map[Action][]string{SessionNew: {"sessions q"}, Quit: {"q"}}, "already"},
-		{map[Action][]string{Quit: {"ctrl+b"}}, "needs a key"},
+		{map[Action][]string{Quit: {"ctrl+b"}}, "already prefix"},
+		{map[Action][]string{SessionNew: {"global ctrl+b"}}, "already prefix"},
 		{map[Action][]string{ViewFiles: {"global x"}}, "no longer be typed"},
 		{map[Action][]string{Prefix: {}}, "needs a key"},
 	}
@@ -87,6 +88,20 @@ func TestRebindRejectsUnusableKeys(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("Rebind(%v) = %v, want an error with %q", c.change, err, c.says)
 		}
+	}
+}
+
+func TestKeysOfThePrefixAreTakenOnlyByItsOwnEntry(t *testing.T) {
+	b, err := DefaultBindings().Rebind(map[Action][]string{Prefix: {"ctrl+b", "ctrl+a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Rebind(map[Action][]string{SessionNew: {"global ctrl+b"}}); err == nil || !strings.Contains(err.Error(), "already prefix") {
+		t.Errorf("a key of the prefix was taken: %v", err)
+	}
+	b, err = b.Rebind(map[Action][]string{Prefix: {"ctrl+a"}, SessionNew: {"global ctrl+b"}})
+	if err != nil || !b.Is(parseKey(t, "ctrl+b"), ScopeGlobal, SessionNew) {
+		t.Errorf("a key that the prefix gave up was not bound: %v", err)
 	}
 }
 

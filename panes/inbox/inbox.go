@@ -269,6 +269,10 @@ func (b *Inbox) undoAnswer(r api.Request) tea.Cmd {
 		if err != nil {
 			return b.o.Env.Say(panes.ErrorText(err), true)
 		}
+		if i, at, all := b.findSelected(); i.answered != nil && i.answered.ID == r.ID {
+			all = slices.Delete(all, at, at+1)
+			b.moveTo(append(all, item{})[min(at, max(len(all)-1, 0))].id())
+		}
 		return b.o.Env.Say(dialog.AskerName(r)+" will ask again", false)
 	})
 }

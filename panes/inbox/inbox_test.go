@@ -161,6 +161,14 @@ func TestAnswerForAlwaysIsListedAndTakenBack(t *testing.T) {
 	if !slices.Equal(undone, []string{"r"}) {
 		t.Errorf("took back %q (message: %q)", undone, d.env.Said)
 	}
+	d.env.Known.Answered = d.env.Known.Answered[:1]
+	d.wantText("until the engine stops: allow") // of the one before
+	d.doAction(keymap.InboxSeen)
+	d.env.Known.Answered = nil
+	d.wantText("Nothing needs you now.")
+	if text := d.drawText(); strings.Contains(text, "no longer") {
+		t.Errorf("after the last was taken back:\n%s", text)
+	}
 }
 
 func TestAnswerIsAKeyFollowedByEnterIfLinesAreRead(t *testing.T) {

@@ -69,11 +69,11 @@ func (r *rows) find(id string) int {
 	return -1
 }
 
-// A project is the processes of one project file, those without one, an agent's one-shot commands, or a
+// A project is the processes of one project file, those without one, somebody's one-shot commands, or a
 // group of a fleet.
 type project struct {
 	group    *api.FleetGroup // state of a group of a fleet, named by file; nil for projects
-	commands bool            // one-shot commands of an agent, named by title
+	commands bool            // one-shot commands of an agent or the user, named by title
 	file     string          // "" for processes without one
 	title    string          // the project's name
 	members  []*api.Process  // the matching processes, in the order of the rows
@@ -118,7 +118,7 @@ func (g *project) countStates() (up, failed, all int) {
 	return up, failed, all
 }
 
-// countCommands describes an agent's one-shot commands.
+// countCommands describes somebody's one-shot commands.
 func (g *project) countCommands() (all string, running int) {
 	for _, p := range g.members {
 		if !p.State.Ended() {
@@ -129,7 +129,7 @@ func (g *project) countCommands() (all string, running int) {
 }
 
 // groupByProject divides the processes matching a filter into projects. Those without one come after
-// them, and agents' one-shot commands last.
+// them, and one-shot commands last.
 func groupByProject(processes []api.Process, filter string, o order) (all []*project) {
 	byFile, names := map[string]*project{}, projectNames(processes)
 	for i := range processes {
@@ -137,7 +137,7 @@ func groupByProject(processes []api.Process, filter string, o order) (all []*pro
 		file := groupFile(p)
 		title := names[file]
 		if p.IsOneShot() {
-			title = agentTitle(p)
+			title = actorTitle(p)
 		}
 		if !matchesFilter(p, title, filter) {
 			continue
@@ -168,18 +168,22 @@ func groupByProject(processes []api.Process, filter string, o order) (all []*pro
 	return all
 }
 
-// groupFile returns what the processes of a group have in common: the project file, or the agent that ran
-// them as one-shot commands.
+// groupFile returns what the processes of a group have in common: the project file, or who ran them
+// as one-shot commands.
 func groupFile(p *api.Process) string {
 	if p.IsOneShot() {
-		return "commands of " + agentTitle(p)
+		return "commands of " + actorTitle(p)
 	}
 	return projectFile(p)
 }
 
-// agentTitle returns the name of the agent that runs p, whatever its version, with its machine.
-func agentTitle(p *api.Process) string {
+// actorTitle returns the title of the one-shot commands of p's actor: the agent's name, whatever its
+// version, or that they are the user's, with the machine.
+func actorTitle(p *api.Process) string {
 	name, _, _ := strings.Cut(states.Who(p.Actor), "/")
+	if name == states.You {
+		name = "your commands"
+	}
 	machine, _ := api.MachineOf(p.ID)
 	return api.OnMachine(machine, name)
 }

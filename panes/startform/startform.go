@@ -85,6 +85,12 @@ func newForm(s *Starter, folder string) *startForm {
 		worktree: &form.Field{Label: "worktree", Note: "new branch and its starting point, such as fix main; default: none", Input: &field.Field{}},
 	}
 	f.folder.Set(folder)
+	f.more.About = func(shown string) string {
+		if shown == "[-]" {
+			return "space hides them"
+		}
+		return ""
+	}
 	f.command.About, f.command.Complete = f.describeCommand, f.completeCommand
 	f.folder.Complete = func(typed string) form.Lookup { return f.completePath(typed, true) }
 	f.sandbox.Complete = func(typed string) form.Lookup { return f.completePath(typed, false) }

@@ -50,7 +50,7 @@ prefix = ["ctrl+a"]
 
 A key without a scope before it belongs to the first scope below in which the action has one. An empty list leaves an
 action without keys. A key of yours replaces a default one with another meaning there; ` + "`tandem config check`" + `
-names it. The same key for two of your actions is an error.
+names it. The same key for two of your actions is an error, and so is one of the prefix.
 `
 
 // keyScopes returns every scope once, in the order of the page.
