@@ -141,6 +141,8 @@ func TestNarrowScreenNumbersTabsInListRow(t *testing.T) {
 	e.addSession("second", "two$ ")
 	d := drive(t, e, 80, 24)
 	d.waitText(" 1 ● first  2 ● second ")
+	d.pressKeys("ctrl+b", ".", "'work", "enter")
+	d.waitText(" 1 work: ● first  2 ● second ")
 }
 
 func TestTabNamesOfTwoDashboardsAreKept(t *testing.T) {

@@ -277,6 +277,9 @@ func tabMark(r *Row, look *look.Look) (mark string, ink look.Ink, urgency int) {
 // makeRow returns the row of a session.
 func (a *Agents) makeRow(session api.Process) Row {
 	r := Row{Process: session, Mark: a.p.attention.marks[session.ID], Tree: a.p.Trees.worktreeFor(&session)}
+	if r.Mark == "done" && session.Terminal != nil && session.Terminal.Running != "" {
+		r.Mark = "" // it would stand beside the name of another command
+	}
 	if states.AgentTells(&session) {
 		now := *session.Agent
 		now.Seen = now.State == api.AgentDone && !a.NeedsUser(&session)

@@ -160,3 +160,16 @@ func TestBlockedAgentHasNoSecondMark(t *testing.T) {
 		t.Error("the old mark stays beside the agent's state")
 	}
 }
+
+func TestMarkOfAnEarlierCommandIsHiddenWhileAnotherRuns(t *testing.T) {
+	p, e := newTestPane()
+	p.attention.marks["a"] = "done"
+	for running, want := range map[string]string{"": "done", "sleep 8": ""} {
+		shell := session("a", "bash", api.StateRunning)
+		shell.Terminal = &api.Terminal{Running: running}
+		e.Known.Processes = []api.Process{shell}
+		if got := p.Agents.makeRow(shell).Mark; got != want {
+			t.Errorf("running %q, the mark is %q, want %q", running, got, want)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package list
 
 import (
-	"slices"
 	"strings"
 
 	"tandem/engine/api"
@@ -19,6 +18,7 @@ type Row struct {
 	Tree    *api.Worktree // its worktree; nil if none is known
 	Mark    string        // its own mark, besides that of the process
 	Tab     string        // number of its tab, or float, in the row of its first session; "" if there is only one tab
+	TabName string        // given to its tab by the user, in the row of its first session
 	Current bool          // in the pane with the keyboard, now or last
 	Offline bool          // its machine is offline
 	Machine *MachineRow   // set in the heading of a machine
@@ -294,140 +294,4 @@ func (l *List) detailText(row *Row, w int) string {
 		return text.Clip(text.Clean(row.Tree.Branch), w)
 	}
 	return text.ClipPath(text.ShortPath(p.CWD, l.Home), w)
-}
-
-// DrawStrip draws the list in one row for a narrow screen: the names side by side with the current
-// one visible, and signs where there are more. A single pane has no title row, so its title is drawn at
-// the end.
-func (l *List) DrawStrip(w int, look *look.Look) string {
-	sign := l.stripFilter(w)
-	w -= text.Width(sign)
-	first, last := l.stripRange(w, look)
-	var b strings.Builder
-	used := 0
-	if first > 0 {
-		b.WriteString(look.Dim.Text(lessGlyph(look)))
-		used++
-	}
-	for i := first; i < last; i++ {
-		cell := text.Clip(l.stripCell(i, look), max(w-used-1, 0))
-		ink := look.Dim
-		switch {
-		case l.rows[i].Current && l.tabs:
-			ink = look.Tab
-		case l.rows[i].Current:
-			ink = look.Title
-		}
-		if i == l.cursor && l.Focused {
-			ink = look.Selected
-		}
-		b.WriteString(ink.Text(cell))
-		used += text.Width(cell)
-	}
-	rest := l.aboutCurrent(w - used)
-	if last < len(l.rows) {
-		rest = text.Spaces(w-used-1) + look.Glyphs.More
-	}
-	return b.String() + look.Dim.Text(rest) + look.Warn.Text(sign)
-}
-
-// stripFilter returns the filter at the end of the strip, in less than half of its width.
-func (l *List) stripFilter(w int) string {
-	sign := l.filterText()
-	switch {
-	case sign == "":
-		return ""
-	case len(l.rows) == 0:
-		sign = "nothing matches " + sign
-	}
-	return " " + text.Clip(sign, w/2-2) + " "
-}
-
-// aboutCurrent returns what the current session's title row would show, in exactly w cells: title
-// or command, and directory.
-func (l *List) aboutCurrent(w int) string {
-	i := slices.IndexFunc(l.rows, func(r Row) bool { return r.Current })
-	if i < 0 || l.rows[i].Branch != "" || w < minAboutCells {
-		return text.Spaces(w)
-	}
-	p := &l.rows[i].Process
-	where, what := text.ShortPath(p.CWD, l.Home), ""
-	switch {
-	case p.Terminal != nil && p.Terminal.Title != "":
-		what = text.Clean(p.Terminal.Title)
-	case len(p.Argv) > 1:
-		what = states.CommandText(p)
-	}
-	where = text.ClipPath(where, w-2)
-	if room := w - 2 - text.Width(where) - 3; what != "" && what != text.Clean(p.ShownName()) && room > 3 && !strings.Contains(what, where) {
-		where = text.Clip(what, room) + " · " + where
-	}
-	return text.PadLeft(where+" ", w)
-}
-
-// minAboutCells is the minimum width of the text after the names.
-const minAboutCells = 8
-
-// stripRange returns the range of rows in a strip of w cells: all, or those around the cursor that fit
-// between signs that there are more.
-func (l *List) stripRange(w int, look *look.Look) (first, last int) {
-	cells := make([]int, len(l.rows))
-	total := 0
-	for i := range l.rows {
-		cells[i] = text.Width(l.stripCell(i, look))
-		total += cells[i]
-	}
-	if total <= w || len(l.rows) == 0 {
-		return 0, len(l.rows)
-	}
-	first = l.cursor
-	used := cells[first] + 2
-	for first > 0 && used+cells[first-1] <= w {
-		first--
-		used += cells[first]
-	}
-	for last = l.cursor + 1; last < len(l.rows) && used+cells[last] <= w; last++ {
-		used += cells[last]
-	}
-	return first, last
-}
-
-func (l *List) stripCell(i int, look *look.Look) string {
-	p := &l.rows[i].Process
-	glyph, _ := states.SessionGlyph(p, look)
-	mark, _ := rowMark(&l.rows[i], look)
-	if mark != "" {
-		mark = " " + mark
-	}
-	if agent := agentMark(p); agent != "" {
-		mark = " " + agent + mark
-	}
-	number := l.rows[i].Tab
-	if number != "" {
-		number += " "
-	}
-	return " " + number + glyph + " " + text.Clip(states.ShownName(p), maxNameCells) + mark + " "
-}
-
-// StripAt returns the id of the session at column x of the strip; at the signs that there are more, that
-// of the next one there.
-func (l *List) StripAt(x, w int, look *look.Look) string {
-	w -= text.Width(l.stripFilter(w))
-	first, last := l.stripRange(w, look)
-	switch {
-	case x >= w:
-		return ""
-	case first > 0 && x == 0:
-		return l.rows[first-1].Process.ID
-	case last < len(l.rows) && x == w-1:
-		return l.rows[last].Process.ID
-	case first > 0:
-		x--
-	}
-	for i := first; i < last; i++ {
-		if x -= text.Width(l.stripCell(i, look)); x < 0 {
-			return l.rows[i].Process.ID
-		}
-	}
-	return ""
 }

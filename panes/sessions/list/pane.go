@@ -218,6 +218,9 @@ func (p *Pane) Refresh() {
 			inTab[id] = true
 			if session := processes[id]; session != nil {
 				row := p.Agents.makeRow(*session)
+				if place.i == 0 && at < len(p.TabNames) {
+					row.TabName = text.Clean(p.TabNames[at])
+				}
 				row.Branch, row.Tab, row.Current = branchGlyph(place.i, place.n), number, id == p.current
 				rows, number = append(rows, row), ""
 			}
