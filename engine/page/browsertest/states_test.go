@@ -32,17 +32,20 @@ func stateWords(m *machine, t *testing.T) {
 		{State: api.StateFailed, Error: "no such file"}, {State: api.StateFailed},
 		{State: api.StateBackoff, ExitCode: code(2)}, {State: api.StateBackoff, Supervision: next(500 * time.Millisecond)},
 		{State: api.StateBackoff, Supervision: next(3500 * time.Millisecond)}, {State: api.StateBackoff, Supervision: next(150 * time.Second)},
+		{Name: "bash-2", State: api.StateRunning, Terminal: &api.Terminal{AutoNamed: true, Running: "make"}},
+		{Name: "bash-2", State: api.StateRunning, Terminal: &api.Terminal{AutoNamed: true}},
+		{Name: "build", State: api.StateRunning, Terminal: &api.Terminal{Running: "make"}},
 		{Kind: api.KindSession, State: api.StateExited, ExitCode: code(130), Argv: []string{"-bash", "-l"}, ExitedAt: &exited, StartedAt: exited.Add(-time.Hour)},
 		{Kind: api.KindSession, State: api.StateExited, ExitCode: code(1), Argv: []string{"/bin/sh"}, ExitedAt: &exited, StartedAt: exited.Add(-time.Second)},
 		{Kind: api.KindSession, State: api.StateExited, ExitCode: code(1), Argv: []string{"sh", "-c", "exit 1"}, ExitedAt: &exited, StartedAt: exited.Add(-time.Hour)},
 	}
 	type words struct {
-		State, End string
-		Failed     bool
+		Name, State, End string
+		Failed           bool
 	}
 	var want []words
 	for i := range all {
-		want = append(want, words{states.StateWords(&all[i], now), states.HowEnded(&all[i]), all[i].Failed()})
+		want = append(want, words{all[i].ShownName(), states.StateWords(&all[i], now), states.HowEnded(&all[i]), all[i].Failed()})
 	}
 	list, err := json.Marshal(all)
 	if err != nil {
@@ -50,7 +53,7 @@ func stateWords(m *machine, t *testing.T) {
 	}
 	p := m.paired(t, m.link())
 	got := value[[]words](p, `import(new URL('store.js', document.querySelector('script[type=module]').src)).then((s) =>
-		`+string(list)+`.map((p) => ({ State: s.stateText(p, 1800000000000), End: s.endText(p), Failed: s.failed(p) })))`)
+		`+string(list)+`.map((p) => ({ Name: s.shownName(p), State: s.stateText(p, 1800000000000), End: s.endText(p), Failed: s.failed(p) })))`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the dashboard's words (-) and the page's (+) differ: %s", diff)
 	}

@@ -1,6 +1,6 @@
 import { text } from './strings.js';
 import { arrows, ask, h, keyed, set } from './dom.js';
-import { commandText, ended, failed, stateText } from './store.js';
+import { commandText, ended, failed, shownName, stateText } from './store.js';
 import { TerminalView } from './terminal.js';
 import { swipe } from './touch.js';
 
@@ -39,7 +39,7 @@ export class Sessions {
     if (known && !all.some((p) => p.id === this.chosen)) this.choose(this.first(all), false);
     keyed(this.rows, all, (p) => p.id, (p) => this.makeRow(p), (e, p) => this.drawRow(e, p));
     this.empty.hidden = all.length > 0 || !known;
-    set(this.app.title, this.app.narrow.matches ? this.app.store.processes.get(this.chosen)?.name || '' : '');
+    set(this.app.title, this.app.narrow.matches && this.app.store.processes.has(this.chosen) ? shownName(this.app.store.processes.get(this.chosen)) : '');
     this.app.title.hidden = !this.app.title.textContent;
     if (this.app.current !== this.id || !known) return;
     this.drawTabs();
@@ -69,7 +69,7 @@ export class Sessions {
     const how = failed(p) ? 'failed' : p.state;
     set(mark, agent ? marks[agent] : how === 'running' ? '●' : how === 'failed' ? '✗' : '○');
     mark.className = `mark ${agent || how}`;
-    set(name, p.name);
+    set(name, shownName(p));
     set(state, agent ? text.agent[agent] : ended(p) ? stateText(p) : p.terminal?.rang ? text.rang : '');
     state.className = `state ${agent || how}`;
     set(program, agent === 'blocked' && p.agent.text ? p.agent.text : p.agent ? p.agent.name : p.terminal?.title || commandText(p));
@@ -115,7 +115,7 @@ export class Sessions {
     this.tabs.hidden = shown.length < 2;
     keyed(this.tabs, shown, (t) => String(t.i), () => h('button', { type: 'button', onclick: (e) => this.choose(e.currentTarget.dataset.first, true) }), (e, t) => {
       e.dataset.first = t.ids.includes(t.focus) ? t.focus : t.ids[0];
-      set(e, t.ids.map((id) => this.app.store.processes.get(id).name).join(' · '));
+      set(e, t.ids.map((id) => shownName(this.app.store.processes.get(id))).join(' · '));
       if (t.ids.includes(this.chosen)) e.setAttribute('aria-current', 'true');
       else e.removeAttribute('aria-current');
     });

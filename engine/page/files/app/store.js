@@ -196,6 +196,9 @@ export function endText(p) {
   return p.exit_unknown ? text.exitedSomehow : text.exitedPlain;
 }
 
+// shownName is the name of a session, or what runs in it if nobody has named it.
+export const shownName = (p) => (p.terminal?.auto_named && p.terminal.running) || p.name;
+
 // commandText is the command of a process, or the line itself if a shell runs one.
 export function commandText(p) {
   const [program, flag, line] = p.argv || [];

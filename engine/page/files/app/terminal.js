@@ -3,7 +3,7 @@ import { FitAddon } from '../vendor/addon-fit.mjs';
 import { minContrast, prefersLight, theme } from './styles.js';
 import { text } from './strings.js';
 import { h, icon, set, say } from './dom.js';
-import { ended, endText } from './store.js';
+import { ended, endText, shownName } from './store.js';
 import { SearchBar } from './search.js';
 import { links } from './links.js';
 import { settings } from './settings.js';
@@ -410,7 +410,7 @@ export class TerminalView {
   update() {
     const p = this.process;
     if (!p) return;
-    set(this.name, p.name);
+    set(this.name, shownName(p));
     this.element.setAttribute('aria-label', text.terminal(p.name));
     const t = p.terminal || {};
     set(this.locked, t.keyboard ? text.locked : '');
