@@ -76,6 +76,7 @@ func TestTabKeepsTheNameGivenByKeyOrClick(t *testing.T) {
 		e.addSession("second", "two$ ")
 		d := drive(t, e, 160, 40)
 		d.waitText(" 1 first  2 second ")
+		d.waitSaved() // so that the other one saves no layout of its own
 		other := drive(t, e, 160, 40)
 		other.waitText(" 1 first  2 second ")
 		d.pressKeys("ctrl+b", ".", "'work", "enter")
@@ -151,17 +152,22 @@ func TestTabNamesOfTwoDashboardsAreKept(t *testing.T) {
 	e.addSession("second", "two$ ")
 	d := drive(t, e, 160, 40)
 	d.waitText(" 1 first  2 second ")
+	d.waitSaved() // so that the other one saves no layout of its own
 	other := drive(t, e, 160, 40)
 	other.waitText(" 1 first  2 second ")
-	d.waitSaved()
-	other.waitSaved()
-	// both name their tab before either is saved
 	other.pressKeys("ctrl+b", "2", "ctrl+b", ".", "'logs", "enter")
-	d.pressKeys("ctrl+b", ".", "'work", "enter")
 	other.waitSaved()
-	d.waitSaved()
-	d.waitText(" 1 work ")
-	d.waitText(" 2 logs ")
+	d.pressKeys("ctrl+b", ".", "'work", "enter") // based on the layout before
+	d.waitUntil("both names are saved", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		tabs := e.layouts.current.Tabs
+		return tabs[0].Name == "work" && tabs[1].Name == "logs"
+	})
+	for _, one := range []*driver{d, other} {
+		one.waitText(" 1 work ")
+		one.waitText(" 2 logs ")
+	}
 }
 
 func TestNameIsForTheTabThatAnotherDashboardSplits(t *testing.T) {
@@ -170,9 +176,9 @@ func TestNameIsForTheTabThatAnotherDashboardSplits(t *testing.T) {
 	e.addSession("second", "two$ ")
 	d := drive(t, e, 160, 40)
 	d.waitText(" 1 first  2 second ")
+	d.waitSaved() // so that the other one saves no layout of its own
 	other := drive(t, e, 160, 40)
 	other.waitText(" 1 first  2 second ")
-	d.waitSaved()
 	d.pressKeys("ctrl+b", ".", "'work")
 	other.pressKeys("ctrl+b", "%")
 	other.waitText("1 first+")

@@ -145,7 +145,7 @@ func (c *cluster) certificate() *tls.Config {
 // user creates a user with the permissions of the nsc command in the documentation.
 func (c *cluster) user(name string) fleet.Credentials {
 	c.Helper()
-	text := must1(c, func() ([]byte, error) { return os.ReadFile("../../docs/fleet-nats.md") })
+	text := must1(c, func() ([]byte, error) { return os.ReadFile("../../../docs/fleet-nats.md") })
 	line := regexp.MustCompile(`nsc add user --name ` + name + ` (?:.*\\\n)+.*`).FindString(string(text))
 	key := must1(c, nkeys.CreateUser)
 	claims := jwt.NewUserClaims(must1(c, key.PublicKey))
