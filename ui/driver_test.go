@@ -55,6 +55,9 @@ func onFakeTime(t *testing.T, test func(*testing.T)) {
 // drive opens a dashboard of w×h cells on an engine.
 func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	t.Helper()
+	if e.dataDir == "" {
+		e.dataDir = t.TempDir() // nothing is to be written here
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &driver{t: t, engine: e, next: e, msgs: make(chan tea.Msg), cancel: cancel, ctx: ctx}
 	wake := conn.NewWaker()

@@ -26,6 +26,9 @@ type parentList struct {
 
 // fetch lists the folder above, unless it is listed.
 func (p *parentList) fetch() tea.Cmd {
+	if p.folder.visit == nil { // the tabs of the last start are still being read
+		return nil
+	}
 	path := p.folder.path
 	of := aboveKey{path, p.folder.visit, p.folder.order.Hidden}
 	if p.key == of {

@@ -356,6 +356,35 @@ func TestCopyAsksBeforeReplacingFiles(t *testing.T) {
 	d.waitExists(dir+"/to/a (2)", false)
 }
 
+func TestMissingDestinationFolderIsMadeOnRequest(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2"})
+	for _, kind := range []struct{ key, name, to string }{{"C", "Copy", "new/"}, {"M", "Move", "other/renamed"}} {
+		folder, _ := filepath.Split(dir + "/" + kind.to)
+		folder = filepath.Clean(folder)
+		d.onFile("a")
+		d.Press(kind.key)
+		d.WaitText(kind.name + " a to")
+		d.Press("ctrl+u", "'"+kind.to, "enter")
+		d.WaitText("Make the folder " + filepath.Base(folder) + "?")
+		d.WaitText(filepath.Base(folder) + " does not exist.")
+		d.Press("n")
+		d.WaitNoText("Make the folder")
+		if _, err := os.Stat(folder); err == nil {
+			t.Fatalf("%s was made", folder)
+		}
+		d.Press(kind.key)
+		d.WaitText(kind.name + " a to")
+		d.Press("ctrl+u", "'"+kind.to, "enter")
+		d.WaitText("Make the folder")
+		d.Press("y")
+		d.waitExists(folder, true)
+		d.WaitText("undoes it")
+	}
+	d.waitExists(dir+"/new/a", true)
+	d.waitExists(dir+"/other/renamed", true)
+	d.waitExists(dir+"/a", false)
+}
+
 func TestFilesAreCreatedRenamedAndDeleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"a": "1"})
 	d.Press("n", "'new/", "enter")

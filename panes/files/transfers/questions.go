@@ -104,6 +104,27 @@ func (q *Queue) askConflict(t *transfer, b transferStart) {
 	q.env.Ask(question)
 }
 
+// askFolder asks whether to make the missing destination folder of a transfer.
+func (q *Queue) askFolder(t *transfer, folder string) {
+	question := &dialog.Question{
+		Title: "Make the folder " + text.Clip(text.FileName(filepath.Base(folder)), 40) + "?",
+		Lines: []string{text.ClipPath(text.FileName(folder), 60) + " does not exist."},
+		Yes:   "make it, then " + t.in.Kind,
+		Then: func() tea.Cmd {
+			next := q.addFirst(t.in, nil)
+			next.begin = func(ctx context.Context, e panes.Engine) (transferStart, error) {
+				if err := e.MakeFolder(ctx, folder); err != nil {
+					return transferStart{}, err
+				}
+				return startTransfer(ctx, e, t.in)
+			}
+			return q.awaitStart(next, t.refused)
+		},
+	}
+	q.asking = question
+	q.env.Ask(question)
+}
+
 // targetsItself reports whether a file would be copied onto itself, only useful to make a second
 // copy.
 func targetsItself(items []api.FileMove) bool {

@@ -80,6 +80,8 @@ type transferStart struct {
 	in    api.FilesTransferInput // the input, with destinations
 	out   api.FilesTransferOutput
 	facts []string // descriptions of conflicts
+
+	missing string // the destination folder if it does not exist; nothing has started
 }
 
 // Progress describes the progress of the running transfer; "" if there is none.
@@ -217,6 +219,11 @@ func (q *Queue) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
 		return q.reportFailure(t, panes.ErrorText(err))
 	}
 	t.in = b.in
+	if b.missing != "" {
+		q.running, t.settled = nil, true
+		t.askWhenHeld(func() { q.askFolder(t, b.missing) })
+		return nil
+	}
 	if len(b.out.Conflicts) > 0 {
 		q.running, t.settled = nil, true
 		t.askWhenHeld(func() { q.askConflict(t, b) })
@@ -351,6 +358,10 @@ func (q *Queue) AddTo(kind string, targets []string, to string, refused func(why
 			if in.Items[i].To = to; into {
 				in.Items[i].To = filepath.Join(to, filepath.Base(path))
 			}
+		}
+		folder := filepath.Dir(in.Items[0].To)
+		if _, err := e.ListFiles(ctx, folder, "", 1); errors.Is(err, api.CodeNotFound) {
+			return transferStart{in: in, missing: folder}, nil
 		}
 		return startTransfer(ctx, e, in)
 	}}
