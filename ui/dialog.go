@@ -211,7 +211,7 @@ func (d *openDialog) draw(w, h int) {
 	if !traits.Live {
 		d.frame.dim(d.look)
 	}
-	d.frame.drawBox(rows, at)
+	d.frame.drawBox(rows, at, w)
 	if x >= 0 {
 		d.frame.view.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
 		d.frame.view.Cursor.Shape = tea.CursorBar

@@ -72,7 +72,7 @@ func (p *prefixKeys) draw() {
 	}
 	rows, at := dialog.DrawBox(rows, text.Width(rows[0]), look.Rect{W: a.w, H: a.h}, p.look)
 	at.Y = a.h - 1 - a.tips.H - at.H
-	p.frame.drawBox(rows, at)
+	p.frame.drawBox(rows, at, a.w)
 	if c := p.frame.view.Cursor; c != nil && at.Contains(c.X, c.Y) {
 		p.frame.view.Cursor = nil
 	}

@@ -47,10 +47,22 @@ func (f *frame) dim(style *look.Look) {
 // alter replaces the drawn rows.
 func (f *frame) alter(content string) { f.view.Content, f.altered = content, true }
 
-// drawBox draws a box over the screen and records its position.
-func (f *frame) drawBox(rows []string, at look.Rect) {
+// maxSliver is the maximum number of columns or rows beside a box that are left blank: they would show
+// halves of words.
+const maxSliver = 3
+
+// drawBox draws a box over a screen of w columns, above the status bar, and records its position.
+func (f *frame) drawBox(rows []string, at look.Rect, w int) {
 	all := strings.Split(f.view.Content, "\n")
 	f.box = at
+	around := at
+	if at.X <= maxSliver {
+		around.X, around.W = 0, w
+	}
+	if at.Y <= maxSliver {
+		around.Y, around.H = 0, max(len(all)-1, at.Y+at.H)
+	}
+	around.Overlay(all, text.PadRows(nil, around.W, around.H))
 	at.Overlay(all, rows)
 	f.alter(strings.Join(all, "\n"))
 }

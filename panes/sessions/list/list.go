@@ -249,6 +249,8 @@ func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 		return "failing", look.Bad
 	case p.Terminal != nil && p.Terminal.Progress.Percent > 0:
 		return text.Itoa(p.Terminal.Progress.Percent) + " %", look.Info
+	case p.Terminal != nil && p.Terminal.Keyboard != "" && !p.State.Ended():
+		return "locked", look.Info // to agents' typing
 	}
 	return "", look.Dim
 }

@@ -70,6 +70,18 @@ func TestListRowsFillTheWidth(t *testing.T) {
 	}
 }
 
+func TestSessionLockedToAgentsIsMarked(t *testing.T) {
+	locked := session("1", "zsh", api.StateRunning)
+	locked.Terminal = &api.Terminal{Keyboard: "person"}
+	ended := session("2", "zsh", api.StateExited)
+	ended.Terminal = &api.Terminal{Keyboard: "person"}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
+	rows := plainRows(listOf(Row{Process: locked}, Row{Process: ended}).Draw(34, 3, look))[1:]
+	if !strings.HasSuffix(rows[0], " locked ") || strings.Contains(rows[1], "locked") {
+		t.Errorf("%q", rows)
+	}
+}
+
 func TestSessionsOfAgentsAreMarkedAtAnyWidth(t *testing.T) {
 	p := session("1", "a-long-name-of-it", api.StateRunning)
 	p.Actor = "agent:codex/1.2"
