@@ -125,18 +125,11 @@ func (t *trimming) trimKind(kind func(*proc) bool) {
 	if len(ended) <= maxEnded+endedSlack {
 		return
 	}
-	lost := 0
 	var oldest []store.Record
 	for _, p := range ended[:len(ended)-maxEnded] {
-		if p.isInterrupted() {
-			lost++
-		}
 		oldest = append(oldest, p.rec)
 	}
 	t.reg.effects.runBlocking(func() { t.removeFinished(oldest) })
-	if lost > 0 {
-		t.reg.publishNotice(fmt.Sprintf("%d sessions of an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
-	}
 }
 
 // removeFinished removes ended processes, except those that left something running: their records
@@ -148,10 +141,17 @@ func (t *trimming) removeFinished(oldest []store.Record) {
 		return
 	}
 	t.reg.box.Post(func() {
+		lost := 0
 		for _, r := range oldest {
 			if p := t.reg.procs[r.ID]; p != nil && p.state().Ended() && !alive[r.ID] && !t.reg.frozen {
+				if p.isInterrupted() {
+					lost++
+				}
 				t.reg.handle(r.ID, event{kind: evRemove})
 			}
+		}
+		if lost > 0 {
+			t.reg.publishNotice(fmt.Sprintf("%d sessions of an earlier crash or reboot were removed: only the last %d are kept", lost, maxEnded))
 		}
 	})
 }
