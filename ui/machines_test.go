@@ -189,12 +189,12 @@ func TestInputForOfflineMachineIsShownAndCanBeDropped(t *testing.T) {
 	e.announceBox(api.MachineAway)
 	box.killEngine()
 	d.waitUntil("the session cannot be reached", func() bool { return !d.m.sessions.Tabs.FocusedPane().Outbox.Connected() })
-	d.pressKeys("'rm -rf data", "enter")
-	d.waitText("queued until box is back: rm -rf data⏎")
+	d.pressKeys("'rm -rf the enter data", "enter")
+	d.waitText("queued until box is back: rm -rf the enter data⏎")
 	d.waitText("ctrl+b D drop it")
 	d.pressKeys("ctrl+b", "D")
 	d.waitText("dropped what was queued")
-	d.waitNoText("rm -rf data")
+	d.waitNoText("rm -rf the enter")
 	if n := d.m.sessions.Tabs.FocusedPane().Outbox.Waiting(); n != 0 {
 		t.Errorf("%d inputs wait", n)
 	}

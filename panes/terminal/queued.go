@@ -41,12 +41,14 @@ func (q *queued) row() exitRow {
 		case in.Key == nil || in.Key.Phase == keys.Release:
 		case in.Key.Text != "":
 			typed.WriteString(in.Key.Text)
+		case in.Key.String() == "enter":
+			typed.WriteString("⏎")
 		default:
 			typed.WriteString(" " + in.Key.String() + " ")
 		}
 	}
 	machine, _ := api.MachineOf(q.id())
-	shown := strings.NewReplacer("\r", "⏎", "\n", "⏎", " enter ", "⏎").Replace(typed.String())
+	shown := strings.NewReplacer("\r", "⏎", "\n", "⏎").Replace(typed.String())
 	return exitRow{
 		reason: "queued until " + text.Clean(machine) + " is back: " + text.Clean(shown),
 		hints:  []keymap.Hint{q.env.Bindings().Hint(keymap.InputDrop, "drop it", keymap.ScopePrefix)},
