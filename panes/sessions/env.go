@@ -57,10 +57,11 @@ type terminalEnv struct {
 }
 
 func (e terminalEnv) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	if command != nil { // an editor that the pane opens, not a shell
-		return e.launcher.startFor(api.Tandem, near, command, folder)
+	start := sessionStart{Command: command}
+	if command != nil { // the editor or browser that the pane opens something with
+		start.Actor = api.Tandem
 	}
-	return e.launcher.StartNear(near, nil, folder)
+	return e.launcher.startInTab(start, near, folder)
 }
 func (e terminalEnv) StartInPlace(ended *terminal.Pane) tea.Cmd {
 	return e.launcher.startInPlace(ended)

@@ -50,28 +50,22 @@ func (s *Launcher) MachineOf(p *terminal.Pane) string { return s.starter.machine
 // StartNear starts a command, by default a shell, in a new tab. Without a folder it
 // starts in that of near.
 func (s *Launcher) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return s.startFor("", near, command, folder)
+	return s.startInTab(sessionStart{Command: command}, near, folder)
 }
 
-// startFor is StartNear for an actor, "" for the user.
-func (s *Launcher) startFor(actor string, near *terminal.Pane, command []string, folder string) tea.Cmd {
+// StartNamed starts a command of Tandem itself in a new tab, under a name unless that is in use or "".
+func (s *Launcher) StartNamed(name string, command []string, folder string) tea.Cmd {
+	return s.startInTab(sessionStart{Name: s.freeName(name), Command: command, Actor: api.Tandem}, nil, folder)
+}
+
+// startInTab starts a session in a new tab. Without a folder it starts in that of near.
+func (s *Launcher) startInTab(start sessionStart, near *terminal.Pane, folder string) tea.Cmd {
 	machine := s.MachineOf(near)
 	if folder != "" {
 		machine, folder = api.PathOf(folder)
 	}
-	return s.startIn(actor, s.openPane(), machine, near, command, folder)
-}
-
-// StartNamed starts a command of ours in a new tab, under a name unless that is in use or "".
-func (s *Launcher) StartNamed(name string, command []string, folder string) tea.Cmd {
-	machine, folder := api.PathOf(folder)
-	return s.starter.start(sessionStart{ID: api.OnMachine(machine, api.NewID()), Name: s.freeName(name), Command: command, Actor: api.Tandem, Pane: s.openPane(),
-		Where: func() (string, string) {
-			if folder == "" && machine == "" {
-				return s.FolderOf(nil), ""
-			}
-			return folder, ""
-		}})
+	start.Pane = s.openPane()
+	return s.startIn(start, machine, near, folder)
 }
 
 // freeName returns name, or "" if a session or process that has not ended is called that.
@@ -86,7 +80,7 @@ func (s *Launcher) freeName(name string) string {
 
 // StartOn starts a shell in a new tab, on a given machine.
 func (s *Launcher) StartOn(machine string) tea.Cmd {
-	return s.startIn("", s.openPane(), machine, nil, nil, "")
+	return s.startIn(sessionStart{Pane: s.openPane()}, machine, nil, "")
 }
 
 // StartInTree starts a command in a worktree, in a tab that is shown or not. It names the session after
@@ -129,7 +123,7 @@ func (s *Launcher) splitPane(x layout.Axis) tea.Cmd {
 	var created *layout.Node
 	s.tabs.Current.Root, created = leaf.SplitLeaf(x, p)
 	s.switcher.showTab(s.tabs.Current, created)
-	return s.startIn("", p, s.MachineOf(leaf.Pane), leaf.Pane, nil, "")
+	return s.startIn(sessionStart{Pane: p}, s.MachineOf(leaf.Pane), leaf.Pane, "")
 }
 
 // startInPlace starts a shell in a pane whose program has exited.
@@ -143,13 +137,13 @@ func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
 	leaf.Pane = s.tabs.New("")
 	s.switcher.relayout()
 	s.switcher.refreshList()
-	return s.startIn("", leaf.Pane, s.MachineOf(ended), ended, nil, "")
+	return s.startIn(sessionStart{Pane: leaf.Pane}, s.MachineOf(ended), ended, "")
 }
 
-// startIn starts a session in a pane that is already on the screen.
-func (s *Launcher) startIn(actor string, p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
-	id := api.OnMachine(machine, api.NewID())
-	return s.starter.start(sessionStart{ID: id, Command: command, Actor: actor, Pane: p, Where: func() (string, string) {
+// startIn starts a session on a machine, in a pane that is already on the screen.
+func (s *Launcher) startIn(start sessionStart, machine string, near *terminal.Pane, folder string) tea.Cmd {
+	start.ID = api.OnMachine(machine, api.NewID())
+	start.Where = func() (string, string) {
 		switch {
 		case folder != "":
 			return folder, ""
@@ -163,7 +157,8 @@ func (s *Launcher) startIn(actor string, p *terminal.Pane, machine string, near 
 			return "", ""
 		}
 		return s.FolderOf(nil), ""
-	}})
+	}
+	return s.starter.start(start)
 }
 
 // FolderOf returns the folder of near's session, the default for a new one.

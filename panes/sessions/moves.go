@@ -116,7 +116,7 @@ func (m *arranger) toggleFloat() tea.Cmd {
 	tabs.Float = layout.NewTab(tabs.New(""))
 	m.switcher.showTab(tabs.Float, nil)
 	m.env.ShowSessions()
-	return m.launcher.startIn("", tabs.Float.Focus.Pane, m.launcher.MachineOf(near), near, nil, "")
+	return m.launcher.startIn(sessionStart{Pane: tabs.Float.Focus.Pane}, m.launcher.MachineOf(near), near, "")
 }
 
 // askMove asks for a tab to move the focused pane to.
