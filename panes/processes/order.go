@@ -32,6 +32,7 @@ const (
 type order struct {
 	by       column
 	reversed bool
+	now      time.Time // when the rows are sorted
 }
 
 // descending reports whether the rows go from large to small.
@@ -41,7 +42,7 @@ func (o order) descending() bool {
 }
 
 func (o order) compare(a, b *api.Process) int {
-	by := o.by.compare(a, b)
+	by := o.by.compare(a, b, o.now)
 	if o.descending() {
 		by = -by
 	}
@@ -50,18 +51,18 @@ func (o order) compare(a, b *api.Process) int {
 }
 
 // urgency is api.UrgencyOf, the same for all states of a crash loop.
-func urgency(p *api.Process) int {
-	if u := api.UrgencyOf(p); u == api.UrgencyFailed || !p.IsFailing(time.Now()) {
+func urgency(p *api.Process, now time.Time) int {
+	if u := api.UrgencyOf(p); u == api.UrgencyFailed || !p.IsFailing(now) {
 		return u
 	}
 	return api.UrgencyBackoff
 }
 
-func (c column) compare(a, b *api.Process) int {
+func (c column) compare(a, b *api.Process, now time.Time) int {
 	switch c {
 	case columnState:
-		u := urgency(a)
-		if by := cmp.Compare(u, urgency(b)); by != 0 || u == api.UrgencyBackoff {
+		u := urgency(a, now)
+		if by := cmp.Compare(u, urgency(b, now)); by != 0 || u == api.UrgencyBackoff {
 			return by
 		}
 		return cmp.Or(cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))

@@ -132,6 +132,7 @@ func (g *project) countCommands() (all string, running int) {
 // them, and one-shot commands last.
 func groupByProject(processes []api.Process, filter string, o order) (all []*project) {
 	byFile, names := map[string]*project{}, projectNames(processes)
+	o.now = time.Now()
 	for i := range processes {
 		p := &processes[i]
 		file := groupFile(p)

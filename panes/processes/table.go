@@ -2,6 +2,7 @@ package processes
 
 import (
 	"slices"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -205,7 +206,9 @@ func (t *table) listMarked() (marked []api.Process) {
 		for _, p := range t.marked {
 			marked = append(marked, p)
 		}
-		slices.SortFunc(marked, func(a, b api.Process) int { return t.order.compare(&a, &b) })
+		o := t.order
+		o.now = time.Now()
+		slices.SortFunc(marked, func(a, b api.Process) int { return o.compare(&a, &b) })
 	}
 	return marked
 }
