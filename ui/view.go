@@ -62,7 +62,9 @@ func (f *frame) drawBox(rows []string, at look.Rect, w int) {
 	if at.Y <= maxSliver {
 		around.Y, around.H = 0, max(len(all)-1, at.Y+at.H)
 	}
-	around.Overlay(all, text.PadRows(nil, around.W, around.H))
+	if around != at {
+		around.Overlay(all, text.PadRows(nil, around.W, around.H))
+	}
 	at.Overlay(all, rows)
 	f.alter(strings.Join(all, "\n"))
 }

@@ -129,10 +129,10 @@ func (p *Process) HasRemains() bool {
 
 // ActorName returns the name of an actor in texts for agents.
 func ActorName(actor string) string {
-	if actor == "person" {
+	if actor == Person {
 		return "the user"
 	}
-	return strings.TrimPrefix(actor, "agent:")
+	return strings.TrimPrefix(actor, AgentPrefix)
 }
 
 // IsAlive reports whether the process, or one that it started, still runs.

@@ -431,3 +431,6 @@ type Supervision struct {
 	NoStdin    bool         `json:"no_stdin,omitempty" jsonschema:"its standard input is /dev/null"`
 	Daemon     *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command still running after its timeout"`
 }
+
+// Milliseconds returns a duration as outputs hold it: in milliseconds, exact to the microsecond.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

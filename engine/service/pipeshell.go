@@ -159,7 +159,7 @@ func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.Ses
 	if err := r.awaitEnd(ctx, end, inputQuiet); err != nil {
 		return out, err
 	}
-	r.out.DurationMS = float64(time.Since(began).Microseconds()) / 1000
+	r.out.DurationMS = api.Milliseconds(time.Since(began))
 	return s.pipeResult(ctx, r, in.MaxOutput)
 }
 

@@ -167,7 +167,7 @@ func (m *Mux) endLine(ctx context.Context, c *call, l line, out any, failure *ap
 		}
 		return failure
 	}
-	l.entry.Outcome, l.entry.DurationMS, l.entry.Error = outcome, float64(took.Microseconds())/1000, l.textOf(failure)
+	l.entry.Outcome, l.entry.DurationMS, l.entry.Error = outcome, api.Milliseconds(took), l.textOf(failure)
 	if err := m.Audit.Record(l.entry); err != nil {
 		return auditError(c, err)
 	}

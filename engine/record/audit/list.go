@@ -153,7 +153,7 @@ func (c *call) entry() api.AuditEntry {
 	if !c.ran && e.Outcome == api.OutcomeOK && e.Arguments["write"] == true {
 		e.Outcome = api.OutcomeStarted // it was allowed, but the engine was killed before it changed anything
 	}
-	e.DurationMS = milliseconds(c.end.Sub(c.first.Time))
+	e.DurationMS = api.Milliseconds(c.end.Sub(c.first.Time))
 	return e
 }
 

@@ -38,7 +38,7 @@ func (l *Log) Begin(e api.AuditEntry) (end func(outcome, process, failure string
 	return func(outcome, process, failure string, took time.Duration) error {
 		return l.append(completion{
 			Time: time.Now(), ID: e.ID, Outcome: outcome, Error: shorten(failure),
-			DurationMS: milliseconds(took), Process: cut(process, maxName),
+			DurationMS: api.Milliseconds(took), Process: cut(process, maxName),
 		})
 	}, l.append(bounded(e))
 }
@@ -70,9 +70,6 @@ func bounded(e api.AuditEntry) api.AuditEntry {
 	e.Error = shorten(e.Error)
 	return e
 }
-
-// milliseconds returns a duration in milliseconds, as entries hold it.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func duration(e api.AuditEntry) time.Duration {
 	return time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Microsecond)

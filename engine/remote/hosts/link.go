@@ -243,7 +243,7 @@ func (l *link) update(change func()) {
 func (l *link) publicState() api.Machine {
 	m := api.Machine{Name: l.machine.Name, State: l.state, Version: l.hello.Version, Target: l.machine.Target(), SSH: l.machine.SSH != ""}
 	if l.state == api.MachineConnected {
-		m.RTTMS = float64(l.rtt.Microseconds()) / 1000
+		m.RTTMS = api.Milliseconds(l.rtt)
 	}
 	if !l.seen.IsZero() {
 		seen := l.seen

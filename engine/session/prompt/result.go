@@ -133,7 +133,7 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	end := outputEnd(s.t, ended)
 	if e.refused != "" {
 		status := fishRefusal
-		out.Method, out.Output, out.ExitCode, out.NextCursor, out.CWD = "none", e.refused, &status, end, s.t.CWD()
+		out.Output, out.ExitCode, out.NextCursor, out.CWD = e.refused, &status, end, s.t.CWD()
 		return out, nil
 	}
 	from, to := seen.start, seen.end
@@ -164,7 +164,7 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 			out.Method, out.ExitCode = "exit", s.t.ExitCode()
 		}
 	}
-	out.DurationMS = float64(max(0, until.Sub(began)).Microseconds()) / 1000
+	out.DurationMS = api.Milliseconds(max(0, until.Sub(began)))
 	out.CWD = s.t.CWD()
 	text, dropped, err := e.readOutput(from, to, seen.ended)
 	text = strings.TrimPrefix(text, e.before+e.prompt)
