@@ -20,7 +20,7 @@ type News struct {
 	Machines      []Machine         // the others, by name; never changed in place
 	Fleet         *api.FleetSummary // of a fleet with more machines than Machines; nil without one
 	Requests      []api.Request     // open ones of agents, oldest first; never changed in place
-	Answered      []api.Request     // those answered for always, in the order of the answers; never changed in place
+	Answered      []api.Request     // those with a standing answer, in the order of the answers; never changed in place
 	History       int64             // counts changes of the history
 	Notices       []string
 	RemoteNotices []string    // notices of other machines, prefixed with their names

@@ -42,7 +42,7 @@ var (
 		"Allows or denies an agent's request.", Write,
 		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever, OtherID: (*RequestAnswerInput).otherID})
 	RequestUndo = NewOperation[RequestUndoInput, Request]("request.undo",
-		"Takes back an answer given for always.", Write,
+		"Takes back a standing answer.", Write,
 		Row[RequestUndoInput]{Access: UserOnly, Repeat: RepeatGone, OtherID: (*RequestUndoInput).otherID})
 	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
 		"Reads the audit log, newest first.", Read,
@@ -201,7 +201,7 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 // RequestListOutput is the output of request.list, each list oldest first.
 type RequestListOutput struct {
 	Requests []Request `json:"requests" jsonschema:"the open requests"`
-	Answered []Request `json:"answered,omitempty" jsonschema:"those whose answers were given for always"`
+	Answered []Request `json:"answered,omitempty" jsonschema:"those with a standing answer, given with always"`
 }
 
 // RequestUndoInput is the input of request.undo.

@@ -8,7 +8,7 @@ const (
 	EventProcess  EventType = "process"  // Process is new or has changed
 	EventRemoved  EventType = "removed"  // ID was deleted
 	EventNotice   EventType = "notice"   // Notice is a message to the user
-	EventRequest  EventType = "request"  // Request is new or was answered; those open or answered for always follow a snapshot
+	EventRequest  EventType = "request"  // Request is new or was answered; open ones and those with a standing answer follow a snapshot
 	EventHistory  EventType = "history"  // the history has changed; History counts the changes
 	EventLayout   EventType = "layout"   // dashboards with the keyboard in session ID show Layout
 	EventKept     EventType = "kept"     // Layout, number Revision, is for the next dashboard; ignore an event with a lower number

@@ -82,7 +82,7 @@ func (b *Inbox) drawTitle(all []item, width int, look *look.Look) string {
 		parts = append(parts, fmt.Sprintf("%d done", done))
 	}
 	if answered > 0 {
-		parts = append(parts, fmt.Sprintf("%d answered for always", answered))
+		parts = append(parts, text.Count(answered, "standing answer"))
 	}
 	count := text.Clip(strings.Join(parts, ", "), max(width-7, 0))
 	return look.Strong.Text("Inbox") + look.Dim.Text(text.PadLeft(count, width-5))
@@ -95,7 +95,7 @@ func (b *Inbox) drawRow(i item, selected bool, width int, look *look.Look) strin
 	switch {
 	case i.answered != nil:
 		glyph, ink = look.Glyphs.State(string(api.StateExited)), look.Dim
-		name, state = dialog.LastingAnswer(*i.answered), "always"
+		name, state = dialog.StandingAnswer(*i.answered), "always"
 	case i.request != nil:
 		name, state = dialog.AskerName(*i.request)+" asks: "+dialog.RequestSummary(*i.request), "request"
 	default:

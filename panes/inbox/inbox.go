@@ -1,5 +1,6 @@
 // Package inbox shows what needs the user: questions of coding agents, their requests, and finished
-// work not seen yet; and the requests answered for always. It is a dialog, so a question can be answered without opening its session.
+// work not seen yet. It also lists standing answers to requests. It is a dialog, so a question can
+// be answered without opening its session.
 package inbox
 
 import (
@@ -57,7 +58,7 @@ type Inbox struct {
 	field   field.Field
 }
 
-// An item is a session or a request that needs the user, or a request answered for always.
+// An item is a session or a request that needs the user, or a request with a standing answer.
 type item struct {
 	session  *api.Process
 	request  *api.Request
@@ -244,7 +245,7 @@ func (b *Inbox) openItem(h dialog.Host) tea.Cmd {
 	return nil
 }
 
-// dismiss removes finished work from the inbox, and takes back an answer given for always.
+// dismiss removes finished work from the inbox, and takes back a standing answer.
 func (b *Inbox) dismiss() tea.Cmd {
 	switch i, at, all := b.findSelected(); {
 	case i.answered != nil:

@@ -155,7 +155,7 @@ func TestAnswerForAlwaysIsListedAndTakenBack(t *testing.T) {
 		{ID: "r", Actor: "agent:codex", Tool: "exec", Command: "rm -r x", Answer: "deny", Always: true},
 	}
 	d.doAction(keymap.InboxDown)
-	d.wantText("2 answered for always", "codex may call exec: make", "codex may not call exec: rm -r x", "until the engine stops: allow")
+	d.wantText("2 standing answers", "codex may call exec: make", "codex may not call exec: rm -r x", "until the engine stops: allow")
 	d.doAction(keymap.InboxDown)
 	d.doAction(keymap.InboxSeen)
 	if !slices.Equal(undone, []string{"r"}) {

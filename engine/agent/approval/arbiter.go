@@ -49,8 +49,8 @@ type Arbiter struct {
 	mu        sync.Mutex // never held while the file is read: the control loop lists requests
 	lastFault string     // why the file's policy does not apply; "" if it does
 	open      map[string]*question
-	always    map[string]lasting // by sameness; until the engine exits
-	calls     calls              // allowed by the user
+	always    map[string]standing // by sameness; until the engine exits
+	calls     calls               // allowed by the user
 }
 
 // An answer is the user's.
@@ -68,8 +68,8 @@ func (a answer) failure(tool string) error {
 	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", tool, a.reason).WithReason(api.ReasonDenied).WithHint(a.hint)
 }
 
-// A lasting answer holds for all actions that are the same.
-type lasting struct {
+// A standing answer holds for all actions that are the same.
+type standing struct {
 	answer
 	request api.Request
 }
@@ -156,7 +156,7 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	return q.request, nil
 }
 
-// Undo takes back the answer for always to the request whose id begins with prefix, so that the
+// Undo takes back the standing answer to the request whose id begins with prefix, so that the
 // next such call is asked about again.
 func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	a.mu.Lock()
@@ -169,7 +169,7 @@ func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return api.Request{}, api.Errorf(api.CodeNotFound, "no answer for always has an id that begins with %s", names.Shown(prefix)).
+		return api.Request{}, api.Errorf(api.CodeNotFound, "no request with a standing answer has an id that begins with %s", names.Shown(prefix)).
 			WithHint("`tandem allow --list` and `tandem deny --list` print them")
 	case len(found) > 1:
 		return api.Request{}, api.Errorf(api.CodeAmbiguous, "take back the answer to %s: several ids begin with it", names.Shown(prefix))
@@ -215,7 +215,7 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 	return found[0], nil
 }
 
-// closeQuestion answers a question if it is still open. An answer for always is given to the same
+// closeQuestion answers a question if it is still open. A standing answer is given to the same
 // actions from then on.
 func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always bool) *question {
 	a.mu.Lock()
@@ -229,9 +229,9 @@ func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always b
 	q.request.Answer, q.request.By, q.request.At, q.request.Always = word, by, &now, always
 	if always {
 		if a.always == nil {
-			a.always = make(map[string]lasting)
+			a.always = make(map[string]standing)
 		}
-		a.always[q.sameness] = lasting{out, q.request}
+		a.always[q.sameness] = standing{out, q.request}
 	}
 	q.answered <- out
 	announced := q.request
@@ -239,7 +239,7 @@ func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always b
 	return q
 }
 
-// Requests returns the open requests, and those answered for always; each oldest first.
+// Requests returns the open requests, and those with a standing answer; each oldest first.
 func (a *Arbiter) Requests() (open, answered []api.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -146,8 +146,8 @@ func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cell
 // AskerName returns the agent's name.
 func AskerName(r api.Request) string { return textOf(r).Asker }
 
-// LastingAnswer says what an answer for always allows or denies.
-func LastingAnswer(r api.Request) string {
+// StandingAnswer says what the standing answer to a request allows or denies.
+func StandingAnswer(r api.Request) string {
 	may := " may call "
 	if r.Answer == "deny" {
 		may = " may not call "

@@ -45,7 +45,7 @@ func NewRequests(f *factory.Factory) *cobra.Command {
 	}
 }
 
-// requestTable formats open requests, or those answered for always.
+// requestTable formats open requests, or those with a standing answer.
 func requestTable(out output.Printer, list []api.Request, when string, cell func(api.Request) string) string {
 	t := out.Table("ID", "WHO", "TOOL", when, "FOLDER", "WANTS")
 	t.Spare = []string{"FOLDER", "TOOL", "WHO"}
@@ -205,7 +205,7 @@ func newAnswer(f *factory.Factory, allow bool, use, short, example string) *cobr
 	return cmd
 }
 
-// listAnswered prints the requests with an answer for always.
+// listAnswered prints the requests with a standing answer.
 func listAnswered(ctx context.Context, f *factory.Factory, answer string) error {
 	out, err := factory.Call(ctx, f, api.RequestList, api.Empty{})
 	if err != nil {

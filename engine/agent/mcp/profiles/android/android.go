@@ -129,7 +129,7 @@ func (a *android) runTermux(ctx context.Context, f *toolkit.Agent, in runInput) 
 		return toolkit.Result{}, err
 	}
 	line := string(in.Command)
-	// A login shell sets PATH anew.
+	// A login shell resets PATH.
 	if path, ok := in.Env["PATH"]; ok {
 		line = "export PATH=" + toolkit.QuoteForShell(path) + "; " + line
 	}

@@ -42,8 +42,8 @@ func listProcesses(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit
 	return listResult(f, processes, in, "No processes.", processLine), nil
 }
 
-// isListed reports whether a process belongs in the list. Unlike in the plugin profile, exited
-// one-shot commands do if they left something running, somebody else stopped them, or their result
+// isListed reports whether a process belongs in the list. Unlike in the plugin profile, this includes
+// exited one-shot commands that left something running, that somebody else stopped, or whose result
 // reached nobody.
 func isListed(f *toolkit.Agent, p api.Process) bool {
 	return plugin.IsListed(p) || p.Kind == api.KindProcess &&
