@@ -34,7 +34,9 @@ type State struct {
 	Done      uint64 // number of the last message written or discarded
 	Paste     bool   // the terminal may have the start of a bracketed paste of this viewer and not its end
 	Cut       bool   // the engine has ended that paste for the viewer
-	_         [64 - 16 - 3*8 - 2]byte
+	_         [6]byte
+	Part      uint64 // bytes of message Begun written before the engine stopped; 0 if unknown
+	_         [64 - 16 - 5*8]byte
 }
 
 // Save saves the note for the next engine. If the file was truncated or its disk became read-only,

@@ -57,10 +57,10 @@ type message struct {
 	discarded bool   // it was cancelled by an interrupt
 	done      func() // called once nothing of the message is pending; may be nil
 
-	from   *source // nil if the message has no number
-	number uint64
-	prompt bool // its viewer waits for the report that it is written
-	begun  bool // a part of it was written
+	from    *source // nil if the message has no number
+	number  uint64
+	prompt  bool // its viewer waits for the report that it is written
+	written int  // bytes
 }
 
 func newInput(master *os.File) *input {
@@ -190,6 +190,7 @@ func (in *input) writePart(fd int, m *message, size int) (n int, err error) {
 	p := m.rest[:size]
 	in.noteBegin(m, p)
 	n, err = writeSome(fd, p)
+	m.written += n
 	in.noteWritten(m, p[:n])
 	m.rest = m.rest[n:]
 	return n, err
@@ -344,6 +345,7 @@ func (in *input) wake() {
 func (in *input) rejectInput() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.notePart()
 	in.closed = true
 	in.wake()
 }

@@ -30,6 +30,7 @@ type source struct {
 	// unsure is how many messages a former engine began to write without noting their end. Like
 	// Cut, it is for a viewer that has sent nothing since.
 	unsure uint64
+	part   int // how many bytes of the next message are written already
 }
 
 // A numbered is the numbered input of a connection.
@@ -52,7 +53,7 @@ func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
 			note.Paste = false
 			note.Save()
 			continue
-		case note.Begun == note.Done:
+		case note.Begun == note.Done || note.Part > 0:
 			in.pasting = in.sourceOf(note)
 			return
 		}
@@ -66,6 +67,10 @@ func (in *input) sourceOf(note *inputnotes.Note) *source {
 	if from == nil {
 		from = &source{note: note, taken: note.Begun, unsure: note.Begun - min(note.Done, note.Begun)}
 		from.done.Store(note.Done)
+		if note.Part > 0 { // the viewer sends that message again, unchanged
+			from.taken, from.unsure, from.part = note.Begun-1, 0, int(note.Part)
+			from.done.Store(from.taken)
+		}
 		in.sources[note] = from
 	}
 	return from
@@ -120,6 +125,10 @@ func (in *input) take(m *message, v *viewer) bool {
 	}
 	from.taken++
 	m.from, m.number = from, from.taken
+	if from.part > 0 {
+		m.written = min(from.part, len(m.rest))
+		m.rest, from.part = m.rest[m.written:], 0
+	}
 	m.prompt = len(m.rest) >= api.LongText || m.number%reportEvery == 0
 	from.unsure = 0
 	from.note.Cut = false
@@ -132,7 +141,7 @@ func (in *input) noteBegin(m *message, p []byte) {
 		return
 	}
 	note := m.from.note
-	note.Begun, note.Paste = m.number, note.Paste || bytes.Contains(p, []byte(keys.PasteStart))
+	note.Begun, note.Part, note.Paste = m.number, 0, note.Paste || bytes.Contains(p, []byte(keys.PasteStart))
 	note.Save()
 }
 
@@ -142,9 +151,8 @@ func (in *input) noteWritten(m *message, p []byte) {
 	case m.from == nil:
 		return
 	case len(p) > 0:
-		m.begun = true
 		in.followPaste(m.from, p)
-	case !m.begun && len(m.rest) > 0:
+	case m.written == 0 && len(m.rest) > 0:
 		m.from.note.Begun = m.number - 1
 	}
 	m.from.note.Paste = in.pasting == m.from
@@ -168,7 +176,7 @@ func (in *input) followPaste(from *source, p []byte) {
 // noteDone notes that nothing of m is pending. in is locked.
 func (in *input) noteDone(m *message) {
 	from := m.from
-	from.note.Begun, from.note.Done = m.number, m.number
+	from.note.Begun, from.note.Part, from.note.Done = m.number, 0, m.number
 	from.note.Save()
 	from.done.Store(m.number)
 	if m.prompt && from.viewer != nil {
@@ -176,9 +184,24 @@ func (in *input) noteDone(m *message) {
 	}
 }
 
+// notePart notes how much of the message that is being written was written, as this engine stops.
+// in is locked.
+func (in *input) notePart() {
+	if len(in.pending) == 0 {
+		return
+	}
+	m := in.pending[0]
+	if m.from == nil || m.cancelled || m.written == 0 {
+		return
+	}
+	m.from.note.Part = uint64(m.written)
+	m.from.note.Save()
+}
+
 // endPaste ends the paste of a viewer that cannot continue it. in is locked.
 func (in *input) endPaste(from *source) {
 	from.note.Cut, from.note.Paste = true, false
+	from.note.Begun, from.note.Part, from.part = from.taken, 0, 0 // the viewer does not send its rest
 	from.note.Save()
 	if in.pasting == from {
 		in.pasting = nil

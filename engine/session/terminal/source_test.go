@@ -31,6 +31,19 @@ func newSuccession(t *testing.T) (s *succession, slave *os.File) {
 	return s, slave
 }
 
+// crash is like next, but leaves the notes as a killed engine would.
+func (s *succession) crash(new bool) {
+	in := s.now.keyboard.input
+	in.mu.Lock()
+	notes := *s.notes
+	in.closed = true
+	in.mu.Unlock()
+	s.now.Close()
+	<-s.now.closed
+	*s.notes, s.now = notes, nil
+	s.next(new)
+}
+
 // next ends the session and starts the next one.
 func (s *succession) next(new bool) {
 	if s.now != nil {
@@ -109,15 +122,57 @@ func TestInputIsNumberedOverConnectionsAndEngines(t *testing.T) {
 	}
 }
 
+// An engine that stops leaves the rest of the message that it is writing.
+func TestNextEngineWritesTheRestOfAMessage(t *testing.T) {
+	s, slave := newSuccession(t)
+	a, _ := s.viewer("x")
+	var all strings.Builder
+	var sent []string
+	for i := range 30 {
+		sent = append(sent, strings.Repeat(string(rune('a'+i%26)), 7000))
+		all.WriteString(sent[i])
+		s.send(a, api.Input{Bytes: []byte(sent[i])})
+	}
+	got := ""
+	for engine := range 4 {
+		s.next(false)
+		if engine%2 == 1 {
+			continue // before the viewer is back
+		}
+		again, st := s.viewer("x")
+		if st.Unsure != 0 {
+			t.Fatalf("engine %d: %+v", engine, st)
+		}
+		for _, text := range sent[st.Taken:] {
+			s.send(again, api.Input{Bytes: []byte(text)})
+		}
+		for before := len(got); len(got) < before+10_000 && !s.now.keyboard.isIdle(); {
+			got += drain(t, slave)
+			runtime.Gosched()
+		}
+	}
+	again, st := s.viewer("x")
+	for _, text := range sent[st.Taken:] {
+		s.send(again, api.Input{Bytes: []byte(text)})
+	}
+	for idle := false; !idle; idle = s.now.keyboard.isIdle() {
+		got += drain(t, slave)
+		runtime.Gosched()
+	}
+	if got += drain(t, slave); got != all.String() {
+		t.Errorf("the program gets %d bytes, want %d", len(got), all.Len())
+	}
+}
+
 // Of messages that wait for a program that does not read, the next engine knows which one was begun.
-func TestNextEngineKnowsWhatMayHaveBeenWritten(t *testing.T) {
+func TestEngineAfterACrashKnowsWhatMayHaveBeenWritten(t *testing.T) {
 	s, slave := newSuccession(t)
 	a, _ := s.viewer("x")
 	const size = 1000
 	for range 200 {
 		s.send(a, api.Input{Bytes: []byte(strings.Repeat("x", size))})
 	}
-	s.next(false)
+	s.crash(false)
 	_, st := s.viewer("x")
 	written := uint64(len(drain(t, slave)))
 	if st.Unsure > 1 || written < (st.Taken-st.Unsure)*size || written > st.Taken*size {
@@ -135,14 +190,31 @@ func TestCutPasteIsEnded(t *testing.T) {
 		want string // behind the text
 		sees bool   // the viewer learns that its paste is over
 	}{
-		"inside a message": {func(s *succession, a attachment) {
+		"inside a message, by a crash": {func(s *succession, a attachment) {
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + long)})
+			s.crash(false)
+		}, keys.PasteEnd, true},
+		"inside a message, by a crash, for a new program": {func(s *succession, a attachment) {
+			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + long)})
+			s.crash(true)
+		}, "", false},
+		"inside a message of a viewer that goes on": {func(s *succession, a attachment) {
+			paste := keys.PasteStart + long + keys.PasteEnd
+			s.send(a, api.Input{Bytes: []byte(paste)})
+			s.next(false)
+			again, _ := s.viewer("x")
+			s.send(again, api.Input{Bytes: []byte(paste)})
+			other, _ := s.viewer("y")
+			s.send(other, api.Input{Bytes: []byte("y")})
+		}, keys.PasteEnd + "y", false},
+		"inside a message, and another types first": {func(s *succession, a attachment) {
 			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + long)})
 			s.next(false)
-		}, keys.PasteEnd, true},
-		"inside a message, for a new program": {func(s *succession, a attachment) {
-			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + long)})
-			s.next(true)
-		}, "", false},
+			other, _ := s.viewer("y")
+			s.send(other, api.Input{Bytes: []byte("y")})
+			again, _ := s.viewer("x")
+			s.send(again, api.Input{Bytes: []byte("whole")}) // behind the paste, which it drops
+		}, keys.PasteEnd + "ywhole", false},
 		"between messages of a viewer that goes on": {func(s *succession, a attachment) {
 			s.send(a, api.Input{Bytes: []byte(keys.PasteStart + "x")})
 			s.next(false)
