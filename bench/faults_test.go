@@ -34,10 +34,11 @@ type tally struct {
 // BenchmarkFaults injects faults under load and prints the damage of each kind. A figure other
 // than 0 is either documented in the README or a defect.
 func BenchmarkFaults(b *testing.B) {
-	rows := []struct {
+	type row struct {
 		name string
 		make func(b *testing.B) tally
-	}{
+	}
+	rows := []row{
 		{"engine killed", func(b *testing.B) tally { return killRoles(b, repeatCount("ENGINE_KILLS", 300), true, false) }},
 		{"keeper killed", func(b *testing.B) tally { return killRoles(b, repeatCount("KEEPER_KILLS", 50), false, true) }},
 		{"both killed", func(b *testing.B) tally { return killRoles(b, repeatCount("BOTH_KILLS", 30), true, true) }},
@@ -45,20 +46,27 @@ func BenchmarkFaults(b *testing.B) {
 		{"commands while the engine is away", withoutEngine},
 		{"disk full", fullDisk},
 		{"256 open files", fewFiles},
-		{"keys in attach", func(b *testing.B) tally {
-			return keysThroughFaults(b, repeatCount("INPUT_FAULTS", 200), "attach", "typed")
-		}},
-		{"keys in the dashboard", func(b *testing.B) tally { return keysThroughFaults(b, repeatCount("INPUT_FAULTS", 200)) }},
 		{"keys while sessions come and go", func(b *testing.B) tally {
 			return keysAmongSessions(b, repeatCount("INPUT_SESSIONS", 200), false)
 		}},
 		{"keys while a pane is zoomed", func(b *testing.B) tally {
 			return keysAmongSessions(b, repeatCount("INPUT_SESSIONS", 200), true)
 		}},
-		{"pastes in attach", func(b *testing.B) tally {
-			return pastesThroughFaults(b, repeatCount("INPUT_FAULTS", 200), "attach", "typed")
-		}},
-		{"pastes in the dashboard", func(b *testing.B) tally { return pastesThroughFaults(b, repeatCount("INPUT_FAULTS", 200)) }},
+	}
+	for _, client := range [][]string{{"attach", "typed"}, nil} {
+		name := "the dashboard"
+		if len(client) > 0 {
+			name = "attach"
+		}
+		for _, upgrades := range []bool{false, true} {
+			where, rounds := name, repeatCount("INPUT_FAULTS", 200)
+			if upgrades {
+				where += ", upgrades"
+			}
+			rows = append(rows,
+				row{"keys in " + where, func(b *testing.B) tally { return keysThroughFaults(b, upgrades, rounds, client...) }},
+				row{"pastes in " + where, func(b *testing.B) tally { return pastesThroughFaults(b, upgrades, rounds, client...) }})
+		}
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-32s %6s %6s %8s %6s %8s  %s\n", "", "times", "lost", "doubled", "wrong", "unknown", "")

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/keys"
 	"tandem/tests/seed"
 )
@@ -25,17 +28,21 @@ type inputFault struct {
 	p       program
 	file    string // the program's input
 	notices string // the client's notices
+	engine  *client.Client
 	random  *rand.Rand
 	sum     tally
+
+	upgrades bool // the engine is upgraded instead, and even a reported loss counts
 }
 
-func openInputFault(b *testing.B, program string, client ...string) *inputFault {
+func openInputFault(b *testing.B, upgrades bool, program string, args ...string) *inputFault {
 	b.Helper()
 	dir := b.TempDir()
-	f := &inputFault{p: build(b), file: filepath.Join(dir, "input"), notices: filepath.Join(dir, "notices"), random: seed.Rand(b)}
+	f := &inputFault{p: build(b), file: filepath.Join(dir, "input"), notices: filepath.Join(dir, "notices"), random: seed.Rand(b), upgrades: upgrades}
 	f.p.env = append(f.p.env, "TANDEM_NOTICES="+f.notices)
 	f.p.run(b, "new", "--name", "typed", "--", "sh", "-c", "stty raw -echo; printf '\033[?2004hgo'; "+program+" >"+f.file)
-	f.echoTerminal = openPeer(b, "input", f.p.command(client...), pty.Winsize{Cols: 120, Rows: 36}, "go")
+	f.engine = connect(b, f.p)
+	f.echoTerminal = openPeer(b, "input", f.p.command(args...), pty.Winsize{Cols: 120, Rows: 36}, "go")
 	go func() {
 		for range f.chunks {
 		}
@@ -46,6 +53,12 @@ func openInputFault(b *testing.B, program string, client ...string) *inputFault 
 // strike injects a fault.
 func (f *inputFault) strike(b *testing.B) {
 	f.sum.times++
+	if f.upgrades {
+		if _, err := api.EngineStop.Call(b.Context(), f.engine, api.EngineStopInput{Restart: true}); err != nil && !errors.Is(err, api.CodeUnavailable) {
+			b.Error(err)
+		}
+		return
+	}
 	if f.random.IntN(2) == 0 {
 		unix.Kill(load{p: f.p}.info(b).EnginePID, unix.SIGKILL)
 		return
@@ -101,7 +114,10 @@ func (f *inputFault) settle(b *testing.B, typed string) {
 		f.sum.doubled++
 		b.Logf("round %d: typed %q, got %q", f.sum.times, tailOf(typed), tailOf(got))
 	}
-	if reported := f.reported(b); missing > reported {
+	if reported := f.reported(b); missing > reported || f.upgrades {
+		if f.upgrades {
+			reported = 0
+		}
 		f.sum.lost += missing - reported
 		b.Logf("round %d: %d keys are missing, %d are reported", f.sum.times, missing, reported)
 	}
@@ -123,8 +139,8 @@ func compareInput(typed, got string) (missing int, isPart bool) {
 }
 
 // keysThroughFaults types a key each millisecond, every sixth enter, through faults.
-func keysThroughFaults(b *testing.B, rounds int, client ...string) tally {
-	f := openInputFault(b, "exec cat", client...)
+func keysThroughFaults(b *testing.B, upgrades bool, rounds int, client ...string) tally {
+	f := openInputFault(b, upgrades, "exec cat", client...)
 	var typed strings.Builder
 	count := 0
 	for range rounds {
@@ -153,7 +169,7 @@ func keysThroughFaults(b *testing.B, rounds int, client ...string) tally {
 // keysAmongSessions types a key each millisecond while sessions start and exit. With zoom, the pane is
 // zoomed and back all the time.
 func keysAmongSessions(b *testing.B, sessions int, zoom bool) tally {
-	f := openInputFault(b, "exec cat")
+	f := openInputFault(b, false, "exec cat")
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -197,8 +213,8 @@ func (f *inputFault) reportsSoon(b *testing.B) bool {
 
 // pastesThroughFaults pastes a long text into a program that reads slowly, through faults. What is
 // typed afterwards must not be a part of the paste.
-func pastesThroughFaults(b *testing.B, rounds int, client ...string) tally {
-	f := openInputFault(b, "while dd bs=4k count=1 status=none; do sleep 0.002; done", client...)
+func pastesThroughFaults(b *testing.B, upgrades bool, rounds int, client ...string) tally {
+	f := openInputFault(b, upgrades, "while dd bs=4k count=1 status=none; do sleep 0.002; done", client...)
 	for range rounds {
 		before := len(f.got(b))
 		text := strings.Repeat(fmt.Sprintf("line %04d\r", f.sum.times), 10_000)
@@ -224,7 +240,7 @@ func pastesThroughFaults(b *testing.B, rounds int, client ...string) tally {
 			b.Logf("round %d: behind the paste, %q; all ends with %q", f.sum.times, tailOf(after), tailOf(got))
 		case !isPart:
 			f.sum.doubled++
-		case len(paste) < len(keys.PasteStart+text) && !f.reportsSoon(b):
+		case len(paste) < len(keys.PasteStart+text) && (f.upgrades || !f.reportsSoon(b)):
 			f.sum.lost++
 			b.Logf("round %d: %d of %d bytes, and nothing is reported", f.sum.times, len(paste), len(keys.PasteStart+text))
 		}
