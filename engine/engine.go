@@ -82,29 +82,31 @@ func (o Options) withDefaults() Options {
 
 // An engine is assembled by Run: the host to start things, and the services.
 type engine struct {
-	o               Options
-	lock            *folderLock
-	log             *slog.Logger
-	ownLog          *ownLog
-	fault           error                   // why the data directory was not writable at start; nil if it was
-	stop            func()                  // stops the engine
-	stoppedAll      atomic.Bool             // the user stopped everything; set before stop
-	socket          func() string           // returns the path that clients connect to
-	next            atomic.Pointer[os.File] // the executable that replaces this one; nil for none
-	passedTerminals []passedTerminal        // for the next engine
-	host            *host
-	env             *service.Env
-	files           *service.Files
-	layouts         *service.Layouts
-	arbiter         *approval.Arbiter
-	hosts           *hosts.Hosts
-	fleet           *fleet.Fleet
-	usage           *service.Usage
+	o          Options
+	lock       *folderLock
+	log        *slog.Logger
+	startedAt  time.Time
+	serving    chan struct{} // closed once clients can connect
+	ownLog     *ownLog
+	fault      error                   // why the data directory was not writable at start; nil if it was
+	stop       func()                  // stops the engine
+	stoppedAll atomic.Bool             // the user stopped everything; set before stop
+	socket     func() string           // returns the path that clients connect to
+	upgrade    atomic.Pointer[upgrade] // what replaces this program; nil for nothing
+	host       *host
+	env        *service.Env
+	files      *service.Files
+	layouts    *service.Layouts
+	arbiter    *approval.Arbiter
+	hosts      *hosts.Hosts
+	fleet      *fleet.Fleet
+	usage      *service.Usage
 }
 
 // Run serves the data directory until ctx ends or a client stops the engine, and then returns nil.
-// Sessions and processes keep running under the keeper. The engine logs to standard error.
-func Run(ctx context.Context, o Options) error {
+// Sessions and processes keep running under the keeper. The engine logs to standard error. If a
+// client upgrades the engine, Run does not return: another program continues in this process.
+func Run(ctx context.Context, o Options) (err error) {
 	o = o.withDefaults()
 	out := newOwnLog(filepath.Join(o.DataDir, datadir.EngineLog), o.stderr)
 	log := newLogger(out)
@@ -114,8 +116,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	data.Flusher.Failed = func(err error) { log.Error("write to disk", "error", err) }
 	defer data.Flusher.Flush()
-	lock, terminals := inherit()
-	lock, err := lockFolder(o.DataDir, lock)
+	inherited := inherit(log)
+	lock, err := lockFolder(o.DataDir, inherited.takeLock())
 	if err != nil {
 		return err
 	}
@@ -138,10 +140,13 @@ func Run(ctx context.Context, o Options) error {
 	}
 	h.settings.dataDir = o.DataDir
 	h.loadLastEngine()
-	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
-	h.inherited, h.regainer = terminals, newRegainer(h)
+	e := &engine{o: o, startedAt: time.Now(), serving: make(chan struct{}), lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
+	h.inherited, h.regainer = inherited, newRegainer(h)
 	defer func() { // after everything else has stopped
-		e.startSuccessor()
+		if u := e.upgrade.Load(); u != nil {
+			data.Flusher.Flush()
+			err = cmp.Or(u.execute(e), err)
+		}
 		if h.link != nil {
 			h.link.Close()
 		}
@@ -167,7 +172,7 @@ func Run(ctx context.Context, o Options) error {
 	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
 		return e.hosts.Engine(ctx, machine)
 	}
-	h.history = history.Start(o.DataDir, o.History.Ignore, log, h.control.PublishNotice)
+	h.history = history.Start(o.DataDir, o.History.Ignore, log, h.control.PublishNotice, e.serving)
 	defer h.history.Close()
 	h.history.OnChange(func(n int64) {
 		data.Flusher.Add(filepath.Join(o.DataDir, datadir.History+"-wal"))
@@ -225,7 +230,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	defer func() {
 		e.stop()
 		running.Wait()
-		e.passTerminals()
+		e.keepTerminals()
 	}()
 	written, err := e.host.control.WhenWritten(ctx)
 	if err != nil {
@@ -254,6 +259,8 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
+	e.host.inherited.served()
+	close(e.serving)
 	// Screens are rebuilt only now: until here, all clients wait for the engine.
 	e.host.allowReplays()
 	loop := func(what string, f func()) { running.Go(panics.Restarted(ctx, e.log, what, f)) }

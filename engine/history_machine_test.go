@@ -138,7 +138,7 @@ func (m *machine) rowsOnDisk() []int64 {
 			m.Fatal(err)
 		}
 	}
-	h := history.Start(dir, nil, slog.New(slog.DiscardHandler), func(string) {})
+	h := history.Start(dir, nil, slog.New(slog.DiscardHandler), func(string) {}, nil)
 	defer h.Close()
 	found, err := h.Search(m.Context(), api.HistorySearchInput{})
 	if err != nil {

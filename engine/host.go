@@ -60,7 +60,7 @@ type host struct {
 	problems  []string // found at start, shown to the user
 	regainer  *regainer
 	unread    atomic.Pointer[unread]
-	inherited inheritance
+	inherited *inheritance // from the former program of this process; nil if there was none
 	sessions  sync.WaitGroup
 }
 

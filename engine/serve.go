@@ -49,7 +49,7 @@ func (e *engine) newMux() *server.Mux {
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.Await(ctx) },
-			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stopOnRequest, HandOver: e.handOver, StopRemains: h.StopRemains,
+			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stopOnRequest, Upgrade: e.requestUpgrade, StopRemains: h.StopRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Pipes: pipes, Agents: h.agents, Trees: trees},
 		&service.Processes{
@@ -89,6 +89,7 @@ func (e *engine) getInfo() api.Info {
 	home, _ := os.UserHomeDir() // optional
 	return api.Info{
 		EnginePID:      os.Getpid(),
+		StartedAt:      e.startedAt,
 		KeeperPID:      e.host.link.PID(),
 		Version:        e.o.Version,
 		Protocol:       api.Protocol,

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // The table of operations. Clients use Call, the engine server.Handle; docs/api.md is generated
@@ -134,17 +135,18 @@ func Operations() []Entry {
 
 // Info is the output of engine.info.
 type Info struct {
-	EnginePID      int    `json:"engine_pid" jsonschema:"process id of the engine"`
-	KeeperPID      int    `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
-	Version        string `json:"version" jsonschema:"version of the engine"`
-	Protocol       int    `json:"protocol" jsonschema:"highest protocol of the engine"`
-	OldestProtocol int    `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; missing: the same"`
-	DataDir        string `json:"data_dir" jsonschema:"the data folder"`
-	Home           string `json:"home,omitempty" jsonschema:"the home folder of its user"`
-	Shell          string `json:"shell,omitempty" jsonschema:"the shell for command lines: bash, or sh without one"`
-	Socket         string `json:"socket" jsonschema:"path of the engine's socket"`
-	BootID         string `json:"boot_id" jsonschema:"id of the boot to which the pids belong"`
-	Running        int    `json:"running" jsonschema:"sessions and processes with a live child"`
+	EnginePID      int       `json:"engine_pid" jsonschema:"process id of the engine"`
+	StartedAt      time.Time `json:"started_at" jsonschema:"when the engine's program started; an upgrade or a restart changes it, not the process id"`
+	KeeperPID      int       `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
+	Version        string    `json:"version" jsonschema:"version of the engine"`
+	Protocol       int       `json:"protocol" jsonschema:"highest protocol of the engine"`
+	OldestProtocol int       `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; missing: the same"`
+	DataDir        string    `json:"data_dir" jsonschema:"the data folder"`
+	Home           string    `json:"home,omitempty" jsonschema:"the home folder of its user"`
+	Shell          string    `json:"shell,omitempty" jsonschema:"the shell for command lines: bash, or sh without one"`
+	Socket         string    `json:"socket" jsonschema:"path of the engine's socket"`
+	BootID         string    `json:"boot_id" jsonschema:"id of the boot to which the pids belong"`
+	Running        int       `json:"running" jsonschema:"sessions and processes with a live child"`
 
 	Unread []string `json:"unread,omitempty" jsonschema:"records that cannot be read at the moment, with the reason; their processes keep running but are missing from lists until then"`
 }
@@ -170,7 +172,8 @@ type IDInput struct {
 // EngineStopInput is the input of engine.stop.
 type EngineStopInput struct {
 	All     bool   `json:"all,omitempty" jsonschema:"stop every session and process, and the keeper, first"`
-	Replace string `json:"replace,omitempty" jsonschema:"path of an executable for the keeper to start as the new engine"`
+	Replace string `json:"replace,omitempty" jsonschema:"path of an executable to continue with as the engine; sessions and processes keep running"`
+	InPlace bool   `json:"in_place,omitempty" jsonschema:"the executable of replace can continue in the engine's process; otherwise the keeper starts it"`
 	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes keep running"`
 }
 

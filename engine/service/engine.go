@@ -34,8 +34,9 @@ type Engine struct {
 	Machines func() []api.Machine                      // machines somebody has asked for
 	Unsaved  func() string                             // why nothing can be saved; "" if it can
 	Stop     func(all bool)                            // stops the engine; all says that everything else has been stopped
-	// HandOver replaces the engine with an executable. It returns false if the keeper has to do it.
-	HandOver func(ctx context.Context, executable *os.File) (bool, error)
+	// Upgrade executes another program in place of this one. It returns false if the keeper has to
+	// replace the engine.
+	Upgrade func(ctx context.Context, executable *os.File) (bool, error)
 	// StopRemains is the same as in Processes.
 	StopRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
@@ -92,9 +93,11 @@ func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Em
 	case in.All && (in.Replace != "" || in.Restart) || in.Replace != "" && in.Restart:
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "stop engine: give only one of all, replace and restart")
 	case in.Restart:
-		return api.Empty{}, s.handOver(ctx, client, "/proc/self/exe")
+		return api.Empty{}, s.upgrade(ctx, client, "/proc/self/exe")
+	case in.Replace != "" && in.InPlace:
+		return api.Empty{}, s.upgrade(ctx, client, in.Replace)
 	case in.Replace != "":
-		return api.Empty{}, s.handOver(ctx, client, in.Replace)
+		return api.Empty{}, replaceThroughKeeper(ctx, client, in.Replace)
 	case in.All:
 		if err := s.stopEverything(ctx); err != nil {
 			return api.Empty{}, err
@@ -137,15 +140,15 @@ func (s *Engine) announceStop(ctx context.Context, all bool) {
 	s.Control.PublishNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
-// handOver replaces this engine with an executable, through the keeper if the engine cannot do so
+// upgrade replaces this engine with an executable, through the keeper if the engine cannot do so
 // itself.
-func (s *Engine) handOver(ctx context.Context, client Keeper, path string) error {
+func (s *Engine) upgrade(ctx context.Context, client Keeper, path string) error {
 	f, err := openExecutable(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if done, err := s.HandOver(ctx, f); done || err != nil {
+	if done, err := s.Upgrade(ctx, f); done || err != nil {
 		return err
 	}
 	return replaceThroughKeeper(ctx, client, path)

@@ -74,18 +74,18 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 	}
 	broken := errors.New("it broke")
 	for name, c := range map[string]struct {
-		in         api.EngineStopInput
-		keeper     fakeKeeper
-		noKeeper   error
-		cannot     bool  // the engine leaves the replacement to the keeper
-		handOver   error // of the engine
-		remains    error // of what ended processes left running
-		code       api.Code
-		stopped    bool
-		replaced   []string // by the keeper
-		handedOver int
-		paused     int
-		closing    bool // no start is accepted any more
+		in       api.EngineStopInput
+		keeper   fakeKeeper
+		noKeeper error
+		cannot   bool  // the engine leaves the replacement to the keeper
+		failure  error // of the engine
+		remains  error // of what ended processes left running
+		code     api.Code
+		stopped  bool
+		replaced []string // by the keeper
+		upgraded int
+		paused   int
+		closing  bool // no start is accepted any more
 	}{
 		"stop":                    {stopped: true, paused: 1},
 		"stop, keeper lost":       {keeper: fakeKeeper{errs: []error{keeper.ErrLost}}, stopped: true, paused: 2},
@@ -97,11 +97,12 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 		"all and restart":         {in: api.EngineStopInput{All: true, Restart: true}, code: api.CodeInvalid},
 		"all and replace":         {in: api.EngineStopInput{All: true, Replace: program}, code: api.CodeInvalid},
 		"replace and restart":     {in: api.EngineStopInput{Replace: program, Restart: true}, code: api.CodeInvalid},
-		"restart":                 {in: api.EngineStopInput{Restart: true}, handedOver: 1},
-		"replace":                 {in: api.EngineStopInput{Replace: program}, handedOver: 1},
-		"replace by the keeper":   {in: api.EngineStopInput{Replace: program}, cannot: true, handedOver: 1, replaced: []string{"tandem"}},
-		"replace, keeper refuses": {in: api.EngineStopInput{Replace: program}, cannot: true, handedOver: 1, replaced: []string{"tandem"}, keeper: fakeKeeper{errs: []error{broken}}, code: api.CodeUnavailable},
-		"replace, engine is busy": {in: api.EngineStopInput{Replace: program}, handOver: api.Errorf(api.CodeConflict, "busy"), handedOver: 1, code: api.CodeConflict},
+		"restart":                 {in: api.EngineStopInput{Restart: true}, upgraded: 1},
+		"in place":                {in: api.EngineStopInput{Replace: program, InPlace: true}, upgraded: 1},
+		"by an older program":     {in: api.EngineStopInput{Replace: program}, replaced: []string{"tandem"}},
+		"replace by the keeper":   {in: api.EngineStopInput{Replace: program, InPlace: true}, cannot: true, upgraded: 1, replaced: []string{"tandem"}},
+		"replace, keeper refuses": {in: api.EngineStopInput{Replace: program, InPlace: true}, cannot: true, upgraded: 1, replaced: []string{"tandem"}, keeper: fakeKeeper{errs: []error{broken}}, code: api.CodeUnavailable},
+		"replace, engine is busy": {in: api.EngineStopInput{Replace: program, InPlace: true}, failure: api.Errorf(api.CodeConflict, "busy"), upgraded: 1, code: api.CodeConflict},
 		"replace, no such file":   {in: api.EngineStopInput{Replace: program + "x"}, code: api.CodeInvalid},
 		"replace, a folder":       {in: api.EngineStopInput{Replace: dir}, code: api.CodeInvalid},
 		"replace, not executable": {in: api.EngineStopInput{Replace: text}, code: api.CodeInvalid},
@@ -109,14 +110,14 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			p := r.start(api.ProcessStartInput{})
-			stopped, handedOver := false, 0
+			stopped, upgraded := false, 0
 			s := &Engine{
 				Control: r.control, Log: slog.New(slog.DiscardHandler),
 				Keeper: func(context.Context) (Keeper, error) { return &c.keeper, c.noKeeper },
 				Stop:   func(bool) { stopped = true },
-				HandOver: func(context.Context, *os.File) (bool, error) {
-					handedOver++
-					return !c.cannot, c.handOver
+				Upgrade: func(context.Context, *os.File) (bool, error) {
+					upgraded++
+					return !c.cannot, c.failure
 				},
 				StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, c.remains },
 			}
@@ -125,8 +126,8 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 			if (err == nil) != (c.code == "") || err != nil && !errors.Is(err, c.code) {
 				t.Errorf("answered %v, want %q", err, c.code)
 			}
-			if stopped != c.stopped || handedOver != c.handedOver || c.keeper.paused != c.paused || !slices.Equal(c.keeper.replaced, c.replaced) {
-				t.Errorf("stopped %v, handed over %d times, paused %d times, replaced by %q", stopped, handedOver, c.keeper.paused, c.keeper.replaced)
+			if stopped != c.stopped || upgraded != c.upgraded || c.keeper.paused != c.paused || !slices.Equal(c.keeper.replaced, c.replaced) {
+				t.Errorf("stopped %v, upgraded %d times, paused %d times, replaced by %q", stopped, upgraded, c.keeper.paused, c.keeper.replaced)
 			}
 			wantStopped := c.in.All && c.code != api.CodeInvalid
 			if state := call(t, r, api.ProcessGet, api.IDInput{ID: p.ID}).State; (state == api.StateStopped) != wantStopped {

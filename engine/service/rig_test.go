@@ -217,7 +217,7 @@ func newRig(t testing.TB) *rig {
 	r.executor = &fakeExecutor{data: data}
 	r.control = supervise.NewControl(ctx, r.executor, r.executor, log)
 	r.executor.control = r.control
-	past := history.Start(r.dir, nil, log, func(string) {})
+	past := history.Start(r.dir, nil, log, func(string) {}, nil)
 	r.control.History = past
 	done := make(chan struct{})
 	go func() {

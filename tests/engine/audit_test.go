@@ -9,7 +9,7 @@ import (
 func TestAuditLogRecordsRestartByAnAgent(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	before := m.info().EnginePID
+	before := m.info()
 	agent := m.agentWithin(api.Bounds{Name: "confined", Sandbox: &api.Sandbox{}})
 	if _, err := api.EngineStop.Call(t.Context(), agent, api.EngineStopInput{Restart: true}); err != nil {
 		t.Fatal(err)

@@ -308,8 +308,8 @@ func TestReplacedEngineKeepsItsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := m.info()
-	call(m, api.EngineStop, api.EngineStopInput{Replace: exe})
-	m.awaitNextEngine(before.EnginePID)
+	call(m, api.EngineStop, api.EngineStopInput{Replace: exe, InPlace: true})
+	m.awaitNextEngine(before)
 	m.write(p.ID, "still here\r")
 	m.awaitScreen(p.ID, "still here")
 	if after := m.info(); after.KeeperPID != before.KeeperPID {

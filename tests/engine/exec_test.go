@@ -80,21 +80,21 @@ func (m *machine) files(pid int) int {
 // follows.
 func (m *machine) goroutines() int {
 	m.Helper()
-	pid := m.info().EnginePID
+	before := m.info()
 	path := filepath.Join(m.dir, "engine.log")
 	old, err := os.Stat(path)
 	if err != nil {
 		m.Fatal(err)
 	}
-	if err := unix.Kill(pid, unix.SIGQUIT); err != nil {
+	if err := unix.Kill(before.EnginePID, unix.SIGQUIT); err != nil {
 		m.Fatal(err)
 	}
-	wait.Exit(m, pid)
+	wait.Exit(m, before.EnginePID)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.awaitNextEngine(pid)
+	m.awaitNextEngine(before)
 	dump, made := text[old.Size():], []byte("\ncreated by ")
 	return bytes.Count(dump, made) - bytes.Count(dump, append(made, "runtime."...))
 }

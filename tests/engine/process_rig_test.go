@@ -156,10 +156,10 @@ func (m *machine) changeRecords(change func(*store.Record)) {
 	}
 }
 
-// awaitNextEngine waits for an engine other than the one with pid before.
-func (m *machine) awaitNextEngine(before int) {
+// awaitNextEngine waits for an engine started after the one described by before.
+func (m *machine) awaitNextEngine(before api.Info) {
 	m.Helper()
-	m.eventually("another engine", func() bool { return m.info().EnginePID != before })
+	m.eventually("another engine", func() bool { return m.info().StartedAt.After(before.StartedAt) })
 }
 
 // awaitNextKeeper waits for a keeper other than the one with pid before.
@@ -174,7 +174,7 @@ func (m *machine) awaitNextKeeper(before int) {
 // restart replaces the engine with another of the same version.
 func (m *machine) restart() {
 	m.Helper()
-	before := m.info().EnginePID
+	before := m.info()
 	call(m, api.EngineStop, api.EngineStopInput{Restart: true})
 	m.awaitNextEngine(before)
 }

@@ -135,7 +135,7 @@ func killDuringUpgrade(t testing.TB, rounds int) {
 		i := m.info()
 		asked := make(chan error, 1)
 		go func() {
-			_, err := api.EngineStop.Call(context.Background(), m.client, api.EngineStopInput{Replace: exe})
+			_, err := api.EngineStop.Call(context.Background(), m.client, api.EngineStopInput{Replace: exe, InPlace: true})
 			asked <- err
 		}()
 		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
@@ -177,11 +177,11 @@ func TestKillingKeeperBetweenEnginesLosesNoSession(t *testing.T) {
 	}
 	next := filepath.Join(t.TempDir(), "next")
 	writeProgram(t, next, fmt.Sprintf("#!/bin/sh\nkill -KILL %d\nexec %s \"$@\"\n", before.KeeperPID, exe))
-	call(m, api.EngineStop, api.EngineStopInput{Replace: next})
+	call(m, api.EngineStop, api.EngineStopInput{Replace: next, InPlace: true})
 	m.eventually("another engine", func() bool {
 		m.measureActivation("1.2.3")
 		now := m.info()
-		return now.EnginePID != before.EnginePID && now.KeeperPID != before.KeeperPID && now.KeeperPID != 0
+		return now.StartedAt != before.StartedAt && now.KeeperPID != before.KeeperPID && now.KeeperPID != 0
 	})
 	if now := m.awaitSettled(all[0].p.ID); now.State != api.StateRunning || now.PID != all[0].p.PID {
 		t.Fatalf("session is %+v", now)

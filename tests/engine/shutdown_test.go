@@ -90,7 +90,7 @@ func (m *machine) shutDown(step string, sessions []api.Process) {
 	case "term engine", "kill engine":
 		signal := map[string]unix.Signal{"term engine": unix.SIGTERM, "kill engine": unix.SIGKILL}[step]
 		unix.Kill(before.EnginePID, signal)
-		m.awaitNextEngine(before.EnginePID)
+		m.awaitNextEngine(before)
 	case "end both":
 		unix.Kill(before.KeeperPID, unix.SIGKILL)
 		unix.Kill(before.EnginePID, unix.SIGTERM)

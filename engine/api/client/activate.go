@@ -59,9 +59,9 @@ func Activate(ctx context.Context, o Options) (*Client, error) {
 // timeoutError describes the step that timed out.
 func (a *activation) timeoutError() *api.Error {
 	e := api.Errorf(api.CodeUnavailable, "activate: no engine of %s answered within %v", a.DataDir, a.timeout)
-	if a.older != "" {
+	if a.older.Version != "" {
 		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not hand over to %s within %v",
-			a.older, a.Version, a.timeout)
+			a.older.Version, a.Version, a.timeout)
 	}
 	if a.holder != 0 {
 		e.Message += fmt.Sprintf("; process %d holds %s", a.holder, datadir.ActivateLock)
@@ -73,8 +73,8 @@ func (a *activation) timeoutError() *api.Error {
 type activation struct {
 	Options
 	client *Client
-	older  string // version of the engine asked to step down
-	holder int    // pid of the client holding the lock while this one waits; 0 if unknown
+	older  api.Info // of the engine asked to step down; one without StartedAt does not know InPlace
+	holder int      // pid of the client holding the lock while this one waits; 0 if unknown
 }
 
 // A verdict is the next step of an activation.
@@ -132,7 +132,7 @@ func (a *activation) inspectEngine(ctx context.Context) (verdict, error) {
 	case err != nil:
 		return verdictAbsent, err
 	case isNewer(a.Version, info.Version):
-		a.older = info.Version
+		a.older = info
 		return verdictReplace, nil
 	}
 	return verdictReady, a.client.useProtocol(info)
@@ -207,7 +207,7 @@ func (a *activation) startKeeper(ctx context.Context) error {
 // not an error: the engine may exit before sending it.
 func (a *activation) replaceEngine(ctx context.Context) error {
 	// /proc leads to this very executable even after its file was replaced.
-	in := api.EngineStopInput{Replace: fmt.Sprintf("/proc/%d/exe", os.Getpid())}
+	in := api.EngineStopInput{Replace: fmt.Sprintf("/proc/%d/exe", os.Getpid()), InPlace: !a.older.StartedAt.IsZero()}
 	_, err := api.EngineStop.Call(ctx, a.client, in)
 	if errors.Is(err, api.CodeUnavailable) {
 		return nil

@@ -198,6 +198,9 @@ func TestActivateReplacesAnOlderEngine(t *testing.T) {
 	old := infoMux("1.9.9")
 	server.Handle(old, api.EngineStop, func(_ context.Context, in api.EngineStopInput) (api.Empty, error) {
 		replace <- in.Replace
+		if in.InPlace { // it does not describe its start either
+			t.Error("an engine of an earlier release was asked to be replaced in place")
+		}
 		close(stopped)
 		return api.Empty{}, nil
 	})

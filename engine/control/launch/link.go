@@ -19,10 +19,10 @@ import (
 type Keeper interface {
 	Children
 	PID() int
-	Succeeds() bool
+	Upgrades() bool
 	Ready() error
 	Replace(ctx context.Context, executable *os.File) error
-	Succeed(ctx context.Context, executable *os.File, pid int) error
+	Upgrade(ctx context.Context, executable *os.File) error
 	Pause(ctx context.Context) error
 	Exits() <-chan keeper.Child
 	Close() error

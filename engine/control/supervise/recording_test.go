@@ -17,7 +17,7 @@ import (
 func TestRunsSinceTheLastWriteAreRecordedOnce(t *testing.T) {
 	dir := t.TempDir()
 	start := func() *history.History {
-		return history.Start(dir, nil, slog.New(slog.DiscardHandler), func(text string) { t.Error(text) })
+		return history.Start(dir, nil, slog.New(slog.DiscardHandler), func(text string) { t.Error(text) }, nil)
 	}
 	h := start()
 	h.RecordRun(histdb.Row{Command: "earlier", StartedAt: time.Now(), Process: "b"})

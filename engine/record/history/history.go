@@ -85,8 +85,9 @@ type History struct {
 }
 
 // Start opens the history of a data directory; Close ends it. ignore are patterns of commands to
-// leave out, and notice receives messages for the user.
-func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *History {
+// leave out, and notice receives messages for the user. The database, possibly of an earlier
+// release, stays as it is until ready is closed; if Close comes first, for good. nil means at once.
+func Start(dir string, ignore []string, log *slog.Logger, notice func(string), ready <-chan struct{}) *History {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &History{
 		dir: dir, log: log, notice: notice, box: mailbox.New(), ctx: ctx, stop: cancel, done: make(chan struct{}),
@@ -95,7 +96,7 @@ func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *
 	h.written, _ = histdb.Written(dir)
 	h.Ignore(ignore)
 	h.idleAt.Stop()
-	go h.run()
+	go h.run(ready)
 	return h
 }
 
@@ -125,8 +126,17 @@ func (h *History) Close() {
 	<-h.done
 }
 
-func (h *History) run() {
+func (h *History) run(ready <-chan struct{}) {
 	defer close(h.done)
+	if ready != nil {
+		select {
+		case <-ready:
+		case <-h.ctx.Done():
+		}
+		if !isClosed(ready) {
+			return
+		}
+	}
 	for h.ctx.Err() == nil {
 		select {
 		case <-h.ctx.Done():
@@ -146,6 +156,15 @@ func (h *History) run() {
 	h.runPosted()
 	h.flushPending()
 	h.runStep("close history", h.releaseIdle)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // runPosted runs the posted functions.

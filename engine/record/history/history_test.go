@@ -37,7 +37,7 @@ func newTestHistory(t testing.TB, dir string, ignore ...string) *testHistory {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.notices = append(h.notices, text)
-	})
+	}, nil)
 	t.Cleanup(h.Close)
 	return h
 }
@@ -625,4 +625,21 @@ func TestRecordMissedDoesNotRestoreDeletedRuns(t *testing.T) {
 	h = newTestHistory(t, dir)
 	h.RecordMissed([]histdb.Row{run})
 	h.want(api.HistorySearchInput{})
+}
+
+// The engine after an upgrade may fail to start, and the former one must be able to read the database.
+func TestDatabaseIsLeftAloneUntilTheEngineIsReady(t *testing.T) {
+	for _, serves := range []bool{true, false} {
+		dir, ready := t.TempDir(), make(chan struct{})
+		h := Start(dir, nil, slog.New(slog.DiscardHandler), func(string) {}, ready)
+		h.RecordRun(histdb.Row{Command: "make", StartedAt: time.Now()})
+		if serves {
+			close(ready)
+		}
+		h.Close()
+		file, err := os.Stat(filepath.Join(dir, "history.db"))
+		if err != nil || (file.Size() > 0) != serves {
+			t.Errorf("ready %v: %v, %v", serves, file, err)
+		}
+	}
 }

@@ -30,7 +30,7 @@ func IsGone(err error) bool {
 type Client struct {
 	link     *link
 	pid      int
-	succeeds bool
+	upgrades bool
 	exits    *exitQueue
 	timeout  time.Duration // bounds Dial and Ready
 
@@ -72,7 +72,7 @@ func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
 		c.Close()
 		return nil, fmt.Errorf("announce engine to keeper: %w", err)
 	}
-	c.pid, c.succeeds = r.PID, r.Succeeds
+	c.pid, c.upgrades = r.PID, r.Upgrades || r.Succeeds
 	return c, nil
 }
 
@@ -103,8 +103,8 @@ func dialSocket(ctx context.Context, socket string) (*net.UnixConn, error) {
 // PID returns the keeper's pid.
 func (c *Client) PID() int { return c.pid }
 
-// Succeeds reports whether the keeper supports Succeed.
-func (c *Client) Succeeds() bool { return c.succeeds }
+// Upgrades reports whether the keeper supports Upgrade.
+func (c *Client) Upgrades() bool { return c.upgrades }
 
 // Ready informs the keeper that clients can connect to the engine.
 func (c *Client) Ready() error {
@@ -187,10 +187,11 @@ func (c *Client) Replace(ctx context.Context, executable *os.File) error {
 	return c.roundTripWithFile(ctx, message{Op: opReplace}, executable)
 }
 
-// Succeed makes the process pid, which already runs executable, the engine in place of the caller,
-// which must then exit. If pid exits before it is ready, the keeper starts the old program again.
-func (c *Client) Succeed(ctx context.Context, executable *os.File, pid int) error {
-	return c.roundTripWithFile(ctx, message{Op: opReplace, PID: pid}, executable)
+// Upgrade announces that this process is about to execute another program, which then dials the
+// keeper. Clients wait until that is ready. If the process exits before, the keeper starts the old
+// program again.
+func (c *Client) Upgrade(ctx context.Context, executable *os.File) error {
+	return c.roundTripWithFile(ctx, message{Op: opReplace, PID: os.Getpid()}, executable)
 }
 
 // Pause makes the keeper start no further engine until a client asks for one. Without children,

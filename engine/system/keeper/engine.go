@@ -289,23 +289,18 @@ func (e *engine) setProgram(fds []int) error {
 	return nil
 }
 
-// promoteEngine makes the process next, which runs the program open at the descriptor, the engine in
-// place of the caller, whose exit no longer has any effect. If it returns nil, it owns the
-// descriptor.
-func (k *keeper) promoteEngine(fds []int, next int) error {
+// upgradeEngine notes that the engine, the process pid, is about to execute the program open at the
+// descriptor. If it returns nil, it owns the descriptor.
+func (k *keeper) upgradeEngine(fds []int, pid int) error {
 	e := &k.engine
-	old := e.pidfd
-	if err := k.watchEngine(next, -1); err != nil {
+	if pid != e.announced {
+		return fmt.Errorf("upgrade engine: process %d is the engine, not %d", e.announced, pid)
+	}
+	if err := e.setProgram(fds); err != nil {
 		return err
 	}
-	closeFD(old)
-	// Clients wait until the next engine is ready.
+	// Clients wait until the next program is ready.
 	e.ready, e.paused = false, false
-	k.setSession(nil)
-	if err := e.setProgram(fds); err != nil {
-		closeFDs(fds)
-		e.logf("keeper: %v", err) // not fatal: the next engine runs already
-	}
 	return nil
 }
 

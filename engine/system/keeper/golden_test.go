@@ -22,7 +22,7 @@ func packets() []message {
 	plain := Spec{ID: "a2", Dir: "/d/a2", Argv: []string{"make"}, Env: []string{}, CWD: "/w", Stdout: "/d/o", Stderr: "/d/e", LogLimit: 5, Stdin: "/d/i", Transient: true}
 	raw := Spec{ID: "a3", Dir: "/d/\xff", Argv: []string{"\xfe"}, Env: []string{}, CWD: "/"}
 	return []message{
-		{ID: 1, Op: opHello}, {ID: 1, Op: opReply, PID: 7, Succeeds: true},
+		{ID: 1, Op: opHello}, {ID: 1, Op: opReply, PID: 7, Upgrades: true},
 		{ID: 2, Op: opReady}, {ID: 2, Op: opReply},
 		{ID: 3, Op: opStart, Spec: &tty}, {ID: 3, Op: opReply, Child: &child},
 		{ID: 4, Op: opStart, Spec: &plain}, {ID: 4, Op: opReply, Error: "start \"make\": executable not found in PATH"},

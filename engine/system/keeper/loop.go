@@ -233,7 +233,7 @@ func (k *keeper) handleEngineRequest(s *session, m message, fds []int) {
 	case opReplace:
 		replace := k.replaceEngine
 		if m.PID != 0 {
-			replace = func(fds []int) error { return k.promoteEngine(fds, m.PID) }
+			replace = func(fds []int) error { return k.upgradeEngine(fds, m.PID) }
 		}
 		err := replace(fds)
 		if err != nil {
@@ -255,7 +255,7 @@ func (k *keeper) handleHello(s *session, id uint64) {
 		s.reply(id, fmt.Errorf("announce engine: %w", err))
 		return
 	}
-	s.send(message{Op: opReply, ID: id, PID: ownPID(), Succeeds: true})
+	s.send(message{Op: opReply, ID: id, PID: ownPID(), Upgrades: true})
 }
 
 func (k *keeper) announce(s *session) error {

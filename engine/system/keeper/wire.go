@@ -26,14 +26,14 @@ const (
 // Operations. The keeper answers each request with one opReply that has the request's id. It sends
 // opExit unrequested, with id 0.
 const (
-	opHello   = "hello"   // I am the engine → PID, Succeeds
+	opHello   = "hello"   // I am the engine → PID, Upgrades
 	opReady   = "ready"   // clients can connect to me
 	opStart   = "start"   // Spec → Child, master
 	opList    = "list"    // → Children
 	opMaster  = "master"  // ChildID → master
 	opAdopt   = "adopt"   // Child, Dir, Logs, LogLimit, master
 	opForget  = "forget"  // ChildID
-	opReplace = "replace" // executable, and PID of the next engine if it is already running
+	opReplace = "replace" // executable, and PID of the engine if it executes it itself
 	opPause   = "pause"   // start no engine until opWake
 	opWake    = "wake"    // a client wants an engine → once it is ready
 	opReply   = "reply"
@@ -58,7 +58,8 @@ type message struct {
 	Raw bool `json:"raw,omitempty"`
 
 	PID      int      `json:"pid,omitempty"`
-	Succeeds bool     `json:"succeeds,omitempty"` // the keeper supports PID in opReplace
+	Upgrades bool     `json:"upgrades,omitempty"` // the keeper supports PID in opReplace
+	Succeeds bool     `json:"succeeds,omitempty"` // the same, from a keeper that also accepts another process
 	ChildID  string   `json:"child_id,omitempty"`
 	Dir      string   `json:"dir,omitempty"`
 	Logs     []string `json:"logs,omitempty"`

@@ -81,7 +81,7 @@ func setupText(state deviceState) string {
 		"pkg install bash), make sure it is in PATH, and call termux.status. Until then use the local tools."
 }
 
-// restartEngine makes the keeper restart the engine. Sessions and processes keep running.
+// restartEngine restarts the engine. Sessions and processes keep running.
 func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 	before, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
 	if err != nil {
@@ -94,10 +94,10 @@ func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, restartTimeout)
 	defer cancel()
-	// A new process id proves the restart: the old engine may answer for a moment.
+	// The old engine may answer for a moment.
 	for {
 		now, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
-		if err == nil && now.EnginePID != before.EnginePID {
+		if err == nil && (now.EnginePID != before.EnginePID || !now.StartedAt.Equal(before.StartedAt)) {
 			return nil
 		}
 		if sleep.For(ctx, 20*time.Millisecond) != nil {

@@ -25,33 +25,41 @@ func startCat(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-func TestAnnouncedSuccessorBecomesTheEngine(t *testing.T) {
+func TestEngineIsUpgradedInItsOwnProcess(t *testing.T) {
 	k, s := idleKeeper(t)
-	var err error
-	if k.watch, err = newWatcher(k.runOnLoop); err != nil {
-		t.Fatal(err)
+	own := func() []int {
+		t.Helper()
+		exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []int{exe}
 	}
-	defer k.watch.close()
-	next := startCat(t)
-	stranger := &session{link: s.link, peer: peer{pid: next.Process.Pid, pidfd: -1}, outbox: newOutbox()}
-	if err := k.announce(stranger); err == nil {
-		t.Error("a process became the engine while another was running")
-	}
-	exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.promoteEngine([]int{exe}, next.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
+	k.engine.program.exe = own()[0]
 	defer k.engine.close()
-	defer func() { closeFD(k.engine.pidfd) }()
-	k.handleEngineExit(os.Getpid(), Exit{}) // no longer has any effect
-	if k.engine.announced != next.Process.Pid || k.engine.ready || k.engine.program.exe != exe {
+	stranger := own()
+	if err := k.upgradeEngine(stranger, startCat(t).Process.Pid); err == nil {
+		t.Error("another process became the engine")
+	}
+	closeFDs(stranger)
+	former, next := k.engine.program.exe, own()
+	if err := k.upgradeEngine(next, os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	if k.engine.announced != os.Getpid() || k.engine.ready || k.engine.program.exe != next[0] || k.engine.program.previous != former {
 		t.Errorf("engine is %+v", k.engine)
 	}
-	if err := k.announce(stranger); err != nil || k.engine.session != stranger {
-		t.Errorf("the next engine was rejected: %v", err)
+	if err := k.announce(&session{link: s.link, peer: peer{pid: os.Getpid(), pidfd: -1}, outbox: newOutbox()}); err != nil {
+		t.Errorf("the next program was rejected: %v", err)
+	}
+
+	// A program that could not be executed is replaced by the one that goes on.
+	again := own()
+	if err := k.upgradeEngine(again, os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	if k.engine.program.exe != again[0] || k.engine.program.previous != former {
+		t.Errorf("program is %+v", k.engine.program)
 	}
 }
 

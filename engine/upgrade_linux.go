@@ -1,0 +1,329 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/base/panics"
+	"tandem/engine/control/launch"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
+	"tandem/engine/system/proctree"
+	"tandem/persist/datadir"
+)
+
+// An engine is upgraded in place: as its last act, when everything is on disk, it executes the next
+// program in its own process. The locks on the data directory stay held, so no other engine can
+// start in between. The terminals stay open as well, so either the keeper or the engine may be
+// killed meanwhile.
+
+const (
+	// inheritedVariable lists the descriptors that stay open: name=descriptor, separated by commas.
+	// The names are those of the locks, and id:pid for a terminal.
+	inheritedVariable = "TANDEM_INHERITED"
+	inheritedLock     = "lock"
+	inheritedRecords  = "records"
+	// maxInherited bounds the variable's length; execve(2) allows 128 KiB.
+	maxInherited = 4000
+	// stopTimeout is how long an engine may take to stop before its upgrade.
+	stopTimeout = 5 * time.Second
+	// serveTimeout is how long the next program may take to serve clients.
+	serveTimeout = 5 * time.Second
+)
+
+// An upgrade replaces the program of this process.
+type upgrade struct {
+	executable *os.File
+	terminals  []passedTerminal
+}
+
+// A passedTerminal is a duplicate of a session's PTY master.
+type passedTerminal struct {
+	name string // id:pid, the pid of its program
+	fd   int
+}
+
+func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
+
+// requestUpgrade stops this engine and then executes executable. It returns false, and does
+// nothing, if the keeper is too old: then the keeper must replace the engine.
+func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool, error) {
+	client, err := e.host.link.Await(ctx)
+	if err != nil || !client.Upgrades() {
+		return false, err
+	}
+	raw, err := executable.SyscallConn()
+	if err != nil {
+		return false, err
+	}
+	fd, dupErr := -1, error(nil)
+	err = raw.Control(func(own uintptr) { fd, dupErr = unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 3) })
+	if err = errors.Join(err, dupErr); err != nil {
+		return false, err
+	}
+	next := os.NewFile(uintptr(fd), executable.Name())
+	if !e.upgrade.CompareAndSwap(nil, &upgrade{executable: next}) {
+		next.Close() // another client asked first
+		return true, nil
+	}
+	time.AfterFunc(stopTimeout, func() { e.upgradeByForce(next) })
+	e.stop()
+	return true, nil
+}
+
+// upgradeByForce has the keeper replace an engine that does not stop.
+func (e *engine) upgradeByForce(next *os.File) {
+	e.log.Error("the engine did not finish in time to be upgraded; the keeper replaces it")
+	if client := e.host.link.Current(); client != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := client.Replace(ctx, next); err != nil {
+			e.log.Error("announce the next program", "error", err)
+		}
+	}
+	os.Exit(1)
+}
+
+// keepTerminals duplicates the terminals for the next program. It must run after the control
+// goroutine has stopped and before sessions close.
+func (e *engine) keepTerminals() {
+	u := e.upgrade.Load()
+	if u == nil {
+		return
+	}
+	supervise.Terminals{Of: e.host.control}.Each(func(child keeper.Child, session supervise.Session) {
+		s, ok := session.(interface{ Master() *os.File })
+		if !ok || s.Master() == nil || len(u.terminals) == maxInherited {
+			return
+		}
+		raw, err := s.Master().SyscallConn()
+		if err != nil {
+			return
+		}
+		_ = raw.Control(func(own uintptr) {
+			// The next program can get the others from the keeper.
+			if fd, err := unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 3); err == nil {
+				u.terminals = append(u.terminals, passedTerminal{terminalName(child.ID, child.PID), fd})
+			}
+		})
+	})
+}
+
+// execute executes the next program. If that fails, it executes this one again, and returns only if
+// that fails too.
+func (u *upgrade) execute(e *engine) error {
+	own, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	for _, program := range []*os.File{u.executable, own} {
+		e.log.Info("upgrade", "program", program.Name(), "terminals", len(u.terminals))
+		if err := e.announceProgram(program); err != nil { // the next program starts a keeper if this one is gone
+			e.log.Error("announce the next program", "error", err)
+		}
+		err = execute(program, e.lock, u.terminals)
+		e.log.Error("upgrade", "error", err)
+	}
+	return err
+}
+
+// announceProgram tells the keeper which program this process executes now.
+func (e *engine) announceProgram(program *os.File) error {
+	client := e.host.link.Current()
+	if client == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	return client.Upgrade(ctx, program)
+}
+
+// execute replaces this process's program, with the same arguments. It returns only if that fails.
+func execute(program *os.File, lock *folderLock, terminals []passedTerminal) error {
+	kept := []passedTerminal{{inheritedLock, int(lock.file.Fd())}, {inheritedRecords, int(lock.records.Fd())}}
+	kept = append(kept, terminals...)
+	named := make([]string, len(kept))
+	for i, k := range kept {
+		if _, err := unix.FcntlInt(uintptr(k.fd), unix.F_SETFD, 0); err != nil {
+			return os.NewSyscallError("keep "+k.name+" open", err)
+		}
+		named[i] = k.name + "=" + strconv.Itoa(k.fd)
+	}
+	// A program that does not get as far as inherit is ended by the timer, which outlives execve(2).
+	if err := limitRuntime(serveTimeout); err != nil {
+		return err
+	}
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, inheritedVariable+"=") })
+	env = append(env, inheritedVariable+"="+strings.Join(named, ","))
+	path := pathOf(program)
+	return &os.PathError{Op: "execute", Path: path, Err: unix.Exec(path, os.Args, env)}
+}
+
+// limitRuntime makes SIGALRM end this process after some time; 0 means no limit.
+func limitRuntime(after time.Duration) error {
+	_, err := unix.Setitimer(unix.ITIMER_REAL, unix.Itimerval{Value: unix.NsecToTimeval(int64(after))})
+	return os.NewSyscallError("setitimer", err)
+}
+
+// pathOf returns an open file's own path if it still leads to the file, and otherwise a path
+// through the descriptor.
+func pathOf(f *os.File) string {
+	through := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
+	path, err := os.Readlink(through)
+	if err != nil {
+		return through
+	}
+	held, err := f.Stat()
+	if err != nil {
+		return through
+	}
+	if named, err := os.Stat(path); err != nil || !os.SameFile(held, named) {
+		return through
+	}
+	return path
+}
+
+// An inheritance is what the program that this process executed before has left open.
+type inheritance struct {
+	lock      *folderLock
+	terminals map[string]*os.File // by terminalName
+	late      *time.Timer         // ends this process unless it serves in time
+}
+
+// inherit returns what the former program of this process left open; nil if there was none. It
+// marks the descriptors close-on-exec.
+func inherit(log *slog.Logger) *inheritance {
+	list, passed := os.LookupEnv(inheritedVariable)
+	os.Unsetenv(inheritedVariable)
+	if !passed {
+		list, passed = inheritAsSuccessor()
+	}
+	if !passed {
+		return nil
+	}
+	i := &inheritance{lock: new(folderLock), terminals: map[string]*os.File{}}
+	for _, pair := range strings.Split(list, ",") {
+		name, number, _ := strings.Cut(pair, "=")
+		fd, err := strconv.Atoi(number)
+		if err != nil {
+			continue
+		}
+		unix.CloseOnExec(fd)
+		switch name {
+		case inheritedLock:
+			i.lock.file = os.NewFile(uintptr(fd), lockName)
+		case inheritedRecords:
+			i.lock.records = os.NewFile(uintptr(fd), datadir.Processes)
+		default:
+			if unix.SetNonblock(fd, true) == nil {
+				i.terminals[name] = os.NewFile(uintptr(fd), "pty of "+name)
+			}
+		}
+	}
+	left, err := unix.Setitimer(unix.ITIMER_REAL, unix.Itimerval{})
+	if err == nil && left.Value.Nano() > 0 {
+		i.late = time.AfterFunc(time.Duration(left.Value.Nano()), func() {
+			log.Error("not ready in time after the upgrade; the keeper starts the former program", "limit", serveTimeout)
+			os.Exit(1)
+		})
+	}
+	reapFormerChildren(log)
+	return i
+}
+
+// takeLock returns the locks; nil if they were not inherited.
+func (i *inheritance) takeLock() *folderLock {
+	if i == nil || i.lock.file == nil || i.lock.records == nil {
+		return nil
+	}
+	return i.lock
+}
+
+// served confirms that the upgrade has succeeded.
+func (i *inheritance) served() {
+	if i != nil && i.late != nil {
+		i.late.Stop()
+	}
+}
+
+// reapFormerChildren waits for the children of the former program, such as a keeper that it
+// started, in the background.
+func reapFormerChildren(log *slog.Logger) {
+	all, err := proctree.All()
+	if err != nil {
+		return
+	}
+	for _, p := range all {
+		if p.Parent != os.Getpid() {
+			continue
+		}
+		if child, err := os.FindProcess(p.PID); err == nil {
+			go panics.Logged(log, "child of the former program", func() { _, _ = child.Wait() })()
+		}
+	}
+}
+
+// handTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
+func (i *inheritance) handTo(ctx context.Context, client launch.Keeper, h *host) error {
+	if i == nil || len(i.terminals) == 0 {
+		return nil
+	}
+	children, err := client.List(ctx)
+	if err != nil {
+		return err
+	}
+	held := make(map[string]bool, len(children))
+	for _, c := range children {
+		held[c.ID] = true
+	}
+	records, _ := h.store.Load() // terminals of unreadable records stay open here
+	for _, r := range records {
+		if r.Identity == nil || !r.TTY || held[r.ID] {
+			continue
+		}
+		master := i.terminals[terminalName(r.ID, r.Identity.PID)]
+		if master == nil {
+			continue
+		}
+		child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID, TTY: true}
+		err := client.Adopt(ctx, child, h.store.Dir(r.ID), h.observer.LogsOf(r), master)
+		if errors.Is(err, keeper.ErrLost) {
+			return err
+		}
+		if err != nil {
+			h.log.Error("hand child to keeper", "id", r.ID, "error", err)
+		}
+	}
+	return nil
+}
+
+// takeMaster removes and returns the terminal of a child; nil if it was not inherited.
+func (i *inheritance) takeMaster(child keeper.Child) *os.File {
+	if i == nil {
+		return nil
+	}
+	name := terminalName(child.ID, child.PID)
+	master := i.terminals[name]
+	delete(i.terminals, name)
+	return master
+}
+
+// close closes the remaining terminals.
+func (i *inheritance) close() {
+	if i == nil {
+		return
+	}
+	for name, master := range i.terminals {
+		master.Close()
+		delete(i.terminals, name)
+	}
+}
