@@ -127,25 +127,42 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 	}
 	records, missing := a.loadRecords(ctx)
 	h.problems = h.problems[:min(len(h.problems), maxProblems)]
-	h.unread.Store(&missing)
 	all, forget, s := a.plan(ctx, records, children, missing.has)
 	h.previous.Aftermath = s.FindAftermath(all, h.previous.LastEngine, h.lastWrite)
-	masters, faults := h.fetchMasters(ctx, client, all)
-	for i, f := range all {
-		f.Fault = faults[i]
-		h.restoreGrant(&f)
-		a.placeChild(ctx, client, f)
-		a.equipTerminal(&f, masters[i])
-		a.noteInterruption(&f)
+	err = a.adopt(ctx, client, all, missing, func(f supervise.Found) error {
 		c.Restore(f, h.store.LogPath(f.Rec))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, id := range forget {
 		if err := client.Forget(ctx, id); err != nil {
 			h.log.Warn("forget child", "id", id, "error", err)
 		}
 	}
-	if len(missing) == 0 { // otherwise readLater may need them
+	h.unread.Store(&missing)
+	if len(missing) == 0 { // otherwise adoptLater may need them
 		h.inherited.close()
+	}
+	return nil
+}
+
+// adopt equips what was found and inserts it. What has a terminal out of reach is added to missing.
+func (a adoption) adopt(ctx context.Context, client launch.Keeper, all []supervise.Found, missing unread, insert func(supervise.Found) error) error {
+	masters, faults := a.h.fetchMasters(ctx, client, all)
+	for i, f := range all {
+		if faults[i] != nil {
+			missing[f.Rec.ID] = fmt.Errorf("%s runs without a screen: %w", f.Rec.Name, faults[i])
+			continue
+		}
+		a.h.restoreGrant(&f)
+		a.equipTerminal(&f, masters[i])
+		a.noteInterruption(&f)
+		if err := insert(f); err != nil {
+			return err
+		}
+		a.placeChild(ctx, client, f)
 	}
 	return nil
 }
@@ -180,9 +197,8 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 	return append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...), forget, s
 }
 
-// readLater retries the records unreadable at the start and adopts their children, still running
-// meanwhile.
-func (a adoption) readLater(ctx context.Context) {
+// adoptLater retries what was out of reach at the start, records and terminals, and adopts it.
+func (a adoption) adoptLater(ctx context.Context) {
 	missing := maps.Clone(*a.h.unread.Load())
 	for wait := time.Second; len(missing) > 0; wait = min(2*wait, maxReadPause) {
 		if sleep.For(ctx, wait) != nil {
@@ -194,7 +210,7 @@ func (a adoption) readLater(ctx context.Context) {
 			continue
 		}
 		if err := a.adoptLate(ctx, records, was, missing); err != nil {
-			a.h.log.Error("adopt children of records that were unreadable", "error", err)
+			a.h.log.Error("adopt what was out of reach", "error", err)
 			missing = was // so that the next retry reads them
 			continue
 		}
@@ -223,16 +239,11 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	records = slices.DeleteFunc(records, func(r store.Record) bool { return known[r.ID] })
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
 	all, forget, _ := a.plan(ctx, records, children, others)
-	masters, faults := a.h.fetchMasters(ctx, client, all)
-	for i, f := range all {
-		f.Fault = faults[i]
-		a.h.restoreGrant(&f)
-		a.equipTerminal(&f, masters[i])
-		a.noteInterruption(&f)
-		if err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec)); err != nil {
-			return err
-		}
-		a.placeChild(ctx, client, f)
+	err = a.adopt(ctx, client, all, missing, func(f supervise.Found) error {
+		return f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec))
+	})
+	if err != nil {
+		return err
 	}
 	for _, id := range forget {
 		a.h.ForgetChild(id)
@@ -253,29 +264,16 @@ func (h *host) restoreGrant(f *supervise.Found) {
 	}
 }
 
-// placeChild hands a child to a keeper without it. If the keeper refuses, or failed to send the
-// child's terminal, the regainer retries.
+// placeChild gives a child to a keeper without it, again later if the keeper refuses.
 func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f supervise.Found) {
-	child, _ := f.Child()
-	if err := a.handOver(ctx, client, f); err != nil {
-		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.regainer.addOrphan(child)
-	}
-	if f.Fault != nil {
-		a.h.regainer.add(pendingCall{child: child, keeper: client.PID()})
-	}
-}
-
-// handOver gives a child to a keeper without it.
-func (a adoption) handOver(ctx context.Context, client launch.Children, f supervise.Found) error {
 	if !f.Orphan {
-		return nil
+		return
 	}
 	child, _ := f.Child()
 	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.observer.LogsOf(f.Rec), nil); err != nil {
-		return fmt.Errorf("hand %s to the keeper: %w", f.Rec.ID, err)
+		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
+		a.h.link.HandOverAgain()
 	}
-	return nil
 }
 
 // equipTerminal completes a record with a terminal for the table.

@@ -54,8 +54,7 @@ func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
 	}
 	l := launch.NewLink(client)
 	l.Log, l.Start, l.ListHandovers, l.OnExit = e.log, e.startKeeper, e.host.listHandovers, e.host.observer.Report
-	l.Dial, l.OnRefused = e.o.dial, e.host.regainer.addOrphan
-	l.Notify = e.host.control.PublishNotice
+	l.Dial, l.Notify = e.o.dial, e.host.control.PublishNotice
 	e.host.link, e.host.launcher.Link = l, l
 	e.host.control.Keeper = l.Identity
 	err = e.checkWritable(ctx, client)

@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	h.settings.dataDir = o.DataDir
 	h.loadLastEngine()
 	e := &engine{o: o, startedAt: time.Now(), serving: make(chan struct{}), lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
-	h.inherited, h.regainer = inherited, newRegainer(h)
+	h.inherited = inherited
 	defer func() { // after everything else has stopped
 		if u := e.upgrade.Load(); u != nil {
 			data.Flusher.Flush()
@@ -226,7 +226,6 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	var running sync.WaitGroup
 	running.Go(e.host.control.Run)
 	running.Go(func() { e.host.link.Run(ctx) })
-	running.Go(panics.Restarted(ctx, e.log, "regainer", func() { e.host.regainer.run(ctx) }))
 	defer func() {
 		e.stop()
 		running.Wait()
@@ -273,7 +272,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		e.fleet.Set(e.o.Fleet)
 		e.followSettings(ctx)
 	})
-	loop("records that could not be read", func() { adoption{e.host}.readLater(ctx) })
+	loop("what was out of reach", func() { adoption{e.host}.adoptLater(ctx) })
 	loop("folders of sessions", func() { e.host.recordFolders(ctx) })
 	loop("files that the user's tools run", func() { e.host.launcher.Tampers.Run(ctx) })
 	loop("usage", func() { e.usage.Sample(ctx) })

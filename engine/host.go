@@ -58,7 +58,6 @@ type host struct {
 	settings  liveSettings
 	agents    *coding.Registry
 	problems  []string // found at start, shown to the user
-	regainer  *regainer
 	unread    atomic.Pointer[unread]
 	inherited *inheritance // from the former program of this process; nil if there was none
 	sessions  sync.WaitGroup

@@ -33,6 +33,7 @@ type memoryKeeper struct {
 	mu       sync.Mutex
 	children map[string]*memoryChild
 	started  int
+	isFull   bool // it has no descriptor left to duplicate a terminal
 }
 
 func newMemoryKeeper() *memoryKeeper {
@@ -98,7 +99,13 @@ func (k *memoryKeeper) List(context.Context) (all []keeper.Child, err error) {
 }
 
 func (k *memoryKeeper) Master(_ context.Context, id string) (*os.File, error) {
-	return k.child(id).duplicateMaster()
+	k.mu.Lock()
+	c, isFull := k.children[id], k.isFull
+	k.mu.Unlock()
+	if isFull {
+		return nil, unix.EMFILE
+	}
+	return c.duplicateMaster()
 }
 
 func (k *memoryKeeper) Adopt(context.Context, keeper.Child, string, keeper.Logs, *os.File) error {
@@ -110,6 +117,12 @@ func (k *memoryKeeper) Forget(_ context.Context, id string) error {
 	defer k.mu.Unlock()
 	delete(k.children, id)
 	return nil
+}
+
+func (k *memoryKeeper) setFull(isFull bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.isFull = isFull
 }
 
 func (k *memoryKeeper) child(id string) *memoryChild {

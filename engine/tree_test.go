@@ -8,7 +8,7 @@ import (
 )
 
 func TestTreeSparesAnotherKeeperForTheUserOnly(t *testing.T) {
-	h := &host{o: Options{DataDir: "/d"}, link: launch.NewLink(new(fullKeeper))}
+	h := &host{o: Options{DataDir: "/d"}, link: launch.NewLink(newMemoryKeeper())}
 	for _, test := range []struct {
 		name   string
 		change func(*store.Record)

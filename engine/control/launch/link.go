@@ -63,7 +63,6 @@ type Link struct {
 	Start         func(ctx context.Context) error           // starts a keeper process
 	Dial          func(ctx context.Context) (Keeper, error) // connects to it
 	ListHandovers func(ctx context.Context) []Handover      // lists all live children
-	OnRefused     func(keeper.Child)                        // called if a keeper rejects the child
 	OnExit        func(keeper.Child)
 	Notify        func(text string)
 
@@ -71,11 +70,13 @@ type Link struct {
 	client Keeper          // nil while disconnected
 	who    *store.Identity // of the client's keeper; nil if unknown
 	up     chan struct{}   // closed when client is set
+
+	refused chan struct{} // holds one signal: a child has to be handed over again
 }
 
 // NewLink returns a link whose current keeper is client's.
 func NewLink(client Keeper) *Link {
-	l := &Link{up: make(chan struct{})}
+	l := &Link{up: make(chan struct{}), refused: make(chan struct{}, 1)}
 	l.setClient(client)
 	return l
 }
@@ -157,9 +158,19 @@ func (l *Link) Run(ctx context.Context) {
 	}
 }
 
+// forwardExits also hands over again what the keeper has refused, for example because it had too
+// many files open.
 func (l *Link) forwardExits(ctx context.Context, client Keeper) {
+	pause, again := keeperRetry, make(<-chan time.Time)
 	for {
 		select {
+		case <-l.refused:
+			again = time.After(pause)
+			pause = min(2*pause, maxKeeperRetry)
+		case <-again:
+			if err := l.HandOverChildren(ctx, client); err != nil {
+				l.Log.Warn("hand children to keeper again", "error", err)
+			}
 		case child, ok := <-client.Exits():
 			if !ok {
 				return
@@ -217,7 +228,7 @@ func (l *Link) HandOverChildren(ctx context.Context, client Children) error {
 			return err
 		case err != nil:
 			l.Log.Error("hand child to keeper", "id", c.Child.ID, "error", err)
-			l.OnRefused(c.Child)
+			l.HandOverAgain()
 		}
 	}
 	children, err := client.List(ctx)
@@ -227,6 +238,14 @@ func (l *Link) HandOverChildren(ctx context.Context, client Children) error {
 		}
 	}
 	return err
+}
+
+// HandOverAgain hands over every child again soon, while Run runs, because the keeper has refused one.
+func (l *Link) HandOverAgain() {
+	select {
+	case l.refused <- struct{}{}:
+	default:
+	}
 }
 
 // Close closes the connection. The keeper and its children keep running.

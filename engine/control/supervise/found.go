@@ -24,8 +24,7 @@ import (
 type Found struct {
 	Rec    store.Record
 	Orphan bool    // the keeper has yet to adopt its child
-	Live   Session // session of a child in a terminal; nil if the terminal is lost or out of reach for now
-	Fault  error   // why the terminal is out of reach for now; nil if it is lost
+	Live   Session // session of a child in a terminal; nil if the terminal is lost
 	Bytes  int64   // printed by a terminal without a child
 
 	Changed bool // the record has been changed, but not saved yet
@@ -258,8 +257,8 @@ func EndingFrom(e store.Exit) Ending {
 	return Ending{Exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, At: e.ExitedAt}
 }
 
-// RestoreLate is like Restore, but for a record unreadable at first, while the control goroutine
-// runs. It closes the session of f if the record is in the table already.
+// RestoreLate is like Restore, but for a record or terminal out of reach at first, while the control
+// goroutine runs. It closes the session of f if the record is in the table already.
 func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) error {
 	f.readLines(c)
 	return c.runOnLoop(ctx, func() error {
@@ -279,7 +278,7 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) erro
 		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaveTimers[owner] == nil {
 			c.leases.expectReturn(owner, returnGrace)
 		}
-		c.reg.publishNotice(p.rec.Name + ": record is readable again")
+		c.reg.publishNotice(p.rec.Name + " is within reach again")
 		return nil
 	})
 }
@@ -311,10 +310,8 @@ func (g *registry) restore(f Found, logPath string) {
 	for _, e := range f.events {
 		switch {
 		case e.kind != evFound || !f.Rec.TTY:
-		case f.Live == nil && f.Fault == nil:
-			e.kind = evLost
 		case f.Live == nil:
-			e.err = f.Fault
+			e.kind = evLost
 		default:
 			e.Live = f.Live
 		}

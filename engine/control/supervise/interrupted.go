@@ -85,7 +85,7 @@ func (a Aftermath) IsInterrupted(f *Found) bool {
 		return false
 	}
 	if len(f.events) > 0 && f.events[0].kind != evMissing {
-		return f.events[0].kind == evLost || f.events[0].kind == evFound && len(f.events) == 1 && f.Live == nil && f.Fault == nil
+		return f.events[0].kind == evLost || f.events[0].kind == evFound && len(f.events) == 1 && f.Live == nil
 	}
 	end := f.exited()
 	if isUnknown(end.Exit) && end.At.IsZero() {

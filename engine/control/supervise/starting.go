@@ -174,7 +174,9 @@ func (s *starting) adoptChild(p *proc, e event) {
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
 	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted, p.rec.Interrupted = nil, false, false, nil
-	p.noteFault(e)
+	if p.state() != api.StateStopping { // a run that an earlier engine was stopping keeps its error
+		p.rec.Error = ""
+	}
 	if e.kind == evSpawned {
 		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
 		p.rec.Typed, p.rec.Typing = e.Typed, e.Typing
@@ -220,17 +222,6 @@ func (s *starting) adoptChild(p *proc, e event) {
 		s.runs.settleRun(p)
 	} else if p.state() == api.StateRunning {
 		s.probeReadiness(p, e.Child)
-	}
-}
-
-// noteFault sets or clears the error for a child found or started. A run an earlier engine was
-// stopping keeps its error.
-func (p *proc) noteFault(e event) {
-	switch {
-	case e.kind == evFound && e.err != nil && p.state() != api.StateStopping:
-		p.rec.Error = "no screen: " + e.err.Error()
-	case p.state() != api.StateStopping:
-		p.rec.Error = ""
 	}
 }
 
