@@ -53,16 +53,13 @@ func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
 		return nil, err
 	}
 	l := launch.NewLink(client)
-	l.Log, l.Start, l.ListHandovers, l.OnExit = e.log, e.startKeeper, e.host.listHandovers, e.host.observer.Report
-	l.Dial, l.Notify = e.o.dial, e.host.control.PublishNotice
-	e.host.link, e.host.launcher.Link = l, l
-	e.host.control.Keeper = l.Identity
+	l.Log, l.Start, l.ListHandovers, l.OnExit = e.log, e.startKeeper, e.host.ListHandovers, e.host.Observer.Report
+	l.Dial, l.Notify = e.o.dial, e.host.Control.PublishNotice
+	e.host.Link, e.host.Launcher.Link = l, l
+	e.host.Control.Keeper = l.Identity
 	err = e.checkWritable(ctx, client)
 	if err == nil {
-		err = e.host.inherited.handTo(ctx, client, e.host)
-	}
-	if err == nil {
-		err = e.host.restoreTable(ctx, e.host.control, client)
+		err = e.host.RestoreTable(ctx, client)
 	}
 	if err != nil {
 		client.Close()
@@ -80,7 +77,7 @@ func (e *engine) checkWritable(ctx context.Context, client launch.Keeper) error 
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
 	}
-	if records, problems := e.host.store.Load(); len(children) == 0 && len(records) == 0 && len(problems) == 0 {
+	if records, problems := e.store.Load(); len(children) == 0 && len(records) == 0 && len(problems) == 0 {
 		return e.fault
 	}
 	e.log.Error("nothing can be saved", "error", e.fault)

@@ -19,15 +19,13 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/base/panics"
 	"tandem/engine/base/secrets"
+	"tandem/engine/control/host"
 	"tandem/engine/control/launch"
-	"tandem/engine/control/supervise"
 	"tandem/engine/record/history"
-	"tandem/engine/record/logs"
 	"tandem/engine/remote/fleet"
 	"tandem/engine/remote/hosts"
 	"tandem/engine/remote/hosts/transport"
 	"tandem/engine/service"
-	"tandem/engine/session/terminal"
 	"tandem/engine/system/keeper"
 	"tandem/persist/datadir"
 	"tandem/persist/inotify"
@@ -93,7 +91,10 @@ type engine struct {
 	stoppedAll atomic.Bool             // the user stopped everything; set before stop
 	socket     func() string           // returns the path that clients connect to
 	upgrade    atomic.Pointer[upgrade] // what replaces this program; nil for nothing
-	host       *host
+	host       *host.Host
+	inherited  *inheritance // from the former program of this process; nil if there was none
+	store      *store.Store
+	bootID     string
 	env        *service.Env
 	files      *service.Files
 	layouts    *service.Layouts
@@ -129,41 +130,32 @@ func Run(ctx context.Context, o Options) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	closed := api.ClosedFolders(o.DataDir, o.Policy)
-	h := &host{
-		o:       o,
-		log:     log,
-		store:   data,
-		bootID:  bootID,
-		replays: make(chan struct{}, maxReplays),
-		chunks:  terminal.NewChunks(),
-		logs:    logs.New(log),
-	}
-	h.settings.dataDir = o.DataDir
-	h.loadLastEngine()
-	e := &engine{o: o, startedAt: time.Now(), serving: make(chan struct{}), lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
-	h.inherited = inherited
+	e := &engine{o: o, startedAt: time.Now(), serving: make(chan struct{}), inherited: inherited, store: data, bootID: bootID, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel}
+	h := host.New(ctx, host.Options{
+		DataDir: o.DataDir, Version: o.Version, Log: log, Store: data, BootID: bootID, Inherited: inherited.terminalsOf(),
+		AgentRules: o.AgentRules, Closed: closed,
+	})
+	e.host = h
+	e.env, err = service.NewEnv(data, log)
+	e.report("load environment", err)
+	h.Launcher.Env = e.env.All
+	e.layouts, err = service.NewLayouts(data)
+	e.report("load layouts", err)
+	e.report("shells start without prompt marks", h.Apply(o.Engine, o.Agents.Resume))
 	defer func() { // after everything else has stopped
 		if u := e.upgrade.Load(); u != nil {
 			data.Flusher.Flush()
 			err = cmp.Or(u.execute(e), err)
 		}
-		if h.link != nil {
-			h.link.Close()
+		if h.Link != nil {
+			h.Link.Close()
 		}
 	}()
-	h.logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
-	h.holdReplays()
-	e.loadState()
-	h.agents = h.newRegistry(o.AgentRules)
-	h.equip(closed)
-	h.launcher.Env = e.env.All
-	h.control = supervise.NewControl(ctx, h, h.observer, log)
-	h.launcher.Control, h.observer.Control = h.control, h.control
-	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
+	e.usage = service.NewUsage(h.Control.Measurables, &h.Table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
 	e.files.Watches = o.Watches
-	e.layouts.Ended, e.layouts.Publish = h.control.ListEndedIDs, h.control.Publish
-	e.arbiter = approval.New(o.Policy, log, h.control.Publish)
+	e.layouts.Ended, e.layouts.Publish = h.Control.ListEndedIDs, h.Control.Publish
+	e.arbiter = approval.New(o.Policy, log, h.Control.Publish)
 	e.arbiter.Keep(data)
 	e.fleet = e.newFleet()
 	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Notify(&m) }}
@@ -172,32 +164,22 @@ func Run(ctx context.Context, o Options) (err error) {
 	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
 		return e.hosts.Engine(ctx, machine)
 	}
-	h.history = history.Start(o.DataDir, o.History.Ignore, log, h.control.PublishNotice, e.serving)
-	defer h.history.Close()
-	h.history.OnChange(func(n int64) {
+	h.History = history.Start(o.DataDir, o.History.Ignore, log, h.Control.PublishNotice, e.serving)
+	defer h.History.Close()
+	h.History.OnChange(func(n int64) {
 		data.Flusher.Add(filepath.Join(o.DataDir, datadir.History+"-wal"))
-		h.control.Publish(api.Event{Type: api.EventHistory, History: n})
+		h.Control.Publish(api.Event{Type: api.EventHistory, History: n})
 	})
-	h.control.History = h.history
+	h.Control.History = h.History
 	return e.run(ctx)
 }
 
-// loadState reads the environment, layouts and shell scripts. Errors are shown to the user; none
-// keeps the engine from serving its sessions.
-func (e *engine) loadState() {
-	h := e.host
-	problem := func(what string, err error) {
-		if err != nil {
-			e.log.Error(what, "error", err)
-			h.problems = append(h.problems, err.Error())
-		}
+// report shows an error at the start to the user. None keeps the engine from serving its sessions.
+func (e *engine) report(what string, err error) {
+	if err != nil {
+		e.log.Error(what, "error", err)
+		e.host.Problems = append(e.host.Problems, err.Error())
 	}
-	var err error
-	e.env, err = service.NewEnv(h.store, e.log)
-	problem("load environment", err)
-	e.layouts, err = service.NewLayouts(h.store)
-	problem("load layouts", err)
-	problem("shells start without prompt marks", h.settings.apply(e.o.Settings))
 }
 
 // newLogger returns the engine's log, which redacts secrets.
@@ -208,15 +190,15 @@ func newLogger(out io.Writer) *slog.Logger {
 // run connects to the keeper, adopts its children, and serves.
 func (e *engine) run(ctx context.Context) error {
 	// Deferred calls run in reverse: sessions are closed, then waited for.
-	defer e.host.sessions.Wait()
+	defer e.host.Wait()
 	defer e.closeSessions()
 	client, err := e.connectKeeper(ctx)
 	if err != nil {
 		return err
 	}
-	e.host.control.OnLeft = e.env.Forget
-	e.host.control.ReapAfter(e.o.Settings.Agents.ReapAfter.Value())
-	e.host.control.AwaitOwners(e.env.Owners())
+	e.host.Control.OnLeft = e.env.Forget
+	e.host.Control.ReapAfter(e.o.Settings.Agents.ReapAfter.Value())
+	e.host.Control.AwaitOwners(e.env.Owners())
 	return e.serve(ctx, client)
 }
 
@@ -224,14 +206,16 @@ func (e *engine) run(ctx context.Context) error {
 // table is complete and on disk.
 func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	var running sync.WaitGroup
-	running.Go(e.host.control.Run)
-	running.Go(func() { e.host.link.Run(ctx) })
+	running.Go(e.host.Control.Run)
+	running.Go(func() { e.host.Link.Run(ctx) })
 	defer func() {
 		e.stop()
 		running.Wait()
-		e.keepTerminals()
+		if u := e.upgrade.Load(); u != nil {
+			u.terminals = e.host.KeepTerminals()
+		}
 	}()
-	written, err := e.host.control.WhenWritten(ctx)
+	written, err := e.host.Control.WhenWritten(ctx)
 	if err != nil {
 		return nil // failed to start
 	}
@@ -240,13 +224,15 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	case <-ctx.Done():
 		return nil
 	}
-	if err := e.recoverLayout(ctx); err != nil {
-		e.log.Error("recover layout", "error", err)
+	if lost := e.host.LostSessions(ctx); lost != nil {
+		if err := e.layouts.Recover(lost); err != nil {
+			e.log.Error("recover layout", "error", err)
+		}
 	}
-	e.host.describeEngine(time.Time{}, false) // what it says about the previous engine has been used
+	e.host.DescribeEngine(time.Time{}, false) // what it says about the previous engine has been used
 	running.Go(panics.Logged(e.log, "description of this engine", func() {
 		<-ctx.Done()
-		e.host.describeEngine(time.Now(), e.stoppedAll.Load())
+		e.host.DescribeEngine(time.Now(), e.stoppedAll.Load())
 	}))
 	first, err := e.listen()
 	if err != nil {
@@ -258,13 +244,13 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
-	e.host.inherited.served()
+	e.inherited.served()
 	close(e.serving)
 	// Screens are rebuilt only now: until here, all clients wait for the engine.
-	e.host.allowReplays()
+	e.host.AllowReplays()
 	loop := func(what string, f func()) { running.Go(panics.Restarted(ctx, e.log, what, f)) }
 	loop("watch of the data folder", func() { e.watchFolder(ctx, listener) })
-	loop("end of idle sessions", func() { e.expireIdle(ctx) })
+	loop("end of idle sessions", func() { e.host.StopIdle(ctx, e.o.IdleExpiry) })
 	loop("policy", func() { e.arbiter.Follow(ctx) })
 	mux := e.newMux()
 	e.fleet.Accept = func(c net.Conn, v fleet.Visitor) error { return mux.Receive(c, service.OriginOf(v)) }
@@ -272,9 +258,9 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		e.fleet.Set(e.o.Fleet)
 		e.followSettings(ctx)
 	})
-	loop("what was out of reach", func() { adoption{e.host}.adoptLater(ctx) })
-	loop("folders of sessions", func() { e.host.recordFolders(ctx) })
-	loop("files that the user's tools run", func() { e.host.launcher.Tampers.Run(ctx) })
+	loop("what was out of reach", func() { e.host.AdoptLater(ctx) })
+	loop("folders of sessions", func() { e.host.RecordFolders(ctx) })
+	loop("files that the user's tools run", func() { e.host.Launcher.Tampers.Run(ctx) })
 	loop("usage", func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
 	err = mux.Serve(ctx, listener)
@@ -282,26 +268,10 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	return err
 }
 
-// holdReplays keeps screens from being rebuilt until the engine answers. A screen can wait, but all
-// clients wait for the engine.
-func (h *host) holdReplays() {
-	for range cap(h.replays) {
-		h.replays <- struct{}{}
-	}
-}
-
-func (h *host) allowReplays() {
-	for range cap(h.replays) {
-		<-h.replays
-	}
-}
-
 // closeSessions releases all terminals; the keeper still holds them. The control goroutine must
 // have stopped.
 func (e *engine) closeSessions() {
-	e.host.control.Close()
-	e.host.logs.Close()
-	e.host.launcher.Close()
+	e.host.Close()
 	e.files.Close()
 	e.hosts.Close()
 	e.fleet.Close()

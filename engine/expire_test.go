@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/control/host"
 	"tandem/engine/session/terminal"
 	"tandem/persist/store"
 )
@@ -14,10 +15,10 @@ import (
 func TestIdleSessionsOfAgentsExpire(t *testing.T) {
 	t.Parallel()
 	withLoop(t, func(r *loop) {
-		e := &engine{o: Options{IdleExpiry: 30 * time.Minute}, host: &host{control: r.c}}
+		h := &host.Host{Control: r.c}
 		ctx, cancel := context.WithCancel(r.Context())
 		done := make(chan struct{})
-		go func() { e.expireIdle(ctx); close(done) }()
+		go func() { h.StopIdle(ctx, 30*time.Minute); close(done) }()
 		defer func() { cancel(); <-done }()
 		begun := time.Now()
 		var all []string

@@ -20,8 +20,8 @@ func (e *engine) newFleet() *fleet.Fleet {
 		Hello: transport.Hello{Version: e.o.Version, Protocol: api.Protocol, OldestProtocol: api.OldestProtocol, Agents: true},
 		Facts: facts, Log: e.log,
 		Events: func(ctx context.Context, send func(api.Event) error) error {
-			return e.host.control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, send)
+			return e.host.Control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, send)
 		},
-		Notify: func(m *api.Machine) { e.host.control.Publish(api.Event{Type: api.EventMachine, Machine: m}) },
+		Notify: func(m *api.Machine) { e.host.Control.Publish(api.Event{Type: api.EventMachine, Machine: m}) },
 	}
 }

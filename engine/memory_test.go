@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/control/host"
 	"tandem/engine/control/launch"
 	"tandem/engine/control/supervise"
 	"tandem/engine/session/prompt"
@@ -252,7 +253,7 @@ func (m *memoryMachine) startEngine() {
 		m.Fatal(err)
 	}
 	o := Options{
-		DataDir: m.dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: ResumeOffer}},
+		DataDir: m.dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: host.ResumeOffer}},
 		dial: func(context.Context) (launch.Keeper, error) { return m.keeper, nil }, stderr: log,
 	}
 	o.Shell = []string{"/bin/sh"}

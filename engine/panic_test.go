@@ -13,7 +13,7 @@ import (
 	"tandem/engine/agent/approval"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/control/supervise"
+	"tandem/engine/control/host"
 	"tandem/engine/service"
 	"tandem/persist/store"
 )
@@ -30,11 +30,10 @@ func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &host{log: newLogger(&log), store: data}
-		h.equip(nil)
-		h.control = supervise.NewControl(t.Context(), h, h.observer, h.log)
-		files := service.NewFiles(t.Context(), t.TempDir(), nil, h.log)
-		mux := (&engine{log: h.log, host: h, files: files, arbiter: approval.New("", h.log, func(api.Event) {})}).newMux()
+		logger := newLogger(&log)
+		h := host.New(t.Context(), host.Options{Log: logger, Store: data})
+		files := service.NewFiles(t.Context(), t.TempDir(), nil, logger)
+		mux := (&engine{log: logger, store: data, host: h, files: files, arbiter: approval.New("", logger, func(api.Event) {})}).newMux()
 		op := api.NewOperation[api.Empty, api.Empty]("test.panic", "", "", api.Row[api.Empty]{})
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
 		answer := httptest.NewRecorder()

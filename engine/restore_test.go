@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/control/launch"
 	"tandem/persist/store"
 )
 
@@ -339,20 +337,6 @@ func TestShutdownOnRequestOffersNothing(t *testing.T) {
 	}
 	if now := m.get(failed.ID); now.Interrupted != nil {
 		t.Errorf("a session that exited just before is interrupted by %+v", now.Interrupted)
-	}
-}
-
-func TestEngineWhoseKeeperDiedFirstNamesIt(t *testing.T) {
-	t.Parallel()
-	data, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &host{store: data, log: slog.New(slog.DiscardHandler), link: &launch.Link{}}
-	h.previous.next.Keeper = store.Identity{BootID: "boot", PID: 2}
-	h.describeEngine(time.Now(), false)
-	if last, err := data.LoadLastEngine(); err != nil || last.Keeper.PID != 2 || last.StoppedAt.IsZero() {
-		t.Errorf("described as %+v, %v", last, err)
 	}
 }
 

@@ -28,45 +28,45 @@ const auditName = datadir.Audit
 func (e *engine) newMux() *server.Mux {
 	h := e.host
 	guard := &access.Guard{
-		DataDir: e.o.DataDir, BootID: h.bootID, SandboxPath: h.store.SandboxPath,
-		KeeperPID: func() int { return h.link.PID() },
+		DataDir: e.o.DataDir, BootID: e.bootID, SandboxPath: e.store.SandboxPath,
+		KeeperPID: func() int { return h.Link.PID() },
 		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
-			return h.control.Visit(ctx, func(p supervise.Entry) { f(p.Rec, p.Session) })
+			return h.Control.Visit(ctx, func(p supervise.Entry) { f(p.Rec, p.Session) })
 		},
 	}
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
-	starter := &service.Starter{Control: h.control, Store: h.store, Env: e.env, Closed: h.launcher.Closed, CgroupOf: h.cgroupOf, Shell: h.settings.shell}
+	starter := &service.Starter{Control: h.Control, Store: e.store, Env: e.env, Closed: h.Launcher.Closed, CgroupOf: h.CgroupOf, Shell: h.Shell}
 	trees := worktrees.Trees{Private: e.o.DataDir}
 	calls := store.NewLines(filepath.Join(e.o.DataDir, auditName))
-	calls.Flusher = &h.store.Flusher
-	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(calls), Log: e.log}
+	calls.Flusher = &e.store.Flusher
+	approvals := &service.Approvals{Control: h.Control, Arbiter: e.arbiter, Audit: audit.New(calls), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession
 	m.Policy, m.Audit, m.Secret, m.Started = e.arbiter.Judge, approvals.Audit, approvals.ReadsSecret, e.arbiter.Started
 	pipes := new(service.PipeShells)
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
-			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.problems,
-			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.Await(ctx) },
+			Control: h.Control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.Problems,
+			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.Link.Await(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stopOnRequest, Upgrade: e.requestUpgrade, StopRemains: h.StopRemains,
 		},
-		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Pipes: pipes, Agents: h.agents, Trees: trees},
+		&service.Sessions{Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Usage: e.usage, Pipes: pipes, Agents: h.Agents, Trees: trees},
 		&service.Processes{
-			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Log: e.log,
-			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.observer.OpenCheck,
+			Control: h.Control, Guard: guard, Starter: starter, Store: e.store, Logs: h.Logs, Log: e.log,
+			Usage: e.usage, Pipes: pipes, StopRemains: h.StopRemains, OpenCheck: h.Observer.OpenCheck,
 		},
-		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
-		&service.Commands{Control: h.control, Starter: starter, Store: h.store, Usage: e.usage},
+		&service.CodingAgents{Control: h.Control, Guard: guard, Agents: h.Agents},
+		&service.Commands{Control: h.Control, Starter: starter, Store: e.store, Usage: e.usage},
 		approvals, members,
-		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
+		service.History{History: h.History, Recent: new(history.Recent), Files: e.files},
 		&service.Machines{Hosts: e.hosts, Guard: guard}, service.Peers{Guard: guard},
-		&service.Worktrees{Trees: trees, Files: e.files, Control: h.control},
+		&service.Worktrees{Trees: trees, Files: e.files, Control: h.Control},
 		e.env, e.files, e.layouts,
 	} {
 		s.Handle(m)
 	}
-	if err := e.files.Resume(h.store); err != nil {
+	if err := e.files.Resume(e.store); err != nil {
 		e.log.Error("load transfers", "error", err)
 	}
 	return m
@@ -90,16 +90,16 @@ func (e *engine) getInfo() api.Info {
 	return api.Info{
 		EnginePID:      os.Getpid(),
 		StartedAt:      e.startedAt,
-		KeeperPID:      e.host.link.PID(),
+		KeeperPID:      e.host.Link.PID(),
 		Version:        e.o.Version,
 		Protocol:       api.Protocol,
 		OldestProtocol: api.OldestProtocol,
 		DataDir:        e.o.DataDir,
 		Socket:         e.socket(),
-		BootID:         e.host.bootID,
+		BootID:         e.bootID,
 		Home:           home,
 		Shell:          lineShell(),
-		Unread:         e.host.unread.Load().reasons(),
+		Unread:         e.host.Unread(),
 	}
 }
 

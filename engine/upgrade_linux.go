@@ -14,9 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/base/panics"
-	"tandem/engine/control/launch"
-	"tandem/engine/control/supervise"
-	"tandem/engine/system/keeper"
+	"tandem/engine/control/host"
 	"tandem/engine/system/proctree"
 	"tandem/persist/datadir"
 )
@@ -43,21 +41,13 @@ const (
 // An upgrade replaces the program of this process.
 type upgrade struct {
 	executable *os.File
-	terminals  []passedTerminal
+	terminals  map[string]int // as by host.KeepTerminals
 }
-
-// A passedTerminal is a duplicate of a session's PTY master.
-type passedTerminal struct {
-	name string // id:pid, the pid of its program
-	fd   int
-}
-
-func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
 
 // requestUpgrade stops this engine and then executes executable. It returns false, and does
 // nothing, if the keeper is too old: then the keeper must replace the engine.
 func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool, error) {
-	client, err := e.host.link.Await(ctx)
+	client, err := e.host.Link.Await(ctx)
 	if err != nil || !client.Upgrades() {
 		return false, err
 	}
@@ -83,7 +73,7 @@ func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool,
 // upgradeByForce has the keeper replace an engine that does not stop.
 func (e *engine) upgradeByForce(next *os.File) {
 	e.log.Error("the engine did not finish in time to be upgraded; the keeper replaces it")
-	if client := e.host.link.Current(); client != nil {
+	if client := e.host.Link.Current(); client != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := client.Replace(ctx, next); err != nil {
@@ -91,31 +81,6 @@ func (e *engine) upgradeByForce(next *os.File) {
 		}
 	}
 	os.Exit(1)
-}
-
-// keepTerminals duplicates the terminals for the next program. It must run after the control
-// goroutine has stopped and before sessions close.
-func (e *engine) keepTerminals() {
-	u := e.upgrade.Load()
-	if u == nil {
-		return
-	}
-	supervise.Terminals{Of: e.host.control}.Each(func(child keeper.Child, session supervise.Session) {
-		s, ok := session.(interface{ Master() *os.File })
-		if !ok || s.Master() == nil || len(u.terminals) == maxInherited {
-			return
-		}
-		raw, err := s.Master().SyscallConn()
-		if err != nil {
-			return
-		}
-		_ = raw.Control(func(own uintptr) {
-			// The next program can get the others from the keeper.
-			if fd, err := unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 3); err == nil {
-				u.terminals = append(u.terminals, passedTerminal{terminalName(child.ID, child.PID), fd})
-			}
-		})
-	})
 }
 
 // execute executes the next program. If that fails, it executes this one again, and returns only if
@@ -138,7 +103,7 @@ func (u *upgrade) execute(e *engine) error {
 
 // announceProgram tells the keeper which program this process executes now.
 func (e *engine) announceProgram(program *os.File) error {
-	client := e.host.link.Current()
+	client := e.host.Link.Current()
 	if client == nil {
 		return nil
 	}
@@ -148,22 +113,28 @@ func (e *engine) announceProgram(program *os.File) error {
 }
 
 // execute replaces this process's program, with the same arguments. It returns only if that fails.
-func execute(program *os.File, lock *folderLock, terminals []passedTerminal) error {
-	kept := []passedTerminal{{inheritedLock, int(lock.file.Fd())}, {inheritedRecords, int(lock.records.Fd())}}
-	kept = append(kept, terminals...)
-	named := make([]string, len(kept))
-	for i, k := range kept {
-		if _, err := unix.FcntlInt(uintptr(k.fd), unix.F_SETFD, 0); err != nil {
-			return os.NewSyscallError("keep "+k.name+" open", err)
+func execute(program *os.File, lock *folderLock, terminals map[string]int) error {
+	var kept []string
+	keep := func(name string, fd int) error {
+		kept = append(kept, name+"="+strconv.Itoa(fd))
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+		return os.NewSyscallError("keep "+name+" open", err)
+	}
+	err := errors.Join(keep(inheritedLock, int(lock.file.Fd())), keep(inheritedRecords, int(lock.records.Fd())))
+	for name, fd := range terminals {
+		if len(kept) < maxInherited { // the next program can get the others from the keeper
+			err = errors.Join(err, keep(name, fd))
 		}
-		named[i] = k.name + "=" + strconv.Itoa(k.fd)
+	}
+	if err != nil {
+		return err
 	}
 	// A program that does not get as far as inherit is ended by the timer, which outlives execve(2).
 	if err := limitRuntime(serveTimeout); err != nil {
 		return err
 	}
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, inheritedVariable+"=") })
-	env = append(env, inheritedVariable+"="+strings.Join(named, ","))
+	env = append(env, inheritedVariable+"="+strings.Join(kept, ","))
 	path := pathOf(program)
 	return &os.PathError{Op: "execute", Path: path, Err: unix.Exec(path, os.Args, env)}
 }
@@ -195,8 +166,8 @@ func pathOf(f *os.File) string {
 // An inheritance is what the program that this process executed before has left open.
 type inheritance struct {
 	lock      *folderLock
-	terminals map[string]*os.File // by terminalName
-	late      *time.Timer         // ends this process unless it serves in time
+	terminals host.Inheritance
+	late      *time.Timer // ends this process unless it serves in time
 }
 
 // inherit returns what the former program of this process left open; nil if there was none. It
@@ -210,7 +181,7 @@ func inherit(log *slog.Logger) *inheritance {
 	if !passed {
 		return nil
 	}
-	i := &inheritance{lock: new(folderLock), terminals: map[string]*os.File{}}
+	i := &inheritance{lock: new(folderLock), terminals: host.Inheritance{}}
 	for _, pair := range strings.Split(list, ",") {
 		name, number, _ := strings.Cut(pair, "=")
 		fd, err := strconv.Atoi(number)
@@ -238,6 +209,14 @@ func inherit(log *slog.Logger) *inheritance {
 	}
 	reapFormerChildren(log)
 	return i
+}
+
+// terminalsOf returns the terminals left open.
+func (i *inheritance) terminalsOf() host.Inheritance {
+	if i == nil {
+		return nil
+	}
+	return i.terminals
 }
 
 // takeLock returns the locks; nil if they were not inherited.
@@ -269,61 +248,5 @@ func reapFormerChildren(log *slog.Logger) {
 		if child, err := os.FindProcess(p.PID); err == nil {
 			go panics.Logged(log, "child of the former program", func() { _, _ = child.Wait() })()
 		}
-	}
-}
-
-// handTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
-func (i *inheritance) handTo(ctx context.Context, client launch.Keeper, h *host) error {
-	if i == nil || len(i.terminals) == 0 {
-		return nil
-	}
-	children, err := client.List(ctx)
-	if err != nil {
-		return err
-	}
-	held := make(map[string]bool, len(children))
-	for _, c := range children {
-		held[c.ID] = true
-	}
-	records, _ := h.store.Load() // terminals of unreadable records stay open here
-	for _, r := range records {
-		if r.Identity == nil || !r.TTY || held[r.ID] {
-			continue
-		}
-		master := i.terminals[terminalName(r.ID, r.Identity.PID)]
-		if master == nil {
-			continue
-		}
-		child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID, TTY: true}
-		err := client.Adopt(ctx, child, h.store.Dir(r.ID), h.observer.LogsOf(r), master)
-		if errors.Is(err, keeper.ErrLost) {
-			return err
-		}
-		if err != nil {
-			h.log.Error("hand child to keeper", "id", r.ID, "error", err)
-		}
-	}
-	return nil
-}
-
-// takeMaster removes and returns the terminal of a child; nil if it was not inherited.
-func (i *inheritance) takeMaster(child keeper.Child) *os.File {
-	if i == nil {
-		return nil
-	}
-	name := terminalName(child.ID, child.PID)
-	master := i.terminals[name]
-	delete(i.terminals, name)
-	return master
-}
-
-// close closes the remaining terminals.
-func (i *inheritance) close() {
-	if i == nil {
-		return
-	}
-	for name, master := range i.terminals {
-		master.Close()
-		delete(i.terminals, name)
 	}
 }

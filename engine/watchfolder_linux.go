@@ -50,7 +50,7 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 	tick := time.NewTicker(folderCheck) // in case the kernel has no watches left
 	defer tick.Stop()
 	for {
-		modes.restore(e.host.control.PublishNotice)
+		modes.restore(e.host.Control.PublishNotice)
 		select {
 		case <-ctx.Done():
 			return
@@ -75,8 +75,8 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 func (e *engine) leaveFolder(ctx context.Context) {
 	text := "data folder " + e.o.DataDir + " was moved or deleted: stopping the engine; programs keep running"
 	e.log.Error(text)
-	e.host.control.PublishNotice(text)
-	if client := e.host.link.Current(); client != nil {
+	e.host.Control.PublishNotice(text)
+	if client := e.host.Link.Current(); client != nil {
 		err := client.Pause(ctx)
 		e.log.Info("pause keeper", "error", err)
 	}

@@ -15,9 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/screen/vt"
 	"tandem/engine/session/terminal"
-	"tandem/persist/ptylog"
+	"tandem/engine/session/terminal/terminaltest"
 	"tandem/persist/store"
 )
 
@@ -47,17 +46,17 @@ func (r *rig) startTerminal(in api.SessionStartInput) (api.Process, *os.File) {
 	r.executor.open = func(rec store.Record) *terminal.Session {
 		return terminal.Start(terminal.Options{
 			ID: rec.ID, Master: master, Cols: rec.Cols, Rows: rec.Rows, Actor: rec.Actor,
-			Open:     func() (terminal.Log, error) { return ptylog.Open(r.store.LogPath(rec), ptylog.Options{}) },
+			Host: terminaltest.Host{
+				Log:     r.store.LogPath(rec),
+				Read:    func() { r.control.ReportDrained(rec.ID) },
+				Changed: func() { r.control.PublishView(rec.ID) },
+				Told:    func(text string) { r.t.Error(text) },
+			},
 			Journal:  r.store,
-			Terminal: func(o vt.Options) terminal.Emulator { return vt.New(o) },
 			Displays: &terminal.Displays{},
 			Replays:  make(chan struct{}, 1),
 			Chunks:   terminal.NewChunks(),
 			Log:      slog.New(slog.DiscardHandler),
-			Stamp:    func(int64) {},
-			Drained:  func() { r.control.ReportDrained(rec.ID) },
-			Touched:  func() { r.control.PublishView(rec.ID) },
-			Notice:   func(text string) { r.t.Error(text) },
 		}, func() {})
 	}
 	if in.CWD = r.work; in.Command == nil {

@@ -296,8 +296,16 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/launch", "engine/record/logs", "engine/base/names", "engine/control/observe", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/secrets", "engine/service", "engine/base/shell", "engine/control/supervise", "engine/session/terminal", "engine/screen/vt", "engine/screen/vt10x", "engine/workspace/worktrees", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/ptylog", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify", "engine/base/sleep"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
 		"the engine has no user interface",
+	},
+	"engine/control/host": {
+		[]string{"engine/agent/access", "engine/agent/coding", "engine/api", "engine/system/keeper", "engine/control/launch", "engine/record/history", "engine/record/logs", "engine/base/names", "engine/control/observe", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/secrets", "engine/base/shell", "engine/control/supervise", "engine/session/terminal", "engine/screen/vt", "engine/screen/vt10x", "persist/config/settings", "persist/histdb", "persist/inputnotes", "persist/ptylog", "persist/store", "engine/base/panics", "persist/datadir", "engine/base/sleep"},
+		"what the control loop asks for does not depend on the services that clients call",
+	},
+	"engine/session/terminal/terminaltest": {
+		[]string{"engine/screen/vt", "engine/session/prompt", "engine/session/terminal", "persist/inputnotes", "persist/ptylog"},
+		"tests of other packages share this host",
 	},
 	"engine/control/launch": {
 		[]string{"engine/api", "engine/system/keeper", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/sandbox", "engine/base/shell", "engine/control/supervise", "engine/control/tampering", "persist/store", "engine/base/sleep"},

@@ -23,7 +23,7 @@ var trusted = map[string]struct {
 	"engine/api/server/open.go":               {2, "they copy bytes"},
 	"engine/api/server/server.go":             {1, "net/http has a boundary for each connection"},
 	"engine/session/conditions/conditions.go": {1, "it catches and carries the panic itself"},
-	"engine/ending.go":                        {1, "it catches and carries the panic itself"},
+	"engine/control/host/ending.go":           {1, "it catches and carries the panic itself"},
 	"engine/engine.go":                        {2, "the control loop and the keeper link own the state of all processes: after a panic the engine exits, and the next one adopts them"},
 	"engine/remote/fleet/search/search.go":    {2, "run has the boundary"},
 	"engine/record/history/history.go":        {1, "each step has a boundary"},

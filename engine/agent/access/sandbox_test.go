@@ -13,10 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/screen/vt"
 	"tandem/engine/session/terminal"
+	"tandem/engine/session/terminal/terminaltest"
 	"tandem/engine/system/sandbox"
-	"tandem/persist/ptylog"
 	"tandem/persist/store"
 )
 
@@ -190,13 +189,10 @@ func typedSession(t *testing.T, by caller) *terminal.Session {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})
-	log := filepath.Join(t.TempDir(), "log")
 	s := terminal.Start(terminal.Options{
 		ID: "0123456789ab", Master: os.NewFile(uintptr(fd), "pty"), Cols: 80, Rows: 24, Journal: data, Displays: &terminal.Displays{},
-		Open:     func() (terminal.Log, error) { return ptylog.Open(log, ptylog.Options{}) },
-		Terminal: func(o vt.Options) terminal.Emulator { return vt.New(o) },
-		Replays:  make(chan struct{}, 1), Chunks: terminal.NewChunks(), Log: slog.New(slog.DiscardHandler),
-		Stamp: func(int64) {}, Drained: func() {}, Touched: func() {}, Notice: func(string) {},
+		Host:    terminaltest.Host{Log: filepath.Join(t.TempDir(), "log")},
+		Replays: make(chan struct{}, 1), Chunks: terminal.NewChunks(), Log: slog.New(slog.DiscardHandler),
 	}, func() { close(ended) })
 	t.Cleanup(func() {
 		s.Close()

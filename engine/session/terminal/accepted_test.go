@@ -29,7 +29,7 @@ func acceptedReports(f *fakeStream) <-chan uint64 {
 func TestAcceptedTextIsReportedOnceTheTerminalHasIt(t *testing.T) {
 	for _, raw := range []bool{false, true} {
 		master, slave := rawPTY(t)
-		s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
+		s := newMemorySession(t, &memoryLog{}, func(o *testOptions) { o.Master = master })
 		f := view(t, s, api.AttachOptions{Raw: raw, Input: "x", Master: true})
 		reports := acceptedReports(f)
 		text := strings.Repeat("0123456789", 20<<10) // more than a PTY holds
@@ -56,7 +56,7 @@ func awaitReport(reports <-chan uint64, want uint64) {
 
 func TestDroppedTextOfAReadOnlyViewerIsReported(t *testing.T) {
 	master, _ := rawPTY(t)
-	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
+	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) { o.Master = master })
 	v := newViewer(api.AttachOptions{Input: "x"})
 	v.outside = true
 	s.keyboard.takeOver(v, func() {})
@@ -70,7 +70,7 @@ func TestDroppedTextOfAReadOnlyViewerIsReported(t *testing.T) {
 
 func TestInterruptDiscardsUnreadInput(t *testing.T) {
 	master, slave := openPTY(t)
-	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
+	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) { o.Master = master })
 	f := view(t, s, api.AttachOptions{Input: "x"})
 	reports := acceptedReports(f)
 	text := strings.Repeat("a line\n", 20<<10)
@@ -91,7 +91,7 @@ func TestInterruptDiscardsUnreadInput(t *testing.T) {
 
 func TestCtrlCInARawTerminalKeepsItsPlace(t *testing.T) {
 	master, slave := rawPTY(t)
-	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
+	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) { o.Master = master })
 	f := view(t, s, api.AttachOptions{Input: "x"})
 	acceptedReports(f)
 	text := strings.Repeat("0123456789", 20<<10)

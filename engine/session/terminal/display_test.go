@@ -23,13 +23,13 @@ type program struct {
 	got []byte
 }
 
-func newProgram(t *testing.T, change func(*Options)) (*Session, *program) {
+func newProgram(t *testing.T, change func(*testOptions)) (*Session, *program) {
 	t.Helper()
 	master, slave := openPTY(t)
 	if _, err := term.MakeRaw(slave.Fd()); err != nil {
 		t.Fatal(err)
 	}
-	s := newMemorySession(t, &memoryLog{}, func(o *Options) {
+	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) {
 		o.Master = master
 		if change != nil {
 			change(o)
@@ -137,7 +137,7 @@ func TestResizeSetsThePTYsPixelSize(t *testing.T) {
 
 func TestSessionStartsWithTheLastUsedDisplay(t *testing.T) {
 	var displays Displays
-	shared := func(o *Options) { o.Displays = &displays }
+	shared := func(o *testOptions) { o.Displays = &displays }
 	s, _ := newProgram(t, shared)
 	looker(t, s, api.AttachOptions{Cols: 30, Rows: 10}, display(0xEEEEEE, 9, 18))
 	_, p := newProgram(t, shared)
@@ -151,7 +151,7 @@ func TestReplayUsesTheRecordedCellSize(t *testing.T) {
 	l := &memoryLog{}
 	l.sizes = []store.Resize{{Offset: 0, Cols: 20, Rows: 9, CellWidth: 5, CellHeight: 20}, {Offset: int64(len(picture)), Cols: 20, Rows: 9}}
 	l.add(picture + picture)
-	s := newMemorySession(t, l, func(*Options) {})
+	s := newMemorySession(t, l, func(*testOptions) {})
 	var widths []int16
 	s.onScreen(t.Context(), func(term Emulator) {
 		_, first, end := term.Bounds()
@@ -247,7 +247,7 @@ func pixels(t *testing.T, tty *os.File) (w, h int) {
 
 func TestModesApplyBeforeTheReplyToALaterQuery(t *testing.T) {
 	sessions, applied := make(chan *Session, 1), make(chan vt.Modes, 1)
-	s, p := newProgram(t, func(o *Options) {
+	s, p := newProgram(t, func(o *testOptions) {
 		emulator := o.Terminal
 		o.Terminal = func(options vt.Options) Emulator {
 			reply := options.Reply

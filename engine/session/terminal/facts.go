@@ -38,7 +38,7 @@ type facts struct {
 }
 
 func newFacts(o Options) *facts {
-	return &facts{pace: newPacer(o.Touched), known: Facts{Cols: o.Cols, Rows: o.Rows}}
+	return &facts{pace: newPacer(o.Host.FactsChanged), known: Facts{Cols: o.Cols, Rows: o.Rows}}
 }
 
 func (k *facts) all() Facts {

@@ -119,7 +119,7 @@ func TestFindSearchesALongScrollback(t *testing.T) {
 		fmt.Fprintf(&b, "row %d\n", i)
 	}
 	l := &memoryLog{}
-	s := newMemorySession(t, l, func(o *Options) {
+	s := newMemorySession(t, l, func(o *testOptions) {
 		o.Terminal = func(o vt.Options) Emulator {
 			o.ScrollbackLines = 100_000
 			return vt.New(o)

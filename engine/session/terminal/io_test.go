@@ -90,7 +90,7 @@ func TestProgramContinuesWhileItsLogCannotBeWritten(t *testing.T) {
 			l := &fullLog{memoryLog: &memoryLog{}}
 			log, kept := of(l)
 			told, drained := make(chan string, 10), make(chan struct{})
-			s := newMemorySession(t, l.memoryLog, func(o *Options) {
+			s := newMemorySession(t, l.memoryLog, func(o *testOptions) {
 				o.Master = master
 				o.Open = func() (Log, error) { return log, nil }
 				o.Notice = func(text string) { told <- text }
@@ -154,7 +154,7 @@ func TestFloodIsShownCompletelyWhileRequestsAreServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newMemorySession(t, &memoryLog{}, func(o *Options) {
+	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) {
 		o.Master = master
 		o.Open = func() (Log, error) { return l, nil }
 	})
@@ -191,7 +191,7 @@ func TestOutputOfAnExitedChildIsReadCompletely(t *testing.T) {
 	master, slave := openPTY(t)
 	l := &memoryLog{}
 	drained := make(chan struct{})
-	s := newMemorySession(t, l, func(o *Options) {
+	s := newMemorySession(t, l, func(o *testOptions) {
 		o.Master = master
 		o.Drained = func() { close(drained) }
 	})

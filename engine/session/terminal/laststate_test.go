@@ -46,7 +46,7 @@ func TestFolderIsBelievedOnlyFromTheShellOrTheKernel(t *testing.T) {
 		"by a shell, in another form": {between + "\x1b]633;P;Cwd=/shell\a", "/shell"},
 	} {
 		l := &memoryLog{}
-		s := newMemorySession(t, l, func(o *Options) { o.Nonce = "n" })
+		s := newMemorySession(t, l, func(o *testOptions) { o.Nonce = "n" })
 		s.SetCWD("/before")
 		s.output(l, c.output)
 		if _, err := s.Rows(t.Context()); err != nil {
@@ -75,7 +75,7 @@ func TestFolderOfForegroundProgramIsBelieved(t *testing.T) {
 		_ = child.Wait()
 	})
 	l := &memoryLog{}
-	s := newMemorySession(t, l, func(o *Options) { o.Master = master })
+	s := newMemorySession(t, l, func(o *testOptions) { o.Master = master })
 	for _, path := range []string{dir, filepath.Dir(dir)} {
 		s.output(l, "\x1b]7;file://"+path+"\a")
 		if _, err := s.Rows(t.Context()); err != nil {
@@ -124,7 +124,7 @@ func TestCheckpointContainsTheLastState(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &memoryLog{}
-	s := newMemorySession(t, l, func(o *Options) { o.Nonce = "n" })
+	s := newMemorySession(t, l, func(o *testOptions) { o.Nonce = "n" })
 	s.output(l, "\x1b]133;D;aid=n\a\x1b]7;file://"+own+"/a%20b\a\x1b]633;E;make;n\a\x1b]133;C;aid=n\a")
 	for l.End() < checkpointGap {
 		s.output(l, fmt.Sprintln("compiling", l.End()))

@@ -57,7 +57,7 @@ func newTypedSession(t *testing.T) (s *Session, master, slave *os.File) {
 	if _, err := term.MakeRaw(slave.Fd()); err != nil {
 		t.Fatal(err)
 	}
-	return newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master }), master, slave
+	return newMemorySession(t, &memoryLog{}, func(o *testOptions) { o.Master = master }), master, slave
 }
 
 func TestMasterIsLentToTheViewerThatTypedLast(t *testing.T) {

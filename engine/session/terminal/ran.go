@@ -12,7 +12,7 @@ func (s *Session) reportCommand(c prompt.Command) {
 		c.Actor, c.From = by.actor, by.from
 	}
 	c.Stopped = c.Stopped || s.stopped.Load()
-	s.options.Ran(c)
+	s.options.Host.CommandRan(c)
 }
 
 // noteShellExit reports the command during which the shell exited, after all output is in the log.

@@ -20,7 +20,7 @@ const (
 func TestCommandExitingDuringAStopCountsAsStopped(t *testing.T) {
 	for _, stopping := range []bool{false, true} {
 		l, ran := &memoryLog{}, make(chan prompt.Command, 1)
-		s := newMemorySession(t, l, func(o *Options) {
+		s := newMemorySession(t, l, func(o *testOptions) {
 			o.Nonce, o.Kind, o.Actor = "n", prompt.Bash, api.Person
 			o.Ran = func(c prompt.Command) { ran <- c }
 		})
@@ -38,7 +38,7 @@ func TestCommandExitingDuringAStopCountsAsStopped(t *testing.T) {
 func TestWaitingExecTypesNothingOnceTheKeyboardIsLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
-		s := newMemorySession(t, l, func(o *Options) { o.Nonce, o.Kind = "n", prompt.Bash })
+		s := newMemorySession(t, l, func(o *testOptions) { o.Nonce, o.Kind = "n", prompt.Bash })
 		agent := api.WithCaller(t.Context(), api.Caller{Name: "agent:claude", Owner: "x"})
 		failed := make(chan error, 1)
 		go func() {

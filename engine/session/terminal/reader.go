@@ -117,7 +117,7 @@ func (r *reader) readRest() {
 			if r.ctx.Err() == nil {
 				r.askScreen(func() { r.screen.markGap(&r.gap) })
 				r.finishLog()
-				r.o.Drained()
+				r.o.Host.OutputRead()
 			}
 			return
 		}
@@ -159,7 +159,7 @@ func (r *reader) appendOutput(p []byte) {
 	}
 	if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
 		r.stamped = now
-		r.o.Stamp(r.log.End())
+		r.o.Host.LogGrows(r.log.End())
 	}
 	offset := r.log.End()
 	n, err := r.log.Commit(len(p))
@@ -185,7 +185,7 @@ func (r *reader) beginGap(cause error) {
 	if r.spare == nil {
 		r.spare = make([]byte, minReadSpace)
 	}
-	r.o.Notice(cause.Error() + "; what the program prints is shown, but not logged, until the log can be written")
+	r.o.Host.Notify(cause.Error() + "; what the program prints is shown, but not logged, until the log can be written")
 }
 
 // showOnly shows output that cannot be logged.

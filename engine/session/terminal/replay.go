@@ -88,7 +88,7 @@ func (s *screen) setCell(then store.Resize) {
 func (s *screen) newTerminal(cols, rows int) Emulator {
 	// A program that reads the reply expects input in the modes that it set before the query.
 	reply := func(p []byte) { s.publishModes(); s.replies.Add(p) }
-	return s.o.Terminal(vt.Options{
+	return s.o.Host.NewEmulator(vt.Options{
 		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: reply, Event: s.handleEvent,
 	})
 }
@@ -103,7 +103,7 @@ func (s *screen) runGuarded(what string, f func()) (err error) {
 		}
 		invariants.Repanic(p)
 		s.o.Log.Error(what, "id", s.o.ID, "offset", s.shown.Load(), "panic", p, "stack", string(debug.Stack()))
-		s.o.Notice("the terminal emulator failed; the screen was cleared")
+		s.o.Host.Notify("the terminal emulator failed; the screen was cleared")
 		cols, rows := s.term.Size()
 		s.term = s.newTerminal(cols, rows)
 		err = api.Errorf(api.CodeInternal, "%s: the emulator failed", what)

@@ -95,7 +95,7 @@ func TestNewProgramStartsBelowTheOldScreenInPlainModes(t *testing.T) {
 	} {
 		l := &memoryLog{}
 		l.add(c.before)
-		s := newMemorySession(t, l, func(o *Options) { o.New, o.Below = true, true })
+		s := newMemorySession(t, l, func(o *testOptions) { o.New, o.Below = true, true })
 		s.output(l, "new")
 		for _, of := range []*Session{s, memorySession(t, l)} { // live, and replayed by another engine
 			var got api.Screen
@@ -120,7 +120,7 @@ func TestNewProgramForgetsMarksOfTheEarlierOne(t *testing.T) {
 	l := &memoryLog{}
 	l.add("\x1b]133;A;aid=n\a$ \x1b]133;B;aid=n\a")
 	for fresh, want := range map[bool]prompt.Need{true: prompt.NeedNothing, false: prompt.NeedPrompt} {
-		s := newMemorySession(t, l, func(o *Options) { o.Nonce, o.New = "n", fresh })
+		s := newMemorySession(t, l, func(o *testOptions) { o.Nonce, o.New = "n", fresh })
 		if got := s.shell.Need(); got != want {
 			t.Errorf("a new program: %v, needs %q", fresh, got)
 		}

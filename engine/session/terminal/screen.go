@@ -112,7 +112,7 @@ func (s *screen) catchUp() {
 // publishModes publishes the modes to the goroutines that encode input, and reports output.
 func (s *screen) publishModes() {
 	s.shell.NoteOutput()
-	s.o.Moved()
+	s.o.Host.ScreenChanged()
 	if n := s.term.PictureChanges().Pictures; n != s.pictured {
 		s.pictured = n
 		s.viewers.repaintPictures()
@@ -185,7 +185,7 @@ func (s *screen) markGap(g *gap) {
 			return
 		}
 		s.viewers.repaint()
-		s.o.Notice(fmt.Sprintf("%d bytes of output are missing in the log; a line there marks the gap", g.missing))
+		s.o.Host.Notify(fmt.Sprintf("%d bytes of output are missing in the log; a line there marks the gap", g.missing))
 	}
 	*g = gap{}
 }

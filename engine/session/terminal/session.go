@@ -51,37 +51,43 @@ type journal interface {
 	ReadCheckpoints(id string) ([]store.Checkpoint, error)
 }
 
-// Options describe a session. The functions in them may block unless stated otherwise; they are
-// called from the session's goroutines.
+// A Host is what a session needs of the engine. The session's goroutines call it; its methods may
+// block unless stated otherwise.
+type Host interface {
+	OpenLog() (Log, error)
+	OpenInputNotes() (*inputnotes.Notes, error)
+	NewEmulator(vt.Options) Emulator
+
+	LogGrows(offset int64)     // at an offset; called at most once in StampGap
+	OutputRead()               // to the end, which has come
+	ScreenChanged()            // must not block
+	FactsChanged()             // called at most 10 times a second
+	CommandRan(prompt.Command) // by the shell; must not block
+	Notify(text string)        // tells the user
+
+	ShownLine(line string) string // returns what of a command line may be shown
+}
+
+// Options describe a session.
 type Options struct {
 	ID         string
+	Host       Host
 	Master     *os.File // non-blocking; nil if the program has exited
 	Cols, Rows int      // used if the journal has no size
 	Displays   *Displays
-	Open       func() (Log, error)
-	Notes      func() (*inputnotes.Notes, error) // of input; nil keeps them in memory
 	Journal    journal
-	PID        int         // of the child; 0 if it has exited
-	New        bool        // the child is new: what the log contains is from earlier ones
-	Below      bool        // show the new child's output below their last screen
-	Nonce      string      // for its shell's marks; "" if it makes none
-	Secret     string      // redacted in the readable log: Nonce, or that of a previous engine
-	Kind       prompt.Kind // kind of interactive shell of the child
-	Actor      string      // started it
-	From       string      // the other machine it was started from, as user@host; "" for this one
-	Terminal   func(vt.Options) Emulator
+	PID        int           // of the child; 0 if it has exited
+	New        bool          // the child is new: what the log contains is from earlier ones
+	Below      bool          // show the new child's output below their last screen
+	Nonce      string        // for its shell's marks; "" if it makes none
+	Secret     string        // redacted in the readable log: Nonce, or that of a previous engine
+	Kind       prompt.Kind   // kind of interactive shell of the child
+	Actor      string        // started it
+	From       string        // the other machine it was started from, as user@host; "" for this one
 	Replays    chan struct{} // a token is held during a replay
 	Chunks     *sync.Pool    // see NewChunks
 	Log        *slog.Logger
 	Ending     <-chan struct{} // closed when the engine exits: viewers that leave now decide nothing
-
-	Drained func()                   // called when all output has been read
-	Touched func()                   // called when facts have changed; at most 10 times a second
-	Moved   func()                   // called when the screen has changed; must not block
-	Notice  func(text string)        // called with a message for the user
-	Ran     func(prompt.Command)     // called when the shell has run a command; must not block
-	Show    func(line string) string // returns what of a command line may be shown; nil: all
-	Stamp   func(offset int64)       // called when the log grows at offset; at most once in StampGap
 }
 
 // A Session is one terminal with its log, screen, keyboard and viewers. The reader goroutine moves
@@ -135,16 +141,10 @@ func Start(o Options, done func()) *Session {
 		over:    make(chan struct{}),
 		closed:  make(chan struct{}),
 	}
-	if o.Ran == nil {
-		s.options.Ran = func(prompt.Command) {}
-	}
-	if o.Moved == nil {
-		s.options.Moved = func() {}
-	}
 	s.shell = prompt.New(prompt.Options{
 		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,
 		Exited: s.exited, Over: s.over, Closed: ctx.Done(),
-		Ran: s.reportCommand, Show: o.Show, Changed: s.facts.touch, Log: o.Log,
+		Ran: s.reportCommand, Show: o.Host.ShownLine, Changed: s.facts.touch, Log: o.Log,
 	})
 	s.keyboard = newKeyboard(o.Master, s.shell)
 	s.screen = newScreen(s)
@@ -165,7 +165,7 @@ func (s *Session) run() {
 	defer s.release()
 	if err := s.prepare(); err != nil {
 		if s.ctx.Err() == nil {
-			s.options.Notice("open log: " + err.Error())
+			s.options.Host.Notify("open log: " + err.Error())
 		}
 		s.failed = err
 		close(s.ready)
@@ -201,7 +201,7 @@ func (s *Session) run() {
 func (s *Session) prepare() error {
 	var log Log
 	err := s.retry(func() (err error) {
-		log, err = s.options.Open()
+		log, err = s.options.Host.OpenLog()
 		return err
 	})
 	if err == nil {
@@ -230,13 +230,10 @@ func (s *Session) openInputNotes() {
 	if s.options.Master == nil {
 		return
 	}
-	s.notes = inputnotes.New()
-	if s.options.Notes != nil {
-		if kept, err := s.options.Notes(); err == nil {
-			s.notes = kept
-		} else {
-			s.options.Log.Warn("note input", "id", s.options.ID, "error", err)
-		}
+	var err error
+	if s.notes, err = s.options.Host.OpenInputNotes(); err != nil {
+		s.options.Log.Warn("note input", "id", s.options.ID, "error", err)
+		s.notes = inputnotes.New()
 	}
 	s.keyboard.useNotes(s.notes, s.options.New)
 }
@@ -285,7 +282,7 @@ func (s *Session) reportDrainedWithout() {
 	}
 	select {
 	case <-s.exited:
-		s.options.Drained()
+		s.options.Host.OutputRead()
 	case <-s.ctx.Done():
 	}
 	<-s.ctx.Done()

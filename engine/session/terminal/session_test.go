@@ -22,6 +22,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/base/invariants"
 	"tandem/engine/screen/vt"
+	"tandem/engine/session/prompt"
+	"tandem/persist/inputnotes"
 	"tandem/persist/store"
 )
 
@@ -99,28 +101,60 @@ func (l *memoryLog) ReadCheckpoints(string) ([]store.Checkpoint, error) {
 	return slices.Clone(l.checkpoints), nil
 }
 
-// memorySession is a session without a PTY: what the log gets is its output.
-func memorySession(t *testing.T, l *memoryLog) *Session {
-	return newMemorySession(t, l, func(*Options) {})
+// testOptions are options with a host that a test may change.
+type testOptions struct {
+	Options
+	testHost
 }
 
-func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Session {
+// A testHost is a host made of functions.
+type testHost struct {
+	Open     func() (Log, error)
+	Notes    func() (*inputnotes.Notes, error)
+	Terminal func(vt.Options) Emulator
+	Drained  func()
+	Notice   func(text string)
+	Ran      func(prompt.Command)
+}
+
+func (h testHost) OpenLog() (Log, error)                      { return h.Open() }
+func (h testHost) OpenInputNotes() (*inputnotes.Notes, error) { return h.Notes() }
+func (h testHost) NewEmulator(o vt.Options) Emulator          { return h.Terminal(o) }
+func (h testHost) OutputRead()                                { h.Drained() }
+func (h testHost) Notify(text string)                         { h.Notice(text) }
+func (h testHost) CommandRan(c prompt.Command)                { h.Ran(c) }
+func (testHost) LogGrows(int64)                               {}
+func (testHost) ScreenChanged()                               {}
+func (testHost) FactsChanged()                                {}
+func (testHost) ShownLine(line string) string                 { return line }
+
+// memorySession is a session without a PTY: what the log gets is its output.
+func memorySession(t *testing.T, l *memoryLog) *Session {
+	return newMemorySession(t, l, func(*testOptions) {})
+}
+
+func newMemorySession(t *testing.T, l *memoryLog, change func(*testOptions)) *Session {
 	ended := make(chan struct{})
-	o := Options{
-		ID: "a", Cols: 20, Rows: 5,
-		Open:     func() (Log, error) { return l, nil },
-		Journal:  l,
-		Terminal: func(o vt.Options) Emulator { return vt.New(o) },
-		Replays:  make(chan struct{}, 1),
-		Chunks:   NewChunks(),
-		Log:      slog.New(slog.DiscardHandler),
-		Drained:  func() {},
-		Touched:  func() {},
-		Stamp:    func(int64) {},
-		Notice:   func(text string) { t.Error(text) },
+	o := testOptions{
+		Options: Options{
+			ID: "a", Cols: 20, Rows: 5,
+			Journal: l,
+			Replays: make(chan struct{}, 1),
+			Chunks:  NewChunks(),
+			Log:     slog.New(slog.DiscardHandler),
+		},
+		testHost: testHost{
+			Open:     func() (Log, error) { return l, nil },
+			Notes:    func() (*inputnotes.Notes, error) { return inputnotes.New(), nil },
+			Terminal: func(o vt.Options) Emulator { return vt.New(o) },
+			Drained:  func() {},
+			Notice:   func(text string) { t.Error(text) },
+			Ran:      func(prompt.Command) {},
+		},
 	}
 	change(&o)
-	s := Start(o, func() { close(ended) })
+	o.Host = o.testHost
+	s := Start(o.Options, func() { close(ended) })
 	t.Cleanup(func() {
 		s.Close()
 		<-ended
@@ -492,7 +526,7 @@ func (b brittleTerminal) Write(p []byte) (int, error) {
 func TestEmulatorPanicCostsOneScreenOnly(t *testing.T) {
 	l := &memoryLog{}
 	l.add("poison before\r\n")
-	s := newMemorySession(t, l, func(o *Options) {
+	s := newMemorySession(t, l, func(o *testOptions) {
 		o.Terminal = func(o vt.Options) Emulator { return brittleTerminal{vt.New(o)} }
 		o.Notice = func(string) {}
 	})
@@ -516,9 +550,11 @@ func TestSessionWithoutALogReturnsAnError(t *testing.T) {
 	ended := make(chan struct{})
 	told := make(chan string, 1)
 	s := Start(Options{
-		Open:   func() (Log, error) { return nil, errors.New("no such file") },
-		Notice: func(text string) { told <- text },
-		Log:    slog.New(slog.DiscardHandler),
+		Host: testHost{
+			Open:   func() (Log, error) { return nil, errors.New("no such file") },
+			Notice: func(text string) { told <- text },
+		},
+		Log: slog.New(slog.DiscardHandler),
 	}, func() { close(ended) })
 	err := s.onScreen(t.Context(), func(Emulator) {})
 	if !errors.Is(err, api.CodeUnavailable) || !strings.Contains(<-told, "no such file") {
@@ -602,7 +638,7 @@ func TestSessionRetriesOpeningItsFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{text: []byte("hello")}
 		var opens atomic.Int64
-		s := newMemorySession(t, l, func(o *Options) {
+		s := newMemorySession(t, l, func(o *testOptions) {
 			j := &scarceJournal{memoryLog: l}
 			j.failures.Store(3)
 			o.Journal = j

@@ -57,7 +57,7 @@ func (s *succession) next(new bool) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		s.t.Fatal(err)
 	}
-	s.now = newMemorySession(s.t, s.log, func(o *Options) {
+	s.now = newMemorySession(s.t, s.log, func(o *testOptions) {
 		o.Master, o.New = os.NewFile(uintptr(fd), "pty"), new
 		o.Notes = func() (*inputnotes.Notes, error) { return s.notes, nil }
 	})

@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"os"
@@ -13,15 +13,15 @@ import (
 
 // newRegistry returns the registry of coding agents in sessions. rules is the directory of the
 // user's own rules.
-func (h *host) newRegistry(rules string) *coding.Registry {
+func (h *Host) newRegistry(rules string) *coding.Registry {
 	home, _ := os.UserHomeDir() // without it, agents have no files
 	return &coding.Registry{
-		Library: coding.NewLibrary(rules, func(wrong error) { h.control.PublishNotice(wrong.Error()) }),
+		Library: coding.NewLibrary(rules, func(wrong error) { h.Control.PublishNotice(wrong.Error()) }),
 		BootID:  h.bootID,
 		Home:    home,
 		OnEnd:   proctree.OnEnd,
 		Log:     h.log,
-		Changed: func(session string, now *store.Agent) { h.control.SetAgent(session, now) },
+		Changed: func(session string, now *store.Agent) { h.Control.SetAgent(session, now) },
 	}
 }
 
@@ -46,8 +46,8 @@ func (r resumption) typing() string {
 
 // planResumption decides about the conversation of a session that is restored, or restarted after a
 // reboot. former is the session's previous child. Nothing is typed into sessions started by an agent.
-func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {
-	how := h.settings.now().Agents.Resume
+func (h *Host) planResumption(r store.Record, former store.Identity) (out resumption) {
+	how := h.settings.now().resume
 	rebooted := former.BootID != "" && former.BootID != h.bootID
 	if !rebooted && r.Interrupted == nil || supervise.IsFromAgent(r) {
 		return out
@@ -60,7 +60,7 @@ func (h *host) planResumption(r store.Record, former store.Identity) (out resump
 	if how == ResumeOff {
 		return out
 	}
-	found, ok := h.agents.Library.Resumption(r, lastSign, lost)
+	found, ok := h.Agents.Library.Resumption(r, lastSign, lost)
 	if !ok {
 		return out
 	}
@@ -73,7 +73,7 @@ func (h *host) planResumption(r store.Record, former store.Identity) (out resump
 		}
 		out.enter = how == ResumeRun
 	default:
-		out.instead = how == ResumeRun && h.agents.Library.IsPlainStart(r.Argv)
+		out.instead = how == ResumeRun && h.Agents.Library.IsPlainStart(r.Argv)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"context"
@@ -32,8 +32,9 @@ type unread map[string]error
 
 func (u unread) has(id string) bool { return u[id] != nil || u[""] != nil }
 
-// reasons returns the errors, sorted.
-func (u *unread) reasons() (why []string) {
+// Unread returns why records or terminals are out of reach, sorted.
+func (h *Host) Unread() (why []string) {
+	u := h.unread.Load()
 	if u == nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (u *unread) reasons() (why []string) {
 }
 
 // An adoption takes over the records and children of an earlier engine.
-type adoption struct{ h *host }
+type adoption struct{ h *Host }
 
 const (
 	// maxReadRetries bounds how often a starting engine retries to read a file.
@@ -71,7 +72,7 @@ func (a adoption) loadRecords(ctx context.Context) (records []store.Record, miss
 	}
 	for _, err := range missing {
 		a.h.log.Error("load record", "error", err)
-		a.h.problems = append(a.h.problems, err.Error()+"; the file is kept and will be read later")
+		a.h.Problems = append(a.h.Problems, err.Error()+"; the file is kept and will be read later")
 	}
 	return records, missing
 }
@@ -86,7 +87,7 @@ func (a adoption) splitProblems(problems []error) unread {
 			continue
 		}
 		a.h.log.Error("load record", "error", p)
-		a.h.problems = append(a.h.problems, p.Error())
+		a.h.Problems = append(a.h.Problems, p.Error())
 	}
 	return missing
 }
@@ -117,20 +118,23 @@ func (a adoption) readMissing(missing unread) (records []store.Record) {
 	return records
 }
 
-// restoreTable fills the control's table with all records and children. It must run before the
+// RestoreTable fills the control's table with all records and children. It must run before the
 // control goroutine.
-func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client launch.Keeper) error {
+func (h *Host) RestoreTable(ctx context.Context, client launch.Keeper) error {
+	if err := h.o.Inherited.handTo(ctx, client, h); err != nil {
+		return err
+	}
 	a := adoption{h}
 	children, err := client.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
 	}
 	records, missing := a.loadRecords(ctx)
-	h.problems = h.problems[:min(len(h.problems), maxProblems)]
+	h.Problems = h.Problems[:min(len(h.Problems), maxProblems)]
 	all, forget, s := a.plan(ctx, records, children, missing.has)
 	h.previous.Aftermath = s.FindAftermath(all, h.previous.LastEngine, h.lastWrite)
 	err = a.adopt(ctx, client, all, missing, func(f supervise.Found) error {
-		c.Restore(f, h.store.LogPath(f.Rec))
+		h.Control.Restore(f, h.store.LogPath(f.Rec))
 		return nil
 	})
 	if err != nil {
@@ -142,8 +146,8 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client la
 		}
 	}
 	h.unread.Store(&missing)
-	if len(missing) == 0 { // otherwise adoptLater may need them
-		h.inherited.close()
+	if len(missing) == 0 { // otherwise AdoptLater may need them
+		h.o.Inherited.close()
 	}
 	return nil
 }
@@ -176,29 +180,30 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 		// This engine may be in another cgroup, for example after a reboot.
 		over := api.State(r.State).Ended() || r.Identity != nil && r.Identity.BootID != a.h.bootID
 		if over && proctree.DropCgroup(r.Cgroup) {
-			records[i].Cgroup = a.h.cgroupOf(r)
+			records[i].Cgroup = a.h.CgroupOf(r)
 		}
 	}
 	// One reading of the process table serves all records.
-	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.launcher.AwaitStarts(ctx) })
+	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.Launcher.AwaitStarts(ctx) })
 	s = supervise.Survey{
 		BootID:   a.h.bootID,
-		Keeper:   a.h.link.Identity(),
+		Keeper:   a.h.Link.Identity(),
 		Unread:   unread,
 		Records:  records,
 		Children: children,
-		Exit:     a.h.observer.Read,
+		Exit:     a.h.Observer.Read,
 		Alive:    store.Identity.Alive,
-		Orphan:   func(r store.Record) (store.Identity, bool) { return a.h.launcher.OrphanOf(r, look()) },
+		Orphan:   func(r store.Record) (store.Identity, bool) { return a.h.Launcher.OrphanOf(r, look()) },
 		Guess:    guessRecord,
 		Logged:   a.h.store.MayHaveLog,
 	}
 	all, forget = s.Plan()
-	return append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...), forget, s
+	return append(all, s.FindUnrecorded(a.h.Launcher.FindMarked(look()))...), forget, s
 }
 
-// adoptLater retries what was out of reach at the start, records and terminals, and adopts it.
-func (a adoption) adoptLater(ctx context.Context) {
+// AdoptLater retries what was out of reach at the start, records and terminals, and adopts it.
+func (h *Host) AdoptLater(ctx context.Context) {
+	a := adoption{h}
 	missing := maps.Clone(*a.h.unread.Load())
 	for wait := time.Second; len(missing) > 0; wait = min(2*wait, maxReadPause) {
 		if sleep.For(ctx, wait) != nil {
@@ -217,12 +222,12 @@ func (a adoption) adoptLater(ctx context.Context) {
 		left := maps.Clone(missing)
 		a.h.unread.Store(&left)
 	}
-	a.h.inherited.close()
+	a.h.o.Inherited.close()
 }
 
 // adoptLate adopts the children of records contained in was and no longer in missing.
 func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, missing unread) error {
-	client, err := a.h.link.Await(ctx)
+	client, err := a.h.Link.Await(ctx)
 	if err != nil {
 		return err
 	}
@@ -231,7 +236,7 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 		return fmt.Errorf("list children: %w", err)
 	}
 	known := map[string]bool{}
-	err = a.h.control.Visit(ctx, func(e supervise.Entry) { known[e.Rec.ID] = true })
+	err = a.h.Control.Visit(ctx, func(e supervise.Entry) { known[e.Rec.ID] = true })
 	if err != nil {
 		return err
 	}
@@ -240,7 +245,7 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
 	all, forget, _ := a.plan(ctx, records, children, others)
 	err = a.adopt(ctx, client, all, missing, func(f supervise.Found) error {
-		return f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec))
+		return f.RestoreLate(ctx, a.h.Control, a.h.store.LogPath(f.Rec))
 	})
 	if err != nil {
 		return err
@@ -252,15 +257,15 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	children, err = client.List(ctx)
 	for _, c := range children {
 		if c.Exit != nil && !others(c.ID) {
-			a.h.observer.Report(c)
+			a.h.Observer.Report(c)
 		}
 	}
 	return err
 }
 
-func (h *host) restoreGrant(f *supervise.Found) {
-	if err := h.launcher.RestoreGrant(f); err != nil {
-		h.problems = append(h.problems, err.Error())
+func (h *Host) restoreGrant(f *supervise.Found) {
+	if err := h.Launcher.RestoreGrant(f); err != nil {
+		h.Problems = append(h.Problems, err.Error())
 	}
 }
 
@@ -270,9 +275,9 @@ func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f superv
 		return
 	}
 	child, _ := f.Child()
-	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.observer.LogsOf(f.Rec), nil); err != nil {
+	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.Observer.LogsOf(f.Rec), nil); err != nil {
 		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.link.HandOverAgain()
+		a.h.Link.HandOverAgain()
 	}
 }
 
@@ -301,7 +306,7 @@ const maxFetches = 16
 
 // fetchMasters returns the terminals of the live sessions in the order of all, with errors for
 // those the keeper failed to send. It fetches several at a time, as each waits for the keeper.
-func (h *host) fetchMasters(ctx context.Context, client launch.Children, all []supervise.Found) ([]*os.File, []error) {
+func (h *Host) fetchMasters(ctx context.Context, client launch.Children, all []supervise.Found) ([]*os.File, []error) {
 	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
 	var fetching panics.Group
 	slots := make(chan struct{}, maxFetches)
@@ -310,7 +315,7 @@ func (h *host) fetchMasters(ctx context.Context, client launch.Children, all []s
 		if !found || !f.Rec.TTY {
 			continue
 		}
-		if masters[i] = h.inherited.takeMaster(child); masters[i] != nil {
+		if masters[i] = h.o.Inherited.takeMaster(child); masters[i] != nil {
 			continue
 		}
 		slots <- struct{}{}
@@ -348,7 +353,7 @@ func guessRecord(c keeper.Child) store.Record {
 
 // logSize returns the length of an ended process's log. After a crash the file is longer than its
 // content, because space is allocated ahead; opening and closing the log truncates it.
-func (h *host) logSize(r store.Record) int64 {
+func (h *Host) logSize(r store.Record) int64 {
 	path := h.store.LogPath(r)
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,16 +1,15 @@
-package engine
+package host
 
 import (
 	"testing"
 
 	"tandem/engine/agent/coding"
-	"tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
 func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 	t.Parallel()
-	h := &host{bootID: "now", agents: &coding.Registry{Library: coding.NewLibrary("", nil)}}
+	h := &Host{bootID: "now", Agents: &coding.Registry{Library: coding.NewLibrary("", nil)}}
 	before := store.Identity{BootID: "before", PID: 1}
 	record := func(argv ...string) store.Record {
 		return store.Record{Origin: store.Origin{Actor: "person"}, Command: store.Command{Argv: argv, CWD: "/"}, Terminal: store.Terminal{Agent: &store.Agent{Name: "claude", Conversation: "c", CWD: "/usr"}}}
@@ -30,12 +29,12 @@ func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 		{ResumeRun, []string{"claude", "fix it"}, "", false},
 		{ResumeRun, []string{"python3"}, "", false},
 	} {
-		h.settings.current.Store(&currentSettings{Settings: Settings{Agents: settings.Agents{Resume: c.how}}})
+		h.settings.current.Store(&currentSettings{resume: c.how})
 		if got := h.planResumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead || got.enter != (c.typed != "" && c.how == ResumeRun) {
 			t.Errorf("%q of %q: %+v", c.how, c.argv, got)
 		}
 	}
-	h.settings.current.Store(&currentSettings{Settings: Settings{Agents: settings.Agents{Resume: ResumeRun}}})
+	h.settings.current.Store(&currentSettings{resume: ResumeRun})
 	of := record("bash")
 	of.Actor = "agent:x"
 	if got := h.planResumption(of, before); got.typed != "" {

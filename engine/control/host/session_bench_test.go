@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"context"
@@ -16,8 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/control/supervise"
-	"tandem/engine/session/terminal"
-	"tandem/persist/config/settings"
+	config "tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
@@ -45,11 +44,9 @@ func BenchmarkSession(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
-	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Defaults().Engine}})
-	h.equip(nil)
-	h.control = supervise.NewControl(context.Background(), h, h.observer, h.log)
-	h.agents = h.newRegistry("")
+	h := New(context.Background(), Options{Store: data, Log: slog.New(slog.DiscardHandler), DataDir: b.TempDir()})
+	h.AllowReplays()
+	h.settings.current.Store(&currentSettings{Engine: config.Defaults().Engine})
 	b.SetBytes(floodSize)
 	for b.Loop() {
 		r := supervise.NewRecord("flood", api.KindSession)
@@ -66,13 +63,13 @@ func BenchmarkSession(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := h.newSession(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil }, screenStart{})
+		s := h.newSession(r, nonBlocking(b, f), log, screenStart{})
 		cmd.Wait()
 		for s.IsReady(context.Background()); s.Shown() < log.End() || log.End() < floodSize; {
 			time.Sleep(time.Millisecond)
 		}
 		s.Close()
-		h.sessions.Wait()
+		h.Wait()
 		data.Remove(r.ID)
 	}
 }

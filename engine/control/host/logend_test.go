@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/control/supervise"
-	"tandem/persist/config/settings"
+	config "tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
@@ -15,8 +15,8 @@ func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{store: data}
-	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Engine{LogLimit: 1 << 20}}})
+	h := &Host{store: data}
+	h.settings.current.Store(&currentSettings{Engine: config.Engine{LogLimit: 1 << 20}})
 	r := supervise.NewRecord("0123456789ab", api.KindSession)
 	if err := data.Save(r); err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestTerminalsLogKeepsWhatItsScreenMayNotHaveParsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{store: data}
-	h.settings.current.Store(&currentSettings{Settings: Settings{Engine: settings.Defaults().Engine}})
+	h := &Host{store: data}
+	h.settings.current.Store(&currentSettings{Engine: config.Defaults().Engine})
 	r := supervise.NewRecord("0123456789ab", api.KindSession)
 	r.LogLimit = 1
 	if err := data.Save(r); err != nil {

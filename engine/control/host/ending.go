@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // treeOf returns a record's child and its descendants. Programs detached from a shell are not part
 // of it, because the user may mean them to stay. aliveUntil is when the child was last known to
 // exist, in clock ticks since boot.
-func (h *host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
-	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.PID())
+func (h *Host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
+	t := proctree.NewTree(*r.Identity, os.Getpid(), h.Link.PID())
 	t.Held, t.Cgroup = aliveUntil, r.Cgroup
 	if !r.Sandboxed && !supervise.IsFromAgent(r) { // an agent's program could pose as another keeper
 		t.DataDir = h.o.DataDir
@@ -27,25 +27,25 @@ func (h *host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
 	return t
 }
 
-// cgroupOf returns the cgroup for a record's child, or "". An interactive shell has none, because
+// CgroupOf returns the cgroup for a record's child, or "". An interactive shell has none, because
 // programs started from it may be meant to outlive it.
-func (h *host) cgroupOf(r store.Record) string {
+func (h *Host) CgroupOf(r store.Record) string {
 	if r.TTY && names.IsPlainShell(r.Argv) {
 		return ""
 	}
-	return proctree.CgroupFor(h.launcher.Cgroups.Prefix, r.ID)
+	return proctree.CgroupFor(h.Launcher.Cgroups.Prefix, r.ID)
 }
 
 // StopTree implements supervise.Executor.
-func (h *host) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error {
-	if h.link.PID() == 0 { // without a keeper, exits go unreported
+func (h *Host) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error {
+	if h.Link.PID() == 0 { // without a keeper, exits go unreported
 		aliveUntil = 0
 	}
-	return h.treeOf(r, aliveUntil).End(ctx, &h.table, stopSteps(r, signal))
+	return h.treeOf(r, aliveUntil).End(ctx, &h.Table, stopSteps(r, signal))
 }
 
 // StopRemains implements supervise.Executor.
-func (h *host) StopRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
+func (h *Host) StopRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
 	left, err := h.livingRemains(records)
 	if err != nil {
 		return 0, err
@@ -56,7 +56,7 @@ func (h *host) StopRemains(ctx context.Context, records []store.Record, signal s
 		h.log.Info("kill what an exited process left behind", "id", r.ID, "name", r.Name)
 		go func() {
 			var err error
-			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stopSteps(*r, signal)) })
+			caught <- panics.Catch(func() { err = t.End(ctx, &h.Table, stopSteps(*r, signal)) })
 			failed <- err
 		}()
 	}
@@ -69,7 +69,7 @@ func (h *host) StopRemains(ctx context.Context, records []store.Record, signal s
 }
 
 // HaveRemains implements supervise.Executor.
-func (h *host) HaveRemains(records []store.Record) (map[string]bool, error) {
+func (h *Host) HaveRemains(records []store.Record) (map[string]bool, error) {
 	left, err := h.livingRemains(records)
 	ids := make(map[string]bool)
 	for r := range left {
@@ -80,12 +80,12 @@ func (h *host) HaveRemains(records []store.Record) (map[string]bool, error) {
 
 // livingRemains returns the trees of exited children that still have a living member. Only
 // processes with a record's mark belong to it: the PID of an exited child may have been reused.
-func (h *host) livingRemains(records []store.Record) (map[*store.Record]*proctree.Tree, error) {
+func (h *Host) livingRemains(records []store.Record) (map[*store.Record]*proctree.Tree, error) {
 	boot, err := store.BootID()
 	if err != nil {
 		return nil, err
 	}
-	all, err := h.table.Read()
+	all, err := h.Table.Read()
 	if err != nil {
 		return nil, err
 	}

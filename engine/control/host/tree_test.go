@@ -1,14 +1,20 @@
-package engine
+package host
 
 import (
+	"os"
 	"testing"
 
 	"tandem/engine/control/launch"
 	"tandem/persist/store"
 )
 
+// An ownKeeper is a keeper in the test's own process.
+type ownKeeper struct{ launch.Keeper }
+
+func (ownKeeper) PID() int { return os.Getpid() }
+
 func TestTreeSparesAnotherKeeperForTheUserOnly(t *testing.T) {
-	h := &host{o: Options{DataDir: "/d"}, link: launch.NewLink(newMemoryKeeper())}
+	h := &Host{o: Options{DataDir: "/d"}, Link: launch.NewLink(ownKeeper{})}
 	for _, test := range []struct {
 		name   string
 		change func(*store.Record)

@@ -1,41 +1,40 @@
-package engine
+package host
 
 import (
 	"slices"
 	"testing"
 
 	"tandem/engine/screen/vt"
-	"tandem/persist/config/settings"
+	config "tandem/persist/config/settings"
 	"tandem/persist/store"
 )
 
 func TestSettingsApplyToLaterStarts(t *testing.T) {
 	t.Parallel()
-	h := new(host)
-	h.settings.dataDir = t.TempDir()
-	changed := Settings{Engine: settings.Defaults().Engine}
+	h := &Host{o: Options{DataDir: t.TempDir()}}
+	changed := config.Defaults().Engine
 	changed.Shell = []string{"first"}
-	if err := h.settings.apply(changed); err != nil {
+	if err := h.Apply(changed, ResumeOff); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.settings.shell(nil); !slices.Equal(got, []string{"first"}) {
+	if got := h.Shell(nil); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("the shell is %q", got)
 	}
 	shell := store.Record{ID: "1", Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"/bin/bash"}}}
 	changed.Shell, changed.Emulator, changed.Scrollback = []string{"second"}, "vt10x", 7
-	if err := h.settings.apply(changed); err != nil {
+	if err := h.Apply(changed, ResumeOff); err != nil {
 		t.Fatal(err)
 	}
 	now := h.settings.now()
-	if !slices.Equal(h.settings.shell(nil), []string{"second"}) || now.Scrollback != 7 {
-		t.Errorf("what holds is %+v", now.Settings)
+	if !slices.Equal(h.Shell(nil), []string{"second"}) || now.Scrollback != 7 {
+		t.Errorf("what holds is %+v", now.Engine)
 	}
 	if now.shells.Nonce(shell.ID, shell.Argv) == "" {
 		t.Error("shells do not mark their prompts")
 	}
-	before := h.newEmulator(vt.Options{Cols: 10, Rows: 2})
+	before := (&sessionHost{host: h}).NewEmulator(vt.Options{Cols: 10, Rows: 2})
 	changed.ShellIntegration = false
-	if err := h.settings.apply(changed); err != nil {
+	if err := h.Apply(changed, ResumeOff); err != nil {
 		t.Fatal(err)
 	}
 	if h.settings.now().shells.Nonce(shell.ID, shell.Argv) != "" || before == nil {

@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"strings"
@@ -10,19 +10,17 @@ import (
 	"tandem/persist/histdb"
 )
 
-// recordCommand adds a command run by a session's shell to the history. The session's own goroutine
-// calls it, so it must not block.
-func (h *host) recordCommand(c prompt.Command) {
-	h.history.RecordRun(histdb.Row{
+// CommandRan implements terminal.Host: it adds a command run by a session's shell to the history.
+func (h *sessionHost) CommandRan(c prompt.Command) {
+	h.host.History.RecordRun(histdb.Row{
 		Command: strings.Map(dropControl, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
 		ExitCode: c.ExitCode, Actor: c.Actor, From: c.From, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
 	})
 }
 
-// showCommand returns what of a command line may be shown: nothing of one kept out of the history,
-// and no secrets.
-func (h *host) showCommand(line string) string {
-	if h.history.Ignores(line) {
+// ShownLine implements terminal.Host: nothing of a line kept out of the history, and no secrets.
+func (h *sessionHost) ShownLine(line string) string {
+	if h.host.History.Ignores(line) {
 		return ""
 	}
 	return secrets.RedactLine(line)

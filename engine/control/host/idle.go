@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"context"
@@ -13,30 +13,30 @@ import (
 // idleCheckInterval is the maximum time between checks for idle sessions.
 const idleCheckInterval = time.Minute
 
-// expireIdle stops agents' unused sessions until ctx ends.
-func (e *engine) expireIdle(ctx context.Context) {
-	if e.o.IdleExpiry <= 0 {
+// StopIdle stops agents' sessions unused for some time, until ctx ends.
+func (h *Host) StopIdle(ctx context.Context, after time.Duration) {
+	if after <= 0 {
 		return
 	}
-	tick := time.NewTicker(min(idleCheckInterval, e.o.IdleExpiry))
+	tick := time.NewTicker(min(idleCheckInterval, after))
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			since := time.Now().Add(-e.o.IdleExpiry)
-			e.host.control.StopIdleSessions(since)
-			e.stopIdleInputs(ctx, since)
+			since := time.Now().Add(-after)
+			h.Control.StopIdleSessions(since)
+			h.stopIdleInputs(ctx, since)
 		}
 	}
 }
 
 // stopIdleInputs stops agents' processes with a standard input and no terminal that have neither
 // been written to nor printed anything since the given time.
-func (e *engine) stopIdleInputs(ctx context.Context, since time.Time) {
+func (h *Host) stopIdleInputs(ctx context.Context, since time.Time) {
 	var recs []store.Record
-	err := e.host.control.Visit(ctx, func(p supervise.Entry) {
+	err := h.Control.Visit(ctx, func(p supervise.Entry) {
 		if r := p.Rec; r.Stdin && r.Transient && supervise.IsFromAgent(r) && r.Lease != string(api.LeaseForever) && p.State == api.StateRunning {
 			recs = append(recs, r)
 		}
@@ -45,9 +45,9 @@ func (e *engine) stopIdleInputs(ctx context.Context, since time.Time) {
 		return // the engine is exiting
 	}
 	for _, r := range recs {
-		if !wasUsedSince(e.host.store, r, since) {
-			e.log.Info("end idle session", "id", r.ID)
-			e.host.control.RequestStop(r.ID)
+		if !wasUsedSince(h.store, r, since) {
+			h.log.Info("end idle session", "id", r.ID)
+			h.Control.RequestStop(r.ID)
 		}
 	}
 }

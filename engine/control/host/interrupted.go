@@ -1,4 +1,4 @@
-package engine
+package host
 
 import (
 	"cmp"
@@ -27,20 +27,20 @@ type previousEngine struct {
 
 // loadLastEngine reads what the previous engine left behind. Without it, exits before its end are
 // taken for ordinary ones.
-func (h *host) loadLastEngine() {
+func (h *Host) loadLastEngine() {
 	var err error
 	if h.previous.LastEngine, err = h.store.LoadLastEngine(); err != nil {
 		h.log.Warn("load description of the last engine", "error", err)
 	}
 }
 
-// describeEngine leaves a description of this engine for the next one. stopped is when it was told
+// DescribeEngine leaves a description of this engine for the next one. stopped is when it was told
 // to exit; zero while it runs. all says that the user stopped everything: then no exit was an
 // interruption.
-func (h *host) describeEngine(stopped time.Time, all bool) {
+func (h *Host) DescribeEngine(stopped time.Time, all bool) {
 	next := &h.previous.next
 	next.StoppedAt = stopped
-	if who := h.link.Identity(); who != nil { // during a shutdown it may have exited already
+	if who := h.Link.Identity(); who != nil { // during a shutdown it may have exited already
 		next.Keeper = *who
 	}
 	if all {
@@ -55,7 +55,7 @@ func (h *host) describeEngine(stopped time.Time, all bool) {
 }
 
 // lastWrite returns when a terminal's log was last written to; zero if unknown.
-func (h *host) lastWrite(r store.Record) (at time.Time) {
+func (h *Host) lastWrite(r store.Record) (at time.Time) {
 	if info, err := os.Stat(h.store.LogPath(r)); err == nil {
 		at = info.ModTime()
 	}
@@ -76,7 +76,7 @@ func (a adoption) noteInterruption(f *supervise.Found) {
 	case last.IsFresh: // what was typed for it is still to be run
 		i.Program = r.Typed
 	case last.Command != "" || r.Agent == nil:
-		if !a.h.history.Ignores(last.Command) {
+		if !a.h.History.Ignores(last.Command) {
 			i.Program = last.Command
 		}
 	default:
@@ -89,12 +89,12 @@ func (a adoption) noteInterruption(f *supervise.Found) {
 }
 
 // isShell reports whether a program is a shell in which the user runs commands.
-func (h *host) isShell(argv []string) bool {
-	return names.IsPlainShell(argv) || prompt.KindOf(argv).IsShell() || slices.Equal(argv, h.settings.shell(nil))
+func (h *Host) isShell(argv []string) bool {
+	return names.IsPlainShell(argv) || prompt.KindOf(argv).IsShell() || slices.Equal(argv, h.Shell(nil))
 }
 
 // readLastState returns what the log says about the program of an exited session.
-func (h *host) readLastState(r store.Record) (none terminal.LastState) {
+func (h *Host) readLastState(r store.Record) (none terminal.LastState) {
 	if !h.store.MayHaveLog(r) {
 		return none
 	}
@@ -108,35 +108,36 @@ func (h *host) readLastState(r store.Record) (none terminal.LastState) {
 	return terminal.ReadLastState(log, r.LogStart, checkpoints, h.settings.now().shells.Secret(r.ID))
 }
 
-// recoverLayout makes sure that the layout shows the sessions that the previous engine lost.
-func (e *engine) recoverLayout(ctx context.Context) error {
-	if !e.host.previous.lost {
+// LostSessions returns the sessions that a layout must show, because some were interrupted with the
+// previous engine; nil if none were, or the engine is exiting.
+func (h *Host) LostSessions(ctx context.Context) map[string]bool {
+	if !h.previous.lost {
 		return nil
 	}
 	wanted := map[string]bool{}
-	err := e.host.control.Visit(ctx, func(p supervise.Entry) {
+	err := h.Control.Visit(ctx, func(p supervise.Entry) {
 		wanted[p.Rec.ID] = p.Rec.TTY && (!p.State.Ended() || p.View.Interrupted != nil)
 	})
 	if err != nil {
-		return nil // the engine is exiting
+		return nil
 	}
-	return e.layouts.Recover(wanted)
+	return wanted
 }
 
 // folderInterval is the time between checks of the folders of sessions.
 const folderInterval = time.Minute
 
-// recordFolders records the folders of sessions, because a reboot would lose those of programs that
+// RecordFolders records the folders of sessions, because a reboot would lose those of programs that
 // do not report theirs. It returns when ctx ends.
-func (h *host) recordFolders(ctx context.Context) {
+func (h *Host) RecordFolders(ctx context.Context) {
 	for sleep.For(ctx, folderInterval) == nil {
 		h.updateFolders(ctx)
 	}
 }
 
-func (h *host) updateFolders(ctx context.Context) {
+func (h *Host) updateFolders(ctx context.Context) {
 	running := map[int]store.Record{}                  // by pid
-	_ = h.control.Visit(ctx, func(e supervise.Entry) { // fails only if ctx ends
+	_ = h.Control.Visit(ctx, func(e supervise.Entry) { // fails only if ctx ends
 		if e.Session != nil && e.Child.PID != 0 {
 			running[e.Child.PID] = e.Rec
 		}
@@ -144,7 +145,7 @@ func (h *host) updateFolders(ctx context.Context) {
 	for pid, r := range running {
 		folder, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
 		if folder = strings.TrimSuffix(folder, " (deleted)"); err == nil && folder != cmp.Or(r.Folder, r.CWD) {
-			h.control.SetFolder(r.ID, folder)
+			h.Control.SetFolder(r.ID, folder)
 		}
 	}
 }

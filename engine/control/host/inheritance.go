@@ -1,0 +1,93 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/control/launch"
+	"tandem/engine/control/supervise"
+	"tandem/engine/system/keeper"
+)
+
+// An Inheritance holds the terminals that the former program of this process left open. They are
+// named id:pid, the pid of the terminal's program.
+type Inheritance map[string]*os.File
+
+func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
+
+// KeepTerminals returns duplicates of the terminals, close-on-exec, by their names in an
+// Inheritance. It must run after the control goroutine has stopped and before Close.
+func (h *Host) KeepTerminals() map[string]int {
+	all := map[string]int{}
+	supervise.Terminals{Of: h.Control}.Each(func(child keeper.Child, session supervise.Session) {
+		s, ok := session.(interface{ Master() *os.File })
+		if !ok || s.Master() == nil {
+			return
+		}
+		raw, err := s.Master().SyscallConn()
+		if err != nil {
+			return
+		}
+		_ = raw.Control(func(own uintptr) {
+			// The next program can get the others from the keeper.
+			if fd, err := unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 3); err == nil {
+				all[terminalName(child.ID, child.PID)] = fd
+			}
+		})
+	})
+	return all
+}
+
+// handTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
+func (i Inheritance) handTo(ctx context.Context, client launch.Keeper, h *Host) error {
+	if len(i) == 0 {
+		return nil
+	}
+	children, err := client.List(ctx)
+	if err != nil {
+		return err
+	}
+	held := make(map[string]bool, len(children))
+	for _, c := range children {
+		held[c.ID] = true
+	}
+	records, _ := h.store.Load() // terminals of unreadable records stay open here
+	for _, r := range records {
+		if r.Identity == nil || !r.TTY || held[r.ID] {
+			continue
+		}
+		master := i[terminalName(r.ID, r.Identity.PID)]
+		if master == nil {
+			continue
+		}
+		child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID, TTY: true}
+		err := client.Adopt(ctx, child, h.store.Dir(r.ID), h.Observer.LogsOf(r), master)
+		if errors.Is(err, keeper.ErrLost) {
+			return err
+		}
+		if err != nil {
+			h.log.Error("hand child to keeper", "id", r.ID, "error", err)
+		}
+	}
+	return nil
+}
+
+// takeMaster removes and returns the terminal of a child; nil if it was not inherited.
+func (i Inheritance) takeMaster(child keeper.Child) *os.File {
+	name := terminalName(child.ID, child.PID)
+	master := i[name]
+	delete(i, name)
+	return master
+}
+
+// close closes the remaining terminals.
+func (i Inheritance) close() {
+	for name, master := range i {
+		master.Close()
+		delete(i, name)
+	}
+}

@@ -1,0 +1,9 @@
+package host
+
+import (
+	"testing"
+
+	"tandem/tests/leaks"
+)
+
+func TestMain(m *testing.M) { leaks.Main(m) }
