@@ -158,6 +158,8 @@ func (p *proc) currentView() api.Process {
 	}
 	if view.PID != 0 && view.Terminal.Shell && len(p.rec.Argv) > 0 && f.Running != "" {
 		view.Terminal.Running = f.Running
+	}
+	if view.Terminal.Shell && len(p.rec.Argv) > 0 {
 		view.Terminal.AutoNamed = suffixNumber(p.rec.Name, names.OfProgram(p.rec.Argv)) > 0
 	}
 	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed could not clear its progress

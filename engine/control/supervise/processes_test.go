@@ -27,6 +27,34 @@ func TestNameIsUniqueAmongLiveProcesses(t *testing.T) {
 	})
 }
 
+// Dashboards give such names a fixed width, which must not depend on whether something runs.
+func TestNameOfAShellIsAutomaticAtItsPromptAndAfterItsExit(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for name, test := range map[string]struct {
+			argv []string
+			want bool
+		}{
+			"bash":   {[]string{"/bin/bash"}, true},
+			"bash-2": {[]string{"bash", "-l"}, true},
+			"build":  {[]string{"bash"}, false},
+			"vim":    {[]string{"vim"}, false},
+			"sh-2":   {nil, false},
+		} {
+			rec := NewRecord(name, api.KindSession)
+			rec.Name, rec.Argv, rec.TTY = name, test.argv, true
+			if p := r.startRecord(rec); p.Terminal.AutoNamed != test.want {
+				t.Errorf("%s: automatic %v at the prompt", name, p.Terminal.AutoNamed)
+			}
+			p := r.view(name)
+			r.reportExit(p, 0)
+			r.reportDrained(p)
+			if p := r.view(name); !p.State.Ended() || p.Terminal.AutoNamed != test.want {
+				t.Errorf("%s: automatic %v when %s", name, p.Terminal.AutoNamed, p.State)
+			}
+		}
+	})
+}
+
 func TestNumberOfListedSessionIsNotUsedAgain(t *testing.T) {
 	record := func(name string, tty, oneShot bool, state api.State) *proc {
 		r := NewRecord(name, api.KindSession)
