@@ -119,10 +119,11 @@ func TestListTabsAndPanesShowWhatRunsInUnnamedShells(t *testing.T) {
 			})
 		}
 	}
+	run("")
 	d := drive(t, e, 160, 40)
-	d.waitText(" 1 bash-4  2 build ")
+	d.waitText(" 1 bash-4        2 build ")
 	run("make test")
-	d.waitText(" 1 make test  2 build ")
+	d.waitText(" 1 make test     2 build ")
 	d.waitText("● make test ")
 	d.waitText("● build ")
 	d.waitText("─ make test ")
@@ -131,9 +132,9 @@ func TestListTabsAndPanesShowWhatRunsInUnnamedShells(t *testing.T) {
 	d.waitMatch(`build .* make test`)
 	d.pressKeys("alt+1")
 	d.update(tea.WindowSizeMsg{Width: 80, Height: 24})
-	d.waitText(" 1 ● make test  2 ● build ")
+	d.waitText(" 1 ● make test     2 ● build ")
 	run("")
-	d.waitText(" 1 ● bash-4  2 ● build ")
+	d.waitText(" 1 ● bash-4        2 ● build ")
 }
 
 func TestNarrowScreenNumbersTabsInListRow(t *testing.T) {

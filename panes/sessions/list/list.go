@@ -51,7 +51,7 @@ func (l *List) SetRows(rows []Row) {
 	for i := range rows {
 		l.tabs = l.tabs || rows[i].Tab != ""
 		if rows[i].Machine == nil {
-			l.nameWidth = max(l.nameWidth, min(text.Width(text.Clean(rows[i].Process.ShownName())), maxNameCells))
+			l.nameWidth = max(l.nameWidth, nameCells(&rows[i].Process, text.Clean(rows[i].Process.ShownName()), autoRowCells))
 		}
 	}
 }
@@ -142,7 +142,23 @@ func (l *List) filterText() string {
 	return "/" + text.Clean(l.Filter)
 }
 
-const maxNameCells = 14 // at most, before the detail
+const (
+	maxNameCells  = 14 // at most, before the detail
+	autoNameCells = 12 // for most commands, in the strip and the tab bar
+	autoRowCells  = 9  // in the list, where folders and agents must fit beside them
+)
+
+// isAutoNamed reports whether dashboards call a session by what runs in it.
+func isAutoNamed(p *api.Process) bool { return p.Terminal != nil && p.Terminal.AutoNamed }
+
+// nameCells returns the width of a session's name in the list: auto for an automatic name, so that
+// nothing beside it moves when a command starts or exits.
+func nameCells(p *api.Process, name string, auto int) int {
+	if isAutoNamed(p) {
+		return auto
+	}
+	return min(text.Width(name), maxNameCells)
+}
 
 // drawRow draws the branch, state, name, detail and mark of a session.
 func (l *List) drawRow(i, w int, look *look.Look) string {

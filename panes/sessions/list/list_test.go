@@ -160,6 +160,95 @@ func TestLongListScrollsWithItsCursor(t *testing.T) {
 	}
 }
 
+// A command that starts or exits renames its session; nothing else in the row, the strip and the tab
+// bar may move.
+func TestNothingMovesWhenACommandRenamesItsSession(t *testing.T) {
+	p, e := newTestPane()
+	e.Inks.Glyphs = themes.UnicodeGlyphs()
+	tabs := [][]string{{"bash", "bash-2"}, {"bash-3"}, {"build"}}
+	run := func(command string) {
+		e.Known.Processes = nil
+		for _, name := range []string{"bash", "bash-2", "bash-3", "build"} {
+			shell := session(name, name, api.StateRunning)
+			shell.Terminal = &api.Terminal{Shell: true, AutoNamed: name != "build", Running: command}
+			e.Known.Processes = append(e.Known.Processes, shell)
+		}
+		p.SetTabs(tabs, "build")
+	}
+	// positions returns the columns of what stands beside the names.
+	positions := func(w int) (all []int) {
+		p.Resize(w, 10)
+		rows := plainRows(p.Draw())
+		p.Resize(w, 1)
+		rows = append(rows, ansi.Strip(p.Draw()[0]), ansi.Strip(p.DrawTabBar(w)))
+		for _, row := range rows {
+			for _, beside := range []string{"~/", "…/", "build", " 1 ", " 2 ", " 3 ", "●", "›"} {
+				for at := 0; ; {
+					i := strings.Index(row[at:], beside)
+					if i < 0 {
+						break
+					}
+					all = append(all, text.Width(row[:at+i]))
+					at += i + len(beside)
+				}
+			}
+		}
+		return all
+	}
+	for _, w := range []int{30, 44, 50, 60, 66, 80, 120} {
+		run("")
+		want := positions(w)
+		for _, command := range []string{"vi", "make test", "npm run dev", "go test ./engine/... -run Names", "日本語のコマンド"} {
+			run(command)
+			if diff := cmp.Diff(want, positions(w)); diff != "" {
+				t.Errorf("%d cells, running %s (-at the prompt +running):\n%s", w, command, diff)
+			}
+		}
+	}
+	if bar := ansi.Strip(p.DrawTabBar(120)); !strings.HasPrefix(bar, " 1 日本語のコ…+日本語のコ…   2 日本語のコ…   3 build ") {
+		t.Errorf("%q", bar)
+	}
+}
+
+func TestAutomaticNamesGiveUpTheirSpaceBeforeTheyAreCut(t *testing.T) {
+	p, e := newTestPane()
+	look := e.Look()
+	look.Glyphs = themes.UnicodeGlyphs()
+	var tabs [][]string
+	e.Known.Processes = nil
+	for _, name := range []string{"bash", "bash-2", "bash-3", "bash-4", "bash-5", "bash-6"} {
+		shell := session(name, name, api.StateRunning)
+		shell.Terminal = &api.Terminal{Shell: true, AutoNamed: true}
+		e.Known.Processes = append(e.Known.Processes, shell)
+		tabs = append(tabs, []string{name})
+	}
+	p.SetTabs(tabs, "bash")
+	p.Resize(80, 1)
+	for w, want := range map[int]string{
+		96: " 1 bash          2 bash-2        3 bash-3        4 bash-4        5 bash-5        6 bash-6       ",
+		80: " 1 bash       2 bash-2     3 bash-3     4 bash-4     5 bash-5     6 bash-6    ",
+		60: " 1 bash    2 bash-2  3 bash-3  4 bash-4  5 bash-5  6 bash-6 ",
+	} {
+		if got := ansi.Strip(p.DrawTabBar(w)); got != text.Pad(want, w) {
+			t.Errorf("the bar of %d cells:\ngot  %q\nwant %q", w, got, want)
+		}
+	}
+	for w, want := range map[int]string{
+		80: " 1 ● bash     2 ● bash-2   3 ● bash-3   4 ● bash-4   5 ● bash-5   6 ● bash-6    ",
+		72: " 1 ● bash    2 ● bash-2  3 ● bash-3  4 ● bash-4  5 ● bash-5  6 ● bash-6 ",
+		70: " 1 ● bash    2 ● bash-2  3 ● bash-3  4 ● bash-4  5 ● bash-5          ›",
+	} {
+		if got := ansi.Strip(p.list.DrawStrip(w, look)); got != text.Pad(want, w) {
+			t.Errorf("the strip of %d cells:\ngot  %q\nwant %q", w, got, want)
+		}
+	}
+	for x, want := range map[int]string{12: "bash", 13: "bash-2", 26: "bash-3", 77: "bash-6"} {
+		if got := p.list.StripAt(x, 80, look); got != want {
+			t.Errorf("at column %d of the strip is %q, want %q", x, got, want)
+		}
+	}
+}
+
 func TestStripKeepsTheCurrentSessionVisible(t *testing.T) {
 	var rows []Row
 	for i := range 20 {
@@ -250,4 +339,15 @@ func compareRows(t *testing.T, got, want []string) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
+}
+
+func TestStateOfAnAgentFitsBesideAutomaticNames(t *testing.T) {
+	shell, agent := session("1", "bash", api.StateRunning), session("2", "web", api.StateRunning)
+	shell.Terminal = &api.Terminal{Shell: true, AutoNamed: true, Running: "go test ./..."}
+	agent.Agent = &api.CodingAgent{Name: "claude", State: api.AgentBlocked}
+	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
+	compareRows(t, plainRows(listOf(Row{Process: shell}, Row{Process: agent}).Draw(30, 3, look))[1:], []string{
+		"  ● go test …  ~/src          ",
+		"  ◆ web        claude blocked ",
+	})
 }

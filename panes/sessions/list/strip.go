@@ -15,15 +15,18 @@ import (
 func (l *List) DrawStrip(w int, look *look.Look) string {
 	sign := l.stripFilter(w)
 	w -= text.Width(sign)
-	first, last := l.stripRange(w, look)
+	first, last, auto := l.stripRange(w, look)
 	var b strings.Builder
-	used := 0
+	used, more := 0, 0
+	if last < len(l.rows) {
+		more = 1
+	}
 	if first > 0 {
 		b.WriteString(look.Dim.Text(lessGlyph(look)))
 		used++
 	}
 	for i := first; i < last; i++ {
-		cell := text.Clip(l.stripCell(i, look), max(w-used-1, 0))
+		cell := text.Clip(l.stripCell(i, auto, look), max(w-used-more, 0))
 		ink := look.Dim
 		switch {
 		case l.rows[i].Current && l.tabs:
@@ -82,16 +85,29 @@ func (l *List) aboutCurrent(w int) string {
 const minAboutCells = 8
 
 // stripRange returns the range of rows in a strip of w cells: all, or those around the cursor that fit
-// between signs that there are more.
-func (l *List) stripRange(w int, look *look.Look) (first, last int) {
-	cells := make([]int, len(l.rows))
-	total := 0
+// between signs that there are more; and the width of automatic names. Before it leaves out rows, it
+// narrows these.
+func (l *List) stripRange(w int, look *look.Look) (first, last, auto int) {
+	cells, automatic, total := make([]int, len(l.rows)), 0, 0
 	for i := range l.rows {
-		cells[i] = text.Width(l.stripCell(i, look))
+		cells[i] = text.Width(l.stripCell(i, autoNameCells, look))
 		total += cells[i]
+		if isAutoNamed(&l.rows[i].Process) {
+			automatic++
+		}
+	}
+	auto = autoNameCells
+	if total > w && automatic > 0 {
+		auto = max(autoNameCells-(total-w+automatic-1)/automatic, minTabName)
+		for i := range l.rows {
+			if isAutoNamed(&l.rows[i].Process) {
+				cells[i] -= autoNameCells - auto
+			}
+		}
+		total -= automatic * (autoNameCells - auto)
 	}
 	if total <= w || len(l.rows) == 0 {
-		return 0, len(l.rows)
+		return 0, len(l.rows), auto
 	}
 	first = l.cursor
 	used := cells[first] + 2
@@ -102,10 +118,11 @@ func (l *List) stripRange(w int, look *look.Look) (first, last int) {
 	for last = l.cursor + 1; last < len(l.rows) && used+cells[last] <= w; last++ {
 		used += cells[last]
 	}
-	return first, last
+	return first, last, auto
 }
 
-func (l *List) stripCell(i int, look *look.Look) string {
+// stripCell returns a session in the strip. An automatic name has auto cells.
+func (l *List) stripCell(i, auto int, look *look.Look) string {
 	p := &l.rows[i].Process
 	glyph, _ := states.SessionGlyph(p, look)
 	mark, _ := rowMark(&l.rows[i], look)
@@ -122,14 +139,15 @@ func (l *List) stripCell(i int, look *look.Look) string {
 	if name := l.rows[i].TabName; name != "" {
 		number += text.Clip(name, maxNameCells) + ": "
 	}
-	return " " + number + glyph + " " + text.Clip(states.ShownName(p), maxNameCells) + mark + " "
+	name := states.ShownName(p)
+	return " " + number + glyph + " " + text.Fit(name, nameCells(p, name, auto)) + mark + " "
 }
 
 // StripAt returns the id of the session at column x of the strip; at the signs that there are more, that
 // of the next one there.
 func (l *List) StripAt(x, w int, look *look.Look) string {
 	w -= text.Width(l.stripFilter(w))
-	first, last := l.stripRange(w, look)
+	first, last, auto := l.stripRange(w, look)
 	switch {
 	case x >= w:
 		return ""
@@ -141,7 +159,7 @@ func (l *List) StripAt(x, w int, look *look.Look) string {
 		x--
 	}
 	for i := first; i < last; i++ {
-		if x -= text.Width(l.stripCell(i, look)); x < 0 {
+		if x -= text.Width(l.stripCell(i, auto, look)); x < 0 {
 			return l.rows[i].Process.ID
 		}
 	}

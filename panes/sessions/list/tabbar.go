@@ -19,13 +19,16 @@ const (
 type tabCell struct {
 	number  string
 	name    string // in full
+	cells   int    // of the name in full; more than it has while it names what runs
 	text    string // number and name, which may be shortened
 	mark    string
 	markInk look.Ink
 	current bool
 }
 
-func (c *tabCell) shortenName(n int) { c.text = " " + c.number + " " + text.Clip(c.name, n) + " " }
+func (c *tabCell) shortenName(n int) {
+	c.text = " " + c.number + " " + text.Fit(c.name, min(n, c.cells)) + " "
+}
 
 func (c *tabCell) width() int { return text.Width(c.text) + text.Width(c.mark) }
 
@@ -147,13 +150,21 @@ func (p *Pane) makeTabCell(i int, ids []string, processes map[string]*api.Proces
 	look := p.env.Look()
 	var sessions []string
 	highest := 0
+	c.cells = len(ids) - 1 // for the signs between
 	for _, id := range ids {
 		c.current = c.current || id == p.current
 		session := processes[id]
 		if session == nil {
 			session = &api.Process{Name: "…"} // being started
 		}
-		sessions = append(sessions, states.ShownName(session))
+		name := states.ShownName(session)
+		if isAutoNamed(session) {
+			name = text.Clip(name, autoNameCells)
+			c.cells += autoNameCells
+		} else {
+			c.cells += text.Width(name)
+		}
+		sessions = append(sessions, name)
 		row := p.Agents.makeRow(*session)
 		if mark, ink, urgency := tabMark(&row, look); urgency > highest {
 			c.mark, c.markInk, highest = mark+" ", ink, urgency
@@ -162,6 +173,7 @@ func (p *Pane) makeTabCell(i int, ids []string, processes map[string]*api.Proces
 	c.number, c.name = p.tabNumber(i), strings.Join(sessions, "+")
 	if i < len(p.TabNames) && p.TabNames[i] != "" {
 		c.name = text.Clean(p.TabNames[i])
+		c.cells = text.Width(c.name)
 	}
 	c.shortenName(maxTabName)
 	return c
