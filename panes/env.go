@@ -57,8 +57,17 @@ type NewsSource interface {
 type Reporter interface {
 	Say(text string, bad bool) tea.Cmd
 	ClearMessage() // removes the last message
-	ClearNote()    // the same, but keeps an error
+	ClearNote()    // the same, but keeps an error, and that something waits for the user
 }
+
+// An Urgency is how much an event needs the user.
+type Urgency int
+
+const (
+	NeedsNothing Urgency = iota
+	NeedsAnswer          // a program or an agent waits for the user
+	HasFailed
+)
 
 // Dialogs are shown one at a time.
 type Dialogs interface {

@@ -168,7 +168,10 @@ func TestAgentQuestionIsReportedOnceAndNotIfVisible(t *testing.T) {
 	}
 	d.sendEvent(screen.Event{Kind: keys.EventFocusOut})
 	away.setAgent(api.AgentBlocked, "May I?")
-	d.waitText("claude in away is blocked: May I? – ctrl+b tab goes there")
+	d.waitText("claude in away is blocked – ctrl+b tab goes there: May I?")
+	if _, ink := d.m.statusNote(); ink != d.m.theme.look.BarWarn {
+		t.Error("a question has not the colour of its count")
+	}
 	d.waitText("2 blocked")
 	if got := told(); !slices.Equal(got, []string{"claude in away is blocked: May I?"}) {
 		t.Errorf("told: %q", got)

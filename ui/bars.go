@@ -225,7 +225,18 @@ func (m *model) fitHints(room int) (hints []keymap.Hint, note string, ink look.I
 		if _, ok := m.dialog.open.(*dialog.Approval); ok {
 			kept = 0
 		}
-		note = text.Clip(full, max(room-hintsWidth(hints)-4, room/2))
+	}
+	switch gap := room - hintsWidth(hints) - 4; {
+	case m.dialog.open != nil:
+		note = text.Clip(full, max(gap, room/2))
+	case m.notices.toast.event && full == m.notices.toast.text:
+		// An event comes unasked, so it covers hints at the right and moves none.
+		note = text.Clip(full, max(gap, room*3/4))
+		hints = look.FittingHints(hints, room, kept)
+		for hintsWidth(hints) > max(room-text.Width(note)-3, 0) {
+			hints = hints[:len(hints)-1]
+		}
+		return hints, note, ink
 	}
 	if note != "" {
 		room -= text.Width(note) + 3
@@ -271,10 +282,8 @@ func (m *model) statusNote() (string, look.Ink) {
 		return problem, m.theme.look.BarWarn
 	case m.input.isHeld() && m.input.queue.Len() > 0:
 		return "your input is queued" + m.input.cancelNote(), m.theme.look.BarWarn
-	case m.notices.toast.isError():
-		return m.notices.toast.text, m.theme.look.BarBad
 	case m.notices.toast.text != "":
-		return m.notices.toast.text, m.theme.look.BarGood
+		return m.notices.toast.text, m.notices.toast.ink(&m.theme.look)
 	case m.faultNote() != "":
 		return m.faultNote(), m.theme.look.BarBad
 	case m.dialog.open != nil:

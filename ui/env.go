@@ -42,9 +42,12 @@ func (e env) Spinner() string                                  { return e.m.dial
 func (e env) Copy(text, what string) tea.Cmd                   { return e.m.clip.copyText(text, what, false) }
 func (e env) CopyRead(read terminal.Read) tea.Cmd              { return e.m.clip.copyRead(read) }
 func (e env) TakeClip(clip []byte) tea.Cmd                     { return e.m.clip.acceptClip(clip) }
-func (e env) Notify(text string) tea.Cmd                       { return e.m.notices.desktop.notify(text) }
 func (e env) Insert(text string) tea.Cmd                       { return e.m.inserter.insertText(text) }
 func (e env) Relayout()                                        { e.m.relayout() }
+
+func (e env) ReportEvent(bar, desktop string, urgency panes.Urgency) tea.Cmd {
+	return e.m.notices.report(bar, desktop, urgency)
+}
 
 func (e env) Learn(started ...api.Process) tea.Cmd {
 	e.m.link.Learn(started...)
@@ -59,7 +62,7 @@ func (e env) IsVisit(id string) bool { return e.m.visits.has(id) }
 
 // PanesChanged also handles the input held until the first session.
 func (e env) PanesChanged() tea.Cmd {
-	return tea.Batch(e.m.visits.endFinished(e.m.notices.toast.isError()), e.m.input.runReady(e.m.input.isHeld()))
+	return tea.Batch(e.m.visits.endFinished(e.m.notices.toast.isUrgent()), e.m.input.runReady(e.m.input.isHeld()))
 }
 
 func (e env) ShowSessions() {

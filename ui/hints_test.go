@@ -1,16 +1,20 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/form"
 	"tandem/panes/kit/list"
+	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 )
 
 // rebind changes the keys of actions.
@@ -259,4 +263,54 @@ func TestDialogDimsBackgroundUnlessItPreviewsEffect(t *testing.T) {
 	if !strings.Contains(d.m.frame.view.Content, tab) {
 		t.Error("a theme that is tried cannot be seen")
 	}
+}
+
+// An event comes when nobody expects it, so no key may move. The result of a key is shown in full.
+func TestEventLeavesHintsTheirPlace(t *testing.T) {
+	for _, w := range []int{80, 120, 200} {
+		e := newFakeEngine()
+		d := drive(t, e, w, 36)
+		d.pressKeys("alt+2")
+		d.waitText("cpu%")
+		shown := func() (hints []keymap.Hint, note string) {
+			hints, note, _ = d.m.fitHints(w)
+			return hints, note
+		}
+		before, _ := shown()
+		long := "claude in the-session is blocked – ctrl+b tab goes there: " + strings.Repeat("May I run it? ", 20)
+		d.m.notices.toast.ShowEvent(long, panes.NeedsAnswer)
+		hints, note := shown()
+		if !strings.Contains(note, "claude in the-session is blocked") || text.Width(note) > max(w*3/4, w-hintsWidth(d.m.statusHints())) {
+			t.Errorf("%d columns: the event is %q", w, note)
+		}
+		if hintsWidth(hints) < min(hintsWidth(before), w/4)-20 || !slices.Equal(hints, before[:len(hints)]) {
+			t.Errorf("%d columns: of %v the event leaves %v", w, before, hints)
+		}
+		d.m.notices.toast.Say(long, true)
+		if _, note := shown(); text.Width(note) != w-1 {
+			t.Errorf("%d columns: the result of a key is %q", w, note)
+		}
+	}
+}
+
+func TestNoteHasTheColourOfItsUrgency(t *testing.T) {
+	d, _, away := openTwoSessions(t)
+	inks := &d.m.theme.look
+	wantInk := func(note string, want look.Ink) {
+		t.Helper()
+		d.waitText(note)
+		if _, ink := d.m.statusNote(); ink != want {
+			t.Errorf("%q is shown as %q, not as %q", note, ink, want)
+		}
+	}
+	away.setAgent(api.AgentBlocked, "May I?")
+	wantInk("claude in away is blocked", inks.BarWarn)
+	away.setAgent(api.AgentDone, "")
+	wantInk("claude in away is done", inks.BarGood)
+	e := d.nthSession(0).engine
+	e.addRequest(newRequest("r1", "make install"))
+	wantInk("claude-code/2.1 asks", inks.BarWarn)
+	away.setAgent(api.AgentIdle, "")
+	away.update(func(p *api.Process) { seven := 7; p.State, p.ExitCode = api.StateExited, &seven })
+	wantInk("away exited with", inks.BarBad)
 }

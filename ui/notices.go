@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
 	"tandem/persist/config/settings"
@@ -52,15 +53,18 @@ func (n *notices) reportChanges(before *panes.News, now []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return n.report(text.First(failed), true)
+		note := text.First(failed)
+		return n.report(note, note, panes.HasFailed)
 	case len(ready) > 0:
-		return n.report(text.First(ready), false)
+		note := text.First(ready)
+		return n.report(note, note, panes.NeedsNothing)
 	}
 	return nil
 }
 
-func (n *notices) report(text string, bad bool) tea.Cmd {
-	return tea.Batch(n.toast.ShowNote(text, bad), n.desktop.notify(text))
+// report shows an event in the status bar and on the desktop.
+func (n *notices) report(bar, desktop string, urgency panes.Urgency) tea.Cmd {
+	return tea.Batch(n.toast.ShowEvent(bar, urgency), n.desktop.notify(desktop))
 }
 
 // minSteadyTime is how long a process must run for its next failure to be reported as a
@@ -103,7 +107,7 @@ func (n *notices) announceRequests(now []api.Request, key string, listed bool) t
 		return notify
 	}
 	// The key works everywhere, and comes early so that it is not cut off.
-	return tea.Batch(n.toast.ShowNote(who+key+asks, true), notify)
+	return tea.Batch(n.toast.ShowEvent(who+key+asks, panes.NeedsAnswer), notify)
 }
 
 // announceQuestions reports a question that has begun to wait: in the status bar with the key that
@@ -121,7 +125,7 @@ func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
 // texts are merged.
 func (n *notices) showRemoteNews(text, fault string) tea.Cmd {
 	own := fault
-	if n.toast.isError() {
+	if n.toast.isUrgent() {
 		own = n.toast.text
 	}
 	switch {
@@ -139,6 +143,8 @@ type toast struct {
 	text   string
 	bad    bool
 	news   bool // it reports an event, not the result of a key
+	event  bool // it is shown elsewhere too, and leaves most hints their place
+	asks   bool // something waits for the user
 	serial int
 	redraw func()
 	log    io.Writer // receives each message as a line
@@ -176,18 +182,35 @@ func (t *toast) ShowNote(message string, bad bool) tea.Cmd {
 	return cmd
 }
 
-// isError reports whether an error is shown.
-func (t *toast) isError() bool { return t.bad && t.text != "" }
+// ShowEvent is ShowNote for what rows and counts show too: it leaves most key hints their place.
+func (t *toast) ShowEvent(message string, urgency panes.Urgency) tea.Cmd {
+	cmd := t.ShowNote(message, urgency == panes.HasFailed)
+	t.event, t.asks = true, urgency == panes.NeedsAnswer
+	return cmd
+}
+
+// isUrgent reports whether a message is shown that one of success must not replace.
+func (t *toast) isUrgent() bool { return (t.bad || t.asks) && t.text != "" }
+
+func (t *toast) ink(look *look.Look) look.Ink {
+	switch {
+	case t.bad:
+		return look.BarBad
+	case t.asks:
+		return look.BarWarn
+	}
+	return look.BarGood
+}
 
 // ClearMessage removes the current message.
 func (t *toast) ClearMessage() {
-	t.text, t.bad, t.news = "", false, false
+	t.text, t.bad, t.news, t.event, t.asks = "", false, false, false, false
 	t.serial++
 }
 
-// ClearNote removes the current message unless it is an error.
+// ClearNote removes the current message unless it is urgent.
 func (t *toast) ClearNote() {
-	if !t.bad {
+	if !t.isUrgent() {
 		t.ClearMessage()
 	}
 }

@@ -216,7 +216,7 @@ func TestQuestionsOfEventsWaitInOrder(t *testing.T) {
 		t.Errorf("the desktop shows %q", got)
 	}
 	before := d.m.theme.look.BarGood
-	if d.m.notices.toast.isError() {
+	if d.m.notices.toast.isUrgent() {
 		t.Error("the question is shown as an error")
 	}
 	d.m.notices.toast.ClearMessage()

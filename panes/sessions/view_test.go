@@ -27,11 +27,12 @@ type fakeEnv struct {
 	view *View
 }
 
-func (e *fakeEnv) Change(change func() tea.Cmd) tea.Cmd           { return change() }
-func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed) {}
-func (e *fakeEnv) ShowSessions()                                  { e.view.Show() }
-func (e *fakeEnv) PanesChanged() tea.Cmd                          { return nil }
-func (e *fakeEnv) ShowNote(text string, bad bool) tea.Cmd         { return e.Say(text, bad) }
+func (e *fakeEnv) Change(change func() tea.Cmd) tea.Cmd                { return change() }
+func (e *fakeEnv) Attach(context.Context, string, *terminal.Feed)      {}
+func (e *fakeEnv) ShowSessions()                                       { e.view.Show() }
+func (e *fakeEnv) PanesChanged() tea.Cmd                               { return nil }
+func (e *fakeEnv) ShowNote(text string, bad bool) tea.Cmd              { return e.Say(text, bad) }
+func (e *fakeEnv) ReportEvent(text, _ string, _ panes.Urgency) tea.Cmd { return e.Say(text, false) }
 func (e *fakeEnv) Relayout() {
 	e.view.SetTight(e.view.IsZoomed())
 	e.view.Resize(testWidth, testHeight)

@@ -146,9 +146,9 @@ func (a *Agents) markSeen(session *api.Process) {
 
 func (a *Agents) queueCmd(cmd tea.Cmd) { a.p.queued = tea.Batch(a.p.queued, cmd) }
 
-// collectNews returns notes about agents in sessions not visible, questions first. silent only
-// records the states.
-func (a *Agents) collectNews(silent bool) (notes []string, blocked bool) {
+// collectNews returns notes about agents in sessions not visible, blocked ones first, and what the first
+// of these asks. silent only records the states.
+func (a *Agents) collectNews(silent bool) (notes []string, question string, urgency panes.Urgency) {
 	all := a.p.env.News().Processes
 	for i := range all {
 		session := &all[i]
@@ -160,12 +160,10 @@ func (a *Agents) collectNews(silent bool) (notes []string, blocked bool) {
 			notes = append(notes, note)
 			continue
 		}
-		if asks := text.Clean(session.Agent.Text); asks != "" {
-			note += ": " + asks
-		}
-		notes, blocked = append([]string{note}, notes...), true
+		question = text.Clean(session.Agent.Text)
+		notes, urgency = append([]string{note}, notes...), panes.NeedsAnswer
 	}
-	return notes, blocked
+	return notes, question, urgency
 }
 
 // questionDelay is how long after an agent was blocked its question may arrive and still be the

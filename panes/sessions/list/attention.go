@@ -35,7 +35,7 @@ func (p *Pane) NeedsInput(id string) bool { return p.attention.marks[id] == "ask
 func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
 	old := before.ByID()
 	long := p.env.Settings().Attention.LongCommand.Value()
-	notes, bad := p.Agents.collectNews(false)
+	notes, question, urgency := p.Agents.collectNews(false)
 	agents, marked := len(notes), false
 	all := p.env.News().Processes
 	for i := range all {
@@ -52,7 +52,12 @@ func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
 		if event == "" || p.env.IsVisible(session.ID) || session.State.Ended() && p.env.IsVisit(session.ID) {
 			continue
 		}
-		bad = bad || session.Failed()
+		switch {
+		case session.Failed():
+			urgency = panes.HasFailed
+		case mark == "asks":
+			urgency = max(urgency, panes.NeedsAnswer)
+		}
 		if mark != "" {
 			p.attention.marks[session.ID], marked = mark, true
 		}
@@ -68,7 +73,11 @@ func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
 	if agents > 0 {
 		hint = p.Agents.keyHint()
 	}
-	return tea.Batch(p.env.ShowNote(note+hint, bad), p.env.Notify(note))
+	if question != "" {
+		question = ": " + question
+	}
+	// The key comes early so that it is not cut off.
+	return p.env.ReportEvent(note+hint+question, note+question, urgency)
 }
 
 // classify returns the mark and the text for a change of a session; both are empty if it deserves

@@ -20,7 +20,9 @@ type Env interface {
 // Notices tell the user what happened in other sessions.
 type Notices interface {
 	ShowNote(text string, bad bool) tea.Cmd // reports an event that no key caused
-	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
-	ShowRequest(id string) tea.Cmd          // shows an agent's request
-	IsVisit(id string) bool                 // reports whether a view was left for the session, which reports its exit itself
+	// ReportEvent reports an event that rows and counts show too: in the status bar, where a long text
+	// may be cut, and on the desktop unless the user is here.
+	ReportEvent(bar, desktop string, urgency panes.Urgency) tea.Cmd
+	ShowRequest(id string) tea.Cmd // shows an agent's request
+	IsVisit(id string) bool        // reports whether a view was left for the session, which reports its exit itself
 }

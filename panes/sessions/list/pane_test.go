@@ -21,6 +21,7 @@ import (
 type fakeEnv struct {
 	panestest.Env
 	note    string
+	urgency panes.Urgency
 	focused string // the session of the terminal with the keyboard
 	looks   string // the visible session
 	killed  []string
@@ -32,9 +33,13 @@ func (e *fakeEnv) Open(id string) tea.Cmd               { e.Opened = id; return 
 func (e *fakeEnv) Focused() (string, bool)              { return e.focused, e.focused != "" }
 func (e *fakeEnv) IsVisible(id string) bool             { return e.looks == id }
 func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.note = text; return nil }
-func (e *fakeEnv) Notify(string) tea.Cmd                { return nil }
-func (e *fakeEnv) ShowRequest(string) tea.Cmd           { return nil }
-func (e *fakeEnv) IsVisit(string) bool                  { return false }
+func (e *fakeEnv) ReportEvent(text, _ string, urgency panes.Urgency) tea.Cmd {
+	e.note, e.urgency = text, urgency
+	return nil
+}
+
+func (e *fakeEnv) ShowRequest(string) tea.Cmd { return nil }
+func (e *fakeEnv) IsVisit(string) bool        { return false }
 
 func (e *fakeEnv) killSession(_ context.Context, in api.IDInput) (api.Process, error) {
 	e.killed = append(e.killed, in.ID)
@@ -95,7 +100,7 @@ func TestHiddenQuestionIsMarkedUntilSeen(t *testing.T) {
 	asking.Terminal = &api.Terminal{Waiting: "secret"}
 	e.Known.Processes = []api.Process{e.Known.Processes[0], e.Known.Processes[1], asking}
 	p.HandleNews(&before)
-	if !p.NeedsInput("c") || e.note != "session-c asks for a password" {
+	if !p.NeedsInput("c") || e.note != "session-c asks for a password" || e.urgency != panes.NeedsAnswer {
 		t.Errorf("reported: %q", e.note)
 	}
 	e.looks = "c"
