@@ -101,7 +101,7 @@ func (p *Preview) fillRows(w, h int, look *look.Look) {
 	default:
 		gutter := p.gutter()
 		for i := p.top; i < len(p.lines) && len(p.out) < h; i++ {
-			p.drawLine(i, w, h, gutter, look)
+			p.drawLine(i, h, gutter, look)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (p *Preview) gutter() int {
 }
 
 // drawLine draws a line, in several rows if lines wrap.
-func (p *Preview) drawLine(i, w, h, gutter int, look *look.Look) {
+func (p *Preview) drawLine(i, h, gutter int, look *look.Look) {
 	l := &p.lines[i]
 	number, here := "", false
 	if gutter > 0 {
@@ -128,17 +128,27 @@ func (p *Preview) drawLine(i, w, h, gutter int, look *look.Look) {
 		}
 	}
 	drawn := p.inkLine(l, here, look)
-	room := max(w-gutter-1, 1)
+	room, side := p.splitRow(l, gutter)
+	cells := text.Width(l.text)
 	if !p.wrap {
-		p.out = append(p.out, number+" "+fitLine(drawn, text.Width(l.text), p.left, room))
+		p.out = append(p.out, number+" "+fitLine(drawn, cells, p.left, room, look.Glyphs.More)+look.Dim.Text(side))
 		return
 	}
-	cells := text.Width(l.text)
 	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
-		p.out = append(p.out, number+" "+fitLine(drawn, cells, at, room))
-		// Only the first row of a wrapped line has its number.
-		number = text.Spaces(gutter)
+		p.out = append(p.out, number+" "+fitLine(drawn, cells, at, room, "")+look.Dim.Text(side))
+		// Only the first row of a wrapped line has its number and what stands at its end.
+		number, side = text.Spaces(gutter), text.Spaces(text.Width(side))
 	}
+}
+
+// splitRow returns the width of a line's text, and what is drawn after it.
+func (p *Preview) splitRow(l *previewLine, gutter int) (room int, side string) {
+	room = max(p.w-gutter-1, 1)
+	if l.side == "" || room-text.Width(l.side)-2 < minNameWidth {
+		return room, ""
+	}
+	side = " " + l.side + " "
+	return room - text.Width(side), side
 }
 
 // lineNumber returns a line's number, counting from the line drawn before if possible.
@@ -152,15 +162,16 @@ func (p *Preview) lineNumber(i int) int64 {
 	return p.counted.n
 }
 
-// fitLine returns exactly w cells of a line of cells cells, starting at column from.
-func fitLine(s string, cells, from, w int) string {
+// fitLine returns exactly w cells of a line of cells cells, starting at column from; where it cuts the
+// end, mark takes its place.
+func fitLine(s string, cells, from, w int, mark string) string {
 	switch {
 	case from >= cells:
 		return text.Spaces(w)
 	case from == 0 && cells <= w:
 		return s + text.Spaces(w-cells)
 	}
-	return text.Pad(text.Cut(text.CutLeft(s, from), w, ""), w)
+	return text.Pad(text.Cut(text.CutLeft(s, from), w, mark), w)
 }
 
 // inkLine returns a line with its colours. here is set for the line found last.

@@ -234,13 +234,13 @@ func (part *Part) listFolder(ctx context.Context, src Source, r Request) {
 		part.lines = append(part.lines, line)
 	}
 	if omitted > 0 {
-		part.lines = append(part.lines, previewLine{text: fmt.Sprintf("        and %d more", omitted), ink: inkDim})
+		part.lines = append(part.lines, previewLine{text: fmt.Sprintf("and %d more", omitted), ink: inkDim})
 	}
 }
 
 // entryLine returns the line for an entry of a folder or an archive.
 func entryLine(n int64, size, name string, ink lineInk) previewLine {
-	return previewLine{off: n, text: text.PadLeft(size, 6) + "  " + text.FileName(name), ink: ink}
+	return previewLine{off: n, text: text.FileName(name), side: size, ink: ink}
 }
 
 // readWindow reads another part of a text or binary file.

@@ -92,6 +92,7 @@ type content struct {
 type previewLine struct {
 	off  int64  // offset in the file
 	text string // safe to draw
+	side string // shown at the right end: an entry's size
 	cont bool   // continues the line before
 	ink  lineInk
 }
@@ -145,8 +146,9 @@ func (p *Preview) lastTop() int {
 	if !p.wrap || p.w <= 0 {
 		return first
 	}
-	room, rows := max(p.w-p.gutter()-1, 1), 0
+	gutter, rows := p.gutter(), 0
 	for i := len(p.lines) - 1; i > first; i-- {
+		room, _ := p.splitRow(&p.lines[i], gutter)
 		if rows += max((text.Width(p.lines[i].text)+room-1)/room, 1); rows > p.h {
 			return min(i+1, len(p.lines)-1)
 		}

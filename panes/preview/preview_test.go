@@ -18,6 +18,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/look"
+	"tandem/panes/kit/text"
 	"tandem/tests/needs"
 	"tandem/themes"
 )
@@ -208,13 +209,52 @@ func TestArchiveEntriesAreListed(t *testing.T) {
 	g.Write([]byte("only text\n"))
 	g.Close()
 	v := openPreview(t, "/a.zip", zipped.Bytes())
-	v.expectText("5B  dir/a.txt")
+	v.expectText(" dir/a.txt" + strings.Repeat(" ", 67) + "5B ")
 	if got := v.describeFile(); !strings.HasSuffix(got, "1 entry") {
 		t.Errorf("the heading is %q", got)
 	}
-	openPreview(t, "/a.tgz", tarred.Bytes()).expectText("2B  dir/␛[2Jb.txt")
+	openPreview(t, "/a.tgz", tarred.Bytes()).expectText(" dir/␛[2Jb.txt" + strings.Repeat(" ", 63) + "2B ")
 	openPreview(t, "/a.gz", plain.Bytes()).expectText("only text")
 	openPreview(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).expectText("damaged")
+}
+
+func TestFolderPreviewHasTheColumnsOfTheList(t *testing.T) {
+	v := openPreview(t, "/file", []byte("x"))
+	v.Show("/folder", api.FileInfo{Name: "folder", Type: "dir"})
+	rows := strings.Split(v.renderRows(), "\n")
+	for i, want := range []string{" a/", " b" + strings.Repeat(" ", 75) + "1B", " c" + strings.Repeat(" ", 75) + "2B", " and 7 more"} {
+		if got := strings.TrimRight(rows[i], " "); got != want {
+			t.Errorf("row %d is %q, want %q", i, got, want)
+		}
+	}
+	style := &look.Look{Glyphs: themes.UnicodeGlyphs()}
+	for w := 1; w < 40; w++ {
+		for _, wrap := range []bool{false, true} {
+			v.wrap = wrap
+			v.lines = []previewLine{{text: strings.Repeat("name", 20), side: "12.3M"}}
+			for _, row := range v.Draw(w, 10, style) {
+				if got := text.Width(row); got != w && w > 1 {
+					t.Fatalf("%d cells, wrapped %v: a row of %d: %q", w, wrap, got, row)
+				}
+			}
+		}
+	}
+}
+
+func TestLinesCutAtTheEndAreMarked(t *testing.T) {
+	v := openPreview(t, "/file.txt", []byte("short\n"+strings.Repeat("long ", 40)+"\n"))
+	row := func() string { return strings.TrimRight(strings.Split(v.renderRows(), "\n")[1], "\n") }
+	if got := row(); !strings.HasSuffix(got, "long›") || text.Width(got) != 80 {
+		t.Errorf("the cut line is %q", got)
+	}
+	v.Sideways(100)
+	if got := row(); strings.Contains(got, "›") {
+		t.Errorf("at its end, the line is %q", got)
+	}
+	v.Wrap()
+	if got := row(); strings.Contains(got, "›") {
+		t.Errorf("the wrapped line is %q", got)
+	}
 }
 
 func TestImagesAreDrawnInColoursOnly(t *testing.T) {
