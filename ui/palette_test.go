@@ -88,7 +88,7 @@ func TestPaletteHandlesClicks(t *testing.T) {
 	d.pressKeys("ctrl+b", ":", "'start a session")
 	d.waitText("start a session")
 	for y, line := range strings.Split(d.screenText(), "\n") {
-		if strings.Contains(line, "action") && strings.Contains(line, "start a session") {
+		if strings.Contains(line, "action") && strings.Contains(line, "start a session  ") {
 			d.click(d.m.frame.box.X+10, y)
 			break
 		}
@@ -122,6 +122,34 @@ func TestPaletteListsOnlyAvailableActions(t *testing.T) {
 	d.pressKeys("ctrl+b", ":")
 	if first := d.m.dialog.open.(*palette).actions[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
 		t.Errorf("the palette of processes begins with %q", first.Text)
+	}
+}
+
+func TestKeysOfAFleetAreListedOnlyWithOne(t *testing.T) {
+	d := drive(t, newFakeEngine(), 160, 60)
+	d.waitStarted(1)
+	listed := func() (all []string) {
+		for _, scope := range []keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeHistory} {
+			for _, section := range usefulHelp(d.m.env, d.m.o.Bindings, scope) {
+				for _, row := range section.Rows {
+					if strings.Contains(row.Help, "fleet") {
+						all = append(all, row.Help)
+					}
+				}
+			}
+		}
+		return all
+	}
+	if got := listed(); got != nil {
+		t.Errorf("without a fleet there is %q", got)
+	}
+	d.pressKeys("alt+2", "?")
+	d.waitText("send the process a signal")
+	d.waitNoText("fleet")
+	d.pressKeys("esc")
+	d.m.news.Fleet = &api.FleetSummary{}
+	if got := listed(); len(got) != 4 {
+		t.Errorf("with a fleet there is %q", got)
 	}
 }
 
@@ -396,7 +424,7 @@ func TestPaletteFindsActionsByNamesUsedElsewhere(t *testing.T) {
 		d.pressKeys("esc")
 	}
 	d.pressKeys("ctrl+b", ":", "'fullscreen")
-	d.waitMatch(`▌ action +› zoom the pane`)
+	d.waitMatch(`▌ action +zoom the pane`)
 	d.pressKeys("esc", "alt+2", ":", "'respawn")
 	if c, ok := d.m.dialog.open.(*palette).List.Selected(); ok && c.ID != string(keymap.ProcessRestart) {
 		t.Errorf("respawn finds %q", c.ID)
@@ -490,7 +518,7 @@ func TestPaletteListsRecentChoicesFirst(t *testing.T) {
 		return slices.Equal(last, want)
 	})
 	d.pressKeys("alt+1", "ctrl+b", ":")
-	d.waitMatch(`▌ process +● web.*\n.* action +› zoom the pane`)
+	d.waitMatch(`▌ process +● web.*\n.* action +zoom the pane`)
 	if got := first(3); !slices.Equal(got, []string{web.process.ID, string(keymap.PaneZoom), string(keymap.LayoutEqual)}) {
 		t.Errorf("first are %q", got)
 	}

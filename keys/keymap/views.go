@@ -154,6 +154,11 @@ const (
 // sortGroup also explains how the keys are chosen.
 const sortGroup = "Sort, by shift and a letter"
 
+// NeedsFleet reports whether an action does nothing without a fleet.
+func NeedsFleet(a Action) bool {
+	return a == SessionFleet || a == ProcessFleet || a == ProcessGroup || a == HistoryFleet
+}
+
 // listViewKeys lists the actions in the lists of the views.
 func listViewKeys() []Definition {
 	return slices.Concat(
