@@ -213,7 +213,12 @@ func (c *Choices) Draw(w, h int, look *look.Look) []string {
 	c.top = Follow(c.top, c.cursor, len(c.shown), h)
 	rows := make([]string, 0, h)
 	for i := c.top; i < min(c.top+h, len(c.shown)); i++ {
-		rows = append(rows, c.drawRow(c.shown[i], i == c.cursor, w, look))
+		// Once for the rows that follow each other: a column of one word says nothing.
+		kind := c.all[c.shown[i]].Kind
+		if i > c.top && kind == c.all[c.shown[i-1]].Kind {
+			kind = ""
+		}
+		rows = append(rows, c.drawRow(c.shown[i], kind, i == c.cursor, w, look))
 	}
 	return text.PadRows(rows, w, h)
 }
@@ -225,7 +230,7 @@ const (
 	minKindWidth   = 48
 )
 
-func (c *Choices) drawRow(i int, cursor bool, w int, look *look.Look) string {
+func (c *Choices) drawRow(i int, kind string, cursor bool, w int, look *look.Look) string {
 	one := &c.all[i]
 	r := Row{Plain: cursor}
 	narrow := w < minDetailWidth
@@ -235,7 +240,7 @@ func (c *Choices) drawRow(i int, cursor bool, w int, look *look.Look) string {
 	}
 	r.Add(mark, look.Accent)
 	if c.kinds > 0 && w >= minKindWidth {
-		r.Add(" "+text.Pad(one.Kind, c.kinds), look.Dim)
+		r.Add(" "+text.Pad(kind, c.kinds), look.Dim)
 	}
 	r.Add(" "+text.Fit(one.Sign, 1)+" ", one.SignInk)
 	// The detail gets two fifths of the row, or what the text leaves free.

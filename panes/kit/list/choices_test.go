@@ -53,6 +53,27 @@ func TestSearchListsBestMatchFirst(t *testing.T) {
 	}
 }
 
+func TestKindIsShownOnceForTheRowsBelowIt(t *testing.T) {
+	c := &Choices{}
+	c.Set([]Choice{{Kind: "action", Text: "one"}, {Kind: "action", Text: "two"}, {Kind: "session", Text: "three"},
+		{Kind: "action", Text: "four"}, {Kind: "action", Text: "five"}})
+	draw := func(h int) (rows []string) {
+		for _, row := range c.Draw(60, h, &look.Look{Glyphs: themes.UnicodeGlyphs()}) {
+			rows = append(rows, strings.TrimRight(ansi.Strip(row), " "))
+		}
+		return rows
+	}
+	want := []string{"▌ action    one", "            two", "  session   three", "  action    four", "            five"}
+	if diff := cmp.Diff(want, draw(5)); diff != "" {
+		t.Error(diff)
+	}
+	c.Move(4)
+	want = []string{"  action    four", "▌           five"}
+	if diff := cmp.Diff(want, draw(2)); diff != "" {
+		t.Errorf("scrolled: %s", diff)
+	}
+}
+
 func TestSearchMatchesOtherWordsAndKind(t *testing.T) {
 	c := &Choices{}
 	c.Set([]Choice{
