@@ -48,10 +48,9 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 	if err != nil {
 		return err
 	}
-	file, err := project.Read(path, f.Env)
-	if err != nil {
-		// Without the file the dependencies are unknown; the order of start respects them.
-		f.Out.Tell("%s; stopping in reverse order of start", output.Visible(err.Error()))
+	file, broken := project.Read(path, f.Env)
+	if broken != nil {
+		f.Out.Tell("%s", output.Visible(broken.Error()))
 		file = nil
 	}
 	ours, err := projectProcesses(path, list, names, forget)
@@ -60,6 +59,9 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 	}
 	if len(ours) == 0 {
 		return output.AnswerList(f.Out, ours, "nothing of "+output.Visible(path)+" is running", nil)
+	}
+	if broken != nil && len(ours) > 1 {
+		f.Out.Tell("The dependencies are unknown, so what started last is stopped first.")
 	}
 	conn, err := f.DialRetrying(ctx)
 	if err != nil {
