@@ -17,7 +17,7 @@ const (
 )
 
 // Running returns the first line of the command that the shell runs or, if its marks do not tell, the
-// command line of the program in front of it. It returns "" at the prompt and for a command that has just
+// command line or name of the program in front of it. It returns "" at the prompt and for a command that has just
 // begun or must not be shown.
 func (s *Shell) Running() string {
 	state := s.marks.snapshot()
@@ -35,9 +35,10 @@ func (s *Shell) Running() string {
 	return strings.ToValidUTF8(line[:min(len(line), maxRunning)], "")
 }
 
-// frontLine returns the command line of the program in the foreground; "" if that is the child of the
-// terminal.
-func frontLine(all programs, child int) string {
+// frontLine returns the command line of the program in the foreground, or its name only if its line was
+// marked and could not be read: a shell set to keep lines that begin with a space from its history reports
+// none, and nobody may see their arguments. It returns "" for the child of the terminal.
+func frontLine(all programs, child int, marked bool) string {
 	group := all.foreground()
 	if group <= 0 || group == child {
 		return ""
@@ -47,5 +48,8 @@ func frontLine(all programs, child int) string {
 		return ""
 	}
 	argv = append([]string{filepath.Base(argv[0])}, argv[1:]...)
+	if marked {
+		argv = argv[:1]
+	}
 	return names.CommandLine(argv)
 }

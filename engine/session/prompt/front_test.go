@@ -25,7 +25,7 @@ func TestRunningNamesWhatTheShellRuns(t *testing.T) {
 		"at the prompt":         {printed: marked + line + starts + "ok\r\n\x1b]133;D;0;aid=n\a" + marked, look: shellWait},
 		"without marks":         {argv: []string{"/usr/bin/vim", "a b.go"}, look: pty.Look{PID: childPID}, want: "vim 'a b.go'"},
 		"prompt without marks":  {look: shellWait},
-		"line is not reported":  {printed: marked + starts, argv: []string{"htop"}, look: pty.Look{PID: childPID}, want: "htop"},
+		"line is not reported":  {printed: marked + starts, argv: []string{"/bin/deploy", "k1"}, look: pty.Look{PID: childPID}, want: "deploy"},
 		"a password":            {printed: marked + "\x1b]633;E;deploy --token " + secret + ";n\a" + starts, want: "deploy --token ***"},
 		"a private command":     {printed: marked + "\x1b]633;E; deploy k1;n\a" + starts, argv: []string{"deploy", "k1"}, look: pty.Look{PID: childPID}},
 		"a private program":     {argv: []string{"vault", "k1"}, look: pty.Look{PID: childPID}},

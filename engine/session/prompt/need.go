@@ -53,7 +53,7 @@ func (s *Shell) Need() Need {
 func (s *Shell) UpdateNeed() Need {
 	n, front := s.inspectNeed(), ""
 	if state := s.marks.snapshot(); s.programs != nil && !state.atPrompt() && (state.phase != phaseRunning || state.line == "") {
-		front = frontLine(s.programs, s.o.PID)
+		front = frontLine(s.programs, s.o.PID, state.phase == phaseRunning)
 	}
 	s.polled.store(n, front, s.o.Changed)
 	return n
