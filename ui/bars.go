@@ -151,12 +151,13 @@ func (t *topBar) listCounts() (counts []barCount) {
 }
 
 // countProcesses counts running and failed processes, and sessions that rang or, without a bell, wait
-// for input.
+// for input. One-shot commands do not count: an agent runs hundreds, and the count would never stand still.
 func (t *topBar) countProcesses() (running, failed, rang, prompting int) {
 	now := time.Now()
 	for i := range t.news.Processes {
 		p := &t.news.Processes[i]
 		switch {
+		case p.IsOneShot():
 		case p.IsFailing(now) && !t.list.IsHidden(p.ID):
 			failed++
 		case !t.news.CanReach(p.ID): // an offline machine's last state may be out of date

@@ -96,12 +96,19 @@ func stayCalm(t *testing.T, w, h int) {
 		line, _, _ := strings.Cut(d.screenText(), "\n")
 		return regexp.MustCompile(` +$`).ReplaceAllString(line[strings.Index(line, "Files"):], "")
 	}
+	counts := ""
 	agents := func(n int) {
 		for i := range n {
 			on := engines[i%len(engines)]
 			s := on.addProcess("grep", "")
 			s.process.Actor, s.process.StartedAt = "agent:claude/1.2", time.Now()
 			s.process.Supervision.Transient = true
+			if i == 0 {
+				pump(time.Second)
+				if got := top(); counts != "" && got != counts {
+					t.Fatalf("while a command runs, the top says %q, said %q", got, counts)
+				}
+			}
 			one := 1
 			s.update(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateExited, 0, &one })
 		}
@@ -109,7 +116,8 @@ func stayCalm(t *testing.T, w, h int) {
 	agents(3)
 	d.waitText("claude")
 	pump(time.Second)
-	want, counts, wantFocus := rows(), top(), d.m.sessions.Tabs.CurrentPane()
+	want, wantFocus := rows(), d.m.sessions.Tabs.CurrentPane()
+	counts = top()
 	columns := func() string {
 		head, _, _ := strings.Cut(strings.Split(d.screenText(), "\n")[1], "command") // without the number of processes
 		return head

@@ -212,7 +212,7 @@ func TestTopBarDoesNotCountOneOffCommands(t *testing.T) {
 		once, web = e.addProcess("once", ""), e.addProcess("web", "")
 		once.process.Supervision.Transient = true
 	})
-	d.waitText("3 running")
+	d.waitText("2 running")
 	d.waitMatch(`▸ your commands +1 command`)
 	once.update(fail)
 	d.waitText("2 running")

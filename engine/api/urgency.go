@@ -35,7 +35,9 @@ func (p *Process) IsFailing(now time.Time) bool {
 		return true
 	case p.State == StateBackoff:
 		return (p.ExitCode == nil || *p.ExitCode != 0) && (p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < SteadyRun)
-	case p.State != StateStarting && p.State != StateRunning, p.Supervision == nil, p.Supervision.Automatic == 0, now.Sub(p.StartedAt) >= SteadyRun:
+	case p.State != StateStarting && p.State != StateRunning, p.Supervision == nil, p.Supervision.Automatic == 0:
+		return false
+	case p.State == StateRunning && now.Sub(p.StartedAt) >= SteadyRun: // before, StartedAt is that of the first start
 		return false
 	}
 	for _, run := range slices.Backward(p.Supervision.Runs) {

@@ -241,7 +241,7 @@ func (c *columns) drawCells(r *list.Row, p *api.Process, cursor bool, now time.T
 			}
 			r.Add(text.Spaces(one.x-r.Cells), "")
 			if reason := c.reasonText(p, now); reason != "" {
-				r.AddKept(text.Fit(reason, span), states.StateInk(p, look), look.Selected)
+				r.AddKept(text.Fit(reason, span), states.StateInk(states.InCrashLoop(p, now), look), look.Selected)
 				continue
 			}
 			r.Add(text.Fit(states.CommandText(p), span), look.Dim)
@@ -256,25 +256,25 @@ const minCommandPrefix = 12
 
 // drawCommand draws the command of a process and the reason if it is not running.
 func (c *columns) drawCommand(r *list.Row, p *api.Process, w int, now time.Time, look *look.Look) {
-	reason := c.reasonText(p, now)
+	reason, ink := c.reasonText(p, now), states.StateInk(states.InCrashLoop(p, now), look)
 	command := states.CommandText(p)
 	if reason == "" {
 		r.Add(text.Fit(command, w), look.Dim)
 		return
 	}
 	if w < 2*minCommandCells {
-		r.AddKept(text.Fit(reason, w), states.StateInk(p, look), look.Selected)
+		r.AddKept(text.Fit(reason, w), ink, look.Selected)
 		return
 	}
 	command = text.Clip(command, max(w-text.Width(reason)-columnGap, minCommandPrefix))
 	r.Add(command, look.Dim)
-	r.AddKept(text.Fit(text.Spaces(columnGap)+reason, w-text.Width(command)), states.StateInk(p, look), look.Selected)
+	r.AddKept(text.Fit(text.Spaces(columnGap)+reason, w-text.Width(command)), ink, look.Selected)
 }
 
 // reasonText returns why a process is not running, except for the part already in the state column.
 func (c *columns) reasonText(p *api.Process, now time.Time) string {
 	if state := c.find(columnState); state != nil && text.Width(states.StateWords(p, now)) <= state.w {
-		return states.BesideState(p)
+		return states.BesideState(states.InCrashLoop(p, now))
 	}
 	return states.Reason(p, now)
 }

@@ -74,7 +74,7 @@ func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, 
 	}
 	w := parts.heading.W
 	rows = append(rows, log.DrawHeading(text.Clip(text.Clean(p.Name), max(w/3, 8)), detail, ink, w, look))
-	sign, ink := states.StateGlyph(p, look)
+	sign, ink := states.StateGlyph(states.InCrashLoop(p, now), look)
 	for _, line := range reasonRows(p, w, now)[:parts.reason.H] {
 		rows = append(rows, ink.Text(text.Fit(" "+sign+" "+line, w)))
 		sign = " "

@@ -111,6 +111,9 @@ func (l *local) arrangeRows(filter string, o order) rows {
 			// Agents' commands are folded until the user unfolds them.
 			g.folded = l.folded[g.file] != g.commands && filter == ""
 		}
+		if g.commands && g.folded {
+			r.folded += len(g.members)
+		}
 		for _, p := range g.members {
 			r.listed = append(r.listed, p)
 			if !g.folded {

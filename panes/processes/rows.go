@@ -20,6 +20,7 @@ type rows struct {
 	total    int // number of rows, loaded or not
 	matching int // number of processes that match the filter
 	all      int // number of processes
+	folded   int // of these, one-shot commands in a folded row
 	filter   string
 	listed   []*api.Process // all that match, in the order of the rows, folded or not; nil for a window
 	window   bool           // the engine filters and sorts, and some rows may not be loaded

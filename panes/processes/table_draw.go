@@ -41,9 +41,10 @@ func (t *table) Draw(w, h int, now time.Time, look *look.Look) []string {
 	return t.out
 }
 
-// listSign returns the position of the cursor among the processes.
+// listSign returns the position of the cursor among the processes. Folded commands do not count, so that
+// the number stands still while an agent works.
 func (t *table) listSign() list.ListSign {
-	s := list.ListSign{Filter: t.rows.filter, Shown: t.rows.matching, All: t.rows.all}
+	s := list.ListSign{Filter: t.rows.filter, Shown: t.rows.matching - t.rows.folded, All: t.rows.all - t.rows.folded}
 	if r := t.rows.at(t.cursor); r != nil {
 		s.At = r.number
 	}

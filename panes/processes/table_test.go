@@ -310,6 +310,9 @@ func TestCrashLoopMovesNoRowAndNoCount(t *testing.T) {
 			p.State, p.StartedAt = state, time.Now().Add(-time.Second)
 			ended := p.StartedAt.Add(-time.Second)
 			start := ended.Add(-time.Second)
+			if state == api.StateStarting {
+				p.StartedAt = began // of the first start, until this one has happened
+			}
 			p.Supervision = &api.Supervision{Automatic: 3, Runs: []api.ProcessRun{{StartedAt: start, EndedAt: &ended, ExitCode: &one}, {StartedAt: p.StartedAt}}}
 			if state == api.StateBackoff {
 				exited := p.StartedAt.Add(time.Second / 2)
@@ -338,5 +341,56 @@ func TestCrashLoopMovesNoRowAndNoCount(t *testing.T) {
 	steady.StartedAt = began
 	if steady.IsFailing(time.Now()) {
 		t.Error("it has run for an hour")
+	}
+}
+
+// What is said of a crash loop stays while it runs again, so the log below does not jump, nor does the
+// command flash up.
+func TestReasonOfACrashLoopStaysWhileItRuns(t *testing.T) {
+	three := 3
+	loop := func(state api.State) api.Process {
+		return service("1", "loop", func(p *api.Process) {
+			ended := time.Now().Add(-time.Second)
+			start := ended.Add(-time.Second)
+			p.State, p.StartedAt = state, time.Now()
+			p.Supervision = &api.Supervision{Automatic: 3, Runs: []api.ProcessRun{{StartedAt: start, EndedAt: &ended, ExitCode: &three}}}
+			if state == api.StateBackoff {
+				next := time.Now().Add(time.Second / 2)
+				p.PID, p.Error, p.ExitCode, p.StartedAt, p.ExitedAt, p.Supervision.NextStart = 0, "exited with 3", &three, start, &ended, &next
+			}
+		})
+	}
+	for _, w := range []int{80, 120} {
+		var reason, log string
+		for _, state := range []api.State{api.StateBackoff, api.StateStarting, api.StateRunning} {
+			p, e := newTestPane(loop(state))
+			e.Inks.Glyphs = themes.UnicodeGlyphs()
+			p.Resize(w, 30)
+			p.Fetch()
+			rows := panestest.PlainRows(p.Draw())
+			at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "─") })
+			nowLog, nowReason := rows[at+1], rows[1][max(strings.Index(rows[1], "exited"), 0):]
+			if !strings.Contains(nowLog, "exited with 3, ran 1s, 1s ago, 3 restarts") || !strings.HasPrefix(nowReason, "exited with 3 ") {
+				t.Errorf("%d cells, %s: %q, below %q", w, state, nowLog, rows[1])
+			}
+			if reason == "" {
+				reason, log = nowReason, nowLog
+			} else if nowReason != reason || nowLog != log {
+				t.Errorf("%d cells: %q becomes %q, %q becomes %q", w, reason, nowReason, log, nowLog)
+			}
+		}
+	}
+}
+
+func TestFoldedCommandsDoNotCount(t *testing.T) {
+	command := func(id string) api.Process {
+		return service(id, "grep", func(p *api.Process) { p.Actor, p.Supervision.Transient = "agent:claude/1", true })
+	}
+	all := []api.Process{service("1", "web", nil), service("2", "db", nil)}
+	table := tableOf(all)
+	want := table.listSign()
+	setProcesses(table, append(all, command("3"), command("4")))
+	if got := table.listSign(); got != want {
+		t.Errorf("with folded commands, the sign is %+v, not %+v", got, want)
 	}
 }

@@ -115,6 +115,28 @@ func StateInk(p *api.Process, look *look.Look) look.Ink {
 	return ink
 }
 
+// InCrashLoop returns p as it is between its runs if it is in one of a crash loop, otherwise p itself. So
+// what is shown about the last failure stays until a run lasts.
+func InCrashLoop(p *api.Process, now time.Time) *api.Process {
+	if p.State != api.StateStarting && p.State != api.StateRunning || !p.IsFailing(now) {
+		return p
+	}
+	last := *p
+	for _, run := range p.Supervision.Runs {
+		if run.EndedAt != nil {
+			last.StartedAt, last.ExitedAt, last.ExitCode, last.ExitSignal = run.StartedAt, run.EndedAt, run.ExitCode, run.ExitSignal
+		}
+	}
+	// In the words of the engine for a process in backoff.
+	switch last.State, last.Error = api.StateBackoff, ""; {
+	case last.ExitCode != nil:
+		last.Error = "exited with " + text.Itoa(*last.ExitCode)
+	case last.ExitSignal != "":
+		last.Error = "killed by " + last.ExitSignal
+	}
+	return &last
+}
+
 // BesideState returns what Reason adds to StateWords for a failed process.
 func BesideState(p *api.Process) string {
 	if p.State == api.StateBackoff || p.Failed() && p.Error != "" {
@@ -126,6 +148,7 @@ func BesideState(p *api.Process) string {
 // Why explains why a process failed: how its last run ended, its length and time, and the number of
 // restarts. It returns "" for other processes.
 func Why(p *api.Process, now time.Time) string {
+	p = InCrashLoop(p, now)
 	if !p.Failed() && p.State != api.StateBackoff {
 		return ""
 	}
