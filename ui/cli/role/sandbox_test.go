@@ -86,6 +86,7 @@ func TestWorkProfileDeniesExistingSecretsAndOwnFolders(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(temp) })
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_CACHE_HOME": home + "/.cache", "TANDEM_DATA_DIR": home + "/data", "TMPDIR": temp,
+		"GOCACHE": "", "GOMODCACHE": "", "GOPATH": "", "npm_config_cache": "", "PIP_CACHE_DIR": "",
 	} {
 		t.Setenv(name, value)
 	}
