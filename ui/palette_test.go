@@ -526,3 +526,19 @@ func TestPaletteListsRecentChoicesFirst(t *testing.T) {
 		t.Errorf("%d of %d are shown", shown, all)
 	}
 }
+
+func TestLargeDialogsLeaveNoStripsOfTheView(t *testing.T) {
+	for key, size := range map[string][2]int{"?": {120, 36}, ":": {80, 16}} {
+		e := newFakeEngine()
+		e.addSession("shell", "$ ")
+		d := drive(t, e, size[0], size[1])
+		d.waitText("$ ")
+		d.pressKeys("ctrl+b", key)
+		rows := strings.Split(d.screenText(), "\n")
+		for _, row := range rows[:len(rows)-1] { // without the status bar
+			if beside := strings.Trim(row, " "); beside != "" && !strings.ContainsAny(beside[:3], "╭│╰") || strings.Contains(beside, "│ │") {
+				t.Errorf("%s at %v leaves %q", key, size, row)
+			}
+		}
+	}
+}
