@@ -53,7 +53,7 @@ func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
 		return nil, err
 	}
 	l := launch.NewLink(client)
-	l.Log, l.Start, l.ListHandovers, l.OnExit = e.log, e.startKeeper, e.host.ListHandovers, e.host.Observer.Report
+	l.Log, l.Start, l.ListAdoptions, l.OnExit = e.log, e.startKeeper, e.host.ListAdoptions, e.host.Observer.Report
 	l.Dial, l.Notify = e.o.dial, e.host.Control.PublishNotice
 	e.host.Link, e.host.Launcher.Link = l, l
 	e.host.Control.Keeper = l.Identity

@@ -11,8 +11,8 @@ import (
 // A dashboard that saves during a shutdown may save less than the user arranged. So earlier layouts
 // are kept, and after a reboot the one that shows the most sessions comes back.
 
-// maxFormer limits the earlier layouts kept.
-const maxFormer = 8
+// maxEarlier limits the earlier layouts kept.
+const maxEarlier = 8
 
 // sessionsOf returns the ids of the sessions in a layout.
 func sessionsOf(l api.Layout) map[string]bool {
@@ -41,36 +41,36 @@ func countOf(ids, wanted map[string]bool) (n int) {
 	return n
 }
 
-// keepFormer adds the current layout to the earlier ones if next shows other sessions.
-func (k *layoutState) keepFormer(next api.Layout) {
+// keepEarlier adds the current layout to the earlier ones if next shows other sessions.
+func (k *layoutState) keepEarlier(next api.Layout) {
 	shown := sessionsOf(next)
-	all := k.former
+	all := k.earlier
 	if k.layout != nil {
 		all = append([]api.Layout{*k.layout}, all...)
 	}
-	k.former = nil
+	k.earlier = nil
 	seen := []map[string]bool{{}, shown} // an empty layout is of no use
 	for _, l := range all {
 		ids := sessionsOf(l)
 		if !slices.ContainsFunc(seen, func(other map[string]bool) bool { return maps.Equal(ids, other) }) {
-			seen, k.former = append(seen, ids), append(k.former, l)
+			seen, k.earlier = append(seen, ids), append(k.earlier, l)
 		}
 	}
-	if len(k.former) > maxFormer {
-		k.former = slices.Delete(k.former, k.leastUseful(), k.leastUseful()+1)
+	if len(k.earlier) > maxEarlier {
+		k.earlier = slices.Delete(k.earlier, k.leastUseful(), k.leastUseful()+1)
 	}
 }
 
 // leastUseful returns the index of the earlier layout to drop: one whose sessions the layout before
 // it shows too, so that closing many panes keeps the layout that had them all, or else the oldest.
 func (k *layoutState) leastUseful() int {
-	for i := range len(k.former) - 1 {
-		ids := sessionsOf(k.former[i])
-		if countOf(sessionsOf(k.former[i+1]), ids) == len(ids) {
+	for i := range len(k.earlier) - 1 {
+		ids := sessionsOf(k.earlier[i])
+		if countOf(sessionsOf(k.earlier[i+1]), ids) == len(ids) {
 			return i
 		}
 	}
-	return len(k.former) - 1
+	return len(k.earlier) - 1
 }
 
 // recover makes the newest layout current that shows the most of the wanted sessions, and lists them
@@ -80,14 +80,14 @@ func (k *layoutState) recover(wanted map[string]bool) {
 		return
 	}
 	best := *k.layout
-	for _, l := range k.former {
+	for _, l := range k.earlier {
 		if countOf(sessionsOf(l), wanted) > countOf(sessionsOf(best), wanted) {
 			best = l
 		}
 	}
 	best.Closed = slices.DeleteFunc(slices.Clone(k.layout.Closed), func(id string) bool { return wanted[id] })
 	if !reflect.DeepEqual(best, *k.layout) {
-		k.keepFormer(best)
+		k.keepEarlier(best)
 		k.layout, k.revision = &best, nextRevision(k.revision)
 	}
 }

@@ -127,7 +127,7 @@ func TestClosingManyPanesKeepsTheLayoutThatHadThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(disk.kept.Former); n > maxFormer {
+	if n := len(disk.kept.Earlier); n > maxEarlier {
 		t.Errorf("%d earlier layouts are kept", n)
 	}
 	l = disk.reopen(t)

@@ -31,7 +31,7 @@ type layoutState struct {
 	layout   *api.Layout // nil if there is none
 	revision int64       // increases with each change, across engines; 0 without a layout
 
-	former []api.Layout // earlier ones with other sessions, newest first
+	earlier []api.Layout // earlier ones with other sessions, newest first
 }
 
 // Layouts serves the arrangements of panes in dashboards.
@@ -62,9 +62,9 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 	}
 	if current, ok := decode(disk.Current); ok {
 		state := &layoutState{layout: &current, revision: cmp.Or(disk.Revision, nextRevision(0))}
-		for _, raw := range disk.Former {
+		for _, raw := range disk.Earlier {
 			if layout, ok := decode(raw); ok {
-				state.former = append(state.former, layout)
+				state.earlier = append(state.earlier, layout)
 			}
 		}
 		l.current.Store(state)
@@ -124,8 +124,8 @@ func (l *Layouts) changeLayouts(f func(current *layoutState, saved map[string]ap
 	if current != nil {
 		disk.Current = encode(*current)
 	}
-	for _, layout := range kept.former {
-		disk.Former = append(disk.Former, encode(layout))
+	for _, layout := range kept.earlier {
+		disk.Earlier = append(disk.Earlier, encode(layout))
 	}
 	for name, layout := range saved {
 		disk.Saved[name] = encode(layout)
@@ -222,7 +222,7 @@ func (k *layoutState) replace(in api.LayoutPutInput, ended map[string]bool) (cha
 		return false, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision).
 			WithHint("Call layout.get for the current layout and its revision.")
 	}
-	k.keepFormer(in.Layout)
+	k.keepEarlier(in.Layout)
 	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
 	return true, nil
 }

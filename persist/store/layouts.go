@@ -10,7 +10,7 @@ import (
 type Layouts struct {
 	Schema  int                        `json:"schema"`
 	Current json.RawMessage            `json:"current,omitempty"`
-	Former  []json.RawMessage          `json:"former,omitempty"` // earlier ones than Current, newest first
+	Earlier []json.RawMessage          `json:"former,omitempty"` // earlier ones than Current, newest first
 	Saved   map[string]json.RawMessage `json:"saved,omitempty"`  // by name
 
 	Revision int64 `json:"revision,omitempty"` // of Current; 0 in files from older releases

@@ -61,12 +61,12 @@ type Record struct {
 	Command
 	Terminal
 	Origin
-	Keyboard string `json:"keyboard,omitempty"` // who locked a terminal's keyboard against agents
-	Open     bool   `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
-	Desired  string `json:"desired"`            // "running" or "stopped"
-	EndedBy  string `json:"ended_by,omitempty"` // who requested the stop, if anyone did
-	State    string `json:"state"`              // last announced; an api.State
-	Error    string `json:"error,omitempty"`
+	Keyboard        string `json:"keyboard,omitempty"` // who locked a terminal's keyboard against agents
+	AdmitsSandboxed bool   `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
+	Desired         string `json:"desired"`            // "running" or "stopped"
+	EndedBy         string `json:"ended_by,omitempty"` // who requested the stop, if anyone did
+	State           string `json:"state"`              // last announced; an api.State
+	Error           string `json:"error,omitempty"`
 
 	Identity  *Identity `json:"identity,omitempty"` // set once there is a child
 	Former    *Identity `json:"former,omitempty"`   // of the previous child, while the next one is being started
@@ -159,9 +159,9 @@ type Restart struct {
 	FixedDelay   bool   `json:"fixed_delay,omitempty"`
 	SuccessCodes []int  `json:"success_codes,omitempty"`
 
-	// Prompt selects the shorter delays of processes with an explicit policy, instead of those for
+	// ShortDelays selects the shorter delays of processes with an explicit policy, instead of those for
 	// keep_alive: restarts begin sooner, and shorter runs count as healthy. Older records lack it.
-	Prompt bool `json:"prompt,omitempty"`
+	ShortDelays bool `json:"prompt,omitempty"`
 }
 
 // Readiness describes when a process counts as ready. All conditions set must hold.

@@ -62,7 +62,7 @@ func errOutside(doing, name string) *api.Error {
 // a restart policy can start the process again.
 func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) error {
 	starts := asks || r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo)
-	if starts && !r.Open && g.LeavesSandbox(ctx, r.ID) {
+	if starts && !r.AdmitsSandboxed && g.LeavesSandbox(ctx, r.ID) {
 		return api.Errorf(api.CodeForbidden, "restart %s: it runs outside the agents' sandbox", r.Name).
 			WithHint("start a process of your own, or ask the user to do it")
 	}

@@ -83,8 +83,8 @@ func TestTypingIsHeldToTheLockAndTheSandbox(t *testing.T) {
 			"type":    {g.MayType(ctx, view), c.types},
 			"report":  {g.MayReport(ctx, view), c.types},
 			"change":  {MayChange(ctx, view, "stop"), c.changes},
-			"restart": {g.MayStartAgain(ctx, store.Record{ID: c.id, Name: "web", Open: c.open}, true), c.starts},
-			"signal": {g.MayStartAgain(ctx, store.Record{ID: c.id, Name: "web", Open: c.open, Supervision: store.Supervision{Restart: store.Restart{Policy: "always"}}}, false),
+			"restart": {g.MayStartAgain(ctx, store.Record{ID: c.id, Name: "web", AdmitsSandboxed: c.open}, true), c.starts},
+			"signal": {g.MayStartAgain(ctx, store.Record{ID: c.id, Name: "web", AdmitsSandboxed: c.open, Supervision: store.Supervision{Restart: store.Restart{Policy: "always"}}}, false),
 				c.starts},
 			"signal without a policy": {g.MayStartAgain(ctx, store.Record{ID: c.id, Name: "web"}, false), ""},
 		} {

@@ -377,7 +377,7 @@ func TestCommandLineUsesShellOnlyWhenNeeded(t *testing.T) {
 		"FOO=1 make":       {"/bin/sh", "-c", "FOO=1 make"},
 		"echo 'two words'": {"/bin/sh", "-c", "echo 'two words'"},
 	} {
-		if got := toolkit.CommandLine(line); !slices.Equal(got, want) {
+		if got := toolkit.Argv(line); !slices.Equal(got, want) {
 			t.Errorf("%q is %q, want %q", line, got, want)
 		}
 	}

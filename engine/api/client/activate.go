@@ -20,7 +20,7 @@ import (
 
 const (
 	// activateTimeout is the maximum time for starting a keeper and its engine, or for an old
-	// engine to hand over. On a busy machine either may take more than ten seconds.
+	// engine to make room. On a busy machine either may take more than ten seconds.
 	activateTimeout = 30 * time.Second
 	// activatePoll is the interval at which an activation polls for the engine.
 	activatePoll = 10 * time.Millisecond
@@ -60,7 +60,7 @@ func Activate(ctx context.Context, o Options) (*Client, error) {
 func (a *activation) timeoutError() *api.Error {
 	e := api.Errorf(api.CodeUnavailable, "activate: no engine of %s answered within %v", a.DataDir, a.timeout)
 	if a.older.Version != "" {
-		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not hand over to %s within %v",
+		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not make room for %s within %v",
 			a.older.Version, a.Version, a.timeout)
 	}
 	if a.holder != 0 {

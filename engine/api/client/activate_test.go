@@ -368,8 +368,8 @@ func TestActivateErrorNamesAnOldEngineThatDoesNotStepDown(t *testing.T) {
 	if err := a.run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("run = %v, want context.Canceled", err)
 	}
-	if err := a.timeoutError(); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Message, "1.0.0 did not hand over to 2.0.0") {
-		t.Errorf("timeoutError = %v, want CodeUnavailable about the hand-over", err)
+	if err := a.timeoutError(); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Message, "1.0.0 did not make room for 2.0.0") {
+		t.Errorf("timeoutError = %v, want CodeUnavailable about the older engine", err)
 	}
 }
 

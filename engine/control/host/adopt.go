@@ -121,7 +121,7 @@ func (a adoption) readMissing(missing unread) (records []store.Record) {
 // RestoreTable fills the control's table with all records and children. It must run before the
 // control goroutine.
 func (h *Host) RestoreTable(ctx context.Context, client launch.Keeper) error {
-	if err := h.o.Inherited.handTo(ctx, client, h); err != nil {
+	if err := h.o.Inherited.offerTo(ctx, client, h); err != nil {
 		return err
 	}
 	a := adoption{h}
@@ -276,8 +276,8 @@ func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f superv
 	}
 	child, _ := f.Child()
 	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.Observer.LogsOf(f.Rec), nil); err != nil {
-		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.Link.HandOverAgain()
+		a.h.log.Error("offer child to keeper", "id", f.Rec.ID, "error", err)
+		a.h.Link.OfferAgain()
 	}
 }
 

@@ -42,8 +42,8 @@ func (h *Host) KeepTerminals() map[string]int {
 	return all
 }
 
-// handTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
-func (i Inheritance) handTo(ctx context.Context, client launch.Keeper, h *Host) error {
+// offerTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
+func (i Inheritance) offerTo(ctx context.Context, client launch.Keeper, h *Host) error {
 	if len(i) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (i Inheritance) handTo(ctx context.Context, client launch.Keeper, h *Host) 
 			return err
 		}
 		if err != nil {
-			h.log.Error("hand child to keeper", "id", r.ID, "error", err)
+			h.log.Error("offer child to keeper", "id", r.ID, "error", err)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func (h *Host) newSession(r store.Record, master *os.File, log terminal.Log, sta
 	if master != nil {
 		h.Agents.Start(r.ID, pid, r.Agent, s, h.Launcher.ConfinerFor(r))
 	}
-	s.Admit(r.Keyboard != "", r.Open)
+	s.Admit(r.Keyboard != "", r.AdmitsSandboxed)
 	return s
 }
 

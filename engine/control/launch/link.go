@@ -48,8 +48,8 @@ const (
 	maxKeeperRetry = 10 * time.Second
 )
 
-// A Handover is a child with everything a keeper needs to look after it.
-type Handover struct {
+// A Adoption is a child with everything a keeper needs to look after it.
+type Adoption struct {
 	Child  keeper.Child
 	Dir    string
 	Logs   keeper.Logs
@@ -57,12 +57,12 @@ type Handover struct {
 }
 
 // A Link is the connection to the current keeper. When the keeper dies, the link starts a new one
-// and hands over every child.
+// and offers it every child.
 type Link struct {
 	Log           *slog.Logger
 	Start         func(ctx context.Context) error           // starts a keeper process
 	Dial          func(ctx context.Context) (Keeper, error) // connects to it
-	ListHandovers func(ctx context.Context) []Handover      // lists all live children
+	ListAdoptions func(ctx context.Context) []Adoption      // lists all live children
 	OnExit        func(keeper.Child)
 	Notify        func(text string)
 
@@ -71,7 +71,7 @@ type Link struct {
 	who    *store.Identity // of the client's keeper; nil if unknown
 	up     chan struct{}   // closed when client is set
 
-	refused chan struct{} // holds one signal: a child has to be handed over again
+	refused chan struct{} // holds one signal: a child has to be offered again
 }
 
 // NewLink returns a link whose current keeper is client's.
@@ -158,7 +158,7 @@ func (l *Link) Run(ctx context.Context) {
 	}
 }
 
-// forwardExits also hands over again what the keeper has refused, for example because it had too
+// forwardExits also offers again what the keeper has refused, for example because it had too
 // many files open.
 func (l *Link) forwardExits(ctx context.Context, client Keeper) {
 	pause, again := keeperRetry, make(<-chan time.Time)
@@ -168,8 +168,8 @@ func (l *Link) forwardExits(ctx context.Context, client Keeper) {
 			again = time.After(pause)
 			pause = min(2*pause, maxKeeperRetry)
 		case <-again:
-			if err := l.HandOverChildren(ctx, client); err != nil {
-				l.Log.Warn("hand children to keeper again", "error", err)
+			if err := l.OfferChildren(ctx, client); err != nil {
+				l.Log.Warn("offer children to keeper again", "error", err)
 			}
 		case child, ok := <-client.Exits():
 			if !ok {
@@ -196,7 +196,7 @@ func (l *Link) reconnect(ctx context.Context) Keeper {
 	}
 }
 
-// startNewKeeper starts a keeper and hands over every child. A child it rejects is not lost,
+// startNewKeeper starts a keeper and offers it every child. A child it rejects is not lost,
 // because its terminal stays open here.
 func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 	if err := l.Start(ctx); err != nil {
@@ -206,7 +206,7 @@ func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = l.HandOverChildren(ctx, client)
+	err = l.OfferChildren(ctx, client)
 	if err == nil {
 		err = client.Ready()
 	}
@@ -218,17 +218,17 @@ func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 	return client, nil
 }
 
-// HandOverChildren gives every child to a keeper. If only the connection to the previous keeper was
+// OfferChildren offers every child to a keeper. If only the connection to the previous keeper was
 // lost, it still has them, and may have reported exits not received here.
-func (l *Link) HandOverChildren(ctx context.Context, client Children) error {
-	for _, c := range l.ListHandovers(ctx) {
+func (l *Link) OfferChildren(ctx context.Context, client Children) error {
+	for _, c := range l.ListAdoptions(ctx) {
 		err := client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
 		switch {
 		case errors.Is(err, keeper.ErrLost):
 			return err
 		case err != nil:
-			l.Log.Error("hand child to keeper", "id", c.Child.ID, "error", err)
-			l.HandOverAgain()
+			l.Log.Error("offer child to keeper", "id", c.Child.ID, "error", err)
+			l.OfferAgain()
 		}
 	}
 	children, err := client.List(ctx)
@@ -240,8 +240,8 @@ func (l *Link) HandOverChildren(ctx context.Context, client Children) error {
 	return err
 }
 
-// HandOverAgain hands over every child again soon, while Run runs, because the keeper has refused one.
-func (l *Link) HandOverAgain() {
+// OfferAgain offers every child again soon, while Run runs, because the keeper has refused one.
+func (l *Link) OfferAgain() {
 	select {
 	case l.refused <- struct{}{}:
 	default:

@@ -42,15 +42,15 @@ func TestChildRefusedByAKeeperIsHandedOverLater(t *testing.T) {
 		busy := &busyKeeper{refusals: 3, exited: keeper.Child{ID: "exited", Exit: &keeper.Exit{}}}
 		l, exits := NewLink(busy), 0
 		l.Log, l.OnExit = slog.New(slog.DiscardHandler), func(keeper.Child) { exits++ }
-		l.ListHandovers = func(context.Context) []Handover { return []Handover{{Child: keeper.Child{ID: "a"}}} }
+		l.ListAdoptions = func(context.Context) []Adoption { return []Adoption{{Child: keeper.Child{ID: "a"}}} }
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go l.Run(ctx)
-		l.HandOverAgain()
+		l.OfferAgain()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if !slices.Equal(busy.adopted, []string{"a"}) || exits == 0 {
-			t.Errorf("handed over %q, reported %d exits", busy.adopted, exits)
+			t.Errorf("adopted %q, reported %d exits", busy.adopted, exits)
 		}
 	})
 }

@@ -89,7 +89,7 @@ func (l *Launcher) recoverStartWith(ctx context.Context, client Children, r stor
 		return keeper.Child{}, nil, errUnsettled
 	}
 	if err != nil {
-		l.Log.Error("hand child to keeper", "id", r.ID, "error", err)
+		l.Log.Error("offer child to keeper", "id", r.ID, "error", err)
 	}
 	return child, nil, nil
 }

@@ -52,7 +52,7 @@ func applyPolicy(r store.Record, l runResult, random float64) verdict {
 		return verdict{state: api.StateFailed, reason: l.fault}
 	case !wantsRestart(r.Restart, l):
 		return verdict{state: api.StateExited}
-	case healthy && !r.Restart.Prompt:
+	case healthy && !r.Restart.ShortDelays:
 		return verdict{state: api.StateStarting}
 	case r.Restart.Max > 0 && failures >= r.Restart.Max:
 		return verdict{state: api.StateFailed, failures: failures, reason: giveUpReason(r.Restart, l)}
@@ -67,7 +67,7 @@ func applyPolicy(r store.Record, l runResult, random float64) verdict {
 
 // healthyAfter returns the minimum duration of a healthy run.
 func healthyAfter(r store.Restart) time.Duration {
-	if r.Prompt {
+	if r.ShortDelays {
 		return healthyPolicyRun
 	}
 	return healthyRun
@@ -107,7 +107,7 @@ func restartDelay(r store.Restart, failures int, random float64) time.Duration {
 	switch {
 	case r.DelayMS > 0:
 		d = time.Duration(r.DelayMS) * time.Millisecond
-	case r.Prompt:
+	case r.ShortDelays:
 		d = firstPolicyDelay
 	}
 	longest := longestDelay(r)
@@ -159,7 +159,7 @@ func exitReason(l runResult) string {
 func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	r := store.Restart{}
 	if in != nil {
-		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, FixedDelay: in.FixedDelay, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
+		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, FixedDelay: in.FixedDelay, SuccessCodes: in.SuccessCodes, ShortDelays: !keepAlive}
 	}
 	if keepAlive {
 		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {

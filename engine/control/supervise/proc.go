@@ -150,7 +150,7 @@ func (p *proc) currentView() api.Process {
 	view.Terminal = &api.Terminal{
 		Cols: f.Cols, Rows: f.Rows, Title: f.Title, Rang: f.Rang,
 		Notice: f.Notice, Notices: f.Notices, Viewers: f.Viewers, Typist: f.Typist, Bytes: f.Bytes,
-		Keyboard: p.rec.Keyboard, Open: p.rec.Open, Waiting: string(f.Waiting), ActiveAt: f.Active,
+		Keyboard: p.rec.Keyboard, Open: p.rec.AdmitsSandboxed, Waiting: string(f.Waiting), ActiveAt: f.Active,
 		Shell: names.IsPlainShell(p.rec.Argv),
 	}
 	if view.PID == 0 {

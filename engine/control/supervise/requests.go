@@ -216,7 +216,7 @@ func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, ope
 		case p.state().Ended():
 			return nil, api.Errorf(api.CodeEnded, "keyboard of %s: it has exited", p.rec.Name)
 		}
-		w.id, p.rec.Keyboard, p.rec.Open = p.rec.ID, holder, open
+		w.id, p.rec.Keyboard, p.rec.AdmitsSandboxed = p.rec.ID, holder, open
 		s, _ := p.live.(*terminal.Session)
 		if s != nil {
 			s.Admit(holder != "", open)
@@ -267,7 +267,7 @@ func (c *Control) applyUpdate(p *proc, u Update, reply chan<- outcome) error {
 	if u.KeepAlive != nil {
 		switch {
 		case *u.KeepAlive && !StartsAtBoot(restart):
-			restart.Policy, restart.Prompt = string(api.PolicyAlways), false
+			restart.Policy, restart.ShortDelays = string(api.PolicyAlways), false
 		case !*u.KeepAlive && StartsAtBoot(restart):
 			restart.Policy = string(api.PolicyNo)
 		}

@@ -170,7 +170,7 @@ func (s *starting) adoptChild(p *proc, e event) {
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
 	if p.live = e.Live; p.live != nil {
-		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
+		p.live.Admit(p.rec.Keyboard != "", p.rec.AdmitsSandboxed)
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
 	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted, p.rec.Interrupted = nil, false, false, nil

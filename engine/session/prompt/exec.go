@@ -234,12 +234,12 @@ func (e *execution) busyError(line string) error {
 		WithHint("wait for the prompt with session.wait, answer what is running with session.write, or interrupt it with the keys ctrl+c")
 }
 
-// useMarker lends a shell without marks a nonce for one command.
+// useMarker gives a shell without marks a nonce for one command.
 func (e *execution) useMarker(own bool) {
 	word := make([]byte, 16)
 	rand.Read(word)
 	e.marker, e.nested = true, !own
-	e.s.marks.lendNonce(hex.EncodeToString(word), own)
+	e.s.marks.allowOnce(hex.EncodeToString(word), own)
 }
 
 // awaitEnd waits until the command has exited and the next prompt is shown.

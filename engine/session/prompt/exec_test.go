@@ -13,12 +13,12 @@ import (
 	"tandem/engine/system/pty"
 )
 
-var lentNonce = regexp.MustCompile(`aid=([0-9a-f]{32})`)
+var onceNonce = regexp.MustCompile(`aid=([0-9a-f]{32})`)
 
-// answerLent returns what a shell without marks prints for lines with a lent nonce: their echo, the
+// answerOnce returns what a shell without marks prints for lines with a one-time nonce: their echo, the
 // marks and the output between them.
-func answerLent(typed, output string, code string) string {
-	nonce := lentNonce.FindStringSubmatch(typed)[1]
+func answerOnce(typed, output string, code string) string {
+	nonce := onceNonce.FindStringSubmatch(typed)[1]
 	return strings.ReplaceAll(typed, "\r", "\r\n") + "\x1b]133;C;aid=" + nonce + "\a" + output + "\x1b]133;D;" + code + ";aid=" + nonce + "\a$ "
 }
 
@@ -49,17 +49,17 @@ func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
 		},
 		"a shell without marks": {
 			o: screenOptions{kind: None, shell: []string{"ksh"}}, printed: "$ ", look: shellWait, in: api.SessionExecInput{Command: "ls"},
-			answer: func(s *screen, typed string) { s.print(answerLent(typed, "file\r\n", "3")) },
+			answer: func(s *screen, typed string) { s.print(answerOnce(typed, "file\r\n", "3")) },
 			want:   api.SessionExecOutput{Output: "file\n", ExitCode: code(3), Method: "marker"},
 		},
 		"a shell in the shell": {
 			o: screenOptions{kind: Bash, child: []string{"sh"}}, printed: marked + starts + "$ ", look: childShell, in: api.SessionExecInput{Command: "a\nb"},
-			answer: func(s *screen, typed string) { s.print(answerLent(typed, "out\r\n", "0")) },
+			answer: func(s *screen, typed string) { s.print(answerOnce(typed, "out\r\n", "0")) },
 			want:   api.SessionExecOutput{Output: "out\n", ExitCode: code(0), Method: "marker"},
 		},
 		"a remote shell": {
 			o: screenOptions{kind: Bash, child: []string{"ssh", "host"}}, printed: marked + starts + "far$ ", look: childShell, in: api.SessionExecInput{Command: "ls"},
-			answer: func(s *screen, typed string) { s.print(answerLent(typed, "far\r\n", "0")) },
+			answer: func(s *screen, typed string) { s.print(answerOnce(typed, "far\r\n", "0")) },
 			want:   api.SessionExecOutput{Output: "far\n", ExitCode: code(0), Method: "marker"},
 		},
 		"a program with a prompt": {
@@ -86,7 +86,7 @@ func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
 		"a command that asks in a shell without marks": {
 			o: screenOptions{kind: None, shell: []string{"ksh"}}, printed: "$ ", look: shellWait, in: api.SessionExecInput{Command: "login"},
 			answer: func(s *screen, typed string) {
-				answer, _, _ := strings.Cut(answerLent(typed, "hello\r\nName: ", "0"), "\x1b]133;D")
+				answer, _, _ := strings.Cut(answerOnce(typed, "hello\r\nName: ", "0"), "\x1b]133;D")
 				s.print(answer)
 				s.programs.set(readsLine)
 			},
@@ -423,8 +423,8 @@ func TestExecAfterAnIncompleteCommandFindsAClearedLine(t *testing.T) {
 					t.Errorf("incomplete: %+v, %v", out, err)
 				}
 				s.answer = func(typed string) {
-					if lentNonce.MatchString(typed) {
-						s.print(answerLent(typed, "file\r\n", "0") + marked)
+					if onceNonce.MatchString(typed) {
+						s.print(answerOnce(typed, "file\r\n", "0") + marked)
 					} else {
 						s.print("ls\r\n" + starts + "file\r\n" + exits0 + marked)
 					}

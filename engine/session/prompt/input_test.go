@@ -40,7 +40,7 @@ func TestCheckExecSetsDefaultsAndRejectsInvalidInput(t *testing.T) {
 }
 
 func TestCommandIsTypedSoThatItsShellRunsItUnchanged(t *testing.T) {
-	const lent = "0123"
+	const once = "0123"
 	for name, c := range map[string]struct {
 		kind   Kind
 		paste  bool // the program has bracketed paste enabled
@@ -67,9 +67,9 @@ func TestCommandIsTypedSoThatItsShellRunsItUnchanged(t *testing.T) {
 		"python in a shell":            {kind: Bash, reader: []string{"python3"}, plain: true, before: ">>> ", in: "a\nb", want: pythonLine("a\nb") + "\r"},
 		"question of python":           {kind: Bash, reader: []string{"python3"}, plain: true, before: "Name: ", in: "a\nb", want: "a\rb\r"},
 		"no shell":                     {kind: Bash, reader: []string{"psql"}, plain: true, before: "db=# ", in: "select !x", want: "select !x\r"},
-		"unmarked shell":               {kind: Bash, reader: []string{"sh"}, marker: true, in: "ls", want: strings.ReplaceAll(markerLines("ls", lent, false), "\n", "\r") + "\r"},
-		"unmarked fish":                {kind: Bash, reader: []string{"/usr/bin/fish"}, marker: true, in: "ls", want: strings.ReplaceAll(markerLines("ls", lent, true), "\n", "\r") + "\r"},
-		"unmarked bash, history":       {kind: None, reader: []string{"-bash"}, marker: true, in: "!!", want: strings.ReplaceAll(markerLines(`eval $'\041\041'`, lent, false), "\n", "\r") + "\r"},
+		"unmarked shell":               {kind: Bash, reader: []string{"sh"}, marker: true, in: "ls", want: strings.ReplaceAll(markerLines("ls", once, false), "\n", "\r") + "\r"},
+		"unmarked fish":                {kind: Bash, reader: []string{"/usr/bin/fish"}, marker: true, in: "ls", want: strings.ReplaceAll(markerLines("ls", once, true), "\n", "\r") + "\r"},
+		"unmarked bash, history":       {kind: None, reader: []string{"-bash"}, marker: true, in: "!!", want: strings.ReplaceAll(markerLines(`eval $'\041\041'`, once, false), "\n", "\r") + "\r"},
 		"paste cannot be left by text": {kind: POSIX, paste: true, in: "a\x1b[201~b", want: string(keys.EncodePaste(nil, "a\x1b[201~b", keys.Modes{BracketedPaste: true})) + "\r"},
 	} {
 		term := newScreen(t, screenOptions{kind: c.kind})
@@ -77,7 +77,7 @@ func TestCommandIsTypedSoThatItsShellRunsItUnchanged(t *testing.T) {
 			term.print("\x1b[?2004h")
 		}
 		e := &execution{s: term.shell, in: api.SessionExecInput{Command: c.in}, reader: c.reader, plain: c.plain, marker: c.marker, before: c.before}
-		e.s.marks.lent.word = lent
+		e.s.marks.once.word = once
 		if got := string(e.encodeInput()); got != c.want {
 			t.Errorf("%s: typed %q, want %q", name, got, c.want)
 		}

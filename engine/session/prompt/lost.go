@@ -62,7 +62,7 @@ func (m *marks) noteUnmarkedPrompt(f markFound, notes int) (ended *Command, ok b
 		// The previous engine recorded it.
 		ended = nil
 	}
-	m.phase, m.reported, m.ahead, m.lent = phaseUnknown, false, 0, loan{}
+	m.phase, m.reported, m.ahead, m.once = phaseUnknown, false, 0, oneTime{}
 	if w := m.watch; w != nil && w.ended {
 		w.lost, w.ready, w.cursor = !told, true, f.at
 	}

@@ -46,7 +46,7 @@ type commandWatch struct {
 	end       int64 // offset after the last command's output
 	exit      *int
 	lost      bool  // no mark reported the end
-	lent      bool  // a mark with a lent nonce reported the end
+	once      bool  // a mark with a one-time nonce reported the end
 	unmarked  int64 // offset of the next prompt, if no mark reported the command before it; 0: none
 	prompted  bool  // the next prompt is being drawn
 	ready     bool  // the next prompt is shown
@@ -88,7 +88,7 @@ type marks struct {
 	interruptedAt time.Time // time of the last interrupt; zero if none
 	outputEnd     int64     // offset of the end of the output, before the shell's own mark of an unfinished line; 0 if not reported
 	watch         *commandWatch
-	lent          loan
+	once          oneTime
 	notes         int // number of marks recorded
 }
 
@@ -124,8 +124,8 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	if !m.hasNonce(f.PromptEvent) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.lent.word != "" && f.Option("aid") == m.lent.word {
-			return m.noteLent(f)
+		if m.once.word != "" && f.Option("aid") == m.once.word {
+			return m.noteOnce(f)
 		}
 		return nil
 	}
@@ -290,7 +290,7 @@ func (m *marks) endShell(f markFound, exit *int) *Command {
 // prompt, even if it ran nothing.
 func (m *marks) noteEnd(f markFound, exit *int) {
 	w := m.watch
-	if w == nil || f.Mark == 'C' || f.Mark == 'E' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && (w.lent || f.lost) {
+	if w == nil || f.Mark == 'C' || f.Mark == 'E' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && (w.once || f.lost) {
 		return
 	}
 	w.ended, w.end, w.exit, w.endedAt = true, f.at, exit, f.now

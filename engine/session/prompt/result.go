@@ -22,7 +22,7 @@ func (e *execution) encodeInput() []byte {
 		command, e.translated = pythonLine(command), true
 	case e.plain:
 	case e.marker:
-		command = markerLines(command, e.s.marks.lentNonce(), e.readerName() == fishShell)
+		command = markerLines(command, e.s.marks.onceNonce(), e.readerName() == fishShell)
 	case !several:
 	case e.s.o.Kind == Python:
 		command, e.translated = pythonLine(command), true

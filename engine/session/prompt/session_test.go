@@ -41,7 +41,7 @@ type session struct {
 // shell itself, and records it.
 func replayShell(t *testing.T, c shellCase, test func(s *session)) {
 	t.Helper()
-	cryptotest.SetGlobalRandom(t, 1) // lent nonces
+	cryptotest.SetGlobalRandom(t, 1) // one-time nonces
 	kind := KindOf(c.argv)
 	if *record {
 		if err := os.Mkdir(recordingDir, 0o700); err != nil {

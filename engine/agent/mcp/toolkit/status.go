@@ -283,9 +283,9 @@ type IDInput struct {
 	ID string `json:"id"`
 }
 
-// CommandLine returns the argv for a line. It avoids the shell if possible, so that the process
+// Argv returns the argv for a line. It avoids the shell if possible, so that the process
 // list shows the program itself.
-func CommandLine(line string) []string {
+func Argv(line string) []string {
 	line = strings.TrimSpace(line)
 	switch {
 	case line == "":

@@ -80,7 +80,7 @@ func TestLinesAndCommandsAreSplit(t *testing.T) {
 		"exit 3":          {"/bin/sh", "-c", "exit 3"},
 		"cd /tmp":         {"/bin/sh", "-c", "cd /tmp"},
 	} {
-		if got := CommandLine(line); !slices.Equal(got, want) {
+		if got := Argv(line); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", line, got)
 		}
 	}

@@ -56,7 +56,7 @@ func startSession(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 		return toolkit.Result{}, err
 	}
 	p, err := f.StartSession(ctx, api.SessionStartInput{
-		Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Lease: api.Lease(in.Lease),
+		Command: toolkit.Argv(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Lease: api.Lease(in.Lease),
 	})
 	if err != nil {
 		return toolkit.Result{}, f.StartError(in.CWD, err)

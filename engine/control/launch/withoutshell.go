@@ -18,7 +18,7 @@ import (
 // is started directly: through bash, agents' short commands take 1.3 to 1.4 times as long. If the
 // direct start fails, the shell runs after all, for its error message.
 func startChild(ctx context.Context, client Children, r store.Record, spec keeper.Spec) (keeper.Child, *os.File, error) {
-	if d, ok := directSpec(r, spec); ok {
+	if d, ok := withoutShell(r, spec); ok {
 		child, master, err := client.Start(ctx, d)
 		if err == nil || errors.Is(err, keeper.ErrLost) || ctx.Err() != nil {
 			return child, master, err
@@ -27,9 +27,9 @@ func startChild(ctx context.Context, client Children, r store.Record, spec keepe
 	return client.Start(ctx, spec)
 }
 
-// directSpec returns the spec of the program a shell would merely exec; ok is false if there is
+// withoutShell returns the spec of the program a shell would merely exec; ok is false if there is
 // more to do.
-func directSpec(r store.Record, spec keeper.Spec) (keeper.Spec, bool) {
+func withoutShell(r store.Record, spec keeper.Spec) (keeper.Spec, bool) {
 	if !r.Transient || r.TTY {
 		return spec, false
 	}

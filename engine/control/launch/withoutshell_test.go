@@ -10,11 +10,11 @@ import (
 func TestOnlyOneShotCommandsRunWithoutAShell(t *testing.T) {
 	t.Parallel()
 	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if _, ok := directSpec(store.Record{Transient: true}, spec); !ok {
+	if _, ok := withoutShell(store.Record{Transient: true}, spec); !ok {
 		t.Error("a one-shot command needs its shell")
 	}
 	for _, r := range []store.Record{{}, {Transient: true, Terminal: store.Terminal{TTY: true}}} {
-		if d, ok := directSpec(r, spec); ok {
+		if d, ok := withoutShell(r, spec); ok {
 			t.Errorf("%+v: %q", r, d.Argv)
 		}
 	}
