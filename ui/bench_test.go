@@ -39,11 +39,11 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 	m.fetchViews()
 	leaves := m.sessions.Tabs.Current.Root.Leaves(nil)
 	for _, leaf := range leaves {
-		leaf.Pane.Feed.Receive(api.Output{Frame: colourfulFrame(0, 60, true)})
+		m.sessions.Tabs.Pane(leaf.ID).Feed.Receive(api.Output{Frame: colourfulFrame(0, 60, true)})
 	}
 	m.syncNews()
 	return m, func(i int) {
-		leaves[0].Pane.Feed.Receive(api.Output{Frame: colourfulFrame(i, 1, false)})
+		m.sessions.Tabs.Pane(leaves[0].ID).Feed.Receive(api.Output{Frame: colourfulFrame(i, 1, false)})
 		m.syncNews()
 	}
 }
@@ -128,7 +128,7 @@ func BenchmarkPaintOneLineShownDirectly(b *testing.B) {
 	defer null.Close()
 	m.terminal = screen.New(null, colorprofile.TrueColor)
 	m.terminal.Enter()
-	feed := m.sessions.Tabs.Current.Root.Leaves(nil)[0].Pane.Feed
+	feed := m.sessions.Tabs.Pane(m.sessions.Tabs.Current.Root.Leaves(nil)[0].ID).Feed
 	first := colourfulFrame(0, 60, true)
 	first.Cols, first.Rows = feed.Size().Cols, feed.Size().Rows
 	feed.Receive(api.Output{Frame: first})
@@ -154,7 +154,7 @@ func BenchmarkViewEverythingChanged(b *testing.B) {
 	for b.Loop() {
 		i++
 		for _, l := range m.sessions.Tabs.Current.Root.Leaves(nil) {
-			l.Pane.Feed.Receive(api.Output{Frame: colourfulFrame(i, 60, false)})
+			m.sessions.Tabs.Pane(l.ID).Feed.Receive(api.Output{Frame: colourfulFrame(i, 60, false)})
 		}
 		m.syncNews()
 		m.View()

@@ -502,7 +502,7 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 		t.Errorf("the border is at %d, dragged from %d", got, before)
 	}
 	d.click(5, 1+2)
-	if d.m.sessions.Tabs.Current.Focus.Pane.ID != d.nthSession(1).process.ID {
+	if d.m.sessions.Tabs.Current.Focus.ID != d.nthSession(1).process.ID {
 		t.Error("a click on the list's second row does not focus its session")
 	}
 	d.click(25, 0)
@@ -601,12 +601,12 @@ func TestRestartedSessionReusesPaneOfFailedRun(t *testing.T) {
 	status := 1
 	s.exitWith(api.StateFailed, &status)
 	d.waitText("exit")
-	d.waitUntil("it has ended", func() bool { return d.m.sessions.Tabs.Current.Focus.Pane.FinalState() != nil })
+	d.waitUntil("it has ended", func() bool { return d.m.sessions.Tabs.CurrentPane().FinalState() != nil })
 	s.update(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.waitUntil("it runs again", func() bool { return d.m.sessions.Tabs.Current.Focus.Pane.FinalState() == nil })
+	d.waitUntil("it runs again", func() bool { return d.m.sessions.Tabs.CurrentPane().FinalState() == nil })
 	d.pressKeys("'typed")
 	d.waitTyped(s, "typed")
 }
@@ -671,7 +671,7 @@ func TestClosePaneFromListClosesSelectedSession(t *testing.T) {
 	d.waitUntil("each has a tab", func() bool {
 		return len(d.m.sessions.Tabs.Current.Root.Leaves(nil)) == 1 && len(d.m.sessions.Tabs.All) == 2
 	})
-	if id := d.m.sessions.Tabs.Current.Focus.Pane.ID; id == d.nthSession(0).process.ID {
+	if id := d.m.sessions.Tabs.Current.Focus.ID; id == d.nthSession(0).process.ID {
 		t.Error("the other pane was closed")
 	}
 	d.pressKeys("ctrl+b", "w")

@@ -243,7 +243,7 @@ func (d *driver) waitStarted(n int) {
 // countStarting returns the number of panes whose session is still being started.
 func (d *driver) countStarting() (n int) {
 	for _, l := range d.m.sessions.Tabs.Leaves() {
-		if l.Pane.ID == "" {
+		if d.m.sessions.Tabs.Pane(l.ID).Starting {
 			n++
 		}
 	}
@@ -276,7 +276,7 @@ func (d *driver) paneArea(l *layout.Node) look.Rect {
 
 // focusLeaf gives a leaf the keyboard.
 func (d *driver) focusLeaf(l *layout.Node) {
-	d.run(d.m.env.ForUser(func() tea.Cmd { return d.m.env.ShowSession(l.Pane.ID) }))
+	d.run(d.m.env.ForUser(func() tea.Cmd { return d.m.env.ShowSession(l.ID) }))
 }
 
 // showView shows a view.
@@ -286,9 +286,9 @@ func (d *driver) showView(a keymap.Action) {
 
 // currentLayout describes the tabs and the hidden sessions, as the dashboard saves them.
 func (d *driver) currentLayout() api.Layout {
-	l := d.m.sessions.Tabs.WriteLayout(func(id string) string {
+	l := d.m.sessions.Tabs.WriteLayout(func(id string) (string, bool) {
 		p, _ := d.m.news.Process(id)
-		return p.Name
+		return p.Name, !d.m.sessions.Tabs.Pane(id).Starting
 	})
 	l.Closed, l.Zoomed = d.m.sessions.List.ListHidden(), d.m.sessions.IsZoomed()
 	return l

@@ -17,7 +17,7 @@ func openFloat(t *testing.T) *driver {
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(2)
-	d.waitUntil("the session has its pane", func() bool { return d.m.sessions.Tabs.Float.Focus.Pane.ID != "" })
+	d.waitUntil("the session has its pane", func() bool { return !d.m.sessions.Tabs.Pane(d.m.sessions.Tabs.Float.Focus.ID).Starting })
 	return d
 }
 
@@ -131,13 +131,13 @@ func TestFloatingPaneClosesWithProgramOrBecomesTab(t *testing.T) {
 	}
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(3)
-	d.waitUntil("the session has its pane", func() bool { return v.Tabs.Float.Focus.Pane.ID != "" })
+	d.waitUntil("the session has its pane", func() bool { return !v.Tabs.Pane(v.Tabs.Float.Focus.ID).Starting })
 	third := d.nthSession(2).process.Name
 	d.pressKeys("ctrl+b", "w")
 	d.waitShape("first " + name + " " + third)
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(4)
-	d.waitUntil("the session has its pane", func() bool { return v.Tabs.Float.Focus.Pane.ID != "" })
+	d.waitUntil("the session has its pane", func() bool { return !v.Tabs.Pane(v.Tabs.Float.Focus.ID).Starting })
 	d.waitText("╭─ " + d.nthSession(3).process.Name)
 	well := 0
 	d.nthSession(3).exitWith(api.StateExited, &well)

@@ -42,7 +42,7 @@ func (s *processForm) defaultFolder() string {
 		machine, _ = api.MachineOf(p.ID)
 	}
 	switch {
-	case machine == s.sessions.Launcher.MachineOf(pane):
+	case machine == s.sessions.Tabs.CurrentMachine():
 		return text.ShortPath(s.sessions.Launcher.FolderOf(pane), s.starter.Home())
 	case machine == "":
 		return text.ShortPath(s.starter.Folder(), s.starter.Home())

@@ -46,7 +46,7 @@ func (i *inserter) insertText(text string) tea.Cmd {
 		return i.insertNew(text)
 	}
 	i.showTerminal()
-	if p.ID == "" {
+	if p.Starting {
 		return i.typeOnceStarted(p, text)
 	}
 	ctx, cancel := context.WithTimeout(i.env.Context(), maxForegroundWait)
@@ -95,11 +95,11 @@ func (i *inserter) insertNew(text string) tea.Cmd {
 
 // typeOnceStarted types a command once the session of p is started.
 func (i *inserter) typeOnceStarted(p *terminal.Pane, command string) tea.Cmd {
-	isOpen := func() bool { tab, _ := i.sessions.Tabs.FindPane(p); return tab != nil } // not if the start failed
+	isOpen := func() bool { tab, _ := i.sessions.Tabs.FindSession(p.ID); return tab != nil } // not if the start failed
 	return i.env.Await(panes.Pending{
-		Ready: func() bool { return p.ID != "" || !isOpen() },
+		Ready: func() bool { return !p.Starting || !isOpen() },
 		Then: func() tea.Cmd {
-			if p.ID == "" {
+			if p.Starting {
 				return nil
 			}
 			return i.typeCommand(p, command, false)

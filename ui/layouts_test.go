@@ -81,8 +81,8 @@ func (d *driver) layoutShape() string {
 }
 
 func (d *driver) treeShape(n *layout.Node) string {
-	if n.Pane != nil {
-		p, _ := d.m.news.Process(n.Pane.ID)
+	if n.IsLeaf() {
+		p, _ := d.m.news.Process(n.ID)
 		return p.Name
 	}
 	sign := "|"
@@ -124,7 +124,7 @@ func threePanes(t *testing.T) *driver {
 
 func TestNextDashboardRestoresLayout(t *testing.T) {
 	d := threePanes(t)
-	if name := d.m.sessions.Tabs.Current.Focus.Pane.ID; name != d.nthSession(2).process.ID {
+	if name := d.m.sessions.Tabs.Current.Focus.ID; name != d.nthSession(2).process.ID {
 		t.Errorf("the focus is on %s", name)
 	}
 	if share := d.m.sessions.Tabs.Current.Root.Share; share != 3000 {
@@ -152,7 +152,7 @@ func TestNextDashboardOpensWithTheFocusedPane(t *testing.T) {
 	d.waitSaved()
 	again := drive(t, d.engine, 160, 40)
 	again.waitText("a-screen")
-	if name := again.m.sessions.Tabs.Current.Focus.Pane.ID; name != d.nthSession(0).process.ID {
+	if name := again.m.sessions.Tabs.Current.Focus.ID; name != d.nthSession(0).process.ID {
 		t.Errorf("the focus is on %s, want a", name)
 	}
 }
@@ -555,23 +555,23 @@ func TestDigitFocusesNumberedPaneAndOtherKeysHideNumbers(t *testing.T) {
 	numbers()
 	d.waitText("1–3 go to the pane")
 	d.pressKeys("'3")
-	if d.m.sessions.Tabs.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.Tabs.FocusedPane() != d.m.sessions.Tabs.Pane(all[2].ID) || strings.Contains(d.screenText(), block) {
 		t.Error("3 does not go to the third pane, or the numbers stay")
 	}
 	numbers()
 	d.pressKeys("'x")
-	if d.m.sessions.Tabs.FocusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
+	if d.m.sessions.Tabs.FocusedPane() != d.m.sessions.Tabs.Pane(all[2].ID) || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
 		t.Error("another key does more than end the numbers")
 	}
 	numbers()
 	d.pressKeys("ctrl+b", "o")
-	if d.m.sessions.Tabs.FocusedPane() != all[0].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.Tabs.FocusedPane() != d.m.sessions.Tabs.Pane(all[0].ID) || strings.Contains(d.screenText(), block) {
 		t.Error("the prefix does not end them and wait for its key")
 	}
 	numbers()
 	at := d.paneArea(all[1])
 	d.click(at.X+1, at.Y+1)
-	if d.m.sessions.Tabs.FocusedPane() != all[1].Pane || strings.Contains(d.screenText(), block) {
+	if d.m.sessions.Tabs.FocusedPane() != d.m.sessions.Tabs.Pane(all[1].ID) || strings.Contains(d.screenText(), block) {
 		t.Error("a click does not end them and go to the pane")
 	}
 	d.pressKeys("ctrl+b", "z", "ctrl+b", "q")

@@ -40,7 +40,7 @@ func (d *driver) visitEditor(name string) (session int) {
 	d.pressKeys("e")
 	d.waitStarted(session + 1)
 	d.waitUntil("the editor is shown", func() bool {
-		return len(d.m.visits.open) == open+1 && d.m.visits.open[open].pane.ID != ""
+		return len(d.m.visits.open) == open+1 && d.m.visits.open[open].started
 	})
 	return session
 }
@@ -68,8 +68,8 @@ func TestVisitLastsAsLongAsItsProgram(t *testing.T) {
 	d.addTabs(5)
 	d.onFile("a")
 	d.pressKeys("space", "space", "R")
-	d.waitUntil("the editor is shown", func() bool { return len(d.m.visits.open) == 1 && d.m.visits.open[0].pane.ID != "" })
-	editor := d.m.visits.open[0].pane.ID
+	d.waitUntil("the editor is shown", func() bool { return len(d.m.visits.open) == 1 && d.m.visits.open[0].started })
+	editor := d.m.visits.open[0].id
 	if in := d.engine.started[len(d.engine.started)-1]; in.Name != "rename" || in.Actor != api.Tandem {
 		t.Errorf("the session is called %q and started by %q", in.Name, in.Actor)
 	}

@@ -95,11 +95,11 @@ func (m *model) showFrame() {
 	regions := make([]*screen.Region, len(leaves))
 	for i, l := range leaves {
 		at := m.sessions.PaneArea(l)
-		regions[i] = &screen.Region{X: m.areas.body.X + at.X, Y: m.areas.body.Y + at.Y, Cuts: l.Cuts, HasCursor: l.Pane == m.sessions.Tabs.FocusedPane()}
+		regions[i] = &screen.Region{X: m.areas.body.X + at.X, Y: m.areas.body.Y + at.Y, Cuts: l.Cuts, HasCursor: m.sessions.Tabs.Pane(l.ID) == m.sessions.Tabs.FocusedPane()}
 	}
 	m.terminal.Show(m.frame.view, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), m.env.sessionPatches(), regions...)
 	for i, l := range leaves {
-		l.Pane.Feed.Screen.DrawIn(regions[i])
+		m.sessions.Tabs.Pane(l.ID).Feed.Screen.DrawIn(regions[i])
 	}
 }
 

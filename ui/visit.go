@@ -11,7 +11,6 @@ import (
 	"tandem/panes"
 	"tandem/panes/sessions"
 	"tandem/panes/states"
-	"tandem/panes/terminal"
 )
 
 // visits follow sessions, such as an editor, for which a view was left. When one ends, its result is
@@ -29,42 +28,46 @@ type visits struct {
 
 // A visit is a session that has not ended.
 type visit struct {
-	pane *terminal.Pane
-	from view           // the view that was left
-	then func() tea.Cmd // called after its program has exited; may be nil
+	id      string // of the session
+	started bool
+	from    view           // the view that was left
+	then    func() tea.Cmd // called after its program has exited; may be nil
 }
 
 // start starts a command in a session, and records the current view.
 func (v *visits) start(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	before, from := v.sessions.Tabs.CurrentPane(), v.views.all[v.views.shown]
+	before, from := v.sessions.Tabs.CurrentID(), v.views.all[v.views.shown]
 	cmd := v.sessions.Launcher.StartNamed(name, command, folder)
-	if now := v.sessions.Tabs.CurrentPane(); v.views.action() == keymap.ViewSessions && now != nil && now != before {
-		v.open = append(v.open, visit{now, from, then})
+	if now := v.sessions.Tabs.CurrentID(); v.views.action() == keymap.ViewSessions && now != "" && now != before {
+		v.open = append(v.open, visit{id: now, from: from, then: then})
 	}
 	return cmd
 }
 
 // has reports whether a session was started for a visit.
 func (v *visits) has(id string) bool {
-	return v.ended[id] || slices.ContainsFunc(v.open, func(one visit) bool { return one.pane.ID == id })
+	return v.ended[id] || slices.ContainsFunc(v.open, func(one visit) bool { return one.id == id })
 }
 
 // endFinished ends the visits of sessions whose program has exited, or whose pane is closed. A note of
 // success does not replace an error that is shown.
 func (v *visits) endFinished(errorShown bool) (cmd tea.Cmd) {
 	for _, one := range slices.Clone(v.open) {
-		ended := v.finalState(one.pane)
-		if tab, _ := v.sessions.Tabs.FindPane(one.pane); tab != nil && ended == nil {
+		tab, _ := v.sessions.Tabs.FindSession(one.id)
+		ended := v.finalState(one.id)
+		started := one.started || ended != nil || tab != nil && !v.sessions.Tabs.Pane(one.id).Starting
+		if tab != nil && ended == nil {
+			v.open[slices.IndexFunc(v.open, func(other visit) bool { return other.id == one.id })].started = started
 			continue
 		}
-		v.open = slices.DeleteFunc(v.open, func(other visit) bool { return other.pane == one.pane })
-		if one.pane.ID == "" { // its start failed or was cancelled
+		v.open = slices.DeleteFunc(v.open, func(other visit) bool { return other.id == one.id })
+		if !started { // its start failed or was cancelled
 			continue
 		}
 		if v.ended == nil {
 			v.ended = map[string]bool{}
 		}
-		v.ended[one.pane.ID] = true
+		v.ended[one.id] = true
 		failed := ended != nil && ended.Failed()
 		if text := v.endText(one, ended); text != "" && (failed || !errorShown) {
 			cmd = tea.Batch(cmd, v.note(text, failed))
@@ -78,11 +81,11 @@ func (v *visits) endFinished(errorShown bool) (cmd tea.Cmd) {
 
 // finalState returns the state of an exited session; nil if it runs or is unknown. Its pane may know it
 // before the engine's event has arrived.
-func (v *visits) finalState(pane *terminal.Pane) *api.Process {
-	if ended := pane.FinalState(); ended != nil {
+func (v *visits) finalState(id string) *api.Process {
+	if ended := v.sessions.Tabs.FinalState(id); ended != nil {
 		return ended
 	}
-	if p, known := v.news.Process(pane.ID); known && p.State.Ended() {
+	if p, known := v.news.Process(id); known && p.State.Ended() {
 		return &p
 	}
 	return nil

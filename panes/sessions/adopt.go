@@ -51,16 +51,15 @@ func (s *sessionTabs) adopt() {
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" && !s.isPending(p.ID) {
-			pane := s.tabs.New(p.ID)
-			s.tabs.AddTab(pane)
-			if pane.Outbox.Waiting() > 0 {
-				s.attachments.attach(pane)
+			s.tabs.AddTab(p.ID)
+			if s.tabs.Pane(p.ID).Outbox.Waiting() > 0 {
+				s.attachments.attach(p.ID)
 			}
 			s.layoutSync.noteChange()
 		}
 	}
 	maps.DeleteFunc(s.tabs.panes, func(id string, _ *terminal.Pane) bool {
-		return !live[id] && places[id].Tab == nil && !s.env.News().MayHave(id)
+		return !live[id] && places[id].Tab == nil && !s.env.News().MayHave(id) && !s.isPending(id) && !s.attachments.has(id)
 	})
 	var leaves []*layout.Node
 	for _, t := range slices.Clone(s.tabs.EveryTab()) {
@@ -69,7 +68,7 @@ func (s *sessionTabs) adopt() {
 		}
 		leaves = t.Root.Leaves(leaves[:0])
 		for _, l := range leaves {
-			if l.Pane.ID != "" && !live[l.Pane.ID] && !s.env.News().MayHave(l.Pane.ID) && !s.attachments.has(l.Pane) {
+			if !live[l.ID] && !s.env.News().MayHave(l.ID) && !s.isPending(l.ID) && !s.attachments.has(l.ID) {
 				s.switcher.closeLeaf(t, l)
 			}
 		}
@@ -79,13 +78,12 @@ func (s *sessionTabs) adopt() {
 
 // revive replaces the pane of an earlier run of a session by a new one, if it runs again.
 func (s *sessionTabs) revive(now *api.Process, l *layout.Node) (again bool) {
-	ended := l.Pane.FinalState()
+	ended := s.tabs.Pane(l.ID).FinalState()
 	if ended == nil || now.State.Ended() || ended.StartedAt.Equal(now.StartedAt) {
 		return false
 	}
-	s.attachments.release(l.Pane)
-	delete(s.tabs.panes, now.ID)
-	l.Pane = s.tabs.New(now.ID)
+	s.attachments.release(l.ID)
+	delete(s.tabs.panes, l.ID)
 	s.switcher.relayout()
 	return true
 }
@@ -105,16 +103,16 @@ func (s *sessionTabs) noteDeleted(before *panes.News) {
 // was deleted. One that failed stays until then, so that its output can be read, and one that was
 // interrupted until it is restored or dismissed.
 func (s *sessionTabs) closeFinished() (cmd tea.Cmd) {
-	for p := range s.attachments.cancels {
-		ended := p.FinalState()
+	for id := range s.attachments.cancels {
+		ended := s.tabs.Pane(id).FinalState()
 		if ended == nil {
 			continue
 		}
-		t, l := s.tabs.FindPane(p)
-		now, known := s.env.News().Process(p.ID)
+		t, l := s.tabs.FindSession(id)
+		now, known := s.env.News().Process(id)
 		switch {
 		case t == nil:
-			s.attachments.release(p)
+			s.attachments.release(id)
 		case known && s.revive(&now, l):
 			// News that it runs again has arrived before its exit.
 		case !ended.Failed() && ended.Interrupted == nil:
@@ -135,7 +133,7 @@ func (s *sessionTabs) closeExited(t *layout.Tab, l *layout.Node, ended *api.Proc
 	if slices.Contains(s.display.visibleLeaves(), l) {
 		cmd = s.list.ReportExit(ended)
 	}
-	if l.Pane == s.tabs.FocusedPane() {
+	if s.tabs.Pane(l.ID) == s.tabs.FocusedPane() {
 		cmd = tea.Batch(cmd, s.list.Trees.HandleExit(ended, true))
 	}
 	s.layoutSync.applyUnrequested(func() { s.switcher.closeLeaf(t, l) })
@@ -156,7 +154,7 @@ func (s *sessionTabs) closePane() tea.Cmd {
 	if l == nil {
 		return s.env.Say("no pane to close here", false)
 	}
-	p := l.Pane
+	p := s.tabs.Pane(l.ID)
 	if s.list.Restorer.Offers(p.ID) {
 		return s.list.Restorer.Dismiss(p.ID)
 	}
@@ -166,7 +164,7 @@ func (s *sessionTabs) closePane() tea.Cmd {
 		s.switcher.refreshList()
 		return nil
 	}
-	if t.Root.Pane != nil && t != s.tabs.Float {
+	if t.Root.IsLeaf() && t != s.tabs.Float {
 		return s.env.Say("this is the session's only pane; kill the session to close it", false)
 	}
 	s.switcher.closeLeaf(t, l)

@@ -40,15 +40,14 @@ func TestPaneOfDeletedSessionIsClosed(t *testing.T) {
 					if scene.prefix != "" {
 						d.Press("ctrl+b", scene.prefix)
 					}
-					_, l := d.view.Tabs.FindSession("gone")
 					for _, event := range strings.Fields(order) {
-						d.endSession(l.Pane, event, state)
+						d.endSession(d.view.Tabs.Pane("gone"), event, state)
 					}
 					d.waitShape("other")
 					if p := d.view.Tabs.FocusedPane(); p == nil || p.ID != "other" {
 						t.Errorf("the remaining session is not focused")
 					}
-					if d.view.Tabs.Float != nil || d.view.attachments.has(l.Pane) {
+					if d.view.Tabs.Float != nil || d.view.attachments.has("gone") {
 						t.Errorf("the pane of the deleted session remains")
 					}
 				})

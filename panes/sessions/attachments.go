@@ -9,7 +9,6 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/sessions/layout"
-	"tandem/panes/terminal"
 )
 
 // attachments connects the panes on the screen to their sessions.
@@ -18,7 +17,8 @@ type attachments struct {
 		panes.Caller
 		Feeds
 	}
-	cancels map[*terminal.Pane]context.CancelFunc
+	tabs    *Tabs
+	cancels map[string]context.CancelFunc // by session
 
 	display *api.Display // properties of the user's terminal; nil until it has reported them
 
@@ -32,30 +32,33 @@ func (f *attachments) setDisplay(d api.Display) {
 		return
 	}
 	f.display = &d
-	for p := range f.cancels {
-		p.View.SetDisplay(f.display)
+	for id := range f.cancels {
+		f.tabs.Pane(id).View.SetDisplay(f.display)
 	}
 }
 
-// attach starts feeding a pane with its session's output, unless it is attached already.
-func (f *attachments) attach(p *terminal.Pane) {
-	if p.ID == "" || f.cancels[p] != nil {
+// attach starts feeding the pane of a session with its output, unless it is attached already or still
+// being started.
+func (f *attachments) attach(id string) {
+	p := f.tabs.Pane(id)
+	if p.Starting || f.cancels[id] != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(f.env.Context())
-	f.cancels[p] = cancel
+	f.cancels[id] = cancel
 	p.View.SetDisplay(f.display)
-	f.env.Attach(ctx, p.ID, p.Feed)
+	f.env.Attach(ctx, id, p.Feed)
 }
 
-// has reports whether a pane is attached.
-func (f *attachments) has(p *terminal.Pane) bool { return f.cancels[p] != nil }
+// has reports whether the pane of a session is attached.
+func (f *attachments) has(id string) bool { return f.cancels[id] != nil }
 
-// release stops a pane's output. The pane keeps its last screen, its scroll position and its search.
-func (f *attachments) release(p *terminal.Pane) {
-	if cancel := f.cancels[p]; cancel != nil {
+// release stops the output of a session's pane, which keeps its last screen, its scroll position and
+// its search.
+func (f *attachments) release(id string) {
+	if cancel := f.cancels[id]; cancel != nil {
 		cancel()
-		delete(f.cancels, p)
+		delete(f.cancels, id)
 	}
 }
 
@@ -67,7 +70,7 @@ func (f *attachments) isTabAttached(t *layout.Tab) bool {
 // isAttached reports whether the pane of a leaf is attached and its program has not exited.
 // The pane of an exited program keeps its last screen, so it must not be replaced.
 func (f *attachments) isAttached(l *layout.Node) bool {
-	return f.cancels[l.Pane] != nil && l.Pane.FinalState() == nil
+	return f.has(l.ID) && f.tabs.Pane(l.ID).FinalState() == nil
 }
 
 // maxIdleTabs is how many hidden tabs stay attached, to make going back to them instant.
@@ -98,27 +101,28 @@ func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 func (f *attachments) detachTab(t *layout.Tab) {
 	for _, l := range t.Root.Leaves(nil) {
 		if f.isAttached(l) {
-			f.release(l.Pane)
+			f.release(l.ID)
 		}
 	}
 }
 
 // hasQueued reports whether input is queued for a pane of a tab.
 func (f *attachments) hasQueued(t *layout.Tab) bool {
-	return slices.ContainsFunc(t.Root.Leaves(nil), func(l *layout.Node) bool { return l.Pane.Outbox.Waiting() > 0 })
+	return slices.ContainsFunc(t.Root.Leaves(nil), func(l *layout.Node) bool { return f.tabs.Pane(l.ID).Outbox.Waiting() > 0 })
 }
 
 // countQueued returns the number of inputs queued for sessions that cannot be reached.
 func (f *attachments) countQueued() (n int) {
-	for p := range f.cancels {
-		n += p.Outbox.Waiting()
+	for id := range f.cancels {
+		n += f.tabs.Pane(id).Outbox.Waiting()
 	}
 	return n
 }
 
 // sync applies output that has arrived for the panes. rang is set if a program rang the bell.
 func (f *attachments) sync() (rang bool, cmd tea.Cmd) {
-	for p := range f.cancels {
+	for id := range f.cancels {
+		p := f.tabs.Pane(id)
 		rang = p.Sync() || rang
 		cmd = tea.Batch(cmd, p.ReportLoss())
 	}
@@ -133,8 +137,9 @@ func (f *attachments) sendSizes(visible func() []*layout.Node) (sent bool) {
 	}
 	f.sizesChanged, f.sizesPaused = false, true
 	leaves := visible()
-	for p := range f.cancels {
-		p.View.SetHidden(!slices.ContainsFunc(leaves, func(l *layout.Node) bool { return l.Pane == p }))
+	for id := range f.cancels {
+		p := f.tabs.Pane(id)
+		p.View.SetHidden(!slices.ContainsFunc(leaves, func(l *layout.Node) bool { return l.ID == id }))
 		p.View.SendSize()
 	}
 	return true

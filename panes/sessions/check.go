@@ -9,19 +9,14 @@ import (
 // the linker keeps exported methods.
 func Check(v *View) {
 	layout.Check(&v.Tabs.Tabs)
-	for p := range v.attachments.cancels {
-		if t, _ := v.Tabs.FindPane(p); t == nil && p.FinalState() == nil {
-			invariants.Failf("session %q is attached but in no tab", p.ID)
-		}
-	}
-	for _, l := range v.Tabs.Leaves() {
-		if l.Pane.ID != "" && v.Tabs.panes[l.Pane.ID] != l.Pane {
-			invariants.Failf("session %q has another pane", l.Pane.ID)
+	for id := range v.attachments.cancels {
+		if t, _ := v.Tabs.FindSession(id); t == nil && v.Tabs.Pane(id).FinalState() == nil {
+			invariants.Failf("session %q is attached but in no tab", id)
 		}
 	}
 	for _, l := range v.display.visibleLeaves() {
-		if l.Pane.ID != "" && !v.attachments.has(l.Pane) {
-			invariants.Failf("session %q is on screen but not attached", l.Pane.ID)
+		if !v.Tabs.isStarting(l.ID) && !v.attachments.has(l.ID) {
+			invariants.Failf("session %q is on screen but not attached", l.ID)
 		}
 	}
 	d := &v.display

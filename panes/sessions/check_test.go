@@ -5,7 +5,6 @@ import (
 
 	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
-	"tandem/panes/terminal"
 )
 
 func TestCheckPanicsOnDamagedPanes(t *testing.T) {
@@ -28,9 +27,8 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 			return func() { v.attachments.cancels = stops }
 		},
 		"attached pane is in no tab": func() func() {
-			stray := terminal.New(nil, nil, "stray")
-			v.attachments.cancels[stray] = func() {}
-			return func() { delete(v.attachments.cancels, stray) }
+			v.attachments.cancels["stray"] = func() {}
+			return func() { delete(v.attachments.cancels, "stray") }
 		},
 		"panes fill another area": func() func() {
 			root := v.Tabs.Current.Root

@@ -89,7 +89,7 @@ func (d *display) needsRedraw() bool {
 	d.dirty = false
 	d.leaves = d.appendVisible(d.leaves[:0])
 	for _, l := range d.leaves {
-		changed = l.Pane.NeedsRedraw() || changed
+		changed = d.tabs.Pane(l.ID).NeedsRedraw() || changed
 	}
 	return changed
 }
@@ -103,7 +103,7 @@ func (d *display) divide() (ok bool) {
 		return false
 	}
 	base := d.tabs.BaseTab()
-	d.areas = divideView(d.w, d.h, base != nil && base.Root.Pane != nil, d.tight, d.hasTabBar())
+	d.areas = divideView(d.w, d.h, base != nil && base.Root.IsLeaf(), d.tight, d.hasTabBar())
 	switch {
 	case d.tight:
 		d.list.Resize(d.areas.tree.W, d.areas.tree.H)

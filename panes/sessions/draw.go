@@ -58,7 +58,7 @@ func (d *display) patches() graphics.Patches {
 	p := graphics.Patches{On: d.pictures}
 	for _, l := range d.visibleLeaves() {
 		at := d.paneArea(l)
-		for _, one := range l.Pane.Patches() {
+		for _, one := range d.tabs.Pane(l.ID).Patches() {
 			one.X, one.Y = one.X+at.X, one.Y+at.Y
 			p.All = append(p.All, one)
 		}
@@ -78,7 +78,7 @@ func (d *display) overlayFloat(rows []string) []string {
 	look, float := d.env.Look(), d.tabs.Float
 	focused := d.tabs.FocusedPane() != nil
 	heading := look.Heading("float", "", float.Root.Rect.W, focused)
-	if float.Root.Pane != nil {
+	if float.Root.IsLeaf() {
 		heading = d.paneHeading(float.Root, d.tabs.FocusedPane())
 	}
 	layout.FrameRect(d.areas.tree).Overlay(rows, float.DrawFramed(heading, focused, look))
@@ -109,8 +109,9 @@ func (d *display) appendRow(out []byte, list, page []string, y int, edges layout
 func (d *display) preparePanes(edges layout.Edges) {
 	focused, look := d.tabs.FocusedPane(), d.env.Look()
 	for _, l := range d.visibleLeaves() {
-		l.Pane.Pictures, l.Pane.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
-		l.Rows = d.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
+		p := d.tabs.Pane(l.ID)
+		p.Pictures, p.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
+		l.Rows = d.numbers.DrawOver(l, p.Draw(), p == focused, look)
 		// The frame shown last still uses the old ones.
 		l.Cuts = make([][2]int, len(l.Rows))
 		l.Title = ""
@@ -136,12 +137,13 @@ func (d *display) buildEdges() layout.Edges {
 
 // paneHeading draws the title row of a leaf.
 func (d *display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
-	name, detail, folder := l.Pane.Title()
+	p := d.tabs.Pane(l.ID)
+	name, detail, folder := p.Title()
 	heading := d.env.Look().Heading
 	if folder {
 		heading = d.env.Look().FolderHeading
 	}
-	return heading(name, detail, l.Rect.W, l.Pane == focused)
+	return heading(name, detail, l.Rect.W, p == focused)
 }
 
 // cursor returns the cursor of the focused pane, in the view's cells.

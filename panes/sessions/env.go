@@ -81,7 +81,7 @@ type listEnv struct {
 func (e listEnv) FocusList() tea.Cmd { return e.switcher.focusList() }
 
 func (e listEnv) IsVisible(id string) bool {
-	return !e.tabs.blurred && slices.ContainsFunc(e.display.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
+	return !e.tabs.blurred && slices.ContainsFunc(e.display.visibleLeaves(), func(l *layout.Node) bool { return l.ID == id })
 }
 
 func (e listEnv) Focused() (id string, ok bool) {

@@ -110,7 +110,7 @@ func (s *switcher) cycleSession(by int) tea.Cmd {
 		return nil
 	}
 	next := all[(at+by+len(all))%len(all)]
-	t, _ := s.tabs.FindPane(next.Pane)
+	t, _ := s.tabs.FindSession(next.ID)
 	s.openTab(t, next)
 	s.env.ShowSessions()
 	return nil
@@ -140,7 +140,7 @@ func (s *switcher) askTabName() tea.Cmd {
 		// Another dashboard may have arranged the sessions anew.
 		named := t
 		for _, l := range t.Root.Leaves(nil) {
-			if tab, _ := s.tabs.FindPane(l.Pane); tab != nil {
+			if tab, _ := s.tabs.FindSession(l.ID); tab != nil {
 				named = tab
 				break
 			}
@@ -172,6 +172,6 @@ func (v *View) TypingPane() (p *terminal.Pane, marked bool) {
 	if !v.display.isOpen || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
 		return nil, false
 	}
-	marked = slices.ContainsFunc(v.display.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.Scroll.HasFlash() })
+	marked = slices.ContainsFunc(v.display.visibleLeaves(), func(l *layout.Node) bool { return v.Tabs.Pane(l.ID).Scroll.HasFlash() })
 	return v.Tabs.FocusedPane(), marked
 }

@@ -29,7 +29,7 @@ type Launcher struct {
 // NewSession starts a shell in a new tab.
 func (s *Launcher) NewSession() tea.Cmd {
 	near := s.tabs.CurrentPane()
-	if machine := s.TargetMachine(); machine != s.MachineOf(near) {
+	if machine := s.TargetMachine(); machine != machineOf(near) {
 		return s.StartOn(machine)
 	}
 	return s.StartNear(near, nil, "")
@@ -41,11 +41,24 @@ func (s *Launcher) TargetMachine() string {
 	if s.tabs.shown && s.tabs.inList {
 		return s.list.Machine()
 	}
-	return s.MachineOf(s.tabs.CurrentPane())
+	return s.tabs.CurrentMachine()
 }
 
-// MachineOf returns the machine of a pane's session, which may still be starting.
-func (s *Launcher) MachineOf(p *terminal.Pane) string { return s.starter.machineOf(p) }
+// machineOf returns the machine of a pane's session; "" is this machine, also without a pane.
+func machineOf(p *terminal.Pane) string {
+	if p == nil {
+		return ""
+	}
+	machine, _ := api.MachineOf(p.ID)
+	return machine
+}
+
+// newStart returns the start of a shell on a machine, under a new id that has a pane from now on.
+func (s *Launcher) newStart(machine string) sessionStart {
+	id := api.OnMachine(machine, api.NewID())
+	s.tabs.Pane(id).Starting = true
+	return sessionStart{ID: id}
+}
 
 // StartNear starts a command, by default a shell, in a new tab. Without a folder it
 // starts in that of near.
@@ -60,12 +73,13 @@ func (s *Launcher) StartNamed(name string, command []string, folder string) tea.
 
 // startInTab starts a session in a new tab. Without a folder it starts in that of near.
 func (s *Launcher) startInTab(start sessionStart, near *terminal.Pane, folder string) tea.Cmd {
-	machine := s.MachineOf(near)
+	machine := machineOf(near)
 	if folder != "" {
 		machine, folder = api.PathOf(folder)
 	}
-	start.Pane = s.openPane()
-	return s.startIn(start, machine, near, folder)
+	start.ID = s.newStart(machine).ID
+	s.openPane(start.ID)
+	return s.startIn(start, near, folder)
 }
 
 // freeName returns name, or "" if a session or process that has not ended is called that.
@@ -80,33 +94,32 @@ func (s *Launcher) freeName(name string) string {
 
 // StartOn starts a shell in a new tab, on a given machine.
 func (s *Launcher) StartOn(machine string) tea.Cmd {
-	return s.startIn(sessionStart{Pane: s.openPane()}, machine, nil, "")
+	start := s.newStart(machine)
+	s.openPane(start.ID)
+	return s.startIn(start, nil, "")
 }
 
 // StartInTree starts a command in a worktree, in a tab that is shown or not. It names the session after
 // the worktree, unless that name is in use.
 func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.Cmd {
 	name := s.freeName(filepath.Base(folder))
-	var pane *terminal.Pane
+	start := s.newStart("")
+	start.Name, start.Command, start.Where = name, command, func() (string, string) { return folder, "" }
 	var say tea.Cmd
 	if show {
-		pane = s.openPane()
+		s.openPane(start.ID)
 	} else {
-		pane = s.tabs.New("")
-		s.tabs.AddTab(pane)
+		s.tabs.AddTab(start.ID)
 		s.switcher.refreshList()
 		say = s.env.Say("started a session in "+folder, false)
 	}
-	return tea.Batch(say, s.starter.start(sessionStart{ID: api.NewID(), Name: name, Command: command, Pane: pane,
-		Where: func() (string, string) { return folder, "" }}))
+	return tea.Batch(say, s.starter.start(start))
 }
 
-// openPane shows an empty pane in a new tab.
-func (s *Launcher) openPane() *terminal.Pane {
-	p := s.tabs.New("")
-	s.switcher.showTab(s.tabs.AddTab(p), nil)
+// openPane shows the pane of a session to be started in a new tab.
+func (s *Launcher) openPane(id string) {
+	s.switcher.showTab(s.tabs.AddTab(id), nil)
 	s.env.ShowSessions()
-	return p
 }
 
 // splitPane starts a shell beside or below the focused pane.
@@ -119,30 +132,32 @@ func (s *Launcher) splitPane(x layout.Axis) tea.Cmd {
 	if !leaf.CanSplit(x) {
 		return s.env.Say("no room to split this pane", true)
 	}
-	p := s.tabs.New("")
+	near := s.tabs.Pane(leaf.ID)
+	start := s.newStart(machineOf(near))
 	var created *layout.Node
-	s.tabs.Current.Root, created = leaf.SplitLeaf(x, p)
+	s.tabs.Current.Root, created = leaf.SplitLeaf(x, start.ID)
 	s.switcher.showTab(s.tabs.Current, created)
-	return s.startIn(sessionStart{Pane: p}, s.MachineOf(leaf.Pane), leaf.Pane, "")
+	return s.startIn(start, near, "")
 }
 
 // startInPlace starts a shell in a pane whose program has exited.
 func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
-	_, leaf := s.tabs.FindPane(ended)
+	_, leaf := s.tabs.FindSession(ended.ID)
 	if leaf == nil {
 		return nil
 	}
-	s.attachments.release(ended)
+	s.attachments.release(ended.ID)
 	s.sessionTabs.hide(ended)
-	leaf.Pane = s.tabs.New("")
+	start := s.newStart(machineOf(ended))
+	leaf.ID = start.ID
 	s.switcher.relayout()
 	s.switcher.refreshList()
-	return s.startIn(sessionStart{Pane: leaf.Pane}, s.MachineOf(ended), ended, "")
+	return s.startIn(start, ended, "")
 }
 
-// startIn starts a session on a machine, in a pane that is already on the screen.
-func (s *Launcher) startIn(start sessionStart, machine string, near *terminal.Pane, folder string) tea.Cmd {
-	start.ID = api.OnMachine(machine, api.NewID())
+// startIn starts a session in a pane that is already on the screen, without a folder in that of near.
+func (s *Launcher) startIn(start sessionStart, near *terminal.Pane, folder string) tea.Cmd {
+	machine := start.machine()
 	start.Where = func() (string, string) {
 		switch {
 		case folder != "":
@@ -165,7 +180,7 @@ func (s *Launcher) startIn(start sessionStart, machine string, near *terminal.Pa
 func (s *Launcher) FolderOf(near *terminal.Pane) string {
 	if near != nil {
 		if p, ok := s.env.News().Process(near.ID); ok && p.CWD != "" {
-			return api.PathOn(s.MachineOf(near), p.CWD)
+			return api.PathOn(machineOf(near), p.CWD)
 		}
 	}
 	return s.env.Folder()
@@ -174,7 +189,7 @@ func (s *Launcher) FolderOf(near *terminal.Pane) string {
 // handleStarted assigns a started session to its pane. If the start failed, it closes the
 // pane and shows the error.
 func (s *Launcher) handleStarted(started startResult) tea.Cmd {
-	t, l := s.tabs.FindPane(started.Pane)
+	t, l := s.tabs.FindSession(started.ID)
 	if started.Err != nil {
 		if t != nil {
 			s.switcher.closeLeaf(t, l)
@@ -186,9 +201,8 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	}
 	s.tabs.failure = ""
 	if t != nil {
-		started.Pane.ID = started.Process.ID
-		s.tabs.panes[started.Pane.ID] = started.Pane
-		s.attachments.attach(started.Pane) // keys may wait for it although its tab is hidden by now
+		s.tabs.Pane(started.ID).Starting = false
+		s.attachments.attach(started.ID) // keys may wait for it although its tab is hidden by now
 	}
 	// Without this, older news would remove the pane again.
 	learn := s.env.Learn(started.Process)
@@ -203,27 +217,28 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 
 // askCancel asks before a starting session is cancelled, with the same dialog and keys as
 // for a running one: the user may press both keys without looking.
-func (s *Launcher) askCancel(p *terminal.Pane) tea.Cmd {
+func (s *Launcher) askCancel(id string) tea.Cmd {
 	s.env.Ask(&dialog.Question{
 		Title: "Kill the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "kill it",
-		Then:  func() tea.Cmd { return s.cancelStart(p) },
+		Then:  func() tea.Cmd { return s.cancelStart(id) },
 	})
 	return nil
 }
 
 // cancelStart closes the pane of a starting session. The session is ended once it exists.
-func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
-	if p.ID != "" {
-		return s.list.KillSession(p.ID)
-	}
-	start := s.starter.findPane(p)
-	if start == nil {
+func (s *Launcher) cancelStart(id string) tea.Cmd {
+	t, l := s.tabs.FindSession(id)
+	start := s.starter.find(id)
+	switch {
+	case start == nil && t != nil:
+		return s.list.KillSession(id)
+	case start == nil:
 		return nil
 	}
 	cmd := s.starter.cancel(start)
-	if t, l := s.tabs.FindPane(p); t != nil {
+	if t != nil {
 		s.switcher.closeLeaf(t, l)
 	}
 	s.switcher.refreshList()
@@ -235,6 +250,6 @@ func (s *Launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 func (s *Launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.finish(ctx, task) {
 		s.env.News().Learn(started.Process)
-		started.Pane.ID = started.Process.ID
+		s.tabs.Pane(started.ID).Starting = false
 	}
 }

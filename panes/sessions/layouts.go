@@ -27,7 +27,7 @@ type layoutDialogs struct {
 
 // arrangementChoices lists the arrangements that fit the tab, numbered from first on.
 func (d *layoutDialogs) arrangementChoices(first int) (choices []list.Choice) {
-	if d.tabs.Current == nil || d.tabs.Current.Root.Pane != nil {
+	if d.tabs.Current == nil || d.tabs.Current.Root.IsLeaf() {
 		return nil
 	}
 	look := d.env.Look()
@@ -49,7 +49,7 @@ func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 	}
 	if t != nil {
 		d.switcher.openTab(t, nil)
-		d.switcher.setZoomed(l.Zoomed && layout.IsFocused(l, t.Focus.Pane.ID))
+		d.switcher.setZoomed(l.Zoomed && layout.IsFocused(l, t.Focus.ID))
 	}
 	return found
 }

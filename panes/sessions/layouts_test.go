@@ -89,7 +89,7 @@ func TestPanesAreArrangedInStandardWays(t *testing.T) {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
 		for _, l := range d.view.Tabs.Current.Root.Leaves(nil) {
-			if g, at := d.view.Tabs.FindPane(l.Pane); g != d.view.Tabs.Current || at != l || l.Root() != d.view.Tabs.Current.Root {
+			if g, at := d.view.Tabs.FindSession(l.ID); g != d.view.Tabs.Current || at != l || l.Root() != d.view.Tabs.Current.Root {
 				t.Errorf("%s: the tree is not whole", c.name)
 			}
 		}
@@ -141,14 +141,14 @@ func TestClickOnTitleRowOnBorderFocusesPane(t *testing.T) {
 	d.Press("ctrl+b", "h")
 	below := d.view.Tabs.Current.Root.B.B
 	d.Click(below.Rect.X+3, d.row(below))
-	if d.view.Tabs.FocusedPane() != below.Pane {
+	if d.view.Tabs.FocusedPane() != d.view.Tabs.Pane(below.ID) {
 		t.Error("the pane below has no focus")
 	}
 	d.Press("ctrl+b", "h")
 	d.Mouse(keys.Mouse{X: below.Rect.X + 3, Y: d.row(below), Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.Mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.Mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.view.Tabs.FocusedPane() == below.Pane || d.row(below) != 9 {
+	if d.view.Tabs.FocusedPane() == d.view.Tabs.Pane(below.ID) || d.row(below) != 9 {
 		t.Errorf("after a drag to 9 the border is at %d", d.row(below))
 	}
 }
@@ -183,11 +183,11 @@ func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
 		}
 	}
 	d.Press("ctrl+b", "s", "ctrl+b", ";")
-	if d.view.Tabs.FocusedPane() != all[2].Pane {
+	if d.view.Tabs.FocusedPane() != d.view.Tabs.Pane(all[2].ID) {
 		t.Error("; does not lead out of the list to the pane used last")
 	}
 	d.Press("ctrl+b", "{", "ctrl+b", ";")
-	if d.view.Tabs.FocusedPane() != all[0].Pane {
+	if d.view.Tabs.FocusedPane() != d.view.Tabs.Pane(all[0].ID) {
 		t.Error("a pane that was moved is not the one to go back to")
 	}
 }

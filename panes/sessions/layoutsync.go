@@ -177,11 +177,11 @@ func (k *layoutSync) saveLast(ctx context.Context) {
 // currentLayout describes the tabs and the hidden sessions.
 func (k *layoutSync) currentLayout() api.Layout {
 	processes := k.env.News().ByID()
-	l := k.tabs.WriteLayout(func(id string) string {
+	l := k.tabs.WriteLayout(func(id string) (name string, ok bool) {
 		if p := processes[id]; p != nil {
-			return p.Name
+			name = p.Name
 		}
-		return ""
+		return name, !k.tabs.isStarting(id)
 	})
 	l.Closed, l.Zoomed = k.list.ListHidden(), k.display.zoomed
 	return l
@@ -230,7 +230,7 @@ func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
 		if p, ok := k.env.News().Process(id); ok && p.State.Ended() && k.list.HideSession(id) {
 			// The user may be reading its scrollback.
-			if t, leaf := k.tabs.FindSession(id); t != nil && !leaf.Pane.Scroll.Active() {
+			if t, leaf := k.tabs.FindSession(id); t != nil && !k.tabs.Pane(leaf.ID).Scroll.Active() {
 				k.switcher.closeLeaf(t, leaf)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	kit "tandem/panes/kit/list"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
-	"tandem/panes/terminal"
 )
 
 // A mouseGrab is what a mouse button was pressed on: it receives all events until the
@@ -22,10 +21,10 @@ type mouseGrab struct {
 	switcher *switcher
 	dialogs  panes.Dialogs
 
-	dragged   *layout.Node   // the split whose border is dragged
-	dragMoved bool           // since the press
-	pressed   *terminal.Pane // the pane in which a button went down
-	tabClick  kit.Click      // the last click on a tab that had the keyboard
+	dragged   *layout.Node // the split whose border is dragged
+	dragMoved bool         // since the press
+	pressed   string       // the session in whose pane a button went down; "" for none
+	tabClick  kit.Click    // the last click on a tab that had the keyboard
 }
 
 // handleMouse routes an event to the list, the tab bar, a border or a pane.
@@ -40,7 +39,7 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case m.dragged != nil:
 		m.dragBorder(e)
-	case m.pressed != nil && e.Kind != keys.MouseDown:
+	case m.pressed != "" && e.Kind != keys.MouseDown:
 		return m.sendMouse(m.pressed, e)
 	case m.display.tight && m.tabs.inList:
 		if e.IsLeftDown() {
@@ -88,18 +87,18 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 // releaseButton ends a drag or a press, whatever is shown by now. A border can be a title
 // row, so a click without motion focuses the pane below it.
 func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
-	held, p := m.dragged, m.pressed
+	held, pressed := m.dragged, m.pressed
 	m.endDrag()
-	m.pressed = nil
+	m.pressed = ""
 	if held != nil && !m.dragMoved && m.dialogs.Shows(nil) && m.tabs.Current != nil {
 		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == held.Root() {
 			m.switcher.focusLeaf(leaf)
 		}
 	}
-	if p == nil {
+	if pressed == "" {
 		return nil
 	}
-	return m.sendMouse(p, e)
+	return m.sendMouse(pressed, e)
 }
 
 // endDrag releases the border. Layouts are not exchanged with the engine while it moves.
@@ -114,8 +113,9 @@ func (m *mouseGrab) endDrag() {
 func (m *mouseGrab) forgetDrag() {
 	m.endDrag()
 	for _, l := range m.display.visibleLeaves() {
-		l.Pane.CancelDrag()
-		l.Pane.ClearMarks()
+		p := m.tabs.Pane(l.ID)
+		p.CancelDrag()
+		p.ClearMarks()
 	}
 }
 
@@ -139,18 +139,18 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if e.Kind == keys.MouseDown && !e.IsWheel() {
-		if leaf.Pane != m.tabs.FocusedPane() {
+		if m.tabs.Pane(leaf.ID) != m.tabs.FocusedPane() {
 			m.switcher.focusLeaf(leaf)
 		}
-		m.pressed = leaf.Pane
+		m.pressed = leaf.ID
 	}
-	return m.sendMouse(leaf.Pane, e)
+	return m.sendMouse(leaf.ID, e)
 }
 
-// sendMouse passes an event to a pane, in the pane's cells.
-func (m *mouseGrab) sendMouse(p *terminal.Pane, e keys.Mouse) tea.Cmd {
+// sendMouse passes an event to the pane of a session, in the pane's cells.
+func (m *mouseGrab) sendMouse(id string, e keys.Mouse) tea.Cmd {
 	for _, l := range m.display.visibleLeaves() {
-		if l.Pane != p {
+		if l.ID != id {
 			continue
 		}
 		r := m.display.paneArea(l)
@@ -158,10 +158,10 @@ func (m *mouseGrab) sendMouse(p *terminal.Pane, e keys.Mouse) tea.Cmd {
 			return nil
 		}
 		e.X, e.Y = e.X-r.X, e.Y-r.Y
-		return p.Mouse(e)
+		return m.tabs.Pane(id).Mouse(e)
 	}
 	// The pane is hidden by now, but its selection is still copied.
-	if p.Selecting() && e.Kind == keys.MouseUp {
+	if p := m.tabs.panes[id]; p != nil && p.Selecting() && e.Kind == keys.MouseUp {
 		return p.Mouse(e)
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"tandem/panes/kit/text"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/states"
-	"tandem/panes/terminal"
 )
 
 // An arranger moves panes and borders.
@@ -81,7 +80,7 @@ func (m *arranger) swapPanes(step int) tea.Cmd {
 	if here == there {
 		return nil
 	}
-	here.Pane, there.Pane = there.Pane, here.Pane
+	here.ID, there.ID = there.ID, here.ID
 	m.tabs.Current.Focus = there
 	m.switcher.relayout()
 	m.switcher.refreshList()
@@ -90,7 +89,7 @@ func (m *arranger) swapPanes(step int) tea.Cmd {
 
 // breakOut moves the focused pane to a new tab.
 func (m *arranger) breakOut() tea.Cmd {
-	if m.tabs.FocusedPane() == nil || m.tabs.Current.Root.Pane != nil && !m.tabs.IsFloating() {
+	if m.tabs.FocusedPane() == nil || m.tabs.Current.Root.IsLeaf() && !m.tabs.IsFloating() {
 		return nil
 	}
 	m.switcher.openTab(m.tabs.BreakOut(m.tabs.Current, m.tabs.Current.Focus), nil)
@@ -113,10 +112,11 @@ func (m *arranger) toggleFloat() tea.Cmd {
 		return nil
 	}
 	near := m.tabs.CurrentPane()
-	tabs.Float = layout.NewTab(tabs.New(""))
+	start := m.launcher.newStart(machineOf(near))
+	tabs.Float = layout.NewTab(start.ID)
 	m.switcher.showTab(tabs.Float, nil)
 	m.env.ShowSessions()
-	return m.launcher.startIn(sessionStart{Pane: tabs.Float.Focus.Pane}, m.launcher.MachineOf(near), near, "")
+	return m.launcher.startIn(start, near, "")
 }
 
 // askMove asks for a tab to move the focused pane to.
@@ -141,7 +141,7 @@ func (m *arranger) askMove() tea.Cmd {
 	}
 	u := &dialog.Picker{Title: "Move the pane beside", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "move it there" }}
 	u.List.Set(choices)
-	u.Pick = func(c list.Choice) tea.Cmd { return m.movePane(p, targets[c.Number]) }
+	u.Pick = func(c list.Choice) tea.Cmd { return m.movePane(p.ID, targets[c.Number]) }
 	m.env.Ask(u)
 	return nil
 }
@@ -153,16 +153,16 @@ func (m *arranger) tabName(t *layout.Tab) string {
 	}
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
-		p, _ := m.env.News().Process(l.Pane.ID)
+		p, _ := m.env.News().Process(l.ID)
 		names = append(names, states.ShownName(&p))
 	}
 	return strings.Join(names, " + ")
 }
 
-// movePane moves a pane beside the focused pane of another tab, or below it if it does not
+// movePane moves the pane of a session beside the focused pane of another tab, or below it if it does not
 // fit beside.
-func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
-	from, leaf := m.tabs.FindPane(p)
+func (m *arranger) movePane(id string, to *layout.Tab) tea.Cmd {
+	from, leaf := m.tabs.FindSession(id)
 	if from == nil || to == nil || from == to || m.tabs.IndexOf(to) < 0 {
 		return nil
 	}
@@ -176,14 +176,14 @@ func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 	}
 	m.tabs.DetachLeaf(from, leaf)
 	var created *layout.Node
-	to.Root, created = to.Focus.SplitLeaf(x, p)
+	to.Root, created = to.Focus.SplitLeaf(x, id)
 	m.switcher.openTab(to, created)
 	return nil
 }
 
 // applyArrangement arranges the panes of the current tab in one of the standard ways.
 func (m *arranger) applyArrangement(a layout.Arrangement) tea.Cmd {
-	if m.tabs.Current == nil || m.tabs.Current.Root.Pane != nil {
+	if m.tabs.Current == nil || m.tabs.Current.Root.IsLeaf() {
 		return nil
 	}
 	m.tabs.Current.Root, m.tabs.Current.Focus = m.tabs.Current.Rearrange(a)

@@ -11,17 +11,15 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/terminal"
 )
 
 // A sessionStart is a session to start. Its id is chosen in advance, so that the session can be shown
 // before the engine has answered.
 type sessionStart struct {
 	ID      string
-	Name    string         // "" for one given by the engine
-	Command []string       // empty for a shell
-	Actor   string         // "" for the user
-	Pane    *terminal.Pane // shows the session from now on
+	Name    string   // "" for one given by the engine
+	Command []string // empty for a shell
+	Actor   string   // "" for the user
 	// Where returns the directory to start in, or the session whose working directory to use. It is
 	// called when the request is built.
 	Where func() (folder, near string)
@@ -41,7 +39,7 @@ type request struct {
 
 // A startResult is the outcome of a sessionStart.
 type startResult struct {
-	Pane    *terminal.Pane
+	ID      string
 	Process api.Process
 	Err     error
 }
@@ -55,6 +53,7 @@ type starter struct {
 		Say(text string, bad bool) tea.Cmd
 		ExpectStop(id string) (forget func())
 	}
+	tabs      *Tabs
 	then      func(startResult) tea.Cmd // gets each outcome that was not cancelled
 	waiting   []*sessionStart           // the first of each machine is being started
 	cancelled []*sessionStart           // cancelled after the request was sent
@@ -80,7 +79,7 @@ func (s *starter) startNext(machine string) tea.Cmd {
 	first := s.waiting[at]
 	// Only now, because the pane may have changed its size and the directory while the start
 	// waited.
-	first.buildRequest()
+	s.buildRequest(first)
 	return func() tea.Msg {
 		p, err := first.request.send(s.env.Context(), s.env)
 		return panes.Result(func() tea.Cmd { return s.finishStart(first, p, err) })
@@ -93,7 +92,7 @@ func (s *starter) finishStart(start *sessionStart, p api.Process, err error) tea
 		return nil // cancelled
 	}
 	next := s.startNext(start.machine())
-	return tea.Batch(next, s.then(startResult{start.Pane, p, err}))
+	return tea.Batch(next, s.then(startResult{start.ID, p, err}))
 }
 
 // drop removes a start that waits; ok is false if it was removed already.
@@ -106,11 +105,11 @@ func (s *starter) drop(start *sessionStart) (ok bool) {
 }
 
 // buildRequest creates the request unless there is one.
-func (start *sessionStart) buildRequest() {
+func (s *starter) buildRequest(start *sessionStart) {
 	if start.request != nil {
 		return
 	}
-	size := start.Pane.Feed.Size()
+	size := s.tabs.Pane(start.ID).Feed.Size()
 	folder, near := start.Where()
 	start.request = &request{in: api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, Actor: start.Actor, CWD: folder, CWDOf: near,
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
@@ -128,26 +127,13 @@ func (r *request) send(ctx context.Context, env panes.Caller) (api.Process, erro
 	return r.process, r.err
 }
 
-// findPane returns the start of the session that a pane will show; nil for none.
-func (s *starter) findPane(p *terminal.Pane) *sessionStart {
-	for _, start := range s.waiting {
-		if start.Pane == p {
-			return start
-		}
+// find returns the start of a session; nil for none.
+func (s *starter) find(id string) *sessionStart {
+	at := slices.IndexFunc(s.waiting, func(start *sessionStart) bool { return start.ID == id })
+	if at < 0 {
+		return nil
 	}
-	return nil
-}
-
-// machineOf returns the machine of a pane's session, which may still be starting; "" is this machine.
-func (s *starter) machineOf(p *terminal.Pane) string {
-	if p == nil {
-		return ""
-	}
-	if start := s.findPane(p); start != nil {
-		return start.machine()
-	}
-	machine, _ := api.MachineOf(p.ID)
-	return machine
+	return s.waiting[at]
 }
 
 // cancel cancels a start. If its request was sent, the session is killed by its id, and later
@@ -233,8 +219,8 @@ func (s *starter) finish(ctx context.Context, task func(func())) (started []star
 		}
 	}
 	for _, start := range s.waiting {
-		start.buildRequest()
-		one := startResult{Pane: start.Pane}
+		s.buildRequest(start)
+		one := startResult{ID: start.ID}
 		if !finish(func() { one.Process, one.Err = start.request.send(ctx, s.env) }) {
 			return started
 		}

@@ -15,7 +15,12 @@ import (
 
 // newStart returns a start; the engine gets its command.
 func newStart(id string) sessionStart {
-	return sessionStart{ID: id, Pane: terminal.New(nil, nil, ""), Where: func() (string, string) { return "", "" }}
+	return sessionStart{ID: id, Where: func() (string, string) { return "", "" }}
+}
+
+// newTabs returns tabs without any.
+func newTabs() *Tabs {
+	return &Tabs{panes: map[string]*terminal.Pane{}, create: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
 }
 
 func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
@@ -28,7 +33,7 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		killed = append(killed, in.ID)
 		return api.Process{}, nil
 	})
-	s := &starter{env: &panestest.Env{API: engine}, then: func(out startResult) tea.Cmd {
+	s := &starter{env: &panestest.Env{API: engine}, tabs: newTabs(), then: func(out startResult) tea.Cmd {
 		started = append(started, out.Process.ID)
 		return nil
 	}}
@@ -55,7 +60,7 @@ func TestFailedKillOfCancelledStartIsForgotten(t *testing.T) {
 		return api.Process{}, api.Errorf(api.CodeUnavailable, "box: away")
 	})
 	e := &panestest.Env{API: engine}
-	s := &starter{env: e}
+	s := &starter{env: e, tabs: newTabs()}
 	s.start(newStart("one"))
 	kill := s.cancel(s.waiting[0])
 	if len(e.Stopped) != 1 {

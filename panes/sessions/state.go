@@ -40,7 +40,7 @@ func (v *View) LiveLeaves() []*layout.Node {
 		return nil
 	}
 	return slices.DeleteFunc(d.visibleLeaves(), func(l *layout.Node) bool {
-		return !l.Pane.IsPlain() || slices.Contains(l.Cuts, [2]int{}) // not all rows fit
+		return !v.Tabs.Pane(l.ID).IsPlain() || slices.Contains(l.Cuts, [2]int{}) // not all rows fit
 	})
 }
 

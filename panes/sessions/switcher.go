@@ -5,11 +5,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/sessions/layout"
 	"tandem/panes/sessions/list"
-	"tandem/panes/terminal"
 )
 
 // A switcher decides which tab is shown, which pane has the keyboard and whether it is zoomed.
@@ -25,8 +25,7 @@ type switcher struct {
 	display     *display
 	list        *list.Pane
 	attachments *attachments
-	noteChange  func()                      // the layout may differ from the saved one
-	machineOf   func(*terminal.Pane) string // the machine of a pane's session, "" for this one
+	noteChange  func() // the layout may differ from the saved one
 
 	showCount    uint64 // counts the tabs shown, for Tab.Shown
 	zoomReported bool   // the zoom passed to the dashboard
@@ -67,19 +66,16 @@ func (s *switcher) resizePanes() {
 	}
 	for _, l := range s.display.appendLeaves(nil) {
 		r := s.display.paneArea(l)
-		l.Pane.Resize(r.W, r.H)
-		l.Pane.SetRowsBelow(s.display.h - r.Y - r.H)
-		s.attachments.attach(l.Pane)
+		p := s.tabs.Pane(l.ID)
+		p.Resize(r.W, r.H)
+		p.SetRowsBelow(s.display.h - r.Y - r.H)
+		s.attachments.attach(l.ID)
 	}
 	s.attachments.sizesChanged = true
 }
 
 // refreshList passes the tabs and the focus to the list.
 func (s *switcher) refreshList() {
-	var current string
-	if p := s.tabs.CurrentPane(); p != nil {
-		current = p.ID
-	}
 	every := s.tabs.EveryTab()
 	ids, names := make([][]string, len(every)), make([]string, len(every))
 	var leaves []*layout.Node
@@ -87,18 +83,26 @@ func (s *switcher) refreshList() {
 		names[i] = t.Name
 		leaves = t.Root.Leaves(leaves[:0])
 		for _, l := range leaves {
-			ids[i] = append(ids[i], l.Pane.ID)
+			ids[i] = append(ids[i], s.listed(l.ID))
 		}
 	}
 	s.list.Focus(s.tabs.inList)
 	s.list.HasFloat, s.list.TabNames = s.tabs.Float != nil, names
-	s.list.SetTabs(ids, current)
+	s.list.SetTabs(ids, s.listed(s.tabs.CurrentID()))
 	s.display.dirty = true
 	s.requestSettle()
 	// The tab bar changes sizes, not the layout to save.
 	if a := &s.display.areas; a.list.W > 0 && (a.tabs.W > 0) != s.display.hasTabBar() {
 		s.resizePanes()
 	}
+}
+
+// listed returns a session's id for the list; "" while it is being started.
+func (s *switcher) listed(id string) string {
+	if id == "" || s.tabs.isStarting(id) {
+		return ""
+	}
+	return id
 }
 
 // change runs a change of the shown tab, the focus or the zoom. That of an event is dropped, unless
@@ -138,7 +142,7 @@ func (s *switcher) focusList() tea.Cmd {
 
 // focusLeaf focuses a leaf, showing its tab if necessary.
 func (s *switcher) focusLeaf(l *layout.Node) {
-	if t, _ := s.tabs.FindPane(l.Pane); t != s.tabs.Current {
+	if t, _ := s.tabs.FindSession(l.ID); t != s.tabs.Current {
 		s.openTab(t, l)
 		return
 	}
@@ -228,7 +232,7 @@ func (s *switcher) showAnyTab() {
 // returns nil if there is none.
 func (s *switcher) leafOn(t *layout.Tab, machine string) *layout.Node {
 	for _, l := range append([]*layout.Node{t.Focus}, t.Root.Leaves(nil)...) {
-		if on := s.machineOf(l.Pane); on == "" || on == machine {
+		if on, _ := api.MachineOf(l.ID); on == "" || on == machine {
 			return l
 		}
 	}
@@ -265,8 +269,9 @@ func (s *switcher) showNext(t *layout.Tab, machine string) {
 // closeLeaf removes a leaf from its tab, and the tab with its last leaf. Its neighbour in
 // the tab, else in the list, is shown next.
 func (s *switcher) closeLeaf(t *layout.Tab, l *layout.Node) {
-	s.attachments.release(l.Pane)
-	at, machine := s.tabs.IndexOf(t), s.machineOf(l.Pane)
+	s.attachments.release(l.ID)
+	at := s.tabs.IndexOf(t)
+	machine, _ := api.MachineOf(l.ID)
 	focused := t == s.tabs.Current && l == t.Focus
 	s.display.zoomed = s.display.zoomed && !focused
 	s.tabs.DetachLeaf(t, l)

@@ -49,11 +49,11 @@ func New(e Env) *View {
 	v.List = list.New(listEnv{e, tabs, d, s, launcher, v.OpenSession})
 	tabs.shown = true
 	v.display = display{env: e, tabs: tabs, list: v.List}
-	v.attachments = attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
+	v.attachments = attachments{env: e, tabs: tabs, cancels: map[string]context.CancelFunc{}}
 	v.switcher = switcher{env: e, tabs: tabs, display: d, list: v.List, attachments: a,
-		noteChange: v.layoutSync.noteChange, machineOf: v.starter.machineOf}
+		noteChange: v.layoutSync.noteChange}
 	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: d, switcher: s}
-	v.starter = starter{env: e, then: launcher.handleStarted}
+	v.starter = starter{env: e, tabs: tabs, then: launcher.handleStarted}
 	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: d, list: v.List, switcher: s,
 		attachments: a, layoutSync: &v.layoutSync, isPending: v.starter.isPending}
 	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: a, sessionTabs: &v.sessionTabs, starter: &v.starter}
@@ -62,9 +62,10 @@ func New(e Env) *View {
 	v.grab = mouseGrab{tabs: tabs, display: d, list: v.List, switcher: s, dialogs: e}
 	v.List.Show()
 	var search terminal.Search
-	v.Tabs.usePanes(func(id string) *terminal.Pane {
+	v.Tabs.panes = map[string]*terminal.Pane{}
+	v.Tabs.create = func(id string) *terminal.Pane {
 		return terminal.New(terminalEnv{e, launcher, v.sessionTabs.closePane}, &search, id)
-	})
+	}
 	v.actions = v.makeActions()
 	return v
 }
@@ -82,7 +83,7 @@ func (v *View) OpenSession(id string) tea.Cmd {
 	}
 	t, l := v.Tabs.FindSession(id)
 	if t == nil {
-		t = v.Tabs.AddTab(v.Tabs.New(id))
+		t = v.Tabs.AddTab(id)
 	}
 	v.switcher.openTab(t, l)
 	return nil
@@ -194,7 +195,7 @@ func (v *View) sendSizes() tea.Cmd {
 		}),
 		panes.After(settleTime, func() tea.Cmd {
 			for _, l := range v.display.visibleLeaves() {
-				l.Pane.View.SettleSize()
+				v.Tabs.Pane(l.ID).View.SettleSize()
 			}
 			v.display.dirty = true
 			return nil
@@ -206,7 +207,7 @@ func (v *View) sendSizes() tea.Cmd {
 // binding is looked up.
 func (v *View) TakeKey(k keys.Key) (taken bool) {
 	for _, l := range v.display.visibleLeaves() {
-		l.Pane.ClearMarks()
+		v.Tabs.Pane(l.ID).ClearMarks()
 	}
 	if v.display.numbers != nil {
 		return v.switcher.handleNumberKey(k)
@@ -324,7 +325,8 @@ func (v *View) Sync() tea.Cmd {
 // TakeClips passes on text that the focused program put on the clipboard. That of other
 // programs is dropped.
 func (v *View) TakeClips() (cmd tea.Cmd) {
-	for p := range v.attachments.cancels {
+	for id := range v.attachments.cancels {
+		p := v.Tabs.Pane(id)
 		if clip := p.Feed.TakeClip(); clip != nil && p == v.Tabs.FocusedPane() {
 			cmd = v.env.TakeClip(clip)
 		}
@@ -348,8 +350,8 @@ func (v *View) HandleNews(before *panes.News) {
 // exited, or whose session is unknown, is closed without a question; so is an interrupted one.
 func (v *View) askKill() tea.Cmd {
 	if p := v.Tabs.FocusedPane(); p != nil {
-		if p.ID == "" {
-			return v.Launcher.askCancel(p)
+		if p.Starting {
+			return v.Launcher.askCancel(p.ID)
 		}
 		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() || !ok && p.Err() != nil {
 			return v.sessionTabs.closePane()

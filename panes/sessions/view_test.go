@@ -175,8 +175,8 @@ func (d *driver) shape() string {
 }
 
 func (d *driver) treeShape(n *layout.Node) string {
-	if n.Pane != nil {
-		p, _ := d.view.env.News().Process(n.Pane.ID)
+	if n.IsLeaf() {
+		p, _ := d.view.env.News().Process(n.ID)
 		return p.Name
 	}
 	sign := "|"
@@ -191,7 +191,7 @@ func (d *driver) waitShape(want string) {
 	Check(d.view)
 }
 
-func (d *driver) focusLeaf(l *layout.Node) { d.view.OpenSession(l.Pane.ID) }
+func (d *driver) focusLeaf(l *layout.Node) { d.view.OpenSession(l.ID) }
 
 // row returns the first row of a leaf on the screen.
 func (d *driver) row(l *layout.Node) int { return l.Rect.Y + 1 }

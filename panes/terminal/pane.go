@@ -22,6 +22,8 @@ import (
 // and searching to a Terminal.
 type Pane struct {
 	*Terminal
+	Starting bool // its session is still being started
+
 	env     Env
 	actions panes.Actions
 	w, h    int
@@ -34,7 +36,7 @@ type Pane struct {
 	queued queued
 }
 
-// New returns the pane of a session, "" for one still to be started. The caller fills its Feed. The
+// New returns the pane of a session. The caller fills its Feed. The
 // last search is shared with other panes.
 func New(env Env, last *Search, id string) *Pane {
 	p := &Pane{Terminal: NewTerminal(id), env: env}

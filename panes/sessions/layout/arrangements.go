@@ -62,7 +62,7 @@ func arrangeTiles(nodes []*Node) *Node {
 func (t *Tab) Rearrange(a Arrangement) (root, focus *Node) {
 	var leaves []*Node
 	for _, l := range t.Root.Leaves(nil) {
-		leaf := NewLeaf(l.Pane)
+		leaf := NewLeaf(l.ID)
 		switch {
 		case l != t.Focus:
 		// The main pane comes first, whatever its position was.
@@ -79,7 +79,7 @@ func (t *Tab) Rearrange(a Arrangement) (root, focus *Node) {
 
 // countAlong returns the number of panes side by side in n along an axis.
 func (n *Node) countAlong(x Axis) int {
-	if n.Pane != nil || n.Axis != x {
+	if n.IsLeaf() || n.Axis != x {
 		return 1
 	}
 	return n.A.countAlong(x) + n.B.countAlong(x)
@@ -87,7 +87,7 @@ func (n *Node) countAlong(x Axis) int {
 
 // EqualizeShares gives all panes of a row, and all of a column, the same size.
 func (n *Node) EqualizeShares() {
-	if n.Pane != nil {
+	if n.IsLeaf() {
 		return
 	}
 	first, second := n.A.countAlong(n.Axis), n.B.countAlong(n.Axis)

@@ -7,13 +7,12 @@ import (
 
 	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
-	"tandem/panes/terminal"
 )
 
 func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 	for name, damage := range map[string]func(t *Tabs){
-		"session in two places":         func(t *Tabs) { t.Float.Focus.Pane.ID = "a" },
-		"pane in two leaves":            func(t *Tabs) { t.All[0].Root.A.Pane = t.All[0].Root.B.Pane },
+		"session in two places":         func(t *Tabs) { t.Float.Focus.ID = "a" },
+		"pane in two leaves":            func(t *Tabs) { t.All[0].Root.A.ID = t.All[0].Root.B.ID },
 		"leaf with halves":              func(t *Tabs) { t.All[0].Root.A.B = t.All[0].Root },
 		"split with one half":           func(t *Tabs) { t.All[0].Root.B = nil },
 		"half of another split":         func(t *Tabs) { t.All[0].Root.A.parent = nil },
@@ -23,15 +22,15 @@ func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 		"tab of a part of a tree":       func(t *Tabs) { t.All[0].Root = t.All[0].Root.A },
 		"tab listed twice":              func(t *Tabs) { t.All = append(t.All, t.All[0]) },
 		"floating tab among the others": func(t *Tabs) { t.All = append(t.All, t.Float) },
-		"tab shown that is gone":        func(t *Tabs) { t.Current, t.Under = NewTab(t.New("z")), nil },
+		"tab shown that is gone":        func(t *Tabs) { t.Current, t.Under = NewTab("z"), nil },
 		"nothing below the floating":    func(t *Tabs) { t.Under = nil },
 		"something below no floating":   func(t *Tabs) { t.Current = t.All[0] },
 	} {
-		tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
-		first := tabs.AddTab(tabs.New("a"))
-		first.Root, _ = first.Root.SplitLeaf(Beside, tabs.New("b"))
-		tabs.SetCurrent(tabs.AddTab(tabs.New("c")))
-		tabs.Float = NewTab(tabs.New("d"))
+		tabs := new(Tabs)
+		first := tabs.AddTab("a")
+		first.Root, _ = first.Root.SplitLeaf(Beside, "b")
+		tabs.SetCurrent(tabs.AddTab("c"))
+		tabs.Float = NewTab("d")
 		tabs.SetCurrent(tabs.Float)
 		Check(tabs)
 		if invariants.Broken(func() { damage(tabs); Check(tabs) }) == "" {

@@ -31,7 +31,7 @@ func (n *Node) wallAbove(x, y int) bool {
 
 // AppendRow appends the node's part of row y of the screen.
 func (n *Node) AppendRow(out []byte, y int, e Edges) []byte {
-	if n.Pane != nil {
+	if n.IsLeaf() {
 		i := y - n.Rect.Y
 		if n.Title != "" {
 			if i == 0 {
@@ -79,7 +79,7 @@ func (n *Node) halfAt(y int) *Node {
 // TitleAt reports whether row y is a title row at the node's left or right edge.
 func (n *Node) TitleAt(y int, leftEdge bool) bool {
 	switch {
-	case n.Pane != nil:
+	case n.IsLeaf():
 		return n.Title != "" && y == n.Rect.Y
 	case n.Axis == Below:
 		return n.halfAt(y).TitleAt(y, leftEdge)

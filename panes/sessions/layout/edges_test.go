@@ -8,18 +8,17 @@ import (
 
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
-	"tandem/panes/terminal"
 	"tandem/themes"
 )
 
 // fourTitled returns two rows of two panes, with titles drawn for the focused one.
 func fourTitled(style *look.Look, focus int) (root *Node, e Edges) {
-	root = NewLeaf(terminal.New(nil, nil, "0"))
+	root = NewLeaf("0")
 	root.SetRects(look.Rect{W: 41, H: 12})
-	root, below := root.SplitLeaf(Below, terminal.New(nil, nil, "2"))
+	root, below := root.SplitLeaf(Below, "2")
 	root.SetRects(look.Rect{W: 41, H: 12})
-	root.A.SplitLeaf(Beside, terminal.New(nil, nil, "1"))
-	below.SplitLeaf(Beside, terminal.New(nil, nil, "3"))
+	root.A.SplitLeaf(Beside, "1")
+	below.SplitLeaf(Beside, "3")
 	root.SetRects(look.Rect{W: 41, H: 12})
 	leaves := root.Leaves(nil)
 	e = Edges{Look: style, Focus: leaves[focus].Rect}

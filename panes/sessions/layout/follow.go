@@ -9,13 +9,12 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/panes/terminal"
 )
 
 // An orphan is a pane missing in a layout, with its position.
 type orphan struct {
-	pane   *terminal.Pane
-	beside *terminal.Pane // the pane it shared a split with
+	id     string // its session
+	beside string // the session it shared a split with
 	axis   Axis
 	share  int
 	first  bool
@@ -31,7 +30,7 @@ func (n *Node) orphanBeside(stays func(*Node) bool) (s orphan, ok bool) {
 		}
 		for _, leaf := range sibling.Leaves(nil) {
 			if stays(leaf) {
-				return orphan{n.Pane, leaf.Pane, split.Axis, split.Share, split.A == c}, true
+				return orphan{n.ID, leaf.ID, split.Axis, split.Share, split.A == c}, true
 			}
 		}
 	}
@@ -41,16 +40,15 @@ func (n *Node) orphanBeside(stays func(*Node) bool) (s orphan, ok bool) {
 // FollowLayout arranges the sessions as another dashboard does. The current tab and the
 // focus stay, and names that are not saved yet. Panes missing in the layout keep their neighbours.
 func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
-	focused := t.CurrentPane()
-	var under *terminal.Pane
+	focused, under := t.CurrentID(), ""
 	if t.Under != nil {
-		under = t.Under.Focus.Pane
+		under = t.Under.Focus.ID
 	}
 	before := slices.Clone(t.All)
-	renamed := map[*terminal.Pane]string{}
+	renamed := map[string]string{} // by the first session
 	for _, tab := range t.EveryTab() {
 		if tab.Renamed {
-			renamed[tab.Root.Leaves(nil)[0].Pane] = tab.Name
+			renamed[tab.Root.Leaves(nil)[0].ID] = tab.Name
 		}
 	}
 	ids := findSessions(l, processes, false)
@@ -61,16 +59,16 @@ func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
 		t.restoreOrphan(s)
 	}
 	t.keepOrder(before)
-	for pane, name := range renamed {
-		if tab, _ := t.FindPane(pane); tab != nil {
+	for id, name := range renamed {
+		if tab, _ := t.FindSession(id); tab != nil {
 			tab.Name, tab.Renamed = name, true
 		}
 	}
-	if with, leaf := t.FindPane(focused); with != nil {
+	if with, leaf := t.FindSession(focused); with != nil {
 		t.Current, with.Focus = with, leaf
 	}
 	t.Under = nil
-	if with, leaf := t.FindPane(under); t.IsFloating() && with != nil && with != t.Float {
+	if with, leaf := t.FindSession(under); t.IsFloating() && with != nil && with != t.Float {
 		t.Under, with.Focus = with, leaf
 	}
 	t.SettleFloat()
@@ -84,8 +82,8 @@ func (t *Tabs) findOrphans(ids map[[2]int]string) (out []orphan) {
 		named[id] = id != ""
 	}
 	for _, leaf := range t.Leaves() {
-		if !named[leaf.Pane.ID] {
-			if s, ok := leaf.orphanBeside(func(n *Node) bool { return named[n.Pane.ID] }); ok {
+		if !named[leaf.ID] {
+			if s, ok := leaf.orphanBeside(func(n *Node) bool { return named[n.ID] }); ok {
 				out = append(out, s)
 			}
 		}
@@ -95,13 +93,13 @@ func (t *Tabs) findOrphans(ids map[[2]int]string) (out []orphan) {
 
 // restoreOrphan gives an orphan its half of a split back.
 func (t *Tabs) restoreOrphan(s orphan) {
-	from, leaf := t.FindPane(s.pane)
-	to, beside := t.FindPane(s.beside)
+	from, leaf := t.FindSession(s.id)
+	to, beside := t.FindSession(s.beside)
 	if from == nil || to == nil || from == to {
 		return
 	}
 	t.DetachLeaf(from, leaf)
-	root, created := beside.SplitLeaf(s.axis, s.pane)
+	root, created := beside.SplitLeaf(s.axis, s.id)
 	to.Root = root
 	split := created.parent
 	split.Share = s.share

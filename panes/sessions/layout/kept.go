@@ -8,12 +8,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/text"
-	"tandem/panes/terminal"
 )
 
-// WriteLayout describes the tabs, and which of them are shown; name returns a session's
-// name. It omits panes whose session is starting.
-func (t *Tabs) WriteLayout(name func(id string) string) (l api.Layout) {
+// WriteLayout describes the tabs, and which of them are shown. name returns a session's name; false
+// omits it.
+func (t *Tabs) WriteLayout(name func(id string) (string, bool)) (l api.Layout) {
 	for _, other := range t.EveryTab() {
 		written, ok := other.writeTab(name)
 		switch {
@@ -32,23 +31,24 @@ func (t *Tabs) WriteLayout(name func(id string) string) (l api.Layout) {
 }
 
 // writeTab describes a tab; ok is false if it has no pane to save.
-func (t *Tab) writeTab(name func(id string) string) (written api.LayoutTab, ok bool) {
+func (t *Tab) writeTab(name func(id string) (string, bool)) (written api.LayoutTab, ok bool) {
 	nodes, focus := writeNode(nil, t.Root, t.Focus, name)
 	return api.LayoutTab{Name: t.Name, Nodes: nodes, Focus: max(focus, 0)}, len(nodes) > 0
 }
 
 // writeNode appends a subtree in reading order. It also returns the index of the leaf to
 // focus, or -1.
-func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) string) ([]api.LayoutNode, int) {
-	if n.Pane != nil {
-		if n.Pane.ID == "" {
+func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) (string, bool)) ([]api.LayoutNode, int) {
+	if n.IsLeaf() {
+		called, ok := name(n.ID)
+		if !ok {
 			return nodes, -1
 		}
 		at := -1
 		if n == focus {
 			at = len(nodes)
 		}
-		return append(nodes, api.LayoutNode{ID: n.Pane.ID, Name: name(n.Pane.ID)}), at
+		return append(nodes, api.LayoutNode{ID: n.ID, Name: called}), at
 	}
 	split := api.LayoutNode{Axis: api.AxisBeside, Share: n.Share}
 	if n.Axis == Below {
@@ -185,9 +185,9 @@ func indexOf(t api.LayoutTab, id string) int {
 	return slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool { return n.ID == id && n.Axis == "" && id != "" })
 }
 
-// readTab builds the tree of a tab. take returns the pane of node i, or nil if its session
-// does not exist; its half then goes to the other one.
-func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Node) {
+// readTab builds the tree of a tab. take returns the session of node i, or "" if it does not
+// exist; its half then goes to the other one.
+func readTab(t api.LayoutTab, take func(i int) string) (root, focus *Node) {
 	at := 0
 	var read func() *Node
 	read = func() *Node {
@@ -198,11 +198,11 @@ func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Nod
 		n := t.Nodes[at]
 		at++
 		if n.Axis == "" {
-			p := take(here)
-			if p == nil {
+			id := take(here)
+			if id == "" {
 				return nil
 			}
-			leaf := NewLeaf(p)
+			leaf := NewLeaf(id)
 			if here == t.Focus {
 				focus = leaf
 			}

@@ -7,13 +7,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/panes/kit/look"
-	"tandem/panes/terminal"
 	"tandem/themes"
 )
 
 func TestNumberIsDrawnInMiddleOfPane(t *testing.T) {
 	style := &look.Look{Glyphs: themes.ASCIIGlyphs()}
-	leaf := NewLeaf(new(terminal.Pane))
+	leaf := NewLeaf("a")
 	for _, size := range []struct {
 		w, h int
 		want string
@@ -27,7 +26,7 @@ func TestNumberIsDrawnInMiddleOfPane(t *testing.T) {
 		for i := range rows {
 			rows[i] = strings.Repeat("a", size.w)
 		}
-		got := NumberLeaves([]*Node{NewLeaf(new(terminal.Pane)), leaf}).DrawOver(leaf, rows, false, style)
+		got := NumberLeaves([]*Node{NewLeaf("a"), leaf}).DrawOver(leaf, rows, false, style)
 		if text := ansi.Strip(strings.Join(got, "\n")); text != size.want {
 			t.Errorf("in %d×%d it is\n%s", size.w, size.h, text)
 		}
@@ -40,7 +39,7 @@ func TestNumberIsDrawnInMiddleOfPane(t *testing.T) {
 func TestEachDigitSelectsOnePane(t *testing.T) {
 	var leaves []*Node
 	for range 12 {
-		leaves = append(leaves, NewLeaf(new(terminal.Pane)))
+		leaves = append(leaves, NewLeaf("a"))
 	}
 	n := NumberLeaves(leaves)
 	if n.LeafFor("1") != leaves[0] || n.LeafFor("9") != leaves[8] || n.LeafFor("0") != leaves[9] || n.LeafFor("a") != nil || n.LeafFor("") != nil {

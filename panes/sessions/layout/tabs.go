@@ -5,7 +5,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/base/invariants"
-	"tandem/panes/terminal"
 )
 
 // A Tab is a tree of splits that fills the Sessions view while it is shown.
@@ -16,19 +15,19 @@ type Tab struct {
 	Focus   *Node // the leaf that has the keyboard while the tab is shown
 	Shown   uint64
 
-	before *terminal.Pane // the previously focused pane, if it still exists
+	before string // the session focused previously, if it is still here
 }
 
-// NewTab returns a tab with one pane.
-func NewTab(p *terminal.Pane) *Tab {
-	leaf := NewLeaf(p)
+// NewTab returns a tab with the pane of a session.
+func NewTab(id string) *Tab {
+	leaf := NewLeaf(id)
 	return &Tab{Root: leaf, Focus: leaf}
 }
 
 // SetFocus moves the focus to a leaf.
 func (t *Tab) SetFocus(l *Node) {
 	if l != t.Focus {
-		t.before, t.Focus = t.Focus.Pane, l
+		t.before, t.Focus = t.Focus.ID, l
 	}
 }
 
@@ -36,7 +35,7 @@ func (t *Tab) SetFocus(l *Node) {
 // no other.
 func (t *Tab) PreviousFocus() *Node {
 	for _, l := range t.Root.Leaves(nil) {
-		if l.Pane == t.before && l != t.Focus {
+		if l.ID == t.before && l != t.Focus {
 			return l
 		}
 	}
@@ -49,24 +48,23 @@ func (t *Tab) PreviousFocus() *Node {
 // Tabs are the tabs in their order. A session is in one tab at most, so that going to a
 // session never changes a layout.
 type Tabs struct {
-	New     func(id string) *terminal.Pane // creates the pane of a session
 	All     []*Tab
 	Current *Tab // on the screen; nil without sessions
 	Float   *Tab // drawn over the others while it is Current; nil if there is none
 	Under   *Tab // the tab below it at that time
 }
 
-// CurrentPane returns the pane focused last; nil without one.
-func (t *Tabs) CurrentPane() *terminal.Pane {
+// CurrentID returns the session focused last; "" without one.
+func (t *Tabs) CurrentID() string {
 	if t.Current == nil {
-		return nil
+		return ""
 	}
-	return t.Current.Focus.Pane
+	return t.Current.Focus.ID
 }
 
-// AddTab appends a tab with one pane.
-func (t *Tabs) AddTab(p *terminal.Pane) *Tab {
-	added := NewTab(p)
+// AddTab appends a tab with the pane of a session.
+func (t *Tabs) AddTab(id string) *Tab {
+	added := NewTab(id)
 	t.All = append(t.All, added)
 	if invariants.Enabled {
 		Check(t)
@@ -79,12 +77,7 @@ func (t *Tabs) FindSession(id string) (*Tab, *Node) {
 	if id == "" {
 		return nil, nil
 	}
-	return t.findLeaf(func(l *Node) bool { return l.Pane.ID == id })
-}
-
-// FindPane returns the tab and leaf of a pane.
-func (t *Tabs) FindPane(p *terminal.Pane) (*Tab, *Node) {
-	return t.findLeaf(func(l *Node) bool { return l.Pane == p })
+	return t.findLeaf(func(l *Node) bool { return l.ID == id })
 }
 
 // findLeaf returns the first leaf that matches, with its tab.
@@ -111,9 +104,7 @@ func (t *Tabs) Places() map[string]Place {
 	for _, tab := range t.EveryTab() {
 		leaves = tab.Root.Leaves(leaves[:0])
 		for _, l := range leaves {
-			if l.Pane.ID != "" {
-				all[l.Pane.ID] = Place{tab, l}
-			}
+			all[l.ID] = Place{tab, l}
 		}
 	}
 	return all
@@ -182,7 +173,7 @@ func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 		at = len(t.All) - 1
 	}
 	t.DetachLeaf(from, l)
-	own := NewTab(l.Pane)
+	own := NewTab(l.ID)
 	t.All = slices.Insert(t.All, at+1, own)
 	return own
 }
@@ -193,20 +184,18 @@ func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, foun
 	before := t.Places()
 	for i, kept := range allTabs(l) {
 		laid := &Tab{Name: kept.Name}
-		laid.Root, laid.Focus = readTab(kept, func(j int) *terminal.Pane {
+		laid.Root, laid.Focus = readTab(kept, func(j int) string {
 			id := ids[[2]int{i, j}]
 			if id == "" {
-				return nil
+				return ""
 			}
 			found++
-			from, ok := before[id]
-			if !ok {
-				return t.New(id)
+			if from, ok := before[id]; ok {
+				// A new tab inherits the last time one of its panes was shown.
+				laid.Shown = max(laid.Shown, from.Tab.Shown)
+				t.DetachLeaf(from.Tab, from.Leaf)
 			}
-			// A new tab inherits the last time one of its panes was shown.
-			laid.Shown = max(laid.Shown, from.Tab.Shown)
-			t.DetachLeaf(from.Tab, from.Leaf)
-			return from.Leaf.Pane
+			return id
 		})
 		if laid.Root == nil {
 			continue

@@ -8,16 +8,15 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/kit/look"
-	"tandem/panes/terminal"
 	"tandem/tests/seed"
 )
 
 func TestWrittenLayoutIsRestored(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
 		root, leaves := grow(t, look.Rect{X: 0, Y: 0, W: 200, H: 60})
-		name := func(id string) string { return id }
+		name := func(id string) (string, bool) { return id, true }
 		for i, l := range leaves {
-			l.Pane = terminal.New(nil, nil, string(rune('a'+i)))
+			l.ID = string(rune('a' + i))
 		}
 		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
 		written := &Tab{Root: root, Focus: focus}
@@ -25,9 +24,9 @@ func TestWrittenLayoutIsRestored(t *testing.T) {
 		if err := (api.Layout{Tabs: []api.LayoutTab{kept}}).Check(); err != nil {
 			t.Fatal(err)
 		}
-		again, focused := readTab(kept, func(i int) *terminal.Pane { return terminal.New(nil, nil, kept.Nodes[i].ID) })
-		if focused.Pane.ID != focus.Pane.ID {
-			t.Fatalf("the focus went from %s to %s", focus.Pane.ID, focused.Pane.ID)
+		again, focused := readTab(kept, func(i int) string { return kept.Nodes[i].ID })
+		if focused.ID != focus.ID {
+			t.Fatalf("the focus went from %s to %s", focus.ID, focused.ID)
 		}
 		keptAgain, _ := (&Tab{Root: again, Focus: focused}).writeTab(name)
 		if diff := cmp.Diff(kept, keptAgain); diff != "" {
@@ -38,9 +37,9 @@ func TestWrittenLayoutIsRestored(t *testing.T) {
 }
 
 func TestApplyingLayoutWithFloatShowsNoRemovedTab(t *testing.T) {
-	tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
-	tabs.SetCurrent(tabs.AddTab(tabs.New("a")))
-	tabs.Float = NewTab(tabs.New("b"))
+	tabs := new(Tabs)
+	tabs.SetCurrent(tabs.AddTab("a"))
+	tabs.Float = NewTab("b")
 	tabs.SetCurrent(tabs.Float)
 	_, found := tabs.ApplyLayout(api.Layout{
 		Tabs:  []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "gone", Name: "gone"}}}},

@@ -5,7 +5,6 @@ import (
 
 	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
-	"tandem/panes/terminal"
 )
 
 // An Axis is the direction in which a split divides its area.
@@ -35,10 +34,10 @@ const (
 // ShareUnit is the unit of Node.Share: a share of ShareUnit is everything.
 const ShareUnit = 10_000
 
-// A Node of the tree is a leaf with a pane, or a split of two nodes.
+// A Node of the tree is a leaf with the pane of a session, or a split of two nodes.
 type Node struct {
 	parent *Node
-	Pane   *terminal.Pane // nil for a split
+	ID     string // of the session; "" for a split
 	Axis   Axis
 	Share  int // share of A, in parts of ShareUnit
 	A, B   *Node
@@ -49,12 +48,16 @@ type Node struct {
 	Cuts  [][2]int // of each row, its first byte and the one after the last in the buffer of AppendRow
 }
 
-func NewLeaf(p *terminal.Pane) *Node { return &Node{Pane: p} }
+// NewLeaf returns the leaf of a session.
+func NewLeaf(id string) *Node { return &Node{ID: id} }
+
+// IsLeaf reports whether the node is a leaf.
+func (n *Node) IsLeaf() bool { return n.ID != "" }
 
 // SetRects sets the rectangles of the node and everything below it.
 func (n *Node) SetRects(r look.Rect) {
 	n.Rect = r
-	if n.Pane != nil {
+	if n.IsLeaf() {
 		return
 	}
 	first, second := r, r
@@ -79,9 +82,9 @@ func (n *Node) SetRects(r look.Rect) {
 // panes the minimum size.
 func (n *Node) MinSize(x Axis) int {
 	switch {
-	case n.Pane != nil && x == Beside:
+	case n.IsLeaf() && x == Beside:
 		return minPaneWidth
-	case n.Pane != nil:
+	case n.IsLeaf():
 		return minPaneHeight
 	case n.Axis != x:
 		return max(n.A.MinSize(x), n.B.MinSize(x))
@@ -107,7 +110,7 @@ func (n *Node) Leaves(out []*Node) []*Node {
 	if n == nil {
 		return out
 	}
-	if n.Pane != nil {
+	if n.IsLeaf() {
 		return append(out, n)
 	}
 	return n.B.Leaves(n.A.Leaves(out))
@@ -129,12 +132,12 @@ func (n *Node) CanSplit(x Axis) bool {
 	return n.Rect.H >= 2*minPaneHeight
 }
 
-// SplitLeaf turns leaf n into a split of itself and a new leaf with pane p. It returns the
+// SplitLeaf turns leaf n into a split of itself and the leaf of another session. It returns the
 // tree's root and the new leaf.
-func (n *Node) SplitLeaf(x Axis, p *terminal.Pane) (root, created *Node) {
+func (n *Node) SplitLeaf(x Axis, id string) (root, created *Node) {
 	s := &Node{parent: n.parent, Axis: x, Share: ShareUnit / 2, Rect: n.Rect}
 	n.replaceBy(s)
-	created = &Node{parent: s, Pane: p}
+	created = &Node{parent: s, ID: id}
 	n.parent = s
 	s.A, s.B = n, created
 	root = s.Root()
@@ -259,7 +262,7 @@ func (n *Node) MoveBorder(at int) {
 
 // BorderAt returns the split with a border at a cell; nil if there is none.
 func (n *Node) BorderAt(x, y int) *Node {
-	if n == nil || n.Pane != nil || !n.Rect.Contains(x, y) {
+	if n == nil || n.IsLeaf() || !n.Rect.Contains(x, y) {
 		return nil
 	}
 	if n.Axis == Beside && x == n.BorderCell() || n.Axis == Below && y == n.BorderCell() {
@@ -276,7 +279,7 @@ func (n *Node) LeafAt(x, y int) *Node {
 	if n == nil || !n.Rect.Contains(x, y) {
 		return nil
 	}
-	if n.Pane != nil {
+	if n.IsLeaf() {
 		return n
 	}
 	if l := n.A.LeafAt(x, y); l != nil {

@@ -1,12 +1,12 @@
 package layout
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"tandem/panes/kit/look"
-	"tandem/panes/terminal"
 	"tandem/tests/seed"
 )
 
@@ -38,16 +38,16 @@ func TestSplitsFillAreaWithoutOverlap(t *testing.T) {
 
 // grow builds a tree by splitting leaves, closing some and moving borders.
 func grow(t *rapid.T, area look.Rect) (*Node, []*Node) {
-	root := NewLeaf(terminal.New(nil, nil, "0"))
+	root := NewLeaf("0")
 	root.SetRects(area)
-	for range rapid.IntRange(0, 12).Draw(t, "steps") {
+	for i := range rapid.IntRange(0, 12).Draw(t, "steps") {
 		leaves := root.Leaves(nil)
 		l := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "leaf")]
 		switch rapid.SampledFrom([]string{"split", "split", "split", "close", "push"}).Draw(t, "step") {
 		case "split":
 			x := rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis")
 			if l.CanSplit(x) {
-				root, _ = l.SplitLeaf(x, terminal.New(nil, nil, "n"))
+				root, _ = l.SplitLeaf(x, fmt.Sprint(i+1))
 			}
 		case "close":
 			if smaller, focus := l.RemoveLeaf(); smaller != nil {
@@ -66,7 +66,7 @@ func grow(t *rapid.T, area look.Rect) (*Node, []*Node) {
 
 // borderCells counts the cells of the columns between halves, if they have one.
 func borderCells(n *Node) int {
-	if n.Pane != nil {
+	if n.IsLeaf() {
 		return 0
 	}
 	cells := borderCells(n.A) + borderCells(n.B)
@@ -77,9 +77,9 @@ func borderCells(n *Node) int {
 }
 
 func TestHalvesKeepMinimumSizeIfSpaceSuffices(t *testing.T) {
-	root := NewLeaf(terminal.New(nil, nil, "a"))
+	root := NewLeaf("a")
 	root.SetRects(look.Rect{X: 0, Y: 1, W: 80, H: 22})
-	root, second := root.SplitLeaf(Beside, terminal.New(nil, nil, "b"))
+	root, second := root.SplitLeaf(Beside, "b")
 	root.SetRects(look.Rect{X: 0, Y: 1, W: 80, H: 22})
 	second.PushBorder(Left, 500)
 	if root.A.Rect.W != minPaneWidth {
@@ -93,7 +93,7 @@ func TestHalvesKeepMinimumSizeIfSpaceSuffices(t *testing.T) {
 
 func TestBorderStopsAtMinimumSizeOfPanes(t *testing.T) {
 	_, _, _, _, d := fourPanes()
-	root, e := d.SplitLeaf(Beside, terminal.New(nil, nil, "e"))
+	root, e := d.SplitLeaf(Beside, "e")
 	root.SetRects(root.Rect)
 	root.MoveBorder(500)
 	if d.Rect.W != minPaneWidth || e.Rect.W != minPaneWidth {
@@ -108,13 +108,13 @@ func TestBorderStopsAtMinimumSizeOfPanes(t *testing.T) {
 //	c │ d
 func fourPanes() (root, a, b, c, d *Node) {
 	area := look.Rect{X: 0, Y: 0, W: 81, H: 20}
-	a = NewLeaf(terminal.New(nil, nil, "a"))
+	a = NewLeaf("a")
 	root = a
 	root.SetRects(area)
-	root, b = a.SplitLeaf(Beside, terminal.New(nil, nil, "b"))
+	root, b = a.SplitLeaf(Beside, "b")
 	root.SetRects(area)
-	_, c = a.SplitLeaf(Below, terminal.New(nil, nil, "c"))
-	root, d = b.SplitLeaf(Below, terminal.New(nil, nil, "d"))
+	_, c = a.SplitLeaf(Below, "c")
+	root, d = b.SplitLeaf(Below, "d")
 	root.SetRects(area)
 	return root, a, b, c, d
 }
@@ -131,7 +131,7 @@ func TestNeighbourIsPaneOpposite(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := tt.from.Neighbour(tt.to); got != tt.want {
-			t.Errorf("from %s towards %d: got %v", tt.from.Pane.ID, tt.to, got)
+			t.Errorf("from %s towards %d: got %v", tt.from.ID, tt.to, got)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestClosingPaneGivesItsSpaceToSibling(t *testing.T) {
 	root, focus := a.RemoveLeaf()
 	root.SetRects(root.Rect)
 	if focus != c || c.Rect != area {
-		t.Errorf("focus is on %v at %v, want c at %v", focus.Pane.ID, c.Rect, area)
+		t.Errorf("focus is on %v at %v, want c at %v", focus.ID, c.Rect, area)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestNextLeafWrapsAround(t *testing.T) {
 	at := a
 	for _, want := range []*Node{c, b, d, a} {
 		if at = at.NextLeaf(1); at != want {
-			t.Fatalf("next is %s, want %s", at.Pane.ID, want.Pane.ID)
+			t.Fatalf("next is %s, want %s", at.ID, want.ID)
 		}
 	}
 }
