@@ -120,11 +120,14 @@ func TestPsReportsAnEmptyList(t *testing.T) {
 	}
 }
 
-func TestPsReportsUnreadableRecords(t *testing.T) {
+func TestPsReportsWhatIsOutOfReach(t *testing.T) {
 	r := newRig(t)
 	r.unread = []string{"read record: permission denied"}
-	if _, stderr, status := r.run("ps"); status != 0 || !strings.Contains(stderr, "1 with unreadable records") {
+	if _, stderr, status := r.run("ps"); status != 0 || !strings.Contains(stderr, "1 out of reach") {
 		t.Errorf("ps: %d %q", status, stderr)
+	}
+	if out, _, _ := r.run("doctor"); !strings.Contains(out, "read record: permission denied") {
+		t.Errorf("doctor: %q", out)
 	}
 }
 

@@ -92,7 +92,11 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if info.KeeperPID == 0 {
 		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
-	return append([]Finding{engine, keeper}, examineUser(ctx, client)...)
+	findings := append([]Finding{engine, keeper}, examineUser(ctx, client)...)
+	for _, why := range info.Unread {
+		findings = append(findings, Finding{"out of reach", Warn, why, "what runs goes on; the engine retries every few seconds"})
+	}
+	return findings
 }
 
 // lockHolder returns the pid of the engine holding the lock on dir, or "". If the pid cannot be
