@@ -182,7 +182,7 @@ var layers = map[string]layer{
 		"formats get their variables from a Scope and know no sessions",
 	},
 	"ui/cli/tmux/server": {
-		[]string{"ui/cli/tmux/cells", "ui/cli/tmux/format", "persist/regular"},
+		[]string{"ui/cli/tmux/cells", "persist/regular"},
 		"numbers, names and options are kept without the engine",
 	},
 	"ui/cli/shell": {

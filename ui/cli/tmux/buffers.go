@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,24 +14,16 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// bufferCommands implements the commands about paste buffers.
-type bufferCommands struct {
-	state    *server.State
-	engine   *engine
-	formats  *formats
-	print    *printer
-	settings *settings
-	keyboard *keyboard
-	stdin    io.Reader
-}
+// bufferCommands implements the commands about paste buffers and what they hold.
+type bufferCommands struct{ *parts }
 
 // store adds data as the newest buffer; without a name, as one subject to buffer-limit.
-func (c *bufferCommands) store(name string, data []byte) {
+func (c bufferCommands) store(name string, data []byte) {
 	c.state.StoreBuffer(name, data, c.settings.optionValue(server.Target{}, "buffer-limit").Int())
 }
 
 // setBuffer implements set-buffer and load-buffer.
-func (c *bufferCommands) setBuffer(cmd *command, _ server.Target) error {
+func (c bufferCommands) setBuffer(cmd *command, _ server.Target) error {
 	if cmd.has('n') {
 		b, err := c.state.FindBuffer(cmd.value('b'))
 		if err == nil {
@@ -44,7 +35,7 @@ func (c *bufferCommands) setBuffer(cmd *command, _ server.Target) error {
 	switch {
 	case cmd.name == "load-buffer":
 		var err error
-		if data, err = readFile(c.stdin, cmd.args[0]); err != nil {
+		if data, err = readFile(c.Stdin, cmd.args[0]); err != nil {
 			return err
 		}
 	case len(cmd.args) == 0:
@@ -60,50 +51,29 @@ func (c *bufferCommands) setBuffer(cmd *command, _ server.Target) error {
 	return nil
 }
 
+// readFile reads a file, or stdin for -. Errors are worded as tmux words them.
 func readFile(stdin io.Reader, path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(stdin)
 	}
 	data, err := os.ReadFile(path)
-	return data, fileError(path, err)
-}
-
-// fileError words the error of opening path as tmux does; nil stays nil.
-func fileError(path string, err error) error {
 	var failed *os.PathError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%s: %s", path, capitalize(failed.Err.Error()))
+		return nil, fmt.Errorf("%s: %s", path, capitalize(failed.Err.Error()))
 	}
-	return err
+	return data, err
 }
 
 // capitalize capitalizes a message of syscall.Errno as strerror(3) has it.
 func capitalize(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// showBuffer implements show-buffer and save-buffer.
-func (c *bufferCommands) showBuffer(cmd *command, _ server.Target) error {
+func (c bufferCommands) showBuffer(cmd *command, _ server.Target) error {
 	b, err := c.state.FindBuffer(cmd.value('b'))
 	if err != nil {
 		return err
 	}
-	if cmd.name == "show-buffer" || cmd.args[0] == "-" {
-		_, err = c.print.out.Write(b.Data)
-		return err
-	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if cmd.has('a') {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	}
-	path, err := filepath.Abs(cmd.args[0])
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		return fileError(path, err)
-	}
-	_, err = f.Write(b.Data)
-	return errors.Join(err, f.Close())
+	_, err = c.print.out.Write(b.Data)
+	return err
 }
 
 func bufferFacts(b server.Buffer) facts {
@@ -114,7 +84,7 @@ func bufferFacts(b server.Buffer) facts {
 	return facts{"buffer_name": b.Name, "buffer_size": len(b.Data), "buffer_created": b.Created, "buffer_sample": sample}
 }
 
-func (c *bufferCommands) listBuffers(cmd *command, _ server.Target) error {
+func (c bufferCommands) listBuffers(cmd *command, _ server.Target) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	for _, b := range c.state.Buffers {
 		// Outside a list, buffer variables are those of the newest buffer.
@@ -131,7 +101,7 @@ func (c *bufferCommands) listBuffers(cmd *command, _ server.Target) error {
 	return nil
 }
 
-func (c *bufferCommands) deleteBuffer(cmd *command, _ server.Target) error {
+func (c bufferCommands) deleteBuffer(cmd *command, _ server.Target) error {
 	b, err := c.state.FindBuffer(cmd.value('b'))
 	if err != nil {
 		if cmd.has('b') {
@@ -143,7 +113,7 @@ func (c *bufferCommands) deleteBuffer(cmd *command, _ server.Target) error {
 	return nil
 }
 
-func (c *bufferCommands) pasteBuffer(cmd *command, at server.Target) error {
+func (c bufferCommands) pasteBuffer(cmd *command, at server.Target) error {
 	b, err := c.state.FindBuffer(cmd.value('b'))
 	if err != nil {
 		if cmd.has('b') {
@@ -166,5 +136,5 @@ func (c *bufferCommands) pasteBuffer(cmd *command, at server.Target) error {
 	if cmd.has('d') {
 		c.state.RemoveBuffer(b.Name)
 	}
-	return c.keyboard.typeInto(at, []api.SessionWriteInput{in})
+	return keyboard(c).typeInto(at, []api.SessionWriteInput{in})
 }

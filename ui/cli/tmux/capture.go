@@ -11,7 +11,7 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-func (c *bufferCommands) capturePane(cmd *command, at server.Target) error {
+func (c bufferCommands) capturePane(cmd *command, at server.Target) error {
 	screen, err := c.engine.readScreen(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err
@@ -43,9 +43,6 @@ func selectLines(cmd *command, screen api.Screen) string {
 		if cmd.has('N') || cmd.has('J') {
 			line += strings.Repeat(" ", max(end.Printed-ansi.StringWidth(line), 0))
 		}
-		if cmd.has('C') {
-			line = escapeOctal(line)
-		}
 		b.WriteString(line)
 		if !cmd.has('J') || !end.Wrapped {
 			b.WriteByte('\n')
@@ -71,17 +68,4 @@ func lineNumber(cmd *command, flag byte, history, fallback, end int) int {
 		return fallback
 	}
 	return max(n, -history)
-}
-
-// escapeOctal writes control characters and backslashes as \ooo.
-func escapeOctal(line string) string {
-	var b strings.Builder
-	for i := range len(line) {
-		if c := line[i]; c < ' ' || c == '\\' {
-			fmt.Fprintf(&b, "\\%03o", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -14,33 +13,14 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// clients implements the commands about clients, which are this terminal, when it becomes the
-// dashboard, and control mode.
-type clients struct {
-	state         *server.State
-	targets       *targets
-	formats       *formats
-	settings      *settings
-	programs      *programs
-	dashboard     *dashboard
-	stdin, stdout any
-	control       *control // nil outside control mode
-}
-
-// listClients implements list-clients. The list is always empty: a dashboard shows all sessions, a
-// client of tmux just one.
-func (c *clients) listClients(cmd *command, _ server.Target) error {
-	if !cmd.has('t') {
-		return nil
-	}
-	_, err := c.targets.find(cmd, 't', server.TargetSession)
-	return err
-}
+// clients implements the commands about clients: this terminal, when it becomes the dashboard, and
+// dashboards.
+type clients struct{ *parts }
 
 // checkAttach returns an error unless this terminal can show the dashboard: both streams must be a
 // terminal, and one outside of Tandem's sessions.
-func (c *clients) checkAttach() error {
-	for _, stream := range []any{c.stdin, c.stdout} {
+func (c clients) checkAttach() error {
+	for _, stream := range []any{c.Stdin, c.Stdout} {
 		if f, isFile := stream.(*os.File); !isFile || !term.IsTerminal(f.Fd()) {
 			return errors.New("open terminal failed: not a terminal")
 		}
@@ -51,8 +31,8 @@ func (c *clients) checkAttach() error {
 	return nil
 }
 
-func (c *clients) terminalSize() (w, h int, ok bool) {
-	f, isFile := c.stdin.(*os.File)
+func (c clients) terminalSize() (w, h int, ok bool) {
+	f, isFile := c.Stdin.(*os.File)
 	if !isFile || !term.IsTerminal(f.Fd()) {
 		return 0, 0, false
 	}
@@ -60,9 +40,9 @@ func (c *clients) terminalSize() (w, h int, ok bool) {
 	return w, h, err == nil && w > 0 && h > 0
 }
 
-// parseSize returns the size requested by -x and -y, in cells, and w and h without them. A - is
+// parseWindowSize returns the size requested by -x and -y, in cells, and w and h without them. A - is
 // the size of the caller's terminal.
-func (c *clients) parseSize(cmd *command, w, h int) (int, int, error) {
+func (c clients) parseWindowSize(cmd *command, w, h int) (int, int, error) {
 	for _, side := range []struct {
 		flag byte
 		name string
@@ -92,7 +72,7 @@ func (c *clients) parseSize(cmd *command, w, h int) (int, int, error) {
 	return w, h, nil
 }
 
-func (c *clients) attachSession(cmd *command, _ server.Target) error {
+func (c clients) attachSession(cmd *command, _ server.Target) error {
 	if !c.state.IsRunning() {
 		return errors.New("no sessions")
 	}
@@ -100,21 +80,14 @@ func (c *clients) attachSession(cmd *command, _ server.Target) error {
 	if err != nil {
 		return err
 	}
-	if cmd.has('c') {
-		at.Session.CWD = c.formats.expand(at, cmd.value('c'))
-	}
 	return c.openSession(at, false)
 }
 
 // openSession arranges for this terminal to become the dashboard, showing the session, after the
-// command line. In control mode it attaches to the session instead; with quiet it only marks the
-// session as used.
-func (c *clients) openSession(at server.Target, quiet bool) error {
+// command line. With quiet it only marks the session as used.
+func (c clients) openSession(at server.Target, quiet bool) error {
 	at.Session.MarkUsed()
-	if quiet || c.control != nil {
-		if c.control != nil {
-			c.control.enterSession(at.Session)
-		}
+	if quiet {
 		return nil
 	}
 	if err := c.checkAttach(); err != nil {
@@ -132,9 +105,9 @@ func (c *clients) openSession(at server.Target, quiet bool) error {
 
 // switchClient implements switch-client: it switches the dashboards that have the keyboard in the
 // session of this command.
-func (c *clients) switchClient(cmd *command, _ server.Target) error {
+func (c clients) switchClient(cmd *command, _ server.Target) error {
 	own := c.settings.lookupEnv(factory.OwnSession)
-	if c.control == nil && own == "" {
+	if own == "" {
 		return errors.New("no current client")
 	}
 	at, err := c.targets.find(cmd, 't', server.TargetPane)
@@ -142,34 +115,5 @@ func (c *clients) switchClient(cmd *command, _ server.Target) error {
 		return err
 	}
 	at.Session.MarkUsed()
-	if c.control != nil {
-		c.control.enterSession(at.Session)
-		return nil
-	}
 	return c.dashboard.show(cmp.Or(at.Window, at.Session.CurrentWindow()), own)
-}
-
-// refreshClient implements refresh-client -C, by which a client in control mode reports its size.
-func (c *clients) refreshClient(cmd *command, _ server.Target) error {
-	var w, h int
-	n, _ := fmt.Sscanf(strings.Replace(cmd.value('C'), ",", "x", 1), "%dx%d", &w, &h)
-	switch {
-	case c.control == nil:
-		return errors.New("no current client")
-	case n != 2 || w < 1 || h < 1:
-		return errors.New("refresh-client without -C WIDTHxHEIGHT is not supported by tandem")
-	}
-	for _, s := range c.state.Sessions {
-		if s.ID != c.control.session {
-			continue
-		}
-		s.W, s.H = w, h
-		for _, window := range s.Windows {
-			window.Layout.Resize(w, h)
-			if err := c.programs.applyLayout(window); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -44,7 +44,7 @@ func NewTmux(f *factory.Factory) *cobra.Command {
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
 		Annotations:        factory.Here.Annotations(),
-		ValidArgsFunction:  completeVerb,
+		ValidArgsFunction:  completeName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == "--help" {
 				return cmd.Help()
@@ -57,15 +57,13 @@ func NewTmux(f *factory.Factory) *cobra.Command {
 	}
 }
 
-func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeName(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var names []cobra.Completion
-	for _, v := range verbs() {
-		if isSupported(v.name) {
-			names = append(names, v.name)
-		}
+	for _, h := range newTable(&call{}) {
+		names = append(names, h.name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

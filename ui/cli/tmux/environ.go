@@ -11,7 +11,7 @@ import (
 )
 
 // findEnviron returns the environment selected by -g or -t.
-func (c *optionCommands) findEnviron(cmd *command) (*server.Environ, error) {
+func (c optionCommands) findEnviron(cmd *command) (*server.Environ, error) {
 	if cmd.has('g') {
 		return &c.state.Environ, nil
 	}
@@ -25,7 +25,7 @@ func (c *optionCommands) findEnviron(cmd *command) (*server.Environ, error) {
 	return nil, errors.New("no current session")
 }
 
-func (c *optionCommands) setEnvironment(cmd *command, _ server.Target) error {
+func (c optionCommands) setEnvironment(cmd *command, _ server.Target) error {
 	name := cmd.args[0]
 	switch {
 	case name == "":
@@ -63,7 +63,7 @@ func (c *optionCommands) setEnvironment(cmd *command, _ server.Target) error {
 	return nil
 }
 
-func (c *optionCommands) showEnvironment(cmd *command, _ server.Target) error {
+func (c optionCommands) showEnvironment(cmd *command, _ server.Target) error {
 	set, err := c.findEnviron(cmd)
 	if err != nil {
 		return err
@@ -81,10 +81,6 @@ func (c *optionCommands) showEnvironment(cmd *command, _ server.Target) error {
 		switch {
 		case !known:
 			return fmt.Errorf("unknown variable: %s", name)
-		case cmd.has('s') && value == nil:
-			c.print.lines("unset " + name + ";")
-		case cmd.has('s'):
-			c.print.lines(fmt.Sprintf("%s=\"%s\"; export %[1]s;", name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(*value)))
 		case value == nil:
 			c.print.lines("-" + name)
 		default:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"time"
 
 	"tandem/ui/cli/tmux/format"
 	"tandem/ui/cli/tmux/server"
@@ -37,8 +36,8 @@ func (f *formats) scope(at server.Target) format.Scope {
 // variables.
 func (f *formats) exactScope(at server.Target) format.Scope {
 	v := &variables{state: f.state, engine: f.engine, settings: f.settings, at: at}
-	return format.Scope{Lookup: v.lookup, Now: time.Now(), Unsupported: func(what string) {
-		f.unsupported = fmt.Errorf("format %s is not supported by tandem", what)
+	return format.Scope{Lookup: v.lookup, Unsupported: func(what string) {
+		f.unsupported = fmt.Errorf("format %s is not supported by tandem; use plain variables", what)
 	}}
 }
 

@@ -1,16 +1,15 @@
 package tmux
 
 import (
-	"errors"
 	"regexp"
-	"strconv"
-	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/ui/cli/tmux/server"
 )
+
+// A keyboard types into panes.
+type keyboard struct{ *parts }
 
 // keyPattern matches tmux's names of keys, in the notation that the engine knows too: C-a, M-x,
 // S-Left, F1, Enter. A plain character is text, not a key.
@@ -19,78 +18,40 @@ var keyPattern = sync.OnceValue(func() *regexp.Regexp {
 		`npage|pagedown|pgdn|ppage|pageup|pgup|tab|btab|bspace|enter|kpenter|escape|space|f[1-9]|f1[0-2]))$`)
 })
 
-// A keyboard types into panes.
-type keyboard struct {
-	engine   *engine
-	formats  *formats
-	settings *settings
-}
-
-func (k *keyboard) sendKeys(cmd *command, at server.Target) error {
-	times := 1
-	if cmd.has('N') {
-		var err error
-		times, err = parseNumber(cmd.value('N'))
-		switch {
-		case err != nil:
-			return errors.New("repeat count invalid")
-		case times < 1:
-			return errors.New("repeat count too small")
-		}
-	}
+func (c keyboard) sendKeys(cmd *command, at server.Target) error {
 	var inputs []api.SessionWriteInput
-	for range times {
-		for _, word := range cmd.args {
-			if cmd.has('F') {
-				word = k.formats.expand(at, word)
-			}
-			inputs = appendInput(cmd, inputs, word)
+	for _, word := range cmd.args {
+		n := len(inputs) - 1
+		switch {
+		case !cmd.has('l') && keyPattern().MatchString(word):
+			inputs = append(inputs, api.SessionWriteInput{Keys: []string{word}})
+		case n >= 0 && inputs[n].Keys == nil: // one write for all text saves calls of the engine
+			inputs[n].Text += word
+		default:
+			inputs = append(inputs, api.SessionWriteInput{Text: word})
 		}
 	}
-	return k.typeInto(at, inputs)
-}
-
-// appendInput appends the input for one argument of send-keys: a key, or else text.
-func appendInput(cmd *command, inputs []api.SessionWriteInput, word string) []api.SessionWriteInput {
-	text := word
-	switch {
-	case cmd.has('H'):
-		code, err := strconv.ParseUint(word, 16, 21)
-		if err != nil || !utf8.ValidRune(rune(code)) {
-			return inputs // tmux ignores it, too
-		}
-		text = string(rune(code))
-	case !cmd.has('l') && keyPattern().MatchString(word):
-		return append(inputs, api.SessionWriteInput{Keys: []string{word}})
-	case strings.HasPrefix(word, "KP") && len(word) == 3 && !cmd.has('l'):
-		text = word[2:]
-	}
-	// Consecutive text goes into one write, to save calls of the engine.
-	if n := len(inputs) - 1; n >= 0 && inputs[n].Keys == nil {
-		inputs[n].Text += text
-		return inputs
-	}
-	return append(inputs, api.SessionWriteInput{Text: text})
+	return c.typeInto(at, inputs)
 }
 
 // typeInto types into a pane, or into all panes of its window with synchronize-panes. Exited panes
 // and those with disabled input are skipped.
-func (k *keyboard) typeInto(at server.Target, inputs []api.SessionWriteInput) error {
+func (c keyboard) typeInto(at server.Target, inputs []api.SessionWriteInput) error {
 	panes := []*server.Pane{at.Pane}
-	if k.settings.optionValue(at, "synchronize-panes").IsOn() {
+	if c.settings.optionValue(at, "synchronize-panes").IsOn() {
 		panes = at.Window.Panes
 	}
-	e, err := k.engine.connect()
+	e, err := c.engine.connect()
 	if err != nil {
 		return err
 	}
 	for _, p := range panes {
-		if p.InputOff || !k.engine.isAlive(p) {
+		if p.InputOff || !c.engine.isAlive(p) {
 			continue
 		}
 		for _, in := range mergeInputs(inputs) {
 			in.ID = p.Terminal
-			if err := api.TypeInto(k.engine.ctx, e, in); err != nil {
+			if err := api.TypeInto(c.engine.ctx, e, in); err != nil {
 				return err
 			}
 		}
@@ -111,14 +72,10 @@ func mergeInputs(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 	return all
 }
 
-func (k *keyboard) sendPrefix(cmd *command, at server.Target) error {
-	option := "prefix"
-	if cmd.has('2') {
-		option = "prefix2"
-	}
-	name := string(k.settings.optionValue(at, option))
+func (c keyboard) sendPrefix(_ *command, at server.Target) error {
+	name := string(c.settings.optionValue(at, "prefix"))
 	if !keyPattern().MatchString(name) {
 		return nil // the prefix may be None
 	}
-	return k.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
+	return c.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
 }

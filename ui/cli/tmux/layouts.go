@@ -10,39 +10,19 @@ import (
 )
 
 // layoutCommands implements the commands that arrange the panes of a window.
-type layoutCommands struct {
-	settings *settings
-	programs *programs
-	clients  *clients
-}
+type layoutCommands struct{ *parts }
 
-func (c *layoutCommands) resizeWindow(cmd *command, at server.Target) error {
-	by, err := parseAdjustment(cmd)
+func (c layoutCommands) resizeWindow(cmd *command, at server.Target) error {
+	w, h, err := clients(c).parseWindowSize(cmd, at.Window.Layout.W, at.Window.Layout.H)
 	if err != nil {
 		return err
 	}
-	w, h := at.Window.Layout.W, at.Window.Layout.H
-	if cmd.has('a') || cmd.has('A') {
-		w, h = at.Session.W, at.Session.H
-	}
-	for _, dir := range directions() {
-		switch {
-		case !cmd.has(dir.flag):
-		case dir.axis == cells.Beside:
-			w += by * dir.sign
-		default:
-			h += by * dir.sign
-		}
-	}
-	if w, h, err = c.clients.parseSize(cmd, w, h); err != nil {
-		return err
-	}
-	at.Window.Layout.Resize(max(w, 1), max(h, 1))
+	at.Window.Layout.Resize(w, h)
 	return c.programs.applyLayout(at.Window)
 }
 
 // selectLayout implements select-layout, next-layout and previous-layout.
-func (c *layoutCommands) selectLayout(cmd *command, at server.Target) error {
+func (c layoutCommands) selectLayout(cmd *command, at server.Target) error {
 	w, presets := at.Window, cells.PresetNames()
 	name := cmd.arg(0)
 	switch {
@@ -67,7 +47,7 @@ func (c *layoutCommands) selectLayout(cmd *command, at server.Target) error {
 	return c.programs.applyLayout(w)
 }
 
-func (c *layoutCommands) arrangeWindow(at server.Target, name string) error {
+func (c layoutCommands) arrangeWindow(at server.Target, name string) error {
 	w := at.Window
 	var found []string
 	for _, preset := range cells.PresetNames() {
@@ -95,12 +75,12 @@ func (c *layoutCommands) arrangeWindow(at server.Target, name string) error {
 }
 
 // optionCells returns an option given as a number of cells or as a percentage of total.
-func (c *layoutCommands) optionCells(at server.Target, name string, total int) int {
+func (c layoutCommands) optionCells(at server.Target, name string, total int) int {
 	n, _ := parseSize(string(c.settings.optionValue(at, name)), total)
 	return n
 }
 
-func (c *layoutCommands) rotateWindow(cmd *command, at server.Target) error {
+func (c layoutCommands) rotateWindow(cmd *command, at server.Target) error {
 	w := at.Window
 	i := slices.Index(w.Panes, w.ActivePane())
 	leaves := w.Layout.Leaves()

@@ -12,6 +12,9 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
+// paneCommands implements the commands about panes.
+type paneCommands struct{ *parts }
+
 // parseSplit reads the flags of split-window and join-pane for the position and size of a pane.
 func parseSplit(cmd *command, at server.Target) (cells.Split, error) {
 	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
@@ -41,19 +44,7 @@ func parseSplit(cmd *command, at server.Target) (cells.Split, error) {
 	return s, nil
 }
 
-// paneCommands implements the commands about panes.
-type paneCommands struct {
-	state     *server.State
-	engine    *engine
-	targets   *targets
-	formats   *formats
-	print     *printer
-	settings  *settings
-	programs  *programs
-	dashboard *dashboard
-}
-
-func (c *paneCommands) splitWindow(cmd *command, at server.Target) error {
+func (c paneCommands) splitWindow(cmd *command, at server.Target) error {
 	s, err := parseSplit(cmd, at)
 	if err != nil {
 		return err
@@ -75,7 +66,7 @@ func (c *paneCommands) splitWindow(cmd *command, at server.Target) error {
 		w.RemovePane(p) // undo the split
 		return err
 	}
-	w.Zoomed = cmd.has('Z')
+	w.Zoomed = false
 	if !cmd.has('d') {
 		w.SelectPane(p)
 	}
@@ -87,13 +78,13 @@ func (c *paneCommands) splitWindow(cmd *command, at server.Target) error {
 	return nil
 }
 
-func (c *paneCommands) killPane(cmd *command, at server.Target) error {
+func (c paneCommands) killPane(cmd *command, at server.Target) error {
 	return c.programs.killPanes(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
 }
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
 
-func (c *paneCommands) listPanes(cmd *command, at server.Target) (err error) {
+func (c paneCommands) listPanes(cmd *command, at server.Target) (err error) {
 	form, want := paneLine, server.TargetWindow
 	switch {
 	case cmd.has('a'):
@@ -113,7 +104,7 @@ func (c *paneCommands) listPanes(cmd *command, at server.Target) (err error) {
 }
 
 // selectPane implements select-pane and last-pane.
-func (c *paneCommands) selectPane(cmd *command, at server.Target) error {
+func (c paneCommands) selectPane(cmd *command, at server.Target) error {
 	to := at.Pane
 	if cmd.name == "last-pane" || cmd.has('l') {
 		if to = at.Window.LastPane(); to == nil {
@@ -136,11 +127,7 @@ func (c *paneCommands) selectPane(cmd *command, at server.Target) error {
 	case cmd.has('P'):
 		setStyle(to, cmd.value('P'))
 	}
-	switch {
-	case cmd.has('g'):
-		c.print.lines(string(c.settings.optionValue(at, "window-style")))
-		return nil
-	case cmd.has('T'):
+	if cmd.has('T') {
 		return c.setTitle(at, cmd.value('T'))
 	}
 	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == active)
@@ -158,7 +145,7 @@ func setStyle(p *server.Pane, style string) {
 }
 
 // setTitle sets a pane's title and renames its session in the dashboard to match.
-func (c *paneCommands) setTitle(at server.Target, title string) error {
+func (c paneCommands) setTitle(at server.Target, title string) error {
 	at.Pane.Title = c.formats.expand(at, title)
 	name := c.engine.freeName(at.Pane.Title)
 	if name == "" || at.Pane.Adopted || !c.engine.isAlive(at.Pane) {
@@ -175,7 +162,7 @@ func (c *paneCommands) setTitle(at server.Target, title string) error {
 	return nil // a title unfit as a name is still a title
 }
 
-func (c *paneCommands) swapPane(cmd *command, to server.Target) error {
+func (c paneCommands) swapPane(cmd *command, to server.Target) error {
 	from, err := to, error(nil)
 	switch {
 	case cmd.has('U'):
@@ -225,7 +212,7 @@ func renumberStack(stack []int, from, to int) []int {
 }
 
 // joinPane implements join-pane and move-pane.
-func (c *paneCommands) joinPane(cmd *command, to server.Target) error {
+func (c paneCommands) joinPane(cmd *command, to server.Target) error {
 	from, err := c.targets.find(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err
@@ -257,7 +244,7 @@ func (c *paneCommands) joinPane(cmd *command, to server.Target) error {
 	return c.programs.applyLayout(to.Window)
 }
 
-func (c *paneCommands) resizePane(cmd *command, at server.Target) error {
+func (c paneCommands) resizePane(cmd *command, at server.Target) error {
 	w := at.Window
 	if cmd.has('Z') {
 		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
@@ -340,14 +327,14 @@ func parseSize(text string, total int) (int, error) {
 }
 
 // respawnPane implements respawn-pane: it starts a new program in an existing pane.
-func (c *paneCommands) respawnPane(cmd *command, at server.Target) error {
+func (c paneCommands) respawnPane(cmd *command, at server.Target) error {
 	if c.engine.isAlive(at.Pane) && !cmd.has('k') {
 		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.formats.expand(at, "#P"))
 	}
 	return c.respawnProgram(cmd, at)
 }
 
-func (c *paneCommands) respawnProgram(cmd *command, at server.Target) error {
+func (c paneCommands) respawnProgram(cmd *command, at server.Target) error {
 	prog, err := c.programs.parse(cmd, at)
 	if err != nil {
 		return err
@@ -375,7 +362,7 @@ func (c *paneCommands) respawnProgram(cmd *command, at server.Target) error {
 	return nil
 }
 
-func (c *paneCommands) respawnWindow(cmd *command, at server.Target) error {
+func (c paneCommands) respawnWindow(cmd *command, at server.Target) error {
 	for _, p := range at.Window.Panes {
 		if c.engine.isAlive(p) && !cmd.has('k') {
 			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)

@@ -11,7 +11,7 @@ import (
 
 // pipePane implements pipe-pane: a background process follows the pane's log and feeds it to a
 // command.
-func (c *paneCommands) pipePane(cmd *command, at server.Target) error {
+func (c paneCommands) pipePane(cmd *command, at server.Target) error {
 	wasPiped := at.Pane.Pipe != ""
 	if wasPiped {
 		if err := c.programs.stopPipe(at.Pane); err != nil {
@@ -25,14 +25,16 @@ func (c *paneCommands) pipePane(cmd *command, at server.Target) error {
 	if err != nil {
 		return err
 	}
-	scope := c.formats.scope(at)
+	if err := checkTimes(cmd.args[0]); err != nil {
+		return err
+	}
 	data, err := api.DataDir()
 	if err != nil {
 		return err
 	}
 	// Only output from now on is piped. The command must outlive this call, so the engine runs it.
 	cursor := c.engine.knownProcesses()[at.Pane.Terminal].Terminal.Bytes
-	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, cursor, scope.Expand(scope.ExpandTime(cmd.args[0])))
+	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, cursor, c.formats.expand(at, cmd.args[0]))
 	process, err := callEngine(c.engine, api.ProcessStart, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, executable}, Name: "pipe of " + at.Pane.Terminal,
 		CWD: c.programs.startDirectory("", at), Environ: c.settings.environFor(nil), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,

@@ -36,7 +36,7 @@ type programs struct {
 // parse reads the flags and arguments shared by new-session, new-window, split-window and
 // respawn-pane.
 func (p *programs) parse(cmd *command, at server.Target) (program, error) {
-	s := program{argv: p.startArgv(cmd.args, at), env: cmd.flags['e']}
+	s := program{argv: p.startArgv(cmd.args, at), env: cmd.values['e']}
 	for _, pair := range s.env {
 		if !strings.Contains(pair, "=") {
 			return s, fmt.Errorf("invalid environment: %s", pair)

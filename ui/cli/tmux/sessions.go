@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +8,9 @@ import (
 
 	"tandem/ui/cli/tmux/server"
 )
+
+// sessionCommands implements the commands about sessions.
+type sessionCommands struct{ *parts }
 
 // cleanName makes name usable in a target: colons and dots, its separators, become underscores as in
 // tmux.
@@ -48,21 +50,8 @@ func beginsVariable(r rune) bool {
 	return r == '_' || r == '{' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// sessionCommands implements the commands about sessions.
-type sessionCommands struct {
-	state    *server.State
-	targets  *targets
-	formats  *formats
-	print    *printer
-	settings *settings
-	programs *programs
-	clients  *clients
-}
-
-func (c *sessionCommands) newSession(cmd *command, _ server.Target) error {
-	if cmd.has('t') {
-		return errors.New("session groups (new-session -t) are not supported by tandem")
-	}
+func (c sessionCommands) newSession(cmd *command, _ server.Target) error {
+	terminal := clients(c)
 	name := cleanName(c.formats.expand(c.targets.own, cmd.value('s')))
 	if cmd.has('s') && name == "" {
 		return fmt.Errorf("invalid session: %s", cmd.value('s'))
@@ -71,14 +60,14 @@ func (c *sessionCommands) newSession(cmd *command, _ server.Target) error {
 		switch {
 		case s.Name != name:
 		case cmd.has('A'):
-			return c.clients.openSession(server.Target{Session: s}, cmd.has('d'))
+			return terminal.openSession(server.Target{Session: s}, cmd.has('d'))
 		default:
 			return fmt.Errorf("duplicate session: %s", name)
 		}
 	}
 	// Check first: a failed attach must not leave a new session behind.
-	if !cmd.has('d') && c.clients.control == nil {
-		if err := c.clients.checkAttach(); err != nil {
+	if !cmd.has('d') {
+		if err := terminal.checkAttach(); err != nil {
 			return err
 		}
 	}
@@ -86,7 +75,7 @@ func (c *sessionCommands) newSession(cmd *command, _ server.Target) error {
 	if n, _ := fmt.Sscanf(string(c.settings.optionValue(server.Target{}, "default-size")), "%dx%d", &w, &h); n != 2 {
 		w, h = 80, 24
 	}
-	w, h, err := c.clients.parseSize(cmd, w, h)
+	w, h, err := terminal.parseWindowSize(cmd, w, h)
 	if err != nil {
 		return err
 	}
@@ -98,12 +87,12 @@ func (c *sessionCommands) newSession(cmd *command, _ server.Target) error {
 	if cmd.has('d') {
 		return nil
 	}
-	return c.clients.openSession(at, false)
+	return terminal.openSession(at, false)
 }
 
 // makeSession adds a session with one window, as described by new-session's flags. An empty name is
 // replaced by a free number.
-func (c *sessionCommands) makeSession(cmd *command, name string, w, h int) (server.Target, error) {
+func (c sessionCommands) makeSession(cmd *command, name string, w, h int) (server.Target, error) {
 	s := &server.Session{ID: c.state.Next.Session, Created: time.Now(), W: w, H: h}
 	if s.Name = name; name == "" {
 		s.Name = strconv.Itoa(s.ID)
@@ -116,7 +105,7 @@ func (c *sessionCommands) makeSession(cmd *command, name string, w, h int) (serv
 		return server.Target{}, err
 	}
 	s.CWD = prog.cwd
-	for _, pair := range cmd.flags['e'] {
+	for _, pair := range cmd.values['e'] {
 		name, value, _ := strings.Cut(pair, "=")
 		if s.Environ == nil {
 			s.Environ = server.Environ{}
@@ -129,22 +118,16 @@ func (c *sessionCommands) makeSession(cmd *command, name string, w, h int) (serv
 	return c.programs.addSession(s, cmd.value('n'), prog)
 }
 
-// hasSession implements has-session. Resolving its target has already failed if there is none.
-func hasSession(*command, server.Target) error { return nil }
-
-func (c *sessionCommands) killSession(cmd *command, at server.Target) error {
-	if cmd.has('C') {
-		return nil
-	}
+func (c sessionCommands) killSession(cmd *command, at server.Target) error {
 	return c.programs.killPanes(func(one server.Target) bool { return (one.Session == at.Session) != cmd.has('a') })
 }
 
 // killServer implements kill-server. Only programs started by the server are killed.
-func (c *sessionCommands) killServer(_ *command, _ server.Target) error {
+func (c sessionCommands) killServer(_ *command, _ server.Target) error {
 	return c.programs.killPanes(func(server.Target) bool { return true })
 }
 
-func (c *sessionCommands) renameSession(cmd *command, at server.Target) error {
+func (c sessionCommands) renameSession(cmd *command, at server.Target) error {
 	name := cleanName(c.formats.expand(at, cmd.args[0]))
 	switch {
 	case name == "":
@@ -158,9 +141,9 @@ func (c *sessionCommands) renameSession(cmd *command, at server.Target) error {
 	return nil
 }
 
-const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
+const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_attached, (attached),}"
 
-func (c *sessionCommands) listSessions(cmd *command, _ server.Target) error {
+func (c sessionCommands) listSessions(cmd *command, _ server.Target) error {
 	for _, s := range c.state.SessionsByName() {
 		c.print.item(cmd, server.Target{Session: s}, sessionLine)
 	}

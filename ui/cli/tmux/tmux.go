@@ -60,13 +60,19 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 // A call is the execution of one command line: it locks the server, refreshes its state, runs commands
 // and stores the state.
 type call struct {
-	Options
+	*parts
 	ctx    context.Context
 	global *command // flags before the first command
 	file   *server.File
+	table  table
 	locked bool
 	depth  int // nesting of commands running others
+}
 
+// parts are what commands work with.
+type parts struct {
+	Options
+	state     *server.State
 	engine    *engine
 	settings  *settings
 	targets   *targets
@@ -74,75 +80,33 @@ type call struct {
 	print     *printer
 	dashboard *dashboard
 	programs  *programs
-	commands  commands
-	handlers  map[string]handler
 }
 
 // newCall returns a call of the server at path.
 func newCall(ctx context.Context, o Options, path string) *call {
-	c := &call{Options: o, ctx: ctx, global: &command{}, file: server.NewFile(path)}
-	state := c.file.State
-	c.engine = &engine{ctx: ctx, dial: o.Connect, fetched: c.notePIDs}
-	c.settings = &settings{state: state, environ: o.Environ}
-	c.targets = &targets{state: state}
-	c.formats = &formats{state: state, engine: c.engine, settings: c.settings, targets: c.targets}
-	c.print = &printer{out: o.Stdout, formats: c.formats}
-	c.dashboard = &dashboard{engine: c.engine}
-	c.programs = &programs{
-		state: state, engine: c.engine, targets: c.targets, settings: c.settings, formats: c.formats,
-		dashboard: c.dashboard,
+	c := &call{ctx: ctx, global: &command{}, file: server.NewFile(path)}
+	p := &parts{Options: o, state: c.file.State, engine: &engine{ctx: ctx, dial: o.Connect, fetched: c.notePIDs}}
+	p.settings = &settings{state: p.state, environ: o.Environ}
+	p.targets = &targets{state: p.state}
+	p.formats = &formats{state: p.state, engine: p.engine, settings: p.settings, targets: p.targets}
+	p.print = &printer{out: o.Stdout, formats: p.formats}
+	p.dashboard = &dashboard{engine: p.engine}
+	p.programs = &programs{
+		state: p.state, engine: p.engine, targets: p.targets, settings: p.settings, formats: p.formats,
+		dashboard: p.dashboard,
 	}
-	c.commands = c.newCommands()
-	c.handlers = c.commands.handlers()
+	c.parts = p
+	c.table = newTable(c)
 	return c
 }
 
-func (c *call) newCommands() commands {
-	state := c.file.State
-	keys := &keyboard{engine: c.engine, formats: c.formats, settings: c.settings}
-	terminal := &clients{
-		state: state, targets: c.targets, formats: c.formats, settings: c.settings, programs: c.programs,
-		dashboard: c.dashboard, stdin: c.Stdin, stdout: c.Stdout,
-	}
-	return commands{
-		buffers: &bufferCommands{
-			state: state, engine: c.engine, formats: c.formats, print: c.print, settings: c.settings,
-			keyboard: keys, stdin: c.Stdin,
-		},
-		clients:  terminal,
-		keyboard: keys,
-		layouts:  &layoutCommands{settings: c.settings, programs: c.programs, clients: terminal},
-		options: &optionCommands{
-			state: state, targets: c.targets, formats: c.formats, print: c.print, settings: c.settings,
-		},
-		panes: &paneCommands{
-			state: state, engine: c.engine, targets: c.targets, formats: c.formats, print: c.print,
-			settings: c.settings, programs: c.programs, dashboard: c.dashboard,
-		},
-		printing: &printCommands{targets: c.targets, formats: c.formats, print: c.print},
-		scripts: &scriptCommands{
-			ctx: c.ctx, stdin: c.Stdin, stderr: c.Stderr, state: state, targets: c.targets, formats: c.formats,
-			print: c.print, settings: c.settings, run: c.runSequence, unlocked: c.runUnlocked,
-		},
-		sessions: &sessionCommands{
-			state: state, targets: c.targets, formats: c.formats, print: c.print, settings: c.settings,
-			programs: c.programs, clients: terminal,
-		},
-		windows: &windowCommands{
-			state: state, targets: c.targets, formats: c.formats, print: c.print, settings: c.settings,
-			programs: c.programs, dashboard: c.dashboard,
-		},
-	}
-}
-
-// usage declares the flags before the first command.
-const usage = "tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name] [-S socket-path] [-T features] [command [flags]]"
-
 func runLine(ctx context.Context, o Options, args []string) error {
-	global, err := parseFlags(parseVerb(usage), args)
+	global, err := parseFlags(handler{name: "tmux", flags: "2CNuVL:S:"}, args)
 	switch {
 	case err != nil:
 		return err
+	case global.has('C'):
+		return errors.New("control mode (tmux -C) is not supported by tandem; to start a Procfile, run `tandem up`")
 	case global.has('V'):
 		fmt.Fprintln(o.Stdout, "tmux "+version)
 		return nil
@@ -157,11 +121,8 @@ func runLine(ctx context.Context, o Options, args []string) error {
 	if len(args) == 0 {
 		args = []string{"new-session"}
 	}
-	if global.has('C') {
-		return c.runControl(len(global.flags['C']) > 1, args)
-	}
 	// Parse everything first: with a mistake anywhere in the line, nothing runs.
-	sequence, err := parseArguments(args)
+	sequence, err := c.table.parseArguments(args)
 	if err != nil || len(sequence) == 0 {
 		return err
 	}
@@ -214,13 +175,8 @@ func (c *call) runLocked(sequence []*command) (err error) {
 	if err := c.refreshState(); err != nil {
 		return err
 	}
-	switch {
-	case c.file.IsRunning():
-	// Few commands may start a server, and only then is a configuration file read.
-	case c.global.has('N') || !startsServer(sequence[0].name):
+	if !c.file.IsRunning() && (c.global.has('N') || !startsServer(sequence[0].name)) {
 		return fmt.Errorf("no server running on %s", c.file.Path)
-	case c.global.has('f'):
-		c.commands.scripts.runConfig(c.global.value('f'))
 	}
 	return c.runSequence(sequence)
 }
@@ -263,13 +219,9 @@ func (c *call) runSequence(sequence []*command) error {
 	}
 	defer func() { c.depth-- }()
 	for _, command := range sequence {
-		h := c.handlers[command.name]
-		if h.run == nil {
-			return fmt.Errorf("%s is not supported by tandem", command.name)
-		}
-		at, err := c.targets.find(command, 't', h.target)
+		at, err := c.targets.find(command, 't', command.target)
 		if err == nil {
-			err = h.run(command, at)
+			err = command.run(command, at)
 		}
 		if err == nil {
 			err = c.formats.takeError()

@@ -12,7 +12,7 @@ import (
 )
 
 // waitFor implements wait-for: calls wait for each other on channels of the server.
-func (c *scriptCommands) waitFor(cmd *command, _ server.Target) error {
+func (c scriptCommands) waitFor(cmd *command, _ server.Target) error {
 	name := cmd.args[0]
 	if c.state.Waits == nil {
 		c.state.Waits = map[string]*server.Wait{}
@@ -66,7 +66,7 @@ func wakeWaiter(address string) bool {
 }
 
 // awaitWake appends this call to queue and returns when another call wakes it.
-func (c *scriptCommands) awaitWake(queue *[]string) error {
+func (c scriptCommands) awaitWake(queue *[]string) error {
 	dir, err := os.MkdirTemp("", "tandem-wait")
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *scriptCommands) awaitWake(queue *[]string) error {
 	defer conn.Close()
 	// Listen before queueing: a waker may come as soon as the server is unlocked.
 	*queue = append(*queue, address)
-	return c.unlocked(func() error {
+	return c.runUnlocked(func() error {
 		stop := context.AfterFunc(c.ctx, func() { conn.Close() })
 		defer stop()
 		_, _, err := conn.ReadFrom(make([]byte, 1))

@@ -4,33 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"tandem/ui/cli/tmux/server"
 )
 
+// windowCommands implements the commands about windows and their order.
+type windowCommands struct{ *parts }
+
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
-// windowCommands implements the commands about windows and their order.
-type windowCommands struct {
-	state     *server.State
-	targets   *targets
-	formats   *formats
-	print     *printer
-	settings  *settings
-	programs  *programs
-	dashboard *dashboard
-}
-
-func (c *windowCommands) newWindow(cmd *command, at server.Target) error {
-	if name := cmd.value('n'); cmd.has('S') && name != "" {
-		if w := at.Session.WindowByName(name, true); w != nil {
-			at.Session.ShowWindow(w)
-			c.dashboard.markChanged(w)
-			return nil
-		}
-	}
+func (c windowCommands) newWindow(cmd *command, at server.Target) error {
 	// Parse first: a wrong -e must not cost the window killed by -k.
 	prog, err := c.programs.parse(cmd, at)
 	if err != nil {
@@ -56,17 +40,13 @@ func (c *windowCommands) newWindow(cmd *command, at server.Target) error {
 	return nil
 }
 
-// indexFor returns the index for a window: the requested one, one beside it (-a, -b), or the first
-// free one. With -k, a window at the index is killed. Taken is the format of the error for a used one.
-func (c *windowCommands) indexFor(cmd *command, at server.Target, taken string) (int, error) {
+// indexFor returns the index for a window: the requested one, the one after it (-a), or the first free
+// one. With -k, a window at the index is killed. Taken is the format of the error for a used one.
+func (c windowCommands) indexFor(cmd *command, at server.Target, taken string) (int, error) {
 	base := c.settings.optionValue(at, "base-index").Int()
 	switch {
-	case cmd.has('a') || cmd.has('b'):
-		beside := cmp.Or(at.Window, at.Session.CurrentWindow())
-		index := beside.Index
-		if !cmd.has('b') {
-			index++
-		}
+	case cmd.has('a'):
+		index := cmp.Or(at.Window, at.Session.CurrentWindow()).Index + 1
 		at.Session.ShiftWindows(index)
 		return index, nil
 	case !cmd.has('t') || at.Index < 0 || !namesWindow(cmd.value('t')):
@@ -89,7 +69,7 @@ func namesWindow(target string) bool {
 }
 
 // replaceWindow kills a window and removes it, to free its index for another one.
-func (c *windowCommands) replaceWindow(s *server.Session, w *server.Window) error {
+func (c windowCommands) replaceWindow(s *server.Session, w *server.Window) error {
 	w.Index = -1
 	for _, p := range w.Panes {
 		if err := c.programs.kill(p); err != nil {
@@ -104,20 +84,20 @@ func (c *windowCommands) replaceWindow(s *server.Session, w *server.Window) erro
 	return nil
 }
 
-func (c *windowCommands) killWindow(cmd *command, at server.Target) error {
+func (c windowCommands) killWindow(cmd *command, at server.Target) error {
 	return c.programs.killPanes(func(one server.Target) bool {
 		return one.Session == at.Session && (one.Window == at.Window) != cmd.has('a')
 	})
 }
 
-func (c *windowCommands) renameWindow(cmd *command, at server.Target) error {
+func (c windowCommands) renameWindow(cmd *command, at server.Target) error {
 	at.Window.SetName(plainName(c.formats.expand(at, cmd.args[0])))
 	return nil
 }
 
 const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}`
 
-func (c *windowCommands) listWindows(cmd *command, at server.Target) (err error) {
+func (c windowCommands) listWindows(cmd *command, at server.Target) (err error) {
 	form, sessions := "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ", c.state.SessionsByName()
 	if !cmd.has('a') {
 		if at, err = c.targets.find(cmd, 't', server.TargetSession); err != nil {
@@ -133,51 +113,26 @@ func (c *windowCommands) listWindows(cmd *command, at server.Target) (err error)
 	return nil
 }
 
-func (c *windowCommands) selectWindow(cmd *command, at server.Target) (err error) {
-	step, want := byte(0), server.TargetWindow
-	for _, flag := range []byte("lnp") {
-		if cmd.has(flag) {
-			step, want = flag, server.TargetSession
-		}
-	}
-	if at, err = c.targets.find(cmd, 't', want); err != nil {
-		return err
-	}
-	if step != 0 {
-		return c.stepTo(at.Session, step)
-	}
+func (c windowCommands) selectWindow(_ *command, at server.Target) error {
 	c.showWindow(at.Session, at.Window)
 	return nil
 }
 
-func (c *windowCommands) showWindow(s *server.Session, w *server.Window) {
+func (c windowCommands) lastWindow(_ *command, at server.Target) error {
+	w := at.Session.LastWindow()
+	if w == nil || w == at.Session.CurrentWindow() {
+		return errors.New("no last window")
+	}
+	c.showWindow(at.Session, w)
+	return nil
+}
+
+func (c windowCommands) showWindow(s *server.Session, w *server.Window) {
 	s.ShowWindow(w)
 	c.dashboard.markChanged(w)
 }
 
-// stepWindow implements next-window, previous-window and last-window.
-func (c *windowCommands) stepWindow(cmd *command, at server.Target) error {
-	return c.stepTo(at.Session, cmd.name[0])
-}
-
-// stepTo switches to the next (n), previous (p) or previously shown (l) window.
-func (c *windowCommands) stepTo(s *server.Session, to byte) error {
-	i, n := slices.Index(s.Windows, s.CurrentWindow()), len(s.Windows)
-	word, w := "last", s.LastWindow()
-	switch to {
-	case 'n':
-		word, w = "next", s.Windows[(i+1)%n]
-	case 'p':
-		word, w = "previous", s.Windows[(i+n-1)%n]
-	}
-	if w == nil || w == s.CurrentWindow() {
-		return fmt.Errorf("no %s window", word)
-	}
-	c.showWindow(s, w)
-	return nil
-}
-
-func (c *windowCommands) moveWindow(cmd *command, _ server.Target) error {
+func (c windowCommands) moveWindow(cmd *command, _ server.Target) error {
 	if cmd.has('r') {
 		at, err := c.targets.find(cmd, 't', server.TargetSession)
 		if err == nil {
@@ -193,7 +148,7 @@ func (c *windowCommands) moveWindow(cmd *command, _ server.Target) error {
 	if err != nil {
 		return err
 	}
-	if to.Window == from.Window && !cmd.has('a') && !cmd.has('b') {
+	if to.Window == from.Window {
 		return fmt.Errorf("same index: %d", to.Index)
 	}
 	index, err := c.indexFor(cmd, to, "index in use: %d")
@@ -213,7 +168,7 @@ func (c *windowCommands) moveWindow(cmd *command, _ server.Target) error {
 	return nil
 }
 
-func (c *windowCommands) swapWindow(cmd *command, to server.Target) error {
+func (c windowCommands) swapWindow(cmd *command, to server.Target) error {
 	from, err := c.targets.find(cmd, 's', server.TargetWindow)
 	switch {
 	case err != nil || from.Window == to.Window:
@@ -237,7 +192,7 @@ func (c *windowCommands) swapWindow(cmd *command, to server.Target) error {
 }
 
 // breakPane implements break-pane: a pane becomes a window of its own.
-func (c *windowCommands) breakPane(cmd *command, _ server.Target) error {
+func (c windowCommands) breakPane(cmd *command, _ server.Target) error {
 	from, err := c.targets.find(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err

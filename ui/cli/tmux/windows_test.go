@@ -21,7 +21,7 @@ func TestFailedReplacementOfTheOnlyWindowRemovesItsSession(t *testing.T) {
 	session := &server.Session{Name: "work", Windows: []*server.Window{window}, W: 80, H: 24}
 	c.file.Sessions = []*server.Session{session}
 
-	cmd, err := parseCommand([]string{"new-window", "-k", "-t", "work:0", "cat", "file"})
+	cmd, err := c.table.parseCommand([]string{"new-window", "-k", "-t", "work:0", "cat", "file"})
 	if err != nil {
 		t.Fatal(err)
 	}

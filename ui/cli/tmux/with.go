@@ -39,7 +39,7 @@ func RunWith(ctx context.Context, o Options, argv []string) (status int, err err
 	o.Environ = environ
 	c := newCall(ctx, o, path)
 	defer c.engine.close()
-	if c.commands.clients.checkAttach() == nil {
+	if terminal := (clients{c.parts}); terminal.checkAttach() == nil {
 		return c.openProgram(argv)
 	}
 	at, adopted, err := c.adoptSession()
@@ -80,14 +80,15 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 
 func (c *call) openNewSession(argv []string) error {
 	s := newUniqueSession(c.file.State, filepath.Base(argv[0]), c.programs.startDirectory("", server.Target{}))
-	if s.W, s.H, _ = c.commands.clients.terminalSize(); s.W == 0 {
+	terminal := clients{c.parts}
+	if s.W, s.H, _ = terminal.terminalSize(); s.W == 0 {
 		s.W, s.H = 80, 24
 	}
 	at, err := c.programs.addSession(s, "", program{argv: argv, cwd: s.CWD})
 	if err != nil {
 		return err
 	}
-	return c.commands.clients.openSession(at, false)
+	return terminal.openSession(at, false)
 }
 
 // newUniqueSession returns a session called name, with a number appended if name is taken.

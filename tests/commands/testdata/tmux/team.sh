@@ -28,8 +28,9 @@ try tmux list-panes -t "$window" -F '#{pane_id} #{pane_title} #{pane_width} #{pa
 try tmux select-layout -t "$window" main-vertical
 try tmux resize-pane -t "$leader" -x 30%
 try tmux list-panes -t "$window" -F '#{pane_id} #{pane_left} #{pane_width}'
-try tmux show-options -p -t "$one"
-try tmux show-options -w -t "$window"
+try tmux show-options -p -t "$one" pane-border-format
+try tmux show-options -p -t "$one" window-style
+try tmux show-options -w -t "$window" pane-border-status
 try tmux has-session -t claude-hidden
 try tmux new-session -d -s claude-hidden
 try tmux break-pane -d -s "$two" -t claude-hidden:

@@ -1,11 +1,9 @@
-// Package cells divides a window into panes exactly as tmux does. A layout is a tree: its leaves are
-// panes, its groups hold cells side by side or one above the other, with a one-cell border between
-// neighbours. The package handles pane ids only; programs and terminals belong to its importers.
+// Package cells divides a window into panes as tmux does. A layout is a tree: its leaves are panes, its
+// groups hold cells side by side or one above the other, with a one-cell border between neighbours. The
+// package handles pane ids only; programs and terminals belong to its importers.
 //
-// Scripts compare layouts and sizes, so plain proportional division is not enough: the results must
-// be tmux's to the cell, including its rounding and some splits it refuses despite enough room. The
-// two ways of resizing are tmux's as well. resizeAlong, used for resizing and closing, hands out
-// cells one at a time; scaleChildren, used when a whole window is split, keeps proportions.
+// Scripts read sizes and layouts, so plain proportional division is not enough: cells are rounded as
+// tmux rounds them, and a new size is handed out one cell at a time.
 package cells
 
 import "slices"
@@ -149,57 +147,6 @@ func (c *Cell) resizeAlong(axis Kind, n int) {
 	c.setSize(axis, n)
 }
 
-// scaleChildren resizes the descendants of c in proportion after a change of its size, as tmux does
-// when it splits a whole window.
-func (c *Cell) scaleChildren() {
-	for i, size := range c.shareSizes(c.Kind, c.sizeAlong(c.Kind)) {
-		child := c.Children[i]
-		child.W, child.H = c.W, c.H
-		child.setSize(c.Kind, size)
-		child.scaleChildren()
-	}
-}
-
-// canScale reports whether tmux would scale c to n along an axis. It refuses some sizes despite
-// enough room.
-func (c *Cell) canScale(axis Kind, n int) bool {
-	if c.Kind == axis && n < len(c.Children)*(minSize+1)-1 {
-		return false
-	}
-	left := n
-	for i, size := range c.shareSizes(axis, n) {
-		if size > left || !c.Children[i].canScale(axis, size) {
-			return false
-		}
-		if c.Kind == axis {
-			left -= size + 1
-		}
-	}
-	return n >= minSize
-}
-
-// shareSizes returns the sizes of the children of c scaled to n along an axis.
-func (c *Cell) shareSizes(axis Kind, n int) (sizes []int) {
-	before, left := len(c.Children)-1, n
-	for _, child := range c.Children {
-		before += child.sizeAlong(axis)
-	}
-	for i, child := range c.Children {
-		size := left
-		if after := len(c.Children) - 1 - i; c.Kind == axis && after > 0 {
-			// Round down, but leave room for the children still to come.
-			size = child.sizeAlong(axis) * n / before
-			if maxSize := left - max((minSize+1)*after, child.minAlong(axis)); maxSize >= 0 {
-				size = min(size, maxSize)
-			}
-			size = max(size, minSize)
-			left -= size + 1
-		}
-		sizes = append(sizes, size)
-	}
-	return sizes
-}
-
 // growChildren adds by cells to the children along an axis, or removes them if by is negative, one
 // cell from each in turn as tmux does. It stops early if all children are at their minimum.
 func (c *Cell) growChildren(axis Kind, by int) {
@@ -245,9 +192,6 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 		at = c
 	}
 	have := at.sizeAlong(s.Axis)
-	if have < 2*minSize+1 { // two panes and the border
-		return c, false
-	}
 	size := s.Size
 	if size <= 0 {
 		size = (have+1)/2 - 1
@@ -255,10 +199,7 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 			size = have - 1 - size
 		}
 	}
-	if size = min(max(size, minSize), have-1-minSize); s.Before && s.Size >= have {
-		size = minSize // tmux's remainder underflows here, and the new pane gets one cell
-	}
-	if s.Full && !at.canScale(s.Axis, have-1-size) {
+	if size = min(max(size, minSize), have-1-at.minAlong(s.Axis)); size < minSize {
 		return c, false
 	}
 	added := &Cell{Pane: pane, W: at.W, H: at.H}
@@ -266,10 +207,8 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 	parent := c.ParentOf(at)
 	switch {
 	case s.Full && at.Kind == s.Axis:
-		// Shrink the root only to rescale its children; with the new one it is full again.
-		at.setSize(s.Axis, have-1-size)
-		at.scaleChildren()
-		at.setSize(s.Axis, have)
+		at.resizeAlong(s.Axis, have-1-size)
+		at.setSize(s.Axis, have) // with the new child it is full again
 		at.insertChild(nil, added, s.Before)
 	case parent != nil && parent.Kind == s.Axis:
 		at.resizeAlong(s.Axis, have-1-size)
@@ -298,13 +237,7 @@ func (c *Cell) insertChild(beside, added *Cell, before bool) {
 // wrapInGroup replaces at by a new group of at and added, and returns the new root.
 func (c *Cell) wrapInGroup(parent, at, added *Cell, s Split) *Cell {
 	group := &Cell{Kind: s.Axis, X: at.X, Y: at.Y, W: at.W, H: at.H}
-	left := at.sizeAlong(s.Axis) - 1 - added.sizeAlong(s.Axis)
-	if s.Full {
-		at.setSize(s.Axis, left)
-		at.scaleChildren()
-	} else {
-		at.resizeAlong(s.Axis, left)
-	}
+	at.resizeAlong(s.Axis, at.sizeAlong(s.Axis)-1-added.sizeAlong(s.Axis))
 	group.Children = []*Cell{at}
 	group.insertChild(at, added, s.Before)
 	if parent == nil {

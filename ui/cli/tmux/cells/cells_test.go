@@ -1,8 +1,11 @@
 package cells
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	"tandem/tests/seed"
 )
 
 func splitPane(t *testing.T, c *Cell, at, pane int, s Split) *Cell {
@@ -65,14 +68,6 @@ func TestNestedGroupsOfOneKindStayApart(t *testing.T) {
 			return ok
 		},
 			"514c,50x20,0,0{4x20,0,0,0,4x20,5,0{2x20,5,0,2,1x20,8,0[1x10,8,0,3,1x9,8,11,4]},40x20,10,0,5}"},
-		{func() (ok bool) {
-			c, ok = c.Split(c.FindPane(3), 6, Split{Axis: Beside, Full: true, Size: 47})
-			return ok
-		}, ""},
-		{func() (ok bool) {
-			c, ok = c.Split(c.FindPane(3), 6, Split{Axis: Below, Full: true, Size: 18})
-			return ok
-		}, ""},
 		{func() bool { c = c.ClosePane(2); return true }, "a8a2,50x20,0,0{4x20,0,0,0,4x20,5,0[4x10,5,0,3,4x9,5,11,4],40x20,10,0,5}"},
 	} {
 		before := c.String()
@@ -82,14 +77,6 @@ func TestNestedGroupsOfOneKindStayApart(t *testing.T) {
 		case step.want != "" && (!ok || c.String() != step.want):
 			t.Errorf("step returned %v and made\n%s, want\n%s", ok, c, step.want)
 		}
-	}
-}
-
-// In tmux, an excessive size for a pane inserted before another gives the new pane one cell.
-func TestSplitBeforeWithExcessiveSizeGivesOneCell(t *testing.T) {
-	c := splitPane(t, New(0, 11, 20), 0, 1, Split{Axis: Beside, Before: true, Size: 24})
-	if got := c.FindPane(1).W; got != 1 {
-		t.Errorf("new pane is %d cells wide, want 1", got)
 	}
 }
 
@@ -144,10 +131,81 @@ func TestPresetsFillTheWindow(t *testing.T) {
 }
 
 func TestParseRejectsInvalidLayouts(t *testing.T) {
-	for _, text := range []string{"", "b25d", "0000,80x24,0,0,0", "b25d,80x24,0,0,", "main"} {
+	for _, text := range []string{"", "b25d", "0000,80x24,0,0,0", "b25d,80x24,0,0,", "main", "4f0f,80x24,0,0"} {
 		if c, err := Parse(text, []int{0}); err == nil {
 			t.Errorf("%q reads as %v", text, c)
 		}
+	}
+}
+
+func TestParseRejectsAnotherNumberOfPanes(t *testing.T) {
+	layout := Arrange("tiled", []int{0, 1, 2}, 80, 24, MainSize{}).String()
+	for _, panes := range [][]int{{0, 1}, {0, 1, 2, 3}} {
+		_, err := Parse(layout, panes)
+		if want := fmt.Sprintf("a layout of another number of panes (3 instead of %d) is not supported by tandem; add or kill panes first", len(panes)); err == nil || err.Error() != want {
+			t.Errorf("Parse for %d panes: %v, want %s", len(panes), err, want)
+		}
+	}
+}
+
+// After any operation, the panes and the borders between them must fill the window. The window is
+// large enough for all panes.
+func TestRandomOperationsKeepTheWindowFilled(t *testing.T) {
+	r := seed.Rand(t)
+	c, next := New(0, 120, 50), 1
+	for range 1000 {
+		before := c.String()
+		leaves := c.Leaves()
+		pane := func() *Cell { return leaves[r.IntN(len(leaves))] }
+		at, axis, count := pane(), []Kind{Beside, Below}[r.IntN(2)], len(leaves)
+		split := Split{Axis: axis, Before: r.IntN(2) == 0, Full: r.IntN(4) == 0, Size: r.IntN(60)}
+		switch k := r.IntN(8); {
+		case k < 2 && count < 9:
+			ok := false
+			if c, ok = c.Split(at, next, split); ok {
+				next, count = next+1, count+1
+			}
+		case k == 2 && count > 1:
+			c, count = c.ClosePane(at.Pane), count-1
+		case k == 3:
+			c.ResizePane(at, axis, 1+r.IntN(60))
+		case k == 4:
+			c.MoveEdge(at, axis, r.IntN(40)-20)
+		case k == 5:
+			c.Resize(80+r.IntN(120), 40+r.IntN(40))
+		case k == 6:
+			if to := pane(); to != at {
+				c, _ = c.MovePane(at.Pane, to.Pane, split)
+			}
+		case k == 7:
+			c.SpreadAround(at.Pane)
+		}
+		checkFilled(t, c, count)
+		if t.Failed() {
+			t.Fatalf("from %s", before)
+		}
+	}
+}
+
+// checkFilled checks that c has count panes, each in its position, and is filled by them.
+func checkFilled(t *testing.T, c *Cell, count int) {
+	t.Helper()
+	leaves, drawn := c.Leaves(), make([]bool, c.W*c.H)
+	for _, leaf := range leaves {
+		if leaf.W < 1 || leaf.H < 1 || leaf.X < 0 || leaf.Y < 0 || leaf.X+leaf.W > c.W || leaf.Y+leaf.H > c.H {
+			t.Fatalf("pane %d lies outside of %s", leaf.Pane, c)
+		}
+		for x := leaf.X; x < leaf.X+leaf.W; x++ {
+			for y := leaf.Y; y < leaf.Y+leaf.H; y++ {
+				if drawn[y*c.W+x] {
+					t.Fatalf("panes of %s overlap", c)
+				}
+				drawn[y*c.W+x] = true
+			}
+		}
+	}
+	if len(leaves) != count || !c.isConsistent() {
+		t.Errorf("%s does not hold %d panes that fill it", c, count)
 	}
 }
 

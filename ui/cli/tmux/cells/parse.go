@@ -3,10 +3,8 @@ package cells
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 var errLayout = errors.New("invalid layout")
@@ -14,34 +12,25 @@ var errLayout = errors.New("invalid layout")
 // maxSize is the maximum of each number in a parsed layout.
 const maxSize = 10_000
 
-// Parse parses a layout in the form of Cell.String and assigns panes to its leaves in order. Surplus
-// leaves are closed; too few are an error.
+// Parse parses a layout in the form of Cell.String and assigns panes to its leaves in order. Their
+// number must match.
 func Parse(text string, panes []int) (*Cell, error) {
 	sum, rest, ok := strings.Cut(text, ",")
 	n, err := strconv.ParseUint(sum, 16, 16)
 	if !ok || err != nil || checksum(rest) != uint16(n) {
 		return nil, errLayout
 	}
-	p := parser{strings.NewReader(paneNumber().ReplaceAllString(rest, "$1$2"))}
+	p := parser{strings.NewReader(rest)}
 	root, err := p.parseCell()
-	if err != nil || p.Len() > 0 {
+	if err != nil || p.Len() > 0 || !root.isConsistent() {
 		return nil, errLayout
 	}
-	found := root.Leaves()
-	if len(found) < len(panes) {
-		return nil, fmt.Errorf("have %d panes but need %d", len(panes), len(found))
+	leaves := root.Leaves()
+	if len(leaves) != len(panes) {
+		return nil, fmt.Errorf("a layout of another number of panes (%d instead of %d) is not supported by tandem; add or kill panes first", len(leaves), len(panes))
 	}
-	for i, leaf := range found {
-		if i < len(panes) {
-			leaf.Pane = panes[i]
-		}
-	}
-	for _, leaf := range found[len(panes):] {
-		leaf.Pane = noPane
-		root = root.ClosePane(noPane)
-	}
-	if !root.isConsistent() {
-		return nil, errLayout
+	for i, leaf := range leaves {
+		leaf.Pane = panes[i]
 	}
 	root.positionChildren()
 	return root, nil
@@ -62,9 +51,6 @@ func (c *Cell) isConsistent() bool {
 	return n == c.sizeAlong(c.Kind)
 }
 
-// paneNumber matches a pane with its id, which layouts of old scripts lack, and the mark after it.
-var paneNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+x\d+,\d+,\d+),\d+([],}]|$)`) })
-
 type parser struct{ *strings.Reader }
 
 // parseCell parses a pane or a group of cells.
@@ -74,31 +60,33 @@ func (p parser) parseCell() (*Cell, error) {
 	if err != nil || min(c.W, c.H, c.X, c.Y) < 0 || max(c.W, c.H, c.X, c.Y) > maxSize {
 		return nil, errLayout
 	}
-	switch mark, err := p.ReadByte(); {
-	case err != nil: // end of the text
-		return &c, nil
+	ends := map[byte]byte{'{': '}', '[': ']'}
+	mark, err := p.ReadByte()
+	switch {
+	case err != nil:
+		return nil, errLayout
+	case mark == ',': // the id of a pane
+		_, err := fmt.Fscanf(p, "%d", &c.Pane)
+		return &c, err
 	case mark == '{':
 		c.Kind = Beside
-		return &c, p.parseChildren(&c, '}')
 	case mark == '[':
 		c.Kind = Below
-		return &c, p.parseChildren(&c, ']')
+	default:
+		return nil, errLayout
 	}
-	return &c, p.UnreadByte()
-}
-
-func (p parser) parseChildren(c *Cell, end byte) error {
-	for {
+	for next := byte(','); next != ends[mark]; {
+		if next != ',' {
+			return nil, errLayout
+		}
 		child, err := p.parseCell()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Children = append(c.Children, child)
-		switch mark, err := p.ReadByte(); {
-		case err == nil && mark == end:
-			return nil
-		case err != nil || mark != ',':
-			return errLayout
+		if next, err = p.ReadByte(); err != nil {
+			return nil, errLayout
 		}
 	}
+	return &c, nil
 }

@@ -90,8 +90,10 @@ func (c *Cell) SpreadAround(pane int) {
 func (c *Cell) equalize() (changed bool) {
 	n, size := len(c.Children), c.sizeAlong(c.Kind)
 	each := (size - (n - 1)) / n
-	if each < minSize {
-		return false
+	for _, child := range c.Children {
+		if each < child.minAlong(c.Kind) {
+			return false
+		}
 	}
 	for i, child := range c.Children {
 		if i == n-1 {

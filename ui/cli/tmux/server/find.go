@@ -1,20 +1,20 @@
 // Targets name a session, a window and a pane as "session:window.pane", with most parts optional.
 // A bare word is ambiguous: the kind of target the command wants decides how it is read, and a word
 // meant as a pane or a window falls back to the next larger thing. Each part may be an id ($1, @2,
-// %3), an exact name (=name), the unique beginning of a name, a pattern, an offset (+1) or a token
-// such as {last}. Scripts depend on the order of these attempts, so it follows tmux's cmd-find.c.
+// %3), an exact name (=name), the unique beginning of a name, a pattern or an index. Scripts depend
+// on the order of these attempts, so it follows tmux's cmd-find.c.
 
 package server
 
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tandem/ui/cli/tmux/cells"
-	"tandem/ui/cli/tmux/format"
 )
 
 // A TargetKind is the kind of thing a command expects its target to name.
@@ -48,6 +48,11 @@ func (f Finder) FindTarget(target string, want TargetKind) (Target, error) {
 		return completeTarget(f.Default.Session, f.Default.Window, f.Default.Pane), nil
 	}
 	session, window, pane := splitTarget(target, want)
+	for _, part := range []string{window, pane} {
+		if isRelative(part) {
+			return Target{}, fmt.Errorf("target %s is not supported by tandem; use an index, name or id", part)
+		}
+	}
 	unqualified, in := session == "", f.Default.Session
 	if !unqualified {
 		name, exact := strings.CutPrefix(session, "=")
@@ -124,6 +129,13 @@ func splitTarget(target string, want TargetKind) (session, window, pane string) 
 	return "", rest, ""
 }
 
+// isRelative reports whether a part of a target is one of tmux's tokens, such as {last} or !, or an
+// offset.
+func isRelative(part string) bool {
+	return strings.HasPrefix(part, "{") || part != "" && strings.Contains("!^$", part) ||
+		strings.HasPrefix(part, "+") || strings.HasPrefix(part, "-")
+}
+
 // parseID parses an id such as $1, @2 or %3 and reports whether name begins with mark. An invalid
 // number is returned as -1.
 func parseID(name, mark string) (int, bool) {
@@ -141,7 +153,10 @@ func parseID(name, mark string) (int, bool) {
 func matchName[T any](all []*T, nameOf func(*T) string, name string, exact bool) *T {
 	matchers := []func(string) bool{func(n string) bool { return n == name }}
 	if !exact {
-		matchers = append(matchers, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool { return format.MatchGlob(name, n) })
+		matchers = append(matchers, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool {
+			ok, err := path.Match(name, n)
+			return ok && err == nil
+		})
 	}
 	for _, matches := range matchers {
 		var found []*T
@@ -203,55 +218,16 @@ func (f Finder) findWindow(in *Session, window string, unqualified bool, want Ta
 	return Target{}, fmt.Errorf("can't find window: %s", name)
 }
 
-// windowOrIndex finds a window of s by token, offset, index or name. For TargetIndex, index may be
-// a free one; it is -1 if name does not give one.
+// windowOrIndex finds a window of s by index or name. For TargetIndex, index may be a free one; it is
+// -1 if name does not give one.
 func windowOrIndex(s *Session, name string, exact bool, want TargetKind) (w *Window, index int) {
-	if exact {
-		return s.WindowByName(name, true), -1
-	}
-	switch name {
-	case "!", "{last}":
-		return s.LastWindow(), -1
-	case "^", "{start}":
-		return s.Windows[0], -1
-	case "$", "{end}":
-		return s.Windows[len(s.Windows)-1], -1
-	}
-	if n, ok := parseOffset(name); ok && want == TargetIndex {
-		index := s.CurrentWindow().Index + n
-		return s.WindowAt(index), index
-	} else if ok {
-		return stepFrom(s.Windows, s.CurrentWindow(), n), -1
-	}
 	// A number is an index first and a name only if no window has that index.
-	if n, ok := parseID(name, ""); ok && n >= 0 {
+	if n, ok := parseID(name, ""); ok && n >= 0 && !exact {
 		if w := s.WindowAt(n); w != nil || want == TargetIndex {
 			return w, n
 		}
 	}
-	return s.WindowByName(name, false), -1
-}
-
-// parseOffset parses +, -, +2 or -3; a bare sign means 1.
-func parseOffset(name string) (n int, ok bool) {
-	if name == "" || name[0] != '+' && name[0] != '-' {
-		return 0, false
-	}
-	if len(name) == 1 {
-		name += "1"
-	}
-	n, err := strconv.Atoi(name)
-	return n, err == nil
-}
-
-// stepFrom returns the item n after from, wrapping around. A from outside the list counts as the
-// position before the first item, or after the last for a negative n.
-func stepFrom[T any](all []*T, from *T, n int) *T {
-	i, count := slices.Index(all, from), len(all)
-	if i < 0 && n < 0 {
-		i = count
-	}
-	return all[((i+n)%count+count)%count]
+	return s.WindowByName(name, exact), -1
 }
 
 // findPaneOrWindow resolves a pane of in given without a window. An unqualified name may be a
@@ -279,23 +255,10 @@ func (f Finder) findPaneOrWindow(in *Session, name string, unqualified bool) (Ta
 	return Target{}, fmt.Errorf("can't find pane: %s", name)
 }
 
-// findPane finds a pane of w by id, index, offset or position.
+// findPane finds a pane of w by id or index.
 func (f Finder) findPane(w *Window, name string) *Pane {
 	if n, ok := parseID(name, "%"); ok {
 		return w.PaneByID(n)
-	}
-	switch name {
-	case "!", "{last}":
-		return w.LastPane()
-	case "{up-of}", "{down-of}", "{left-of}", "{right-of}":
-		return w.PaneInDirection(w.ActivePane(), strings.ToUpper(name)[1])
-	case "{next}":
-		name = "+"
-	case "{previous}":
-		name = "-"
-	}
-	if n, ok := parseOffset(name); ok {
-		return w.StepPane(f.Default.Pane, n)
 	}
 	base, _, _ := f.State.LookupOption(Target{Window: w}, "pane-base-index")
 	if n, err := strconv.Atoi(name); err == nil && n >= base.Int() && n-base.Int() < len(w.Panes) {
@@ -304,9 +267,11 @@ func (f Finder) findPane(w *Window, name string) *Pane {
 	return nil
 }
 
-// StepPane returns the pane n after from, wrapping around. A pane of another window counts as the
-// position before the first pane, or after the last for a negative n.
-func (w *Window) StepPane(from *Pane, n int) *Pane { return stepFrom(w.Panes, from, n) }
+// StepPane returns the pane n after from, wrapping around.
+func (w *Window) StepPane(from *Pane, n int) *Pane {
+	count := len(w.Panes)
+	return w.Panes[(slices.Index(w.Panes, from)+n+count)%count]
+}
 
 // PaneInDirection returns the pane beside from in a direction (U, D, L or R), wrapping around at
 // the window's edge. Among several neighbours it prefers the most recently active one. It returns

@@ -12,16 +12,6 @@ import (
 // Options maps the names of options that were set to their values.
 type Options map[string]string
 
-// A Level is the kind of object an option belongs to.
-type Level string
-
-const (
-	LevelServer  Level = "server"
-	LevelSession Level = "session"
-	LevelWindow  Level = "window"
-	LevelPane    Level = "pane" // set on a window, it applies to panes without a value
-)
-
 // A Value is the text of an option's value.
 type Value string
 
@@ -39,21 +29,19 @@ var optionsText string
 
 // A Definition describes one of tmux's options. A user option (@name) has a name only.
 type Definition struct {
-	Level   Level
 	Name    string
 	Default string
-	Choices []string // allowed values, in tmux's order; nil if any will do
+	Choices []string // allowed values; nil if any will do
 	isText  bool     // text, even if the default looks like a number or a switch
 }
 
-// Definitions returns tmux's options in its order. A line of options.txt has the level, the name
-// and the default. Choices follow the name in braces; empty braces mark text that looks like a
-// number or a switch.
+// Definitions returns tmux's options in its order. A line of options.txt has the name and the
+// default. Choices follow the name in braces; empty braces mark text that looks like a number or a
+// switch.
 var Definitions = sync.OnceValue(func() (table []Definition) {
 	for line := range strings.Lines(optionsText) {
-		level, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		name, value, _ := strings.Cut(rest, " ")
-		k := Definition{Level: Level(level), Default: unquoteDefault(value)}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		k := Definition{Default: unquoteDefault(value)}
 		var choices string
 		k.Name, choices, k.isText = strings.Cut(strings.TrimSuffix(name, "}"), "{")
 		if choices != "" {
@@ -72,7 +60,7 @@ func unquoteDefault(text string) string {
 	if plain, err := strconv.Unquote(text); err == nil {
 		return plain
 	}
-	return strings.Trim(text, `"`)
+	return text
 }
 
 // ResolveOption returns the option called name, or the only one whose name begins with it. A user
@@ -82,7 +70,7 @@ func ResolveOption(name string) (Definition, error) {
 		return Definition{Name: name}, nil
 	}
 	if strings.HasSuffix(name, "]") {
-		return Definition{}, fmt.Errorf("option %s: indexes are not supported by tandem", name)
+		return Definition{}, fmt.Errorf("option %s: indexes are not supported by tandem; set the whole option", name)
 	}
 	var found []Definition
 	for _, k := range Definitions() {
@@ -112,28 +100,20 @@ func (k Definition) IsNumber() bool {
 	return err == nil && !k.isText
 }
 
-// ParseValue checks value and returns it in the form to store. An empty value toggles a switch, or
-// the first two choices, starting from before.
-func (k Definition) ParseValue(value, before string) (string, error) {
+// ParseValue checks value and returns it in the form to store.
+func (k Definition) ParseValue(value string) (string, error) {
 	switch {
-	case k.Choices != nil && value == "":
-		if i := slices.Index(k.Choices, before); i == 0 || i == 1 {
-			return k.Choices[1-i], nil
-		}
-		return before, nil
 	case k.Choices != nil && !slices.Contains(k.Choices, value):
 		return "", fmt.Errorf("unknown value: %s", value)
-	case k.IsSwitch():
+	case k.Choices == nil && k.IsSwitch():
 		switch strings.ToLower(value) {
-		case "":
-			return map[bool]string{true: "off", false: "on"}[before == "on"], nil
 		case "on", "yes", "1":
 			return "on", nil
 		case "off", "no", "0":
 			return "off", nil
 		}
 		return "", fmt.Errorf("bad value: %s", value)
-	case k.IsNumber():
+	case k.Choices == nil && k.IsNumber():
 		n, err := strconv.Atoi(value)
 		if err != nil {
 			return "", fmt.Errorf("value is invalid: %s", value)
@@ -146,23 +126,7 @@ func (k Definition) ParseValue(value, before string) (string, error) {
 	return value, nil
 }
 
-// optionSets returns the sets to search for an option of at, innermost first. A name belongs to one
-// level, so sets of other levels cannot match.
-func (s *State) optionSets(at Target) (sets []Options) {
-	if at.Pane != nil {
-		sets = append(sets, at.Pane.Options)
-	}
-	if at.Window != nil {
-		sets = append(sets, at.Window.Options)
-	}
-	sets = append(sets, s.Windows)
-	if at.Session != nil {
-		sets = append(sets, at.Session.Options)
-	}
-	return append(sets, s.Global, s.Options)
-}
-
-// LookupOption returns the value in effect at a target: the innermost set one, or the default. It
+// LookupOption returns the value of an option at a target, set there or globally, or the default. It
 // also reports whether the value was set and whether the option exists.
 func (s *State) LookupOption(at Target, name string) (value Value, set, known bool) {
 	for _, o := range s.optionSets(at) {
@@ -178,27 +142,22 @@ func (s *State) LookupOption(at Target, name string) (value Value, set, known bo
 	return "", false, false
 }
 
-// OptionSet returns the options of at on a level, or, with global, the level's global ones.
-// Server options are always global.
-func (s *State) OptionSet(level Level, at Target, global bool) *Options {
-	switch {
-	case level == LevelServer:
-		return &s.Options
-	case level == LevelSession && global:
-		return &s.Global
-	case level == LevelSession:
-		return &at.Session.Options
-	case global:
-		return &s.Windows
-	case level == LevelPane:
-		return &at.Pane.Options
+// optionSets returns what was set on the parts of a target, smallest first, and globally.
+func (s *State) optionSets(at Target) (sets []Options) {
+	if at.Pane != nil {
+		sets = append(sets, at.Pane.Options)
 	}
-	return &at.Window.Options
+	if at.Window != nil {
+		sets = append(sets, at.Window.Options)
+	}
+	if at.Session != nil {
+		sets = append(sets, at.Session.Options)
+	}
+	return append(sets, s.Global)
 }
 
-// ListOptions returns the options to list for a level: the user options in o, sorted by name, then
-// tmux's own in its order.
-func (o Options) ListOptions(level Level) (all []Definition) {
+// List returns the options in o: user options sorted by name, then tmux's own in its order.
+func (o Options) List() (all []Definition) {
 	for name := range o {
 		if strings.HasPrefix(name, "@") {
 			all = append(all, Definition{Name: name})
@@ -206,7 +165,7 @@ func (o Options) ListOptions(level Level) (all []Definition) {
 	}
 	slices.SortFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
 	for _, k := range Definitions() {
-		if k.Level == level || level == LevelWindow && k.Level == LevelPane {
+		if _, ok := o[k.Name]; ok {
 			all = append(all, k)
 		}
 	}

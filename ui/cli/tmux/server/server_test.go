@@ -63,8 +63,7 @@ func newFinder() Finder {
 func TestFindTargetResolvesPanes(t *testing.T) {
 	for target, want := range map[string]int{
 		"": 0, "work": 0, "=work": 0, "wo": 0, "o*": 3, "$1": 3, "@1": 2, "%3": 3, ":3": 2, "work:logs": 2, "work:lo": 2,
-		":0.1": 1, ".1": 1, "1": 1, ":.+": 1, "{next}": 1, "{previous}": 1, "{right-of}": 1,
-		":+": 2, ":-": 2, ":^": 0, ":$": 2, ":!": 2, "other:0.0": 3, "work:3.0": 2,
+		":0.1": 1, ".1": 1, "1": 1, "other:0.0": 3, "work:3.0": 2,
 	} {
 		at, err := newFinder().FindTarget(target, TargetPane)
 		if err != nil || at.Pane.ID != want {
@@ -73,10 +72,20 @@ func TestFindTargetResolvesPanes(t *testing.T) {
 	}
 }
 
+func TestFindTargetRejectsTokensAndOffsetsByName(t *testing.T) {
+	for target, part := range map[string]string{
+		"{last}": "{last}", "work:{end}": "{end}", ":!": "!", "work:^": "^", "work:$": "$", ":+": "+", ":.-1": "-1", "{top-left}": "{top-left}",
+	} {
+		if _, err := newFinder().FindTarget(target, TargetPane); err == nil || err.Error() != "target "+part+" is not supported by tandem; use an index, name or id" {
+			t.Errorf("FindTarget(%q) = %v", target, err)
+		}
+	}
+}
+
 func TestFindTargetErrorNamesTheMissingPart(t *testing.T) {
 	for target, want := range map[string]string{
 		"nope:": "can't find session: nope", "=wor:": "can't find session: wor", "work:9": "can't find window: 9", "@9": "can't find window: @9",
-		"%9": "can't find pane: %9", "nope": "can't find pane: nope", "{marked}": "can't find pane: {marked}", ".7": "can't find pane: 7", "{top-left}": "can't find pane: {top-left}",
+		"%9": "can't find pane: %9", "nope": "can't find pane: nope", ".7": "can't find pane: 7",
 	} {
 		if _, err := newFinder().FindTarget(target, TargetPane); err == nil || err.Error() != want {
 			t.Errorf("FindTarget(%q) = %v, want %s", target, err, want)

@@ -19,9 +19,7 @@ type State struct {
 
 	Sessions []*Session `json:"sessions,omitempty"`
 	Next     Counters   `json:"next"`
-	Options  Options    `json:"options,omitempty"` // of the server
-	Global   Options    `json:"global,omitempty"`  // of sessions
-	Windows  Options    `json:"windows,omitempty"` // of windows and panes
+	Global   Options    `json:"global,omitempty"` // options set with -g or -s
 
 	Environ Environ          `json:"set,omitempty"`     // global environment, overriding the caller's variables
 	Unset   []string         `json:"unset,omitempty"`   // caller's variables hidden from panes and from show-environment
