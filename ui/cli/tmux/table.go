@@ -142,8 +142,8 @@ func unsupportedError(asked, full string) error {
 		"send-keys -N": typed, "send-keys -H": typed, "send-keys -F": typed,
 		"move-pane":      "; use join-pane",
 		"save-buffer":    "; use show-buffer >FILE",
-		"list-clients":   "; a dashboard is no client",
-		"refresh-client": "; a dashboard is no client",
+		"list-clients":   "; dashboards are not clients",
+		"refresh-client": "; dashboards are not clients",
 		"set-hook":       "; use `tandem wait`",
 	}
 	return fmt.Errorf("%s is not supported by tandem%s", asked, instead[full])
