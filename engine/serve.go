@@ -74,7 +74,7 @@ func (e *engine) newMux() *server.Mux {
 
 func startTime(pid int) (uint64, bool) {
 	p, ok := proctree.Read(pid)
-	return p.StartTime, ok && !p.Zombie
+	return p.StartTime, ok && !p.IsZombie()
 }
 
 // lineShell is bash, or sh without it.

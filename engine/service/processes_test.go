@@ -322,7 +322,7 @@ func TestOrphansAreFoundByTheirMark(t *testing.T) {
 		{View: api.Process{ID: "session", Terminal: &api.Terminal{}}},
 		{View: api.Process{ID: "clean"}},
 	}
-	procs := []proctree.Process{{PID: 20, StartTime: 5, Zombie: true}, {PID: 21, StartTime: 6}, {PID: 22, StartTime: 7}}
+	procs := []proctree.Process{{PID: 20, StartTime: 5, State: 'Z'}, {PID: 21, StartTime: 6}, {PID: 22, StartTime: 7}}
 	mark := func(id string) proctree.Mark { return proctree.Mark{ID: id, DataDir: "/data"} }
 	marked := map[proctree.Mark][]int{
 		mark("exited"): {20, 99, 21, 22}, mark("running"): {22}, mark("session"): {21}, mark("unknown"): {21},

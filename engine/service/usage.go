@@ -192,7 +192,7 @@ func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process
 	}
 	starts := map[int]uint64{}
 	for _, p := range procs {
-		if !p.Zombie {
+		if !p.IsZombie() {
 			starts[p.PID] = p.StartTime
 		}
 	}

@@ -69,14 +69,3 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
-
-func FuzzParseStat(f *testing.F) {
-	f.Add([]byte(statLine(1, "sh", 'S', 9)))
-	f.Add([]byte("1 (a) b) Z"))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		st, err := parseStat(line)
-		if err == nil && (bytes.IndexByte(line, ')') < 0 || bytes.IndexByte(line, st.state) < 0) {
-			t.Fatalf("%+v from %q", st, line)
-		}
-	})
-}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"tandem/persist/procstat"
 )
 
 // procRoot is the mount point of proc(5).
@@ -57,7 +59,7 @@ func identify(root string, pid int) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("identify process %d: %w", pid, err)
 	}
-	return Identity{BootID: boot, PID: pid, StartTime: st.start}, nil
+	return Identity{BootID: boot, PID: pid, StartTime: st.StartTime}, nil
 }
 
 func (i Identity) alive(root string) bool {
@@ -76,35 +78,9 @@ func (i Identity) alive(root string) bool {
 	if err != nil {
 		return true
 	}
-	return st.start == i.StartTime && st.state != 'Z' && st.state != 'X'
+	return st.StartTime == i.StartTime && !st.IsZombie()
 }
 
-// stat holds the fields used of /proc/<pid>/stat.
-type stat struct {
-	state byte   // field 3
-	start uint64 // field 22
-}
-
-func readStat(root string, pid int) (stat, error) {
-	b, err := os.ReadFile(filepath.Join(root, strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return stat{}, err
-	}
-	return parseStat(b)
-}
-
-// parseStat parses /proc/<pid>/stat, see proc_pid_stat(5). The second field, the program's name in
-// parentheses, may itself contain spaces, parentheses and newlines.
-func parseStat(b []byte) (stat, error) {
-	name := bytes.LastIndexByte(b, ')')
-	fields := bytes.Fields(b[name+1:])
-	const first, start = 3, 22 // numbers of fields; fields starts after the name
-	if name < 0 || len(fields) <= start-first || len(fields[0]) != 1 {
-		return stat{}, errors.New("stat line is damaged")
-	}
-	n, err := strconv.ParseUint(string(fields[start-first]), 10, 64)
-	if err != nil {
-		return stat{}, errors.New("stat line has no start time")
-	}
-	return stat{state: fields[0][0], start: n}, nil
+func readStat(root string, pid int) (procstat.Process, error) {
+	return procstat.ReadFile(filepath.Join(root, strconv.Itoa(pid), "stat"))
 }

@@ -29,7 +29,7 @@ func fakeProc(t testing.TB, boot string, pid int, statLine string) string {
 
 // statLine is a line of /proc/<pid>/stat.
 func statLine(pid int, name string, state byte, start uint64) string {
-	return fmt.Sprintf("%d (%s) %c 1 1 1 34816 1 4194560 1 0 0 0 1 2 3 4 20 0 1 0 %d 5 6 7 8\n", pid, name, state, start)
+	return fmt.Sprintf("%d (%s) %c 1 1 1 34816 1 4194560 1 0 0 0 1 2 3 4 20 0 1 0 %d%s\n", pid, name, state, start, strings.Repeat(" 5", 30))
 }
 
 func TestAliveChecksBootPIDStartTimeAndState(t *testing.T) {

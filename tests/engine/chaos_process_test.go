@@ -196,7 +196,7 @@ func (m *machine) wantNoStrangers() {
 	}
 	for _, p := range all {
 		mark := proctree.MarkOf(p.PID)
-		if mark.DataDir != m.dir || p.Session != p.PID || p.Zombie || known[p.PID] {
+		if mark.DataDir != m.dir || p.Session != p.PID || p.IsZombie() || known[p.PID] {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.PID), "cmdline"))

@@ -393,7 +393,7 @@ func TestReusedPIDIsNotKilled(t *testing.T) {
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-	if stat, ok := proctree.Read(other.Process.Pid); !ok || stat.Zombie {
+	if stat, ok := proctree.Read(other.Process.Pid); !ok || stat.IsZombie() {
 		t.Error("a process that is none of ours was ended")
 	}
 }

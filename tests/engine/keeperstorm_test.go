@@ -110,7 +110,7 @@ func (m *machine) wantNothingMarked() {
 		m.Fatal(err)
 	}
 	for _, p := range all {
-		if mark := proctree.MarkOf(p.PID); mark.DataDir == m.dir && !p.Zombie {
+		if mark := proctree.MarkOf(p.PID); mark.DataDir == m.dir && !p.IsZombie() {
 			m.Errorf("process %d (%s), marked %s, outlives everything", p.PID, p.Name, mark.ID)
 			unix.Kill(p.PID, unix.SIGKILL)
 		}

@@ -100,7 +100,7 @@ func (g *Guard) ancestryOf(pid int) ancestry {
 	var a ancestry
 	for range maxFollowTries {
 		s, ok := g.table().read(pid)
-		if !ok || s.Zombie {
+		if !ok || s.IsZombie() {
 			return ancestry{unknownReason: fmt.Sprintf("/proc does not show the program that called, process %d: it has exited or is hidden", pid)}
 		}
 		key := ancestryKey{pid, s.StartTime, keeper}

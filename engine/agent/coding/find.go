@@ -33,7 +33,7 @@ func findAgent(rules []Rule, foreground, child int, bootID string) (f Found, ok 
 			return false
 		}
 		p, alive := proctree.Read(pid)
-		f, ok = Found{rule, store.Identity{PID: pid, StartTime: p.StartTime, BootID: bootID}}, alive && !p.Zombie
+		f, ok = Found{rule, store.Identity{PID: pid, StartTime: p.StartTime, BootID: bootID}}, alive && !p.IsZombie()
 		return ok
 	}
 	// Ancestors first: a tool run by the agent may be in the foreground.

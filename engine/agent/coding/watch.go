@@ -233,7 +233,7 @@ func (w *Watch) newAgent(f Found) *store.Agent {
 
 func isAlive(who store.Identity) bool {
 	p, ok := proctree.Read(who.PID)
-	return ok && p.StartTime == who.StartTime && !p.Zombie
+	return ok && p.StartTime == who.StartTime && !p.IsZombie()
 }
 
 func cloneAgent(a *store.Agent) *store.Agent {

@@ -1,13 +1,11 @@
 package client
 
 import (
-	"bytes"
-	"fmt"
 	"math"
-	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/procstat"
 )
 
 // inheritNothing sets close-on-exec on descriptors left open by this program's parent. A keeper
@@ -20,10 +18,6 @@ func inheritNothing() {
 
 // isStopped reports whether the process pid is suspended, for example by ctrl+z.
 func isStopped(pid int) bool {
-	if pid == 0 {
-		return false
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, fields, found := strings.Cut(string(stat[max(0, bytes.LastIndexByte(stat, ')')):]), ") ")
-	return err == nil && found && strings.HasPrefix(fields, "T")
+	p, err := procstat.Read(pid)
+	return err == nil && p.State == 'T'
 }

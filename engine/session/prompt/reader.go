@@ -4,12 +4,12 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/system/pty"
+	"tandem/persist/procstat"
 )
 
 // lineShells are the shells with POSIX or fish command lines.
@@ -82,14 +82,9 @@ func isInteractive(argv []string) bool {
 // IsShell reports whether a process is a shell that reads command lines from its terminal or pipe,
 // rather than a subshell, which has only forked.
 func IsShell(pid int) bool {
-	const flagsField, forkedOnly = 6, 0x40 // PF_FORKNOEXEC; fields after the name, see proc(5)
-	stat := readProc(pid, "stat")
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= flagsField {
-		return false
-	}
-	flags, err := strconv.ParseUint(fields[flagsField], 10, 64)
-	return err == nil && flags&forkedOnly == 0 && isInteractive(ptyPrograms{}.arguments(pid))
+	const forkedOnly = 0x40 // PF_FORKNOEXEC
+	p, err := procstat.Read(pid)
+	return err == nil && p.Flags&forkedOnly == 0 && isInteractive(ptyPrograms{}.arguments(pid))
 }
 
 // programOf returns the name of the program in argv, without the dash of a login shell.

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"tandem/persist/procstat"
 )
 
 // A child is an entry of the keeper's table.
@@ -93,9 +95,9 @@ func (k *keeper) forkChild(s *session, id uint64, spec *Spec, l *launch, master 
 		return
 	}
 	// The child has not been reaped, so its stat file exists even if it has exited.
-	stat, _ := readStat(pid)
+	stat, _ := procstat.Read(pid)
 	c := &child{
-		Child:     Child{ID: spec.ID, PID: pid, StartTime: stat.startTime, BootID: k.bootID, TTY: spec.TTY},
+		Child:     Child{ID: spec.ID, PID: pid, StartTime: stat.StartTime, BootID: k.bootID, TTY: spec.TTY},
 		dir:       spec.Dir,
 		logs:      Logs{[]string{spec.Stdout, spec.Stderr}, spec.LogLimit},
 		master:    master,

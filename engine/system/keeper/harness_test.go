@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/persist/procstat"
 	"tandem/tests/leaks"
 	"tandem/tests/places"
 	"tandem/tests/wait"
@@ -366,6 +367,6 @@ func (r *rig) readUntil(master *os.File, want string) string {
 
 // alive says whether a process runs; a zombie does not.
 func alive(pid int) bool {
-	stat, err := readStat(pid)
-	return err == nil && stat.state != 'Z' && stat.state != 'X'
+	stat, err := procstat.Read(pid)
+	return err == nil && !stat.IsZombie()
 }

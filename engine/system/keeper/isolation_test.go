@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/persist/procstat"
 	"tandem/tests/wait"
 )
 
@@ -223,8 +224,8 @@ func TestKeeperReapsOrphans(t *testing.T) {
 		return pid, pid != 0
 	})
 	syscall.Kill(orphan, syscall.SIGKILL)
-	wait.Poll(t, "collected orphan", func() (procStat, bool) {
-		stat, err := readStat(orphan)
+	wait.Poll(t, "collected orphan", func() (procstat.Process, bool) {
+		stat, err := procstat.Read(orphan)
 		return stat, err != nil
 	})
 }

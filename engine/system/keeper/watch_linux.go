@@ -1,7 +1,6 @@
 package keeper
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/procstat"
 )
 
 // A watcher waits with one goroutine for the exit of processes that are not our children. Their
@@ -98,8 +99,8 @@ func openProcess(pid int, startTime uint64) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("open process %d: %w", pid, err)
 	}
-	stat, err := readStat(pid)
-	if err != nil || stat.startTime != startTime {
+	stat, err := procstat.Read(pid)
+	if err != nil || stat.StartTime != startTime {
 		closeFD(fd)
 		return -1, errGone
 	}
@@ -114,9 +115,9 @@ func exitOfOther(pidfd, pid int, startTime uint64) (Exit, bool) {
 	if err := unix.IoctlPidfdInfo(pidfd, &info); err == nil && info.Mask&unix.PIDFD_INFO_EXIT != 0 {
 		return exitFromStatus(syscall.WaitStatus(info.Exit_code)), true
 	}
-	stat, err := readStat(pid)
-	if err == nil && stat.startTime == startTime && stat.state == 'Z' && mayKnowExit(pid) {
-		return exitFromStatus(syscall.WaitStatus(stat.exitCode)), true
+	stat, err := procstat.Read(pid)
+	if err == nil && stat.StartTime == startTime && stat.State == 'Z' && mayKnowExit(pid) {
+		return exitFromStatus(syscall.WaitStatus(stat.ExitCode)), true
 	}
 	return Exit{Unknown: true}, false
 }
@@ -143,40 +144,6 @@ func checkMaster(fd int) error {
 		return errors.New("descriptor is not the master of a terminal")
 	}
 	return nil
-}
-
-// A procStat holds the fields used of /proc/<pid>/stat, see proc_pid_stat(5).
-type procStat struct {
-	state     byte   // field 3, 'Z' for a zombie
-	startTime uint64 // field 22, clock ticks since boot
-	exitCode  int    // field 52, a wait status; 0 without permission to read it
-}
-
-func readStat(pid int) (procStat, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return procStat{}, err
-	}
-	return parseStat(b)
-}
-
-// parseStat finds the end of the command's name by the last parenthesis: the name may contain
-// spaces and parentheses.
-func parseStat(b []byte) (procStat, error) {
-	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	const first, state, start, exit = 3, 3, 22, 52
-	if len(fields) <= exit-first || len(fields[state-first]) != 1 {
-		return procStat{}, errors.New("process status has too few fields")
-	}
-	startTime, err := strconv.ParseUint(fields[start-first], 10, 64)
-	if err != nil {
-		return procStat{}, fmt.Errorf("read start time of a process: %v", err)
-	}
-	code, err := strconv.Atoi(fields[exit-first])
-	if err != nil {
-		return procStat{}, fmt.Errorf("read exit status of a process: %v", err)
-	}
-	return procStat{fields[state-first][0], startTime, code}, nil
 }
 
 func readBootID() (string, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -146,16 +147,13 @@ func membersOf(cgroup string) (members []Process) {
 	if err != nil {
 		return nil
 	}
-	n := numbers{text: text}
-	for {
-		pid := int(n.nextNumber(n.field + 1))
-		if n.bad {
-			return members
-		}
+	for word := range strings.FieldsSeq(string(text)) {
+		pid, _ := strconv.Atoi(word)
 		if p, ok := Read(pid); ok {
 			members = append(members, p)
 		}
 	}
+	return members
 }
 
 // KillCgroup kills all processes in a cgroup at once, including ones being forked (Linux 5.14).

@@ -32,7 +32,7 @@ func FindLost(dataDir string) ([]Lost, error) {
 	}
 	var lost []Lost
 	for _, p := range all {
-		if p.Zombie || p.Name != keeperName || !hasOpen(p.PID, deletedLock(dataDir)) {
+		if p.IsZombie() || p.Name != keeperName || !hasOpen(p.PID, deletedLock(dataDir)) {
 			continue
 		}
 		l := Lost{Keeper: p.PID}

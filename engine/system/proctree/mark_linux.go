@@ -50,7 +50,7 @@ func youngestStart() uint64 {
 // mayBecomeOurs reports whether p may be a child of this data directory's keeper before its
 // execve: it has one thread, and the keeper's environment or, during execve, none.
 func mayBecomeOurs(p Process, dataDir string) bool {
-	if p.Zombie || p.threads != 1 || p.StartTime < youngestStart() {
+	if p.IsZombie() || p.Threads != 1 || p.StartTime < youngestStart() {
 		return false
 	}
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
@@ -81,7 +81,7 @@ func (m *marks) findOrphans(all []Process) map[Mark][]int {
 		if k.mark == (Mark{}) && k.reads < marklessReads {
 			text, err := readEnviron(p.PID, patient) // an unreadable process has no mark
 			// In execve, the environment is empty for a moment.
-			for err == nil && len(text) == 0 && p.StartTime >= young && !p.Zombie && time.Now().Before(execs) {
+			for err == nil && len(text) == 0 && p.StartTime >= young && !p.IsZombie() && time.Now().Before(execs) {
 				time.Sleep(time.Millisecond)
 				text, err = readEnviron(p.PID, patient)
 			}

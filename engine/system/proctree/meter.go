@@ -99,9 +99,9 @@ func (m *Meter) measureTrees(now time.Duration, boot string, ids []store.Identit
 			ticks[o] += p.CPU - min(mb.cpu, p.CPU)
 			mb.cpu = p.CPU
 		}
-		if !p.Zombie {
+		if !p.IsZombie() {
 			out[o].Processes++
-			out[o].Threads += p.threads
+			out[o].Threads += p.Threads
 			inspect(p, mb, out[o])
 		}
 	}
@@ -119,7 +119,7 @@ func (m *Meter) measureTrees(now time.Duration, boot string, ids []store.Identit
 
 func (s *measurement) isAlive(id store.Identity, boot string) bool {
 	i, ok := s.index[id.PID]
-	return ok && id.BootID == boot && s.all[i].StartTime == id.StartTime && !s.all[i].Zombie
+	return ok && id.BootID == boot && s.all[i].StartTime == id.StartTime && !s.all[i].IsZombie()
 }
 
 // forgetExited drops trees whose root has exited, and exited members.
@@ -198,7 +198,7 @@ func (s *measurement) joinTree(p Process, root store.Identity) *member {
 		mb = &member{startTime: p.StartTime}
 		s.members[p.PID] = mb
 	}
-	mb.root, mb.parent, mb.threads = root, p.Parent, p.threads
+	mb.root, mb.parent, mb.threads = root, p.Parent, p.Threads
 	return mb
 }
 

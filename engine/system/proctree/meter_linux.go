@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/persist/procstat"
 	"tandem/persist/store"
 )
 
@@ -122,9 +123,8 @@ func (m *Meter) hasMoved(ids []store.Identity) bool {
 // all.
 func (p *procfs) readPulse(pid string, threads int) (uint64, bool) {
 	if threads > 1 {
-		number, err := strconv.Atoi(pid)
-		s, ok := parseStat(number, p.readFile(pid+"/stat"))
-		return s.CPU, ok && err == nil && s.threads == threads
+		s, err := procstat.Parse(p.readFile(pid + "/stat"))
+		return s.CPU, err == nil && s.Threads == threads
 	}
 	ran, _, _ := bytes.Cut(p.readFile(pid+"/schedstat"), []byte(" "))
 	pulse, err := strconv.ParseUint(string(ran), 10, 64)

@@ -61,7 +61,7 @@ func rootOf(pid int) store.Identity {
 
 // aged is a process that began 100 s before the meteredTable's first look.
 func aged(pid, parent, session int) Process {
-	return Process{PID: pid, Parent: parent, Session: session, threads: 1, StartTime: 90_000}
+	return Process{PID: pid, Parent: parent, Session: session, Threads: 1, StartTime: 90_000}
 }
 
 func TestTreeContainsDescendantsAndSession(t *testing.T) {
@@ -87,7 +87,7 @@ func TestMemberStaysInItsTree(t *testing.T) {
 
 func TestMeasureSkipsDeadRoots(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 1, 11))
-	m.all[1].Zombie = true
+	m.all[1].State = 'Z'
 	earlier, elsewhere := rootOf(10), rootOf(10)
 	earlier.StartTime--
 	elsewhere.BootID = "another"

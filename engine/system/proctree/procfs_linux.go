@@ -1,7 +1,6 @@
 package proctree
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -12,17 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/base/panics"
+	"tandem/persist/procstat"
 )
 
-// A Process holds the fields used of /proc/<pid>/stat, see proc_pid_stat(5).
-type Process struct {
-	PID, Parent, Group, Session int
-	Name                        string
-	Zombie                      bool
-	threads                     int
-	CPU                         uint64 // clock ticks used by itself and by the children it has waited for
-	StartTime                   uint64 // clock ticks since boot
-}
+// A Process is one process of the table.
+type Process = procstat.Process
 
 // A procfs reads files in /proc through one buffer. It is not safe for concurrent use.
 type procfs struct {
@@ -64,12 +57,8 @@ func All() ([]Process, error) {
 	all := make([]Process, len(names))
 	err = splitWork(dir, len(names), func(proc *procfs, from, to int) {
 		for i := from; i < to; i++ {
-			pid, err := strconv.Atoi(names[i])
-			if err != nil {
-				continue
-			}
-			if s, ok := parseStat(pid, proc.readFile(names[i]+"/stat")); ok {
-				all[i] = s
+			if _, err := strconv.Atoi(names[i]); err == nil {
+				all[i], _ = procstat.Parse(proc.readFile(names[i] + "/stat")) // fails for one that has exited
 			}
 		}
 	})
@@ -99,69 +88,7 @@ func splitWork(dir *os.File, n int, work func(proc *procfs, from, to int)) error
 }
 
 // Read reads one process; ok is false if it has exited.
-func Read(pid int) (s Process, ok bool) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return Process{}, false
-	}
-	return parseStat(pid, text)
+func Read(pid int) (p Process, ok bool) {
+	p, err := procstat.Read(pid)
+	return p, err == nil
 }
-
-// parseStat parses /proc/<pid>/stat. The name in parentheses may contain anything, including
-// parentheses and newlines.
-func parseStat(pid int, text []byte) (s Process, ok bool) {
-	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
-	if open < 0 || end < open {
-		return Process{}, false
-	}
-	f := numbers{text: text[end+1:]}
-	state := f.nextWord()
-	if len(state) != 1 {
-		return Process{}, false
-	}
-	s = Process{PID: pid, Name: string(text[open+1 : end]), Zombie: state[0] == 'Z' || state[0] == 'X'}
-	s.Parent, s.Group, s.Session = int(f.nextNumber(4)), int(f.nextNumber(5)), int(f.nextNumber(6))
-	s.CPU = f.nextNumber(14) + f.nextNumber(15) + f.nextNumber(16) + f.nextNumber(17)
-	s.threads = int(f.nextNumber(20))
-	s.StartTime = f.nextNumber(22)
-	return s, !f.bad
-}
-
-// numbers parses a line of numbers, using the field numbers of the manual.
-type numbers struct {
-	text  []byte
-	field int // number of the last field read; the first after the name is 3
-	bad   bool
-}
-
-// nextWord returns the next field, empty at the end.
-func (n *numbers) nextWord() []byte {
-	n.field = max(n.field+1, 3)
-	from := 0
-	for from < len(n.text) && betweenFields(n.text[from]) {
-		from++
-	}
-	to := from
-	for to < len(n.text) && !betweenFields(n.text[to]) {
-		to++
-	}
-	w := n.text[from:to]
-	n.text = n.text[to:]
-	return w
-}
-
-// nextNumber skips to a field and parses it; a negative number becomes 0.
-func (n *numbers) nextNumber(field int) uint64 {
-	for n.field < field-1 {
-		n.nextWord()
-	}
-	w := n.nextWord()
-	if len(w) > 1 && w[0] == '-' {
-		return 0
-	}
-	v, err := strconv.ParseUint(string(w), 10, 64)
-	n.bad = n.bad || err != nil
-	return v
-}
-
-func betweenFields(c byte) bool { return c == ' ' || c == '\n' }

@@ -107,7 +107,7 @@ func (s *Snapshot) WithMark(m Mark) []int {
 			continue
 		}
 		seen[pid] = true
-		if !s.byPID[pid].Zombie {
+		if !s.byPID[pid].IsZombie() {
 			live = append(live, pid)
 		}
 		queue = append(queue, s.byParent[pid]...)
@@ -134,7 +134,7 @@ func (s *Snapshot) LeaderOf(m Mark) (leader Process, ok bool) {
 	for _, pid := range s.Marked()[m] {
 		p := s.byPID[pid]
 		older := leader.PID == 0 || p.StartTime < leader.StartTime
-		if p.Session == pid && !p.Zombie && older {
+		if p.Session == pid && !p.IsZombie() && older {
 			leader = p
 		}
 	}
@@ -265,7 +265,7 @@ func (t *Tree) members(all *Snapshot) []Process {
 			p = late[pid]
 		}
 		t.known[pid] = p.StartTime
-		if !p.Zombie {
+		if !p.IsZombie() {
 			live = append(live, p)
 		}
 	}
@@ -384,7 +384,7 @@ func (t *Tree) groupLives(all *Snapshot) bool {
 		return false
 	}
 	for _, p := range all.byPID {
-		if p.Group == t.root.PID && p.Zombie && p.StartTime+bornBetween < now {
+		if p.Group == t.root.PID && p.IsZombie() && p.StartTime+bornBetween < now {
 			return false
 		}
 	}

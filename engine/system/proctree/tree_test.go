@@ -250,7 +250,7 @@ func TestSessionIsFollowedBetweenReadings(t *testing.T) {
 }
 
 func TestWithMarkIncludesDescendants(t *testing.T) {
-	s := newSnapshot([]Process{{PID: 5, Parent: 1}, {PID: 9, Parent: 1}, {PID: 7, Parent: 5}, {PID: 6, Parent: 5, Zombie: true}, {PID: 8, Parent: 6}}, &marks{})
+	s := newSnapshot([]Process{{PID: 5, Parent: 1}, {PID: 9, Parent: 1}, {PID: 7, Parent: 5}, {PID: 6, Parent: 5, State: 'Z'}, {PID: 8, Parent: 6}}, &marks{})
 	mark := Mark{"a", "/data"}
 	s.orphans = func() map[Mark][]int { return map[Mark][]int{mark: {5, 7}} }
 	if got := s.WithMark(mark); !slices.Equal(got, []int{5, 7, 8}) {
@@ -288,21 +288,7 @@ func TestMayHaveLeftFindsMarkedProcessStartedLater(t *testing.T) {
 	}
 }
 
-func TestParseStatAcceptsAnyName(t *testing.T) {
-	fields := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20"
-	s, ok := parseStat(7, []byte("7 (a) b (c)"+fields))
-	want := Process{PID: 7, Parent: 1, Group: 2, Session: 3, Name: "a) b (c", threads: 17, CPU: 50, StartTime: 99}
-	if !ok || s != want {
-		t.Errorf("got %+v, %v, want %+v", s, ok, want)
-	}
-	for _, damaged := range []string{"", "7", "7 (a", "7 (a) S", "7 )a( S" + fields, "7 (a) S x" + fields} {
-		if _, ok := parseStat(7, []byte(damaged)); ok {
-			t.Errorf("%q was taken for a stat", damaged)
-		}
-	}
-}
-
 func alive(pid int) bool {
 	s, ok := Read(pid)
-	return ok && !s.Zombie
+	return ok && !s.IsZombie()
 }

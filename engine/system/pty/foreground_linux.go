@@ -1,7 +1,6 @@
 package pty
 
 import (
-	"bytes"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/system/proctree"
+	"tandem/persist/procstat"
 )
 
 const (
@@ -168,24 +168,15 @@ func (fg foreground) waitKindOf(pid int) waitKind {
 	}
 	how := waitsNot
 	for _, task := range tasks[:min(len(tasks), maxThreads)] {
-		state := threadState(dir + "/task/" + task.Name())
-		if state == 'R' || state == 'D' {
+		thread, _ := procstat.ReadFile(dir + "/task/" + task.Name() + "/stat") // it may have exited
+		switch thread.State {
+		case 'R', 'D':
 			return waitsNot // running, so not waiting
-		}
-		if state == 'S' {
+		case 'S':
 			how = max(how, fg.threadWait(dir+"/task/"+task.Name(), pid))
 		}
 	}
 	return how
-}
-
-func threadState(dir string) byte {
-	text, err := os.ReadFile(dir + "/stat")
-	end := bytes.LastIndexByte(text, ')')
-	if err != nil || end < 0 || end+2 >= len(text) {
-		return 0
-	}
-	return text[end+2]
 }
 
 // threadWait examines the system call a thread is blocked in. If that is hidden, as for another

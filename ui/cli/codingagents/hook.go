@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/persist/procstat"
 	"tandem/ui/cli/factory"
-	"tandem/ui/cli/procfs"
 )
 
 const (
@@ -137,11 +137,11 @@ func (t toolInput) subject() string {
 // AtTerminal reports whether this process, or one of its ancestors, belongs to a terminal.
 func AtTerminal() bool {
 	for pid := os.Getpid(); pid > 1; {
-		s, ok := procfs.Read(pid)
-		if !ok || s.Terminal != 0 {
-			return ok
+		p, err := procstat.Read(pid)
+		if err != nil || p.Terminal != 0 {
+			return err == nil
 		}
-		pid = s.Parent
+		pid = p.Parent
 	}
 	return false
 }

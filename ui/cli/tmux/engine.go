@@ -3,12 +3,13 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/base/names"
-	"tandem/ui/cli/procfs"
+	"tandem/persist/procstat"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -73,8 +74,8 @@ func (e *engine) knownProcesses() map[string]api.Process {
 // program's PID and start time in /proc, sparing most calls a connection.
 func (e *engine) isAlive(p *server.Pane) bool {
 	if e.processes == nil {
-		s, ok := procfs.Read(p.PID)
-		return ok && s.StartTime == p.StartTime && s.State != "Z"
+		s, err := procstat.Read(p.PID)
+		return err == nil && strconv.FormatUint(s.StartTime, 10) == p.StartTime && !s.IsZombie()
 	}
 	process, known := e.processes[p.Terminal]
 	return known && !process.State.Ended()

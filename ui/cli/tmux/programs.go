@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -105,10 +104,7 @@ func (p *programs) start(pane *server.Pane, at server.Target, prog program) erro
 	}
 	// A PID alone may be reused; with its start time it identifies the program.
 	pane.Terminal, pane.Argv, pane.CWD = process.ID, prog.argv, prog.cwd
-	pane.PID, pane.StartTime = process.PID, ""
-	if stat, ok := procfs.Read(pane.PID); ok {
-		pane.StartTime = stat.StartTime
-	}
+	pane.PID, pane.StartTime = process.PID, startTime(process.PID)
 	// A session missing from a fetched list would count as exited.
 	if p.engine.processes != nil {
 		p.engine.processes[process.ID] = process

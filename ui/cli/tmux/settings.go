@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/procfs"
+	"tandem/persist/procstat"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -110,8 +110,8 @@ func formatTmuxVariable(path string, pid, session int) string {
 func serverPID(state *server.State) int {
 	pid := os.Getpid()
 	for _, at := range state.ListPanes(nil) {
-		if stat, ok := procfs.Read(at.Pane.PID); ok && stat.Parent > 1 {
-			pid = stat.Parent
+		if p, err := procstat.Read(at.Pane.PID); err == nil && p.Parent > 1 {
+			pid = p.Parent
 		}
 	}
 	return pid

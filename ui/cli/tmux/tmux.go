@@ -22,7 +22,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/persist/datadir"
-	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -261,8 +260,7 @@ func (c *call) notePIDs() {
 	for _, at := range c.file.ListPanes(nil) {
 		p := at.Pane
 		if pid := c.engine.processes[p.Terminal].PID; pid != p.PID && pid != 0 {
-			s, _ := procfs.Read(pid)
-			p.PID, p.StartTime = pid, s.StartTime
+			p.PID, p.StartTime = pid, startTime(pid)
 		}
 	}
 }

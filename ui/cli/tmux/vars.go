@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/procfs"
+	"tandem/persist/procstat"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -242,9 +242,23 @@ func (v *variables) paneFacts() facts {
 	return all
 }
 
+// ttyPath returns the path of the process's terminal.
 func ttyPath(pid int) string {
-	stat, _ := procfs.Read(pid)
-	return stat.TTY()
+	p, _ := procstat.Read(pid)
+	return devicePath(p.Terminal)
+}
+
+// devicePath returns the path of a pseudo-terminal or a console of the machine, by the numbers in Linux's
+// admin-guide/devices.txt. It returns "" for others.
+func devicePath(device int) string {
+	minor := device&0xff | device>>12&0xfff00
+	switch major := device >> 8 & 0xfff; {
+	case major == 136:
+		return fmt.Sprintf("/dev/pts/%d", minor)
+	case major == 4 && minor > 0 && minor < 64:
+		return fmt.Sprintf("/dev/tty%d", minor)
+	}
+	return ""
 }
 
 // tabStops lists the columns of a terminal's tab stops.

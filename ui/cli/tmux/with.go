@@ -15,7 +15,6 @@ import (
 
 	"tandem/engine/base/sleep"
 	"tandem/ui/cli/factory"
-	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -147,9 +146,7 @@ func (c *call) adoptSession() (at server.Target, adopted bool, err error) {
 	}
 	p := c.file.NewPane()
 	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
-	if stat, ok := procfs.Read(p.PID); ok {
-		p.StartTime = stat.StartTime
-	}
+	p.StartTime = startTime(p.PID)
 	s := newUniqueSession(c.file.State, process.Name, process.CWD)
 	s.W, s.H = process.Terminal.Cols, process.Terminal.Rows
 	c.file.Next.Session++
