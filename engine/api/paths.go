@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"tandem/engine/base/unixsocket"
 	"tandem/persist/datadir"
 )
-
-// MaxSocketPath is the length of sun_path minus its final NUL (unix(7)).
-const MaxSocketPath = 107
 
 // DataDir returns the absolute path of the data directory: $TANDEM_DATA_DIR, or tandem in
 // $XDG_STATE_HOME, or ~/.local/state/tandem. The directory may not exist yet.
@@ -52,7 +50,7 @@ func Sockets(dataDir string) (engine, keeper string) {
 
 // SpareSockets returns the paths to use if no socket can be created at those of Sockets: the
 // engine's is outside a data directory that is not writable, or both are in the data directory
-// if the runtime directory is gone. The paths may be longer than MaxSocketPath.
+// if the runtime directory is gone. The paths may be longer than unixsocket.MaxPath.
 func SpareSockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
 	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
@@ -112,7 +110,7 @@ func runtimeDir() string {
 
 func fitSockaddr(paths ...string) bool {
 	for _, p := range paths {
-		if len(p) > MaxSocketPath {
+		if len(p) > unixsocket.MaxPath {
 			return false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/engine/base/unixsocket"
 )
 
 func TestDataDirFollowsTheEnvironment(t *testing.T) {
@@ -35,7 +37,7 @@ func TestDataDirFollowsTheEnvironment(t *testing.T) {
 }
 
 func TestSocketsAreInTheDataFolderIfTheyFit(t *testing.T) {
-	dir := "/" + strings.Repeat("d", MaxSocketPath-len("/")-len("/keeper.sock"))
+	dir := "/" + strings.Repeat("d", unixsocket.MaxPath-len("/")-len("/keeper.sock"))
 	engine, keeper := Sockets(dir + "/")
 	if engine != dir+"/tandem.sock" || keeper != dir+"/keeper.sock" {
 		t.Errorf("Sockets = %s, %s", engine, keeper)
@@ -43,7 +45,7 @@ func TestSocketsAreInTheDataFolderIfTheyFit(t *testing.T) {
 }
 
 func TestSocketsOfLongDataFoldersAreOutsideAndDistinct(t *testing.T) {
-	long := "/" + strings.Repeat("d", MaxSocketPath)
+	long := "/" + strings.Repeat("d", unixsocket.MaxPath)
 	for _, tc := range []struct{ runtime, tmp, want string }{
 		{"/run/user/1000", "/tmp", "/run/user/1000/tandem/"},
 		{"", "/var/tmp", "/var/tmp/tandem-"},
@@ -57,7 +59,7 @@ func TestSocketsOfLongDataFoldersAreOutsideAndDistinct(t *testing.T) {
 		for _, dir := range []string{long, long + "2"} {
 			engine, keeper := Sockets(dir)
 			for _, s := range []string{engine, keeper} {
-				if seen[s] || len(s) > MaxSocketPath || !strings.HasPrefix(s, tc.want) {
+				if seen[s] || len(s) > unixsocket.MaxPath || !strings.HasPrefix(s, tc.want) {
 					t.Errorf("%+v: socket %s is shared, too long, or not under %s", tc, s, tc.want)
 				}
 				seen[s] = true

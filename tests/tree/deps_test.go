@@ -356,7 +356,7 @@ var layers = map[string]layer{
 		"the remote end connects streams to an engine; the caller supplies the way to reach it",
 	},
 	"engine/remote/hosts/transport": {
-		[]string{"engine/api"},
+		[]string{"engine/api", "engine/base/unixsocket"},
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
@@ -397,7 +397,7 @@ var layers = map[string]layer{
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir", "persist/regular"}, "notifications need events and paired devices, not the page"},
 	"engine/page/devices": {[]string{"persist/datadir", "persist/regular"}, "access to the page is stored in a file, independently of the page's content"},
 	"engine/api/client": {
-		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "persist/datadir", "persist/procstat", "persist/regular"},
+		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "engine/base/unixsocket", "persist/datadir", "persist/procstat", "persist/regular"},
 		"a client knows the operations and the connection, not the server's code",
 	},
 	"engine/api/logmerge": {
@@ -417,7 +417,7 @@ var layers = map[string]layer{
 		"typed input takes the same path from attach and from a pane",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire", "engine/base/secrets", "engine/base/panics"},
+		[]string{"engine/api", "engine/api/wire", "engine/base/secrets", "engine/base/panics", "engine/base/unixsocket"},
 		"the server decodes, authorises and records requests; handlers implement the operations",
 	},
 	"engine/api/wire": {
@@ -425,7 +425,7 @@ var layers = map[string]layer{
 		"code shared by client and server must import neither",
 	},
 	"engine/api": {
-		[]string{"keys", "engine/screen/styled", "persist/datadir"},
+		[]string{"engine/base/unixsocket", "keys", "engine/screen/styled", "persist/datadir"},
 		"the protocol shared by client and server must import neither",
 	},
 	"engine/screen/picture": {
@@ -436,7 +436,7 @@ var layers = map[string]layer{
 		[]string{"engine/screen/vt/grid"},
 		"an implementation of Grid needs only its interface",
 	},
-	"engine/system/keeper":            {[]string{"persist/procstat", "persist/regular"}, "the keeper cannot be upgraded while it runs, so no other package may change it"},
+	"engine/system/keeper":            {[]string{"engine/base/unixsocket", "persist/procstat", "persist/regular"}, "the keeper cannot be upgraded while it runs, so no other package may change it"},
 	"engine/screen/vt":                {[]string{"engine/base/cellwidth", "engine/base/invariants", "engine/screen/vt/charset", "engine/screen/vt/graphics", "engine/screen/vt/grid", "engine/screen/vt/history", "engine/screen/vt/notice", "engine/screen/vt/palette", "engine/screen/vt/scan", "engine/screen/vt/simple", "engine/screen/vt/terminfo", "keys", "engine/screen/styled"}, "an emulator turns bytes into a screen; its modes decide the encoding of keys"},
 	"engine/screen/vt/charset":        {nil, "a character set is a table"},
 	"engine/screen/vt/graphics":       {[]string{"engine/base/invariants", "engine/screen/styled", "engine/base/sleep"}, "decoding pictures does not depend on showing them"},
@@ -453,6 +453,7 @@ var layers = map[string]layer{
 	"engine/workspace/files":          {[]string{"engine/workspace/files/archive", "engine/workspace/git", "engine/base/panics", "engine/record/search", "engine/screen/vt/scan", "engine/base/sleep", "persist/inotify"}, "confined file operations need no other part of the engine"},
 	"engine/session/conditions":       {[]string{"engine/base/panics"}, "callers supply the conditions and evaluate their sources"},
 	"engine/base/invariants":          {nil, "each package defines its own invariants"},
+	"engine/base/unixsocket":          {nil, "the sockets of the engine and of the keeper do not depend on what they carry"},
 	"engine/base/sleep":               {nil, "an interruptible pause needs no other package"},
 	"engine/control/tampering":        {[]string{"engine/base/sleep"}, "files are compared without knowing the programs that may have changed them"},
 	"engine/base/units":               {nil, "sizes and durations are formatted the same everywhere"},

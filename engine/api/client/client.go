@@ -20,6 +20,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/base/unixsocket"
 )
 
 const (
@@ -144,7 +145,7 @@ func KeeperAnswers(dataDir string) bool {
 	// The keeper listens on the spare path if it could not create the other one.
 	_, spare := api.SpareSockets(dataDir)
 	for _, path := range []string{socket, spare} {
-		short, done, err := wire.ShortPath(path)
+		short, done, err := unixsocket.ShortPath(path)
 		if err != nil {
 			continue
 		}
@@ -206,14 +207,14 @@ func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	peer, err := wire.PeerOfConn(conn.(*net.UnixConn))
+	_, uid, err := unixsocket.PeerOf(conn.(*net.UnixConn))
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	if !c.trust(peer.UID) {
+	if !c.trust(uid) {
 		conn.Close()
-		return nil, &foreignError{peer.UID}
+		return nil, &foreignError{uid}
 	}
 	return conn, nil
 }
@@ -228,7 +229,7 @@ func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	}
 	// The engine listens on the spare path if it could not create the other one.
 	spare, _ := api.SpareSockets(dataDir)
-	short, done, spareErr := wire.ShortPath(spare)
+	short, done, spareErr := unixsocket.ShortPath(spare)
 	if spareErr != nil {
 		return nil, err
 	}

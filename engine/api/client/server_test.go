@@ -16,6 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/base/unixsocket"
 )
 
 func TestCallCarriesInputAndOutput(t *testing.T) {
@@ -187,7 +188,7 @@ func TestServeSendsTheAnswerOfEngineStop(t *testing.T) {
 
 func TestEngineWithALongDataFolderIsFound(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", shortDir(t))
-	dir := filepath.Join(shortDir(t), strings.Repeat("d", api.MaxSocketPath))
+	dir := filepath.Join(shortDir(t), strings.Repeat("d", unixsocket.MaxPath))
 	serveAt(t, infoMux("1"), dir)
 	connect(t, Options{DataDir: dir})
 }

@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/base/unixsocket"
 )
 
 const (
@@ -30,9 +31,9 @@ const (
 // directory only for sockets is created if missing; a data directory must exist, so that a deleted
 // one stays deleted.
 func Listen(path string) (net.Listener, error) {
-	if len(path) > api.MaxSocketPath {
+	if len(path) > unixsocket.MaxPath {
 		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes; a socket path may have at most %d",
-			path, len(path), api.MaxSocketPath).WithHint("choose a shorter data folder with TANDEM_DATA_DIR")
+			path, len(path), unixsocket.MaxPath).WithHint("choose a shorter data folder with TANDEM_DATA_DIR")
 	}
 	if err := socketFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func Listen(path string) (net.Listener, error) {
 	return listenAt(path)
 }
 
-// ListenSpare is Listen for a path of api.SpareSockets, possibly longer than api.MaxSocketPath.
+// ListenSpare is Listen for a path of api.SpareSockets, possibly longer than unixsocket.MaxPath.
 func ListenSpare(path string) (net.Listener, error) {
 	if err := socketFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func socketFolder(dir string) error {
 }
 
 func listenAt(path string) (net.Listener, error) {
-	short, done, err := wire.ShortPath(path)
+	short, done, err := unixsocket.ShortPath(path)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
 	}
@@ -143,8 +144,8 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		peer, err := wire.PeerOfConn(c)
-		trusted := err == nil && l.trust(peer.UID)
+		_, uid, err := unixsocket.PeerOf(c)
+		trusted := err == nil && l.trust(uid)
 		if trusted && !isSpare(c) {
 			return c, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/base/unixsocket"
 )
 
 func TestListenCreatesAPrivateSocketUnderAnyUmask(t *testing.T) {
@@ -96,7 +97,7 @@ func TestListenKeepsAFileThatIsNotASocket(t *testing.T) {
 }
 
 func TestListenErrorExplainsATooLongPath(t *testing.T) {
-	path := filepath.Join(socketDir(t), strings.Repeat("x", api.MaxSocketPath))
+	path := filepath.Join(socketDir(t), strings.Repeat("x", unixsocket.MaxPath))
 	_, err := Listen(path)
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != api.CodeInvalid || !strings.Contains(e.Message, "at most 107") || e.Hint == "" {

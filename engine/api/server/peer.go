@@ -7,7 +7,7 @@ import (
 	"net"
 
 	"tandem/engine/api"
-	"tandem/engine/api/wire"
+	"tandem/engine/base/unixsocket"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,9 +24,9 @@ func (m *Mux) withPeer(ctx context.Context, c net.Conn) context.Context {
 		return api.WithPeerProcess(ctx, far.process)
 	}
 	if unix, ok := c.(*net.UnixConn); ok {
-		if peer, err := wire.PeerOfConn(unix); err == nil {
-			ctx = context.WithValue(ctx, peerKey{}, peer)
-			return api.WithPeerProcess(ctx, m.holdPeer(unix, peer.PID))
+		if pid, uid, err := unixsocket.PeerOf(unix); err == nil {
+			ctx = context.WithValue(ctx, peerKey{}, api.Peer{PID: pid, UID: uid})
+			return api.WithPeerProcess(ctx, m.holdPeer(unix, pid))
 		}
 	}
 	return ctx
@@ -58,7 +58,7 @@ func (p *peerProcess) Elsewhere() bool { return p.elsewhere }
 func (m *Mux) holdPeer(c *net.UnixConn, pid int) *peerProcess {
 	// Read the start time now: later the pid may belong to another process.
 	p := &peerProcess{conn: c}
-	fd, err := p.pidfd()
+	fd, err := unixsocket.OpenPeer(c)
 	if err == nil {
 		unix.Close(fd)
 	}
@@ -76,7 +76,7 @@ func (p *peerProcess) Check(start uint64) error {
 		}
 		return nil
 	}
-	fd, err := p.pidfd()
+	fd, err := unixsocket.OpenPeer(p.conn)
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL): // exited and reaped
 		return gone
@@ -96,19 +96,4 @@ func (p *peerProcess) Check(start uint64) error {
 			return nil
 		}
 	}
-}
-
-// pidfd returns a descriptor of the process, which the caller closes; socket(7).
-func (p *peerProcess) pidfd() (fd int, err error) {
-	raw, err := p.conn.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	var own error
-	err = raw.Control(func(conn uintptr) {
-		if fd, own = unix.GetsockoptInt(int(conn), unix.SOL_SOCKET, unix.SO_PEERPIDFD); own == nil {
-			unix.CloseOnExec(fd)
-		}
-	})
-	return fd, errors.Join(err, own)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/base/unixsocket"
 )
 
 // ErrLost is returned by all calls once the connection is closed, by the keeper or by the Client.
@@ -78,7 +80,7 @@ func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
 
 // dialSocket opens the socket and checks that the keeper runs as this user.
 func dialSocket(ctx context.Context, socket string) (*net.UnixConn, error) {
-	short, done, err := shortPath(socket)
+	short, done, err := unixsocket.ShortPath(socket)
 	if err != nil {
 		return nil, fmt.Errorf("connect to keeper: %w", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/base/unixsocket"
 )
 
 // A socket is the keeper's listener. Its methods must be called on the loop.
@@ -21,16 +23,14 @@ type socket struct {
 	file     os.FileInfo // socket file created by the listener
 }
 
-const maxSocketPath = 107 // bytes of a path in a socket address, without the NUL; see unix(7)
-
 // spareSocket returns the path to listen on if Socket fails, for example because a logout deleted
 // the runtime directory.
 func (o Options) spareSocket() string { return filepath.Join(o.DataDir, "keeper.sock") }
 
 // open listens at path or, if that fails, at the spare path.
 func (s *socket) open() error {
-	if len(s.path) > maxSocketPath {
-		return fmt.Errorf("listen on %s: path is longer than %d bytes", s.path, maxSocketPath)
+	if len(s.path) > unixsocket.MaxPath {
+		return fmt.Errorf("listen on %s: path is longer than %d bytes", s.path, unixsocket.MaxPath)
 	}
 	err := s.openAt(s.path)
 	if err != nil && s.spare != "" && s.openAt(s.spare) == nil {
@@ -74,7 +74,7 @@ func (s *socket) openAt(path string) error {
 }
 
 func listenAt(path string) (*net.UnixListener, error) {
-	short, done, err := shortPath(path)
+	short, done, err := unixsocket.ShortPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -138,17 +138,4 @@ func watchFolders(changed func(), paths ...string) (stop func()) {
 		}
 	}()
 	return func() { f.Close() }
-}
-
-// shortPath returns a path to a socket that fits into a socket address. If path is too long, the
-// result leads through an open descriptor of its directory, which done closes.
-func shortPath(path string) (short string, done func(), err error) {
-	if len(path) <= maxSocketPath {
-		return path, func() {}, nil
-	}
-	dir, err := openFD(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return "", nil, err
-	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", dir, filepath.Base(path)), func() { closeFD(dir) }, nil
 }

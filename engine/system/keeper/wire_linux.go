@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/base/unixsocket"
 )
 
 func rightsSpace(n int) int { return unix.CmsgSpace(4 * n) }
@@ -108,30 +110,14 @@ type peer struct {
 	pidfd    int // -1 if the kernel does not provide it (before Linux 6.5)
 }
 
-// peerOf returns the connected process, see SO_PEERCRED in socket(7). The caller closes its pidfd,
-// also with an error.
+// peerOf returns the connected process. The caller closes its pidfd, also with an error.
 func peerOf(conn *net.UnixConn) (peer, error) {
-	p := peer{pidfd: -1}
-	raw, err := conn.SyscallConn()
+	pid, uid, err := unixsocket.PeerOf(conn)
 	if err != nil {
-		return p, err
+		return peer{pidfd: -1}, err
 	}
-	var credErr error
-	err = raw.Control(func(fd uintptr) {
-		var cred *unix.Ucred
-		if cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); credErr != nil {
-			return
-		}
-		p.uid, p.pid = int(cred.Uid), int(cred.Pid)
-		if pidfd, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD); err == nil {
-			unix.CloseOnExec(pidfd)
-			p.pidfd = pidfd
-		}
-	})
-	if err = errors.Join(err, credErr); err != nil {
-		return p, fmt.Errorf("ask who connected: %w", err)
-	}
-	return p, nil
+	pidfd, _ := unixsocket.OpenPeer(conn) // -1 without one
+	return peer{uid: uid, pid: pid, pidfd: pidfd}, nil
 }
 
 // checkUID rejects processes of other users, including root: Tandem does not cross users.

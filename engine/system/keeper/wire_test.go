@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/base/unixsocket"
 	"tandem/tests/wait"
 )
 
@@ -308,7 +309,7 @@ func TestChildStartedBeforeDisconnectIsListed(t *testing.T) {
 }
 
 func TestLongSocketPathIsSupported(t *testing.T) {
-	err := (&socket{path: "/" + strings.Repeat("x", maxSocketPath)}).open()
+	err := (&socket{path: "/" + strings.Repeat("x", unixsocket.MaxPath)}).open()
 	if err == nil || !strings.Contains(err.Error(), "longer than 107 bytes") {
 		t.Errorf("listen gives %v", err)
 	}

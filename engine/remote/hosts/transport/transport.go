@@ -20,6 +20,7 @@ import (
 	"github.com/xtaci/smux"
 
 	"tandem/engine/api"
+	"tandem/engine/base/unixsocket"
 )
 
 // A Machine is a machine in config.toml.
@@ -157,7 +158,7 @@ func ControlPath(dataDir, name string) string {
 	engine, _ := api.Sockets(dataDir)
 	path := filepath.Join(filepath.Dir(engine), masterPrefix+hex.EncodeToString(sum[:4]))
 	// Fall back to a directory with a short path.
-	if len(path)+17 > api.MaxSocketPath {
+	if len(path)+17 > unixsocket.MaxPath {
 		path = filepath.Join(cmp.Or(os.Getenv("XDG_RUNTIME_DIR"), "/tmp"), "tandem-ssh-"+hex.EncodeToString(sum[:8]))
 	}
 	return path
