@@ -98,7 +98,7 @@ func (e *engine) unsavedReason() string {
 // startKeeper starts a new keeper. If the data directory is gone, the engine stops instead, so as
 // not to recreate it.
 func (e *engine) startKeeper(ctx context.Context) error {
-	if e.lock.isDisplaced() {
+	if keeper.IsDisplaced(e.lock.folder) {
 		e.stop()
 		return fmt.Errorf("start keeper: data folder %s was moved or deleted", e.o.DataDir)
 	}

@@ -98,17 +98,6 @@ func flockUntil(f *os.File, end time.Time) error {
 	}
 }
 
-// isDisplaced reports whether the data directory was moved or deleted. Its path then leads nowhere,
-// or to another directory possibly used by another engine.
-func (l *folderLock) isDisplaced() bool {
-	ours, err := l.folder.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(l.folder.Name())
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || err == nil && !os.SameFile(ours, there)
-}
-
 // writePID writes the holder's PID, for error messages.
 func writePID(f *os.File) error {
 	text := strconv.Itoa(os.Getpid()) + "\n"

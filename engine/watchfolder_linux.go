@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/system/keeper"
 	"tandem/persist/inotify"
 )
 
@@ -59,7 +60,7 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 			e.ownLog.rotateIfLarge()
 		}
 		// Checked first: a new socket in another engine's directory would take its clients.
-		if e.lock.isDisplaced() {
+		if keeper.IsDisplaced(e.lock.folder) {
 			e.leaveFolder(ctx)
 			return
 		}

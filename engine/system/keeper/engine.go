@@ -90,7 +90,7 @@ func (k *keeper) startEngine() {
 	if e.alive() || e.paused || k.finished {
 		return
 	}
-	if k.lock.displaced() {
+	if IsDisplaced(k.lock.folder) {
 		e.logf("keeper: the data folder was moved or deleted")
 		// Stay paused, so that the keeper exits with its last child.
 		e.paused = true

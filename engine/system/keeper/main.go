@@ -140,15 +140,15 @@ func (l *folderLock) renew() error {
 	return nil
 }
 
-// displaced reports whether the data directory was moved or deleted: its path leads to no
-// directory, or to another one that another keeper may use.
-func (l *folderLock) displaced() bool {
-	ours, err := l.folder.Stat()
+// IsDisplaced reports whether an open data directory was moved or deleted: its path leads to no
+// directory, or to another one that another keeper or engine may use.
+func IsDisplaced(folder *os.File) bool {
+	ours, err := folder.Stat()
 	if err != nil {
 		return false
 	}
-	there, err := os.Stat(l.folder.Name())
-	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(ours, there)
+	there, err := os.Stat(folder.Name())
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || err == nil && !os.SameFile(ours, there)
 }
 
 // errOccupied means that another process has locked the data directory.

@@ -97,7 +97,7 @@ func (s *socket) close() {
 // keepFiles recreates the socket and the lock file if they were deleted, for example by an older
 // keeper on exit or by the user. The next engine needs the socket.
 func (k *keeper) keepFiles() {
-	if k.lock.displaced() {
+	if IsDisplaced(k.lock.folder) {
 		return
 	}
 	if err := k.lock.renew(); err != nil {

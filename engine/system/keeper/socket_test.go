@@ -75,6 +75,38 @@ func TestKeeperWithoutDataDirectoryStartsNoEngine(t *testing.T) {
 	}
 }
 
+func TestDirectoryIsDisplacedUnlessItsPathLeadsToIt(t *testing.T) {
+	parent := filepath.Join(t.TempDir(), "parent")
+	dir, aside := filepath.Join(parent, "dir"), parent+"-moved"
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want bool
+	}{
+		{"in place", func() error { return nil }, false},
+		{"moved", func() error { return os.Rename(parent, aside) }, true},
+		{"a file in place of its parent", func() error { return os.WriteFile(parent, nil, 0o600) }, true},
+		{"another directory there", func() error { return errors.Join(os.Remove(parent), os.MkdirAll(dir, 0o700)) }, true},
+		{"moved back", func() error { return errors.Join(os.RemoveAll(parent), os.Rename(aside, parent)) }, false},
+		{"deleted", func() error { return os.RemoveAll(parent) }, true},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if got := IsDisplaced(folder); got != step.want {
+			t.Errorf("%s: displaced is %v", step.name, got)
+		}
+	}
+}
+
 // loseFolder takes the data folder away at once, whoever writes into it.
 func (r *rig) loseFolder() {
 	r.t.Helper()
