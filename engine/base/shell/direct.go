@@ -32,13 +32,16 @@ func Direct(argv, env []string, cwd string) (words []string, ok bool) {
 	if filepath.Base(argv[0]) != "bash" { // sh can be anything
 		return nil, false
 	}
-	words, ok = splitPlain(argv[2])
-	return words, ok && len(words) > 0 && IsProgram(words)
+	return Words(argv[2])
 }
 
-// IsProgram reports whether a command with these words, in bash or sh, does no more than run a
-// program.
-func IsProgram(words []string) bool {
+// Words returns the words of a line that makes bash and sh do no more than run a program.
+func Words(line string) (words []string, ok bool) {
+	words, ok = splitPlain(line)
+	return words, ok && len(words) > 0 && isProgram(words)
+}
+
+func isProgram(words []string) bool {
 	name := words[0]
 	if name == "true" || name == "false" {
 		return len(words) == 1

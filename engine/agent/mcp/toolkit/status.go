@@ -287,14 +287,8 @@ type IDInput struct {
 // list shows the program itself.
 func Argv(line string) []string {
 	line = strings.TrimSpace(line)
-	switch {
-	case line == "":
-		return nil
-	case strings.ContainsAny(line, "|&;<>()$`\\\"'*?[]#~=%!{}\n"):
-		return []string{"/bin/sh", "-c", line}
-	}
-	words := strings.Fields(line)
-	if !shell.IsProgram(words) { // source, exit
+	words, ok := shell.Words(line)
+	if !ok && line != "" {
 		return []string{"/bin/sh", "-c", line}
 	}
 	return words
