@@ -121,13 +121,13 @@ func TestRebootRestartsOnlyProcessesWithAPolicy(t *testing.T) {
 	}
 	all := []api.Process{
 		start("kept", api.ProcessStartInput{KeepAlive: true}),
-		start("unless-stopped", api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyUnlessStopped}}),
+		start("always", api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways}}),
 		start("once", api.ProcessStartInput{}),
 	}
 	m.stopProcess(start("stopped", api.ProcessStartInput{KeepAlive: true}), "SIGTERM")
 	m.reboot()
 	for name, want := range map[string]api.State{
-		"kept": api.StateRunning, "unless-stopped": api.StateRunning, "stopped": api.StateStopped, "once": api.StateExited,
+		"kept": api.StateRunning, "always": api.StateRunning, "stopped": api.StateStopped, "once": api.StateExited,
 	} {
 		p := m.awaitState(name, want)
 		if want == api.StateExited && !p.ExitUnknown {

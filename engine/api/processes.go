@@ -11,15 +11,25 @@ import (
 type Policy string
 
 const (
-	PolicyNo            Policy = "no"             // never
-	PolicyOnFailure     Policy = "on-failure"     // if its exit status is not a success
-	PolicyAlways        Policy = "always"         // after any exit, and after a reboot
-	PolicyUnlessStopped Policy = "unless-stopped" // like always, but stays stopped after a stop
+	PolicyNo        Policy = "no"         // never
+	PolicyOnFailure Policy = "on-failure" // if its exit status is not a success
+	PolicyAlways    Policy = "always"     // after any exit, and after a reboot
 )
+
+// ParsePolicy parses the name of a policy. ok is false for other texts.
+func ParsePolicy(text string) (p Policy, ok bool) {
+	switch p = Policy(text); p {
+	case PolicyNo, PolicyOnFailure, PolicyAlways:
+		return p, true
+	case "unless-stopped": // Docker's, accepted for always
+		return PolicyAlways, true
+	}
+	return "", false
+}
 
 // Restart configures restarts after a process exits by itself.
 type Restart struct {
-	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure, always or unless-stopped; default no"`
+	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure or always; default no"`
 	Max          int    `json:"max,omitempty" jsonschema:"maximum consecutive restarts without a healthy run before it counts as failed; 0 is no limit"`
 	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 100, or 2000 with keep_alive"`
 	FixedDelay   bool   `json:"fixed_delay,omitempty" jsonschema:"each delay is delay_ms"`

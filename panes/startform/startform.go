@@ -68,7 +68,7 @@ type startForm struct {
 
 // newForm returns the fields for a start in a folder.
 func newForm(s *Starter, folder string) *startForm {
-	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
+	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways)}
 	f := &startForm{
 		Starter:   s,
 		command:   &form.Field{Label: "command", Note: "program and arguments, quoted as in a shell; alt+enter: another line", Input: &field.Area{}},
@@ -79,7 +79,7 @@ func newForm(s *Starter, folder string) *startForm {
 		sandbox:   &form.Field{Label: "sandbox file", Note: "JSON that says what it may read, write and reach", Input: &field.Field{}},
 		more: &form.Field{Label: "more", Note: "enter shows when it is restarted and ready, terminal and worktree",
 			Input: &form.Choice{Values: []string{"[+] restart, readiness, terminal, worktree", "[-]"}, Folds: true}},
-		restart:  &form.Field{Label: "restart", Note: "space switches; unless-stopped: after a reboot too, unless it was stopped", Input: &form.Choice{Values: policies}},
+		restart:  &form.Field{Label: "restart", Note: "space switches; always: after a reboot too, unless it was stopped", Input: &form.Choice{Values: policies}},
 		ready:    &form.Field{Label: "ready when", Note: "port 8080, http://…, log REGEXP or command LINE; default: at once", Input: &field.Field{}},
 		terminal: &form.Field{Label: "terminal", Note: "space switches; with a terminal it is a session that you can type into", Input: form.NewYesNo()},
 		worktree: &form.Field{Label: "worktree", Note: "new branch and its starting point, such as fix main; default: none", Input: &field.Field{}},

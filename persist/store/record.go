@@ -153,7 +153,7 @@ type Daemon struct {
 
 // Restart is the restart policy of a process that exits by itself.
 type Restart struct {
-	Policy       string `json:"policy,omitempty"` // "no", "on-failure", "always" or "unless-stopped"
+	Policy       string `json:"policy,omitempty"` // "no", "on-failure" or "always"
 	Max          int    `json:"max,omitempty"`
 	DelayMS      int    `json:"delay_ms,omitempty"`
 	FixedDelay   bool   `json:"fixed_delay,omitempty"`
@@ -372,11 +372,14 @@ func (s *Store) loadFile(path string, decode func([]byte) error) error {
 // decodeRecord decodes the record of process id and checks its schema and id.
 func decodeRecord(b []byte, id string) (Record, error) {
 	var r Record
-	if err := decodeSchema(b, &r); err != nil {
+	err := decodeSchema(b, &r)
+	switch {
+	case err != nil:
 		return Record{}, err
-	}
-	if r.ID != id {
+	case r.ID != id:
 		return Record{}, fmt.Errorf("it is of process %q", r.ID)
+	case r.Restart.Policy == "unless-stopped": // of an earlier release, where it was a policy of its own
+		r.Restart.Policy = "always"
 	}
 	return r, nil
 }
@@ -394,7 +397,6 @@ func checkSchema(b []byte) error {
 	if len(bytes.Trim(b, "\x00 \t\r\n")) == 0 {
 		return errors.New("it is empty")
 	}
-	// Check the schema before decoding the other fields.
 	schema, err := readSchema(b)
 	switch {
 	case err != nil:

@@ -48,6 +48,13 @@ func TestRecordFormatIsUnchanged(t *testing.T) {
 	}
 }
 
+func TestRecordOfAnEarlierReleaseHasNoOtherWordForAlways(t *testing.T) {
+	r, err := decodeRecord([]byte(`{"schema": 1, "id": "a", "restart": {"policy": "unless-stopped"}}`), "a")
+	if err != nil || r.Restart.Policy != "always" {
+		t.Errorf("%+v, %v", r.Restart, err)
+	}
+}
+
 // fill sets everything in v, each to something else.
 func fill(v reflect.Value, n *int) {
 	*n++

@@ -33,6 +33,7 @@ func TestStartPassesItsFlags(t *testing.T) {
 	}
 	r.succeeds("start", "--name", "web", "--keep-alive", "--cwd", "/tmp", "--env", "A=1=2", "--env", "HERE", "--split-log",
 		"--sandbox", sandbox, "--ready-log", "up on .*", "--ready-port", "80", "sh", "-c", "exit 7")
+	r.succeeds("start", "--restart", "unless-stopped", "true")
 	r.succeeds("start", "--restart", "always", "--max-restarts", "3", "--log-limit", "1.5mb", "--tty", "top")
 	r.succeeds("start", "--max-restarts", "3", "top")
 	r.succeeds("start", "--max-restarts", "unlimited", "top")
@@ -44,6 +45,7 @@ func TestStartPassesItsFlags(t *testing.T) {
 			Ready: &api.Readiness{Log: "up on .*", Port: 80},
 			Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{"/tmp/x"}},
 				Network: &api.SandboxNetwork{AllowedDomains: []string{}}}},
+		{Command: []string{"true"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: "unless-stopped"}},
 		{Command: []string{"top"}, CWD: cwd, Environ: environ, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3},
 			LogLimit: 3 << 19},
 		{Command: []string{"top"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
@@ -322,7 +324,7 @@ func TestProcessCommandsRejectInvalidArguments(t *testing.T) {
 		says string
 	}{
 		{[]string{"start"}, "start what"},
-		{[]string{"start", "--restart", "maybe", "x"}, "unless-stopped"},
+		{[]string{"start", "--restart", "maybe", "x"}, "must be no, on-failure, always"},
 		{[]string{"start", "--keep-alive", "--restart", "no", "x"}, "one of the two"},
 		{[]string{"start", "--max-restarts", "-1", "x"}, "-1"},
 		{[]string{"start", "--max-restarts", "0", "x"}, "or unlimited; use --restart no"},
@@ -389,7 +391,7 @@ func TestProcessCommandsCompleteNames(t *testing.T) {
 		{[]string{"logs", "old", ""}, "web\trunning: serve\n:4\n"},
 		{[]string{"signal", "w"}, "web\trunning: serve\n:4\n"},
 		{[]string{"logs", "--stream", ""}, "stdout\nstderr\nboth\n:4\n"},
-		{[]string{"start", "--restart", ""}, "no\non-failure\nalways\nunless-stopped\n:4\n"},
+		{[]string{"start", "--restart", ""}, "no\non-failure\nalways\n:4\n"},
 		{[]string{"env", "unset", ""}, "PORT\n:4\n"},
 	} {
 		if got, _, status := r.run(append([]string{"__complete"}, c.args...)...); got != c.want || status != 0 {

@@ -75,7 +75,7 @@ func healthyAfter(r store.Restart) time.Duration {
 
 func wantsRestart(r store.Restart, l runResult) bool {
 	switch api.Policy(r.Policy) {
-	case api.PolicyAlways, api.PolicyUnlessStopped:
+	case api.PolicyAlways:
 		return true
 	case api.PolicyOnFailure:
 		return l.fault != "" || !isSuccess(r, l.exit)
@@ -90,8 +90,7 @@ func isSuccess(r store.Restart, e keeper.Exit) bool {
 
 // StartsAtBoot reports whether a policy restarts a process after a reboot.
 func StartsAtBoot(r store.Restart) bool {
-	p := api.Policy(r.Policy)
-	return p == api.PolicyAlways || p == api.PolicyUnlessStopped
+	return r.Policy == string(api.PolicyAlways)
 }
 
 // WillStartAtBoot reports whether a reboot starts the process of a record.
@@ -161,19 +160,18 @@ func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	if in != nil {
 		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, FixedDelay: in.FixedDelay, SuccessCodes: in.SuccessCodes, ShortDelays: !keepAlive}
 	}
-	if keepAlive {
-		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
-			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
-				WithHint("give one of both")
-		}
-		r.Policy = string(api.PolicyAlways)
-	}
-	switch api.Policy(r.Policy) {
-	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
-	default:
+	policy, ok := api.ParsePolicy(r.Policy)
+	switch {
+	case !ok && r.Policy != "":
 		return r, api.Errorf(api.CodeInvalid, "restart policy %s: not a policy", names.Shown(r.Policy)).
-			WithHint("must be no, on-failure, always or unless-stopped")
+			WithHint("must be no, on-failure or always")
+	case keepAlive && ok && policy != api.PolicyAlways:
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
+			WithHint("give one of both")
+	case keepAlive:
+		policy = api.PolicyAlways
 	}
+	r.Policy = string(policy)
 	if r.Max < 0 || r.DelayMS < 0 {
 		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")
 	}

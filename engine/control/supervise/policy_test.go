@@ -33,7 +33,7 @@ func TestPolicyDecidesTheStateAfterAnExit(t *testing.T) {
 		{api.PolicyOnFailure, runResult{exit: exitWith(0), fault: "not ready"}, api.StateBackoff},
 		{api.PolicyAlways, runResult{exit: exitWith(0)}, api.StateBackoff},
 		{api.PolicyAlways, runResult{exit: exitWith(0), lasted: healthyRun}, api.StateStarting},
-		{api.PolicyUnlessStopped, runResult{exit: killed, lasted: time.Hour}, api.StateStarting},
+		{api.PolicyAlways, runResult{exit: killed, lasted: time.Hour}, api.StateStarting},
 	}
 	for _, c := range cases {
 		r := recordWithRestart(store.Restart{Policy: string(c.policy), SuccessCodes: []int{3}})
@@ -135,6 +135,14 @@ func TestFirstDelayIsShorterForAPolicyThanForKeepAlive(t *testing.T) {
 		}
 		if v := applyPolicy(r, runResult{exit: exitWith(1), lasted: c.healthy}, 0); v != c.after {
 			t.Errorf("%s, after a healthy run: %+v, want %+v", name, v, c.after)
+		}
+	}
+}
+
+func TestRestartOfReadsUnlessStoppedAsAlways(t *testing.T) {
+	for _, keepAlive := range []bool{false, true} {
+		if r, err := RestartOf(keepAlive, &api.Restart{Policy: "unless-stopped"}); err != nil || r.Policy != "always" {
+			t.Errorf("keep alive %v: %+v, %v", keepAlive, r, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package processes
 
 import (
-	"slices"
 	"strings"
 
 	"tandem/engine/api"
@@ -87,7 +86,7 @@ func NewStart(f *factory.Factory) *cobra.Command {
 }
 
 func policies() []string {
-	return []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
+	return []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways)}
 }
 
 func processInput(f *factory.Factory, cmd *cobra.Command, opts startFlags, command []string) (in api.ProcessStartInput, err error) {
@@ -122,12 +121,13 @@ func processInput(f *factory.Factory, cmd *cobra.Command, opts startFlags, comma
 }
 
 func (opts *startFlags) check(cmd *cobra.Command) error {
+	policy, known := api.ParsePolicy(opts.restart)
 	switch {
-	case opts.restart != "" && !slices.Contains(policies(), opts.restart):
+	case opts.restart != "" && !known:
 		return output.Usagef(cmd, "read --restart %s: must be %s", output.Visible(opts.restart), strings.Join(policies(), ", "))
-	case opts.keepAlive && opts.restart != "" && opts.restart != string(api.PolicyAlways):
+	case opts.keepAlive && known && policy != api.PolicyAlways:
 		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
-	case opts.maxRestarts > 0 && opts.restart == string(api.PolicyNo):
+	case opts.maxRestarts > 0 && policy == api.PolicyNo:
 		return output.Usagef(cmd, "--max-restarts cannot be used with --restart no")
 	case cmd.Flags().Changed("ready-port") && (opts.readyPort < 1 || opts.readyPort > 65535):
 		return output.Usagef(cmd, "read --ready-port %d: must be from 1 to 65535", opts.readyPort)

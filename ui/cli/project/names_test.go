@@ -73,7 +73,7 @@ func firstMistake(f *File, err error) error {
 
 func TestEntryWithAMistakeIsLeftOut(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, why string }{
-		"policy":       {"tandem.yaml", "processes:\n  web: x\n  bad: {command: x, restart: sometimes}\n  ok: x", `line 3, column 21: "bad" is left out: unknown restart policy "sometimes"; must be no, on-failure, always or unless-stopped`},
+		"policy":       {"tandem.yaml", "processes:\n  web: x\n  bad: {command: x, restart: sometimes}\n  ok: x", `line 3, column 21: "bad" is left out: unknown restart policy "sometimes"; must be no, on-failure or always`},
 		"key":          {"tandem.yaml", "processes:\n  web: x\n  ok: x\n  bad: {cmd: x}", `line 4, column 9: "bad" is left out: a process has no key "cmd"; did you mean cwd?`},
 		"nothing":      {"tandem.yaml", "processes:\n  bad: {}\n  web: x\n  ok: x", `line 2, column 3: "bad" is left out: process bad has no command`},
 		"dependency":   {"tandem.yaml", "processes:\n  web: x\n  bad: {command: x, depends_on: [we]}\n  ok: x", `line 3, column 34: "bad" is left out: bad depends on we, which is not in the file; did you mean web?`},
@@ -101,6 +101,15 @@ func TestFileWithMistakesInAllEntriesIsRejected(t *testing.T) {
 	_, err := parse(t, "tandem.yaml", "processes:\n  a: {command: x, restart: sometimes}\n  b: {command: x, depends_on: [a]}")
 	if err == nil || !strings.Contains(err.Error(), `unknown restart policy "sometimes"`) {
 		t.Error(err)
+	}
+}
+
+func TestUnlessStoppedIsStillAPolicy(t *testing.T) {
+	for _, name := range []string{"unless-stopped", "unless_stopped"} {
+		f := mustParse(t, "tandem.yaml", "processes:\n  a: {command: x, restart: "+name+"}")
+		if got := f.Entries[0].Start.Restart.Policy; got != "unless-stopped" {
+			t.Errorf("%s is %q, and changes the digest of processes started by earlier releases", name, got)
+		}
 	}
 }
 

@@ -234,12 +234,12 @@ func (d *draft) readRestart(f field) {
 			},
 		})
 	}
-	switch into.Policy {
-	case "false": // YAML 1.1 reads no as false
+	if into.Policy == "false" { // YAML 1.1 reads no as false
 		into.Policy = api.PolicyNo
-	case api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
-	default:
-		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("must be no, on-failure, always or unless-stopped")
+	}
+	// The engine replaces an alias. Here it stays, for the digest of a process started by an earlier release.
+	if _, ok := api.ParsePolicy(string(into.Policy)); !ok {
+		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("must be no, on-failure or always")
 	}
 }
 

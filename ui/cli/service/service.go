@@ -26,8 +26,8 @@ func NewService(f *factory.Factory) *cobra.Command {
 		Use:   "service",
 		Short: "Start the engine and its processes at boot",
 		Long: "Manages a systemd unit of yours that starts the engine at boot. The engine then starts every\n" +
-			"session and process with --keep-alive, --restart always or --restart unless-stopped that you\n" +
-			"have not stopped. Without a subcommand it prints the status.",
+			"session and process with --keep-alive or --restart always that you have not stopped. Without a\n" +
+			"subcommand it prints the status.",
 		Example:     "tandem service install --linger\ntandem service status\ntandem service remove",
 		Annotations: factory.Here.Annotations(),
 	})
