@@ -59,7 +59,7 @@ type silentError struct{ cause *api.Error }
 func (e *silentError) Error() string { return e.cause.Error() }
 func (e *silentError) Unwrap() error { return e.cause }
 
-// maxSilent is how many keepers in a row may exit silently before start gives up.
+// maxSilentKeepers is how many keepers in a row may exit silently before start gives up.
 const maxSilentKeepers = 3
 
 // silentKeeper returns the error for a keeper that closed its output without printing anything. It

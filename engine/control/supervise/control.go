@@ -38,7 +38,7 @@ type Executor interface {
 	TypeCommand(r store.Record, live Session, note func(context.Context) error)
 	// StopTree stops a record's child and all its descendants, and returns when they are gone.
 	// aliveUntil is the same as proc.aliveUntil; a signal other than "" replaces the stop signal.
-	StopTree(ctx context.Context, r store.Record, held uint64, signal string) error
+	StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error
 	// StopRemains stops what exited children left running, and returns how many of the records had
 	// left something.
 	StopRemains(ctx context.Context, records []store.Record, signal string) (int, error)

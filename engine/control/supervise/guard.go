@@ -57,9 +57,9 @@ func (g guardedExecutor) Spawn(ctx context.Context, r store.Record, former store
 	return g.Executor.Spawn(ctx, r, former, waits)
 }
 
-func (g guardedExecutor) StopTree(ctx context.Context, r store.Record, held uint64, signal string) (err error) {
+func (g guardedExecutor) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) (err error) {
 	defer g.recoverPanic("stop", r, &err)
-	return g.Executor.StopTree(ctx, r, held, signal)
+	return g.Executor.StopTree(ctx, r, aliveUntil, signal)
 }
 
 func (g guardedExecutor) StopRemains(ctx context.Context, records []store.Record, signal string) (n int, err error) {

@@ -13,12 +13,10 @@ import (
 	"tandem/engine/base/panics"
 )
 
-// empties the cache.
-
 // A search runs on every key, and each query is nearly the previous one. Command lines are stored
 // once and never change, so the set of lines matching a query stays valid: a repeated query only
 // matches the lines added since. A longer query that narrows an earlier one tests only that one's
-// matches. Operators such as
+// matches.
 
 // maxCachedQueries is how many queries keep their results: enough for a line typed and deleted
 // again.

@@ -287,7 +287,7 @@ func (c *Client) unregister(id uint64) {
 	delete(c.waiting, id)
 }
 
-// discard closes the descriptors of a reply no caller waits for. It must follow unexpect, after
+// discard closes the descriptors of a reply no caller waits for. It must follow unregister, after
 // which no further reply can arrive.
 func discard(answer <-chan reply) {
 	select {

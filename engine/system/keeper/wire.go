@@ -256,7 +256,7 @@ func (m message) encodeRaw() message {
 	return m.mapStrings(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) })
 }
 
-// decodeRaw reverses armoured.
+// decodeRaw reverses encodeRaw.
 func (m *message) decodeRaw() error {
 	if !m.Raw {
 		return nil
