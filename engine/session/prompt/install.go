@@ -57,19 +57,13 @@ func writeScript(path string, text []byte) error {
 	}
 	// A fixed name: only one engine at a time installs, and it overwrites the file that a killed
 	// one has left.
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
+	draft := path + ".new"
+	err := os.WriteFile(draft, text, 0o600)
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(draft, path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		os.Remove(draft)
 	}
 	return err
 }
