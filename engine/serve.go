@@ -3,13 +3,12 @@ package engine
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 
 	"tandem/engine/agent/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/base/shell"
 	"tandem/engine/control/supervise"
 	"tandem/engine/record/audit"
 	"tandem/engine/record/history"
@@ -77,14 +76,6 @@ func startTime(pid int) (uint64, bool) {
 	return p.StartTime, ok && !p.IsZombie()
 }
 
-// lineShell is bash, or sh without it.
-var lineShell = sync.OnceValue(func() string {
-	if _, err := exec.LookPath("bash"); err != nil {
-		return "sh"
-	}
-	return "bash"
-})
-
 func (e *engine) getInfo() api.Info {
 	home, _ := os.UserHomeDir() // optional
 	return api.Info{
@@ -98,7 +89,7 @@ func (e *engine) getInfo() api.Info {
 		Socket:         e.socket(),
 		BootID:         e.bootID,
 		Home:           home,
-		Shell:          lineShell(),
+		Shell:          shell.CommandShell(),
 		Unread:         e.host.Unread(),
 	}
 }

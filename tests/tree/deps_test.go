@@ -295,7 +295,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
 		"the engine has no user interface",
 	},
 	"engine/control/host": {
@@ -378,9 +378,9 @@ var layers = map[string]layer{
 	},
 	"engine/agent/mcp/profiles/core":     {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "profiles do not import each other"},
 	"engine/agent/mcp/profiles/android":  {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/sleep"}, "profiles do not import each other"},
-	"engine/agent/mcp/profiles/osenv":    {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/agent/mcp/profiles/terminal": {[]string{"engine/api", "engine/agent/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/agent/mcp/profiles/plugin":   {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/names", "engine/screen/vt/scan"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/osenv":    {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/shell"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/terminal": {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/shell"}, "profiles do not import each other"},
+	"engine/agent/mcp/profiles/plugin":   {[]string{"engine/api", "engine/agent/mcp/toolkit", "engine/base/shell", "engine/base/names", "engine/screen/vt/scan"}, "profiles do not import each other"},
 	"engine/base/httplimit":              {nil, "limits on HTTP clients do not depend on their requests"},
 	"engine/agent/mcp": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/agent/mcp/toolkit", "engine/agent/mcp/profiles/android", "engine/agent/mcp/profiles/core", "engine/agent/mcp/profiles/native", "engine/agent/mcp/profiles/osenv", "engine/agent/mcp/profiles/plugin", "engine/agent/mcp/profiles/terminal", "persist/datadir", "engine/base/httplimit", "engine/base/sleep", "engine/base/shell", "persist/regular"},

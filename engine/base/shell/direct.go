@@ -2,10 +2,12 @@ package shell
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -18,6 +20,14 @@ var builtins = strings.Fields(`
 	function getopts hash help history if in jobs kill let local logout mapfile newgrp popd printf pushd
 	pwd read readarray readonly return select set shift shopt source suspend test then time times trap
 	type typeset ulimit umask unalias unset until wait while`)
+
+// CommandShell returns the shell for command lines: bash, or sh without bash.
+var CommandShell = sync.OnceValue(func() string {
+	if _, err := exec.LookPath("bash"); err != nil {
+		return "sh"
+	}
+	return "bash"
+})
 
 // Direct returns the words of a command line that a shell would only pass on: one program on disk,
 // with arguments needing no expansion. argv is bash with -c and the line, env its environment, cwd

@@ -1,3 +1,3 @@
-// Package shell quotes words for a shell, and detects command lines that need none: bash would only
-// remove quotes and become the program.
+// Package shell chooses the shell for command lines, quotes words for it, and detects lines that need
+// none: bash would only remove quotes and become the program.
 package shell

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -219,14 +217,6 @@ func AwaitPrompt(ctx context.Context, f *Agent, id string) (alive bool) {
 func IsTimedOut(out api.ExecOutput) bool {
 	return out.TimedOut && (out.Process.State == api.StateStopped || !out.Process.State.Ended())
 }
-
-// CommandShell returns the shell for command lines: bash, or sh without bash.
-var CommandShell = sync.OnceValue(func() string {
-	if _, err := exec.LookPath("bash"); err != nil {
-		return "sh"
-	}
-	return "bash"
-})
 
 // ValueOr returns the value of an optional argument, or the default.
 func ValueOr[T any](given *T, value T) T {

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/agent/mcp/toolkit"
 	"tandem/engine/api"
+	"tandem/engine/base/shell"
 )
 
 const (
@@ -91,7 +92,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	}
 	// At least 1: the engine takes 0 for its default.
 	timeout := max(int(min(seconds, toolkit.NoTimeout.Seconds())*1000), 1)
-	argv := []string{cmp.Or(in.Shell, toolkit.CommandShell()), "-c", string(in.Command)}
+	argv := []string{cmp.Or(in.Shell, shell.CommandShell()), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
 		Command: argv, CWD: f.Options.CWD, TimeoutMS: timeout, MaxOutput: toolkit.MaxStream, Daemon: &api.Daemon{Lines: lines},
 	})

@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/agent/mcp/toolkit"
 	"tandem/engine/api"
+	"tandem/engine/base/shell"
 )
 
 const (
@@ -201,7 +202,7 @@ func (s stream) noteLeft(n int64) string {
 
 // shellArgv returns the argv for a shell line.
 func shellArgv(f *toolkit.Agent, line string) []string {
-	return []string{cmp.Or(f.Shell, toolkit.CommandShell()), "-c", line}
+	return []string{cmp.Or(f.Shell, shell.CommandShell()), "-c", line}
 }
 
 // endingLine describes how a command exited, or that it still runs.

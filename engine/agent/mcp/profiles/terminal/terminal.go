@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/agent/mcp/toolkit"
 	"tandem/engine/api"
+	"tandem/engine/base/shell"
 )
 
 const terminalTimeout = 30 // seconds of a command
@@ -55,7 +56,7 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	out, err := f.Exec(ctx, api.ExecInput{
-		Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd,
+		Command: []string{shell.CommandShell(), "-c", string(in.Command)}, CWD: cwd,
 		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.MaxStream,
 	})
 	if err != nil {
