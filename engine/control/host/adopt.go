@@ -152,9 +152,18 @@ func (h *Host) RestoreTable(ctx context.Context, client launch.Keeper) error {
 	return nil
 }
 
-// adopt equips what was found and inserts it. What has a terminal out of reach is added to missing.
+// adopt equips what was found and inserts it. What has a terminal out of reach is added to missing. If
+// the keeper exits meanwhile, adopt inserts nothing, and leaves the terminals that it has for the next
+// attempt.
 func (a adoption) adopt(ctx context.Context, client launch.Keeper, all []supervise.Found, missing unread, insert func(supervise.Found) error) error {
 	masters, faults := a.h.fetchMasters(ctx, client, all)
+	if at := slices.IndexFunc(faults, func(err error) bool { return errors.Is(err, keeper.ErrLost) }); at >= 0 {
+		for i, f := range all {
+			child, _ := f.Child()
+			a.h.o.Inherited.keep(child, masters[i])
+		}
+		return faults[at]
+	}
 	for i, f := range all {
 		if faults[i] != nil {
 			missing[f.Rec.ID] = fmt.Errorf("%s runs without a screen: %w", f.Rec.Name, faults[i])

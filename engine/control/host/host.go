@@ -77,6 +77,9 @@ func New(ctx context.Context, o Options) *Host {
 		replays: make(chan struct{}, maxReplays),
 		chunks:  terminal.NewChunks(),
 	}
+	if h.o.Inherited == nil {
+		h.o.Inherited = Inheritance{}
+	}
 	h.Logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
 	// A screen can wait, but all clients wait for the engine.
 	for range cap(h.replays) {

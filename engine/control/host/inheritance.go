@@ -84,6 +84,13 @@ func (i Inheritance) takeMaster(child keeper.Child) *os.File {
 	return master
 }
 
+// keep puts the terminal of a child back; nil does nothing.
+func (i Inheritance) keep(child keeper.Child, master *os.File) {
+	if master != nil {
+		i[terminalName(child.ID, child.PID)] = master
+	}
+}
+
 // close closes the remaining terminals.
 func (i Inheritance) close() {
 	for name, master := range i {
