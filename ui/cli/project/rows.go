@@ -20,7 +20,6 @@ type progressRows struct {
 	out    output.Printer
 	on     *os.File // nil draws nothing
 	height int
-	frame  int
 }
 
 // clear erases the rows, so that permanent lines can be printed.
@@ -41,8 +40,7 @@ func (r *progressRows) draw(steps []*step, began time.Time) {
 		cols, height = 80, 24
 	}
 	frames := spinner.MiniDot.Frames
-	sign := frames[r.frame%len(frames)]
-	r.frame++
+	sign := frames[int(time.Since(began)/frameTime)%len(frames)]
 	var lines []string
 	for _, s := range steps {
 		if !s.finished {

@@ -17,9 +17,6 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// pollInterval is the time between two polls of the processes' states.
-const pollInterval = 100 * time.Millisecond
-
 // A Run carries out a plan. It sends all starts to the engine at once, because the engine keeps the
 // order of dependencies, and then watches the processes.
 type Run struct {

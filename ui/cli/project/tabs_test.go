@@ -20,19 +20,8 @@ func serve(t *testing.T, m *server.Mux) *retry.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket, _ := api.Sockets(dir)
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- m.Serve(ctx, listener) }()
-	t.Cleanup(func() { cancel(); <-served })
-	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
-		return api.Info{Protocol: api.Protocol}, nil
-	})
-	conn, err := retry.Connect(ctx, func(ctx context.Context) (*client.Client, error) {
+	t.Cleanup(serveIn(t, dir, m))
+	conn, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) {
 		return client.Connect(ctx, client.Options{DataDir: dir, Name: "test"})
 	})
 	if err != nil {
@@ -40,6 +29,23 @@ func serve(t *testing.T, m *server.Mux) *retry.Conn {
 	}
 	t.Cleanup(conn.Close)
 	return conn
+}
+
+// serveIn serves m as the engine of a data directory until stop is called.
+func serveIn(t *testing.T, dir string, m *server.Mux) (stop func()) {
+	t.Helper()
+	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		return api.Info{Protocol: api.Protocol}, nil
+	})
+	socket, _ := api.Sockets(dir)
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- m.Serve(ctx, listener) }()
+	return func() { cancel(); <-served }
 }
 
 func TestSaveLayoutRetriesOnAConflict(t *testing.T) {

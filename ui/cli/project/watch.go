@@ -4,32 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/base/sleep"
 	"tandem/ui/cli/output"
 )
 
 // StatusInterrupted is the exit status of an interrupted up.
 const StatusInterrupted = output.StatusSignal + 2
 
-// watch polls until every process runs, and with Wait is ready, or has failed. It prints each
-// change.
+// frameTime is how long a frame of the progress rows is shown.
+const frameTime = 100 * time.Millisecond
+
+// An update is an event of the engine, or the error that ended the stream.
+type update struct {
+	event api.Event
+	err   error
+}
+
+// watch follows events until every process runs, and with Wait is ready, or has failed. It prints
+// each change.
 func (r *Run) watch(ctx context.Context, began time.Time) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	rows := &progressRows{out: r.Out, on: r.Live}
 	defer rows.clear()
+	var updates <-chan update // nil until there is something to wait for
 	for {
 		late := r.Timeout > 0 && time.Since(began) >= r.Timeout
 		// Rows are erased first, so that the changes below are printed above the new rows.
 		rows.clear()
-		waiting := 0
+		waiting, pause := 0, time.Duration(math.MaxInt64)
+		if r.Timeout > 0 {
+			pause = r.Timeout - time.Since(began)
+		}
+		if r.Live != nil {
+			pause = min(pause, frameTime)
+		}
 		for _, s := range r.Plan.steps {
 			if !r.isOnTrial(s) || late {
 				r.updateStep(s, late)
 				r.settleReplaced(ctx, s)
+			} else {
+				pause = min(pause, time.Until(s.runningSince.Add(trialTime)))
 			}
 			if !s.finished {
 				waiting++
@@ -39,13 +59,61 @@ func (r *Run) watch(ctx context.Context, began time.Time) {
 			return
 		}
 		rows.draw(r.Plan.steps, began)
-		if sleep.For(ctx, pollInterval) != nil || r.refresh(ctx) != nil {
+		if updates == nil {
+			updates = r.events(ctx)
+		}
+		select {
+		case u := <-updates:
+			switch {
+			case u.err == nil:
+				r.apply(u.event)
+			case !errors.Is(u.err, api.CodeUnavailable):
+				r.errs = append(r.errs, u.err)
+				return
+			case r.refresh(ctx) != nil: // otherwise the engine is back
+				return
+			default:
+				updates = r.events(ctx)
+			}
+		case <-time.After(pause):
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// refresh updates the state of all steps.
+// events streams the engine's events until ctx is done.
+func (r *Run) events(ctx context.Context) <-chan update {
+	updates := make(chan update)
+	go func() {
+		for event, err := range r.Conn.WatchFor(ctx, api.WatchInput{Lasting: true}) {
+			select {
+			case updates <- update{event, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return updates
+}
+
+// apply updates the state of all steps after an event.
+func (r *Run) apply(e api.Event) {
+	for _, s := range r.Plan.steps {
+		i := slices.IndexFunc(e.Processes, func(p api.Process) bool { return p.ID == s.process.ID })
+		removed := e.Type == api.EventSnapshot || e.Type == api.EventRemoved && e.ID == s.process.ID
+		switch {
+		case i >= 0:
+			s.process = e.Processes[i]
+		case e.Type == api.EventProcess && e.Process.ID == s.process.ID:
+			s.process = *e.Process
+		case removed && s.err == nil && !s.finished:
+			s.err = fmt.Errorf("start %s: it was removed", s.entry.Name)
+		}
+	}
+}
+
+// refresh reads the state of all steps. If the engine is lost, it waits until the engine returns.
 func (r *Run) refresh(ctx context.Context) error {
 	list, err := api.ProcessList.Call(ctx, r.Conn, api.ProcessListInput{})
 	if err != nil {
@@ -54,15 +122,7 @@ func (r *Run) refresh(ctx context.Context) error {
 		}
 		return err
 	}
-	for _, s := range r.Plan.steps {
-		i := slices.IndexFunc(list.Processes, func(p api.Process) bool { return p.ID == s.process.ID })
-		switch {
-		case i >= 0:
-			s.process = list.Processes[i]
-		case s.err == nil && !s.finished:
-			s.err = fmt.Errorf("start %s: it was removed", s.entry.Name)
-		}
-	}
+	r.apply(api.Event{Type: api.EventSnapshot, Processes: list.Processes})
 	return nil
 }
 
