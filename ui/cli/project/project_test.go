@@ -136,6 +136,7 @@ func TestParseErrorsHavePositions(t *testing.T) {
 	for text, says := range map[string]string{
 		"processes:\n  a:\n    comand: x\n":                                                  `line 3, column 5: a process has no key "comand"`,
 		"processes:\n  a: {command: x, depends_on: [bb]}\n  b: x":                            "line 2, column 32: a depends on bb, which is not in the file",
+		"processes:\n  a: {command: x, 1: y}":                                                `line 2, column 19: a process has no key "1"`,
 		"processes:\n  a: {command: x, restart: sometimes}":                                  `line 2, column 19: unknown restart policy "sometimes"`,
 		"processes:\n  a: {command: x, depends_on: [b]}\n  b: {command: x, depends_on: [a]}": "line 2, column 3: these wait for each other: a → b → a",
 		"processes:\n  a: {command: x, depends_on: [a]}":                                     "these wait for each other: a → a",
@@ -175,6 +176,27 @@ func TestParseErrorsHavePositions(t *testing.T) {
 		var mistake *Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %s", text, err, says)
+		}
+	}
+}
+
+func TestValuesStayAsWrittenAndOwnKeysOverrideMergedOnes(t *testing.T) {
+	f := mustParse(t, "tandem.yaml", `
+x-web: &web {command: web, cwd: web, env: {VERSION: 1.10, ID: 010, ON: yes}}
+x-slow: &slow {command: slow, stop_timeout: 20}
+processes:
+  after:
+    command: own
+    <<: *web
+  before:
+    <<: [*web, *slow]
+    command: own
+`)
+	env := []Variable{{"VERSION", "1.10"}, {"ID", "010"}, {"ON", "yes"}}
+	for i, name := range []string{"after", "before"} {
+		want := Entry{Name: name, Env: env, Start: api.ProcessStartInput{Name: name, Command: shellArgv("own"), CWD: filepath.Dir(f.Path) + "/web", StopTimeoutMS: 20_000 * i}}
+		if diff := cmp.Diff(&want, f.Entry(name), ignorePositions()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

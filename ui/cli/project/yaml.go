@@ -27,10 +27,10 @@ const (
 // A reader builds a File from text. Of an entry, and of what surrounds entries, it keeps only the first
 // error and continues with zero values, because the entry or the file is rejected anyway.
 //
-// It walks the tree of nodes itself. go-yaml's decoder gives no positions of values, reads 010 into
-// a string as 8, rejects a list after "<<", cannot let a key override a merged one without
-// accepting duplicates, ignores a second document, and takes exponential time for anchors that
-// merge each other.
+// It walks the tree of nodes itself, because go-yaml's strict decoder loses what a file says: it
+// rejects a key that overrides a merged one, or else accepts all duplicates and lets the later key
+// count; it rejects a list after "<<"; it skips all keys of a mapping if one is a number; it reads 010
+// and 1.10 into a string as 8 and 1.1; and its time is exponential for anchors that merge each other.
 type reader struct {
 	file       *File
 	err        error             // the first error
