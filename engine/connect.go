@@ -23,6 +23,7 @@ func (e *engine) connectKeeper(ctx context.Context) (launch.Keeper, error) {
 			return client, err
 		}
 		e.log.Error("the keeper exited", "error", err)
+		e.inherited.stopDeadline() // until a keeper has them, the terminals are open here only
 		if err := e.startKeeper(ctx); err != nil {
 			e.log.Error("start keeper", "error", err)
 		}
@@ -53,7 +54,7 @@ func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
 		return nil, err
 	}
 	l := launch.NewLink(client)
-	l.Log, l.Start, l.ListAdoptions, l.OnExit = e.log, e.startKeeper, e.host.ListAdoptions, e.host.Observer.Report
+	l.Log, l.Start, l.ListOffers, l.OnExit = e.log, e.startKeeper, e.host.ListOffers, e.host.Observer.Report
 	l.Dial, l.Notify = e.o.dial, e.host.Control.PublishNotice
 	e.host.Link, e.host.Launcher.Link = l, l
 	e.host.Control.Keeper = l.Identity

@@ -90,7 +90,7 @@ type engine struct {
 	stop       func()                  // stops the engine
 	stoppedAll atomic.Bool             // the user stopped everything; set before stop
 	socket     func() string           // returns the path that clients connect to
-	upgrade    atomic.Pointer[upgrade] // what replaces this program; nil for nothing
+	upgrade    atomic.Pointer[upgrade] // what replaces this program; nil if nobody has asked for it
 	host       *host.Host
 	inherited  *inheritance // from the former program of this process; nil if there was none
 	store      *store.Store
@@ -244,7 +244,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
-	e.inherited.served()
+	e.inherited.stopDeadline()
 	close(e.serving)
 	// Screens are rebuilt only now: until here, all clients wait for the engine.
 	e.host.AllowReplays()

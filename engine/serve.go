@@ -97,5 +97,6 @@ func (e *engine) getInfo() api.Info {
 // stopOnRequest stops the engine; all says that everything else has been stopped.
 func (e *engine) stopOnRequest(all bool) {
 	e.stoppedAll.Store(all)
+	e.upgrade.Store(nil) // the stop came last
 	e.stop()
 }

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/base/panics"
 	"tandem/engine/control/host"
+	"tandem/engine/system/keeper"
 	"tandem/engine/system/proctree"
 	"tandem/persist/datadir"
 )
@@ -34,14 +36,14 @@ const (
 	maxInherited = 4000
 	// stopTimeout is how long an engine may take to stop before its upgrade.
 	stopTimeout = 5 * time.Second
-	// serveTimeout is how long the next program may take to serve clients.
-	serveTimeout = 5 * time.Second
+	// serveTimeout is how long the next program may take to serve clients, on a busy machine.
+	serveTimeout = 15 * time.Second
 )
 
 // An upgrade replaces the program of this process.
 type upgrade struct {
 	executable *os.File
-	terminals  map[string]int // as by host.KeepTerminals
+	terminals  map[string]int // named as host.KeepTerminals does
 }
 
 // requestUpgrade stops this engine and then executes executable. It returns false, and does
@@ -61,24 +63,33 @@ func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool,
 		return false, err
 	}
 	next := os.NewFile(uintptr(fd), executable.Name())
-	if !e.upgrade.CompareAndSwap(nil, &upgrade{executable: next}) {
+	u := &upgrade{executable: next}
+	if !e.upgrade.CompareAndSwap(nil, u) {
 		next.Close() // another client asked first
 		return true, nil
 	}
-	time.AfterFunc(stopTimeout, func() { e.upgradeByForce(next) })
+	time.AfterFunc(stopTimeout, func() {
+		if e.upgrade.Load() == u {
+			e.upgradeByForce(next)
+		}
+	})
 	e.stop()
 	return true, nil
 }
 
-// upgradeByForce has the keeper replace an engine that does not stop.
+// upgradeByForce has the keeper replace an engine that does not stop. Without a keeper, the engine
+// stays: it alone has the terminals.
 func (e *engine) upgradeByForce(next *os.File) {
 	e.log.Error("the engine did not finish in time to be upgraded; the keeper replaces it")
-	if client := e.host.Link.Current(); client != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := client.Replace(ctx, next); err != nil {
-			e.log.Error("announce the next program", "error", err)
-		}
+	client := e.host.Link.Current()
+	if client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := client.Replace(ctx, next); err != nil {
+		e.log.Error("announce the next program", "error", err)
+		return
 	}
 	os.Exit(1)
 }
@@ -90,10 +101,13 @@ func (u *upgrade) execute(e *engine) error {
 	if err != nil {
 		return err
 	}
-	for _, program := range []*os.File{u.executable, own} {
+	for i, program := range []*os.File{u.executable, own} {
 		e.log.Info("upgrade", "program", program.Name(), "terminals", len(u.terminals))
 		if err := e.announceProgram(program); err != nil { // the next program starts a keeper if this one is gone
 			e.log.Error("announce the next program", "error", err)
+			if i > 0 && !keeper.IsGone(err) {
+				return err // the keeper, which knows only the program that failed, starts the former one
+			}
 		}
 		err = execute(program, e.lock, u.terminals)
 		e.log.Error("upgrade", "error", err)
@@ -114,6 +128,9 @@ func (e *engine) announceProgram(program *os.File) error {
 
 // execute replaces this process's program, with the same arguments. It returns only if that fails.
 func execute(program *os.File, lock *folderLock, terminals map[string]int) error {
+	// A process forked meanwhile must not inherit them.
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
 	var kept []string
 	keep := func(name string, fd int) error {
 		kept = append(kept, name+"="+strconv.Itoa(fd))
@@ -129,20 +146,16 @@ func execute(program *os.File, lock *folderLock, terminals map[string]int) error
 	if err != nil {
 		return err
 	}
-	// A program that does not get as far as inherit is ended by the timer, which outlives execve(2).
-	if err := limitRuntime(serveTimeout); err != nil {
-		return err
-	}
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, inheritedVariable+"=") })
 	env = append(env, inheritedVariable+"="+strings.Join(kept, ","))
 	path := pathOf(program)
-	return &os.PathError{Op: "execute", Path: path, Err: unix.Exec(path, os.Args, env)}
-}
-
-// limitRuntime makes SIGALRM end this process after some time; 0 means no limit.
-func limitRuntime(after time.Duration) error {
-	_, err := unix.Setitimer(unix.ITIMER_REAL, unix.Itimerval{Value: unix.NsecToTimeval(int64(after))})
-	return os.NewSyscallError("setitimer", err)
+	err = unix.Exec(path, os.Args, env)
+	for _, fd := range terminals {
+		unix.CloseOnExec(fd)
+	}
+	unix.CloseOnExec(int(lock.file.Fd()))
+	unix.CloseOnExec(int(lock.records.Fd()))
+	return &os.PathError{Op: "execute", Path: path, Err: err}
 }
 
 // pathOf returns an open file's own path if it still leads to the file, and otherwise a path
@@ -167,7 +180,7 @@ func pathOf(f *os.File) string {
 type inheritance struct {
 	lock      *folderLock
 	terminals host.Inheritance
-	late      *time.Timer // ends this process unless it serves in time
+	deadline  *time.Timer // ends this process unless it serves in time
 }
 
 // inherit returns what the former program of this process left open; nil if there was none. It
@@ -200,13 +213,10 @@ func inherit(log *slog.Logger) *inheritance {
 			}
 		}
 	}
-	left, err := unix.Setitimer(unix.ITIMER_REAL, unix.Itimerval{})
-	if err == nil && left.Value.Nano() > 0 {
-		i.late = time.AfterFunc(time.Duration(left.Value.Nano()), func() {
-			log.Error("not ready in time after the upgrade; the keeper starts the former program", "limit", serveTimeout)
-			os.Exit(1)
-		})
-	}
+	i.deadline = time.AfterFunc(serveTimeout, func() {
+		log.Error("not ready in time after the upgrade; the keeper starts the former program", "limit", serveTimeout)
+		os.Exit(1)
+	})
 	reapFormerChildren(log)
 	return i
 }
@@ -227,10 +237,10 @@ func (i *inheritance) takeLock() *folderLock {
 	return i.lock
 }
 
-// served confirms that the upgrade has succeeded.
-func (i *inheritance) served() {
-	if i != nil && i.late != nil {
-		i.late.Stop()
+// stopDeadline lets this process serve later, or for good.
+func (i *inheritance) stopDeadline() {
+	if i != nil {
+		i.deadline.Stop()
 	}
 }
 

@@ -194,14 +194,15 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 		if t != nil {
 			s.switcher.closeLeaf(t, l)
 		}
+		delete(s.tabs.panes, started.ID)
 		s.sessionTabs.adopt()
 		s.switcher.refreshList()
 		s.tabs.failure = panes.ErrorText(started.Err)
 		return s.env.Say(s.tabs.failure, true)
 	}
 	s.tabs.failure = ""
+	s.tabs.Pane(started.ID).Starting = false
 	if t != nil {
-		s.tabs.Pane(started.ID).Starting = false
 		s.attachments.attach(started.ID) // keys may wait for it although its tab is hidden by now
 	}
 	// Without this, older news would remove the pane again.
@@ -241,6 +242,7 @@ func (s *Launcher) cancelStart(id string) tea.Cmd {
 	if t != nil {
 		s.switcher.closeLeaf(t, l)
 	}
+	delete(s.tabs.panes, id)
 	s.switcher.refreshList()
 	return cmd
 }

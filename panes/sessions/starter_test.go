@@ -70,3 +70,37 @@ func TestFailedKillOfCancelledStartIsForgotten(t *testing.T) {
 		t.Errorf("the exit of %v is expected", e.Stopped)
 	}
 }
+
+// A session that appears although its pane was closed while it was being started gets a pane that works.
+func TestSessionIsShownAfterItsStartingPaneWasClosed(t *testing.T) {
+	lost := api.Errorf(api.CodeUnavailable, "lost")
+	for name, end := range map[string]func(d *driver, start *sessionStart){
+		"by the user": func(d *driver, _ *sessionStart) { d.Run(d.view.sessionTabs.closePane()) },
+		"after an error": func(d *driver, start *sessionStart) {
+			d.Run(d.view.starter.finishStart(start, api.Process{}, lost))
+		},
+		"cancelled, and the kill fails": func(d *driver, start *sessionStart) {
+			_ = d.view.Launcher.cancelStart(start.ID) // its commands are not run
+			d.Run(d.view.starter.finishKill(start, lost))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := threePanes(t)
+			late := d.engine.delayStarts()
+			d.Press("ctrl+b", "%")
+			<-late.asked
+			end(d, d.view.starter.find(late.id))
+			d.waitShape("(a|(b/c))")
+			if name == "by the user" {
+				close(late.answer)
+			} else {
+				d.engine.announceStarting(late.id, "new-1")
+			}
+			d.waitShape("(a|(b/c)) new-1")
+			d.Run(d.view.OpenSession(late.id))
+			if d.view.Tabs.Pane(late.id).Starting || !d.view.attachments.has(late.id) {
+				t.Errorf("starting %v, attached %v", d.view.Tabs.Pane(late.id).Starting, d.view.attachments.has(late.id))
+			}
+		})
+	}
+}

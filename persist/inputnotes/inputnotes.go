@@ -125,6 +125,16 @@ func (n *Notes) Find(viewer string, busy func(*Note) bool) (note *Note, known bo
 	return note, false
 }
 
+// DropParts forgets parts of messages: the rest belongs to a program that has exited.
+func (n *Notes) DropParts() {
+	for i := range n.all {
+		if note := &n.all[i]; note.Part > 0 {
+			note.Part = 0
+			note.Save()
+		}
+	}
+}
+
 // Pasting returns the note with an unfinished paste; nil if there is none.
 func (n *Notes) Pasting() *Note {
 	for i := range n.all {

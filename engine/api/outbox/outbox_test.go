@@ -250,3 +250,31 @@ func TestClosedOutboxOpensWithTheNextConnection(t *testing.T) {
 		t.Errorf("sent %q", batch)
 	}
 }
+
+// The engine has ended a paste that is one message, because somebody else typed before its viewer was
+// back. It is neither sent again nor taken for one whose rest is still to come.
+func TestCutPasteOfOneMessageIsNotSentAgain(t *testing.T) {
+	paste, st := "pasted", api.InputState{Counts: true, Reports: true}
+	for name, back := range map[string]api.InputState{
+		"stopped engine": {Counts: true, Reports: true, Known: true, Cut: true},
+		"killed engine":  {Counts: true, Reports: true, Known: true, Taken: 1, Unsure: 1, Cut: true},
+	} {
+		o := new(Outbox)
+		s, _ := o.Connect(func() {}, st)
+		if err := o.Send(api.Input{Paste: &paste}); err != nil {
+			t.Fatal(err)
+		}
+		s.Take()
+		s.Lose()
+		s, loss := o.Connect(func() {}, back)
+		if again, _ := s.Take(); len(again) > 0 || loss != (Loss{Keys: int64(len(paste)), Paste: true}) {
+			t.Errorf("%s: sent again %q, lost %+v", name, again, loss)
+		}
+		if err := o.Send(api.Input{Bytes: []byte("typed")}); err != nil {
+			t.Fatal(err)
+		}
+		if batch, _ := s.Take(); len(batch) != 1 {
+			t.Errorf("%s: what is typed later is sent as %q", name, batch)
+		}
+	}
+}

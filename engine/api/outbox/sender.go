@@ -52,7 +52,13 @@ func (o *Outbox) Connect(wake func(), st api.InputState, first ...api.Input) (*S
 	o.mu.Lock()
 	pending, doubtful, unsent := o.divide(st)
 	loss := Loss{Keys: countKeys(doubtful...), Paste: st.Cut}
-	if st.Cut {
+	switch {
+	case !st.Cut:
+	case len(doubtful) > 0 && isPaste(doubtful[len(doubtful)-1]): // nothing of it is left
+	case len(doubtful) == 0 && len(unsent) > 0 && isPaste(unsent[0]):
+		loss.Keys += countKeys(unsent[0])
+		unsent = unsent[1:]
+	default:
 		unsent = o.cutPaste(unsent, &loss)
 	}
 	o.sender, o.queue, o.size, o.closed = s, nil, 0, false
@@ -94,6 +100,9 @@ func (o *Outbox) divide(st api.InputState) (pending, doubtful, unsent [][]byte) 
 	// The engine is new, and earlier messages are done.
 	return nil, o.kept[has-int(min(st.Unsure, uint64(has))) : has], unsent
 }
+
+// isPaste reports whether a message is a whole paste.
+func isPaste(msg []byte) bool { return msg[0] == wire.InputPaste }
 
 // cutPaste drops the rest of a paste from messages, and from those to come if it has no end yet. o is
 // locked.

@@ -15,7 +15,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/base/names"
-	"tandem/engine/base/panics"
 	"tandem/engine/base/sleep"
 	"tandem/engine/control/launch"
 	"tandem/engine/control/supervise"
@@ -308,35 +307,6 @@ func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 		}
 		f.Live = a.h.adoptSession(f.Rec, child, master)
 	}
-}
-
-// maxFetches limits concurrent requests for terminals.
-const maxFetches = 16
-
-// fetchMasters returns the terminals of the live sessions in the order of all, with errors for
-// those the keeper failed to send. It fetches several at a time, as each waits for the keeper.
-func (h *Host) fetchMasters(ctx context.Context, client launch.Children, all []supervise.Found) ([]*os.File, []error) {
-	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
-	var fetching panics.Group
-	slots := make(chan struct{}, maxFetches)
-	for i, f := range all {
-		child, found := f.Child()
-		if !found || !f.Rec.TTY {
-			continue
-		}
-		if masters[i] = h.o.Inherited.takeMaster(child); masters[i] != nil {
-			continue
-		}
-		slots <- struct{}{}
-		fetching.Start(func() {
-			defer func() { <-slots }()
-			if masters[i], faults[i] = client.Master(ctx, f.Rec.ID); faults[i] != nil {
-				h.log.Error("get terminal", "id", f.Rec.ID, "error", faults[i])
-			}
-		})
-	}
-	fetching.Wait()
-	return masters, faults
 }
 
 // guessRecord makes a record for a child whose record is lost.

@@ -257,15 +257,15 @@ func (h *Host) Remove(id string, durable bool) error {
 	return h.store.Discard(id)
 }
 
-// ListAdoptions returns the children a new keeper has to look after.
-func (h *Host) ListAdoptions(ctx context.Context) []launch.Adoption {
-	var all []launch.Adoption
+// ListOffers returns the children a new keeper has to look after.
+func (h *Host) ListOffers(ctx context.Context) []launch.Offer {
+	var all []launch.Offer
 	err := h.Control.Visit(ctx, func(e supervise.Entry) {
 		who := e.Rec.Identity
 		if who == nil || e.State.Ended() {
 			return
 		}
-		c := launch.Adoption{
+		c := launch.Offer{
 			Child: keeper.Child{ID: e.Rec.ID, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: e.Rec.TTY},
 			Dir:   h.store.Dir(e.Rec.ID),
 			Logs:  h.Observer.LogsOf(e.Rec),

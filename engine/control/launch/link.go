@@ -48,8 +48,8 @@ const (
 	maxKeeperRetry = 10 * time.Second
 )
 
-// A Adoption is a child with everything a keeper needs to look after it.
-type Adoption struct {
+// An Offer is a child with everything a keeper needs to look after it.
+type Offer struct {
 	Child  keeper.Child
 	Dir    string
 	Logs   keeper.Logs
@@ -59,12 +59,12 @@ type Adoption struct {
 // A Link is the connection to the current keeper. When the keeper dies, the link starts a new one
 // and offers it every child.
 type Link struct {
-	Log           *slog.Logger
-	Start         func(ctx context.Context) error           // starts a keeper process
-	Dial          func(ctx context.Context) (Keeper, error) // connects to it
-	ListAdoptions func(ctx context.Context) []Adoption      // lists all live children
-	OnExit        func(keeper.Child)
-	Notify        func(text string)
+	Log        *slog.Logger
+	Start      func(ctx context.Context) error           // starts a keeper process
+	Dial       func(ctx context.Context) (Keeper, error) // connects to it
+	ListOffers func(ctx context.Context) []Offer         // lists all live children
+	OnExit     func(keeper.Child)
+	Notify     func(text string)
 
 	mu     sync.Mutex
 	client Keeper          // nil while disconnected
@@ -221,7 +221,7 @@ func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 // OfferChildren offers every child to a keeper. If only the connection to the previous keeper was
 // lost, it still has them, and may have reported exits not received here.
 func (l *Link) OfferChildren(ctx context.Context, client Children) error {
-	for _, c := range l.ListAdoptions(ctx) {
+	for _, c := range l.ListOffers(ctx) {
 		err := client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
 		switch {
 		case errors.Is(err, keeper.ErrLost):

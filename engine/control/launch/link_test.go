@@ -42,7 +42,7 @@ func TestChildRefusedByAKeeperIsHandedOverLater(t *testing.T) {
 		busy := &busyKeeper{refusals: 3, exited: keeper.Child{ID: "exited", Exit: &keeper.Exit{}}}
 		l, exits := NewLink(busy), 0
 		l.Log, l.OnExit = slog.New(slog.DiscardHandler), func(keeper.Child) { exits++ }
-		l.ListAdoptions = func(context.Context) []Adoption { return []Adoption{{Child: keeper.Child{ID: "a"}}} }
+		l.ListOffers = func(context.Context) []Offer { return []Offer{{Child: keeper.Child{ID: "a"}}} }
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go l.Run(ctx)

@@ -47,13 +47,16 @@ func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.notes, in.sources = notes, map[*inputnotes.Note]*source{}
+	if new {
+		notes.DropParts()
+	}
 	for note := notes.Pasting(); note != nil; note = notes.Pasting() {
 		switch {
 		case new:
 			note.Paste = false
 			note.Save()
 			continue
-		case note.Begun == note.Done || note.Part > 0:
+		case note.Begun <= note.Done || note.Part > 0:
 			in.pasting = in.sourceOf(note)
 			return
 		}
@@ -67,7 +70,7 @@ func (in *input) sourceOf(note *inputnotes.Note) *source {
 	if from == nil {
 		from = &source{note: note, taken: note.Begun, unsure: note.Begun - min(note.Done, note.Begun)}
 		from.done.Store(note.Done)
-		if note.Part > 0 { // the viewer sends that message again, unchanged
+		if note.Part > 0 && note.Begun > note.Done { // the viewer sends that message again, unchanged
 			from.taken, from.unsure, from.part = note.Begun-1, 0, int(note.Part)
 			from.done.Store(from.taken)
 		}
@@ -127,6 +130,8 @@ func (in *input) take(m *message, v *viewer) bool {
 	m.from, m.number = from, from.taken
 	if from.part > 0 {
 		m.written = min(from.part, len(m.rest))
+		// The part may end inside a bracket.
+		in.tail = append(in.tail[:0], m.rest[max(0, m.written-len(keys.PasteEnd)+1):m.written]...)
 		m.rest, from.part = m.rest[m.written:], 0
 	}
 	m.prompt = len(m.rest) >= api.LongText || m.number%reportEvery == 0
@@ -184,14 +189,14 @@ func (in *input) noteDone(m *message) {
 	}
 }
 
-// notePart notes how much of the message that is being written was written, as this engine stops.
+// notePart notes how many bytes of the message being written the terminal has, when this engine stops.
 // in is locked.
 func (in *input) notePart() {
 	if len(in.pending) == 0 {
 		return
 	}
 	m := in.pending[0]
-	if m.from == nil || m.cancelled || m.written == 0 {
+	if m.from == nil || m.cancelled || m.written == 0 || len(m.rest) == 0 {
 		return
 	}
 	m.from.note.Part = uint64(m.written)

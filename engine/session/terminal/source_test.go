@@ -164,6 +164,40 @@ func TestNextEngineWritesTheRestOfAMessage(t *testing.T) {
 	}
 }
 
+func TestFinishedMessageIsNotSentAgain(t *testing.T) {
+	s, _ := newSuccession(t)
+	a, _ := s.viewer("x")
+	in, m := s.now.keyboard.input, &message{rest: []byte("hello")}
+	in.mu.Lock()
+	taken := in.take(m, a.viewer)
+	in.pending, in.waiting = []*message{m}, len(m.rest) // as while the terminal is full
+	in.mu.Unlock()
+	// The engine stops just after the message was written.
+	if err := in.conn.Control(func(fd uintptr) { in.writePending(int(fd)) }); err != nil || !taken {
+		t.Fatal(taken, err)
+	}
+	s.next(false)
+	if _, st := s.viewer("x"); st.Taken != 1 || st.Unsure != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestNewProgramGetsNoRestOfAFormerMessage(t *testing.T) {
+	s, slave := newSuccession(t)
+	a, _ := s.viewer("x")
+	s.send(a, api.Input{Bytes: []byte(strings.Repeat("x", 200<<10))})
+	s.now.Close()
+	<-s.now.closed
+	s.now = nil
+	drain(t, slave)
+	s.next(true)
+	again, _ := s.viewer("x")
+	s.send(again, api.Input{Bytes: []byte("whole")})
+	if got := drain(t, slave); got != "whole" {
+		t.Errorf("the new program gets %.20q", got)
+	}
+}
+
 // Of messages that wait for a program that does not read, the next engine knows which one was begun.
 func TestEngineAfterACrashKnowsWhatMayHaveBeenWritten(t *testing.T) {
 	s, slave := newSuccession(t)

@@ -24,6 +24,9 @@ type engine struct {
 	paused    bool // do not start an engine until a client asks
 	leaving   bool // about to exit on request, which is no failure
 
+	kill      *time.Timer // kills an engine that neither exits nor says hello again; nil if none has to
+	upgrading bool        // the engine executes another program, which has not said hello yet
+
 	failures int         // consecutive failures
 	restart  *time.Timer // timer of a delayed start, or nil
 	waiting  []waiter    // clients waiting for the engine to be ready
@@ -138,7 +141,8 @@ func (k *keeper) handleEngineExit(pid int, how Exit) {
 
 func (k *keeper) forgetAnnounced() {
 	e := &k.engine
-	e.announced = 0
+	e.stopKill()
+	e.announced, e.upgrading = 0, false
 	closeFD(e.pidfd)
 	e.pidfd = -1
 	if e.session != nil {
@@ -259,12 +263,30 @@ func (k *keeper) replaceEngine(fds []int) error {
 		return err
 	}
 	e.leaving, e.paused, e.ready = true, false, false
-	pid := e.announced
-	e.signal(pid, syscall.SIGTERM)
-	// A stuck engine must not prevent its replacement.
-	k.runLater(5*time.Second, func() { e.signal(pid, syscall.SIGKILL) })
+	e.signal(e.announced, syscall.SIGTERM)
+	k.killLater()
 	return nil
 }
+
+// killLater kills the engine unless it exits, or says hello after an upgrade. A stuck one must not
+// prevent its replacement.
+func (k *keeper) killLater() {
+	e := &k.engine
+	e.stopKill()
+	pid := e.announced
+	e.kill = k.runLater(maxStuck, func() { e.signal(pid, syscall.SIGKILL) })
+}
+
+func (e *engine) stopKill() {
+	if e.kill != nil {
+		e.kill.Stop()
+		e.kill = nil
+	}
+}
+
+// maxStuck is how long an engine may take to exit for its replacement, or the next program to say
+// hello.
+const maxStuck = 5 * time.Second
 
 // killSpare kills the engine this keeper started if another process is the engine. The other one
 // survived an earlier keeper and holds the data directory, so the spare could only wait for it to
@@ -300,7 +322,8 @@ func (k *keeper) upgradeEngine(fds []int, pid int) error {
 		return err
 	}
 	// Clients wait until the next program is ready.
-	e.ready, e.paused = false, false
+	e.ready, e.paused, e.leaving, e.upgrading = false, false, false, true
+	k.killLater()
 	return nil
 }
 

@@ -273,6 +273,10 @@ func (k *keeper) announce(s *session) error {
 		}
 		e.killSpare(pid)
 	}
+	if e.upgrading {
+		e.upgrading = false
+		e.stopKill()
+	}
 	if e.session != nil {
 		e.session.disconnect()
 	}
