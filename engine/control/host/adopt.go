@@ -285,7 +285,7 @@ func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f superv
 	child, _ := f.Child()
 	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.Observer.LogsOf(f.Rec), nil); err != nil {
 		a.h.log.Error("offer child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.Link.OfferAgain()
+		a.h.Link.OfferAgain(f.Rec.ID)
 	}
 }
 

@@ -81,10 +81,6 @@ func (h *Host) HaveRemains(records []store.Record) (map[string]bool, error) {
 // livingRemains returns the trees of exited children that still have a living member. Only
 // processes with a record's mark belong to it: the PID of an exited child may have been reused.
 func (h *Host) livingRemains(records []store.Record) (map[*store.Record]*proctree.Tree, error) {
-	boot, err := store.BootID()
-	if err != nil {
-		return nil, err
-	}
 	all, err := h.Table.Read()
 	if err != nil {
 		return nil, err
@@ -92,7 +88,7 @@ func (h *Host) livingRemains(records []store.Record) (map[*store.Record]*proctre
 	left := make(map[*store.Record]*proctree.Tree)
 	for i := range records {
 		r := &records[i]
-		if r.Identity == nil || r.Identity.BootID != boot {
+		if r.Identity == nil || r.Identity.BootID != h.bootID {
 			continue
 		}
 		if t := h.treeOf(*r, 0); t.Lives(all) {

@@ -71,12 +71,13 @@ type Link struct {
 	who    *store.Identity // of the client's keeper; nil if unknown
 	up     chan struct{}   // closed when client is set
 
-	refused chan struct{} // holds one signal: a child has to be offered again
+	refused chan struct{}   // holds one signal: a child has to be offered again
+	again   map[string]bool // the ids of such children
 }
 
 // NewLink returns a link whose current keeper is client's.
 func NewLink(client Keeper) *Link {
-	l := &Link{up: make(chan struct{}), refused: make(chan struct{}, 1)}
+	l := &Link{up: make(chan struct{}), refused: make(chan struct{}, 1), again: map[string]bool{}}
 	l.setClient(client)
 	return l
 }
@@ -168,7 +169,11 @@ func (l *Link) forwardExits(ctx context.Context, client Keeper) {
 			again = time.After(pause)
 			pause = min(2*pause, maxKeeperRetry)
 		case <-again:
-			if err := l.OfferChildren(ctx, client); err != nil {
+			l.mu.Lock()
+			refused := l.again
+			l.again = map[string]bool{}
+			l.mu.Unlock()
+			if err := l.offer(ctx, client, func(id string) bool { return refused[id] }); err != nil {
 				l.Log.Warn("offer children to keeper again", "error", err)
 			}
 		case child, ok := <-client.Exits():
@@ -221,14 +226,22 @@ func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 // OfferChildren offers every child to a keeper. If only the connection to the previous keeper was
 // lost, it still has them, and may have reported exits not received here.
 func (l *Link) OfferChildren(ctx context.Context, client Children) error {
+	return l.offer(ctx, client, func(string) bool { return true })
+}
+
+// offer is OfferChildren for the children with some ids.
+func (l *Link) offer(ctx context.Context, client Children, wanted func(id string) bool) error {
 	for _, c := range l.ListOffers(ctx) {
+		if !wanted(c.Child.ID) {
+			continue
+		}
 		err := client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
 		switch {
 		case errors.Is(err, keeper.ErrLost):
 			return err
 		case err != nil:
 			l.Log.Error("offer child to keeper", "id", c.Child.ID, "error", err)
-			l.OfferAgain()
+			l.OfferAgain(c.Child.ID)
 		}
 	}
 	children, err := client.List(ctx)
@@ -240,8 +253,11 @@ func (l *Link) OfferChildren(ctx context.Context, client Children) error {
 	return err
 }
 
-// OfferAgain offers every child again soon, while Run runs, because the keeper has refused one.
-func (l *Link) OfferAgain() {
+// OfferAgain offers a child again soon, while Run runs, because the keeper has refused it.
+func (l *Link) OfferAgain(id string) {
+	l.mu.Lock()
+	l.again[id] = true
+	l.mu.Unlock()
 	select {
 	case l.refused <- struct{}{}:
 	default:

@@ -46,7 +46,7 @@ func TestChildRefusedByAKeeperIsHandedOverLater(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go l.Run(ctx)
-		l.OfferAgain()
+		l.OfferAgain("a")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if !slices.Equal(busy.adopted, []string{"a"}) || exits == 0 {

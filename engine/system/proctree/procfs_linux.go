@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -43,8 +44,24 @@ func (p *procfs) readFile(path string) []byte {
 	return nil
 }
 
-// All returns the complete process table, or an error: callers take a missing process for exited.
+const (
+	scarcePause = 20 * time.Millisecond
+	scarceTries = 25
+)
+
+// All returns the complete process table, or an error: callers take a missing process for exited. While
+// no descriptor is free, it tries again for half a second.
 func All() ([]Process, error) {
+	for try := 1; ; try++ {
+		all, err := readAll()
+		if try == scarceTries || !errors.Is(err, unix.EMFILE) && !errors.Is(err, unix.ENFILE) {
+			return all, err
+		}
+		time.Sleep(scarcePause)
+	}
+}
+
+func readAll() ([]Process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
