@@ -7,14 +7,14 @@ import (
 	"tandem/engine/api"
 )
 
-func TestSessionIsAdoptedOnceItsTerminalIsWithinReach(t *testing.T) {
+func TestSessionIsAdoptedOnceItsTerminalIsReachable(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	p, ended, process := m.start("cat"), m.start("cat"), m.startProcess(api.ProcessStartInput{Command: []string{"cat"}})
 	m.keeper.setFull(true)
 	m.restart()
 	if out := m.info().Unread; len(out) != 2 || !strings.Contains(out[0], "cat runs without a screen: too many open files") {
-		t.Fatalf("out of reach: %q", out)
+		t.Fatalf("unreachable: %q", out)
 	}
 	if now := m.getProcess(process.ID); now.State != api.StateRunning {
 		t.Errorf("a process without a terminal is %s", now.State)

@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	closed := api.ClosedFolders(o.DataDir, o.Policy)
 	e := &engine{o: o, startedAt: time.Now(), serving: make(chan struct{}), inherited: inherited, store: data, bootID: bootID, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel}
 	h := host.New(ctx, host.Options{
-		DataDir: o.DataDir, Version: o.Version, Log: log, Store: data, BootID: bootID, Inherited: inherited.terminalsOf(),
+		DataDir: o.DataDir, Version: o.Version, Log: log, Store: data, BootID: bootID, Inherited: inherited.openTerminals(),
 		AgentRules: o.AgentRules, Closed: closed,
 	})
 	e.host = h
@@ -258,7 +258,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 		e.fleet.Set(e.o.Fleet)
 		e.followSettings(ctx)
 	})
-	loop("what was out of reach", func() { e.host.AdoptLater(ctx) })
+	loop("what was unreachable", func() { e.host.AdoptLater(ctx) })
 	loop("folders of sessions", func() { e.host.RecordFolders(ctx) })
 	loop("files that the user's tools run", func() { e.host.Launcher.Tampers.Run(ctx) })
 	loop("usage", func() { e.usage.Sample(ctx) })

@@ -94,20 +94,17 @@ func (e *engine) upgradeByForce(next *os.File) {
 	os.Exit(1)
 }
 
-// execute executes the next program. If that fails, it executes this one again, and returns only if
-// that fails too.
+// execute executes the next program. If that fails, it executes this one again. It returns only if
+// that fails too, or if the keeper refuses.
 func (u *upgrade) execute(e *engine) error {
 	own, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return err
 	}
-	for i, program := range []*os.File{u.executable, own} {
+	for _, program := range []*os.File{u.executable, own} {
 		e.log.Info("upgrade", "program", program.Name(), "terminals", len(u.terminals))
-		if err := e.announceProgram(program); err != nil { // the next program starts a keeper if this one is gone
-			e.log.Error("announce the next program", "error", err)
-			if i > 0 && !keeper.IsGone(err) {
-				return err // the keeper, which knows only the program that failed, starts the former one
-			}
+		if err := e.announceProgram(program); err != nil && !keeper.IsGone(err) {
+			return err // a keeper that has refused starts the former program, or none after a stop
 		}
 		err = execute(program, e.lock, u.terminals)
 		e.log.Error("upgrade", "error", err)
@@ -179,7 +176,7 @@ func pathOf(f *os.File) string {
 // An inheritance is what the program that this process executed before has left open.
 type inheritance struct {
 	lock      *folderLock
-	terminals host.Inheritance
+	terminals host.InheritedTerminals
 	deadline  *time.Timer // ends this process unless it serves in time
 }
 
@@ -194,7 +191,7 @@ func inherit(log *slog.Logger) *inheritance {
 	if !passed {
 		return nil
 	}
-	i := &inheritance{lock: new(folderLock), terminals: host.Inheritance{}}
+	i := &inheritance{lock: new(folderLock), terminals: host.InheritedTerminals{}}
 	for _, pair := range strings.Split(list, ",") {
 		name, number, _ := strings.Cut(pair, "=")
 		fd, err := strconv.Atoi(number)
@@ -221,8 +218,8 @@ func inherit(log *slog.Logger) *inheritance {
 	return i
 }
 
-// terminalsOf returns the terminals left open.
-func (i *inheritance) terminalsOf() host.Inheritance {
+// openTerminals returns the terminals left open.
+func (i *inheritance) openTerminals() host.InheritedTerminals {
 	if i == nil {
 		return nil
 	}

@@ -148,7 +148,7 @@ type Info struct {
 	BootID         string    `json:"boot_id" jsonschema:"id of the boot to which the pids belong"`
 	Running        int       `json:"running" jsonschema:"sessions and processes with a live child"`
 
-	Unread []string `json:"unread,omitempty" jsonschema:"sessions and processes out of reach at the moment, because a record or terminal cannot be read, with the reason; they keep running but are missing from lists until then"`
+	Unread []string `json:"unread,omitempty" jsonschema:"sessions and processes unreachable at the moment, because a record or terminal cannot be read, with the reason; they keep running but are missing from lists until then"`
 }
 
 // EngineOperationsOutput is the output of engine.operations.

@@ -173,7 +173,7 @@ type Terminal struct {
 	Open     bool   `json:"open,omitempty" jsonschema:"the user lets sandboxed agents type into it although it runs outside their sandbox"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for typed input, if that was checked; prompt: its shell waits for a command"`
 
-	AutoNamed bool `json:"auto_named,omitempty" jsonschema:"a shell's session has the shell's name, with or without a number; dashboards show what runs in it instead"`
+	AutoNamed bool `json:"auto_named,omitempty" jsonschema:"nobody has named this shell: its name is the shell's, perhaps with a number, and dashboards show what runs in it"`
 
 	Running string `json:"running,omitempty" jsonschema:"command that its shell runs, with secrets replaced by ***; empty at the prompt"`
 

@@ -29,7 +29,7 @@ type Launcher struct {
 // NewSession starts a shell in a new tab.
 func (s *Launcher) NewSession() tea.Cmd {
 	near := s.tabs.CurrentPane()
-	if machine := s.TargetMachine(); machine != machineOf(near) {
+	if machine := s.TargetMachine(); machine != s.tabs.CurrentMachine() {
 		return s.StartOn(machine)
 	}
 	return s.StartNear(near, nil, "")
@@ -53,7 +53,7 @@ func machineOf(p *terminal.Pane) string {
 	return machine
 }
 
-// newStart returns the start of a shell on a machine, under a new id that has a pane from now on.
+// newStart chooses the id of a shell to be started on a machine, and makes its pane.
 func (s *Launcher) newStart(machine string) sessionStart {
 	id := api.OnMachine(machine, api.NewID())
 	s.tabs.Pane(id).Starting = true

@@ -17,7 +17,7 @@ type Tabs struct {
 	failure string                    // the error of the last start; "" if it succeeded
 }
 
-// Pane returns the pane of a session, made for the first caller; nil for "". It stays the same while
+// Pane returns the pane of a session, created on first use; nil for "". It stays the same while
 // its tab is hidden.
 func (t *Tabs) Pane(id string) *terminal.Pane {
 	p := t.panes[id]

@@ -122,10 +122,10 @@ func TestPsReportsAnEmptyList(t *testing.T) {
 	}
 }
 
-func TestPsReportsWhatIsOutOfReach(t *testing.T) {
+func TestPsReportsWhatIsUnreachable(t *testing.T) {
 	r := newRig(t)
 	r.unread = []string{"read record: permission denied"}
-	if _, stderr, status := r.run("ps"); status != 0 || !strings.Contains(stderr, "1 out of reach") {
+	if _, stderr, status := r.run("ps"); status != 0 || !strings.Contains(stderr, "1 unreachable") {
 		t.Errorf("ps: %d %q", status, stderr)
 	}
 	if out, _, _ := r.run("doctor"); !strings.Contains(out, "read record: permission denied") {

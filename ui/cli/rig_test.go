@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { leaks.Main(m) }
 // A rig is a command line connected to a fake engine. Its fields hold the engine's answers and
 // record the calls.
 type rig struct {
-	unread      []string // what engine.info reports as out of reach
+	unread      []string // what engine.info reports as unreachable
 	t           *testing.T
 	options     factory.Options
 	sessions    []api.Process

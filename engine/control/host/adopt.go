@@ -31,7 +31,7 @@ type unread map[string]error
 
 func (u unread) has(id string) bool { return u[id] != nil || u[""] != nil }
 
-// Unread returns why records or terminals are out of reach, sorted.
+// Unread returns why records or terminals are unreachable, sorted.
 func (h *Host) Unread() (why []string) {
 	u := h.unread.Load()
 	if u == nil {
@@ -151,7 +151,7 @@ func (h *Host) RestoreTable(ctx context.Context, client launch.Keeper) error {
 	return nil
 }
 
-// adopt equips what was found and inserts it. What has a terminal out of reach is added to missing. If
+// adopt equips what was found and inserts it. What has an unreachable terminal is added to missing. If
 // the keeper exits meanwhile, adopt inserts nothing, and leaves the terminals that it has for the next
 // attempt.
 func (a adoption) adopt(ctx context.Context, client launch.Keeper, all []supervise.Found, missing unread, insert func(supervise.Found) error) error {
@@ -209,7 +209,7 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 	return append(all, s.FindUnrecorded(a.h.Launcher.FindMarked(look()))...), forget, s
 }
 
-// AdoptLater retries what was out of reach at the start, records and terminals, and adopts it.
+// AdoptLater retries what was unreachable at the start, records and terminals, and adopts it.
 func (h *Host) AdoptLater(ctx context.Context) {
 	a := adoption{h}
 	missing := maps.Clone(*a.h.unread.Load())
@@ -223,7 +223,7 @@ func (h *Host) AdoptLater(ctx context.Context) {
 			continue
 		}
 		if err := a.adoptLate(ctx, records, was, missing); err != nil {
-			a.h.log.Error("adopt what was out of reach", "error", err)
+			a.h.log.Error("adopt what was unreachable", "error", err)
 			missing = was // so that the next retry reads them
 			continue
 		}

@@ -38,7 +38,7 @@ type Options struct {
 	Log        *slog.Logger
 	Store      *store.Store
 	BootID     string
-	Inherited  Inheritance
+	Inherited  InheritedTerminals
 	AgentRules string   // directory of the user's rules for coding agents; "" for none
 	Closed     []string // directories closed to agents: they hold rules for agents and records of other clients' actions
 }
@@ -78,7 +78,7 @@ func New(ctx context.Context, o Options) *Host {
 		chunks:  terminal.NewChunks(),
 	}
 	if h.o.Inherited == nil {
-		h.o.Inherited = Inheritance{}
+		h.o.Inherited = InheritedTerminals{}
 	}
 	h.Logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
 	// A screen can wait, but all clients wait for the engine.

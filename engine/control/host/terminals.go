@@ -14,14 +14,13 @@ import (
 	"tandem/engine/system/keeper"
 )
 
-// An Inheritance holds the terminals that the former program of this process left open. They are
-// named id:pid, the pid of the terminal's program.
-type Inheritance map[string]*os.File
+// InheritedTerminals are the terminals that the former program of this process left open, by id:pid, the
+// pid of the terminal's program.
+type InheritedTerminals map[string]*os.File
 
 func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
 
-// KeepTerminals returns duplicates of the terminals, close-on-exec, by their names in an
-// Inheritance. It must run after the control goroutine has stopped and before Close.
+// KeepTerminals returns duplicates of the terminals, close-on-exec, named as in InheritedTerminals. It must run after the control goroutine has stopped and before Close.
 func (h *Host) KeepTerminals() map[string]int {
 	all := map[string]int{}
 	supervise.Terminals{Of: h.Control}.Each(func(child keeper.Child, session supervise.Session) {
@@ -44,7 +43,7 @@ func (h *Host) KeepTerminals() map[string]int {
 }
 
 // offerTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
-func (i Inheritance) offerTo(ctx context.Context, client launch.Keeper, h *Host) error {
+func (i InheritedTerminals) offerTo(ctx context.Context, client launch.Keeper, h *Host) error {
 	if len(i) == 0 {
 		return nil
 	}
@@ -78,7 +77,7 @@ func (i Inheritance) offerTo(ctx context.Context, client launch.Keeper, h *Host)
 }
 
 // takeMaster removes and returns the terminal of a child; nil if it was not inherited.
-func (i Inheritance) takeMaster(child keeper.Child) *os.File {
+func (i InheritedTerminals) takeMaster(child keeper.Child) *os.File {
 	name := terminalName(child.ID, child.PID)
 	master := i[name]
 	delete(i, name)
@@ -86,14 +85,14 @@ func (i Inheritance) takeMaster(child keeper.Child) *os.File {
 }
 
 // keep puts the terminal of a child back; nil does nothing.
-func (i Inheritance) keep(child keeper.Child, master *os.File) {
+func (i InheritedTerminals) keep(child keeper.Child, master *os.File) {
 	if master != nil {
 		i[terminalName(child.ID, child.PID)] = master
 	}
 }
 
 // close closes the remaining terminals.
-func (i Inheritance) close() {
+func (i InheritedTerminals) close() {
 	for name, master := range i {
 		master.Close()
 		delete(i, name)

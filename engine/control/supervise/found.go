@@ -257,7 +257,7 @@ func EndingFrom(e store.Exit) Ending {
 	return Ending{Exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, At: e.ExitedAt}
 }
 
-// RestoreLate is like Restore, but for a record or terminal out of reach at first, while the control
+// RestoreLate is like Restore, but for a record or terminal unreachable at first, while the control
 // goroutine runs. It closes the session of f if the record is in the table already.
 func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) error {
 	f.readLines(c)
@@ -278,7 +278,7 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) erro
 		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaveTimers[owner] == nil {
 			c.leases.expectReturn(owner, returnGrace)
 		}
-		c.reg.publishNotice(p.rec.Name + " is within reach again")
+		c.reg.publishNotice(p.rec.Name + " is reachable again")
 		return nil
 	})
 }

@@ -86,7 +86,8 @@ type History struct {
 
 // Start opens the history of a data directory; Close ends it. ignore are patterns of commands to
 // leave out, and notice receives messages for the user. The database, possibly of an earlier
-// release, stays as it is until ready is closed; if Close comes first, for good. nil means at once.
+// release, is not changed before ready is closed, or at all if Close comes first. A nil ready does not
+// delay anything.
 func Start(dir string, ignore []string, log *slog.Logger, notice func(string), ready <-chan struct{}) *History {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &History{
@@ -132,9 +133,11 @@ func (h *History) run(ready <-chan struct{}) {
 		select {
 		case <-ready:
 		case <-h.ctx.Done():
-		}
-		if !isClosed(ready) {
-			return
+			select { // both may have happened
+			case <-ready:
+			default:
+				return
+			}
 		}
 	}
 	for h.ctx.Err() == nil {
@@ -156,15 +159,6 @@ func (h *History) run(ready <-chan struct{}) {
 	h.runPosted()
 	h.flushPending()
 	h.runStep("close history", h.releaseIdle)
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 // runPosted runs the posted functions.

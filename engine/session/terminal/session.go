@@ -58,8 +58,8 @@ type Host interface {
 	OpenInputNotes() (*inputnotes.Notes, error)
 	NewEmulator(vt.Options) Emulator
 
-	LogGrows(offset int64)     // at an offset; called at most once in StampGap
-	OutputRead()               // to the end, which has come
+	LogGrows(offset int64)     // the log grows at offset; called at most once in StampGap
+	OutputRead()               // all output has been read
 	ScreenChanged()            // must not block
 	FactsChanged()             // called at most 10 times a second
 	CommandRan(prompt.Command) // by the shell; must not block

@@ -318,11 +318,14 @@ func (k *keeper) upgradeEngine(fds []int, pid int) error {
 	if pid != e.announced {
 		return fmt.Errorf("upgrade engine: process %d is the engine, not %d", e.announced, pid)
 	}
+	if e.paused {
+		return errors.New("upgrade engine: it was asked to stop")
+	}
 	if err := e.setProgram(fds); err != nil {
 		return err
 	}
 	// Clients wait until the next program is ready.
-	e.ready, e.paused, e.leaving, e.upgrading = false, false, false, true
+	e.ready, e.leaving, e.upgrading = false, false, true
 	k.killLater()
 	return nil
 }

@@ -42,6 +42,13 @@ func TestEngineIsUpgradedInItsOwnProcess(t *testing.T) {
 		t.Error("another process became the engine")
 	}
 	closeFDs(stranger)
+	k.engine.paused = true
+	refused := own()
+	if err := k.upgradeEngine(refused, os.Getpid()); err == nil {
+		t.Error("an engine that was asked to stop is upgraded")
+	}
+	closeFDs(refused)
+	k.engine.paused = false
 	former, next := k.engine.program.exe, own()
 	if err := k.upgradeEngine(next, os.Getpid()); err != nil {
 		t.Fatal(err)
@@ -52,6 +59,9 @@ func TestEngineIsUpgradedInItsOwnProcess(t *testing.T) {
 	if err := k.announce(&session{link: s.link, peer: peer{pid: os.Getpid(), pidfd: -1}, outbox: newOutbox()}); err != nil {
 		t.Errorf("the next program was rejected: %v", err)
 	}
+	if k.engine.kill != nil || k.engine.upgrading {
+		t.Error("the next program is killed although it has said hello")
+	}
 
 	// A program that could not be executed is replaced by the one that goes on.
 	again := own()
@@ -61,6 +71,7 @@ func TestEngineIsUpgradedInItsOwnProcess(t *testing.T) {
 	if k.engine.program.exe != again[0] || k.engine.program.previous != former {
 		t.Errorf("program is %+v", k.engine.program)
 	}
+	k.engine.stopKill()
 }
 
 func TestKeeperKillsItsSpareEngine(t *testing.T) {

@@ -40,7 +40,7 @@ func (t *Tab) writeTab(name func(id string) (string, bool)) (written api.LayoutT
 // focus, or -1.
 func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) (string, bool)) ([]api.LayoutNode, int) {
 	if n.IsLeaf() {
-		called, ok := name(n.ID)
+		label, ok := name(n.ID)
 		if !ok {
 			return nodes, -1
 		}
@@ -48,7 +48,7 @@ func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) (str
 		if n == focus {
 			at = len(nodes)
 		}
-		return append(nodes, api.LayoutNode{ID: n.ID, Name: called}), at
+		return append(nodes, api.LayoutNode{ID: n.ID, Name: label}), at
 	}
 	split := api.LayoutNode{Axis: api.AxisBeside, Share: n.Share}
 	if n.Axis == Below {

@@ -94,7 +94,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	}
 	findings := append([]Finding{engine, keeper}, examineUser(ctx, client)...)
 	for _, why := range info.Unread {
-		findings = append(findings, Finding{"out of reach", Warn, why, "what runs goes on; the engine retries every few seconds"})
+		findings = append(findings, Finding{"unreachable", Warn, why, "what runs goes on; the engine retries every few seconds"})
 	}
 	return findings
 }

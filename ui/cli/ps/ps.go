@@ -48,7 +48,7 @@ func NewPs(f *factory.Factory) *cobra.Command {
 				return err
 			}
 			if unread > 0 {
-				fmt.Fprintf(f.Out.Stderr, "tandem: not shown: %d out of reach; `tandem doctor` says why\n", unread)
+				fmt.Fprintf(f.Out.Stderr, "tandem: not shown: %d unreachable; `tandem doctor` says why\n", unread)
 			}
 			return printList(f.Out, list, true)
 		},
