@@ -204,7 +204,7 @@ var attempts = map[string]struct {
 	"request.undo": {in: `{"id":"x"}`},
 	"audit.list":   {},
 	"env.get":      {in: `{"name":"PATH"}`}, "env.set": {in: `{"name":"MINE","value":"x"}`}, "env.unset": {in: `{"name":"MINE"}`}, "env.list": {},
-	"layout.get": {}, "layout.put": {in: `{"layout":{}}`}, "layout.remove": {in: `{"name":"x"}`},
+	"layout.get": {}, "layout.change": {in: `{"changes":[{"do":"close","id":"x"}]}`}, "layout.put": {in: `{"name":"x","layout":{}}`}, "layout.remove": {in: `{"name":"x"}`},
 	"worktree.add": {in: `{"cwd":"/"}`}, "worktree.list": {in: `{"cwd":"/"}`}, "worktree.remove": {in: `{"path":"/"}`},
 }
 
@@ -231,7 +231,7 @@ var treatments = byOperation(map[treatment][]string{
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
-		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.undo", "layout.put",
+		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.undo", "layout.change", "layout.put",
 		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {

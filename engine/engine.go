@@ -224,11 +224,6 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	case <-ctx.Done():
 		return nil
 	}
-	if lost := e.host.LostSessions(ctx); lost != nil {
-		if err := e.layouts.Recover(lost); err != nil {
-			e.log.Error("recover layout", "error", err)
-		}
-	}
 	e.host.DescribeEngine(time.Time{}, false) // what it says about the previous engine has been used
 	running.Go(panics.Logged(e.log, "description of this engine", func() {
 		<-ctx.Done()

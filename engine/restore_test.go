@@ -261,10 +261,9 @@ func TestEverythingComesBackAfterAReboot(t *testing.T) {
 	m.child(left).exit(exitCode(0))
 	m.awaitEnd(left.ID)
 	full := tabsOf([]api.Process{shell, editor}, []api.Process{confined}, []api.Process{plain, kept})
-	full.Zoomed, full.Current = true, 2
-	for _, l := range []api.Layout{full, {}} { // the second is that of a dashboard that saw all programs exit
-		call(m.machine, api.LayoutPut, api.LayoutPutInput{Layout: l})
-	}
+	in := arrangeTabs(full)
+	in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutFocus, ID: plain.ID, Zoomed: true})
+	call(m.machine, api.LayoutChanges, in)
 	m.reboot()
 
 	if got := call(m.machine, api.LayoutGet, api.Empty{}).Current; got == nil || !got.Zoomed || got.Current != 2 || !reflect.DeepEqual(got.Tabs, full.Tabs) {
@@ -316,9 +315,18 @@ func tabsOf(groups ...[]api.Process) (l api.Layout) {
 			}
 			tab.Nodes = append(tab.Nodes, api.LayoutNode{ID: p.ID})
 		}
+		tab.Focus = min(1, len(tab.Nodes)-1)
 		l.Tabs = append(l.Tabs, tab)
 	}
 	return l
+}
+
+// arrangeTabs returns the input that makes the tabs of a layout.
+func arrangeTabs(l api.Layout) (in api.LayoutChangeInput) {
+	for _, t := range l.Tabs {
+		in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: t.Nodes, Own: api.OwnEnd})
+	}
+	return in
 }
 
 func TestShutdownOnRequestOffersNothing(t *testing.T) {

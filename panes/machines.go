@@ -58,24 +58,6 @@ func (n *News) CanReach(id string) bool {
 	return name == "" || m != nil && m.State == api.MachineConnected
 }
 
-// WithLayout returns all processes, and the sessions of a layout on machines not heard from yet.
-func (n *News) WithLayout(l api.Layout) []api.Process {
-	// Clip makes append copy: a snapshot must not change.
-	all := slices.Clip(n.Processes)
-	tabs := l.Tabs
-	if l.Float != nil {
-		tabs = append(slices.Clip(tabs), *l.Float)
-	}
-	for _, tab := range tabs {
-		for _, node := range tab.Nodes {
-			if n.MayHave(node.ID) {
-				all = append(all, api.Process{ID: node.ID, Name: node.Name, Kind: api.KindSession, State: api.StateRunning})
-			}
-		}
-	}
-	return all
-}
-
 // MayHave reports whether an unknown process may exist: its machine has not reported its processes
 // yet.
 func (n *News) MayHave(id string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/layout"
 )
 
 // News is the state of the engine as received so far. Copying it gives a snapshot.
@@ -24,9 +25,9 @@ type News struct {
 	History       int64             // counts changes of the history
 	Notices       []string
 	RemoteNotices []string    // notices of other machines, prefixed with their names
-	Layout        *api.Layout // the last layout of a dashboard
+	Layout        *api.Layout // never changed in place
 	Revision      int64       // of Layout
-	Show          *api.Layout // layout to show now, if session ShowIn has the keyboard; handed out once
+	Show          string      // session to go to now, if session ShowIn has the keyboard; handed out once
 	ShowIn        string
 	Policy        string // why policy.toml does not apply as written; "" if it does
 	Stopped       string // why the engine will not come back; "" if it will
@@ -66,12 +67,17 @@ func (n *News) Apply(e api.Event) {
 		}
 	case api.EventHistory:
 		n.History = e.History
-	case api.EventKept:
-		if e.Revision > n.Revision {
-			n.Layout, n.Revision = e.Layout, e.Revision
-		}
 	case api.EventLayout:
-		n.Show, n.ShowIn = e.Layout, e.ID
+		if e.Revision > n.Revision {
+			var before api.Layout
+			if n.Layout != nil {
+				before = *n.Layout
+			}
+			after := layout.Apply(before, e.Changes...)
+			n.Layout, n.Revision = &after, e.Revision
+		}
+	case api.EventShow:
+		n.Show, n.ShowIn = e.Show, e.ID
 	case api.EventPolicy:
 		n.Policy = e.Fault
 	case api.EventStopped:

@@ -73,5 +73,5 @@ func (m *model) showTerminal() {
 // isTight reports whether the focused pane, or the session list in its place, is all that
 // fits. Only the Sessions view can be shown this way.
 func (m *model) isTight() bool {
-	return m.areas.tight && m.views.action() == keymap.ViewSessions && m.sessions.Tabs.CurrentPane() != nil
+	return m.areas.tight && m.views.action() == keymap.ViewSessions && m.sessions.CurrentPane() != nil
 }

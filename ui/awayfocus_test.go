@@ -58,7 +58,7 @@ func TestKeyboardReachesAnotherMachineByKeysOnly(t *testing.T) {
 					float := tabOf(ids[test.float])
 					l.Float, l.Floats = &float, true
 				}
-				e.layouts.current = &l
+				e.layouts.Set(l)
 				d := drive(t, e, 120, 30)
 				started := 0
 				if test.starts {
@@ -74,7 +74,7 @@ func TestKeyboardReachesAnotherMachineByKeysOnly(t *testing.T) {
 					d.update(nil)
 				}
 				got := ""
-				if pane := d.m.sessions.Tabs.FocusedPane(); pane != nil {
+				if pane := d.m.sessions.FocusedPane(); pane != nil {
 					p, _ := d.m.news.Process(pane.ID)
 					got = p.Name
 				}

@@ -19,11 +19,12 @@ import (
 
 // A topBar names the views, and counts what runs and what needs the user.
 type topBar struct {
-	views *views
-	areas *areas
-	news  *panes.News
-	list  *list.Pane
-	look  *look.Look
+	views    *views
+	areas    *areas
+	news     *panes.News
+	list     *list.Pane
+	isClosed func(id string) bool
+	look     *look.Look
 
 	awaiting bool // a call of awaitSteady
 }
@@ -158,7 +159,7 @@ func (t *topBar) countProcesses() (running, failed, rang, prompting int) {
 		p := &t.news.Processes[i]
 		switch {
 		case p.IsOneShot():
-		case p.IsFailing(now) && !t.list.IsHidden(p.ID):
+		case p.IsFailing(now) && !t.isClosed(p.ID):
 			failed++
 		case !t.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:

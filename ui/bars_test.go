@@ -29,7 +29,7 @@ func countingBar(w int, more bool) *topBar {
 		m.news.Processes = append(m.news.Processes, api.Process{ID: "f", Kind: api.KindProcess, State: api.StateFailed})
 		m.news.Requests = make([]api.Request, 12)
 	}
-	return &topBar{views: &m.views, areas: &m.areas, news: &m.news, list: sessions.New(m.env).List, look: &m.theme.look}
+	return &topBar{views: &m.views, areas: &m.areas, news: &m.news, list: sessions.New(m.env).List, isClosed: func(string) bool { return false }, look: &m.theme.look}
 }
 
 // barTexts returns the contents of the top bar: whether it has the program's name, and the
@@ -109,7 +109,7 @@ func TestEmptyDashboardShowsNextSessionThatStarts(t *testing.T) {
 		other.pressKeys("ctrl+b", "c")
 		other.waitStarted(3)
 		one.waitUntil("it is shown", func() bool {
-			return one.m.sessions.Tabs.FocusedPane() != nil && strings.Contains(one.screenText(), "$ ")
+			return one.m.sessions.FocusedPane() != nil && strings.Contains(one.screenText(), "$ ")
 		})
 		one.pressKeys("'ls")
 		one.waitTyped(one.nthSession(2), "ls")
@@ -140,7 +140,7 @@ func TestListFilterIsShownWhereverTheKeyboardIs(t *testing.T) {
 		d := drive(t, e, size[0], size[1])
 		d.waitText("one$ ")
 		d.pressKeys("ctrl+b", "s", "/", "'zzz", "enter", "tab")
-		if d.m.sessions.Tabs.FocusedPane() == nil {
+		if d.m.sessions.FocusedPane() == nil {
 			t.Fatal("the terminal has not the keyboard")
 		}
 		d.waitText("/zzz")

@@ -26,8 +26,8 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 	m = newModel(b.Context(), Options{Settings: defaultSettings()}.withDefaults(), l, &screen.Input{})
 	m.news = panes.News{Connected: true, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: layout.ShareUnit / 2},
-		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {Name: "session0"}, {Name: "session2"},
-		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {Name: "session1"}, {Name: "session3"},
+		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {ID: "000000000001"}, {ID: "000000000003"},
+		{Axis: api.AxisBelow, Share: layout.ShareUnit / 2}, {ID: "000000000002"}, {ID: "000000000004"},
 	}}}}}
 	for i := range 4 {
 		m.news.Processes = append(m.news.Processes, e.addSession(fmt.Sprint("session", i)).process)
@@ -39,11 +39,11 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 	m.fetchViews()
 	leaves := m.sessions.Tabs.Current.Root.Leaves(nil)
 	for _, leaf := range leaves {
-		m.sessions.Tabs.Pane(leaf.ID).Feed.Receive(api.Output{Frame: colourfulFrame(0, 60, true)})
+		m.sessions.Panes.Pane(leaf.ID).Feed.Receive(api.Output{Frame: colourfulFrame(0, 60, true)})
 	}
 	m.syncNews()
 	return m, func(i int) {
-		m.sessions.Tabs.Pane(leaves[0].ID).Feed.Receive(api.Output{Frame: colourfulFrame(i, 1, false)})
+		m.sessions.Panes.Pane(leaves[0].ID).Feed.Receive(api.Output{Frame: colourfulFrame(i, 1, false)})
 		m.syncNews()
 	}
 }
@@ -128,7 +128,7 @@ func BenchmarkPaintOneLineShownDirectly(b *testing.B) {
 	defer null.Close()
 	m.terminal = screen.New(null, colorprofile.TrueColor)
 	m.terminal.Enter()
-	feed := m.sessions.Tabs.Pane(m.sessions.Tabs.Current.Root.Leaves(nil)[0].ID).Feed
+	feed := m.sessions.Panes.Pane(m.sessions.Tabs.Current.Root.Leaves(nil)[0].ID).Feed
 	first := colourfulFrame(0, 60, true)
 	first.Cols, first.Rows = feed.Size().Cols, feed.Size().Rows
 	feed.Receive(api.Output{Frame: first})
@@ -154,7 +154,7 @@ func BenchmarkViewEverythingChanged(b *testing.B) {
 	for b.Loop() {
 		i++
 		for _, l := range m.sessions.Tabs.Current.Root.Leaves(nil) {
-			m.sessions.Tabs.Pane(l.ID).Feed.Receive(api.Output{Frame: colourfulFrame(i, 60, false)})
+			m.sessions.Panes.Pane(l.ID).Feed.Receive(api.Output{Frame: colourfulFrame(i, 60, false)})
 		}
 		m.syncNews()
 		m.View()

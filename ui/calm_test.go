@@ -116,7 +116,7 @@ func stayCalm(t *testing.T, w, h int) {
 	agents(3)
 	d.waitText("claude")
 	pump(time.Second)
-	want, wantFocus := rows(), d.m.sessions.Tabs.CurrentPane()
+	want, wantFocus := rows(), d.m.sessions.CurrentPane()
 	counts = top()
 	columns := func() string {
 		head, _, _ := strings.Cut(strings.Split(d.screenText(), "\n")[1], "command") // without the number of processes
@@ -139,7 +139,7 @@ func stayCalm(t *testing.T, w, h int) {
 		if got := columns(); got != head {
 			t.Fatalf("the heading is %q, was %q", got, head)
 		}
-		if d.m.sessions.Tabs.CurrentPane() != wantFocus || d.m.views.action() != "view.processes" {
+		if d.m.sessions.CurrentPane() != wantFocus || d.m.views.action() != "view.processes" {
 			t.Fatal("the focus has moved")
 		}
 	}

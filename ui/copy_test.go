@@ -88,7 +88,7 @@ func TestEscapeLeavesOneModeAtATime(t *testing.T) {
 	d.pressKeys("g", "v", "'2")
 	d.waitText("2 · line 1/")
 	d.pressKeys("esc", "esc")
-	if !d.m.sessions.Tabs.FocusedPane().Scroll.Active() || d.m.sessions.Tabs.FocusedPane().Scroll.HasSelection() {
+	if !d.m.sessions.FocusedPane().Scroll.Active() || d.m.sessions.FocusedPane().Scroll.HasSelection() {
 		t.Fatal("escape left too much or too little")
 	}
 	d.pressKeys("esc")
@@ -196,7 +196,7 @@ func TestMouseDragCopiesSelection(t *testing.T) {
 	s := e.addSession("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)
 	d.waitText("four")
-	p := d.m.sessions.Tabs.FocusedPane()
+	p := d.m.sessions.FocusedPane()
 	y := d.paneArea(d.m.sessions.Tabs.Current.Focus).Y
 	d.dragMouse(4, y, 3, y+1, 0)
 	d.waitUntil("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
@@ -392,7 +392,7 @@ func TestOnlyFocusedProgramSetsClipboard(t *testing.T) {
 
 func TestLatestCopyWinsOverSlowerOne(t *testing.T) {
 	d, _ := openScrollMode(t, 80, 24)
-	p := d.m.sessions.Tabs.FocusedPane()
+	p := d.m.sessions.FocusedPane()
 	slow := p.Copier.Copy(api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
 	d.pressKeys("Y")
 	late := slow()

@@ -95,7 +95,7 @@ func TestSplitsGoBesideOrBelowAndTakeFocus(t *testing.T) {
 		t.Errorf("%d panes", got)
 	}
 	d.pressKeys("alt+left")
-	if d.m.sessions.Tabs.FocusedPane() != nil {
+	if d.m.sessions.FocusedPane() != nil {
 		t.Error("left of the leftmost pane is not the list")
 	}
 }
@@ -178,7 +178,7 @@ func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	for i := range names {
 		d.waitText(fmt.Sprint("text ", i))
 		d.nthSession(i).exitWith(api.StateFailed, &code)
-		d.waitUntil("the pane knows", func() bool { return d.m.sessions.Tabs.FocusedPane().FinalState() != nil })
+		d.waitUntil("the pane knows", func() bool { return d.m.sessions.FocusedPane().FinalState() != nil })
 		d.pressKeys("ctrl+b", "n")
 	}
 	d.waitText("the last one")
@@ -210,9 +210,8 @@ func TestHiddenSessionsStayHiddenInNextDashboard(t *testing.T) {
 	first.update(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateRunning, 7, nil })
 	again.waitText("first")
 	again.waitUntil("only the second is saved as hidden", func() bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return slices.Equal(e.layouts.current.Closed, []string{second.process.ID})
+		kept, _ := e.layouts.Current()
+		return slices.Equal(kept.Closed, []string{second.process.ID})
 	})
 }
 
@@ -357,7 +356,7 @@ func (d *driver) startEngine(next *fakeEngine) {
 func TestCancelledAttachmentDoesNotWaitForAnother(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 36)
 	d.waitText("$ ")
-	p := d.m.sessions.Tabs.FocusedPane()
+	p := d.m.sessions.FocusedPane()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan bool, 1)
 	go func() {
@@ -601,12 +600,12 @@ func TestRestartedSessionReusesPaneOfFailedRun(t *testing.T) {
 	status := 1
 	s.exitWith(api.StateFailed, &status)
 	d.waitText("exit")
-	d.waitUntil("it has ended", func() bool { return d.m.sessions.Tabs.CurrentPane().FinalState() != nil })
+	d.waitUntil("it has ended", func() bool { return d.m.sessions.CurrentPane().FinalState() != nil })
 	s.update(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.waitUntil("it runs again", func() bool { return d.m.sessions.Tabs.CurrentPane().FinalState() == nil })
+	d.waitUntil("it runs again", func() bool { return d.m.sessions.CurrentPane().FinalState() == nil })
 	d.pressKeys("'typed")
 	d.waitTyped(s, "typed")
 }

@@ -222,7 +222,7 @@ func (d *openDialog) draw(w, h int) {
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.keyboard.activeScopes()
 	under := m.dialog.open
-	if p := m.sessions.Tabs.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
+	if p := m.sessions.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := usefulHelp(m.env, m.o.Bindings, scopes...)

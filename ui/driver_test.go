@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -243,7 +244,7 @@ func (d *driver) waitStarted(n int) {
 // countStarting returns the number of panes whose session is still being started.
 func (d *driver) countStarting() (n int) {
 	for _, l := range d.m.sessions.Tabs.Leaves() {
-		if d.m.sessions.Tabs.Pane(l.ID).Starting {
+		if d.m.sessions.Panes.Pane(l.ID).Starting {
 			n++
 		}
 	}
@@ -284,13 +285,22 @@ func (d *driver) showView(a keymap.Action) {
 	d.m.env.ForUser(panes.ActionOf(func() { d.m.setView(a) }))
 }
 
-// currentLayout describes the tabs and the hidden sessions, as the dashboard saves them.
-func (d *driver) currentLayout() api.Layout {
-	l := d.m.sessions.Tabs.WriteLayout(func(id string) (string, bool) {
-		p, _ := d.m.news.Process(id)
-		return p.Name, !d.m.sessions.Tabs.Pane(id).Starting
-	})
-	l.Closed, l.Zoomed = d.m.sessions.List.ListHidden(), d.m.sessions.IsZoomed()
+// currentLayout describes what is shown.
+func (d *driver) currentLayout() (l api.Layout) {
+	tabs := &d.m.sessions.Tabs
+	for i, t := range tabs.EveryTab() {
+		nodes := t.Root.Nodes()
+		focus := slices.IndexFunc(nodes, func(n api.LayoutNode) bool { return n.ID == t.Focus.ID })
+		tab := api.LayoutTab{Name: t.Name, Nodes: nodes, Focus: focus}
+		if t == tabs.Float {
+			l.Float = &tab
+			continue
+		}
+		if l.Tabs = append(l.Tabs, tab); t == tabs.BaseTab() {
+			l.Current = i
+		}
+	}
+	l.Floats, l.Zoomed = tabs.IsFloating(), d.m.sessions.IsZoomed()
 	return l
 }
 

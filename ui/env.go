@@ -34,7 +34,7 @@ func (e env) Folder() string                                   { return e.m.o.CW
 func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.await(p) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
-func (e env) IsClosed(id string) bool                          { return e.m.sessions.List.IsHidden(id) }
+func (e env) IsClosed(id string) bool                          { return e.m.sessions.Tabs.IsClosed(id) }
 func (e env) ExpectStop(id string) (forget func())             { return e.m.sessions.List.ExpectStop(id) }
 func (e env) Look() *look.Look                                 { return &e.m.theme.look }
 func (e env) Colors() int                                      { return e.m.theme.countColors() }
@@ -103,7 +103,7 @@ func (e env) StartOn(machine string) tea.Cmd {
 }
 
 func (e env) Session() (id, folder string) {
-	p := e.m.sessions.Tabs.CurrentPane()
+	p := e.m.sessions.CurrentPane()
 	if p != nil {
 		id = p.ID
 	}

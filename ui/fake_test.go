@@ -31,7 +31,7 @@ type fakeEngine struct {
 	started  []api.SessionStartInput
 	asked    api.ProcessStartInput // input of the last start of a process
 	history  *panestest.History
-	layouts  *fakeLayouts
+	layouts  *panestest.Layouts
 	calls    []string      // operations on processes
 	changed  chan struct{} // capacity 1; a session received input
 
@@ -70,7 +70,7 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	e := &fakeEngine{Engine: panestest.NewEngine(), Files: panestest.NewFiles(), history: &panestest.History{}, mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	e := &fakeEngine{Engine: panestest.NewEngine(), Files: panestest.NewFiles(), history: &panestest.History{}, mu: &sync.Mutex{}, layouts: &panestest.Layouts{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1)}
 	panestest.On(e.Engine, api.SessionStart, e.startSession)
 	panestest.On(e.Engine, api.SessionRename, e.renameSession)
 	panestest.On(e.Engine, api.SessionKeyboard, e.setKeyboard)
@@ -88,9 +88,7 @@ func newFakeEngine() *fakeEngine {
 	panestest.On(e.Engine, api.ProcessSignal, e.signalProcess)
 	panestest.On(e.Engine, api.ProcessUpdate, e.updateProcess)
 	panestest.On(e.Engine, api.RequestAnswer, e.answerRequest)
-	panestest.On(e.Engine, api.LayoutGet, e.getLayouts)
-	panestest.On(e.Engine, api.LayoutPut, e.putLayout)
-	panestest.On(e.Engine, api.LayoutRemove, e.removeLayout)
+	e.layouts.Serve(e.Engine, e.publish)
 	e.history.Serve(e.Engine, e.publish, func(call string) { e.recordCall("%s", call) })
 	return e
 }
@@ -100,6 +98,7 @@ var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
 // killEngine breaks every connection. next keeps the sessions, processes and history.
 func (e *fakeEngine) killEngine() (next *fakeEngine) {
 	next = e.makeSuccessor()
+	next.layouts.Serve(next.Engine, next.publish)
 	next.history.Serve(next.Engine, next.publish, func(call string) { next.recordCall("%s", call) })
 	return next
 }
@@ -127,7 +126,8 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 		c := make(chan api.Event, 1000)
 		e.mu.Lock()
 		e.watchers[c] = true
-		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{DataDir: e.dataDir}, Layout: e.layouts.current, Revision: e.layouts.revision}
+		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{DataDir: e.dataDir}}
+		snapshot.Layout, snapshot.Revision = e.layouts.Current()
 		for _, s := range e.sessions {
 			snapshot.Processes = append(snapshot.Processes, s.process)
 		}

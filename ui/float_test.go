@@ -17,7 +17,7 @@ func openFloat(t *testing.T) *driver {
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(2)
-	d.waitUntil("the session has its pane", func() bool { return !d.m.sessions.Tabs.Pane(d.m.sessions.Tabs.Float.Focus.ID).Starting })
+	d.waitUntil("the session has its pane", func() bool { return !d.m.sessions.Panes.Pane(d.m.sessions.Tabs.Float.Focus.ID).Starting })
 	return d
 }
 
@@ -81,7 +81,7 @@ func TestClickOutsideHidesFloatingPane(t *testing.T) {
 		t.Error("a click on it puts it away")
 	}
 	d.sendMouse(keys.Mouse{X: tree.X, Y: tree.Y + 1, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	if v.Tabs.IsFloating() || v.Tabs.FocusedPane() == nil || v.Tabs.FocusedPane().ID != d.nthSession(0).process.ID {
+	if v.Tabs.IsFloating() || v.FocusedPane() == nil || v.FocusedPane().ID != d.nthSession(0).process.ID {
 		t.Error("a click beside it does not go to the pane there")
 	}
 	bar, _ := d.tabBar()
@@ -98,10 +98,10 @@ func TestClickOutsideHidesFloatingPane(t *testing.T) {
 
 func TestFloatingPaneIsSavedWithLayout(t *testing.T) {
 	d := openFloat(t)
-	name := d.nthSession(1).process.Name
+	id := d.nthSession(1).process.ID
 	d.waitSaved()
-	kept := *d.engine.layouts.current
-	if kept.Float == nil || len(kept.Float.Nodes) != 1 || kept.Float.Nodes[0].Name != name || !kept.Floats || len(kept.Tabs) != 1 {
+	kept, _ := d.engine.layouts.Current()
+	if kept.Float == nil || len(kept.Float.Nodes) != 1 || kept.Float.Nodes[0].ID != id || !kept.Floats || len(kept.Tabs) != 1 {
 		t.Fatalf("kept is %+v", kept)
 	}
 	next := drive(t, d.engine, 80, 24)
@@ -109,7 +109,7 @@ func TestFloatingPaneIsSavedWithLayout(t *testing.T) {
 	next.waitMatch(`│\$ +│`)
 	next.waitShape("first")
 	next.pressKeys("ctrl+b", "f")
-	next.waitNoText("╭─ " + name)
+	next.waitNoText("╭─ " + d.nthSession(1).process.Name)
 	next.waitSaved()
 	last := drive(t, d.engine, 120, 36)
 	last.waitText("one$ ")
@@ -131,19 +131,19 @@ func TestFloatingPaneClosesWithProgramOrBecomesTab(t *testing.T) {
 	}
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(3)
-	d.waitUntil("the session has its pane", func() bool { return !v.Tabs.Pane(v.Tabs.Float.Focus.ID).Starting })
+	d.waitUntil("the session has its pane", func() bool { return !v.Panes.Pane(v.Tabs.Float.Focus.ID).Starting })
 	third := d.nthSession(2).process.Name
 	d.pressKeys("ctrl+b", "w")
 	d.waitShape("first " + name + " " + third)
 	d.pressKeys("ctrl+b", "f")
 	d.waitStarted(4)
-	d.waitUntil("the session has its pane", func() bool { return !v.Tabs.Pane(v.Tabs.Float.Focus.ID).Starting })
+	d.waitUntil("the session has its pane", func() bool { return !v.Panes.Pane(v.Tabs.Float.Focus.ID).Starting })
 	d.waitText("╭─ " + d.nthSession(3).process.Name)
 	well := 0
 	d.nthSession(3).exitWith(api.StateExited, &well)
 	d.waitNoText("╭─")
 	d.waitUntil("it is gone", func() bool { return v.Tabs.Float == nil && v.Tabs.Current != nil })
-	if p := v.Tabs.FocusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
+	if p := v.FocusedPane(); p == nil || p.ID != d.nthSession(1).process.ID {
 		t.Error("what it lay over has not the keyboard")
 	}
 }

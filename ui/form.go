@@ -30,14 +30,14 @@ func (s *processForm) showTree() tea.Cmd {
 	if machine := starts.TargetMachine(); machine != "" {
 		return s.starter.Say("the dashboard creates worktrees only on this machine, not on "+machine, true)
 	}
-	s.starter.AskWorktree(text.ShortPath(list.RepositoryNear(starts.FolderOf(s.sessions.Tabs.CurrentPane())), s.starter.Home()))
+	s.starter.AskWorktree(text.ShortPath(list.RepositoryNear(starts.FolderOf(s.sessions.CurrentPane())), s.starter.Home()))
 	return nil
 }
 
 // defaultFolder returns the folder proposed for a new process. It is on the machine of the
 // selected process, or of the focused pane.
 func (s *processForm) defaultFolder() string {
-	machine, pane := s.sessions.Launcher.TargetMachine(), s.sessions.Tabs.CurrentPane()
+	machine, pane := s.sessions.Launcher.TargetMachine(), s.sessions.CurrentPane()
 	if p, ok := s.processes.Selected(); ok && s.onProcesses() {
 		machine, _ = api.MachineOf(p.ID)
 	}

@@ -80,7 +80,7 @@ func TestTextNamesBoundKeys(t *testing.T) {
 
 	failed := 3
 	d.focusLeaf(d.m.sessions.Tabs.Current.Focus)
-	id := d.m.sessions.Tabs.FocusedPane().ID
+	id := d.m.sessions.FocusedPane().ID
 	for _, s := range d.engine.sessions {
 		if s.process.ID == id {
 			s.exitWith(api.StateExited, &failed)
@@ -90,11 +90,11 @@ func TestTextNamesBoundKeys(t *testing.T) {
 	d.waitText("f3 close")
 	d.waitNoText("enter new shell")
 	d.pressKeys("'x", "enter")
-	if p := d.m.sessions.Tabs.FocusedPane(); p == nil || p.ID != id {
+	if p := d.m.sessions.FocusedPane(); p == nil || p.ID != id {
 		t.Error("a key that is no longer bound closes the pane")
 	}
 	d.pressKeys("f3")
-	d.waitUntil("the pane is closed", func() bool { p := d.m.sessions.Tabs.FocusedPane(); return p == nil || p.ID != id })
+	d.waitUntil("the pane is closed", func() bool { p := d.m.sessions.FocusedPane(); return p == nil || p.ID != id })
 }
 
 func TestWayBackFromSmallScreenNamesBoundKey(t *testing.T) {

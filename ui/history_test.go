@@ -39,7 +39,7 @@ func TestEnterInsertsCommandAtPromptOfLastSession(t *testing.T) {
 	d.waitChosen("go test")
 	d.pressKeys("enter")
 	d.waitTyped(d.nthSession(0), "go test")
-	if d.m.views.action() != keymap.ViewSessions || d.m.sessions.Tabs.FocusedPane() == nil {
+	if d.m.views.action() != keymap.ViewSessions || d.m.sessions.FocusedPane() == nil {
 		t.Error("the session is not shown with the keyboard")
 	}
 }

@@ -186,7 +186,7 @@ func TestKeysOfAPaneArePassedToItsPTYWhileTheEngineLendsIt(t *testing.T) {
 	typeUntilDirect()
 	d.waitTyped(s, typed)
 	s.exitWith(api.StateExited, new(3))
-	d.waitUntil("the program has exited", func() bool { return d.m.sessions.Tabs.FocusedPane().FinalState() != nil })
+	d.waitUntil("the program has exited", func() bool { return d.m.sessions.FocusedPane().FinalState() != nil })
 	before = s.readDirect()
 	d.queueKeys("'y")
 	if got := s.readDirect(); got != before {

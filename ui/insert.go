@@ -41,7 +41,7 @@ type inserter struct {
 // has exited. If a program other than the shell runs, it asks the user first.
 func (i *inserter) insertText(text string) tea.Cmd {
 	i.env.Close()
-	p := i.sessions.Tabs.CurrentPane()
+	p := i.sessions.CurrentPane()
 	if cannotType(p) {
 		return i.insertNew(text)
 	}
@@ -90,7 +90,7 @@ func (i *inserter) insertInto(p *terminal.Pane, command string, now api.SessionF
 func (i *inserter) insertNew(text string) tea.Cmd {
 	start := i.sessions.Launcher.NewSession()
 	i.showTerminal()
-	return tea.Batch(start, i.typeOnceStarted(i.sessions.Tabs.CurrentPane(), text))
+	return tea.Batch(start, i.typeOnceStarted(i.sessions.CurrentPane(), text))
 }
 
 // typeOnceStarted types a command once the session of p is started.

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/panes/sessions/layout"
 	"tandem/tests/seed"
 )
 
@@ -25,11 +24,12 @@ func (d *driver) endAll() {
 	d.nthSession(0).exitWith(api.StateFailed, nil)
 }
 
+var errFull = api.Errorf(api.CodeUnavailable, "no space left on device")
+
 // savedLayout returns the layout the engine has, and how often one was saved.
 func (e *fakeEngine) savedLayout() (api.Layout, int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return *e.layouts.current, e.layouts.puts
+	l, _ := e.layouts.Current()
+	return *l, e.layouts.Calls()
 }
 
 func TestSessionsThatExitStayInSavedLayout(t *testing.T) { onFakeTime(t, exitsKeepLayout) }
@@ -43,7 +43,7 @@ func exitsKeepLayout(t *testing.T) {
 	d.waitShape("(a|c)")
 	d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	synctest.Wait()
-	if got, _ := d.engine.savedLayout(); !layout.SameArrangement(got, want) {
+	if got, _ := d.engine.savedLayout(); !sameArrangement(got, want) {
 		t.Errorf("saved is %+v", got)
 	}
 	d.m.saveOnExit() // as after HUP and TERM
@@ -53,7 +53,7 @@ func exitsKeepLayout(t *testing.T) {
 	}
 }
 
-func TestDashboardThatStartsDuringShutdownSavesNothing(t *testing.T) {
+func TestDashboardThatStartsDuringShutdownKeepsTheLayout(t *testing.T) {
 	for name, ended := range map[string][]int{"some sessions exited": {1, 2}, "all sessions exited": {0, 1, 2}} {
 		t.Run(name, func(t *testing.T) { onFakeTime(t, func(t *testing.T) { startDuringShutdown(t, ended) }) })
 	}
@@ -61,13 +61,14 @@ func TestDashboardThatStartsDuringShutdownSavesNothing(t *testing.T) {
 
 func startDuringShutdown(t *testing.T, ended []int) {
 	first := threePanes(t)
+	want, _ := first.engine.savedLayout()
 	for _, i := range ended {
 		code := i
 		first.nthSession(i).exitWith(api.StateExited, &code)
 	}
 	d := drive(t, first.engine, 160, 40)
 	d.waitUntil("it shows a session", func() bool {
-		p := d.m.sessions.Tabs.FocusedPane()
+		p := d.m.sessions.FocusedPane()
 		return d.m.sessions.IsOpen() && p != nil && p.ID != ""
 	})
 	d.endAll()
@@ -80,28 +81,27 @@ func startDuringShutdown(t *testing.T, ended []int) {
 		return true
 	})
 	synctest.Wait()
-	_, before := first.engine.savedLayout()
 	d.m.saveOnExit()
-	if got, puts := first.engine.savedLayout(); before+puts > 0 {
-		t.Errorf("saved is %+v", got)
+	if got, _ := first.engine.savedLayout(); !sameArrangement(layoutPart(got, len(want.Tabs)), want) || got.Current != want.Current || got.Tabs[0].Focus != want.Tabs[0].Focus {
+		t.Errorf("saved is %+v, want %+v", got, want)
 	}
 }
 
 func TestLayoutThatCouldNotBeSavedKeepsSessionsThatExit(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		d := threePanes(t)
-		d.engine.layouts.full = true
+		d.engine.layouts.Fail(errFull)
 		d.pressKeys("ctrl+b", "!")
 		d.waitShape("(a|b) c")
 		synctest.Wait()
 		want := d.currentLayout()
 		d.endAll()
 		d.waitShape("a c")
-		d.engine.layouts.full = false
+		d.engine.layouts.Fail(nil)
 		d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 		d.waitUntil("the layout is saved", func() bool {
 			got, _ := d.engine.savedLayout()
-			return cmp.Equal(got, want)
+			return sameArrangement(got, want)
 		})
 	})
 }
@@ -112,7 +112,7 @@ func TestNextDashboardRestoresZoom(t *testing.T) {
 	d.waitSaved()
 	next := drive(t, d.engine, 120, 36)
 	next.waitUntil("the pane is zoomed", func() bool {
-		p := next.m.sessions.Tabs.FocusedPane()
+		p := next.m.sessions.FocusedPane()
 		return next.m.areas.zoomed && p != nil && p.ID == d.nthSession(0).process.ID
 	})
 	next.waitUntil("its program has the whole screen", func() bool {
@@ -140,6 +140,7 @@ func saveAfterSignal(t *testing.T) {
 
 // A shutdown has the dashboards of an engine whose machine goes down.
 type shutdown struct {
+	full   bool // nothing can be saved
 	random *rand.Rand
 	engine *fakeEngine
 	open   []*driver
@@ -227,9 +228,11 @@ func (s *shutdown) step(t *testing.T) {
 	case 7:
 		s.startEngine()
 	case 8:
-		s.engine.mu.Lock()
-		s.engine.layouts.full = !s.engine.layouts.full
-		s.engine.mu.Unlock()
+		if s.full = !s.full; s.full {
+			s.engine.layouts.Fail(errFull)
+		} else {
+			s.engine.layouts.Fail(nil)
+		}
 	}
 }
 
@@ -249,7 +252,7 @@ func TestNoOrderOfShutdownChangesSavedArrangement(t *testing.T) {
 					s.handleAll()
 				}
 			}
-			if got, _ := s.engine.savedLayout(); !layout.SameArrangement(layoutPart(got, len(want.Tabs)), want) {
+			if got, _ := s.engine.savedLayout(); !sameArrangement(layoutPart(got, len(want.Tabs)), want) {
 				t.Fatalf("order %d: saved is %+v", order, got)
 			}
 		})

@@ -168,7 +168,7 @@ func (k *keyboard) focus() any {
 	case k.dialog.open != nil:
 		return k.dialog.open
 	case k.views.action() == keymap.ViewSessions:
-		return k.sessions.Tabs.CurrentPane()
+		return k.sessions.CurrentPane()
 	}
 	return k.views.pane()
 }

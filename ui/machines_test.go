@@ -130,8 +130,8 @@ func TestLayoutKeepsPanesOfMachineNotYetConnected(t *testing.T) {
 	box := addBox(e)
 	there := box.addSession("second")
 	e.known[0].State = api.MachineAway
-	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
-		{Axis: api.AxisBeside, Share: 5000}, {ID: here.process.ID}, {ID: "box/" + there.process.ID, Name: "second"}}}}}
+	e.layouts.Set(api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 5000}, {ID: here.process.ID}, {ID: "box/" + there.process.ID, Name: "second"}}}}})
 	d := drive(t, e, 140, 24)
 	d.waitUntil("the layout is there", func() bool {
 		return len(d.m.sessions.Tabs.All) == 1 && len(d.m.sessions.Tabs.Leaves()) == 2
@@ -168,7 +168,7 @@ func TestNarrowListKeepsTheOrderOfTabs(t *testing.T) {
 	one, two := e.addSession("one"), e.addSession("two")
 	addBox(e)
 	float := tabOf(two.process.ID)
-	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{tabOf("box/000000000001"), tabOf(one.process.ID)}, Current: 1, Float: &float}
+	e.layouts.Set(api.Layout{Tabs: []api.LayoutTab{tabOf("box/000000000001"), tabOf(one.process.ID)}, Current: 1, Float: &float})
 	d := drive(t, e, 80, 24)
 	d.waitText(" 1 ● box/there  2 ● one  float ● two ")
 }
@@ -188,14 +188,14 @@ func TestInputForOfflineMachineIsShownAndCanBeDropped(t *testing.T) {
 	d.mu.Unlock()
 	e.announceBox(api.MachineAway)
 	box.killEngine()
-	d.waitUntil("the session cannot be reached", func() bool { return !d.m.sessions.Tabs.FocusedPane().Outbox.Connected() })
+	d.waitUntil("the session cannot be reached", func() bool { return !d.m.sessions.FocusedPane().Outbox.Connected() })
 	d.pressKeys("'rm -rf the enter data", "enter")
 	d.waitText("queued until box is back: rm -rf the enter data⏎")
 	d.waitText("ctrl+b D drop it")
 	d.pressKeys("ctrl+b", "D")
 	d.waitText("dropped what was queued")
 	d.waitNoText("rm -rf the enter")
-	if n := d.m.sessions.Tabs.FocusedPane().Outbox.Waiting(); n != 0 {
+	if n := d.m.sessions.FocusedPane().Outbox.Waiting(); n != 0 {
 		t.Errorf("%d inputs wait", n)
 	}
 }

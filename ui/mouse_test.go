@@ -70,7 +70,7 @@ func TestSelectionIsCopiedUnderOverlayOrOtherView(t *testing.T) {
 			e.addSession("bash", "one two three", "four five six", "$ ")
 			d := drive(t, e, 80, 24)
 			d.waitText("four")
-			p := d.m.sessions.Tabs.FocusedPane()
+			p := d.m.sessions.FocusedPane()
 			y := d.paneArea(d.m.sessions.Tabs.Current.Focus).Y
 			d.mouseButton(keys.MouseDown, 4, y)
 			d.mouseButton(keys.MouseMove, 3, y+1)
@@ -136,7 +136,7 @@ func TestClipboardIsKeptIfSelectedLinesAreGone(t *testing.T) {
 	d, s := openScrollMode(t, 80, 24)
 	d.pressKeys("Y")
 	d.waitUntil("something is copied", func() bool { return d.m.clip.text != "" })
-	before, p := d.m.clip.text, d.m.sessions.Tabs.FocusedPane()
+	before, p := d.m.clip.text, d.m.sessions.FocusedPane()
 	f := &api.Frame{Cols: 80, Rows: 24, First: 90_000, Oldest: 80_000, Full: true}
 	for y := range 24 {
 		f.Lines = append(f.Lines, api.NumberedLine{N: f.First + int64(y), Line: plainLine(fmt.Sprint("new ", y))})

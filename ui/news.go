@@ -34,8 +34,8 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	for _, v := range m.views.all {
 		v.pane.HandleNews(&before)
 	}
-	if m.isUserIn(n.ShowIn) && n.Show != nil {
-		m.dialog.ForUser(panes.ActionOf(func() { m.sessions.ShowLayout(*n.Show) }))
+	if m.isUserIn(n.ShowIn) && n.Show != "" {
+		m.dialog.ForUser(func() tea.Cmd { return m.sessions.OpenSession(n.Show) })
 	}
 	m.frame.redraw()
 	m.machines.UpdateChoices()
@@ -68,7 +68,7 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 // isUserIn reports whether a command run in a session counts as the user's input: the session has the
 // keyboard, and no coding agent, which could have run the command while the user types.
 func (m *model) isUserIn(session string) bool {
-	p := m.sessions.Tabs.FocusedPane()
+	p := m.sessions.FocusedPane()
 	if p == nil || p.ID != session || m.dialog.open != nil {
 		return false
 	}

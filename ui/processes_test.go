@@ -127,7 +127,7 @@ func TestEnterOpensTerminalOrLog(t *testing.T) {
 	d.selectProcess("shell")
 	d.pressKeys("enter")
 	d.waitUntil("the session is shown", func() bool {
-		return d.m.views.action() == keymap.ViewSessions && d.m.sessions.Tabs.FocusedPane() != nil
+		return d.m.views.action() == keymap.ViewSessions && d.m.sessions.FocusedPane() != nil
 	})
 }
 

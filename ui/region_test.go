@@ -132,9 +132,9 @@ func newDirectRig(t *testing.T) *directRig {
 	m.input.queue.Notify = func() {}
 	rig.waiting = m.keyboard.prefix.waiting
 	for _, l := range m.sessions.Tabs.Current.Root.Leaves(nil) {
-		s := &fakeScreen{pane: m.sessions.Tabs.Pane(l.ID)}
+		s := &fakeScreen{pane: m.sessions.Panes.Pane(l.ID)}
 		rig.sessions = append(rig.sessions, s)
-		m.sessions.Tabs.Pane(l.ID).Feed.Receive(api.Output{Picture: &api.Picture{Number: 7, Size: image.Pt(30, 40), PNG: []byte(picture)}})
+		m.sessions.Panes.Pane(l.ID).Feed.Receive(api.Output{Picture: &api.Picture{Number: 7, Size: image.Pt(30, 40), PNG: []byte(picture)}})
 		rig.receive(s, s.nextFrame(seed.From(0)))
 	}
 	rig.update(changedMsg{})

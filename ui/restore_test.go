@@ -149,8 +149,8 @@ func TestSessionsOfAnotherMachineAreRestoredThere(t *testing.T) {
 	box := addBox(e)
 	there := box.sessions[0]
 	restored := box.reboot()
-	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
-		{Axis: api.AxisBeside, Share: 5000}, {ID: here.process.ID}, {ID: "box/" + there.process.ID, Name: "there"}}}}}
+	e.layouts.Set(api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 5000}, {ID: here.process.ID}, {ID: "box/" + there.process.ID, Name: "there"}}}}})
 	d := drive(t, e, 200, 24)
 	d.waitText("was running: nvim there.go")
 	d.pressKeys("ctrl+b", "right", "enter")

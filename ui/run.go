@@ -299,7 +299,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.inserter = inserter{env: m.env, sessions: m.sessions, showTerminal: m.showTerminal, dropTyped: dropTyped}
 	m.visits = visits{sessions: m.sessions, news: &m.news, views: &m.views, bindings: m.env.Bindings, note: m.notices.toast.ShowNote}
 	m.views = m.listViews()
-	m.top = topBar{views: &m.views, areas: &m.areas, news: &m.news, list: m.sessions.List, look: look}
+	m.top = topBar{views: &m.views, areas: &m.areas, news: &m.news, list: m.sessions.List, isClosed: m.sessions.Tabs.IsClosed, look: look}
 	m.keyboard = keyboard{
 		o: &m.o, resolver: keymap.NewResolver(o.Bindings), dialog: &m.dialog, views: &m.views, frame: &m.frame,
 		actions: m.listActions(), sessions: m.sessions, escape: m.leaveTooSmall, say: say,

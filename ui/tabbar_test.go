@@ -160,10 +160,9 @@ func TestTabNamesOfTwoDashboardsAreKept(t *testing.T) {
 	other.waitSaved()
 	d.pressKeys("ctrl+b", ".", "'work", "enter") // based on the layout before
 	d.waitUntil("both names are saved", func() bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		tabs := e.layouts.current.Tabs
-		return tabs[0].Name == "work" && tabs[1].Name == "logs"
+		kept, _ := e.layouts.Current()
+		tabs := kept.Tabs
+		return len(tabs) == 2 && tabs[0].Name == "work" && tabs[1].Name == "logs"
 	})
 	for _, one := range []*driver{d, other} {
 		one.waitText(" 1 work ")

@@ -255,7 +255,7 @@ func (p *typist) happen() {
 	case kind == 2:
 		s.printLines(plainLine(fmt.Sprint("line ", p.typed)), plainLine("$ "))
 	case kind == 3:
-		p.engine.publish(api.Event{Type: api.EventLayout, ID: s.process.ID + "0", Layout: &api.Layout{Zoomed: true, Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: s.process.ID}}}}}})
+		p.engine.publish(api.Event{Type: api.EventShow, ID: s.process.ID + "0", Show: s.process.ID})
 	case kind == 4:
 		p.engine.addRequest(newRequest(fmt.Sprint("r", p.typed), "make"))
 	case kind == 5:
@@ -310,40 +310,36 @@ func (p *typist) command() {
 	if shown == nil || pane == nil || p.m.input.isHeld() {
 		return
 	}
-	layout := p.currentLayout()
-	at := slices.IndexFunc(layout.Tabs, func(tab api.LayoutTab) bool { return hasSession(tab, shown) })
-	if at < 0 {
-		return
-	}
-	layout.Current, layout.Floats, layout.Zoomed = at, false, p.random.IntN(2) == 0
-	p.engine.publish(api.Event{Type: api.EventLayout, ID: pane.ID, Layout: &layout})
+	p.engine.publish(api.Event{Type: api.EventShow, ID: pane.ID, Show: shown.process.ID})
 	time.Sleep(time.Second)
 	p.receive(p.update)
-	if t, _ := p.m.sessions.Tabs.FindSession(shown.process.ID); t != p.m.sessions.Tabs.Current || p.m.sessions.IsZoomed() && !layout.Zoomed {
+	if t, _ := p.m.sessions.Tabs.FindSession(shown.process.ID); t != p.m.sessions.Tabs.Current {
 		p.t.Fatal("a command in the focused pane shows another tab")
 	}
 }
 
-// hasSession reports whether a session has a pane in a tab.
-func hasSession(tab api.LayoutTab, s *fakeSession) bool {
-	return slices.ContainsFunc(tab.Nodes, func(n api.LayoutNode) bool { return n.ID == s.process.ID })
-}
-
-// rearrange saves a layout as another dashboard does: with the tabs in another order, and another
-// one shown.
+// rearrange changes the layout as another dashboard does.
 func (p *typist) rearrange() {
-	layout := p.currentLayout()
-	p.random.Shuffle(len(layout.Tabs), func(i, j int) { layout.Tabs[i], layout.Tabs[j] = layout.Tabs[j], layout.Tabs[i] })
-	if last := len(layout.Tabs) - 1; last > 0 && len(layout.Tabs[0].Nodes)+len(layout.Tabs[last].Nodes) < 6 {
-		layout.Tabs[0].Nodes = slices.Concat([]api.LayoutNode{{Axis: api.AxisBeside, Share: 5000}}, layout.Tabs[0].Nodes, layout.Tabs[last].Nodes)
-		layout.Tabs[0].Focus = len(layout.Tabs[0].Nodes) - 1
-		layout.Tabs = layout.Tabs[:last]
+	s, other := p.session(false), p.session(false)
+	if s == nil || other == nil {
+		return
 	}
-	layout.Zoomed = p.random.IntN(2) == 0
-	if len(layout.Tabs) > 0 {
-		layout.Current = p.random.IntN(len(layout.Tabs))
+	id, at := s.process.ID, other.process.ID
+	var changes []api.LayoutChange
+	switch p.random.IntN(5) {
+	case 0:
+		changes = append(changes, api.LayoutChange{Do: api.LayoutSwap, ID: id, Other: at})
+	case 1:
+		changes = append(changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: id}}, Own: []api.Own{api.OwnEnd, api.OwnAfter, api.OwnFloat}[p.random.IntN(3)]})
+	case 2:
+		changes = append(changes, api.LayoutChange{Do: api.LayoutClose, ID: id})
+	default:
+		if id != at && len(p.currentLayout().AllTabs()) > 1 {
+			changes = append(changes, api.LayoutChange{Do: api.LayoutArrange, At: at, Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 5000}, {ID: at}, {ID: id}}})
+		}
 	}
-	if _, err := p.engine.putLayout(p.ctx, api.LayoutPutInput{Layout: layout}); err != nil {
+	changes = append(changes, api.LayoutChange{Do: api.LayoutFocus, ID: at, Zoomed: p.random.IntN(2) == 0})
+	if _, err := api.LayoutChanges.Call(p.ctx, p.engine, api.LayoutChangeInput{Changes: changes}); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -133,11 +133,11 @@ func TestHiddenPaneKeepsItsState(t *testing.T) {
 	}
 	d := drive(t, e, 120, 36)
 	d.waitText("$0")
-	p := d.m.sessions.Tabs.FocusedPane()
+	p := d.m.sessions.FocusedPane()
 	for range 6 {
 		d.pressKeys("ctrl+b", "n")
 	}
-	if d.m.sessions.Tabs.FocusedPane() != p {
+	if d.m.sessions.FocusedPane() != p {
 		t.Error("the session has another pane")
 	}
 	d.pressKeys("'x")
@@ -351,7 +351,7 @@ func TestActionsRunByEventsMoveNothing(t *testing.T) {
 		zoomed bool
 	}
 	now := func() state {
-		return state{d.m.views.action(), d.m.sessions.Tabs.FocusedPane(), d.m.dialog.open, d.m.sessions.IsZoomed()}
+		return state{d.m.views.action(), d.m.sessions.FocusedPane(), d.m.dialog.open, d.m.sessions.IsZoomed()}
 	}
 	for _, v := range keymap.Views() {
 		d.showView(v.Action)
@@ -400,10 +400,10 @@ func TestPasteOfACopyBeingReadGoesToNoOtherPane(t *testing.T) {
 	d.waitStarted(2)
 	release := make(chan error)
 	d.run(d.m.env.CopyRead(func(context.Context, panes.Engine) (string, bool, error) { return "secret", false, <-release }))
-	meant := d.m.sessions.Tabs.CurrentPane()
+	meant := d.m.sessions.CurrentPane()
 	d.pressKeys("ctrl+b", "]")
 	d.sessionOf(meant.ID).exitWith(api.StateExited, new(int))
-	d.waitUntil("the other pane has the focus", func() bool { return d.m.sessions.Tabs.CurrentPane() != meant })
+	d.waitUntil("the other pane has the focus", func() bool { return d.m.sessions.CurrentPane() != meant })
 	close(release)
 	d.waitText("not pasted")
 	for i := range 2 {

@@ -95,17 +95,17 @@ func (m *model) showFrame() {
 	regions := make([]*screen.Region, len(leaves))
 	for i, l := range leaves {
 		at := m.sessions.PaneArea(l)
-		regions[i] = &screen.Region{X: m.areas.body.X + at.X, Y: m.areas.body.Y + at.Y, Cuts: l.Cuts, HasCursor: m.sessions.Tabs.Pane(l.ID) == m.sessions.Tabs.FocusedPane()}
+		regions[i] = &screen.Region{X: m.areas.body.X + at.X, Y: m.areas.body.Y + at.Y, Cuts: l.Cuts, HasCursor: m.sessions.Panes.Pane(l.ID) == m.sessions.FocusedPane()}
 	}
 	m.terminal.Show(m.frame.view, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), m.env.sessionPatches(), regions...)
 	for i, l := range leaves {
-		m.sessions.Tabs.Pane(l.ID).Feed.Screen.DrawIn(regions[i])
+		m.sessions.Panes.Pane(l.ID).Feed.Screen.DrawIn(regions[i])
 	}
 }
 
 // keyboardFlags returns the kitty keyboard flags set by the focused program.
 func (m *model) keyboardFlags() uint8 {
-	if p := m.sessions.Tabs.FocusedPane(); p != nil && m.views.action() == keymap.ViewSessions && m.dialog.open == nil {
+	if p := m.sessions.FocusedPane(); p != nil && m.views.action() == keymap.ViewSessions && m.dialog.open == nil {
 		return p.Keyboard()
 	}
 	return 0
@@ -113,7 +113,7 @@ func (m *model) keyboardFlags() uint8 {
 
 // progress returns the progress reported by the focused program; nil without a report.
 func (m *model) progress() *tea.ProgressBar {
-	p := m.sessions.Tabs.CurrentPane()
+	p := m.sessions.CurrentPane()
 	if p == nil {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (m *model) drawTooSmall() string {
 // backHint names the keys that lead from a view that does not fit to a pane that does. It
 // is empty if the pane does not fit either.
 func (m *model) backHint() string {
-	if !m.areas.tight || m.sessions.Tabs.CurrentPane() == nil {
+	if !m.areas.tight || m.sessions.CurrentPane() == nil {
 		return ""
 	}
 	ways := []string{m.o.Bindings.KeyOf(keymap.Cancel, keymap.ScopePicker)}

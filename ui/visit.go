@@ -55,7 +55,7 @@ func (v *visits) endFinished(errorShown bool) (cmd tea.Cmd) {
 	for _, one := range slices.Clone(v.open) {
 		tab, _ := v.sessions.Tabs.FindSession(one.id)
 		ended := v.finalState(one.id)
-		started := one.started || ended != nil || tab != nil && !v.sessions.Tabs.Pane(one.id).Starting
+		started := one.started || ended != nil || tab != nil && !v.sessions.Panes.Pane(one.id).Starting
 		if tab != nil && ended == nil {
 			v.open[slices.IndexFunc(v.open, func(other visit) bool { return other.id == one.id })].started = started
 			continue
@@ -82,7 +82,7 @@ func (v *visits) endFinished(errorShown bool) (cmd tea.Cmd) {
 // finalState returns the state of an exited session; nil if it runs or is unknown. Its pane may know it
 // before the engine's event has arrived.
 func (v *visits) finalState(id string) *api.Process {
-	if ended := v.sessions.Tabs.FinalState(id); ended != nil {
+	if ended := v.sessions.Panes.FinalState(id); ended != nil {
 		return ended
 	}
 	if p, known := v.news.Process(id); known && p.State.Ended() {

@@ -100,7 +100,7 @@ func TestPanesExitingInOneUpdateKeepEachCommand(t *testing.T) {
 		d.waitStarted(2)
 		d.pressKeys("alt+left")
 		d.waitUntil("the first pane has the keyboard", func() bool {
-			p := d.m.sessions.Tabs.FocusedPane()
+			p := d.m.sessions.FocusedPane()
 			return p != nil && p.ID == first.process.ID
 		})
 		second := d.nthSession(1)

@@ -10,8 +10,8 @@ const (
 	EventNotice   EventType = "notice"   // Notice is a message to the user
 	EventRequest  EventType = "request"  // Request is new or was answered; open ones and those with a standing answer follow a snapshot
 	EventHistory  EventType = "history"  // the history has changed; History counts the changes
-	EventLayout   EventType = "layout"   // dashboards with the keyboard in session ID show Layout
-	EventKept     EventType = "kept"     // Layout, number Revision, is for the next dashboard; ignore an event with a lower number
+	EventLayout   EventType = "layout"   // the layout was changed by Changes, and has the number Revision; ignore an event with a lower number
+	EventShow     EventType = "show"     // dashboards with the keyboard in session ID go to session Show
 	EventMachine  EventType = "machine"  // Machine has changed state; known machines follow a snapshot. Without Machine: call machine.list again for the fleet
 	EventPolicy   EventType = "policy"   // Fault is the error in policy.toml, "" once it is fixed. A fault follows a snapshot
 	EventStopped  EventType = "stopped"  // always last: the engine stops on request, Notice says how; do not start it again
@@ -20,18 +20,20 @@ const (
 // An Event is one message of events.watch, a stream of server-sent events at
 // GET /v1/events.watch. No change is lost between the snapshot and the events after it.
 type Event struct {
-	Type      EventType `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, kept, machine, policy or stopped"`
-	Info      *Info     `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
-	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
-	Process   *Process  `json:"process,omitempty" jsonschema:"new or changed session or process"`
-	ID        string    `json:"id,omitempty" jsonschema:"of a deleted session or process; in layout: of a session"`
-	Request   *Request  `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
-	History   int64     `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
-	Machine   *Machine  `json:"machine,omitempty" jsonschema:"a machine with a changed state"`
-	Layout    *Layout   `json:"layout,omitempty" jsonschema:"the layout to show; in snapshot and kept: the layout for the next dashboard"`
-	Revision  int64     `json:"revision,omitempty" jsonschema:"in snapshot and kept: the number of that layout"`
-	Fault     string    `json:"fault,omitempty" jsonschema:"in policy: the error in policy.toml; empty once it is fixed"`
-	Notice    string    `json:"notice,omitempty" jsonschema:"message to the user"`
+	Type      EventType      `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, show, machine, policy or stopped"`
+	Info      *Info          `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
+	Processes []Process      `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
+	Process   *Process       `json:"process,omitempty" jsonschema:"new or changed session or process"`
+	ID        string         `json:"id,omitempty" jsonschema:"of a deleted session or process; in show: of the session with the keyboard"`
+	Request   *Request       `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
+	History   int64          `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
+	Machine   *Machine       `json:"machine,omitempty" jsonschema:"a machine with a changed state"`
+	Layout    *Layout        `json:"layout,omitempty" jsonschema:"in a snapshot: the layout"`
+	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout: the number of the layout"`
+	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout: what was changed"`
+	Show      string         `json:"show,omitempty" jsonschema:"in show: the session to go to"`
+	Fault     string         `json:"fault,omitempty" jsonschema:"in policy: the error in policy.toml; empty once it is fixed"`
+	Notice    string         `json:"notice,omitempty" jsonschema:"message to the user"`
 }
 
 // WatchInput selects the events of events.watch. It is sent in the query of the URL.

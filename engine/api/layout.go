@@ -1,16 +1,24 @@
 package api
 
-import "slices"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
 
-// The operations on layouts, the arrangements of sessions in dashboards. The engine stores layouts
-// without interpreting them.
+// The operations on the layout, the arrangement of sessions in dashboards. There is one, which all
+// dashboards show; others are saved under names.
 var (
 	LayoutGet = NewOperation[Empty, LayoutGetOutput]("layout.get",
-		"Returns the layout for the next dashboard, which is the one changed last, and the saved layouts.", Read,
+		"Returns the layout, and those saved under names.", Read,
 		Row[Empty]{Access: Unrestricted})
-	LayoutPut = NewOperation[LayoutPutInput, LayoutPutOutput]("layout.put",
-		"Saves a layout under a name, or as the one for the next dashboard.", Write,
-		Row[LayoutPutInput]{Access: UserOnly, Repeat: RepeatMarked})
+	LayoutChanges = NewOperation[LayoutChangeInput, LayoutChangeOutput]("layout.change",
+		"Changes the layout.", Write,
+		Row[LayoutChangeInput]{Access: UserOnly, Repeat: RepeatAlways})
+	LayoutPut = NewOperation[LayoutPutInput, Empty]("layout.put",
+		"Saves a layout under a name.", Write,
+		Row[LayoutPutInput]{Access: UserOnly, Repeat: RepeatAlways})
 	LayoutRemove = NewOperation[LayoutRemoveInput, Empty]("layout.remove",
 		"Deletes a saved layout.", Destructive,
 		Row[LayoutRemoveInput]{Access: UserOnly, Repeat: RepeatGone})
@@ -18,12 +26,14 @@ var (
 
 // A Layout is an arrangement of sessions in tabs. Check states its limits.
 type Layout struct {
-	Tabs    []LayoutTab `json:"tabs" jsonschema:"the tabs, in order"`
-	Current int         `json:"current,omitempty" jsonschema:"index of the visible tab"`
-	Float   *LayoutTab  `json:"float,omitempty" jsonschema:"the panes floating over the tabs"`
-	Floats  bool        `json:"floats,omitempty" jsonschema:"float is visible"`
-	Zoomed  bool        `json:"zoomed,omitempty" jsonschema:"the focused pane of the current tab fills the screen"`
-	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of exited sessions that were closed and are no longer listed"`
+	Tabs   []LayoutTab `json:"tabs" jsonschema:"the tabs, in order"`
+	Float  *LayoutTab  `json:"float,omitempty" jsonschema:"the panes floating over the tabs"`
+	Closed []string    `json:"closed,omitempty" jsonschema:"ids of exited sessions that were closed and are no longer listed"`
+
+	// What the next dashboard shows first.
+	Current int  `json:"current,omitempty" jsonschema:"index of the visible tab"`
+	Floats  bool `json:"floats,omitempty" jsonschema:"float is visible"`
+	Zoomed  bool `json:"zoomed,omitempty" jsonschema:"the pane with the keyboard fills the screen"`
 }
 
 // A LayoutTab is a tree of splits as a list in preorder: each split, then its first half, then its
@@ -56,23 +66,73 @@ type SavedLayout struct {
 
 // LayoutGetOutput is the output of layout.get.
 type LayoutGetOutput struct {
-	Current  *Layout       `json:"current,omitempty" jsonschema:"the layout for the next dashboard"`
+	Current  *Layout       `json:"current,omitempty" jsonschema:"the layout; open sessions missing in it have tabs of their own after the others"`
 	Revision int64         `json:"revision" jsonschema:"number of current, increased by each change; 0 if there is none"`
 	Saved    []SavedLayout `json:"saved" jsonschema:"saved layouts, by name"`
 }
 
-// LayoutPutInput is the input of layout.put.
-type LayoutPutInput struct {
-	Name   string `json:"name,omitempty" jsonschema:"name to save it under; without one it is for the next dashboard"`
-	Layout Layout `json:"layout" jsonschema:"the layout"`
-	ShowIn string `json:"show_in,omitempty" jsonschema:"id of a session: dashboards with the keyboard in it show the layout now"`
-
-	Revision int64 `json:"revision,omitempty" jsonschema:"without a name: number of the layout this one is based on; conflict if it was changed since; 0: no check"`
+// Has reports whether a session has a pane in the layout.
+func (o LayoutGetOutput) Has(id string) bool {
+	return o.Current != nil && slices.ContainsFunc(o.Current.AllTabs(), func(t LayoutTab) bool {
+		return slices.ContainsFunc(t.Nodes, func(n LayoutNode) bool { return n.Axis == "" && n.ID == id })
+	})
 }
 
-// LayoutPutOutput is the output of layout.put.
-type LayoutPutOutput struct {
-	Revision int64 `json:"revision" jsonschema:"number of the layout for the next dashboard; 0 if there is none"`
+// A LayoutAction says what a LayoutChange does.
+type LayoutAction string
+
+const (
+	LayoutArrange LayoutAction = "arrange" // moves the sessions of Nodes to one place and splits it among them
+	LayoutResize  LayoutAction = "resize"  // moves the border between ID and Other
+	LayoutSwap    LayoutAction = "swap"    // exchanges ID and Other, if ID comes first
+	LayoutRename  LayoutAction = "rename"  // names the tab of ID
+	LayoutClose   LayoutAction = "close"   // removes the pane of ID
+	LayoutFocus   LayoutAction = "focus"   // has the next dashboard show the tab of ID and focus its pane
+)
+
+// Own says which tab the sessions of an arrange get for themselves.
+type Own string
+
+const (
+	OwnEnd   Own = "end"   // a new tab after all others
+	OwnAfter Own = "after" // a new tab after that of the first session
+	OwnFloat Own = "float" // the floating tab; one that floats already becomes an ordinary tab
+)
+
+// A LayoutChange is one change of the layout. It names panes and tabs by their sessions, because
+// others may change the layout at the same time. It does nothing if a session that it names has no
+// pane, except for arrange, which makes panes. To repeat it has no further effect.
+type LayoutChange struct {
+	Do    LayoutAction `json:"do" jsonschema:"arrange, resize, swap, rename, close or focus"`
+	ID    string       `json:"id,omitempty" jsonschema:"the session whose pane or tab is changed; not for arrange"`
+	Other string       `json:"other,omitempty" jsonschema:"resize, swap: the other session"`
+
+	Nodes []LayoutNode `json:"nodes,omitempty" jsonschema:"arrange: the sessions and the splits between them, as in a tab"`
+	At    string       `json:"at,omitempty" jsonschema:"arrange: the session whose place they take; default: the first of them, in the tab with most of them"`
+	Own   Own          `json:"own,omitempty" jsonschema:"arrange: a tab for them alone: end, after or float"`
+
+	Share  int    `json:"share,omitempty" jsonschema:"resize: share of the half with id, out of 10000"`
+	Name   string `json:"name,omitempty" jsonschema:"rename: the name of the tab, empty for none; arrange: of a tab for them alone"`
+	Hide   bool   `json:"hide,omitempty" jsonschema:"close: the session has exited and is no longer listed"`
+	Zoomed bool   `json:"zoomed,omitempty" jsonschema:"focus: the pane fills the screen"`
+}
+
+// LayoutChangeInput is the input of layout.change.
+type LayoutChangeInput struct {
+	Changes []LayoutChange `json:"changes" jsonschema:"changes, in order"`
+	Show    string         `json:"show,omitempty" jsonschema:"id of a session that dashboards go to now, if they have the keyboard in show_in"`
+	ShowIn  string         `json:"show_in,omitempty" jsonschema:"id of a session, see show"`
+}
+
+// LayoutChangeOutput is the output of layout.change.
+type LayoutChangeOutput struct {
+	Revision int64 `json:"revision" jsonschema:"number of the changed layout"`
+}
+
+// LayoutPutInput is the input of layout.put.
+type LayoutPutInput struct {
+	Name   string `json:"name" jsonschema:"name to save it under"`
+	Layout Layout `json:"layout" jsonschema:"the layout"`
 }
 
 // LayoutRemoveInput is the input of layout.remove.
@@ -82,11 +142,12 @@ type LayoutRemoveInput struct {
 
 // Limits of a layout.
 const (
-	MaxTabs     = 500
+	MaxTabs     = 5000
 	MaxTabName  = 100    // bytes
 	MaxNodes    = 500    // per tab
 	LayoutShare = 10_000 // LayoutNode.Share of a half as large as the split
 	MaxClosed   = 1000
+	MaxChanges  = 2 * MaxTabs // of one call
 )
 
 // Check returns an *Error with CodeInvalid if the layout exceeds a limit or is not a tree.
@@ -97,38 +158,93 @@ func (l Layout) Check() error {
 	if len(l.Closed) > MaxClosed {
 		return Errorf(CodeInvalid, "layout: more than %d closed sessions", MaxClosed)
 	}
-	tabs := l.Tabs
-	if l.Float != nil {
-		tabs = append(slices.Clip(tabs), *l.Float)
+	for i, t := range l.AllTabs() {
+		if err := checkTabName(t.Name); err != nil {
+			return err
+		}
+		if err := checkNodes(t.Nodes); err != nil {
+			return Errorf(CodeInvalid, "layout: tab %d %v", i, err)
+		}
 	}
-	for i, t := range tabs {
-		if len(t.Name) > MaxTabName {
-			return Errorf(CodeInvalid, "layout: name of tab %d is longer than %d bytes", i, MaxTabName)
+	return nil
+}
+
+// AllTabs returns the tabs, with the floating one last.
+func (l Layout) AllTabs() []LayoutTab {
+	if l.Float == nil {
+		return l.Tabs
+	}
+	return append(slices.Clip(l.Tabs), *l.Float)
+}
+
+func checkTabName(name string) error {
+	if len(name) > MaxTabName {
+		return Errorf(CodeInvalid, "layout: the name of a tab is longer than %d bytes", MaxTabName)
+	}
+	return nil
+}
+
+// checkNodes returns what is wrong with the nodes of a tab, for a message that begins with the tab.
+func checkNodes(nodes []LayoutNode) error {
+	if len(nodes) > MaxNodes {
+		return fmt.Errorf("has more than %d nodes", MaxNodes)
+	}
+	// In preorder a split opens one more subtree and a pane closes one, so the list is a
+	// tree if the count reaches 0 exactly at its end.
+	open := 1
+	for i, n := range nodes {
+		split := n.Axis == AxisBeside || n.Axis == AxisBelow
+		switch {
+		case open == 0:
+			return errors.New("has more nodes than its splits have halves")
+		case !split && n.Axis != "":
+			return fmt.Errorf("has a node %d with axis %q; must be beside or below", i, n.Axis)
+		case n.Share < 0 || n.Share > LayoutShare:
+			return fmt.Errorf("has a node %d with share %d; must be at most %d", i, n.Share, LayoutShare)
+		case split:
+			open++
+		default:
+			open--
 		}
-		if len(t.Nodes) > MaxNodes {
-			return Errorf(CodeInvalid, "layout: tab %d has more than %d nodes", i, MaxNodes)
+	}
+	if open != 0 {
+		return errors.New("has fewer nodes than its splits have halves")
+	}
+	return nil
+}
+
+// Check returns an *Error with CodeInvalid if the change is incomplete or exceeds a limit.
+func (c LayoutChange) Check() error {
+	invalid := func(format string, args ...any) error {
+		return Errorf(CodeInvalid, "change layout: %s: %s", c.Do, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case !slices.Contains([]LayoutAction{LayoutArrange, LayoutResize, LayoutSwap, LayoutRename, LayoutClose, LayoutFocus}, c.Do):
+		return Errorf(CodeInvalid, "change layout: do is %q; must be arrange, resize, swap, rename, close or focus", c.Do)
+	case c.Do != LayoutArrange && c.ID == "":
+		return invalid("needs an id")
+	case (c.Do == LayoutResize || c.Do == LayoutSwap) && c.Other == "":
+		return invalid("needs an other session")
+	case c.Do == LayoutResize && (c.Share <= 0 || c.Share >= LayoutShare):
+		return invalid("share is %d; must be between 0 and %d", c.Share, LayoutShare)
+	case c.Own != "" && c.Own != OwnEnd && c.Own != OwnAfter && c.Own != OwnFloat:
+		return invalid("own is %q; must be end, after or float", c.Own)
+	case c.Do != LayoutArrange:
+		return checkTabName(c.Name)
+	}
+	if err := cmp.Or(checkNodes(c.Nodes), checkTabName(c.Name)); err != nil {
+		return invalid("its tree %v", err)
+	}
+	seen := map[string]bool{}
+	for _, n := range c.Nodes {
+		switch {
+		case n.Axis != "":
+		case n.ID == "":
+			return invalid("a pane needs the id of a session")
+		case seen[n.ID]:
+			return invalid("session %s has two panes", n.ID)
 		}
-		// In preorder a split opens one more subtree and a pane closes one, so the list is a
-		// tree if the count reaches 0 exactly at its end.
-		open := 1
-		for j, n := range t.Nodes {
-			split := n.Axis == AxisBeside || n.Axis == AxisBelow
-			switch {
-			case open == 0:
-				return Errorf(CodeInvalid, "layout: tab %d has more nodes than its splits have halves", i)
-			case !split && n.Axis != "":
-				return Errorf(CodeInvalid, "layout: node %d of tab %d has axis %q; must be beside or below", j, i, n.Axis)
-			case n.Share < 0 || n.Share > LayoutShare:
-				return Errorf(CodeInvalid, "layout: node %d of tab %d has share %d; must be at most %d", j, i, n.Share, LayoutShare)
-			case split:
-				open++
-			default:
-				open--
-			}
-		}
-		if open != 0 {
-			return Errorf(CodeInvalid, "layout: tab %d has fewer nodes than its splits have halves", i)
-		}
+		seen[n.ID] = true
 	}
 	return nil
 }

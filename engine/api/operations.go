@@ -128,7 +128,7 @@ func Operations() []Entry {
 		PolicyCheck.Entry, PolicyEnd.Entry, RequestList.Entry, RequestAnswer.Entry, RequestUndo.Entry, AuditList.Entry,
 		EnvGet.Entry, EnvSet.Entry, EnvUnset.Entry, EnvList.Entry,
 		MachineList.Entry, MachineConnect.Entry, FleetStatus.Entry, FleetList.Entry, FleetProcesses.Entry, FleetHistory.Entry, FleetAny.Entry,
-		LayoutGet.Entry, LayoutPut.Entry, LayoutRemove.Entry,
+		LayoutGet.Entry, LayoutChanges.Entry, LayoutPut.Entry, LayoutRemove.Entry,
 		WorktreeAdd.Entry, WorktreeList.Entry, WorktreeRemove.Entry,
 	}
 }

@@ -44,6 +44,7 @@ func TestEveryOperationHasACompleteRow(t *testing.T) {
 // others are fields with the name of an id, a path or a command, but without its meaning.
 var others = map[string]string{
 	"process.restart.After.ID": "already known", "process.start.After.ID": "already known",
+	"layout.change.Changes.ID": "only drawn", "layout.change.Changes.Nodes.ID": "only drawn",
 	"layout.put.Layout.Tabs.Nodes.ID": "only drawn", "layout.put.Layout.Float.Nodes.ID": "only drawn",
 	"history.add.Command": "not run", "history.remove.Command": "not run", "fleet.history.Search.Process": "only compared",
 	"session.text.To": "a place", "files.set.Target": "not followed", "session.find.Text": "only compared",

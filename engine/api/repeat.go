@@ -48,6 +48,3 @@ func (in SessionRestoreInput) HasMark() bool { return in.RestoreID != "" }
 func (in ProcessUpdateInput) HasMark() bool  { return in.Revision != 0 }
 func (in SessionRenameInput) HasMark() bool  { return in.Revision != 0 }
 func (in HistoryLoadInput) HasMark() bool    { return in.Recent || !in.At.IsZero() }
-
-// HasMark reports true for a named layout too: saving it again has no further effect.
-func (in LayoutPutInput) HasMark() bool { return in.Revision != 0 || in.Name != "" }

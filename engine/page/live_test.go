@@ -176,7 +176,7 @@ func TestLinkReceivesEventsOfItsSessionOnly(t *testing.T) {
 		{api.Event{Type: api.EventRequest, Request: &api.Request{}}, false},
 		{api.Event{Type: api.EventNotice, Notice: "secret"}, false},
 		{api.Event{Type: api.EventHistory, History: 1}, false},
-		{api.Event{Type: api.EventKept, Layout: &api.Layout{}}, false},
+		{api.Event{Type: api.EventLayout, Changes: []api.LayoutChange{{ID: "a"}}}, false},
 		{api.Event{Type: api.EventMachine, Machine: &api.Machine{}}, false},
 	} {
 		if _, shown := shownTo(d, test.event); shown != test.shown {

@@ -145,7 +145,7 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 func TestEventsForTheUserAreHiddenFromAgents(t *testing.T) {
 	r := newRig(t)
 	layouts, c, _ := newLayouts(t, memoryLayouts{}, nil)
-	revision := call(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")}).Revision
+	revision := call(t, c, api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("a")}}).Revision
 	s := &Engine{
 		Control: r.control, Layouts: layouts, Arbiter: approval.New(filepath.Join(r.work, "policy.toml"), slog.New(slog.DiscardHandler), func(api.Event) {}),
 		Info: func() api.Info { return api.Info{Version: "1"} }, Unsaved: func() string { return "" },

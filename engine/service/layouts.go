@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/layout"
 	"tandem/engine/api/server"
 	"tandem/engine/base/names"
 	"tandem/persist/store"
@@ -26,15 +27,13 @@ type layoutStore interface {
 	SaveLayouts(store.Layouts) error
 }
 
-// A layoutState is the layout the next dashboard opens with.
+// A layoutState is the layout with its number.
 type layoutState struct {
-	layout   *api.Layout // nil if there is none
-	revision int64       // increases with each change, across engines; 0 without a layout
-
-	earlier []api.Layout // earlier ones with other sessions, newest first
+	layout   api.Layout
+	revision int64 // increases with each change, across engines; 0 without a layout
 }
 
-// Layouts serves the arrangements of panes in dashboards.
+// Layouts serves the layout of the dashboards, and those saved under names.
 type Layouts struct {
 	Ended   func(context.Context) (map[string]bool, error) // reports by id whether a session or process has ended
 	Publish func(api.Event)                                // sends an event to all watching clients
@@ -44,6 +43,7 @@ type Layouts struct {
 	current atomic.Pointer[layoutState] // read without waiting for the disk; nil without a layout
 
 	changing sync.Mutex // serializes changes; held during the write to disk
+	refused  bool       // the user was told of a dashboard of an older release
 
 	mu    sync.Mutex
 	saved map[string]api.Layout
@@ -57,21 +57,15 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 	if err != nil {
 		return l, err
 	}
-	decode := func(raw json.RawMessage) (layout api.Layout, ok bool) {
-		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
+	decode := func(raw json.RawMessage) (l api.Layout, ok bool) {
+		return l, raw != nil && json.Unmarshal(raw, &l) == nil && l.Check() == nil
 	}
 	if current, ok := decode(disk.Current); ok {
-		state := &layoutState{layout: &current, revision: cmp.Or(disk.Revision, nextRevision(0))}
-		for _, raw := range disk.Earlier {
-			if layout, ok := decode(raw); ok {
-				state.earlier = append(state.earlier, layout)
-			}
-		}
-		l.current.Store(state)
+		l.current.Store(&layoutState{current, cmp.Or(disk.Revision, nextRevision(0))})
 	}
 	for name, raw := range disk.Saved {
-		if layout, ok := decode(raw); ok && names.CheckLabel(name) == nil {
-			l.saved[name] = layout
+		if kept, ok := decode(raw); ok && names.CheckLabel(name) == nil {
+			l.saved[name] = kept
 		}
 	}
 	return l, nil
@@ -81,74 +75,70 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 // earlier engines.
 func nextRevision(before int64) int64 { return max(before+1, time.Now().UnixMilli()) }
 
-// loadState returns the current layout and its revision.
-func (l *Layouts) loadState() layoutState {
-	if kept := l.current.Load(); kept != nil {
-		return *kept
-	}
-	return layoutState{}
-}
-
-// Current returns the layout the next dashboard opens with, and its revision; nil and 0 if there is
-// none.
+// Current returns the layout and its revision; nil and 0 if there is none.
 func (l *Layouts) Current() (*api.Layout, int64) {
-	kept := l.loadState()
-	return kept.layout, kept.revision
+	kept := l.current.Load()
+	if kept == nil {
+		return nil, 0
+	}
+	return &kept.layout, kept.revision
 }
 
-func (l *Layouts) getLayouts() api.LayoutGetOutput {
+func (l *Layouts) getLayouts() (out api.LayoutGetOutput) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kept := l.loadState()
-	out := api.LayoutGetOutput{Current: kept.layout, Revision: kept.revision, Saved: []api.SavedLayout{}}
+	out.Current, out.Revision = l.Current()
+	out.Saved = []api.SavedLayout{}
 	for _, name := range slices.Sorted(maps.Keys(l.saved)) {
 		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: l.saved[name]})
 	}
 	return out
 }
 
-// changeLayouts saves a changed copy to disk, then makes it current.
-func (l *Layouts) changeLayouts(f func(current *layoutState, saved map[string]api.Layout) error) error {
-	l.changing.Lock()
-	defer l.changing.Unlock()
-	kept, saved := l.loadState(), maps.Clone(l.saved) // saved changes only under changing, so reading needs no mu
-	if err := f(&kept, saved); err != nil {
-		return err
-	}
-	current := kept.layout
-	disk := store.Layouts{Saved: map[string]json.RawMessage{}, Revision: kept.revision}
-	encode := func(layout api.Layout) json.RawMessage {
-		raw, _ := json.Marshal(layout) // strings and numbers always encode
+// save saves layouts to disk, and makes them current. Its caller holds changing.
+func (l *Layouts) save(kept *layoutState, saved map[string]api.Layout) error {
+	disk := store.Layouts{Saved: map[string]json.RawMessage{}}
+	encode := func(l api.Layout) json.RawMessage {
+		raw, _ := json.Marshal(l) // strings and numbers always encode
 		return raw
 	}
-	if current != nil {
-		disk.Current = encode(*current)
+	if kept != nil {
+		disk.Current, disk.Revision = encode(kept.layout), kept.revision
 	}
-	for _, layout := range kept.earlier {
-		disk.Earlier = append(disk.Earlier, encode(layout))
-	}
-	for name, layout := range saved {
-		disk.Saved[name] = encode(layout)
+	for name, l := range saved {
+		disk.Saved[name] = encode(l)
 	}
 	if err := l.store.SaveLayouts(disk); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.current.Store(&kept)
+	l.current.Store(kept)
 	l.saved = saved
 	return nil
+}
+
+// changeSaved saves a changed copy of the layouts with names.
+func (l *Layouts) changeSaved(change func(saved map[string]api.Layout) error) error {
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	saved := maps.Clone(l.saved) // saved changes only under changing, so reading needs no mu
+	if err := change(saved); err != nil {
+		return err
+	}
+	return l.save(l.current.Load(), saved)
 }
 
 // Handle registers the operations on layouts.
 func (l *Layouts) Handle(m *server.Mux) {
 	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return l.getLayouts(), nil })
+	server.Handle(m, api.LayoutChanges, l.changeLayout)
 	server.Handle(m, api.LayoutPut, l.putLayout)
 	server.Handle(m, api.LayoutRemove, l.removeLayout)
 }
 
 func (l *Layouts) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
-	return api.Empty{}, l.changeLayouts(func(_ *layoutState, saved map[string]api.Layout) error {
+	return api.Empty{}, l.changeSaved(func(saved map[string]api.Layout) error {
 		if _, ok := saved[in.Name]; !ok {
 			return api.Errorf(api.CodeNotFound, "remove layout %s: no layout has this name", names.Shown(in.Name))
 		}
@@ -157,72 +147,96 @@ func (l *Layouts) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api
 	})
 }
 
-// mergeHidden returns the ended sessions hidden before or now. Each dashboard knows only the
-// sessions present when it was opened and those it hid itself, hence the union. Sessions running
-// again or removed are dropped.
-func mergeHidden(before *api.Layout, now api.Layout, ended map[string]bool) []string {
-	all := slices.Clone(now.Closed)
-	if before != nil {
-		all = append(all, before.Closed...)
+// putLayout saves a layout under a name. Dashboards of older releases save the whole layout without one,
+// which would undo the changes of others.
+func (l *Layouts) putLayout(_ context.Context, in api.LayoutPutInput) (api.Empty, error) {
+	if in.Name == "" {
+		return api.Empty{}, l.refuseOlder()
 	}
-	all = slices.DeleteFunc(all, func(id string) bool { return !ended[id] })
-	slices.Sort(all)
-	all = slices.Compact(all)
-	return all[:min(len(all), api.MaxClosed)]
-}
-
-func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
-	none := api.LayoutPutOutput{}
-	err := in.Layout.Check()
-	if err == nil && in.Name != "" {
-		err = api.Invalid(names.CheckLabel(in.Name))
+	if err := cmp.Or(in.Layout.Check(), api.Invalid(names.CheckLabel(in.Name))); err != nil {
+		return api.Empty{}, err
 	}
-	if err != nil {
-		return none, err
-	}
-	ended, err := l.Ended(ctx)
-	if err != nil {
-		return none, err
-	}
-	var changed bool
-	var now layoutState
-	err = l.changeLayouts(func(current *layoutState, saved map[string]api.Layout) error {
-		if in.Name == "" {
-			changed, err = current.replace(in, ended)
-			now = *current
-			return err
-		}
-		now = *current
+	return api.Empty{}, l.changeSaved(func(saved map[string]api.Layout) error {
 		if saved[in.Name] = in.Layout; len(saved) > maxLayouts {
 			return api.Errorf(api.CodeInvalid, "save layout %s: %d layouts are already saved", names.Shown(in.Name), maxLayouts)
 		}
 		return nil
 	})
-	if err != nil {
-		return none, err
-	}
-	// Events follow the save, so that no dashboard shows a layout that is not on disk.
-	if changed {
-		l.Publish(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
-	}
-	if in.ShowIn != "" {
-		l.Publish(api.Event{Type: api.EventLayout, ID: in.ShowIn, Layout: &in.Layout})
-	}
-	return api.LayoutPutOutput{Revision: now.revision}, nil
 }
 
-// replace makes a layout the current one, and reports whether that changed it or its revision.
-func (k *layoutState) replace(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
-	in.Layout.Closed = mergeHidden(k.layout, in.Layout, ended)
-	switch {
-	// A repeated call. One without a revision must override an earlier call still on its way.
-	case in.Revision != 0 && k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout):
-		return false, nil
-	case in.Revision != 0 && in.Revision != k.revision:
-		return false, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision).
-			WithHint("Call layout.get for the current layout and its revision.")
+// refuseOlder refuses the layout of a dashboard of an older release. That does not show the error, but
+// it shows notices.
+func (l *Layouts) refuseOlder() error {
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	if !l.refused {
+		l.refused = true
+		l.Publish(api.Event{Type: api.EventNotice, Notice: "a dashboard of an older release is open; restart the dashboard to change its layout"})
 	}
-	k.keepEarlier(in.Layout)
-	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
-	return true, nil
+	return api.Errorf(api.CodeConflict, "save layout: this dashboard is of an older release than the engine").WithHint("Restart the dashboard.")
+}
+
+// maxGone limits the panes kept for sessions that have exited. They get them back if they are started
+// again.
+const maxGone = 200
+
+func (l *Layouts) changeLayout(ctx context.Context, in api.LayoutChangeInput) (out api.LayoutChangeOutput, err error) {
+	if len(in.Changes) > api.MaxChanges {
+		return out, api.Errorf(api.CodeInvalid, "change layout: more than %d changes", api.MaxChanges)
+	}
+	for _, c := range in.Changes {
+		if err := c.Check(); err != nil {
+			return out, err
+		}
+	}
+	ended, err := l.Ended(ctx)
+	if err != nil {
+		return out, err
+	}
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	before := layoutState{}
+	if kept := l.current.Load(); kept != nil {
+		before = *kept
+	}
+	now := layoutState{layout.Apply(before.layout, in.Changes...), before.revision}
+	if gone := closeGone(now.layout, ended); gone != nil {
+		in.Changes = append(in.Changes, gone...)
+		now.layout = layout.Apply(now.layout, gone...)
+	}
+	now.layout.Closed = slices.DeleteFunc(now.layout.Closed, func(id string) bool { return !ended[id] })
+	if err := now.layout.Check(); err != nil {
+		return out, err
+	}
+	// The focus concerns only the next dashboard, which gets it with its snapshot.
+	shown := slices.ContainsFunc(in.Changes, func(c api.LayoutChange) bool { return c.Do != api.LayoutFocus })
+	if shown {
+		now.revision = nextRevision(before.revision)
+	}
+	if !reflect.DeepEqual(now.layout, before.layout) {
+		if err := l.save(&now, l.saved); err != nil {
+			return out, err
+		}
+		if shown {
+			l.Publish(api.Event{Type: api.EventLayout, Changes: in.Changes, Revision: now.revision})
+		}
+	} else {
+		now.revision = before.revision
+	}
+	if in.Show != "" {
+		l.Publish(api.Event{Type: api.EventShow, ID: in.ShowIn, Show: in.Show})
+	}
+	return api.LayoutChangeOutput{Revision: now.revision}, nil
+}
+
+// closeGone returns changes that close the panes of exited sessions beyond the limit, the first ones first.
+func closeGone(l api.Layout, ended map[string]bool) (changes []api.LayoutChange) {
+	for _, t := range l.AllTabs() {
+		for _, id := range layout.Sessions(t.Nodes) {
+			if has, known := ended[id]; has || !known {
+				changes = append(changes, api.LayoutChange{Do: api.LayoutClose, ID: id})
+			}
+		}
+	}
+	return changes[:max(len(changes)-maxGone, 0)]
 }

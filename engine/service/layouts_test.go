@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,42 +31,23 @@ func TestLayoutsSurviveTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	split := api.LayoutTab{Focus: 2, Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 4000}, {ID: "a", Name: "x"}, {ID: "b"}}}
-	err = l.changeLayouts(func(current *layoutState, saved map[string]api.Layout) error {
-		current.layout = &api.Layout{Tabs: []api.LayoutTab{split, paneTab("c")}, Current: 1}
-		saved["work"] = api.Layout{Tabs: []api.LayoutTab{paneTab("a")}}
-		return nil
-	})
-	if err != nil {
+	kept := layoutState{api.Layout{Tabs: []api.LayoutTab{split, paneTab("c")}, Current: 1}, 7}
+	if err := l.save(&kept, map[string]api.Layout{"work": layoutOf("a")}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := NewLayouts(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := l.getLayouts(), again.getLayouts()
-	if before.Revision, after.Revision = 0, 0; after.Current == nil {
-		t.Fatal("the current layout is missing")
-	}
-	if diff := cmp.Diff(before, after); diff != "" {
+	if diff := cmp.Diff(l.getLayouts(), again.getLayouts()); diff != "" {
 		t.Error(diff)
 	}
 	refused := errors.New("refused")
-	if err := again.changeLayouts(func(_ *layoutState, saved map[string]api.Layout) error { delete(saved, "work"); return refused }); !errors.Is(err, refused) {
+	if err := again.changeSaved(func(saved map[string]api.Layout) error { delete(saved, "work"); return refused }); !errors.Is(err, refused) {
 		t.Error(err)
 	}
 	if len(again.getLayouts().Saved) != 1 {
 		t.Error("a failed change took effect")
-	}
-}
-
-func TestHiddenSessionsOfAllDashboardsAreMerged(t *testing.T) {
-	ended := map[string]bool{"a": true, "b": true, "runs": false}
-	got := mergeHidden(&api.Layout{Closed: []string{"b", "gone", "runs"}}, api.Layout{Closed: []string{"b", "a"}}, ended)
-	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
-		t.Error(diff)
-	}
-	if got := mergeHidden(nil, api.Layout{}, ended); got != nil {
-		t.Error(got)
 	}
 }
 
@@ -131,7 +112,7 @@ func TestReadingLayoutsDoesNotWaitForTheDisk(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() {
-		done <- l.changeLayouts(func(_ *layoutState, saved map[string]api.Layout) error { saved["x"] = api.Layout{}; return nil })
+		done <- l.changeSaved(func(saved map[string]api.Layout) error { saved["x"] = api.Layout{}; return nil })
 	}()
 	<-saving
 	if got := l.getLayouts(); len(got.Saved) != 0 {
@@ -170,71 +151,106 @@ func newLayouts(t *testing.T, disk layoutStore, ended map[string]bool) (*Layouts
 
 func layoutOf(id string) api.Layout { return api.Layout{Tabs: []api.LayoutTab{paneTab(id)}} }
 
-func TestOutdatedLayoutIsRejectedAndChangesAreAnnounced(t *testing.T) {
+func addTab(id string) api.LayoutChange {
+	return api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: id}}, Own: api.OwnEnd}
+}
+
+func TestChangesAreNumberedAndAnnounced(t *testing.T) {
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, c, published := newLayouts(t, data, nil)
+	l, c, published := newLayouts(t, data, map[string]bool{"a": false, "b": true})
 	if out := call(t, c, api.LayoutGet, api.Empty{}); out.Revision != 0 || out.Current != nil || out.Saved == nil {
 		t.Errorf("without a layout: %+v", out)
 	}
-	var revisions []int64
+	focus := api.LayoutChange{Do: api.LayoutFocus, ID: "a", Zoomed: true}
+	var last int64
 	for i, step := range []struct {
-		in     api.LayoutPutInput
-		base   int // index in revisions of the layout it is based on; -1: none
-		events []string
+		in     api.LayoutChangeInput
+		events string
 	}{
-		{api.LayoutPutInput{Layout: layoutOf("a")}, -1, []string{"kept a"}},
-		{api.LayoutPutInput{Layout: layoutOf("b")}, 0, []string{"kept b"}},
-		{api.LayoutPutInput{Layout: layoutOf("b")}, 0, nil}, // a repeated call
-		{api.LayoutPutInput{Layout: layoutOf("c"), ShowIn: "x"}, 1, []string{"kept c", "layout c"}},
-		{api.LayoutPutInput{Name: "named", Layout: layoutOf("d")}, 0, nil},
-		{api.LayoutPutInput{Name: "named", Layout: layoutOf("e"), ShowIn: "x"}, -1, []string{"layout e"}},
-		{api.LayoutPutInput{Layout: layoutOf("f")}, -1, []string{"kept f"}},
+		{api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("a"), addTab("b")}}, "layout 2"},
+		{api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("b")}}, ""}, // a repeated call
+		{api.LayoutChangeInput{Changes: []api.LayoutChange{focus}}, ""},
+		{api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("c"), focus}, Show: "c", ShowIn: "a"}, "layout 2 show c in a"},
+		{api.LayoutChangeInput{Show: "c", ShowIn: "a"}, "show c in a"},
+		{api.LayoutChangeInput{Changes: []api.LayoutChange{{Do: api.LayoutClose, ID: "a", Hide: true}, {Do: api.LayoutClose, ID: "b", Hide: true}}}, "layout 2"},
 	} {
-		if step.base >= 0 {
-			step.in.Revision = revisions[step.base]
-		}
 		*published = nil
-		revisions = append(revisions, call(t, c, api.LayoutPut, step.in).Revision)
+		out := call(t, c, api.LayoutChanges, step.in)
 		var events []string
 		for _, e := range *published {
-			events = append(events, string(e.Type)+" "+e.Layout.Tabs[0].Nodes[0].ID)
+			switch e.Type {
+			case api.EventLayout:
+				events = append(events, fmt.Sprint("layout ", len(e.Changes)))
+				if e.Revision != out.Revision || e.Revision <= last {
+					t.Errorf("step %d is number %d, announced as %d after %d", i, out.Revision, e.Revision, last)
+				}
+			case api.EventShow:
+				events = append(events, "show "+e.Show+" in "+e.ID)
+			}
 		}
-		if !slices.Equal(events, step.events) {
-			t.Errorf("step %d published %q, want %q", i, events, step.events)
+		if got := strings.Join(events, " "); got != step.events {
+			t.Errorf("step %d published %q, want %q", i, got, step.events)
 		}
+		if !strings.HasPrefix(step.events, "layout") && out.Revision != last {
+			t.Errorf("step %d changed the number from %d to %d", i, last, out.Revision)
+		}
+		last = out.Revision
 	}
-	if !slices.IsSorted(revisions) || revisions[1] == revisions[0] || revisions[2] != revisions[1] || revisions[4] != revisions[3] || revisions[6] == revisions[5] {
-		t.Errorf("revisions are %v", revisions)
+	again, err := NewLayouts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &api.Layout{Tabs: []api.LayoutTab{paneTab("c")}, Closed: []string{"b"}, Zoomed: true} // a runs
+	for _, l := range []*Layouts{l, again} {
+		if got, revision := l.Current(); !cmp.Equal(got, want) || revision != last {
+			t.Errorf("%+v as %d, want %+v as %d", got, revision, want, last)
+		}
 	}
 	*published = nil
-	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("g"), Revision: revisions[0]}, api.CodeConflict, "Call layout.get")
+	wantError(t, c, api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("d"), {Do: api.LayoutArrange}}}, api.CodeInvalid, "")
 	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "a\nb", Layout: layoutOf("g")}, api.CodeInvalid, "must consist of printable characters")
-	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}}, api.CodeInvalid, "")
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "x", Layout: api.Layout{Tabs: []api.LayoutTab{{}}}}, api.CodeInvalid, "")
 	wantError(t, c, api.LayoutRemove, api.LayoutRemoveInput{Name: "none\x1b"}, api.CodeNotFound, "no layout has this name")
-	if current, revision := l.Current(); revision != revisions[6] || current.Tabs[0].Nodes[0].ID != "f" || len(*published) > 0 {
-		t.Errorf("after rejected calls: %+v as %d, %+v", current, revision, *published)
+	if got, revision := l.Current(); !cmp.Equal(got, want) || revision != last || len(*published) > 0 {
+		t.Errorf("after rejected calls: %+v as %d, %+v", got, revision, *published)
 	}
+	call(t, c, api.LayoutPut, api.LayoutPutInput{Name: "named", Layout: layoutOf("d")})
 	call(t, c, api.LayoutRemove, api.LayoutRemoveInput{Name: "named"})
 	if out := call(t, c, api.LayoutGet, api.Empty{}); len(out.Saved) != 0 || out.Current == nil {
 		t.Errorf("after a removal: %+v", out)
 	}
 }
 
-// When a dashboard is left, its last call may overtake the one before it.
-func TestLastLayoutOfADashboardOverridesACallOnItsWay(t *testing.T) {
-	data, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+func TestDashboardOfAnOlderReleaseIsToldOnceToRestart(t *testing.T) {
+	l, c, published := newLayouts(t, memoryLayouts{}, nil)
+	call(t, c, api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("a")}})
+	*published = nil
+	for range 2 {
+		wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("b")}, api.CodeConflict, "Restart the dashboard.")
 	}
-	l, c, _ := newLayouts(t, data, nil)
-	before := call(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")}).Revision
-	last := call(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")}).Revision
-	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("b"), Revision: before}, api.CodeConflict, "")
-	if current, revision := l.Current(); revision != last || current.Tabs[0].Nodes[0].ID != "a" {
-		t.Errorf("the layout is %+v as %d, want the last one as %d", current, revision, last)
+	if len(*published) != 1 || !strings.Contains((*published)[0].Notice, "restart the dashboard") {
+		t.Errorf("published %+v", *published)
+	}
+	if got, _ := l.Current(); got.Tabs[0].Nodes[0].ID != "a" {
+		t.Errorf("the layout is %+v", got)
+	}
+}
+
+func TestPanesOfExitedSessionsAreLimited(t *testing.T) {
+	ended := map[string]bool{"open": false}
+	l, c, _ := newLayouts(t, memoryLayouts{}, ended)
+	changes := []api.LayoutChange{addTab("open")}
+	for i := range maxGone + 5 {
+		ended[fmt.Sprint(i)] = true
+		changes = append(changes, addTab(fmt.Sprint(i)))
+	}
+	call(t, c, api.LayoutChanges, api.LayoutChangeInput{Changes: changes})
+	got, _ := l.Current()
+	if len(got.Tabs) != maxGone+1 || got.Tabs[0].Nodes[0].ID != "open" || got.Tabs[1].Nodes[0].ID != "5" {
+		t.Errorf("%d tabs are left, the first of %+v and %+v", len(got.Tabs), got.Tabs[0], got.Tabs[1])
 	}
 }
 
@@ -258,13 +274,14 @@ func (memoryLayouts) SaveLayouts(store.Layouts) error     { return nil }
 
 func TestLayoutsStayUnchangedIfTheyCannotBeSaved(t *testing.T) {
 	l, c, published := newLayouts(t, fullDisk{}, nil)
-	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a"), ShowIn: "x"}, api.CodeUnavailable, "no space left")
+	change := api.LayoutChangeInput{Changes: []api.LayoutChange{addTab("a")}, Show: "a", ShowIn: "x"}
+	wantError(t, c, api.LayoutChanges, change, api.CodeUnavailable, "no space left")
 	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "x", Layout: layoutOf("a")}, api.CodeUnavailable, "no space left")
 	if out := l.getLayouts(); out.Current != nil || out.Revision != 0 || len(out.Saved) != 0 || len(*published) != 0 {
 		t.Errorf("%+v, %+v", out, *published)
 	}
 	l.Ended = func(context.Context) (map[string]bool, error) { return nil, api.ErrEnding() }
-	if _, err := api.LayoutPut.Call(t.Context(), c, api.LayoutPutInput{Layout: layoutOf("a")}); !api.IsEnding(err) {
+	if _, err := api.LayoutChanges.Call(t.Context(), c, change); !api.IsEnding(err) {
 		t.Errorf("while the engine stops: %v", err)
 	}
 }

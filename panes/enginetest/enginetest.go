@@ -399,21 +399,27 @@ func (s *suite) testLogs() {
 
 func (s *suite) testLayouts() {
 	watch := s.watchEvents()
-	layout := api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "0123456789ab", Name: "bash"}}}}}
-	first, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout})
+	node := api.LayoutNode{ID: "0123456789ab", Name: "bash"}
+	change := func(c ...api.LayoutChange) (api.LayoutChangeOutput, error) {
+		return api.LayoutChanges.Call(s.ctx, s.Engine, api.LayoutChangeInput{Changes: c})
+	}
+	open := api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{node}, Own: api.OwnEnd}
+	first, err := change(open)
 	s.check(err)
-	watch.waitFor("the layout", func(ev api.Event) bool { return ev.Type == api.EventKept && ev.Revision == first.Revision })
-	changed := layout
-	changed.Closed = []string{"ba9876543210"}
-	second, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: changed, Revision: first.Revision})
+	watch.waitFor("the layout", func(ev api.Event) bool { return ev.Type == api.EventLayout && ev.Revision == first.Revision })
+	if again, err := change(open); err != nil || again.Revision != first.Revision {
+		s.Errorf("a repeated change went from revision %d to %d, %v", first.Revision, again.Revision, err)
+	}
+	second, err := change(api.LayoutChange{Do: api.LayoutRename, ID: node.ID, Name: "x"})
 	s.check(err)
 	if second.Revision <= first.Revision {
 		s.Errorf("the revision was %d and is %d", first.Revision, second.Revision)
 	}
-	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout, Revision: first.Revision})
-	s.wantCode(api.CodeConflict, err)
-	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}})
+	_, err = change(api.LayoutChange{Do: api.LayoutArrange})
 	s.wantCode(api.CodeInvalid, err)
+	layout := api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{node}}}}
+	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout})
+	s.wantCode(api.CodeConflict, err)
 
 	for _, name := range []string{"work", "logs"} {
 		_, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Name: name, Layout: layout})

@@ -16,7 +16,7 @@ func (v *View) Actions() panes.Actions { return v.actions }
 // Action returns the handler of a in the focused pane, else in the view; nil if there is
 // none.
 func (v *View) Action(a keymap.Action) func() tea.Cmd {
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		if act := p.Actions()[a]; act != nil {
 			return act
 		}
@@ -25,7 +25,7 @@ func (v *View) Action(a keymap.Action) func() tea.Cmd {
 }
 
 func (v *View) makeActions() panes.Actions {
-	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.switcher.focusToward(d) } }
+	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.focus.toward(d) } }
 	push := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.arranger.moveBorder(d) } }
 	by := func(do func(int) tea.Cmd, n int) func() tea.Cmd { return func() tea.Cmd { return do(n) } }
 	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.Launcher.splitPane(x) } }
@@ -33,28 +33,28 @@ func (v *View) makeActions() panes.Actions {
 	maps.Copy(all, panes.Actions{
 		keymap.FocusLeft: focus(layout.Left), keymap.FocusRight: focus(layout.Right),
 		keymap.FocusUp: focus(layout.Up), keymap.FocusDown: focus(layout.Down),
-		keymap.FocusNext: by(v.switcher.cycleFocus, 1), keymap.FocusPrevious: by(v.switcher.cycleFocus, -1),
-		keymap.FocusLast: v.switcher.focusLastPane, keymap.PaneNumbers: v.switcher.showNumbers,
-		keymap.FocusList: v.switcher.focusList,
+		keymap.FocusNext: by(v.focus.cycle, 1), keymap.FocusPrevious: by(v.focus.cycle, -1),
+		keymap.FocusLast: v.focus.onPrevious, keymap.PaneNumbers: v.focus.showNumbers,
+		keymap.FocusList: v.focus.toggleList,
 
 		keymap.SplitBeside: split(layout.Beside), keymap.SplitBelow: split(layout.Below),
-		keymap.PaneZoom: v.switcher.toggleZoom, keymap.PaneClose: v.sessionTabs.closePane,
+		keymap.PaneZoom: v.focus.toggleZoom, keymap.PaneClose: v.closePane,
 		keymap.ResizeLeft: push(layout.Left), keymap.ResizeRight: push(layout.Right),
 		keymap.ResizeUp: push(layout.Up), keymap.ResizeDown: push(layout.Down),
 
 		keymap.SessionNew:  v.Launcher.NewSession,
-		keymap.SessionNext: by(v.switcher.cycleSession, 1), keymap.SessionPrevious: by(v.switcher.cycleSession, -1),
-		keymap.SessionLast: v.switcher.showLastTab,
+		keymap.SessionNext: by(v.focus.cycleSessions, 1), keymap.SessionPrevious: by(v.focus.cycleSessions, -1),
+		keymap.SessionLast: v.focus.showLastTab,
 		keymap.SessionKill: v.askKill,
-		keymap.TabRename:   v.switcher.askTabName,
+		keymap.TabRename:   v.arranger.askTabName,
 
 		keymap.LayoutEqual:  v.arranger.equalise,
 		keymap.PaneSwapNext: by(v.arranger.swapPanes, 1), keymap.PaneSwapPrevious: by(v.arranger.swapPanes, -1),
 		keymap.PaneFloat: v.arranger.toggleFloat, keymap.PaneBreak: v.arranger.breakOut, keymap.PaneMove: v.arranger.askMove,
-		keymap.LayoutSave: v.layouts.askSaveLayout, keymap.LayoutShow: v.layouts.askLayout,
+		keymap.LayoutSave: v.arranger.askSaveLayout, keymap.LayoutShow: v.arranger.askLayout,
 	})
 	for n := 1; n <= keymap.NumberedTabs; n++ {
-		all[keymap.TabSelect(n)] = by(v.switcher.showTabNumber, n)
+		all[keymap.TabSelect(n)] = by(v.focus.showTabNumber, n)
 	}
 	return all
 }

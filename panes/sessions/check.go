@@ -9,13 +9,13 @@ import (
 // the linker keeps exported methods.
 func Check(v *View) {
 	layout.Check(&v.Tabs.Tabs)
-	for id := range v.attachments.cancels {
-		if t, _ := v.Tabs.FindSession(id); t == nil && v.Tabs.Pane(id).FinalState() == nil {
+	for id := range v.Panes.cancels {
+		if t, _ := v.Tabs.FindSession(id); t == nil && v.Panes.Pane(id).FinalState() == nil {
 			invariants.Failf("session %q is attached but in no tab", id)
 		}
 	}
 	for _, l := range v.display.visibleLeaves() {
-		if !v.Tabs.isStarting(l.ID) && !v.attachments.has(l.ID) {
+		if !v.Panes.isStarting(l.ID) && !v.Panes.isAttached(l.ID) {
 			invariants.Failf("session %q is on screen but not attached", l.ID)
 		}
 	}

@@ -22,13 +22,13 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 			return func() { v.Tabs.Current = shown }
 		},
 		"pane on the screen is not attached": func() func() {
-			stops := v.attachments.cancels
-			v.attachments.cancels = nil
-			return func() { v.attachments.cancels = stops }
+			stops := v.Panes.cancels
+			v.Panes.cancels = nil
+			return func() { v.Panes.cancels = stops }
 		},
 		"attached pane is in no tab": func() func() {
-			v.attachments.cancels["stray"] = func() {}
-			return func() { delete(v.attachments.cancels, "stray") }
+			v.Panes.cancels["stray"] = func() {}
+			return func() { delete(v.Panes.cancels, "stray") }
 		},
 		"panes fill another area": func() func() {
 			root := v.Tabs.Current.Root

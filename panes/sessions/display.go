@@ -63,9 +63,12 @@ func (a areas) contentOf(leaf look.Rect) look.Rect {
 
 // A display knows where everything in the view is, and draws it.
 type display struct {
-	env  panes.Env
-	tabs *Tabs
-	list *list.Pane
+	env      panes.Env
+	tabs     *Tabs
+	panes    *Panes
+	focus    *focus
+	list     *list.Pane
+	launcher *Launcher
 
 	w, h     int
 	sized    bool // the size is known, even if too small
@@ -89,7 +92,7 @@ func (d *display) needsRedraw() bool {
 	d.dirty = false
 	d.leaves = d.appendVisible(d.leaves[:0])
 	for _, l := range d.leaves {
-		changed = d.tabs.Pane(l.ID).NeedsRedraw() || changed
+		changed = d.panes.Pane(l.ID).NeedsRedraw() || changed
 	}
 	return changed
 }
@@ -133,7 +136,7 @@ func (d *display) visibleLeaves() []*layout.Node { return d.appendVisible(nil) }
 
 // appendVisible appends the visible leaves to leaves.
 func (d *display) appendVisible(leaves []*layout.Node) []*layout.Node {
-	if d.tabs.Current == nil || !d.tabs.shown || d.w <= 0 {
+	if d.tabs.Current == nil || !d.focus.shown || d.w <= 0 {
 		return leaves
 	}
 	return d.appendLeaves(leaves)

@@ -19,7 +19,7 @@ func (d *display) appendRows(to []byte) []byte {
 	edges := d.buildEdges()
 	d.preparePanes(edges)
 	if d.tight && d.tabs.Current != nil {
-		if d.tabs.inList {
+		if d.focus.inList {
 			return joinRows(to, d.list.Draw())
 		}
 		return d.tabs.Current.Focus.AppendPane(to)
@@ -58,7 +58,7 @@ func (d *display) patches() graphics.Patches {
 	p := graphics.Patches{On: d.pictures}
 	for _, l := range d.visibleLeaves() {
 		at := d.paneArea(l)
-		for _, one := range d.tabs.Pane(l.ID).Patches() {
+		for _, one := range d.panes.Pane(l.ID).Patches() {
 			one.X, one.Y = one.X+at.X, one.Y+at.Y
 			p.All = append(p.All, one)
 		}
@@ -76,10 +76,10 @@ func joinRows(to []byte, rows []string) []byte {
 // overlayFloat draws the floating pane over the rows of the view.
 func (d *display) overlayFloat(rows []string) []string {
 	look, float := d.env.Look(), d.tabs.Float
-	focused := d.tabs.FocusedPane() != nil
+	focused := d.focus.pane() != nil
 	heading := look.Heading("float", "", float.Root.Rect.W, focused)
 	if float.Root.IsLeaf() {
-		heading = d.paneHeading(float.Root, d.tabs.FocusedPane())
+		heading = d.paneHeading(float.Root, d.focus.pane())
 	}
 	layout.FrameRect(d.areas.tree).Overlay(rows, float.DrawFramed(heading, focused, look))
 	return rows
@@ -107,9 +107,9 @@ func (d *display) appendRow(out []byte, list, page []string, y int, edges layout
 
 // preparePanes has every visible pane draw its rows.
 func (d *display) preparePanes(edges layout.Edges) {
-	focused, look := d.tabs.FocusedPane(), d.env.Look()
+	focused, look := d.focus.pane(), d.env.Look()
 	for _, l := range d.visibleLeaves() {
-		p := d.tabs.Pane(l.ID)
+		p := d.panes.Pane(l.ID)
 		p.Pictures, p.Predict = d.pictures, predict.Modes()[d.env.Settings().Attach.Predict]
 		l.Rows = d.numbers.DrawOver(l, p.Draw(), p == focused, look)
 		// The frame shown last still uses the old ones.
@@ -127,9 +127,9 @@ func (d *display) preparePanes(edges layout.Edges) {
 func (d *display) buildEdges() layout.Edges {
 	e := layout.Edges{Look: d.env.Look()}
 	switch {
-	case d.tabs.inList:
+	case d.focus.inList:
 		e.Focus = d.areas.list
-	case d.tabs.FocusedPane() != nil && !d.tabs.IsFloating():
+	case d.focus.pane() != nil && !d.tabs.IsFloating():
 		e.Focus = d.tabs.Current.Focus.Rect
 	}
 	return e
@@ -137,7 +137,7 @@ func (d *display) buildEdges() layout.Edges {
 
 // paneHeading draws the title row of a leaf.
 func (d *display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
-	p := d.tabs.Pane(l.ID)
+	p := d.panes.Pane(l.ID)
 	name, detail, folder := p.Title()
 	heading := d.env.Look().Heading
 	if folder {
@@ -148,7 +148,7 @@ func (d *display) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 
 // cursor returns the cursor of the focused pane, in the view's cells.
 func (d *display) cursor() *tea.Cursor {
-	p := d.tabs.FocusedPane()
+	p := d.focus.pane()
 	if p == nil || d.numbers != nil {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (d *display) emptyPage() *look.Page {
 	}
 	return &look.Page{
 		Title: "No session is running",
-		Lines: []string{cmp.Or(d.tabs.failure, "Everything that was started here has exited.")},
+		Lines: []string{cmp.Or(d.launcher.failure, "Everything that was started here has exited.")},
 		Hints: []keymap.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Prefix, "commands"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }

@@ -71,21 +71,18 @@ func (e terminalEnv) ClosePane(*terminal.Pane) tea.Cmd { return e.closePane() }
 // A listEnv is the dashboard as the list of sessions sees it.
 type listEnv struct {
 	Env
-	tabs        *Tabs
-	display     *display
-	switcher    *switcher
-	launcher    *Launcher
-	openSession func(id string) tea.Cmd
+	view *View
 }
 
-func (e listEnv) FocusList() tea.Cmd { return e.switcher.focusList() }
+func (e listEnv) FocusList() tea.Cmd { return e.view.focus.toggleList() }
 
 func (e listEnv) IsVisible(id string) bool {
-	return !e.tabs.blurred && slices.ContainsFunc(e.display.visibleLeaves(), func(l *layout.Node) bool { return l.ID == id })
+	v := e.view
+	return !v.focus.blurred && slices.ContainsFunc(v.display.visibleLeaves(), func(l *layout.Node) bool { return l.ID == id })
 }
 
 func (e listEnv) Focused() (id string, ok bool) {
-	if t := e.tabs.FocusedPane(); t != nil {
+	if t := e.view.FocusedPane(); t != nil {
 		return t.ID, true
 	}
 	return "", false
@@ -95,7 +92,14 @@ func (e listEnv) Open(id string) tea.Cmd {
 	if machine, session := api.MachineOf(id); machine != "" && session == "" {
 		return e.OpenMachine(machine)
 	} else if session == "" {
-		return e.launcher.StartOn("")
+		return e.view.Launcher.StartOn("")
 	}
-	return e.openSession(id)
+	return e.view.OpenSession(id)
+}
+
+func (e listEnv) IsClosed(id string) bool { return e.view.Tabs.IsClosed(id) }
+
+func (e listEnv) HideSession(id string) {
+	e.view.hide(id)
+	e.view.focus.refresh()
 }

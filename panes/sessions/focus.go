@@ -2,176 +2,347 @@ package sessions
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/kit/dialog"
-	"tandem/panes/kit/text"
+	"tandem/panes"
 	"tandem/panes/sessions/layout"
+	"tandem/panes/sessions/list"
 	"tandem/panes/terminal"
 )
 
-// focusToward moves the focus to the neighbour in direction d, which may be the list.
-func (s *switcher) focusToward(d layout.Direction) tea.Cmd {
-	if !s.showsPanes() {
+// A focus decides which tab is shown, which pane has the keyboard and whether it is zoomed. It sizes
+// and attaches the panes on the screen, and keeps the list in step.
+type focus struct {
+	env interface {
+		panes.NewsSource
+		panes.Reporter
+		Window
+		Bindings() keymap.Bindings
+		panes.Dialogs
+	}
+	tabs    *Tabs
+	panes   *Panes
+	display *display
+	list    *list.Pane
+
+	shown   bool // the view is on the screen
+	blurred bool // another window has the keyboard
+	inList  bool // the session list has the keyboard
+
+	zoomReported bool // the zoom passed to the dashboard
+	unsettled    bool // something happened since the last Fetch that it may have to act on
+}
+
+// pane returns the pane that receives keys; nil if the list or another view does.
+func (s *focus) pane() *terminal.Pane {
+	if !s.shown || s.inList {
 		return nil
 	}
-	areas := &s.display.areas
-	if s.tabs.inList {
-		if d == layout.Right || areas.list.W == 0 && d == layout.Down {
-			s.focusTerminal()
+	return s.panes.Pane(s.tabs.CurrentID())
+}
+
+// showsPanes reports whether all panes of the current tab are on the screen.
+func (s *focus) showsPanes() bool {
+	return s.shown && s.tabs.Current != nil && !s.display.zoomed
+}
+
+// requestSettle has the next Fetch settle the view.
+func (s *focus) requestSettle() { s.unsettled = true }
+
+// needsSettling reports whether the view must be settled, and resets that state.
+func (s *focus) needsSettling() bool {
+	unsettled := s.unsettled
+	s.unsettled = false
+	return unsettled
+}
+
+// relayout divides the view after a change of the tabs or of the view's size.
+func (s *focus) relayout() {
+	if s.zoomReported != s.display.zoomed {
+		s.zoomReported = s.display.zoomed
+		s.env.Relayout()
+		return
+	}
+	s.resizePanes()
+}
+
+// resizePanes divides the view, and resizes and attaches every pane on the screen.
+func (s *focus) resizePanes() {
+	s.requestSettle()
+	if !s.display.divide() {
+		return
+	}
+	for _, l := range s.display.appendLeaves(nil) {
+		r := s.display.paneArea(l)
+		p := s.panes.Pane(l.ID)
+		p.Resize(r.W, r.H)
+		p.SetRowsBelow(s.display.h - r.Y - r.H)
+		s.panes.attach(l.ID)
+	}
+	s.panes.sizesChanged = true
+}
+
+// refreshList passes the tabs and the focus to the list.
+func (s *focus) refreshList() {
+	every := s.tabs.EveryTab()
+	ids, names := make([][]string, len(every)), make([]string, len(every))
+	var leaves []*layout.Node
+	for i, t := range every {
+		names[i] = t.Name
+		leaves = t.Root.Leaves(leaves[:0])
+		for _, l := range leaves {
+			ids[i] = append(ids[i], s.listed(l.ID))
 		}
-		return nil
 	}
-	if next := s.tabs.Current.Focus.Neighbour(d); next != nil {
-		s.focusLeaf(next)
-		return nil
+	s.list.Focus(s.inList)
+	s.list.HasFloat, s.list.TabNames = s.tabs.Float != nil, names
+	s.list.SetTabs(ids, s.listed(s.tabs.CurrentID()))
+	s.display.dirty = true
+	s.requestSettle()
+	// The tab bar changes sizes, not the layout.
+	if a := &s.display.areas; a.list.W > 0 && (a.tabs.W > 0) != s.display.hasTabBar() {
+		s.resizePanes()
 	}
-	if d == layout.Left && areas.list.W > 0 || d == layout.Up && areas.strip.W > 0 {
-		return s.focusList()
-	}
-	return nil
 }
 
-// cycleFocus moves the focus step panes forward in the tab, wrapping around. From the list
-// it returns to the panes.
-func (s *switcher) cycleFocus(step int) tea.Cmd {
-	if !s.showsPanes() {
-		return nil
+// listed returns a session's id for the list; "" while it is being started.
+func (s *focus) listed(id string) string {
+	if s.panes.isStarting(id) {
+		return ""
 	}
-	next := s.tabs.Current.Focus.NextLeaf(step)
-	if leaves := s.tabs.Current.Root.Leaves(nil); s.tabs.inList && step > 0 {
-		next = leaves[0]
-	} else if s.tabs.inList {
-		next = leaves[len(leaves)-1]
-	}
-	s.focusLeaf(next)
-	return nil
+	return id
 }
 
-// focusLastPane returns to the tab's previously focused pane. From the list it returns to
-// the panes.
-func (s *switcher) focusLastPane() tea.Cmd {
-	if !s.showsPanes() {
-		return nil
-	}
-	switch before := s.tabs.Current.PreviousFocus(); {
-	case s.tabs.inList:
-		s.focusTerminal()
-	case before == nil:
-		return s.env.Say("no other pane in this tab", false)
-	default:
-		s.focusLeaf(before)
-	}
-	return nil
-}
-
-// showNumbers numbers the visible panes; the next key selects one.
-func (s *switcher) showNumbers() tea.Cmd {
-	if s.tabs.Current == nil {
-		return nil
-	}
-	s.env.ShowSessions()
-	leaves := s.display.visibleLeaves()
-	if len(leaves) < 2 {
-		return s.env.Say("no other pane on the screen", false)
-	}
-	s.display.setNumbers(layout.NumberLeaves(leaves))
-	return nil
-}
-
-// handleNumberKey handles a key while panes show numbers. Any key hides them; only those
-// bound everywhere have another effect.
-func (s *switcher) handleNumberKey(k keys.Key) (taken bool) {
-	if k.IsModifier() || k.Phase == keys.Repeat {
-		return true
-	}
-	leaf := s.display.numbers.LeafFor(k.Text)
-	s.display.setNumbers(nil)
-	if leaf != nil && slices.Contains(s.display.visibleLeaves(), leaf) {
-		s.focusLeaf(leaf)
-		return true
-	}
-	return keymap.NewResolver(s.env.Bindings()).Resolve(k, keymap.ScopeGlobal).Kind == keymap.Unbound
-}
-
-// cycleSession moves by sessions in the list's order, wrapping around.
-func (s *switcher) cycleSession(by int) tea.Cmd {
-	all := s.tabs.Leaves()
-	at := -1
-	if s.tabs.Current != nil {
-		at = slices.Index(all, s.tabs.Current.Focus)
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	next := all[(at+by+len(all))%len(all)]
-	t, _ := s.tabs.FindSession(next.ID)
-	s.openTab(t, next)
-	s.env.ShowSessions()
-	return nil
-}
-
-// showTabNumber shows the tab with a number, from 1.
-func (s *switcher) showTabNumber(n int) tea.Cmd {
-	if n > len(s.tabs.All) {
-		return s.env.Say("no tab "+text.Itoa(n), false)
-	}
-	s.openTab(s.tabs.All[n-1], nil)
-	s.env.ShowSessions()
-	return nil
-}
-
-// askTabName asks for the name of the current tab.
-func (s *switcher) askTabName() tea.Cmd {
-	t := s.tabs.Current
-	if t == nil {
-		return s.env.Say("no tab to name", false)
-	}
-	ask := dialog.NewPrompt("Name the tab", t.Name, func(name string) tea.Cmd {
-		for len(name) > api.MaxTabName {
-			_, last := utf8.DecodeLastRuneInString(name)
-			name = name[:len(name)-last]
+// refresh shows the layout as it is now. If the session with the keyboard has no pane any more, its
+// neighbour in the tab, else in the list, is shown.
+func (s *focus) refresh() {
+	before, at := s.tabs.CurrentID(), s.tabs.IndexOf(s.tabs.Current)
+	s.moveKeyboard(func() {
+		if !s.tabs.refresh() {
+			return
 		}
-		// Another dashboard may have arranged the sessions anew.
-		named := t
-		for _, l := range t.Root.Leaves(nil) {
-			if tab, _ := s.tabs.FindSession(l.ID); tab != nil {
-				named = tab
-				break
-			}
+		next := s.tabs.Current
+		switch {
+		case before == "" || before == s.tabs.CurrentID() || len(s.tabs.All) == 0:
+			s.display.zoomed = s.display.zoomed && next != nil
+			s.relayout()
+			return
+		case next == nil:
+			next = s.tabs.All[max(min(at, len(s.tabs.All)-1), 0)]
 		}
-		named.Name, named.Renamed = name, true
-		s.noteChange()
-		s.refreshList()
-		return nil
+		machine, _ := api.MachineOf(before)
+		s.display.zoomed = false
+		s.showNext(next, machine)
 	})
-	ask.Note, ask.Clears = "Without a name, it shows what runs in it.", true
-	s.env.Ask(ask)
+	s.showAnyTab()
+	s.refreshList()
+}
+
+// change changes the layout for the user, and gives the keyboard to the pane of a session in it.
+func (s *focus) change(id string, changes ...api.LayoutChange) {
+	s.moveKeyboard(func() {
+		s.tabs.change(changes...)
+		s.tabs.refresh()
+		if t, l := s.tabs.FindSession(id); t != nil {
+			s.showTab(t, l)
+		} else {
+			s.relayout()
+		}
+	})
+	s.showAnyTab()
+	s.refreshList()
+}
+
+// leave takes the keyboard from a leaf: its neighbour gets it, or the tab below a floating one.
+func (s *focus) leave(t *layout.Tab, l *layout.Node) {
+	if t != s.tabs.Current || l != t.Focus {
+		return
+	}
+	s.tabs.refocused, s.display.zoomed = true, false
+	s.moveKeyboard(func() {
+		if next := t.Neighbour(); next != nil {
+			s.tabs.SetFocus(t, next)
+		} else if s.tabs.Under != nil {
+			s.setTab(s.tabs.Under, nil, s.inList)
+		}
+	})
+}
+
+// byUser runs a change of the shown tab, the focus or the zoom. That of an event is dropped, unless
+// nothing is shown yet.
+func (s *focus) byUser(do func()) {
+	if s.tabs.Current == nil || !s.display.isOpen {
+		do()
+		return
+	}
+	s.env.Change(panes.ActionOf(func() {
+		s.tabs.refocused = true
+		do()
+	}))
+}
+
+// moveKeyboard runs change, and tells the programs that lost and gained the keyboard.
+func (s *focus) moveKeyboard(change func()) {
+	before := s.pane()
+	change()
+	after := s.pane()
+	if before == after || s.blurred {
+		return
+	}
+	if before != nil && s.panes.isAttached(before.ID) {
+		before.Focus(false)
+	}
+	if after != nil {
+		after.Focus(true)
+	}
+}
+
+// moveFocus runs change, to give the keyboard to another pane or to the list.
+func (s *focus) moveFocus(change func()) {
+	s.byUser(func() {
+		s.moveKeyboard(func() {
+			change()
+			s.display.dirty = true
+			if s.display.tight {
+				s.relayout()
+			}
+		})
+		s.refreshList()
+	})
+}
+
+// toggleList moves the keyboard to the session list, or back to the pane.
+func (s *focus) toggleList() tea.Cmd {
+	if !s.shown {
+		s.env.ShowSessions()
+		return nil
+	}
+	s.endZoom()
+	s.moveFocus(func() { s.inList = !s.inList })
 	return nil
 }
 
-// showLastTab returns to the tab shown before this one.
-func (s *switcher) showLastTab() tea.Cmd {
-	before := s.tabs.PreviousTab()
-	if before == nil {
-		return s.env.Say("no other session to go back to", false)
+// onLeaf focuses a leaf, showing its tab if necessary.
+func (s *focus) onLeaf(l *layout.Node) {
+	if t, _ := s.tabs.FindSession(l.ID); t != s.tabs.Current {
+		s.openTab(t, l)
+		return
 	}
-	s.openTab(before, nil)
-	s.env.ShowSessions()
+	s.moveFocus(func() {
+		s.tabs.SetFocus(s.tabs.Current, l)
+		s.inList = false
+	})
+}
+
+// onTerminal moves the keyboard from the list to the pane that had it last.
+func (s *focus) onTerminal() { s.moveFocus(func() { s.inList = false }) }
+
+// toggleZoom zooms the focused pane, or ends the zoom.
+func (s *focus) toggleZoom() tea.Cmd {
+	if !s.shown || s.tabs.Current == nil {
+		return nil
+	}
+	s.onTerminal()
+	s.setZoomed(!s.display.zoomed)
 	return nil
 }
 
-// TypingPane returns the focused pane if input without a binding goes there, else nil. marked reports
-// whether a selection is shown, which the next key clears.
-func (v *View) TypingPane() (p *terminal.Pane, marked bool) {
-	if !v.display.isOpen || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
-		return nil, false
+func (s *focus) setZoomed(zoomed bool) {
+	s.byUser(func() {
+		s.display.zoomed = zoomed
+		s.relayout()
+		// The program must have its new size before it receives the next key.
+		if p := s.pane(); p != nil {
+			p.View.ClaimSize()
+			p.View.SendSize()
+		}
+		s.refreshList()
+	})
+}
+
+// endZoom shows the other panes again.
+func (s *focus) endZoom() {
+	if s.display.zoomed {
+		s.byUser(func() {
+			s.display.zoomed = false
+			s.relayout()
+		})
 	}
-	marked = slices.ContainsFunc(v.display.visibleLeaves(), func(l *layout.Node) bool { return v.Tabs.Pane(l.ID).Scroll.HasFlash() })
-	return v.Tabs.FocusedPane(), marked
+}
+
+// showTab shows t and focuses l, or the leaf focused last if l is nil.
+func (s *focus) showTab(t *layout.Tab, l *layout.Node) {
+	s.byUser(func() {
+		s.moveKeyboard(func() { s.setTab(t, l, false) })
+	})
+}
+
+// setTab shows t and focuses l, or the leaf focused last if l is nil. The keyboard goes to that leaf or
+// to the list.
+func (s *focus) setTab(t *layout.Tab, l *layout.Node, inList bool) {
+	if l == nil {
+		l = t.Focus
+	}
+	if t != s.tabs.Current {
+		s.display.zoomed = false
+	}
+	s.tabs.Show(t, l)
+	s.display.numbers = nil
+	s.inList = inList
+	s.relayout()
+	s.panes.releaseIdle(&s.tabs.Tabs)
+}
+
+// openTab shows a tab, also in the list.
+func (s *focus) openTab(t *layout.Tab, l *layout.Node) {
+	s.showTab(t, l)
+	s.refreshList()
+}
+
+// showAnyTab shows a tab if none is shown.
+func (s *focus) showAnyTab() {
+	if s.display.isOpen && s.tabs.Current == nil && len(s.tabs.All) > 0 {
+		s.moveKeyboard(func() { s.showNext(s.tabs.All[0], "") })
+	}
+}
+
+// leafOn returns a leaf of t on this machine or on another one, the focused leaf if possible. It
+// returns nil if there is none.
+func leafOn(t *layout.Tab, machine string) *layout.Node {
+	for _, l := range append([]*layout.Node{t.Focus}, t.Root.Leaves(nil)...) {
+		if on, _ := api.MachineOf(l.ID); on == "" || on == machine {
+			return l
+		}
+	}
+	return nil
+}
+
+// findLeafOn returns the first tab with such a leaf, from t on, and the leaf.
+func (s *focus) findLeafOn(t *layout.Tab, machine string) (*layout.Tab, *layout.Node) {
+	at := max(s.tabs.IndexOf(t), 0)
+	for _, next := range slices.Concat([]*layout.Tab{t}, s.tabs.All[at:], s.tabs.All[:at]) {
+		if l := leafOn(next, machine); l != nil {
+			return next, l
+		}
+	}
+	return nil, nil
+}
+
+// showNext shows t in place of a pane or tab that is gone. A user who is typing must not type into
+// another machine, so the keyboard goes to the next pane on machine or on this one, else to the list.
+// The list keeps the keyboard.
+func (s *focus) showNext(t *layout.Tab, machine string) {
+	inList := s.inList
+	var l *layout.Node
+	if !inList {
+		if next, leaf := s.findLeafOn(t, machine); leaf != nil {
+			t, l = next, leaf
+		} else {
+			inList = true
+		}
+	}
+	s.setTab(t, l, inList)
 }

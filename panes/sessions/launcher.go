@@ -17,18 +17,21 @@ import (
 // A Launcher starts sessions. The pane appears at once, and keeps what is typed until its
 // session exists.
 type Launcher struct {
-	env         Env
-	tabs        *Tabs
-	list        *list.Pane
-	switcher    *switcher
-	attachments *attachments
-	sessionTabs *sessionTabs
-	starter     *starter
+	env     Env
+	tabs    *Tabs
+	panes   *Panes
+	focus   *focus
+	list    *list.Pane
+	adopt   func()          // keeps the tabs in step with the sessions
+	hide    func(id string) // removes the pane of an exited session, also from the list
+	starter starter
+
+	failure string // the error of the last start; "" if it succeeded
 }
 
 // NewSession starts a shell in a new tab.
 func (s *Launcher) NewSession() tea.Cmd {
-	near := s.tabs.CurrentPane()
+	near := s.panes.Pane(s.tabs.CurrentID())
 	if machine := s.TargetMachine(); machine != s.tabs.CurrentMachine() {
 		return s.StartOn(machine)
 	}
@@ -38,7 +41,7 @@ func (s *Launcher) NewSession() tea.Cmd {
 // TargetMachine returns the machine for new sessions: that of the list's cursor, else of
 // the focused pane. Empty is this machine.
 func (s *Launcher) TargetMachine() string {
-	if s.tabs.shown && s.tabs.inList {
+	if s.focus.shown && s.focus.inList {
 		return s.list.Machine()
 	}
 	return s.tabs.CurrentMachine()
@@ -56,7 +59,7 @@ func machineOf(p *terminal.Pane) string {
 // newStart chooses the id of a shell to be started on a machine, and makes its pane.
 func (s *Launcher) newStart(machine string) sessionStart {
 	id := api.OnMachine(machine, api.NewID())
-	s.tabs.Pane(id).Starting = true
+	s.panes.Pane(id).Starting = true
 	return sessionStart{ID: id}
 }
 
@@ -109,8 +112,8 @@ func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.C
 	if show {
 		s.openPane(start.ID)
 	} else {
-		s.tabs.AddTab(start.ID)
-		s.switcher.refreshList()
+		s.tabs.change(ownTab(start.ID, api.OwnEnd))
+		s.focus.refresh()
 		say = s.env.Say("started a session in "+folder, false)
 	}
 	return tea.Batch(say, s.starter.start(start))
@@ -118,40 +121,35 @@ func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.C
 
 // openPane shows the pane of a session to be started in a new tab.
 func (s *Launcher) openPane(id string) {
-	s.switcher.showTab(s.tabs.AddTab(id), nil)
+	s.focus.change(id, ownTab(id, api.OwnEnd))
 	s.env.ShowSessions()
 }
 
 // splitPane starts a shell beside or below the focused pane.
 func (s *Launcher) splitPane(x layout.Axis) tea.Cmd {
-	if !s.tabs.shown || s.tabs.Current == nil {
+	if !s.focus.shown || s.tabs.Current == nil {
 		return s.NewSession()
 	}
-	s.switcher.endZoom()
+	s.focus.endZoom()
 	leaf := s.tabs.Current.Focus
 	if !leaf.CanSplit(x) {
 		return s.env.Say("no room to split this pane", true)
 	}
-	near := s.tabs.Pane(leaf.ID)
+	near := s.panes.Pane(leaf.ID)
 	start := s.newStart(machineOf(near))
-	var created *layout.Node
-	s.tabs.Current.Root, created = leaf.SplitLeaf(x, start.ID)
-	s.switcher.showTab(s.tabs.Current, created)
+	s.focus.change(start.ID, api.LayoutChange{Do: api.LayoutArrange, Nodes: leaf.SplitWith(x, start.ID), At: leaf.ID})
 	return s.startIn(start, near, "")
 }
 
 // startInPlace starts a shell in a pane whose program has exited.
 func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
-	_, leaf := s.tabs.FindSession(ended.ID)
-	if leaf == nil {
+	if _, leaf := s.tabs.FindSession(ended.ID); leaf == nil {
 		return nil
 	}
-	s.attachments.release(ended.ID)
-	s.sessionTabs.hide(ended)
 	start := s.newStart(machineOf(ended))
-	leaf.ID = start.ID
-	s.switcher.relayout()
-	s.switcher.refreshList()
+	s.tabs.change(api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: start.ID}}, At: ended.ID})
+	s.hide(ended.ID)
+	s.focus.change(start.ID)
 	return s.startIn(start, ended, "")
 }
 
@@ -189,31 +187,30 @@ func (s *Launcher) FolderOf(near *terminal.Pane) string {
 // handleStarted assigns a started session to its pane. If the start failed, it closes the
 // pane and shows the error.
 func (s *Launcher) handleStarted(started startResult) tea.Cmd {
-	t, l := s.tabs.FindSession(started.ID)
 	if started.Err != nil {
-		if t != nil {
-			s.switcher.closeLeaf(t, l)
-		}
-		delete(s.tabs.panes, started.ID)
-		s.sessionTabs.adopt()
-		s.switcher.refreshList()
-		s.tabs.failure = panes.ErrorText(started.Err)
-		return s.env.Say(s.tabs.failure, true)
+		s.dropPane(started.ID)
+		s.failure = panes.ErrorText(started.Err)
+		return s.env.Say(s.failure, true)
 	}
-	s.tabs.failure = ""
-	s.tabs.Pane(started.ID).Starting = false
-	if t != nil {
-		s.attachments.attach(started.ID) // keys may wait for it although its tab is hidden by now
-	}
+	s.failure = ""
+	s.panes.Pane(started.ID).Starting = false
 	// Without this, older news would remove the pane again.
 	learn := s.env.Learn(started.Process)
-	if t == s.tabs.Current || t == s.tabs.BaseTab() {
-		s.switcher.relayout()
+	if t, _ := s.tabs.FindSession(started.ID); t != nil {
+		s.panes.attach(started.ID) // keys may wait for it although its tab is hidden by now
+		if t == s.tabs.Current || t == s.tabs.BaseTab() {
+			s.focus.relayout()
+		}
 	}
-	s.sessionTabs.adopt()
-	s.switcher.refreshList()
-	s.sessionTabs.layoutSync.finishOpening()
+	s.adopt()
 	return learn
+}
+
+// dropPane removes the pane of a session that was not started.
+func (s *Launcher) dropPane(id string) {
+	s.panes.forget(id)
+	s.tabs.change(api.LayoutChange{Do: api.LayoutClose, ID: id})
+	s.adopt()
 }
 
 // askCancel asks before a starting session is cancelled, with the same dialog and keys as
@@ -230,20 +227,15 @@ func (s *Launcher) askCancel(id string) tea.Cmd {
 
 // cancelStart closes the pane of a starting session. The session is ended once it exists.
 func (s *Launcher) cancelStart(id string) tea.Cmd {
-	t, l := s.tabs.FindSession(id)
 	start := s.starter.find(id)
-	switch {
-	case start == nil && t != nil:
-		return s.list.KillSession(id)
-	case start == nil:
+	if start == nil {
+		if t, _ := s.tabs.FindSession(id); t != nil {
+			return s.list.KillSession(id)
+		}
 		return nil
 	}
 	cmd := s.starter.cancel(start)
-	if t != nil {
-		s.switcher.closeLeaf(t, l)
-	}
-	delete(s.tabs.panes, id)
-	s.switcher.refreshList()
+	s.dropPane(id)
 	return cmd
 }
 
@@ -252,6 +244,6 @@ func (s *Launcher) cancelStart(id string) tea.Cmd {
 func (s *Launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.finish(ctx, task) {
 		s.env.News().Learn(started.Process)
-		s.tabs.Pane(started.ID).Starting = false
+		s.panes.Pane(started.ID).Starting = false
 	}
 }

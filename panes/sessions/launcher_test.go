@@ -62,7 +62,7 @@ func (e *fakeEngine) announceStarting(id, name string) {
 // countStarting returns the number of panes whose session is still being started.
 func (d *driver) countStarting() (n int) {
 	for _, l := range d.view.Tabs.Leaves() {
-		if d.view.Tabs.isStarting(l.ID) {
+		if d.view.Panes.isStarting(l.ID) {
 			n++
 		}
 	}

@@ -15,25 +15,15 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// layoutDialogs opens the dialogs that save and show layouts.
-type layoutDialogs struct {
-	env      Env
-	tabs     *Tabs
-	display  *display
-	switcher *switcher
-	current  func() api.Layout                // as it would be saved
-	arrange  func(layout.Arrangement) tea.Cmd // rearranges the current tab
-}
-
 // arrangementChoices lists the arrangements that fit the tab, numbered from first on.
-func (d *layoutDialogs) arrangementChoices(first int) (choices []list.Choice) {
-	if d.tabs.Current == nil || d.tabs.Current.Root.IsLeaf() {
+func (m *arranger) arrangementChoices(first int) (choices []list.Choice) {
+	if m.tabs.Current == nil || m.tabs.Current.Root.IsLeaf() {
 		return nil
 	}
-	look := d.env.Look()
+	look := m.env.Look()
 	for i, a := range layout.Arrangements() {
-		root, _ := d.tabs.Current.Rearrange(a)
-		if root.MinSize(layout.Beside) <= d.display.areas.tree.W && root.MinSize(layout.Below) <= d.display.areas.tree.H {
+		root := m.tabs.Current.Rearrange(a)
+		if root.MinSize(layout.Beside) <= m.display.areas.tree.W && root.MinSize(layout.Below) <= m.display.areas.tree.H {
 			choices = append(choices, list.Choice{Number: first + i, Sign: look.Glyphs.More, SignInk: look.Dim,
 				Text: a.Name, Also: a.Does, Detail: a.Does})
 		}
@@ -41,37 +31,71 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []list.Choice) {
 	return choices
 }
 
-// showLayout arranges the sessions as in l. found is how many of them exist.
-func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
-	t, found := d.tabs.ApplyLayout(l, d.env.News().WithLayout(l))
-	if t == nil && d.tabs.Current == nil && len(d.tabs.All) > 0 {
-		t = d.tabs.All[0]
+// currentLayout returns the layout as it is shown, with the names of its sessions.
+func (m *arranger) currentLayout() (l api.Layout) {
+	processes := m.env.News().ByID()
+	for i, t := range m.tabs.EveryTab() {
+		tab := api.LayoutTab{Name: t.Name}
+		for _, n := range t.Root.Nodes() {
+			if p := processes[n.ID]; p != nil {
+				n.Name = p.Name
+			}
+			if n.ID == t.Focus.ID {
+				tab.Focus = len(tab.Nodes)
+			}
+			tab.Nodes = append(tab.Nodes, n)
+		}
+		switch {
+		case t == m.tabs.Float:
+			l.Float = &tab
+			continue
+		case t == m.tabs.BaseTab():
+			l.Current = i
+		}
+		l.Tabs = append(l.Tabs, tab)
 	}
-	if t != nil {
-		d.switcher.openTab(t, nil)
-		d.switcher.setZoomed(l.Zoomed && layout.IsFocused(l, t.Focus.ID))
+	l.Floats, l.Zoomed = m.tabs.IsFloating(), m.display.zoomed
+	return l
+}
+
+// showLayout makes the tabs of l, and shows the current one. found is the number of its sessions in existence.
+func (m *arranger) showLayout(l api.Layout) (found int) {
+	shown, changes := "", []api.LayoutChange(nil)
+	l = layout.Resolve(l, m.env.News().Processes, m.env.News().MayHave)
+	for i, t := range l.AllTabs() {
+		own := api.OwnEnd
+		if i == len(l.Tabs) {
+			own = api.OwnFloat
+		}
+		changes = append(changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: t.Nodes, Own: own, Name: t.Name})
+		found += (len(t.Nodes) + 1) / 2
+		if focus := t.Nodes[t.Focus].ID; focus != "" && (shown == "" || i == l.Current || l.Floats && own == api.OwnFloat) {
+			shown = focus
+		}
+	}
+	if found > 0 {
+		m.focus.change(shown, changes...)
+		m.focus.setZoomed(l.Zoomed)
 	}
 	return found
 }
 
 // askSaveLayout asks for a name and saves the layout under it.
-func (d *layoutDialogs) askSaveLayout() tea.Cmd {
-	l := d.current()
-	// Hidden sessions are not part of a named layout.
-	l.Closed = nil
+func (m *arranger) askSaveLayout() tea.Cmd {
+	l := m.currentLayout()
 	if len(l.Tabs) == 0 {
-		return d.env.Say("no sessions to arrange", true)
+		return m.env.Say("no sessions to arrange", true)
 	}
-	d.env.Ask(dialog.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
-		return panes.AwaitAnswer(d.env.Context(), d.env, fetchSaved, panes.ReportErrors(d.env.Say, func(saved []api.SavedLayout) tea.Cmd {
+	m.env.Ask(dialog.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
+		return panes.AwaitAnswer(m.env.Context(), m.env, fetchSaved, panes.ReportErrors(m.env.Say, func(saved []api.SavedLayout) tea.Cmd {
 			if !slices.ContainsFunc(saved, func(s api.SavedLayout) bool { return s.Name == name }) {
-				return d.save(name, l)
+				return m.saveLayout(name, l)
 			}
-			d.env.Ask(&dialog.Question{
+			m.env.Ask(&dialog.Question{
 				Title: "Replace the layout " + text.Clean(name) + "?",
 				Lines: []string{"A layout with this name already exists."},
 				Yes:   "replace it",
-				Then:  func() tea.Cmd { return d.save(name, l) },
+				Then:  func() tea.Cmd { return m.saveLayout(name, l) },
 			})
 			return nil
 		}))
@@ -80,10 +104,10 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 }
 
 // save saves a layout under a name, in place of any other.
-func (d *layoutDialogs) save(name string, l api.Layout) tea.Cmd {
-	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.LayoutPutOutput, error) {
+func (m *arranger) saveLayout(name string, l api.Layout) tea.Cmd {
+	return panes.Ask(m.env.Context(), m.env, func(ctx context.Context, e panes.Engine) (api.Empty, error) {
 		return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
-	}, panes.ReportErrors(d.env.Say, func(api.LayoutPutOutput) tea.Cmd { return d.env.Say("saved layout "+name, false) }))
+	}, panes.ReportErrors(m.env.Say, func(api.Empty) tea.Cmd { return m.env.Say("saved layout "+name, false) }))
 }
 
 // fetchSaved fetches the saved layouts.
@@ -93,25 +117,25 @@ func fetchSaved(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) 
 }
 
 // askLayout fetches the saved layouts and lets the user choose one.
-func (d *layoutDialogs) askLayout() tea.Cmd {
-	return panes.AwaitAnswer(d.env.Context(), d.env, fetchSaved, panes.ReportErrors(d.env.Say, d.chooseLayout))
+func (m *arranger) askLayout() tea.Cmd {
+	return panes.AwaitAnswer(m.env.Context(), m.env, fetchSaved, panes.ReportErrors(m.env.Say, m.chooseLayout))
 }
 
 // chooseLayout opens the list of saved layouts and arrangements.
-func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout) tea.Cmd {
-	usual := d.arrangementChoices(len(saved))
+func (m *arranger) chooseLayout(saved []api.SavedLayout) tea.Cmd {
+	usual := m.arrangementChoices(len(saved))
 	if len(saved)+len(usual) == 0 {
-		return d.env.Say("no saved layouts yet; "+d.env.Bindings().KeyOrName(keymap.LayoutSave, keymap.ScopePrefix)+" saves this one", false)
+		return m.env.Say("no saved layouts yet; "+m.env.Bindings().KeyOrName(keymap.LayoutSave, keymap.ScopePrefix)+" saves this one", false)
 	}
 	u := &dialog.Picker{Title: "Show the layout", Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "show it" }}
-	u.List.Set(append(d.layoutChoices(saved), usual...))
+	u.List.Set(append(m.layoutChoices(saved), usual...))
 	u.Pick = func(c list.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
-			return d.arrange(layout.Arrangements()[c.Number-len(saved)])
+			return m.applyArrangement(layout.Arrangements()[c.Number-len(saved)])
 		}
-		d.env.ShowSessions()
-		if d.showLayout(saved[c.Number].Layout) == 0 {
-			return d.env.Say("none of its sessions exists", true)
+		m.env.ShowSessions()
+		if m.showLayout(saved[c.Number].Layout) == 0 {
+			return m.env.Say("none of its sessions exists", true)
 		}
 		return nil
 	}
@@ -119,18 +143,18 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout) tea.Cmd {
 	u.Stays = func(c list.Choice) bool { return c.Number >= len(saved) }
 	u.Drop = func(c list.Choice) ([]list.Choice, tea.Cmd) {
 		removed[c.Number] = true
-		all := append(d.layoutChoices(saved), usual...)
+		all := append(m.layoutChoices(saved), usual...)
 		return slices.DeleteFunc(all, func(c list.Choice) bool { return removed[c.Number] }),
-			panes.Do(d.env, func(ctx context.Context, e panes.Engine) error {
+			panes.Do(m.env, func(ctx context.Context, e panes.Engine) error {
 				return api.LayoutRemove.Run(ctx, e, api.LayoutRemoveInput{Name: saved[c.Number].Name})
 			})
 	}
-	d.env.Ask(u)
+	m.env.Ask(u)
 	return nil
 }
 
-func (d *layoutDialogs) layoutChoices(saved []api.SavedLayout) (choices []list.Choice) {
-	look := d.env.Look()
+func (m *arranger) layoutChoices(saved []api.SavedLayout) (choices []list.Choice) {
+	look := m.env.Look()
 	for i, s := range saved {
 		does := layout.Describe(s.Layout)
 		choices = append(choices, list.Choice{Number: i, Sign: look.Glyphs.Terminal, SignInk: look.Accent,

@@ -46,27 +46,17 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.WaitNoText("delete remove it")
 	d.WaitText("this one large, the others below each other")
 	d.Press("delete", "ctrl+u", "delete", "esc")
-	d.Wait("one layout is left", func() bool { return len(d.engine.layouts()) == 1 })
+	d.Wait("one layout is left", func() bool { return len(d.engine.layouts.Saved()) == 1 })
 }
 
 // Which layouts exist is unknown, so saving one might replace another without a question.
 func TestLayoutIsNotSavedIfTheOthersCannotBeRead(t *testing.T) {
 	d := threePanes(t)
-	d.engine.mu.Lock()
-	d.engine.unreadable = api.Errorf(api.CodeUnavailable, "read layouts: away")
-	d.engine.mu.Unlock()
+	d.engine.layouts.Fail(api.Errorf(api.CodeUnavailable, "read layouts: away"))
 	d.Press("ctrl+b", "S", "'work", "enter")
 	d.WaitText("read layouts: away")
-	d.engine.mu.Lock()
-	defer d.engine.mu.Unlock()
-	if len(d.engine.saved) != 0 {
-		t.Errorf("saved %+v", d.engine.saved)
-	}
-}
-
-func TestOpenViewForgetsFirstTabOfSavedLayout(t *testing.T) {
-	if d := threePanes(t); d.view.layoutSync.first != nil {
-		t.Error("the tab would stay in memory after it is closed")
+	if saved := d.engine.layouts.Saved(); len(saved) != 0 {
+		t.Errorf("saved %+v", saved)
 	}
 }
 
@@ -85,7 +75,7 @@ func TestPanesAreArrangedInStandardWays(t *testing.T) {
 		d.WaitText("Show the layout")
 		d.Press("'"+c.name, "enter")
 		d.waitShape(c.want)
-		if p := d.view.Tabs.FocusedPane(); p.ID != "c" {
+		if p := d.view.FocusedPane(); p.ID != "c" {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
 		for _, l := range d.view.Tabs.Current.Root.Leaves(nil) {
@@ -126,12 +116,12 @@ func TestNextPaneSkipsList(t *testing.T) {
 		want int
 	}{{"o", 1}, {"o", 2}, {"o", 0}, {"O", 2}, {"O", 1}} {
 		d.Press("ctrl+b", step.key)
-		if d.view.Tabs.FocusedPane() == nil || d.view.Tabs.Current.Focus != all[step.want] {
+		if d.view.FocusedPane() == nil || d.view.Tabs.Current.Focus != all[step.want] {
 			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
 		}
 	}
 	d.Press("ctrl+b", "s", "tab")
-	if d.view.Tabs.FocusedPane() == nil {
+	if d.view.FocusedPane() == nil {
 		t.Error("tab does not lead out of the list")
 	}
 }
@@ -141,14 +131,14 @@ func TestClickOnTitleRowOnBorderFocusesPane(t *testing.T) {
 	d.Press("ctrl+b", "h")
 	below := d.view.Tabs.Current.Root.B.B
 	d.Click(below.Rect.X+3, d.row(below))
-	if d.view.Tabs.FocusedPane() != d.view.Tabs.Pane(below.ID) {
+	if d.view.FocusedPane() != d.view.Panes.Pane(below.ID) {
 		t.Error("the pane below has no focus")
 	}
 	d.Press("ctrl+b", "h")
 	d.Mouse(keys.Mouse{X: below.Rect.X + 3, Y: d.row(below), Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.Mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.Mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.view.Tabs.FocusedPane() == d.view.Tabs.Pane(below.ID) || d.row(below) != 9 {
+	if d.view.FocusedPane() == d.view.Panes.Pane(below.ID) || d.row(below) != 9 {
 		t.Errorf("after a drag to 9 the border is at %d", d.row(below))
 	}
 }
@@ -157,18 +147,18 @@ func TestReplacingLayoutAsksFirst(t *testing.T) {
 	d := threePanes(t)
 	d.Press("ctrl+b", "S", "'work", "enter")
 	d.WaitText("saved layout work")
-	old := len(d.engine.layouts()["work"].Tabs)
+	old := len(d.engine.layouts.Saved()["work"].Tabs)
 	d.Press("ctrl+b", "!", "ctrl+b", "S", "'work", "enter")
 	d.WaitText("Replace the layout work?")
 	d.Press("n")
 	d.WaitNoText("Replace")
-	if got := len(d.engine.layouts()["work"].Tabs); got != old {
+	if got := len(d.engine.layouts.Saved()["work"].Tabs); got != old {
 		t.Errorf("it has %d tabs", got)
 	}
 	d.Press("ctrl+b", "S", "'work", "enter")
 	d.WaitText("Replace the layout work?")
 	d.Press("y")
-	d.Wait("it is replaced", func() bool { return len(d.engine.layouts()["work"].Tabs) == old+1 })
+	d.Wait("it is replaced", func() bool { return len(d.engine.layouts.Saved()["work"].Tabs) == old+1 })
 }
 
 func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
@@ -183,11 +173,11 @@ func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
 		}
 	}
 	d.Press("ctrl+b", "s", "ctrl+b", ";")
-	if d.view.Tabs.FocusedPane() != d.view.Tabs.Pane(all[2].ID) {
+	if d.view.FocusedPane() != d.view.Panes.Pane(all[2].ID) {
 		t.Error("; does not lead out of the list to the pane used last")
 	}
 	d.Press("ctrl+b", "{", "ctrl+b", ";")
-	if d.view.Tabs.FocusedPane() != d.view.Tabs.Pane(all[0].ID) {
+	if d.view.FocusedPane() != d.view.Panes.Pane(all[0].ID) {
 		t.Error("a pane that was moved is not the one to go back to")
 	}
 }

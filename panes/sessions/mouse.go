@@ -15,11 +15,14 @@ import (
 // A mouseGrab is what a mouse button was pressed on: it receives all events until the
 // release.
 type mouseGrab struct {
-	tabs     *Tabs
-	display  *display
-	list     *list.Pane
-	switcher *switcher
-	dialogs  panes.Dialogs
+	tabs    *Tabs
+	panes   *Panes
+	focus   *focus
+	display *display
+	list    *list.Pane
+	dialogs panes.Dialogs
+	resize  func(...*layout.Node) // after borders were moved
+	askName func() tea.Cmd        // asks for the name of the current tab
 
 	dragged   *layout.Node // the split whose border is dragged
 	dragMoved bool         // since the press
@@ -41,7 +44,7 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 		m.dragBorder(e)
 	case m.pressed != "" && e.Kind != keys.MouseDown:
 		return m.sendMouse(m.pressed, e)
-	case m.display.tight && m.tabs.inList:
+	case m.display.tight && m.focus.inList:
 		if e.IsLeftDown() {
 			return m.list.Mouse(e)
 		}
@@ -68,9 +71,9 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 		at++
 	case e.IsLeftDown():
 		at = m.list.TabAt(e.X-m.display.areas.tabs.X, m.display.areas.tabs.W)
-		if at >= 0 && at < len(all) && all[at] == m.tabs.Current && m.tabs.FocusedPane() != nil {
+		if at >= 0 && at < len(all) && all[at] == m.tabs.Current && m.focus.pane() != nil {
 			if m.tabClick.Again(at) {
-				return m.switcher.askTabName()
+				return m.askName()
 			}
 			return nil
 		}
@@ -79,7 +82,7 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if at >= 0 && at < len(all) {
-		m.switcher.openTab(all[at], nil)
+		m.focus.openTab(all[at], nil)
 	}
 	return nil
 }
@@ -92,7 +95,7 @@ func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	m.pressed = ""
 	if held != nil && !m.dragMoved && m.dialogs.Shows(nil) && m.tabs.Current != nil {
 		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == held.Root() {
-			m.switcher.focusLeaf(leaf)
+			m.focus.onLeaf(leaf)
 		}
 	}
 	if pressed == "" {
@@ -104,8 +107,8 @@ func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 // endDrag releases the border. Layouts are not exchanged with the engine while it moves.
 func (m *mouseGrab) endDrag() {
 	if m.dragged != nil {
-		m.dragged = nil
-		m.switcher.requestSettle()
+		m.dragged, m.tabs.held = nil, false
+		m.focus.refresh()
 	}
 }
 
@@ -113,7 +116,7 @@ func (m *mouseGrab) endDrag() {
 func (m *mouseGrab) forgetDrag() {
 	m.endDrag()
 	for _, l := range m.display.visibleLeaves() {
-		p := m.tabs.Pane(l.ID)
+		p := m.panes.Pane(l.ID)
 		p.CancelDrag()
 		p.ClearMarks()
 	}
@@ -130,7 +133,7 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 			}
 		}
 		if border := root.BorderAt(e.X, e.Y); border != nil && e.IsLeftDown() {
-			m.dragged, m.dragMoved = border, false
+			m.dragged, m.dragMoved, m.tabs.held = border, false, true
 			return nil
 		}
 		leaf = root.LeafAt(e.X, e.Y)
@@ -139,8 +142,8 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if e.Kind == keys.MouseDown && !e.IsWheel() {
-		if m.tabs.Pane(leaf.ID) != m.tabs.FocusedPane() {
-			m.switcher.focusLeaf(leaf)
+		if m.panes.Pane(leaf.ID) != m.focus.pane() {
+			m.focus.onLeaf(leaf)
 		}
 		m.pressed = leaf.ID
 	}
@@ -158,10 +161,10 @@ func (m *mouseGrab) sendMouse(id string, e keys.Mouse) tea.Cmd {
 			return nil
 		}
 		e.X, e.Y = e.X-r.X, e.Y-r.Y
-		return m.tabs.Pane(id).Mouse(e)
+		return m.panes.Pane(id).Mouse(e)
 	}
 	// The pane is hidden by now, but its selection is still copied.
-	if p := m.tabs.panes[id]; p != nil && p.Selecting() && e.Kind == keys.MouseUp {
+	if p := m.panes.all[id]; p != nil && p.Selecting() && e.Kind == keys.MouseUp {
 		return p.Mouse(e)
 	}
 	return nil
@@ -175,5 +178,5 @@ func (m *mouseGrab) dragBorder(e keys.Mouse) {
 	}
 	m.dragMoved = m.dragMoved || at != held.BorderCell()
 	held.MoveBorder(at)
-	m.switcher.relayout()
+	m.resize(held)
 }

@@ -1,11 +1,14 @@
 package sessions
 
 import (
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/kit/dialog"
@@ -15,12 +18,13 @@ import (
 	"tandem/panes/states"
 )
 
-// An arranger moves panes and borders.
+// An arranger changes the layout for the user: it moves panes and borders, names tabs, and saves and shows
+// layouts.
 type arranger struct {
 	env      Env
 	tabs     *Tabs
 	display  *display
-	switcher *switcher
+	focus    *focus
 	launcher *Launcher
 
 	movedAt time.Time // when a key last moved a border; zero after any other key
@@ -28,16 +32,25 @@ type arranger struct {
 
 // moveBorder moves a border of the focused pane.
 func (m *arranger) moveBorder(d layout.Direction) tea.Cmd {
-	if m.switcher.showsPanes() {
+	if m.focus.showsPanes() {
 		step := 2
 		if d == layout.Left || d == layout.Right {
 			step = 4
 		}
-		m.tabs.Current.Focus.PushBorder(d, step)
-		m.switcher.relayout()
+		if split := m.tabs.Current.Focus.PushBorder(d, step); split != nil {
+			m.resize(split)
+		}
 		m.movedAt = time.Now()
 	}
 	return nil
+}
+
+// resize changes the layout after the borders of splits were moved.
+func (m *arranger) resize(splits ...*layout.Node) {
+	for _, s := range splits {
+		m.tabs.change(api.LayoutChange{Do: api.LayoutResize, ID: s.A.Leaves(nil)[0].ID, Other: s.B.Leaves(nil)[0].ID, Share: s.Share})
+	}
+	m.focus.relayout()
 }
 
 // repeatTime is how long after moving a border its key repeats the move without the
@@ -61,10 +74,10 @@ func (m *arranger) repeatMove(k keys.Key) (ok bool) {
 	return false
 }
 
+// equalise gives all panes of a row, and all of a column, the same size.
 func (m *arranger) equalise() tea.Cmd {
-	if m.switcher.showsPanes() {
-		m.tabs.Current.Root.EqualizeShares()
-		m.switcher.relayout()
+	if m.focus.showsPanes() {
+		m.resize(m.tabs.Current.Root.EqualizeShares()...)
 	}
 	return nil
 }
@@ -72,7 +85,7 @@ func (m *arranger) equalise() tea.Cmd {
 // swapPanes exchanges the focused pane with the one step places away. The focus follows
 // the pane.
 func (m *arranger) swapPanes(step int) tea.Cmd {
-	if !m.switcher.showsPanes() {
+	if !m.focus.showsPanes() {
 		return nil
 	}
 	here := m.tabs.Current.Focus
@@ -80,19 +93,21 @@ func (m *arranger) swapPanes(step int) tea.Cmd {
 	if here == there {
 		return nil
 	}
-	here.ID, there.ID = there.ID, here.ID
-	m.tabs.Current.Focus = there
-	m.switcher.relayout()
-	m.switcher.refreshList()
+	first, second := here, there
+	if leaves := m.tabs.Current.Root.Leaves(nil); slices.Index(leaves, here) > slices.Index(leaves, there) {
+		first, second = there, here
+	}
+	m.focus.change(here.ID, api.LayoutChange{Do: api.LayoutSwap, ID: first.ID, Other: second.ID})
 	return nil
 }
 
 // breakOut moves the focused pane to a new tab.
 func (m *arranger) breakOut() tea.Cmd {
-	if m.tabs.FocusedPane() == nil || m.tabs.Current.Root.IsLeaf() && !m.tabs.IsFloating() {
+	if m.focus.pane() == nil || m.tabs.Current.Root.IsLeaf() && !m.tabs.IsFloating() {
 		return nil
 	}
-	m.switcher.openTab(m.tabs.BreakOut(m.tabs.Current, m.tabs.Current.Focus), nil)
+	id := m.tabs.CurrentID()
+	m.focus.change(id, ownTab(id, api.OwnAfter))
 	return nil
 }
 
@@ -102,31 +117,30 @@ func (m *arranger) toggleFloat() tea.Cmd {
 	switch {
 	case tabs.Current == nil:
 		return m.launcher.NewSession()
-	case tabs.IsFloating() && m.tabs.shown:
-		m.switcher.openTab(tabs.Under, nil)
+	case tabs.IsFloating() && m.focus.shown:
+		m.focus.openTab(tabs.Under, nil)
 		return nil
 	case tabs.Float != nil:
-		m.switcher.showTab(tabs.Float, nil)
+		m.focus.showTab(tabs.Float, nil)
 		m.env.ShowSessions()
-		m.switcher.refreshList()
+		m.focus.refreshList()
 		return nil
 	}
-	near := m.tabs.CurrentPane()
+	near := m.focus.panes.Pane(m.tabs.CurrentID())
 	start := m.launcher.newStart(machineOf(near))
-	tabs.Float = layout.NewTab(start.ID)
-	m.switcher.showTab(tabs.Float, nil)
+	m.focus.change(start.ID, ownTab(start.ID, api.OwnFloat))
 	m.env.ShowSessions()
 	return m.launcher.startIn(start, near, "")
 }
 
 // askMove asks for a tab to move the focused pane to.
 func (m *arranger) askMove() tea.Cmd {
-	p := m.tabs.FocusedPane()
+	p := m.focus.pane()
 	if p == nil {
 		return nil
 	}
 	var choices []list.Choice
-	var targets []*layout.Tab
+	var targets []string // a session of each tab
 	look := m.env.Look()
 	for i, t := range m.tabs.All {
 		if t == m.tabs.Current {
@@ -134,7 +148,7 @@ func (m *arranger) askMove() tea.Cmd {
 		}
 		choices = append(choices, list.Choice{Number: len(targets), Sign: look.Glyphs.Terminal, SignInk: look.Accent,
 			Text: m.tabName(t), Detail: "tab " + text.Itoa(i+1)})
-		targets = append(targets, t)
+		targets = append(targets, t.Focus.ID)
 	}
 	if len(choices) == 0 {
 		return m.env.Say("no other tab; "+m.env.Bindings().KeyOrName(keymap.PaneBreak, keymap.ScopePrefix)+" moves the pane to a tab of its own", false)
@@ -159,11 +173,11 @@ func (m *arranger) tabName(t *layout.Tab) string {
 	return strings.Join(names, " + ")
 }
 
-// movePane moves the pane of a session beside the focused pane of another tab, or below it if it does not
+// movePane moves the pane of a session beside the focused pane of the tab with session near, or below it if it does not
 // fit beside.
-func (m *arranger) movePane(id string, to *layout.Tab) tea.Cmd {
-	from, leaf := m.tabs.FindSession(id)
-	if from == nil || to == nil || from == to || m.tabs.IndexOf(to) < 0 {
+func (m *arranger) movePane(id, near string) tea.Cmd {
+	to, _ := m.tabs.FindSession(near)
+	if from, _ := m.tabs.FindSession(id); from == nil || to == nil || from == to {
 		return nil
 	}
 	to.Root.SetRects(m.display.areas.tree)
@@ -174,10 +188,7 @@ func (m *arranger) movePane(id string, to *layout.Tab) tea.Cmd {
 	if !to.Focus.CanSplit(x) {
 		return m.env.Say("no room beside that pane", true)
 	}
-	m.tabs.DetachLeaf(from, leaf)
-	var created *layout.Node
-	to.Root, created = to.Focus.SplitLeaf(x, id)
-	m.switcher.openTab(to, created)
+	m.focus.change(id, api.LayoutChange{Do: api.LayoutArrange, Nodes: to.Focus.SplitWith(x, id), At: to.Focus.ID})
 	return nil
 }
 
@@ -186,7 +197,28 @@ func (m *arranger) applyArrangement(a layout.Arrangement) tea.Cmd {
 	if m.tabs.Current == nil || m.tabs.Current.Root.IsLeaf() {
 		return nil
 	}
-	m.tabs.Current.Root, m.tabs.Current.Focus = m.tabs.Current.Rearrange(a)
-	m.switcher.setZoomed(false)
+	m.focus.change(m.tabs.CurrentID(), api.LayoutChange{Do: api.LayoutArrange, Nodes: m.tabs.Current.Rearrange(a).Nodes()})
+	m.focus.setZoomed(false)
+	return nil
+}
+
+// askTabName asks for the name of the current tab.
+func (m *arranger) askTabName() tea.Cmd {
+	t := m.tabs.Current
+	if t == nil {
+		return m.env.Say("no tab to name", false)
+	}
+	id := t.Focus.ID
+	ask := dialog.NewPrompt("Name the tab", t.Name, func(name string) tea.Cmd {
+		for len(name) > api.MaxTabName {
+			_, last := utf8.DecodeLastRuneInString(name)
+			name = name[:len(name)-last]
+		}
+		m.tabs.change(api.LayoutChange{Do: api.LayoutRename, ID: id, Name: name})
+		m.focus.refresh()
+		return nil
+	})
+	ask.Note, ask.Clears = "Without a name, it shows what runs in it.", true
+	m.env.Ask(ask)
 	return nil
 }

@@ -54,6 +54,7 @@ type starter struct {
 		ExpectStop(id string) (forget func())
 	}
 	tabs      *Tabs
+	panes     *Panes
 	then      func(startResult) tea.Cmd // gets each outcome that was not cancelled
 	waiting   []*sessionStart           // the first of each machine is being started
 	cancelled []*sessionStart           // cancelled after the request was sent
@@ -109,7 +110,7 @@ func (s *starter) buildRequest(start *sessionStart) {
 	if start.request != nil {
 		return
 	}
-	size := s.tabs.Pane(start.ID).Feed.Size()
+	size := s.panes.Pane(start.ID).Feed.Size()
 	folder, near := start.Where()
 	start.request = &request{in: api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, Actor: start.Actor, CWD: folder, CWDOf: near,
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
@@ -144,6 +145,7 @@ func (s *starter) cancel(start *sessionStart) tea.Cmd {
 		return nil
 	}
 	s.cancelled = append(s.cancelled, start)
+	s.tabs.cancelled[start.ID] = true
 	forget := s.env.ExpectStop(start.ID)
 	kill := func() tea.Msg {
 		err := s.killCancelled(s.env.Context(), start)
@@ -180,21 +182,16 @@ func (s *starter) killCancelled(ctx context.Context, start *sessionStart) error 
 
 // finishKill handles the outcome of killCancelled.
 func (s *starter) finishKill(start *sessionStart, err error) tea.Cmd {
-	// A killed start stays in cancelled, so that isPending still hides its session.
+	// A killed start stays cancelled, so that its session gets no pane.
 	if start.killed = err == nil; start.killed {
 		return nil
 	}
 	s.cancelled = slices.DeleteFunc(s.cancelled, func(other *sessionStart) bool { return other == start })
+	delete(s.tabs.cancelled, start.ID)
 	if p, ok := s.env.News().Process(start.ID); !ok || p.State.Ended() { // it has exited by itself
 		return nil
 	}
 	return s.env.Say(panes.ErrorText(err), true)
-}
-
-// isPending reports whether a session is being started here, or was cancelled.
-func (s *starter) isPending(id string) bool {
-	hasID := func(start *sessionStart) bool { return start.ID == id }
-	return slices.ContainsFunc(s.waiting, hasID) || slices.ContainsFunc(s.cancelled, hasID)
 }
 
 // finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.

@@ -18,9 +18,9 @@ func newStart(id string) sessionStart {
 	return sessionStart{ID: id, Where: func() (string, string) { return "", "" }}
 }
 
-// newTabs returns tabs without any.
-func newTabs() *Tabs {
-	return &Tabs{panes: map[string]*terminal.Pane{}, create: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
+// newStarter returns a starter for panes that nobody sees.
+func newStarter(env *panestest.Env, then func(startResult) tea.Cmd) *starter {
+	return &starter{env: env, then: then, tabs: &Tabs{cancelled: map[string]bool{}}, panes: &Panes{all: map[string]*terminal.Pane{}, create: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}}
 }
 
 func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
@@ -33,10 +33,10 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		killed = append(killed, in.ID)
 		return api.Process{}, nil
 	})
-	s := &starter{env: &panestest.Env{API: engine}, tabs: newTabs(), then: func(out startResult) tea.Cmd {
+	s := newStarter(&panestest.Env{API: engine}, func(out startResult) tea.Cmd {
 		started = append(started, out.Process.ID)
 		return nil
-	}}
+	})
 	first := s.start(newStart("one"))
 	if s.start(newStart("two")) != nil {
 		t.Fatal("the second does not wait for the first")
@@ -46,7 +46,7 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		cmd().(panes.Result)()
 	}
 	answer()
-	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.isPending("one") {
+	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.tabs.cancelled["one"] {
 		t.Errorf("a cancelled session is shown: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"one"}, killed); diff != "" || len(s.waiting) != 0 {
@@ -60,13 +60,13 @@ func TestFailedKillOfCancelledStartIsForgotten(t *testing.T) {
 		return api.Process{}, api.Errorf(api.CodeUnavailable, "box: away")
 	})
 	e := &panestest.Env{API: engine}
-	s := &starter{env: e, tabs: newTabs()}
+	s := newStarter(e, nil)
 	s.start(newStart("one"))
 	kill := s.cancel(s.waiting[0])
 	if len(e.Stopped) != 1 {
 		t.Error("the exit is not expected")
 	}
-	if panestest.RunAll(kill); len(e.Stopped) != 0 || s.isPending("one") {
+	if panestest.RunAll(kill); len(e.Stopped) != 0 || s.tabs.cancelled["one"] {
 		t.Errorf("the exit of %v is expected", e.Stopped)
 	}
 }
@@ -75,13 +75,13 @@ func TestFailedKillOfCancelledStartIsForgotten(t *testing.T) {
 func TestSessionIsShownAfterItsStartingPaneWasClosed(t *testing.T) {
 	lost := api.Errorf(api.CodeUnavailable, "lost")
 	for name, end := range map[string]func(d *driver, start *sessionStart){
-		"by the user": func(d *driver, _ *sessionStart) { d.Run(d.view.sessionTabs.closePane()) },
+		"by the user": func(d *driver, _ *sessionStart) { d.Run(d.view.closePane()) },
 		"after an error": func(d *driver, start *sessionStart) {
-			d.Run(d.view.starter.finishStart(start, api.Process{}, lost))
+			d.Run(d.view.Launcher.starter.finishStart(start, api.Process{}, lost))
 		},
 		"cancelled, and the kill fails": func(d *driver, start *sessionStart) {
 			_ = d.view.Launcher.cancelStart(start.ID) // its commands are not run
-			d.Run(d.view.starter.finishKill(start, lost))
+			d.Run(d.view.Launcher.starter.finishKill(start, lost))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestSessionIsShownAfterItsStartingPaneWasClosed(t *testing.T) {
 			late := d.engine.delayStarts()
 			d.Press("ctrl+b", "%")
 			<-late.asked
-			end(d, d.view.starter.find(late.id))
+			end(d, d.view.Launcher.starter.find(late.id))
 			d.waitShape("(a|(b/c))")
 			if name == "by the user" {
 				close(late.answer)
@@ -98,8 +98,8 @@ func TestSessionIsShownAfterItsStartingPaneWasClosed(t *testing.T) {
 			}
 			d.waitShape("(a|(b/c)) new-1")
 			d.Run(d.view.OpenSession(late.id))
-			if d.view.Tabs.Pane(late.id).Starting || !d.view.attachments.has(late.id) {
-				t.Errorf("starting %v, attached %v", d.view.Tabs.Pane(late.id).Starting, d.view.attachments.has(late.id))
+			if d.view.Panes.Pane(late.id).Starting || !d.view.Panes.isAttached(late.id) {
+				t.Errorf("starting %v, attached %v", d.view.Panes.Pane(late.id).Starting, d.view.Panes.isAttached(late.id))
 			}
 		})
 	}

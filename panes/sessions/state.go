@@ -9,6 +9,7 @@ import (
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 	"tandem/panes/sessions/layout"
+	"tandem/panes/terminal"
 )
 
 // IsOpen reports whether the first news were applied, and a session was shown.
@@ -18,13 +19,13 @@ func (v *View) IsOpen() bool { return v.display.isOpen }
 func (v *View) IsZoomed() bool { return v.display.zoomed }
 
 // CountQueued returns the number of inputs queued for sessions that cannot be reached.
-func (v *View) CountQueued() int { return v.attachments.countQueued() }
+func (v *View) CountQueued() int { return v.Panes.countQueued() }
 
 // SetTight sets whether one pane gets the whole view, from the next resize on.
 func (v *View) SetTight(tight bool) { v.display.tight = tight }
 
 // SetDisplay reports the user's terminal to every attached session.
-func (v *View) SetDisplay(d api.Display) { v.attachments.setDisplay(d) }
+func (v *View) SetDisplay(d api.Display) { v.Panes.setDisplay(d) }
 
 // SetPictures sets how to draw the programs' pictures, and reports whether that changed.
 func (v *View) SetPictures(on graphics.Screen) (changed bool) { return v.display.setPictures(on) }
@@ -36,11 +37,11 @@ func (v *View) Patches() graphics.Patches { return v.display.patches() }
 // rows appended last.
 func (v *View) LiveLeaves() []*layout.Node {
 	d := &v.display
-	if d.numbers != nil || d.tabs.IsFloating() || d.tight && d.tabs.inList {
+	if d.numbers != nil || d.tabs.IsFloating() || d.tight && d.focus.inList {
 		return nil
 	}
 	return slices.DeleteFunc(d.visibleLeaves(), func(l *layout.Node) bool {
-		return !v.Tabs.Pane(l.ID).IsPlain() || slices.Contains(l.Cuts, [2]int{}) // not all rows fit
+		return !v.Panes.Pane(l.ID).IsPlain() || slices.Contains(l.Cuts, [2]int{}) // not all rows fit
 	})
 }
 
@@ -49,13 +50,13 @@ func (v *View) PaneArea(l *layout.Node) look.Rect { return v.display.paneArea(l)
 
 // WantsMotion reports whether the focused program asked for mouse motion without a button.
 func (v *View) WantsMotion() bool {
-	p := v.Tabs.FocusedPane()
+	p := v.FocusedPane()
 	return p != nil && p.State().Mouse == keys.MouseMotion
 }
 
 // Title returns the title for the terminal's window.
 func (v *View) Title() string {
-	p := v.Tabs.FocusedPane()
+	p := v.FocusedPane()
 	if p == nil {
 		return ""
 	}
@@ -64,4 +65,14 @@ func (v *View) Title() string {
 	}
 	name, _, _ := p.Title()
 	return name
+}
+
+// TypingPane returns the focused pane if input without a binding goes there, else nil. marked reports
+// whether a selection is shown, which the next key clears.
+func (v *View) TypingPane() (p *terminal.Pane, marked bool) {
+	if !v.display.isOpen || v.display.numbers != nil || !v.arranger.movedAt.IsZero() {
+		return nil, false
+	}
+	marked = slices.ContainsFunc(v.display.visibleLeaves(), func(l *layout.Node) bool { return v.Panes.Pane(l.ID).Scroll.HasFlash() })
+	return v.FocusedPane(), marked
 }

@@ -1,43 +1,162 @@
 package sessions
 
 import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
+	engine "tandem/engine/api/layout"
+	"tandem/panes"
 	"tandem/panes/sessions/layout"
-	"tandem/panes/terminal"
 )
 
-// Tabs are the tabs of the view, and which of their panes has the keyboard.
+// Tabs are the engine's layout as shown here: with changes made here that the engine has not announced yet,
+// and without sessions that have no pane here. A session that exits keeps its place in the layout. An open
+// session of this machine without a place has a tab of its own at the end.
 type Tabs struct {
 	layout.Tabs
-	create  func(id string) *terminal.Pane
-	panes   map[string]*terminal.Pane // by the id of their session, which may be in no tab for a moment
-	shown   bool                      // the view is on the screen
-	blurred bool                      // another window has the keyboard
-	inList  bool                      // the session list has the keyboard
-	failure string                    // the error of the last start; "" if it succeeded
-}
-
-// Pane returns the pane of a session, created on first use; nil for "". It stays the same while
-// its tab is hidden.
-func (t *Tabs) Pane(id string) *terminal.Pane {
-	p := t.panes[id]
-	if p == nil && id != "" {
-		p = t.create(id)
-		t.panes[id] = p
+	env interface {
+		panes.Caller
+		panes.NewsSource
+		panes.Reporter
 	}
-	return p
+	panes *Panes
+
+	base   *api.Layout     // the engine's; nil without one
+	stale  bool            // wanted is to be made again
+	held   bool            // a border is dragged, and the engine's layout is not followed
+	wanted api.Layout      // base with sent and unsent
+	placed map[string]bool // sessions in wanted
+	closed map[string]bool // exited sessions removed from the list
+
+	sent      []api.LayoutChange // not announced yet
+	calling   bool               // a call with sent is running
+	revision  int64              // the answer to the last call with sent
+	unsent    []api.LayoutChange
+	told      []api.LayoutChange // the focus known to the engine
+	refocused bool               // the user has moved the focus or the zoom
+	snapshots int                // number of the last snapshot seen
+
+	cancelled map[string]bool // sessions whose start was cancelled here
 }
 
-// FinalState returns the state in which a session exited, as far as a pane knows; nil otherwise.
-func (t *Tabs) FinalState(id string) *api.Process {
-	if p := t.panes[id]; p != nil {
-		return p.FinalState()
+// change changes the layout. It is shown with the next refresh, and sent to the engine after it.
+func (t *Tabs) change(changes ...api.LayoutChange) {
+	// The places of other sessions are fixed, so that they stay in order.
+	for _, id := range t.unplaced() {
+		t.unsent = append(t.unsent, ownTab(id, api.OwnEnd))
 	}
-	return nil
+	for _, c := range changes {
+		if last := len(t.unsent) - 1; last >= 0 && c.Do == api.LayoutResize && t.unsent[last].Do == c.Do && t.unsent[last].ID == c.ID && t.unsent[last].Other == c.Other {
+			t.unsent = t.unsent[:last] // a border that is dragged
+		}
+		t.unsent = append(t.unsent, c)
+	}
+	t.stale = true
 }
 
-// CurrentPane returns the pane focused last; nil without one.
-func (t *Tabs) CurrentPane() *terminal.Pane { return t.Pane(t.CurrentID()) }
+// ownTab returns the change to give a session a tab of its own.
+func ownTab(id string, own api.Own) api.LayoutChange {
+	return api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: id}}, Own: own}
+}
+
+// unplaced returns the sessions of this machine with a pane, but without a place in the layout.
+func (t *Tabs) unplaced() (ids []string) {
+	t.apply()
+	for i := range t.env.News().Processes {
+		p := &t.env.News().Processes[i]
+		if p.Kind != api.KindSession || t.placed[p.ID] || t.cancelled[p.ID] || t.panes.isStarting(p.ID) {
+			continue
+		}
+		if !t.isOpen(p) && (t.closed[p.ID] || !t.panes.isAttached(p.ID)) {
+			continue
+		}
+		if machine, _ := api.MachineOf(p.ID); machine == "" {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// isOpen reports whether p is a session that is open or can be restored. Its pane may have been closed after its exit
+// before the news says so.
+func (t *Tabs) isOpen(p *api.Process) bool {
+	if p.Kind != api.KindSession || !p.IsOpen() {
+		return false
+	}
+	ended := t.panes.FinalState(p.ID)
+	return ended == nil || t.panes.isAttached(p.ID) || !ended.StartedAt.Equal(p.StartedAt)
+}
+
+// openSessions returns the sessions open now, and those to be restored.
+func (t *Tabs) openSessions() map[string]bool {
+	all := t.env.News().Processes
+	open := make(map[string]bool, len(all))
+	for i := range all {
+		if t.isOpen(&all[i]) {
+			open[all[i].ID] = true
+		}
+	}
+	return open
+}
+
+// apply takes over the engine's layout.
+func (t *Tabs) apply() {
+	news := t.env.News()
+	if news.Snapshots != t.snapshots {
+		t.snapshots = news.Snapshots
+		if !t.calling { // an engine that was lost may not have announced it
+			t.unsent, t.sent = append(t.sent, t.unsent...), nil
+		}
+	}
+	if t.held && !t.stale {
+		return
+	}
+	base := news.Layout
+	if t.held {
+		base = t.base
+	}
+	if !t.calling && !t.held && t.sent != nil && news.Revision >= t.revision {
+		t.sent, t.stale = nil, true
+	}
+	if !t.stale && t.base == base {
+		return
+	}
+	t.stale, t.base, t.wanted = false, base, api.Layout{}
+	if t.base != nil {
+		t.wanted = *t.base
+	}
+	t.wanted = engine.Apply(t.wanted, slices.Concat(t.sent, t.unsent)...)
+	t.placed, t.closed = map[string]bool{}, map[string]bool{}
+	for _, tab := range t.wanted.AllTabs() {
+		for _, id := range engine.Sessions(tab.Nodes) {
+			t.placed[id] = true
+		}
+	}
+	for _, id := range t.wanted.Closed {
+		t.closed[id] = true
+	}
+}
+
+// refresh shows the layout as it is now, and reports whether that changed any tab.
+func (t *Tabs) refresh() (changed bool) {
+	unplaced := t.unplaced()
+	l, open := t.wanted, t.openSessions()
+	l.Tabs = slices.Clip(l.Tabs)
+	for _, id := range unplaced {
+		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: []api.LayoutNode{{ID: id}}})
+	}
+	used := map[string]bool{} // a damaged layout may have a session twice
+	return t.Update(l, func(id string) bool {
+		has := !used[id] && (open[id] || t.panes.isInUse(id))
+		used[id] = true
+		return has
+	})
+}
 
 // CurrentMachine returns the machine of the session focused last; "" is this machine, also without one.
 func (t *Tabs) CurrentMachine() string {
@@ -45,37 +164,64 @@ func (t *Tabs) CurrentMachine() string {
 	return machine
 }
 
-// isStarting reports whether the session of a leaf is still being started.
-func (t *Tabs) isStarting(id string) bool { return t.Pane(id).Starting }
+// IsClosed reports whether an exited session was removed from the list.
+func (t *Tabs) IsClosed(id string) bool { return t.closed[id] }
 
-// FocusedPane returns the pane that receives keys; nil if the list or another view does.
-func (t *Tabs) FocusedPane() *terminal.Pane {
-	if !t.shown || t.inList {
+// focusChanges returns the changes by which the next dashboard opens with the focus and zoom of this one.
+func (t *Tabs) focusChanges(zoomed bool) (changes []api.LayoutChange) {
+	for _, tab := range []*layout.Tab{t.Under, t.Current} {
+		if tab != nil {
+			changes = append(changes, api.LayoutChange{Do: api.LayoutFocus, ID: tab.Focus.ID, Zoomed: zoomed && tab == t.Current})
+		}
+	}
+	return changes
+}
+
+// send sends changes unknown to the engine.
+func (t *Tabs) send(zoomed bool) tea.Cmd {
+	if t.calling || !t.env.News().Connected {
 		return nil
 	}
-	return t.CurrentPane()
+	in := api.LayoutChangeInput{Changes: t.takeUnsent(zoomed)}
+	if len(in.Changes) == 0 {
+		return nil
+	}
+	t.calling = true
+	return panes.Ask(t.env.Context(), t.env, func(ctx context.Context, e panes.Engine) (api.LayoutChangeOutput, error) {
+		return api.LayoutChanges.Call(ctx, e, in)
+	}, func(out api.LayoutChangeOutput, err error) tea.Cmd {
+		t.calling, t.stale = false, true
+		switch {
+		case errors.Is(err, api.CodeInvalid): // such as too many tabs
+			t.sent = nil
+			return t.env.Say(panes.ErrorText(err), true)
+		case err != nil:
+			t.sent, t.unsent = nil, append(t.sent, t.unsent...)
+			t.told = nil
+		default:
+			t.revision = out.Revision
+		}
+		return nil
+	})
 }
 
-// reportFocus tells the program in the focused pane that it has gained or lost the
-// keyboard.
-func (t *Tabs) reportFocus(on bool) {
-	if p := t.FocusedPane(); p != nil && !(on && t.blurred) {
-		p.Focus(on)
+// takeUnsent returns the changes to send, which count as sent.
+func (t *Tabs) takeUnsent(zoomed bool) []api.LayoutChange {
+	changes := t.unsent
+	if focus := t.focusChanges(zoomed); t.refocused && (len(changes) > 0 || !reflect.DeepEqual(focus, t.told)) {
+		t.change()
+		changes, t.told = append(t.unsent, focus...), focus
 	}
+	t.refocused, t.unsent = false, nil
+	t.sent = append(t.sent, changes...)
+	return changes
 }
 
-// moveFocus runs change and reports the new focus to both programs.
-func (t *Tabs) moveFocus(change func()) {
-	before := t.FocusedPane()
-	change()
-	after := t.FocusedPane()
-	if before == after || t.blurred {
-		return
-	}
-	if before != nil {
-		before.Focus(false)
-	}
-	if after != nil {
-		after.Focus(true)
+// sendLast sends all changes perhaps unknown to the engine.
+func (t *Tabs) sendLast(ctx context.Context, zoomed bool) {
+	t.takeUnsent(zoomed)
+	if e, err := t.env.Engine(ctx); err == nil && len(t.sent) > 0 {
+		// There is no way left to report an error.
+		_ = api.LayoutChanges.Run(ctx, e, api.LayoutChangeInput{Changes: t.sent})
 	}
 }

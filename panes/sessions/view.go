@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	engine "tandem/engine/api/layout"
 	"tandem/engine/base/invariants"
 	"tandem/keys"
 	"tandem/keys/keymap"
@@ -22,21 +23,19 @@ type View struct {
 	panes.NoInput // keys arrive as they were pressed
 
 	Tabs     Tabs
+	Panes    Panes
 	List     *list.Pane
 	Launcher Launcher
 
 	env     Env
 	actions panes.Actions
 
-	display     display
-	attachments attachments
-	switcher    switcher
-	starter     starter
-	sessionTabs sessionTabs
-	layoutSync  layoutSync
-	layouts     layoutDialogs
-	arranger    arranger
-	grab        mouseGrab
+	focus    focus
+	display  display
+	arranger arranger
+	grab     mouseGrab
+
+	deleted []api.Process // or dismissed, since the last closeFinished
 
 	DeferStart bool // start no session before the view is shown
 }
@@ -44,56 +43,51 @@ type View struct {
 // New returns a view that is shown but has no size yet.
 func New(e Env) *View {
 	v := &View{env: e}
-	tabs, d, s := &v.Tabs, &v.display, &v.switcher
-	a, launcher := &v.attachments, &v.Launcher
-	v.List = list.New(listEnv{e, tabs, d, s, launcher, v.OpenSession})
-	tabs.shown = true
-	v.display = display{env: e, tabs: tabs, list: v.List}
-	v.attachments = attachments{env: e, tabs: tabs, cancels: map[string]context.CancelFunc{}}
-	v.switcher = switcher{env: e, tabs: tabs, display: d, list: v.List, attachments: a,
-		noteChange: v.layoutSync.noteChange}
-	v.layoutSync = layoutSync{env: e, tabs: tabs, list: v.List, display: d, switcher: s}
-	v.starter = starter{env: e, tabs: tabs, then: launcher.handleStarted}
-	v.sessionTabs = sessionTabs{env: e, tabs: tabs, display: d, list: v.List, switcher: s,
-		attachments: a, layoutSync: &v.layoutSync, isPending: v.starter.isPending}
-	v.Launcher = Launcher{env: e, tabs: tabs, list: v.List, switcher: s, attachments: a, sessionTabs: &v.sessionTabs, starter: &v.starter}
-	v.arranger = arranger{env: e, tabs: tabs, display: d, switcher: s, launcher: launcher}
-	v.layouts = layoutDialogs{env: e, tabs: tabs, display: d, switcher: s, current: v.layoutSync.currentLayout, arrange: v.arranger.applyArrangement}
-	v.grab = mouseGrab{tabs: tabs, display: d, list: v.List, switcher: s, dialogs: e}
+	v.List = list.New(listEnv{e, v})
 	v.List.Show()
 	var search terminal.Search
-	v.Tabs.panes = map[string]*terminal.Pane{}
-	v.Tabs.create = func(id string) *terminal.Pane {
-		return terminal.New(terminalEnv{e, launcher, v.sessionTabs.closePane}, &search, id)
-	}
+	v.Panes = Panes{env: e, all: map[string]*terminal.Pane{}, cancels: map[string]context.CancelFunc{}, create: func(id string) *terminal.Pane {
+		return terminal.New(terminalEnv{e, &v.Launcher, v.closePane}, &search, id)
+	}}
+	v.Tabs = Tabs{env: e, panes: &v.Panes, stale: true, cancelled: map[string]bool{}}
+	v.display = display{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, launcher: &v.Launcher}
+	v.focus = focus{env: e, tabs: &v.Tabs, panes: &v.Panes, display: &v.display, list: v.List, shown: true}
+	v.Launcher = Launcher{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, adopt: v.adopt, hide: v.hide}
+	v.Launcher.starter = starter{env: e, tabs: &v.Tabs, panes: &v.Panes, then: v.Launcher.handleStarted}
+	v.arranger = arranger{env: e, tabs: &v.Tabs, display: &v.display, focus: &v.focus, launcher: &v.Launcher}
+	v.grab = mouseGrab{tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, display: &v.display, list: v.List, dialogs: e, resize: v.arranger.resize, askName: v.arranger.askTabName}
 	v.actions = v.makeActions()
 	return v
 }
 
-// ShowLayout arranges the sessions as in a layout, and shows its current tab.
-func (v *View) ShowLayout(l api.Layout) { v.layouts.showLayout(l) }
+// FocusedPane returns the pane that receives keys; nil if the list or another view does.
+func (v *View) FocusedPane() *terminal.Pane { return v.focus.pane() }
+
+// CurrentPane returns the pane focused last; nil without one.
+func (v *View) CurrentPane() *terminal.Pane { return v.Panes.Pane(v.Tabs.CurrentID()) }
 
 // FocusTerminal moves the keyboard from the list to the pane that had it last.
-func (v *View) FocusTerminal() { v.switcher.focusTerminal() }
+func (v *View) FocusTerminal() { v.focus.onTerminal() }
 
 // OpenSession shows a session in its pane, or in a new one.
 func (v *View) OpenSession(id string) tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	t, l := v.Tabs.FindSession(id)
-	if t == nil {
-		t = v.Tabs.AddTab(id)
+	if t, l := v.Tabs.FindSession(id); t != nil {
+		v.focus.openTab(t, l)
+		return nil
 	}
-	v.switcher.openTab(t, l)
+	v.Panes.attach(id) // so that it is shown although it may be unknown, or have exited
+	v.focus.change(id, ownTab(id, api.OwnEnd))
 	return nil
 }
 
 // maxStartWait is how long Leave waits for sessions that are still starting.
 const maxStartWait = 300 * time.Millisecond
 
-// Leave saves the layout when the user detaches, after the program has stopped. It waits for
-// starting sessions to include them; task runs their requests.
+// Leave sends the engine what the user has changed, when the user detaches and the program has stopped. It waits for
+// starting sessions; task runs their requests.
 func (v *View) Leave(ctx context.Context, task func(func())) {
 	if !v.display.isOpen || !v.env.News().Connected {
 		return
@@ -101,18 +95,18 @@ func (v *View) Leave(ctx context.Context, task func(func())) {
 	starts, stop := context.WithTimeout(ctx, maxStartWait)
 	defer stop()
 	v.Launcher.finishStarts(starts, task)
-	v.layoutSync.saveLast(ctx)
+	v.Tabs.sendLast(ctx, v.display.zoomed)
 }
 
 // Fetch requests missing lines in the focused pane, and acts on what has happened since the last
 // call.
 func (v *View) Fetch() tea.Cmd {
 	var cmd tea.Cmd
-	if v.switcher.needsSettling() {
+	if v.focus.needsSettling() {
 		cmd = v.settle()
 	}
 	cmd = tea.Batch(cmd, v.List.Fetch())
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		cmd = tea.Batch(cmd, p.Fetch())
 	}
 	if invariants.Enabled {
@@ -121,18 +115,14 @@ func (v *View) Fetch() tea.Cmd {
 	return cmd
 }
 
-// settle opens the first session, and exchanges sizes and layouts with the engine.
+// settle opens the first session, and exchanges sizes and changes with the engine.
 func (v *View) settle() tea.Cmd {
-	dragging := v.grab.dragged != nil
-	if !dragging {
-		v.layoutSync.followOthers()
-	}
 	cmd := tea.Batch(v.openFirst(), v.sendSizes())
 	if v.display.isOpen {
 		cmd = tea.Batch(cmd, v.List.Restorer.RestoreAutomatically())
 	}
-	if !dragging && len(v.starter.waiting) == 0 {
-		cmd = tea.Batch(cmd, v.layoutSync.sendLayout())
+	if v.display.isOpen && v.grab.dragged == nil {
+		cmd = tea.Batch(cmd, v.Tabs.send(v.display.zoomed))
 	}
 	return tea.Batch(cmd, v.env.PanesChanged())
 }
@@ -140,37 +130,66 @@ func (v *View) settle() tea.Cmd {
 // openFirst shows the first session, or starts one, once the view's size and the sessions
 // are known.
 func (v *View) openFirst() tea.Cmd {
-	if v.display.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.display.sized {
+	if v.display.isOpen || !v.env.News().Connected || !v.display.sized {
 		return nil
 	}
-	first, leaf := v.layoutSync.findFirst()
-	if !v.Tabs.shown && v.DeferStart && first == nil {
+	first, leaf := v.findFirst()
+	if !v.focus.shown && v.DeferStart && first == nil {
 		// Start a session only once the user opens the view.
 		return nil
 	}
 	defer func() { v.display.isOpen = true }()
-	v.layoutSync.first = nil // a closed tab must not stay in memory
 	if first == nil {
 		return v.Launcher.NewSession()
 	}
 	v.showFirst(first, leaf)
-	v.layoutSync.finishOpening()
 	return nil
+}
+
+// findFirst returns the tab to open with and its leaf to focus: of those with a session of this
+// machine the one that was shown last; nil if there is none.
+func (v *View) findFirst() (*layout.Tab, *layout.Node) {
+	if len(v.Tabs.All) == 0 {
+		return nil, nil
+	}
+	first := v.Tabs.All[0]
+	if l := v.Tabs.wanted; l.Current < len(l.Tabs) {
+		for _, id := range engine.Sessions(l.Tabs[l.Current].Nodes) {
+			if t, _ := v.Tabs.FindSession(id); t != nil && t != v.Tabs.Float {
+				first = t
+				break
+			}
+		}
+	}
+	return v.focus.findLeafOn(first, "")
 }
 
 // showFirst shows the tab to open with.
 func (v *View) showFirst(first *layout.Tab, leaf *layout.Node) {
-	v.switcher.showTab(first, leaf)
-	l := v.layoutSync.wanted
+	v.focus.showTab(first, leaf)
+	l := v.Tabs.wanted
 	if float := v.Tabs.Float; l.Floats && float != nil {
-		if leaf := v.switcher.leafOn(float, ""); leaf != nil {
-			v.switcher.showTab(float, leaf)
+		if leaf := leafOn(float, ""); leaf != nil {
+			v.focus.showTab(float, leaf)
 		}
 	}
-	if p := v.Tabs.CurrentPane(); l.Zoomed && layout.IsFocused(l, p.ID) {
-		v.switcher.setZoomed(true)
+	if l.Zoomed && isFocused(l, v.Tabs.CurrentID()) {
+		v.focus.setZoomed(true)
 	}
-	v.switcher.refreshList()
+	v.Tabs.told = v.Tabs.focusChanges(v.display.zoomed)
+	v.focus.refreshList()
+}
+
+// isFocused reports whether a session has the keyboard in a layout.
+func isFocused(l api.Layout, id string) bool {
+	t := api.LayoutTab{}
+	switch {
+	case l.Floats && l.Float != nil:
+		t = *l.Float
+	case l.Current < len(l.Tabs):
+		t = l.Tabs[l.Current]
+	}
+	return t.Focus < len(t.Nodes) && t.Nodes[t.Focus].ID == id
 }
 
 const (
@@ -184,18 +203,18 @@ const (
 
 // sendSizes reports changed sizes of panes to their sessions.
 func (v *View) sendSizes() tea.Cmd {
-	if !v.attachments.sendSizes(v.display.visibleLeaves) {
+	if !v.Panes.sendSizes(v.display.visibleLeaves) {
 		return nil
 	}
 	return tea.Batch(
 		panes.After(sizeInterval, func() tea.Cmd {
-			v.attachments.sizesPaused = false
-			v.switcher.requestSettle()
+			v.Panes.sizesPaused = false
+			v.focus.requestSettle()
 			return nil
 		}),
 		panes.After(settleTime, func() tea.Cmd {
 			for _, l := range v.display.visibleLeaves() {
-				v.Tabs.Pane(l.ID).View.SettleSize()
+				v.Panes.Pane(l.ID).View.SettleSize()
 			}
 			v.display.dirty = true
 			return nil
@@ -207,12 +226,12 @@ func (v *View) sendSizes() tea.Cmd {
 // binding is looked up.
 func (v *View) TakeKey(k keys.Key) (taken bool) {
 	for _, l := range v.display.visibleLeaves() {
-		v.Tabs.Pane(l.ID).ClearMarks()
+		v.Panes.Pane(l.ID).ClearMarks()
 	}
 	if v.display.numbers != nil {
-		return v.switcher.handleNumberKey(k)
+		return v.focus.handleNumberKey(k)
 	}
-	if p := v.Tabs.FocusedPane(); p != nil && p.TakeKey(k) {
+	if p := v.FocusedPane(); p != nil && p.TakeKey(k) {
 		return true
 	}
 	return v.arranger.repeatMove(k)
@@ -220,7 +239,7 @@ func (v *View) TakeKey(k keys.Key) (taken bool) {
 
 // HandleKey passes a key to the focused pane.
 func (v *View) HandleKey(k keys.Key) tea.Cmd {
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		return p.HandleKey(k)
 	}
 	return nil
@@ -228,7 +247,7 @@ func (v *View) HandleKey(k keys.Key) tea.Cmd {
 
 // Paste passes text to the focused pane.
 func (v *View) Paste(text string) tea.Cmd {
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		return p.Paste(text)
 	}
 	return nil
@@ -236,7 +255,7 @@ func (v *View) Paste(text string) tea.Cmd {
 
 // Scopes returns those of the focused pane, or of the list.
 func (v *View) Scopes() []keymap.Scope {
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		return p.Scopes()
 	}
 	return v.List.Scopes()
@@ -247,10 +266,10 @@ func (v *View) Hints() ([]keymap.Hint, bool) {
 	if v.display.numbers != nil {
 		return []keymap.Hint{{Key: v.display.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		return p.Hints()
 	}
-	if v.Tabs.shown && v.List.Restorer.Offers(v.List.Selected()) {
+	if v.focus.shown && v.List.Restorer.Offers(v.List.Selected()) {
 		return v.List.Restorer.Hints(), true
 	}
 	if v.display.isOpen && v.Tabs.Current == nil && v.List.IsEmpty() {
@@ -268,7 +287,7 @@ func (v *View) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
 // Resize sets the view's size. With an empty size nothing is drawn.
 func (v *View) Resize(w, h int) {
 	v.display.w, v.display.h, v.display.sized = w, h, true
-	v.switcher.relayout()
+	v.focus.relayout()
 }
 
 // Draw implements panes.Pane and is never called: the dashboard calls AppendRows.
@@ -285,37 +304,37 @@ func (v *View) Cursor() *tea.Cursor { return v.display.cursor() }
 
 // Show and Hide mark the view as shown or hidden, and report the change of focus.
 func (v *View) Show() {
-	if !v.Tabs.shown {
-		v.Tabs.shown, v.attachments.sizesChanged = true, true
+	if !v.focus.shown {
+		v.focus.moveKeyboard(func() { v.focus.shown = true })
+		v.Panes.sizesChanged = true
 		v.List.Show()
-		v.Tabs.reportFocus(true)
-		v.switcher.refreshList()
+		v.focus.refreshList()
 	}
 }
 
 func (v *View) Hide() {
-	v.Tabs.reportFocus(false)
-	v.Tabs.shown, v.attachments.sizesChanged, v.display.numbers = false, true, nil
-	v.switcher.requestSettle()
+	v.focus.moveKeyboard(func() { v.focus.shown = false })
+	v.Panes.sizesChanged, v.display.numbers = true, nil
+	v.focus.requestSettle()
 	v.List.Hide()
 }
 
 // SetBlurred reports to the focused program that the terminal's window has lost or gained
 // the keyboard.
 func (v *View) SetBlurred(blurred bool) {
-	v.Tabs.blurred = blurred
-	if p := v.Tabs.FocusedPane(); p != nil {
+	v.focus.blurred = blurred
+	if p := v.FocusedPane(); p != nil {
 		p.Focus(!blurred)
 	}
 	if !blurred {
-		v.switcher.refreshList()
+		v.focus.refreshList()
 	}
 }
 
 // Sync applies output that has arrived for the panes.
 func (v *View) Sync() tea.Cmd {
-	rang, cmd := v.attachments.sync()
-	cmd = tea.Batch(cmd, v.TakeClips(), v.sessionTabs.closeFinished())
+	rang, cmd := v.Panes.sync()
+	cmd = tea.Batch(cmd, v.TakeClips(), v.closeFinished())
 	if rang {
 		v.env.Bell()
 	}
@@ -325,9 +344,9 @@ func (v *View) Sync() tea.Cmd {
 // TakeClips passes on text that the focused program put on the clipboard. That of other
 // programs is dropped.
 func (v *View) TakeClips() (cmd tea.Cmd) {
-	for id := range v.attachments.cancels {
-		p := v.Tabs.Pane(id)
-		if clip := p.Feed.TakeClip(); clip != nil && p == v.Tabs.FocusedPane() {
+	for id := range v.Panes.cancels {
+		p := v.Panes.Pane(id)
+		if clip := p.Feed.TakeClip(); clip != nil && p == v.FocusedPane() {
 			cmd = v.env.TakeClip(clip)
 		}
 	}
@@ -336,25 +355,20 @@ func (v *View) TakeClips() (cmd tea.Cmd) {
 
 // HandleNews updates the tabs after news of the engine.
 func (v *View) HandleNews(before *panes.News) {
-	v.layoutSync.restoreLayout()
-	if v.List.UnhideRunning() {
-		v.layoutSync.noteChange()
-	}
-	v.layoutSync.applyUnrequested(v.sessionTabs.adopt)
-	v.sessionTabs.noteDeleted(before)
-	v.switcher.refreshList()
+	v.adopt()
+	v.noteDeleted(before)
 	v.List.HandleNews(before)
 }
 
 // askKill asks before a session is ended or its start cancelled. A pane whose program has
 // exited, or whose session is unknown, is closed without a question; so is an interrupted one.
 func (v *View) askKill() tea.Cmd {
-	if p := v.Tabs.FocusedPane(); p != nil {
+	if p := v.FocusedPane(); p != nil {
 		if p.Starting {
 			return v.Launcher.askCancel(p.ID)
 		}
 		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() || !ok && p.Err() != nil {
-			return v.sessionTabs.closePane()
+			return v.closePane()
 		}
 	}
 	return v.List.AskKill()

@@ -3,8 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,29 +43,21 @@ func (e *fakeEnv) Learn(p ...api.Process) tea.Cmd {
 	return nil
 }
 
-// A fakeEngine starts sessions, and keeps the named layouts in memory.
+// A fakeEngine starts sessions, and keeps layouts in memory.
 type fakeEngine struct {
 	announce func(api.Event)
+	layouts  *panestest.Layouts
 
-	mu         sync.Mutex
-	started    int
-	late       *lateStart             // holds starts; nil if they are answered at once
-	processes  map[string]api.Process // those started here
-	saved      map[string]api.Layout
-	unreadable error // of the saved layouts
+	mu        sync.Mutex
+	started   int
+	late      *lateStart             // holds starts; nil if they are answered at once
+	processes map[string]api.Process // those started here
 }
 
 // setProcess stores and announces the state of a process.
 func (e *fakeEngine) setProcess(p api.Process) {
 	e.processes[p.ID] = p
 	e.announce(api.Event{Type: api.EventProcess, Process: &p})
-}
-
-// layouts returns the named layouts.
-func (e *fakeEngine) layouts() map[string]api.Layout {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.saved)
 }
 
 func (e *fakeEngine) startSession(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
@@ -94,35 +84,6 @@ func (e *fakeEngine) killSession(_ context.Context, in api.IDInput) (api.Process
 	return p, nil
 }
 
-func (e *fakeEngine) getLayouts(context.Context, api.Empty) (out api.LayoutGetOutput, err error) {
-	saved := e.layouts()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.unreadable != nil {
-		return out, e.unreadable
-	}
-	for _, name := range slices.Sorted(maps.Keys(saved)) {
-		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: saved[name]})
-	}
-	return out, nil
-}
-
-func (e *fakeEngine) putLayout(_ context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if in.Name != "" {
-		e.saved[in.Name] = in.Layout
-	}
-	return api.LayoutPutOutput{}, in.Layout.Check()
-}
-
-func (e *fakeEngine) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.saved, in.Name)
-	return api.Empty{}, nil
-}
-
 func newSession(id, name string) api.Process {
 	return api.Process{ID: id, Name: name, Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{}}
 }
@@ -137,16 +98,18 @@ type driver struct {
 // drive opens a view on a session for each name, arranged as in the saved layout.
 func drive(t *testing.T, saved *api.Layout, names ...string) *driver {
 	t.Helper()
-	fake := &fakeEngine{processes: map[string]api.Process{}, saved: map[string]api.Layout{}}
+	fake := &fakeEngine{processes: map[string]api.Process{}, layouts: &panestest.Layouts{}}
 	engine := panestest.NewEngine()
 	panestest.On(engine, api.SessionStart, fake.startSession)
 	panestest.On(engine, api.SessionKill, fake.killSession)
-	panestest.On(engine, api.LayoutGet, fake.getLayouts)
-	panestest.On(engine, api.LayoutPut, fake.putLayout)
-	panestest.On(engine, api.LayoutRemove, fake.removeLayout)
+	fake.layouts.Serve(engine, func(e api.Event) { fake.announce(e) })
+	if saved != nil {
+		fake.layouts.Set(*saved)
+	}
 	e := &fakeEnv{Env: &panestest.Env{Ctx: t.Context(), API: engine}}
 	e.view = New(e)
-	e.Known.Connected, e.Known.Layout = true, saved
+	e.Known.Connected = true
+	e.Known.Layout, e.Known.Revision = fake.layouts.Current()
 	for _, name := range names {
 		e.Known.Processes = append(e.Known.Processes, newSession(name, name))
 	}
@@ -160,7 +123,7 @@ func drive(t *testing.T, saved *api.Layout, names ...string) *driver {
 func threePanes(t *testing.T) *driver {
 	t.Helper()
 	d := drive(t, &api.Layout{Tabs: []api.LayoutTab{{Focus: 4, Nodes: []api.LayoutNode{
-		{Axis: api.AxisBeside, Share: 3000}, {Name: "a"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "c"}}}}}, "a", "b", "c")
+		{Axis: api.AxisBeside, Share: 3000}, {ID: "a"}, {Axis: api.AxisBelow, Share: 5000}, {ID: "b"}, {ID: "c"}}}}}, "a", "b", "c")
 	d.waitShape("(a|(b/c))")
 	return d
 }

@@ -6,12 +6,11 @@ import (
 	"tandem/persist/datadir"
 )
 
-// Layouts holds the arrangement of terminals, in the client's own format.
+// Layouts holds the arrangements of terminals, in the format of the API.
 type Layouts struct {
 	Schema  int                        `json:"schema"`
 	Current json.RawMessage            `json:"current,omitempty"`
-	Earlier []json.RawMessage          `json:"former,omitempty"` // earlier ones than Current, newest first
-	Saved   map[string]json.RawMessage `json:"saved,omitempty"`  // by name
+	Saved   map[string]json.RawMessage `json:"saved,omitempty"` // by name
 
 	Revision int64 `json:"revision,omitempty"` // of Current; 0 in files from older releases
 }

@@ -174,14 +174,11 @@ func repeats(m *machine) []repeat {
 		}, check: func(m *machine, _, _ api.Process) string {
 			return wrongIf(len(call(m, api.EnvList, api.EnvListInput{}).Variables) != 0, "still set")
 		}},
-		{operation: api.LayoutPut.Name, call: func(e api.Engine, p api.Process) error {
-			now, err := api.LayoutGet.Call(context.Background(), e, api.Empty{})
-			if err != nil {
-				return err
-			}
-			return api.LayoutPut.Run(context.Background(), e, api.LayoutPutInput{Layout: layoutOf(p.ID), Revision: now.Revision})
+		{operation: api.LayoutChanges.Name, call: func(e api.Engine, p api.Process) error {
+			return api.LayoutChanges.Run(context.Background(), e, addTabs(p.ID))
 		}, check: func(m *machine, p, _ api.Process) string {
-			return wrongIf(call(m, api.LayoutGet, api.Empty{}).Current.Tabs[0].Nodes[0].ID != p.ID, "not the saved layout")
+			tabs := call(m, api.LayoutGet, api.Empty{}).Current.Tabs
+			return wrongIf(tabs[len(tabs)-1].Nodes[0].ID != p.ID, "not the changed layout")
 		}},
 		{operation: api.HistoryLoad.Name, call: func(e api.Engine, _ api.Process) error {
 			return api.HistoryLoad.Run(context.Background(), e, api.HistoryLoadInput{Path: commands, At: time.Now()})
@@ -193,9 +190,12 @@ func repeats(m *machine) []repeat {
 	}
 }
 
-// layoutOf returns a layout with a single session.
-func layoutOf(id string) api.Layout {
-	return api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: id}}}}}
+// addTabs returns the input that gives each session a tab.
+func addTabs(ids ...string) (in api.LayoutChangeInput) {
+	for _, id := range ids {
+		in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: id}}, Own: api.OwnEnd})
+	}
+	return in
 }
 
 func wrongIf(wrong bool, what string) string {
@@ -209,7 +209,7 @@ func TestRepeatableCallsSucceedWhenEngineIsKilled(t *testing.T) {
 	m := startMachine(t)
 	m.pinned = true
 	proxy, conn := m.behindProxy()
-	call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("before")})
+	call(m, api.LayoutChanges, addTabs("before"))
 	for _, tc := range repeats(m) {
 		for _, before := range []bool{true, false} {
 			p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
@@ -237,25 +237,15 @@ func TestRepeatableCallsSucceedWhenEngineIsKilled(t *testing.T) {
 func TestRepeatedCallDoesNotUndoANewerChange(t *testing.T) {
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
-	first := call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")})
 	name, other := "mine", "theirs"
 	update := api.ProcessUpdateInput{ID: p.ID, Name: &name, Revision: p.Revision}
-	put := api.LayoutPutInput{Layout: layoutOf("b"), Revision: first.Revision}
 	call(m, api.ProcessUpdate, update)
-	call(m, api.LayoutPut, put)
 	wait.Kill(m, m.info().EnginePID)
 	call(m, api.ProcessUpdate, update)
-	call(m, api.LayoutPut, put)
 
 	call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: &other})
-	call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("c")})
-	for what, again := range map[string]func() error{
-		"update": func() error { return api.ProcessUpdate.Run(t.Context(), m.client, update) },
-		"layout": func() error { return api.LayoutPut.Run(t.Context(), m.client, put) },
-	} {
-		if err := again(); !errors.Is(err, api.CodeConflict) || api.AsError(err).Hint == "" {
-			t.Errorf("%s: %v", what, err)
-		}
+	if err := api.ProcessUpdate.Run(t.Context(), m.client, update); !errors.Is(err, api.CodeConflict) || api.AsError(err).Hint == "" {
+		t.Error(err)
 	}
 	if now := call(m, api.ProcessGet, api.IDInput{ID: p.ID}); now.Name != other {
 		t.Errorf("name is %s", now.Name)

@@ -45,7 +45,16 @@ func tabsOf(groups ...[]api.Process) (l api.Layout) {
 			}
 			tab.Nodes = append(tab.Nodes, api.LayoutNode{ID: p.ID})
 		}
+		tab.Focus = min(1, len(tab.Nodes)-1)
 		l.Tabs = append(l.Tabs, tab)
 	}
 	return l
+}
+
+// arrangeTabs returns the input that makes the tabs of a layout.
+func arrangeTabs(l api.Layout) (in api.LayoutChangeInput) {
+	for _, t := range l.Tabs {
+		in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: t.Nodes, Own: api.OwnEnd})
+	}
+	return in
 }

@@ -38,7 +38,7 @@ func TestSessionsAreOfferedAfterAnyShutdown(t *testing.T) {
 				m.awaitScreen(p.ID, "ready")
 			}
 			full := tabsOf(sessions)
-			call(m, api.LayoutPut, api.LayoutPutInput{Layout: full})
+			call(m, api.LayoutChanges, arrangeTabs(full))
 			for _, step := range order {
 				m.shutDown(step, sessions)
 			}
@@ -56,7 +56,7 @@ func TestSessionsAreOfferedAfterAnyShutdown(t *testing.T) {
 			m.write(confined.ID, "\x15cd "+inside+"; echo x > "+outside+"/f || echo den''ied; echo x > f && echo all''owed\n")
 			m.awaitScreen(confined.ID, "denied")
 			m.awaitScreen(confined.ID, "allowed")
-			if got := call(m, api.LayoutGet, api.Empty{}).Current; got == nil || !reflect.DeepEqual(got.Tabs, full.Tabs) {
+			if got := call(m, api.LayoutGet, api.Empty{}).Current; got == nil || !reflect.DeepEqual(got.Tabs[:1], full.Tabs) {
 				t.Errorf("the layout is %+v", got)
 			}
 		})
@@ -86,7 +86,7 @@ func (m *machine) shutDown(step string, sessions []api.Process) {
 		}
 		m.awaitEnd(sessions[0].ID)
 		wait.Exit(m, sessions[0].PID)
-		call(m, api.LayoutPut, api.LayoutPutInput{}) // by a dashboard that saw them
+		call(m, api.LayoutChanges, addTabs("other")) // by a dashboard that saw them
 	case "term engine", "kill engine":
 		signal := map[string]unix.Signal{"term engine": unix.SIGTERM, "kill engine": unix.SIGKILL}[step]
 		unix.Kill(before.EnginePID, signal)

@@ -169,7 +169,7 @@ var layers = map[string]layer{
 		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path and the quoting of shell words",
 	},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "engine/base/names", "engine/base/sleep", "persist/datadir", "persist/procstat", "ui/cli/factory", "ui/cli/output", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
+		[]string{"engine/api/layout", "engine/api", "engine/api/client", "engine/base/names", "engine/base/sleep", "persist/datadir", "persist/procstat", "ui/cli/factory", "ui/cli/output", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
 		"tmux's command line is a client of the API: the engine runs the programs, the dashboard draws them",
 	},
 	"ui/cli/tmux/cells": {
@@ -189,7 +189,7 @@ var layers = map[string]layer{
 		"the prompt runs any command and imports none",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "persist/config/settings", "panes/kit/dialog", "engine/base/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
+		[]string{"engine/api/layout", "engine/api", "keys", "keys/keymap", "persist/config/settings", "panes/kit/dialog", "engine/base/units", "engine/api/outbox", "panes/kit/list", "panes/kit/look", "panes/kit/text"},
 		"the contract between dashboard and panes does not depend on any one pane",
 	},
 	"persist/config/settings": {
@@ -267,7 +267,7 @@ var layers = map[string]layer{
 		"a dialog over the state of sessions and agents",
 	},
 	"panes/sessions": {
-		[]string{"panes", "panes/sessions/layout", "panes/sessions/list", "panes/terminal", "panes/kit/dialog", "panes/kit/graphics", "panes/kit/list", "panes/kit/look", "panes/kit/predict", "panes/kit/text", "panes/states", "engine/api", "engine/base/invariants", "keys", "keys/keymap"},
+		[]string{"engine/api/layout", "panes", "panes/sessions/layout", "panes/sessions/list", "panes/terminal", "panes/kit/dialog", "panes/kit/graphics", "panes/kit/list", "panes/kit/look", "panes/kit/predict", "panes/kit/text", "panes/states", "engine/api", "engine/base/invariants", "keys", "keys/keymap"},
 		"a pane like panes/processes, whose parts are the list, the layout and the terminals",
 	},
 	"panes/sessions/layout": {
@@ -360,7 +360,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
+		[]string{"engine/api/layout", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/workspace/files/archive": {
@@ -399,6 +399,10 @@ var layers = map[string]layer{
 	"engine/api/client": {
 		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "engine/base/unixsocket", "persist/datadir", "persist/procstat", "persist/regular"},
 		"a client knows the operations and the connection, not the server's code",
+	},
+	"engine/api/layout": {
+		[]string{"engine/api"},
+		"the engine and the dashboards change their layouts by the same rules",
 	},
 	"engine/api/logmerge": {
 		[]string{"engine/api"},
@@ -495,7 +499,7 @@ var layers = map[string]layer{
 	"persist/histdb":                  {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":                 {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":                {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":                 {[]string{"panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"panes/panestest":                 {[]string{"engine/api/layout", "panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":                            {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":                     {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
 	"tests/harness":                   {[]string{"engine/api", "engine/screen/styled", "engine/screen/vt", "engine/screen/vt10x", "keys", "tests/places", "tests/wait", "ui/cli/role"}, "tests run the whole program and observe it from outside"},

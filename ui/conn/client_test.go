@@ -42,8 +42,8 @@ func TestClientRetriesSafeChangesAfterEngineDeath(t *testing.T) {
 	e := NewClient(c)
 
 	dies.Store(true)
-	if out, err := api.LayoutPut.Call(t.Context(), e, api.LayoutPutInput{Revision: 6}); err != nil || out.Revision != 7 {
-		t.Errorf("layout.put returns revision %d, %v; want 7", out.Revision, err)
+	if out, err := api.LayoutChanges.Call(t.Context(), e, api.LayoutChangeInput{}); err != nil || out.Revision != 7 {
+		t.Errorf("layout.change returns revision %d, %v; want 7", out.Revision, err)
 	}
 	dies.Store(true)
 	if err := api.SessionWrite.Run(t.Context(), e, api.SessionWriteInput{}); !errors.Is(err, api.CodeUnsure) {

@@ -222,10 +222,10 @@ func (l *Link) Latest() panes.News {
 		return l.latest
 	}
 	n := l.news
-	l.news.Notices, l.news.Show = nil, nil
+	l.news.Notices, l.news.Show = nil, ""
 	l.machines.AddTo(&n)
 	l.latest = n
-	l.latest.Notices, l.latest.RemoteNotices, l.latest.Show = nil, nil, nil
+	l.latest.Notices, l.latest.RemoteNotices, l.latest.Show = nil, nil, ""
 	return n
 }
 

@@ -21,7 +21,6 @@ import (
 type previousEngine struct {
 	store.LastEngine
 	supervise.Aftermath
-	lost bool             // sessions were interrupted with it
 	next store.LastEngine // what the next engine finds
 }
 
@@ -85,7 +84,7 @@ func (a adoption) noteInterruption(f *supervise.Found) {
 	if sizes, err := a.h.store.ReadResizes(r.ID); err == nil && len(sizes) > 0 {
 		r.Cols, r.Rows = sizes[len(sizes)-1].Cols, sizes[len(sizes)-1].Rows
 	}
-	r.Interrupted, f.Changed, a.h.previous.lost = &i, true, true
+	r.Interrupted, f.Changed = &i, true
 }
 
 // isShell reports whether a program is a shell in which the user runs commands.
@@ -106,22 +105,6 @@ func (h *Host) readLastState(r store.Record) (none terminal.LastState) {
 	defer log.Close()
 	checkpoints, _ := h.store.ReadCheckpoints(r.ID) // without them, more of the log is read
 	return terminal.ReadLastState(log, r.LogStart, checkpoints, h.settings.now().shells.Secret(r.ID))
-}
-
-// LostSessions returns the sessions that a layout must show, because some were interrupted with the
-// previous engine; nil if none were, or the engine is exiting.
-func (h *Host) LostSessions(ctx context.Context) map[string]bool {
-	if !h.previous.lost {
-		return nil
-	}
-	wanted := map[string]bool{}
-	err := h.Control.Visit(ctx, func(p supervise.Entry) {
-		wanted[p.Rec.ID] = p.Rec.TTY && (!p.State.Ended() || p.View.Interrupted != nil)
-	})
-	if err != nil {
-		return nil
-	}
-	return wanted
 }
 
 // folderInterval is the time between checks of the folders of sessions.

@@ -190,9 +190,9 @@ func BenchmarkPageFlood(b *testing.B) {
 		"flood": m.run("new", "--name", "flood", "--", "yes", "a line of a program that prints without end"),
 	}
 	m.run("start", "--name", "log", "--log-limit", "200M", "--", "sh", "-c", "yes 'a line of a long log' | head -c 100000000; exec sleep 100000")
-	call(m, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+	call(m, "cli", api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{{Do: api.LayoutArrange, Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: 5000}, {ID: ids["flood"], Name: "flood"}, {ID: ids["echo"], Name: "echo"},
-	}}}}})
+	}}}})
 	p := m.paired(b, m.code)
 	p.click("#tab-processes")
 	p.until(`document.querySelector('tbody tr')`)

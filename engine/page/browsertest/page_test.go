@@ -215,9 +215,9 @@ func aLayoutOfSplits(m *machine, t *testing.T) {
 	for _, s := range call(p.machine, "cli", api.ProcessList, api.ProcessListInput{}).Processes {
 		ids[s.Name] = s.ID
 	}
-	call(p.machine, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+	call(p.machine, "cli", api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{{Do: api.LayoutArrange, Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: 6000}, {ID: ids["shop"], Name: "shop"}, {ID: ids["numbers"], Name: "numbers"},
-	}}}}})
+	}}}})
 	p.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
 	p.session("numbers")
 	p.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
@@ -230,7 +230,7 @@ func aLayoutOfSplits(m *machine, t *testing.T) {
 	tablet.until(`document.querySelector('.top .title').offsetParent && document.querySelector('.top .title').textContent === 'numbers'`)
 	tablet.do(chromedp.EmulateViewport(1200, 800, chromedp.EmulateTouch))
 	tablet.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
-	call(p.machine, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{}})
+	call(p.machine, "cli", api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: ids["shop"]}}, Own: api.OwnAfter}}})
 	p.until(`document.querySelectorAll('.pane').length === 1`)
 }
 

@@ -36,9 +36,9 @@ func TestPictures(t *testing.T) {
 	m.run("start", "--name", "web", "--keep-alive", "--", "python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1")
 	m.run("start", "--name", "worker", "--keep-alive", "--cwd", m.dir, "--", "bash", "worker.sh")
 	m.run("start", "--name", "deploy", "--", "sh", "-c", "echo deploying to staging; exit 7")
-	call(m, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+	call(m, "cli", api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{{Do: api.LayoutArrange, Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: 6000}, {ID: ids["shop"], Name: "shop"}, {ID: ids["tests"], Name: "tests"},
-	}}}}})
+	}}}})
 	agent := m.engine("agent:claude/2.1")
 	defer agent.Close()
 	go func() {

@@ -1,8 +1,6 @@
 package layout
 
-import (
-	"slices"
-)
+import "slices"
 
 // An Arrangement is a standard way to arrange the panes of a tab.
 type Arrangement struct {
@@ -57,24 +55,19 @@ func arrangeTiles(nodes []*Node) *Node {
 	return lineUp(Below, rows)
 }
 
-// Rearrange returns the tree of t's panes in another arrangement, built from new leaves.
-// focus is the leaf of the focused pane.
-func (t *Tab) Rearrange(a Arrangement) (root, focus *Node) {
+// Rearrange returns the panes of t in another arrangement.
+func (t *Tab) Rearrange(a Arrangement) *Node {
 	var leaves []*Node
 	for _, l := range t.Root.Leaves(nil) {
 		leaf := NewLeaf(l.ID)
-		switch {
-		case l != t.Focus:
 		// The main pane comes first, whatever its position was.
-		case a.main:
-			leaves, focus = append([]*Node{leaf}, leaves...), leaf
+		if a.main && l == t.Focus {
+			leaves = slices.Insert(leaves, 0, leaf)
 			continue
-		default:
-			focus = leaf
 		}
 		leaves = append(leaves, leaf)
 	}
-	return a.tree(leaves), focus
+	return a.tree(leaves)
 }
 
 // countAlong returns the number of panes side by side in n along an axis.
@@ -85,14 +78,13 @@ func (n *Node) countAlong(x Axis) int {
 	return n.A.countAlong(x) + n.B.countAlong(x)
 }
 
-// EqualizeShares gives all panes of a row, and all of a column, the same size.
-func (n *Node) EqualizeShares() {
+// EqualizeShares gives all panes of a row, and all of a column, the same size. It returns the splits.
+func (n *Node) EqualizeShares() []*Node {
 	if n.IsLeaf() {
-		return
+		return nil
 	}
 	first, second := n.A.countAlong(n.Axis), n.B.countAlong(n.Axis)
 	// A half with more panes gets a larger share.
 	n.Share = ShareUnit * first / (first + second)
-	n.A.EqualizeShares()
-	n.B.EqualizeShares()
+	return append(append(n.A.EqualizeShares(), n.B.EqualizeShares()...), n)
 }

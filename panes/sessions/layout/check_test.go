@@ -1,113 +1,97 @@
 package layout
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	engine "tandem/engine/api/layout"
 	"tandem/panes/kit/look"
 	"tandem/tests/seed"
 )
 
 // drawSession draws the id of one of a few sessions.
 func drawSession(t *rapid.T) string {
-	return fmt.Sprintf("s%d", rapid.IntRange(0, 6).Draw(t, "session"))
+	return string(rune('a' + rapid.IntRange(0, 6).Draw(t, "session")))
 }
 
-// listSessions returns the sessions that drawSession chooses from, as the engine lists
-// them.
-func listSessions() (all []api.Process) {
-	for i := range 7 {
-		all = append(all, api.Process{ID: fmt.Sprintf("s%d", i), Name: fmt.Sprintf("n%d", i%3), Kind: api.KindSession, State: api.StateRunning})
-	}
-	return all
-}
-
-// step performs a random operation of the dashboard.
-func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
-	var tab *Tab
-	if every := tabs.EveryTab(); len(every) > 0 {
-		tab = every[rapid.IntRange(0, len(every)-1).Draw(t, "tab")]
-	}
-	kind := rapid.SampledFrom([]string{"open", "open", "split", "split", "close", "break", "float", "show", "focus", "place", "keep", "arrange", "follow", "reshape"}).Draw(t, "step")
-	switch {
-	case kind == "open":
-		id := drawSession(t)
-		if found, l := tabs.FindSession(id); found != nil {
-			found.SetFocus(l)
-			tabs.SetCurrent(found)
-			return
+// drawChange draws a change of the layout, of a dashboard that shows tab.
+func drawChange(t *rapid.T, tab *Tab) api.LayoutChange {
+	id, at := drawSession(t), tab.Focus.ID
+	c := api.LayoutChange{Do: api.LayoutArrange, ID: at, Other: id, At: at, Nodes: []api.LayoutNode{{ID: id}}}
+	switch rapid.SampledFrom([]string{"split", "split", "close", "own", "swap", "place", "reshape", "resize"}).Draw(t, "change") {
+	case "split":
+		if id != at {
+			c.Nodes = tab.Focus.SplitWith(rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis"), id)
 		}
-		tabs.SetCurrent(tabs.AddTab(id))
-	case tab == nil:
-	case kind == "split":
-		if id, x := drawSession(t), rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis"); tab.Focus.CanSplit(x) {
-			if found, _ := tabs.FindSession(id); found == nil {
-				var created *Node
-				tab.Root, created = tab.Focus.SplitLeaf(x, id)
-				tab.SetFocus(created)
-			}
-		}
-	case kind == "close":
-		tabs.DetachLeaf(tab, tab.Focus)
-		tabs.SettleFloat()
-		if tabs.Current == nil && len(tabs.All) > 0 {
-			tabs.SetCurrent(tabs.All[0])
-		}
-	case kind == "break" && (!tab.Root.IsLeaf() || tab == tabs.Float):
-		tabs.SetCurrent(tabs.BreakOut(tab, tab.Focus))
-		tabs.SettleFloat()
-	case kind == "float":
-		if id := drawSession(t); tabs.Float == nil && tabs.Current != nil {
-			if found, _ := tabs.FindSession(id); found == nil {
-				tabs.Float = NewTab(id)
-				tabs.SetCurrent(tabs.Float)
-			}
-		}
-	case kind == "show":
-		tabs.SetCurrent(tab)
-		tabs.SettleFloat()
-	case kind == "focus":
-		tab.SetFocus(tab.Focus.NextLeaf(1))
-	case kind == "place":
-		tab.Root.SetRects(look.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
+	case "close":
+		c.Do = api.LayoutClose
+	case "own":
+		c.Own = rapid.SampledFrom([]api.Own{api.OwnEnd, api.OwnAfter, api.OwnFloat}).Draw(t, "own")
+	case "swap":
+		c.Do = api.LayoutSwap
+	case "place":
 		tab.Focus.PushBorder(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 30).Draw(t, "by"))
-	case kind == "keep":
-		*kept = tabs.WriteLayout(func(id string) (string, bool) { return "n" + id[1:], true })
-	case kind == "arrange":
-		show, _ := tabs.ApplyLayout(*kept, listSessions())
-		if show != nil {
-			tabs.SetCurrent(show)
-		} else if tabs.Current == nil && len(tabs.All) > 0 {
-			tabs.SetCurrent(tabs.All[0])
-		}
-	case kind == "follow":
-		tabs.FollowLayout(*kept, listSessions())
-		if tabs.Current == nil {
-			tabs.SetCurrent(tabs.All[0])
-		}
-	case kind == "reshape":
+		c.Nodes = tab.Root.Nodes()
+	case "reshape":
 		tab.Root.EqualizeShares()
 		if a := rapid.SampledFrom(Arrangements()).Draw(t, "arrangement"); !tab.Root.IsLeaf() {
-			tab.Root, tab.Focus = tab.Rearrange(a)
+			c.Nodes = tab.Rearrange(a).Nodes()
 		}
+	case "resize":
+		c.Do, c.Share = api.LayoutResize, rapid.IntRange(1, ShareUnit-1).Draw(t, "share")
 	}
+	return c
 }
 
-func TestTabsKeepInvariantsUnderAnyOperation(t *testing.T) {
+func TestTabsKeepInvariantsUnderAnyChange(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
-		tabs := new(Tabs)
-		var kept api.Layout
+		tabs, gone := new(Tabs), map[string]bool{}
+		l := engine.Apply(api.Layout{}, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: "a"}}})
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			step(t, tabs, &kept)
+			if every := tabs.EveryTab(); len(every) > 0 {
+				tab := every[rapid.IntRange(0, len(every)-1).Draw(t, "tab")]
+				leaves := tab.Root.Leaves(nil)
+				leaf := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "leaf")]
+				switch rapid.SampledFrom([]string{"show", "focus", "exit", "change", "change", "change"}).Draw(t, "step") {
+				case "show":
+					tabs.Show(tab, leaf)
+				case "focus":
+					tabs.SetFocus(tab, leaf)
+				case "exit":
+					gone[leaf.ID] = true
+				case "change":
+					l = engine.Apply(l, drawChange(t, tab))
+				}
+			} else {
+				l, gone = engine.Apply(l, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: "a"}}}), map[string]bool{}
+			}
+			focused := tabs.CurrentID()
+			tabs.Update(l, func(id string) bool { return !gone[id] })
+			if tabs.Update(l, func(id string) bool { return !gone[id] }) {
+				t.Fatal("the same layout changes something")
+			}
+			if tab, leaf := tabs.FindSession(focused); tab != nil && (tabs.Current != tab || tab.Focus != leaf) {
+				t.Fatalf("the focus went from %s to %s", focused, tabs.CurrentID())
+			}
+			if tabs.Current == nil && len(tabs.All) > 0 {
+				tabs.Show(tabs.All[0], tabs.All[0].Focus)
+			}
 			Check(tabs)
+			var shown, want []string
+			for _, leaf := range tabs.Leaves() {
+				shown = append(shown, leaf.ID)
+			}
+			for _, tab := range l.AllTabs() {
+				want = append(want, slices.DeleteFunc(engine.Sessions(tab.Nodes), func(id string) bool { return gone[id] })...)
+			}
+			if !slices.Equal(shown, want) {
+				t.Fatalf("shown are %q of %q", shown, want)
+			}
 			for _, tab := range tabs.EveryTab() {
 				tab.Root.SetRects(look.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
-			}
-			if len(tabs.All) > 0 && tabs.Current == nil {
-				t.Fatalf("no tab is shown of %d", len(tabs.All))
 			}
 		}
 	})

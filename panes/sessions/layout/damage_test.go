@@ -22,16 +22,13 @@ func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 		"tab of a part of a tree":       func(t *Tabs) { t.All[0].Root = t.All[0].Root.A },
 		"tab listed twice":              func(t *Tabs) { t.All = append(t.All, t.All[0]) },
 		"floating tab among the others": func(t *Tabs) { t.All = append(t.All, t.Float) },
-		"tab shown that is gone":        func(t *Tabs) { t.Current, t.Under = NewTab("z"), nil },
+		"tab shown that is gone":        func(t *Tabs) { t.Current, t.Under = &Tab{Root: NewLeaf("z")}, nil },
 		"nothing below the floating":    func(t *Tabs) { t.Under = nil },
 		"something below no floating":   func(t *Tabs) { t.Current = t.All[0] },
 	} {
-		tabs := new(Tabs)
-		first := tabs.AddTab("a")
-		first.Root, _ = first.Root.SplitLeaf(Beside, "b")
-		tabs.SetCurrent(tabs.AddTab("c"))
-		tabs.Float = NewTab("d")
-		tabs.SetCurrent(tabs.Float)
+		tabs := shown(layoutOf("(a|b) c ~d"))
+		tabs.Show(tabs.All[1], tabs.All[1].Focus)
+		tabs.Show(tabs.Float, tabs.Float.Focus)
 		Check(tabs)
 		if invariants.Broken(func() { damage(tabs); Check(tabs) }) == "" {
 			t.Errorf("%s: no check fails", name)

@@ -13,12 +13,7 @@ import (
 
 // fourTitled returns two rows of two panes, with titles drawn for the focused one.
 func fourTitled(style *look.Look, focus int) (root *Node, e Edges) {
-	root = NewLeaf("0")
-	root.SetRects(look.Rect{W: 41, H: 12})
-	root, below := root.SplitLeaf(Below, "2")
-	root.SetRects(look.Rect{W: 41, H: 12})
-	root.A.SplitLeaf(Beside, "1")
-	below.SplitLeaf(Beside, "3")
+	root = treeOf("((a|b)/(c|d))")
 	root.SetRects(look.Rect{W: 41, H: 12})
 	leaves := root.Leaves(nil)
 	e = Edges{Look: style, Focus: leaves[focus].Rect}

@@ -1,11 +1,8 @@
 package layout
 
 import (
-	"slices"
 	"strings"
 
-	"tandem/engine/api"
-	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
@@ -20,35 +17,6 @@ func (t *Tabs) BaseTab() *Tab {
 		return t.Under
 	}
 	return t.Current
-}
-
-// SetCurrent shows a tab.
-func (t *Tabs) SetCurrent(to *Tab) {
-	switch {
-	case to != t.Float:
-		t.Under = nil
-	case !t.IsFloating():
-		t.Under = t.Current
-	}
-	t.Current = to
-}
-
-// SettleFloat restores the invariants of the floating tab after tabs were removed. It gets
-// the tab shown last below it; without other tabs it becomes an ordinary one.
-func (t *Tabs) SettleFloat() {
-	switch {
-	case t.Float == nil:
-		t.Under = nil
-	case len(t.All) == 0:
-		t.All, t.Float, t.Under = []*Tab{t.Float}, nil, nil
-	case !t.IsFloating():
-		t.Under = nil
-	case t.IndexOf(t.Under) < 0:
-		t.Under = t.PreviousTab()
-	}
-	if invariants.Enabled {
-		Check(t)
-	}
 }
 
 // FrameRect returns the rectangle of the floating tab over an area, including its frame.
@@ -82,12 +50,4 @@ func (t *Tab) DrawFramed(heading string, focused bool, look *look.Look) (rows []
 		rows = append(rows, side+string(t.Root.AppendRow(nil, y, inside))+text.SgrReset+side)
 	}
 	return append(rows, look.Edge("╰"+strings.Repeat("─", r.W)+"╯", focused))
-}
-
-// allTabs returns the tabs of a layout, with the floating one last.
-func allTabs(l api.Layout) []api.LayoutTab {
-	if l.Float == nil {
-		return l.Tabs
-	}
-	return append(slices.Clip(l.Tabs), *l.Float)
 }

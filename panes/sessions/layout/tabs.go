@@ -9,49 +9,72 @@ import (
 
 // A Tab is a tree of splits that fills the Sessions view while it is shown.
 type Tab struct {
-	Name    string // given by the user; "" for one made of its sessions' names
-	Renamed bool   // Name is not saved yet
-	Root    *Node
-	Focus   *Node // the leaf that has the keyboard while the tab is shown
-	Shown   uint64
-
-	before string // the session focused previously, if it is still here
+	Name  string // given by the user; "" for one made of its sessions' names
+	Root  *Node
+	Focus *Node // the leaf that has the keyboard while the tab is shown
+	Shown uint64
 }
 
-// NewTab returns a tab with the pane of a session.
-func NewTab(id string) *Tab {
-	leaf := NewLeaf(id)
-	return &Tab{Root: leaf, Focus: leaf}
-}
-
-// SetFocus moves the focus to a leaf.
-func (t *Tab) SetFocus(l *Node) {
-	if l != t.Focus {
-		t.before, t.Focus = t.Focus.ID, l
-	}
-}
-
-// PreviousFocus returns the previously focused leaf, or else the next one; nil if there is
-// no other.
-func (t *Tab) PreviousFocus() *Node {
-	for _, l := range t.Root.Leaves(nil) {
-		if l.ID == t.before && l != t.Focus {
-			return l
-		}
-	}
-	if next := t.Focus.NextLeaf(1); next != t.Focus {
-		return next
-	}
-	return nil
-}
-
-// Tabs are the tabs in their order. A session is in one tab at most, so that going to a
-// session never changes a layout.
+// Tabs are the tabs on the screen or behind it, in their order. A session is in one tab at most, so
+// that going to a session never changes a layout.
 type Tabs struct {
 	All     []*Tab
 	Current *Tab // on the screen; nil without sessions
 	Float   *Tab // drawn over the others while it is Current; nil if there is none
 	Under   *Tab // the tab below it at that time
+
+	focused map[string]uint64 // when each session got the focus, as a count
+	count   uint64
+}
+
+// SetFocus moves the focus of a tab to a leaf.
+func (t *Tabs) SetFocus(of *Tab, l *Node) {
+	of.Focus = l
+	t.noteFocus(l.ID)
+}
+
+func (t *Tabs) noteFocus(id string) {
+	if t.focused == nil {
+		t.focused = map[string]uint64{}
+	}
+	t.count++
+	t.focused[id] = t.count
+}
+
+// Show shows a tab with the focus on a leaf.
+func (t *Tabs) Show(to *Tab, l *Node) {
+	t.SetFocus(to, l)
+	to.Shown = t.count
+	switch {
+	case to != t.Float:
+		t.Under = nil
+	case !t.IsFloating():
+		t.Under = t.Current
+	}
+	t.Current = to
+}
+
+// PreviousFocus returns the leaf of the current tab that was focused before, or else the next one; nil if
+// there is no other.
+func (t *Tabs) PreviousFocus() *Node {
+	others := slices.DeleteFunc(t.Current.Root.Leaves(nil), func(l *Node) bool { return l == t.Current.Focus })
+	if last := t.lastFocused(others); last != nil {
+		return last
+	}
+	if next := t.Current.Focus.NextLeaf(1); next != t.Current.Focus {
+		return next
+	}
+	return nil
+}
+
+// lastFocused returns the leaf that was focused last, nil if none was.
+func (t *Tabs) lastFocused(leaves []*Node) (last *Node) {
+	for _, l := range leaves {
+		if at := t.focused[l.ID]; at > 0 && (last == nil || at > t.focused[last.ID]) {
+			last = l
+		}
+	}
+	return last
 }
 
 // CurrentID returns the session focused last; "" without one.
@@ -62,52 +85,18 @@ func (t *Tabs) CurrentID() string {
 	return t.Current.Focus.ID
 }
 
-// AddTab appends a tab with the pane of a session.
-func (t *Tabs) AddTab(id string) *Tab {
-	added := NewTab(id)
-	t.All = append(t.All, added)
-	if invariants.Enabled {
-		Check(t)
-	}
-	return added
-}
-
 // FindSession returns the tab and leaf of a session.
 func (t *Tabs) FindSession(id string) (*Tab, *Node) {
 	if id == "" {
 		return nil, nil
 	}
-	return t.findLeaf(func(l *Node) bool { return l.ID == id })
-}
-
-// findLeaf returns the first leaf that matches, with its tab.
-func (t *Tabs) findLeaf(matches func(*Node) bool) (*Tab, *Node) {
 	for _, tab := range t.EveryTab() {
 		leaves := tab.Root.Leaves(nil)
-		if i := slices.IndexFunc(leaves, matches); i >= 0 {
+		if i := slices.IndexFunc(leaves, func(l *Node) bool { return l.ID == id }); i >= 0 {
 			return tab, leaves[i]
 		}
 	}
 	return nil, nil
-}
-
-// A Place is a leaf with its tab.
-type Place struct {
-	Tab  *Tab
-	Leaf *Node
-}
-
-// Places returns the places of all sessions, to look up many of them.
-func (t *Tabs) Places() map[string]Place {
-	all := map[string]Place{}
-	var leaves []*Node
-	for _, tab := range t.EveryTab() {
-		leaves = tab.Root.Leaves(leaves[:0])
-		for _, l := range leaves {
-			all[l.ID] = Place{tab, l}
-		}
-	}
-	return all
 }
 
 // EveryTab returns all tabs, with the floating one last.
@@ -139,79 +128,218 @@ func (t *Tabs) PreviousTab() (last *Tab) {
 	return last
 }
 
-// DetachLeaf removes a leaf from its tab, and the tab with its last leaf. The pane stays
-// attached to its session.
-func (t *Tabs) DetachLeaf(from *Tab, l *Node) {
-	root, focus := l.RemoveLeaf()
-	if root != nil {
-		from.Root = root
-		if from.Focus == l {
-			from.Focus = focus
+// Update takes over a layout, without the sessions that has rejects. What is shown stays where it is. If the session
+// with the keyboard is gone, Current is what remains of its tab, or nil. It reports whether
+// anything has changed.
+func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
+	tabs := update{Tabs: t, before: map[string]*Tab{}}
+	for _, tab := range t.EveryTab() {
+		for _, leaf := range tab.Root.Leaves(nil) {
+			tabs.before[leaf.ID] = tab
 		}
-		return
 	}
-	if from == t.Float {
-		if t.IsFloating() {
-			t.Current = t.Under
+	var all []*Tab
+	var float *Tab
+	for i, kept := range l.AllTabs() {
+		tab := tabs.tab(kept, has)
+		switch {
+		case tab == nil:
+		case i == len(l.Tabs):
+			float = tab
+		default:
+			all = append(all, tab)
 		}
-		t.Float, t.Under = nil, nil
-		return
 	}
-	t.All = slices.DeleteFunc(t.All, func(other *Tab) bool { return other == from })
-	if t.Current == from {
-		t.Current = nil
+	if len(all) == 0 && float != nil {
+		all, float = []*Tab{float}, nil
 	}
-	if t.Under == from {
-		t.Under = nil
+	if !tabs.changed && slices.Equal(all, t.All) && float == t.Float {
+		return false
 	}
+	current, under := t.Current, t.Under
+	t.All, t.Float, t.Current, t.Under = all, float, nil, nil
+	if t.Current = t.remains(current); t.IsFloating() {
+		t.Under = t.remains(under)
+		if t.Under == nil || t.Under == t.Float {
+			t.Under = t.PreviousTab()
+		}
+	}
+	if t.Current == nil && current != nil && under != nil { // the floating tab is gone
+		t.Current = t.remains(under)
+	}
+	if invariants.Enabled {
+		Check(t)
+	}
+	return true
 }
 
-// BreakOut moves a leaf to a new tab after its own.
-func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
-	at := t.IndexOf(from)
-	if at < 0 {
-		at = len(t.All) - 1
+// remains returns the tab that now has the focused session of a tab, or another one of its sessions.
+func (t *Tabs) remains(of *Tab) *Tab {
+	if of == nil {
+		return nil
 	}
-	t.DetachLeaf(from, l)
-	own := NewTab(l.ID)
-	t.All = slices.Insert(t.All, at+1, own)
-	return own
+	for _, l := range append([]*Node{of.Focus}, of.Root.Leaves(nil)...) {
+		if tab, _ := t.FindSession(l.ID); tab != nil {
+			return tab
+		}
+	}
+	return nil
 }
 
-// arrangeTabs builds the tabs of a layout; ids has the sessions of its panes, by tab and
-// node. It returns the tab to show and the number of sessions found.
-func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
-	before := t.Places()
-	for i, kept := range allTabs(l) {
-		laid := &Tab{Name: kept.Name}
-		laid.Root, laid.Focus = readTab(kept, func(j int) string {
-			id := ids[[2]int{i, j}]
-			if id == "" {
-				return ""
-			}
-			found++
-			if from, ok := before[id]; ok {
-				// A new tab inherits the last time one of its panes was shown.
-				laid.Shown = max(laid.Shown, from.Tab.Shown)
-				t.DetachLeaf(from.Tab, from.Leaf)
-			}
-			return id
-		})
-		if laid.Root == nil {
-			continue
+// An update of Tabs finds out what has changed.
+type update struct {
+	*Tabs
+	before  map[string]*Tab // by session
+	changed bool
+}
+
+// tab returns the tab for one of a layout, the existing one if it has the same panes; nil without panes.
+func (u *update) tab(kept api.LayoutTab, has func(id string) bool) *Tab {
+	nodes, _ := appendShown(nil, kept.Nodes, has)
+	if len(nodes) == 0 {
+		return nil
+	}
+	tab, rest := u.before[firstSession(nodes)], nodes
+	if tab != nil && tab.Root.matches(&rest) && len(rest) == 0 {
+		rest = nodes
+		u.changed = tab.Root.setShares(&rest) || u.changed
+	} else {
+		tab, u.changed = u.build(kept, nodes), true
+	}
+	u.changed, tab.Name = u.changed || tab.Name != kept.Name, kept.Name
+	return tab
+}
+
+// build makes a tab. It has the focus of the tab in which its sessions were before.
+func (u *update) build(kept api.LayoutTab, nodes []api.LayoutNode) *Tab {
+	tab := &Tab{Root: buildTree(&nodes)}
+	leaves := tab.Root.Leaves(nil)
+	leafOf := func(id string) *Node {
+		if i := slices.IndexFunc(leaves, func(l *Node) bool { return l.ID == id }); i >= 0 {
+			return leaves[i]
 		}
-		if i == len(l.Tabs) {
-			if t.Float != nil {
-				// A floating tab that is not part of the layout becomes an ordinary one.
-				t.All = append(t.All, t.Float)
-			}
-			t.Float = laid
-			continue
-		}
-		t.All = append(t.All, laid)
-		if show == nil || i == l.Current {
-			show = laid
+		return nil
+	}
+	last := u.lastFocused(leaves)
+	if last != nil {
+		tab.Shown = u.focused[last.ID]
+	}
+	tab.Focus = leafOf(u.CurrentID())
+	for _, l := range leaves {
+		// A pane with the focus that is gone leaves it to its neighbour.
+		if from := u.before[l.ID]; tab.Focus == nil && from != nil && leafOf(from.Focus.ID) == nil {
+			tab.Focus = nearestTo(from, leaves)
 		}
 	}
-	return show, found
+	if tab.Focus == nil {
+		tab.Focus = last
+	}
+	if kept.Focus >= 0 && kept.Focus < len(kept.Nodes) && tab.Focus == nil {
+		tab.Focus = leafOf(kept.Nodes[kept.Focus].ID)
+	}
+	if tab.Focus == nil {
+		tab.Focus = leaves[0]
+	}
+	return tab
+}
+
+// Neighbour returns the leaf closest to the one with the focus; nil if it is the only one.
+func (t *Tab) Neighbour() *Node {
+	return nearestTo(t, slices.DeleteFunc(t.Root.Leaves(nil), func(l *Node) bool { return l == t.Focus }))
+}
+
+// nearestTo returns the leaf whose session was closest to the focus of a tab.
+func nearestTo(from *Tab, leaves []*Node) (nearest *Node) {
+	least := 0
+	for _, was := range from.Root.Leaves(nil) {
+		i := slices.IndexFunc(leaves, func(l *Node) bool { return l.ID == was.ID })
+		if d := centreDistance(was.Rect, from.Focus.Rect); i >= 0 && (nearest == nil || d < least) {
+			nearest, least = leaves[i], d
+		}
+	}
+	return nearest
+}
+
+// appendShown appends the tree at the start of nodes, without the sessions that has rejects. A split with an
+// empty half is replaced by the other half. It also returns the nodes after the tree.
+func appendShown(out, nodes []api.LayoutNode, has func(id string) bool) (shown, rest []api.LayoutNode) {
+	n, rest := nodes[0], nodes[1:]
+	if n.Axis == "" {
+		if has(n.ID) {
+			out = append(out, n)
+		}
+		return out, rest
+	}
+	start := len(out)
+	out, rest = appendShown(append(out, n), rest, has)
+	middle := len(out)
+	out, rest = appendShown(out, rest, has)
+	if middle == start+1 || middle == len(out) {
+		out = slices.Delete(out, start, start+1)
+	}
+	return out, rest
+}
+
+func firstSession(nodes []api.LayoutNode) string {
+	return nodes[slices.IndexFunc(nodes, func(n api.LayoutNode) bool { return n.Axis == "" })].ID
+}
+
+func axisOf(n api.LayoutNode) Axis {
+	if n.Axis == api.AxisBelow {
+		return Below
+	}
+	return Beside
+}
+
+func shareOf(n api.LayoutNode) int { return min(max(n.Share, 1), ShareUnit-1) }
+
+// buildTree builds the tree at the start of nodes, and removes its nodes from there.
+func buildTree(nodes *[]api.LayoutNode) *Node {
+	n := (*nodes)[0]
+	*nodes = (*nodes)[1:]
+	if n.Axis == "" {
+		return NewLeaf(n.ID)
+	}
+	split := &Node{Axis: axisOf(n), Share: shareOf(n), A: buildTree(nodes)}
+	split.B = buildTree(nodes)
+	split.A.parent, split.B.parent = split, split
+	return split
+}
+
+// matches reports whether the tree at the start of nodes is the same but for its shares, and removes its nodes
+// from there.
+func (n *Node) matches(nodes *[]api.LayoutNode) bool {
+	if len(*nodes) == 0 {
+		return false
+	}
+	other := (*nodes)[0]
+	*nodes = (*nodes)[1:]
+	if other.Axis == "" || n.IsLeaf() {
+		return other.Axis == "" && n.ID == other.ID
+	}
+	return n.Axis == axisOf(other) && n.A.matches(nodes) && n.B.matches(nodes)
+}
+
+// setShares takes over the shares of an equal tree, and reports whether any differ.
+func (n *Node) setShares(nodes *[]api.LayoutNode) (changed bool) {
+	other := (*nodes)[0]
+	*nodes = (*nodes)[1:]
+	if n.IsLeaf() {
+		return false
+	}
+	changed = n.Share != shareOf(other)
+	n.Share = shareOf(other)
+	changed = n.A.setShares(nodes) || changed
+	return n.B.setShares(nodes) || changed
+}
+
+// Nodes returns the tree as the nodes of a layout.
+func (n *Node) Nodes() []api.LayoutNode { return n.appendNodes(nil) }
+
+func (n *Node) appendNodes(nodes []api.LayoutNode) []api.LayoutNode {
+	if n.IsLeaf() {
+		return append(nodes, api.LayoutNode{ID: n.ID})
+	}
+	split := api.LayoutNode{Axis: n.Axis.name(), Share: n.Share}
+	return n.B.appendNodes(n.A.appendNodes(append(nodes, split)))
 }

@@ -3,6 +3,7 @@ package layout
 import (
 	"slices"
 
+	"tandem/engine/api"
 	"tandem/engine/base/invariants"
 	"tandem/panes/kit/look"
 )
@@ -14,6 +15,14 @@ const (
 	Beside Axis = iota // left and right, with a column between them
 	Below              // top and bottom; the lower half's title row is the border
 )
+
+// name returns the axis as in a layout.
+func (x Axis) name() string {
+	if x == Below {
+		return api.AxisBelow
+	}
+	return api.AxisBeside
+}
 
 // A Direction is where the focus or a border moves.
 type Direction uint8
@@ -32,7 +41,7 @@ const (
 )
 
 // ShareUnit is the unit of Node.Share: a share of ShareUnit is everything.
-const ShareUnit = 10_000
+const ShareUnit = api.LayoutShare
 
 // A Node of the tree is a leaf with the pane of a session, or a split of two nodes.
 type Node struct {
@@ -132,58 +141,9 @@ func (n *Node) CanSplit(x Axis) bool {
 	return n.Rect.H >= 2*minPaneHeight
 }
 
-// SplitLeaf turns leaf n into a split of itself and the leaf of another session. It returns the
-// tree's root and the new leaf.
-func (n *Node) SplitLeaf(x Axis, id string) (root, created *Node) {
-	s := &Node{parent: n.parent, Axis: x, Share: ShareUnit / 2, Rect: n.Rect}
-	n.replaceBy(s)
-	created = &Node{parent: s, ID: id}
-	n.parent = s
-	s.A, s.B = n, created
-	root = s.Root()
-	if invariants.Enabled {
-		root.checkTree(nil)
-	}
-	return root, created
-}
-
-// replaceBy puts m in n's place below its parent.
-func (n *Node) replaceBy(m *Node) {
-	m.parent = n.parent
-	switch {
-	case n.parent == nil:
-	case n.parent.A == n:
-		n.parent.A = m
-	default:
-		n.parent.B = m
-	}
-}
-
-// RemoveLeaf removes leaf n from its tree; its sibling takes the space. It returns the
-// remaining root and the leaf to focus, or nil if n was the last leaf.
-func (n *Node) RemoveLeaf() (root, focus *Node) {
-	s := n.parent
-	if s == nil {
-		return nil, nil
-	}
-	sibling := s.A
-	if sibling == n {
-		sibling = s.B
-	}
-	s.replaceBy(sibling)
-	n.parent = nil
-	root = sibling.Root()
-	if invariants.Enabled {
-		root.checkTree(nil)
-	}
-	return root, sibling.nearestLeaf(n.Rect)
-}
-
-// nearestLeaf returns the leaf of n closest to r.
-func (n *Node) nearestLeaf(r look.Rect) *Node {
-	return slices.MinFunc(n.Leaves(nil), func(a, b *Node) int {
-		return centreDistance(a.Rect, r) - centreDistance(b.Rect, r)
-	})
+// SplitWith returns the nodes of a split of leaf n and the leaf of another session.
+func (n *Node) SplitWith(x Axis, id string) []api.LayoutNode {
+	return []api.LayoutNode{{Axis: x.name(), Share: ShareUnit / 2}, {ID: n.ID}, {ID: id}}
 }
 
 // Neighbour returns the leaf next to n in a direction; of several, the one opposite n's
@@ -204,8 +164,8 @@ func (n *Node) NextLeaf(step int) *Node {
 }
 
 // PushBorder moves a border of leaf n by delta cells: the border on the side of direction
-// d or, at the edge of the screen, the opposite one.
-func (n *Node) PushBorder(d Direction, delta int) {
+// d or, at the edge of the screen, the opposite one. It returns the split; nil if there is none.
+func (n *Node) PushBorder(d Direction, delta int) *Node {
 	x := Beside
 	if d == Up || d == Down {
 		x = Below
@@ -221,6 +181,7 @@ func (n *Node) PushBorder(d Direction, delta int) {
 	if s != nil {
 		s.MoveBorder(s.BorderCell() + delta)
 	}
+	return s
 }
 
 // borderToward returns the closest split along x that has n in its first half (forward) or

@@ -1,11 +1,12 @@
 package layout
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"tandem/engine/api"
 	"tandem/panes/kit/look"
 	"tandem/tests/seed"
 )
@@ -36,25 +37,56 @@ func TestSplitsFillAreaWithoutOverlap(t *testing.T) {
 	})
 }
 
+// nodesOf reads a tree of sessions with ids of one letter, "(a|(b/c))": "|" for beside, "/" for below.
+func nodesOf(tree string) (nodes []api.LayoutNode) {
+	at := 0
+	var read func()
+	read = func() {
+		if tree[at] != '(' {
+			nodes = append(nodes, api.LayoutNode{ID: tree[at : at+1]})
+			at++
+			return
+		}
+		at++
+		split := len(nodes)
+		nodes = append(nodes, api.LayoutNode{Axis: api.AxisBeside, Share: ShareUnit / 2})
+		read()
+		if tree[at] == '/' {
+			nodes[split].Axis = api.AxisBelow
+		}
+		at++
+		read()
+		at++
+	}
+	read()
+	return nodes
+}
+
+func treeOf(tree string) *Node {
+	nodes := nodesOf(tree)
+	return buildTree(&nodes)
+}
+
 // grow builds a tree by splitting leaves, closing some and moving borders.
 func grow(t *rapid.T, area look.Rect) (*Node, []*Node) {
-	root := NewLeaf("0")
+	root := treeOf("a")
 	root.SetRects(area)
 	for i := range rapid.IntRange(0, 12).Draw(t, "steps") {
 		leaves := root.Leaves(nil)
 		l := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "leaf")]
+		nodes := root.Nodes()
+		at := slices.IndexFunc(nodes, func(n api.LayoutNode) bool { return n.ID == l.ID })
 		switch rapid.SampledFrom([]string{"split", "split", "split", "close", "push"}).Draw(t, "step") {
 		case "split":
 			x := rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis")
 			if l.CanSplit(x) {
-				root, _ = l.SplitLeaf(x, fmt.Sprint(i+1))
+				nodes = slices.Replace(nodes, at, at+1, l.SplitWith(x, string(rune('b'+i)))...)
+				root = buildTree(&nodes)
 			}
 		case "close":
-			if smaller, focus := l.RemoveLeaf(); smaller != nil {
-				if focus == nil {
-					t.Fatal("no leaf to focus after closing one of several")
-				}
-				root = smaller
+			nodes, _ = appendShown(nil, nodes, func(id string) bool { return id != l.ID })
+			if len(nodes) > 0 {
+				root = buildTree(&nodes)
 			}
 		case "push":
 			l.PushBorder(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 200).Draw(t, "by"))
@@ -77,9 +109,8 @@ func borderCells(n *Node) int {
 }
 
 func TestHalvesKeepMinimumSizeIfSpaceSuffices(t *testing.T) {
-	root := NewLeaf("a")
-	root.SetRects(look.Rect{X: 0, Y: 1, W: 80, H: 22})
-	root, second := root.SplitLeaf(Beside, "b")
+	root := treeOf("(a|b)")
+	second := root.B
 	root.SetRects(look.Rect{X: 0, Y: 1, W: 80, H: 22})
 	second.PushBorder(Left, 500)
 	if root.A.Rect.W != minPaneWidth {
@@ -92,9 +123,9 @@ func TestHalvesKeepMinimumSizeIfSpaceSuffices(t *testing.T) {
 }
 
 func TestBorderStopsAtMinimumSizeOfPanes(t *testing.T) {
-	_, _, _, _, d := fourPanes()
-	root, e := d.SplitLeaf(Beside, "e")
-	root.SetRects(root.Rect)
+	root := treeOf("((a/c)|(b/(d|e)))")
+	root.SetRects(look.Rect{W: 81, H: 20})
+	d, e := root.B.B.A, root.B.B.B
 	root.MoveBorder(500)
 	if d.Rect.W != minPaneWidth || e.Rect.W != minPaneWidth {
 		t.Errorf("the two panes behind the border have %d and %d columns", d.Rect.W, e.Rect.W)
@@ -107,16 +138,9 @@ func TestBorderStopsAtMinimumSizeOfPanes(t *testing.T) {
 //	──┼──
 //	c │ d
 func fourPanes() (root, a, b, c, d *Node) {
-	area := look.Rect{X: 0, Y: 0, W: 81, H: 20}
-	a = NewLeaf("a")
-	root = a
-	root.SetRects(area)
-	root, b = a.SplitLeaf(Beside, "b")
-	root.SetRects(area)
-	_, c = a.SplitLeaf(Below, "c")
-	root, d = b.SplitLeaf(Below, "d")
-	root.SetRects(area)
-	return root, a, b, c, d
+	root = treeOf("((a/c)|(b/d))")
+	root.SetRects(look.Rect{W: 81, H: 20})
+	return root, root.A.A, root.B.A, root.A.B, root.B.B
 }
 
 func TestNeighbourIsPaneOpposite(t *testing.T) {
@@ -133,17 +157,6 @@ func TestNeighbourIsPaneOpposite(t *testing.T) {
 		if got := tt.from.Neighbour(tt.to); got != tt.want {
 			t.Errorf("from %s towards %d: got %v", tt.from.ID, tt.to, got)
 		}
-	}
-}
-
-func TestClosingPaneGivesItsSpaceToSibling(t *testing.T) {
-	root, a, _, c, _ := fourPanes()
-	left := root.A
-	area := left.Rect
-	root, focus := a.RemoveLeaf()
-	root.SetRects(root.Rect)
-	if focus != c || c.Rect != area {
-		t.Errorf("focus is on %v at %v, want c at %v", focus.ID, c.Rect, area)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -240,41 +239,4 @@ func (p *Pane) takeStop(session *api.Process) bool {
 	run, ok := p.stopping[session.ID]
 	delete(p.stopping, session.ID)
 	return ok && (run.IsZero() || run.Equal(session.StartedAt))
-}
-
-// HideSession removes an exited session from the list, here and in later dashboards. It reports
-// whether the session was listed.
-func (p *Pane) HideSession(id string) (wasListed bool) {
-	wasListed = !p.hidden[id]
-	p.hidden[id] = true
-	return wasListed
-}
-
-// IsHidden reports whether a session was removed from the list.
-func (p *Pane) IsHidden(id string) bool { return p.hidden[id] }
-
-// UnhideRunning lists hidden sessions again if they run again. It reports whether there were any.
-func (p *Pane) UnhideRunning() (any bool) {
-	for _, session := range p.env.News().Processes {
-		if p.hidden[session.ID] && !session.State.Ended() {
-			delete(p.hidden, session.ID)
-			any = true
-		}
-	}
-	return any
-}
-
-// ListHidden returns the ids of hidden sessions to store: the newest of those listed otherwise.
-func (p *Pane) ListHidden() (ids []string) {
-	// The newest first, because the stored list is limited.
-	for _, session := range slices.Backward(p.env.News().Processes) {
-		if len(ids) == api.MaxClosed {
-			break
-		}
-		if p.hidden[session.ID] && session.Kind == api.KindSession && session.Failed() {
-			ids = append(ids, session.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
 }

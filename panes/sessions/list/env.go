@@ -15,6 +15,8 @@ type Env interface {
 	IsVisible(id string) bool // reports whether the user sees the session
 	Open(id string) tea.Cmd   // shows a session; "" starts one
 	FocusList() tea.Cmd       // gives the keyboard to the list or takes it away
+	IsClosed(id string) bool  // reports whether the user has closed an exited session
+	HideSession(id string)    // removes an exited session from the list, here and in other dashboards
 }
 
 // Notices tell the user what happened in other sessions.

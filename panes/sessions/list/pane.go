@@ -34,17 +34,16 @@ type Pane struct {
 	TabNames []string // those given by the user, by tab; "" for none
 	HasFloat bool     // the last of the tabs floats over the others
 
-	hidden    map[string]bool      // exited sessions removed from the list by the user
 	stopping  map[string]time.Time // start of the run of each session stopped by the user here; zero if unknown
 	attention attention
 	queued    tea.Cmd // commands for the next Fetch
 }
 
 func New(env Env) *Pane {
-	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]time.Time{}}
+	p := &Pane{env: env, stopping: map[string]time.Time{}}
 	p.Agents = Agents{p: p, reported: map[string]api.CodingAgent{}, seen: map[string]time.Time{}}
 	p.Trees = Trees{p: p, killed: map[string]bool{}, asked: map[string]time.Time{}}
-	p.Restorer = Restorer{env: env, target: p.targetSession, hide: p.HideSession, restoring: map[string]bool{}, unasked: map[string]time.Time{}}
+	p.Restorer = Restorer{env: env, target: p.targetSession, restoring: map[string]bool{}, unasked: map[string]time.Time{}}
 	p.attention.marks = map[string]string{}
 	p.actions = p.makeActions()
 	return p
@@ -315,7 +314,7 @@ func (p *Pane) listFailed(inTab map[string]bool) []Row {
 		if len(rows) == maxFailedRows {
 			break
 		}
-		if session.Kind == api.KindSession && session.Failed() && !p.hidden[session.ID] && !inTab[session.ID] {
+		if session.Kind == api.KindSession && session.Failed() && !p.env.IsClosed(session.ID) && !inTab[session.ID] {
 			rows = append(rows, Row{Process: session})
 		}
 	}

@@ -28,6 +28,7 @@ type fakeEnv struct {
 }
 
 func (e *fakeEnv) FocusList() tea.Cmd { return nil }
+func (e *fakeEnv) HideSession(string) {}
 
 func (e *fakeEnv) Open(id string) tea.Cmd               { e.Opened = id; return nil }
 func (e *fakeEnv) Focused() (string, bool)              { return e.focused, e.focused != "" }

@@ -147,7 +147,7 @@ func (r *Restorer) dismissTarget() tea.Cmd {
 
 // Dismiss stops offering to restore a session, and no longer lists it.
 func (r *Restorer) Dismiss(id string) tea.Cmd {
-	r.hide(id)
+	r.env.HideSession(id)
 	return panes.Do(r.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionDismiss.Run(ctx, e, api.SessionDismissInput{IDs: []string{id}})
 	})

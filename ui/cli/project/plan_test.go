@@ -146,11 +146,6 @@ func TestLayoutOfManyPanesBecomesNestedSplits(t *testing.T) {
 	if got := apiLayout(file.Layout, panes); got.Check() != nil || len(got.Tabs[0].Nodes) != 5 {
 		t.Errorf("without b: %+v, %v", got, got.Check())
 	}
-	other := api.LayoutTab{Nodes: []api.LayoutNode{leaf("x")}}
-	old := &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{leaf("a")}}, other}}
-	if got := prependTabs(old, want); len(got.Tabs) != 2 || got.Tabs[1].Nodes[0].ID != "id-x" {
-		t.Errorf("joined: %+v", got)
-	}
 }
 
 func TestSessionsDefaultToStopSignalHUP(t *testing.T) {

@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"tandem/engine/api"
@@ -31,47 +30,18 @@ func (r *Run) showLayout(ctx context.Context) {
 	}
 }
 
-// saveLayout saves a layout by name, shows it where the user gave the command, and adds it to the
-// layout for the next dashboard.
+// saveLayout saves a layout by name, adds its tabs, and shows them where the user gave the command.
 func (r *Run) saveLayout(ctx context.Context, layout api.Layout) error {
-	if _, err := api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout, ShowIn: r.Session}); err != nil {
+	if err := api.LayoutPut.Run(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout}); err != nil {
 		return err
 	}
-	for try := 1; ; try++ {
-		now, err := api.LayoutGet.Call(ctx, r.Conn, api.Empty{})
-		if err != nil {
-			return err
-		}
-		// A dashboard may save its layout in between; the revision detects that.
-		_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: prependTabs(now.Current, layout), Revision: now.Revision})
-		if try == maxPuts || !errors.Is(err, api.CodeConflict) {
-			return err
-		}
-	}
-}
-
-// maxPuts is how many times saveLayout tries to save a layout while a dashboard keeps changing it.
-const maxPuts = 10
-
-// prependTabs returns layout followed by the tabs of old. A tab of old is dropped if one of its
-// sessions is in layout.
-func prependTabs(old *api.Layout, layout api.Layout) api.Layout {
-	out := api.Layout{Tabs: slices.Clone(layout.Tabs)}
-	if old == nil {
-		return out
-	}
-	taken := map[string]bool{}
+	first := layout.Tabs[0]
+	in := api.LayoutChangeInput{Show: first.Nodes[first.Focus].ID, ShowIn: r.Session}
 	for _, t := range layout.Tabs {
-		for _, n := range t.Nodes {
-			taken[n.ID] = true
-		}
+		in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: t.Nodes, Own: api.OwnEnd})
 	}
-	for _, t := range old.Tabs {
-		if !slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return n.ID != "" && taken[n.ID] }) && len(out.Tabs) < api.MaxTabs {
-			out.Tabs = append(out.Tabs, t)
-		}
-	}
-	return out
+	in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutFocus, ID: in.Show})
+	return api.LayoutChanges.Run(ctx, r.Conn, in)
 }
 
 // apiLayout converts the tabs of a file, with panes as the leaves. Sessions that were not started

@@ -6,9 +6,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/api/layout"
 	"tandem/engine/api/server"
 )
 
@@ -48,25 +51,28 @@ func serveIn(t *testing.T, dir string, m *server.Mux) (stop func()) {
 	return func() { cancel(); <-served }
 }
 
-func TestSaveLayoutRetriesOnAConflict(t *testing.T) {
+func TestTabsOfAProjectAreAddedSavedAndShown(t *testing.T) {
 	m := server.NewMux(nil)
-	revision, saved, shown := int64(0), int64(0), ""
-	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) {
-		revision++
-		return api.LayoutGetOutput{Revision: revision}, nil
+	saved, current, shown := api.LayoutPutInput{}, api.Layout{}, ""
+	server.Handle(m, api.LayoutPut, func(_ context.Context, in api.LayoutPutInput) (api.Empty, error) {
+		saved = in
+		return api.Empty{}, nil
 	})
-	server.Handle(m, api.LayoutPut, func(_ context.Context, in api.LayoutPutInput) (out api.LayoutPutOutput, err error) {
-		if in.Name == "" && in.Revision < 3 {
-			return out, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision)
-		}
-		if in.ShowIn == "s" {
-			shown = in.Name
-		}
-		saved = in.Revision
+	server.Handle(m, api.LayoutChanges, func(_ context.Context, in api.LayoutChangeInput) (out api.LayoutChangeOutput, err error) {
+		current, shown = layout.Apply(current, in.Changes...), in.Show+" in "+in.ShowIn
 		return out, nil
 	})
 	r := &Run{Conn: serve(t, m), File: &File{Name: "shop"}, Session: "s"}
-	if err := r.saveLayout(t.Context(), api.Layout{}); err != nil || saved != 3 || shown != "shop" {
-		t.Errorf("saved on top of revision %d, want 3, and shown as %q: %v", saved, shown, err)
+	tabs := api.Layout{Tabs: []api.LayoutTab{
+		{Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 3000}, {ID: "a"}, {ID: "b"}}, Focus: 1}, {Nodes: []api.LayoutNode{{ID: "c"}}},
+	}}
+	current = layout.Apply(current, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: "s"}}},
+		api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: "c"}}}) // c has its tab already
+	if err := r.saveLayout(t.Context(), tabs); err != nil {
+		t.Fatal(err)
+	}
+	want := api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "s"}}}, tabs.Tabs[1], tabs.Tabs[0]}, Current: 2}
+	if diff := cmp.Diff(want, current); diff != "" || shown != "a in s" || saved.Name != "shop" || len(saved.Layout.Tabs) != 2 {
+		t.Errorf("%s; saved %+v, shown %s", diff, saved, shown)
 	}
 }

@@ -3,6 +3,7 @@
 package sessions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -145,15 +146,20 @@ func NewSend(f *factory.Factory) *cobra.Command {
 
 // NewRename returns the command rename.
 func NewRename(f *factory.Factory) *cobra.Command {
-	return &cobra.Command{
-		Use:               "rename ID NAME",
-		Short:             "Give a session another name",
-		Long:              "Gives a session another name. The dashboard then shows that instead of what runs in it.",
-		Example:           "tandem rename bash-4 build",
+	tab := false
+	cmd := &cobra.Command{
+		Use:   "rename ID NAME",
+		Short: "Give a session another name",
+		Long: "Gives a session another name. The dashboard then shows that instead of what runs in it.\n" +
+			"With --tab, names the session's tab; an empty name takes that back.",
+		Example:           "tandem rename bash-4 build\ntandem rename --tab build work",
 		Annotations:       factory.One.Naming(1),
 		Args:              factory.Exactly(2, "which session, and its new name? Give both."),
 		ValidArgsFunction: f.CompleteSession(factory.IsLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if tab {
+				return renameTab(cmd.Context(), f, args[0], args[1])
+			}
 			out, err := factory.Call(cmd.Context(), f, api.SessionRename, api.SessionRenameInput{ID: args[0], Name: args[1]})
 			if err != nil {
 				return err
@@ -161,6 +167,31 @@ func NewRename(f *factory.Factory) *cobra.Command {
 			return f.Out.Answer(out, func() string { return "" })
 		},
 	}
+	cmd.Flags().BoolVar(&tab, "tab", false, "name the tab with the session's pane")
+	return cmd
+}
+
+// renameTab names the tab of a session.
+func renameTab(ctx context.Context, f *factory.Factory, id, name string) error {
+	p, err := factory.Call(ctx, f, api.ProcessGet, api.IDInput{ID: id})
+	if err != nil {
+		return err
+	}
+	// A session that no dashboard has arranged yet gets its tab first; one that has a pane keeps it.
+	out, err := factory.Call(ctx, f, api.LayoutGet, api.Empty{})
+	if err != nil {
+		return err
+	}
+	var in api.LayoutChangeInput
+	if !out.Has(p.ID) {
+		in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: p.ID}}, Own: api.OwnEnd})
+	}
+	in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutRename, ID: p.ID, Name: name})
+	changed, err := factory.Call(ctx, f, api.LayoutChanges, in)
+	if err != nil {
+		return err
+	}
+	return f.Out.Answer(changed, func() string { return "" })
 }
 
 // NewKill returns the command kill.

@@ -89,7 +89,6 @@ var marked = map[string]any{
 	api.ProcessUpdate.Name:  api.ProcessUpdateInput{Revision: 1},
 	api.SessionRename.Name:  api.SessionRenameInput{Revision: 1},
 	api.HistoryLoad.Name:    api.HistoryLoadInput{At: time.Unix(1, 0)},
-	api.LayoutPut.Name:      api.LayoutPutInput{Revision: 1},
 }
 
 func TestEveryOperationDeclaresRepeatability(t *testing.T) {

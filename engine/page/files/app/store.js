@@ -72,15 +72,19 @@ export class Store extends EventTarget {
         break;
       case 'history': this.histories = e.history; break;
       case 'machine': this.machines.set(e.machine.name, e.machine); break;
-      case 'layout': this.layout = e.layout; break;
-      case 'kept':
-        if ((e.revision || 0) >= this.layoutRevision) {
-          this.layout = e.layout;
-          this.layoutRevision = e.revision || 0;
-        }
-        break;
+      case 'layout': this.fetchLayout(e.revision || 0); break;
       case 'notice': this.dispatchEvent(new CustomEvent('notice', { detail: e.notice })); break;
     }
+    this.change();
+  }
+
+  // fetchLayout asks for the layout after a change. An answer may know of later ones.
+  async fetchLayout(revision) {
+    if (revision <= this.layoutRevision) return;
+    const o = await this.api.call('layout.get').catch(() => null);
+    if (!o || o.revision < this.layoutRevision) return;
+    this.layout = o.current || null;
+    this.layoutRevision = o.revision;
     this.change();
   }
 

@@ -41,13 +41,13 @@ func TestPaneOfDeletedSessionIsClosed(t *testing.T) {
 						d.Press("ctrl+b", scene.prefix)
 					}
 					for _, event := range strings.Fields(order) {
-						d.endSession(d.view.Tabs.Pane("gone"), event, state)
+						d.endSession(d.view.Panes.Pane("gone"), event, state)
 					}
 					d.waitShape("other")
-					if p := d.view.Tabs.FocusedPane(); p == nil || p.ID != "other" {
+					if p := d.view.FocusedPane(); p == nil || p.ID != "other" {
 						t.Errorf("the remaining session is not focused")
 					}
-					if d.view.Tabs.Float != nil || d.view.attachments.has("gone") {
+					if d.view.Tabs.Float != nil || d.view.Panes.isAttached("gone") {
 						t.Errorf("the pane of the deleted session remains")
 					}
 				})
@@ -84,7 +84,7 @@ func TestPaneWithFailedAttachmentSaysWhyUntilClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, nil, "other")
 			d.view.OpenSession("unknown")
-			p := d.view.Tabs.FocusedPane()
+			p := d.view.FocusedPane()
 			p.Feed.Fail(api.Errorf(code, "cannot show it"))
 			d.Run(d.view.Sync())
 			other := newSession("third", "third")

@@ -1,0 +1,158 @@
+package sessions
+
+import (
+	"maps"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/sessions/layout"
+	"tandem/panes/terminal"
+)
+
+// adopt keeps the tabs in step with the sessions: each that runs on this machine, or can be restored, has a
+// pane.
+func (v *View) adopt() {
+	if !v.env.News().Connected {
+		return
+	}
+	processes := v.env.News().ByID()
+	for _, l := range v.Tabs.Leaves() {
+		if p := processes[l.ID]; p != nil && p.IsOpen() {
+			v.revive(p)
+		}
+	}
+	for _, id := range v.Tabs.unplaced() {
+		if v.Tabs.IsClosed(id) { // running again
+			v.Tabs.change()
+		}
+	}
+	v.focus.refresh()
+	for id, p := range v.Panes.all {
+		if p.Outbox.Waiting() > 0 && processes[id] != nil && processes[id].IsOpen() {
+			v.Panes.attach(id)
+		}
+	}
+	shown := map[string]bool{}
+	for _, l := range v.Tabs.Leaves() {
+		shown[l.ID] = true
+	}
+	for id := range v.Panes.cancels {
+		if !shown[id] && v.Panes.FinalState(id) != nil {
+			v.Panes.release(id)
+		}
+	}
+	maps.DeleteFunc(v.Panes.all, func(id string, _ *terminal.Pane) bool {
+		return !shown[id] && !v.Panes.isInUse(id) && (processes[id] == nil || !processes[id].IsOpen())
+	})
+}
+
+// revive replaces the pane of an earlier run of a session by a new one, if it runs again.
+func (v *View) revive(now *api.Process) (again bool) {
+	ended := v.Panes.FinalState(now.ID)
+	if ended == nil || now.State.Ended() || ended.StartedAt.Equal(now.StartedAt) {
+		return false
+	}
+	v.Panes.forget(now.ID)
+	v.focus.relayout()
+	return true
+}
+
+// noteDeleted notes the sessions whose records were deleted, and those dismissed. Their panes are
+// closed after the output has been taken over, which may report their exit.
+func (v *View) noteDeleted(before *panes.News) {
+	known := v.env.News().ByID()
+	for _, p := range before.Processes {
+		if now := known[p.ID]; now == nil || p.Interrupted != nil && !now.IsOpen() {
+			v.deleted = append(v.deleted, p)
+		}
+	}
+}
+
+// closeFinished closes panes whose program exited successfully or was stopped, or whose session
+// was deleted. One that failed stays until then, so that its output can be read, and one that was
+// interrupted until it is restored or dismissed.
+func (v *View) closeFinished() (cmd tea.Cmd) {
+	for id := range v.Panes.cancels {
+		ended := v.Panes.FinalState(id)
+		if ended == nil {
+			continue
+		}
+		_, l := v.Tabs.FindSession(id)
+		now, known := v.env.News().Process(id)
+		switch {
+		case l == nil:
+			v.Panes.release(id)
+		case known && v.revive(&now):
+			// News that it runs again has arrived before its exit.
+		case !ended.Failed() && ended.Interrupted == nil:
+			cmd = tea.Batch(cmd, v.closeExited(l, ended))
+		}
+	}
+	for _, p := range v.deleted {
+		if _, l := v.Tabs.FindSession(p.ID); l != nil {
+			cmd = tea.Batch(cmd, v.closeExited(l, &p))
+		}
+	}
+	v.deleted = nil
+	return cmd
+}
+
+// closeExited closes the pane of a session here, and reports its exit. The session keeps its place in the layout.
+func (v *View) closeExited(l *layout.Node, ended *api.Process) (cmd tea.Cmd) {
+	if slices.Contains(v.display.visibleLeaves(), l) {
+		cmd = v.List.ReportExit(ended)
+	}
+	if p := v.FocusedPane(); p != nil && p.ID == l.ID {
+		cmd = tea.Batch(cmd, v.List.Trees.HandleExit(ended, true))
+	}
+	v.Panes.release(l.ID)
+	v.focus.refresh()
+	return cmd
+}
+
+// closePane closes the focused pane, or that of the session selected in the list. A
+// running session moves to a tab of its own.
+func (v *View) closePane() tea.Cmd {
+	t, l := v.Tabs.Current, (*layout.Node)(nil)
+	switch {
+	case v.FocusedPane() != nil:
+		l = t.Focus
+	case v.focus.shown && v.focus.inList:
+		t, l = v.Tabs.FindSession(v.List.Selected())
+	}
+	if l == nil {
+		return v.env.Say("no pane to close here", false)
+	}
+	p := v.Panes.Pane(l.ID)
+	switch {
+	case v.List.Restorer.Offers(p.ID):
+		return v.List.Restorer.Dismiss(p.ID)
+	case p.FinalState() != nil || p.Err() != nil:
+		v.hide(p.ID)
+		v.focus.refresh()
+		return nil
+	case t.Root.IsLeaf() && t != v.Tabs.Float:
+		return v.env.Say("this is the session's only pane; kill the session to close it", false)
+	}
+	v.focus.leave(t, l)
+	if p.Starting {
+		v.Tabs.change(api.LayoutChange{Do: api.LayoutClose, ID: p.ID})
+	} else {
+		v.Tabs.change(ownTab(p.ID, api.OwnEnd))
+	}
+	v.focus.refresh()
+	return nil
+}
+
+// hide removes the pane of an exited session, and the session from the list, in all dashboards. They
+// may not know of the exit yet, so it is recorded first.
+func (v *View) hide(id string) {
+	if last := v.Panes.FinalState(id); last != nil {
+		v.env.RecordExit(*last)
+	}
+	v.Panes.release(id)
+	v.Tabs.change(api.LayoutChange{Do: api.LayoutClose, ID: id, Hide: true})
+}
