@@ -1,6 +1,7 @@
 package codingagents
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -43,7 +44,7 @@ type setupFlags struct {
 func (opts *setupFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&opts.project, "project", false, "in the settings of the project in this folder, not in yours")
 	flags.BoolVar(&opts.print, "print", false, "print the settings and write nothing")
-	flags.BoolVar(&opts.remove, "remove", false, "undo: remove Tandem from the settings")
+	flags.BoolVar(&opts.remove, "remove", false, "remove Tandem from the settings")
 	flags.StringSliceVar(&opts.wish.Profiles, "profile", nil, "tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
 	flags.StringArrayVar(&opts.wish.Roots, "root", nil, "confine file tools to this `folder`")
 	flags.BoolVar(&opts.wish.ReadOnly, "read-only", false, "only tools that change nothing")
@@ -56,9 +57,10 @@ func newSetup(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup [CLIENT]",
 		Short: "Add Tandem to a client's settings",
-		Long: "Adds Tandem to the settings of an agent's program, a client, or removes it again. It shows the\n" +
-			"change and asks first; comments and everything else in the file stay as they are. Without CLIENT\n" +
-			"it lists the clients it knows, which of them are here, and which are set up.\n\n" +
+		Long: "Adds Tandem to the settings of an agent's program, a client, or removes it again: by the\n" +
+			"client's own command if it has one, else by one entry in its file, where comments and everything\n" +
+			"else stay as they are. It shows the command or the change and asks first. Without CLIENT it lists\n" +
+			"the clients it knows, which of them are here, and which are set up.\n\n" +
 			"Clients: " + strings.Join(setup.ClientNames(), ", ") + ".",
 		Example: "tandem agent setup\ntandem agent setup claude\ntandem agent setup cursor --project --root .\n" +
 			"tandem agent setup codex --print\ntandem agent setup claude --remove",
@@ -84,7 +86,7 @@ func newSetup(f *factory.Factory) *cobra.Command {
 			if err := opts.check(cmd, c, f.Profiles); err != nil {
 				return err
 			}
-			return setUp(f, m, c, opts)
+			return setUp(cmd.Context(), f, m, c, opts)
 		},
 	}
 	opts.add(cmd.Flags(), f.Profiles)
@@ -202,13 +204,14 @@ type setupAnswer struct {
 
 // A change is the part of a JSON output about a settings file.
 type change struct {
-	Path   string   `json:"path"`
-	Status string   `json:"status"` // written, installed, removed, unchanged
-	Diff   []string `json:"diff,omitempty"`
+	Path     string   `json:"path"`
+	Status   string   `json:"status"` // written, installed, removed, unchanged
+	Diff     []string `json:"diff,omitempty"`
+	Commands []string `json:"commands,omitempty"` // run instead of writing the file
 }
 
 // setUp changes a client's settings, or with --print prints them.
-func setUp(f *factory.Factory, m setup.Machine, c setup.Client, opts setupFlags) error {
+func setUp(ctx context.Context, f *factory.Factory, m setup.Machine, c setup.Client, opts setupFlags) error {
 	if opts.project && !c.HasProject() {
 		return output.UsageError(fmt.Sprintf("set up %s: it has no settings for one project", c.Title), "leave out --project")
 	}
@@ -229,7 +232,7 @@ func setUp(f *factory.Factory, m setup.Machine, c setup.Client, opts setupFlags)
 	if err != nil {
 		return err
 	}
-	made, err := applyPlan(f, plan, "set up "+c.Title, done, opts.yes)
+	made, err := applyPlan(ctx, f, plan, "set up "+c.Title, done, opts.yes)
 	if err != nil {
 		return err
 	}
@@ -241,20 +244,24 @@ func setUp(f *factory.Factory, m setup.Machine, c setup.Client, opts setupFlags)
 
 // applyPlan shows a planned change, and makes it after the user confirms it. done is the status of
 // a change that was made.
-func applyPlan(f *factory.Factory, p *setup.Plan, what, done string, yes bool) (change, error) {
+func applyPlan(ctx context.Context, f *factory.Factory, p *setup.Plan, what, done string, yes bool) (change, error) {
 	if !p.Changed() {
-		return change{p.Path, "unchanged", nil}, nil
+		return change{Path: p.Path, Status: "unchanged"}, nil
 	}
-	made := change{p.Path, done, p.Diff()}
-	if !f.Out.JSON { // with --json the diff is part of the answer
-		f.Out.Tell("%s\n%s", p.Path, strings.Join(made.Diff, "\n"))
+	made := change{p.Path, done, p.Diff(), p.Commands()}
+	heading, lines, question := p.Path, made.Diff, "Change this file?"
+	if len(made.Commands) > 0 {
+		heading, lines, question = "To change "+p.Path+", Tandem runs:", made.Commands, "Run this?"
+	}
+	if !f.Out.JSON { // with --json the lines are part of the answer
+		f.Out.Tell("%s\n%s", heading, strings.Join(lines, "\n"))
 	}
 	if !yes {
-		if err := f.Confirm(what, "Change this file?"); err != nil {
+		if err := f.Confirm(what, question); err != nil {
 			return change{}, err
 		}
 	}
-	return made, p.Write()
+	return made, p.Write(ctx)
 }
 
 func setupText(c setup.Client, answer change, remove bool) string {

@@ -25,7 +25,7 @@ func newHooks(f *factory.Factory) *cobra.Command {
 	install := changeHooks(f, "install", "Add hooks to an agent's settings",
 		"Adds hooks to an agent's settings. It shows the change and asks first; everything else in the file\nstays as it is.", setup.Machine.InstallHooks)
 	remove := changeHooks(f, "remove", "Remove the hooks from an agent's settings",
-		"Removes the hooks from an agent's settings: the file becomes what it was, or loses only the\nhooks if you have edited it since.", setup.Machine.RemoveHooks)
+		"Removes the hooks from an agent's settings. Everything else in the file stays as it is.", setup.Machine.RemoveHooks)
 	status := &cobra.Command{
 		Use:     "status [NAME]",
 		Short:   "Show which agents have their hooks installed",
@@ -67,7 +67,7 @@ func changeHooks(f *factory.Factory, verb, short, long string, plan func(setup.M
 	cmd := &cobra.Command{
 		Use: verb + " NAME [--yes]", Short: short, Long: long,
 		Example: "tandem agent hooks " + verb + " claude",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := findHooks(args[0])
 			if err != nil {
 				return err
@@ -81,7 +81,7 @@ func changeHooks(f *factory.Factory, verb, short, long string, plan func(setup.M
 				return err
 			}
 			// "install" becomes "installed", and "remove" becomes "removed".
-			made, err := applyPlan(f, p, verb+" hooks of "+h.Title, strings.TrimSuffix(verb, "e")+"ed", yes)
+			made, err := applyPlan(cmd.Context(), f, p, verb+" hooks of "+h.Title, strings.TrimSuffix(verb, "e")+"ed", yes)
 			if err != nil {
 				return err
 			}

@@ -37,6 +37,16 @@ type Client struct {
 	desktop      bool                    // started from a desktop, with a PATH of its own
 	local        func(launch) fields     // returns the entry for a server started by the client
 	remote       func(url string) fields // returns the entry for a server over HTTP; nil if impossible without a plain-text token
+	own          *ownCommands            // nil if the program cannot change its settings by a command
+}
+
+// ownCommands are the commands of a client's program that change its settings. The functions return
+// the arguments for a scope, user or project. Not used are those of Gemini CLI, which replaces the
+// variables in all servers' entries by their values, and those that ask (Copilot CLI, opencode).
+type ownCommands struct {
+	project bool // the program can change a project's settings too
+	add     func(scope string, entry fields) []string
+	remove  func(scope string) []string // nil if the program cannot remove a server
 }
 
 // A location lists alternative settings files, relative to the directory in
@@ -73,6 +83,13 @@ func Clients() []Client {
 			profile:     "terminal-tools", // it has file tools itself
 			local:       func(l launch) fields { return l.serverOfType("stdio") },
 			remote:      func(url string) fields { return httpServer("http", url, "${"+TokenVariable+"}") },
+			own: &ownCommands{
+				project: true,
+				add: func(scope string, entry fields) []string {
+					return []string{"mcp", "add-json", "--scope", scope, serverName, compactJSON(entry)}
+				},
+				remove: func(scope string) []string { return []string{"mcp", "remove", "--scope", scope, serverName} },
+			},
 		},
 		{ // https://modelcontextprotocol.io/docs/develop/connect-local-servers; servers over HTTP can be added only in its dialogs
 			Name: "claude-desktop", Title: "Claude Desktop", program: "claude-desktop",
@@ -86,6 +103,10 @@ func Clients() []Client {
 			local: func(l launch) fields { return l.plainServer() },
 			remote: func(url string) fields {
 				return fields{{"url", url}, {"bearer_token_env_var", TokenVariable}}
+			},
+			own: &ownCommands{
+				add:    codexAdd,
+				remove: func(string) []string { return []string{"mcp", "remove", serverName} },
 			},
 		},
 		{ // https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers; github.com/github/github-mcp-server, docs/installation-guides/install-copilot-cli.md
@@ -136,6 +157,11 @@ func Clients() []Client {
 			format: formatJSONC, serversPath: []string{"servers"}, desktop: true,
 			local:  func(l launch) fields { return l.serverOfType("stdio") },
 			remote: func(url string) fields { return httpServer("http", url, "${env:"+TokenVariable+"}") },
+			own: &ownCommands{
+				add: func(_ string, entry fields) []string {
+					return []string{"--add-mcp", compactJSON(append(fields{{"name", serverName}}, entry...))}
+				},
+			},
 		},
 		{ // https://zed.dev/docs/ai/mcp, "As Custom Servers"
 			Name: "zed", Title: "Zed", program: "zed",
@@ -144,6 +170,21 @@ func Clients() []Client {
 			local: func(l launch) fields { return l.plainServer() },
 		},
 	}
+}
+
+// codexAdd returns the arguments with which Codex adds a server.
+func codexAdd(_ string, entry fields) []string {
+	args := []string{"mcp", "add", serverName}
+	if url, ok := entry.get("url").(string); ok {
+		return append(args, "--url", url, "--bearer-token-env-var", TokenVariable)
+	}
+	env, _ := entry.get("env").(fields)
+	for _, variable := range env.pairs() {
+		args = append(args, "--env", variable)
+	}
+	command, _ := entry.get("command").(string)
+	words, _ := entry.get("args").([]string)
+	return append(append(args, "--", command), words...)
 }
 
 // plainServer returns an entry with a command, arguments and, unless it is empty, an environment.

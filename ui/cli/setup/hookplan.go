@@ -68,21 +68,26 @@ func (m Machine) InstallHooks(h Hooks) (*Plan, error) {
 	if err = e.removeOwnHooks(); err == nil {
 		err = e.addHooks()
 	}
-	return e.finishPlan(err)
+	e.plan.backup = true
+	return e.plan.finish(e.json, err)
 }
 
-// RemoveHooks returns a plan to remove an agent's hooks from its settings. It restores the previous text
-// if that is recorded and the hooks are unedited; otherwise it deletes only Tandem's hooks.
+// RemoveHooks returns a plan to remove Tandem's hooks from an agent's settings.
 func (m Machine) RemoveHooks(h Hooks) (*Plan, error) {
 	e, err := m.editHooks(h, serverName)
 	if err != nil || e.currentState() == HooksMissing {
 		return e.plan, err
 	}
-	if h.ownFile {
-		e.plan.after, _ = e.plan.originalText()
-		return e.plan, nil
+	original, ok, err := m.originalText(e.plan, hooksRecord+e.plan.Path)
+	if err != nil || ok || h.ownFile {
+		e.plan.after = original
+		return e.plan, err
 	}
-	return e.finishPlan(e.removeOwnHooks())
+	err = e.removeOwnHooks()
+	if _, found, _ := e.json.get([]string{hooksKey}); !found && err == nil && h.version != 0 {
+		err = e.json.remove([]string{"version"})
+	}
+	return e.plan.finish(e.json, err)
 }
 
 // A hookEdit is a change to an agent's hooks in progress.
@@ -97,13 +102,12 @@ type hookEdit struct {
 func (m Machine) editHooks(h Hooks, program string) (*hookEdit, error) {
 	path := m.resolveLocation(h.location)
 	e := &hookEdit{hooks: h, program: program}
-	e.plan = m.newPlan(path, "hooks in "+path, func(text []byte) (settings, error) {
+	e.plan = &Plan{Path: path, mode: 0o600, ownFile: h.ownFile, parse: func(text []byte) (settings, error) {
 		if h.plugin != "" {
 			return openJSON(nil, false)
 		}
 		return openJSON(text, h.strict)
-	})
-	e.plan.ownFile = h.ownFile
+	}}
 	s, err := e.plan.read()
 	if err == nil && h.plugin == "" {
 		e.json = s.(*jsonFile)
@@ -111,18 +115,9 @@ func (m Machine) editHooks(h Hooks, program string) (*hookEdit, error) {
 	return e, err
 }
 
-// finishPlan stores the edited text in the plan, or locates err in the settings.
-func (e *hookEdit) finishPlan(err error) (*Plan, error) {
-	if err != nil {
-		return nil, e.plan.settingsError(err)
-	}
-	e.plan.after = e.json.bytes()
-	return e.plan, nil
-}
-
 // pluginText returns the plugin's source with the command for Tandem inserted.
 func (e *hookEdit) pluginText() string {
-	return strings.ReplaceAll(e.hooks.plugin, "PROGRAM", quoteString(e.program))
+	return strings.ReplaceAll(e.hooks.plugin, "PROGRAM", compactJSON(e.program))
 }
 
 // currentState compares the settings with the current version's hooks.
@@ -186,11 +181,8 @@ func runsTandem(handler map[string]any) bool {
 	return false
 }
 
-// removeOwnHooks removes Tandem's hooks: by undoing the recorded change if possible, else one by one.
+// removeOwnHooks removes Tandem's hooks one by one.
 func (e *hookEdit) removeOwnHooks() error {
-	if original, ok := e.plan.originalText(); ok {
-		return e.json.setText(original)
-	}
 	lists := e.hooksByEvent()
 	for _, event := range slices.Sorted(maps.Keys(lists)) {
 		// Backward, because removing an item shifts those after it.
@@ -201,7 +193,7 @@ func (e *hookEdit) removeOwnHooks() error {
 			if group, _ := item.(map[string]any)["hooks"].([]any); len(group) > 1 {
 				return fmt.Errorf("%s.%s: other hooks are in a group with Tandem's; edit it by hand", hooksKey, event)
 			}
-			if err := e.json.removeItem([]string{hooksKey, event}, i); err != nil {
+			if err := e.json.removeSlot([]string{hooksKey, event}, i); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +31,7 @@ func (m *testMachine) applyPlan(p *Plan, err error) *Plan {
 	m.t.Helper()
 	m.must(err)
 	if p.Changed() {
-		m.must(p.Write())
+		m.must(p.Write(m.t.Context()))
 	}
 	return p
 }
@@ -49,7 +51,7 @@ func (m *testMachine) hookState(name string) string {
 func TestInstallingHooksTwiceAndRemovingThemRestoresSettings(t *testing.T) {
 	for _, h := range AllHooks() {
 		texts := map[string]string{"no settings": "", "settings": "{}\n", "the user's hooks": `{
-  "a": 1,
+  "version": 1,
   "hooks": {
     "Stop": [
       {"hooks": [{"type": "command", "command": "beep"}]}
@@ -89,8 +91,8 @@ func TestInstallingHooksTwiceAndRemovingThemRestoresSettings(t *testing.T) {
 			}
 			m.applyPlan(m.RemoveHooks(h))
 			if text == "" {
-				if left, _ := os.ReadDir(m.Home); len(left) != 1 || left[0].Name() != ".local" {
-					t.Errorf("%s: %v left in the home folder", h.Name, left)
+				if left, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s: %q left, %v", h.Name, left, err)
 				}
 			} else if got := m.readFile(path); got != text {
 				t.Errorf("%s, %s: removed: %s", h.Name, name, cmp.Diff(text, got))
@@ -113,7 +115,7 @@ func TestRemovingHooksKeepsLaterEdits(t *testing.T) {
 		t.Errorf("%s", st)
 	}
 	m.applyPlan(m.RemoveHooks(h))
-	want := "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}\n    ]\n  }\n}\n"
+	want := "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}\n    ]\n  },\n  \"model\": \"opus\"\n}\n"
 	if diff := cmp.Diff(want, m.readFile(path)); diff != "" {
 		t.Error(diff)
 	}
@@ -162,7 +164,7 @@ func TestHooksGroupedWithOthersAreRejected(t *testing.T) {
 		t.Error(err)
 	}
 	m.must(os.WriteFile(path, []byte(`{"hooks": {"Stop": {}}}`), 0o640))
-	if _, err := m.InstallHooks(h); err == nil || !strings.Contains(err.Error(), ":1:20: hooks.Stop: must be an array") {
+	if _, err := m.InstallHooks(h); err == nil || !strings.Contains(err.Error(), path+": hooks.Stop: must be an array") {
 		t.Error(err)
 	}
 }

@@ -2,19 +2,19 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
-// maxDepth limits the nesting of JSON values: hujson recurses for each level.
-const maxDepth = 100_000
+// maxBrackets limits the brackets in a JSON file, and with them the nesting: hujson recurses for each
+// level, and a stack overflow cannot be recovered from.
+const maxBrackets = 500_000
 
 // whitespace lists the whitespace characters of JSON.
 const whitespace = " \t\r\n"
@@ -35,74 +35,44 @@ func openJSON(text []byte, strict bool) (*jsonFile, error) {
 
 func (j *jsonFile) bytes() []byte { return slices.Concat(j.byteOrderMark, j.text) }
 
-// setText parses text and makes it the file's content. If it is invalid, the content stays.
+// setText parses text and makes it the file's content, with an object if it has no value. If it is
+// invalid, the content stays.
 func (j *jsonFile) setText(text []byte) error {
 	body := bytes.TrimPrefix(text, []byte("\ufeff"))
 	root, err := parseJSON(body, j.strict)
 	if err == nil {
-		j.byteOrderMark, j.text, j.root = text[:len(text)-len(body)], body, root
+		j.byteOrderMark, j.text, j.root = text[:len(text)-len(body)], root.Pack(), root
 	}
 	return err
 }
 
-// parseJSON parses text, which may end in a line comment. Text without a value counts as an empty object.
 func parseJSON(text []byte, strict bool) (hujson.Value, error) {
-	// Check the depth first: a stack overflow in hujson's recursion cannot be recovered from.
-	if i := findTooDeep(text); i >= 0 {
-		return hujson.Value{}, errorAt(text, i, "values are nested too deep")
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxBrackets {
+		return hujson.Value{}, errors.New("too many values")
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
 	}
 	root, err := hujson.Parse(text)
-	if err != nil {
-		root, err = parseLenient(text, err)
+	// Clients also accept text that ends in a line comment, and text without a value.
+	for _, end := range []string{"\n", "\n{}\n"} {
+		if err == nil {
+			break
+		}
+		if whole, whyNot := hujson.Parse(append(bytes.Clone(text), end...)); whyNot == nil {
+			root, err = whole, nil
+		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return root, convertParseError(err)
-	case strict && !root.IsStandard():
+	}
+	if strict && !root.IsStandard() {
 		var syntax *json.SyntaxError
 		if errors.As(json.Unmarshal(text, new(any)), &syntax) {
 			return root, errorAt(text, int(syntax.Offset)-1, "this file cannot have comments or trailing commas")
 		}
 	}
 	return root, nil
-}
-
-// parseLenient parses two forms rejected by hujson but accepted by clients: text ending in a line
-// comment, and text without a value. For all others it returns err, hujson's error.
-func parseLenient(text []byte, err error) (hujson.Value, error) {
-	lines := append(slices.Clone(text), '\n')
-	root, parseErr := hujson.Parse(lines)
-	switch {
-	case parseErr == nil:
-		root.AfterExtra = bytes.TrimSuffix(root.AfterExtra, []byte("\n"))
-		return root, nil
-	case !hujson.Extra(lines).IsValid():
-		return root, err
-	}
-	eol := lineEnding(text)
-	root = hujson.Value{Value: &hujson.Object{}, AfterExtra: hujson.Extra(eol)}
-	if len(bytes.Trim(text, whitespace)) > 0 {
-		root.BeforeExtra = slices.Concat(bytes.TrimRight(text, whitespace), []byte(eol))
-	}
-	return root, nil
-}
-
-// findTooDeep returns the offset of the first bracket nested deeper than maxDepth, or -1. Brackets in
-// strings count too, for simplicity: real settings never have as many.
-func findTooDeep(text []byte) int {
-	depth := 0
-	for i, c := range text {
-		switch c {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth = max(depth-1, 0)
-		}
-		if depth > maxDepth {
-			return i
-		}
-	}
-	return -1
 }
 
 // convertParseError converts a hujson error, with line and column only in its text, to a positionError.
@@ -123,227 +93,173 @@ func decodeJSON(v hujson.Value) (decoded any) {
 	return decoded
 }
 
-// walkPath follows path through objects. It returns the last object reached, the index in path of the
-// name looked up there, and the index of the member with that name, or -1.
-func (j *jsonFile) walkPath(path []string) (in *hujson.Value, depth, i int, err error) {
+// descend follows path through objects as far as it exists. It returns the last value reached and the
+// rest of path.
+func (j *jsonFile) descend(path []string) (in *hujson.Value, rest []string) {
 	in = &j.root
-	for depth = range path {
-		object, ok := in.Value.(*hujson.Object)
-		if !ok {
-			where := "the settings"
-			if depth > 0 {
-				where = strings.Join(path[:depth], ".")
-			}
-			return nil, 0, -1, errorAt(j.text, in.StartOffset, "%s: must be an object", where)
+	for i, name := range path {
+		at := memberIndex(in, name)
+		if at < 0 {
+			return in, path[i:]
 		}
-		// Backward, because the last of several members with the same name counts.
-		for i = len(object.Members) - 1; i >= 0; i-- {
-			if object.Members[i].Name.Value.(hujson.Literal).String() == path[depth] {
-				break
-			}
-		}
-		if i < 0 || depth == len(path)-1 {
-			break
-		}
-		in = &object.Members[i].Value
+		in = &in.Value.(*hujson.Object).Members[at].Value
 	}
-	return in, depth, i, nil
+	return in, nil
 }
 
-// findValue returns the value at path, or nil if there is none.
-func (j *jsonFile) findValue(path []string) (*hujson.Value, error) {
-	in, _, i, err := j.walkPath(path)
-	if err != nil || i < 0 {
-		return nil, err
+// memberIndex returns the index of a member of in, or -1. The last of several with the same name counts.
+func memberIndex(in *hujson.Value, name string) int {
+	object, ok := in.Value.(*hujson.Object)
+	if !ok {
+		return -1
 	}
-	return &in.Value.(*hujson.Object).Members[i].Value, nil
+	for i, m := range slices.Backward(object.Members) {
+		if m.Name.Value.(hujson.Literal).String() == name {
+			return i
+		}
+	}
+	return -1
 }
 
+// get returns the value at path. It fails if another value than an object is on the path.
 func (j *jsonFile) get(path []string) (any, bool, error) {
-	v, err := j.findValue(path)
-	if err != nil || v == nil {
-		return nil, false, err
+	in, rest := j.descend(path)
+	if len(rest) == 0 {
+		return decodeJSON(*in), true, nil
 	}
-	return decodeJSON(*v), true, nil
+	if _, ok := in.Value.(*hujson.Object); !ok {
+		where := strings.Join(path[:len(path)-len(rest)], ".")
+		if where == "" {
+			where = "the settings"
+		}
+		return nil, false, errorAt(j.text, in.StartOffset, "%s: must be an object", where)
+	}
+	return nil, false, nil
 }
 
+// set puts v at path, and creates the missing objects on the path.
 func (j *jsonFile) set(path []string, v any) error {
-	in, depth, i, err := j.walkPath(path)
-	if err != nil {
+	if _, _, err := j.get(path); err != nil {
 		return err
 	}
-	if i < 0 {
-		// Create the missing objects on the path together with the value.
-		return j.appendSlot(in, path[depth], nestValue(path[depth+1:], v))
+	in, rest := j.descend(path)
+	if len(rest) == 0 {
+		return j.splice(in.StartOffset, in.EndOffset, j.render("", v, j.indentAt(in.StartOffset)))
 	}
-	have := &in.Value.(*hujson.Object).Members[i].Value
-	// An equal value stays as written, with its comments and formatting.
-	if reflect.DeepEqual(decodeJSON(*have), genericValue(v)) {
-		return nil
+	for _, name := range slices.Backward(rest[1:]) {
+		v = fields{{name, v}}
 	}
-	have.Value = j.buildValue(v, j.indentAt(have.StartOffset), false)
-	return j.reparse()
+	return j.insert(in, compactJSON(rest[0])+": ", v)
 }
 
-// addItem appends an item to the array at path, and creates the array if it is missing.
+// addItem inserts an item into the array at path, and creates the array if it is missing.
 func (j *jsonFile) addItem(path []string, item fields) error {
-	in, err := j.findArray(path)
-	switch {
-	case err != nil:
-		return err
-	case in == nil:
+	in, rest := j.descend(path)
+	if len(rest) > 0 {
 		return j.set(path, []fields{item})
 	}
-	return j.appendSlot(in, "", item)
+	if _, ok := in.Value.(*hujson.Array); !ok {
+		return fmt.Errorf("%s: must be an array", strings.Join(path, "."))
+	}
+	return j.insert(in, "", item)
 }
 
-func (j *jsonFile) remove(path []string) error {
-	in, _, i, err := j.walkPath(path)
-	if err != nil || i < 0 {
-		return err
+// insert puts a member or an item at the beginning of an object or array: there, no comma and no comment
+// of the others has to move. name is the member's, with its colon.
+func (j *jsonFile) insert(in *hujson.Value, name string, v any) error {
+	at := in.StartOffset + len("{")
+	inside := j.text[at : in.EndOffset-len("}")]
+	slots := slotsOf(in.Value)
+	outer := j.indentAt(in.StartOffset)
+	indent := outer + j.indentUnit()
+	switch {
+	case len(slots) == 0:
+		text := lineEnding(j.text) + indent + j.render(name, v, indent)
+		if !bytes.Contains(inside, []byte("\n")) {
+			text += lineEnding(j.text) + outer
+		}
+		return j.splice(at, at, text)
+	case !bytes.Contains(inside, []byte("\n")):
+		return j.splice(at, at, name+compactJSON(v)+",")
 	}
-	return j.removeSlot(in, i)
+	// Follow the first one's indentation if it has a line of its own.
+	if start := slots[0].start; bytes.Contains(j.text[at:start], []byte("\n")) {
+		indent = j.indentAt(start)
+	}
+	return j.splice(at, at, lineEnding(j.text)+indent+j.render(name, v, indent)+",")
 }
 
-// removeItem removes item i of the array at path, or the whole array if that is its only item.
-func (j *jsonFile) removeItem(path []string, i int) error {
-	in, err := j.findArray(path)
-	if err != nil || in == nil {
-		return err
-	}
-	if len(in.Value.(*hujson.Array).Elements) == 1 {
-		return j.remove(path)
-	}
-	return j.removeSlot(in, i)
-}
+// A slot is a member of an object or an item of an array. The offsets are those of its text and of the
+// comma after it; comma is -1 if there is none.
+type slot struct{ start, end, comma int }
 
-// findArray returns the array at path, or nil if there is none.
-func (j *jsonFile) findArray(path []string) (*hujson.Value, error) {
-	v, err := j.findValue(path)
-	if err != nil || v == nil {
-		return nil, err
+// slotsOf returns the slots of an object or an array.
+func slotsOf(v hujson.ValueTrimmed) (all []slot) {
+	add := func(start int, v hujson.Value, last bool) {
+		s := slot{start, v.EndOffset, v.EndOffset + len(v.AfterExtra)}
+		if last && v.AfterExtra == nil {
+			s.comma = -1
+		}
+		all = append(all, s)
 	}
-	if _, ok := v.Value.(*hujson.Array); !ok {
-		return nil, errorAt(j.text, v.StartOffset, "%s: must be an array", strings.Join(path, "."))
-	}
-	return v, nil
-}
-
-// A slot is a member of an object or an item of an array. before points to the space and comments
-// preceding it.
-type slot struct {
-	before *hujson.Extra
-	value  *hujson.Value
-}
-
-// slotsOf returns the slots of an object or an array, and the space and comments after the last slot.
-func slotsOf(v hujson.ValueTrimmed) (all []slot, end *hujson.Extra) {
 	switch v := v.(type) {
 	case *hujson.Object:
-		for i := range v.Members {
-			all = append(all, slot{&v.Members[i].Name.BeforeExtra, &v.Members[i].Value})
+		for i, m := range v.Members {
+			add(m.Name.StartOffset, m.Value, i == len(v.Members)-1)
 		}
-		end = &v.AfterExtra
 	case *hujson.Array:
-		for i := range v.Elements {
-			all = append(all, slot{&v.Elements[i].BeforeExtra, &v.Elements[i]})
-		}
-		end = &v.AfterExtra
-	}
-	return all, end
-}
-
-// appendSlot appends a member with a name to an object, or an item to an array. name is unused for
-// an array.
-func (j *jsonFile) appendSlot(in *hujson.Value, name string, v any) error {
-	before, indent, oneLine := j.makeRoom(in)
-	added := hujson.Value{BeforeExtra: before}
-	if all, _ := slotsOf(in.Value); len(all) > 0 && all[len(all)-1].value.AfterExtra != nil {
-		added.AfterExtra = hujson.Extra{} // a trailing comma
-	}
-	switch in := in.Value.(type) {
-	case *hujson.Object:
-		key := hujson.Value{BeforeExtra: before, Value: hujson.String(name)}
-		added.BeforeExtra, added.Value = hujson.Extra(" "), j.buildValue(v, indent, oneLine)
-		in.Members = append(in.Members, hujson.ObjectMember{Name: key, Value: added})
-	case *hujson.Array:
-		added.Value = j.buildValue(v, indent, true)
-		in.Elements = append(in.Elements, added)
-	}
-	return j.reparse()
-}
-
-// makeRoom prepares the end of an object or an array for a new slot after the last comment. It returns
-// the space and comments before the slot, its indentation, and whether it continues the same line.
-func (j *jsonFile) makeRoom(in *hujson.Value) (before hujson.Extra, indent string, sameLine bool) {
-	all, end := slotsOf(in.Value)
-	comments := bytes.TrimRight(*end, whitespace)
-	space := (*end)[len(comments):]
-	outer := j.indentAt(in.StartOffset)
-	indent = outer + j.indentUnit()
-	// Follow the existing slots: continue their line if they share one, else use their indentation.
-	if len(all) > 0 {
-		first := *all[0].before
-		if !hasNewline(first) && !hasNewline(*end) {
-			*end = space
-			return slices.Concat(comments, []byte(" ")), "", true
-		}
-		if hasNewline(first) {
-			indent = j.indentAt(in.StartOffset + len("{") + len(first))
+		for i, item := range v.Elements {
+			add(item.StartOffset, item, i == len(v.Elements)-1)
 		}
 	}
-	if *end = space; !hasNewline(space) {
-		*end = hujson.Extra(j.eol() + outer)
-	}
-	return slices.Concat(comments, []byte(j.eol()+indent)), indent, false
+	return all
 }
 
-func hasNewline(text []byte) bool { return bytes.IndexByte(text, '\n') >= 0 }
-
-// removeSlot removes slot i of an object or an array, and keeps the comments before and after it.
-func (j *jsonFile) removeSlot(in *hujson.Value, i int) error {
-	all, next := slotsOf(in.Value)
-	if i+1 < len(all) {
-		next = all[i+1].before
-		*next = slices.Concat(*all[i].before, bytes.TrimLeft(*next, whitespace))
-	} else {
-		*next = joinAtEnd(*all[i].before, *next)
+// remove removes the value at path, and the objects around it that are left empty.
+func (j *jsonFile) remove(path []string) error {
+	around := path[:len(path)-1]
+	in, rest := j.descend(around)
+	i := memberIndex(in, path[len(path)-1])
+	if len(rest) > 0 || i < 0 {
+		return nil
 	}
-	// The slot before it becomes the last. Its comma stays only if the removed slot had a trailing one, and
-	// the comments before that comma move to the end.
-	if i > 0 && i+1 == len(all) {
-		last := all[i-1].value
-		*next = slices.Concat(last.AfterExtra, *next)
-		if last.AfterExtra = nil; all[i].value.AfterExtra != nil {
-			last.AfterExtra = hujson.Extra{} // a trailing comma
+	return j.removeSlot(around, i)
+}
+
+// removeSlot removes slot i of the object or array at path, with a comma and the space before it. All
+// comments stay. An object or array that is left empty is removed too.
+func (j *jsonFile) removeSlot(path []string, i int) error {
+	in, _ := j.descend(path)
+	slots := slotsOf(in.Value)
+	s := slots[i]
+	cut := func(from int) error {
+		text := slices.Concat(j.text[:from], j.text[s.end:])
+		if s.comma >= 0 {
+			at := s.comma - (s.end - from)
+			text = slices.Delete(text, at, at+1)
+		} else if i > 0 {
+			text = slices.Delete(text, slots[i-1].comma, slots[i-1].comma+1)
 		}
+		return j.setText(slices.Concat(j.byteOrderMark, text))
 	}
-	if len(all) == 1 && len(bytes.TrimLeft(*next, whitespace)) == 0 {
-		*next = nil
+	inside := j.text[in.StartOffset+len("{") : in.EndOffset-len("}")]
+	if len(slots) == 1 && len(bytes.Trim(inside, whitespace+",")) == s.end-s.start {
+		if len(path) > 0 {
+			return j.remove(path)
+		}
+		return j.splice(in.StartOffset, in.EndOffset, "{}")
 	}
-	switch in := in.Value.(type) {
-	case *hujson.Object:
-		in.Members = slices.Delete(in.Members, i, i+1)
-	case *hujson.Array:
-		in.Elements = slices.Delete(in.Elements, i, i+1)
+	// A line comment before it needs its line break, unless one follows.
+	if cut(len(bytes.TrimRight(j.text[:s.start], whitespace))) != nil {
+		return cut(s.start)
 	}
-	return j.reparse()
+	return nil
 }
 
-// joinAtEnd joins the space and comments before and after the last slot, for removing it.
-func joinAtEnd(before, after hujson.Extra) hujson.Extra {
-	if rest := bytes.TrimLeft(after, whitespace); len(rest) > 0 {
-		return slices.Concat(before, rest)
-	}
-	if joined := slices.Concat(bytes.TrimRight(before, whitespace), after); joined.IsValid() {
-		return joined
-	}
-	return slices.Concat(before, after) // before ends in a line comment, which needs its line break
+// splice replaces a part of the text. Parsing the result checks the edit.
+func (j *jsonFile) splice(from, to int, with string) error {
+	return j.setText(slices.Concat(j.byteOrderMark, j.text[:from], []byte(with), j.text[to:]))
 }
-
-// reparse updates the text after a change of root. Parsing it again checks the edit and corrects the
-// offsets in root.
-func (j *jsonFile) reparse() error { return j.setText(slices.Concat(j.byteOrderMark, j.root.Pack())) }
 
 // indentAt returns the indentation of the line at an offset, at most up to that offset.
 func (j *jsonFile) indentAt(at int) string {
@@ -353,15 +269,11 @@ func (j *jsonFile) indentAt(at int) string {
 
 // indentUnit returns the indentation of one level: that of the first member, or two spaces.
 func (j *jsonFile) indentUnit() string {
-	if object, ok := j.root.Value.(*hujson.Object); ok && len(object.Members) > 0 {
-		if indent := j.indentAt(object.Members[0].Name.StartOffset); indent != "" {
-			return indent
-		}
+	if slots := slotsOf(j.root.Value); len(slots) > 0 {
+		return cmp.Or(j.indentAt(slots[0].start), "  ")
 	}
 	return "  "
 }
-
-func (j *jsonFile) eol() string { return lineEnding(j.text) }
 
 func lineEnding(text []byte) string {
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -370,43 +282,9 @@ func lineEnding(text []byte) string {
 	return "\n"
 }
 
-// buildValue returns v for insertion at an indentation, on one line or with its members on separate lines.
-func (j *jsonFile) buildValue(v any, indent string, oneLine bool) hujson.ValueTrimmed {
-	parsed, err := hujson.Parse([]byte(j.renderValue(v, indent, oneLine)))
-	if err != nil {
-		panic(err) // renderValue returns valid JSON
-	}
-	return parsed.Value
-}
-
-// renderValue returns v as JSON. indent is the indentation of the line with its first bracket.
-func (j *jsonFile) renderValue(v any, indent string, oneLine bool) string {
-	switch v := v.(type) {
-	case string:
-		return quoteString(v)
-	case int:
-		return strconv.Itoa(v)
-	case []string:
-		return formatList(v)
-	case []fields:
-		var items []string
-		for _, item := range v {
-			items = append(items, j.renderValue(item, "", true))
-		}
-		return j.encloseItems("[", items, "]", indent, oneLine)
-	}
-	var members []string
-	for _, f := range v.(fields) {
-		members = append(members, quoteString(f.name)+": "+j.renderValue(f.value, indent+j.indentUnit(), oneLine))
-	}
-	return j.encloseItems("{", members, "}", indent, oneLine)
-}
-
-// encloseItems joins members or items between brackets, on one line or each on its own.
-func (j *jsonFile) encloseItems(begin string, items []string, end, indent string, oneLine bool) string {
-	if oneLine {
-		return begin + strings.Join(items, ", ") + end
-	}
-	before := j.eol() + indent + j.indentUnit()
-	return begin + before + strings.Join(items, ","+before) + j.eol() + indent + end
+// render returns v after a name, indented. indent is the indentation of its first line.
+func (j *jsonFile) render(name string, v any, indent string) string {
+	var b bytes.Buffer
+	_ = json.Indent(&b, []byte(compactJSON(v)), indent, j.indentUnit()) // cannot fail: compactJSON returns valid JSON
+	return name + strings.ReplaceAll(b.String(), "\n", lineEnding(j.text))
 }

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,12 +131,7 @@ func (m Machine) serverVariables() (set fields) {
 }
 
 // Variables returns the variables of serverVariables in the form NAME=value.
-func (m Machine) Variables() (environ []string) {
-	for _, f := range m.serverVariables() {
-		environ = append(environ, fmt.Sprintf("%s=%v", f.name, f.value))
-	}
-	return environ
-}
+func (m Machine) Variables() []string { return m.serverVariables().pairs() }
 
 // PersonalVariables returns the names of the variables set to this user's paths in the entry of a
 // server started by the client.

@@ -2,17 +2,14 @@ package setup
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
+	"tandem/engine/base/shell"
 	"tandem/persist/regular"
 )
 
@@ -53,35 +50,38 @@ func isServerMap(v any) bool {
 	return ok && !one
 }
 
-// A Plan is a change to a settings file, made only by Write.
+// A Plan is a change to a settings file, made only by Write: by commands of the client's own program if
+// there are any, else by replacing the file.
 //
-// Users edit their settings by hand, so comments, order and odd formatting must survive both adding
-// Tandem and removing it. Decoding a file and encoding it again would lose them. Instead, a Plan holds
-// the text before and after the change, edited in place by a jsonFile or tomlFile, and the command can
-// show the difference before anything is written.
-//
-// Write records the differing bytes. Removing puts the previous bytes back in their place. If the added
-// bytes are missing or ambiguous, the user has edited them, and only Tandem's own members are deleted. A
-// backup of the whole file would not do: restoring it would undo the user's later edits.
+// Users edit their settings by hand, so comments, order and formatting must survive both adding Tandem
+// and removing it. Decoding a file and encoding it again would lose them. Instead, one entry is inserted
+// into the text, and removing takes out that entry alone. The backup beside the file is for the user:
+// writing it back would undo the user's later edits.
 type Plan struct {
 	Path string
 
 	before, after []byte
-	exists        bool        // the file existed when it was read
-	undo          *undoRecord // the recorded change to the file; nil if none
-	recordFile    string      // path of the file with all records
-	recordKey     string      // key of this file's change in recordFile
+	exists        bool // the file existed when it was read
 	mode          fs.FileMode
 	ownFile       bool // the file has no content but setup's
+	backup        bool // Write keeps a copy of a file of the user's
 	parse         func(text []byte) (settings, error)
+	commands      [][]string   // each is a program and its arguments
+	dir           string       // the commands' working directory
+	check         func() error // reports whether the commands made the change
 }
 
-// Changed reports whether Write would change or delete the file.
-func (p *Plan) Changed() bool { return !bytes.Equal(p.before, p.after) || p.deletesFile() }
+// Changed reports whether Write would do anything.
+func (p *Plan) Changed() bool {
+	return len(p.commands) > 0 || !bytes.Equal(p.before, p.after) || p.deletesFile()
+}
 
-// deletesFile reports whether Write deletes the file: it becomes empty, and setup created it or owns it.
-func (p *Plan) deletesFile() bool {
-	return p.exists && len(p.after) == 0 && (p.ownFile || p.undo != nil && p.undo.Created)
+// Commands returns the commands that Write runs, as lines for a shell.
+func (p *Plan) Commands() (lines []string) {
+	for _, argv := range p.commands {
+		lines = append(lines, shell.Quote(argv...))
+	}
+	return lines
 }
 
 // openPlan reads a client's settings and returns them with a plan without changes.
@@ -89,8 +89,7 @@ func (m Machine) openPlan(c Client, project bool) (*Plan, settings, error) {
 	if project && !c.HasProject() {
 		return nil, nil, fmt.Errorf("set up %s: it has no settings for one project", c.Title)
 	}
-	path := m.settingsPath(c, project)
-	p := m.newPlan(path, path, c.parseSettings)
+	p := &Plan{Path: m.settingsPath(c, project), dir: m.Dir, parse: c.parseSettings, mode: 0o600}
 	if project {
 		p.mode = 0o644
 	}
@@ -98,12 +97,7 @@ func (m Machine) openPlan(c Client, project bool) (*Plan, settings, error) {
 	return p, s, err
 }
 
-// newPlan returns a plan for the file at path. Its change is recorded under key.
-func (m Machine) newPlan(path, key string, open func([]byte) (settings, error)) *Plan {
-	return &Plan{Path: path, recordKey: key, parse: open, recordFile: filepath.Join(m.DataDir, recordFileName), mode: 0o600}
-}
-
-// read reads and parses the file and its record. A missing file counts as empty.
+// read reads and parses the file. A missing file counts as empty.
 func (p *Plan) read() (s settings, err error) {
 	p.before, err = regular.ReadFile(p.Path)
 	switch {
@@ -116,8 +110,7 @@ func (p *Plan) read() (s settings, err error) {
 	if s, err = p.parse(p.before); err != nil {
 		return nil, p.settingsError(err)
 	}
-	p.undo, err = findUndo(p.recordFile, p.recordKey)
-	return s, err
+	return s, nil
 }
 
 // settingsError adds the file's path to an error in its content.
@@ -129,7 +122,18 @@ func (p *Plan) settingsError(err error) error {
 	return fmt.Errorf("read settings: %s: %w", p.Path, err)
 }
 
-// Add returns a plan to add Tandem to a client's settings, or to update its entry.
+// finish makes the edited text of s the plan's, or locates err in the settings.
+func (p *Plan) finish(s settings, err error) (*Plan, error) {
+	if err != nil {
+		return nil, p.settingsError(err)
+	}
+	if p.after = s.bytes(); p.deletesFile() {
+		p.after = nil
+	}
+	return p, nil
+}
+
+// Add returns a plan to add Tandem to a client's settings, or to replace its entry.
 func (m Machine) Add(c Client, o ServerOptions, project bool) (*Plan, error) {
 	entry, err := m.serverEntry(c, o, project)
 	if err != nil {
@@ -139,125 +143,88 @@ func (m Machine) Add(c Client, o ServerOptions, project bool) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := putServer(s, c.serverPath(s), entry); err != nil {
+	have, found, err := s.get(c.serverPath(s))
+	switch {
+	case err != nil:
 		return nil, p.settingsError(err)
+	case found && isSameServer(have, entry):
+		return p, nil
 	}
-	// Update from the original text where it is known: nothing of the old entry is left, and one record
-	// still undoes everything.
-	if original, ok := p.originalText(); ok && !bytes.Equal(s.bytes(), p.before) {
-		if s, err = c.parseSettings(original); err == nil {
-			err = putServer(s, c.serverPath(s), entry)
+	entry = entry.withUserMembers(have, serverMemberNames())
+	if program := m.ownProgram(c, project); program != "" {
+		if found && c.own.remove != nil {
+			p.commands = append(p.commands, slices.Concat([]string{program}, c.own.remove(scopeOf(project))))
 		}
-		if err != nil {
-			return nil, p.settingsError(err)
-		}
+		p.commands = append(p.commands, slices.Concat([]string{program}, c.own.add(scopeOf(project), entry)))
+		p.check = func() error { return m.checkServer(c, project, true) }
+		return p, nil
 	}
-	p.after = s.bytes()
-	return p, nil
+	p.backup = true
+	return p.finish(s, s.set(c.serverPath(s), entry))
 }
 
-// Remove returns a plan to remove Tandem from a client's settings. It restores the
-// original text if setup's change is recorded and unedited; otherwise it deletes
-// only Tandem's entry.
+// Remove returns a plan to remove Tandem's entry from a client's settings.
 func (m Machine) Remove(c Client, project bool) (*Plan, error) {
 	p, s, err := m.openPlan(c, project)
 	if err != nil {
 		return nil, err
 	}
-	if original, ok := p.originalText(); ok {
+	original, ok, err := m.originalText(p, p.Path)
+	if err != nil || ok {
 		p.after = original
+		return p, err
+	}
+	_, found, err := s.get(c.serverPath(s))
+	if program := m.ownProgram(c, project); found && program != "" && c.own.remove != nil {
+		p.commands = [][]string{slices.Concat([]string{program}, c.own.remove(scopeOf(project)))}
+		p.check = func() error { return m.checkServer(c, project, false) }
 		return p, nil
 	}
-	if err := s.remove(c.serverPath(s)); err != nil {
-		return nil, p.settingsError(err)
+	if err == nil && !found {
+		return p, nil
 	}
-	p.after = s.bytes()
-	return p, nil
+	return p.finish(s, errors.Join(err, s.remove(c.serverPath(s))))
 }
 
-// originalText returns the file's text without setup's change, keeping the user's
-// later edits elsewhere. ok is false if the change is unrecorded or edited.
-func (p *Plan) originalText() (text []byte, ok bool) {
-	if p.undo == nil || len(p.undo.After) == 0 || bytes.Count(p.before, p.undo.After) != 1 {
-		return nil, false
+// ownProgram returns the path of a client's program if its own commands can change these settings, else "".
+func (m Machine) ownProgram(c Client, project bool) string {
+	if c.own == nil || project && !c.own.project {
+		return ""
 	}
-	text = bytes.Replace(p.before, p.undo.After, p.undo.Before, 1)
-	// The user's edits around the change may depend on it, on a comma for example.
-	if _, err := p.parse(text); err != nil {
-		return nil, false
-	}
-	return text, true
+	return m.LookPath(c.program)
 }
 
-// putServer writes entry to s. In an existing entry, it keeps members not managed by setup.
-func putServer(s settings, path []string, entry fields) error {
-	have, _, err := s.get(path)
-	if err != nil {
+func scopeOf(project bool) string {
+	if project {
+		return "project"
+	}
+	return "user"
+}
+
+// checkServer fails unless Tandem is in a client's settings, or with want false is not.
+func (m Machine) checkServer(c Client, project, want bool) error {
+	found, err := m.isSetUp(c, project)
+	switch {
+	case err != nil || found == want:
 		return err
+	case want:
+		return fmt.Errorf("tandem is not in %s", m.settingsPath(c, project))
 	}
-	members, ok := have.(map[string]any)
-	if !ok {
-		return s.set(path, entry)
-	}
-	for _, name := range serverMemberNames() {
-		if value, found := members[name]; found {
-			if err := removeStaleMember(s, slices.Concat(path, []string{name}), value, entry.get(name)); err != nil {
-				return err
-			}
-		}
-	}
-	for _, f := range entry {
-		// A member outside setup's control is only a default: the user's value counts.
-		if _, found := members[f.name]; found && !slices.Contains(serverMemberNames(), f.name) {
-			continue
-		}
-		if err := mergeMember(s, slices.Concat(path, []string{f.name}), members[f.name], f.value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fmt.Errorf("tandem is still in %s", m.settingsPath(c, project))
 }
 
-// removeStaleMember removes a member of the entry if want is nil. In an
-// environment, it removes only setup's unwanted variables, and the environment
-// itself only if it had no others.
-func removeStaleMember(s settings, path []string, have, want any) error {
-	members, ok := have.(map[string]any)
-	if name := path[len(path)-1]; !ok || name != "env" && name != "environment" {
-		if want == nil {
-			return s.remove(path)
+// isSameServer reports whether have, an entry in settings, equals want in everything that setup manages.
+func isSameServer(have any, want fields) bool {
+	members, _ := have.(map[string]any)
+	wanted, _ := genericValue(want).(map[string]any)
+	return !slices.ContainsFunc(serverMemberNames(), func(name string) bool {
+		if name != "env" && name != "environment" {
+			return !reflect.DeepEqual(members[name], wanted[name])
 		}
-		return nil
-	}
-	wanted, _ := want.(fields)
-	ours := 0
-	for _, name := range serverVariableNames() {
-		if _, found := members[name]; found && wanted.get(name) == nil {
-			ours++
-			if err := s.remove(slices.Concat(path, []string{name})); err != nil {
-				return err
-			}
-		}
-	}
-	if want == nil && ours > 0 && ours == len(members) {
-		return s.remove(path)
-	}
-	return nil
-}
-
-// mergeMember sets a member to want. If both are objects, it sets only the members of want.
-func mergeMember(s settings, path []string, have, want any) error {
-	_, ok := have.(map[string]any)
-	inner, nested := want.(fields)
-	if !ok || !nested {
-		return s.set(path, want)
-	}
-	for _, f := range inner {
-		if err := s.set(slices.Concat(path, []string{f.name}), f.value); err != nil {
-			return err
-		}
-	}
-	return nil
+		env, _ := members[name].(map[string]any)
+		wantedEnv, _ := wanted[name].(map[string]any)
+		return slices.ContainsFunc(serverVariableNames(), func(v string) bool { return env[v] != wantedEnv[v] })
+	})
 }
 
 // Snippet returns settings with only Tandem's entry, to be added by hand to the file at path.
@@ -318,58 +285,4 @@ func (m Machine) isSetUp(c Client, project bool) (bool, error) {
 		return false, p.settingsError(err)
 	}
 	return found, nil
-}
-
-// Write makes the change and records it. It fails if the file has changed since it was read.
-func (p *Plan) Write() error {
-	now, err := regular.ReadFile(p.Path)
-	if exists := err == nil; exists != p.exists || !bytes.Equal(now, p.before) || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write settings: %s has changed in the meantime; run this again", p.Path)
-	}
-	if p.deletesFile() {
-		return p.deleteFile()
-	}
-	// Replace the file, and not a symbolic link to it.
-	target, err := filepath.EvalSymlinks(p.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		target = p.Path
-	case err != nil:
-		return fmt.Errorf("write settings: %w", err)
-	}
-	u := p.nextUndo()
-	u.CreatedDir = cmp.Or(u.CreatedDir, firstMissingDir(filepath.Dir(target)))
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	// Record first: after a crash, a record without its change is ignored, but a change without a record
-	// could not be undone.
-	if err := saveUndo(p.recordFile, p.recordKey, u); err != nil {
-		return err
-	}
-	if err := renameio.WriteFile(target, p.after, p.mode, renameio.WithExistingPermissions()); err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	return nil
-}
-
-// deleteFile deletes a file created by setup, the empty directories created for it, and its record.
-func (p *Plan) deleteFile() error {
-	if err := os.Remove(p.Path); err != nil {
-		return fmt.Errorf("delete settings: %w", err)
-	}
-	for dir := filepath.Dir(p.Path); p.undo != nil && p.undo.CreatedDir != "" && strings.HasPrefix(dir+"/", p.undo.CreatedDir+"/"); dir = filepath.Dir(dir) {
-		if os.Remove(dir) != nil {
-			break // not empty
-		}
-	}
-	return saveUndo(p.recordFile, p.recordKey, undoRecord{})
-}
-
-// firstMissingDir returns the outermost missing directory on the path to dir, or "" if dir exists.
-func firstMissingDir(dir string) (first string) {
-	for !pathExists(dir) {
-		first, dir = dir, filepath.Dir(dir)
-	}
-	return first
 }

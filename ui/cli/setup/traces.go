@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tandem/persist/regular"
 )
@@ -29,7 +30,9 @@ func (m Machine) Traces() (all []string) {
 			}
 		}
 	}
+	var settings []string
 	for _, client := range m.States() {
+		settings = append(settings, client.User, client.Project)
 		if client.SetUp {
 			all = append(all, fmt.Sprintf("server for %s in %s", client.Title, client.User))
 		}
@@ -38,8 +41,15 @@ func (m Machine) Traces() (all []string) {
 		}
 	}
 	for _, hooks := range m.HookStates() {
+		settings = append(settings, hooks.Path)
 		if hooks.Hooks == HooksInstalled || hooks.Hooks == HooksOutdated {
 			all = append(all, fmt.Sprintf("hooks of %s in %s", hooks.Title, hooks.Path))
+		}
+	}
+	slices.Sort(settings)
+	for _, path := range slices.Compact(settings) {
+		if target, err := filepath.EvalSymlinks(path); err == nil && pathExists(target+backupSuffix) {
+			all = append(all, "copy "+target+backupSuffix)
 		}
 	}
 	data := cmp.Or(m.Env("XDG_DATA_HOME"), filepath.Join(m.Home, ".local", "share"))
