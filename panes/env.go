@@ -13,7 +13,7 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// An Env is the dashboard as a pane sees it. A pane declares the part of it that it needs.
+// An Env is the dashboard as all panes see it.
 type Env interface {
 	Waiter
 	NewsSource
@@ -84,15 +84,19 @@ type Folders interface {
 	Folder() string // working directory of the dashboard
 }
 
-// Sessions are what other panes do with sessions. Each call but Session brings them to the screen.
+// Sessions are what other panes do with sessions. Each call but Session and IsClosed brings them to the
+// screen.
 type Sessions interface {
 	ShowSession(id string) tea.Cmd
 	Session() (id, folder string) // the session used last, and its directory
 	Insert(text string) tea.Cmd   // types text into that session, or into a new one
+	// IsClosed reports whether the user has closed an exited session, whose failure no longer counts.
+	IsClosed(id string) bool
 	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
 	// same, and runs then after the command has exited; its key shows this pane again. name is that of
 	// the session, "" for that of its program.
 	StartSession(command []string, folder string) tea.Cmd
+	StartOn(machine string) tea.Cmd // starts a shell in a new session on a machine
 	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
 }
 

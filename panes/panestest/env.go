@@ -19,21 +19,28 @@ import (
 
 var _ panes.Env = (*Env)(nil)
 
-// An Env is a dashboard recording its calls. A test that uses sessions defines their methods.
+// An Env is a dashboard recording its calls.
 type Env struct {
-	panes.Sessions
 	Known panes.News
 	Inks  look.Look
 	API   panes.Engine
-	Keys  *keymap.Bindings // nil for the default ones
+	Keys  *keymap.Bindings          // nil for the default ones
+	Set   func(*settings.Dashboard) // changes the default settings; may be nil
 
-	Ctx     context.Context // nil for one that is never cancelled
-	Shown   dialog.Overlay
-	Said    string
-	SaidBad bool
-	Copied  string
-	Opened  string   // last session shown
-	Stopped []string // processes stopped by the user, without failed stops
+	UserHome                 string // "" for /home/ann
+	SessionID, SessionFolder string // of the session used last
+
+	Ctx        context.Context // nil for one that is never cancelled
+	Shown      dialog.Overlay
+	Said       string
+	SaidBad    bool
+	Copied     string
+	Opened     string         // last session shown
+	Inserted   string         // last text inserted
+	StartedOn  string         // last machine on which a session was started
+	Visited    []string       // last command started for a visit
+	AfterVisit func() tea.Cmd // what it runs after that
+	Stopped    []string       // processes stopped by the user, without failed stops
 
 	Pending *panes.Pending // last action not ready yet; nil for none
 }
@@ -61,10 +68,9 @@ func (e *Env) Context() context.Context                     { return cmp.Or(e.Ct
 func (e *Env) Engine(context.Context) (panes.Engine, error) { return e.API, nil }
 func (e *Env) News() *panes.News                            { return &e.Known }
 func (e *Env) Learn(all ...api.Process) tea.Cmd             { e.Known.Learn(all[0]); return nil }
-func (e *Env) Home() string                                 { return "/home/ann" }
+func (e *Env) Home() string                                 { return cmp.Or(e.UserHome, "/home/ann") }
 func (e *Env) Folder() string                               { return "/home/ann" }
 func (e *Env) Colors() int                                  { return 256 }
-func (e *Env) Settings() settings.Dashboard                 { return settings.Defaults().Dashboard }
 func (e *Env) Look() *look.Look                             { return &e.Inks }
 func (e *Env) Spinner() string                              { return "" }
 func (e *Env) Ask(o dialog.Overlay)                         { e.Shown = o }
@@ -76,8 +82,25 @@ func (e *Env) Say(text string, bad bool) tea.Cmd            { e.Said, e.SaidBad 
 func (e *Env) StartProcess() tea.Cmd                        { return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
+func (e *Env) Session() (id, folder string)                 { return e.SessionID, e.SessionFolder }
+func (e *Env) Insert(text string) tea.Cmd                   { e.Inserted = text; return nil }
+func (e *Env) StartSession([]string, string) tea.Cmd        { return nil }
+func (e *Env) StartOn(machine string) tea.Cmd               { e.StartedOn = machine; return nil }
 
 func (e *Env) IsClosed(string) bool { return false }
+
+func (e *Env) Visit(_ string, command []string, _ string, then func() tea.Cmd) tea.Cmd {
+	e.Visited, e.AfterVisit = command, then
+	return nil
+}
+
+func (e *Env) Settings() settings.Dashboard {
+	all := settings.Defaults().Dashboard
+	if e.Set != nil {
+		e.Set(&all)
+	}
+	return all
+}
 
 func (e *Env) ExpectStop(id string) (forget func()) {
 	e.Stopped = append(e.Stopped, id)
