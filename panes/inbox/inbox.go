@@ -21,18 +21,9 @@ import (
 	"tandem/panes/states"
 )
 
-// An Env is the dashboard as the inbox sees it.
-type Env interface {
-	panes.Caller
-	News() *panes.News
-	Say(text string, bad bool) tea.Cmd
-	Ask(dialog.Overlay)
-	ShowSession(id string) tea.Cmd
-}
-
 // Options are the dependencies of an inbox.
 type Options struct {
-	Env          Env
+	Env          panes.Env
 	ListWaiting  func() []api.Process       // sessions whose agents need the user, the longest wait first
 	MarkSeen     func(*api.Process)         // records that finished work was seen
 	ShowRequest  func(id string) tea.Cmd    // opens an agent's request
