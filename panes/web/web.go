@@ -16,19 +16,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// An Env is the dashboard as the dialog sees it.
-type Env interface {
-	panes.Caller
-	Ask(dialog.Overlay)
-	Close()
-	Say(text string, bad bool) tea.Cmd
-	Copy(text, what string) tea.Cmd
-	Colors() int
-}
-
 // ShowLink opens the dialog with a new link. The page is served by a process of the engine, which
 // is started if needed and outlives the dashboard.
-func ShowLink(env Env) tea.Cmd {
+func ShowLink(env panes.Env) tea.Cmd {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)
 	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (background.Link, error) {
@@ -41,7 +31,7 @@ func ShowLink(env Env) tea.Cmd {
 
 // A page is the dialog while it is open.
 type page struct {
-	env     Env
+	env     panes.Env
 	loading bool
 	link    background.Link
 	code    []string // the QR code, if a phone can open the link
