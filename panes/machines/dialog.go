@@ -17,25 +17,12 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
-	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
-// An Env is the dashboard as the dialog sees it.
-type Env interface {
-	panes.Waiter
-	panes.Dialogs
-	News() *panes.News
-	Say(text string, bad bool) tea.Cmd
-	Look() *look.Look
-	Folder() string
-	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
-	StartOn(machine string) tea.Cmd // starts a shell in a new session on a machine
-}
-
 // A Dialog is the list of machines, with a second one for the actions on a machine.
 type Dialog struct {
-	env  Env
+	env  panes.Env
 	list *dialog.Picker // opened last
 
 	fleet    *dialog.Picker // list of the fleet's machines, opened last
@@ -43,7 +30,7 @@ type Dialog struct {
 }
 
 // New returns a dialog without opening it.
-func New(env Env) *Dialog { return &Dialog{env: env} }
+func New(env panes.Env) *Dialog { return &Dialog{env: env} }
 
 // Numbers of the choices that are no machines: adding one, and showing the fleet.
 const addChoice, fleetChoice = 1 << 20, 1<<20 + 1

@@ -7,45 +7,37 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/panestest"
 	"tandem/themes"
 )
 
-// A fakeEnv is a dashboard recording the sessions it starts.
-type fakeEnv struct {
-	panestest.Env
-	startedOn string
-	visited   []string // arguments of tandem in the session
-}
-
-func (e *fakeEnv) StartOn(machine string) tea.Cmd { e.startedOn = machine; return nil }
-
-func (e *fakeEnv) Visit(_ string, command []string, _ string, then func() tea.Cmd) tea.Cmd {
-	e.visited = command[1:]
-	return nil
-}
-
 // A view is the dialog with other machines on the screen.
 type view struct {
 	*panestest.Driver
-	env    *fakeEnv
+	env    *panestest.Env
 	dialog *Dialog
 	engine *panestest.Engine
 }
 
+// ran returns the arguments of tandem in the session that was started.
+func (d *view) ran() []string {
+	if d.env.Visited == nil {
+		return nil
+	}
+	return d.env.Visited[1:]
+}
+
 func onMachines(t *testing.T, all ...panes.Machine) *view {
 	t.Helper()
-	env := &fakeEnv{}
+	env := &panestest.Env{}
 	engine := panestest.NewEngine()
 	env.API = engine
 	env.Inks.Glyphs = themes.UnicodeGlyphs()
 	env.Known.Machines = all
 	dialog := New(env)
-	d := &view{panestest.DriveDialogs(t, &env.Env, 120, 30), env, dialog, engine}
+	d := &view{panestest.DriveDialogs(t, env, 120, 30), env, dialog, engine}
 	d.Run(dialog.Show())
 	d.WaitText("Add a machine…")
 	return d
@@ -131,14 +123,14 @@ func TestActionsRunOnTheChosenMachine(t *testing.T) {
 	d.Press("down", "enter")
 	d.WaitText("New session")
 	d.Press("enter")
-	if d.env.startedOn != "far" {
-		t.Errorf("started on %q", d.env.startedOn)
+	if d.env.StartedOn != "far" {
+		t.Errorf("started on %q", d.env.StartedOn)
 	}
 	d.Run(d.dialog.Show())
 	d.WaitText("Add a machine…")
 	d.Press("enter", "'upgr", "enter")
-	if want := []string{"machine", "upgrade", "box"}; !slices.Equal(d.env.visited, want) {
-		t.Errorf("ran %q, want %q", d.env.visited, want)
+	if want := []string{"machine", "upgrade", "box"}; !slices.Equal(d.ran(), want) {
+		t.Errorf("ran %q, want %q", d.ran(), want)
 	}
 }
 
@@ -195,10 +187,10 @@ func TestOpenMachineStartsSessionOrConnects(t *testing.T) {
 		d.Run(d.dialog.OpenMachine("box"))
 		got := ""
 		switch {
-		case d.env.startedOn != "":
-			got = "session on " + d.env.startedOn
-		case d.env.visited != nil:
-			got = strings.Join(d.env.visited, " ")
+		case d.env.StartedOn != "":
+			got = "session on " + d.env.StartedOn
+		case d.ran() != nil:
+			got = strings.Join(d.ran(), " ")
 		default:
 			d.WaitText("connected to box")
 			if called {
@@ -218,19 +210,19 @@ func TestAddingAMachineRunsTandemInASession(t *testing.T) {
 	for _, bad := range []string{"box", "box 'me"} {
 		d.Press("ctrl+u", "'"+bad, "enter")
 		d.WaitText("needs a name, and user@host or a command")
-		if d.env.visited != nil {
-			t.Errorf("%s: ran %q", bad, d.env.visited)
+		if d.ran() != nil {
+			t.Errorf("%s: ran %q", bad, d.ran())
 		}
 	}
 	d.Press("ctrl+u", "'box me@box", "enter")
-	if want := []string{"machine", "add", "box", "me@box"}; !slices.Equal(d.env.visited, want) {
-		t.Errorf("ran %q, want %q", d.env.visited, want)
+	if want := []string{"machine", "add", "box", "me@box"}; !slices.Equal(d.ran(), want) {
+		t.Errorf("ran %q, want %q", d.ran(), want)
 	}
 	d.Run(d.dialog.askAdd())
 	d.WaitText("NAME me@host")
 	d.Press("'box docker exec -i 'a b' tandem", "enter")
-	if want := []string{"machine", "add", "box", "--", "docker", "exec", "-i", "a b", "tandem"}; !slices.Equal(d.env.visited, want) {
-		t.Errorf("ran %q, want %q", d.env.visited, want)
+	if want := []string{"machine", "add", "box", "--", "docker", "exec", "-i", "a b", "tandem"}; !slices.Equal(d.ran(), want) {
+		t.Errorf("ran %q, want %q", d.ran(), want)
 	}
 }
 

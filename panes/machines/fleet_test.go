@@ -57,7 +57,7 @@ func TestFleetReportsUnreachableEngine(t *testing.T) {
 
 func TestFleetShowsHubWithoutItsMachines(t *testing.T) {
 	h := &health{status: api.FleetStatusOutput{Hub: "hub", As: []api.FleetSelf{{Kind: "person", Error: "token revoked"}}}, at: time.Now()}
-	env := &fakeEnv{}
+	env := &panestest.Env{}
 	var lines []string
 	for _, c := range h.listChoices(api.Errorf(api.CodeUnavailable, "timed out"), env.Look()) {
 		lines = append(lines, c.Text+": "+c.Detail)
