@@ -16,26 +16,15 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/form"
 	"tandem/panes/kit/text"
 	"tandem/panes/states"
 )
 
-// An Env is the part of the dashboard used by the forms.
-type Env interface {
-	panes.Waiter
-	panes.NewsSource
-	panes.Reporter
-	panes.Dialogs
-	panes.Folders
-	dialog.Host
-}
-
 // A Starter opens the forms.
 type Starter struct {
-	Env
+	panes.Env
 	DropTyped   func()                                                   // drops input typed but not handled yet
 	Started     func(id string)                                          // called with a new process that the user waited for
 	StartInTree func(command []string, folder string, show bool) tea.Cmd // starts a session; no command is a shell
