@@ -16,7 +16,7 @@ import (
 
 // actions are what the keys do with commands of the history.
 type actions struct {
-	env       Env
+	env       panes.Env
 	everyRun  func() bool               // each run has a row
 	countRuns func(*api.HistoryRow) int // of a row's command; 0 if unknown
 	unmark    func([]api.HistoryRow)    // removes the marks of rows

@@ -20,7 +20,7 @@ const typingDelay = 15 * time.Millisecond
 
 // A finder searches the history as its query is typed, in the view or over a terminal.
 type finder struct {
-	env      Env
+	env      panes.Env
 	isShown  func() bool // it is on the screen
 	onCancel func()      // called if a choice is cancelled; may be nil
 	query    query
@@ -31,13 +31,13 @@ type finder struct {
 	fetching panes.LatestCall
 }
 
-func newFinder(env Env) finder {
+func newFinder(env panes.Env) finder {
 	return finder{env: env, query: query{env: env}, list: List{Home: env.Home(), IsRunning: commandRunning(env)}}
 }
 
 // commandRunning returns a function that reports whether a command without an exit status is still
 // running, as far as known.
-func commandRunning(env Env) func(*api.Command) bool {
+func commandRunning(env panes.Env) func(*api.Command) bool {
 	return func(c *api.Command) bool {
 		if c.DurationMS >= 0 || c.Kind != "exec" && c.Kind != "process" {
 			return false

@@ -12,29 +12,15 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
 
-// An Env is the dashboard as the history sees it.
-type Env interface {
-	panes.Waiter
-	panes.NewsSource
-	panes.Dialogs
-	panes.Folders
-	dialog.Host
-	Say(text string, bad bool) tea.Cmd
-	Copy(text, what string) tea.Cmd
-	Session() (id, folder string) // the session used last, and its directory
-	Insert(text string) tea.Cmd   // types text into that session, or into a new one
-}
-
 // A Pane is the view of the history: a query and filters above a list of commands, and the details
 // of the one under the cursor.
 type Pane struct {
-	env    Env
+	env    panes.Env
 	keys   panes.Actions
 	finder finder
 	viewer viewer
@@ -53,7 +39,7 @@ type Pane struct {
 	ticking bool
 }
 
-func New(env Env) *Pane {
+func New(env panes.Env) *Pane {
 	p := &Pane{env: env, finder: newFinder(env)}
 	p.finder.isShown = p.visible
 	p.viewer = viewer{env: env, detail: Detail{Home: env.Home(), IsRunning: p.finder.list.IsRunning}}

@@ -14,18 +14,14 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A fakeEnv is a dashboard recording its calls.
-type fakeEnv struct {
-	panestest.Env
-	inserted string
+// newTestEnv returns a dashboard whose session used last is in ~/src.
+func newTestEnv() *panestest.Env {
+	return &panestest.Env{SessionID: "000000000001", SessionFolder: "/home/ann/src"}
 }
 
-func (e *fakeEnv) Session() (id, folder string) { return "000000000001", "/home/ann/src" }
-func (e *fakeEnv) Insert(text string) tea.Cmd   { e.inserted = text; return nil }
-
 // newTestPane returns a pane on commands, the newest first; answer answers its request.
-func newTestPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
-	e = &fakeEnv{}
+func newTestPane(commands ...string) (p *Pane, e *panestest.Env, answer func()) {
+	e = newTestEnv()
 	e.Known.Connected = true
 	p = New(e)
 	p.Resize(100, 24)
@@ -45,13 +41,13 @@ func newTestPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
 func TestChoiceWaitsForThePendingSearch(t *testing.T) {
 	p, e, answer := newTestPane("make", "go test")
 	panestest.Press(t, p.Actions(), keymap.Open)
-	if e.Pending == nil || e.inserted != "" {
-		t.Fatalf("it does not wait: %q is inserted", e.inserted)
+	if e.Pending == nil || e.Inserted != "" {
+		t.Fatalf("it does not wait: %q is inserted", e.Inserted)
 	}
 	answer()
 	e.RunPending()
-	if e.Pending != nil || e.inserted != "make" {
-		t.Errorf("%q is inserted", e.inserted)
+	if e.Pending != nil || e.Inserted != "make" {
+		t.Errorf("%q is inserted", e.Inserted)
 	}
 }
 
@@ -72,7 +68,7 @@ func TestMarkedCommandsAreCopiedInOrder(t *testing.T) {
 // longHistory returns a pane of 200×60 on a history of 100,000 commands; serve answers its list's
 // request.
 func longHistory() (p *Pane, serve func()) {
-	e := &fakeEnv{}
+	e := newTestEnv()
 	e.Known.Connected = true
 	p = New(e)
 	p.Resize(200, 58)

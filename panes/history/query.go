@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/kit/field"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/text"
@@ -13,7 +14,7 @@ import (
 
 // A query is what the user searches for: the typed words and the filters.
 type query struct {
-	env   Env
+	env   panes.Env
 	field field.Field
 
 	here, session, failed, today, everyRun bool // filters; everyRun shows equal commands separately

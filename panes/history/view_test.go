@@ -18,7 +18,7 @@ import (
 type view struct {
 	*panestest.Driver
 	t      *testing.T
-	env    *fakeEnv
+	env    *panestest.Env
 	pane   *Pane
 	engine *fakeEngine
 }
@@ -69,12 +69,12 @@ func onHistory(t *testing.T, w, h int, prepare func(*fakeEngine)) *view {
 	t.Helper()
 	e := newFakeEngine()
 	prepare(e)
-	env := &fakeEnv{}
+	env := newTestEnv()
 	env.API = e.Engine
 	env.Inks = *unicodeLook()
 	env.Known.Processes = []api.Process{{ID: "000000000001", Kind: api.KindSession, Name: "shell", State: api.StateRunning, Terminal: &api.Terminal{}}}
 	pane := New(env)
-	d := &view{panestest.Drive(t, &env.Env, pane, w, h), t, env, pane, e}
+	d := &view{panestest.Drive(t, env, pane, w, h), t, env, pane, e}
 	e.announce = d.Announce
 	d.Wait("the history is shown", pane.IsSettled)
 	return d
@@ -103,7 +103,7 @@ func (d *view) waitChosen(command string) {
 // waitInserted waits until text is inserted at the prompt.
 func (d *view) waitInserted(text string) {
 	d.t.Helper()
-	d.Wait(text+" is inserted", func() bool { return d.env.inserted == text })
+	d.Wait(text+" is inserted", func() bool { return d.env.Inserted == text })
 }
 
 // waitCalls waits until exactly the changes in want were requested.
@@ -352,7 +352,7 @@ func TestMouseSelectsScrollsAndInsertsCommand(t *testing.T) {
 	}
 	d.Click(20, 6)
 	d.Click(20, 6)
-	d.Wait("it is on the prompt", func() bool { return strings.HasPrefix(d.env.inserted, "command ") })
+	d.Wait("it is on the prompt", func() bool { return strings.HasPrefix(d.env.Inserted, "command ") })
 }
 
 func TestDetailsCanBeScrolled(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 
 // A viewer shows the details of the command under the cursor: it loads them and searches the output.
 type viewer struct {
-	env     Env
+	env     panes.Env
 	detail  Detail
 	line    *dialog.Find // searches the output; opened last
 	pattern api.Pattern  // of the last search
