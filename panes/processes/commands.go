@@ -23,18 +23,9 @@ import (
 	"tandem/panes/states"
 )
 
-// A commandEnv is the dashboard as commands see it.
-type commandEnv interface {
-	panes.Caller
-	panes.Dialogs
-	Bindings() keymap.Bindings
-	Say(text string, bad bool) tea.Cmd
-	ExpectStop(id string) (forget func())
-}
-
 // commands are what the user can do with processes: the marked ones, else the one under the cursor.
 type commands struct {
-	env   commandEnv
+	env   panes.Env
 	table func() *table // the table on the screen
 }
 

@@ -34,7 +34,7 @@ const (
 // A fleet is the table of all processes of a fleet. The engine filters and sorts them; the table
 // holds only a window of rows around the cursor.
 type fleet struct {
-	env   Env
+	env   panes.Env
 	shown bool // shown in place of the local processes
 	table table
 	group string          // see api.FleetProcessesInput
@@ -47,7 +47,7 @@ type fleet struct {
 	err      error
 }
 
-func newFleet(env Env) *fleet {
+func newFleet(env panes.Env) *fleet {
 	f := &fleet{env: env, open: map[string]bool{}}
 	f.table = table{source: f, rows: rows{window: true, loading: true}}
 	return f

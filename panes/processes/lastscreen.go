@@ -16,7 +16,7 @@ import (
 // A lastScreen is the screen of a full-screen program, shown in place of its log: what such a program
 // prints makes no lines.
 type lastScreen struct {
-	env   Env
+	env   panes.Env
 	id    string   // of the session
 	lines []string // with colours; nil if no full-screen program runs, or ran at the end
 	asked time.Time

@@ -15,16 +15,9 @@ import (
 // metricsEvery is the interval between measurements while the view is shown.
 const metricsEvery = time.Second
 
-// A localEnv is the dashboard as the local table sees it.
-type localEnv interface {
-	panes.Caller
-	panes.NewsSource
-	IsClosed(id string) bool
-}
-
 // local is the table of the processes known from events, with their metrics.
 type local struct {
-	env     localEnv
+	env     panes.Env
 	table   table
 	all     []api.Process           // never changed in place
 	folded  map[string]bool         // by project file, of agents' commands whether they are unfolded
@@ -35,7 +28,7 @@ type local struct {
 	polling  bool
 }
 
-func newLocal(env localEnv) *local {
+func newLocal(env panes.Env) *local {
 	l := &local{env: env, folded: map[string]bool{}}
 	l.table.source, l.table.order = l, order{by: columnName}
 	return l

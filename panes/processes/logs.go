@@ -20,7 +20,7 @@ import (
 
 // logs has the log below the table: that of the process under the cursor, or merged ones.
 type logs struct {
-	env      Env
+	env      panes.Env
 	selected func() (api.Process, bool) // the process under the cursor
 
 	log      *logview.Log // nil for none
@@ -31,7 +31,7 @@ type logs struct {
 }
 
 // newLogs returns the logs. focus gives the log the keyboard.
-func newLogs(env Env, selected func() (api.Process, bool), focus func()) *logs {
+func newLogs(env panes.Env, selected func() (api.Process, bool), focus func()) *logs {
 	l := &logs{env: env, selected: selected, screen: lastScreen{env: env}}
 	l.search = search{env: env, shown: l.shown, focus: focus}
 	return l

@@ -13,29 +13,10 @@ import (
 	"tandem/panes/processes/logview"
 )
 
-// An Env is the dashboard as the pane sees it.
-type Env interface {
-	panes.Waiter
-	panes.NewsSource
-	panes.Dialogs
-	panes.Folders
-	Bindings() keymap.Bindings
-	Look() *look.Look
-	Say(text string, bad bool) tea.Cmd
-	ClearMessage() // removes the last message
-	ShowSession(id string) tea.Cmd
-	StartProcess() tea.Cmd // opens the form for a new process
-	// IsClosed reports whether the user has closed an exited session, whose failure no longer counts.
-	IsClosed(id string) bool
-	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
-	// forget is for a stop that fails.
-	ExpectStop(id string) (forget func())
-}
-
 // A Pane is the view of processes: a table above the log of the process under its cursor.
 type Pane struct {
 	panes.NoInput
-	env     Env
+	env     panes.Env
 	actions panes.Actions
 	shown   bool
 	dragged bool // the mouse drags the border
@@ -46,7 +27,7 @@ type Pane struct {
 	commands    commands
 }
 
-func New(env Env) *Pane {
+func New(env panes.Env) *Pane {
 	p := &Pane{env: env, tables: &tables{env, newLocal(env), newFleet(env)}}
 	p.logs = newLogs(env, p.tables.selected, func() { p.focusLog(true) })
 	p.commands = commands{env, p.tables.shown}

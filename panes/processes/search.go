@@ -13,18 +13,9 @@ import (
 	"tandem/panes/processes/logview"
 )
 
-// A searchEnv is the dashboard as a search sees it.
-type searchEnv interface {
-	panes.Caller
-	panes.Dialogs
-	Bindings() keymap.Bindings
-	Say(text string, bad bool) tea.Cmd
-	ClearMessage()
-}
-
 // A search is the search in the shown log.
 type search struct {
-	env   searchEnv
+	env   panes.Env
 	shown func() *logview.Log // the shown log; nil without one
 	focus func()              // gives it the keyboard
 

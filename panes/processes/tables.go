@@ -12,7 +12,7 @@ import (
 
 // tables are the tables the view can show: the local processes and those of the fleet.
 type tables struct {
-	env   Env
+	env   panes.Env
 	local *local
 	fleet *fleet
 }
