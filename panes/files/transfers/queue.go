@@ -29,21 +29,12 @@ import (
 
 // A Queue holds copies, moves and deletions: the running one, waiting ones, and those to undo.
 type Queue struct {
-	env     Env
+	env     panes.Env
 	place   Place
 	running *transfer
 	waiting []*transfer
 	asking  dialog.Overlay // the question about conflicts
 	undos   []undo
-}
-
-// An Env is the dashboard as the transfers see it.
-type Env interface {
-	panes.Waiter
-	panes.Dialogs
-	Bindings() keymap.Bindings
-	Say(text string, bad bool) tea.Cmd
-	ClearNote()
 }
 
 // A Place shows the results of transfers.
@@ -54,7 +45,7 @@ type Place interface {
 }
 
 // New returns an empty queue.
-func New(env Env, place Place) *Queue { return &Queue{env: env, place: place} }
+func New(env panes.Env, place Place) *Queue { return &Queue{env: env, place: place} }
 
 // A transfer is an operation on files by the engine.
 type transfer struct {
