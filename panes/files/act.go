@@ -15,7 +15,7 @@ import (
 
 // actions change files: the marked ones, or else the current one.
 type actions struct {
-	env       Env
+	env       panes.Env
 	folder    *folder
 	transfers *transfers.Queue
 	programs  *programs

@@ -12,10 +12,11 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
+	"tandem/panes/panestest"
 )
 
 // acceptPrompt accepts the path prompt and returns the transfer it enqueued.
-func acceptPrompt(t *testing.T, f *Pane, e *fakeEnv) api.FilesTransferInput {
+func acceptPrompt(t *testing.T, f *Pane, e *panestest.Env) api.FilesTransferInput {
 	t.Helper()
 	p, ok := e.Shown.(*pathPrompt)
 	if !ok {
@@ -37,7 +38,7 @@ func (e *transferEngine) Transfer(_ context.Context, in api.FilesTransferInput) 
 }
 
 // startedTransfer returns the input of the next transfer; the zero value if none waits.
-func startedTransfer(f *Pane, e *fakeEnv) api.FilesTransferInput {
+func startedTransfer(f *Pane, e *panestest.Env) api.FilesTransferInput {
 	engine := &transferEngine{}
 	e.API = engine
 	runAll(f.transfers.StartNext())

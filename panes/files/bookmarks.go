@@ -22,7 +22,7 @@ const BookmarksFile = datadir.Bookmarks
 
 // bookmarks are folders kept by the user.
 type bookmarks struct {
-	env     Env
+	env     panes.Env
 	folder  *folder
 	toggles []string // folders to add or remove; the first is being saved
 }

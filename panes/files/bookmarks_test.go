@@ -58,9 +58,9 @@ func TestQuickChangesOfBookmarksAreAllSaved(t *testing.T) {
 		"one after a failure": {[]string{"/one", "/two"}, "/two\n/three\n", "/one\n/three\n"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			env, engine := &fakeEnv{}, &slowFile{text: "/one\n/two\n/three\n", fails: test.fails}
+			env, engine := &panestest.Env{SessionID: "1"}, &slowFile{text: "/one\n/two\n/three\n", fails: test.fails}
 			env.API = engine
-			d := panestest.DriveDialogs(t, &env.Env, 80, 24)
+			d := panestest.DriveDialogs(t, env, 80, 24)
 			b := bookmarks{env: env}
 			for _, path := range test.toggles {
 				d.Run(b.toggle(path))

@@ -55,7 +55,7 @@ func onDisk(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	mux := server.NewMux(nil)
 	handlers.Handle(mux)
 	d := showFolder(t, w, h, diskEngine{panestest.NewEngine(), userfiles.Files{Engine: directCaller{mux}}}, dir)
-	d.env.home = dir
+	d.env.UserHome = dir
 	d.Wait("the folder is listed", func() bool { return d.cursorRow() != "" })
 	return d, dir
 }

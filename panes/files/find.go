@@ -37,7 +37,7 @@ const (
 
 // A fileFinder searches below a folder as you type, by name or by content.
 type fileFinder struct {
-	env         Env
+	env         panes.Env
 	open        func(path string, line int64, match *regexp.Regexp) // shows a result
 	folder      string
 	contents    bool

@@ -45,7 +45,7 @@ func (e *findEngine) ReadFile(context.Context, string, int64, int64) (api.FilesR
 }
 
 // openFinder opens a search, types text and waits for the result.
-func openFinder(t *testing.T, contents bool, engine panes.Engine, text string) (*fileFinder, *fakeEnv) {
+func openFinder(t *testing.T, contents bool, engine panes.Engine, text string) (*fileFinder, *panestest.Env) {
 	t.Helper()
 	f, e := newShownPane("/d")
 	e.API = engine

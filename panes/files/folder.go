@@ -36,7 +36,7 @@ const (
 
 // A folder is the state of the current folder: its entries, their order and filter, and the cursor.
 type folder struct {
-	env    Env
+	env    panes.Env
 	onGo   func() // called when another folder is shown
 	path   string // "" before the view is first shown
 	list   entries.List

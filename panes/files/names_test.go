@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/panes/kit/dialog"
+	"tandem/persist/config/settings"
 	"tandem/tests/needs"
 )
 
@@ -36,7 +37,7 @@ func TestInvalidEscapeRenamesNothing(t *testing.T) {
 
 // renameList returns the path of the list of names passed to the editor.
 func renameList(d *view) string {
-	_, list, _ := strings.Cut(d.env.visited[2], ">")
+	_, list, _ := strings.Cut(d.env.Visited[2], ">")
 	return list
 }
 
@@ -53,7 +54,7 @@ func TestUnprintableNamesCanBeRenamedInEditor(t *testing.T) {
 	if err := os.WriteFile(list, []byte("back\\\\slash\ngood\\xff\nline\\n\\nbreak\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.Run(d.env.then())
+	d.Run(d.env.AfterVisit())
 	d.WaitText("Rename 2 items?")
 	d.Press("y")
 	d.waitExists(dir+"/good\xff", true)
@@ -85,7 +86,7 @@ func TestUnprintablePathsCanBeTypedAndCompleted(t *testing.T) {
 
 func TestPathsInHomeFolderAreCompleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
-	d.env.home = dir
+	d.env.UserHome = dir
 	d.Press("c", "ctrl+u", "'~/")
 	d.WaitText("~/deep/")
 	d.Press("tab")
@@ -106,16 +107,16 @@ func TestProgramsReceiveNamesWithAnyBytes(t *testing.T) {
 	d.onFile("bad\xfe")
 	d.Press("e")
 	d.waitEditor()
-	started := d.env.visited
+	started := d.env.Visited
 	if out, err := exec.Command(started[0], started[1:]...).Output(); err != nil || string(out) != "the content" {
 		t.Errorf("%q gives %q, %v", started, out, err)
 	}
-	d.env.visited = nil
+	d.env.Visited = nil
 	d.onFile("end\n")
 	d.Press("e")
 	d.WaitText("cannot be passed to a program")
-	if d.env.visited != nil {
-		t.Errorf("started %q", d.env.visited)
+	if d.env.Visited != nil {
+		t.Errorf("started %q", d.env.Visited)
 	}
 }
 
@@ -196,7 +197,7 @@ func TestFilesInUntrackedFolderAreMarked(t *testing.T) {
 func TestIconsAreShownIfEnabled(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a.go": "", "dir/": ""})
 	d.WaitNoText("\ue627")
-	d.env.icons = true
+	d.env.Set = func(s *settings.Dashboard) { s.Icons = true }
 	d.Press("ctrl+r")
 	d.WaitText("\ue627 a.go")
 	d.WaitText("\uf07b dir/")

@@ -14,36 +14,18 @@ import (
 	"tandem/panes"
 	"tandem/panes/files/entries"
 	"tandem/panes/files/transfers"
-	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/graphics"
 	"tandem/panes/kit/list"
 	"tandem/panes/kit/look"
 	"tandem/panes/preview"
-	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
 )
-
-// An Env is the dashboard as the files see it.
-type Env interface {
-	transfers.Env
-	dialog.Host
-	News() *panes.News
-	Home() string // the user's home folder; "" if unknown
-	Settings() settings.Dashboard
-	Colors() int // number of colors the terminal supports
-	Copy(text, what string) tea.Cmd
-	Session() (id, folder string) // the session used last, and its directory
-	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
-	// same, and calls then after the program has exited.
-	StartSession(command []string, folder string) tea.Cmd
-	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
-}
 
 // A Pane is the view of a folder: its entries, a preview of the current one and, if there is room,
 // the folder above.
 type Pane struct {
 	panes.NoInput
-	env   Env
+	env   panes.Env
 	keys  panes.Actions
 	shown bool
 	w, h  int
@@ -65,7 +47,7 @@ type Pane struct {
 	snapshots int // News.Snapshots of the current engine
 }
 
-func New(env Env) *Pane {
+func New(env panes.Env) *Pane {
 	f := &Pane{env: env, viewer: viewer{env: env}}
 	f.folder = folder{env: env, list: entries.List{Marks: entries.Marks{}}, onGo: func() { f.onPreview, f.zoomed = false, false }}
 	f.above.folder = &f.folder

@@ -22,43 +22,12 @@ import (
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/field"
 	"tandem/panes/panestest"
-	"tandem/persist/config/settings"
 	"tandem/tests/seed"
 )
 
-// A fakeEnv is a dashboard that records requests.
-type fakeEnv struct {
-	panestest.Env
-	folder  string // of the last used session
-	home    string // "" for Env's
-	icons   bool
-	visited []string
-	then    func() tea.Cmd
-}
-
-func (e *fakeEnv) Session() (id, folder string) { return "1", e.folder }
-
-func (e *fakeEnv) Home() string {
-	if e.home != "" {
-		return e.home
-	}
-	return e.Env.Home()
-}
-
-func (e *fakeEnv) Settings() settings.Dashboard {
-	s := e.Env.Settings()
-	s.Icons = e.icons
-	return s
-}
-
-func (e *fakeEnv) Visit(_ string, command []string, _ string, then func() tea.Cmd) tea.Cmd {
-	e.visited, e.then = command, then
-	return nil
-}
-
 // newShownPane returns a visible pane whose folder is still being listed.
-func newShownPane(folder string) (*Pane, *fakeEnv) {
-	e := &fakeEnv{folder: folder}
+func newShownPane(folder string) (*Pane, *panestest.Env) {
+	e := &panestest.Env{SessionID: "1", SessionFolder: folder}
 	e.Known.Connected = true
 	f := New(e)
 	f.Resize(100, 24)
@@ -82,7 +51,7 @@ func makeEntries(names ...string) (all []api.FileInfo) {
 func (f *Pane) setListing(names ...string) {
 	set := (*entries.Set)(nil).With(makeEntries(names...))
 	f.folder.handleListing(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
-	f.env.(*fakeEnv).RunPending()
+	f.env.(*panestest.Env).RunPending()
 }
 
 func TestViewStartsInFolderOfSession(t *testing.T) {
@@ -102,7 +71,7 @@ func TestEditRunsEditorInSession(t *testing.T) {
 	f, e := newShownPane("/d")
 	f.setListing("a")
 	f.Actions()[keymap.FilesEdit]()
-	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.visited); diff != "" {
+	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.Visited); diff != "" {
 		t.Error(diff)
 	}
 }

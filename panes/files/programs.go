@@ -21,7 +21,7 @@ import (
 
 // programs run in sessions in the current folder.
 type programs struct {
-	env    Env
+	env    panes.Env
 	folder *folder
 }
 

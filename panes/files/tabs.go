@@ -27,7 +27,7 @@ const maxTabs = 50
 
 // tabs are open folders. One of them is visible; its entry in all is out of date.
 type tabs struct {
-	env     Env
+	env     panes.Env
 	folder  *folder
 	all     []tab
 	current int

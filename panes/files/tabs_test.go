@@ -12,6 +12,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/text"
+	"tandem/panes/panestest"
 )
 
 // A keepEngine holds one file.
@@ -108,7 +109,7 @@ func TestNarrowScreenShowsCurrentTab(t *testing.T) {
 func TestTabsAreRestoredAtNextStart(t *testing.T) {
 	engine := &keepEngine{}
 	start := func(folder string) *Pane {
-		e := &fakeEnv{folder: folder}
+		e := &panestest.Env{SessionID: "1", SessionFolder: folder}
 		e.API = engine
 		e.Known.Connected, e.Known.Info.DataDir = true, "/data"
 		f := New(e)
@@ -143,7 +144,7 @@ func TestTabsAreRestoredAtNextStart(t *testing.T) {
 // A write still on its way when the user leaves is older than the final one.
 func TestLateWriteDoesNotReplaceFinalTabs(t *testing.T) {
 	engine := &keepEngine{text: " /a\n>/b\n"}
-	e := &fakeEnv{folder: "/session"}
+	e := &panestest.Env{SessionID: "1", SessionFolder: "/session"}
 	e.API = engine
 	e.Known.Connected, e.Known.Info.DataDir = true, "/data"
 	f := New(e)
@@ -169,7 +170,7 @@ func TestRestoringTabsKeepsVisibleFolder(t *testing.T) {
 }
 
 func TestViewWaitsForTabsOfLastStart(t *testing.T) {
-	e := &fakeEnv{folder: "/session"}
+	e := &panestest.Env{SessionID: "1", SessionFolder: "/session"}
 	e.API = &keepEngine{text: " /a\n>/b\n"}
 	e.Known.Connected, e.Known.Info.DataDir = true, "/data"
 	f := New(e)
@@ -232,7 +233,7 @@ func TestOpenWithRunsProgramInSession(t *testing.T) {
 	f.setListing("a")
 	f.Actions()[keymap.FilesOpenWith]()
 	e.Shown.Do(e, keymap.Accept)
-	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.visited); diff != "" {
+	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.Visited); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -22,7 +22,7 @@ const emptyTrash = -1
 
 // trash lists deleted files.
 type trash struct {
-	env       Env
+	env       panes.Env
 	transfers *transfers.Queue
 }
 

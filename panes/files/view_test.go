@@ -22,7 +22,7 @@ import (
 type view struct {
 	*panestest.Driver
 	t      *testing.T
-	env    *fakeEnv
+	env    *panestest.Env
 	pane   *Pane
 	engine fakeEngine
 	width  int
@@ -74,18 +74,18 @@ func makeFolder(t *testing.T, files map[string]string) (dir string) {
 // showFolder shows a folder of an engine.
 func showFolder(t *testing.T, w, h int, engine panes.Engine, dir string) *view {
 	t.Helper()
-	env := &fakeEnv{folder: dir}
+	env := &panestest.Env{SessionID: "1", SessionFolder: dir}
 	env.API = engine
 	env.Inks.Glyphs = themes.UnicodeGlyphs()
 	env.Known.Info.DataDir = t.TempDir()
 	pane := New(env)
-	return &view{Driver: panestest.Drive(t, &env.Env, pane, w, h), t: t, env: env, pane: pane, width: w, height: h}
+	return &view{Driver: panestest.Drive(t, env, pane, w, h), t: t, env: env, pane: pane, width: w, height: h}
 }
 
 // waitEditor waits until the editor is started.
 func (d *view) waitEditor() {
 	d.t.Helper()
-	d.Wait("the editor is started", func() bool { return d.env.visited != nil })
+	d.Wait("the editor is started", func() bool { return d.env.Visited != nil })
 }
 
 // cursorRow returns the selected row of the list of files, starting with the name; "" if
@@ -478,7 +478,7 @@ func TestSeveralFilesAreRenamedInEditor(t *testing.T) {
 	if err := os.WriteFile(list, []byte("b.txt\na\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.Run(d.env.then())
+	d.Run(d.env.AfterVisit())
 	d.WaitText("Rename 2 items?")
 	d.WaitText("a → b.txt")
 	d.Press("n")
@@ -495,7 +495,7 @@ func TestRenameCountsSwappedFilesOnce(t *testing.T) {
 	if err := os.WriteFile(renameList(d), []byte("b.txt\na\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.Run(d.env.then())
+	d.Run(d.env.AfterVisit())
 	d.WaitText("Rename 2 items?")
 	d.Press("y")
 	d.WaitText("renamed 2 items – u undoes it")

@@ -19,7 +19,7 @@ const previewDelay = 25 * time.Millisecond
 
 // A viewer shows the file under the cursor and searches it.
 type viewer struct {
-	env     Env
+	env     panes.Env
 	preview preview.Preview
 	line    int64          // line to show in the next file, found by a search; 0 for none
 	mark    *regexp.Regexp // matches to mark in the next file
