@@ -17,17 +17,9 @@ const maxCopyBytes = 16 << 20
 // A Read fetches text to copy. cut reports whether the text was longer than the limit.
 type Read func(context.Context, panes.Engine) (text string, cut bool, err error)
 
-// A copyEnv is the dashboard as a Copier sees it.
-type copyEnv interface {
-	Say(text string, bad bool) tea.Cmd
-	Copy(text, what string) tea.Cmd
-	// CopyRead copies the text returned by read, unless something newer has been copied meanwhile.
-	CopyRead(read Read) tea.Cmd
-}
-
 // A Copier copies text of a session.
 type Copier struct {
-	env    copyEnv
+	env    Env
 	id     func() string // of the session
 	scroll *ScrollMode
 	open   func() tea.Cmd // opens what is under the cursor

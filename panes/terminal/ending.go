@@ -13,11 +13,8 @@ import (
 
 // An ending knows how a pane's session ended, and what the user can do then.
 type ending struct {
-	env interface {
-		News() *panes.News
-		Bindings() keymap.Bindings
-	}
-	id func() string // of the session
+	env panes.Env
+	id  func() string // of the session
 }
 
 // interruption returns why the session can be restored; nil if it cannot.

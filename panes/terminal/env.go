@@ -4,17 +4,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes"
-	"tandem/panes/kit/dialog"
 )
 
-// An Env is the dashboard as a terminal pane sees it.
+// An Env is the dashboard as a terminal pane sees it, with what concerns the pane itself.
 type Env interface {
-	panes.Waiter
-	panes.Dialogs
-	panes.Folders
-	dialog.Host
-	copyEnv
-	News() *panes.News
+	panes.Env
+	// CopyRead copies the text returned by read, unless something newer has been copied meanwhile.
+	CopyRead(read Read) tea.Cmd
 	// SayOnce shows an error, unless it is shown already.
 	SayOnce(text string) tea.Cmd
 	// StartNear starts a command in a new session, or a shell if it is empty. Without a folder it

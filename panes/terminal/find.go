@@ -19,17 +19,9 @@ type Search struct {
 	backward bool // searches above the cursor
 }
 
-// A findEnv is the dashboard as a finder sees it.
-type findEnv interface {
-	panes.Waiter
-	panes.Dialogs
-	Bindings() keymap.Bindings
-	Say(text string, bad bool) tea.Cmd
-}
-
 // A finder searches a session's output in scroll mode.
 type finder struct {
-	env    findEnv
+	env    panes.Env
 	id     func() string // of the session
 	scroll *ScrollMode
 	last   *Search

@@ -15,17 +15,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// An openEnv is the dashboard as an opener sees it.
-type openEnv interface {
-	panes.Caller
-	Home() string
-	Say(text string, bad bool) tea.Cmd
-	Copy(text, what string) tea.Cmd
-}
-
 // An opener opens what is under the cursor of scroll mode.
 type opener struct {
-	env    openEnv
+	env    panes.Env
 	scroll *ScrollMode
 	id     func() string                                 // of the session
 	folder func() string                                 // working directory of its program
