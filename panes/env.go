@@ -101,10 +101,7 @@ type Sessions interface {
 }
 
 // AskReplace asks before an existing file is overwritten.
-func AskReplace(env interface {
-	Dialogs
-	Folders
-}, path string, then func() tea.Cmd) {
+func AskReplace(env Env, path string, then func() tea.Cmd) {
 	env.Ask(&dialog.Question{
 		Title: "Replace " + text.ClipLeft(text.ShortPath(path, env.Home()), 48) + "?",
 		Lines: []string{"The file already exists."},

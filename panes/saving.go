@@ -22,7 +22,7 @@ type FileSave struct {
 }
 
 // Save writes a new file. It asks before it overwrites an existing one.
-func (s FileSave) Save(env fileSaver) tea.Cmd {
+func (s FileSave) Save(env Env) tea.Cmd {
 	return AwaitAnswer(env.Context(), env, func(context.Context, Engine) (bool, error) {
 		info, err := os.Stat(s.Path)
 		return err == nil && info.Mode().IsRegular(), nil // writing it returns any other error
@@ -38,15 +38,7 @@ func (s FileSave) Save(env fileSaver) tea.Cmd {
 	})
 }
 
-// A fileSaver is the dashboard as Save needs it.
-type fileSaver interface {
-	Waiter
-	Dialogs
-	Folders
-	Say(text string, bad bool) tea.Cmd
-}
-
-func (s FileSave) save(env fileSaver, replace bool) tea.Cmd {
+func (s FileSave) save(env Env, replace bool) tea.Cmd {
 	return Ask(env.Context(), env, func(ctx context.Context, e Engine) (int64, error) {
 		return s.writeFile(ctx, e, replace)
 	}, func(written int64, err error) tea.Cmd {
