@@ -28,9 +28,9 @@ func (s *processForm) showStart() tea.Cmd {
 func (s *processForm) showTree() tea.Cmd {
 	starts := &s.sessions.Launcher
 	if machine := starts.TargetMachine(); machine != "" {
-		return s.starter.Say("the dashboard creates worktrees only on this machine, not on "+machine, true)
+		return s.starter.Env.Say("the dashboard creates worktrees only on this machine, not on "+machine, true)
 	}
-	s.starter.AskWorktree(text.ShortPath(list.RepositoryNear(starts.FolderOf(s.sessions.CurrentPane())), s.starter.Home()))
+	s.starter.AskWorktree(text.ShortPath(list.RepositoryNear(starts.FolderOf(s.sessions.CurrentPane())), s.starter.Env.Home()))
 	return nil
 }
 
@@ -43,9 +43,9 @@ func (s *processForm) defaultFolder() string {
 	}
 	switch {
 	case machine == s.sessions.Tabs.CurrentMachine():
-		return text.ShortPath(s.sessions.Launcher.FolderOf(pane), s.starter.Home())
+		return text.ShortPath(s.sessions.Launcher.FolderOf(pane), s.starter.Env.Home())
 	case machine == "":
-		return text.ShortPath(s.starter.Folder(), s.starter.Home())
+		return text.ShortPath(s.starter.Env.Folder(), s.starter.Env.Home())
 	}
 	// An empty folder stands for the machine's home directory.
 	return machine + ":"

@@ -25,13 +25,7 @@ const (
 
 // An inserter types commands into sessions.
 type inserter struct {
-	env interface {
-		panes.Waiter
-		News() *panes.News
-		Say(text string, bad bool) tea.Cmd
-		Ask(dialog.Overlay)
-		Close() // closes the open dialog
-	}
+	env          panes.Env
 	sessions     *sessions.View
 	showTerminal func() // focuses the pane used last
 	dropTyped    func() // drops the queued input

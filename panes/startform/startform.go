@@ -24,7 +24,7 @@ import (
 
 // A Starter opens the forms.
 type Starter struct {
-	panes.Env
+	Env         panes.Env
 	DropTyped   func()                                                   // drops input typed but not handled yet
 	Started     func(id string)                                          // called with a new process that the user waited for
 	StartInTree func(command []string, folder string, show bool) tea.Cmd // starts a session; no command is a shell
@@ -98,7 +98,7 @@ func (f *startForm) describeCommand(line string) string {
 }
 
 func (f *startForm) completeCommand(line string) form.Lookup {
-	folder, home := text.ExpandHome(f.folder.Text(), f.Home()), f.Home()
+	folder, home := text.ExpandHome(f.folder.Text(), f.Env.Home()), f.Env.Home()
 	return func() (string, []string) { return field.CompleteCommand(line, folder, home) }
 }
 
@@ -106,7 +106,7 @@ func (f *startForm) completePath(typed string, onlyFolders bool) form.Lookup {
 	if !strings.Contains(typed, "/") {
 		return nil
 	}
-	home := f.Home()
+	home := f.Env.Home()
 	return func() (string, []string) { return field.CompletePath(typed, "", home, onlyFolders) }
 }
 
@@ -114,7 +114,7 @@ func (f *startForm) completePath(typed string, onlyFolders bool) form.Lookup {
 func (f *startForm) show(title string, fields ...*form.Field) {
 	f.Form = form.New(title, fields...)
 	f.Submit = f.submit
-	f.Ask(f.Form)
+	f.Env.Ask(f.Form)
 }
 
 // submit starts what the form describes, and closes the form on success. If the user cancels
@@ -127,17 +127,17 @@ func (f *startForm) submit() tea.Cmd {
 		return nil
 	}
 	then := func() tea.Cmd { return nil }
-	waiting := f.Await(panes.Pending{
-		Ready:  func() bool { return !f.Traits().Busy || !f.Shows(f.Form) },
+	waiting := f.Env.Await(panes.Pending{
+		Ready:  func() bool { return !f.Traits().Busy || !f.Env.Shows(f.Form) },
 		Then:   func() tea.Cmd { return then() },
-		Cancel: f.Close,
+		Cancel: f.Env.Close,
 	})
-	return tea.Batch(waiting, panes.Ask(f.Context(), f, func(ctx context.Context, e panes.Engine) (p api.Process, err error) {
+	return tea.Batch(waiting, panes.Ask(f.Env.Context(), f.Env, func(ctx context.Context, e panes.Engine) (p api.Process, err error) {
 		p, wrong, err = f.start(ctx, e, &w)
 		return p, err
 	}, func(p api.Process, err error) tea.Cmd {
 		switch {
-		case !f.Shows(f.Form):
+		case !f.Env.Shows(f.Form):
 			return f.finish(&w, p, err, false)
 		case err != nil:
 			// Keys typed during the start were meant for whatever follows the form, not for a
@@ -146,7 +146,7 @@ func (f *startForm) submit() tea.Cmd {
 			f.Fail(cmp.Or(wrong, f.command), panes.ErrorText(err))
 			return nil
 		}
-		f.Close() // ends the wait
+		f.Env.Close() // ends the wait
 		then = func() tea.Cmd { return f.finish(&w, p, nil, true) }
 		return nil
 	}))
@@ -157,15 +157,15 @@ func (f *startForm) submit() tea.Cmd {
 func (f *startForm) finish(w *request, p api.Process, err error, awaited bool) tea.Cmd {
 	switch {
 	case err != nil:
-		return f.Say(panes.ErrorText(err), true)
+		return f.Env.Say(panes.ErrorText(err), true)
 	case f.session:
 		return f.StartInTree(w.process.Command, w.process.CWD, awaited)
 	}
-	learned := f.Learn(p)
+	learned := f.Env.Learn(p)
 	if awaited {
 		f.Started(p.ID)
 	}
-	return tea.Batch(learned, f.Say("started "+states.FullName(&p), false))
+	return tea.Batch(learned, f.Env.Say("started "+states.FullName(&p), false))
 }
 
 // A request is what the form describes.
@@ -178,8 +178,8 @@ type request struct {
 // read parses the fields. wrong is the one with the error.
 func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	machine, folder, remote := strings.Cut(f.folder.Value(), ":")
-	if remote = remote && !f.session && f.News().Machine(machine) != nil; !remote {
-		folder = text.ExpandHome(f.folder.Value(), f.Home())
+	if remote = remote && !f.session && f.Env.News().Machine(machine) != nil; !remote {
+		folder = text.ExpandHome(f.folder.Value(), f.Env.Home())
 	}
 	in := &w.process
 	*in = api.ProcessStartInput{
@@ -189,7 +189,7 @@ func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	if remote {
 		in.ID = api.OnMachine(machine, api.NewID())
 	}
-	w.sandbox = text.ExpandHome(f.sandbox.Value(), f.Home())
+	w.sandbox = text.ExpandHome(f.sandbox.Value(), f.Env.Home())
 	if line := f.command.Value(); line != "" || !f.session {
 		if in.Command, err = panes.ParseCommand(line); err != nil {
 			return w, f.command, err
@@ -217,7 +217,7 @@ func (f *startForm) read() (w request, wrong *form.Field, err error) {
 		return w, f.worktree, errors.New("the dashboard creates them only on this machine")
 	}
 	words = append(words, "", "")
-	w.tree = &api.WorktreeAddInput{CWD: cmp.Or(folder, f.Home()), Name: words[0], Base: words[1]}
+	w.tree = &api.WorktreeAddInput{CWD: cmp.Or(folder, f.Env.Home()), Name: words[0], Base: words[1]}
 	return w, nil, nil
 }
 
