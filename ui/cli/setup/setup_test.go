@@ -276,6 +276,19 @@ func TestRemoveWithoutRecordDeletesOnlyServer(t *testing.T) {
 	}
 }
 
+func TestTableLookingLikeOneInAStringIsNotCut(t *testing.T) {
+	m := newTestMachine(t)
+	for _, text := range []string{
+		"notes = \"\"\"\n[mcp_servers.tandem]\n\"\"\"\n[mcp_servers.tandem]\ncommand = \"x\"\n",
+		"[mcp_servers.tandem]\nargs = [\n[\"x\"],\n]\n",
+	} {
+		path := m.writeSettings("codex", text)
+		if _, err := m.Remove(m.findClient("codex"), false); err == nil || !strings.Contains(err.Error(), path+": mcp_servers.tandem: not a table") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestRemoveKeepsLaterEdits(t *testing.T) {
 	m := newTestMachine(t)
 	path := m.writeSettings("cursor", "{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}\n")
