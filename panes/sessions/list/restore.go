@@ -18,7 +18,6 @@ import (
 type Restorer struct {
 	env    Env
 	target func() (api.Process, bool) // the session that keys apply to
-	hide   func(id string) bool       // removes an exited session from the list
 
 	restoring map[string]bool      // some may run already
 	unasked   map[string]time.Time // when sessions restored by themselves were interrupted
