@@ -519,6 +519,33 @@ func TestAgentCannotReachTransfersOfOthers(t *testing.T) {
 	}
 }
 
+// The engine speaks for the user there. Agents need a connection bound to their bounds.
+func TestAgentsCallsAreNotForwarded(t *testing.T) {
+	t.Parallel()
+	testLocalAndRemote(t, func(t *testing.T, p *confinedAgent) {
+		p.bounds.Sandbox = nil
+		for name, body := range map[string]string{
+			"session.get":    `{"id":"box/a1"}`,
+			"session.write":  `{"id":"box/a1","text":"x"}`,
+			"process.log":    `{"id":"box/a1"}`,
+			"files.stat":     `{"path":"/box:/etc/passwd","machines":true}`,
+			"files.read":     `{"path":"/box:/etc/passwd","machines":true}`,
+			"files.delete":   `{"path":"/box:/tmp/x","machines":true}`,
+			"history.remove": `{"host":"box","command":"x"}`,
+		} {
+			if status, answer := p.post(p.bounds, name, body); status == http.StatusOK || strings.Contains(answer, "reach machine") {
+				t.Errorf("%s: %d %s", name, status, answer)
+			}
+			if !p.remote {
+				err := p.client.Do(t.Context(), name, api.Read, json.RawMessage(body), new(json.RawMessage))
+				if !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "reach machine box") {
+					t.Errorf("the user's %s: %v", name, err)
+				}
+			}
+		}
+	})
+}
+
 // An agent could have changed files executed by the user's process.
 func TestAgentCannotRestartProcessesOutsideItsSandbox(t *testing.T) {
 	t.Parallel()

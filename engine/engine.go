@@ -22,6 +22,7 @@ import (
 	"tandem/engine/control/host"
 	"tandem/engine/control/launch"
 	"tandem/engine/record/history"
+	"tandem/engine/remote/all"
 	"tandem/engine/remote/fleet"
 	"tandem/engine/remote/hosts"
 	"tandem/engine/remote/hosts/transport"
@@ -99,9 +100,15 @@ type engine struct {
 	files      *service.Files
 	layouts    *service.Layouts
 	arbiter    *approval.Arbiter
-	hosts      *hosts.Hosts
-	fleet      *fleet.Fleet
 	usage      *service.Usage
+	others
+}
+
+// The others are the engines of other machines, and the ways to them.
+type others struct {
+	hosts    *hosts.Hosts
+	fleet    *fleet.Fleet
+	machines all.Machines
 }
 
 // Run serves the data directory until ctx ends or a client stops the engine, and then returns nil.
@@ -158,11 +165,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	e.arbiter = approval.New(o.Policy, log, h.Control.Publish)
 	e.arbiter.Keep(data)
 	e.fleet = e.newFleet()
-	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Notify(&m) }}
+	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.noteMachine(&m) }}
+	e.machines.Connect, e.machines.Known = e.connectMachine, e.hosts.Knows
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
 	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
-		return e.hosts.Engine(ctx, machine)
+		return e.hosts.Engine(ctx, machine, "engine", "")
 	}
 	h.History = history.Start(o.DataDir, o.History.Ignore, log, h.Control.PublishNotice, e.serving)
 	defer h.History.Close()

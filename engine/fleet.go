@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"tandem/engine/api"
+	"tandem/engine/remote/all"
 	"tandem/engine/remote/fleet"
 	"tandem/engine/remote/hosts/transport"
 )
@@ -22,6 +23,22 @@ func (e *engine) newFleet() *fleet.Fleet {
 		Events: func(ctx context.Context, send func(api.Event) error) error {
 			return e.host.Control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, send)
 		},
-		Notify: func(m *api.Machine) { e.host.Control.Publish(api.Event{Type: api.EventMachine, Machine: m}) },
+		Notify: e.noteMachine,
 	}
+}
+
+// noteMachine reports the state of another machine; nil stands for the summary of a fleet.
+func (e *engine) noteMachine(m *api.Machine) {
+	if m != nil {
+		e.machines.Note(*m)
+	}
+	e.host.Control.Publish(api.Event{Type: api.EventMachine, Machine: m})
+}
+
+func (e *engine) connectMachine(ctx context.Context, machine, by, agent string) (all.Engine, error) {
+	c, err := e.hosts.Engine(ctx, machine, by, agent)
+	if err != nil {
+		return nil, err
+	}
+	return all.NewEngine(c), nil
 }

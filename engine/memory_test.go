@@ -17,6 +17,7 @@ import (
 	"tandem/engine/control/host"
 	"tandem/engine/control/launch"
 	"tandem/engine/control/supervise"
+	"tandem/engine/remote/hosts/transport"
 	"tandem/engine/session/prompt"
 	"tandem/engine/system/keeper"
 	"tandem/persist/config/settings"
@@ -253,7 +254,8 @@ func (m *memoryMachine) startEngine() {
 		m.Fatal(err)
 	}
 	o := Options{
-		DataDir: m.dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: host.ResumeOffer}},
+		DataDir: m.dir, Version: "1.2.3", Settings: Settings{Engine: settings.Defaults().Engine, Agents: settings.Agents{Resume: host.ResumeOffer},
+			Machines: []transport.Machine{{Name: "box", Transport: []string{"false"}}}}, // nobody can reach it
 		dial: func(context.Context) (launch.Keeper, error) { return m.keeper, nil }, stderr: log,
 	}
 	o.Shell = []string{"/bin/sh"}

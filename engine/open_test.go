@@ -47,6 +47,8 @@ func TestRemoteConnectionIsBoundToItsOrigin(t *testing.T) {
 		{person, "/v1/session.list", "{}", 200, id},
 		{person, "/v1/audit.list", "{}", 200, "entries"},
 		{person, "/v1/files.transfer_between", `{"kind":"copy","items":[{"path":"/box:/x","to":"/y"}]}`, 403, "cannot reach other machines"},
+		{person, "/v1/session.get", `{"id":"box/` + id + `"}`, 404, "no session has this id"},
+		{person, "/v1/files.stat", `{"path":"/box:/etc","machines":true}`, 404, "/box:"},
 		{agent, "/v1/session.list", "{}", 200, id},
 		{agent, "/v1/audit.list", "{}", 403, "started on me@laptop from build, which agent:x started"},
 		{agent, "/v1/request.answer", `{"id":"x","allow":true}`, 403, "only the user may do that"},

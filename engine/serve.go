@@ -42,6 +42,8 @@ func (e *engine) newMux() *server.Mux {
 	approvals := &service.Approvals{Control: h.Control, Arbiter: e.arbiter, Audit: audit.New(calls), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession
+	e.machines.MayReachMachines, e.machines.AgentBehind = guard.MayReachMachines, guard.AgentBehind
+	m.Machines = &e.machines
 	m.Policy, m.Audit, m.Secret, m.Started = e.arbiter.Judge, approvals.Audit, approvals.ReadsSecret, e.arbiter.Started
 	pipes := new(service.PipeShells)
 	for _, s := range []interface{ Handle(*server.Mux) }{

@@ -307,7 +307,15 @@ func (e *fakeEngine) removeProcess(_ context.Context, in api.IDInput) (api.Empty
 	return api.Empty{}, api.Errorf(api.CodeNotFound, "find session %q: there is none", in.ID)
 }
 
-func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attachment, error) {
+func (e *fakeEngine) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachment, error) {
+	if machine, id := api.MachineOf(o.ID); machine != "" {
+		far, err := e.reach(machine)
+		if err != nil {
+			return nil, err
+		}
+		o.ID = id
+		return far.Attach(ctx, o)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	select {

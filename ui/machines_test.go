@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,6 +33,42 @@ func (e *fakeEngine) Reach(_ context.Context, machine string) (panes.Engine, err
 		return far, nil
 	}
 	return nil, errGone
+}
+
+// Do answers an operation, on the machine that its input names.
+func (e *fakeEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	row, _ := api.Find(name)
+	if row.In != reflect.TypeOf(in) {
+		return e.Engine.Do(ctx, name, effect, in, out)
+	}
+	v := reflect.New(row.In)
+	v.Elem().Set(reflect.ValueOf(in))
+	machine, err := row.Unqualify(v.Interface(), func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	if machine == "" {
+		return e.Engine.Do(ctx, name, effect, in, out)
+	}
+	far, err := e.reach(machine)
+	if err != nil {
+		return err
+	}
+	if err = far.Do(ctx, name, effect, v.Elem().Interface(), out); err == nil {
+		api.Qualify(machine, out)
+	}
+	return err
+}
+
+// reach returns the engine of another machine.
+func (e *fakeEngine) reach(machine string) (*fakeEngine, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	far, i := e.machines[machine], slices.IndexFunc(e.known, func(m api.Machine) bool { return m.Name == machine })
+	if far == nil || i >= 0 && e.known[i].State == api.MachineAway {
+		return nil, api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline", machine)
+	}
+	return far, nil
 }
 
 // inputOf returns the input of session number i.
@@ -117,7 +154,7 @@ func TestOfflineMachineIsDimmedAndNamedInErrors(t *testing.T) {
 	e.announceBox(api.MachineAway)
 	d.waitText("away")
 	d.pressKeys("ctrl+b", "s", "G", "n")
-	d.waitText("box: away: no answer")
+	d.waitText("reach machine box: it is offline")
 	if len(e.listStarts())+len(box.listStarts()) > 0 {
 		t.Error("something was started")
 	}

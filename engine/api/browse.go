@@ -7,10 +7,10 @@ import "time"
 var (
 	FilesTransfer = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer",
 		"Copies, moves, trashes, restores, deletes, packs or extracts files in the background.", Destructive,
-		Row[FilesTransferInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesTransferInput).subject})
+		Row[FilesTransferInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesTransferInput).paths})
 	FilesTransferBetween = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer_between",
 		"Copies or moves files between this machine and others, or between two others, in the background; the paths on another machine begin with /MACHINE:, as in /box:/etc/hosts.", Destructive,
-		Row[FilesTransferInput]{Access: UserOnly, Repeat: RepeatNever, Subject: (*FilesTransferInput).subject})
+		Row[FilesTransferInput]{Access: UserOnly, Repeat: RepeatNever, Paths: (*FilesTransferInput).paths})
 	FilesJob = NewOperation[FileJobInput, FileJob]("files.job",
 		"Reports a transfer's progress, or waits for it to end.", Read,
 		Row[FileJobInput]{Access: Unrestricted, OtherID: (*FileJobInput).otherID})
@@ -19,16 +19,16 @@ var (
 		Row[FileJobInput]{Access: Unrestricted, Repeat: RepeatNever, OtherID: (*FileJobInput).otherID})
 	FilesRestore = NewOperation[FilesRestoreInput, Empty]("files.restore",
 		"Restores files from the trash to their original paths.", Write,
-		Row[FilesRestoreInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesRestoreInput).subject})
+		Row[FilesRestoreInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesRestoreInput).paths})
 	FilesTrashed = NewOperation[FilesTrashedInput, FilesTrashedOutput]("files.trashed",
 		"Lists the user's trash, last deleted first.", Read,
 		Row[FilesTrashedInput]{Access: UserOnly})
 	FilesWatch = NewOperation[FilesWatchInput, FilesWatchOutput]("files.watch",
 		"Waits for a change in a folder.", Read,
-		Row[FilesWatchInput]{Access: OnFiles, Subject: (*FilesWatchInput).subject})
+		Row[FilesWatchInput]{Access: OnFiles, Paths: (*FilesWatchInput).paths})
 	FilesGit = NewOperation[FilesGitInput, FilesGitOutput]("files.git",
 		"Reports the git status of a folder's entries.", Read,
-		Row[FilesGitInput]{Access: OnFiles, Subject: (*FilesGitInput).subject})
+		Row[FilesGitInput]{Access: OnFiles, Paths: (*FilesGitInput).paths})
 )
 
 // Kinds of transfer.

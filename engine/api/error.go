@@ -100,8 +100,9 @@ const (
 
 // Reasons of engines and machines.
 const (
-	ReasonEngineStopping Reason = "engine_stopping" // the engine is shutting down
-	ReasonMachineOffline Reason = "machine_offline" // the machine cannot be reached
+	ReasonEngineStopping  Reason = "engine_stopping"  // the engine is shutting down
+	ReasonMachineOffline  Reason = "machine_offline"  // the machine cannot be reached
+	ReasonSeveralMachines Reason = "several_machines" // the files are on several machines
 )
 
 // Error is an error in its wire form.

@@ -10,46 +10,46 @@ import (
 var (
 	FilesRead = NewOperation[FilesReadInput, FilesReadOutput]("files.read",
 		"Reads a text file by lines, or any file by bytes.", Read,
-		Row[FilesReadInput]{Access: OnFiles, Subject: (*FilesReadInput).subject})
+		Row[FilesReadInput]{Access: OnFiles, Paths: (*FilesReadInput).paths})
 	FilesReadJSON = NewOperation[FilesReadJSONInput, FilesReadJSONOutput]("files.read_json",
 		"Reads a JSON file.", Read,
-		Row[FilesReadJSONInput]{Access: OnFiles, Subject: (*FilesPathInput).subject})
+		Row[FilesReadJSONInput]{Access: OnFiles, Paths: (*FilesPathInput).paths})
 	FilesWrite = NewOperation[FilesWriteInput, FilesWriteOutput]("files.write",
 		"Writes or appends to a file atomically.", Destructive,
-		Row[FilesWriteInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesWriteInput).subject})
+		Row[FilesWriteInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesWriteInput).paths})
 	FilesEdit = NewOperation[FilesEditInput, FilesEditOutput]("files.edit",
 		"Replaces exact text in a file, all edits or none.", Destructive,
-		Row[FilesEditInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesEditInput).subject})
+		Row[FilesEditInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesEditInput).paths})
 	FilesReport = NewOperation[FilesWriteOutputInput, FilesWriteOutput]("files.write_output",
 		"Writes a report to a new file with the date in its name.", Write,
 		Row[FilesWriteOutputInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesWriteOutputInput).subject})
 	FilesList = NewOperation[FilesListInput, FilesListOutput]("files.list",
 		"Lists a folder.", Read,
-		Row[FilesListInput]{Access: OnFiles, Subject: (*FilesListInput).subject})
+		Row[FilesListInput]{Access: OnFiles, Paths: (*FilesListInput).paths})
 	FilesStat = NewOperation[FilesPathInput, FileInfo]("files.stat",
 		"Describes a file, or a link itself instead of its target.", Read,
-		Row[FilesPathInput]{Access: OnFiles, Subject: (*FilesPathInput).subject})
+		Row[FilesPathInput]{Access: OnFiles, Paths: (*FilesPathInput).paths})
 	FilesMkdir = NewOperation[FilesMkdirInput, FileInfo]("files.mkdir",
 		"Creates a folder.", Write,
-		Row[FilesMkdirInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesMkdirInput).subject})
+		Row[FilesMkdirInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesMkdirInput).paths})
 	FilesDelete = NewOperation[FilesDeleteInput, Empty]("files.delete",
 		"Deletes a file or folder.", Destructive,
-		Row[FilesDeleteInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesDeleteInput).subject})
+		Row[FilesDeleteInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesDeleteInput).paths})
 	FilesMove = NewOperation[FilesMoveInput, FileInfo]("files.move",
 		"Moves or renames a file or folder.", Destructive,
-		Row[FilesMoveInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesMoveInput).subject})
+		Row[FilesMoveInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesMoveInput).paths})
 	FilesCopy = NewOperation[FilesMoveInput, FileInfo]("files.copy",
 		"Copies a file or folder.", Write,
-		Row[FilesMoveInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesMoveInput).subject})
+		Row[FilesMoveInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesMoveInput).paths})
 	FilesSet = NewOperation[FilesSetInput, FileInfo]("files.set",
 		"Sets the permissions and the time of a file or folder, or creates a symbolic link.", Write,
-		Row[FilesSetInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesSetInput).subject})
+		Row[FilesSetInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesSetInput).paths})
 	FilesFind = NewOperation[FilesFindInput, FilesFindOutput]("files.find",
 		"Finds files by name pattern, except those ignored by git.", Read,
-		Row[FilesFindInput]{Access: OnFiles, Subject: (*FilesFindInput).subject})
+		Row[FilesFindInput]{Access: OnFiles, Paths: (*FilesFindInput).paths})
 	FilesGrep = NewOperation[FilesGrepInput, FilesGrepOutput]("files.grep",
 		"Searches the contents of files, except those ignored by git.", Read,
-		Row[FilesGrepInput]{Access: OnFiles, Subject: (*FilesGrepInput).subject})
+		Row[FilesGrepInput]{Access: OnFiles, Paths: (*FilesGrepInput).paths})
 )
 
 // A FileScope limits the paths of a file operation and sets the base of relative ones. "~/" stands
@@ -61,6 +61,8 @@ type FileScope struct {
 	RootID string `json:"root_id,omitempty" jsonschema:"id of the folder that is the only root; the call is rejected if another folder is there now" audit:"-"`
 	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
 	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths in input and output have %XX for each byte of invalid UTF-8, and for %"`
+	// Machines is explicit, because a folder of this machine may have such a name.
+	Machines bool `json:"machines,omitempty" jsonschema:"paths may be on another machine, and then begin with /MACHINE:, as in /box:/etc/hosts"`
 }
 
 // FilesPathInput names a file.

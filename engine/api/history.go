@@ -18,10 +18,10 @@ var (
 		Row[Empty]{Access: UserOnly, Repeat: RepeatAlways})
 	HistorySave = NewOperation[HistorySaveInput, HistoryCount]("history.save",
 		"Writes the commands to a text file, oldest first, one per line.", Write,
-		Row[HistorySaveInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*HistorySaveInput).subject})
+		Row[HistorySaveInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*HistorySaveInput).paths})
 	HistoryLoad = NewOperation[HistoryLoadInput, HistoryCount]("history.load",
 		"Adds the commands of a text file.", Write,
-		Row[HistoryLoadInput]{Access: OnFiles, Repeat: RepeatMarked, Subject: (*HistoryLoadInput).subject})
+		Row[HistoryLoadInput]{Access: OnFiles, Repeat: RepeatMarked, Paths: (*HistoryLoadInput).paths})
 	HistoryLoading = NewOperation[Empty, HistoryLoadingOutput]("history.loading",
 		"Reports the progress of running history.load calls.", Read,
 		Row[Empty]{Access: UserOnly})
@@ -111,7 +111,7 @@ type HistoryRemoveInput struct {
 	IDs     []int64 `json:"ids,omitempty" jsonschema:"these runs"`
 	Command string  `json:"command,omitempty" jsonschema:"every run of this command line"`
 
-	Host string `json:"-"` // in a view of several machines: the one with these runs; "" for this one
+	Host string `json:"host,omitempty" jsonschema:"the machine with these runs; default this one"`
 }
 
 // HistoryCount is the number of commands added, deleted or written.

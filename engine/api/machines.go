@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -110,4 +111,127 @@ func MachineOf(name string) (machine, id string) {
 		return "", name
 	}
 	return machine, id
+}
+
+// Unqualify removes the machine named in the input of a call, a pointer, and returns it; "" means this
+// one. known reports whether a machine exists: a path may only look like one on another machine.
+func (e Entry) Unqualify(in any, known func(machine string) bool) (machine string, err error) {
+	for i, id := range e.RoutingIDs(in) {
+		name, rest := MachineOf(*id)
+		if i > 0 && name != machine {
+			return "", Errorf(CodeInvalid, "call %s: must name sessions and processes of one machine", e.Name)
+		}
+		machine, *id = name, rest
+	}
+	// The engine that keeps the books judges and records what is done elsewhere too.
+	if host := e.Host(in); host != nil && *host != "" && e.Access != Bookkeeping {
+		machine, *host = *host, ""
+	}
+	if files, ok := in.(interface{ Scope() *FileScope }); ok && e.paths != nil && files.Scope().Machines {
+		if machine, err = unqualifyPaths(e.Name, e.paths(in), known); err != nil {
+			return "", err
+		}
+		files.Scope().Machines = false
+	}
+	e.Adapt(in, machine)
+	return machine, nil
+}
+
+// unqualifyPaths removes the machine of paths and returns it.
+func unqualifyPaths(operation string, paths []*string, known func(machine string) bool) (machine string, err error) {
+	for i, path := range paths {
+		name, there := PathOf(*path)
+		if name == "" || !known(name) {
+			name, there = "", *path
+		}
+		if i > 0 && name != machine {
+			return "", Errorf(CodeInvalid, "call %s: must name files of one machine", operation).WithReason(ReasonSeveralMachines)
+		}
+		machine, *path = name, there
+	}
+	return machine, nil
+}
+
+// Qualify adds a machine's name to the ids and paths in the output of an operation there, a pointer.
+func Qualify(machine string, out any) {
+	switch out := out.(type) {
+	case *Process:
+		out.qualify(machine)
+	case *ProcessLogOutput:
+		out.Process = out.Process.Qualified(machine)
+	case *ProcessWaitOutput:
+		out.Process.qualify(machine)
+	case *SessionWaitOutput:
+		out.Process.qualify(machine)
+	case *AgentWaitOutput:
+		out.Process = out.Process.Qualified(machine)
+	case *ExecOutput:
+		out.Process.qualify(machine)
+	case *SessionRestoreOutput:
+		for i := range out.Restored {
+			out.Restored[i].Process.qualify(machine)
+		}
+		for i := range out.Failed {
+			out.Failed[i].ID = OnMachine(machine, out.Failed[i].ID)
+		}
+	case *AgentExplainOutput:
+		out.Session = OnMachine(machine, out.Session)
+	case *Request:
+		out.ID = OnMachine(machine, out.ID)
+	case *HistorySearchOutput:
+		for i := range out.Rows {
+			row := &out.Rows[i]
+			row.Host, row.Process = machine, OnMachine(machine, row.Process)
+		}
+	default:
+		qualifyFiles(machine, out)
+	}
+}
+
+// qualifyFiles is Qualify for operations on files.
+func qualifyFiles(machine string, out any) {
+	switch out := out.(type) {
+	case *FileInfo:
+		out.Path = PathOn(machine, out.Path)
+	case *FilesListOutput:
+		out.Path = PathOn(machine, out.Path)
+	case *FilesReadOutput:
+		out.Path = PathOn(machine, out.Path)
+	case *FilesReadJSONOutput:
+		out.Path = PathOn(machine, out.Path)
+	case *FilesWriteOutput:
+		out.Path = PathOn(machine, out.Path)
+	case *FilesEditOutput:
+		out.Path = PathOn(machine, out.Path)
+	case *FilesTransferOutput:
+		out.Job = OnMachine(machine, out.Job)
+		for i, path := range out.Conflicts {
+			out.Conflicts[i] = PathOn(machine, path)
+		}
+	case *FileJob:
+		out.ID, out.Current = OnMachine(machine, out.ID), PathOn(machine, out.Current)
+		for i := range out.Done {
+			d := &out.Done[i]
+			d.Path, d.To, d.Replaced = PathOn(machine, d.Path), PathOn(machine, d.To), PathOn(machine, d.Replaced)
+		}
+	}
+}
+
+// qualify adds a machine's name to the ids of a process.
+func (p *Process) qualify(machine string) {
+	p.ID = OnMachine(machine, p.ID)
+	p.WaitsFor = slices.Clone(p.WaitsFor)
+	for i := range p.WaitsFor {
+		p.WaitsFor[i].ID = OnMachine(machine, p.WaitsFor[i].ID)
+	}
+}
+
+// Qualified returns a copy of a process with a machine's name added to its ids; nil for nil.
+func (p *Process) Qualified(machine string) *Process {
+	if p == nil {
+		return nil
+	}
+	qualified := *p
+	qualified.qualify(machine)
+	return &qualified
 }

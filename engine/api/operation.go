@@ -65,7 +65,8 @@ type Row[In any] struct {
 	OtherID func(in *In) *string         // id that only routes the call: of what it starts, a request or a transfer
 	Host    func(in *In) *string         // machine to call it on; "" for this one
 	Adapt   func(in *In, machine string) // drops from the input what applies to another machine only
-	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs
+	Paths   func(in *In) []*string       // files it reads or changes, in its FileScope
+	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs and Paths
 
 	// Outlives says that the operation is completed even if its caller leaves meanwhile, which it may
 	// end itself: a shell that stops its own session.
@@ -101,6 +102,9 @@ func newEntry[In any](name, doc string, effect Effect, row Row[In], out reflect.
 	if row.Adapt != nil {
 		e.adapt = func(in any, machine string) { row.Adapt(in.(*In), machine) }
 	}
+	if row.Paths != nil {
+		e.paths = func(in any) []*string { return row.Paths(in.(*In)) }
+	}
 	if row.Subject != nil {
 		e.subject = func(in any) Subject { return row.Subject(in.(*In)) }
 	}
@@ -123,6 +127,7 @@ type Entry struct {
 	otherID func(in any) *string
 	host    func(in any) *string
 	adapt   func(in any, machine string)
+	paths   func(in any) []*string
 	subject func(in any) Subject
 }
 
@@ -162,8 +167,11 @@ func (e Entry) Adapt(in any, machine string) {
 // Subject returns what a call with the input, a pointer, runs, reads or changes.
 func (e Entry) Subject(in any) Subject {
 	var s Subject
-	if e.subject != nil {
+	switch {
+	case e.subject != nil:
 		s = e.subject(in)
+	case e.paths != nil:
+		s = in.(interface{ Scope() *FileScope }).Scope().about(e.paths(in))
 	}
 	if ids := e.IDs(in); len(ids) > 0 && s.Session == "" {
 		s.Session = *ids[0]

@@ -123,43 +123,45 @@ func TextOfKeys(names []string) string {
 }
 
 // about returns the subject of a call on files.
-func (s *FileScope) about(paths ...string) Subject {
+func (s *FileScope) about(paths []*string) Subject {
 	about := Subject{Base: s.Base}
 	for _, path := range paths {
-		about.Paths = append(about.Paths, s.In(path))
+		about.Paths = append(about.Paths, s.In(*path))
 	}
 	return about
 }
 
-// aboutItems returns the subject of a call on several files.
-func (s *FileScope) aboutItems(items []FileMove) Subject {
-	var paths []string
-	for _, item := range items {
-		paths = append(paths, item.Path)
+// pathsIn replaces items with a copy, because the caller keeps its list, and returns pointers to the
+// paths in it, except empty ones.
+func pathsIn(items *[]FileMove) (all []*string) {
+	*items = slices.Clone(*items)
+	for i := range *items {
+		item := &(*items)[i]
+		all = append(all, &item.Path)
 		if item.To != "" {
-			paths = append(paths, item.To)
+			all = append(all, &item.To)
 		}
 	}
-	return s.about(paths...)
+	return all
 }
 
-func (in *FilesPathInput) subject() Subject     { return in.about(in.Path) }
-func (in *FilesReadInput) subject() Subject     { return in.about(in.Path) }
-func (in *FilesListInput) subject() Subject     { return in.about(in.Path) }
-func (in *FilesFindInput) subject() Subject     { return in.about(in.Path) }
-func (in *FilesGrepInput) subject() Subject     { return in.about(in.Path) }
-func (in *FilesWatchInput) subject() Subject    { return in.about(in.Path) }
-func (in *FilesGitInput) subject() Subject      { return in.about(in.Path) }
-func (in *FilesWriteInput) subject() Subject    { return in.about(in.Path) }
-func (in *FilesEditInput) subject() Subject     { return in.about(in.Path) }
-func (in *FilesMkdirInput) subject() Subject    { return in.about(in.Path) }
-func (in *FilesSetInput) subject() Subject      { return in.about(in.Path) }
-func (in *FilesDeleteInput) subject() Subject   { return in.about(in.Path) }
-func (in *FilesMoveInput) subject() Subject     { return in.about(in.Path, in.To) }
-func (in *FilesTransferInput) subject() Subject { return in.aboutItems(in.Items) }
-func (in *FilesRestoreInput) subject() Subject  { return in.aboutItems(in.Items) }
-func (in *HistorySaveInput) subject() Subject   { return in.about(in.Path) }
-func (in *HistoryLoadInput) subject() Subject   { return in.about(in.Path) }
+func (in *FilesPathInput) paths() []*string     { return []*string{&in.Path} }
+func (in *FilesReadInput) paths() []*string     { return []*string{&in.Path} }
+func (in *FilesListInput) paths() []*string     { return []*string{&in.Path} }
+func (in *FilesFindInput) paths() []*string     { return []*string{&in.Path} }
+func (in *FilesGrepInput) paths() []*string     { return []*string{&in.Path} }
+func (in *FilesWatchInput) paths() []*string    { return []*string{&in.Path} }
+func (in *FilesGitInput) paths() []*string      { return []*string{&in.Path} }
+func (in *FilesWriteInput) paths() []*string    { return []*string{&in.Path} }
+func (in *FilesEditInput) paths() []*string     { return []*string{&in.Path} }
+func (in *FilesMkdirInput) paths() []*string    { return []*string{&in.Path} }
+func (in *FilesSetInput) paths() []*string      { return []*string{&in.Path} }
+func (in *FilesDeleteInput) paths() []*string   { return []*string{&in.Path} }
+func (in *FilesMoveInput) paths() []*string     { return []*string{&in.Path, &in.To} }
+func (in *FilesTransferInput) paths() []*string { return pathsIn(&in.Items) }
+func (in *FilesRestoreInput) paths() []*string  { return pathsIn(&in.Items) }
+func (in *HistorySaveInput) paths() []*string   { return []*string{&in.Path} }
+func (in *HistoryLoadInput) paths() []*string   { return []*string{&in.Path} }
 
 // subject is the main one of the call.
 func (in *PolicyCheckInput) subject() Subject {

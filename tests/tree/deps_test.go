@@ -295,7 +295,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
+		[]string{"engine/agent/access", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/remote/all", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/control/host", "engine/control/launch", "engine/system/proctree", "engine/base/secrets", "engine/service", "engine/control/supervise", "engine/base/shell", "engine/session/terminal", "engine/workspace/worktrees", "persist/config/settings", "persist/store", "engine/base/panics", "persist/datadir", "persist/inotify"},
 		"the engine has no user interface",
 	},
 	"engine/control/host": {
@@ -325,6 +325,10 @@ var layers = map[string]layer{
 	"engine/remote/hosts": {
 		[]string{"engine/api", "engine/api/client", "engine/api/wire", "engine/remote/hosts/transport", "engine/base/panics"},
 		"a link carries bytes to another engine without interpreting them; this engine's own calls there are a client's",
+	},
+	"engine/remote/all": {
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/remote/hosts"},
+		"combining machines needs connections to them, and does not know how they are made",
 	},
 	"engine/api/userfiles": {
 		[]string{"engine/api"},
@@ -645,7 +649,7 @@ func TestNothingBelowTheDashboardImportsIt(t *testing.T) {
 }
 
 // Packages of the engine never call its API. The agents' server and the page are clients, and do.
-// So are the links, of other machines' engines.
+// So are the packages for other machines, of the engines there.
 func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 	for pkg, rule := range layers {
 		if slices.Contains(rule.may, "engine/api/client") && !mayCallAPI(pkg) {
@@ -653,7 +657,7 @@ func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 		}
 	}
 	for pkg, want := range map[string]bool{
-		"ui": true, "engine/agent/mcp": true, "engine/agent/mcp/toolkit": true, "engine/page": true, "engine/remote/hosts": true, "engine/api/client/retry": true, "enginetest": true,
+		"ui": true, "engine/agent/mcp": true, "engine/agent/mcp/toolkit": true, "engine/page": true, "engine/remote/hosts": true, "engine/remote/all": true, "engine/api/client/retry": true, "enginetest": true,
 		"engine": false, "engine/workspace/files": false, "engine/remote/copy": false, "engine/page/push": false, "engine/api/server": false,
 	} {
 		if mayCallAPI(pkg) != want {
@@ -665,7 +669,7 @@ func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 // mayCallAPI reports whether a package may be a client of the engine.
 func mayCallAPI(pkg string) bool {
 	within := pkg == "engine" || strings.HasPrefix(pkg, "engine/")
-	return !within || strings.HasPrefix(pkg, "engine/agent/mcp") || pkg == "engine/page" || pkg == "engine/remote/hosts" || strings.HasPrefix(pkg, "engine/api/client/")
+	return !within || strings.HasPrefix(pkg, "engine/agent/mcp") || pkg == "engine/page" || pkg == "engine/remote/hosts" || pkg == "engine/remote/all" || strings.HasPrefix(pkg, "engine/api/client/")
 }
 
 func TestLayersNameOnlyPackagesThatExist(t *testing.T) {

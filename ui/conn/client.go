@@ -18,7 +18,7 @@ type Client struct {
 
 // NewClient returns the engine of a client.
 func NewClient(c *client.Client) Client {
-	return Client{caller{c}, userfiles.Files{Engine: caller{c}}}
+	return Client{caller{c}, userfiles.Files{Engine: caller{c}, Machines: true}}
 }
 
 // A caller calls operations, also those of Files.
@@ -34,13 +34,41 @@ func (c caller) Do(ctx context.Context, name string, effect api.Effect, in, out 
 	return conn.Do(ctx, name, effect, in, out)
 }
 
-// Attach attaches to a session.
+// Attach attaches to a session. One on another machine has its own connection there, which costs its
+// keys nothing but a copy of their bytes.
 func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachment, error) {
-	a, err := c.Client.Attach(ctx, o)
+	machine, id := api.MachineOf(o.ID)
+	if machine == "" {
+		a, err := c.Client.Attach(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return a, nil
+	}
+	far, err := c.Client.OnMachine(ctx, machine)
 	if err != nil {
 		return nil, err
 	}
-	return a, nil
+	defer far.Close() // the attachment has its connection
+	o.ID = id
+	a, err := far.Attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return attachment{a, machine}, nil
+}
+
+// An attachment is attached to a session on another machine.
+type attachment struct {
+	*client.Attachment
+	machine string
+}
+
+// Receive returns the next output. Its ids have the machine's name.
+func (a attachment) Receive() (api.Output, error) {
+	out, err := a.Attachment.Receive()
+	out.Ended = out.Ended.Qualified(a.machine)
+	return out, err
 }
 
 // Reach connects to another machine's engine through this one.

@@ -15,9 +15,11 @@ type call struct {
 	effect  api.Effect
 	in      any  // pointer to the input
 	lasting bool // its answer begins before the handler returns
+	away    bool // it is carried out on another machine
 
 	read   func(w http.ResponseWriter, r *http.Request) *api.Error // decodes the input into in
 	handle func(ctx context.Context) (out any, err error)
+	output func() any // a pointer to a zero output; nil for a stream
 	answer func(out any, failure *api.Error)
 }
 
@@ -35,7 +37,10 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 	}
 	ctx = api.WithEffect(ctx, c.effect)
 	began := time.Now()
-	refused := m.protect(c, func() error { return m.Policy(ctx, c.Entry, c.effect, c.in) })
+	refused := m.protect(c, func() error { return m.redirect(ctx, c) })
+	if refused == nil {
+		refused = m.protect(c, func() error { return m.Policy(ctx, c.Entry, c.effect, c.in) })
+	}
 	if refused == nil {
 		refused = m.protect(c, func() error { return m.checkBounds(ctx, c) })
 	}
@@ -50,7 +55,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 	line, failure := m.beginLine(ctx, c, began)
 	if failure == nil {
 		failure = m.protect(c, func() (err error) {
-			if out, err = c.handle(ctx); err == nil && c.Access == api.Starting && m.Started != nil {
+			if out, err = c.handle(ctx); err == nil && !c.away && c.Access == api.Starting && m.Started != nil {
 				m.Started(ctx, api.ProcessIDOf(out))
 			}
 			return err

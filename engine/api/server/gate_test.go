@@ -24,6 +24,8 @@ type gateRig struct {
 	path  string // of the audit log
 	steps []string
 	fail  map[string]error // by step
+
+	answer string // the beginning of the last one
 }
 
 func newGateRig(t *testing.T) *gateRig {
@@ -71,7 +73,48 @@ func (r *gateRig) call(name, body string, origin api.Origin, headers ...string) 
 	w := httptest.NewRecorder()
 	r.steps = nil
 	r.m.ServeHTTP(w, req)
+	r.answer = w.Body.String()[:min(w.Body.Len(), 25)]
 	return w.Code, r.steps
+}
+
+// A farMachine is the machine box.
+type farMachine struct{ r *gateRig }
+
+func (f farMachine) Knows(_ context.Context, machine string) bool { return machine == "box" }
+
+func (f farMachine) MayReach(ctx context.Context) bool { return !api.CallerOf(ctx).Agent() }
+
+func (f farMachine) Call(_ context.Context, machine, operation string, _ api.Effect, in, out any) error {
+	if exec, ok := in.(api.ExecInput); ok {
+		out.(*api.ExecOutput).Process.ID = exec.ID
+	}
+	return f.r.step(operation + " on " + machine)
+}
+
+func TestCallThatNamesAMachineIsCarriedOutThere(t *testing.T) {
+	r := newGateRig(t)
+	r.m.Machines = farMachine{r}
+	user := api.Origin{}
+	body := `{"id":"box/p1","command":["true"]}`
+	status, steps := r.call("exec", body, user)
+	if want := []string{"policy", "bounds", "exec on box"}; status != http.StatusOK || !slices.Equal(steps, want) {
+		t.Errorf("%d after %q, want %q", status, steps, want)
+	}
+	if r.answer != `{"process":{"id":"box/p1"` {
+		t.Errorf("it answers %s", r.answer)
+	}
+	r.fail["bounds"] = api.Errorf(api.CodeForbidden, "no")
+	if status, steps = r.call("exec", body, user); status != http.StatusForbidden || slices.Contains(steps, "exec on box") {
+		t.Errorf("out of bounds: %d after %q", status, steps)
+	}
+	delete(r.fail, "bounds")
+	if status, steps = r.call("session.write", `{"id":"box/p1","text":"x"}`, user, api.OwnerHeader, "a1"); !slices.Contains(steps, "handler after a line") {
+		t.Errorf("an agent's: %d after %q", status, steps)
+	}
+	r.fail["exec on box"] = api.Errorf(api.CodeUnavailable, "reach machine box: it is offline")
+	if status, _ = r.call("exec", body, user); status != http.StatusServiceUnavailable {
+		t.Errorf("offline: %d", status)
+	}
 }
 
 // entries returns the audit log, oldest first, and empties it.

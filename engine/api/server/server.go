@@ -52,6 +52,8 @@ type Mux struct {
 	Policy func(ctx context.Context, e api.Entry, effect api.Effect, in any) error
 	// Started, if set, is called with the id of a session or process that a call has started.
 	Started func(ctx context.Context, id string)
+	// Machines carries out calls on other machines; nil: an input cannot name one.
+	Machines Machines
 	// Audit records calls of agents and of other people of a fleet; nil: nothing is recorded.
 	Audit Recorder
 	// Secret reports whether a session waits for a secret to be typed.
@@ -89,7 +91,7 @@ func NewMux(check Check) *Mux {
 // context is cancelled when the client disconnects; CallerOf returns the client. Handle panics if
 // the operation is already registered.
 func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Context, In) (Out, error)) {
-	served := operation{op.Entry, func() any { return new(In) }, func(ctx context.Context, in any) (any, error) {
+	served := operation{op.Entry, func() any { return new(In) }, func() any { return new(Out) }, func(ctx context.Context, in any) (any, error) {
 		out, err := f(ctx, *in.(*In))
 		return &out, err
 	}}
@@ -100,8 +102,9 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 // compiled for each of them.
 type operation struct {
 	api.Entry
-	input func() any                                     // a pointer to a zero input
-	run   func(ctx context.Context, in any) (any, error) // takes and returns pointers
+	input  func() any                                     // a pointer to a zero input
+	output func() any                                     // a pointer to a zero output
+	run    func(ctx context.Context, in any) (any, error) // takes and returns pointers
 }
 
 func (m *Mux) serveOperation(w http.ResponseWriter, r *http.Request, op operation) {
@@ -109,6 +112,7 @@ func (m *Mux) serveOperation(w http.ResponseWriter, r *http.Request, op operatio
 	m.serve(w, r, &call{
 		Entry: op.Entry, effect: op.Effect, in: in,
 		read:   func(w http.ResponseWriter, r *http.Request) *api.Error { return readInput(w, r, op.Name, in) },
+		output: op.output,
 		handle: func(ctx context.Context) (any, error) { return op.run(ctx, in) },
 		answer: func(out any, failure *api.Error) {
 			if failure != nil {

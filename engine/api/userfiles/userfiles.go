@@ -5,6 +5,7 @@ package userfiles
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -16,11 +17,13 @@ type Files struct {
 	api.Engine
 	Root   string // a folder; "" for all files
 	RootID string // its api.FileInfo.ID
+	// Machines says that paths may be on other machines, as api.PathOn writes them.
+	Machines bool
 }
 
 // Scope returns the file scope of the calls.
 func (f Files) Scope() api.FileScope {
-	scope := api.FileScope{Escaped: true, RootID: f.RootID}
+	scope := api.FileScope{Escaped: true, RootID: f.RootID, Machines: f.Machines}
 	if f.Root != "" {
 		scope.Roots = []string{api.EscapePath(f.Root)}
 	}
@@ -96,12 +99,12 @@ func (f Files) DeleteFile(ctx context.Context, path string) error {
 }
 
 func (f Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	return f.transfer(ctx, api.FilesTransfer, in)
-}
-
-// TransferBetween is Transfer between machines. Other machines' paths are those of api.PathOn.
-func (f Files) TransferBetween(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	return f.transfer(ctx, api.FilesTransferBetween, in)
+	out, err := f.transfer(ctx, api.FilesTransfer, in)
+	if errors.Is(err, api.ReasonSeveralMachines) {
+		f.Machines = false // the operation expects names of machines
+		return f.transfer(ctx, api.FilesTransferBetween, in)
+	}
+	return out, err
 }
 
 func (f Files) transfer(ctx context.Context, begin api.Operation[api.FilesTransferInput, api.FilesTransferOutput], in api.FilesTransferInput) (api.FilesTransferOutput, error) {

@@ -191,12 +191,25 @@ func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transpor
 	return nil, transport.Hello{}, err
 }
 
-// Engine returns a client of a machine's engine for calls of this engine, in the user's name.
-func (h *Hosts) Engine(ctx context.Context, machine string) (*client.Client, error) {
-	return client.NewRemote(ctx, client.Options{DataDir: h.DataDir, Name: "engine"}, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
-		conn, hello, err := h.Open(ctx, api.OpenOptions{Machine: machine})
+// Engine returns a client of a machine's engine, for calls of this engine in the user's name. by is the
+// calling client's name, agent the agent's process behind it, "" for none.
+func (h *Hosts) Engine(ctx context.Context, machine, by, agent string) (*client.Client, error) {
+	return client.NewRemote(ctx, client.Options{DataDir: h.DataDir, Name: by}, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
+		conn, hello, err := h.Open(ctx, api.OpenOptions{Machine: machine, Agent: agent})
 		return conn, hello.Info(), err
 	})
+}
+
+// Knows reports whether a machine is listed by List.
+func (h *Hosts) Knows(ctx context.Context, machine string) bool {
+	h.mu.Lock()
+	known := h.links[machine] != nil
+	h.mu.Unlock()
+	if known || h.Fleet == nil {
+		return known
+	}
+	few, _ := h.Fleet.Few(ctx)
+	return slices.ContainsFunc(few, func(m api.Machine) bool { return m.Name == machine })
 }
 
 // useAgent records the socket of the user's ssh agent: the engine's own may be from a login that

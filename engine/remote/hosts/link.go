@@ -295,7 +295,8 @@ func (l *link) openTo(ctx context.Context, p transport.Preface) (net.Conn, trans
 		session, hello, changed := l.session, l.hello, l.changed
 		l.mu.Unlock()
 		if m.State != api.MachineConnected {
-			return nil, transport.Hello{}, l.unreachable(m)
+			l.requestAttempt(m.State)
+			return nil, transport.Hello{}, Unreachable(m)
 		}
 		err := errLost
 		if session != nil {
@@ -344,18 +345,25 @@ func (l *link) upgradeHint() string {
 
 const hintAway = "Tandem keeps trying; `tandem machine list` shows its state"
 
-// unreachable returns why a machine cannot be reached, and requests an early attempt.
-func (l *link) unreachable(m api.Machine) error {
+// requestAttempt requests an early attempt to reach an offline machine.
+func (l *link) requestAttempt(state api.MachineState) {
+	if state != api.MachineAway {
+		return
+	}
+	select {
+	case l.asked <- struct{}{}:
+	default:
+	}
+}
+
+// Unreachable returns why a machine that is not connected cannot be reached.
+func Unreachable(m api.Machine) error {
 	switch m.State {
 	case api.MachineNeedsYou:
 		return api.Errorf(api.CodeUnavailable, "reach machine %s: it needs you: %s", m.Name, m.Error).
 			WithHint("`tandem machine connect " + m.Name + "` connects here, where it can ask you")
 	case api.MachineConnecting:
 		return api.Errorf(api.CodeUnavailable, "reach machine %s: it did not answer within %v", m.Name, openTimeout).WithHint(hintAway)
-	}
-	select {
-	case l.asked <- struct{}{}:
-	default:
 	}
 	away := ""
 	if m.LastSeen != nil {

@@ -2,15 +2,13 @@ package machines
 
 import (
 	"context"
-	"reflect"
 	"slices"
 
 	"tandem/engine/api"
 	"tandem/panes"
 )
 
-// An Engine combines the local engine with those of the machines. A call goes to the
-// machine that its input names.
+// An Engine combines the lists and histories of the local engine with those of the machines.
 type Engine struct {
 	panes.Engine // the local one
 	set          *Set
@@ -59,113 +57,29 @@ func callOnce(ctx context.Context, own reacher, name string, do func(context.Con
 	return do(ctx, e)
 }
 
-// Attach attaches to a session.
-func (e Engine) Attach(ctx context.Context, o api.AttachOptions) (a panes.Attachment, err error) {
-	name, id := api.MachineOf(o.ID)
-	if name == "" {
-		return e.Engine.Attach(ctx, o)
-	}
-	o.ID = id
-	err = e.set.callMachine(ctx, name, func(ctx context.Context, far panes.Engine) (err error) {
-		a, err = far.Attach(ctx, o)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return attachment{a, name}, nil
-}
-
-// An attachment is attached to a session on a machine.
-type attachment struct {
-	panes.Attachment
-	machine string
-}
-
-// Receive returns the next output. Its ids have the machine's name.
-func (a attachment) Receive() (api.Output, error) {
-	out, err := a.Attachment.Receive()
-	out.Ended = qualifiedCopy(a.machine, out.Ended)
-	return out, err
-}
-
-// Do calls an operation on the machine that its input names.
+// Do calls an operation. Those on one session or process are carried out on its machine by the local
+// engine.
 func (e Engine) Do(ctx context.Context, operation string, effect api.Effect, in, out any) error {
-	name, in, err := unqualifyInput(operation, in)
-	switch {
-	case err != nil:
-		return err
-	case name != "":
-		err := remote{e.set, name}.Do(ctx, operation, effect, in, out)
-		if err == nil {
-			qualifyOutput(name, out)
-		}
-		return err
-	case operation == api.HistorySearch.Name:
+	switch operation {
+	case api.HistorySearch.Name:
 		return e.searchHistory(ctx, in.(api.HistorySearchInput), out.(*api.HistorySearchOutput))
-	case operation == api.ProcessList.Name:
+	case api.ProcessList.Name:
 		return e.listAll(ctx, effect, in, out)
 	}
 	return e.Engine.Do(ctx, operation, effect, in, out)
 }
 
-// unqualifyInput returns the machine named in an operation's input, "" for the local one, and the
-// input for the engine there. The operation's row tells where the names are.
-func unqualifyInput(operation string, in any) (machine string, input any, err error) {
-	row, ok := api.Find(operation)
-	if !ok || reflect.TypeOf(in) != row.In {
-		return "", in, nil
-	}
-	pointer := reflect.New(row.In)
-	pointer.Elem().Set(reflect.ValueOf(in))
-	for i, id := range row.RoutingIDs(pointer.Interface()) {
-		name, rest := api.MachineOf(*id)
-		if i > 0 && name != machine {
-			return "", in, api.Errorf(api.CodeInvalid, "call %s: must name sessions and processes of one machine", operation)
-		}
-		machine, *id = name, rest
-	}
-	if host := row.Host(pointer.Interface()); host != nil && *host != "" {
-		machine, *host = *host, ""
-	}
-	row.Adapt(pointer.Interface(), machine)
-	return machine, pointer.Elem().Interface(), nil
+// A remote calls a machine by its name.
+type remote struct {
+	set     *Set
+	machine string
 }
 
-// qualifyOutput adds the machine's name to the ids in its answer.
-func qualifyOutput(machine string, out any) {
-	switch out := out.(type) {
-	case *api.Process:
-		qualifyProcess(machine, out)
-	case *api.ProcessLogOutput:
-		out.Process = qualifiedCopy(machine, out.Process)
-	case *api.ProcessWaitOutput:
-		qualifyProcess(machine, &out.Process)
-	case *api.SessionWaitOutput:
-		qualifyProcess(machine, &out.Process)
-	case *api.AgentWaitOutput:
-		out.Process = qualifiedCopy(machine, out.Process)
-	case *api.ExecOutput:
-		qualifyProcess(machine, &out.Process)
-	case *api.SessionRestoreOutput:
-		for i := range out.Restored {
-			qualifyProcess(machine, &out.Restored[i].Process)
-		}
-		for i := range out.Failed {
-			out.Failed[i].ID = api.OnMachine(machine, out.Failed[i].ID)
-		}
-	case *api.AgentExplainOutput:
-		out.Session = api.OnMachine(machine, out.Session)
-	case *api.Request:
-		out.ID = api.OnMachine(machine, out.ID)
-	case *api.FileJob:
-		out.ID = api.OnMachine(machine, out.ID)
-	case *api.HistorySearchOutput:
-		for i := range out.Rows {
-			row := &out.Rows[i]
-			row.Host, row.Process = machine, api.OnMachine(machine, row.Process)
-		}
-	}
+// Do implements api.Engine.
+func (r remote) Do(ctx context.Context, operation string, effect api.Effect, in, out any) error {
+	return r.set.callMachine(ctx, r.machine, func(ctx context.Context, far panes.Engine) error {
+		return far.Do(ctx, operation, effect, in, out)
+	})
 }
 
 // listAll lists the processes of all machines. For other machines it uses their last
@@ -203,6 +117,6 @@ func (m *machine) fetchProcesses(ctx context.Context, machine string, in api.Pro
 	}
 	m.processes = slices.Clone(out.Processes)
 	for i := range m.processes {
-		qualifyProcess(machine, &m.processes[i])
+		api.Qualify(machine, &m.processes[i])
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -53,6 +54,9 @@ func (m *machine) dropSearch() {
 // machine, but among several not for offline or slow ones.
 func (e Engine) searchHistory(ctx context.Context, in api.HistorySearchInput, out *api.HistorySearchOutput) (err error) {
 	hosts := in.Hosts
+	if machine, _ := api.MachineOf(in.Process); machine != "" {
+		hosts, in.Process = []string{machine}, strings.TrimPrefix(in.Process, machine+"/")
+	}
 	own := len(hosts) == 0 || slices.Contains(hosts, "")
 	in.Hosts = nil
 	var asked []*historySearch
@@ -66,7 +70,7 @@ func (e Engine) searchHistory(ctx context.Context, in api.HistorySearchInput, ou
 	switch {
 	case len(hosts) == 1 && hosts[0] != "":
 		*out, err = api.HistorySearch.Call(ctx, remote{e.set, hosts[0]}, in)
-		qualifyOutput(hosts[0], out)
+		api.Qualify(hosts[0], out)
 		return err
 	case len(asked) == 0 && own:
 		*out, err = api.HistorySearch.Call(ctx, e.Engine, in)
@@ -129,7 +133,7 @@ func (m *machine) startSearch(in api.HistorySearchInput) *historySearch {
 // runSearch asks a machine, and announces an answer that a caller did not wait for.
 func (s *Set) runSearch(ctx context.Context, name string, f *historySearch) {
 	out, err := api.HistorySearch.Call(ctx, remote{s, name}, f.in)
-	qualifyOutput(name, &out)
+	api.Qualify(name, &out)
 	s.mu.Lock()
 	f.out, f.err = out, err
 	late := f.late && ctx.Err() == nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes"
 	"tandem/panes/panestest"
 )
 
@@ -98,23 +97,6 @@ func TestHistoryIsMergedWithoutWaitingForMachines(t *testing.T) {
 		}
 		if got := w.searchNames(t, api.HistorySearchInput{Hosts: []string{"box"}}); !strings.HasPrefix(got, "box: away") {
 			t.Errorf("of one that is away: %q", got)
-		}
-	})
-}
-
-func TestRunsAreDeletedOnTheirMachine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTestSet(t)
-		w.own.far["box"].events <- snapshot()
-		synctest.Wait()
-		var there api.HistoryRemoveInput
-		panestest.On(w.own.far["box"].Engine, api.HistoryRemove, func(_ context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
-			there = in
-			return api.HistoryCount{Count: 1}, nil
-		})
-		_, err := api.HistoryRemove.Call(t.Context(), panes.Engine(w.WrapEngine(w.own)), api.HistoryRemoveInput{Host: "box", IDs: []int64{7}})
-		if err != nil || len(there.IDs) != 1 || there.IDs[0] != 7 {
-			t.Errorf("forgotten: %+v, %v", there, err)
 		}
 	})
 }

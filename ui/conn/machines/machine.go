@@ -156,34 +156,15 @@ func qualifyEvent(machine string, e api.Event) api.Event {
 	e.ID = api.OnMachine(machine, e.ID)
 	e.Processes = slices.Clone(e.Processes)
 	for i := range e.Processes {
-		qualifyProcess(machine, &e.Processes[i])
+		api.Qualify(machine, &e.Processes[i])
 	}
-	e.Process = qualifiedCopy(machine, e.Process)
+	e.Process = e.Process.Qualified(machine)
 	if e.Request != nil {
 		r := *e.Request
 		r.ID = api.OnMachine(machine, r.ID)
 		e.Request = &r
 	}
 	return e
-}
-
-// qualifiedCopy returns a copy of a process with the machine's name added to its ids; nil for nil.
-func qualifiedCopy(machine string, p *api.Process) *api.Process {
-	if p == nil {
-		return nil
-	}
-	qualified := *p
-	qualifyProcess(machine, &qualified)
-	return &qualified
-}
-
-// qualifyProcess adds the machine's name to the ids of a process.
-func qualifyProcess(machine string, p *api.Process) {
-	p.ID = api.OnMachine(machine, p.ID)
-	p.WaitsFor = slices.Clone(p.WaitsFor)
-	for i := range p.WaitsFor {
-		p.WaitsFor[i].ID = api.OnMachine(machine, p.WaitsFor[i].ID)
-	}
 }
 
 // awaitEngine returns the machine's engine, and a context that is done when the machine

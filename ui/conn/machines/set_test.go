@@ -28,20 +28,6 @@ type fakeEngine struct {
 
 func (f *fakeEngine) Close() { f.closed.Store(true) }
 
-// Attach attaches to a session that has exited.
-func (f *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attachment, error) {
-	return endedSession{id: o.ID}, nil
-}
-
-type endedSession struct {
-	panes.Attachment
-	id string
-}
-
-func (s endedSession) Receive() (api.Output, error) {
-	return api.Output{Ended: &api.Process{ID: s.id}}, nil
-}
-
 func newFakeEngine() *fakeEngine {
 	return &fakeEngine{Engine: panestest.NewEngine(), events: make(chan api.Event, 100), far: map[string]*fakeEngine{}}
 }
@@ -134,7 +120,7 @@ func snapshot(ids ...string) (e api.Event) {
 	return e
 }
 
-func TestRemoteNamesHaveMachineAndCallsGoThere(t *testing.T) {
+func TestRemoteNamesHaveMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestSet(t)
 		box := w.own.far["box"]
@@ -144,54 +130,10 @@ func TestRemoteNamesHaveMachineAndCallsGoThere(t *testing.T) {
 		if len(n.Processes) != 1 || n.Processes[0].ID != "box/a1" || !n.Machine("box").Known || n.Machine("slow").Known {
 			t.Fatalf("known: %+v", n)
 		}
-		var asked api.SessionStartInput
-		panestest.On(box.Engine, api.SessionStart, func(_ context.Context, in api.SessionStartInput) (api.Process, error) {
-			asked = in
-			return api.Process{ID: in.ID}, nil
-		})
-		started, err := api.SessionStart.Call(t.Context(), w.WrapEngine(w.own), api.SessionStartInput{
-			ID: "box/b2", CWDOf: "box/a1", Environ: map[string]string{"PATH": "/here"}})
-		if err != nil || started.ID != "box/b2" || asked.ID != "b2" || asked.CWDOf != "a1" || asked.Environ != nil {
-			t.Errorf("started %+v by %+v: %v", started, asked, err)
-		}
+		started := api.Process{ID: "box/b2"}
 		w.UpdateNews("box/b2", func(n *panes.News) { n.Learn(started) })
 		if n := w.news(); len(n.Processes) != 2 {
 			t.Errorf("what was started is not known: %+v", n.Processes)
-		}
-	})
-}
-
-func TestOfflineMachineIsNamedInErrorsAndKeepsNews(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTestSet(t)
-		box := w.own.far["box"]
-		box.events <- snapshot("a1")
-		synctest.Wait()
-		panestest.On(box.Engine, api.SessionKill, func(ctx context.Context, _ api.IDInput) (api.Process, error) {
-			<-ctx.Done() // until it is stopped
-			return api.Process{}, ctx.Err()
-		})
-		done := make(chan error, 1)
-		kill := func() { done <- api.SessionKill.Run(t.Context(), w.WrapEngine(w.own), api.IDInput{ID: "box/a1"}) }
-		go kill()
-		synctest.Wait()
-		began := time.Now()
-		w.setState("box", api.MachineAway)
-		for range 2 { // the running call, and a new one
-			if err := <-done; !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "box: away: no answer within 2s") {
-				t.Errorf("the error is %v", err)
-			}
-			go kill()
-		}
-		<-done
-		if time.Since(began) > 0 {
-			t.Errorf("it was waited %v", time.Since(began))
-		}
-		if n := w.news(); len(n.Processes) != 1 || n.CanReach("box/a1") {
-			t.Errorf("known: %+v", n)
-		}
-		if err := api.SessionKill.Run(t.Context(), w.WrapEngine(w.own), api.IDInput{ID: "nosuch/a1"}); !errors.Is(err, api.CodeNotFound) {
-			t.Errorf("a machine that there is not: %v", err)
 		}
 	})
 }
@@ -271,35 +213,6 @@ func TestConnectionIsClosedWhenItsEventsEnd(t *testing.T) {
 		time.Sleep(maxWait)
 		if !box.closed.Load() {
 			t.Error("it is kept")
-		}
-	})
-}
-
-// A machine of a large fleet that is not shown is connected to for a single call.
-func TestMachineOfLargeFleetIsConnectedOnDemand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTestSet(t)
-		far := newFakeEngine()
-		panestest.On(far.Engine, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
-			return api.Process{ID: in.ID}, nil
-		})
-		w.own.connectTo("m00700", far)
-		stop := func() (p api.Process, err error) {
-			return api.ProcessStop.Call(t.Context(), w.WrapEngine(w.own), api.ProcessStopInput{ID: "m00700/a"})
-		}
-		if _, err := stop(); !errors.Is(err, api.CodeNotFound) {
-			t.Errorf("without a fleet: %v", err)
-		}
-		panestest.On(w.own.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
-			return api.MachineListOutput{Machines: *w.list.Load(), Fleet: &api.FleetSummary{Machines: 1000, Away: 2}}, nil
-		})
-		w.Refresh()
-		synctest.Wait()
-		if n := w.news(); n.Fleet == nil || n.Fleet.Away != 2 {
-			t.Fatalf("the fleet is known as %+v", n.Fleet)
-		}
-		if p, err := stop(); err != nil || p.ID != "m00700/a" || !far.closed.Load() {
-			t.Errorf("%+v, %v; its connection is closed: %v", p, err, far.closed.Load())
 		}
 	})
 }

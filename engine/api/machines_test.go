@@ -1,0 +1,207 @@
+package api
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// unqualify is Entry.Unqualify for an operation's input by value. Of the machines, only box and pi are
+// known.
+func unqualify(operation string, in any) (machine string, out any, err error) {
+	row, _ := Find(operation)
+	v := reflect.New(row.In)
+	v.Elem().Set(reflect.ValueOf(in))
+	machine, err = row.Unqualify(v.Interface(), func(machine string) bool { return machine == "box" || machine == "pi" })
+	return machine, v.Elem().Interface(), err
+}
+
+// fillNames returns an input that names a machine wherever the operation's row has a name, and how
+// many names there are.
+func fillNames(row Entry, machine string) (in any, count int) {
+	v := reflect.New(row.In)
+	if list := v.Elem().FieldByName("IDs"); list.IsValid() && list.Type() == reflect.TypeFor[[]string]() {
+		list.Set(reflect.ValueOf([]string{"", ""}))
+	}
+	if list := v.Elem().FieldByName("Items"); list.IsValid() && list.Type() == reflect.TypeFor[[]FileMove]() {
+		list.Set(reflect.ValueOf([]FileMove{{To: "x"}}))
+	}
+	ids := row.RoutingIDs(v.Interface())
+	for _, id := range ids {
+		*id = OnMachine(machine, "a1")
+	}
+	count = len(ids)
+	if row.paths != nil {
+		v.Interface().(interface{ Scope() *FileScope }).Scope().Machines = true
+		for _, path := range row.paths(v.Interface()) {
+			*path = PathOn(machine, "/a1")
+			count++
+		}
+	}
+	if row.Access == Bookkeeping {
+		return v.Elem().Interface(), count
+	}
+	if host := row.Host(v.Interface()); host != nil {
+		*host = machine
+		count++
+	}
+	return v.Elem().Interface(), count
+}
+
+func TestInputIsRoutedToTheMachineOfItsRow(t *testing.T) {
+	routed := 0
+	for _, row := range slices.Concat(Operations(), Streams()) {
+		in, count := fillNames(row, "box")
+		before, _ := fillNames(row, "box")
+		machine, out, err := unqualify(row.Name, in)
+		want := ""
+		if count > 0 {
+			want = "box"
+			routed++
+		}
+		if err != nil || machine != want {
+			t.Errorf("%s goes to machine %q, want %q: %v", row.Name, machine, want, err)
+		}
+		if !reflect.DeepEqual(in, before) {
+			t.Errorf("%s: the caller's input is now %+v", row.Name, in)
+		}
+		rest := reflect.New(row.In)
+		rest.Elem().Set(reflect.ValueOf(out))
+		for _, id := range row.RoutingIDs(rest.Interface()) {
+			if *id != "a1" {
+				t.Errorf("%s has the id %q, want a1", row.Name, *id)
+			}
+		}
+		if row.paths != nil {
+			for _, path := range row.paths(rest.Interface()) {
+				if *path != "/a1" {
+					t.Errorf("%s has the path %q, want /a1", row.Name, *path)
+				}
+			}
+		}
+		if host := row.Host(rest.Interface()); host != nil && *host != "" {
+			t.Errorf("%s still has the host %q", row.Name, *host)
+		}
+		if machine, _, err := unqualify(row.Name, reflect.Zero(row.In).Interface()); machine != "" || err != nil {
+			t.Errorf("%s without names goes to %q: %v", row.Name, machine, err)
+		}
+	}
+	if routed < 40 {
+		t.Errorf("only %d operations name a session, process, file or machine", routed)
+	}
+}
+
+// fill sets every text in a value to text, and gives each pointer and list in it one element.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), text)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), text)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), text)
+			}
+		}
+	}
+}
+
+// An idField is a field of an answer with an id that routes calls, or with the path of a file.
+type idField struct{ path, value string }
+
+// idFields returns the id fields in a value: those called ID, those described as the id of
+// a session, and at the top those described as an absolute path.
+func idFields(v reflect.Value, path string) (all []idField) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return idFields(v.Elem(), path)
+	case reflect.Slice:
+		if v.Len() > 0 {
+			return idFields(v.Index(0), path+"[]")
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.Name == "Project" || f.Name == "Transcript" {
+				continue // a folder of its machine, like the process's
+			}
+			is := func(what string) bool { return strings.HasPrefix(f.Tag.Get("jsonschema"), what) }
+			// A folder's id is for root_id.
+			if f.Type.Kind() == reflect.String && (f.Name == "ID" && !is("identifies a folder") || is("id of the session") || is("absolute") && !strings.Contains(path, "[]")) {
+				all = append(all, idField{path + "." + f.Name, v.Field(i).String()})
+			} else if f.IsExported() {
+				all = append(all, idFields(v.Field(i), path+"."+f.Name)...)
+			}
+		}
+	}
+	return all
+}
+
+func TestIDsOfEveryRoutedAnswerHaveTheMachine(t *testing.T) {
+	found := map[string]bool{}
+	for _, row := range Operations() {
+		if _, count := fillNames(row, "box"); count == 0 && row.Name != HistorySearch.Name {
+			continue
+		}
+		out := reflect.New(row.Out)
+		fill(out.Elem(), "a1")
+		Qualify("box", out.Interface())
+		for _, f := range idFields(out.Elem(), row.Out.Name()) {
+			if found[f.path] = true; f.value != "box/a1" && f.value != "/box:a1" {
+				t.Errorf("%s: %s is %q", row.Name, f.path, f.value)
+			}
+		}
+	}
+	for _, path := range []string{"Process.ID", "Process.WaitsFor[].ID", "ProcessLogOutput.Process.ID", "SessionRestoreOutput.Restored[].Process.ID",
+		"AgentExplainOutput.Session", "HistorySearchOutput.Rows[].Command.Process", "FileJob.ID", "Request.ID", "FileInfo.Path", "FilesListOutput.Path"} {
+		if !found[path] {
+			t.Errorf("%s is not checked", path)
+		}
+	}
+}
+
+func TestInputIsAdaptedToItsMachine(t *testing.T) {
+	environ := map[string]string{"A": "b"}
+	for name, test := range map[string]struct {
+		operation string
+		in, want  any
+		machine   string
+	}{
+		"folder of a session there":    {SessionStart.Name, SessionStartInput{ID: "box/a", CWDOf: "box/b", Environ: environ, Umask: "022"}, SessionStartInput{ID: "a", CWDOf: "b"}, "box"},
+		"folder of a session here":     {SessionStart.Name, SessionStartInput{ID: "box/a", CWDOf: "b"}, SessionStartInput{ID: "a"}, "box"},
+		"start here":                   {SessionStart.Name, SessionStartInput{ID: "a", CWDOf: "box/b", Environ: environ}, SessionStartInput{ID: "a", Environ: environ}, ""},
+		"command there":                {Exec.Name, ExecInput{ID: "box/a", Environ: environ, Umask: "022"}, ExecInput{ID: "a"}, "box"},
+		"several sessions":             {AgentWait.Name, AgentWaitInput{IDs: []string{"box/a", "box/b"}}, AgentWaitInput{IDs: []string{"a", "b"}}, "box"},
+		"file there":                   {FilesMove.Name, FilesMoveInput{FileScope: FileScope{Machines: true}, Path: "/box:/a", To: "/box:/b"}, FilesMoveInput{Path: "/a", To: "/b"}, "box"},
+		"file of no machine":           {FilesStat.Name, FilesPathInput{FileScope: FileScope{Machines: true}, Path: "/crate:/a"}, FilesPathInput{Path: "/crate:/a"}, ""},
+		"file here":                    {FilesStat.Name, FilesPathInput{Path: "/box:/a"}, FilesPathInput{Path: "/box:/a"}, ""},
+		"request to the agents' books": {PolicyCheck.Name, PolicyCheckInput{Host: "box"}, PolicyCheckInput{Host: "box"}, ""},
+	} {
+		machine, in, err := unqualify(test.operation, test.in)
+		if err != nil || machine != test.machine || !reflect.DeepEqual(in, test.want) {
+			t.Errorf("%s: %q, %+v, %v", name, machine, in, err)
+		}
+	}
+	for _, ids := range [][]string{{"box/a", "b"}, {"a", "box/b"}, {"box/a", "pi/b"}} {
+		if _, _, err := unqualify(AgentWait.Name, AgentWaitInput{IDs: ids}); err == nil {
+			t.Errorf("%v: sessions of several machines are accepted", ids)
+		}
+	}
+}
+
+func TestFilesOfSeveralMachinesAreRejectedWithAReason(t *testing.T) {
+	in := FilesTransferInput{FileScope: FileScope{Machines: true}, Items: []FileMove{{Path: "/box:/a", To: "/b"}}}
+	if _, _, err := unqualify(FilesTransfer.Name, in); !errors.Is(err, ReasonSeveralMachines) {
+		t.Errorf("%v", err)
+	}
+	if in.Items[0].Path != "/box:/a" {
+		t.Errorf("the caller's input is now %+v", in)
+	}
+}

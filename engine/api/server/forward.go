@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+	"reflect"
+
+	"tandem/engine/api"
+)
+
+// Machines carries out calls on other machines.
+type Machines interface {
+	// Knows reports whether there is a machine with this name.
+	Knows(ctx context.Context, machine string) bool
+	// MayReach reports whether the caller of ctx may reach other machines. If not, names in its input are
+	// of this one.
+	MayReach(ctx context.Context) bool
+	// Call carries out an operation on a machine, in the name of the caller of ctx. out is a pointer.
+	Call(ctx context.Context, machine, operation string, effect api.Effect, in, out any) error
+}
+
+// redirect makes a call whose input names another machine one that is carried out there. Its input no
+// longer names the machine.
+func (m *Mux) redirect(ctx context.Context, c *call) error {
+	if m.Machines == nil || c.output == nil || !m.Machines.MayReach(ctx) {
+		return nil
+	}
+	machine, err := c.Unqualify(c.in, func(machine string) bool { return m.Machines.Knows(ctx, machine) })
+	if err != nil || machine == "" {
+		return err
+	}
+	c.away = true
+	c.handle = func(ctx context.Context) (any, error) {
+		out := c.output()
+		err := m.Machines.Call(ctx, machine, c.Name, c.effect, reflect.ValueOf(c.in).Elem().Interface(), out)
+		if err == nil {
+			api.Qualify(machine, out)
+		}
+		return out, err
+	}
+	return nil
+}
