@@ -543,6 +543,10 @@ func TestAgentsCallsAreNotForwarded(t *testing.T) {
 				}
 			}
 		}
+		for _, name := range []string{"process.list", "history.search"} {
+			p.wantRejected(p.bounds, name, `{"hosts":["","box"]}`, "only for its user's programs")
+		}
+		p.wantRejected(p.bounds, "process.list", `{"machines":true}`, "only for its user's programs")
 	})
 }
 

@@ -166,7 +166,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	e.arbiter.Keep(data)
 	e.fleet = e.newFleet()
 	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.noteMachine(&m) }}
-	e.machines.Connect, e.machines.Known = e.connectMachine, e.hosts.Knows
+	e.machines.Log, e.machines.Connect, e.machines.Known = log, e.connectMachine, e.hosts.Knows
+	e.machines.List = func(ctx context.Context) api.MachineListOutput { return e.hosts.List(ctx, 0) }
+	e.machines.Start(ctx)
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
 	e.files.Machines = func(ctx context.Context, machine string) (api.Engine, error) {
@@ -276,6 +278,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 func (e *engine) closeSessions() {
 	e.host.Close()
 	e.files.Close()
+	e.machines.Close()
 	e.hosts.Close()
 	e.fleet.Close()
 }

@@ -29,9 +29,7 @@ func (e *engine) newFleet() *fleet.Fleet {
 
 // noteMachine reports the state of another machine; nil stands for the summary of a fleet.
 func (e *engine) noteMachine(m *api.Machine) {
-	if m != nil {
-		e.machines.Note(*m)
-	}
+	e.machines.Note(m)
 	e.host.Control.Publish(api.Event{Type: api.EventMachine, Machine: m})
 }
 

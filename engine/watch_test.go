@@ -110,3 +110,24 @@ func TestAgentReceivesNoRequestsOfOthers(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyTheUserWatchesMachines(t *testing.T) {
+	t.Parallel()
+	m := startInMemory(t)
+	for _, test := range []struct {
+		client *machine
+		in     api.WatchInput
+		listed int
+	}{
+		{m.machine, api.WatchInput{Machines: true}, 1},
+		{m.machine, api.WatchInput{}, 0},
+		{m.agent("a1"), api.WatchInput{Machines: true}, 0},
+	} {
+		for e, err := range test.client.client.WatchFor(t.Context(), test.in) {
+			if err != nil || e.Type != api.EventSnapshot || len(e.Machines) != test.listed {
+				t.Errorf("%+v: %d machines in %s: %v", test.in, len(e.Machines), e.Type, err)
+			}
+			break
+		}
+	}
+}

@@ -14,6 +14,56 @@ type Machine struct {
 	Known bool // its sessions and processes are known, perhaps from before it went offline
 }
 
+// applyRemote applies an event of another machine, or the list of them.
+func (n *News) applyRemote(e api.Event) {
+	switch e.Type {
+	case api.EventMachines:
+		n.putMachines(e.Machines, e.Fleet)
+	case api.EventSnapshot:
+		n.putSnapshot(e.Host, e.Processes)
+		n.Machines = slices.Clone(n.Machines)
+		if m := n.Machine(e.Host); m != nil {
+			m.Known = true
+		}
+	case api.EventHistory:
+		n.History++
+	case api.EventNotice:
+		n.RemoteNotices = append(slices.Clip(n.RemoteNotices), e.Host+": "+e.Notice)
+	default:
+		n.applyChange(e)
+	}
+}
+
+// putMachines replaces the list of machines, and drops all that is known of those missing in it.
+func (n *News) putMachines(list []api.Machine, fleet *api.FleetSummary) {
+	before := n.Machines
+	n.Machines, n.Fleet = nil, fleet
+	for _, m := range list {
+		known := slices.ContainsFunc(before, func(old Machine) bool { return old.Name == m.Name && old.Known })
+		n.Machines = append(n.Machines, Machine{Machine: m, Known: known})
+	}
+	for _, m := range before {
+		if n.Machine(m.Name) == nil {
+			n.dropMachine(m.Name)
+		}
+	}
+	n.showRequests()
+}
+
+// dropMachine drops the processes and requests of a machine, "" for this one.
+func (n *News) dropMachine(machine string) {
+	n.Processes = slices.DeleteFunc(slices.Clone(n.Processes), func(p api.Process) bool { return machineOf(p.ID) == machine })
+	of := func(r api.Request) bool { return machineOf(r.ID) == machine }
+	n.every.open, n.every.answered = slices.DeleteFunc(slices.Clone(n.every.open), of), slices.DeleteFunc(slices.Clone(n.every.answered), of)
+	n.showRequests()
+}
+
+// showRequests leaves out the requests of offline machines, which cannot be answered.
+func (n *News) showRequests() {
+	away := func(r api.Request) bool { return !n.CanReach(r.ID) }
+	n.Requests, n.Answered = slices.DeleteFunc(slices.Clone(n.every.open), away), slices.DeleteFunc(slices.Clone(n.every.answered), away)
+}
+
 // OfflineReason returns in a few words why a machine cannot be called; "" if it is connected.
 func (m *Machine) OfflineReason(now time.Time) string {
 	switch {

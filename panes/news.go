@@ -20,7 +20,7 @@ type News struct {
 	Processes     []api.Process     // oldest first, those of other machines last; never changed in place
 	Machines      []Machine         // the others, by name; never changed in place
 	Fleet         *api.FleetSummary // of a fleet with more machines than Machines; nil without one
-	Requests      []api.Request     // open ones of agents, oldest first; never changed in place
+	Requests      []api.Request     // open ones of agents, oldest first, those of connected machines last; never changed in place
 	Answered      []api.Request     // those with a standing answer, in the order of the answers; never changed in place
 	History       int64             // counts changes of the history
 	Notices       []string
@@ -33,40 +33,34 @@ type News struct {
 	Stopped       string // why the engine will not come back; "" if it will
 
 	removed []string // ids of the processes removed last; never changed in place
+	every   requests
 }
+
+// requests are Requests and Answered, with those of offline machines.
+type requests struct{ open, answered []api.Request }
 
 const maxRemoved = 100
 
 // Apply updates the state with an event of the engine.
 func (n *News) Apply(e api.Event) {
 	n.Serial++
+	if e.Host != "" || e.Type == api.EventMachines {
+		n.applyRemote(e)
+		return
+	}
 	switch e.Type {
 	case api.EventSnapshot:
 		n.Connected, n.Attempts, n.Err = true, 0, nil
 		n.Snapshots++
-		// The open requests follow the snapshot as events.
-		n.Requests, n.Answered, n.Policy = nil, nil, ""
+		n.Policy = ""
 		n.Layout, n.Revision = e.Layout, e.Revision
-		n.Processes = slices.Clone(e.Processes)
-		slices.SortStableFunc(n.Processes, compareAge)
+		n.putMachines(e.Machines, e.Fleet)
+		n.putSnapshot("", e.Processes)
 		if e.Info != nil {
 			n.Info = *e.Info
 		}
-	case api.EventProcess:
-		if e.Process != nil {
-			n.Processes = putProcess(n.Processes, *e.Process)
-		}
-	case api.EventRemoved:
-		n.Processes = dropProcess(n.Processes, e.ID)
-		// Keep the id, so that a late reply cannot bring the process back; see Learn.
-		n.removed = append(slices.Clone(n.removed[max(len(n.removed)-maxRemoved, 0):]), e.ID)
-	case api.EventRequest:
-		if e.Request != nil {
-			n.Requests = updateRequests(n.Requests, *e.Request, e.Request.Answer == "")
-			n.Answered = updateRequests(n.Answered, *e.Request, e.Request.Always)
-		}
 	case api.EventHistory:
-		n.History = e.History
+		n.History++
 	case api.EventLayout:
 		if e.Revision > n.Revision {
 			var before api.Layout
@@ -84,7 +78,38 @@ func (n *News) Apply(e api.Event) {
 		n.Stopped = e.Notice
 	case api.EventNotice:
 		n.Notices = append(slices.Clip(n.Notices), e.Notice)
+	default:
+		n.applyChange(e)
 	}
+}
+
+// applyChange applies a change of a process or request, on any machine.
+func (n *News) applyChange(e api.Event) {
+	switch e.Type {
+	case api.EventProcess:
+		if e.Process != nil {
+			n.Processes = putProcess(n.Processes, *e.Process)
+		}
+	case api.EventRemoved:
+		n.Processes = dropProcess(n.Processes, e.ID)
+		// Keep the id, so that a late reply cannot bring the process back; see Learn.
+		n.removed = append(slices.Clone(n.removed[max(len(n.removed)-maxRemoved, 0):]), e.ID)
+	case api.EventRequest:
+		if e.Request != nil {
+			n.every.open = updateRequests(n.every.open, *e.Request, e.Request.Answer == "")
+			n.every.answered = updateRequests(n.every.answered, *e.Request, e.Request.Always)
+			n.showRequests()
+		}
+	}
+}
+
+// putSnapshot replaces the processes of a machine, "" for this one, and drops its requests: those that
+// are open follow as events.
+func (n *News) putSnapshot(machine string, processes []api.Process) {
+	processes = slices.Clone(processes)
+	slices.SortStableFunc(processes, compareAge)
+	n.dropMachine(machine)
+	n.Processes = slices.Insert(n.Processes, endOf(n.Processes, machine, processID), processes...)
 }
 
 // Learn adds a process from a reply, unless it is known or was removed already: replies and events
@@ -152,7 +177,25 @@ func putProcess(list []api.Process, p api.Process) []api.Process {
 			return list
 		}
 	}
-	return append(slices.Clip(list), p)
+	return slices.Insert(slices.Clone(list), endOf(list, machineOf(p.ID), processID), p)
+}
+
+func processID(p api.Process) string { return p.ID }
+
+func requestID(r api.Request) string { return r.ID }
+
+func machineOf(id string) string {
+	machine, _ := api.MachineOf(id)
+	return machine
+}
+
+// endOf returns where the rows of a machine end in a list sorted by machine.
+func endOf[T any](list []T, machine string, id func(T) string) int {
+	at := slices.IndexFunc(list, func(row T) bool { return machineOf(id(row)) > machine })
+	if at < 0 {
+		return len(list)
+	}
+	return at
 }
 
 func dropProcess(list []api.Process, id string) []api.Process {
@@ -163,7 +206,7 @@ func dropProcess(list []api.Process, id string) []api.Process {
 func updateRequests(list []api.Request, r api.Request, with bool) []api.Request {
 	list = slices.DeleteFunc(slices.Clone(list), func(other api.Request) bool { return other.ID == r.ID })
 	if with {
-		list = append(list, r)
+		list = slices.Insert(list, endOf(list, machineOf(r.ID), requestID), r)
 	}
 	return list
 }

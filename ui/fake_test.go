@@ -124,9 +124,12 @@ func (e *fakeEngine) makeSuccessor() (next *fakeEngine) {
 func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
 		c := make(chan api.Event, 1000)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		following := map[*fakeEngine]bool{}
 		e.mu.Lock()
 		e.watchers[c] = true
-		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{DataDir: e.dataDir}}
+		snapshot := api.Event{Type: api.EventSnapshot, Machines: e.known, Info: &api.Info{DataDir: e.dataDir}}
 		snapshot.Layout, snapshot.Revision = e.layouts.Current()
 		for _, s := range e.sessions {
 			snapshot.Processes = append(snapshot.Processes, s.process)
@@ -136,6 +139,7 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 			return
 		}
 		for {
+			e.follow(ctx, c, following)
 			select {
 			case ev := <-c:
 				if !yield(ev, nil) {

@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/panes"
-	"tandem/panes/panestest"
+	"tandem/engine/api/qualify"
 )
 
 // addBox connects an engine to another machine, box, with one session.
@@ -19,20 +18,31 @@ func addBox(e *fakeEngine) (box *fakeEngine) {
 	box.addSession("there")
 	e.machines = map[string]*fakeEngine{"box": box}
 	e.known = []api.Machine{{Name: "box", State: api.MachineConnected}}
-	panestest.On(e.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return api.MachineListOutput{Machines: e.known}, nil
-	})
 	return box
 }
 
-// Reach returns the engine of another machine.
-func (e *fakeEngine) Reach(_ context.Context, machine string) (panes.Engine, error) {
-	if far := e.machines[machine]; far != nil {
-		return far, nil
+// follow passes events of the connected machines to c, and notes them in following.
+func (e *fakeEngine) follow(ctx context.Context, c chan<- api.Event, following map[*fakeEngine]bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, m := range e.known {
+		far := e.machines[m.Name]
+		if far == nil || following[far] || m.State != api.MachineConnected {
+			continue
+		}
+		following[far] = true
+		go func() {
+			for event, err := range far.Watch(ctx) {
+				if err != nil {
+					return
+				}
+				select {
+				case c <- qualify.Event(m.Name, event):
+				case <-ctx.Done():
+				}
+			}
+		}()
 	}
-	return nil, errGone
 }
 
 // Do answers an operation, on the machine that its input names.
@@ -55,7 +65,7 @@ func (e *fakeEngine) Do(ctx context.Context, name string, effect api.Effect, in,
 		return err
 	}
 	if err = far.Do(ctx, name, effect, v.Elem().Interface(), out); err == nil {
-		api.Qualify(machine, out)
+		qualify.Output(machine, out)
 	}
 	return err
 }
@@ -89,7 +99,7 @@ func (e *fakeEngine) announceBox(state api.MachineState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known = []api.Machine{{Name: "box", State: state, Error: "no answer"}}
-	e.announce(api.Event{Type: api.EventMachine, Machine: &e.known[0]})
+	e.announce(api.Event{Type: api.EventMachines, Machines: e.known})
 }
 
 func TestRemoteNoticeDoesNotHideLocalOne(t *testing.T) {

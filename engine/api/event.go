@@ -13,6 +13,7 @@ const (
 	EventLayout   EventType = "layout"   // the layout was changed by Changes, and has the number Revision; ignore an event with a lower number
 	EventShow     EventType = "show"     // dashboards with the keyboard in session ID go to session Show
 	EventMachine  EventType = "machine"  // Machine has changed state; known machines follow a snapshot. Without Machine: call machine.list again for the fleet
+	EventMachines EventType = "machines" // Machines and Fleet are complete; sent with WatchInput.Machines, after the snapshot and after changes
 	EventPolicy   EventType = "policy"   // Fault is the error in policy.toml, "" once it is fixed. A fault follows a snapshot
 	EventStopped  EventType = "stopped"  // always last: the engine stops on request, Notice says how; do not start it again
 )
@@ -20,7 +21,8 @@ const (
 // An Event is one message of events.watch, a stream of server-sent events at
 // GET /v1/events.watch. No change is lost between the snapshot and the events after it.
 type Event struct {
-	Type      EventType      `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, show, machine, policy or stopped"`
+	Type      EventType      `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, show, machine, machines, policy or stopped"`
+	Host      string         `json:"host,omitempty" jsonschema:"the other machine that this is about; ids in the event begin with its name, as in box/4f2a"`
 	Info      *Info          `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
 	Processes []Process      `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
 	Process   *Process       `json:"process,omitempty" jsonschema:"new or changed session or process"`
@@ -28,6 +30,8 @@ type Event struct {
 	Request   *Request       `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
 	History   int64          `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
 	Machine   *Machine       `json:"machine,omitempty" jsonschema:"a machine with a changed state"`
+	Machines  []Machine      `json:"machines,omitempty" jsonschema:"in machines, and in a snapshot with machines: all other machines, by name"`
+	Fleet     *FleetSummary  `json:"fleet,omitempty" jsonschema:"in machines, and in a snapshot with machines: a fleet with more machines than those"`
 	Layout    *Layout        `json:"layout,omitempty" jsonschema:"in a snapshot: the layout"`
 	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout: the number of the layout"`
 	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout: what was changed"`
@@ -41,4 +45,7 @@ type WatchInput struct {
 	// Lasting leaves out events about one-shot commands: there are many, and most have exited
 	// before their first event arrives. In the URL: lasting=true.
 	Lasting bool
+	// Machines adds the events of other machines, with a snapshot of each, once it is known. Only the
+	// user gets them. In the URL: machines=true.
+	Machines bool
 }

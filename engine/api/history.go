@@ -6,7 +6,7 @@ import "time"
 var (
 	HistorySearch = NewOperation[HistorySearchInput, HistorySearchOutput]("history.search",
 		"Finds past commands, best match or newest first.", Read,
-		Row[HistorySearchInput]{Access: Unrestricted, IDs: (*HistorySearchInput).ids})
+		Row[HistorySearchInput]{Access: Unrestricted, IDs: (*HistorySearchInput).ids, Adapt: (*HistorySearchInput).adapt})
 	HistoryAdd = NewOperation[HistoryAddInput, Command]("history.add",
 		"Adds a command run outside Tandem.", Write,
 		Row[HistoryAddInput]{Access: Starting, Repeat: RepeatNever})
@@ -59,7 +59,7 @@ type Command struct {
 	LogStart   int64     `json:"log_start,omitempty" jsonschema:"offset of its output in the session's log"`
 	LogEnd     int64     `json:"log_end,omitempty" jsonschema:"offset after its output; 0 while it runs"`
 
-	Host string `json:"-"` // in a view of several machines: where it ran; "" for this one
+	Host string `json:"host,omitempty" jsonschema:"the other machine on which it ran"`
 }
 
 // HistorySearchInput is the input of history.search. A row must meet all given conditions.
@@ -77,7 +77,8 @@ type HistorySearchInput struct {
 	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of rows; default 50, at most 1000"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`
 
-	Hosts []string `json:"-"` // in a view of several machines: those to ask, "" for this one; none: only this one
+	Hosts []string `json:"hosts,omitempty" jsonschema:"machines to ask, empty text for this one; none: only this one"`
+	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: answer without those that are slow; an event history follows when they have answered"`
 }
 
 // A HistoryRow is a run found by a search.
@@ -93,7 +94,7 @@ type HistorySearchOutput struct {
 	Rows  []HistoryRow `json:"rows" jsonschema:"best match first, the newer first among equals"`
 	Total int          `json:"total" jsonschema:"number of matching rows, including those beyond the limit"`
 
-	Missing []string `json:"-"` // in a view of several machines: those not searched, and why
+	Missing []HostError `json:"missing,omitempty" jsonschema:"with hosts: machines not searched"`
 }
 
 // HistoryAddInput is the input of history.add.

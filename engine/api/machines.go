@@ -1,7 +1,6 @@
 package api
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -54,6 +53,21 @@ type MachineListOutput struct {
 type MachineConnectInput struct {
 	Name  string `json:"name" jsonschema:"as in config.toml, or in the fleet"`
 	Close bool   `json:"close,omitempty" jsonschema:"stop listing a machine of a large fleet"`
+}
+
+// A HostError says why a machine is missing in an answer about several.
+type HostError struct {
+	Host    string `json:"host" jsonschema:"name of the machine"`
+	Code    Code   `json:"code" jsonschema:"code of the error"`
+	Reason  Reason `json:"reason,omitempty" jsonschema:"reason of the error"`
+	Message string `json:"message" jsonschema:"why it did not answer"`
+	Hint    string `json:"hint,omitempty" jsonschema:"what helps"`
+}
+
+// HostErrorOf returns why a machine did not answer.
+func HostErrorOf(host string, err error) HostError {
+	e := AsError(err)
+	return HostError{host, e.Code, e.Reason, e.Message, e.Hint}
 }
 
 // OpenOptions redirect a connection to an engine: to the engine of another machine, or, for the
@@ -150,88 +164,4 @@ func unqualifyPaths(operation string, paths []*string, known func(machine string
 		machine, *path = name, there
 	}
 	return machine, nil
-}
-
-// Qualify adds a machine's name to the ids and paths in the output of an operation there, a pointer.
-func Qualify(machine string, out any) {
-	switch out := out.(type) {
-	case *Process:
-		out.qualify(machine)
-	case *ProcessLogOutput:
-		out.Process = out.Process.Qualified(machine)
-	case *ProcessWaitOutput:
-		out.Process.qualify(machine)
-	case *SessionWaitOutput:
-		out.Process.qualify(machine)
-	case *AgentWaitOutput:
-		out.Process = out.Process.Qualified(machine)
-	case *ExecOutput:
-		out.Process.qualify(machine)
-	case *SessionRestoreOutput:
-		for i := range out.Restored {
-			out.Restored[i].Process.qualify(machine)
-		}
-		for i := range out.Failed {
-			out.Failed[i].ID = OnMachine(machine, out.Failed[i].ID)
-		}
-	case *AgentExplainOutput:
-		out.Session = OnMachine(machine, out.Session)
-	case *Request:
-		out.ID = OnMachine(machine, out.ID)
-	case *HistorySearchOutput:
-		for i := range out.Rows {
-			row := &out.Rows[i]
-			row.Host, row.Process = machine, OnMachine(machine, row.Process)
-		}
-	default:
-		qualifyFiles(machine, out)
-	}
-}
-
-// qualifyFiles is Qualify for operations on files.
-func qualifyFiles(machine string, out any) {
-	switch out := out.(type) {
-	case *FileInfo:
-		out.Path = PathOn(machine, out.Path)
-	case *FilesListOutput:
-		out.Path = PathOn(machine, out.Path)
-	case *FilesReadOutput:
-		out.Path = PathOn(machine, out.Path)
-	case *FilesReadJSONOutput:
-		out.Path = PathOn(machine, out.Path)
-	case *FilesWriteOutput:
-		out.Path = PathOn(machine, out.Path)
-	case *FilesEditOutput:
-		out.Path = PathOn(machine, out.Path)
-	case *FilesTransferOutput:
-		out.Job = OnMachine(machine, out.Job)
-		for i, path := range out.Conflicts {
-			out.Conflicts[i] = PathOn(machine, path)
-		}
-	case *FileJob:
-		out.ID, out.Current = OnMachine(machine, out.ID), PathOn(machine, out.Current)
-		for i := range out.Done {
-			d := &out.Done[i]
-			d.Path, d.To, d.Replaced = PathOn(machine, d.Path), PathOn(machine, d.To), PathOn(machine, d.Replaced)
-		}
-	}
-}
-
-// qualify adds a machine's name to the ids of a process.
-func (p *Process) qualify(machine string) {
-	p.ID = OnMachine(machine, p.ID)
-	p.WaitsFor = slices.Clone(p.WaitsFor)
-	for i := range p.WaitsFor {
-		p.WaitsFor[i].ID = OnMachine(machine, p.WaitsFor[i].ID)
-	}
-}
-
-// Qualified returns a copy of a process with a machine's name added to its ids; nil for nil.
-func (p *Process) Qualified(machine string) *Process {
-	if p == nil {
-		return nil
-	}
-	qualified := *p
-	qualified.qualify(machine)
-	return &qualified
 }

@@ -140,12 +140,16 @@ type ProcessStartInput struct {
 // ProcessListInput is the input of process.list.
 type ProcessListInput struct {
 	Metrics bool `json:"metrics,omitempty" jsonschema:"measure each process; otherwise none is measured"`
+
+	Hosts    []string `json:"hosts,omitempty" jsonschema:"machines to ask, all at once; empty text for this one; none: only this one"`
+	Machines bool     `json:"machines,omitempty" jsonschema:"add those of all connected machines as last known, without waiting for any"`
 }
 
 // ProcessListOutput is the output of process.list: sessions and processes,
 // oldest first.
 type ProcessListOutput struct {
-	Processes []Process `json:"processes" jsonschema:"all sessions and processes"`
+	Processes []Process   `json:"processes" jsonschema:"all sessions and processes; those of other machines last, with ids like box/4f2a"`
+	Missing   []HostError `json:"missing,omitempty" jsonschema:"with hosts: machines that did not answer"`
 }
 
 // ProcessRestartInput is the input of process.restart.

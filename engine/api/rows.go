@@ -58,6 +58,13 @@ func (in *FileJobInput) otherID() *string       { return &in.ID }
 func (in *HistoryRemoveInput) host() *string { return &in.Host }
 func (in *PolicyCheckInput) host() *string   { return &in.Host }
 
+// adapt drops the machines: that of the process is the only one.
+func (in *HistorySearchInput) adapt(machine string) {
+	if machine != "" {
+		in.Hosts, in.Soon = nil, false
+	}
+}
+
 // adapt drops a session on another machine as the source of the folder. For another machine it also
 // drops the environment of this one.
 func (in *SessionStartInput) adapt(machine string) {

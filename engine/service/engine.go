@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/base/sleep"
 	"tandem/engine/control/supervise"
+	"tandem/engine/remote/all"
 	"tandem/engine/system/keeper"
 	"tandem/persist/store"
 )
@@ -39,6 +40,7 @@ type Engine struct {
 	Upgrade func(ctx context.Context, executable *os.File) (bool, error)
 	// StopRemains is the same as in Processes.
 	StopRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
+	Others      *all.Machines
 
 	// Problems were found at the start. After that the control goroutine owns them, and the first
 	// user who watches gets them.
@@ -222,6 +224,11 @@ func (s *Engine) watchEvents(ctx context.Context, in api.WatchInput, send func(a
 			}
 			return tell(e)
 		}
+	}
+	if in.Machines && s.Others.MayReach(ctx) {
+		m := s.Others.Merge(ctx, in, send)
+		defer m.End()
+		ctx, send = m.Context, m.Send
 	}
 	return s.Control.Watch(ctx, owner, in.Lasting, func(snapshot api.Event) []api.Event {
 		info := s.describeEngine()

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/base/names"
 	"tandem/engine/record/history"
+	"tandem/engine/remote/all"
 	"tandem/engine/workspace/files"
 	"tandem/persist/histdb"
 )
@@ -19,11 +20,14 @@ type History struct {
 	*history.History
 	Recent *history.Recent
 	Files  *Files
+	Others *all.Machines
 }
 
 // Handle registers the operations on the history and on the list of recent commands.
 func (s History) Handle(m *server.Mux) {
-	server.Handle(m, api.HistorySearch, s.Search)
+	server.Handle(m, api.HistorySearch, func(ctx context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
+		return s.Others.Search(ctx, in, s.Search)
+	})
 	server.Handle(m, api.HistoryAdd, s.Add)
 	server.Handle(m, api.HistoryRemove, s.Remove)
 	server.Handle(m, api.HistoryClear, s.Clear)

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/base/names"
 	"tandem/engine/control/supervise"
 	"tandem/engine/record/logs"
+	"tandem/engine/remote/all"
 	"tandem/engine/system/proctree"
 	"tandem/persist/store"
 )
@@ -26,6 +27,7 @@ type Processes struct {
 	Usage   *Usage
 	Pipes   *PipeShells
 	Log     *slog.Logger
+	Others  *all.Machines
 
 	// StopRemains stops what exited children left running, and returns how many of the records had
 	// left something.
@@ -38,7 +40,9 @@ type Processes struct {
 // Handle registers the operations.
 func (s *Processes) Handle(m *server.Mux) {
 	server.Handle(m, api.ProcessStart, s.startProcess)
-	server.Handle(m, api.ProcessList, s.listProcesses)
+	server.Handle(m, api.ProcessList, func(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
+		return s.Others.Processes(ctx, in, s.listProcesses)
+	})
 	server.Handle(m, api.ProcessGet, s.getProcess)
 	server.Handle(m, api.ProcessStop, s.stopProcess)
 	server.Handle(m, api.ProcessStopAll, s.stopAll)

@@ -124,7 +124,10 @@ func (l *List) StoreAnswer(r Request, out api.HistorySearchOutput) bool {
 	// Look up the row before rows is replaced.
 	selected := l.findRow(l.cursor)
 	l.pending, l.settled = false, true
-	l.rows, l.first, l.total, l.missing = out.Rows, r.Input.Offset, out.Total, out.Missing
+	l.rows, l.first, l.total, l.missing = out.Rows, r.Input.Offset, out.Total, nil
+	for _, m := range out.Missing {
+		l.missing = append(l.missing, m.Message)
+	}
 	if r.reset {
 		l.cursor, l.top = 0, 0
 		return true

@@ -71,6 +71,7 @@ func (q *query) selectMachines(in *api.HistorySearchInput) {
 			in.Hosts = append(in.Hosts, name)
 		}
 	}
+	in.Soon = true
 	if len(in.Hosts) == 0 {
 		in.Hosts = []string{host} // the search then reports the unknown machine
 	}

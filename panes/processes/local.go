@@ -42,7 +42,7 @@ func (l *local) fetchMetrics() tea.Cmd {
 	}
 	l.polling = true
 	return panes.Ask(l.env.Context(), l.env, func(ctx context.Context, e panes.Engine) (api.ProcessListOutput, error) {
-		return api.ProcessList.Call(ctx, e, api.ProcessListInput{Metrics: true})
+		return api.ProcessList.Call(ctx, e, api.ProcessListInput{Metrics: true, Machines: true})
 	}, l.storeMetrics)
 }
 

@@ -41,12 +41,8 @@ var layers = map[string]layer{
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/userfiles", "engine/base/sleep"},
+		[]string{"panes", "panes/terminal", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/qualify", "engine/api/userfiles", "engine/base/sleep"},
 		"the connection uses the engine's API and passes its state to the dashboard unchanged",
-	},
-	"ui/conn/machines": {
-		[]string{"panes", "engine/api", "engine/api/userfiles", "engine/base/sleep"},
-		"other machines are reached through the local engine, by any client of it",
 	},
 	"ui/display": {
 		[]string{"engine/api", "engine/screen/passthrough", "engine/screen/styled", "engine/screen/vt/xcolor", "panes/kit/graphics"},
@@ -327,7 +323,7 @@ var layers = map[string]layer{
 		"a link carries bytes to another engine without interpreting them; this engine's own calls there are a client's",
 	},
 	"engine/remote/all": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/remote/hosts"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/qualify", "engine/base/panics", "engine/base/sleep", "engine/remote/hosts"},
 		"combining machines needs connections to them, and does not know how they are made",
 	},
 	"engine/api/userfiles": {
@@ -364,7 +360,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"engine/api/layout", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
+		[]string{"engine/api/layout", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/workspace/files/archive": {
@@ -416,6 +412,10 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/base/sleep"},
 		"retrying calls across engine restarts does not depend on the caller",
 	},
+	"engine/api/qualify": {
+		[]string{"engine/api"},
+		"names of machines are added the same way to calls, lists and attachments",
+	},
 	"engine/api/outbox": {
 		[]string{"engine/api", "engine/api/wire"},
 		"input is queued in order, with or without a connection",
@@ -425,7 +425,7 @@ var layers = map[string]layer{
 		"typed input takes the same path from attach and from a pane",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire", "engine/base/secrets", "engine/base/panics", "engine/base/unixsocket"},
+		[]string{"engine/api", "engine/api/qualify", "engine/api/wire", "engine/base/secrets", "engine/base/panics", "engine/base/unixsocket"},
 		"the server decodes, authorises and records requests; handlers implement the operations",
 	},
 	"engine/api/wire": {

@@ -2,10 +2,12 @@ package conn
 
 import (
 	"context"
+	"iter"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/api/qualify"
 	"tandem/engine/api/userfiles"
 	"tandem/panes"
 )
@@ -67,15 +69,11 @@ type attachment struct {
 // Receive returns the next output. Its ids have the machine's name.
 func (a attachment) Receive() (api.Output, error) {
 	out, err := a.Attachment.Receive()
-	out.Ended = out.Ended.Qualified(a.machine)
+	out.Ended = qualify.Process(a.machine, out.Ended)
 	return out, err
 }
 
-// Reach connects to another machine's engine through this one.
-func (c Client) Reach(ctx context.Context, machine string) (panes.Engine, error) {
-	far, err := c.Client.OnMachine(ctx, machine)
-	if err != nil {
-		return nil, err
-	}
-	return NewClient(far), nil
+// Watch streams the events of all machines.
+func (c Client) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
+	return c.Client.WatchFor(ctx, api.WatchInput{Machines: true})
 }

@@ -10,7 +10,6 @@ import (
 	"tandem/engine/base/sleep"
 	"tandem/panes"
 	"tandem/panes/terminal"
-	"tandem/ui/conn/machines"
 )
 
 // Waits between attempts to connect to the engine.
@@ -21,9 +20,8 @@ const (
 	steadyTime = time.Second
 )
 
-// A Link keeps the dashboard connected: to the engine and, through it, to those of other
-// machines. It follows their events, feeds the panes, and reconnects after the engine
-// dies. Its goroutines store what they learn under the mutex and call Notify.
+// A Link keeps the dashboard connected to the engine. It follows the events of all machines,
+// feeds the panes, and reconnects after the engine dies. Its goroutines store what they learn under the mutex and call Notify.
 type Link struct {
 	connect func(context.Context) (panes.Engine, error)
 	Notify  func()    // something has changed; must not block
@@ -34,17 +32,14 @@ type Link struct {
 	mu     sync.Mutex
 	engine panes.Engine
 	ready  chan struct{} // closed while engine is set
-	news   panes.News    // of the local engine
-	latest panes.News    // last result of Latest, including other machines
-
-	machines *machines.Set
+	news   panes.News
+	latest panes.News // last result of Latest
 }
 
 // New returns a link that starts with the engine first, and connects to others with
 // connect.
 func New(first panes.Engine, connect func(context.Context) (panes.Engine, error)) *Link {
 	l := &Link{connect: connect, ready: make(chan struct{}), Notify: func() {}, Echoed: func() {}}
-	l.machines = machines.New(func() { l.Notify() }, l.StartTask)
 	l.SetEngine(first)
 	return l
 }
@@ -59,15 +54,14 @@ func (l *Link) SetEngine(e panes.Engine) {
 	l.engine = e
 }
 
-// AwaitEngine waits for a connected engine. Calls that name another machine are forwarded
-// to it.
+// AwaitEngine waits for a connected engine.
 func (l *Link) AwaitEngine(ctx context.Context) (panes.Engine, error) {
 	for {
 		l.mu.Lock()
 		e, ready := l.engine, l.ready
 		l.mu.Unlock()
 		if e != nil {
-			return l.machines.WrapEngine(e), nil
+			return e, nil
 		}
 		select {
 		case <-ready:
@@ -98,7 +92,6 @@ func (l *Link) Guard(task func()) {
 
 // Run follows the engine's events until ctx is done, reconnecting as often as necessary.
 func (l *Link) Run(ctx context.Context) {
-	l.machines.Begin(ctx)
 	wait := firstWait
 	for ctx.Err() == nil {
 		e, err := l.connectEngine(ctx)
@@ -140,46 +133,26 @@ func (l *Link) followEvents(ctx context.Context, e panes.Engine) error {
 		if err != nil {
 			return err
 		}
-		if event.Type == api.EventSnapshot {
-			// The machines come first: a layout may name sessions there.
-			l.machines.SetOwn(ctx, e)
-		}
-		l.applyEvent(event)
+		l.updateNews(func(n *panes.News) { n.Apply(event) })
 		l.Notify()
 	}
 	return errors.New("the engine ended the stream of events")
 }
 
-func (l *Link) applyEvent(e api.Event) {
-	switch {
-	case e.Machine != nil:
-		l.machines.UpdateMachine(*e.Machine)
-	case e.Type == api.EventMachine:
-		l.machines.Refresh()
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.news.Apply(e)
-}
-
 // Learn adds processes returned by an operation.
 func (l *Link) Learn(started ...api.Process) {
 	for _, p := range started {
-		l.updateNews(p.ID, func(n *panes.News) { n.Learn(p) })
+		l.updateNews(func(n *panes.News) { n.Learn(p) })
 	}
 }
 
 // RecordExit records an exit reported by a session's attachment, in case its event is
 // still to come.
 func (l *Link) RecordExit(p api.Process) {
-	l.updateNews(p.ID, func(n *panes.News) { n.RecordExit(p) })
+	l.updateNews(func(n *panes.News) { n.RecordExit(p) })
 }
 
-// updateNews changes the news of the machine a process runs on.
-func (l *Link) updateNews(id string, change func(*panes.News)) {
-	if l.machines.UpdateNews(id, change) {
-		return
-	}
+func (l *Link) updateNews(change func(*panes.News)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change(&l.news)
@@ -187,8 +160,6 @@ func (l *Link) updateNews(id string, change func(*panes.News)) {
 
 // recordLoss records that the connection is lost, and clears the current engine.
 func (l *Link) recordLoss(err error) {
-	// Other machines are reached through the lost engine.
-	l.machines.SetOwn(context.Background(), nil)
 	l.mu.Lock()
 	if l.engine != nil {
 		l.engine = nil
@@ -217,15 +188,12 @@ func (l *Link) hasStopped() bool {
 func (l *Link) Latest() panes.News {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Both serials only grow, so an equal sum means that nothing has changed.
-	if l.news.Serial+l.machines.Serial() == l.latest.Serial {
+	if l.news.Serial == l.latest.Serial {
 		return l.latest
 	}
 	n := l.news
-	l.news.Notices, l.news.Show = nil, ""
-	l.machines.AddTo(&n)
-	l.latest = n
-	l.latest.Notices, l.latest.RemoteNotices, l.latest.Show = nil, nil, ""
+	l.news.Notices, l.news.RemoteNotices, l.news.Show = nil, nil, ""
+	l.latest = l.news
 	return n
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
@@ -17,10 +18,14 @@ import (
 const maxEventBytes = 64 << 20
 
 func watchQuery(in api.WatchInput) string {
+	query := url.Values{}
 	if in.Lasting {
-		return "?lasting=true"
+		query.Set("lasting", "true")
 	}
-	return ""
+	if in.Machines {
+		query.Set("machines", "true")
+	}
+	return "?" + query.Encode()
 }
 
 // Watch streams events, starting with a snapshot, until ctx is done or the engine exits. The last

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"tandem/engine/api"
+	"tandem/engine/api/qualify"
 )
 
 // Machines carries out calls on other machines.
@@ -33,7 +34,7 @@ func (m *Mux) redirect(ctx context.Context, c *call) error {
 		out := c.output()
 		err := m.Machines.Call(ctx, machine, c.Name, c.effect, reflect.ValueOf(c.in).Elem().Interface(), out)
 		if err == nil {
-			api.Qualify(machine, out)
+			qualify.Output(machine, out)
 		}
 		return out, err
 	}

@@ -17,10 +17,15 @@ import (
 const watchStall = 10 * time.Second
 
 func watchInput(r *http.Request) (in api.WatchInput, wrong *api.Error) {
-	if text := r.URL.Query().Get("lasting"); text != "" {
+	query := r.URL.Query()
+	for name, flag := range map[string]*bool{"lasting": &in.Lasting, "machines": &in.Machines} {
+		text := query.Get(name)
+		if text == "" {
+			continue
+		}
 		var err error
-		if in.Lasting, err = strconv.ParseBool(text); err != nil {
-			return in, api.Errorf(api.CodeInvalid, "watch events: lasting=%.20q: must be true or false", text)
+		if *flag, err = strconv.ParseBool(text); err != nil {
+			return in, api.Errorf(api.CodeInvalid, "watch events: %s=%.20q: must be true or false", name, text)
 		}
 	}
 	return in, nil

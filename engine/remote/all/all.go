@@ -2,6 +2,9 @@ package all
 
 import (
 	"context"
+	"iter"
+	"log/slog"
+	"maps"
 	"sync"
 
 	"tandem/engine/api"
@@ -12,22 +15,42 @@ import (
 
 // Machines are the engines of other machines. All exported fields are required.
 type Machines struct {
+	Log *slog.Logger
 	// Connect connects to the engine of a machine for calls of the client by. agent is the agent's process
 	// behind it, "" for none. It waits only for a machine that is connecting.
 	Connect func(ctx context.Context, machine, by, agent string) (Engine, error)
-	// Known reports whether a machine is listed.
+	// Known reports whether a machine is listed; List lists all, without waiting.
 	Known func(ctx context.Context, machine string) bool
+	List  func(ctx context.Context) api.MachineListOutput
 	// MayReachMachines and AgentBehind are those of access.Guard.
 	MayReachMachines func(ctx context.Context) bool
 	AgentBehind      func(ctx context.Context) (string, error)
 
-	mu      sync.Mutex
-	engines map[caller]*connection
+	ctx     context.Context
+	running sync.WaitGroup
+
+	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced when a machine changes, or an answer comes late
+	engines   map[caller]*connection
+	rows      map[string]*knownRows // by machine
+	histories map[string]int64      // number of changes to the history of a machine
+	searches  map[searcher]*search
+	late      int64 // number of answers to searches that came too late
 }
+
+// Start prepares s. What runs for no particular call ends when ctx ends.
+func (s *Machines) Start(ctx context.Context) {
+	s.ctx, s.changed = ctx, make(chan struct{})
+	s.engines, s.rows, s.histories, s.searches = map[caller]*connection{}, map[string]*knownRows{}, map[string]int64{}, map[searcher]*search{}
+}
+
+// Close waits until everything has ended. The context of Start must have ended.
+func (s *Machines) Close() { s.running.Wait() }
 
 // An Engine is the engine of another machine. Close closes unused connections.
 type Engine interface {
 	api.Engine
+	WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.Event, error]
 	Close()
 }
 
@@ -63,13 +86,28 @@ func (s *Machines) Knows(ctx context.Context, machine string) bool { return s.Kn
 // MayReach implements server.Machines.
 func (s *Machines) MayReach(ctx context.Context) bool { return s.MayReachMachines(ctx) }
 
+// callerOf returns what connections to a machine are kept for, given the caller of ctx. It rejects a
+// caller that may not reach machines.
+func (s *Machines) callerOf(ctx context.Context, machine string) (caller, error) {
+	by := api.CallerOf(ctx)
+	if !s.MayReachMachines(ctx) {
+		return caller{}, api.Errorf(api.CodeForbidden, "reach other machines: this engine does so only for its user's programs")
+	}
+	agent, err := s.AgentBehind(ctx)
+	return caller{machine, by.Name, agent}, err
+}
+
 // Call implements server.Machines. A running call fails when the machine goes offline.
 func (s *Machines) Call(ctx context.Context, machine, operation string, effect api.Effect, in, out any) error {
-	agent, err := s.AgentBehind(ctx)
+	key, err := s.callerOf(ctx, machine)
 	if err != nil {
 		return err
 	}
-	c, err := s.connect(ctx, caller{machine, api.CallerOf(ctx).Name, agent})
+	return s.call(ctx, key, operation, effect, in, out)
+}
+
+func (s *Machines) call(ctx context.Context, key caller, operation string, effect api.Effect, in, out any) error {
+	c, err := s.connect(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -101,9 +139,6 @@ func (s *Machines) connect(ctx context.Context, key caller) (*connection, error)
 	}
 	c := &connection{Engine: e}
 	c.live, c.end = context.WithCancelCause(context.Background())
-	if s.engines == nil {
-		s.engines = map[caller]*connection{}
-	}
 	s.engines[key] = c
 	return c, nil
 }
@@ -114,17 +149,30 @@ func (s *Machines) connected(key caller) *connection {
 	return s.engines[key]
 }
 
-// Note records the state of a machine. It must be called for each change. Calls to a machine that is
-// not connected any more fail, and one of another version is connected to again.
-func (s *Machines) Note(m api.Machine) {
+// drop forgets a connection, so that the next call makes another one.
+func (s *Machines) drop(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	maps.DeleteFunc(s.engines, func(_ caller, other *connection) bool { return other == c })
+	c.Close()
+}
+
+// Note records the state of a machine; nil stands for the summary of a fleet. It must be called for each
+// change. Calls to a machine that is not connected any more fail, and one of another version is connected
+// to again.
+func (s *Machines) Note(m *api.Machine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broadcast()
+	if m == nil {
+		return
+	}
 	for key, c := range s.engines {
 		if key.machine != m.Name {
 			continue
 		}
 		if m.State != api.MachineConnected {
-			c.end(hosts.Unreachable(m))
+			c.end(hosts.Unreachable(*m))
 		} else if c.version == "" || c.version == m.Version {
 			c.version = m.Version
 			continue
@@ -132,4 +180,18 @@ func (s *Machines) Note(m api.Machine) {
 		delete(s.engines, key)
 		c.Close()
 	}
+	s.dropSearches(m.Name)
+}
+
+// broadcast wakes the watchers. The lock is held.
+func (s *Machines) broadcast() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// awaitChange returns a channel that is closed at the next change.
+func (s *Machines) awaitChange() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
 }

@@ -3,6 +3,10 @@ package all
 import (
 	"context"
 	"errors"
+	"iter"
+	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +16,8 @@ import (
 	"tandem/engine/api"
 )
 
-// A fakeLink is the link to a machine with an engine that answers session.get.
+// A fakeLink is the link to a machine, whose engine answers session.get, process.list and
+// history.search.
 type fakeLink struct {
 	mu     sync.Mutex
 	state  api.Machine
@@ -20,6 +25,9 @@ type fakeLink struct {
 	closed int           // connections
 	hang   chan struct{} // calls wait until it is closed; nil: they answer at once
 	by     caller        // of the last connection
+	events chan api.Event
+	rows   map[string]time.Duration // commands of the history, and their ages
+	began  time.Time
 }
 
 // Do answers any operation with the process that it names.
@@ -31,8 +39,50 @@ func (l *fakeLink) Do(ctx context.Context, _ string, _ api.Effect, in, out any) 
 			return ctx.Err()
 		}
 	}
-	out.(*api.Process).ID = in.(api.IDInput).ID
-	return nil
+	switch out := out.(type) {
+	case *api.Process:
+		out.ID = in.(api.IDInput).ID
+	case *api.ProcessListOutput:
+		out.Processes = []api.Process{{ID: "p"}}
+	case *api.HistorySearchOutput:
+		*out = l.search(in.(api.HistorySearchInput))
+	}
+	return ctx.Err()
+}
+
+func (l *fakeLink) search(in api.HistorySearchInput) (out api.HistorySearchOutput) {
+	for c, age := range l.rows {
+		row := api.HistoryRow{Command: api.Command{ID: 1, Command: c, StartedAt: l.began.Add(-age), Process: "p"}, Runs: 1}
+		if in.Query != "" {
+			row.Score = strings.Count(c, in.Query)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	out.Total = len(l.rows)
+	return out
+}
+
+// WatchFor streams events until the channel is closed.
+func (l *fakeLink) WatchFor(ctx context.Context, _ api.WatchInput) iter.Seq2[api.Event, error] {
+	l.mu.Lock()
+	events := l.events
+	l.mu.Unlock()
+	return func(yield func(api.Event, error) bool) {
+		for {
+			select {
+			case e, ok := <-events:
+				if !ok {
+					yield(api.Event{}, errors.New("the link was lost"))
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }
 
 func (l *fakeLink) Close() {
@@ -41,21 +91,26 @@ func (l *fakeLink) Close() {
 	l.closed++
 }
 
-// A rig is a set of machines over fake links.
+// A rig is a set of machines over fake links. The engine on this machine answers like those.
 type rig struct {
 	*Machines
-	links map[string]*fakeLink
+	own   *fakeLink
 	agent string // what AgentBehind returns
+	may   bool   // what MayReachMachines returns
+
+	mu    sync.Mutex
+	links map[string]*fakeLink
 }
 
-func newRig(names ...string) *rig {
-	r := &rig{links: map[string]*fakeLink{}}
+func newRig(t *testing.T, names ...string) *rig {
+	r := &rig{own: &fakeLink{began: time.Now()}, may: true, links: map[string]*fakeLink{}}
 	for _, name := range names {
-		r.links[name] = &fakeLink{state: api.Machine{Name: name, State: api.MachineConnected, Version: "1"}}
+		r.links[name] = &fakeLink{state: api.Machine{Name: name, State: api.MachineConnected, Version: "1"}, events: make(chan api.Event, 100), began: time.Now()}
 	}
 	r.Machines = &Machines{
+		Log: slog.New(slog.DiscardHandler),
 		Connect: func(_ context.Context, machine, by, agent string) (Engine, error) {
-			l := r.links[machine]
+			l := r.link(machine)
 			if l == nil {
 				return nil, api.Errorf(api.CodeNotFound, "reach machine %s: no such machine", machine)
 			}
@@ -68,21 +123,59 @@ func newRig(names ...string) *rig {
 			l.by = caller{machine, by, agent}
 			return l, nil
 		},
-		Known:            func(_ context.Context, machine string) bool { return r.links[machine] != nil },
-		MayReachMachines: func(context.Context) bool { return true },
+		Known:            func(_ context.Context, machine string) bool { return r.link(machine) != nil },
+		List:             r.list,
+		MayReachMachines: func(context.Context) bool { return r.may },
 		AgentBehind:      func(context.Context) (string, error) { return r.agent, nil },
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Start(ctx)
+	t.Cleanup(func() { cancel(); r.Close() })
 	return r
+}
+
+func (r *rig) link(machine string) *fakeLink {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.links[machine]
+}
+
+func (r *rig) list(context.Context) (out api.MachineListOutput) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(r.links)) {
+		l := r.links[name]
+		l.mu.Lock()
+		out.Machines = append(out.Machines, l.state)
+		l.mu.Unlock()
+	}
+	return out
 }
 
 // set sets the state of a machine's link.
 func (r *rig) set(name string, change func(*api.Machine)) {
-	l := r.links[name]
+	l := r.link(name)
 	l.mu.Lock()
 	change(&l.state)
 	state := l.state
 	l.mu.Unlock()
-	r.Note(state)
+	r.Note(&state)
+}
+
+// setState sets the state of a machine's link.
+func (r *rig) setState(name string, state api.MachineState) {
+	r.set(name, func(m *api.Machine) { m.State = state })
+}
+
+// remove removes a machine from the configuration.
+func (r *rig) remove(name string) {
+	r.mu.Lock()
+	l := r.links[name]
+	delete(r.links, name)
+	r.mu.Unlock()
+	gone := l.state
+	gone.State = api.MachineAway
+	r.Note(&gone)
 }
 
 // get calls session.get on a machine.
@@ -96,7 +189,7 @@ func (r *rig) get(ctx context.Context, machine string) error {
 }
 
 func TestCallsShareAConnectionUntilTheMachineIsOffline(t *testing.T) {
-	r := newRig("box")
+	r := newRig(t, "box")
 	box := r.links["box"]
 	for range 2 {
 		if err := r.get(t.Context(), "box"); err != nil {
@@ -131,7 +224,7 @@ func TestRunningCallFailsWithTheStateOfItsMachine(t *testing.T) {
 		"asks":    func(m *api.Machine) { m.State, m.Error = api.MachineNeedsYou, "password:" },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig("box", "other")
+			r := newRig(t, "box", "other")
 			r.links["box"].hang = make(chan struct{})
 			done := make(chan error, 1)
 			go func() { done <- r.get(t.Context(), "box") }()
@@ -155,7 +248,7 @@ func TestRunningCallFailsWithTheStateOfItsMachine(t *testing.T) {
 
 // What an agent started must not look like the user there.
 func TestConnectionNamesTheAgentBehindTheCall(t *testing.T) {
-	r := newRig("box")
+	r := newRig(t, "box")
 	user := api.WithCaller(t.Context(), api.Caller{Name: "cli"})
 	if err := r.get(user, "box"); err != nil || r.links["box"].by != (caller{"box", "cli", ""}) {
 		t.Errorf("connected for %+v: %v", r.links["box"].by, err)
