@@ -163,7 +163,7 @@ var attempts = map[string]struct {
 		`{"command":["sleep","9"],"ready":{"command":["sh","-c","CANARY; exit 1"],"timeout_ms":300}}`}},
 	"process.list": {}, "process.get": {in: `{"id":"$OWN"}`},
 	"process.stop": {in: `{"id":"$TAKEN"}`}, "process.stop_all": {in: `{"sessions":true}`}, "process.restart": {in: `{"id":"$TAKEN"}`},
-	"process.signal": {in: `{"id":"$TAKEN","signal":"TERM"}`}, "process.log": {in: `{"id":"$OWN"}`},
+	"process.signal": {in: `{"id":"$TAKEN","signal":"TERM"}`}, "process.log": {in: `{"id":"$OWN"}`}, "process.logs": {in: `{"ids":["$OWN"]}`},
 	"process.wait": {in: `{"id":"$OWN","idle_ms":1,"timeout_ms":1000}`}, "process.update": {in: `{"id":"$TAKEN","name":"other"}`},
 	"process.remove": {in: `{"id":"$TAKEN"}`}, "process.write": {writes: []string{`{"id":"$PIPED","text":"CANARY\n"}`}},
 	"exec": {in: `{"command":["true"]}`,
@@ -227,7 +227,7 @@ const (
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
 		"engine.info", "engine.operations", "machine.list", "fleet.status", "fleet.list", "fleet.any", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
-		"session.wait", "session.foreground", "agent.explain", "agent.wait", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
+		"session.wait", "session.foreground", "agent.explain", "agent.wait", "process.list", "process.get", "process.log", "process.logs", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {

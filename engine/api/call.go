@@ -69,3 +69,17 @@ func (p *Process) ProcessID() string           { return p.ID }
 func (o *ExecOutput) ProcessID() string        { return o.Process.ID }
 func (o *ProcessWaitOutput) ProcessID() string { return o.Process.ID }
 func (o *SessionWaitOutput) ProcessID() string { return o.Process.ID }
+
+// A Bulky output has members that may be large and can be sent next to its JSON: texts, or bytes
+// (base64 in JSON).
+type Bulky interface {
+	// Bulk returns the members, pointing into the output.
+	Bulk() []Member
+}
+
+// A Member is a text or bytes; either Text or Data is set.
+type Member struct {
+	Name string // in JSON
+	Text *string
+	Data *[]byte
+}

@@ -130,6 +130,9 @@ func MachineOf(name string) (machine, id string) {
 // Unqualify removes the machine named in the input of a call, a pointer, and returns it; "" means this
 // one. known reports whether a machine exists: a path may only look like one on another machine.
 func (e Entry) Unqualify(in any, known func(machine string) bool) (machine string, err error) {
+	if e.Several {
+		return "", nil
+	}
 	for i, id := range e.RoutingIDs(in) {
 		name, rest := MachineOf(*id)
 		if i > 0 && name != machine {

@@ -71,6 +71,8 @@ type Row[In any] struct {
 	// Outlives says that the operation is completed even if its caller leaves meanwhile, which it may
 	// end itself: a shell that stops its own session.
 	Outlives bool
+	// Several says that the ids may name several machines, which the handler calls.
+	Several bool
 }
 
 // NewOperation returns an operation with the given name, one-sentence description and row.
@@ -89,7 +91,7 @@ func NewOperation[In, Out any](name, doc string, effect Effect, row Row[In]) Ope
 
 // newEntry erases the type of a row's input.
 func newEntry[In any](name, doc string, effect Effect, row Row[In], out reflect.Type) Entry {
-	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, Outlives: row.Outlives, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
+	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, Outlives: row.Outlives, Several: row.Several, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
 	if row.IDs != nil {
 		e.ids = func(in any) []*string { return row.IDs(in.(*In)) }
 	}
@@ -121,6 +123,7 @@ type Entry struct {
 	Out    reflect.Type
 
 	Outlives bool // see Row
+	Several  bool // see Row
 
 	repeat  Repeat
 	ids     func(in any) []*string

@@ -76,6 +76,9 @@ var (
 	ProcessLog = NewOperation[ProcessLogInput, ProcessLogOutput]("process.log",
 		"Reads or searches the log of a session or process.", Read,
 		Row[ProcessLogInput]{Access: Unrestricted, IDs: (*ProcessLogInput).ids})
+	ProcessLogs = NewOperation[ProcessLogsInput, ProcessLogsOutput]("process.logs",
+		"Reads or searches the logs of several sessions and processes in one order, that of time.", Read,
+		Row[ProcessLogsInput]{Access: Unrestricted, IDs: (*ProcessLogsInput).ids, Several: true})
 	ProcessWait = NewOperation[ProcessWaitInput, ProcessWaitOutput]("process.wait",
 		"Waits until a process exits, is ready, prints something, listens on a port or falls silent.", Read,
 		Row[ProcessWaitInput]{Access: Unrestricted, IDs: (*ProcessWaitInput).ids})
@@ -113,7 +116,7 @@ func Operations() []Entry {
 		SessionRead.Entry, SessionScreen.Entry, SessionResize.Entry, SessionRename.Entry,
 		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry, SessionRestore.Entry, SessionDismiss.Entry,
 		ProcessStart.Entry, ProcessList.Entry, ProcessGet.Entry, ProcessStop.Entry,
-		ProcessStopAll.Entry, ProcessRestart.Entry, ProcessSignal.Entry, ProcessLog.Entry,
+		ProcessStopAll.Entry, ProcessRestart.Entry, ProcessSignal.Entry, ProcessLog.Entry, ProcessLogs.Entry,
 		ProcessWait.Entry, ProcessUpdate.Entry, ProcessRemove.Entry,
 		SessionExec.Entry, SessionWait.Entry, SessionForeground.Entry, SessionKeyboard.Entry, ProcessWrite.Entry,
 		AgentReport.Entry, AgentExplain.Entry, AgentSeen.Entry, AgentWait.Entry,

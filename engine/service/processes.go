@@ -8,6 +8,8 @@ import (
 
 	"tandem/engine/agent/access"
 	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
+	"tandem/engine/api/qualify"
 	"tandem/engine/api/server"
 	"tandem/engine/base/names"
 	"tandem/engine/control/supervise"
@@ -49,6 +51,7 @@ func (s *Processes) Handle(m *server.Mux) {
 	server.Handle(m, api.ProcessRestart, s.restartProcess)
 	server.Handle(m, api.ProcessSignal, s.signalProcess)
 	server.Handle(m, api.ProcessLog, s.readProcessLog)
+	server.Handle(m, api.ProcessLogs, s.readProcessLogs)
 	server.Handle(m, api.ProcessWait, s.waitForProcess)
 	server.Handle(m, api.ProcessUpdate, s.updateProcess)
 	server.Handle(m, api.ProcessRemove, s.removeProcess)
@@ -293,6 +296,41 @@ func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, en
 
 func (s *Processes) readProcessLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	return readLog(ctx, s.Control, s.Logs, in)
+}
+
+func (s *Processes) readProcessLogs(ctx context.Context, in api.ProcessLogsInput) (api.ProcessLogsOutput, error) {
+	return logmerge.Read(ctx, logReads{s}, in)
+}
+
+// logReads carries out the calls that merging logs needs.
+type logReads struct{ *Processes }
+
+// Do implements api.Engine. It calls the machine of the process.
+func (r logReads) Do(ctx context.Context, name string, effect api.Effect, in, out any) (err error) {
+	machine := ""
+	switch far := in.(type) {
+	case api.IDInput:
+		machine, far.ID = api.MachineOf(far.ID)
+		in = far
+	case api.ProcessLogInput:
+		machine, far.ID = api.MachineOf(far.ID)
+		in = far
+	}
+	if machine != "" {
+		if err = r.Others.Call(ctx, machine, name, effect, in, out); err == nil {
+			qualify.Output(machine, out)
+		}
+		return err
+	}
+	switch in := in.(type) {
+	case api.IDInput:
+		var e supervise.Entry
+		e, err = r.Control.FindEntry(ctx, in.ID)
+		*out.(*api.Process) = e.View
+	case api.ProcessLogInput:
+		*out.(*api.ProcessLogOutput), err = r.readProcessLog(ctx, in)
+	}
+	return err
 }
 
 func readLog(ctx context.Context, c *supervise.Control, l *logs.Logs, in api.ProcessLogInput) (api.ProcessLogOutput, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
 	"tandem/panes"
 )
 
@@ -14,9 +15,14 @@ type Engine struct {
 	operations map[string]func(ctx context.Context, in, out any) error
 }
 
-// NewEngine returns an engine without operations.
+// NewEngine returns an engine without operations, except that process.logs is served by calls of
+// process.log.
 func NewEngine() *Engine {
-	return &Engine{operations: map[string]func(ctx context.Context, in, out any) error{}}
+	e := &Engine{operations: map[string]func(ctx context.Context, in, out any) error{}}
+	On(e, api.ProcessLogs, func(ctx context.Context, in api.ProcessLogsInput) (api.ProcessLogsOutput, error) {
+		return logmerge.Read(ctx, e, in)
+	})
+	return e
 }
 
 // On registers do as the answer to an operation.

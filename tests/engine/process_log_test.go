@@ -1,14 +1,18 @@
 package engine
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/record/logs"
 	"tandem/tests/needs"
+	"tandem/tests/wait"
 )
 
 func TestLogReportsTheTimesOfItsLines(t *testing.T) {
@@ -71,5 +75,39 @@ func TestSplitLogsAreReadInWriteOrder(t *testing.T) {
 			return last.At != nil // output can be read before its time is recorded
 		})
 		m.eventually("some time later", func() bool { return time.Since(*last.At) > 2*logs.StampGap })
+	}
+}
+
+// The times of lines are lost with the engine, their positions are not.
+func TestCursorOfSeveralLogsSurvivesEngineRestarts(t *testing.T) {
+	needs.FullRun(t)
+	m := startMachine(t)
+	in, want := api.ProcessLogsInput{Lines: 7, WaitMS: 20_000}, map[string]string{}
+	for _, name := range []string{"one", "two"} {
+		p := m.startProcess(api.ProcessStartInput{SplitLog: name == "two", Command: append(sh(`i=0; while [ $i -lt 50 ]; do echo "$0 $i"; echo "$0 error $i" >&2; i=$((i+1)); done`), name)})
+		in.IDs = append(in.IDs, p.ID)
+		for i := range 50 {
+			want[name] += fmt.Sprintln(name, i)
+			want[name+" error"] += fmt.Sprintln(name, "error", i)
+		}
+	}
+	got := map[string]string{}
+	for page, ended := 0, false; !ended; page++ {
+		if page%10 == 5 {
+			wait.Kill(m, m.info().EnginePID)
+		}
+		out := call(m, api.ProcessLogs, in)
+		for line := range strings.Lines(out.Data) {
+			key := line[:strings.LastIndexByte(line, ' ')]
+			got[key] += line
+		}
+		in.IDs, in.Cursor, ended = nil, nil, true
+		for _, log := range out.Logs {
+			in.Cursor = append(in.Cursor, log.Cursor())
+			ended = ended && log.Ended
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -360,7 +360,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"engine/api/layout", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
+		[]string{"engine/api/layout", "engine/api/logmerge", "engine/api/qualify", "persist/inotify", "engine/agent/access", "engine/agent/coding", "engine/api", "engine/api/server", "engine/agent/approval", "engine/record/audit", "engine/session/conditions", "engine/remote/copy", "engine/workspace/files", "engine/remote/fleet", "engine/record/history", "engine/remote/all", "engine/remote/hosts", "engine/remote/hosts/transport", "engine/system/keeper", "engine/record/logs", "engine/base/names", "engine/system/proctree", "engine/session/prompt", "engine/system/pty", "engine/control/readiness", "engine/screen/rendered", "engine/record/search", "engine/base/secrets", "engine/control/supervise", "engine/session/terminal", "engine/workspace/worktrees", "keys", "persist/histdb", "persist/store", "engine/base/panics", "engine/base/shell", "engine/base/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/workspace/files/archive": {
@@ -405,8 +405,8 @@ var layers = map[string]layer{
 		"the engine and the dashboards change their layouts by the same rules",
 	},
 	"engine/api/logmerge": {
-		[]string{"engine/api"},
-		"labelling and sorting lines does not depend on showing them",
+		[]string{"engine/api", "engine/base/panics", "engine/base/sleep"},
+		"logs are merged through process.log, in the engine or for one that cannot",
 	},
 	"engine/api/client/retry": {
 		[]string{"engine/api", "engine/api/client", "engine/base/sleep"},
@@ -503,7 +503,7 @@ var layers = map[string]layer{
 	"persist/histdb":                  {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":                 {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":                {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":                 {[]string{"engine/api/layout", "panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"panes/panestest":                 {[]string{"engine/api/layout", "engine/api/logmerge", "panes", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "panes/kit/look", "panes/kit/text"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":                            {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":                     {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
 	"tests/harness":                   {[]string{"engine/api", "engine/screen/styled", "engine/screen/vt", "engine/screen/vt10x", "keys", "tests/places", "tests/wait", "ui/cli/role"}, "tests run the whole program and observe it from outside"},

@@ -12,7 +12,7 @@ import (
 )
 
 // otherProcesses are packages below engine whose goroutines run in other processes.
-var otherProcesses = []string{"engine/api/client", "engine/api/logmerge", "engine/remote/hosts/bridge", "engine/system/keeper", "engine/agent/mcp", "engine/page"}
+var otherProcesses = []string{"engine/api/client", "engine/remote/hosts/bridge", "engine/system/keeper", "engine/agent/mcp", "engine/page"}
 
 // trusted lists the engine's files with goroutines outside engine/base/panics: their number, and the
 // reason they need no boundary.

@@ -279,6 +279,7 @@ func TestRolesLimitWhatPeopleOfAFleetMayCall(t *testing.T) {
 	}{
 		api.ProcessList.Name:   {api.Read, &api.ProcessListInput{}, "read operate admin", "read operate admin"},
 		api.ProcessLog.Name:    {api.Read, &api.ProcessLogInput{}, "read operate admin", "read operate admin"},
+		api.ProcessLogs.Name:   {api.Read, &api.ProcessLogsInput{}, "read operate admin", "read operate admin"},
 		api.ProcessStop.Name:   {api.Write, &api.ProcessStopInput{}, "operate admin", "operate admin"},
 		api.Exec.Name:          {api.Destructive, &api.ExecInput{}, "operate admin", "operate admin"},
 		api.FilesRead.Name:     {api.Read, &api.FilesReadInput{}, "operate admin", "operate admin"},

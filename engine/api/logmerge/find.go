@@ -3,104 +3,86 @@ package logmerge
 import (
 	"bytes"
 	"context"
-	"slices"
 	"time"
 
 	"tandem/engine/api"
 )
 
-// A Match is a line of a merged log found by a search.
-type Match struct {
-	Span          int   // index of its log
-	Offset        int64 // of the line in that log
-	Number, Total int   // number of the match, from 1, and of all matches
-	Wrapped       bool  // found only after the search wrapped
-}
-
-// Find searches a merged log for the next line matching the regular expression expr, downwards from
-// place, or upwards with above; without a match the search wraps. place has an offset for each log,
-// at the start of a line. ok is false if no line matches.
-func Find(ctx context.Context, e api.Engine, spans []Span, place []int64, expr string, above bool) (m Match, ok bool, err error) {
-	before, total := 0, 0
+// find searches the logs for the next line that matches the regular expression expr, down from their
+// positions, or up with above; without a match the search wraps. It moves the positions to the match.
+func find(ctx context.Context, e api.Engine, logs []*log, expr string, above bool) (*api.LogsMatch, error) {
 	for wrapped := range 2 {
 		if wrapped > 0 {
-			place = slices.Clone(place)
-			for i := range place {
-				if place[i] = 0; above {
-					place[i] = 1<<63 - 1
+			for _, l := range logs {
+				if l.Next = 0; above {
+					l.Next = 1<<63 - 1
 				}
 			}
 		}
-		// The next line of the merged log is the earliest of each log's next match, or above the
-		// latest.
+		// The next line of all logs is the earliest of each log's next match, or above the latest.
 		best := -1
 		var at time.Time
-		before, total = 0, 0
-		for i := range spans {
-			out, err := spans[i].grepNext(ctx, e, place[i], expr, above)
+		m := api.LogsMatch{Wrapped: wrapped > 0}
+		for i, l := range logs {
+			out, err := l.grepNext(ctx, e, expr, above)
 			if err != nil {
-				return m, false, err
+				return nil, err
 			}
-			before, total = before+out.Before, total+out.Total
+			m.Number, m.Total = m.Number+out.Before, m.Total+out.Total
 			if len(out.Matches) == 0 {
 				continue
 			}
 			offset := out.Matches[0].Offset
 			var written time.Time
-			if len(spans) > 1 {
-				if written, err = spans[i].timeAt(ctx, e, offset); err != nil {
-					return m, false, err
+			if len(logs) > 1 {
+				if written, err = l.timeAt(ctx, e, offset); err != nil {
+					return nil, err
 				}
 			}
 			if best < 0 || !above && written.Before(at) || above && !written.Before(at) {
-				best, at, m.Offset = i, written, offset
+				best, at, m.Log, m.Offset = i, written, i, offset
 			}
 		}
-		if best >= 0 {
-			m.Span, m.Number, m.Total, m.Wrapped = best, before+1, total, wrapped > 0
-			if above {
-				m.Number = before
-			}
-			return m, true, nil
+		if best < 0 {
+			continue
 		}
+		if !above {
+			m.Number++
+		}
+		return &m, goTo(ctx, e, logs, m, at)
 	}
-	return m, false, nil
+	return nil, nil
 }
 
 // grepNext finds the next match in one log and counts all matches.
-func (s *Span) grepNext(ctx context.Context, e api.Engine, since int64, expr string, above bool) (out api.ProcessLogOutput, err error) {
-	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Grep: expr, Backward: above, Limit: 1, Count: true})
-	if s.isGone(err) {
+func (l *log) grepNext(ctx context.Context, e api.Engine, expr string, above bool) (out api.ProcessLogOutput, err error) {
+	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &l.Next, Grep: expr, Backward: above, Limit: 1, Count: true})
+	if l.isGone(err) {
 		return out, nil
 	}
 	return out, err
 }
 
-// GoTo moves empty spans to the line of m. In the other logs that is the first line written after
-// it.
-func GoTo(ctx context.Context, e api.Engine, spans []Span, m Match) error {
-	at, err := spans[m.Span].timeAt(ctx, e, m.Offset)
-	if err != nil {
-		return err
-	}
-	for i := range spans {
-		s := &spans[i]
-		offset := m.Offset
-		if i != m.Span {
-			if offset, err = s.seekTime(ctx, e, at, i < m.Span); err != nil {
-				return err
-			}
+// goTo moves the logs to the line of m, written at a time. In the other logs that is the first line
+// written after it.
+func goTo(ctx context.Context, e api.Engine, logs []*log, m api.LogsMatch, at time.Time) (err error) {
+	for i, l := range logs {
+		if l.Next = m.Offset; i != m.Log {
+			l.Next, err = l.seekTime(ctx, e, at, i < m.Log)
 		}
-		s.From, s.To, s.Oldest = offset, offset, min(s.Oldest, offset)
+		if err != nil {
+			return err
+		}
+		l.Start = l.Next
 	}
 	return nil
 }
 
 // seekTime returns the offset of the first line written at t or later; with later only after t.
-func (s *Span) seekTime(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
-	out, _, err := s.read(ctx, e, 0, 4, 0)
-	if s.isGone(err) {
-		return s.To, nil
+func (l *log) seekTime(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
+	out, _, err := l.read(ctx, e, 0, 1, 0)
+	if l.isGone(err) {
+		return l.Next, nil
 	}
 	if err != nil {
 		return 0, err
@@ -109,7 +91,7 @@ func (s *Span) seekTime(ctx context.Context, e api.Engine, t time.Time, later bo
 	from, to := out.Dropped, out.End
 	for from < to {
 		middle := from + (to-from)/2
-		at, err := s.timeAt(ctx, e, middle)
+		at, err := l.timeAt(ctx, e, middle)
 		if err != nil {
 			return 0, err
 		}
@@ -123,7 +105,7 @@ func (s *Span) seekTime(ctx context.Context, e api.Engine, t time.Time, later bo
 		return out.Dropped, nil
 	}
 	// That byte may be inside a line: continue after the line's end.
-	next, text, err := s.read(ctx, e, from-1, maxLine, 0)
+	next, text, err := l.read(ctx, e, from-1, maxLine, 0)
 	if err != nil {
 		return 0, err
 	}

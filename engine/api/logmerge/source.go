@@ -1,17 +1,14 @@
-// Package logmerge merges the logs of several processes into one: it labels each line with its
-// process and sorts the lines by time. Displaying them is up to the clients.
 package logmerge
 
 import (
 	"cmp"
 	"hash/fnv"
 	"slices"
-	"time"
 
 	"tandem/engine/api"
 )
 
-// A Source is a process of a merged log.
+// A Source is a process of merged logs, as they show it.
 type Source struct {
 	Process api.Process
 	Label   string // unique name
@@ -40,17 +37,6 @@ func NewSource(p api.Process, others []*Source, tints int, visible func(string) 
 	return s
 }
 
-// A Line is a line of a merged log, or a note about one of its processes.
-type Line struct {
-	Source *Source
-	Stream string    // stdout or stderr if they have separate logs
-	At     time.Time // when it was written; zero if unknown
-	Offset int64     // start of the line in its log
-	Next   int64     // start of the next line
-	Text   []byte
-	Note   string // a note in place of a line
-}
-
 // Of reports whether p was started by the project file. Sessions count only with sessions set.
 func Of(p api.Process, project string, sessions bool) bool {
 	return p.Project != nil && p.Project.File == project && (sessions || p.Kind != api.KindSession)
@@ -74,16 +60,4 @@ func Newest(project string, list []api.Process, sessions bool) (newest []api.Pro
 		}
 	}
 	return newest
-}
-
-// WrittenAt returns when the byte at offset was written; zero if unknown.
-func WrittenAt(times []api.LogTime, offset int64) time.Time {
-	i, exact := slices.BinarySearchFunc(times, offset, func(t api.LogTime, offset int64) int { return cmp.Compare(t.Offset, offset) })
-	switch {
-	case exact:
-		return times[i].At
-	case i > 0:
-		return times[i-1].At
-	}
-	return time.Time{}
 }

@@ -11,23 +11,21 @@ import (
 
 // Limits of requests.
 const (
-	maxLogChunk    = 64 << 10  // bytes read at a time from one log,
-	minLogChunk    = 8 << 10   // from each of many,
-	maxLogChunks   = 512 << 10 // and from all together
+	maxLogChunk    = 64 << 10  // bytes read at a time before the lines of one log,
+	maxLogChunks   = 512 << 10 // and of several
 	maxFollowBytes = 256 << 10
 	maxFollowLines = 2000      // lines
 	maxFollowLag   = 512 << 10 // following skips to the end if it lags by more bytes
+	maxFollowWait  = 20 * time.Second
 )
 
 // A Request is a request for a part of the logs. It runs in a command: wait for its Delay, then call
 // Run.
 type Request struct {
-	kind    requestKind
-	Delay   time.Duration // wait before the request
-	max     int           // bytes read at a time from each log
-	spans   []logmerge.Span
-	forward *logmerge.Merge
-	atEnd   bool // the lines held reach the end
+	kind   requestKind
+	Delay  time.Duration // wait before the request
+	spans  []span
+	merged bool
 }
 
 type requestKind int
@@ -43,7 +41,7 @@ const (
 // An Answer is the answer to a Request.
 type Answer struct {
 	before, after []logmerge.Line
-	open          []logmerge.Line // unfinished lines after these
+	open          []logmerge.Line // the unfinished line after these
 	left          int64           // bytes written but not read
 }
 
@@ -54,20 +52,12 @@ const (
 
 // A reader decides what to read next.
 type reader struct {
-	forward *logmerge.Merge // reads on after the lines held; nil until needed
-	pending *Request        // the request under way
-	jump    *Request        // the request to make next
-	known   bool            // an answer has arrived
-	atEnd   bool            // the lines held reach the end
-	idle    bool            // all processes have exited and everything is read
+	pending *Request // the request under way
+	jump    *Request // the request to make next
+	known   bool     // an answer has arrived
+	atEnd   bool     // the lines held reach the end
+	idle    bool     // all processes have exited and everything is read
 	err     error
-}
-
-func (r *reader) resume() {
-	r.forward, r.idle = nil, false
-	if r.pending != nil && r.pending.kind == askMore {
-		r.pending = nil
-	}
 }
 
 // NextRequest returns the request to make now, replacing an earlier one. ok is false without one.
@@ -76,35 +66,26 @@ func (l *Log) NextRequest() (next *Request, ok bool) {
 		return nil, false
 	}
 	before, after := l.view.missingLines()
-	return l.reader.nextRequest(l.window.spans, before && logmerge.HasBefore(l.window.spans), after)
-}
-
-// nextRequest returns the request to make now. before and after report whether lines before and
-// after the spans are needed.
-func (r *reader) nextRequest(spans []logmerge.Span, before, after bool) (next *Request, ok bool) {
-	kind, ok := r.nextKind(before, after)
+	before = before && slices.ContainsFunc(l.window.spans, func(s span) bool { return s.from > s.oldest })
+	kind, ok := l.reader.nextKind(before, after)
 	// While one request runs, only a jump may replace it, or a need other than more lines.
+	r := &l.reader
 	if !ok || r.pending != nil && r.jump == nil && (r.pending.kind != askMore || kind == askMore) {
 		return nil, false
 	}
 	if next = r.jump; next == nil {
 		next = &Request{kind: kind}
 	}
-	r.jump = nil
+	r.jump, r.pending = nil, next
 	if r.err != nil {
 		next.Delay = retryDelay
 	}
-	next.max, next.atEnd = maxChunk(len(spans)), r.atEnd
-	if next.spans == nil {
-		next.spans = slices.Clone(spans)
-	}
 	if next.kind == askMore {
-		if r.forward == nil {
-			r.forward = logmerge.Forward(next.spans, next.max)
-		}
-		next.forward, next.Delay = r.forward, max(next.Delay, pollDelay)
+		next.Delay = max(next.Delay, pollDelay)
 	}
-	r.pending, r.forward = next, nil
+	if next.merged = l.window.merged; next.spans == nil {
+		next.spans = slices.Clone(l.window.spans)
+	}
 	return next, true
 }
 
@@ -120,52 +101,86 @@ func (r *reader) nextKind(before, after bool) (requestKind, bool) {
 	return askMore, after && !r.idle
 }
 
-// maxChunk returns how many bytes are read at a time from each of n logs.
-func maxChunk(n int) int { return max(min(maxLogChunk, maxLogChunks/n), minLogChunk) }
+// resume reads on, because a process may write again.
+func (l *Log) resume() {
+	l.reader.idle = false
+	for i := range l.window.spans {
+		l.window.spans[i].ended = false
+	}
+	if l.reader.pending != nil && l.reader.pending.kind == askMore {
+		l.reader.pending = nil
+	}
+}
 
 // Run makes the request. It uses no state of the view, so it may run concurrently.
 func (r *Request) Run(ctx context.Context, e api.Engine) (a Answer, err error) {
-	for i := range r.spans {
-		switch s := &r.spans[i]; r.kind {
-		case askEnd:
-			s.From = -1
-		case askStart:
-			s.From, s.To = 0, 0
-		case askAround:
-			s.From = s.To
+	switch r.kind {
+	case askBefore:
+		a.before, _, err = r.read(ctx, e, func(s *span) int64 { return s.from }, api.ProcessLogsInput{Backward: true})
+	case askEnd:
+		a.before, _, err = r.read(ctx, e, func(*span) int64 { return -1 }, api.ProcessLogsInput{Backward: true})
+	case askAround:
+		a.before, _, err = r.read(ctx, e, func(s *span) int64 { return s.to }, api.ProcessLogsInput{Backward: true})
+	case askStart:
+		for i := range r.spans {
+			r.spans[i].from, r.spans[i].to = 0, 0
 		}
 	}
-	if r.kind == askStart || r.kind == askAround {
-		r.forward = logmerge.Forward(r.spans, r.max)
-	}
-	if r.kind != askMore && r.kind != askStart {
-		a.before, err = logmerge.Before(ctx, e, r.spans, r.max)
-	}
-	if err != nil || r.kind == askEnd || r.kind == askBefore {
+	if err != nil || r.kind == askBefore || r.kind == askEnd {
 		return a, err
 	}
-	if !r.atEnd || r.kind != askMore {
-		a.after, err = r.readLines(ctx, e)
+	in := api.ProcessLogsInput{Partial: !r.merged}
+	if r.kind == askMore {
+		in.WaitMS = int(maxFollowWait.Milliseconds())
 	}
-	// Nothing is left to read, so wait for output.
-	if err == nil && r.kind == askMore && len(a.after) == 0 {
-		a.after, err = r.forward.Wait(ctx, e)
+	a.after, a.left, err = r.read(ctx, e, func(s *span) int64 { return s.to }, in)
+	if n := len(a.after); n > 0 && a.after[n-1].Partial {
+		a.after, a.open = a.after[:n-1], a.after[n-1:]
 	}
-	a.open, a.left = r.forward.PartialLines(), r.forward.Behind()
 	return a, err
 }
 
-// readLines reads lines already written, up to a limit.
-func (r *Request) readLines(ctx context.Context, e api.Engine) (lines []logmerge.Line, err error) {
-	for size := 0; len(lines) < maxFollowLines && size < maxFollowBytes; {
-		line, ok, err := r.forward.Next(ctx, e)
-		if err != nil || !ok {
-			return lines, err
-		}
-		lines = append(lines, line)
-		size += len(line.Text)
+// read reads lines before or after a position in each span, and updates the spans. left is how many
+// bytes remain after the lines.
+func (r *Request) read(ctx context.Context, e api.Engine, position func(*span) int64, in api.ProcessLogsInput) (lines []logmerge.Line, left int64, err error) {
+	for i := range r.spans {
+		s := &r.spans[i]
+		in.Cursor = append(in.Cursor, api.LogCursor{ID: s.source.Process.ID, Stream: s.stream, Offset: position(s), Seen: s.seen, Ended: s.ended})
 	}
-	return lines, nil
+	if in.Max, in.Lines = maxFollowBytes, maxFollowLines; in.Backward {
+		in.Max, in.Lines = min(maxLogChunk*len(r.spans), maxLogChunks), 0
+	}
+	out, err := logmerge.Call(ctx, e, in)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case len(out.Logs) != len(r.spans):
+		return nil, 0, api.Errorf(api.CodeInternal, "read logs: %d answered of %d", len(out.Logs), len(r.spans))
+	case !r.merged && out.Logs[0].Error != "":
+		return nil, 0, api.Errorf(api.CodeNotFound, "%s", out.Logs[0].Error)
+	}
+	for i := range r.spans {
+		s, log := &r.spans[i], &out.Logs[i]
+		if s.oldest, s.seen = log.Dropped, 0; r.kind != askBefore {
+			s.ended = log.Ended
+		}
+		switch {
+		case !in.Backward:
+			left += max(log.End-log.Next, 0)
+		case r.kind == askBefore:
+			s.from = log.Start
+		default:
+			s.from, s.to = log.Start, log.Next
+		}
+	}
+	if lines, err = logmerge.Lines(&out); err != nil {
+		return nil, 0, err
+	}
+	if n := len(lines) - 1; n >= 0 && lines[n].Partial {
+		r.spans[lines[n].Log].seen = lines[n].Next
+		left -= lines[n].Next - lines[n].Offset
+	}
+	return lines, left, nil
 }
 
 // AcceptAnswer stores an answer. It reports false if another request has replaced r.
@@ -188,7 +203,11 @@ func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 			l.reader.jump = &Request{kind: askEnd, Delay: pollDelay}
 			return true
 		}
-		l.reader.forward, l.reader.idle, l.reader.atEnd = r.forward, len(a.after) == 0 && r.forward.HasEnded(), a.left == 0
+		for i := range r.spans {
+			s := &l.window.spans[i]
+			s.ended, s.seen, s.oldest = r.spans[i].ended, r.spans[i].seen, r.spans[i].oldest
+		}
+		l.reader.idle, l.reader.atEnd = hasEnded(r.spans), a.left == 0
 		l.window.append(a.after, a.open)
 		l.window.last = l.window.end + a.left
 		l.dropFar(l.view.follow || l.view.topLine() > len(l.window.lines)/2)
@@ -197,7 +216,7 @@ func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 		l.window.prepend(a.before)
 		l.dropFar(false)
 	default:
-		l.reader.forward, l.reader.idle, l.reader.atEnd = r.forward, false, r.kind == askEnd
+		l.reader.idle, l.reader.atEnd = hasEnded(r.spans), r.kind == askEnd
 		l.window.spans = r.spans
 		l.view.top = rowPosition{offset: l.window.replace(a)}
 		l.window.last = l.window.end + a.left
@@ -207,10 +226,16 @@ func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 	return true
 }
 
+// hasEnded reports whether no log will grow.
+func hasEnded(spans []span) bool {
+	return !slices.ContainsFunc(spans, func(s span) bool { return !s.ended })
+}
+
 // dropFar drops lines far from the visible ones: the first ones if head, else the last ones.
 func (l *Log) dropFar(head bool) {
 	if l.window.dropFar(head) {
 		// The last lines are gone, so they must be read again.
-		l.reader.forward, l.reader.idle, l.reader.atEnd = nil, false, false
+		l.reader.atEnd = false
+		l.resume()
 	}
 }

@@ -36,7 +36,7 @@ func (f *format) parseLine(line *heldLine) *logtext.Line {
 		if f.pretty {
 			raw = prettyLine(raw)
 		}
-		t := logtext.ReadLine(raw, f.window.spans[line.log].Source.Process.Kind == api.KindSession)
+		t := logtext.ReadLine(raw, f.window.spans[line.log].source.Process.Kind == api.KindSession)
 		line.text = &t
 	}
 	return line.text
@@ -156,12 +156,12 @@ func (f *format) drawName(line *heldLine, row int, look *look.Look) string {
 		return ""
 	}
 	span := &f.window.spans[line.log]
-	ink, label := look.Tint(span.Source.Tint), ""
+	ink, label := look.Tint(span.source.Tint), ""
 	if row == 0 {
-		label = text.Clip(span.Source.Label, f.nameCells()-3)
+		label = text.Clip(span.source.Label, f.nameCells()-3)
 	}
 	rule := ink.Text(look.Glyphs.Separator)
-	if span.Stream == "stderr" {
+	if span.stream == "stderr" {
 		rule = look.Bad.Text("!")
 	}
 	return ink.Text(text.Pad(label, f.nameCells()-3)) + " " + rule + " "

@@ -36,7 +36,7 @@ type Log struct {
 func New(id, stream string, kind api.Kind) *Log {
 	l := newLog()
 	l.ID, l.Stream = id, stream
-	l.window.spans = []logmerge.Span{{Source: &logmerge.Source{Process: api.Process{ID: id, Kind: kind}}, Stream: stream, Alone: true}}
+	l.window.spans = []span{{source: &logmerge.Source{Process: api.Process{ID: id, Kind: kind}}, stream: stream}}
 	return l
 }
 
@@ -73,13 +73,8 @@ func (l *Log) addProcess(p api.Process) {
 	source := logmerge.NewSource(p, l.sources, look.Tints, text.Clean)
 	l.sources = append(l.sources, source)
 	l.format.nameWidth = max(l.format.nameWidth, text.Width(source.Label))
-	for _, span := range source.Spans("") {
-		// Lines are already shown, so the process is new and all of its log follows them.
-		if l.reader.known {
-			span.From = 0
-		}
-		l.window.spans = append(l.window.spans, span)
-	}
+	// If lines are already shown, the process is new and all of its log follows them.
+	l.window.spans = append(l.window.spans, spansOf(source)...)
 }
 
 // UpdateProcesses updates the states of merged processes. New ones of the project join, and a
@@ -88,11 +83,11 @@ func (l *Log) UpdateProcesses(all []api.Process) {
 	for _, p := range all {
 		if before, known := l.states[p.ID]; known {
 			if l.states[p.ID] = p.State; before.Ended() && !p.State.Ended() {
-				l.reader.resume()
+				l.resume()
 			}
 		} else if l.Project != "" && logmerge.Of(p, l.Project, false) {
 			l.addProcess(p)
-			l.reader.resume()
+			l.resume()
 			l.reader.pending = nil // its answer would lack the new log
 		}
 	}
@@ -101,7 +96,7 @@ func (l *Log) UpdateProcesses(all []api.Process) {
 // SetState sets the state of the only process, and its last lines, shown until the log is read.
 func (l *Log) SetState(s api.State, tail []string) {
 	if l.states[l.ID] != s {
-		l.reader.resume()
+		l.resume()
 	}
 	l.states[l.ID], l.tail = s, tail
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
@@ -20,12 +19,14 @@ func (l *Log) CopyFunc() CopyFunc {
 		in := api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Max: 1 << 20, Exact: true}
 		return func(ctx context.Context, e api.Engine, to io.Writer) (int64, error) { return copyLog(ctx, e, in, to) }
 	}
-	spans := slices.Clone(l.window.spans)
-	for i := range spans {
-		spans[i].From, spans[i].To = 0, 0
+	in := api.ProcessLogsInput{Max: 1 << 20, Partial: true}
+	labels := map[string]string{}
+	for _, s := range l.window.spans {
+		labels[s.source.Process.ID] = s.source.Label
+		in.Cursor = append(in.Cursor, api.LogCursor{ID: s.source.Process.ID, Stream: s.stream})
 	}
 	return func(ctx context.Context, e api.Engine, to io.Writer) (int64, error) {
-		return copyMerged(ctx, e, spans, to)
+		return copyMerged(ctx, e, in, labels, to)
 	}
 }
 
@@ -55,24 +56,19 @@ func copyLog(ctx context.Context, e api.Engine, in api.ProcessLogInput, to io.Wr
 }
 
 // copyMerged copies logs as of now, each line with its process's name.
-func copyMerged(ctx context.Context, e api.Engine, spans []logmerge.Span, to io.Writer) (written int64, err error) {
-	all := logmerge.Forward(spans, maxLogChunk)
-	all.Rest = true
-	for {
-		line, ok, err := all.Next(ctx, e)
-		if err != nil || !ok {
-			return written, err
+func copyMerged(ctx context.Context, e api.Engine, in api.ProcessLogsInput, labels map[string]string, to io.Writer) (written int64, err error) {
+	err = logmerge.ReadPresent(ctx, e, &in, func(out *api.ProcessLogsOutput, lines []logmerge.Line) error {
+		for _, l := range lines {
+			log, sign := &out.Logs[l.Log], "|"
+			if log.Stream == "stderr" {
+				sign = "!"
+			}
+			n, err := fmt.Fprintf(to, "%s %s %s\n", labels[log.ID], sign, l.Text)
+			if written += int64(n); err != nil {
+				return err
+			}
 		}
-		if line.Note != "" {
-			continue
-		}
-		sign := "|"
-		if line.Stream == "stderr" {
-			sign = "!"
-		}
-		n, err := fmt.Fprintf(to, "%s %s %s\n", line.Source.Label, sign, line.Text)
-		if written += int64(n); err != nil {
-			return written, err
-		}
-	}
+		return nil
+	})
+	return written, err
 }

@@ -34,7 +34,7 @@ type SavedView struct {
 	top   rowPosition
 	left  int
 	match match
-	spans []logmerge.Span // of the lines up to the position
+	spans []span // of the lines up to the position
 }
 
 // SaveView returns the current position.
@@ -64,7 +64,7 @@ func (l *Log) Searchable() bool {
 // A Result is the result of a search.
 type Result struct {
 	OK    bool
-	Match logmerge.Match
+	Match api.LogsMatch
 	Ended bool // no more output will come
 
 	expr    string
@@ -96,24 +96,27 @@ func (l *Log) SearchFunc(above bool) SearchFunc {
 		return nil
 	}
 	// The search runs concurrently, so it gets copies.
-	spans := l.window.spans
-	held, place := slices.Clone(spans), make([]int64, len(spans))
-	for i, s := range l.window.spansTo(l.searchStart(above)) {
-		place[i] = s.To
+	held := slices.Clone(l.window.spans)
+	in := api.ProcessLogsInput{Grep: l.match.re.String(), Backward: above}
+	for _, s := range l.window.spansTo(l.searchStart(above)) {
+		in.Cursor = append(in.Cursor, api.LogCursor{ID: s.source.Process.ID, Stream: s.stream, Offset: s.to})
 	}
-	r := &Request{kind: askAround, max: maxChunk(len(spans)), spans: slices.Clone(spans)}
-	expr, ended := l.match.re.String(), l.reader.idle
+	ended, merged := l.reader.idle, l.window.merged
 	return func(ctx context.Context, e api.Engine) (f Result, err error) {
-		f.expr, f.Ended = expr, ended
-		f.Match, f.OK, err = logmerge.Find(ctx, e, held, place, expr, above)
-		if s := &held[f.Match.Span]; err != nil || !f.OK || f.Match.Offset >= s.From && f.Match.Offset < s.To {
+		f.expr, f.Ended = in.Grep, ended
+		out, err := logmerge.Call(ctx, e, in)
+		if err != nil || out.Match == nil || len(out.Logs) != len(held) || out.Match.Log < 0 || out.Match.Log >= len(held) {
 			return f, err
 		}
-		if err = logmerge.GoTo(ctx, e, r.spans, f.Match); err != nil {
-			return f, err
+		f.OK, f.Match = true, *out.Match
+		if s := &held[f.Match.Log]; f.Match.Offset >= s.from && f.Match.Offset < s.to {
+			return f, nil
 		}
-		f.request = r
-		f.answer, err = r.Run(ctx, e)
+		f.request = &Request{kind: askAround, spans: held, merged: merged}
+		for i, log := range out.Logs {
+			held[i].to = log.Next
+		}
+		f.answer, err = f.request.Run(ctx, e)
 		return f, err
 	}
 }
@@ -132,7 +135,7 @@ func (l *Log) ShowMatch(f Result) {
 		l.reader.pending, l.reader.jump = f.request, nil
 		l.AcceptAnswer(f.request, f.answer, nil)
 	}
-	if line := l.window.findLine(f.Match.Span, f.Match.Offset); line != nil {
+	if line := l.window.findLine(f.Match.Log, f.Match.Offset); line != nil {
 		l.match.at = line.offset
 		l.view.showLine(line.offset)
 	}

@@ -23,13 +23,31 @@ const (
 // stands for a position in each.
 type window struct {
 	lines  []heldLine
-	spans  []logmerge.Span // of the lines held, in each log
-	merged bool            // the lines are those of several logs
+	spans  []span // of the lines held, in each log
+	merged bool   // the lines are those of several logs
 
 	start  int64 // offset of the first byte held
 	end    int64 // offset after the last one
 	oldest int64 // offset of the first byte available
 	last   int64 // end of the known bytes
+}
+
+// A span is the part of one log that the lines held come from.
+type span struct {
+	source   *logmerge.Source
+	stream   string // "stdout" or "stderr" if they have separate logs
+	from, to int64  // the first byte held, and the one after the last
+	oldest   int64  // the oldest byte of the log
+	seen     int64  // end of the unfinished line after to; 0 without one
+	ended    bool   // its process has exited, and it was read to the end
+}
+
+// spansOf returns the empty spans of a process's logs.
+func spansOf(source *logmerge.Source) []span {
+	if v := source.Process.Supervision; v != nil && v.SplitLog {
+		return []span{{source: source, stream: "stdout"}, {source: source, stream: "stderr"}}
+	}
+	return []span{{source: source}}
 }
 
 // A heldLine is a line of the window, with cached results.
@@ -54,7 +72,7 @@ const mergedBase = 1 << 40
 
 // isTerminal reports whether the lines are the output of a terminal.
 func (w *window) isTerminal() bool {
-	return !w.merged && w.spans[0].Source.Process.Kind == api.KindSession
+	return !w.merged && w.spans[0].source.Process.Kind == api.KindSession
 }
 
 // index returns the index of the line at offset, or of the one before it.
@@ -71,7 +89,7 @@ func (w *window) index(offset int64) int {
 func (w *window) replace(a Answer) int64 {
 	at := int64(mergedBase)
 	if !w.merged {
-		at = w.spans[0].To
+		at = w.spans[0].to
 	}
 	w.lines, w.start, w.end = nil, at, at
 	w.prepend(a.before)
@@ -87,15 +105,10 @@ func (w *window) append(lines, open []logmerge.Line) {
 		w.lines = w.lines[:n-1]
 	}
 	for _, line := range lines {
-		i := logmerge.IndexOf(w.spans, line)
-		// Notes, as on lost bytes, are for the command line.
-		if line.Note != "" || i < 0 {
-			continue
-		}
 		w.skipDropped(line)
-		w.lines = appendSplit(w.lines, line, i, w.end)
+		w.lines = appendSplit(w.lines, line, w.end)
 		w.end += line.Next - line.Offset
-		w.spans[i].To = line.Next
+		w.spans[line.Log].to = line.Next
 	}
 	if w.merged {
 		return
@@ -103,7 +116,7 @@ func (w *window) append(lines, open []logmerge.Line) {
 	for _, line := range open {
 		w.skipDropped(line)
 		n := len(w.lines)
-		w.lines = appendSplit(w.lines, line, 0, w.end)
+		w.lines = appendSplit(w.lines, line, w.end)
 		for i := range w.lines[n:] {
 			// The line will be read again from its start.
 			w.lines[n+i].open, w.lines[n+i].next = true, line.Offset
@@ -114,7 +127,7 @@ func (w *window) append(lines, open []logmerge.Line) {
 // skipDropped drops the lines held if the log has lost lines between them and line.
 func (w *window) skipDropped(line logmerge.Line) {
 	if !w.merged && (line.Offset > w.end || len(w.lines) == 0) {
-		w.lines, w.start, w.end, w.spans[0].From = nil, line.Offset, line.Offset, line.Offset
+		w.lines, w.start, w.end, w.spans[0].from = nil, line.Offset, line.Offset, line.Offset
 	}
 }
 
@@ -126,14 +139,14 @@ func (w *window) prepend(lines []logmerge.Line) {
 	var before []heldLine
 	at := w.start
 	for _, line := range lines {
-		before = appendSplit(before, line, logmerge.IndexOf(w.spans, line), at)
+		before = appendSplit(before, line, at)
 		at += line.Next - line.Offset
 	}
 	w.lines = append(before, w.lines...)
 }
 
 // appendSplit appends a line, in pieces if it is long.
-func appendSplit(lines []heldLine, line logmerge.Line, log int, at int64) []heldLine {
+func appendSplit(lines []heldLine, line logmerge.Line, at int64) []heldLine {
 	text, from := string(line.Text), line.Offset
 	for {
 		n, next := len(text), line.Next
@@ -141,7 +154,7 @@ func appendSplit(lines []heldLine, line logmerge.Line, log int, at int64) []held
 			n = scan.CompleteLen([]byte(text[:maxLine]))
 			next = from + int64(n)
 		}
-		lines = append(lines, heldLine{offset: at, raw: text[:n], log: log, at: line.At, from: from, next: next})
+		lines = append(lines, heldLine{offset: at, raw: text[:n], log: line.Log, at: line.At, from: from, next: next})
 		if text = text[n:]; text == "" {
 			return lines
 		}
@@ -170,18 +183,18 @@ func (w *window) dropFar(head bool) (endDropped bool) {
 	for i := range w.spans {
 		s := &w.spans[i]
 		if head {
-			s.From = s.To
+			s.from = s.to
 		} else {
-			s.To = s.From
+			s.to = s.from
 		}
 	}
 	for k := range w.lines {
 		line := &w.lines[k]
 		if head {
 			line = &w.lines[len(w.lines)-1-k]
-			w.spans[line.log].From = line.from
+			w.spans[line.log].from = line.from
 		} else {
-			w.spans[line.log].To = line.next
+			w.spans[line.log].to = line.next
 		}
 	}
 	return !head
@@ -191,19 +204,19 @@ func (w *window) dropFar(head bool) (endDropped bool) {
 func (w *window) updateOldest() {
 	w.oldest = w.start
 	for _, s := range w.spans {
-		w.oldest -= max(s.From-s.Oldest, 0)
+		w.oldest -= max(s.from-s.oldest, 0)
 	}
 }
 
 // spansTo returns the spans of the lines up to an offset.
-func (w *window) spansTo(offset int64) []logmerge.Span {
+func (w *window) spansTo(offset int64) []span {
 	spans := slices.Clone(w.spans)
 	for i := range spans {
-		spans[i].To = spans[i].From
+		spans[i].to = spans[i].from
 	}
 	for i := range w.lines {
 		if line := &w.lines[i]; line.offset < offset {
-			spans[line.log].To = line.next
+			spans[line.log].to = line.next
 		}
 	}
 	return spans

@@ -1,8 +1,8 @@
 package logs
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,26 +14,26 @@ import (
 	"tandem/engine/api/client/retry"
 	"tandem/engine/api/logmerge"
 	"tandem/engine/base/cellwidth"
-	"tandem/engine/base/sleep"
 	"tandem/ui/cli/factory"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 )
 
-// watchPause is the delay before watching events again after an error.
-const watchPause = 200 * time.Millisecond
+// maxMergeWait is how long one call waits for more output of several logs.
+const maxMergeWait = 20 * time.Second
 
 // A logMerge prints several logs as one.
 type logMerge struct {
 	flags
-	sinceGiven bool
-	conn       *retry.Conn
-	out        *mergePrinter
-	all        *logmerge.Merge
-	project    string // project file whose new processes join; "" for none
-	sources    []*logSource
-	known      map[string]bool // ids of processes already added, or ignored
-	waits      bool            // the project has no processes yet
+	conn    *retry.Conn
+	engine  api.Engine // conn, except in tests
+	out     *mergePrinter
+	in      api.ProcessLogsInput // of the next call
+	project string               // project file whose new processes join; "" for none
+	sources []*logSource
+	known   map[string]bool // ids of processes already added, or ignored
+	waits   bool            // the project has no processes yet
+	joins   bool            // further processes are new
 }
 
 // A logSource is one of the merged processes.
@@ -67,29 +67,22 @@ func merge(ctx context.Context, f *factory.Factory, opts flags, cmd *cobra.Comma
 	defer conn.Close()
 	out := newMergePrinter(f.Out, opts)
 	out.alone = !opts.isMerged(ids)
-	m := &logMerge{flags: opts, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
-		all: &logmerge.Merge{Rest: !opts.follow}, known: map[string]bool{}}
+	m := &logMerge{flags: opts, conn: conn, engine: conn, out: out, project: path, known: map[string]bool{},
+		in: api.ProcessLogsInput{Stream: opts.stream, Partial: !opts.follow, Max: logPage}}
 	for _, p := range list {
 		m.known[p.ID] = true
 	}
 	for _, p := range logmerge.Newest(path, list, opts.sessions) {
-		if err := m.addRecent(ctx, p); err != nil {
-			return err
-		}
+		ids = append(ids, p.ID)
 	}
-	for _, id := range ids {
-		p, err := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id})
-		if err != nil {
-			return err
-		}
-		if !m.known[p.ID] {
-			m.known[p.ID] = true
-			if err := m.addRecent(ctx, p); err != nil {
-				return err
-			}
-		}
+	m.in.IDs = ids
+	if m.lines == 0 || m.lines > 0 && m.grep == "" {
+		m.in.Tail = &m.lines
 	}
-	if m.waits = len(m.sources) == 0; m.waits {
+	if cmd.Flags().Changed("since") {
+		m.in.Since = &m.since
+	}
+	if m.waits = len(ids) == 0; m.waits {
 		m.out.Tell("nothing of %s has been started; waiting for `tandem up`", path)
 	}
 	if err := m.run(ctx); err != nil {
@@ -114,60 +107,103 @@ func (m *logMerge) add(p api.Process) *logSource {
 	for i, s := range m.sources {
 		others[i] = s.Source
 	}
-	s := &logSource{Source: logmerge.NewSource(p, others, len(nameTints), output.Visible), followed: true, wasAlive: !p.State.Ended()}
+	s := &logSource{Source: logmerge.NewSource(p, others, len(nameTints), output.Visible), followed: true, wasAlive: m.joins || !p.State.Ended()}
 	m.out.width = max(m.out.width, cellwidth.Of(s.Label))
 	m.sources = append(m.sources, s)
 	return s
 }
 
-// addRecent adds a process and prints its log from the position selected by the flags.
-func (m *logMerge) addRecent(ctx context.Context, p api.Process) error {
-	spans := m.add(p).Spans(m.stream)
-	if m.lines == 0 || m.lines > 0 && m.grep == "" {
-		if err := logmerge.Last(ctx, m.conn, spans, m.lines, logPage); err != nil {
+// run prints the current logs, and with --follow new output.
+func (m *logMerge) run(ctx context.Context) error {
+	if !m.waits {
+		err := logmerge.ReadPresent(ctx, m.engine, &m.in, func(out *api.ProcessLogsOutput, lines []logmerge.Line) error {
+			return m.printLines(m.merge(out, lines))
+		})
+		if err != nil {
 			return err
 		}
 	}
-	for _, span := range spans {
-		if m.sinceGiven {
-			span.To = m.since
+	if err := m.out.endBacklog(); err != nil || !m.follow {
+		return err
+	}
+	return m.followAll(ctx)
+}
+
+func (m *logMerge) printLines(lines []mergedLine) error {
+	for _, l := range lines {
+		if err := m.out.add(l); err != nil {
+			return err
 		}
-		m.all.Add(span, logPage)
 	}
 	return nil
 }
 
-// run prints the current logs, and with --follow new output.
-func (m *logMerge) run(ctx context.Context) error {
-	if err := m.backlog(ctx); err != nil {
-		return err
+// merge returns the lines of an answer with their processes, and notes about lost ones.
+func (m *logMerge) merge(out *api.ProcessLogsOutput, read []logmerge.Line) (lines []mergedLine) {
+	for _, p := range out.Processes {
+		m.add(p)
 	}
-	if m.follow {
-		if err := m.followAll(ctx); err != nil {
-			return err
+	sources := make([]*logSource, len(out.Logs))
+	for i, l := range out.Logs {
+		sources[i] = m.source(l.ID)
+		if l.Lost > 0 {
+			lines = append(lines, newNote(sources[i], fmt.Sprintf("lost %d earlier bytes: the log has a size limit", l.Lost)))
 		}
 	}
-	return m.out.flush()
+	for _, l := range read {
+		lines = append(lines, mergedLine{Line: l, Source: sources[l.Log].Source, Stream: out.Logs[l.Log].Stream})
+	}
+	return lines
 }
 
-// backlog prints the current lines of all logs in order of time.
-func (m *logMerge) backlog(ctx context.Context) error {
-	for {
-		line, ok, err := m.all.Next(ctx, m.conn)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return m.out.endBacklog()
-		}
-		if err := m.out.add(line); err != nil {
-			return err
+// read waits for the next lines and moves the cursor after them.
+func (m *logMerge) read(ctx context.Context, wait time.Duration) ([]mergedLine, error) {
+	m.in.WaitMS = int(wait.Milliseconds())
+	out, err := logmerge.Call(ctx, m.engine, m.in)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := logmerge.Lines(&out)
+	if err != nil {
+		return nil, err
+	}
+	m.in.IDs, m.in.Cursor = nil, nil
+	for _, l := range out.Logs {
+		m.in.Cursor = append(m.in.Cursor, l.Cursor())
+	}
+	return m.merge(&out, lines), nil
+}
+
+func (m *logMerge) source(id string) *logSource {
+	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.Process.ID == id })
+	if i < 0 { // the engine has not named it
+		return m.add(api.Process{ID: id})
+	}
+	return m.sources[i]
+}
+
+// hasEnded reports whether all logs have been read to the end.
+func (m *logMerge) hasEnded() bool {
+	return len(m.in.IDs) == 0 && !slices.ContainsFunc(m.in.Cursor, func(c api.LogCursor) bool { return !c.Ended })
+}
+
+// hasEndedOf reports whether the process of s has exited and its logs were read to the end.
+func (m *logMerge) hasEndedOf(s *logSource) bool {
+	return !slices.ContainsFunc(m.in.Cursor, func(c api.LogCursor) bool { return c.ID == s.Process.ID && !c.Ended })
+}
+
+// resume follows a restarted process again.
+func (m *logMerge) resume(s *logSource) {
+	for i := range m.in.Cursor {
+		if c := &m.in.Cursor[i]; c.ID == s.Process.ID {
+			c.Ended = false
 		}
 	}
 }
 
 // followAll prints new output until all processes have exited.
 func (m *logMerge) followAll(ctx context.Context) error {
+	m.joins, m.in.Tail, m.in.Since = true, nil, nil // new processes are read from their start
 	ctx, cancel := context.WithCancel(ctx)
 	events := make(chan api.Event)
 	var watching sync.WaitGroup
@@ -180,7 +216,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 			return err
 		}
 		// Notes follow the lines already read, so a process's last output precedes its exit.
-		notes, err := m.exitNotes(ctx, m.conn)
+		notes, err := m.exitNotes(ctx)
 		if err != nil {
 			return err
 		}
@@ -188,169 +224,42 @@ func (m *logMerge) followAll(ctx context.Context) error {
 		for _, e := range heard {
 			lines = append(lines, m.handleEvent(e)...)
 		}
-		for _, l := range lines {
-			if err := m.out.add(l); err != nil {
-				return err
-			}
+		if err := m.printLines(lines); err != nil {
+			return err
 		}
-		if err := m.out.flush(); err != nil || m.all.HasEnded() && !m.waits {
+		if err := m.out.flush(); err != nil || m.hasEnded() && !m.waits {
 			return err
 		}
 	}
 }
 
-// next returns the next lines, and process events received meanwhile.
-func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []logmerge.Line, heard []api.Event, err error) {
+// next returns the next lines, or an event about processes with the lines before it.
+func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []mergedLine, heard []api.Event, err error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if !m.all.HasEnded() {
-			lines, err = m.all.Wait(waiting, m.conn)
-		} else if m.waits {
+		if m.hasEnded() {
 			<-waiting.Done()
-		}
-	}()
-	for {
-		select {
-		case e := <-events:
-			heard = append(heard, e)
-			// Wait for the output just before an event, so that it is printed before the note.
-			time.AfterFunc(logmerge.Settle, cancel)
-		case <-done:
-			if len(heard) > 0 { // interrupted by the event
-				err = ctx.Err()
-			}
-			return lines, heard, err
-		}
-	}
-}
-
-// exitNotes returns notes about processes that have exited.
-func (m *logMerge) exitNotes(ctx context.Context, e api.Engine) (notes []logmerge.Line, err error) {
-	for _, s := range m.sources {
-		if !s.followed || !m.all.HasEndedOf(s.Source) {
-			continue
-		}
-		if s.startedAgain {
-			s.startedAgain = false
-			m.all.Resume(s.Source)
-			continue
-		}
-		if s.followed = false; !s.wasAlive {
-			continue
-		}
-		p, err := api.ProcessGet.Call(ctx, e, api.IDInput{ID: s.Process.ID})
-		if err != nil && !errors.Is(err, api.CodeNotFound) {
-			return nil, err
-		}
-		if notes = append(notes, newNote(s, endNote(p))); p.State.Ended() {
-			s.Process = p
-		}
-	}
-	return notes, nil
-}
-
-// handleEvent updates the sources from an event and returns notes about the changes.
-func (m *logMerge) handleEvent(e api.Event) (notes []logmerge.Line) {
-	changed := e.Processes
-	if e.Process != nil {
-		changed = append(changed, *e.Process)
-	}
-	for _, p := range changed {
-		notes = append(notes, m.handleChange(p)...)
-	}
-	return notes
-}
-
-// handleChange updates a process, which may have restarted or be new, and returns notes about the
-// change.
-func (m *logMerge) handleChange(p api.Process) (notes []logmerge.Line) {
-	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.Process.ID == p.ID })
-	if i < 0 {
-		if m.project != "" && logmerge.Of(p, m.project, m.sessions) && !m.known[p.ID] {
-			m.known[p.ID], m.waits = true, false
-			s := m.add(p)
-			s.wasAlive = true
-			for _, span := range s.Spans(m.stream) {
-				m.all.Add(span, logPage)
-			}
-		}
-		return nil
-	}
-	s := m.sources[i]
-	was := s.Process
-	startedAgain := p.StartedAt.After(was.StartedAt)
-	switch {
-	case s.followed:
-		s.startedAgain = s.startedAgain || startedAgain
-	case p.State.Ended():
-	case !startedAgain:
-		return nil // a late event from before the exit
-	default:
-		s.followed, s.wasAlive, m.waits = true, true, false
-		m.all.Resume(s.Source)
-	}
-	switch s.Process = p; {
-	case p.State == api.StateBackoff && was.State != api.StateBackoff:
-		notes = append(notes, newNote(s, endNote(p)+"; it will be restarted"))
-	case restartCount(p) > restartCount(was) && was.State != api.StateBackoff:
-		notes = append(notes, newNote(s, "restarted"))
-	}
-	return notes
-}
-
-func newNote(s *logSource, text string) logmerge.Line {
-	return logmerge.Line{Source: s.Source, At: time.Now(), Note: text}
-}
-
-// endNote describes how a process ended.
-func endNote(p api.Process) string {
-	switch {
-	case p.ID == "":
-		return "was removed"
-	case p.State == api.StateStopped:
-		return "was stopped"
-	case p.ExitSignal != "":
-		return "was ended by " + p.ExitSignal
-	case p.ExitCode != nil:
-		return fmt.Sprintf("exited with %d", *p.ExitCode)
-	case p.Error != "":
-		return "failed: " + output.Visible(p.Error)
-	case p.State == api.StateFailed:
-		return "failed"
-	}
-	return "exited; its status is unknown"
-}
-
-// watch sends events about processes to events, also after an engine restart.
-func (m *logMerge) watch(ctx context.Context, events chan<- api.Event) {
-	for ctx.Err() == nil {
-		for e, err := range m.conn.WatchFor(ctx, api.WatchInput{Lasting: true}) {
-			if err != nil {
-				break
-			}
-			if e.Process == nil && len(e.Processes) == 0 {
-				continue
-			}
-			select {
-			case events <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if sleep.For(ctx, watchPause) != nil {
 			return
 		}
+		lines, err = m.read(waiting, maxMergeWait)
+	}()
+	select {
+	case <-done:
+		return lines, nil, err
+	case e := <-events:
+		heard = append(heard, e)
+	case <-ctx.Done():
 	}
-}
-
-func restartCount(p api.Process) int {
-	if p.Supervision == nil {
-		return 0
+	cancel()
+	<-done
+	// Nothing is lost with the answer to an interrupted call: the cursor is still before it.
+	if lines == nil && ctx.Err() == nil && !m.hasEnded() {
+		lines, err = m.read(ctx, 0)
 	}
-	return p.Supervision.Restarts
+	return lines, heard, cmp.Or(ctx.Err(), err)
 }
 
 // findProject returns the path of the current project file, and all processes.

@@ -40,6 +40,8 @@ func (e *processEngine) Do(_ context.Context, _ string, _ api.Effect, _, out any
 	switch out := out.(type) {
 	case *api.Process:
 		*out = e.process
+	case *api.ProcessLogsOutput:
+		return api.Errorf(api.CodeNotSupported, "an older engine")
 	case *api.ProcessLogOutput:
 		if e.logEnd == "" {
 			return api.Errorf(api.CodeNotFound, "the log was deleted")
@@ -55,49 +57,44 @@ func TestProcessStartedAgainIsFollowedInAnyOrderOfNews(t *testing.T) {
 	again := first
 	again.StartedAt = began.Add(time.Second)
 	for _, eventFirst := range []bool{true, false} {
-		m := &logMerge{all: &logmerge.Merge{}, out: newMergePrinter(output.Printer{}, flags{})}
-		s := m.add(first)
-		for _, span := range s.Spans("") {
-			m.all.Add(span, logPage)
-		}
 		e := &processEngine{process: again, logEnd: api.StateExited}
+		m := &logMerge{engine: e, out: newMergePrinter(output.Printer{}, flags{})}
+		s := m.add(first)
+		m.in.Cursor = []api.LogCursor{{ID: first.ID}}
 		if eventFirst {
 			m.handleEvent(api.Event{Process: &again})
 		}
-		if _, err := m.all.Wait(t.Context(), e); err != nil {
+		if _, err := m.read(t.Context(), time.Second); err != nil {
 			t.Fatal(err)
 		}
-		notes, err := m.exitNotes(t.Context(), e)
+		notes, err := m.exitNotes(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !eventFirst {
 			m.handleEvent(api.Event{Process: &again})
 		}
-		if !s.followed || m.all.HasEndedOf(s.Source) {
+		if !s.followed || m.hasEndedOf(s) {
 			t.Errorf("event first %v: its log is not followed", eventFirst)
 		}
 		if eventFirst && len(notes) > 0 {
-			t.Errorf("the new run is said to have ended: %q", notes[0].Note)
+			t.Errorf("the new run is said to have ended: %q", notes[0].note)
 		}
 	}
 }
 
 func TestProcessWithoutALogIsNotFollowed(t *testing.T) {
 	p := api.Process{ID: "p", Name: "web", State: api.StateRunning, StartedAt: time.Unix(1000, 0)}
-	m := &logMerge{all: &logmerge.Merge{}, out: newMergePrinter(output.Printer{}, flags{})}
+	m := &logMerge{engine: &processEngine{process: p}, out: newMergePrinter(output.Printer{}, flags{})}
 	s := m.add(p)
-	for _, span := range s.Spans("") {
-		m.all.Add(span, logPage)
-	}
-	e := &processEngine{process: p}
-	if _, err := m.all.Wait(t.Context(), e); err != nil {
+	m.in.Cursor = []api.LogCursor{{ID: "p"}}
+	if _, err := m.read(t.Context(), time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.exitNotes(t.Context(), e); err != nil {
+	if _, err := m.exitNotes(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s.followed || !m.all.HasEndedOf(s.Source) {
+	if s.followed || !m.hasEndedOf(s) {
 		t.Error("its log is read again")
 	}
 }
@@ -108,7 +105,7 @@ func TestGrepWithoutEarlierLinesPrintsNewOnes(t *testing.T) {
 	p := newMergePrinter(output.Printer{Stdout: &out}, flags{grep: "x", context: 1, lines: 0})
 	p.alone = true
 	for _, text := range []string{"x", "after"} {
-		if err := p.add(logmerge.Line{Source: &logmerge.Source{}, Text: []byte(text)}); err != nil {
+		if err := p.add(mergedLine{Source: &logmerge.Source{}, Line: logmerge.Line{Text: []byte(text)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -30,16 +30,24 @@ type mergePrinter struct {
 
 	text    strings.Builder // text to print at the next flush
 	held    []matchGroup    // the last matches, up to p.last
-	before  []logmerge.Line // the last lines without a match, for context
+	before  []mergedLine    // the last lines without a match, for context
 	after   int             // lines still to print after a match
 	skipped bool            // lines were skipped since the last one printed
 	found   int
 }
 
+// A mergedLine is a line of merged logs, or a note about one of the processes.
+type mergedLine struct {
+	logmerge.Line
+	Source *logmerge.Source
+	Stream string // stdout or stderr if they have separate logs
+	note   string // a note in place of a line
+}
+
 // A matchGroup is a matching line with its context.
 type matchGroup struct {
 	skipped bool // lines before it were skipped
-	lines   []logmerge.Line
+	lines   []mergedLine
 }
 
 func newMergePrinter(out output.Printer, f flags) *mergePrinter {
@@ -54,18 +62,18 @@ func newMergePrinter(out output.Printer, f flags) *mergePrinter {
 }
 
 // add prints a line or note. With --grep it prints only matches and their context.
-func (p *mergePrinter) add(l logmerge.Line) error {
+func (p *mergePrinter) add(l mergedLine) error {
 	shown := rendered.AppendText(nil, l.Text)
 	if !p.raw && (!p.JSON || l.Source.Process.Kind == api.KindSession) {
 		l.Text = shown
 	}
 	switch {
-	case l.Note != "":
+	case l.note != "":
 		// Notes go to standard error, so print earlier lines first.
 		if err := p.flush(); err != nil {
 			return err
 		}
-		p.Tell("%s %s", l.Source.Label, l.Note)
+		p.Tell("%s %s", l.Source.Label, l.note)
 		return nil
 	case p.grep == nil:
 		return p.writeLine(l)
@@ -88,7 +96,7 @@ func (p *mergePrinter) add(l logmerge.Line) error {
 }
 
 // addMatch prints a matching line with the context before it, or holds them until endBacklog.
-func (p *mergePrinter) addMatch(l logmerge.Line) error {
+func (p *mergePrinter) addMatch(l mergedLine) error {
 	group := matchGroup{skipped: p.skipped, lines: append(p.before, l)}
 	p.before, p.skipped, p.after = nil, false, p.context
 	if p.last < 0 {
@@ -135,7 +143,7 @@ type jsonLine struct {
 }
 
 // writeLine formats one line.
-func (p *mergePrinter) writeLine(l logmerge.Line) error {
+func (p *mergePrinter) writeLine(l mergedLine) error {
 	const maxText = 32 << 10
 	text := strings.ToValidUTF8(string(l.Text), "\uFFFD")
 	switch {
@@ -161,7 +169,7 @@ func (p *mergePrinter) writeLine(l logmerge.Line) error {
 
 // prefix returns the beginning of a printed line: its time, its process's name, and a sign for
 // standard output or error.
-func (p *mergePrinter) prefix(l logmerge.Line) string {
+func (p *mergePrinter) prefix(l mergedLine) string {
 	when := ""
 	if p.times {
 		when = strings.Repeat(" ", len(time.DateTime))

@@ -190,6 +190,9 @@ func withRemainingTime(in any, passed time.Duration) any {
 	case api.ProcessLogInput:
 		in.WaitMS = left(in.WaitMS)
 		return in
+	case api.ProcessLogsInput:
+		in.WaitMS = left(in.WaitMS)
+		return in
 	}
 	return in
 }

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"slices"
+	"time"
+)
+
+// ProcessLogsInput is the input of process.logs. A log without a position in cursor is read from
+// since or its last lines, else from its oldest byte, or with backward from its end.
+type ProcessLogsInput struct {
+	IDs      []string    `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names; not needed for those in cursor"`
+	Cursor   []LogCursor `json:"cursor,omitempty" jsonschema:"positions in the logs: id, stream and next_cursor of each log of an earlier answer; they stay valid when the engine restarts"`
+	Stream   string      `json:"stream,omitempty" jsonschema:"with ids: only stdout or stderr of processes with separate files; default: both"`
+	Since    *int64      `json:"since,omitempty" jsonschema:"with ids: absolute offset in bytes in each log; negative counts from its end"`
+	Tail     *int        `json:"tail,omitempty" jsonschema:"with ids: number of last lines of each process"`
+	Backward bool        `json:"backward,omitempty" jsonschema:"the lines before the positions, instead of those after them"`
+	Partial  bool        `json:"partial,omitempty" jsonschema:"return the unfinished last lines too; next_cursor stays before them"`
+	Max      int         `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
+	Lines    int         `json:"lines,omitempty" jsonschema:"maximum number of lines; default: any"`
+	WaitMS   int         `json:"wait_ms,omitempty" jsonschema:"how long to wait for lines or the end of a log; at most 50000"`
+	Grep     string      `json:"grep,omitempty" jsonschema:"regular expression (RE2): instead of lines, return the position of the next line that matches"`
+}
+
+func (in *ProcessLogsInput) ids() []*string {
+	// The caller keeps its lists.
+	in.IDs, in.Cursor = slices.Clone(in.IDs), slices.Clone(in.Cursor)
+	all := pointersTo(in.IDs)
+	for i := range in.Cursor {
+		all = append(all, &in.Cursor[i].ID)
+	}
+	return all
+}
+
+// A LogCursor is a position in one of several logs.
+type LogCursor struct {
+	ID     string `json:"id" jsonschema:"id of the process"`
+	Stream string `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
+	Offset int64  `json:"offset" jsonschema:"absolute offset of the start of a line"`
+	Seen   int64  `json:"seen,omitempty" jsonschema:"with partial and wait_ms: absolute offset after the unfinished line already returned; the wait ends once it is longer"`
+	Ended  bool   `json:"ended,omitempty" jsonschema:"with wait_ms: it was reported as ended, so this does not end the wait again"`
+}
+
+// ProcessLogsOutput is the output of process.logs.
+type ProcessLogsOutput struct {
+	Data      string     `json:"data" jsonschema:"lines of all logs, in the order of time"`
+	DataBytes string     `json:"data_bytes,omitempty" jsonschema:"base64: instead of data that is not UTF-8"`
+	Parts     []LogsPart `json:"parts,omitempty" jsonschema:"the parts of data, in order"`
+	Logs      []LogState `json:"logs" jsonschema:"the logs, those of cursor first"`
+	Processes []Process  `json:"processes,omitempty" jsonschema:"the processes of ids that are not in cursor, without metrics"`
+	Match     *LogsMatch `json:"match,omitempty" jsonschema:"with grep: the match; the next_cursor of each log is then its place in the order of all lines"`
+}
+
+func (o *ProcessLogsOutput) Bulk() []Member {
+	return []Member{
+		{Name: "data", Text: &o.Data},
+		{Name: "data_bytes", Text: &o.DataBytes},
+	}
+}
+
+// Bytes returns the lines, byte for byte.
+func (o *ProcessLogsOutput) Bytes() ([]byte, error) { return decodeExact(o.Data, o.DataBytes) }
+
+// A LogsPart is a part of the data of several logs, from one of them: whole lines, except for a line
+// without its newline, which is a piece of a long line, the last one of an exited process, or partial.
+type LogsPart struct {
+	Log     int        `json:"log" jsonschema:"index of its log"`
+	Offset  int64      `json:"offset" jsonschema:"its absolute offset there"`
+	Bytes   int        `json:"bytes" jsonschema:"its length"`
+	At      *time.Time `json:"at,omitempty" jsonschema:"when it was written, to a tenth of a second, if the engine observed it"`
+	Partial bool       `json:"partial,omitempty" jsonschema:"it is an unfinished line"`
+}
+
+// A LogState is the state of one of several logs.
+type LogState struct {
+	ID      string `json:"id" jsonschema:"id of the process"`
+	Stream  string `json:"stream,omitempty" jsonschema:"stdout or stderr of a process with separate files"`
+	Start   int64  `json:"start" jsonschema:"absolute offset of its first line in data"`
+	Next    int64  `json:"next_cursor" jsonschema:"absolute offset after its last line in data: its position in the cursor of the next call"`
+	End     int64  `json:"end" jsonschema:"absolute offset after the last byte written so far"`
+	Dropped int64  `json:"dropped" jsonschema:"bytes before the oldest one kept"`
+	Lost    int64  `json:"lost,omitempty" jsonschema:"bytes between its position and start that were dropped because the log is limited"`
+	Ended   bool   `json:"ended,omitempty" jsonschema:"it was read to its end, and its process has exited"`
+	Error   string `json:"error,omitempty" jsonschema:"why it cannot be read: it or the process was deleted"`
+}
+
+// Cursor returns the position after the lines.
+func (s LogState) Cursor() LogCursor {
+	return LogCursor{ID: s.ID, Stream: s.Stream, Offset: s.Next, Ended: s.Ended}
+}
+
+// A LogsMatch is a line of several logs found by a search.
+type LogsMatch struct {
+	Log     int   `json:"log" jsonschema:"index of its log"`
+	Offset  int64 `json:"offset" jsonschema:"absolute offset of the line there"`
+	Number  int   `json:"number" jsonschema:"number of the match, from 1"`
+	Total   int   `json:"total" jsonschema:"number of matching lines"`
+	Wrapped bool  `json:"wrapped,omitempty" jsonschema:"it was found only after the search wrapped"`
+}
