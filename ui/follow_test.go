@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 	"testing/synctest"
 
@@ -8,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/tests/seed"
 )
 
 // openTwo opens two dashboards on the same three sessions.
@@ -113,4 +117,66 @@ func TestLayoutIsFollowedOnlyAfterDrag(t *testing.T) {
 	held.Kind = keys.MouseUp
 	other.sendMouse(held)
 	other.waitShape("(b|(a/c))")
+}
+
+// TestDashboardsAgreeAfterAnyChanges changes the layout in two dashboards at the same time, in as many steps as
+// TANDEM_STEPS says.
+func TestDashboardsAgreeAfterAnyChanges(t *testing.T) {
+	steps := 1000
+	if n, err := strconv.Atoi(os.Getenv("TANDEM_STEPS")); err == nil {
+		steps = n
+	}
+	random := seed.Rand(t)
+	onFakeTime(t, func(t *testing.T) { changeInTwoDashboards(t, random, steps) })
+}
+
+func changeInTwoDashboards(t *testing.T, random *rand.Rand, steps int) {
+	one := threePanes(t)
+	s := &shutdown{random: random, engine: one.engine, open: []*driver{one, drive(t, one.engine, 120, 36)}}
+	s.handleAll()
+	changes := [][]string{{"%"}, {"\""}, {"!"}, {"m", "enter"}, {"{"}, {"}"}, {"="}, {"f"}, {"w"}, {"H"}, {"K"}, {"o"}, {"n"}, {"z"}, {"left"}, {"up"}, {".", "'tab", "enter"}}
+	for step := range steps {
+		d := s.open[random.IntN(2)]
+		keys := changes[random.IntN(len(changes))]
+		if random.IntN(8) == 0 || len(s.engine.sessions) > 12 && (keys[0] == "%" || keys[0] == "\"" || keys[0] == "f") {
+			if running := s.engine.runningSessions(); len(running) > 2 {
+				running[random.IntN(len(running))].exitWith(api.StateExited, new(int))
+			}
+		} else {
+			d.pressKeys(append([]string{"ctrl+b"}, keys...)...)
+			d.pressKeys("esc") // a dialog without choices
+		}
+		switch {
+		case step%500 == 499:
+			s.killEngine()
+			d.pressKeys("ctrl+b", "%") // changed without an engine
+			s.startEngine()
+			s.handleAll()
+		case random.IntN(4) == 0:
+			s.handleAll()
+		}
+		if step%20 == 19 {
+			s.handleAll()
+			s.handleAll() // what the first one has sent meanwhile
+			if a, b := one.layoutShape(), s.open[1].layoutShape(); a != b {
+				t.Fatalf("step %d: one shows %s, the other %s", step, a, b)
+			}
+		}
+	}
+	s.handleAll()
+	s.handleAll()
+	next := drive(t, s.engine, 160, 40)
+	next.waitShape(one.layoutShape())
+}
+
+// runningSessions returns the sessions that run.
+func (e *fakeEngine) runningSessions() (all []*fakeSession) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.sessions {
+		if !s.process.State.Ended() {
+			all = append(all, s)
+		}
+	}
+	return all
 }

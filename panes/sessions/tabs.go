@@ -1,10 +1,12 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,6 +27,7 @@ type Tabs struct {
 		panes.Reporter
 	}
 	panes *Panes
+	show  func() // shows the layout as it is now
 
 	base   *api.Layout     // the engine's; nil without one
 	stale  bool            // wanted is to be made again
@@ -67,6 +70,7 @@ func ownTab(id string, own api.Own) api.LayoutChange {
 // unplaced returns the sessions of this machine with a pane, but without a place in the layout.
 func (t *Tabs) unplaced() (ids []string) {
 	t.apply()
+	var found []*api.Process
 	for i := range t.env.News().Processes {
 		p := &t.env.News().Processes[i]
 		if p.Kind != api.KindSession || t.placed[p.ID] || t.cancelled[p.ID] || t.panes.isStarting(p.ID) {
@@ -76,8 +80,15 @@ func (t *Tabs) unplaced() (ids []string) {
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" {
-			ids = append(ids, p.ID)
+			found = append(found, p)
 		}
+	}
+	// All dashboards show them in the same order, whatever the order of their news.
+	slices.SortFunc(found, func(a, b *api.Process) int {
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
+	})
+	for _, p := range found {
+		ids = append(ids, p.ID)
 	}
 	return ids
 }
@@ -200,6 +211,7 @@ func (t *Tabs) send(zoomed bool) tea.Cmd {
 			t.told = nil
 		default:
 			t.revision = out.Revision
+			t.show() // later changes of others may have been announced before the answer
 		}
 		return nil
 	})

@@ -49,7 +49,7 @@ func New(e Env) *View {
 	v.Panes = Panes{env: e, all: map[string]*terminal.Pane{}, cancels: map[string]context.CancelFunc{}, create: func(id string) *terminal.Pane {
 		return terminal.New(terminalEnv{e, &v.Launcher, v.closePane}, &search, id)
 	}}
-	v.Tabs = Tabs{env: e, panes: &v.Panes, stale: true, cancelled: map[string]bool{}}
+	v.Tabs = Tabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, cancelled: map[string]bool{}}
 	v.display = display{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, launcher: &v.Launcher}
 	v.focus = focus{env: e, tabs: &v.Tabs, panes: &v.Panes, display: &v.display, list: v.List, shown: true}
 	v.Launcher = Launcher{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, adopt: v.adopt, hide: v.hide}
