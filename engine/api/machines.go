@@ -135,6 +135,9 @@ func (e Entry) Unqualify(in any, known func(machine string) bool) (machine strin
 	}
 	for i, id := range e.RoutingIDs(in) {
 		name, rest := MachineOf(*id)
+		if strings.Contains(rest, "/") { // no id: the call is rejected here
+			name, rest = "", *id
+		}
 		if i > 0 && name != machine {
 			return "", Errorf(CodeInvalid, "call %s: must name sessions and processes of one machine", e.Name)
 		}

@@ -48,12 +48,18 @@ const (
 // operation.
 type Operation[In, Out any] struct {
 	Entry
+}
 
-	// Call runs the operation on an engine. Errors are *Error, or wrap ctx.Err() after ctx is
-	// done. After CodeUnavailable it is unknown whether a write operation was carried out.
-	Call func(ctx context.Context, e Engine, in In) (Out, error)
-	// Run is Call without the output.
-	Run func(ctx context.Context, e Engine, in In) error
+// Call runs the operation on an engine. Errors are *Error, or wrap ctx.Err() after ctx is
+// done. After CodeUnavailable it is unknown whether a write operation was carried out.
+func (o Operation[In, Out]) Call(ctx context.Context, e Engine, in In) (out Out, err error) {
+	err = e.Do(ctx, o.Name, o.Effect, in, &out)
+	return out, err
+}
+
+// Run is Call without the output.
+func (o Operation[In, Out]) Run(ctx context.Context, e Engine, in In) error {
+	return e.Do(ctx, o.Name, o.Effect, in, new(Out))
 }
 
 // A Row holds the facts needed to authorise, route and record an operation. The functions read its
@@ -77,16 +83,7 @@ type Row[In any] struct {
 
 // NewOperation returns an operation with the given name, one-sentence description and row.
 func NewOperation[In, Out any](name, doc string, effect Effect, row Row[In]) Operation[In, Out] {
-	return Operation[In, Out]{
-		Entry: newEntry(name, doc, effect, row, reflect.TypeFor[Out]()),
-		Call: func(ctx context.Context, e Engine, in In) (out Out, err error) {
-			err = e.Do(ctx, name, effect, in, &out)
-			return out, err
-		},
-		Run: func(ctx context.Context, e Engine, in In) error {
-			return e.Do(ctx, name, effect, in, new(Out))
-		},
-	}
+	return Operation[In, Out]{newEntry(name, doc, effect, row, reflect.TypeFor[Out]())}
 }
 
 // newEntry erases the type of a row's input.
