@@ -25,7 +25,7 @@ func (v *View) adopt() {
 		}
 	}
 	for _, id := range v.Tabs.unplaced() {
-		if v.Tabs.IsClosed(id) { // running again
+		if v.Tabs.IsClosed(id) && v.Panes.FinalState(id) == nil { // running again
 			v.Tabs.change()
 		}
 	}
