@@ -76,7 +76,8 @@ func (t *Tabs) unplaced() (ids []string) {
 		if p.Kind != api.KindSession || t.placed[p.ID] || t.cancelled[p.ID] || t.panes.isStarting(p.ID) {
 			continue
 		}
-		if !t.isOpen(p) && (t.closed[p.ID] || !t.panes.isAttached(p.ID)) {
+		ended := !t.isOpen(p)
+		if ended && !t.panes.isAttached(p.ID) || t.closed[p.ID] && (ended || t.panes.FinalState(p.ID) != nil) {
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" {
