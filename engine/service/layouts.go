@@ -204,7 +204,7 @@ func (l *Layouts) changeLayout(ctx context.Context, in api.LayoutChangeInput) (o
 		in.Changes = append(in.Changes, gone...)
 		now.layout = layout.Apply(now.layout, gone...)
 	}
-	now.layout.Closed = slices.DeleteFunc(now.layout.Closed, func(id string) bool { return !ended[id] })
+	now.layout.Closed = slices.DeleteFunc(slices.Clone(now.layout.Closed), func(id string) bool { return !ended[id] })
 	if err := now.layout.Check(); err != nil {
 		return out, err
 	}

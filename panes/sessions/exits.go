@@ -24,11 +24,6 @@ func (v *View) adopt() {
 			v.revive(p)
 		}
 	}
-	for _, id := range v.Tabs.unplaced() {
-		if v.Tabs.IsClosed(id) && v.Panes.FinalState(id) == nil { // running again
-			v.Tabs.change()
-		}
-	}
 	v.focus.refresh()
 	for id, p := range v.Panes.all {
 		if p.Outbox.Waiting() > 0 && processes[id] != nil && processes[id].IsOpen() {

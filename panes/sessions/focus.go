@@ -143,17 +143,18 @@ func (s *focus) refresh() {
 
 // change changes the layout for the user, and gives the keyboard to the pane of a session in it.
 func (s *focus) change(id string, changes ...api.LayoutChange) {
-	s.moveKeyboard(func() {
-		s.tabs.change(changes...)
-		s.tabs.refresh()
-		if t, l := s.tabs.FindSession(id); t != nil {
-			s.showTab(t, l)
-		} else {
-			s.relayout()
-		}
+	s.tabs.change(changes...)
+	s.byUser(func() {
+		s.moveKeyboard(func() {
+			changed := s.tabs.refresh()
+			if t, l := s.tabs.FindSession(id); t != nil {
+				s.setTab(t, l, false)
+			} else if changed {
+				s.relayout()
+			}
+		})
 	})
-	s.showAnyTab()
-	s.refreshList()
+	s.refresh() // also if no user asked for the change
 }
 
 // leave takes the keyboard from a leaf: its neighbour gets it, or the tab below a floating one.

@@ -53,7 +53,6 @@ type starter struct {
 		Say(text string, bad bool) tea.Cmd
 		ExpectStop(id string) (forget func())
 	}
-	tabs      *Tabs
 	panes     *Panes
 	then      func(startResult) tea.Cmd // gets each outcome that was not cancelled
 	waiting   []*sessionStart           // the first of each machine is being started
@@ -145,7 +144,6 @@ func (s *starter) cancel(start *sessionStart) tea.Cmd {
 		return nil
 	}
 	s.cancelled = append(s.cancelled, start)
-	s.tabs.cancelled[start.ID] = true
 	forget := s.env.ExpectStop(start.ID)
 	kill := func() tea.Msg {
 		err := s.killCancelled(s.env.Context(), start)
@@ -187,11 +185,15 @@ func (s *starter) finishKill(start *sessionStart, err error) tea.Cmd {
 		return nil
 	}
 	s.cancelled = slices.DeleteFunc(s.cancelled, func(other *sessionStart) bool { return other == start })
-	delete(s.tabs.cancelled, start.ID)
 	if p, ok := s.env.News().Process(start.ID); !ok || p.State.Ended() { // it has exited by itself
 		return nil
 	}
 	return s.env.Say(panes.ErrorText(err), true)
+}
+
+// isCancelled reports whether the start of a session was cancelled.
+func (s *starter) isCancelled(id string) bool {
+	return slices.ContainsFunc(s.cancelled, func(start *sessionStart) bool { return start.ID == id })
 }
 
 // finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.

@@ -20,7 +20,7 @@ func newStart(id string) sessionStart {
 
 // newStarter returns a starter for panes that nobody sees.
 func newStarter(env *panestest.Env, then func(startResult) tea.Cmd) *starter {
-	return &starter{env: env, then: then, tabs: &Tabs{cancelled: map[string]bool{}}, panes: &Panes{all: map[string]*terminal.Pane{}, create: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}}
+	return &starter{env: env, then: then, panes: &Panes{all: map[string]*terminal.Pane{}, create: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}}
 }
 
 func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 		cmd().(panes.Result)()
 	}
 	answer()
-	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.tabs.cancelled["one"] {
+	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.isCancelled("one") {
 		t.Errorf("a cancelled session is shown: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"one"}, killed); diff != "" || len(s.waiting) != 0 {
@@ -66,7 +66,7 @@ func TestFailedKillOfCancelledStartIsForgotten(t *testing.T) {
 	if len(e.Stopped) != 1 {
 		t.Error("the exit is not expected")
 	}
-	if panestest.RunAll(kill); len(e.Stopped) != 0 || s.tabs.cancelled["one"] {
+	if panestest.RunAll(kill); len(e.Stopped) != 0 || s.isCancelled("one") {
 		t.Errorf("the exit of %v is expected", e.Stopped)
 	}
 }

@@ -29,6 +29,8 @@ type Tabs struct {
 	panes *Panes
 	show  func() // shows the layout as it is now
 
+	isCancelled func(id string) bool // reports whether the start of a session was cancelled here
+
 	base   *api.Layout     // the engine's; nil without one
 	stale  bool            // wanted is to be made again
 	held   bool            // a border is dragged, and the engine's layout is not followed
@@ -43,8 +45,6 @@ type Tabs struct {
 	told      []api.LayoutChange // the focus known to the engine
 	refocused bool               // the user has moved the focus or the zoom
 	snapshots int                // number of the last snapshot seen
-
-	cancelled map[string]bool // sessions whose start was cancelled here
 }
 
 // change changes the layout. It is shown with the next refresh, and sent to the engine after it.
@@ -73,11 +73,10 @@ func (t *Tabs) unplaced() (ids []string) {
 	var found []*api.Process
 	for i := range t.env.News().Processes {
 		p := &t.env.News().Processes[i]
-		if p.Kind != api.KindSession || t.placed[p.ID] || t.cancelled[p.ID] || t.panes.isStarting(p.ID) {
+		if p.Kind != api.KindSession || t.placed[p.ID] || t.closed[p.ID] || t.isCancelled(p.ID) || t.panes.isStarting(p.ID) {
 			continue
 		}
-		ended := !t.isOpen(p)
-		if ended && !t.panes.isAttached(p.ID) || t.closed[p.ID] && (ended || t.panes.FinalState(p.ID) != nil) {
+		if !t.isOpen(p) && !t.panes.isAttached(p.ID) {
 			continue
 		}
 		if machine, _ := api.MachineOf(p.ID); machine == "" {
@@ -176,6 +175,20 @@ func (t *Tabs) CurrentMachine() string {
 	return machine
 }
 
+// reopen gives closed sessions a place again that run again. Older news may call a session running that
+// another dashboard has closed, so it must have exited in the news before, or be unknown there.
+func (t *Tabs) reopen(before *panes.News) {
+	t.apply()
+	for i := range t.env.News().Processes {
+		p := &t.env.News().Processes[i]
+		if t.closed[p.ID] && p.IsOpen() {
+			if was, known := before.Process(p.ID); !known || was.State.Ended() {
+				t.change(ownTab(p.ID, api.OwnEnd))
+			}
+		}
+	}
+}
+
 // IsClosed reports whether an exited session was removed from the list.
 func (t *Tabs) IsClosed(id string) bool { return t.closed[id] }
 
@@ -209,7 +222,7 @@ func (t *Tabs) send(zoomed bool) tea.Cmd {
 			return t.env.Say(panes.ErrorText(err), true)
 		case err != nil:
 			t.sent, t.unsent = nil, append(t.sent, t.unsent...)
-			t.told = nil
+			t.told, t.refocused = nil, true
 		default:
 			t.revision = out.Revision
 			t.show() // later changes of others may have been announced before the answer

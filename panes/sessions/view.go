@@ -49,11 +49,11 @@ func New(e Env) *View {
 	v.Panes = Panes{env: e, all: map[string]*terminal.Pane{}, cancels: map[string]context.CancelFunc{}, create: func(id string) *terminal.Pane {
 		return terminal.New(terminalEnv{e, &v.Launcher, v.closePane}, &search, id)
 	}}
-	v.Tabs = Tabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, cancelled: map[string]bool{}}
+	v.Tabs = Tabs{env: e, panes: &v.Panes, show: v.adopt, stale: true, isCancelled: v.Launcher.starter.isCancelled}
 	v.display = display{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, launcher: &v.Launcher}
 	v.focus = focus{env: e, tabs: &v.Tabs, panes: &v.Panes, display: &v.display, list: v.List, shown: true}
 	v.Launcher = Launcher{env: e, tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, list: v.List, adopt: v.adopt, hide: v.hide}
-	v.Launcher.starter = starter{env: e, tabs: &v.Tabs, panes: &v.Panes, then: v.Launcher.handleStarted}
+	v.Launcher.starter = starter{env: e, panes: &v.Panes, then: v.Launcher.handleStarted}
 	v.arranger = arranger{env: e, tabs: &v.Tabs, display: &v.display, focus: &v.focus, launcher: &v.Launcher}
 	v.grab = mouseGrab{tabs: &v.Tabs, panes: &v.Panes, focus: &v.focus, display: &v.display, list: v.List, dialogs: e, resize: v.arranger.resize, askName: v.arranger.askTabName}
 	v.actions = v.makeActions()
@@ -355,6 +355,7 @@ func (v *View) TakeClips() (cmd tea.Cmd) {
 
 // HandleNews updates the tabs after news of the engine.
 func (v *View) HandleNews(before *panes.News) {
+	v.Tabs.reopen(before)
 	v.adopt()
 	v.noteDeleted(before)
 	v.List.HandleNews(before)
