@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,6 +102,11 @@ func (d *driver) waitSaved() {
 			kept = &api.Layout{}
 		}
 		now := d.currentLayout()
+		for _, t := range kept.AllTabs() {
+			if slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return d.m.sessions.Tabs.IsClosed(n.ID) }) {
+				return false // closed here, but not there yet
+			}
+		}
 		tabs, focus := arrangement(*kept, d.isShown)
 		wantTabs, wantFocus := arrangement(now, d.isShown)
 		for _, t := range now.Tabs { // those without a place there are shown after the others
