@@ -78,7 +78,7 @@ type HistorySearchInput struct {
 	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`
 
 	Hosts []string `json:"hosts,omitempty" jsonschema:"machines to ask, empty text for this one; none: only this one"`
-	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: answer without those that are slow; an event history follows when they have answered"`
+	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: do not wait for slow ones; an event history follows their answers"`
 }
 
 // A HistoryRow is a run found by a search.

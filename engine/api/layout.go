@@ -71,13 +71,6 @@ type LayoutGetOutput struct {
 	Saved    []SavedLayout `json:"saved" jsonschema:"saved layouts, by name"`
 }
 
-// Has reports whether a session has a pane in the layout.
-func (o LayoutGetOutput) Has(id string) bool {
-	return o.Current != nil && slices.ContainsFunc(o.Current.AllTabs(), func(t LayoutTab) bool {
-		return slices.ContainsFunc(t.Nodes, func(n LayoutNode) bool { return n.Axis == "" && n.ID == id })
-	})
-}
-
 // A LayoutAction says what a LayoutChange does.
 type LayoutAction string
 
@@ -85,9 +78,9 @@ const (
 	LayoutArrange LayoutAction = "arrange" // moves the sessions of Nodes to one place and splits it among them
 	LayoutResize  LayoutAction = "resize"  // moves the border between ID and Other
 	LayoutSwap    LayoutAction = "swap"    // exchanges ID and Other, if ID comes first
-	LayoutRename  LayoutAction = "rename"  // names the tab of ID
+	LayoutRename  LayoutAction = "rename"  // names the tab of ID, which gets one if it has none
 	LayoutClose   LayoutAction = "close"   // removes the pane of ID
-	LayoutFocus   LayoutAction = "focus"   // has the next dashboard show the tab of ID and focus its pane
+	LayoutFocus   LayoutAction = "focus"   // the next dashboard opens with the tab of ID and the focus on its pane
 )
 
 // Own says which tab the sessions of an arrange get for themselves.
@@ -101,7 +94,7 @@ const (
 
 // A LayoutChange is one change of the layout. It names panes and tabs by their sessions, because
 // others may change the layout at the same time. It does nothing if a session that it names has no
-// pane, except for arrange, which makes panes. To repeat it has no further effect.
+// pane; only arrange and rename make panes. Repeating it has no further effect.
 type LayoutChange struct {
 	Do    LayoutAction `json:"do" jsonschema:"arrange, resize, swap, rename, close or focus"`
 	ID    string       `json:"id,omitempty" jsonschema:"the session whose pane or tab is changed; not for arrange"`

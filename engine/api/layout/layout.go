@@ -130,9 +130,11 @@ func (t *tree) apply(c api.LayoutChange) {
 			in.root.resize(c)
 		}
 	case api.LayoutRename:
-		if in != nil {
-			in.name = c.Name
+		if in == nil {
+			in = &tab{root: &node{LayoutNode: api.LayoutNode{ID: c.ID}}}
+			t.insert(len(t.tabs), in)
 		}
+		in.name = c.Name
 	case api.LayoutSwap:
 		// In this order only: the second of two equal calls must not undo the first.
 		if pane != nil && other != nil && t.isBefore(c.ID, c.Other) {

@@ -113,6 +113,7 @@ func TestApplyChangesTheLayout(t *testing.T) {
 		{"swap", "(a|b) c*", api.LayoutChange{Do: api.LayoutSwap, ID: "a", Other: "c"}, "(c|b) a*"},
 		{"swap again", "(c|b) a*", api.LayoutChange{Do: api.LayoutSwap, ID: "a", Other: "c"}, "(c|b) a*"},
 		{"rename", "a* b", api.LayoutChange{Do: api.LayoutRename, ID: "b", Name: "x"}, "a* x:b"},
+		{"rename a session without a pane", "a* ~f", api.LayoutChange{Do: api.LayoutRename, ID: "b", Name: "x"}, "a* x:b ~f"},
 		{"close", "(a|b) c*", api.LayoutChange{Do: api.LayoutClose, ID: "a"}, "b c*"},
 		{"close the shown tab", "a b* c", api.LayoutChange{Do: api.LayoutClose, ID: "b"}, "a c*"},
 		{"close the floating tab", "a* ~f", api.LayoutChange{Do: api.LayoutClose, ID: "f"}, "a*"},

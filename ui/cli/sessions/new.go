@@ -177,21 +177,12 @@ func renameTab(ctx context.Context, f *factory.Factory, id, name string) error {
 	if err != nil {
 		return err
 	}
-	// A session that no dashboard has arranged yet gets its tab first; one that has a pane keeps it.
-	out, err := factory.Call(ctx, f, api.LayoutGet, api.Empty{})
+	in := api.LayoutChangeInput{Changes: []api.LayoutChange{{Do: api.LayoutRename, ID: p.ID, Name: name}}}
+	out, err := factory.Call(ctx, f, api.LayoutChanges, in)
 	if err != nil {
 		return err
 	}
-	var in api.LayoutChangeInput
-	if !out.Has(p.ID) {
-		in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutArrange, Nodes: []api.LayoutNode{{ID: p.ID}}, Own: api.OwnEnd})
-	}
-	in.Changes = append(in.Changes, api.LayoutChange{Do: api.LayoutRename, ID: p.ID, Name: name})
-	changed, err := factory.Call(ctx, f, api.LayoutChanges, in)
-	if err != nil {
-		return err
-	}
-	return f.Out.Answer(changed, func() string { return "" })
+	return f.Out.Answer(out, func() string { return "" })
 }
 
 // NewKill returns the command kill.
