@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -283,5 +284,18 @@ func TestLayoutsStayUnchangedIfTheyCannotBeSaved(t *testing.T) {
 	l.Ended = func(context.Context) (map[string]bool, error) { return nil, api.ErrEnding() }
 	if _, err := api.LayoutChanges.Call(t.Context(), c, change); !api.IsEnding(err) {
 		t.Errorf("while the engine stops: %v", err)
+	}
+}
+
+func TestLayoutInUseIsNotChangedInPlace(t *testing.T) {
+	ended := map[string]bool{"a": true, "b": true}
+	l, c, _ := newLayouts(t, memoryLayouts{}, ended)
+	call(t, c, api.LayoutChanges, api.LayoutChangeInput{Changes: []api.LayoutChange{
+		{Do: api.LayoutClose, ID: "a", Hide: true}, {Do: api.LayoutClose, ID: "b", Hide: true}, addTab("c")}})
+	before, _ := l.Current()
+	ended["a"] = false // it runs again
+	call(t, c, api.LayoutChanges, api.LayoutChangeInput{Show: "c", ShowIn: "c"})
+	if now, _ := l.Current(); !slices.Equal(before.Closed, []string{"a", "b"}) || !slices.Equal(now.Closed, []string{"b"}) {
+		t.Errorf("closed are now %q, and were %q", now.Closed, before.Closed)
 	}
 }

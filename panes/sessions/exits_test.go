@@ -97,3 +97,24 @@ func TestPaneWithFailedAttachmentSaysWhyUntilClosed(t *testing.T) {
 		})
 	}
 }
+
+// Another dashboard may know of an exit before the news say so.
+func TestClosedSessionIsShownAgainOnlyWhenItRunsAgain(t *testing.T) {
+	d := drive(t, nil, "a", "b")
+	announce := func(s api.State) {
+		p := newSession("b", "b")
+		p.State = s
+		d.Announce(api.Event{Type: api.EventProcess, Process: &p})
+	}
+	d.Announce(api.Event{Type: api.EventLayout, Revision: 1, Changes: []api.LayoutChange{{Do: api.LayoutClose, ID: "b", Hide: true}}})
+	d.waitShape("a")
+	announce(api.StateRunning)
+	announce(api.StateFailed)
+	d.Wait("the exit is known", func() bool { p, _ := d.view.env.News().Process("b"); return p.State == api.StateFailed })
+	d.waitShape("a")
+	if !d.view.Tabs.IsClosed("b") {
+		t.Error("it is listed")
+	}
+	announce(api.StateRunning)
+	d.waitShape("a b")
+}
