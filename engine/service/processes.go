@@ -306,29 +306,32 @@ func (s *Processes) readProcessLogs(ctx context.Context, in api.ProcessLogsInput
 type logReads struct{ *Processes }
 
 // Do implements api.Engine. It calls the machine of the process.
-func (r logReads) Do(ctx context.Context, name string, effect api.Effect, in, out any) (err error) {
-	machine := ""
-	switch far := in.(type) {
-	case api.IDInput:
-		machine, far.ID = api.MachineOf(far.ID)
-		in = far
-	case api.ProcessLogInput:
-		machine, far.ID = api.MachineOf(far.ID)
-		in = far
-	}
-	if machine != "" {
-		if err = r.Others.Call(ctx, machine, name, effect, in, out); err == nil {
-			qualify.Output(machine, out)
-		}
-		return err
-	}
+func (r logReads) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	switch in := in.(type) {
 	case api.IDInput:
-		var e supervise.Entry
-		e, err = r.Control.FindEntry(ctx, in.ID)
+		if machine, id := api.MachineOf(in.ID); machine != "" {
+			return r.callOn(ctx, machine, name, effect, api.IDInput{ID: id}, out)
+		}
+		e, err := r.Control.FindEntry(ctx, in.ID)
 		*out.(*api.Process) = e.View
+		return err
 	case api.ProcessLogInput:
-		*out.(*api.ProcessLogOutput), err = r.readProcessLog(ctx, in)
+		machine, id := api.MachineOf(in.ID)
+		if in.ID = id; machine != "" {
+			return r.callOn(ctx, machine, name, effect, in, out)
+		}
+		read, err := r.readProcessLog(ctx, in)
+		*out.(*api.ProcessLogOutput) = read
+		return err
+	}
+	return api.Errorf(api.CodeInternal, "merge logs: unexpected call %s", name)
+}
+
+// callOn calls another machine.
+func (r logReads) callOn(ctx context.Context, machine, name string, effect api.Effect, in, out any) error {
+	err := r.Others.Call(ctx, machine, name, effect, in, out)
+	if err == nil {
+		qualify.Output(machine, out)
 	}
 	return err
 }

@@ -51,8 +51,8 @@ func (f *Panes) FinalState(id string) *api.Process {
 // isStarting reports whether the session of a leaf is still being started.
 func (f *Panes) isStarting(id string) bool { return f.all[id] != nil && f.all[id].Starting }
 
-// isInUse reports whether a session has a pane although it is not known to be open: it is being started here, its
-// machine has not reported its sessions yet, or its last output can be read.
+// isInUse reports whether a session has a pane although it is not known to be open: it is being started
+// here, its machine has not reported its sessions yet, or its last output can be read.
 func (f *Panes) isInUse(id string) bool {
 	return f.isStarting(id) || f.isAttached(id) || f.env.News().MayHave(id)
 }

@@ -93,8 +93,8 @@ func (t *Tabs) unplaced() (ids []string) {
 	return ids
 }
 
-// isOpen reports whether p is a session that is open or can be restored. Its pane may have been closed after its exit
-// before the news says so.
+// isOpen reports whether p is a session that is open or can be restored. A pane may know of its exit, and be
+// closed, before the news has it.
 func (t *Tabs) isOpen(p *api.Process) bool {
 	if p.Kind != api.KindSession || !p.IsOpen() {
 		return false
@@ -175,8 +175,8 @@ func (t *Tabs) CurrentMachine() string {
 	return machine
 }
 
-// reopen gives closed sessions a place again that run again. Older news may call a session running that
-// another dashboard has closed, so it must have exited in the news before, or be unknown there.
+// reopen gives a place to closed sessions that run again. Older news may say that a session runs although
+// another dashboard has closed it, so the news before must have its exit, or not know it.
 func (t *Tabs) reopen(before *panes.News) {
 	t.apply()
 	for i := range t.env.News().Processes {

@@ -38,7 +38,7 @@ type Machines struct {
 	late      int64 // number of answers to searches that came too late
 }
 
-// Start prepares s. What runs for no particular call ends when ctx ends.
+// Start must be called first. Work that outlives a call, such as a slow search, ends with ctx.
 func (s *Machines) Start(ctx context.Context) {
 	s.ctx, s.changed = ctx, make(chan struct{})
 	s.engines, s.rows, s.histories, s.searches = map[caller]*connection{}, map[string]*knownRows{}, map[string]int64{}, map[searcher]*search{}
@@ -76,7 +76,7 @@ type caller struct{ machine, by, agent string }
 type connection struct {
 	Engine
 	version string          // of the machine when last noted
-	live    context.Context // done once the machine is not connected any more; the cause says why
+	live    context.Context // done once the machine is disconnected; its cause is the reason
 	end     context.CancelCauseFunc
 }
 
@@ -158,8 +158,8 @@ func (s *Machines) drop(c *connection) {
 }
 
 // Note records the state of a machine; nil stands for the summary of a fleet. It must be called for each
-// change. Calls to a machine that is not connected any more fail, and one of another version is connected
-// to again.
+// change. Calls to a machine that has been disconnected fail; a machine whose version has changed gets a
+// new connection.
 func (s *Machines) Note(m *api.Machine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
