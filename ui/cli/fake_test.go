@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,7 +27,7 @@ type fakeProcesses struct {
 	current   *api.Process // answer of process.get; nil for a process with just a name
 	execution api.ExecOutput
 	execute   func(context.Context, api.ExecInput) (api.ExecOutput, error) // instead of execution; may be nil
-	events    chan api.Event                                               // sent by events.watch after the snapshot
+	events    chan api.Event                                               // sent by events.watch after the snapshot; their processes are added to processes
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
 }
@@ -37,9 +38,13 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		return r.start, r.failOnce()
 	})
 	server.Handle(mux, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		return api.ProcessListOutput{Processes: r.processes}, nil
 	})
 	server.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		if r.current != nil {
 			return *r.current, nil
 		}
@@ -88,12 +93,20 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		return r.execution, r.failOnce()
 	})
 	mux.HandleWatch(func(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
-		if err := send(api.Event{Type: api.EventSnapshot, Processes: r.processes}); err != nil {
+		r.mu.Lock()
+		list := r.processes
+		r.mu.Unlock()
+		if err := send(api.Event{Type: api.EventSnapshot, Processes: list}); err != nil {
 			return err
 		}
 		for {
 			select {
 			case e := <-r.events:
+				if e.Process != nil {
+					r.mu.Lock()
+					r.processes = append(slices.Clone(r.processes), *e.Process)
+					r.mu.Unlock()
+				}
 				if err := send(e); err != nil {
 					return err
 				}
