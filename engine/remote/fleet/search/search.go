@@ -79,18 +79,22 @@ func (s *Searches) Close() {
 
 // Ask starts a search or continues a known one, and returns the rows received so far.
 func (s *Searches) Ask(ctx context.Context, q Question) (api.FleetHistoryOutput, error) {
-	running, err := s.searchFor(q)
+	offset, limit := max(q.Search.Offset, 0), q.Search.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	running, err := s.searchFor(q, offset+limit)
 	if err != nil {
 		return api.FleetHistoryOutput{}, err
 	}
 	defer running.removeUser()
-	running.requestRows(q.Search.Offset + cmp.Or(q.Search.Limit, 50))
 	running.waitChange(ctx, q.Since, min(time.Duration(q.WaitMS)*time.Millisecond, maxWait))
-	return running.rowRange(q.Search.Offset, cmp.Or(q.Search.Limit, 50)), ctx.Err()
+	return running.rowRange(offset, limit), ctx.Err()
 }
 
-// searchFor returns the search for a question, started if it is new.
-func (s *Searches) searchFor(q Question) (*search, error) {
+// searchFor returns the search for a question, started if it is new, which collects at least the
+// number of rows.
+func (s *Searches) searchFor(q Question, rows int) (*search, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -100,6 +104,7 @@ func (s *Searches) searchFor(q Question) (*search, error) {
 	old := s.known[q.Key]
 	if old != nil && q.Since != 0 && old.query == query {
 		old.addUser()
+		old.requestRows(rows)
 		return old, nil
 	}
 	if old != nil {
@@ -108,7 +113,7 @@ func (s *Searches) searchFor(q Question) (*search, error) {
 		s.dropOldest()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	running := &search{searches: s, key: q.Key, query: query, q: q, ctx: ctx, stop: cancel, began: time.Now(), changed: make(chan struct{}), hosts: map[string]*host{}, users: 1, first: 1}
+	running := &search{searches: s, key: q.Key, query: query, q: q, ctx: ctx, stop: cancel, began: time.Now(), changed: make(chan struct{}), hosts: map[string]*host{}, limit: min(rows, MaxRows), users: 1, first: 1}
 	running.expiry = time.AfterFunc(time.Hour, running.expire)
 	running.expiry.Stop()
 	if s.known == nil {
@@ -236,9 +241,7 @@ func (o *search) askMachines(names []string) {
 	panicked := panics.Log(o.searches.Log, "fleet: search", func() {
 		for more := true; more; more = len(names) > 0 && o.ctx.Err() == nil {
 			o.askAll(names)
-			o.mu.Lock()
-			names = o.incomplete()
-			o.mu.Unlock()
+			names = o.machinesToAsk()
 		}
 	})
 	// A caller may still be waiting.
@@ -267,6 +270,12 @@ func (o *search) askAll(names []string) {
 			o.askPage(name)
 		})
 	}
+}
+
+func (o *search) machinesToAsk() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock() // also if incomplete panics
+	return o.incomplete()
 }
 
 // incomplete returns the machines with more rows among the best. If there are none, the search is

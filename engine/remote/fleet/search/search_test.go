@@ -159,6 +159,34 @@ func TestSearchFetchesMoreOnlyFromMachinesWithNewestRows(t *testing.T) {
 	})
 }
 
+// A machine may answer before the caller of Ask runs again: the number of rows to collect is
+// known when the first machine is asked.
+func TestRowsToCollectAreKnownBeforeMachinesAreAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestFleet(map[string][]int{"m": {1, 2}})
+		defer w.Close()
+		running, err := w.searchFor(w.newQuestion(api.FleetHistoryInput{Key: "k"}), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if out := running.rowRange(0, 1); out.Asking || commands(out) != "m-0" {
+			t.Errorf("found %q, asking: %v", commands(out), out.Asking)
+		}
+	})
+}
+
+func TestNegativeRangeIsTheDefault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestFleet(map[string][]int{"m": {1, 2}})
+		defer w.Close()
+		out := w.askAll(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Offset: -7, Limit: -3}})
+		if commands(out) != "m-0 m-1" {
+			t.Errorf("found %q", commands(out))
+		}
+	})
+}
+
 func TestSlowMachineIsCountedNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestFleet(map[string][]int{"fast": {2}, "slow": {1}, "gone": {1}, "strict": {1}})
