@@ -34,7 +34,7 @@ type Guard struct {
 }
 
 // Check rejects a call its caller may not make, and narrows its input to the caller's bounds. Every
-// call passes through it. in points to the input.
+// call passes through it. The parameter in points to the input.
 func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in any) error {
 	caller, how := api.CallerOf(ctx), accessOf(name)
 	// Roles come first: they also limit users, who have no bounds.
@@ -94,7 +94,8 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	return nil
 }
 
-// accessOf returns how an operation limits agents; "" for an unknown one, denied to them.
+// accessOf returns how an operation limits agents, or "" for an unknown operation. Agents may not
+// call an operation with access "".
 func accessOf(name string) api.Access {
 	e, _ := api.Find(name)
 	return e.Access
@@ -108,8 +109,8 @@ func checkRestartOnly(in *api.EngineStopInput) error {
 	return api.Errorf(api.CodeForbidden, "stop engine: only the user can; agents may restart it")
 }
 
-// bindToBounds binds an agent's connection to another machine to the agent's bounds there, and
-// rejects a connection without an identity.
+// bindToBounds adds the agent's bounds to a connection that an agent opens to another machine. They
+// then apply there too. It rejects a connection without an identity.
 func bindToBounds(c api.Caller, to *api.OpenOptions) error {
 	if to.Machine == "" {
 		return api.Errorf(api.CodeForbidden, "open engine: agents may not speak for another machine")
@@ -190,14 +191,14 @@ func resolveLinks(path string) string {
 	return filepath.Clean(path)
 }
 
-// Layers returns the sandboxes for a program started by a caller: the user's for the caller and the
-// requested one, which may be nil. All apply.
+// Layers returns the sandboxes for a program started by a caller: those the user has set for the
+// caller, and asked, the one the caller requests, which may be nil. All of them apply.
 func Layers(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
 	return append(api.CallerOf(ctx).Sandboxes(), asked)
 }
 
-// checkVariable rejects a variable affecting which programs run later, because neither the user nor
-// the policy would see it. In a sandbox such a variable gives access to nothing new.
+// checkVariable rejects a variable that changes which programs run later. Neither the user nor the
+// policy would see that it was set. In a sandbox such a variable gives access to nothing new.
 func checkVariable(c api.Caller, name string) error {
 	if !api.AltersExecution(name) || len(c.Sandboxes()) > 0 {
 		return nil

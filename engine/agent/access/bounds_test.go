@@ -15,8 +15,8 @@ import (
 	"tandem/engine/api/server"
 )
 
-// Only the user of a fleet sees the rows of its machines. Other callers must ask the machines,
-// which know them.
+// fleet.list with rows returns what other machines run. Only the user may get it from this engine.
+// Other callers must ask each machine, which checks their access itself.
 func TestFleetRowsAreForItsUserOnly(t *testing.T) {
 	g := &Guard{KeeperPID: func() int { return 0 }}
 	m := server.NewMux(g.Check)

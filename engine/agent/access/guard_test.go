@@ -28,7 +28,7 @@ type caller struct {
 	origin *api.Origin // nil: this machine
 }
 
-// makeContext returns the context of a call by c, as a Check gets it.
+// makeContext returns the context that Check receives for a call by c.
 func (c caller) makeContext(t *testing.T) context.Context {
 	t.Helper()
 	var seen context.Context
@@ -113,7 +113,7 @@ func TestGuardRejectsWhatACallerMayNotCall(t *testing.T) {
 		"the user's own operation":            {by: caller{}, op: api.RequestAnswer.Name, effect: api.Write, in: &api.RequestAnswerInput{}},
 		"the user's operation, by an agent":   {by: agent, op: api.RequestAnswer.Name, effect: api.Write, in: &api.RequestAnswerInput{}, want: "only the user may do that"},
 		"the user elsewhere":                  {by: far, op: api.RequestAnswer.Name, effect: api.Write, in: &api.RequestAnswerInput{}},
-		"a program of an agent elsewhere":     {by: farAgents, op: api.RequestAnswer.Name, effect: api.Write, in: &api.RequestAnswerInput{}, want: "this was started on ann@laptop from claude in web"},
+		"a program of an agent elsewhere":     {by: farAgents, op: api.RequestAnswer.Name, effect: api.Write, in: &api.RequestAnswerInput{}, want: "this program was started on ann@laptop from claude in web"},
 		"an unknown operation, by the user":   {by: caller{}, op: "engine.magic", effect: api.Write, in: &api.Empty{}},
 		"an unknown operation, by an agent":   {by: agent, op: "engine.magic", effect: api.Read, in: &api.Empty{}, want: "agents may not call it"},
 		"a read, read-only":                   {by: reader, op: api.ProcessList.Name, effect: api.Read, in: &api.ProcessListInput{}},

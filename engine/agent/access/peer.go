@@ -49,9 +49,10 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 	return g.agentAmong(ctx, hidden)
 }
 
-// agentAmong returns the agent behind any of pids, or "". They are the engine user's processes with
-// unreadable descriptors and environments, such as sshd, ssh-agent and the user's service manager,
-// so only their ancestors count.
+// agentAmong returns the name of the agent behind any of pids, or "". The descriptors and
+// environments of these processes cannot be read although they belong to the engine's user: they
+// are sshd, ssh-agent, the user's service manager and the like. Therefore only their ancestors
+// count.
 func (g *Guard) agentAmong(ctx context.Context, pids []int) (string, error) {
 	for _, pid := range pids {
 		if agent, err := g.nameAgentAbove(ctx, g.ancestryOf(pid)); err != nil || agent != "" {

@@ -9,7 +9,7 @@ import (
 
 // Without root privileges, an engine cannot read the descriptors of an sshd, even one running as
 // the same user.
-func TestSSHTunnelCountsAsTheUsers(t *testing.T) {
+func TestConnectionThroughSSHCountsAsTheUsers(t *testing.T) {
 	all := map[int]fakeProcess{
 		600: {parent: 1, session: 600, root: true}, 700: {parent: 600, session: 600, private: true}, // sshd
 		750: {parent: 1, session: 750, private: true},                             // ssh-agent
@@ -33,8 +33,8 @@ func TestSSHTunnelCountsAsTheUsers(t *testing.T) {
 	}
 }
 
-// Servers of the user's ask who connects to them. The test's own process stands for the engine's
-// proxy.
+// The user's servers call AgentAt to learn who has connected to them. The test's own process stands
+// for the engine's proxy.
 func TestAgentAtNamesTheHolderOfAConnection(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -31,7 +31,7 @@ func (g *Guard) checkUserOnly(ctx context.Context, name string) error {
 		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that", name)
 	}
 	if o := caller.Origin; o.Agent != "" {
-		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this was started on %s from %s", name, o.From, o.Agent).
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this program was started on %s from %s", name, o.From, o.Agent).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into")
 	}
 	behind, unknown, err := g.findAgentBehind(ctx)
@@ -42,7 +42,7 @@ func (g *Guard) checkUserOnly(ctx context.Context, name string) error {
 		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and the caller is unknown: %s", name, unknown).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into; run tandem doctor there if that is refused too")
 	case behind != "":
-		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this was started from %s", name, behind).
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this program was started from %s", name, behind).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into")
 	}
 	return nil
@@ -116,7 +116,8 @@ func (g *Guard) ancestryOf(pid int) ancestry {
 	return a
 }
 
-// maxFollowTries is the number of attempts if ancestors exit meanwhile.
+// maxFollowTries limits how often the ancestors of a process are collected anew because one of them
+// has exited meanwhile.
 const maxFollowTries = 3
 
 func (g *Guard) table() processTable {
@@ -182,9 +183,9 @@ func (g *Guard) followParents(s proctree.Process, keeper int) (a ancestry, compl
 	return a, false
 }
 
-// startsLogin reports whether a hidden process is the root of a login: a process of another user,
-// such as login, or one in a session led by such a process, such as the part of sshd running as the
-// user. A child of the keeper never is, because it leads its own session.
+// startsLogin reports whether a hidden process is the root of a login: it belongs to another user,
+// like login, or to a session led by another user's process, like the part of sshd that runs as the
+// user. A child of the keeper is never a root, because it leads its own session.
 func (t processTable) startsLogin(pid int) bool {
 	return t.foreign(pid) || t.foreign(t.session(pid))
 }
@@ -199,8 +200,8 @@ type ancestryKey struct {
 
 const (
 	// ancestryTTL is how long an ancestry is cached: a command for a thousand machines connects a
-	// thousand times. An outdated entry is safe. It can only lack ancestors, and the descendants of
-	// an agent or of the keeper have been that all their lives.
+	// thousand times. An outdated entry is safe. It can only lack ancestors, and a descendant of an
+	// agent or of the keeper has been one since it started.
 	ancestryTTL   = 2 * time.Second
 	maxAncestries = 64
 )
@@ -232,9 +233,9 @@ func (k *ancestryCache) put(f ancestryKey, a ancestry) {
 	k.entries[f] = cachedAncestry{a, time.Now()}
 }
 
-// AgentBehind returns the name of the agent's session or process the caller runs in, or "". A
-// descendant of the keeper without a known record has hidden its origin and is reported, and so is
-// an unknown caller.
+// AgentBehind returns the name of the agent's session or process that the caller runs in, or "". It
+// also names a caller whose origin is unknown. That includes a descendant of the keeper without a
+// known record, because it has hidden its origin.
 func (g *Guard) AgentBehind(ctx context.Context) (string, error) {
 	behind, unknown, err := g.findAgentBehind(ctx)
 	if unknown != "" {
@@ -318,7 +319,8 @@ func (g *Guard) canHandOver(caller api.Caller, process peerProcess) bool {
 	return a.unknownReason == "" && !a.fromKeeper && len(a.marks) == 0
 }
 
-// includes reports whether a record's child is among the ancestors or has marked one of them.
+// includes reports whether the child of record r is among the ancestors, or whether one of them has
+// r's id in its environment.
 func (a ancestry) includes(r store.Record) bool {
 	if a.marks[r.ID] {
 		return true

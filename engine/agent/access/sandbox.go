@@ -26,7 +26,7 @@ func (g *Guard) MayReport(ctx context.Context, view api.Process) error {
 	return g.checkInput(ctx, view, "report the state of")
 }
 
-// checkInput implements MayType; doing is a verb for the error.
+// checkInput implements MayType. doing is the verb in the error, such as "type into".
 func (g *Guard) checkInput(ctx context.Context, view api.Process, doing string) error {
 	if view.State.Ended() {
 		why := "has exited"
@@ -57,9 +57,10 @@ func errOutside(doing, name string) *api.Error {
 		WithHint("start a session of your own, or ask the user to open this one to agents in the dashboard")
 }
 
-// MayStartAgain rejects a restart, requested by an agent, of a process outside the agent's sandbox:
-// the agent may have changed the files it runs. asks is set for an explicit restart; otherwise only
-// a restart policy can start the process again.
+// MayStartAgain rejects a request of an agent to restart a process outside the agent's sandbox: the
+// agent may have changed the files the process runs. asks means that the caller wants the process
+// to start now. Otherwise the call is rejected only if a restart policy can start the process
+// later.
 func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) error {
 	starts := asks || r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo)
 	if starts && !r.AdmitsSandboxed && g.LeavesSandbox(ctx, r.ID) {
@@ -87,7 +88,7 @@ func (g *Guard) isConfinedBy(id string, asked *api.Sandbox) bool {
 }
 
 // MayChange rejects changes to a session by agents while the user has locked its keyboard. doing is
-// a verb for the error.
+// the verb in the error, such as "rename".
 func MayChange(ctx context.Context, view api.Process, doing string) error {
 	if !api.CallerOf(ctx).Agent() || !isKeyboardLocked(view) {
 		return nil
@@ -100,8 +101,8 @@ func isKeyboardLocked(view api.Process) bool {
 	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
 }
 
-// Encode returns the content of sandbox.json for the layers, and its meaning. A single layer is
-// written in the public format.
+// Encode returns the content of sandbox.json for the layers, and the same layers as parsed from it.
+// A single layer is written in the public format.
 func Encode(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
 	whole := make([]*api.Sandbox, len(layers))
 	for i, layer := range layers {
@@ -144,8 +145,8 @@ func MayProbe(layers sandbox.Layers) error {
 	return err
 }
 
-// NoteUnconfined writes a sandbox file for an unconfined process, for readers of its folder, unless
-// there is a file already.
+// NoteUnconfined writes a sandbox file that allows everything for an unconfined process, unless
+// there is a file already. Whoever reads the process's folder then learns that it is unconfined.
 func NoteUnconfined(data *store.Store, id string) error {
 	if _, err := os.Lstat(data.SandboxPath(id)); err == nil {
 		return nil

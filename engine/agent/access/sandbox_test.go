@@ -19,7 +19,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestTypingIsHeldToTheLockAndTheSandbox(t *testing.T) {
+func TestTypingObeysKeyboardLockAndSandbox(t *testing.T) {
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestTypingIsHeldToTheLockAndTheSandbox(t *testing.T) {
 	}
 	user, agent := caller{}, caller{owner: "x"}
 	confined := caller{owner: "x", bounds: api.Bounds{Sandbox: offline}}
-	// Of an agent on another machine, the sandbox here applies too.
+	// A visitor is an agent on another machine. Its own sandbox applies, and the one set here too.
 	visitor := caller{origin: &api.Origin{From: "ann", By: &api.FarAgent{Name: "claude", Owner: "x", Bounds: api.Bounds{Sandbox: offline}}, Sandbox: writes}}
 	none := &api.Terminal{}
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestProbesOfPortsNeedTheLoopbackInterface(t *testing.T) {
 	}
 }
 
-func TestSandboxFileSurvivesEncoding(t *testing.T) {
+func TestEncodedSandboxLoadsUnchanged(t *testing.T) {
 	whole := &api.Sandbox{
 		Filesystem: api.SandboxFilesystem{DenyRead: []string{"/a b", "/ä\n"}, AllowWrite: []string{"/work"}, DenyWrite: []string{"/work/.git"}},
 		Network:    &api.SandboxNetwork{AllowedDomains: []string{"*.example.org"}, DeniedDomains: []string{"evil.example.org"}},
@@ -206,7 +206,7 @@ func typedSession(t *testing.T, by caller) *terminal.Session {
 }
 
 // `tandem allow`, typed by the agent that waits for permission, comes from that agent.
-func TestProgramsBehindACallAreFound(t *testing.T) {
+func TestAgentBehindACallIsFound(t *testing.T) {
 	processes := map[int]fakeProcess{
 		900: {parent: 800, session: 800}, 800: {parent: fakeKeeper, session: 800}, // a program in a session
 		910: {parent: 1, session: 910, mark: "0123456789ab"},   // one that left its session, with its mark

@@ -69,7 +69,8 @@ func newTableGuard(all map[int]fakeProcess, hidden func(fakeProcess) bool) *Guar
 
 func TestUserIsRecognizedInEveryKindOfShell(t *testing.T) {
 	shown := func(fakeProcess) bool { return false }
-	// hidepid=2 hides other users' processes, and equally protected ones.
+	// hidepid=2 hides the processes of other users, and those whose memory the reader may not
+	// inspect.
 	hidepid := func(p fakeProcess) bool { return p.root || p.private }
 	for name, all := range map[string]map[int]fakeProcess{
 		"ssh": {900: {parent: 800, session: 800}, 800: {parent: 700, session: 800}, 700: {parent: 600, session: 600, private: true},

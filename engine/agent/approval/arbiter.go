@@ -34,8 +34,9 @@ type Arbiter struct {
 	data     *store.Store // where to save the last valid policy; nil for nowhere
 	log      *slog.Logger
 	announce func(api.Event)
-	// Sessions returns a session or process by its id, a prefix of it or its name, and for a running
-	// session the folder of its program; ok is false if there is none.
+	// Sessions returns the session or process that id identifies: its id, the beginning of its id,
+	// or its name. For a running session, s has the folder of its program. ok is false if there is
+	// none.
 	Sessions func(ctx context.Context, id string) (s Session, ok bool)
 
 	reading sync.Mutex // held while the file is read; guards what follows
@@ -68,7 +69,7 @@ func (a answer) failure(tool string) error {
 	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", tool, a.reason).WithReason(api.ReasonDenied).WithHint(a.hint)
 }
 
-// A standing answer holds for all actions that are the same.
+// A standing answer is given to every later action with the same sameness key.
 type standing struct {
 	answer
 	request api.Request
@@ -156,8 +157,8 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	return q.request, nil
 }
 
-// Undo takes back the standing answer to the request whose id begins with prefix, so that the
-// next such call is asked about again.
+// Undo takes back the standing answer to the request whose id begins with prefix. The user is then
+// asked again about the next identical action.
 func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -182,7 +183,7 @@ func (a *Arbiter) Undo(prefix string) (api.Request, error) {
 	return request, nil
 }
 
-// denial is the user's refusal, with a reason if they gave one.
+// denial returns the answer that denies a request, with the user's reason unless it is "".
 func denial(why string) answer {
 	d := answer{reason: "the user denied it", hint: "do something else or ask them why"}
 	if why != "" {
@@ -193,7 +194,7 @@ func denial(why string) answer {
 
 func errNoRequest(id string) error {
 	return api.Errorf(api.CodeNotFound, "no open request begins with %s", names.Shown(id)).
-		WithHint("it may have been answered already, or it timed out; `tandem requests` lists the open ones, of whose ids four characters are enough")
+		WithHint("it may have been answered already, or it timed out; `tandem requests` lists the open ones; the first four characters of an id are enough")
 }
 
 // findOpen returns the id of the open request that starts with prefix.
@@ -215,8 +216,9 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 	return found[0], nil
 }
 
-// closeQuestion answers a question if it is still open. A standing answer is given to the same
-// actions from then on.
+// closeQuestion answers a question if it is still open, and returns it, otherwise nil. word is the
+// answer as the client gave it, and by is who answered. With always, later actions with the same
+// sameness key get the same answer.
 func (a *Arbiter) closeQuestion(id string, out answer, word, by string, always bool) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()

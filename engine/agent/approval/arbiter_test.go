@@ -17,7 +17,7 @@ import (
 	"tandem/engine/api"
 )
 
-// arbiterWith is an arbiter of a policy; what it announces goes to the list.
+// arbiterWith returns an arbiter for a policy, and the list that its events are added to.
 func arbiterWith(t *testing.T, text string) (*Arbiter, *[]api.Event) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "policy.toml")

@@ -16,8 +16,9 @@ const (
 	callLimit = 24 * time.Hour
 )
 
-// calls holds the actions allowed by the policy or the user to calls of several operations:
-// exact operations on exact subjects, for one call of one caller. The Arbiter's mu guards it.
+// calls holds actions that were allowed for the whole of a call, by the policy or by the user. Each
+// one covers only these operations on these subjects, in one call of one caller. The Arbiter's mu
+// guards it.
 type calls struct{ byKey map[callKey]*allowedCall }
 
 // A callKey identifies a call among all callers.
@@ -39,10 +40,11 @@ type allowedAction struct {
 	items             map[[sha256.Size]byte]bool
 }
 
-// maxActions is the maximum number of actions kept of a call.
+// maxActions limits the allowed actions that are kept for one call.
 const maxActions = 64
 
-// allow records an allowed action. An operation without a call is allowed this once.
+// allow records that act is allowed for the rest of its call. It does nothing for an operation
+// outside a call, which is allowed only once.
 func (c *calls) allow(act action) {
 	if act.caller.Call == "" {
 		return
@@ -103,8 +105,8 @@ func (c *calls) addSession(key callKey, session string) {
 	}
 }
 
-// includes reports whether an allowed action allows part of it. The part may also work on sessions
-// and processes started by the call.
+// includes reports whether everything in part has been allowed with act. part may also work on the
+// sessions and processes in started, which the call has started itself.
 func (act allowedAction) includes(part action, started []string) bool {
 	if act.host != part.host || part.write && !act.write || !slices.Equal(act.tools, part.tools) {
 		return false
@@ -117,8 +119,8 @@ func (act allowedAction) includes(part action, started []string) bool {
 	return !slices.ContainsFunc(part.items(started), func(item [sha256.Size]byte) bool { return !act.items[item] })
 }
 
-// items returns digests of the single subjects of an action: each command with its folder and
-// session, each path and each session, except those started by the call itself.
+// items returns a digest of each subject of an action: each command with its folder and session,
+// each path, and each session unless the call itself started it.
 func (act action) items(started []string) (all [][sha256.Size]byte) {
 	for _, s := range act.subjects {
 		if slices.Contains(started, s.Session) {

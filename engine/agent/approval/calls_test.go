@@ -98,7 +98,7 @@ func TestReusedCallIDIsJudgedAgain(t *testing.T) {
 	}
 }
 
-func TestOldestCallIsForgotten(t *testing.T) {
+func TestOldestAllowedCallIsForgotten(t *testing.T) {
 	var c calls
 	for i := range maxCalls + 1 {
 		c.allow(callAction(string(rune('a'+i)), true, nil))

@@ -17,7 +17,7 @@ import (
 	"tandem/engine/base/shell"
 )
 
-// An action is what to decide on: an operation, or a call of several.
+// An action is what the policy decides on: one operation, or a call that consists of several.
 type action struct {
 	operations []string
 	subjects   []api.Subject // with absolute paths and the variables in the command
@@ -82,7 +82,7 @@ const (
 	denyWord  = "deny"
 )
 
-// End forgets the answers of the user to the call of a request.
+// End forgets what the user has allowed for the call that ctx belongs to.
 func (a *Arbiter) End(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,7 +185,7 @@ func denialOf(v policy.Verdict) answer {
 	return answer{reason: reason, hint: "the user's policy does not allow it; do something else or ask them"}
 }
 
-// recall returns the user's lasting answer to the same action.
+// recall returns the user's standing answer to actions with this sameness key, if there is one.
 func (a *Arbiter) recall(sameness string) (answer, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,7 +200,8 @@ func (a *Arbiter) covers(act action) bool {
 	return a.calls.covers(act)
 }
 
-// allow records an allowed call. A single operation is carried out at once.
+// allow records an allowed call for its later operations. It does nothing for a single operation,
+// which the engine carries out at once.
 func (a *Arbiter) allow(act action) {
 	if !act.whole {
 		return
@@ -247,12 +248,12 @@ func (a *Arbiter) findFolder(ctx context.Context, s api.Subject) api.Subject {
 	return s
 }
 
-// isBare reports whether the caller called the operation itself rather than a tool.
+// isBare reports whether the operation was called directly, not through a tool.
 func (act action) isBare() bool { return len(act.caller.Tools) == 0 }
 
-// describeSession names the session as the user knows it, so that an answer does not cover others,
-// and gives a command typed into it the folder of its program. An unknown session stays: nothing
-// can be done to it anyway.
+// describeSession puts the name and id of the session into s, so that an answer about it does not
+// cover others with the same name. A command typed into the session gets the folder of its program.
+// An unknown session stays as it is: nothing can be done to it anyway.
 func (a *Arbiter) describeSession(ctx context.Context, s api.Subject) api.Subject {
 	if a.Sessions == nil {
 		return s

@@ -71,8 +71,8 @@ func TestSubjectIsResolvedBeforeItIsJudged(t *testing.T) {
 	}
 }
 
-// The policy matches text; a path that is no text may lead to a forbidden one.
-func TestPolicySeesWhereAPathWithoutUTF8Leads(t *testing.T) {
+// The policy matches text. A path that is not valid UTF-8 may be a link to a forbidden one.
+func TestPathThatIsNotUTF8IsJudgedByItsTarget(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestPolicySeesWhereAPathWithoutUTF8Leads(t *testing.T) {
 	}
 }
 
-func TestOnlyAServerThatAsksPassesAnAnswerOn(t *testing.T) {
+func TestOnlyAServerThatAsksItsUserMayPassAnAnswer(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
 	in := api.PolicyCheckInput{Operations: []string{"exec"}, Subjects: []api.Subject{{Command: "make", CWD: "/"}}, Write: true, Answer: allowWord}
 	for name, c := range map[string]struct {

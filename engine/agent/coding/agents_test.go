@@ -114,7 +114,7 @@ func TestUsersRulesReplaceEmbeddedOnes(t *testing.T) {
 	})
 }
 
-func TestMoreTrustedSourceDecidesUntilOvertaken(t *testing.T) {
+func TestMoreTrustedSourceDecidesUntilContradicted(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	word := func(source, state string, s int) store.AgentWord {
 		return store.AgentWord{Source: source, State: state, At: at(s)}

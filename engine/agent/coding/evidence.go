@@ -131,9 +131,9 @@ func (f fileCache) isUnchanged(path string) bool {
 	return err == nil && os.SameFile(now, f.info) && now.ModTime().Equal(f.info.ModTime()) && now.Size() == f.info.Size()
 }
 
-// readFile reads the file kept by an agent, within tree, because the agent decides where its path
-// leads. It returns nil without a file, and for one left by another process with the same id. last
-// caches the previous read.
+// readFile reads the file an agent keeps about itself. The agent decides where its path leads, so
+// only files in tree are read. It returns nil if the file does not exist, or if it is older than the
+// process and so belongs to an earlier one with the same id. last caches the previous read.
 func (r Rule) readFile(tree *files.Tree, last *fileCache, home string, who store.Identity) *FileWord {
 	if r.File.Path == "" || home == "" {
 		return nil

@@ -19,8 +19,9 @@ type Registry struct {
 	all sync.Map // session id to *Watch
 }
 
-// Start watches a session until it ends. child is the first process of its terminal, before the
-// state kept by an earlier engine, and confine as in Options.
+// Start watches a session until it ends. child is the first process of its terminal. before is the
+// state kept by an earlier engine, nil for a new session. confine has the meaning described in
+// Options.
 func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal, confine func() error) {
 	r.all.Store(session, Start(Options{
 		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Confine: confine, Before: before,
@@ -28,7 +29,7 @@ func (r *Registry) Start(session string, child int, before *store.Agent, t Termi
 	}, t))
 }
 
-// RemoveExited removes an ended session, unless it has been restarted.
+// RemoveExited removes the watch of an ended session, unless the session has been restarted.
 func (r *Registry) RemoveExited(session string) {
 	if w, ok := r.all.Load(session); ok && isGone(w.(*Watch).terminal) {
 		r.all.CompareAndDelete(session, w)

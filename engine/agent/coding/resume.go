@@ -13,8 +13,8 @@ import (
 	"tandem/persist/store"
 )
 
-// shutdownWindow is how long before the end of the engine an agent may have exited to count as
-// ended by the shutdown.
+// shutdownWindow is the time before an engine's last sign of life in which an agent's exit is taken
+// for a part of the shutdown, so that the agent is resumed.
 const shutdownWindow = 2 * time.Minute
 
 // A Resumption is the command resuming an agent's conversation.
@@ -23,9 +23,10 @@ type Resumption struct {
 	CWD  string // "" if unknown or gone
 }
 
-// Resumption returns how to resume the conversation that a session's agent had before the session
-// was lost. lost is when that was noticed, and lastSign the last sign of life before it. ok is false
-// if there is none.
+// Resumption returns the command that resumes the conversation of the agent in a lost session. lost
+// is when the loss was noticed, and lastSign is the last sign of life before it. An agent that had
+// left the session counts only if it exited shortly before lastSign or later. ok is false if there
+// is nothing to resume.
 func (l *Library) Resumption(r store.Record, lastSign, lost time.Time) (how Resumption, ok bool) {
 	var left store.LeftAgent
 	switch {

@@ -58,8 +58,9 @@ type titleRule struct {
 	afterAnother bool // valid only after another title has set a state
 }
 
-// A blockedRule finds a question: a row matching line, with all of with elsewhere in the searched
-// rows. The text is line's first group, followed by that of a row below it matching below.
+// A blockedRule finds a question on the screen. One of the last rows must match the expression
+// line, and for each expression in with there must be another matching row. The text of the
+// question is the first group of line, followed by that of below in a row further down.
 type blockedRule struct {
 	line, below *regexp.Regexp
 	with        []*regexp.Regexp

@@ -137,7 +137,7 @@ func playCase(a *fakeAgent, files []txtar.File) Decision {
 	return d
 }
 
-// A new engine rebuilds the screen from the log and receives nothing else again.
+// A new engine rebuilds the screen from the log. It gets no progress reports or other signs again.
 func TestStateIsStableWhenScreenIsReplayed(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "aider", "goose"} {
 		for what, files := range loadCases(t, name) {
@@ -163,7 +163,7 @@ func TestSilenceKeepsState(t *testing.T) {
 	}
 }
 
-func TestProgressMeansWorking(t *testing.T) {
+func TestProgressReportMeansWorking(t *testing.T) {
 	a := newFakeAgent(t, ruleNamed(t, "amp"))
 	for _, step := range []struct{ stream, want string }{
 		{`\e]9;4;3;\a`, "working"}, {`\e]9;4;2;50\a`, "working"}, {`\e]9;4;0;\a`, "done"}, {`\e]9;4;1;10\a`, "working"},

@@ -15,8 +15,8 @@ type transcriptRule struct {
 	Text   string            `toml:"text"`   // the field with the text, or with a list of parts with text
 }
 
-// findTranscript returns the file of a conversation, or nil if it is unknown or outside tree. It
-// does not read the file: whether the caller may is checked when it does.
+// findTranscript returns where the file of a conversation is, or nil if that is unknown or outside
+// tree. It does not read the file; a caller who does needs access to it.
 func (r Rule) findTranscript(tree *files.Tree, home, conversation string, pid int) *api.AgentTranscript {
 	if r.Transcript.Path == "" || home == "" || !isConversation(conversation) {
 		return nil

@@ -77,5 +77,5 @@ func (w *Watch) checkNewQuestion(last *typedText) error {
 	if last.wasBlocked || !w.isBlocked() {
 		return nil
 	}
-	return api.Errorf(api.CodeConflict, "enter was not pressed: the agent now asks something").WithHint("the text is in its prompt or its answer; check the screen")
+	return api.Errorf(api.CodeConflict, "enter was not pressed: the agent is asking a question now").WithHint("the text is in its prompt or its answer; check the screen")
 }

@@ -51,7 +51,8 @@ type Options struct {
 	Confine func() error           // confines the calling thread like the session; nil: unconfined
 	Before  *store.Agent           // state kept by an earlier engine
 	Changed func(now *store.Agent) // called when an agent appears, disappears or changes state; must not block
-	// OnEnd calls ended when a process exits, until stop is called. nil: exits are not watched.
+	// OnEnd watches a process and calls ended when it exits, until stop is called. If OnEnd is nil,
+	// exits are not watched.
 	OnEnd func(who store.Identity, ended func()) (stop func())
 	Log   *slog.Logger // for panics; may be nil
 }
@@ -97,7 +98,8 @@ func (w *Watch) NoteChange() {
 	}
 }
 
-// recoverPanics limits a panic over an agent's output to one inspection.
+// recoverPanics returns look with its panics logged. Output of an agent that makes look panic then
+// costs only one inspection.
 func (w *Watch) recoverPanics(look func()) func() {
 	return panics.Logged(w.o.Log, "inspect a coding agent", look)
 }
@@ -298,7 +300,8 @@ func (w *Watch) Report(name string, state api.AgentState, text, conversation str
 	return next
 }
 
-// MarkSeen records that the user has seen the agent's result of time since.
+// MarkSeen records that the user has seen the agent's result. since is the time of that result; if
+// the agent's state has changed after it, MarkSeen does nothing.
 func (w *Watch) MarkSeen(since time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

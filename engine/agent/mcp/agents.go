@@ -17,7 +17,7 @@ import (
 const (
 	// statelessLimit is the maximum number of remembered agents without a session.
 	statelessLimit = 64
-	// statelessIdle is how long after its last call such an agent counts as present.
+	// statelessIdle is how long after its last call an agent without a session counts as present.
 	statelessIdle = 10 * time.Minute
 )
 

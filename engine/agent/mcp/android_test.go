@@ -182,8 +182,8 @@ func TestAndroidLocalSessionExecReachesTheProgramThatReads(t *testing.T) {
 	}
 }
 
-// A quote or here-document that was begun with write swallows no command, and the session is usable
-// after its end.
+// A quote or here-document that was opened by a write must not swallow the commands after it. The
+// session stays usable after the quote ends.
 func TestAndroidLocalSessionRecoversFromAStrayQuote(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

@@ -12,9 +12,10 @@ import (
 	"tandem/tests/wait"
 )
 
-// callWithin calls a tool. Its result, as sent and with its structured content, must be at most
-// most bytes and contain holds. The plugin profile counts neither escapes nor notes.
-func (r *rig) callWithin(name string, args object, most int, holds ...string) string {
+// callWithin calls a tool and returns its text. The result, as sent and with its structured
+// content, must have at most limit bytes, and the text must contain each of parts. The plugin
+// profile counts neither escapes nor notes.
+func (r *rig) callWithin(name string, args object, limit int, parts ...string) string {
 	r.Helper()
 	answer := r.call(name, args)
 	text := resultText(answer)
@@ -25,10 +26,10 @@ func (r *rig) callWithin(name string, args object, most int, holds ...string) st
 	if r.agent.UsesPluginFormat() {
 		size = len(text) - 200
 	}
-	if answer.Failed || size > most {
-		r.Errorf("%s of %.200v gives %d bytes, more than %d: %.100s", name, args, size, most, text)
+	if answer.Failed || size > limit {
+		r.Errorf("%s of %.200v gives %d bytes, more than %d: %.100s", name, args, size, limit, text)
 	}
-	for _, part := range holds {
+	for _, part := range parts {
 		if !strings.Contains(text, part) {
 			r.Errorf("%s gives no %q: %.100s … %s", name, part, text, text[max(0, len(text)-200):])
 		}

@@ -36,10 +36,10 @@ func watchHangup(out io.Writer, onHangup func()) (unwatch func()) {
 	return func() { waker.Close(); <-done }
 }
 
-// waitForHangup blocks until the other end of fd is closed, and reports true, or until the other
-// end of wake is, and reports false. It requests no events: poll reports errors and hang-ups anyway
-// (poll(2): POLLERR for the write end of a pipe, POLLHUP for a stream socket or terminal). Regular
-// files report neither.
+// waitForHangup blocks until the other end of fd or of wake is closed. It reports true for fd, and
+// false for wake. It requests no events: poll reports errors and hang-ups anyway (poll(2): POLLERR
+// for the write end of a pipe, POLLHUP for a stream socket or terminal). Regular files report
+// neither.
 func waitForHangup(fd, wake int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd)}, {Fd: int32(wake)}}
 	for {

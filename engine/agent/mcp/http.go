@@ -182,8 +182,8 @@ func (w *httpServer) newTokenServer(key serverKey) *server {
 	return s
 }
 
-// removeServer removes the MCP server of a revoked token and counts the caller, who then closes it,
-// as a task. It reports false if close is already closing all servers.
+// removeServer removes the MCP server of a revoked token. The caller must then close it and call
+// w.tasks.Done. removeServer returns false if close is already closing all servers.
 func (w *httpServer) removeServer(key serverKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -47,7 +47,7 @@ func (w *httpServer) operationsHandler() http.Handler {
 			return
 		}
 		if operationOf(r) == openStream { // nothing would remove the client's headers from that connection
-			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: a token does not lead to other machines", openStream))
+			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: a token gives no access to other machines", openStream))
 			return
 		}
 		// Before the engine is involved: a client may send slowly or too much.

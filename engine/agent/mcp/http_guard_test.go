@@ -53,8 +53,8 @@ func TestListeningOnNetworkWithoutTLSNeedsInsecure(t *testing.T) {
 	}
 }
 
-// newKeyringSite returns a site with its tokens in a file, a function to replace the file, and one
-// returning the notices about it.
+// newKeyringSite returns a site whose tokens are in a file. write replaces the file's text, and
+// told returns the notices printed about it.
 func newKeyringSite(t *testing.T, text string) (s *site, write func(text string), told func() string) {
 	e := newFakeEngine(t)
 	path := filepath.Join(t.TempDir(), "tokens")

@@ -37,7 +37,7 @@ type keyring struct {
 }
 
 // readKeyring reads the tokens of a file, creating one if necessary. It writes a new token, and
-// later mistakes in the file, to notices.
+// later mistakes in the file, to the writer notices.
 func readKeyring(path string, notices io.Writer) (*keyring, error) {
 	if err := ensureTokensFile(path, notices); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"tandem/tests/seed"
 )
 
-func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
+func TestUnusualNamesAreQuotedAndAcceptedQuoted(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)
 	shown := map[string]string{ // inside the folder; in a path, spaces and quotes are in the middle

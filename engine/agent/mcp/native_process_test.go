@@ -83,7 +83,7 @@ func TestCommandsOfDeadClientsAreListed(t *testing.T) {
 	r.checkExact(t, exactCall{"process_log", object{"id": in.ID, "since": 0}, "began\nresult\n[exit code 0]", false})
 }
 
-func TestStoppedProcessesSayByWhom(t *testing.T) {
+func TestStoppedProcessNamesWhoStoppedIt(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)
 	for name, by := range map[string]string{"person": "the user", "agent:other/2": "other/2"} {
@@ -116,7 +116,7 @@ func TestStoppedProcessesSayByWhom(t *testing.T) {
 	}
 }
 
-func TestCallOnAStoppedSessionSaysByWhom(t *testing.T) {
+func TestCallOnStoppedSessionNamesWhoStoppedIt(t *testing.T) {
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Native)
 	id := r.call("session_start", object{"command": "cat", "name": "cat"}).Process

@@ -71,7 +71,7 @@ func (s *server) runPermitted(ctx context.Context, c call, run func(context.Cont
 		ctx, _ := withTool(ctx, p.id, c.tool, false)
 		return nil, run(ctx)
 	}
-	// Its first operation says what the call is about, which saves a round trip.
+	// The call's first operation says what the call is about. Not declaring it saves a round trip.
 	once, made := withTool(ctx, p.id, c.tool, true)
 	err = run(once)
 	refusal := made.Refusal()
@@ -94,7 +94,7 @@ func (c call) declaration() (in api.PolicyCheckInput, valid bool) {
 	return api.PolicyCheckInput{Operations: c.tool.Uses, Subjects: subjects, Write: c.tool.Effect != api.Read}, err == nil
 }
 
-// declare has an agent's engine judge a whole call.
+// declare asks the engine of an agent to judge a whole call before its first operation.
 func (p *permit) declare(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput) (more *toolkit.Result, err error) {
 	checked, made := withTool(ctx, p.id, p.call.tool, true)
 	err = api.PolicyCheck.Run(checked, f.Engine, in)
@@ -123,7 +123,8 @@ func (p *permit) ask(ctx context.Context, f *toolkit.Agent, q *api.Question) (mo
 	return nil, p.check(ctx, f, in, answer)
 }
 
-// check has the engine ask the user, or passes on their answer.
+// check asks an engine to decide on a call, which may ask the user there. in describes the call. A
+// non-empty answer is the user's, and the engine takes it for the decision.
 func (p *permit) check(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, answer string) error {
 	in.Answer = answer
 	ctx, _ = withTool(ctx, p.id, p.call.tool, false)
@@ -133,7 +134,8 @@ func (p *permit) check(ctx context.Context, f *toolkit.Agent, in api.PolicyCheck
 // endTimeout limits the end of a call.
 const endTimeout = 2 * time.Second
 
-// end makes the user's answers end with the call, even a cancelled one.
+// end tells the engines that were asked to forget the user's answers to this call. It does so even
+// if the call was cancelled.
 func (p *permit) end(ctx context.Context) {
 	for _, f := range p.asked {
 		if p.s.rounds.isOpen(p.id) {

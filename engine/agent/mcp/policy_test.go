@@ -139,9 +139,9 @@ func callsOfEveryTool(home, id string) map[string]object {
 	}
 }
 
-// The user is asked once about each call, however many operations it has, and the call calls only
-// the operations that it says.
-func TestEachCallAsksOnceAndUsesItsOperations(t *testing.T) {
+// The user is asked once about each call, however many operations it has. A call runs only the
+// operations that its tool declares.
+func TestEachCallAsksOnceAndRunsOnlyDeclaredOperations(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.All)
@@ -211,7 +211,8 @@ func TestDeniedCallHasNoEffect(t *testing.T) {
 	}
 	started := p.ID
 	calls := callsOfEveryTool(r.home, started)
-	// These look for their process before the call; without one, there is nothing to allow.
+	// These tools look for their process before the call. Without a process, there is nothing to
+	// allow.
 	lookUp := []string{"stop_daemon", "get_daemon_output"}
 	session := r.serveClient(nil)
 	for _, rules := range []string{`default = "deny"`, "default = \"ask\"\nask_timeout = \"1ms\""} {

@@ -62,8 +62,9 @@ func (p *permit) openRound(f *toolkit.Agent, in api.PolicyCheckInput, request ap
 	}
 }
 
-// awaitAnswer returns the client's answer, or the outcome of the dashboard with answer "". The
-// dashboard's counts if both have answered; without either, it waits for the dashboard.
+// awaitAnswer returns the answer given by the agent's client. If the client has not answered, it
+// waits for the dashboard and returns its outcome as err, with answer "". If both have answered,
+// the dashboard's outcome counts.
 func (r *round) awaitAnswer(ctx context.Context, given sdk.InputResponse) (answer string, err error) {
 	if a, ok := given.(*sdk.ElicitResult); ok {
 		answer = answerFrom(a)

@@ -149,7 +149,8 @@ func (s *server) handleRequest(ctx context.Context, method string, req sdk.Reque
 	return next(ctx, method, req)
 }
 
-// canonicalName returns the name of a tool called with underscores instead of hyphens.
+// canonicalName returns a tool's own name: a client may have written it with underscores instead of
+// hyphens.
 func (s *server) canonicalName(name string) string {
 	if s.names[name] {
 		return name

@@ -95,7 +95,8 @@ func TestTerminalStartsShells(t *testing.T) {
 	)
 }
 
-// What Tandem types around a command to learn of its end is in no output, and the command only once.
+// Tandem types text around a command to learn when it ends. The output must show none of it, and
+// the command only once.
 func TestAndroidTermuxOutputHasTheCommandAsItWasGiven(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
@@ -128,7 +129,7 @@ func TestAndroidTermuxOutputHasTheCommandAsItWasGiven(t *testing.T) {
 	}
 }
 
-func TestAndroidTermuxSession(t *testing.T) {
+func TestAndroidTermuxSessionRunsReadsAndResizes(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newSharedRig(t, toolkit.Android)

@@ -44,7 +44,7 @@ func (t token) activate() *token {
 	return &t
 }
 
-// equals reports whether two lines of the file say the same.
+// equals reports whether two lines of the tokens file have the same meaning.
 func (t token) equals(o token) bool {
 	return t.sum == o.sum && t.name == o.name && t.readOnly == o.readOnly && slices.Equal(t.profiles, o.profiles)
 }
@@ -53,7 +53,7 @@ func (t token) equals(o token) bool {
 func (t token) id() string { return t.name + " " + hex.EncodeToString(t.sum[:8]) }
 
 // ensureTokensFile creates a tokens file with a new token if there is none, and writes the token to
-// notices.
+// the writer notices.
 func ensureTokensFile(path string, notices io.Writer) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -11,9 +11,10 @@ const (
 	brokenReason    = "policy.toml has a mistake and no earlier version is known; asking about everything until it is corrected"
 )
 
-// InEffect returns the policy to apply while policy.toml has this text, nil without a file. broken
-// is why the file cannot be used, whatever its text; kept is the last usable text, nil for none.
-// keep reports whether text takes its place. err is why the policy differs from the file.
+// InEffect returns the policy to apply. text is the content of policy.toml, nil if there is no
+// file. If the file cannot be used whatever it contains, broken says why. kept is the last valid
+// text, nil if there was none; keep reports that text replaces it. If the policy differs from the
+// file, err says why.
 func InEffect(text []byte, broken error, kept []byte) (p Policy, keep bool, err error) {
 	err = broken
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 // maxLinks limits the links followed in a path, like the kernel's limit.
 const maxLinks = 40
 
-// followLinks returns the target of a path's links, including those of /proc to another process's
-// root, readable only by some. unsure reports whether the path goes through another process's open
-// file or working directory: the target may be anything.
+// followLinks returns where a path leads once all its links are followed, including links in /proc
+// to the root of another process. unsure reports whether the path goes through an open file or the
+// working directory of another process: the target may then be anything.
 func followLinks(p string) (real string, unsure bool) {
 	real, links := "/", 0
 	// Element by element, as the kernel does: filepath.EvalSymlinks fails at the first missing one.
@@ -69,12 +69,12 @@ func procLink(p string) string {
 	return ""
 }
 
-// isOwnProc reports whether a path is the command's own in /proc.
+// isOwnProc reports whether a path leads to the directory in /proc of the process that opens it.
 func isOwnProc(p string) bool {
 	return strings.HasPrefix(p, "/proc/self/") || strings.HasPrefix(p, "/proc/thread-self/")
 }
 
-// mayBeProcLink reports whether a glob may match a path through such a link.
+// mayBeProcLink reports whether a glob may match a path through a link recognized by procLink.
 func mayBeProcLink(pattern string) bool {
 	parts := strings.Split(strings.Trim(path.Clean(pattern), "/"), "/")
 	if len(parts) < 3 || overlap(parts[0], "proc") == no {

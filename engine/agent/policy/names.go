@@ -42,7 +42,8 @@ func CheckLists(text []byte) error {
 	return nil
 }
 
-// checkNames returns the first mistake in the patterns of a key, as judged by wrong.
+// checkNames returns the first mistake in the patterns that the rules have under key. list returns
+// these patterns for one rule. wrong describes the mistake in a pattern, or returns "".
 func checkNames(text []byte, key string, list func(Rule) []string, wrong func(pattern string) string) error {
 	p, err := Parse(text)
 	if err != nil {

@@ -181,7 +181,7 @@ func wordText(w word) string {
 	return w.glob
 }
 
-// partsForPath returns the parts for a path spelled as text in a word.
+// partsForPath returns the parts for a path. text is the path as it is spelled in the word w.
 func (s *pathSearch) partsForPath(c simpleCommand, w word, text, dir string) []part {
 	full, ok := s.absolutePath(text, dir, !w.known)
 	// A lookup takes time for each element, so long paths use up the limit faster.

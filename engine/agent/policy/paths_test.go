@@ -74,7 +74,7 @@ func TestDecideAsksAboutPathsKnownOnlyToTheShell(t *testing.T) {
 	}
 }
 
-func TestOtherPathsAreAllowed(t *testing.T) {
+func TestCommandsWithoutForbiddenPathsAreAllowed(t *testing.T) {
 	home, work := newHome(t)
 	p := parsePolicy(t, secrets)
 	for _, command := range []string{
@@ -125,7 +125,7 @@ func TestUnknownCommandIsNeverAllowed(t *testing.T) {
 	}
 }
 
-// A command naming more paths than the limit asks.
+// If a command names more paths than the limit, the user is asked.
 func TestPathLookupsAreLimited(t *testing.T) {
 	p := parsePolicy(t, secrets)
 	for name, command := range map[string]string{

@@ -38,7 +38,7 @@ func (p Policy) AllowsAll() bool {
 	return len(p.Rules) == 0 && (p.Default == Allow || p.Default == "")
 }
 
-// StricterThan reports whether d allows less than other.
+// StricterThan reports whether d allows less than the decision other.
 func (d Decision) StricterThan(other Decision) bool { return d.strictness() > other.strictness() }
 
 // DefaultAskTimeout is how long the user has to answer; agents' own clients give up after a minute.
@@ -97,7 +97,7 @@ func (r *Rule) checkAndParse() (key string, err error) {
 	}
 	// Without any list, a rule would match every action.
 	if !slices.ContainsFunc(r.lists(), func(list []string) bool { return list != nil }) {
-		return "", errors.New(`it does not say what it is about: add a list such as command = ["git push"], or tool = ["*"] for everything`)
+		return "", errors.New(`must have a list such as command = ["git push"], or tool = ["*"] for everything`)
 	}
 	for _, list := range []struct {
 		key      string
@@ -111,7 +111,7 @@ func (r *Rule) checkAndParse() (key string, err error) {
 	}
 	for _, pattern := range r.Agent {
 		if strings.Contains(pattern, "/") {
-			return "agent", fmt.Errorf(`agent names a token or --as name, which has no "/": %q`, pattern)
+			return "agent", fmt.Errorf(`agent %q: must be the name of a token or of --as, which has no "/"`, pattern)
 		}
 	}
 	for _, pattern := range r.Path {

@@ -188,7 +188,7 @@ func TestParseNamesTheLineOfAMistake(t *testing.T) {
 		"[[rule]]\ndecision = \"deny\"\ncommand = [\"'\"]":     "line 3: rule 1: command",
 		"[[rule]]\ndecision = \"deny\"\ncommand = [\"\"]":      "line 3: rule 1: command \"\": it is empty",
 		"[[rule]]\ndecision = \"deny\"\ntool = [\"x\"]\n[[rule]]\nagent = [\"x\"]\ndecision = \"no\"": "line 6: rule 2: decision",
-		"[[rule]]\ndecision = \"deny\"\nagent = [\"claude/*\"]":                                       `line 3: rule 1: agent names a token or --as name, which has no "/": "claude/*"`,
+		"[[rule]]\ndecision = \"deny\"\nagent = [\"claude/*\"]":                                       `line 3: rule 1: agent "claude/*": must be the name of a token or of --as, which has no "/"`,
 		"[[rule]]\ndecision = \"deny\"\ntool = \"x\"":                                                 "line 3: rule.tool: must be a list",
 		"[[rule]]\nwrite = \"yes\"":                                                                   "line 2: rule.write: must be true or false",
 		"rule = {decision = \"deny\"}":                                                                "line 1: rule: must be tables",

@@ -43,7 +43,8 @@ func isUnclearRunner(c simpleCommand) bool {
 	return slices.Contains(unclearRunners, program) || (program == "fd" || program == "fdfind") && slices.ContainsFunc(c.words[1:], mayExecute)
 }
 
-// maxTails limits the arguments of a program considered as the start of its command.
+// maxTails limits how many arguments of a program are each tried as the first word of the command
+// it runs.
 const maxTails = 32
 
 // starts returns a command and, if it runs an unknown command, the commands that may begin with
@@ -98,7 +99,7 @@ func (r *analysis) tryScript(text word, depth int) {
 	}
 	err := r.err
 	r.parseScript(text, bash, stdin{}, depth+1)
-	// The text's shell is unknown, so it is parsed for both.
+	// The shell to run the text is unknown, so the text is parsed as bash and as a POSIX shell.
 	if isOtherInPOSIX(text.text) {
 		r.parseScript(text, posix, stdin{}, depth+1)
 	}
@@ -261,7 +262,7 @@ func isShellVariable(name string) bool {
 }
 
 // isHarmless reports whether a variable affects only a program's output for its reader. Any other
-// may make it run something: programs have thousands.
+// variable may make the program run something: programs read thousands of them.
 func isHarmless(name string) bool {
 	return slices.Contains([]string{"LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "IFS"}, name) ||
 		strings.HasPrefix(name, "LC_")

@@ -90,7 +90,8 @@ func quoteGlob(text string) string {
 	return b.String()
 }
 
-// addParts adds the parts of a word. In quotes, a backslash escapes only the characters in escaped.
+// addParts adds the parts of a word. In quotes, a backslash escapes only the characters listed in
+// escaped.
 func (s *spelling) addParts(parts []syntax.WordPart, quoted bool, escaped string) {
 	dollar := false // $'…' in a grammar without it
 	for _, p := range parts {
@@ -202,7 +203,8 @@ func shellGlob(text string) (glob string, loose, known bool) {
 	return b.String(), loose, false
 }
 
-// braceLength returns the length of the brace expansion at the start of a text, 0 if it is none.
+// braceLength returns the length of the brace expansion at the start of a text, or 0 if the text
+// does not start with one.
 func braceLength(text string) int {
 	depth, expands := 0, false
 	for i := 0; i < len(text); i++ {

@@ -19,7 +19,7 @@ import (
 )
 
 // A client chooses its own name.
-func TestActorIsAnAgentsName(t *testing.T) {
+func TestActorIsNamedAfterClientAndVersion(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
 		{"claude-code", "1.2.3", "agent:claude-code/1.2.3"},
 		{"", "1", "agent:unknown"},
@@ -64,7 +64,7 @@ func (e *losingEngine) WatchFor(ctx context.Context, _ api.WatchInput) iter.Seq2
 
 func (e *losingEngine) Close() { e.closed = true }
 
-func TestWatchReconnectsEverMoreRarely(t *testing.T) {
+func TestWatchPausesLongerAfterEachReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := &losingEngine{Engine: &mcptest.Engine{}, events: []int{1, 0, 0, 2}}
 		f := &toolkit.Agent{Engine: engine}

@@ -19,8 +19,8 @@ import (
 type ShellLine string
 
 // Decode decodes arguments strictly: it rejects missing, unknown and wrongly typed ones by name.
-// The SDK's decoding would reject what repairs make valid, and a JSON schema's validation numbers
-// out of limits that the tools adjust.
+// The SDK's decoding would reject arguments that Decode can repair. Validation by a JSON schema
+// would reject numbers out of range, which the tools adjust.
 func Decode[In any](t Tool, args json.RawMessage) (In, error) {
 	var in In
 	err := decodeInto(t, args, &in)

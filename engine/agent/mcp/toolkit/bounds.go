@@ -77,10 +77,10 @@ func CheckPatterns(patterns ...string) error {
 	return nil
 }
 
-// KeepEnds returns output of at most MaxOutput bytes, or the head and tail of longer output, with
-// how in the note between them. Long lines are shortened. An agent finds an error in the middle of
-// 10 MB with 562 tokens; with the ends that Codex keeps, it needs 10,094 (BenchmarkTasks in
-// bench/agents).
+// KeepEnds returns output of at most MaxOutput bytes unchanged, and only the head and tail of
+// longer output. The note between them includes how, a hint on getting the rest. Long lines are
+// shortened. An agent finds an error in the middle of 10 MB with 562 tokens; with the ends that
+// Codex keeps, it needs 10,094 (BenchmarkTasks in bench/agents).
 func KeepEnds(text, how string) string {
 	if text = ShortenLines(text); len(text) > MaxOutput {
 		return HeadAndTail(text, 2*maxEnd+noteSize, how)

@@ -63,7 +63,7 @@ func TestHeadAndTailKeepTextWithinTheirLimit(t *testing.T) {
 	}
 }
 
-func TestSizeInJSONIsThatOfTheEncoder(t *testing.T) {
+func TestJSONSizeMatchesTheEncoder(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
 		limit := rapid.IntRange(-1, 200).Draw(t, "limit")

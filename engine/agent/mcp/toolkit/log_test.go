@@ -36,7 +36,7 @@ func TestPlainTextRemovesTerminalSequences(t *testing.T) {
 	}
 }
 
-func TestWholeLengthExcludesIncompleteSequences(t *testing.T) {
+func TestCompleteLengthExcludesIncompleteSequences(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]int{
 		"":                  0,

@@ -104,7 +104,8 @@ func Profiles() []Profile {
 	return []Profile{Native, TerminalTools, Core, Android, OS, Terminal, Plugin, All}
 }
 
-// Offers reports whether the chosen profiles offer a tool belonging to the profiles in.
+// Offers reports whether the chosen profiles offer the tool called name, which belongs to the
+// profiles in the list in.
 func (o *Options) Offers(name string, in ...Profile) bool {
 	return slices.ContainsFunc(o.Profiles, func(p Profile) bool { return p.Offers(Tool{Name: name, Profiles: in}) })
 }

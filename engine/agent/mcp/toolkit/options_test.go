@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestProfilesAreParsed(t *testing.T) {
+func TestParseProfilesRejectsUnknownNames(t *testing.T) {
 	for _, c := range []struct {
 		names []string
 		want  []Profile
@@ -132,7 +132,7 @@ func TestNamesAreQuotedIfTheyAreAmbiguous(t *testing.T) {
 	}
 }
 
-func TestPathsAreAbsolute(t *testing.T) {
+func TestRelativePathsStartInTheFolderOrHome(t *testing.T) {
 	for given, want := range map[string]string{
 		"": "/work", ".": "/work", "a": "/work/a", "../a": "/a", "../../../a": "/a", "/a/../b/": "/b", "~": "/home/ann", "~/a": "/home/ann/a", "~/../bob": "/home/bob", "~bob": "/work/~bob", "a/~": "/work/a/~",
 	} {

@@ -82,7 +82,7 @@ func (f *Agent) readOnce(ctx context.Context, id string, w OutputQuery) (Output,
 	}
 	out.Text += PlainText(got.text())
 	out.Next, out.End, out.More = got.next, got.end.At, got.remaining()
-	// A read of one stream leaves the position in the other.
+	// Reading one stream does not move the position in the other stream.
 	switch ask.Stream {
 	case "stdout":
 		out.Next.Stderr = begin.Stderr
@@ -96,8 +96,8 @@ func (f *Agent) readOnce(ctx context.Context, id string, w OutputQuery) (Output,
 	return out, nil
 }
 
-// FullID returns the id of the process or session with a given id, prefix of one, or name. get is
-// called unless given is an id.
+// FullID returns the id of the process or session that given refers to: by its id, the beginning of
+// its id, or its name. It calls get unless given is a whole id.
 func (f *Agent) FullID(ctx context.Context, given string, get api.Operation[api.IDInput, api.Process]) (string, error) {
 	if len(given) == idLength && strings.Trim(given, "0123456789abcdef") == "" {
 		return given, nil
@@ -176,7 +176,7 @@ func (o Output) NoteDropped() Output {
 	return o
 }
 
-// A logSpan is a part of a log, or of both halves of a split one.
+// A logSpan is a part of a log or, if the log is split by stream, of each of its halves.
 type logSpan struct {
 	parts           []spanPart
 	size            int
@@ -239,8 +239,8 @@ func (f *Agent) readSpan(ctx context.Context, ask api.ProcessLogInput, limit int
 	return s, nil
 }
 
-// cursorAt returns a cursor for an offset in a reply, including the one in standard error if there
-// is one.
+// cursorAt returns the cursor for at, an offset in a reply of the engine. If the reply also covers
+// standard error, the offset there is of(stderr).
 func cursorAt(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, of func(*api.LogPlace) int64) Cursor {
 	switch {
 	case stderr != nil:

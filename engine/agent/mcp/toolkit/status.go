@@ -83,7 +83,7 @@ func StateText(p api.Process) string {
 	case p.PID != 0:
 		text += fmt.Sprintf(", pid %d", p.PID)
 		if p.WaitsForInput() {
-			text += ", waits for input, which stays silent (end its command with </dev/null to avoid that)"
+			text += ", waits for input that will not come (end its command with </dev/null to avoid that)"
 		}
 	}
 	if p.HasRemains() {
@@ -117,7 +117,7 @@ func RunTime(p api.Process) time.Duration {
 	return max(end.Sub(p.StartedAt), 0)
 }
 
-// StartFailure returns the reason a program could not be started, after its name.
+// StartFailure returns why the program in argv could not be started, preceded by its name.
 func StartFailure(argv []string, err error) string {
 	message := api.AsError(err).Message
 	if len(argv) > 0 {
@@ -190,7 +190,8 @@ func JSONText(v any) string {
 	return string(b)
 }
 
-// NewlineBetween returns a newline if before does not end a line and something follows.
+// NewlineBetween returns what separates two texts on their own lines: a newline, or "" if before
+// already ends in one or if one of the texts is empty.
 func NewlineBetween(before, after string) string {
 	if before == "" || after == "" || strings.HasSuffix(before, "\n") {
 		return ""

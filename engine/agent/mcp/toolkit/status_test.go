@@ -52,7 +52,7 @@ func TestFailedStartNamesTheProgramOnce(t *testing.T) {
 	}
 }
 
-func TestLinesAndCommandsAreSplit(t *testing.T) {
+func TestTextIsSplitIntoLinesAndWords(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
 		n          int
@@ -129,7 +129,7 @@ func TestWaitInTurnsRepeatsUntilItsTimeout(t *testing.T) {
 }
 
 // A message may quote text of an agent or a program.
-func TestMessagesAreLegible(t *testing.T) {
+func TestMakeLegibleEscapesAndTruncates(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain ä\n\ttext": "plain ä\n\ttext",
 		"a\x1b[2Jb\r":     `a\x1b[2Jb\r`,

@@ -24,9 +24,9 @@ type Tool struct {
 	RulesLike string    // another tool with the same effect, whose policy rules apply too; may be ""
 	In, Out   reflect.Type
 
-	// Uses names the operations that the tool calls. If the first one names all that the call works
-	// on, it speaks for the others. Otherwise the call is Declared: the engine judges its Subjects
-	// before.
+	// Uses names the operations that the tool calls. If the first operation names everything that
+	// the call works on, the engine's decision about it covers the others. Otherwise Declared is
+	// set, and the engine judges the call's Subjects before the first operation.
 	Uses     []string
 	Declared bool
 

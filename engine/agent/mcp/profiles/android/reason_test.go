@@ -35,7 +35,7 @@ func TestFileErrorsHaveTheCodeOfTheirReason(t *testing.T) {
 	}
 }
 
-func TestUnusableFoldersHaveOneCode(t *testing.T) {
+func TestUnusableFolderHasTheSameCodeInEveryTool(t *testing.T) {
 	t.Parallel()
 	a := mcptest.NewAgent(t, "/home/me", toolkit.Android, ToolsWith(func(name string) (string, error) { return "/bin/" + name, nil }))
 	const why = "start in /home/me/x: permission denied"

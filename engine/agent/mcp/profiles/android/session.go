@@ -25,7 +25,7 @@ const (
 	maxExecData = 8 * toolkit.MaxStream
 )
 
-// localSessionInput holds the arguments for both kinds of session.
+// localSessionInput holds the arguments for sessions with and without a terminal.
 type localSessionInput struct {
 	Action    string            `json:"action" enum:"start,exec,write,read,resize,kill,list"`
 	SessionID string            `json:"session_id,omitempty"`
@@ -230,8 +230,9 @@ func idleFor(p api.Process) time.Duration {
 // shellMarks matches escape sequences sent by shells for Tandem's use.
 var shellMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
 
-// outputText returns what a session printed as text: from a terminal with the program's escape
-// sequences, which draw its screen, and otherwise without any, like the output of other commands.
+// outputText returns a session's output as text. The output of a terminal keeps the escape
+// sequences of the program, which draw its screen. Without a terminal all sequences are removed, as
+// from the output of other commands.
 func outputText(p api.Process, raw string) string {
 	if p.Terminal == nil {
 		return toolkit.StripSequences(raw)
@@ -248,8 +249,8 @@ func startSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in loca
 	return toolkit.AnswerJSON(startResult{p.ID, output}).ForProcess(p.ID), nil
 }
 
-// execCommand runs a command and returns all output since the last read. In place of the echo of
-// what was typed, which has more than the command, the output has the command.
+// execCommand runs a command and returns all output since the last read. The terminal's echo is
+// replaced by the command itself, because it also shows what Tandem types around the command.
 func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (any, error) {
 	ran, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{
 		ID: p.ID, Command: string(in.Command), TimeoutMS: in.timeoutSeconds() * 1000, MaxOutput: 1,

@@ -95,7 +95,7 @@ func TestSessionReadReturnsLongOutputInParts(t *testing.T) {
 	}
 }
 
-func TestSessionErrors(t *testing.T) {
+func TestInvalidSessionCallsGetTheirErrorCodes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ args, want string }{
 		{`{}`, failed("missing_action", "action is missing")},
@@ -129,14 +129,14 @@ func TestDeadSessionReturnsItsLastOutput(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t, "bye\n", api.StateExited)
 	dead := `{"status":"error","error":"session_dead","detail":"session ` + plain + ` has ended","output":"bye\n"}`
-	// The second call returns it again although it has been read.
+	// The last output of a dead session is returned by every call, even after it has been read.
 	for range 2 {
 		f.Check("local_shell_session", `{"action":"exec","session_id":"`+plain+`","command":"x"}`, dead, true)
 	}
 	f.Check("local_shell_session", `{"action":"kill","session_id":"`+plain+`"}`, `{"ok":true,"detail":"it had ended already"}`, false)
 }
 
-func TestTermuxResizeKeepsTheOtherSide(t *testing.T) {
+func TestTermuxResizeKeepsTheSideNotGiven(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t, "", api.StateRunning)
 	mcptest.Handle(f.Fake, api.SessionResize, func(in api.SessionResizeInput) (api.Empty, error) {

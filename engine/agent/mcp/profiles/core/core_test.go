@@ -15,7 +15,7 @@ func newAgent(t *testing.T) *mcptest.Agent {
 
 func exit(code int) *int { return &code }
 
-// began and ended are the start and exit of processes; they run 2 seconds.
+// The processes of these tests run for 2 seconds, from began to ended.
 var (
 	began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	ended = began.Add(2 * time.Second)

@@ -42,9 +42,9 @@ func listProcesses(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit
 	return listResult(f, processes, in, "No processes.", processLine), nil
 }
 
-// isListed reports whether a process belongs in the list. Unlike in the plugin profile, this includes
-// exited one-shot commands that left something running, that somebody else stopped, or whose result
-// reached nobody.
+// isListed reports whether a process belongs in the list. Unlike in the plugin profile, this
+// includes exited one-shot commands that left something running, that somebody else stopped, or
+// whose client disconnected before it got the result.
 func isListed(f *toolkit.Agent, p api.Process) bool {
 	return plugin.IsListed(p) || p.Kind == api.KindProcess &&
 		(p.HasRemains() || p.EndedBy != "" && p.EndedBy != f.Actor || p.Supervision.Unanswered)

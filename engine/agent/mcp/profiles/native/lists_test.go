@@ -140,7 +140,7 @@ func TestPromptIsPastedAndEntered(t *testing.T) {
 	}
 }
 
-func TestAgentWaitReportsTheFirst(t *testing.T) {
+func TestAgentWaitReportsTheFirstAgent(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t)
 	var sessions []api.Process

@@ -119,7 +119,7 @@ func TestProcessWaitReportsTheCondition(t *testing.T) {
 	}
 }
 
-func TestProcessStartWaits(t *testing.T) {
+func TestProcessStartWaitsForItsCondition(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t)
 	mcptest.Handle(f.Fake, api.ProcessStart, func(in api.ProcessStartInput) (api.Process, error) {

@@ -71,7 +71,8 @@ type logState struct {
 	NextCursor toolkit.Cursor `json:"next_cursor"`
 }
 
-// Unsaid implements toolkit.Brief: reads continue there by themselves.
+// Unsaid implements toolkit.Brief. It leaves the position out, because the next read continues
+// there by itself.
 func (s logState) Unsaid() any { return struct{}{} }
 
 func readProcessLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {

@@ -40,7 +40,7 @@ func TestStopAllNamesProcessesOfEarlierConnection(t *testing.T) {
 	}
 }
 
-func TestStopAllWithAllStopsEveryones(t *testing.T) {
+func TestStopAllWithAllStopsProcessesOfOthers(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t)
 	mcptest.Handle(f.Fake, api.ProcessStopAll, func(in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {

@@ -37,7 +37,7 @@ func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (t
 			WithHint("must be text, ansi or png")
 	}
 	if in.Diff && (in.Format == "ansi" || in.Format == "png" || in.Scrollback != 0) {
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff is for text without scrollback", in.ID)
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff needs format text and no scrollback", in.ID)
 	}
 	if ask.ID, err = f.FullID(ctx, in.ID, api.SessionGet); err != nil {
 		return toolkit.Result{}, err
@@ -63,7 +63,7 @@ func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (t
 		return toolkit.Text(shown + screenStatus(out) + idle).ForProcess(ask.ID), nil
 	}
 	if len(out.Picture) == 0 {
-		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
+		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine sent no picture", in.ID)
 	}
 	r := toolkit.Text(screenStatus(out))
 	r.Content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.Content...)

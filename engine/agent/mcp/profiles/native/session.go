@@ -262,7 +262,8 @@ type sessionReadState struct {
 	Dropped    int64 `json:"dropped,omitempty"` // requested bytes no longer in the log
 }
 
-// Unsaid implements toolkit.Brief: reads continue there by themselves.
+// Unsaid implements toolkit.Brief. It leaves the position out, because the next read continues
+// there by itself.
 func (s sessionReadState) Unsaid() any {
 	return struct {
 		Dropped int64 `json:"dropped,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 )
 
-// startCheckMS is how long process_start looks whether the process exits at once.
+// startCheckMS is how long process_start waits to see whether the process exits at once.
 const startCheckMS = 300
 
 // processStartTool is offered without the plugin profile, whose tool of the same name returns every

@@ -41,7 +41,8 @@ type writeState struct {
 // Unsaid implements toolkit.Brief.
 func (s writeState) Unsaid() any { return struct{}{} }
 
-// Subjects returns the text typed, in whole and by operation.
+// Subjects returns the text that the call types: as a whole and, if there are several operations,
+// the text of each one, because the engine judges each operation too.
 func (in sessionWriteInput) Subjects(*toolkit.Agent) []toolkit.Subject {
 	typed, pressed := in.Text+in.Paste, api.TextOfKeys(in.Keys)
 	all := []toolkit.Subject{{Command: typed + pressed, Session: in.ID}}
@@ -87,8 +88,8 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(id), err
 }
 
-// unseenStart returns the start of the output this agent has not seen. If it has seen none, that is
-// the present end.
+// unseenStart returns the start of the output that this agent has not seen. If the agent has seen
+// nothing yet, it returns the end of the present output.
 func unseenStart(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Cursor, error) {
 	seen, known := f.Seen.At(id)
 	if known {

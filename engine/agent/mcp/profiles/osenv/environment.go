@@ -105,8 +105,8 @@ func checkEnvName(key string) error {
 	return nil
 }
 
-// getEnv returns a variable as seen by the agent's programs: the agent's own variables have
-// precedence over the common overlay, and that over the inherited environment.
+// getEnv returns a variable as seen by the agent's programs. The agent's own variables take
+// precedence over the common overlay, and the overlay over the inherited environment.
 func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, error) {
 	if err := checkEnvName(in.Key); err != nil {
 		return toolkit.Result{}, err
@@ -167,7 +167,7 @@ func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
 	_, err = api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: key})
 	switch {
 	case err == nil:
-		return api.Errorf(api.CodeForbidden, "unset %s: the user has set it for everything that starts", key).
+		return api.Errorf(api.CodeForbidden, "unset %s: the user has set it for all programs", key).
 			WithHint("env_set gives it another value for your commands")
 	case errors.Is(err, api.CodeNotFound):
 		return nil

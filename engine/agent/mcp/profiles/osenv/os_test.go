@@ -106,7 +106,7 @@ func TestDaemonIsFoundByPID(t *testing.T) {
 	}
 }
 
-func TestVariablesAreReadFromTheOverlayFirst(t *testing.T) {
+func TestOverlayTakesPrecedenceOverInheritedVariables(t *testing.T) {
 	t.Parallel()
 	overlay := map[string]api.EnvVar{"SET": {Value: "inside"}, "API_KEY": {Redacted: true}, "HIDDEN": {Redacted: true}}
 	f := newAgent(t)
@@ -139,7 +139,7 @@ func TestVariablesAreReadFromTheOverlayFirst(t *testing.T) {
 	check(f, "env_get", `{"key":"1X"}`, failure("ENV_INVALID_KEY", "a name consists of letters, digits and _, and does not begin with a digit"), true)
 }
 
-func TestVariablesAreUnset(t *testing.T) {
+func TestUnsetRemovesOnlyTheAgentsVariables(t *testing.T) {
 	t.Parallel()
 	own := map[string]bool{"OWN": true}
 	users := map[string]bool{"USERS": true}
@@ -170,7 +170,7 @@ func TestVariablesAreUnset(t *testing.T) {
 	if _, still := f.ChildEnv()["OUTER"]; still {
 		t.Error("programs still inherit OUTER")
 	}
-	check(f, "env_unset", `{"key":"USERS"}`, failure("FORBIDDEN", "unset USERS: the user has set it for everything that starts; env_set gives it another value for your commands"), true)
+	check(f, "env_unset", `{"key":"USERS"}`, failure("FORBIDDEN", "unset USERS: the user has set it for all programs; env_set gives it another value for your commands"), true)
 	check(f, "env_unset", `{"key":"PATH"}`, failure("FORBIDDEN", "unset PATH: it decides which programs run, so agents may unset it only inside a sandbox"), true)
 	check(f, "env_unset", `{"key":"BROKEN"}`, failure("INTERNAL", "broken"), true)
 }

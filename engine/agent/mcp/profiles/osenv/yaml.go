@@ -15,10 +15,10 @@ type yamlField struct {
 	value any
 }
 
-// yamlText encodes a mapping with its keys in the given order, as YAML 1.2 without scalars of another
-// meaning in 1.1. Text of several lines becomes a literal block if a block preserves it exactly.
-// goccy/go-yaml, which parses Tandem's files, cannot be used: it writes every such text as a block
-// and loses carriage returns, blank lines and control characters.
+// yamlText encodes a mapping with its keys in the given order. The text is YAML 1.2 and has no
+// scalars that YAML 1.1 would read differently. Text of several lines becomes a literal block if a
+// block preserves it exactly. goccy/go-yaml, which parses Tandem's files, cannot be used: it writes
+// every such text as a block and loses carriage returns, blank lines and control characters.
 func yamlText(fields []yamlField) string {
 	var b strings.Builder
 	for _, f := range fields {
@@ -37,7 +37,7 @@ func yamlText(fields []yamlField) string {
 	return b.String()
 }
 
-// plainYAML matches strings without a need for quotes.
+// plainYAML matches strings that need no quotes in YAML.
 var plainYAML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_/]([A-Za-z0-9_./ -]*[A-Za-z0-9_./-])?$`) })
 
 func yamlString(s string) string {

@@ -58,7 +58,8 @@ type CommandState struct {
 	whole bool // the profile's document lists the facts
 }
 
-// Unsaid implements toolkit.Brief: the text has the id where it is needed, and the ending.
+// Unsaid implements toolkit.Brief. It leaves out the id and the outcome, which the text states
+// where they matter.
 func (s CommandState) Unsaid() any {
 	if s.whole {
 		return s
@@ -135,14 +136,15 @@ type stream struct {
 	dropped int64
 }
 
-// shapeStream returns a stream as shown to an agent, and whether anything visible is left out: its
-// last most characters or, outside the plugin profile, by default the head and tail of long output.
-func shapeStream(ctx context.Context, f *toolkit.Agent, id string, s stream, most int) (text string, cut bool, err error) {
+// shapeStream returns a stream as shown to an agent: its end, up to limit characters. If limit is
+// 0, the plugin profile uses its default, and other profiles show the head and tail of long output.
+// cut reports whether anything visible is left out.
+func shapeStream(ctx context.Context, f *toolkit.Agent, id string, s stream, limit int) (text string, cut bool, err error) {
 	if !f.UsesPluginFormat() {
 		s.text = toolkit.KeepLastDrawn(s.text)
 	}
-	if f.UsesPluginFormat() || most > 0 {
-		text, cut = s.lastChars(cmp.Or(most, maxExecChars))
+	if f.UsesPluginFormat() || limit > 0 {
+		text, cut = s.lastChars(cmp.Or(limit, maxExecChars))
 		return text, cut, nil
 	}
 	text = toolkit.ShortenLines(s.text)
@@ -166,8 +168,8 @@ func readLogHead(ctx context.Context, f *toolkit.Agent, id, stream string) (stri
 	return toolkit.KeepLastDrawn(toolkit.StripSequences(out.Data)), err
 }
 
-// keepHeadAndTail returns the beginning of head and the end of the stream, and in between the number
-// of characters omitted.
+// keepHeadAndTail returns the start of the text head, a note on the number of characters omitted,
+// and the end of the stream.
 func (s stream) keepHeadAndTail(head string) string {
 	head, tail := toolkit.WholeLines(head[:min(maxExecEnd, len(head))], s.text[max(0, len(s.text)-maxExecEnd):])
 	left := s.dropped + int64(utf8.RuneCountInString(s.text)-utf8.RuneCountInString(head)-utf8.RuneCountInString(tail))
@@ -176,12 +178,13 @@ func (s stream) keepHeadAndTail(head string) string {
 	return head + toolkit.NewlineBetween(head, note) + note + tail
 }
 
-// lastChars returns the last most characters of the stream, after a note on the size before them.
-func (s stream) lastChars(most int) (text string, cut bool) {
+// lastChars returns the end of the stream, up to limit characters, after a note on the size of the
+// rest.
+func (s stream) lastChars(limit int) (text string, cut bool) {
 	excess := 0
 	// Counting bytes first avoids decoding short texts.
-	if len(s.text) > most {
-		excess = max(0, utf8.RuneCountInString(s.text)-most)
+	if len(s.text) > limit {
+		excess = max(0, utf8.RuneCountInString(s.text)-limit)
 	}
 	if excess == 0 && s.dropped == 0 {
 		return s.text, false

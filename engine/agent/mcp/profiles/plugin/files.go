@@ -109,8 +109,8 @@ func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
-// readExactJSON is files.read_json with the value as written in the file: decoding would round
-// numbers and reorder keys.
+// readExactJSON returns the operation files.read_json with a result that keeps the value as written
+// in the file. Decoding the value would round numbers and reorder keys.
 func readExactJSON() api.Operation[api.FilesReadJSONInput, exactJSON] {
 	return api.NewOperation[api.FilesReadJSONInput, exactJSON](api.FilesReadJSON.Name, "", "", api.Row[api.FilesReadJSONInput]{})
 }

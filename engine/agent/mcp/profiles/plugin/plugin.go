@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Tools returns the tools of the plugin profile. The native profile offers those without profiles
-// of their own too, with shorter results.
+// Tools returns the tools of the plugin profile. The native profile offers a tool too, with shorter
+// results, unless the tool names its own profiles.
 func Tools() []toolkit.Tool {
 	files := slices.Concat(fileTools(), searchTools())
 	for i := range files {

@@ -113,7 +113,7 @@ func TestProcessStartReportsFailures(t *testing.T) {
 	}
 }
 
-func TestProcessesAreDescribed(t *testing.T) {
+func TestProcessResultsShowEveryField(t *testing.T) {
 	t.Parallel()
 	p := api.Process{ID: "abc", Name: "web", Kind: api.KindProcess, State: api.StateRunning, PID: 7, LogPath: "/log", Argv: []string{"bash", "-c", "serve"}, Command: "bash -c serve",
 		Supervision: &api.Supervision{}}

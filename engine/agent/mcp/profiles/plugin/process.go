@@ -28,7 +28,8 @@ func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
-// CleanName returns the name made valid; "" if nothing of it is.
+// CleanName returns the name without the characters that names may not have. The result is "" if
+// nothing is left.
 func (in StartInput) CleanName() string { return names.Clean(in.Name) }
 
 // A ProcessState describes a process in results.
@@ -122,8 +123,9 @@ func startAndDescribe(ctx context.Context, f *toolkit.Agent, in StartInput) (too
 	})
 }
 
-// StartProcess starts a process and returns result's result for it, or an error or failed result if
-// the process could not be started. It makes the name valid.
+// StartProcess starts a process under a valid form of its name. It calls result for the started
+// process and returns that value. If the process cannot be started, it returns an error or a failed
+// result.
 func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result func(api.Process) toolkit.Result) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err

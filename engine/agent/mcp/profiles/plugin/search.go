@@ -137,8 +137,8 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 	return rows
 }
 
-// truncateRows joins rows up to the size of a result, and suggests how to get the rest. It
-// truncates a first row too long by itself.
+// truncateRows joins as many rows as fit in a result. If some are left out, it adds how, a hint on
+// getting them. unit names what a row is. If even the first row does not fit, it is cut.
 func truncateRows(f *toolkit.Agent, rows []string, unit, how string) string {
 	limit, body, sizeOf := toolkit.DefaultSize, toolkit.DefaultBodySize, toolkit.JSONSize
 	if f.UsesPluginFormat() {
