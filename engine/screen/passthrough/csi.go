@@ -13,7 +13,8 @@ const clearedScreen = "\x1b[<99u\x1b[=0u\x1b[2J"
 // (xterm's ctlseqs).
 const restoreCursor = "\x1b8"
 
-// ordinary lists the final bytes that are harmless with parameters only.
+// ordinary lists the final bytes of control sequences that are harmless if they have only
+// parameters.
 const ordinary = "@ABCDEFGHIJKLMPSXZ^`abdefgmrsu"
 
 // finalsToPass returns the final bytes of the control sequences that change only the display, or
@@ -177,7 +178,7 @@ func (f *Filter) judgeControl(s controlSequence) verdict {
 	return verdict{keep: strings.IndexByte(finalsToPass(s.prefix, s.inter), s.final) >= 0}
 }
 
-// filterModes removes the private modes that must not pass from a sequence.
+// filterModes drops from a sequence the private modes that must not pass.
 func (f *Filter) filterModes(s controlSequence) verdict {
 	set := s.final == 'h'
 	f.clustered = f.clustered || set && strings.Contains(s.params, "2027")
@@ -253,10 +254,10 @@ func parseNumber(text string) int {
 	return n
 }
 
-// hasMode reports whether is returns true for any of the modes.
-func hasMode(params string, is func(mode int) bool) bool {
+// hasMode reports whether matches returns true for any of the modes.
+func hasMode(params string, matches func(mode int) bool) bool {
 	for mode := range strings.SplitSeq(params, ";") {
-		if is(parseNumber(mode)) {
+		if matches(parseNumber(mode)) {
 			return true
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// acts is what makes a terminal do more than show something, and what is left of
-// it.
+// acts lists sequences that make a terminal do more than display something, and what the filter
+// passes of each.
 var acts = [...]struct{ in, want string }{
 	{"\x1b]9;9;/tmp\a", ""}, {"\x1b]9;1;500\a", ""}, {"\x1b]9;4;7;50\a", ""}, {"\x1b]9;4;1;x\a", ""}, {"\x1b]9;4\a", ""}, {"\x1b]9;\a", ""}, // the desktop
 	{"\x1b]99;i=1:p=?;\a", ""}, {"\x1b]99;i=1:p=close;\a", ""}, {"\x1b]99;hello\a", ""}, {"\x1b]777;precmd\a", ""}, {"\x1b]9;" + strings.Repeat("x", 2000) + "\a", ""},
@@ -118,8 +118,9 @@ const testClip = 6 << 20
 
 var maxCopy = (&Filter{MaxClip: testClip}).maxCopy()
 
-// ST would make a terminal copy the part before it.
-func TestStringsGivenUpHaveNoEffect(t *testing.T) {
+// ST would end the string normally, and the terminal would then copy the part before it. Only CAN
+// cancels the string.
+func TestCancelledStringsHaveNoEffect(t *testing.T) {
 	for _, in := range []string{"\x1b]52;c;aGVs\x18", "\x1b]52;c;aGVs\x1a", "\x1b]52;c;aGVs\x1b[m", "\x1b]52;c;" + strings.Repeat("A", maxCopy+1), "\x1b_Ga=T;AA\x1b[m"} {
 		f := Filter{MaxClip: testClip}
 		if got, _ := passed(&f, in); strings.Count(got, "\x18") != 1 || strings.HasSuffix(got, stringEnd) {
@@ -145,8 +146,8 @@ func TestFilterEndsOverlongStrings(t *testing.T) {
 	}
 }
 
-// allowed are the only things that a filter lets pass beside text, told in
-// another way than the filter does.
+// allowed matches everything a filter may pass besides text. It is written independently of the
+// filter's own rules.
 var allowed = regexp.MustCompile("^(?:" + strings.Join([]string{
 	`\x1b\[[0-9:;]*[@A-MPSTXZ^` + "`" + `abdefgmrsu]`,
 	`\x1b\[(?:0*4|0*20)(?:;0*4|;0*20)*[hl]`,

@@ -58,8 +58,9 @@ func textLength(p []byte) (n int) {
 	return n
 }
 
-// findNotASCII returns a word with the highest bit set in the byte of the first one in w outside
-// 0x20 to 0x7e, or 0.
+// findNotASCII looks for the first byte of w outside 0x20 to 0x7e. In the word it returns, that
+// byte has its highest bit set, and the bytes before it do not. It returns 0 if there is no such
+// byte.
 func findNotASCII(w uint64) uint64 {
 	const ones = 0x0101010101010101
 	return ((w - 0x20*ones) | (w + ones) | w) & (0x80 * ones)

@@ -35,7 +35,7 @@ type Filter struct {
 	Passed
 }
 
-// inside is the kind of sequence that the next bytes continue.
+// inside names the kind of sequence to which the next bytes belong.
 type inside uint8
 
 const (
@@ -64,8 +64,8 @@ const (
 	c1  = 0xc2 // first byte of the C1 controls U+0080 to U+009F in UTF-8
 
 	stringEnd = "\x1b\\"
-	// stringAbort (CAN) gives up a control string, so that a part of it, as of text to copy (OSC 52),
-	// has no effect.
+	// stringAbort (CAN) makes the terminal discard a control string that is cut off. Otherwise a
+	// part of it could take effect, for example as text to copy (OSC 52).
 	stringAbort = "\x18"
 )
 

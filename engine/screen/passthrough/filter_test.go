@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// passed is what a filter makes of pieces of output up to the first leaving.
+// passed returns what a filter makes of pieces of output, and whether the program left its
+// alternate screen. It stops at the piece in which that happens.
 func passed(f *Filter, pieces ...string) (string, bool) {
 	var out bytes.Buffer
 	for _, p := range pieces {

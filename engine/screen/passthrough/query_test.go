@@ -7,7 +7,7 @@ import (
 	"tandem/tests/seed"
 )
 
-// questions are what makes a terminal answer, or tell things unasked later.
+// questions lists sequences that make a terminal send a reply, now or at a later event.
 var questions = [...]string{
 	"\x05",                                                                              // answerback
 	"\x1bZ", "\u009a", "\x1b[c", "\x1b[0c", "\x1b[>c", "\x1b[>0c", "\x1b[=c", "\u009bc", // device attributes
@@ -31,8 +31,8 @@ var questions = [...]string{
 	"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\", "\x1b_Ga=q\x1b\\", "\x1b^x\x1b\\", "\x1bXx\x1b\\", "\x1b_other\x1b\\",
 }
 
-// shown is q without what shows a terminal no question: text and what ends a
-// string.
+// shown returns the filter's output without the harmless rests of a query: string terminators, and
+// "[c" shown as text.
 func shown(out string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(out, "\x1b\\", ""), "[c", "")
 }

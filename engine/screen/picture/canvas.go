@@ -74,7 +74,8 @@ func (c *canvas) drawCorner(up, right bool, x, y int, fg color.RGBA) {
 	radius := min(mx, my)
 	w, h := float32(c.w), float32(c.h)
 	z := vector.NewRasterizer(c.w, c.h)
-	// The coordinates are those of a corner down and right; at mirrors them for the others.
+	// The coordinates below are those of a corner that goes down and right. The function at mirrors
+	// them for the other corners.
 	at := func(px, py float32) (float32, float32) {
 		if !right {
 			px = 2*mx + t - px

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/screen/styled"
 )
 
-// inked is how many pixels of an area are not those of the background.
+// inked counts the pixels of an area that differ from the background.
 func inked(img image.Image, r image.Rectangle, s Screen) int {
 	return r.Dx()*r.Dy() - count(img, r, rgb(s.Palette.Background))
 }

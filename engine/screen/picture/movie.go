@@ -47,7 +47,7 @@ func (m *Movie) Add(at time.Duration, s Screen) error {
 	for y := range m.strips {
 		n := m.strips[y].addRow(at, s.drawRow(y))
 		if m.bytes += n; m.bytes > maxMovie {
-			return fmt.Errorf("it is larger than %d MiB as a picture", maxMovie>>20)
+			return fmt.Errorf("the picture would be larger than %d MiB", maxMovie>>20)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"tandem/engine/screen/vt"
 )
 
-// screenOf is what a terminal of this size shows after some output.
+// screenOf returns the screen of a terminal of this size after some output.
 func screenOf(cols, rows int, output string) Screen {
 	t := vt.New(vt.Options{Cols: cols, Rows: rows})
 	t.Write([]byte(output))
@@ -42,12 +42,12 @@ func picture(t *testing.T, s Screen, scale int) image.Image {
 	return img
 }
 
-// cell is the pixels of a cell at scale 1, without the padding.
+// cell returns the rectangle of a cell at scale 1, after the padding.
 func cell(x, y int) image.Rectangle {
 	return image.Rect(x*cellWidth, y*cellHeight, (x+1)*cellWidth, (y+1)*cellHeight).Add(image.Pt(padding, padding))
 }
 
-// count tells how many pixels of an area have exactly a colour.
+// count counts the pixels of an area with exactly this colour.
 func count(img image.Image, r image.Rectangle, want color.RGBA) int {
 	n := 0
 	for y := r.Min.Y; y < r.Max.Y; y++ {

@@ -121,14 +121,15 @@ func (d *placement) scale(img image.Image) *image.RGBA {
 	return to
 }
 
-// boxOf returns the rectangle of the picture that a strip belongs to, for cells of w×h pixels and
-// a line that starts at at.
+// boxOf returns the rectangle of the picture that a strip belongs to. Cells have w×h pixels, and at
+// is the start of the strip's line.
 func boxOf(s styled.Strip, w, h int, at image.Point) image.Rectangle {
 	x, y := at.X+s.X*w, at.Y-s.Row*h
 	return image.Rect(x+s.Box.Min.X*w/s.Cell.X, y+s.Box.Min.Y*h/s.Cell.Y, x+s.Box.Max.X*w/s.Cell.X, y+s.Box.Max.Y*h/s.Cell.Y)
 }
 
-// drawStrips draws the pictures of a line below its text, or those above.
+// drawStrips draws the pictures of a line: those under its text if below is set, otherwise those
+// over it.
 func (c *canvas) drawStrips(l styled.Line, y, margin int, below bool, p *printer) {
 	for _, s := range l.Pictures {
 		whole := p.scaled[s.ID]
@@ -160,7 +161,8 @@ func (s *Screen) writePrinted(b *strings.Builder) {
 	b.WriteString("</defs>\n")
 }
 
-// writeStrips writes the pictures of a row below its text, or those above.
+// writeStrips writes the pictures of a row: those under its text if below is set, otherwise those
+// over it.
 func (s *Screen) writeStrips(b *strings.Builder, y int, below bool) {
 	at := image.Pt(padding, padding+y*cellHeight)
 	for _, one := range s.Lines[y].Pictures {

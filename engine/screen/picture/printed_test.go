@@ -16,7 +16,7 @@ import (
 const sixels = "\x1bP0;1q\"1;1;18;40#1;2;100;0;0#2;2;0;0;100" +
 	"#1!18~-!18~-!18~-!18B#2!18{-!18~-!18~-!18N\x1b\\"
 
-// printed is a screen of a terminal whose program wrote something.
+// printed returns the screen of a terminal after a program has written something.
 func printed(written string) Screen {
 	t := vt.New(vt.Options{Cols: 8, Rows: 3})
 	t.Write([]byte("\x1b[?25l" + written))

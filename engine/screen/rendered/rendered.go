@@ -210,7 +210,7 @@ func (c *canvas) joinCluster(text []byte) {
 	if i < 0 || i >= len(c.cells) || len(c.cells[i].text)+len(text) > maxCluster {
 		return
 	}
-	// The text may be part of the line, which must not change.
+	// The text may share its memory with the line, which must not change, so copy it.
 	c.cells[i].text = append(bytes.Clone(c.cells[i].text), text...)
 }
 
@@ -253,7 +253,8 @@ func (c *canvas) applyCSI(params []byte, final byte, whole []byte) {
 	}
 }
 
-// moveForward moves the cursor right to a column, if a terminal has it.
+// moveForward moves the cursor right to column to, but not beyond maxReach unless the line is
+// longer.
 func (c *canvas) moveForward(to int) {
 	c.at = max(c.at, min(to, max(len(c.cells), maxReach-1)))
 }

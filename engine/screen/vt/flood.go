@@ -14,10 +14,10 @@ import (
 // A build or a large cat prints thousands of lines in one go, most of which nobody can see: they
 // enter at the bottom and leave at the top before the screen is drawn. If a Write has at least two
 // screens of plain lines and nothing unusual is set, all but the last screen of them skip the cells
-// and go straight to the scrollback, equal ones in one step. Plain are lines of simple characters in
-// the default style; those beyond ASCII are measured first. The result must be the same as if each
-// line had been printed, including line numbers and versions for diffs; a property test compares
-// the two.
+// and go straight to the scrollback, equal ones in one step. A line is plain if it consists of
+// simple characters in the default style; one with characters beyond ASCII is measured first. The
+// result must be the same as if each line had been printed, including line numbers and versions for
+// diffs; a property test compares the two.
 
 // pushPlainLines handles the plain lines at the start of p that would appear and scroll off again
 // before p ends: it sends them to the scrollback directly, many times faster than printing them, or
@@ -163,12 +163,13 @@ func (t *writer) measureLine(p []byte, at int) (rows, size int) {
 	if len(m.rows) >= max(maxMeasured, 3*t.store.rows) {
 		return 0, 0
 	}
-	before, segments := len(m.rows), len(m.segments)
+	rowsBefore := len(m.rows)
 	for end := at; ; {
 		var n int
+		segmentsBefore := len(m.segments)
 		n, m.segments = simple.MeasureRow(p[end:], t.store.cols, m.segments)
-		m.rows = append(m.rows, measuredRow{at: int32(end), size: int32(n), segments: int32(len(m.segments) - segments), wrapped: true})
-		end, segments = end+n, len(m.segments)
+		m.rows = append(m.rows, measuredRow{at: int32(end), size: int32(n), segments: int32(len(m.segments) - segmentsBefore), wrapped: true})
+		end += n
 		rows++
 		if bytes.HasPrefix(p[end:], []byte("\r\n")) {
 			m.rows[len(m.rows)-1].wrapped = false
@@ -176,7 +177,7 @@ func (t *writer) measureLine(p []byte, at int) (rows, size int) {
 		}
 		// A row ends before another simple character only because it is full.
 		if n == 0 || !t.page.mode.autowrap || end == len(p) || !simple.StartsWith(p[end:]) {
-			m.rows = m.rows[:before]
+			m.rows = m.rows[:rowsBefore]
 			return 0, 0
 		}
 	}

@@ -84,7 +84,7 @@ func (t *store) buildLine(cells []grid.Cell, attrs history.Attrs) styled.Line {
 		l.Runs[i].Text = text[from:end]
 		from = end
 	}
-	// Merging would lose the number of cells of a run of its own.
+	// Merging would lose the number of cells of a run that stands alone.
 	if !anyAlone {
 		mergeRuns(&l)
 	}

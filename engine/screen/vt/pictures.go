@@ -15,7 +15,7 @@ const (
 	CellHeight = 20
 )
 
-// A canvas is the terminal as its pictures see it.
+// A canvas gives package graphics access to the terminal that its pictures are drawn on.
 type canvas struct{ t *Terminal }
 
 func (c canvas) Alt() bool { return c.t.store.scr == c.t.store.alt }
@@ -95,8 +95,8 @@ func (t *store) setStrips(s *screen, y int, strips *graphics.Strips) {
 	}
 }
 
-// setScrollbackStrips replaces the strips of a scrollback line. Diffs do not report such changes,
-// so viewers need everything.
+// setScrollbackStrips replaces the strips of a scrollback line. Diffs do not report changes there,
+// so the next diff of every viewer is a full one.
 func (t *store) setScrollbackStrips(n int64, s *graphics.Strips) {
 	t.hist.SetStrips(n, s)
 	t.fullSeq = t.epoch

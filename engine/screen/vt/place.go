@@ -58,8 +58,8 @@ func (t *Terminal) newMarks(keep []*Position) []*mark {
 	return marks
 }
 
-// moveToMarks updates positions from their marks after a reflow. A position below the rows read
-// keeps its distance to them.
+// moveToMarks updates the positions in keep from their marks after a reflow that has read the given
+// number of rows. A position below these rows keeps its distance to them.
 func (f *reflow) moveToMarks(keep []*Position, marks []*mark, read int) {
 	base := f.t.hist.Oldest() - f.out.Oldest()
 	for i, p := range keep {
@@ -112,8 +112,8 @@ func (t *Terminal) hasLine(n int64) bool {
 	return n >= oldest && n < end
 }
 
-// AppendCells appends the text of columns from up to, but not including, to. A wide cluster at
-// either edge is included whole.
+// AppendCells appends the text of line n between two columns: it includes from and excludes to. A
+// wide cluster at either edge is included whole.
 func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
 	if !t.hasLine(n) {
 		return dst

@@ -56,8 +56,9 @@ func (to commandModes) applyTo(t *page) (changed bool) {
 	return true
 }
 
-// trackCommand records the modes at the start of a command and restores them at its end. A mark of
-// the shell's state in a checkpoint comes when the command's modes are set, so it records nothing.
+// trackCommand records the modes when a command starts and restores them when it ends. A mark with
+// inState set comes from a checkpoint, where the command's own modes are set already, so its start
+// is not recorded.
 func (t *host) trackCommand(kind byte, inState bool) {
 	switch {
 	case kind == 'C' && !inState:

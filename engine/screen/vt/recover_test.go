@@ -46,7 +46,7 @@ func TestEndOfCommandRestoresModes(t *testing.T) {
 	}
 }
 
-func TestOtherMarksDoNotRestoreModes(t *testing.T) {
+func TestOnlyEndOfACommandRestoresModes(t *testing.T) {
 	for _, mark := range []string{"A", "B", "P;k=s", "E", "C"} {
 		term := startCommand(nil)
 		term.Write([]byte(killedModes))

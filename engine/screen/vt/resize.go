@@ -281,7 +281,8 @@ func (f *reflow) firstRow(top, rows, below int) int {
 	return max(total-rows, int(f.out.Oldest()))
 }
 
-// installRows puts rows from first on the screen, and earlier ones in the scrollback.
+// installRows puts the row numbered first and all later ones on the screen, and earlier ones into
+// the scrollback.
 func (t *store) installRows(s *screen, rows *history.Lines, first, cols, height int) {
 	s.grid.Resize(cols, height)
 	s.resetRows(height, t.epoch)

@@ -120,7 +120,7 @@ type host struct {
 	started     *commandModes // modes at the start of the shell's last command; nil if none
 }
 
-// An interpreter parses a program's output and has the other parts carry it out.
+// An interpreter parses a program's output and calls the other parts to carry it out.
 type interpreter struct {
 	store    *store
 	page     *page

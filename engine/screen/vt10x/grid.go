@@ -257,7 +257,8 @@ func (g *screen) Scroll(r grid.Rect, n int, s grid.StyleID) {
 	}
 }
 
-// shift copies from to to, then sets free to fill.
+// shift copies the slice from into the slice to, and then sets each element of free to the value
+// fill.
 func shift(to, from, free []int, fill int) {
 	copy(to, from)
 	for i := range free {

@@ -3,8 +3,8 @@ package vt10x
 import "tandem/engine/screen/vt/grid"
 
 // vt10x stores one code point per cell. Any other glyph is represented by a code point of the
-// private-use planes 15 and 16. Programs printing code points of these planes get others for
-// them too.
+// private-use planes 15 and 16. If a program prints a code point of these planes, another one of
+// them represents it.
 const (
 	tailRune  = 0xF0000
 	firstName = tailRune + 1

@@ -7,7 +7,8 @@ import "strings"
 // A Set is a set of graphic characters for the codes 0x20 to 0x7e, or to 0x7f in a set of 96.
 type Set uint8
 
-// The sets; the national ones (ECMA-35, VT220) are in the order of national.
+// The sets. The national ones (ECMA-35, VT220) follow firstNational in the order of the table
+// national.
 const (
 	ASCII Set = iota
 	graphics

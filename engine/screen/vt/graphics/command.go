@@ -50,7 +50,7 @@ func parseValue(key byte, b []byte) (n int64, ok bool) {
 // Has reports whether a key is given.
 func (c *Command) Has(key byte) bool { return c.has[key] }
 
-// Letter returns the letter given for a key, or otherwise if none is.
+// Letter returns the letter given for a key, or the value of otherwise if the command has none.
 func (c *Command) Letter(key, otherwise byte) byte {
 	if !c.has[key] {
 		return otherwise

@@ -205,8 +205,8 @@ func (p *Pictures) collectSaved() savedPictures {
 	return k
 }
 
-// Restore restores the output of AppendSaved as far as it is valid, and passes each row's strips to
-// put.
+// Restore restores the output of AppendSaved as far as it is valid. It calls put for each row with
+// pictures; add adds their strips to those of the row.
 func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Strips) *Strips)) {
 	k, err := parseSaved(text)
 	if err != nil {

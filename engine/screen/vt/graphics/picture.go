@@ -152,8 +152,8 @@ func isValidSize(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
 
-// setUsage counts the picture's memory in in and no longer in its previous usage. With nil it is not
-// counted.
+// setUsage moves the picture's memory from the Usage it is counted in to the one given. With nil it
+// is no longer counted.
 func (p *Picture) setUsage(in *Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

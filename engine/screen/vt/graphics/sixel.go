@@ -188,7 +188,7 @@ func (c *sixelCover) paint(x, y, n int, bits byte) {
 	}
 }
 
-// setBits sets the bits from from up to, but not including, to.
+// setBits sets the bits between two positions: it includes from and excludes to.
 func setBits(words *[MaxSide / 64]uint64, from, to int) {
 	for from < to {
 		end := min((from|63)+1, to)

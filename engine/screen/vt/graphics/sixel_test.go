@@ -32,7 +32,7 @@ func drawPixels(t *testing.T, p *Picture, names map[color.NRGBA]byte) string {
 	return b.String()
 }
 
-func TestSixelsAreDecoded(t *testing.T) {
+func TestSixelsDecodeToTheirPixels(t *testing.T) {
 	names := map[color.NRGBA]byte{{255, 0, 0, 255}: 'r', {0, 255, 0, 255}: 'g', {0, 0, 255, 255}: 'b', {51, 51, 204, 255}: '1'}
 	for name, c := range map[string]struct{ in, want string }{
 		"columns, from the top down":                {"#5;2;100;0;0@A~", "r.r\n.rr\n..r\n..r\n..r\n..r\n"},

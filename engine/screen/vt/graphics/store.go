@@ -123,8 +123,8 @@ func (s *Store) release(i *Image) {
 	}
 }
 
-// trim drops images while the limits are exceeded: first unused images without an ID or number,
-// then, if shrinking the others is not enough, the oldest. It returns the latter.
+// trim drops images while the limits are exceeded. It first drops unused images without an ID or
+// number. If shrinking the others is not enough then, it drops the oldest images and returns these.
 func (s *Store) trim(used func() map[*Image]bool) (dropped []*Image) {
 	s.sweep = max(s.sweep, sweepStep)
 	if s.Weight() <= min(s.sweep, MaxBytes) && len(s.images) <= maxImages {

@@ -39,8 +39,8 @@ func (s strip) isInside() bool {
 func (s strip) covers(x int) bool { return int(s.from) <= x && x < int(s.to) }
 
 // Strips are the picture parts in one row, in the order of their placement. They move with the row,
-// into the scrollback too, so a picture needs no position of its own. Strips are immutable; nil has
-// none.
+// into the scrollback too, so a picture needs no position of its own. Strips are immutable. A nil
+// *Strips is a row without pictures.
 type Strips struct{ all []strip }
 
 // With returns the strips with one more: a row of placement p starting in column x.
@@ -56,8 +56,8 @@ func (s *Strips) withStrip(one strip) *Strips {
 	return &Strips{append(slices.Clip(all), one)}
 }
 
-// Without returns the strips without text-like pictures in columns from up to, but not including,
-// to.
+// Without returns the strips without text-like pictures between two columns: it includes from and
+// excludes to.
 func (s *Strips) Without(from, to int) *Strips {
 	a, b := int16(from), int16(to)
 	// Usually nothing overlaps. Returning s itself tells the caller that nothing changed.

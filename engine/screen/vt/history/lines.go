@@ -80,8 +80,8 @@ type chunk struct {
 	buf        []byte
 }
 
-// A record holds one or more equal lines. They begin with line first of the chunk, and their bytes at
-// offset at. A record may end beyond chunkSize, but it starts before.
+// A record holds one or more equal lines. first is the number of the first line within the chunk,
+// and at is the offset of their bytes. A record may end beyond chunkSize, but it starts before.
 type record struct{ first, at uint16 }
 
 func (c *chunk) size() int { return cap(c.buf) + 4*cap(c.records) }

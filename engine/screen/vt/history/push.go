@@ -102,8 +102,9 @@ func (c *chunk) finishLine(runs []byte, flags byte) {
 	c.buf = append(binary.LittleEndian.AppendUint16(c.buf, uint16(len(runs))), flags)
 }
 
-// addRecord adds n lines whose bytes start at offset at, to the last record if that has the same.
-// Wrapped lines have a record each, because UnwrapLast changes one.
+// addRecord adds n lines with the bytes from offset at. If the last record has equal bytes, it
+// counts these lines too. Wrapped lines have a record each, because UnwrapLast changes a single
+// one.
 func (c *chunk) addRecord(at, n int) {
 	first := c.end - c.first
 	c.end += int64(n)
@@ -114,7 +115,8 @@ func (c *chunk) addRecord(at, n int) {
 	c.records = append(c.records, record{uint16(first), uint16(at)})
 }
 
-// noteAdded records n lines added to chunk c, which took before bytes without them.
+// noteAdded records that n lines were added to chunk c. before is the size of the chunk without
+// them, in bytes.
 func (h *Lines) noteAdded(c *chunk, n, before int) {
 	h.end += int64(n)
 	h.bytes += c.size() - before

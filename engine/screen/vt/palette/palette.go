@@ -91,8 +91,8 @@ func (t *Table) setColor(n int, rgb uint32, on bool) {
 	t.changed[n] = rgb
 }
 
-// Command executes operating system command n, one of 4, 5, 10 to 12, 104, 105 and 110 to 112.
-// Replies to queries end in end, like the command.
+// Command executes operating system command n, one of 4, 5, 10 to 12, 104, 105 and 110 to 112. end
+// is the terminator of the command, and of each reply to a query in it.
 func (t *Table) Command(n int, b []byte, end string) (reply []byte) {
 	switch n {
 	case 4:
@@ -111,8 +111,8 @@ func (t *Table) Command(n int, b []byte, end string) (reply []byte) {
 	return nil
 }
 
-// applyIndexed executes OSC 4 and 5: pairs of an index and a colour, or ? for a query. The n
-// colours start at first.
+// applyIndexed executes OSC 4 and 5. b has pairs of an index and a colour, or ? for a query. The
+// indices count from colour first, and n colours can be named.
 func (t *Table) applyIndexed(osc, first, n int, b []byte, end string) (reply []byte) {
 	// Bounded, because a query of a few bytes has a longer reply.
 	for range foreground {

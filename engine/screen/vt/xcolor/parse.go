@@ -31,7 +31,8 @@ func Parse(s string) (rgb uint32, ok bool) {
 	return parseComponents(strings.Split(rest, "/"), parseFraction)
 }
 
-// parseComponents parses three components with parse, each to 0…255, and combines them.
+// parseComponents parses three components with the function parse, each to 0…255, and combines
+// them.
 func parseComponents(parts []string, parse func(string) (uint32, bool)) (rgb uint32, ok bool) {
 	if len(parts) != 3 {
 		return 0, false
