@@ -97,8 +97,8 @@ func PerCodePoint(s string) int {
 	return n
 }
 
-// Fit is First for the text of a run of room cells. A single cluster of several code points takes
-// all of one or two cells, even if First measures it differently.
+// Fit is First for the text of a run that takes room cells. If the text is a single cluster of
+// several code points, it takes all of one or two cells, even if First measures it differently.
 func Fit(s string, room int) (cluster string, width int) {
 	cluster, width = First(s)
 	if (room == 1 || room == 2) && (len(cluster) < len(s) || width != room) && Whole(s) {

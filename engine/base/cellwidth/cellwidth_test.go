@@ -9,7 +9,7 @@ import (
 	"tandem/tests/seed"
 )
 
-func TestOfSumsCodePoints(t *testing.T) {
+func TestWidthIsTheSumOfTheCodePoints(t *testing.T) {
 	cases := []struct {
 		text string
 		want int

@@ -19,9 +19,9 @@ func Invisible(r rune) bool {
 // them covers the text around it.
 const maxMarks = 4
 
-// Spell replaces each invisible character in s by an escape such as \u{202e}, combining marks after
-// maxMarks others too, and bytes that are not valid UTF-8 by one such as \x9b. The result is displayed
-// in the order of its characters.
+// Spell replaces each invisible character in s by an escape such as \u{202e}, and each byte that is
+// not valid UTF-8 by one such as \x9b. Of several combining marks in a row, those after the first
+// maxMarks are replaced too. The result is displayed in the order of its characters.
 func Spell(s string) string { return spellExcept(s, "") }
 
 // SpellLines is Spell for text with several lines.

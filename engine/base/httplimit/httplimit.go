@@ -66,9 +66,9 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// LimitBody limits the time for the body of r to arrive to total, and each pause in it to idle unless
-// that is 0. It matters for rejected requests too, because the server reads their bodies to the end.
-// Answering may take hours once the body has arrived.
+// LimitBody sets time limits for reading the body of r: total for all of it, and idle for each
+// pause, unless idle is 0. The limits matter for rejected requests too, because the server reads
+// their bodies to the end. Answering may take hours once the body has arrived.
 func LimitBody(w http.ResponseWriter, r *http.Request, total, idle time.Duration) {
 	// A ResponseController reaches through wrappers to the connection's deadline.
 	control, end := http.NewResponseController(w), time.Now().Add(total)

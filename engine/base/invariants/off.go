@@ -10,7 +10,8 @@ const Enabled = false
 // other builds. It guards the rare path named path.
 func Sometimes(path string, oneIn int) bool { return false }
 
-// Never disables a rare path until again is called; for tests of the usual path.
+// Never disables a rare path, for tests of the usual path. Calling the returned function enables it
+// again.
 func Never(path string) (again func()) { return func() {} }
 
 // Repanic panics again with p if it is a panic of Failf.

@@ -18,7 +18,8 @@ const Enabled = true
 // other builds. It guards the rare path named path. The first call prints the seed to standard error.
 func Sometimes(path string, oneIn int) bool { return seeded.decide(path, oneIn) }
 
-// Never disables a rare path until again is called; for tests of the usual path.
+// Never disables a rare path, for tests of the usual path. Calling the returned function enables it
+// again.
 func Never(path string) (again func()) {
 	seeded.setGenerator(path, nil)
 	return func() { seeded.setGenerator(path, seeded.newGenerator(path)) }

@@ -164,8 +164,8 @@ const (
 	compoundWords = " for case select function [[ [ "
 )
 
-// lineProgram returns the most meaningful program of a shell line, or "" if only a shell could
-// tell. It is a guess for a name.
+// lineProgram guesses the program of a shell line most meaningful as a name. It returns "" if only a
+// shell could tell.
 func lineProgram(line string) string {
 	if len(line) > maxNamedLine {
 		line = line[:maxNamedLine]

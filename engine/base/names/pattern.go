@@ -10,7 +10,8 @@ import (
 // time.
 const MaxPattern = 64 << 10
 
-// CheckPattern rejects an overlong or invalid regular expression. doing begins the error.
+// CheckPattern rejects an overlong or invalid regular expression. The error starts with doing, such
+// as "search the log".
 func CheckPattern(doing, expr string) error {
 	if len(expr) > MaxPattern {
 		return fmt.Errorf("%s: the pattern is longer than %d KB", doing, MaxPattern>>10)

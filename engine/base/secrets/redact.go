@@ -47,8 +47,8 @@ const (
 	options = `\s(?:(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&\n"'])*\s)?`
 )
 
-// A secretPattern matches a secret in a line. Its last group is the secret. If named is true, the
-// group before is a name that must also suggest one.
+// A secretPattern matches a secret in a line. The secret is its last group. If named is true, the
+// group before it is a name, and the match counts only if the name suggests a secret.
 type secretPattern struct {
 	hints     []string // in lower case; only lines containing one are matched
 	re        *regexp.Regexp
@@ -140,7 +140,7 @@ func (s secretPattern) redactLine(line string) string {
 	return b.String()
 }
 
-// eachSecret calls found with the position of each secret, in order.
+// eachSecret passes the position of each secret to found, in order.
 func (s secretPattern) eachSecret(line string, found func(begin, end int)) {
 	if s.within == nil {
 		s.eachIn(line, found)
@@ -231,7 +231,7 @@ func RedactArgv(argv []string) []string {
 
 // redactOptions redacts arguments that are secret only for certain programs.
 func redactOptions(argv []string, change func(i int, shown string)) {
-	// The arguments become one line for the patterns, with ends to map a match back.
+	// The patterns match one line, so join the arguments. ends maps a match back to its argument.
 	var line []byte
 	var ends []int // of the arguments in it
 	for _, arg := range argv {

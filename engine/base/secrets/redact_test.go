@@ -154,7 +154,7 @@ func TestRedactArgvReplacesSecrets(t *testing.T) {
 	}
 }
 
-func TestIsSecretName(t *testing.T) {
+func TestSecretNamesAreRecognised(t *testing.T) {
 	for name, want := range map[string]bool{
 		"API_KEY": true, "OPENAI_APIKEY": true, "KEYBOARD": true, "GITHUB_TOKEN": true, "db_password": true, "AWS_CREDENTIALS": true,
 		"CLIENT_SECRET": true, "MYSQL_PWD": true, "SMTP_PASS": true, "NPM_AUTH": true, "PASSPHRASE": true,

@@ -13,8 +13,8 @@ var (
 // nameHints are contained in every name accepted by IsSecretName, in lower case.
 var nameHints = []string{"key", "token", "secret", "pass", "credential", "pwd", "pw", "auth", "cookie", "bearer", "jwt", "pat", "otp", "creds", "sig"}
 
-// secretFlags are the ends of flags whose value is a secret, after the last hyphen or underscore
-// of others.
+// secretFlags matches the end of a flag whose value is a secret. Any other words of the flag's name
+// stand before it, followed by a hyphen or an underscore.
 const secretFlags = `password|passwd|passphrase|passcode|pass|pwd|token|secret|secret-string|api-?key|access-?key|secret-?key|` +
 	`private-?key|auth-?key|account-?key|(?:src|dest)?(?:store|key)pass|pat|otp|jwt|credentials?|bearer|plaintext`
 

@@ -12,8 +12,8 @@ func hex(n int) string      { return strings.Repeat("0a1b2c3d4e5f6789", 20)[:n] 
 func letters(n int) string  { return strings.Repeat("aB3dE5gH7jK9", 20)[:n] }
 func capitals(n int) string { return strings.Repeat("A2BC3DEF4GHI", 20)[:n] }
 
-// gitleaksRules has an example for the rules of gitleaks (their names only), as of its version 8.
-// Those that know a key by its service's name nearby are in namedServices.
+// gitleaksRules has an example for each rule of gitleaks 8, of which only the names are used. The
+// rules in namedServices recognise a key by the name of its service nearby.
 var gitleaksRules = map[string]string{
 	"1password-secret-key": "A3-" + capitals(6) + "-" + capitals(11) + "-ABCDE-ABCDE-ABCDE", "1password-service-account-token": "ops_eyJ" + letters(200),
 	"adobe-client-secret": "p8e-" + hex(32), "age-secret-key": "AGE-SECRET-KEY-1" + capitals(58), "airtable-personnal-access-token": "pat" + letters(14) + "." + hex(64),
@@ -215,7 +215,7 @@ func TestHintsOfKeyFormsOccurInEveryKey(t *testing.T) {
 	}
 }
 
-func TestLinesLikeThoseOfRulesStay(t *testing.T) {
+func TestLinesThatOnlyResembleRulesStay(t *testing.T) {
 	for _, line := range []string{
 		"tandem ls", "tandem fleet --help; git join x", "git clone https://me@host/x.git", "curl https://a-long-host-name-without-dots:8080/x@y", "npm config set registry https://r/", "npm config get //r/:_authToken",
 		"kubectl get secret x", "vault login", "vault login -method=oidc", "gh secret set NAME", "gh secret list", "az login", "twine upload dist/*", "mongo --port 27017", "restic -p /run/password snapshots",

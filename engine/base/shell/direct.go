@@ -32,9 +32,10 @@ var CommandShell = sync.OnceValue(func() string {
 // Direct returns the words of a command line that a shell would only pass on: one program on disk,
 // with arguments needing no expansion. argv is bash with -c and the line, env its environment, cwd
 // its working directory. ok is false if bash might do more than become the program. Bash's warning
-// about a missing locale is lost.
+// about a missing locale is not printed.
 //
-// Make does the same. It saves the start of the shell, slower than the start of most programs.
+// Make does the same. It saves the start of the shell, which takes longer than that of most
+// programs.
 func Direct(argv, env []string, cwd string) (words []string, ok bool) {
 	if len(argv) != 3 || argv[1] != "-c" || !isInertEnv(env, cwd) {
 		return nil, false
@@ -62,8 +63,8 @@ func isProgram(words []string) bool {
 	return canNameProgram(name) && !strings.Contains(name, "=") && !slices.Contains(builtins, name)
 }
 
-// isCanonicalPath reports whether a path means the same in every directory, and reaches the program
-// as its name unchanged.
+// isCanonicalPath reports whether a path is absolute and clean. It then means the same in every
+// directory, and bash passes it to the program unchanged.
 func isCanonicalPath(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
 // isInertEnv reports whether bash with this environment would do nothing by itself, and pass the
@@ -82,7 +83,7 @@ func isInertEnv(env []string, cwd string) bool {
 			"LINENO", "OPTERR", "OPTIND", "PPID", "PS4", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM":
 			return false // bash sets these itself and passes them on
 		case "PATH":
-			if path = isSearchable(value); !path {
+			if path = hasCanonicalDirs(value); !path {
 				return false
 			}
 		case "OLDPWD":
@@ -105,8 +106,9 @@ func isInertEnv(env []string, cwd string) bool {
 	return path
 }
 
-// isSearchable reports whether each directory in PATH is canonical.
-func isSearchable(path string) bool {
+// hasCanonicalDirs reports whether each directory in a PATH is canonical. Otherwise the program found
+// would depend on the working directory, or get another name than from bash.
+func hasCanonicalDirs(path string) bool {
 	for dir := range strings.SplitSeq(path, ":") {
 		if !isCanonicalPath(dir) {
 			return false

@@ -1,5 +1,5 @@
-// Package unixsocket adds to package net for unix(7) sockets: addresses for long paths, and the
-// process at the other end.
+// Package unixsocket supplements package net for unix(7) sockets: with addresses for long paths,
+// and with the process at the other end.
 package unixsocket
 
 import (
