@@ -19,8 +19,8 @@ type certFiles struct {
 	seen   [2]fs.FileInfo // of the files when loaded was read
 }
 
-// current returns the certificate. If the files have changed but cannot be used, which they cannot
-// while only one has been replaced, it returns the previous one.
+// current returns the certificate. If the changed files cannot be used, it returns the previous
+// certificate: while only one of the two files has been replaced, they do not match.
 func (c *certFiles) current() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

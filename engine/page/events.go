@@ -25,9 +25,9 @@ const (
 	sendTimeout = 30 * time.Second
 )
 
-// events sends the engine's events as JSON, each an api.Event, while the browser is connected.
-// While there is no engine, it sends the event "away" with the reason; after reconnecting, a
-// snapshot.
+// events streams the engine's events as JSON, each an api.Event, while the browser is connected.
+// When the engine cannot be reached, it sends the event "away" with the reason. After reconnecting,
+// it sends a snapshot.
 func (p *Page) events(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	machine := r.URL.Query().Get("host")
 	if machine != "" && d.Session != "" {

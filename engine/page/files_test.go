@@ -89,7 +89,8 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 }
 
-// TestPageHasNoInlineScriptOrStyle holds that it lives with a policy that allows none.
+// The page's security policy allows no inline script or style. TestPageHasNoInlineScriptOrStyle
+// checks that the page has none.
 func TestPageHasNoInlineScriptOrStyle(t *testing.T) {
 	text, err := embedded.ReadFile("files/index.html")
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 )
 
 // TestServerOnAnotherPortGainsNoAccess opens a server on another port of the host in a paired
-// browser: browsers send it the cookies of every port. It uses what it was sent.
+// browser, because browsers send it the cookies of every port. The server then tries to use what it
+// received.
 func TestServerOnAnotherPortGainsNoAccess(t *testing.T) {
 	r := newRig(t, sessionMux(t), nil)
 	b := r.paired(devices.Grant{})
@@ -66,8 +67,9 @@ func TestServerOnAnotherPortGainsNoAccess(t *testing.T) {
 	}
 }
 
-// TestServerOnSamePortGainsNoLastingAccess has one stand in while the page is stopped: what it
-// was shown and signed is good for no page after that, nor for another origin.
+// TestServerOnSamePortGainsNoLastingAccess imitates a server that takes the page's port while the
+// page is stopped. The page that starts later must reject all that the browser has sent and signed,
+// and every proof made for another origin.
 func TestServerOnSamePortGainsNoLastingAccess(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
@@ -75,7 +77,7 @@ func TestServerOnSamePortGainsNoLastingAccess(t *testing.T) {
 	stolen := b.keys[""].bearer
 	signed := b.signed(before, r.server.URL)
 
-	// The page that is served now is another process's, of the same devices.
+	// The page is restarted with the same devices, as if by another process.
 	r.page.proofs = newProofs()
 	if status, body := b.get("/me"); status != http.StatusUnauthorized {
 		t.Errorf("the bearer from before: %d %s", status, body)
@@ -153,8 +155,8 @@ func TestProofExpires(t *testing.T) {
 	}
 }
 
-// TestBrowserDropsFilesCachedFromImpostor looks at what the page tells a browser to forget,
-// and that nothing it serves is at an address that was known before.
+// TestBrowserDropsFilesCachedFromImpostor checks that the page tells a browser to clear its cache,
+// and that each server has scripts and styles at new addresses.
 func TestBrowserDropsFilesCachedFromImpostor(t *testing.T) {
 	one, two := newRig(t, infoMux(), nil), newRig(t, infoMux(), nil)
 	scripts := regexp.MustCompile(`(?:src|href)="([^"]+\.(?:js|mjs|css))"`)
@@ -215,8 +217,9 @@ func tagOf(t *testing.T, r *rig, path string) string {
 	return answer.Header.Get("ETag")
 }
 
-// TestPageRedirectsToOneLoopbackAddress holds that a server at localhost's other address, with the
-// same port, is never where a browser was paired.
+// A browser may reach the page as localhost, where another server can listen on the same port at
+// another loopback address. TestPageRedirectsToOneLoopbackAddress checks that it is redirected
+// before it can be paired.
 func TestPageRedirectsToOneLoopbackAddress(t *testing.T) {
 	r := newRig(t, infoMux(), func(o *Options) { o.Origin.Loopback = "127.0.0.1" })
 	b := r.browser()
@@ -251,7 +254,7 @@ func TestPageRedirectsToOneLoopbackAddress(t *testing.T) {
 	}
 }
 
-// TestPageRejectsConnectionsOfAgents asks an engine that takes every connection for an agent's.
+// TestPageRejectsConnectionsOfAgents uses an engine that names the agent behind each connection.
 func TestPageRejectsConnectionsOfAgents(t *testing.T) {
 	agent := ""
 	m := server.NewMux(nil)

@@ -116,7 +116,7 @@ func TestWrongCodesBlockOnlyTheirAddress(t *testing.T) {
 	}
 }
 
-func TestTriesOnThisMachineCountPerUser(t *testing.T) {
+func TestLoginAttemptsFromThisMachineCountPerUser(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	conn, err := net.Dial("tcp", r.server.Listener.Addr().String())
 	if err != nil {

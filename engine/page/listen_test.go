@@ -19,7 +19,7 @@ func TestRenewedCertificateIsServed(t *testing.T) {
 	w := Where{DataDir: dir, CertFile: filepath.Join(dir, "cert"), KeyFile: filepath.Join(dir, "key"), Address: "127.0.0.1:0"}
 	write := func(path string, text []byte) {
 		t.Helper()
-		// Renamed, as by programs that renew certificates.
+		// Rename the new file into place, as programs that renew certificates do.
 		if err := errors.Join(os.WriteFile(path+".new", text, 0o600), os.Rename(path+".new", path)); err != nil {
 			t.Fatal(err)
 		}

@@ -247,7 +247,7 @@ func (p *Page) leavePage(w http.ResponseWriter, _ *http.Request, d devices.Devic
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Me is the response of /me and /pair, and part of that of /session.
+// Me is the response of /me and /pair, and part of the response of /session.
 type Me struct {
 	Device   string    `json:"device"` // id
 	Name     string    `json:"name"`

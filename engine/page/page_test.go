@@ -191,7 +191,8 @@ func TestAllResponsesHaveSecurityHeaders(t *testing.T) {
 	}
 }
 
-// sessionMux has operations that tell what they were asked.
+// sessionMux returns an engine whose operations return the id they were called with. A call that
+// would stop the engine fails the test.
 func sessionMux(t *testing.T) *server.Mux {
 	m := infoMux()
 	server.Handle(m, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {

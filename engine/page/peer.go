@@ -57,7 +57,7 @@ func (p *Page) refuseAgents(serve http.HandlerFunc) http.HandlerFunc {
 func (p *Page) agentAt(r *http.Request) (string, error) {
 	c, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok || !c.client.IsValid() {
-		return "", errors.New("it is not a TCP connection")
+		return "", errors.New("not a TCP connection")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

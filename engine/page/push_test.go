@@ -30,7 +30,7 @@ func subscription(t testing.TB, endpoint string) string {
 		`","auth":"AAAAAAAAAAAAAAAAAAAAAA"}}}`
 }
 
-// pushRig is a page whose pushes arrive at a service.
+// pushRig returns a page, and the service that its pushes arrive at. pushed gets a value for each.
 func pushRig(t *testing.T, m *server.Mux, quiet func(time.Time) bool) (r *rig, service *httptest.Server, pushed <-chan struct{}) {
 	t.Helper()
 	heard := make(chan struct{}, 10)
@@ -91,7 +91,7 @@ func TestDeviceSubscribesToPushes(t *testing.T) {
 	}
 }
 
-// needyMux is an engine in which an agent comes to be blocked whenever tell gets something.
+// needyMux returns an engine in which another agent gets blocked for each value sent to tell.
 func needyMux(tell <-chan struct{}) *server.Mux {
 	m := infoMux()
 	m.HandleWatch(func(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {

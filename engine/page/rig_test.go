@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-// A rig is a page over an engine that a test makes up.
+// A rig is a page and its fake engine.
 type rig struct {
 	testing.TB
 	book    *devices.Book
@@ -88,7 +88,7 @@ func infoMux() *server.Mux {
 	return m
 }
 
-// A browser keeps cookies and, for each link and for the page, a key.
+// A browser keeps cookies, and one key each for the page and for every link.
 type browser struct {
 	*rig
 	http http.Client
@@ -96,7 +96,8 @@ type browser struct {
 	keys map[string]*browserKey
 }
 
-// A browserKey is a key with what it was paired as, and the bearer for its last proof.
+// A browserKey is the key of a browser, with the id of the device it was paired as and the bearer
+// token for its latest proof.
 type browserKey struct {
 	private *ecdsa.PrivateKey
 	device  string
@@ -113,7 +114,7 @@ func (r *rig) browser() *browser {
 	return b
 }
 
-// paired is a browser that was paired and has proven its key.
+// paired returns a browser that is paired with the permissions in grant and has a bearer token.
 func (r *rig) paired(grant devices.Grant) *browser {
 	r.Helper()
 	b := r.browser()
@@ -240,7 +241,8 @@ func (b *browser) send(r *http.Request) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// events opens the stream; next gives its events, and false once it has ended.
+// events opens the event stream. next returns the next event; ok is false once the stream has
+// ended.
 func (b *browser) events() (next func() (name string, e api.Event, ok bool)) {
 	b.Helper()
 	answer, err := b.http.Do(b.request(http.MethodGet, "/events", ""))

@@ -23,7 +23,7 @@ const (
 	ProcessName = "tandem-web"
 	// serveTimeout limits how long the process may take to start serving.
 	serveTimeout = 20 * time.Second
-	// servePollInterval is how often to check whether it does.
+	// servePollInterval is how often to check whether the page is served yet.
 	servePollInterval = 20 * time.Millisecond
 )
 
@@ -74,9 +74,9 @@ func Invite(ctx context.Context, engine api.Engine) (Link, error) {
 	return NewLink(devices.Open(info.DataDir), s, devices.Grant{})
 }
 
-// Start has the engine run `tandem web` with options, in place of the process of an earlier call,
-// and waits until the page is served. It returns page.ErrServed, with the page, if another process
-// serves it.
+// Start makes the engine run `tandem web` with options, in place of the process of an earlier call,
+// and waits until the page is served. If another process serves the page, Start returns that page
+// and page.ErrServed.
 func Start(ctx context.Context, engine api.Engine, dataDir string, options ...string) (page.Serving, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -154,7 +154,7 @@ func waitServed(ctx context.Context, dataDir string, engine api.Engine, id strin
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: %s", why)
 		}
 		if sleep.For(ctx, servePollInterval) != nil {
-			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it took too long").WithHint("see `tandem logs " + ProcessName + "`")
+			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: the process did not start serving in time").WithHint("see `tandem logs " + ProcessName + "`")
 		}
 	}
 }

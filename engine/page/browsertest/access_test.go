@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tabTo presses tab until what a selector finds has the keyboard. Whatever has it on the way
-// shows that.
+// tabTo presses tab until the element found by selector has the keyboard focus. Each element
+// focused on the way must show its focus visibly.
 func (p *tab) tabTo(selector string) {
 	p.Helper()
 	for range 60 {
@@ -23,7 +23,7 @@ func (p *tab) tabTo(selector string) {
 	p.Fatalf("tab does not lead to %s", selector)
 }
 
-// visibleFocus fails the test if nobody sees what has the keyboard.
+// visibleFocus fails the test if the focused element does not look focused.
 func (p *tab) visibleFocus() {
 	p.Helper()
 	if problem := value[string](p, `(() => {
@@ -49,7 +49,7 @@ func byKeyboard(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	p.until(rowOf("shop"))
 
-	// The views by tab and enter, and what is in them by tab and arrows.
+	// Tab and enter lead to each view, tab and the arrow keys to what is in it.
 	p.script(`document.activeElement.blur()`)
 	for _, view := range []string{"processes", "history", "requests", "sessions"} {
 		p.tabTo("#tab-" + view)
@@ -72,7 +72,7 @@ func byKeyboard(m *machine, t *testing.T) {
 	p.keys(kb.Escape)
 	p.until(`document.activeElement.matches('.xterm-helper-textarea')`)
 
-	// A terminal keeps tab; alt and a digit lead out of it, and back.
+	// A terminal takes the tab key for itself. Alt and a digit move the focus out of it and back.
 	p.alt("1")
 	p.until(`document.activeElement.matches('.sessions button[aria-current]')`)
 	p.alt("1")
@@ -111,8 +111,8 @@ func byKeyboard(m *machine, t *testing.T) {
 	p.until(`document.querySelector('.pane.current .xterm-accessibility').textContent.includes('line 300')`)
 }
 
-// contrast measures every text that the page shows, but for what programs print: the least
-// ratio that WCAG 2.2 (1.4.3) asks for is 4.5.
+// contrast lists the texts of the page with too little contrast, except for the output of programs.
+// WCAG 2.2 (1.4.3) requires a ratio of at least 4.5.
 const contrast = `(() => {
 	const part = (c) => { const v = c / 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
 	const rgb = (text) => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return { r, g, b, a }; };
@@ -136,7 +136,8 @@ const contrast = `(() => {
 	return bad.join('\n');
 })()`
 
-// readable measures each view in dark and in light colours, and without motion.
+// readable checks the contrast of each view in dark and in light colours, and that nothing moves if
+// the user prefers reduced motion.
 func readable(m *machine, t *testing.T) {
 	m.run("history", "add", "--exit", "2", "--", "make another-entry")
 	p := m.paired(t, m.link())

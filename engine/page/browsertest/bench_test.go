@@ -22,8 +22,8 @@ import (
 	"tandem/engine/api"
 )
 
-// What a key costs is measured in the page: from the moment that the browser hears of it until
-// the frame that shows its echo is painted. echo prints it as it is, with nothing in between.
+// The page itself measures what a key costs: from the keydown event to the frame in which its echo
+// is painted. The program echo prints each key unchanged, without a shell in between.
 const (
 	echo    = `stty raw -echo; printf 'ready>'; exec cat`
 	probing = `
@@ -45,7 +45,7 @@ const (
 	};`
 )
 
-// keyTimes types keys, one at a time, and gives what each took, in milliseconds.
+// keyTimes types n keys, one at a time, and returns the time each one took, in milliseconds.
 func (p *tab) keyTimes(n int) (times []float64) {
 	p.Helper()
 	p.script(probing)
@@ -67,7 +67,7 @@ func percentile(sorted []float64, p int) float64 {
 //go:embed testdata/bare.html
 var bare embed.FS
 
-// bareTerminal is a page with xterm.js over a WebSocket to a PTY, and nothing else.
+// bareTerminal serves a page with nothing but xterm.js, connected to a PTY over a WebSocket.
 func bareTerminal(b *testing.B) *httptest.Server {
 	b.Helper()
 	mux := http.NewServeMux()
@@ -106,7 +106,7 @@ func serveTerminal(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// BenchmarkPageKeys types in the page and in a bare terminal, in turns.
+// BenchmarkPageKeys types in the page and in a bare terminal, alternately.
 func BenchmarkPageKeys(b *testing.B) {
 	m := newMachine(b)
 	m.run("new", "--name", "echo", "--", "sh", "-c", echo)
@@ -126,7 +126,8 @@ func BenchmarkPageKeys(b *testing.B) {
 	report(b, ours, theirs)
 }
 
-// opened is when a page shows a prompt and has the keyboard, since it began to load.
+// opened measures the time from the start of loading until a page shows a prompt and has the
+// keyboard focus.
 const opened = `
 	globalThis.opened = new Promise((done) => {
 		const look = () => {
@@ -147,8 +148,8 @@ func (p *tab) openTimes(n int) (times []float64) {
 	return times
 }
 
-// BenchmarkPageOpens loads the page, in a browser that was paired, and a bare terminal, in
-// turns, until each shows its prompt and has the keyboard.
+// BenchmarkPageOpens loads the page in a paired browser and a bare terminal, alternately. Each load
+// ends when the prompt is shown and has the keyboard focus.
 func BenchmarkPageOpens(b *testing.B) {
 	m := newMachine(b)
 	m.run("new", "--name", "echo", "--", "sh", "-c", echo)
@@ -181,8 +182,8 @@ func report(b *testing.B, ours, theirs []float64) {
 	b.ReportMetric(percentile(ours, 50)/percentile(theirs, 50), "ratio")
 }
 
-// BenchmarkPageFlood types beside a session that prints without end, and beside the log of a
-// process that is 100 MB long.
+// BenchmarkPageFlood types in one session while another prints without end, and while the page
+// shows a process's log of 100 MB.
 func BenchmarkPageFlood(b *testing.B) {
 	m := newMachine(b)
 	ids := map[string]string{
@@ -216,7 +217,7 @@ func BenchmarkPageFlood(b *testing.B) {
 	b.ReportMetric(m.engineMemory(), "engine-MB")
 }
 
-// engineMemory is what the engine holds in memory of its own, in megabytes.
+// engineMemory returns the engine's anonymous memory in megabytes.
 func (m *machine) engineMemory() float64 {
 	m.Helper()
 	info := call(m, "cli", api.EngineInfo, api.Empty{})

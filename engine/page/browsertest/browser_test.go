@@ -1,4 +1,4 @@
-// Package browsertest shows the page in a real browser, before a real engine.
+// Package browsertest tests the page in a real browser with a real engine.
 package browsertest
 
 import (
@@ -26,10 +26,10 @@ import (
 	"tandem/tests/places"
 )
 
-// patience is how long something may take on a busy machine before a test gives it up.
+// patience is how long a test waits for something on a busy machine before it fails.
 const patience = 60 * time.Second
 
-// A machine is a data folder with an engine, a page that is served, and a browser.
+// A machine is a data folder with an engine, the server of its page, and a browser.
 type machine struct {
 	testing.TB
 	tandem string
@@ -142,7 +142,7 @@ func (m *machine) open(path string) {
 	m.chrome = ctx
 }
 
-// A tab is a browser's only one; each has cookies of its own.
+// A tab is the only tab of a browser context. It shares no cookies with other tabs.
 type tab struct {
 	*machine
 	ctx context.Context
@@ -151,8 +151,8 @@ type tab struct {
 	problems []string
 }
 
-// tab opens a tab that fails the test when the page logs an error, breaks its content policy
-// or leaves an exception.
+// tab opens a tab. The test fails if the page logs an error, violates its content security policy
+// or throws an exception.
 func (m *machine) tab(t testing.TB, options ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	own := *m
@@ -193,8 +193,8 @@ func (p *tab) hear(event any) {
 	}
 }
 
-// quiet fails the test with what the browser complained about since the last time, except for
-// what is refused or cut on purpose.
+// quiet fails the test for each problem the browser has reported since the last call. It ignores
+// problems with one of the texts in expected, such as requests that are refused on purpose.
 func (p *tab) quiet(expected ...string) {
 	p.Helper()
 	p.mu.Lock()
@@ -233,7 +233,8 @@ func command[In, Out any](c cdp.Command[In, Out], in In) chromedp.Action[chromed
 	})
 }
 
-// value gives what an expression is, once it is known if it is a promise.
+// value returns the value of an expression in the page. If the value is a promise, it waits for the
+// result.
 func value[T any](p *tab, expr string) T {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -277,7 +278,7 @@ func (p *tab) click(selector string) {
 	p.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// keys types as a keyboard does: a key that the page takes types nothing.
+// keys types text as a keyboard does: a key that the page handles itself inserts no text.
 func (p *tab) keys(text string) {
 	p.Helper()
 	for _, r := range text {
@@ -302,7 +303,7 @@ func (p *tab) keys(text string) {
 	}
 }
 
-// shows waits until the terminal in front shows text.
+// shows waits until the current pane's terminal shows text.
 func (p *tab) shows(text string) {
 	p.Helper()
 	p.until(`(document.querySelector('.pane.current .xterm-rows')?.textContent || '').replaceAll('\u00a0', ' ').includes(` + quoted(text) + `)`)
@@ -333,7 +334,8 @@ func (m *machine) at(code string) string {
 // pageAPI is what a page asks its server with.
 const pageAPI = `import(new URL('api.js', document.querySelector('script[type=module]').src))`
 
-// link makes another link: a code, or the path with one.
+// link returns a new link from `tandem web`: the code for the page, or the path of a link to a
+// session with its code.
 func (m *machine) link(args ...string) string {
 	m.Helper()
 	var out struct{ URL string }

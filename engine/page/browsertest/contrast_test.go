@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// printedContrast lists text of the terminal in front with too little contrast.
+// printedContrast lists the texts with too little contrast in the current pane's terminal.
 const printedContrast = `[...document.querySelectorAll('.pane.current .xterm-rows span')].filter((e) => e.textContent.trim()).map((e) => {
 	const rgb = (text) => (text.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
 	const light = ([r, g, b]) => [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -19,7 +19,7 @@ const printedContrast = `[...document.querySelectorAll('.pane.current .xterm-row
 	return [(a + 0.05) / (b + 0.05), e.textContent];
 }).filter(([ratio]) => ratio < 4.5).map(([ratio, text]) => ratio.toFixed(2) + ' ' + text).join('\n')`
 
-// readableOutput prints colours that programs choose for dark terminals on a light page.
+// readableOutput checks that colours chosen for dark terminals can be read on a light page.
 func readableOutput(m *machine, t *testing.T) {
 	m.run("new", "--name", "colours", "--", "sh", "-c", `
 		printf '\033[37mwhite\033[m \033[97mbright\033[m \033[1;37mbold\033[m \033[38;5;255mpalette\033[m \033[38;2;250;250;250mdirect\033[m\n'

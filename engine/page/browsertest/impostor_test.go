@@ -12,8 +12,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// evilPage is what an impostor shows, and keeps. It takes what there is of the real page: it tries
-// to have the key, and uses it once it can reach the real server.
+// evilPage is the page of an impostor. It tries to steal the browser's key from the real page's
+// storage, leaves a service worker behind, and signs with the key once it can reach the real
+// server.
 const evilPage = `<!doctype html><title>evil</title><body class="evil"><script type="module">
 navigator.serviceWorker?.register('/evil.js', { updateViaCache: 'all' });
 const result = (r) => new Promise((done, failed) => { r.onsuccess = () => done(r.result); r.onerror = failed; });
@@ -35,7 +36,7 @@ self.addEventListener('install', (e) => { self.skipWaiting(); e.waitUntil(caches
 self.addEventListener('activate', (e) => e.waitUntil(self.clients.claim()));
 self.addEventListener('fetch', (e) => { if (e.request.mode === 'navigate') e.respondWith(caches.match('/')); });`
 
-// An impostor is a server that shows evilPage and notes the cookies that it is sent.
+// An impostor is a server that shows evilPage and records the cookies sent to it.
 type impostor struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -75,8 +76,9 @@ func (i *impostor) sent() []string {
 	return i.cookies
 }
 
-// impostors stand in for the page: on another port, and on its own while it is stopped. What they
-// leave in the browser is gone soon after the real page is back.
+// impostors replaces the page by an impostor: on another port, and on the page's own port while it
+// is stopped. What the impostor leaves in the browser must be gone soon after the real page is
+// back.
 func impostors(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	other := newImpostor(t, "127.0.0.1:0")

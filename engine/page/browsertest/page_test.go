@@ -22,8 +22,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// TestPageWorksInABrowser shows the page in a real browser, before a real engine. One of each
-// serves all parts: starting them takes longest.
+// TestPageWorksInABrowser tests the page in a real browser with a real engine. All parts share one
+// of each, because starting them takes the longest.
 func TestPageWorksInABrowser(t *testing.T) {
 	needs.FullRun(t)
 	m := newMachine(t)
@@ -166,7 +166,8 @@ func selectCopyAndSearch(m *machine, t *testing.T) {
 	p.keys("\r")
 }
 
-// programCopies has the program in front put text on the clipboard, and then one that may not.
+// programCopies checks that a program's text is put on the clipboard if the configuration allows
+// it, and only then.
 func programCopies(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	p.session("shop")
@@ -188,7 +189,7 @@ func programCopies(m *machine, t *testing.T) {
 	}
 }
 
-// call has the test's own client of the engine do something.
+// call calls an operation of the engine from the test's own client.
 func call[In, Out any](m *machine, name string, op api.Operation[In, Out], in In) Out {
 	m.Helper()
 	c := m.engine(name)
@@ -393,7 +394,8 @@ func requests(m *machine, t *testing.T) {
 	}
 }
 
-// aLongRequest is allowed only once its end has been in sight, and hides nothing.
+// aLongRequest checks that a request can be allowed only after its end has been in view, and that
+// invisible characters in it are shown.
 func aLongRequest(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	agent := p.engine("agent:test/1")
@@ -464,7 +466,7 @@ func onAPhone(m *machine, t *testing.T) {
 	}
 }
 
-// swipeUp moves a finger down over the terminal, which scrolls up.
+// swipeUp moves a finger down over the terminal, which scrolls up into the scrollback.
 func (p *tab) swipeUp() {
 	p.Helper()
 	p.touch("touchStart", &input.TouchPoint{X: 180, Y: 300})
@@ -515,7 +517,8 @@ func (m *machine) expire() {
 	}
 }
 
-// strangers are other pages in the same browser, whose requests carry its cookie.
+// strangers opens other servers' pages in the same browser. Their requests to the page carry its
+// cookies and must be refused.
 func strangers(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

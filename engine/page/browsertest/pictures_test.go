@@ -17,9 +17,10 @@ import (
 
 var pictures = flag.String("pictures", "", "make the pictures of the documentation in this `folder`")
 
-// TestPictures makes the pictures of the page in README.md and docs/web.md, of the running
-// program, when it is told where: go test ./engine/page/browsertest -run Pictures -pictures DIR
-func TestPictures(t *testing.T) {
+// TestPicturesAreMade makes the screenshots of the page in README.md and docs/web.md from the
+// running program. It runs only with a directory for them: go test ./engine/page/browsertest -run
+// Pictures -pictures DIR
+func TestPicturesAreMade(t *testing.T) {
 	if *pictures == "" {
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// notifications subscribes a browser, and has a push arrive there. The push service is made
-// up: a headless browser has none.
+// notifications subscribes a browser and checks that a push arrives there. The push service is a
+// fake, because a headless browser has none.
 func notifications(m *machine, t *testing.T) {
 	registered := make(chan serviceworker.RegistrationID, 1)
 	p := m.tab(t)

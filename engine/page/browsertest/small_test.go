@@ -28,7 +28,7 @@ func renaming(m *machine, t *testing.T) {
 	p.until(rowOf("numbers"))
 }
 
-// reloading shows the session, the view and the process again that were shown before.
+// reloading checks that the page shows the same session, view and process again after a reload.
 func reloading(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	for _, name := range []string{"numbers", "shop"} {
@@ -56,7 +56,7 @@ func (p *tab) reload() {
 	p.until(`!globalThis.loadedBefore && document.querySelector('.sessions li')`)
 }
 
-// swiping goes from session to session with a finger along the name at the top.
+// swiping checks that a finger moved along the title at the top switches between sessions.
 func swiping(m *machine, t *testing.T) {
 	p := m.paired(t, m.link(), chromedp.EmulateViewport(390, 844, chromedp.EmulateScale(2), chromedp.EmulateMobile, chromedp.EmulateTouch))
 	p.click(".sheet")
@@ -96,7 +96,7 @@ func installing(m *machine, t *testing.T) {
 	}))
 }
 
-// machines has a machine beside this one: another data folder.
+// machines adds another machine, which is another data folder here, and uses it from the page.
 func machines(m *machine, t *testing.T) {
 	other := filepath.Join(m.dir, "o")
 	m.write("box", "#!/bin/sh\nexec env TANDEM_DATA_DIR="+other+" "+m.tandem+" bridge\n")

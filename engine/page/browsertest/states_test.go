@@ -59,7 +59,7 @@ func stateWords(m *machine, t *testing.T) {
 	}
 }
 
-// projects shows processes below the headers of their projects, by name.
+// projects checks that processes are listed under the headers of their projects, by name.
 func projects(m *machine, t *testing.T) {
 	m.write("shop/tandem.yaml", "processes:\n  web: sleep 1000\n  bad: sh -c 'exit 3'\n  also: sleep 1000\n  done: 'true'\n")
 	m.write("idle/tandem.yaml", "processes:\n  built: 'true'\n")
@@ -81,7 +81,8 @@ func projects(m *machine, t *testing.T) {
 	p.until(`document.querySelector('.detail h2').textContent === 'bad'`)
 }
 
-// exitedSessions come after those that run, and show their last screen until they run again.
+// exitedSessions checks that exited sessions follow the running ones, and show their last screen
+// until they are started again.
 func exitedSessions(m *machine, t *testing.T) {
 	m.run("new", "--name", "earlier", "--cwd", m.dir, "--", "sh", "-c", "echo >>runs; seq 1 100; echo the last words $(wc -l <runs); read x; exit 3")
 	m.run("new", "--name", "running", "--", "cat")

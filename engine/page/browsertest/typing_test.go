@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// phoneKeyboard types as keyboards of phones do, which replace text. `cat -v` shows a DEL as ^?.
+// phoneKeyboard types like the keyboards of phones, which replace text after it was entered. `cat
+// -v` shows a DEL as ^?.
 func phoneKeyboard(m *machine, t *testing.T) {
 	m.run("new", "--name", "raw", "--", "sh", "-c", "stty raw -echo; echo raw:; exec cat -v")
 	defer m.run("rm", "raw")
@@ -64,7 +65,7 @@ func phoneKeyboard(m *machine, t *testing.T) {
 	p.shows("word^[?")
 }
 
-// inserts has the keyboard insert text, or finish its composition with it.
+// inserts makes the phone's keyboard insert text, or end its composition with it.
 func (p *tab) inserts(text string) {
 	p.Helper()
 	p.key229()
@@ -87,7 +88,8 @@ func (p *tab) key229(commands ...string) {
 	}
 }
 
-// composes shows a text as one that is being composed, in place of others unless from is negative.
+// composes makes the phone's keyboard show text as being composed. If from is not negative, the
+// text replaces the characters between from and to.
 func (p *tab) composes(text string, from, to int64) {
 	p.Helper()
 	p.key229()

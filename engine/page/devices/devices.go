@@ -255,7 +255,7 @@ func (b *Book) Revoke(which ...string) (gone []Device, err error) {
 	return gone, nil
 }
 
-// A NotOne is returned if a word does not identify exactly one device.
+// A NotOne is the error for a word that does not identify exactly one device.
 type NotOne struct {
 	Which string
 	Found int

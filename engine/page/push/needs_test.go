@@ -70,7 +70,7 @@ func TestNeedsRecognisesWhatNeedsTheUser(t *testing.T) {
 	}
 }
 
-func TestFirstSnapshotIsNoNews(t *testing.T) {
+func TestFirstSnapshotTriggersNoPush(t *testing.T) {
 	var n Needs
 	n.Take(snapshot(agent("a", api.AgentBlocked), process("b", api.StateFailed, 1)))
 	if n.News() {

@@ -25,7 +25,7 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// A service is a push service for one browser, and what it was asked.
+// A service is the push service of one browser. It records the requests that it receives.
 type service struct {
 	*httptest.Server
 	private *ecdh.PrivateKey
@@ -56,7 +56,7 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-// subscription is what the browser gives the page.
+// subscription returns the subscription that the browser passes to the page.
 func (s *service) subscription(t *testing.T, path string) json.RawMessage {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"endpoint": s.URL + path, "expirationTime": nil, "keys": map[string]string{
@@ -168,7 +168,8 @@ func TestPushContainsOnlyTheMachineName(t *testing.T) {
 	}
 }
 
-// signedFor checks that a push is signed for its service by the key that browsers know.
+// signedFor checks that the header of a push is signed for service, with the key that browsers
+// subscribe with.
 func signedFor(t *testing.T, sender *Sender, header, service string) {
 	t.Helper()
 	public, err := sender.Key()
