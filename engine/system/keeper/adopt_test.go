@@ -51,7 +51,8 @@ func TestChildrenAndTerminalsSurviveTheKeeper(t *testing.T) {
 	}
 }
 
-// orphan starts a child, kills its keeper and dials another one.
+// orphan starts a child, kills its keeper and starts another one. It returns the child, its
+// directory and a client of the new keeper.
 func (r *rig) orphan(script string) (Child, string, *Client) {
 	r.t.Helper()
 	k := r.keeper("").mustBeReady()
@@ -226,8 +227,8 @@ func TestManyAdoptedChildrenAreWatchedTogether(t *testing.T) {
 	}
 }
 
-// The engine that outlived its keeper is watched by the next one, whose child it
-// is not.
+// An engine outlives its keeper and starts the next one. That keeper must watch the engine,
+// although the engine is not its child.
 func TestKeeperRestartsTheEngineThatStartedIt(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()

@@ -169,8 +169,8 @@ func (k *keeper) writeAllLate() {
 	}
 }
 
-// writeExitFile writes exit.json in its own goroutine, then calls then on the loop.
-func (k *keeper) writeExitFile(c *child, file *exitFile, then func(error)) {
+// writeExitFile writes exit.json in its own goroutine, then calls done on the loop with the result.
+func (k *keeper) writeExitFile(c *child, file *exitFile, done func(error)) {
 	dir, writeback := c.dir, !c.transient
 	k.recording.Add(1)
 	go func() {
@@ -179,7 +179,7 @@ func (k *keeper) writeExitFile(c *child, file *exitFile, then func(error)) {
 		k.writers <- struct{}{}
 		err := retryDescriptor(func() error { return writeExit(dir, *file, writeback) })
 		<-k.writers
-		k.runOnLoop(func() { then(err) })
+		k.runOnLoop(func() { done(err) })
 	}()
 }
 

@@ -238,7 +238,7 @@ func TestStartPassesEnvironmentLargerThanAPacket(t *testing.T) {
 	}
 }
 
-func TestListAndForget(t *testing.T) {
+func TestOnlyExitedChildCanBeForgotten(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()

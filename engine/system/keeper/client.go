@@ -114,7 +114,7 @@ func (c *Client) Ready() error {
 	return err
 }
 
-// roundTripSoon is call for requests the keeper answers at once; it applies the timeout.
+// roundTripSoon is roundTrip with a timeout, for requests that the keeper answers at once.
 func (c *Client) roundTripSoon(ctx context.Context, m message) (reply, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -182,9 +182,9 @@ func (c *Client) Forget(ctx context.Context, id string) error {
 	return err
 }
 
-// Replace makes executable the engine's program, stops this engine (SIGTERM, after 5 s SIGKILL)
-// and starts the new one. If that exits before it is ready, the keeper starts the old program
-// again. The caller should exit.
+// Replace replaces the engine's program by the open file executable. The keeper stops this engine
+// (SIGTERM, after 5 s SIGKILL) and starts the new one. If that exits before it is ready, the keeper
+// starts the old program again. The caller should exit.
 func (c *Client) Replace(ctx context.Context, executable *os.File) error {
 	return c.roundTripWithFile(ctx, message{Op: opReplace}, executable)
 }
@@ -371,7 +371,7 @@ func (q *exitQueue) add(c Child) {
 	q.signal()
 }
 
-// finish closes out once all pending exits are delivered.
+// finish closes the channel out once all pending exits are delivered.
 func (q *exitQueue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

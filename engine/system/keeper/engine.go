@@ -117,13 +117,14 @@ func (e *engine) stopTimer() {
 	}
 }
 
-// handleEngineExit handles the exit of an engine. It ignores other pids.
+// handleEngineExit handles the exit of the process pid if it was the engine, and ignores other
+// processes.
 func (k *keeper) handleEngineExit(pid int, how Exit) {
 	e := &k.engine
 	if pid == 0 || pid != e.spawned && pid != e.announced {
 		return
 	}
-	reason := errors.New("engine ended before it was ready: " + how.String())
+	reason := errors.New("engine exited before it was ready: " + how.String())
 	if pid == e.spawned {
 		e.spawned = 0
 		// The engine's own message says more than its exit status.
@@ -211,8 +212,8 @@ func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration
 }
 
 // isExcusable reports whether a failed start says little about the program, because it was killed
-// or because engines have worked before. That is believed twice in a row: clients wait for the next
-// engine meanwhile.
+// or because engines have worked before. Only the first two failures in a row are excused: clients
+// wait for the next engine meanwhile.
 func (e *engine) isExcusable(how Exit) bool {
 	return (how.Signal == "SIGKILL" || e.everReady) && e.failures < 3
 }

@@ -173,7 +173,8 @@ func (p *engineProgram) setExecutable(fd int) error {
 	return nil
 }
 
-// rollBack restores the program before replace and reports whether there was one.
+// rollBack restores the program used before the last setExecutable and reports whether there was
+// one.
 func (p *engineProgram) rollBack() bool {
 	if p.previous < 0 {
 		return false
@@ -183,7 +184,7 @@ func (p *engineProgram) rollBack() bool {
 	return true
 }
 
-// dropPrevious closes the program before replace.
+// dropPrevious closes the program kept for rollBack.
 func (p *engineProgram) dropPrevious() {
 	closeFD(p.previous)
 	p.previous = -1

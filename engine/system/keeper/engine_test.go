@@ -30,7 +30,7 @@ func TestFirstKeeperStartsEngineAndReportsReady(t *testing.T) {
 	r.endEngine(pid, k)
 }
 
-// endEngine stops an engine for good by taking the keeper away first.
+// endEngine kills an engine. It kills the keeper first, which would start another engine.
 func (r *rig) endEngine(pid int, k *running) {
 	k.kill()
 	syscall.Kill(pid, syscall.SIGKILL)
@@ -359,7 +359,7 @@ func TestBackoffIsShortWhileClientsWait(t *testing.T) {
 	}
 }
 
-func TestInformativeLine(t *testing.T) {
+func TestPanicOrLastLineIsTheInformativeOne(t *testing.T) {
 	for out, want := range map[string]string{
 		"":                                     "",
 		"one\ntwo\n\n":                         "two",
@@ -387,8 +387,8 @@ func TestKeeperRenamesLargeEngineLog(t *testing.T) {
 	r.endEngine(r.pidLine(0), k)
 }
 
-// The engine here is a real process that ignores SIGTERM; the five seconds that
-// it is given are not.
+// The engine is a real process that ignores SIGTERM, but the five seconds until it is killed pass
+// in fake time.
 func TestReplaceKillsEngineThatIgnoresSIGTERM(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cmd := exec.Command("sh", "-c", `trap "" TERM; echo up; read x`)

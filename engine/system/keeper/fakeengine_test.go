@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// engineProgramOf is a tiny engine that the test tells what to do. Arguments:
-// mode, socket, journal. It adds one line with its pid to the journal each time
-// it is ready.
+// engineProgramOf is the main function of a tiny engine that obeys the test's commands. Its
+// arguments are a mode, the keeper's socket and a journal, to which it adds a line with its pid
+// each time it is ready.
 func engineProgramOf(args []string) error {
 	mode, socket, journal := args[0], args[1], args[2]
 	switch mode {
@@ -62,8 +62,8 @@ func engineProgramOf(args []string) error {
 	}
 }
 
-// noteDescriptors tells the journal what the engine has open apart from what the
-// runtime opens itself, which is close-on-exec.
+// noteDescriptors writes the descriptors that the engine has inherited to the journal. It leaves
+// out close-on-exec ones, which the runtime has opened itself.
 func noteDescriptors(socket, journal string) error {
 	var inherited []int
 	for fd := range 100 {
@@ -83,7 +83,7 @@ type fakeEngine struct {
 	args []string // its own
 }
 
-// restartKeeper does what an engine does when its keeper is dead.
+// restartKeeper starts a new keeper, as an engine does when its keeper has died.
 func (e *fakeEngine) restartKeeper() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -111,7 +111,7 @@ func (e *fakeEngine) restartKeeper() string {
 	return strings.TrimSpace(string(answer))
 }
 
-// obey carries out one command of the test and gives its answer.
+// obey carries out one command of the test and returns the reply.
 func (e *fakeEngine) obey(line string) string {
 	c := e.Client
 	ctx := context.Background()
@@ -153,8 +153,8 @@ func note(journal, line string) {
 	fmt.Fprintln(f, line)
 }
 
-// tell gives the running engine a command and returns its answer; an engine that
-// ended instead of answering gives "".
+// tell sends a command to the running engine and returns its reply, or "" if the engine exits
+// instead of replying.
 func (r *rig) tell(command string) string {
 	r.t.Helper()
 	conn, err := net.Dial("unix", controlOf(r.socket))
@@ -175,7 +175,7 @@ func (r *rig) must(command string) {
 	}
 }
 
-// helped makes the engine start a child and gives its pid.
+// helped makes the engine start a child and returns the child's pid.
 func (r *rig) helped() int {
 	r.t.Helper()
 	answer := r.tell("start " + r.spec("helped", "").Dir)

@@ -39,7 +39,7 @@ func packets() []message {
 	}
 }
 
-// frozen is why a difference from the golden packets is a defect.
+// frozen explains in a failure why a difference from the golden packets is a defect.
 const frozen = "The protocol is frozen: keepers that run now cannot be upgraded, and engines of every release talk to them. " +
 	"Fields may be added, and must be optional; nothing may change or go. -update is for added packets."
 

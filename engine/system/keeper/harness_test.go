@@ -23,14 +23,14 @@ import (
 	"tandem/tests/wait"
 )
 
-// The test binary is also the programs under test: with this variable set, its
-// first argument says which.
+// If roleVariable is set, the test binary runs one of the programs under test, which its first
+// argument names.
 const roleVariable = "TANDEM_KEEPER_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "" || len(os.Args) < 2 {
-		// Orphans of killed keepers come here, where tests decide when they are
-		// collected.
+		// Orphans of killed keepers become children of this process, so that tests decide when they
+		// are reaped.
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -54,8 +54,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// keeperProgram is what main does for `tandem keeper`. Arguments: data folder,
-// socket, pid of the engine, engine arguments.
+// keeperProgram runs `tandem keeper`. Its arguments are the data directory, the socket, the
+// engine's pid and the engine's arguments.
 func keeperProgram(args []string, ready *os.File) error {
 	pid, err := strconv.Atoi(args[2])
 	if err != nil {
@@ -66,8 +66,8 @@ func keeperProgram(args []string, ready *os.File) error {
 	return Main(context.Background(), o, ready)
 }
 
-// endWithTest ends this program once the test holds descriptor 4 no more, so that
-// a test that panics leaves no keeper.
+// endWithTest ends this program when the test closes descriptor 4, so that a test that panics
+// leaves no keeper behind.
 func endWithTest() {
 	flags, err := unix.FcntlInt(4, unix.F_GETFD, 0)
 	if err != nil || flags&unix.FD_CLOEXEC != 0 {
@@ -108,7 +108,7 @@ func newRig(t testing.TB) *rig {
 				t.Errorf("engine.log tells of a crash:\n%s", log)
 			}
 		}
-		// A descriptor that is closed during a read from it is gone when that read has returned.
+		// A descriptor closed during a read stays open until that read has returned.
 		wait.Poll(t, "every descriptor to be closed", func() (left int, done bool) {
 			left = openFDs(t) - before
 			return left, left <= 0
@@ -117,7 +117,7 @@ func newRig(t testing.TB) *rig {
 	return &rig{t: t, dir: dir, socket: filepath.Join(dir, "keeper.sock"), journal: filepath.Join(dir, "journal")}
 }
 
-// openFDs counts what the test has open, the poller's own descriptors included.
+// openFDs counts the open descriptors of the test, including the runtime poller's own.
 func openFDs(t testing.TB) int {
 	in, out, err := os.Pipe() // starts the poller
 	if err != nil {
@@ -132,8 +132,8 @@ func openFDs(t testing.TB) int {
 	return len(names)
 }
 
-// reapOrphans ends and collects what tests left when they killed a keeper, and
-// what those leave in turn.
+// reapOrphans kills and reaps the processes left by keepers that tests killed, and then the
+// processes those leave.
 func reapOrphans(t testing.TB) {
 	for pids := ownChildren(t); len(pids) > 0; pids = ownChildren(t) {
 		for _, pid := range pids {
@@ -181,8 +181,7 @@ type running struct {
 	exit  chan struct{} // closed when it has ended
 }
 
-// keeper starts a keeper process. Engine mode "" means that the test itself is
-// the engine.
+// keeper starts a keeper process. With the engine mode "" the test itself is the engine.
 func (r *rig) keeper(mode string) *running {
 	r.t.Helper()
 	pid := "0"
@@ -247,7 +246,7 @@ func (k *running) mustBeReady() *running {
 	return k
 }
 
-// kill ends the keeper with SIGKILL and collects it.
+// kill kills the keeper and waits for its exit.
 func (k *running) kill() {
 	_ = k.cmd.Process.Kill()
 	<-k.exit
@@ -267,7 +266,7 @@ func (r *rig) dial() *Client {
 	return c
 }
 
-// sweep kills what still lives in the keeper, so that a test leaves nothing.
+// sweep kills the keeper's living children, so that a test leaves none behind.
 func (r *rig) sweep(c *Client) {
 	children, err := c.List(context.Background())
 	if err != nil {
@@ -286,7 +285,7 @@ func (r *rig) ctx() context.Context {
 	return ctx
 }
 
-// spec makes a child's folder and a spec for a shell command.
+// spec creates a child's directory and returns a spec that runs a shell script.
 func (r *rig) spec(id, script string) Spec {
 	r.t.Helper()
 	dir := filepath.Join(r.dir, "processes", id)
@@ -347,7 +346,7 @@ func (r *rig) pidLine(i int) int {
 	return pid
 }
 
-// readUntil reads a terminal until it has shown want.
+// readUntil reads from a terminal until its output contains want.
 func (r *rig) readUntil(master *os.File, want string) string {
 	r.t.Helper()
 	if err := master.SetReadDeadline(time.Now().Add(wait.Timeout)); err != nil {
@@ -365,7 +364,7 @@ func (r *rig) readUntil(master *os.File, want string) string {
 	return got.String()
 }
 
-// alive says whether a process runs; a zombie does not.
+// alive reports whether a process is running. A zombie is not.
 func alive(pid int) bool {
 	stat, err := procstat.Read(pid)
 	return err == nil && !stat.IsZombie()

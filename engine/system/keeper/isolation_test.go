@@ -19,7 +19,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// descriptors maps what a process has open to where that leads.
+// descriptors maps the open descriptors of a process to the targets of their links in /proc.
 func descriptors(t *testing.T, pid int) map[int]string {
 	t.Helper()
 	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -51,7 +51,7 @@ func TestChildInheritsOnlyStandardFiles(t *testing.T) {
 	second, _ := r.start(c, r.ttySpec("b", "exec sleep 1000"))
 	third, _ := r.start(c, r.spec("c", "exec sleep 1000"))
 	for _, child := range []Child{first, second, third} {
-		// A program that is being loaded has its libraries open for a moment.
+		// While a program is being loaded, its shared libraries are open for a moment.
 		wait.Poll(t, "child with its standard files alone", func() (map[int]string, bool) {
 			open := descriptors(t, child.PID)
 			return open, comm(child.PID) == "sleep" && keysOf(open) == "[0 1 2]"
@@ -73,7 +73,8 @@ func TestEngineInheritsOnlyStandardFiles(t *testing.T) {
 	k := r.keeper("").mustBeReady()
 	c := r.dial()
 	r.start(c, r.ttySpec("a", "exec sleep 1000"))
-	// The engine of this keeper is the test; the fake one tells what it got.
+	// The engine of the keeper so far is the test. The fake engine of the next one reports the
+	// descriptors it got.
 	k.kill()
 	k = r.keeper("fds").mustBeReady()
 	if got := r.lines(1)[0]; got != "[0_1_2]" {
@@ -82,8 +83,8 @@ func TestEngineInheritsOnlyStandardFiles(t *testing.T) {
 	k.kill()
 }
 
-// The keeper outlives whoever started it, and must not hold up who waits for an
-// end of file on a descriptor that slipped through.
+// The keeper outlives its starter. If it kept an inherited descriptor of a pipe open, a reader of
+// that pipe would never see the end of the file.
 func TestKeeperClosesInheritedDescriptors(t *testing.T) {
 	r := newRig(t)
 	in, out, err := os.Pipe()
@@ -91,7 +92,7 @@ func TestKeeperClosesInheritedDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	// The shell passes descriptor 9 on, and has its own standard files closed off.
+	// The shell passes the pipe on to the keeper as descriptor 9.
 	exe, _ := os.Executable()
 	cmd := exec.Command("sh", "-c", `exec 9>&1; exec "$@"`, "sh", exe, "keeper", r.dir, r.socket, strconv.Itoa(os.Getpid()))
 	cmd.Stdout, cmd.Stderr = out, out
@@ -155,8 +156,8 @@ func TestChildStartsWithCleanSignals(t *testing.T) {
 	}
 }
 
-// becomeKeeperWithSignals starts the keeper's program with signals ignored and
-// blocked, as nohup and careless parents do.
+// becomeKeeperWithSignals runs the keeper's program with signals ignored and blocked, as if started
+// by nohup or by a careless parent.
 func becomeKeeperWithSignals(args []string) error {
 	runtime.LockOSThread()
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGTSTP, syscall.SIGTTIN,

@@ -62,7 +62,7 @@ type Spec struct {
 	// For a child without a terminal: a FIFO to use as stdin; empty means /dev/null.
 	Stdin string `json:"stdin,omitempty"`
 
-	// Confinement was used by engines up to 0.2.0 to have the keeper confine a child. A keeper
+	// Confinement was set by engines up to 0.2.0 to let the keeper confine a child. A keeper
 	// rejects a spec with it; engines send it only to a keeper that announces support.
 	Confinement *struct{} `json:"confinement,omitempty"`
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A keeper's state is owned by the goroutine of run. Requests, finished slow work and timers reach
-// it as functions to call.
+// A keeper's state is owned by the goroutine of run. Requests, timers and the results of slow work
+// reach it as functions to call.
 type keeper struct {
 	calls    chan func()
 	done     chan struct{} // closed when run ends

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// fakeKeeper listens as a keeper and answers each message with what answer returns, or
-// not at all.
+// fakeKeeper listens like a keeper. It replies to each message with the result of answer, or not at
+// all if that is "".
 func fakeKeeper(t *testing.T, answer func(m message) string) (socket string) {
 	t.Helper()
 	socket = filepath.Join(socketDir(t), "keeper.sock")
@@ -47,7 +47,7 @@ func fakeKeeper(t *testing.T, answer func(m message) string) (socket string) {
 	return socket
 }
 
-// bounded is a context that a call which hangs outlives.
+// bounded returns a context that ends after a minute, so that a hanging call fails the test.
 func bounded(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)

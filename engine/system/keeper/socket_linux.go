@@ -112,8 +112,9 @@ func (k *keeper) keepFiles() {
 	}
 }
 
-// watchFolders calls changed after one of the directories, or a file in it, was deleted, until
-// stop is called; see inotify(7). If the kernel has no watches left, changed is never called.
+// watchFolders calls changed after one of the directories, or a file in it, was deleted; see
+// inotify(7). The returned function ends that. If the kernel has no watches left, changed is never
+// called.
 func watchFolders(changed func(), paths ...string) (stop func()) {
 	none := func() {}
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)

@@ -10,8 +10,9 @@ import (
 	"tandem/tests/wait"
 )
 
-// TestKeeperKeepsSocketOfItsSuccessor: the data folder was deleted and made
-// again, so there are two keepers with the same paths.
+// If a data directory is deleted and created again, two keepers have the same paths.
+// TestKeeperKeepsSocketOfItsSuccessor checks that the former one does not delete the socket of the
+// latter.
 func TestKeeperKeepsSocketOfItsSuccessor(t *testing.T) {
 	r := newRig(t)
 	former := r.keeper("run").mustBeReady()
@@ -59,8 +60,8 @@ func TestDeletedSocketIsRecreated(t *testing.T) {
 	r.endEngine(r.pidLine(0), k)
 }
 
-// TestKeeperWithoutDataDirectoryStartsNoEngine: an engine would make the folder
-// again, or work on the one that is another keeper's.
+// Without its data directory, a keeper must not start an engine: the engine would create the
+// directory again, or work in one that belongs to another keeper by now.
 func TestKeeperWithoutDataDirectoryStartsNoEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
@@ -107,7 +108,8 @@ func TestDirectoryIsDisplacedUnlessItsPathLeadsToIt(t *testing.T) {
 	}
 }
 
-// loseFolder takes the data folder away at once, whoever writes into it.
+// loseFolder moves the data directory away in one step, so that nothing can be written into it
+// meanwhile.
 func (r *rig) loseFolder() {
 	r.t.Helper()
 	gone := r.dir + "-gone"

@@ -23,7 +23,7 @@ const (
 )
 
 // setSession makes s the engine's connection, or none if nil. Without an engine no child is started
-// or adopted, so the living children are all whose logs need trimming.
+// or adopted, so only the logs of the children living now need trimming.
 func (k *keeper) setSession(s *session) {
 	k.engine.session = s
 	// The previous engine can no longer record the exits it was sent.

@@ -11,7 +11,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// held is how many bytes of a file there are on disk, and where it ends.
+// held returns how many bytes of a file are stored on disk, and its length.
 func held(t *testing.T, path string) (bytes, end int64) {
 	t.Helper()
 	var st unix.Stat_t
@@ -24,7 +24,7 @@ func held(t *testing.T, path string) (bytes, end int64) {
 // flood prints 6,888,896 bytes, waits for a file go and prints as much again.
 const flood = `seq 1000000; while ! [ -e go ]; do sleep 0.01; done; seq 1000000; exec sleep 1000`
 
-// wantTrimmed waits until a log is as long as it will be and little of it is held.
+// wantTrimmed waits until a log has its final length end and takes little space on disk.
 func (r *rig) wantTrimmed(path string, end int64) {
 	r.t.Helper()
 	const limit = 64 << 10

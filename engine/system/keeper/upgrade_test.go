@@ -63,7 +63,8 @@ func TestEngineIsUpgradedInItsOwnProcess(t *testing.T) {
 		t.Error("the next program is killed although it has said hello")
 	}
 
-	// A program that could not be executed is replaced by the one that goes on.
+	// If execve fails, the engine announces its own program again. It replaces the one announced
+	// before; the program to roll back to stays the same.
 	again := own()
 	if err := k.upgradeEngine(again, os.Getpid()); err != nil {
 		t.Fatal(err)

@@ -37,8 +37,8 @@ func newWatcher(do func(func()) bool) (*watcher, error) {
 
 func (w *watcher) close() { w.set.Close() }
 
-// add calls ended on the loop once the process exits.
-func (w *watcher) add(pidfd int, ended func()) error {
+// add makes the watcher call onExit on the loop once the process exits.
+func (w *watcher) add(pidfd int, onExit func()) error {
 	raw, err := w.set.SyscallConn()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (w *watcher) add(pidfd int, ended func()) error {
 	if err = errors.Join(err, addErr); err != nil {
 		return fmt.Errorf("watch process: %w", err)
 	}
-	w.ended[int32(pidfd)] = ended
+	w.ended[int32(pidfd)] = onExit
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// raw opens a connection without the client's manners.
+// raw opens a connection to the keeper without a Client, for messages that a Client would not send.
 func (r *rig) raw() *link {
 	r.t.Helper()
 	conn, err := dialSocket(r.ctx(), r.socket)
@@ -83,7 +83,7 @@ func TestOversizedPacketDisconnectsItsSender(t *testing.T) {
 	r.dial()
 }
 
-// Descriptors that no operation asked for must not stay open in the keeper.
+// Descriptors sent with a request that takes none must not stay open in the keeper.
 func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
@@ -171,8 +171,7 @@ func TestServerRejectsOtherUsers(t *testing.T) {
 	}
 }
 
-// The server's own check, with a socket that belongs to a user that the test is
-// not.
+// The test connects as its own user, so the server is set up as if it ran as a different one.
 func TestServerReportsRejectionAndDisconnects(t *testing.T) {
 	r := newRig(t)
 	s := &server{
@@ -343,7 +342,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzDispatch throws messages at a keeper's loop that has no processes.
+// FuzzDispatch sends arbitrary messages to the loop of a keeper without processes.
 func FuzzDispatch(f *testing.F) {
 	for _, op := range []string{opHello, opReady, opList, opMaster, opAdopt, opForget, opReplace, opPause, opWake, "x"} {
 		f.Add([]byte(fmt.Sprintf(`{"v":1,"id":1,"op":%q,"child_id":"a","child":{"id":"a","pid":1},"dir":"/"}`, op)))
@@ -361,7 +360,7 @@ func FuzzDispatch(f *testing.F) {
 	})
 }
 
-// idleKeeper is a keeper without process or socket, whose engine is paused.
+// idleKeeper returns a keeper without processes and socket, and with its engine paused.
 func idleKeeper(t *testing.T) (*keeper, *session) {
 	t.Helper()
 	k := &keeper{

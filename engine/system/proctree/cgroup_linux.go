@@ -65,8 +65,9 @@ func folderOfCgroup(own, mounts string) string {
 	return ""
 }
 
-// CgroupsOf returns how the paths of the cgroups of an engine's children begin; "" if none can be
-// created. Engines with other data folders may have children with the same ids.
+// CgroupsOf returns the prefix of the paths of the cgroups for an engine's children, or "" if none
+// can be created. It depends on the data directory, because engines with other ones may have
+// children with the same ids.
 func CgroupsOf(dataDir string) string {
 	folder := CgroupFolder()
 	if folder == "" {

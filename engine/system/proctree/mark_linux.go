@@ -152,7 +152,7 @@ const maxExecWait = 50 * time.Millisecond
 // maxMarkWait bounds the time one pass over the process table waits for free descriptors.
 const maxMarkWait = time.Second
 
-// readEnviron reads the environment of a process. If no descriptor is free, it retries until
+// readEnviron reads the environment of a process. If no descriptor is free, it retries until the
 // deadline.
 func readEnviron(pid int, deadline time.Time) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/environ"

@@ -26,9 +26,10 @@ const (
 	maxIdle = time.Minute
 )
 
-// Measure returns the current use of the trees of ids, in the same order: all descendants of a
-// process, its session, and the orphans that strays returns as pid and root. strays may be nil.
-// Trees without a live root get nil. It reads the process table once.
+// Measure returns the current use of the trees of ids, in the same order. A tree has all
+// descendants of a process, the processes of its session, and orphans. strays returns the root that
+// each orphan belongs to, by pid; it may be nil. Trees without a live root get nil. Measure reads
+// the process table once.
 func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]store.Identity) []*api.Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -212,8 +212,8 @@ func benchmarkMeasure(b *testing.B, n int, listening bool) {
 	b.ReportMetric(float64(processorTime()-before)/float64(b.N*n)/float64(time.Microsecond), "cpu-µs/process")
 }
 
-// processorTime is what this process has used, which others on the machine
-// disturb less than the time of day.
+// processorTime returns the CPU time used by this process. Other processes on the machine disturb
+// it less than the time of day.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -11,7 +11,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A meteredTable is a process table that a meter looks at.
+// A meteredTable is a fake process table with the meter that reads it.
 type meteredTable struct {
 	*Meter
 	now time.Duration
@@ -33,7 +33,7 @@ func (m *meteredTable) see(roots ...store.Identity) []*api.Metrics {
 	return out
 }
 
-// set changes how much processor time a process has used, in ticks.
+// set changes the CPU time of a process, in ticks.
 func (m *meteredTable) set(pid int, cpu uint64) {
 	for i := range m.all {
 		if m.all[i].PID == pid {
@@ -59,7 +59,7 @@ func rootOf(pid int) store.Identity {
 	return store.Identity{BootID: "boot", PID: pid, StartTime: 90_000}
 }
 
-// aged is a process that began 100 s before the meteredTable's first look.
+// aged returns a process that started 100 s before the meter's first measurement.
 func aged(pid, parent, session int) Process {
 	return Process{PID: pid, Parent: parent, Session: session, Threads: 1, StartTime: 90_000}
 }
@@ -160,7 +160,7 @@ func TestExitedOrphanDoesNotLowerUse(t *testing.T) {
 	}
 }
 
-func TestTicksOfUnseenExitedMembersCount(t *testing.T) {
+func TestTicksOfUnseenExitedMembersAreCounted(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(20, 1, 20))
 	m.set(11, 1000)
 	m.see(rootOf(10), rootOf(20))

@@ -60,7 +60,8 @@ func (t *Table) Read() (*Snapshot, error) {
 	return r.all, r.err
 }
 
-// Orphans returns the processes of all that have lost their parent, by mark.
+// Orphans searches the process table all for marked processes without their parent. It returns
+// their pids, by mark.
 func (t *Table) Orphans(all []Process) map[Mark][]int { return t.marks.findOrphans(all) }
 
 // A Snapshot is one reading of the process table, indexed for finding trees.
@@ -309,7 +310,8 @@ func TerminalSteps(timeout time.Duration) []Step {
 	}
 }
 
-// StopSteps returns the steps that send signal and then kill after timeout.
+// StopSteps returns the steps that send the given signal and, once timeout has passed, kill the
+// processes.
 func StopSteps(signal unix.Signal, timeout time.Duration) []Step {
 	kill := Step{timeout, []unix.Signal{unix.SIGKILL}, true}
 	if signal == unix.SIGKILL {
@@ -431,7 +433,7 @@ func errStuck(live []Process) error {
 		names = append(names, fmt.Sprintf("%s (%d)", p.Name, p.PID))
 	}
 	if len(names) == 0 {
-		names = []string{"those of its group, which come and go"}
+		names = []string{"processes of its group, which exit before they can be listed"}
 	}
 	return errors.New("kill processes: still there after SIGKILL: " + strings.Join(names, ", "))
 }

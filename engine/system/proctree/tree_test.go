@@ -20,8 +20,8 @@ import (
 	"tandem/persist/store"
 )
 
-// startLeader runs a shell script as the leader of a session and reads one
-// line of numbers from it.
+// startLeader runs a shell script as the leader of a session. told is the line of numbers the
+// script prints first.
 func startLeader(t *testing.T, script string) (root store.Identity, told []int) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
@@ -65,7 +65,7 @@ func startLeader(t *testing.T, script string) (root store.Identity, told []int) 
 	return root, told
 }
 
-// endTree ends a tree as that of a terminal, with a short stop timeout.
+// endTree stops a tree like that of a terminal, with a short stop timeout.
 func endTree(root store.Identity, spared ...int) error {
 	tree := NewTree(root, spared...)
 	tree.Held = BootTicks()
@@ -133,7 +133,7 @@ func TestEndContinuesStoppedProcesses(t *testing.T) {
 	}
 }
 
-// Many programs take a second signal for the wish not to be waited for.
+// Many programs take a second signal as a request to exit without cleaning up.
 func TestEndSignalsEachGroupOnce(t *testing.T) {
 	t.Parallel()
 	var stops sync.WaitGroup // side by side: a stop waits until init has collected what was orphaned
@@ -184,8 +184,7 @@ func TestEndSparesExcludedProcesses(t *testing.T) {
 	}
 }
 
-// A session id is free again once nobody of the session lives: later, a session
-// of that number is another one's.
+// Once no process of a session is alive, its id can be reused by another session.
 func TestTreeExcludesLaterSessionWithSameID(t *testing.T) {
 	in := func(pid, session int, start uint64) Process {
 		return Process{PID: pid, Parent: 1, Group: pid, Session: session, StartTime: start}
@@ -282,7 +281,7 @@ func TestMayHaveLeftFindsMarkedProcessStartedLater(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	// Pids have wrapped around since, as far as anybody can tell.
+	// No pid is larger, so pids must have wrapped around, and the process may have left any pid.
 	if !MayHaveLeft(1<<30, Mark{"a", "/data"}) {
 		t.Error("pids count as ascending for ever")
 	}

@@ -239,7 +239,7 @@ func holdsWriteEnd(dir, pipe string) bool {
 	return false
 }
 
-// guessWait decides from information that every user can read.
+// guessWait guesses how a process waits for input, from information that every user can read.
 func (fg foreground) guessWait(dir string) waitKind {
 	where, err := os.ReadFile(dir + "/wchan")
 	if err != nil || string(where) == "0" || len(where) == 0 {
@@ -262,7 +262,8 @@ func (fg foreground) guessWait(dir string) waitKind {
 	return waitsNot
 }
 
-// waitsIfInput returns how if fd of a process refers to this terminal or pipe, and waitsNot otherwise.
+// waitsIfInput returns the value of how if descriptor fd of a process refers to this terminal or
+// pipe, and waitsNot otherwise.
 func (fg foreground) waitsIfInput(dir string, fd int, how waitKind) waitKind {
 	if fg.isInput(dir, fd) {
 		return how

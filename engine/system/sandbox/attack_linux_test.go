@@ -68,8 +68,8 @@ func newOrdinaryRig(t *testing.T) *rig {
 	return newRigOf(t, rig{dir: dir, uid: ordinary, self: filepath.Join(dir, "program")})
 }
 
-// victim starts a process of the same user outside any sandbox and returns its PID. It exits with
-// its standard input.
+// victim starts a process of the same user outside any sandbox and returns its PID. The process
+// exits when its standard input ends.
 func (r *rig) victim() int {
 	r.t.Helper()
 	cmd := exec.Command(r.self, "probe", "after", "pid")

@@ -38,13 +38,14 @@ func listClosed(dev string) ([]string, error) {
 			return err
 		}
 		name, _ := filepath.Rel(dev, path)
-		switch {
-		case isClosed(name), entry.Type()&fs.ModeDevice != 0 && entry.Type()&fs.ModeCharDevice == 0:
+		isBlock := entry.Type()&fs.ModeDevice != 0 && entry.Type()&fs.ModeCharDevice == 0
+		closed := isBlock || isClosed(name)
+		if closed {
 			found = append(found, path)
-		case !entry.IsDir() || !slices.Contains([]string{"shm", "mqueue", "hugepages", "cpu"}, name):
-			return nil
 		}
-		if entry.IsDir() { // a closed directory is covered as a whole, and the others contain many files but no such devices
+		// A closed directory is covered as a whole. The others contain many files, but no device that
+		// would be closed.
+		if entry.IsDir() && (closed || slices.Contains([]string{"shm", "mqueue", "hugepages", "cpu"}, name)) {
 			return fs.SkipDir
 		}
 		return nil

@@ -90,7 +90,7 @@ func (p *Proxy) addGrant(own credentials, l Layers, refused func(line string)) (
 	defer p.mu.Unlock()
 	if _, taken := p.grants[own.user]; taken || p.closed {
 		g.cancel()
-		return nil, errors.New("the proxy is closed, or has already granted this")
+		return nil, errors.New("the proxy is closed, or has this grant already")
 	}
 	p.grants[own.user] = g
 	return sync.OnceFunc(func() { p.removeGrant(g) }), nil

@@ -30,8 +30,8 @@ var failures = map[string]refusal{
 	"descriptors":       {call: unix.SYS_CLOSE_RANGE, errno: unix.ENOSYS},
 }
 
-// simulateKernel makes this thread, and the program that it becomes, run on the kernel that a
-// variable names.
+// simulateKernel makes this thread, and the program it becomes, see another kernel: an older
+// version of Landlock, or one of failures.
 func simulateKernel(name string) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -143,9 +143,8 @@ func TestNothingStartsOnAKernelThatCannotConfine(t *testing.T) {
 	r.onKernel("3").wantNoLaunch("to confine allowedDomains, Landlock must have version 4 (Linux 6.7)")
 }
 
-// TestOlderKernelConfines holds that a kernel which can enforce a profile keeps all but the promises
-// that are reported as broken.
-func TestOlderKernelConfines(t *testing.T) {
+// A kernel that can enforce a profile must keep every promise except those it reports as broken.
+func TestOlderKernelKeepsThePromisesItReports(t *testing.T) {
 	r := newRig(t)
 	victim := strconv.Itoa(r.victim())
 	r.proxy = "http://u:p@127.0.0.1:1"

@@ -186,8 +186,9 @@ func checkPaths(l Layers, guarded []string) error {
 	return nil
 }
 
-// checkWritable rejects a missing path, and one leading out of another allowed path around it: the
-// process could have created that link to get more access at its next start.
+// checkWritable rejects a missing path. It also rejects a path inside another allowed path if it
+// leads out of that through a link: the process could have created that link to get more access at
+// its next start.
 func checkWritable(path, root string, allowed []string) error {
 	if _, err := os.Lstat(root); err != nil {
 		return fmt.Errorf("%w; create it first", errors.Unwrap(err))

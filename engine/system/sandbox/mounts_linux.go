@@ -41,7 +41,7 @@ func parseMounts(text string) mounts {
 	return table
 }
 
-// unescape decodes the kernel's \ooo for blanks and backslashes.
+// unescape decodes the kernel's octal escapes of blanks and backslashes, such as \040.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

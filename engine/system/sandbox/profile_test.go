@@ -97,7 +97,7 @@ func TestParseLayersAcceptsLayersAndASingleProfile(t *testing.T) {
 	}
 }
 
-func TestStrictestLayerCounts(t *testing.T) {
+func TestStrictestLayerWins(t *testing.T) {
 	some := Profile{Network: &Network{AllowedDomains: []string{"example.org", "*.example.com"}}, Limits: &Limits{OpenFiles: 64, CPUSeconds: 5}}
 	fewer := Profile{Network: &Network{AllowedDomains: []string{"*"}, DeniedDomains: []string{"example.org"}}, Limits: &Limits{OpenFiles: 32, MemoryBytes: 9}}
 	for _, c := range []struct {

@@ -51,8 +51,8 @@ func (k kernel) promises() []Promise {
 	return all
 }
 
-// missingLandlock returns why Landlock's version is below need, first available in the given
-// version of Linux; "" if it suffices.
+// missingLandlock returns why this kernel's Landlock is too old, or "" if it has version need or a
+// later one. linux is the first release of Linux with that version.
 func (k kernel) missingLandlock(need int, linux string) string {
 	switch {
 	case k.landlock >= need:

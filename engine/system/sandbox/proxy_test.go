@@ -197,7 +197,7 @@ func TestOnlyAllowedHostsAreReached(t *testing.T) {
 	}
 }
 
-func TestTunnelsFollowTheSameRules(t *testing.T) {
+func TestTunnelsReachOnlyAllowedHosts(t *testing.T) {
 	s := newStage(t, ProxyOptions{})
 	proxyURL := s.grant(Network{AllowedDomains: []string{"allowed.example"}})
 	for target, want := range map[string]int{

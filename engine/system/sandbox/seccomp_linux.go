@@ -231,8 +231,8 @@ func (r refusal) compile() []unix.SockFilter {
 	return append([]unix.SockFilter{loadWord(dataCall), jumpEqual(r.call, 0, uint8(len(body)))}, body...)
 }
 
-// compile returns code that continues after itself if the condition holds, and otherwise skips that
-// many further instructions.
+// compile returns code that checks the condition. If the condition holds, execution continues after
+// the code. Otherwise it jumps over as many further instructions as skip says.
 func (c condition) compile(skip uint8) []unix.SockFilter {
 	code := []unix.SockFilter{loadWord(dataArgs + 8*uint32(c.arg)), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: c.mask}}
 	for i, value := range c.values {

@@ -16,12 +16,14 @@ func foreignCalls() []unix.SockFilter {
 	}
 }
 
-// machineCalls change the machine and exist on this architecture.
+// machineCalls returns the system calls that change the machine and exist only on some
+// architectures, including this one.
 func machineCalls() []uint32 {
 	return []uint32{unix.SYS_IOPERM, unix.SYS_IOPL, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_MODIFY_LDT}
 }
 
-// olderModeRefusals cover calls with newer forms on all architectures.
+// olderModeRefusals cover the older calls of this architecture that set modes. Other architectures
+// have only their newer forms.
 func olderModeRefusals(special uint32) []refusal {
 	return []refusal{
 		{unix.SYS_CHMOD, unix.EPERM, []condition{argHas(1, special)}},

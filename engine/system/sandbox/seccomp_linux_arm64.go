@@ -9,7 +9,8 @@ func foreignCalls() []unix.SockFilter {
 	return nil
 }
 
-// machineCalls change the machine and exist on this architecture.
+// machineCalls returns the system calls that change the machine and exist only on some
+// architectures, including this one.
 func machineCalls() []uint32 {
 	return []uint32{unix.SYS_KEXEC_FILE_LOAD}
 }

@@ -48,7 +48,7 @@ func socksTo(name string, port byte) []byte {
 	return append(request, 0, port)
 }
 
-func TestSOCKSFollowsTheSameRules(t *testing.T) {
+func TestSOCKSReachesOnlyAllowedHosts(t *testing.T) {
 	s := newStage(t, ProxyOptions{})
 	proxyURL := s.grant(Network{AllowedDomains: []string{"allowed.example", "rebound.example", "93.184.216.35", "nowhere.example"}})
 	for _, c := range []struct {
