@@ -63,8 +63,8 @@ func archiveError(verb, path string, err error) error {
 	return errorf(Failed, "%s %s: %v", verb, path, err)
 }
 
-// createNew lets fill create something under a temporary name next to the path to, and then renames
-// it. to must not exist yet.
+// createNew calls fill to create something under a temporary name beside the path to, and then
+// renames it. If something exists at that path already, it fails.
 func (a Archiver) createNew(ctx context.Context, verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
 	b, err := a.Tree.locate(to, lookup{verb: verb + " to", noFollow: true})
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *progressFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Pack creates an archive of files and folders; the extension of to selects the format. Links are
+// Pack creates the archive to from files and folders. Its extension selects the format. Links are
 // packed as links; devices, pipes and sockets are left out.
 func (a Archiver) Pack(ctx context.Context, paths []string, to string) (info Info, err error) {
 	err = a.Tree.runConfined(func() (err error) {
@@ -197,7 +197,7 @@ type packing struct {
 	to *archive.Packer
 }
 
-// add packs the entry name of dir under path in the archive.
+// add packs the entry of dir called name, and everything in it. path is its path in the archive.
 func (w *packing) add(ctx context.Context, dir *openDir, name, path string) error {
 	return w.Enter(func() error { return w.addEntry(ctx, dir, name, path) })
 }

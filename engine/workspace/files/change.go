@@ -127,7 +127,7 @@ func (t *Tree) movePath(ctx context.Context, from, to string, overwrite bool) (I
 	})
 }
 
-// holdsOffLimits returns the error for changing a folder above an off-limits path.
+// holdsOffLimits returns the error for changing a folder that contains an off-limits path.
 func holdsOffLimits(verb, path string) error {
 	return errorf(Outside, "%s %s: it contains Tandem's own files, which are closed to agents", verb, path)
 }
@@ -201,7 +201,8 @@ func (t *Tree) transfer(verb, from, to string, overwrite bool, do func(a, b endp
 // checkTransfer rejects a transfer that makes no sense or would destroy something.
 func checkTransfer(roots []string, verb string, a, b location, src, dst endpoint, overwrite bool) error {
 	_, inside := relBelow(a.real, b.real)
-	// Paths alone do not show it if links or mounts lead from one to the other.
+	// If links or mounts lead from one path to the other, the paths alone do not show that one is
+	// inside the other.
 	if !inside && src.info != nil {
 		inside = compareEnds(pathInfo{a.real, src.info}, pathInfo{b.real, dst.info}) == Inside
 	}

@@ -203,7 +203,7 @@ func (o *openDir) readEntries() ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// openFolder opens the directory name of dir itself, not one that a link leads to.
+// openFolder opens the directory called name in dir. It does not follow a link of that name.
 func openFolder(dir *openDir, name string) (*openDir, error) {
 	sub, err := dir.OpenRoot(asFolder(name))
 	if err != nil {
@@ -237,8 +237,9 @@ func (o *openDir) OpenRoot(name string) (*openDir, error) {
 	return sub, nil
 }
 
-// checkOpenedFrom fails if the directory, just opened from above, is off limits. For a direct child
-// of above, one look at its parent is enough: above has been checked.
+// checkOpenedFrom fails if the directory, which was just opened through the open directory above,
+// is off limits. If it is a direct child, one look at its parent is enough, because above itself
+// has been checked.
 func (o *openDir) checkOpenedFrom(above *openDir) error {
 	f, err := o.Root.Open(".")
 	if err != nil {
@@ -292,8 +293,8 @@ func (o *openDir) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, e
 	return f, nil
 }
 
-// checkFile fails unless f is the directory's own entry name, not reached through a link, and not
-// off limits.
+// checkFile fails unless f is the entry of this directory called name, was not reached through a
+// link, and is not off limits.
 func (o *openDir) checkFile(f *os.File, name string) error {
 	info, err := f.Stat()
 	if err != nil {

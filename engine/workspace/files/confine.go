@@ -7,7 +7,7 @@ import (
 	"tandem/engine/base/panics"
 )
 
-// runConfined runs do, which touches the disk: directly, or, if the tree has a Confine, on a new
+// runConfined calls do, which touches the disk: directly, or, if the tree has a Confine, on a new
 // thread confined by it, which exits afterwards.
 func (t *Tree) runConfined(do func() error) error {
 	if t.Confine == nil {

@@ -31,7 +31,8 @@ type copying struct {
 	ctx context.Context
 }
 
-// copyEntry copies the entry from of src to the name to in dst, a link as a link.
+// copyEntry copies the entry of src called from into dst under the name to. A link is copied as a
+// link.
 func (c *copying) copyEntry(src *openDir, from string, dst *openDir, to string) error {
 	info, err := src.Lstat(from)
 	if err != nil {

@@ -199,8 +199,9 @@ func (f normalizedText) replaceAll(search, text string) string {
 	}
 }
 
-// matchEndings returns text with the line endings of the part it replaces, which has lines line
-// endings, crlf of them CRLF. If it has none, those of most of the file are used.
+// matchEndings returns text with the line endings of the part that it replaces. That part has the
+// given number of line endings, of which crlf are CRLF. If it has none, the most frequent line
+// ending of the file is used.
 func (f normalizedText) matchEndings(text string, lines, crlf int) string {
 	if lines == 0 {
 		lines, crlf = strings.Count(f.text, "\n"), len(f.crlf)

@@ -137,7 +137,7 @@ func classifyError(err error) (Reason, string) {
 	case errors.Is(err, syscall.ELOOP):
 		return Invalid, "its links form a loop"
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return Invalid, "it makes its reader wait"
+		return Invalid, "reading it would block"
 	case errors.Is(err, fs.ErrPermission):
 		return Denied, "permission denied"
 	}

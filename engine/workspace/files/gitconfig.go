@@ -18,7 +18,8 @@ type gitSettings struct {
 	partialClone bool // some objects were not fetched
 }
 
-// parse adds the output of git config -z --list. Only the user's own configuration may name files.
+// parse adds the output of git config -z --list. persons is set for the user's own configuration:
+// only that may name files.
 func (s *gitSettings) parse(out []byte, persons bool) {
 	if s.values == nil {
 		s.values = defaultPaths()

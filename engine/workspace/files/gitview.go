@@ -39,7 +39,7 @@ func (g Git) newView(ctx context.Context, program string, repo repository) (*git
 	}
 	if info, err := tree.Stat(); err != nil || p.root.offLimits.anyBelow(idOf(info)) {
 		tree.Close()
-		return nil, errors.New("git would also read what is closed")
+		return nil, errors.New("git would also read files that are off limits")
 	}
 	v := &gitView{Git: g, repository: repo, program: program, files: tree}
 	if v.dir, err = os.MkdirTemp(g.Tree.Private, "git-"); err != nil {
@@ -152,7 +152,8 @@ func (v *gitView) readConfig(ctx context.Context) error {
 	return nil
 }
 
-// isWorktree reports whether the repository's files are in the worktree found.
+// isWorktree reports whether the worktree that git would use is the folder found for the
+// repository.
 func (v *gitView) isWorktree() bool {
 	if v.settings.worktree == "" {
 		return !v.settings.bare

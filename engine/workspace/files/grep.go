@@ -216,8 +216,8 @@ func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRe
 	return out, ctx.Err()
 }
 
-// grepFilter returns the filter for a walk: the hidden and the ignored, or everything not matching
-// pattern.
+// grepFilter returns the filter for a walk. It skips what does not match the glob pattern or, if
+// that is "", hidden and ignored entries.
 func grepFilter(pattern string) (filter, error) {
 	plain := func(_, name string, dir, ignored bool) bool { return ignored || name[0] == '.' }
 	if pattern == "" {
@@ -324,8 +324,9 @@ func collectResults(results <-chan fileResult, ahead chan struct{}, r GrepReques
 	return out, false
 }
 
-// holdPlaces takes places in ahead for size bytes of lines that wait for an earlier file, as far as
-// there are any, and returns how many. Once all are taken, no further file is begun.
+// holdPlaces takes places in ahead while lines of size bytes wait for the result of an earlier
+// file. It takes as many as are free, at most one for each aheadSize bytes, and returns their
+// number. Once all places are taken, no further file is begun.
 func holdPlaces(ahead chan<- struct{}, size int) (places int) {
 	for ; places < size/aheadSize; places++ {
 		select {

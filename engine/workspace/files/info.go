@@ -118,8 +118,8 @@ func (p location) folderID(stat fs.FileInfo) string {
 	return identify(dir.Root)
 }
 
-// resolveLink sets ToDir, ToFile and Broken of the link at path, and with id the ID of its folder.
-// They stay unset if its target is outside.
+// resolveLink sets ToDir, ToFile and Broken for the link at path. If id is set, it also sets the ID
+// of the folder that the link leads to. They stay unset if the target is outside.
 func (t *Tree) resolveLink(info *Info, path string, id bool) {
 	p, err := t.locate(path, lookup{verb: "follow"})
 	if err != nil {

@@ -28,8 +28,8 @@ func (p location) openRegular(verb string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// openIn opens the entry name of dir. The type is checked before opening, as even opening a device
-// can have an effect, and again afterwards.
+// openIn opens the entry of dir called name. The type is checked before opening, as even opening a
+// device can have an effect, and again afterwards.
 func openIn(dir *openDir, name string) (*os.File, fs.FileInfo, error) {
 	info, err := dir.Stat(name)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 
 type progressKey struct{}
 
-// WithProgress returns a context that adds the number of bytes copied to bytes.
+// WithProgress returns a context for copies. They add the number of bytes they have copied to the
+// counter bytes.
 func WithProgress(ctx context.Context, bytes *atomic.Int64) context.Context {
 	return context.WithValue(ctx, progressKey{}, bytes)
 }
@@ -22,9 +23,9 @@ func addProgress(ctx context.Context, n int64) {
 
 type tempsKey struct{}
 
-// WithTemps returns a context in which copies and archives call note with the path of their hidden
-// incomplete file or folder before they make it, and the returned gone once it is renamed or
-// removed.
+// WithTemps returns a context for copies and archives. They call note with the path of a hidden
+// file or folder before they create it for incomplete data, and call gone once it has been renamed
+// or removed.
 func WithTemps(ctx context.Context, note func(path string) (gone func())) context.Context {
 	return context.WithValue(ctx, tempsKey{}, note)
 }

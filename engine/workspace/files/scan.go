@@ -164,7 +164,8 @@ func (s *fileSearch) slideBuffer(st *searchState, end, filled int) (int, int) {
 	return filled - from, end - from
 }
 
-// linesBefore returns the offset of the last n lines of text, but at least least.
+// linesBefore returns the offset at which the last n lines of text start, or least if that is
+// larger.
 func linesBefore(text []byte, n, least int) int {
 	at := len(text)
 	for ; n > 0 && at > least; n-- {
@@ -222,7 +223,7 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// countTo advances the line number to an offset in text.
+// countTo advances the line number to the line at an offset in text.
 func (st *searchState) countTo(text []byte, at int) {
 	if at > st.counted {
 		st.line += int64(bytes.Count(text[st.counted:at], []byte{'\n'}))

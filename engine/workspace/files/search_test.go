@@ -89,7 +89,7 @@ func TestNamedFolderIsSearchedEvenIfIgnored(t *testing.T) {
 	g.checkGrep(GrepRequest{Pattern: "foo", Path: "src"}, "a.c:1:foo")
 }
 
-func TestFindAndGrepReadTheRulesOfTheirPrograms(t *testing.T) {
+func TestFindObeysFdignoreAndGrepObeysRgignore(t *testing.T) {
 	g := newTestTree(t)
 	for _, f := range []string{"a.txt", "b.txt", "sub/a.txt", "sub/b.txt"} {
 		g.addFile(f, "x\n")
@@ -175,7 +175,7 @@ func TestGrepSkipsHiddenIgnoredAndBinaryFiles(t *testing.T) {
 	g.checkGrep(GrepRequest{Pattern: "x", Path: "binary"})
 }
 
-func TestGrepReadsMarkedAndMixedFiles(t *testing.T) {
+func TestGrepReadsFilesWithByteOrderMarksAndNULs(t *testing.T) {
 	g := newTestTree(t)
 	long := strings.Repeat("filler\n", binarySample)
 	g.addFile("bom", "\ufefffoo\nbar\n")

@@ -267,7 +267,7 @@ func TestSwappedLinkCannotReachOffLimitsFile(t *testing.T) {
 }
 
 // Here the off-limits folder, or one above it, is mounted a second time.
-func TestOffLimitsPathsStaySoBelowBindMounts(t *testing.T) {
+func TestBindMountCannotRevealOffLimitsPaths(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // only root can mount
 	}
@@ -362,7 +362,7 @@ func TestSwappedLinkCannotReplaceARoot(t *testing.T) {
 	}).tryDoor()
 }
 
-func TestRootIDIsThatOfStat(t *testing.T) {
+func TestRootWithAnotherIDIsNotReached(t *testing.T) {
 	g := newTestTree(t)
 	g.addFile("dir/file", "")
 	g.addLink("dir", "link")

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkWritable returns an error if this user may not write the file name (faccessat(2)).
+// checkWritable returns an error if this user may not write the file called name in dir
+// (faccessat(2)).
 func checkWritable(dir *openDir, name string) error {
 	d, err := dir.OpenFile(".", unix.O_PATH, 0) // a sandbox may not allow to read it
 	if err != nil {
@@ -21,8 +22,8 @@ func checkWritable(dir *openDir, name string) error {
 	return unix.Faccessat(int(d.Fd()), name, unix.W_OK, unix.AT_EACCESS|unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// renameEntry renames from in directory a to the name to in b. Unless over is set, an existing
-// entry is kept and the error is fs.ErrExist (renameat2(2)).
+// renameEntry renames the entry of a called from to the entry of b called to. Unless over is set,
+// an existing entry is kept and the error is fs.ErrExist (renameat2(2)).
 func renameEntry(a *openDir, from string, b *openDir, to string, over bool) error {
 	src, err := a.Open(".")
 	if err != nil {

@@ -20,8 +20,8 @@ type Tree struct {
 	Roots []string // absolute folders; none: no limit
 	Base  string   // base of relative paths; default is the first root, else Home
 
-	// RootID is the Info.ID of the folder that the roots must be. If another folder is there now, it
-	// is not reached. The default is any.
+	// RootID is the Info.ID that the root folder must have. If another folder is there now, it is
+	// not reached. With "", any folder may be there.
 	RootID string
 
 	Home string // expansion of "~"
@@ -174,8 +174,8 @@ func openRoot(dir string, create bool, offLimits []string) (*os.Root, error) {
 	return r, err
 }
 
-// openNearest opens the deepest existing folder above path, so that folders above it need not be
-// readable. If that folder is not readable either and path is a folder, path itself is opened.
+// openNearest opens the deepest existing folder above path, so that folders further up need not be
+// readable. If that folder is not readable either, path itself is opened, provided it is a folder.
 func openNearest(path string) (location, error) {
 	dir := filepath.Dir(path)
 	real, err := filepath.EvalSymlinks(dir)

@@ -26,7 +26,7 @@ var (
 type Descent struct{ depth, entries int }
 
 // Enter calls visit for an entry of the folder being visited, or fails if the entry exceeds the
-// bounds. Calls of Enter in visit are for what is in the entry.
+// bounds. Inside visit, call Enter for each entry below that one.
 func (d *Descent) Enter(visit func() error) error {
 	d.entries++
 	switch {

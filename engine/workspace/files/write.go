@@ -91,8 +91,8 @@ func (p location) writeFile(r WriteRequest) (WriteResult, error) {
 	return WriteResult{Written: size, Size: size, Replaced: old != nil}, err
 }
 
-// statReplaceable describes the file name; nil if there is none, an error if it is not a regular
-// file.
+// statReplaceable describes the file called name in dir. It returns nil if there is none, and an
+// error if it is not a regular file.
 func statReplaceable(dir *openDir, name string) (fs.FileInfo, error) {
 	if name == "" || name == "." {
 		return nil, notRegular{fs.ModeDir}
@@ -109,9 +109,9 @@ func statReplaceable(dir *openDir, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// replaceFile replaces the file name once fill has written the new one. The new file gets the
-// permissions and, if permitted, the owner of old. A file that this user may not write is kept. Unless
-// over is set, so is any existing file, and the error is fs.ErrExist.
+// replaceFile replaces the file called name once fill has written the new one. The new file gets
+// the permissions and, if permitted, the owner of old. A file that this user may not write is kept.
+// Unless over is set, any existing file is kept too, and the error is fs.ErrExist.
 func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
@@ -140,8 +140,8 @@ func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File)
 	return err
 }
 
-// tempName returns a temporary name for name. It is short enough for every file system that allows
-// name.
+// tempName returns a temporary name derived from name. It is short enough for every file system on
+// which name itself is valid.
 func tempName(name string) string {
 	short := strings.ToValidUTF8(name[:min(len(name), 100)], "")
 	return fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10])

@@ -33,8 +33,8 @@ type Worktree struct {
 // Dir returns the directory for the worktrees of a repository, beside it.
 func Dir(repository string) string { return repository + ".worktrees" }
 
-// Add creates a worktree of the repository containing dir, with a new branch from base. An empty
-// base means the commit checked out in dir; an empty name, a generated one.
+// Add creates a worktree of the repository containing dir, with a new branch from base. If base is
+// empty, the branch starts at the commit checked out in dir. If name is empty, Add chooses one.
 func (t Trees) Add(ctx context.Context, dir, name, base string) (w Worktree, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// userGit runs the system's git as a person has it.
+// userGit runs the system's git with the user's own configuration.
 func userGit(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"}, args...)...)
@@ -46,7 +46,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func TestAddAndRemoveHandleDirectoryAndBranch(t *testing.T) {
+func TestAddAndRemoveIncludeTheBranch(t *testing.T) {
 	dir, trees := repository(t), Trees{Private: t.TempDir()}
 	w, err := trees.Add(t.Context(), filepath.Join(dir, "sub"), "fix/login", "")
 	if err != nil || w.Path != dir+".worktrees/fix-login" || w.Branch != "fix/login" || w.Repository != dir {

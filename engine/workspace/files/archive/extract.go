@@ -173,8 +173,8 @@ func (u *unpacking) writeFile(e entry, content io.Reader) error {
 	return u.into.Chtimes(e.name, e.time, e.time)
 }
 
-// filePermissions returns the permissions of an entry without write access for others, but with at
-// least the bits in least, needed by the user.
+// filePermissions returns the permissions of an entry without write access for others. It adds the
+// bits in least, which the user needs.
 func filePermissions(mode, least fs.FileMode) fs.FileMode { return mode.Perm()&0o755 | least }
 
 // finish creates the links and sets the permissions and times of folders.
