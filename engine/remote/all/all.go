@@ -16,13 +16,14 @@ import (
 // Machines are the engines of other machines. All exported fields are required.
 type Machines struct {
 	Log *slog.Logger
-	// Connect connects to the engine of a machine for calls of the client by. agent is the agent's process
-	// behind it, "" for none. It waits only for a machine that is connecting.
+	// Connect connects to the engine of a machine for the calls of one client. by is the client's
+	// name. agent is the name of the agent's process behind the client, "" for none. Connect waits
+	// only for a machine that is connecting.
 	Connect func(ctx context.Context, machine, by, agent string) (Engine, error)
 	// Known reports whether a machine is listed; List lists all, without waiting.
 	Known func(ctx context.Context, machine string) bool
 	List  func(ctx context.Context) api.MachineListOutput
-	// MayReachMachines and AgentBehind are those of access.Guard.
+	// MayReachMachines and AgentBehind have the same meaning as in access.Guard.
 	MayReachMachines func(ctx context.Context) bool
 	AgentBehind      func(ctx context.Context) (string, error)
 
@@ -72,7 +73,8 @@ func (e clientEngine) Do(ctx context.Context, name string, effect api.Effect, in
 // A caller is what a connection is kept for.
 type caller struct{ machine, by, agent string }
 
-// A connection is an engine while its machine is connected.
+// A connection is a connection to the engine of a machine. It is used while the machine stays
+// connected.
 type connection struct {
 	Engine
 	version string          // of the machine when last noted
@@ -86,8 +88,8 @@ func (s *Machines) Knows(ctx context.Context, machine string) bool { return s.Kn
 // MayReach implements server.Machines.
 func (s *Machines) MayReach(ctx context.Context) bool { return s.MayReachMachines(ctx) }
 
-// callerOf returns what connections to a machine are kept for, given the caller of ctx. It rejects a
-// caller that may not reach machines.
+// callerOf returns the key for the connection that the caller of ctx uses to a machine. It rejects
+// a caller that may not reach machines.
 func (s *Machines) callerOf(ctx context.Context, machine string) (caller, error) {
 	by := api.CallerOf(ctx)
 	if !s.MayReachMachines(ctx) {
@@ -122,7 +124,7 @@ func (s *Machines) call(ctx context.Context, key caller, operation string, effec
 	return err
 }
 
-// connect returns a connection, an existing one if possible.
+// connect returns the connection kept for key, or makes one.
 func (s *Machines) connect(ctx context.Context, key caller) (*connection, error) {
 	if c := s.connected(key); c != nil {
 		return c, nil

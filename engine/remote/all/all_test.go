@@ -91,7 +91,7 @@ func (l *fakeLink) Close() {
 	l.closed++
 }
 
-// A rig is a set of machines over fake links. The engine on this machine answers like those.
+// A rig is a set of machines over fake links. The engine on this machine is a fake link too.
 type rig struct {
 	*Machines
 	own   *fakeLink
@@ -246,7 +246,7 @@ func TestRunningCallFailsWithTheStateOfItsMachine(t *testing.T) {
 	}
 }
 
-// What an agent started must not look like the user there.
+// A machine must not take a program started by an agent here for the user.
 func TestConnectionNamesTheAgentBehindTheCall(t *testing.T) {
 	r := newRig(t, "box")
 	user := api.WithCaller(t.Context(), api.Caller{Name: "cli"})

@@ -18,7 +18,7 @@ const (
 	// maxRowsEach is how many rows of each machine are merged: the maximum of one answer.
 	maxRowsEach = 1000
 	searchPage  = 250 // rows requested at a time
-	// maxSearches is the number of searches kept. They are forgotten when there are more.
+	// maxSearches is the number of searches kept. If there are more, all of them are forgotten.
 	maxSearches = 1000
 )
 

@@ -21,7 +21,8 @@ type knownRows struct {
 	fetching  bool
 }
 
-// Processes adds the processes of other machines to those of this one, which own lists.
+// Processes returns the processes of this machine, which the function own lists, and those of other
+// machines.
 func (s *Machines) Processes(ctx context.Context, in api.ProcessListInput, own func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error)) (out api.ProcessListOutput, err error) {
 	hosts, known := in.Hosts, in.Machines
 	in.Hosts, in.Machines = nil, false

@@ -20,8 +20,8 @@ const (
 	listInterval = 5 * time.Second
 )
 
-// A Merged stream has the events of this machine, passed to Send, and those of the others. Context ends
-// when those cannot be sent.
+// A Merged stream has the events of this machine, which are passed to Send, and the events of other
+// machines. Context ends when events of other machines cannot be sent any more.
 type Merged struct {
 	Context  context.Context
 	machines *Machines
@@ -34,8 +34,9 @@ type Merged struct {
 	send func(api.Event) error
 }
 
-// Merge returns a stream to send. The others' events follow the first one of this machine, a snapshot,
-// to which it adds the list of machines: a layout may name sessions there. The caller must call End.
+// Merge returns a stream that calls send with each event. The other machines' events begin after
+// the first event of this machine, a snapshot. The stream adds the list of machines to that
+// snapshot, because its layout may name their sessions. The caller must call End.
 func (s *Machines) Merge(ctx context.Context, in api.WatchInput, send func(api.Event) error) *Merged {
 	m := &Merged{machines: s, in: in, send: send}
 	m.Context, m.cancel = context.WithCancelCause(ctx)
@@ -57,7 +58,7 @@ func (m *Merged) Send(e api.Event) error {
 	return err
 }
 
-// End ends the others' events, and waits until none is being sent.
+// End stops the events of other machines, and waits until none is being sent.
 func (m *Merged) End() {
 	m.cancel(nil)
 	m.running.Wait()
@@ -188,7 +189,7 @@ func (w *watcher) run(ctx context.Context, f *follower) {
 			return
 		}
 		began := time.Now()
-		// An error is a state of the machine, which the list has.
+		// An error needs no report: the list of machines has the machine's state.
 		if c, err := w.connect(ctx, caller{f.machine, w.by, w.agent}); err == nil {
 			_ = w.pass(ctx, f.machine, c)
 			w.drop(c)

@@ -113,8 +113,8 @@ func TestWatchEndsWhenItsClientIsGone(t *testing.T) {
 	})
 }
 
-// While the link is down the machine is not asked, and one that is silent keeps its stream: what is open
-// there is not announced again.
+// While its link is down, a machine is not asked for its events. A machine that is only silent
+// keeps its stream, so that its sessions are not announced again.
 func TestWatchFollowsAMachineWhoseLinkFlaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, "box")

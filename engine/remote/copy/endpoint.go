@@ -25,7 +25,7 @@ type endpoint struct {
 	path            string
 }
 
-// within confines calls to a folder, p itself or above it, as described by info.
+// within confines calls to a folder, either p itself or one above p. info describes the folder.
 func (p endpoint) within(folder string, info api.FileInfo) (endpoint, error) {
 	if info.ID == "" {
 		return p, api.Errorf(api.CodeUnavailable, "open %s: it is not a folder, cannot be opened, or its machine runs an earlier release of Tandem", api.PathOn(p.name, folder))
@@ -53,8 +53,8 @@ func (p endpoint) temp() endpoint {
 	return p.sibling(fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10]))
 }
 
-// makeTemp makes the folder temp, which only this user can open. inside is p's name in it; calls for
-// that are confined to the folder.
+// makeTemp makes the folder temp, with access for this user only. inside is the path in that folder
+// with the name of p. Calls for inside are confined to the folder.
 func (p endpoint) makeTemp(ctx context.Context, temp endpoint) (inside endpoint, err error) {
 	info, err := api.FilesMkdir.Call(ctx, temp, api.FilesMkdirInput{FileScope: temp.Scope(), Path: api.EscapePath(temp.path)})
 	if err != nil {
@@ -85,8 +85,8 @@ func (p endpoint) stat(ctx context.Context, path string) (info api.FileInfo, fou
 	return info, err == nil, err
 }
 
-// walk calls each with the entries of a folder. Of each page, folders come last, so that little is
-// kept while each walks through one of them.
+// walk calls the function each with every entry of a folder. Folders come last on each page, so that
+// little is kept while each walks through one of them.
 func (p endpoint) walk(ctx context.Context, each func(api.FileInfo) error) error {
 	after := ""
 	for {
@@ -124,7 +124,7 @@ func (p endpoint) enter(walk *files.Descent, visit func() error) error {
 	return err
 }
 
-// totalSize returns the number of bytes to copy of p, described by info.
+// totalSize returns how many bytes a copy of p transfers. info describes p.
 func (p endpoint) totalSize(ctx context.Context, walk *files.Descent, info api.FileInfo) (n int64, err error) {
 	switch info.Type {
 	case "file":
@@ -141,7 +141,7 @@ func (p endpoint) totalSize(ctx context.Context, walk *files.Descent, info api.F
 	return n, err
 }
 
-// discard removes p, and calls gone if nothing is there afterwards.
+// discard removes p. If nothing is at p afterwards, it calls the function gone.
 func (p endpoint) discard(ctx context.Context, gone func()) error {
 	err := p.remove(ctx)
 	if err == nil || errors.Is(err, api.CodeNotFound) {
@@ -154,7 +154,8 @@ func (p endpoint) discard(ctx context.Context, gone func()) error {
 func (p endpoint) remove(ctx context.Context) error { return p.DeleteFile(ctx, p.path) }
 
 // removeCopied removes p, which was copied to another machine, with everything in it. An entry that
-// differs from its copy is kept. Calls for entries are those of inside.
+// differs from its copy is kept. Calls for the entries of a folder go through inside, confined
+// to that folder.
 func (p endpoint) removeCopied(ctx context.Context, walk *files.Descent, inside, to endpoint) (kept bool, err error) {
 	info, found, err := p.stat(ctx, p.path)
 	if err != nil || !found {
@@ -188,7 +189,7 @@ func (p endpoint) removeCopied(ctx context.Context, walk *files.Descent, inside,
 	return false, err
 }
 
-// rename moves p to a path beside the folder that p is in.
+// rename moves p to the path to, beside p's folder.
 func (p endpoint) rename(ctx context.Context, to endpoint) error {
 	return api.FilesMove.Run(ctx, to, api.FilesMoveInput{FileScope: to.Scope(), Path: api.EscapePath(p.path), To: api.EscapePath(to.path)})
 }
@@ -222,14 +223,14 @@ func (p endpoint) trash(ctx context.Context) (trashed string, err error) {
 	}
 }
 
-// restore moves a file back to p from where trash put it.
+// restore moves a file from the trash back to p. trashed is the path that trash returned.
 func (p endpoint) restore(ctx context.Context, trashed string) error {
 	_, from := api.PathOf(trashed)
 	p.Root, p.RootID = "", ""
 	return api.FilesRestore.Run(ctx, p, api.FilesRestoreInput{FileScope: p.Scope(), Items: []api.FileMove{{Path: api.EscapePath(from), To: api.EscapePath(p.path)}}})
 }
 
-// writePiece writes a piece at offset written, and repeats the write if the link is lost. A
+// writePiece writes a piece at the offset written, and repeats the write if the link is lost. A
 // conflict after a retry means that the first attempt succeeded.
 func (p endpoint) writePiece(ctx context.Context, written int64, data []byte) error {
 	in := api.FilesWriteInput{FileScope: p.Scope(), Path: api.EscapePath(p.path), Data: data, New: written == 0, Append: written > 0}

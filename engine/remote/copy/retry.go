@@ -24,7 +24,7 @@ func (r rereader) Do(ctx context.Context, name string, effect api.Effect, in, ou
 // The time between attempts to reach a machine doubles from firstWait to maxWait.
 const firstWait, maxWait = 50 * time.Millisecond, 2 * time.Second
 
-// retryLost repeats do while links are lost, unless the machine is offline.
+// retryLost calls do again while links are lost, unless the machine is offline.
 func retryLost(ctx context.Context, do func() error) (err error) {
 	for wait := firstWait; wait <= maxWait; wait *= 2 {
 		if err = do(); !errors.Is(err, api.CodeUnavailable) || errors.Is(err, api.ReasonMachineOffline) {

@@ -27,7 +27,7 @@ const (
 	firstCleanUpWait, maxCleanUpWait = 5 * time.Second, time.Hour
 )
 
-// A Transfer copies or moves files between machines. Paths of other machines are those of
+// A Transfer copies or moves files between machines. Paths on other machines are in the form of
 // api.PathOn.
 type Transfer struct {
 	Kind     string // api.TransferCopy or api.TransferMove
@@ -38,8 +38,8 @@ type Transfer struct {
 	Open func(ctx context.Context, machine string) (api.Engine, error)
 	// Start runs a task in the background. Its context ends with this engine.
 	Start func(task func(context.Context))
-	// Note is called with the path of a temporary folder before it is made, and the returned gone
-	// once it is removed. It may be nil.
+	// Note is called with the path of a temporary folder before it is made. The returned function
+	// gone is called once the folder is removed. Note may be nil.
 	Note func(path string) (gone func())
 
 	machines map[string]api.Engine // connected to so far
@@ -47,7 +47,7 @@ type Transfer struct {
 	update   func(func(*api.FileJob))
 }
 
-// Exists reports whether there is something at a path as in Items.
+// Exists reports whether there is something at a path in the form used by Items.
 func (t *Transfer) Exists(ctx context.Context, path string) (bool, error) {
 	_, _, found, err := t.stat(ctx, path)
 	return found, err
@@ -88,7 +88,8 @@ func (t *Transfer) stat(ctx context.Context, where string) (p endpoint, info api
 	return p, info, found, err
 }
 
-// remember returns a folder with items to which calls are confined from now on.
+// remember confines further calls in a folder of items to that folder, as described by info, and
+// returns it.
 func (t *Transfer) remember(folder endpoint, info api.FileInfo) (endpoint, error) {
 	folder, err := folder.within(folder.path, info)
 	if err == nil {
@@ -183,7 +184,7 @@ func (t *Transfer) copyItem(ctx context.Context, item api.FileMove) error {
 	return err
 }
 
-// removeMoved removes what was copied, except for what was written meanwhile.
+// removeMoved removes the original of a move, except for entries written since they were copied.
 func (t *Transfer) removeMoved(ctx context.Context, from, to endpoint, info api.FileInfo) (err error) {
 	inside := from
 	if info.Type == "dir" {

@@ -75,7 +75,7 @@ const (
 // errSilent is the error of a pipe whose other end has gone silent.
 var errSilent = errors.New("it stopped sending")
 
-// newPipe subscribes to from. Nothing is sent yet.
+// newPipe subscribes to the subject from. It sends nothing yet.
 func (l *conn) newPipe(from, to, peer string) (*Pipe, error) {
 	p := &Pipe{conn: l, to: to, peer: peer, changed: make(chan struct{}), credit: window, lastReceived: time.Now(), lastSent: time.Now()}
 	if err := l.addPipe(p); err != nil {
@@ -320,7 +320,7 @@ func (p *Pipe) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// takeCredit waits for credit and takes up to want bytes of it.
+// takeCredit waits until there is credit, and takes at most want bytes of it.
 func (p *Pipe) takeCredit(want int) (int, error) {
 	for {
 		p.mu.Lock()
@@ -369,7 +369,8 @@ func (p *Pipe) closeWith(why *api.Error) error {
 	return nil
 }
 
-// SetDeadline sets both deadlines. It and the next two methods implement net.Conn.
+// SetDeadline sets the read and the write deadline. It implements net.Conn, as do SetReadDeadline
+// and SetWriteDeadline.
 func (p *Pipe) SetDeadline(t time.Time) error {
 	_ = p.SetReadDeadline(t)
 	return p.SetWriteDeadline(t)

@@ -71,8 +71,8 @@ type row struct {
 // isCurrent reports whether the row was written by the engine now running on its machine.
 func (r *row) isCurrent() bool { return r.host.epoch != "" && r.epoch == r.host.epoch }
 
-// internEpoch returns epoch as the string already stored, if equal. Comparing identical strings
-// does not read them, and every request compares those of all rows.
+// internEpoch returns epoch as the string already stored, if equal. Comparing two strings with the
+// same memory does not read it, and every request compares the epochs of all rows.
 func (m *rowHost) internEpoch(epoch string) string {
 	if epoch != m.lastEpoch {
 		m.lastEpoch = epoch
@@ -336,7 +336,8 @@ func (t *rowTable) sortRows(o sortOrder) {
 	clear(t.pending)
 }
 
-// mergeRows merges sorted rows into others and removes those marked as gone.
+// mergeRows merges the rows of fresh into those of into, both sorted. It leaves out rows marked as
+// gone.
 func (o sortOrder) mergeRows(into, fresh []*row) []*row {
 	kept := slices.DeleteFunc(into, func(r *row) bool { return r.gone })
 	merged := make([]*row, 0, len(kept)+len(fresh))

@@ -99,7 +99,7 @@ type Membership struct {
 // joinTimeout limits each step of joining.
 const joinTimeout = 10 * time.Second
 
-// Join creates a key and has the hub certify it for the invited user.
+// Join creates a key and asks the hub to certify it for the invited user.
 func Join(i Invitation) (Membership, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {

@@ -315,7 +315,7 @@ func (h host) toFleetMachine(connected bool) api.FleetMachine {
 	return m
 }
 
-// parseSelection returns the filter for the names and labels of in.
+// parseSelection returns the filter for the names and labels in the input of a list.
 func parseSelection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 	type want struct {
 		key, value string

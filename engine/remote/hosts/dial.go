@@ -187,7 +187,7 @@ func (c *command) startError(err error) error {
 	var silent *silentError
 	switch {
 	case transport.Missing(text):
-		return errors.New("tandem is not installed on it")
+		return errors.New("tandem is not installed there")
 	case transport.NeedsPerson(text):
 		return &personError{lastLines(text)}
 	case text != "" && errors.As(err, &silent):

@@ -56,8 +56,8 @@ type Hosts struct {
 // A Fleet provides machines reached without dialling, see package fleet.
 type Fleet interface {
 	HasPerson() bool
-	// Few returns the machines to show like those in config.toml. If the fleet has more, many
-	// summarises it, and Show adds to the list.
+	// Few returns the machines to show like those in config.toml. If the fleet has too many for
+	// that, list has only those selected by Show, and many has the totals.
 	Few(ctx context.Context) (list []api.Machine, many *api.FleetSummary)
 	Show(name string, on bool) (api.Machine, bool)
 	Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error)
@@ -176,8 +176,8 @@ func (h *Hosts) startLink(l *link) {
 	h.running.Go(panics.Restarted(ctx, h.Log, "link to a machine", func() { l.run(ctx) }))
 }
 
-// Open connects to the engine of a machine on behalf of o. It waits only for a link being
-// established, or one lost a moment ago.
+// Open connects to the engine of a machine for the client described by o. It waits only for a link
+// being established, or one lost a moment ago.
 func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transport.Hello, error) {
 	h.useAgent(o.AuthSock)
 	preface := transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By}
@@ -234,8 +234,8 @@ func (h *Hosts) environ() []string {
 	return env
 }
 
-// List returns all machines, sorted by name, and starts their links. It waits up to wait for links
-// being established.
+// List returns all machines, sorted by name, and starts their links. It waits for links being
+// established, at most for the duration wait.
 func (h *Hosts) List(ctx context.Context, wait time.Duration) api.MachineListOutput {
 	h.mu.Lock()
 	var all []*link

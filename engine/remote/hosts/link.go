@@ -182,13 +182,7 @@ func (l *link) serveSession(ctx context.Context, conn transport.Pipes, hello tra
 		return err
 	}
 	defer session.Close()
-	go func() { // smux does not notice the end of its input
-		select {
-		case <-end.ended:
-			session.Close()
-		case <-session.CloseChan():
-		}
-	}()
+	go closeAtEnd(session, end.ended)
 	stop := context.AfterFunc(ctx, func() { session.Close() })
 	defer stop()
 	select { // drop a request that this attempt has met
@@ -205,6 +199,15 @@ func (l *link) serveSession(ctx context.Context, conn transport.Pipes, hello tra
 		err = errLost
 	}
 	return err
+}
+
+// closeAtEnd closes a session once its input has ended, because smux does not notice that.
+func closeAtEnd(session *smux.Session, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		session.Close()
+	case <-session.CloseChan():
+	}
 }
 
 // An endReader is a reader that signals the end of its input.
@@ -261,8 +264,8 @@ func (l *link) currentState() api.Machine {
 	return l.publicState()
 }
 
-// awaitSettled returns the state once the link is neither connecting nor offline for less than while,
-// or ctx ends.
+// awaitSettled waits while the link is connecting, and while it has been offline for less than the
+// given time. It returns the state then, or when ctx ends.
 func (l *link) awaitSettled(ctx context.Context, while time.Duration) api.Machine {
 	for {
 		l.mu.Lock()

@@ -17,10 +17,11 @@ import (
 	"tandem/engine/remote/hosts/transport"
 )
 
-// impatience shortens the waits for a command that asks a question and does not exit.
+// impatience replaces the usual waiting times for a command that asks a question and does not exit.
 const impatience = 20 * time.Millisecond
 
-// newHosts has machines whose commands are lines of a shell.
+// newHosts returns machines whose commands are shell lines, and a function returning the states
+// reported so far.
 func newHosts(t *testing.T, lines map[string]string) (*Hosts, func() []api.Machine) {
 	t.Helper()
 	var mu sync.Mutex
@@ -166,7 +167,7 @@ func TestOpenRejectsAgentIfMachineCannotEnforceBounds(t *testing.T) {
 	}
 }
 
-// A bridge of an older release is replaced when the engine there has been.
+// A bridge of an older release is replaced once the engine there is a newer one.
 func TestLinkIsRenewedOnceMachineEnforcesBounds(t *testing.T) {
 	l := newLink(&Hosts{Tell: func(api.Machine) {}}, transport.Machine{Name: "box"})
 	l.hello = transport.Hello{Version: "0.1.0"}
@@ -201,8 +202,7 @@ func TestUnstableMachineIsTriedLessOften(t *testing.T) {
 	}
 }
 
-// Who watches is told of changes in the order in which they came about, however long
-// telling takes.
+// Notifications must arrive in the order of the changes, however long a receiver takes.
 func TestLastNotificationIsTheCurrentState(t *testing.T) {
 	var mu sync.Mutex
 	var told api.MachineState

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/remote/hosts/transport"
 )
 
-// Each failure has another text, so each is told.
+// Each failure has a different text, so each is reported.
 func TestLinkRetriesAfterPanic(t *testing.T) {
 	var told atomic.Int32
 	again := make(chan struct{})

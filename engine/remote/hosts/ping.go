@@ -56,8 +56,8 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 	}
 }
 
-// recordPing records a response. It reports whether to renew the link: its bridge is from an earlier
-// release than the engine, which supports more.
+// recordPing records a response. renew reports whether to replace the link: its bridge is from an
+// earlier release than the engine by now, and a new bridge would support more.
 func (l *link) recordPing(info api.Info, rtt time.Duration) (renew bool) {
 	l.update(func() {
 		renew = !l.hello.Agents && info.Version != "" && info.Version != l.hello.Version

@@ -72,8 +72,8 @@ func (h *Hub) serveInvite(m *nats.Msg) any {
 	return out.withError(err)
 }
 
-// askerOf returns the sender of a request, taken from its subject: permissions limit each user to
-// their own.
+// askerOf returns the sender of a request, taken from its subject. The hub's permissions let each
+// user send only under its own name.
 func askerOf(subject string) string { return strings.Split(subject, ".")[2] }
 
 func (h *Hub) serveRevoke(m *nats.Msg) any {
@@ -142,7 +142,7 @@ func Owner(folder string) (fleet.Config, fleet.Credentials, error) {
 	text, err := regular.ReadFile(filepath.Join(folder, "hub.json"))
 	if err != nil {
 		return fleet.Config{}, fleet.Credentials{}, api.Errorf(api.CodeNotFound, "find hub: no hub on this machine").
-			WithHint("`tandem hub` starts one; people with the role admin can reach theirs wherever they have joined")
+			WithHint("`tandem hub` starts one; people with the role admin can reach their hub from any machine where they have joined")
 	}
 	var s hubState
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -152,7 +152,7 @@ func Owner(folder string) (fleet.Config, fleet.Credentials, error) {
 	return fleet.Config{Hub: "tls://" + localAddress(s.Listen), Authority: filepath.Join(folder, "keys", "authority.pem")}, creds, err
 }
 
-// localAddress returns the address for this machine of a hub listening on listen.
+// localAddress returns the address at which this machine reaches a hub that listens on listen.
 func localAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {

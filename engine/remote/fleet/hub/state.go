@@ -62,7 +62,8 @@ func (h *Hub) loadState() error {
 	return nil
 }
 
-// saveState writes hub.json, and then makes next the state. h.mu is held.
+// saveState replaces the state: it writes hub.json first, and then puts the new state into effect.
+// h.mu is held.
 func (h *Hub) saveState(next hubState) error {
 	text, err := json.MarshalIndent(next, "", "  ")
 	if err == nil {

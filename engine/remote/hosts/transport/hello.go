@@ -48,8 +48,8 @@ func (h Hello) Write(w io.Writer) error {
 // ErrNoBridge is returned if the output is not from a bridge.
 var ErrNoBridge = errors.New("no bridge answered")
 
-// ReadHello reads up to the end of the greeting and no further. It writes the output before it to
-// noise.
+// ReadHello reads up to the end of the greeting and no further. Output before the greeting goes to
+// the writer noise.
 func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 	var h Hello
 	var held []byte // possible start of the marker

@@ -61,10 +61,10 @@ func TandemLine(args string) string {
 // missingText is the output of Tandem if tandem is not installed.
 const missingText = "tandem: not found on this machine"
 
-// plainSSH returns an ssh command with options to override those in ~/.ssh/config that would break
-// Tandem's commands: run another command, detach, or lose the input. Nor is the user's agent or
-// display lent to a machine for as long as it is linked. ssh before OpenSSH 8.7 ignores options it
-// lacks.
+// plainSSH returns an ssh command with options that override those in ~/.ssh/config that would
+// break Tandem's commands: running another command, detaching, or losing the input. It also
+// disables forwarding of the user's agent and display, because a machine stays linked for a long
+// time. ssh before OpenSSH 8.7 ignores options it lacks.
 func plainSSH(more ...string) []string {
 	argv := []string{"ssh", "-T"}
 	for _, option := range []string{"IgnoreUnknown=*", "RequestTTY=no", "RemoteCommand=none", "StdinNull=no", "ClearAllForwardings=yes",
@@ -126,8 +126,8 @@ func (m Machine) Unattended(line string) []string { return append(m.sshCommand("
 // EndMaster returns an ssh command to close Master's connection at a control path.
 func EndMaster(path string) []string { return foregroundSSH("-O", "exit", "-S", path, "--", "tandem") }
 
-// Masters returns the existing control paths of a data directory: all inside it, and outside it
-// those of machines.
+// Masters returns the control paths of existing shared connections: all in the data directory, and
+// those of machines whose path is elsewhere.
 func Masters(dataDir string, machines []Machine) []string {
 	paths, _ := filepath.Glob(filepath.Join(dataDir, masterPrefix+"*"))
 	for _, m := range machines {

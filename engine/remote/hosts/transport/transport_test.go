@@ -59,8 +59,8 @@ func TestAsksDistinguishesPromptsFromBanners(t *testing.T) {
 	}
 }
 
-// words takes a line apart as every shell does, those that are no POSIX shells
-// too: at blanks, and single quotes hold a word together.
+// words splits a line at blanks, and treats text in single quotes as one word. All login shells
+// split such a line like this, even those that are not POSIX shells.
 func words(t *testing.T, line string) (all []string) {
 	t.Helper()
 	for i, part := range strings.Split(line, "'") {
@@ -103,7 +103,7 @@ func TestTandemIsFoundOutsidePATHByAnyLoginShell(t *testing.T) {
 	}
 }
 
-func TestMastersFindsThoseOfDataDirectory(t *testing.T) {
+func TestMastersFindsConnectionsOfTheDataDirectory(t *testing.T) {
 	listen := func(path string) {
 		t.Helper()
 		l, err := net.Listen("unix", path)
@@ -162,8 +162,8 @@ func TestConnectionOfAnotherUserIsNotShared(t *testing.T) {
 	}
 }
 
-// TestSSHLendsNothing asks ssh about a configuration that forwards everything.
-func TestSSHLendsNothing(t *testing.T) {
+// TestSSHForwardsNoAgentOrDisplay asks ssh about a configuration that forwards everything.
+func TestSSHForwardsNoAgentOrDisplay(t *testing.T) {
 	ssh := needs.Program(t, "openssh-client", "ssh")
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config")
