@@ -137,7 +137,7 @@ func (e Mouse) buttonCode(m Modes) int {
 	code := e.Button.buttonNumber()
 	sgr := m.MouseEncoding == MouseSGR || m.MouseEncoding == MouseSGRPixels
 	if e.Kind == MouseUp && !sgr {
-		// The older encodings do not report the button released.
+		// The older encodings do not say which button was released.
 		code = mouseNone
 	}
 	if e.Kind == MouseMove {

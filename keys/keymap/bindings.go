@@ -74,8 +74,8 @@ func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 	return after, nil
 }
 
-// dropReplaced removes keys that have another meaning in changes from all other actions but the
-// prefix, and returns them.
+// dropReplaced removes the keys to which changes gives another meaning from all other actions
+// except the prefix. It returns the removed keys.
 func dropReplaced(definitions []Definition, changes map[Action][]string) (replaced []Replaced) {
 	taken := map[scopedChord]Action{} // by all scopes in which the key would have two meanings
 	for _, d := range definitions {
@@ -177,7 +177,8 @@ func (s Scope) isKnown() bool {
 	return slices.ContainsFunc(listScopes(), func(info scopeInfo) bool { return info.scope == s })
 }
 
-// add binds a key, unless it has another meaning in one of chains.
+// add binds a key, unless it has another meaning in a scope that one of the chains looks up
+// together with its own.
 func (b Bindings) add(action Action, bound binding, chains [][]Scope) error {
 	c := bound.key.Chord()
 	for _, chain := range chains {

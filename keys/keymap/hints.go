@@ -39,8 +39,8 @@ func (b Bindings) OwnKeys(scope Scope, does string, names ...string) Hint {
 	return Hint{Key: strings.Join(free, " "), Does: does}
 }
 
-// WithKey returns before, the key of an action and does as one text, or "" if the action has no key
-// in scopes.
+// WithKey returns one text: before, then the action's key, then does. It returns "" if the action
+// has no key in scopes.
 func (b Bindings) WithKey(before string, a Action, does string, scopes ...Scope) string {
 	if key := b.KeyOf(a, scopes...); key != "" {
 		return before + key + does

@@ -21,7 +21,7 @@ func TestPresetsDoNotConflict(t *testing.T) {
 	}
 }
 
-// Fingers that know tmux press the prefix and a number.
+// Users of tmux expect the prefix and a number to select a window.
 func TestEveryPresetSelectsTabsAndViewsByNumber(t *testing.T) {
 	for _, name := range Presets() {
 		all, err := DefaultBindings().Preset(name, nil)
@@ -44,7 +44,8 @@ func TestEveryPresetSelectsTabsAndViewsByNumber(t *testing.T) {
 	}
 }
 
-// A preset's keys are no mistake of the user, so nobody would be told of a key that they take.
+// If a preset took a key of another action, nothing would report it, because the user has not made
+// a mistake.
 func TestPresetsTakeNoKeyAfterThePrefix(t *testing.T) {
 	for _, name := range Presets() {
 		b, err := DefaultBindings().Preset(name, nil)

@@ -15,8 +15,8 @@ type View struct {
 	Also   string // other words to search for
 }
 
-// Views lists the views in the order of their numbers, which are the keys that show them in lists, and
-// elsewhere with alt.
+// Views lists the views in the order of their numbers. A view's number is its key in lists and,
+// with alt, everywhere else.
 func Views() []View {
 	return []View{
 		{Action: ViewSessions, Scope: ScopeSessions, Name: "Sessions", Help: "show the sessions", Also: "terminals windows tabs"},
@@ -168,7 +168,7 @@ func listViewKeys() []Definition {
 		}),
 		define(ScopeProcesses, "", []Definition{
 			{Action: ProcessNew, Keys: keyList("n"), Label: "new", Rank: 2, Help: "start a process", Also: "run launch service job"},
-			{Action: ProcessStart, Keys: keyList("u"), Label: "start", Help: "start what has exited; asks if there are several"},
+			{Action: ProcessStart, Keys: keyList("u"), Label: "start", Help: "start exited processes; asks if there are several"},
 			{Action: ProcessRestart, Keys: keyList("r"), Label: "restart", Rank: 3, Help: "restart the process; asks if it is running", Also: "reload respawn respawn-pane"},
 			{Action: ProcessStop, Keys: keyList("x"), Label: "stop", Rank: 3, Help: "stop the process; asks first", Also: "terminate end sigterm down"},
 			{Action: ProcessKill, Keys: keyList("X"), Label: "kill", Help: "kill the process at once; asks first", Also: "sigkill force terminate"},
