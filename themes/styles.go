@@ -89,8 +89,8 @@ func (b styleBuilder) dimStyle() lipgloss.Style {
 	return b.foreground(lipgloss.Blend1D(3, b.palette.Border, b.palette.Faint)[1])
 }
 
-// barStyle returns the style of text on a bar or, if bars have no background, of text in the colour
-// plain.
+// barStyle returns the style of text on a bar in the colour fg. If bars have no background, the
+// text gets the colour plain.
 func (b styleBuilder) barStyle(fg, plain color.Color) lipgloss.Style {
 	if b.plain {
 		return b.foreground(plain)
