@@ -45,8 +45,8 @@ func BenchmarkEcho(b *testing.B) {
 	printEchoes(b, "a key to its echo", peers)
 }
 
-// BenchmarkEchoTyping measures the same for keys typed 12 to 18 ms apart, as by a fast typist or a
-// key held down, when every process has gone to sleep in between:
+// BenchmarkEchoTyping is BenchmarkEcho for keys typed 12 to 18 ms apart, as by a fast typist or a
+// key held down. Every process has gone to sleep in between:
 //
 //	go test -run xxx -bench 'EchoTyping$' -benchtime 1x ./bench
 func BenchmarkEchoTyping(b *testing.B) {
@@ -64,8 +64,8 @@ func BenchmarkEchoTyping(b *testing.B) {
 	printEchoes(b, "a key to its echo", peers)
 }
 
-// BenchmarkEchoBesideFlood measures the same in a pane of the dashboard, alone and beside a
-// session that prints without pause.
+// BenchmarkEchoBesideFlood measures the time from a key to its echo in a pane of the dashboard,
+// alone and beside a session that prints without pause.
 func BenchmarkEchoBesideFlood(b *testing.B) {
 	p := build(b).withNewData(b)
 	p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
@@ -195,8 +195,8 @@ func openTerminal(b *testing.B, cmd *exec.Cmd) (*os.File, <-chan []byte) {
 	return openTerminalOf(b, cmd, pty.Winsize{Cols: 120, Rows: 36}, 0)
 }
 
-// openTerminalOf does so for any size. A rate limits how many bytes per second the terminal takes; 0
-// is no limit.
+// openTerminalOf is openTerminal for any size. A rate limits how many bytes per second the terminal
+// takes; 0 is no limit.
 func openTerminalOf(b *testing.B, cmd *exec.Cmd, size pty.Winsize, rate int) (*os.File, <-chan []byte) {
 	b.Helper()
 	master, err := pty.StartWithSize(cmd, &size)

@@ -279,8 +279,8 @@ func inParallel(b *testing.B, n int, f func(context.Context) error) {
 	inParallelBy(b, callers, n, f)
 }
 
-// inParallelBy calls f n times, at most `most` at a time.
-func inParallelBy(b *testing.B, most, n int, f func(context.Context) error) {
+// inParallelBy calls f n times, with at most limit calls at a time.
+func inParallelBy(b *testing.B, limit, n int, f func(context.Context) error) {
 	b.Helper()
 	turns := make(chan struct{}, n)
 	for range n {
@@ -289,7 +289,7 @@ func inParallelBy(b *testing.B, most, n int, f func(context.Context) error) {
 	close(turns)
 	failed := make(chan error, n)
 	var all sync.WaitGroup
-	for range most {
+	for range limit {
 		all.Go(func() {
 			for range turns {
 				if err := f(context.Background()); err != nil {
@@ -315,7 +315,8 @@ func (s sleep) argv() []string { return []string{"sleep", s.seconds} }
 // await waits until n processes with this command line run.
 func (s sleep) await(b *testing.B, n int) { b.Helper(); s.awaitNamed(b, "sleep", n) }
 
-// awaitNamed does the same for a sleep with another program name.
+// awaitNamed waits until n processes with this command line run, started under another program
+// name.
 func (s sleep) awaitNamed(b *testing.B, program string, n int) {
 	b.Helper()
 	want := program + "\x00" + s.seconds + "\x00"

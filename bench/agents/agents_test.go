@@ -54,7 +54,7 @@ func bothTandemServers(p program) []serverKind {
 }
 
 // Tandem's tools can do all tasks that need only a shell.
-func TestTasks(t *testing.T) {
+func TestTandemCompletesEveryShellTask(t *testing.T) {
 	needs.FullRun(t)
 	for _, s := range bothTandemServers(newProgram(t)) {
 		for _, task := range tasks() {

@@ -194,8 +194,8 @@ func wholeLines(text, part string) string {
 	return text[from:end]
 }
 
-// A unifiedDriver uses these tools. They do not report when a program waits for input, so the
-// agent looks for a prompt at the end of the output.
+// A unifiedDriver uses the tools of unified. They do not report when a program waits for input, so
+// the agent looks for a prompt at the end of the output.
 type unifiedDriver struct{ *unified }
 
 var (

@@ -12,8 +12,8 @@ type driver interface {
 	runFor(command string, wait time.Duration) (handle, reply)
 	// awaitEnd waits until a command has exited.
 	awaitEnd(p handle) reply
-	// runWithTimeout runs a command and has it killed after timeout.
-	runWithTimeout(command string, most time.Duration) reply
+	// runWithTimeout runs a command that the server kills after timeout.
+	runWithTimeout(command string, timeout time.Duration) reply
 
 	// openTerminal starts a program in a terminal and waits for its prompt. An empty program
 	// starts a shell.
