@@ -165,7 +165,7 @@ func (v user) chooseLayout() {
 	v.awaitMatch(`─ sh .*┬─ sh-2 `)
 }
 
-// choose opens a list with keys, types what into its filter, and waits until one choice is left.
+// choose opens a list with keys, types filter, and waits until one choice is left.
 func (v user) choose(filter string, names ...string) {
 	v.Helper()
 	if err := v.screen.Press(append(names, ":"+filter)...); err != nil {

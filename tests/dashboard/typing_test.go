@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// typeInto has the dashboard's shell copy its input to a file while send types, and compares the
+// typeInto makes the dashboard's shell copy its input to a file while send types, and compares the
 // file with want.
 func typeInto(t *testing.T, want string, send func(*harness.Terminal) error) {
 	env, dir := harness.Stage(t)

@@ -50,8 +50,8 @@ func (m *machine) execUntilInput(id, command, waits, question string) api.Sessio
 	return out
 }
 
-// TestExecInRealShells checks, on one machine, how real shells act on what session.exec types.
-func TestExecInRealShells(t *testing.T) {
+// TestExecWorksInRealShells checks, on one machine, how real shells act on what session.exec types.
+func TestExecWorksInRealShells(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := sharedMachine(t)
@@ -101,7 +101,7 @@ func checkQueries(t *testing.T, m *machine) {
 			m.sh(p.ID, command)
 			wantRun(m, p.ID, "echo next", "next\n", 0)
 		}
-		// The reply to one that reads it; the letter ends it.
+		// A program that reads the reply gets it, up to the letter n at its end.
 		wantRun(m, p.ID, `sh -c 'stty -echo -icanon; printf "\033[5n"; dd bs=1 count=4 2>/dev/null | tail -c 3; stty echo icanon'`, "[0n", 0)
 	}
 	p := m.start("bash", "--norc")

@@ -131,7 +131,8 @@ func TestOnlyTheUserAnswersRequests(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, out, err)
 		}
 	}
-	// The user's own command may, and so may their session until an agent types into it.
+	// The user's own command may answer requests. So may a program in their session, until an agent
+	// types into it.
 	if out := call(m, api.Exec, api.ExecInput{Command: sh(ask)}); !strings.Contains(out.Stdout, `"requests":[]`) {
 		t.Errorf("the user's command: %q %q", out.Stdout, out.Stderr)
 	}

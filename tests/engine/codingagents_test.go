@@ -249,7 +249,8 @@ func TestOnlySafeConversationIDsAreOffered(t *testing.T) {
 	}
 }
 
-// pieceAgent writes an agent that runs does for each piece of input it reads, in $piece.
+// pieceAgent writes an agent that runs the shell code does for each piece of input it reads. The
+// piece is in $piece.
 func pieceAgent(t *testing.T, name, does string) (path string) {
 	path = filepath.Join(t.TempDir(), name)
 	script := `#!/bin/sh

@@ -76,8 +76,8 @@ func (m *machine) files(pid int) int {
 	return len(names)
 }
 
-// goroutines counts the engine's goroutines, without the runtime's, in a crash dump. Another engine
-// follows.
+// goroutines counts the goroutines of the engine in a crash dump, without the runtime's own. The
+// dump ends the engine, and the keeper starts another.
 func (m *machine) goroutines() int {
 	m.Helper()
 	before := m.info()

@@ -71,7 +71,7 @@ func (m *machine) startFlood(size int64, pause time.Duration, limit int64) api.P
 	return m.startProcess(api.ProcessStartInput{Command: []string{exe, "flood", strconv.FormatInt(size, 10), pause.String()}, LogLimit: limit})
 }
 
-// A following is the result of reading a flood's log while it was written.
+// A floodRead is the result of reading a flood's log while it was written.
 type floodRead struct {
 	read, skipped int64
 	pages         int

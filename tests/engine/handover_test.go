@@ -211,7 +211,7 @@ func TestAgentReceivesNoMaster(t *testing.T) {
 	if f := a.TakePassed(); f != nil {
 		t.Error("a descriptor came")
 	}
-	// Nor is one accepted if the agent sends it anyway.
+	// The engine also refuses a terminal that the agent hands over unasked.
 	if err := a.HandOver(int(os.Stdout.Fd()), false); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestSecretOfMarksIsHiddenFromClients(t *testing.T) {
 		}
 	}
 	w, raw := m.attach(api.AttachOptions{ID: p.ID, Raw: true}), ""
-	// A repaint in place of output has no marks; then those of the next command do.
+	// A repaint that replaces output has no marks. The next command's output has them again.
 	for n := 0; !strings.Contains(raw, "\x1b]133;B"); n++ {
 		m.write(p.ID, fmt.Sprintf("echo round $((%d))\r", n))
 		for printed := fmt.Sprintf("round %d", n); !strings.Contains(raw, printed); {

@@ -68,7 +68,8 @@ func TestExactOutputKeepsEveryByte(t *testing.T) {
 	}
 }
 
-// The keeper bounds them meanwhile; so does a new keeper.
+// Without an engine, the keeper keeps the logs within their limit, and so does a keeper started
+// later.
 func TestLogsStayWithinTheirLimitWithoutAnEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

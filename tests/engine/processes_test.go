@@ -15,8 +15,9 @@ import (
 	"tandem/tests/wait"
 )
 
-// TestProcesses checks, on one machine, what the kernel does with real processes.
-func TestProcesses(t *testing.T) {
+// TestRealProcessesStartStopAndReport checks, on one machine, what the kernel does with real
+// processes.
+func TestRealProcessesStartStopAndReport(t *testing.T) {
 	t.Parallel()
 	m := sharedMachine(t)
 	for name, check := range map[string]func(t *testing.T, m *machine){

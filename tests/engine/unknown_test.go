@@ -114,7 +114,7 @@ func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, said, err)
 		}
 	}
-	// From an agent's command without a sandbox, and without a mark.
+	// The caller is a command of an agent that runs without a sandbox and has removed its mark.
 	said := filepath.Join(t.TempDir(), "said")
 	script := fmt.Sprintf(`env -u TANDEM_SESSION_ID setsid "%s" hand-on request.list '{}' > %s; while ! grep -q . %s; do sleep 0.01; done; cat %s`, exe, said, said, said)
 	agent := m.agentWithin(api.Bounds{})

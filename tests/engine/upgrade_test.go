@@ -14,7 +14,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// A program that cannot be the engine costs no session, and the former one goes on.
+// If the new program cannot run as the engine, the former one continues and no session is lost.
 func TestFailedUpgradeLeavesTheFormerEngine(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()

@@ -12,9 +12,9 @@ import (
 	"tandem/tests/wait"
 )
 
-// awaitFile waits until a file, which need not exist yet, matches re after its first from bytes. It
-// returns the end of the match. It polls, because the kernel gives a user few inotify instances
-// and the engines of parallel tests use them.
+// awaitFile waits until a file matches re after the offset from. The file need not exist yet.
+// awaitFile returns the end of the match. It polls, because the kernel gives a user few inotify
+// instances and the engines of parallel tests use them.
 func awaitFile(t wait.Failer, path string, from int, re *regexp.Regexp) (end int) {
 	wait.Poll(t, fmt.Sprintf("%s to match %s after its first %d bytes", path, re, from), func() (string, bool) {
 		text, err := os.ReadFile(path)

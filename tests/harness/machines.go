@@ -49,7 +49,7 @@ func (m *Machines) Add(name string, vars ...string) string {
 	return fmt.Sprintf("[machines.%s]\ntransport = [%q, \"bridge\"]\nenv = { %s }\n", name, os.Args[0], strings.Join(env, ", "))
 }
 
-// ShutDownLast has a machine's engine shut down when the test ends, after the user's.
+// ShutDownLast registers a machine whose engine is shut down when the test ends, after the user's.
 func (m *Machines) ShutDownLast(name string) { m.names = append(m.names, name) }
 
 // shutDown shuts down the user's engine first, because its links would restart the engines of the

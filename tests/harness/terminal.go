@@ -113,7 +113,7 @@ func (t *Terminal) PID() int { return t.cmd.Process.Pid }
 // Done is closed once the program has exited and its output is read.
 func (t *Terminal) Done() <-chan struct{} { return t.exited }
 
-// Emulator calls use with the emulator, locked.
+// Emulator locks the emulator and passes it to the function use.
 func (t *Terminal) Emulator(use func(*vt.Terminal)) { t.updateScreen(func() { use(t.screen) }) }
 
 func (t *Terminal) updateScreen(change func()) {

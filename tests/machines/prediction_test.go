@@ -90,7 +90,8 @@ func (f *remoteSession) typeKeys(keys ...string) {
 	}
 }
 
-// openRemoteInDashboard shows such a shell in a zoomed pane of a dashboard.
+// openRemoteInDashboard shows a shell of a machine behind a slow link in a zoomed pane of a
+// dashboard.
 func openRemoteInDashboard(t *testing.T, conf string) *remoteSession {
 	f := startRemote(t, 120, conf)
 	openSession(t, f.Terminal, "far", "work")

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of the first of names found in PATH or in
-// /usr/sbin. If there is none, it skips the test and names the Debian package
-// to install.
+// Program looks in PATH and in /usr/sbin for the programs in names, and returns the path of the
+// first one it finds. If there is none, it skips the test and names the Debian package to install.
 func Program(t testing.TB, debianPackage string, names ...string) string {
 	t.Helper()
 	for _, name := range names {

@@ -80,7 +80,7 @@ func (f *family) reap() {
 	}
 }
 
-// leftovers returns the processes still running after grace.
+// leftovers returns the processes that are still running once grace has passed.
 func (f *family) leftovers(grace time.Duration) (found []string) {
 	deadline := time.Now().Add(grace)
 	for {

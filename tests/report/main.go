@@ -65,7 +65,7 @@ func run(args []string) (int, error) {
 	return repeatFailures(os.Stdout, s, args, status, runTests)
 }
 
-// runTests is the runner that starts go test. It prints the report as well.
+// runTests implements runner: it starts go test and prints the report as well.
 func runTests(args []string, s *summary) (status int, left []string, err error) {
 	temp, err := os.MkdirTemp("", "rt") // short, because the paths of sockets begin with it
 	if err != nil {

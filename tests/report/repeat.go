@@ -101,8 +101,8 @@ func (s *summary) startsProcesses(name string) bool {
 	}
 }
 
-// result returns the result of the same test in s. Its Action is "missing" if the test did not
-// finish.
+// result returns the event in s with the result of the test that the event of is about. Its Action
+// is "missing" if the test did not finish.
 func (s *summary) result(of event) event {
 	for _, e := range s.tests {
 		if e.fullName() == of.fullName() {

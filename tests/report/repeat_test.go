@@ -122,7 +122,7 @@ func TestOnlyTestsThatStartProcessesAreRepeated(t *testing.T) {
 	}
 }
 
-func TestAttributeOfAParentCounts(t *testing.T) {
+func TestSubtestInheritsItsParentsAttribute(t *testing.T) {
 	attr := strings.Replace(strings.SplitAfter(unstableTest, "\n")[0], "/sub_1", "", 1)
 	f := &fakeRunner{events: []string{testPassed}}
 	if status, printed := repeat(t, f, attr+strings.Replace(unstableTest, `"attr"`, `"run"`, 1)+packageFailed); status != 0 {

@@ -13,9 +13,9 @@ import (
 )
 
 // Another process repeats the draws of this one, and a different seed changes them.
-func TestSeedDecidesWhatIsDrawn(t *testing.T) {
+func TestSameSeedDrawsTheSameNumbers(t *testing.T) {
 	print := func(env, flag string) []string {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestDraws$", "-test.v", flag)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestDrawsAreLogged$", "-test.v", flag)
 		cmd.Env = append(os.Environ(), env)
 		out, err := cmd.CombinedOutput()
 		draws := regexp.MustCompile(`(?:TANDEM_SEED|drawn|rapid)=.*`).FindAllString(string(out), -1)
@@ -45,8 +45,8 @@ func TestSeedDecidesWhatIsDrawn(t *testing.T) {
 	}
 }
 
-// TestDraws logs what TestSeedDecidesWhatIsDrawn compares.
-func TestDraws(t *testing.T) {
+// TestDrawsAreLogged logs what TestSameSeedDrawsTheSameNumbers compares.
+func TestDrawsAreLogged(t *testing.T) {
 	random := Rand(t)
 	t.Logf("drawn=%d", random.Uint64())
 	t.Logf("drawn=%d", From(random.Uint64()).Uint64())

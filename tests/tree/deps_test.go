@@ -23,7 +23,7 @@ type layer struct {
 	why string
 }
 
-// basicView is the rule of a view that is missing in layers, because this is all it needs.
+// basicView is the rule for a view without an entry in layers. Such a view needs no more.
 var basicView = layer{
 	[]string{"panes", "panes/kit/*", "panes/states", "engine/api", "engine/base/units", "keys", "keys/keymap"},
 	"a view shows what the API offers, with the kit",
@@ -531,7 +531,8 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 	}
 }
 
-// floors are the folders of engine, from the ground. One imports nothing above it, nor beside it.
+// floors are the folders of engine, from the bottom up. A package imports nothing from a floor
+// above, and nothing from another folder on its own floor.
 var floors = [][]string{{"base"}, {"screen"}, {"api"}, {"system", "record"}, {"session", "workspace", "page"}, {"agent", "remote"}, {"control"}, {"service"}}
 
 // floorOf returns the floor of a package and the folder there; ok is false for one that is not in a
@@ -648,8 +649,8 @@ func TestNothingBelowTheDashboardImportsIt(t *testing.T) {
 	}
 }
 
-// Packages of the engine never call its API. The agents' server and the page are clients, and do.
-// So are the packages for other machines, of the engines there.
+// Packages of the engine never call its API. The agents' server and the page may, because they are
+// clients. So may the packages for other machines, which call the engines there.
 func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 	for pkg, rule := range layers {
 		if slices.Contains(rule.may, "engine/api/client") && !mayCallAPI(pkg) {

@@ -23,9 +23,9 @@ var avoidedWords = map[*regexp.Regexp]string{
 	regexp.MustCompile(`(: |; |^)want `):              "must be …",
 }
 
-// TestStrings rejects avoided words. With -v, it also prints all strings that read as sentences, for
-// review in one sitting.
-func TestStrings(t *testing.T) {
+// TestStringsUseTheGlossarysWords rejects avoided words. With -v, it also prints all strings that
+// read as sentences, for review in one sitting.
+func TestStringsUseTheGlossarysWords(t *testing.T) {
 	t.Parallel()
 	for _, path := range trackedFiles(t, "*.go") {
 		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") {

@@ -31,9 +31,9 @@ func Receive[T any](t testing.TB, what string, c <-chan T) T {
 	panic("unreachable")
 }
 
-// Watch calls look after each event of watch until look is done, and returns its last state. The
-// first event has to be a snapshot, like that of client.Client.Watch. If watch ends, because its
-// engine is replaced, Watch calls it again.
+// Watch waits for a state of an engine: it calls look after each event from watch, until look
+// returns done, and returns the last state. The first event has to be a snapshot, like that of
+// client.Client.Watch. If watch ends, because its engine is replaced, Watch calls it again.
 func Watch[E, T any](t testing.TB, what string, watch func(context.Context) iter.Seq2[E, error], look func() (state T, done bool)) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
