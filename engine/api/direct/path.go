@@ -29,20 +29,22 @@ const reportDelay = 5 * time.Millisecond
 type Path struct {
 	send func(api.Input) error // queues input for the engine; must not block
 
-	mu         sync.Mutex
-	lends      bool         // the engine lends the master on request
-	master     syscallConn  // nil if input goes through the engine
-	close      func() error // closes the master
-	asked      bool         // the engine has not answered a request for the master yet
-	more       bool         // more input was sent through the engine since the request
-	unreported []byte       // written to the master but not yet reported to the engine
+	mu    sync.Mutex
+	lends bool // the engine lends the master on request
+
+	// master is the descriptor of the lent master, or notLent if input goes through the engine. It is
+	// no os.File, because the runtime would wake this process for all that the program prints.
+	master int
+
+	asked      bool   // the engine has not answered a request for the master yet
+	more       bool   // more input was sent through the engine since the request
+	unreported []byte // written to the master but not yet reported to the engine
 }
 
-// A syscallConn gives access to a file's descriptor; syscall.RawConn implements it.
-type syscallConn interface{ Control(func(fd uintptr)) error }
+const notLent = -1
 
 // NewPath returns a path that sends input with send until the engine lends the master.
-func NewPath(send func(api.Input) error) *Path { return &Path{send: send} }
+func NewPath(send func(api.Input) error) *Path { return &Path{send: send, master: notLent} }
 
 // lineKeys are keys that send or discard a line, or interrupt the program. The engine must know of
 // them before the shell runs the line, or it would treat them as typed ahead.
@@ -54,7 +56,7 @@ const lineKeys = "\r\n\x03\x04\x1c"
 func (d *Path) Type(p []byte, in api.Input) (n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.master != nil && !bytes.ContainsAny(p, lineKeys) {
+	if d.master != notLent && !bytes.ContainsAny(p, lineKeys) {
 		n = d.writeMaster(p)
 		d.noteWritten(p[:n])
 		if n == len(p) {
@@ -135,18 +137,25 @@ func (d *Path) Close() {
 
 // useMaster makes typed input go to the PTY. d is locked.
 func (d *Path) useMaster(master *os.File) {
-	d.close = master.Close
-	if conn, err := master.SyscallConn(); err == nil {
-		d.master = conn
+	defer master.Close()
+	conn, err := master.SyscallConn()
+	if err != nil {
+		return
 	}
+	// If it fails, keys still go through the engine.
+	_ = conn.Control(func(fd uintptr) {
+		if dup, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err == nil {
+			d.master = dup
+		}
+	})
 }
 
 // closeMaster makes typed input go through the engine. d is locked.
 func (d *Path) closeMaster() {
-	if d.close != nil {
-		d.close()
+	if d.master != notLent {
+		unix.Close(d.master)
 	}
-	d.master, d.close = nil, nil
+	d.master = notLent
 }
 
 // noteWritten notes that p must be reported to the engine. d is locked.
@@ -172,11 +181,9 @@ func (d *Path) writeMaster(p []byte) (n int) {
 	if len(p) == 0 {
 		return 0
 	}
-	// Control fails if the master is closed, and nothing is written.
-	_ = d.master.Control(func(fd uintptr) {
-		if got, _, errno := unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p))); errno == 0 {
-			n = int(got)
-		}
-	})
-	return n
+	got, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(d.master), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	if errno != 0 {
+		return 0
+	}
+	return int(got)
 }
