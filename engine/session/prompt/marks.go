@@ -57,8 +57,8 @@ type commandWatch struct {
 	endedAt   time.Time
 }
 
-// marks is the state of a shell as reported by marks with the session's nonce. The screen goroutine
-// updates it; it is safe for concurrent use.
+// marks is the state of a shell as reported by marks with the session's nonce. Whoever has the
+// screen updates it; it is safe for concurrent use.
 type marks struct {
 	nonce string // "" if the shell was not asked for marks
 

@@ -112,7 +112,7 @@ func endsLikePrompt(row string) bool {
 }
 
 // ForegroundGroup returns the process group in the foreground, 0 if unknown. own is set if the group
-// belongs to the session's child. The screen goroutine may call it.
+// belongs to the session's child. It may be called while the screen is locked.
 func (s *Shell) ForegroundGroup() (group int, own bool) {
 	if s.programs == nil {
 		return 0, false
@@ -122,8 +122,8 @@ func (s *Shell) ForegroundGroup() (group int, own bool) {
 }
 
 // ForegroundReads reports whether the foreground program waits for input. It is false for the session's
-// child before all output is parsed, as a shell may have reached its prompt. The screen goroutine may
-// call it.
+// child before all output is parsed, as a shell may have reached its prompt. It may be
+// called while the screen is locked.
 func (s *Shell) ForegroundReads() bool {
 	if s.programs == nil {
 		return false

@@ -67,7 +67,7 @@ type Shell struct {
 	quietPollDue   atomic.Bool  // a poll is scheduled for when the output pauses
 	answerPollDue  atomic.Bool  // polls are scheduled until the input has had its effect
 	polled         poll
-	naming         *time.Timer // announces the last command that started; used by the screen goroutine
+	naming         *time.Timer // announces the last command that started; used while the screen is locked
 
 	mu    sync.Mutex
 	began string // directory at the last prompt
@@ -110,7 +110,7 @@ type Spot struct {
 	Cols, Rows int // of the screen
 }
 
-// NoteMark records a mark. It runs on the screen goroutine.
+// NoteMark records a mark. The screen is locked.
 func (s *Shell) NoteMark(e vt.PromptEvent, at Spot) {
 	before := s.marks.snapshot().atPrompt()
 	ended := s.marks.noteMark(markFound{PromptEvent: e, at: at.Offset, cursor: at.Cursor, now: time.Now(), typed: s.typedLineReader(at.Cols, at.Rows, true)})
@@ -149,7 +149,7 @@ func (s *Shell) reportCommand(c *Command) {
 }
 
 // NoteExit records that the shell has exited, and reports the command that was running, if any. No
-// mark follows. stopped says that the session was stopped. It runs on the screen goroutine when all
+// mark follows. stopped says that the session was stopped. It is called, with the screen locked, when all
 // output is in the log and on the screen.
 func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 	if stopped {

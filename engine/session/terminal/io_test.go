@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -144,6 +146,35 @@ func TestProgramContinuesWhileItsLogCannotBeWritten(t *testing.T) {
 				t.Errorf("the log begins with %.100q and ends with %q", got, got[max(0, len(got)-200):])
 			}
 		})
+	}
+}
+
+// The reader shows short pieces of output itself, unless somebody uses the screen. No piece is lost
+// or shown twice.
+func TestShortPiecesOfOutputAreShownOnceEach(t *testing.T) {
+	master, slave := rawPTY(t)
+	l := &memoryLog{}
+	s := newMemorySession(t, l, func(o *testOptions) { o.Master = master })
+	var want strings.Builder
+	for i := range 1000 {
+		piece := fmt.Sprintf("%d,", i)
+		want.WriteString(piece)
+		if _, err := slave.WriteString(piece); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			if err := s.onScreen(t.Context(), func(Emulator) { runtime.Gosched() }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	wait.Poll(t, "the last piece", func() (int64, bool) { return s.Shown(), s.Shown() == int64(want.Len()) })
+	if err := s.onScreen(t.Context(), func(term Emulator) {
+		if got := strings.Join(ScreenOf(term, false, 1000).Lines, ""); got != want.String() {
+			t.Errorf("shown: %q", got)
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 

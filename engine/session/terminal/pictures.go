@@ -38,7 +38,7 @@ type gallery struct {
 	busy  bool // some were not sent because of the unpacking limit
 }
 
-// missing returns the pictures in lines not held by the viewer. It runs on the screen goroutine.
+// missing returns the pictures in lines not held by the viewer. The screen is locked.
 func (g *gallery) missing(t picture.Terminal, lines []api.NumberedLine) (lacks []*graphics.Picture) {
 	asked := map[uint64]bool{}
 	for i := range lines {

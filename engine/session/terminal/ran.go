@@ -16,7 +16,7 @@ func (s *Session) reportCommand(c prompt.Command) {
 }
 
 // noteShellExit reports the command during which the shell exited, after all output is in the log.
-// It runs on the screen goroutine.
+// The screen is locked.
 func (s *Session) noteShellExit() {
 	// Otherwise the previous engine reported it.
 	if s.options.Master != nil {

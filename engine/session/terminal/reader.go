@@ -67,7 +67,6 @@ type reader struct {
 	screen  *screen // follows the log
 	viewers *viewerSet
 	exited  <-chan struct{} // closed when the child has exited
-	over    <-chan struct{} // closed when the end has been announced
 	waking  atomic.Bool     // a wake-up of the screen is scheduled
 	stamped time.Time       // time of the last call of Stamp
 	gap     gap             // output since the log could not be written
@@ -77,7 +76,7 @@ type reader struct {
 func newReader(s *Session) *reader {
 	return &reader{
 		o: &s.options, ctx: s.ctx, master: s.options.Master, log: s.log,
-		screen: s.screen, viewers: &s.viewers, exited: s.exited, over: s.over,
+		screen: s.screen, viewers: &s.viewers, exited: s.exited,
 	}
 }
 
@@ -115,7 +114,7 @@ func (r *reader) readRest() {
 		}
 		if err != nil || n == 0 || time.Now().After(endBy) {
 			if r.ctx.Err() == nil {
-				r.askScreen(func() { r.screen.markGap(&r.gap) })
+				r.screen.use(func() { r.screen.markGap(&r.gap) })
 				r.finishLog()
 				r.o.Host.OutputRead()
 			}
@@ -128,7 +127,7 @@ func (r *reader) readRest() {
 func (r *reader) space() []byte {
 	space, err := r.log.Space(minReadSpace)
 	if err == nil && r.gap.cause != nil {
-		r.askScreen(func() { r.screen.markGap(&r.gap) })
+		r.screen.use(func() { r.screen.markGap(&r.gap) })
 		// Before the check whether the child lives, because its exit sets a deadline too.
 		r.master.SetReadDeadline(time.Time{})
 		space, err = r.log.Space(minReadSpace)
@@ -165,9 +164,10 @@ func (r *reader) appendOutput(p []byte) {
 	n, err := r.log.Commit(len(p))
 	// Viewers come first, because an echo must not wait for the emulator. An escape sequence may be a
 	// query, so the screen parses it at once.
-	if n > 0 && r.viewers.rawChanged(offset, p[:n]) && bytes.IndexByte(p[:n], escape) < 0 {
+	switch seen := n > 0 && r.viewers.rawChanged(offset, p[:n]); {
+	case seen && bytes.IndexByte(p[:n], escape) < 0:
 		r.wakeLater()
-	} else {
+	case n > maxEcho || !r.screen.tryParse(offset, p[:n]):
 		raiseFlag(r.screen.grew)
 	}
 	if err != nil {
@@ -191,18 +191,7 @@ func (r *reader) beginGap(cause error) {
 // showOnly shows output that cannot be logged.
 func (r *reader) showOnly(p []byte) {
 	r.gap.missing += int64(len(p))
-	r.askScreen(func() { r.screen.showUnlogged(p) })
-}
-
-// askScreen runs f on the screen goroutine and waits for it.
-func (r *reader) askScreen(f func()) {
-	ran := make(chan struct{})
-	select {
-	case r.screen.asks <- func() { defer close(ran); f() }:
-		<-ran
-	case <-r.over:
-	case <-r.ctx.Done():
-	}
+	r.screen.use(func() { r.screen.showUnlogged(p) })
 }
 
 // wakeLater wakes the screen after a delay. All viewers have seen the output and plain text needs

@@ -23,8 +23,8 @@ type parser interface {
 	RestoreCheckpoint(checkpoint []byte)
 }
 
-// A screen follows a session's log with an emulator. All its methods run on the screen goroutine;
-// shared state is atomic or a channel.
+// A screen follows a session's log with an emulator. mu is held while a method runs, and guards all
+// fields but those that are atomic or a channel.
 type screen struct {
 	o       *Options
 	ctx     context.Context // of the session
@@ -35,13 +35,14 @@ type screen struct {
 	shell   *prompt.Shell
 	replies *replies.Writer // to the program's queries
 
-	asks  chan func()
-	grew  chan struct{} // of 1: the log has grown
-	room  chan struct{} // of 1: the screen has caught up a bit
-	shown atomic.Int64  // offset up to which the screen shows the log
-	modes atomic.Pointer[vt.Modes]
+	mu     sync.Mutex
+	closed bool          // the log is closed
+	grew   chan struct{} // of 1: the log has grown
+	room   chan struct{} // of 1: the screen has caught up a bit
+	shown  atomic.Int64  // offset up to which the screen shows the log
+	modes  atomic.Pointer[vt.Modes]
 
-	display  atomic.Pointer[api.Display] // of the viewer that decides, or decided last; set by the screen goroutine
+	display  atomic.Pointer[api.Display] // of the viewer that decides, or decided last; set with mu held
 	pictured uint64                      // the emulator's counter of picture changes
 	feeding  int64                       // offset after the bytes being parsed
 
@@ -53,7 +54,7 @@ type screen struct {
 func newScreen(s *Session) *screen {
 	made := &screen{
 		o: &s.options, ctx: s.ctx, facts: s.facts, viewers: &s.viewers, shell: s.shell, replies: replies.New(s.keyboard.reply, s.shell),
-		asks: make(chan func()), grew: make(chan struct{}, 1), room: make(chan struct{}, 1),
+		grew: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	made.modes.Store(&vt.Modes{})
 	made.display.Store(&api.Display{})
@@ -86,11 +87,38 @@ func (s *screen) print(p []byte) {
 	s.catchUp()
 }
 
+// use runs f with mu held.
+func (s *screen) use(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// tryParse parses output that the log has at an offset, in the caller's goroutine. ok is false if
+// another one has the screen, or if the screen has not reached the offset yet.
+func (s *screen) tryParse(offset int64, output []byte) (ok bool) {
+	if !s.mu.TryLock() {
+		return false
+	}
+	defer s.mu.Unlock()
+	if s.shown.Load() != offset {
+		return false
+	}
+	s.show(output)
+	s.noteParsed()
+	return true
+}
+
 // parse parses the next piece of the log.
 func (s *screen) parse() {
 	if s.feed(s.log.End(), parseChunk) {
 		raiseFlag(s.grew)
 	}
+	s.noteParsed()
+}
+
+// noteParsed tells all who wait for the screen that it has changed.
+func (s *screen) noteParsed() {
 	raiseFlag(s.room)
 	s.publishModes()
 	s.viewers.frameChanged()

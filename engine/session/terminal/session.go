@@ -91,8 +91,8 @@ type Options struct {
 }
 
 // A Session is one terminal with its log, screen, keyboard and viewers. The reader goroutine moves
-// output from the PTY to the log. The screen goroutine follows the log, owns the emulator and
-// serves requests to it.
+// output from the PTY to the log. The screen goroutine follows the log with the emulator; the reader
+// parses an echo itself, which saves waking another goroutine.
 type Session struct {
 	options  Options
 	facts    *facts
@@ -180,16 +180,14 @@ func (s *Session) run() {
 	}
 	for {
 		select {
-		case ask := <-s.screen.asks:
-			ask()
 		case <-s.screen.grew:
-			s.screen.parse()
+			s.screen.use(s.screen.parse)
 		case <-s.screen.replies.Due():
-			s.screen.replies.Settle()
+			s.screen.use(s.screen.replies.Settle)
 		case <-s.over:
 			s.hangUp()
-			s.noteShellExit()
-			s.serveEnded()
+			s.screen.use(s.noteShellExit)
+			s.parseRest()
 			return
 		case <-s.ctx.Done():
 			return
@@ -259,14 +257,12 @@ func (s *Session) retry(f func() error) error {
 	}
 }
 
-// serveEnded serves requests to the screen after the program has exited.
-func (s *Session) serveEnded() {
+// parseRest parses what is left in the log after the program has exited.
+func (s *Session) parseRest() {
 	for {
 		select {
-		case ask := <-s.screen.asks:
-			ask()
 		case <-s.screen.grew:
-			s.screen.parse()
+			s.screen.use(s.screen.parse)
 		case <-s.ctx.Done():
 			return
 		}
@@ -296,6 +292,9 @@ func (s *Session) release() {
 	if s.notes != nil {
 		_ = s.notes.Close() // nothing is left to write
 	}
+	s.screen.mu.Lock()
+	defer s.screen.mu.Unlock()
+	s.screen.closed = true
 	if s.reading.by != nil {
 		s.screen.markGap(&s.reading.by.gap)
 	}
@@ -316,20 +315,20 @@ func (s *Session) hangUp() {
 	s.screen.saves.Wait()
 }
 
-// onScreen runs f on the screen goroutine once the screen is ready, and waits for it.
+// onScreen runs f once the screen is ready, while nobody else uses it.
 func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	if err := s.IsReady(ctx); err != nil {
 		return err
 	}
-	ran := make(chan error, 1)
-	select {
-	case s.screen.asks <- func() { ran <- s.screen.runGuarded("read screen", func() { f(s.screen.term) }) }:
-		return <-ran
-	case <-ctx.Done():
+	s.screen.mu.Lock()
+	defer s.screen.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
-	case <-s.closed:
+	case s.screen.closed:
 		return api.ErrEnding()
 	}
+	return s.screen.runGuarded("read screen", func() { f(s.screen.term) })
 }
 
 // IsReady waits until the screen has caught up with the log.
