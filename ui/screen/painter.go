@@ -25,7 +25,8 @@ const minFrame = time.Second / 120
 
 // A painter writes frames to the terminal from its own goroutine, so that a stalled
 // terminal delays nothing else. It paints at once after a pause or a key, otherwise one
-// frame per minFrame, and nothing while nothing changes. Bubble Tea's renderer, in
+// frame per minFrame, and nothing while nothing changes. The goroutine that receives an echo
+// paints it itself: waking another one would take as long as painting. Bubble Tea's renderer, in
 // contrast, checks 120 times a second. Unchanged rows are not even compared by cell.
 type painter struct {
 	out     *os.File
@@ -78,12 +79,17 @@ func newPainter(out *os.File, profile colorprofile.Profile) *painter {
 	}
 }
 
-// updateFrame changes the next frame.
+// updateFrame changes the next frame, and has it painted.
 func (p *painter) updateFrame(change func(*frame)) {
-	p.mu.Lock()
-	change(&p.next)
-	p.mu.Unlock()
+	p.changeFrame(change)
 	notifyChan(p.dirty)
+}
+
+// changeFrame changes the next frame.
+func (p *painter) changeFrame(change func(*frame)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.next)
 }
 
 // setView replaces the view.
@@ -239,6 +245,20 @@ func (p *painter) flushBuffer() error {
 func (p *painter) Paint() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
+	return p.paint()
+}
+
+// tryPaint is Paint, unless somebody else is writing; ok is false if the frame was not painted.
+func (p *painter) tryPaint() (ok bool) {
+	if !p.busy.TryLock() {
+		return false
+	}
+	defer p.busy.Unlock()
+	return p.paint() == nil
+}
+
+// paint is Paint with busy held.
+func (p *painter) paint() error {
 	f := p.nextFrame()
 	if p.inactive || f.w <= 0 || f.h <= 0 {
 		return nil

@@ -22,7 +22,7 @@ type Region struct {
 // the cursor if it is in the region. urgent asks to paint them without a pause. ok is false if the
 // region's frame was replaced meanwhile. Any goroutine may call it.
 func (r *Region) ReplaceRows(rows []string, cursor *tea.Cursor, urgent bool) (ok bool) {
-	r.painter.updateFrame(func(f *frame) {
+	r.painter.changeFrame(func(f *frame) {
 		if ok = slices.Contains(f.regions, r); !ok {
 			return
 		}
@@ -39,10 +39,14 @@ func (r *Region) ReplaceRows(rows []string, cursor *tea.Cursor, urgent bool) (ok
 			}
 		}
 	})
-	if urgent && ok {
+	if !ok || urgent && r.painter.tryPaint() {
+		return ok
+	}
+	if urgent {
 		r.painter.SkipPause()
 	}
-	return ok
+	notifyChan(r.painter.dirty)
+	return true
 }
 
 // replaceRow changes row i of a region.
