@@ -9,7 +9,6 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/look"
 	"tandem/themes"
@@ -225,7 +224,7 @@ func (m *model) showHelp() tea.Cmd {
 	if p := m.sessions.FocusedPane(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
-	sections := usefulHelp(m.env, m.o.Bindings, scopes...)
+	sections := m.o.Bindings.Help(scopes...)
 	if !m.tips.areShown() {
 		for i := range sections {
 			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
@@ -233,15 +232,4 @@ func (m *model) showHelp() tea.Cmd {
 	}
 	m.dialog.Ask(&dialog.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show(), Closed: func() { m.dialog.open = under }})
 	return nil
-}
-
-// usefulHelp returns the help without the keys of a fleet if there is none.
-func usefulHelp(env panes.NewsSource, bindings keymap.Bindings, scopes ...keymap.Scope) []keymap.HelpSection {
-	sections := bindings.Help(scopes...)
-	if env.News().Fleet == nil {
-		for i := range sections {
-			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return keymap.NeedsFleet(r.Action) })
-		}
-	}
-	return sections
 }

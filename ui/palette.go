@@ -142,7 +142,7 @@ func (u *palette) actionChoices() (choices []list.Choice) {
 	scopes := slices.DeleteFunc(slices.Clone(u.scopes), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
 	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
 	more := list.Choice{Kind: "action"}
-	for _, section := range usefulHelp(u.env, u.o.Bindings, scopes...) {
+	for _, section := range u.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
 			act := u.goTo.action(row.Action)
 			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") || row.Action == keymap.TabSelect(1) {

@@ -125,34 +125,6 @@ func TestPaletteListsOnlyAvailableActions(t *testing.T) {
 	}
 }
 
-func TestKeysOfAFleetAreListedOnlyWithOne(t *testing.T) {
-	d := drive(t, newFakeEngine(), 160, 60)
-	d.waitStarted(1)
-	listed := func() (all []string) {
-		for _, scope := range []keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeHistory} {
-			for _, section := range usefulHelp(d.m.env, d.m.o.Bindings, scope) {
-				for _, row := range section.Rows {
-					if strings.Contains(row.Help, "fleet") {
-						all = append(all, row.Help)
-					}
-				}
-			}
-		}
-		return all
-	}
-	if got := listed(); got != nil {
-		t.Errorf("without a fleet there is %q", got)
-	}
-	d.pressKeys("alt+2", "?")
-	d.waitText("send the process a signal")
-	d.waitNoText("fleet")
-	d.pressKeys("esc")
-	d.m.news.Fleet = &api.FleetSummary{}
-	if got := listed(); len(got) != 4 {
-		t.Errorf("with a fleet there is %q", got)
-	}
-}
-
 func TestHelpStartsWithCurrentScopeAndIsSearchable(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")

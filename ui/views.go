@@ -96,12 +96,8 @@ func (m *model) listActions() panes.Actions {
 	all := panes.Actions{
 		keymap.ProcessNew:     m.form.showStart,
 		keymap.SessionNewTree: m.form.showTree,
-		keymap.SessionFleet: func() tea.Cmd {
-			m.setView(keymap.ViewProcesses)
-			return m.processes.ShowFleet("kind:session")
-		},
-		keymap.HistoryInsert: m.history.OpenRecall,
-		keymap.PasteBuffer:   m.clip.pasteLast,
+		keymap.HistoryInsert:  m.history.OpenRecall,
+		keymap.PasteBuffer:    m.clip.pasteLast,
 
 		keymap.QuestionOpen: func() tea.Cmd {
 			m.notices.toast.ClearMessage() // it may announce this question

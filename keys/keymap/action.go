@@ -45,7 +45,6 @@ const (
 	SessionDelete   Action = "session.delete"
 	SessionRestore  Action = "session.restore"
 	SessionDismiss  Action = "session.dismiss"
-	SessionFleet    Action = "session.fleet"
 	SessionKeyboard Action = "session.keyboard"
 	SessionOpen     Action = "session.open"
 	SessionWaiting  Action = "session.waiting"

@@ -77,8 +77,6 @@ const (
 	ProcessKill      Action = "process.kill"
 	ProcessSignal    Action = "process.signal"
 	ProcessKeepAlive Action = "process.keepalive"
-	ProcessFleet     Action = "process.fleet"
-	ProcessGroup     Action = "process.group"
 	ProcessSort      Action = "process.sort"
 	ProcessReverse   Action = "process.reverse"
 	ProcessDelete    Action = "process.delete"
@@ -109,7 +107,6 @@ const (
 	HistoryWho      Action = "history.who"
 	HistoryToday    Action = "history.today"
 	HistoryUnique   Action = "history.unique"
-	HistoryFleet    Action = "history.fleet"
 
 	FilesUp       Action = "files.up"
 	FilesInto     Action = "files.into"
@@ -154,17 +151,11 @@ const (
 // sortGroup also explains how the keys are chosen.
 const sortGroup = "Sort, by shift and a letter"
 
-// NeedsFleet reports whether an action does nothing without a fleet.
-func NeedsFleet(a Action) bool {
-	return a == SessionFleet || a == ProcessFleet || a == ProcessGroup || a == HistoryFleet
-}
-
 // listViewKeys lists the actions in the lists of the views.
 func listViewKeys() []Definition {
 	return slices.Concat(
 		define(ScopeSessions, "", []Definition{
 			{Action: SessionDelete, Keys: keyList("D"), Label: "delete", Help: "delete an exited session and its log", Also: "remove clean"},
-			{Action: SessionFleet, Keys: keyList("F"), Help: "show the sessions of the fleet, among its processes"},
 		}),
 		define(ScopeProcesses, "", []Definition{
 			{Action: ProcessNew, Keys: keyList("n"), Label: "new", Rank: 2, Help: "start a process", Also: "run launch service job"},
@@ -176,8 +167,6 @@ func listViewKeys() []Definition {
 			{Action: ProcessKeepAlive, Keys: keyList("a"), Label: "keep alive", Help: "toggle keep-alive: restart the process whenever it exits", Also: "autorestart always supervise"},
 			{Action: Mark, Keys: keyList("space", "history space", "files space"), Label: "mark", Rank: 6, Help: "mark the row; actions apply to all marked rows"},
 			{Action: ProcessFold, Keys: keyList("f"), Label: "fold", Help: "fold or unfold the project"},
-			{Action: ProcessFleet, Keys: keyList("F"), Label: "fleet", Help: "show the fleet's processes, or this machine's"},
-			{Action: ProcessGroup, Keys: keyList("b"), Help: "group the processes of the fleet by host or a label"},
 			{Action: ProcessCharts, Keys: keyList("i"), Label: "charts", Help: "show or hide charts of CPU and memory", Also: "graphs monitor usage"},
 			{Action: ProcessSearch, Keys: keyList("ctrl+f"), Help: "search the log of the process"},
 			{Action: ProcessLogs, Keys: keyList("m", "log m"), Label: "merge logs", Rank: 5, Help: "merge the logs of the marked rows, or of the project"},
@@ -199,7 +188,6 @@ func listViewKeys() []Definition {
 			{Action: HistoryRun, Keys: keyList("r", "recall alt+r"), Label: "run", Rank: 2, Help: "run the command again in the background"},
 			{Action: HistoryCopy, Keys: keyList("y", "recall alt+y"), Label: "copy", Rank: 3, Help: "copy the command"},
 			{Action: HistoryDelete, Keys: keyList("D"), Label: "delete", Help: "delete the command from the history; asks first"},
-			{Action: HistoryFleet, Keys: keyList("F"), Label: "fleet", Help: "search the fleet's history, or this machine's"},
 			{Action: HistoryStats, Keys: keyList("i"), Label: "stats", Help: "show what is run most, what fails, and when"},
 			{Action: HistoryNext, Keys: keyList("n"), Help: "next match in the output"},
 			{Action: HistoryPrevious, Keys: keyList("N"), Help: "previous match in the output"},

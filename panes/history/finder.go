@@ -25,7 +25,6 @@ type finder struct {
 	onCancel func()      // called if a choice is cancelled; may be nil
 	query    query
 	list     List
-	fleet    fleet
 
 	folder   string // folder of the filter here
 	fetching panes.LatestCall
@@ -47,20 +46,9 @@ func commandRunning(env panes.Env) func(*api.Command) bool {
 	}
 }
 
-// buildInput returns the search for the query, on the machines it selects.
-func (f *finder) buildInput() api.HistorySearchInput {
-	in := f.query.buildInput()
-	if f.fleet.shown {
-		f.fleet.selectMachines(&in)
-	} else {
-		f.query.selectMachines(&in)
-	}
-	return in
-}
-
 // startSearch searches with the current query and filters, after a delay.
 func (f *finder) startSearch(delay time.Duration) {
-	in := f.buildInput()
+	in := f.query.buildInput()
 	if f.folder = in.CWD; len(in.Hosts) == 1 && in.Hosts[0] != "" && in.CWD != "" {
 		f.folder = in.Hosts[0] + ":" + in.CWD
 	}
@@ -74,9 +62,6 @@ func (f *finder) fetchRows() tea.Cmd {
 		return nil
 	}
 	ctx := f.fetching.Begin(f.env.Context())
-	if f.fleet.shown {
-		return f.fetchFleet(ctx, r)
-	}
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		_ = sleep.For(ctx, r.Delay)
 		return api.HistorySearch.Call(ctx, e, r.Input)
@@ -203,8 +188,8 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 
 // missingNote returns which of the selected machines were not searched, and why; "" for none.
 func (f *finder) missingNote(now time.Time) string {
-	// The tabs count the machines of a fleet, and the list shows the reason of a single one.
-	if f.fleet.shown || len(f.list.search.Hosts) == 1 {
+	// The list shows the reason of a single one.
+	if len(f.list.search.Hosts) == 1 {
 		return ""
 	}
 	all := slices.Clone(f.list.missing)
@@ -223,7 +208,7 @@ func (f *finder) missingNote(now time.Time) string {
 // until the next call.
 func (f *finder) drawList(w, h int, now time.Time) []string {
 	look := f.env.Look()
-	f.list.Hosts = len(f.env.News().Machines) > 0 || f.fleet.shown
+	f.list.Hosts = len(f.env.News().Machines) > 0
 	missing := f.missingNote(now)
 	if missing == "" || h < 3 {
 		return f.list.Draw(w, h, now, look)

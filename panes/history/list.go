@@ -67,12 +67,6 @@ func (l *List) StartSearch(in api.HistorySearchInput, delay time.Duration) {
 	l.settled, l.pending, l.stale, l.err = false, false, false, nil
 }
 
-// Clear removes all rows and marks.
-func (l *List) Clear() {
-	l.ClearMarks()
-	l.rows, l.first, l.total = nil, 0, 0
-}
-
 // Refresh makes the list load newer rows.
 func (l *List) Refresh() { l.stale, l.err = true, nil }
 

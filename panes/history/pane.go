@@ -56,12 +56,12 @@ func New(env panes.Env) *Pane {
 // Show searches again if the folder or session has changed, and loads newer rows.
 func (p *Pane) Show() {
 	p.shown, p.typing = true, false
-	in := p.finder.buildInput()
+	in := p.finder.query.buildInput()
 	if !p.wasShown || in.CWD != p.last.CWD || in.Process != p.last.Process {
 		p.wasShown, p.rowChosen = true, false
 		p.finder.startSearch(0)
 	}
-	p.last, p.finder.fleet.refresh = in, true
+	p.last = in
 	if !p.rowChosen { // without a choice, the cursor goes to the newest
 		p.finder.list.MoveTo(0)
 	}
@@ -112,12 +112,6 @@ func (p *Pane) openRecall() *recall {
 // HandleNews loads rows if the history or the machines have changed.
 func (p *Pane) HandleNews(before *panes.News) {
 	now := p.env.News()
-	if p.finder.fleet.shown {
-		if now.Fleet == nil {
-			p.toggleFleet()
-		}
-		return // the engine sends no events about it
-	}
 	// The set of machines to search has changed.
 	if !slices.EqualFunc(now.Machines, before.Machines, func(a, b panes.Machine) bool { return a.Name == b.Name }) && p.wasShown {
 		p.finder.startSearch(0)
@@ -192,7 +186,6 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Clear:        panes.ActionOf(p.clearAll),
 		keymap.Mark:         p.toggleMark,
 		keymap.HistoryStats: func() tea.Cmd { return p.act.showStats(actorFilters()[p.finder.query.who]) },
-		keymap.HistoryFleet: p.toggleFleet,
 
 		keymap.HistoryNext:     func() tea.Cmd { return p.viewer.nextMatch(false) },
 		keymap.HistoryPrevious: func() tea.Cmd { return p.viewer.nextMatch(true) },
@@ -208,14 +201,10 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.HistoryNewer:  by(-1),
 	}
 	for _, f := range p.finder.query.filters() {
-		all[f.action] = func() tea.Cmd {
-			if p.finder.fleet.shown && f.action == keymap.HistorySession {
-				return p.env.Say("a session is on one machine", false)
-			}
+		all[f.action] = panes.ActionOf(func() {
 			p.rowChosen = false
 			p.finder.toggleFilter(f.action)
-			return nil
-		}
+		})
 	}
 	return all
 }
@@ -276,16 +265,6 @@ func (p *Pane) leaveQuery() {
 	p.typing = false
 }
 
-// toggleFleet switches between the history of the fleet and the one here.
-func (p *Pane) toggleFleet() tea.Cmd {
-	if !p.finder.fleet.shown && p.env.News().Fleet == nil {
-		return p.env.Say("this fleet is small: its machines are already searched here", false)
-	}
-	p.rowChosen, p.typing, p.detailFocused = false, false, false
-	p.finder.switchFleet()
-	return nil
-}
-
 func (p *Pane) toggleMark() tea.Cmd {
 	if p.detailFocused {
 		return nil
@@ -314,8 +293,6 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case !down && !e.IsWheel():
 		return nil
-	case e.Y < panes.FleetTabRows(p.env.News()) && down:
-		return p.toggleFleet()
 	case parts.detail.Contains(e.X, e.Y) && e.IsWheel():
 		p.viewer.detail.Scroll(list.WheelRows(e))
 	case parts.detail.Contains(e.X, e.Y), parts.heading.Contains(e.X, e.Y):

@@ -1,13 +1,11 @@
 package history
 
 import (
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
 	"tandem/panes/kit/look"
 	"tandem/panes/kit/text"
 )
@@ -26,21 +24,20 @@ const (
 
 func (p *Pane) computeLayout() (parts layout) {
 	covered := p.viewer.line.CoveredRows(p.env)
-	b := look.Rect{Y: panes.FleetTabRows(p.env.News()), W: p.w, H: p.h - panes.FleetTabRows(p.env.News())}
-	parts.query, parts.filters = look.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, look.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
-	parts.list = look.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
+	parts.query, parts.filters = look.Rect{W: p.w, H: 1}, look.Rect{Y: 1, W: p.w, H: 1}
+	parts.list = look.Rect{Y: 2, W: p.w, H: p.h - 2}
 	switch {
-	case b.W >= minBesideWidth:
+	case p.w >= minBesideWidth:
 		parts.beside = true
-		w := b.W * 11 / 20
-		parts.heading = look.Rect{X: w + 1, Y: parts.list.Y, W: b.W - w - 1, H: 1}
-		parts.detail = look.Rect{X: w + 1, Y: parts.list.Y + 1, W: b.W - w - 1, H: parts.list.H - 1}
+		w := p.w * 11 / 20
+		parts.heading = look.Rect{X: w + 1, Y: parts.list.Y, W: p.w - w - 1, H: 1}
+		parts.detail = look.Rect{X: w + 1, Y: parts.list.Y + 1, W: p.w - w - 1, H: parts.list.H - 1}
 		parts.list.W = w
-	case b.H >= minDetailHeight:
-		h := min(max(b.H*2/5, 8), 20) + covered
+	case p.h >= minDetailHeight:
+		h := min(max(p.h*2/5, 8), 20) + covered
 		parts.list.H -= h
-		parts.heading = look.Rect{X: b.X, Y: b.Y + b.H - h, W: b.W, H: 1}
-		parts.detail = look.Rect{X: b.X, Y: b.Y + b.H - h + 1, W: b.W, H: h - 1}
+		parts.heading = look.Rect{Y: p.h - h, W: p.w, H: 1}
+		parts.detail = look.Rect{Y: p.h - h + 1, W: p.w, H: h - 1}
 	}
 	parts.detail.H -= min(covered, parts.detail.H)
 	return parts
@@ -55,12 +52,8 @@ func (p *Pane) Draw() []string {
 	p.finder.list.Focused = !p.detailFocused
 	p.viewer.detail.Focused = p.detailFocused
 	query, _ := p.finder.drawQuery(parts.query.W, p.typing)
-	var rows []string
-	if panes.FleetTabRows(p.env.News()) > 0 {
-		rows = append(rows, p.finder.drawTabs(p.w))
-	}
-	rows = append(rows, query, p.finder.query.drawFilters(parts.filters.W, p.Scopes()[0]))
-	rows = append(rows, slices.Clone(p.finder.drawList(parts.list.W, parts.list.H, now))...)
+	rows := []string{query, p.finder.query.drawFilters(parts.filters.W, p.Scopes()[0])}
+	rows = append(rows, p.finder.drawList(parts.list.W, parts.list.H, now)...)
 	if parts.detail.H == 0 {
 		return rows
 	}
@@ -87,7 +80,7 @@ func (p *Pane) emptyPage() *look.Page {
 	switch {
 	case !p.env.News().Connected && !p.finder.list.IsSettled():
 		return &look.Page{Title: "Connecting to the engine…"}
-	case !p.finder.list.IsSettled() || p.finder.list.Total() > 0 || p.finder.query.isFiltered() || p.typing || p.finder.fleet.shown || panes.FleetTabRows(p.env.News()) > 0:
+	case !p.finder.list.IsSettled() || p.finder.list.Total() > 0 || p.finder.query.isFiltered() || p.typing:
 		return nil
 	}
 	return &look.Page{

@@ -141,7 +141,7 @@ func TestQueryIsCompletedFromFoundCommands(t *testing.T) {
 		t.Errorf("drawn is %q", got)
 	}
 	p.Type(tea.KeyPressMsg{Code: tea.KeyRight})
-	if got := p.finder.buildInput().Query; got != "go test ./..." {
+	if got := p.finder.query.buildInput().Query; got != "go test ./..." {
 		t.Errorf("the query is %q", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestFromFiltersCommandsByOrigin(t *testing.T) {
 	p, _, _ := newTestPane()
 	p.finder.query.field.Set("make from:laptop x")
 	p.finder.startSearch(0)
-	if in := p.finder.buildInput(); in.From != "laptop" || in.Query != "make x" {
+	if in := p.finder.query.buildInput(); in.From != "laptop" || in.Query != "make x" {
 		t.Errorf("asks for %q from %q", in.Query, in.From)
 	}
 }
@@ -161,7 +161,7 @@ func TestHostFilterSelectsMachinesAndKeepsRowsApart(t *testing.T) {
 	for typed, want := range map[string]string{"": "[ box web]", "host:b x": "[box]", "host:here": "[]", "host:nosuch": "[nosuch]"} {
 		p.finder.query.field.Set(typed)
 		p.finder.startSearch(0)
-		if in := p.finder.buildInput(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
+		if in := p.finder.query.buildInput(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
 			t.Errorf("%q: asks %v for %q", typed, in.Hosts, in.Query)
 		}
 	}

@@ -26,7 +26,7 @@ type query struct {
 // actorFilters returns the values of the filter by actor: anyone, you, agents.
 func actorFilters() []string { return []string{"", "person", "agent"} }
 
-// buildInput returns the search for the query, without the machines to search.
+// buildInput returns the search for the query, on the machines that it selects.
 func (q *query) buildInput() api.HistorySearchInput {
 	in := api.HistorySearchInput{Query: q.field.Text(), Failed: q.failed, Unique: !q.everyRun, Actor: actorFilters()[q.who]}
 	in.From, in.Query = list.CutFrom(in.Query)
@@ -42,6 +42,7 @@ func (q *query) buildInput() api.HistorySearchInput {
 		since := time.Date(y, month, d, 0, 0, 0, 0, time.Local)
 		in.Since = &since
 	}
+	q.selectMachines(&in)
 	return in
 }
 

@@ -75,9 +75,9 @@ type columns struct {
 
 func (c *columns) resetWidths() { c.widths = [columnCount]int{} }
 
-// measure computes the widths of columns for h rows from top of a table of w cells. A column never
+// measure computes the widths of columns for the rows on the screen of a table of w cells. A column never
 // gets narrower while the table keeps its width, so that nothing jumps during scrolling.
-func (c *columns) measure(kinds []columnKind, r *rows, top, w, h int, now time.Time) {
+func (c *columns) measure(kinds []columnKind, rows []tableRow, w int, now time.Time) {
 	if w != c.width {
 		c.width = w
 		c.resetWidths()
@@ -85,11 +85,9 @@ func (c *columns) measure(kinds []columnKind, r *rows, top, w, h int, now time.T
 	for i := range kinds {
 		k := &kinds[i]
 		cells := max(c.widths[k.column], min(k.usual, k.maxCells), text.Width(k.head)+1)
-		for i := range h {
+		for _, row := range rows {
 			cell := ""
-			if row := r.at(top + i); row == nil {
-				break
-			} else if row.process != nil {
+			if row.process != nil {
 				cell = k.text(row.process, now)
 			} else if k.column == columnName {
 				cell = row.project.name()

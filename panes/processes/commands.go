@@ -26,7 +26,7 @@ import (
 // commands are what the user can do with processes: the marked ones, else the one under the cursor.
 type commands struct {
 	env   panes.Env
-	table func() *table // the table on the screen
+	table *table
 }
 
 func (c *commands) actions() panes.Actions {
@@ -99,7 +99,7 @@ func (c *commands) describe(targets []api.Process) string {
 	if len(targets) == 1 {
 		what = states.FullName(&targets[0])
 	}
-	if g := c.table().HeaderProject(); g != nil && g.file != "" && c.table().MarkCount() == 0 {
+	if g := c.table.HeaderProject(); g != nil && g.file != "" && c.table.MarkCount() == 0 {
 		what += " of " + g.name()
 	}
 	return what
@@ -147,7 +147,7 @@ func (c *commands) askKill() tea.Cmd {
 
 // askEnd asks before it stops the running targets with a signal.
 func (c *commands) askEnd(title, what, yes, signal string) tea.Cmd {
-	targets, _ := divide(c.table().Targets(), (*api.Process).IsAlive)
+	targets, _ := divide(c.table.Targets(), (*api.Process).IsAlive)
 	if len(targets) == 0 {
 		return c.env.Say("already exited", false)
 	}
@@ -162,12 +162,12 @@ func (c *commands) restartAll(targets []api.Process) tea.Cmd {
 
 // restartTargets restarts processes. It asks first unless the only one has exited.
 func (c *commands) restartTargets() tea.Cmd {
-	targets := c.table().Targets()
+	targets := c.table.Targets()
 	what := "Running ones are stopped first."
 	switch {
 	case len(targets) == 0:
 		return nil
-	case len(targets) == 1 && targets[0].State.Ended() && c.table().HeaderProject() == nil:
+	case len(targets) == 1 && targets[0].State.Ended() && c.table.HeaderProject() == nil:
 		return c.restartAll(targets)
 	case len(targets) == 1:
 		what = "It is running and is stopped first."
@@ -177,13 +177,13 @@ func (c *commands) restartTargets() tea.Cmd {
 
 // startTargets starts processes that have exited. It asks first if there are several.
 func (c *commands) startTargets() tea.Cmd {
-	targets, running := divide(c.table().Targets(), hasEnded)
+	targets, running := divide(c.table.Targets(), hasEnded)
 	switch {
 	case len(running)+len(targets) == 0:
 		return nil
 	case len(targets) == 0:
 		return c.env.Say(c.describe(running)+map[bool]string{true: " is already running", false: " are already running"}[len(running) == 1], false)
-	case len(targets) == 1 && c.table().HeaderProject() == nil:
+	case len(targets) == 1 && c.table.HeaderProject() == nil:
 		return c.restartAll(targets)
 	}
 	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, func() tea.Cmd { return c.restartAll(targets) })
@@ -191,7 +191,7 @@ func (c *commands) startTargets() tea.Cmd {
 
 // toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
 func (c *commands) toggleKeepAlive() tea.Cmd {
-	targets := c.table().Targets()
+	targets := c.table.Targets()
 	if len(targets) == 0 {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 	if on {
 		state, undoes = "on", " turns it off"
 	}
-	if c.table().HeaderProject() != nil && c.table().MarkCount() == 0 {
+	if c.table.HeaderProject() != nil && c.table.MarkCount() == 0 {
 		return c.askConfirm("Turn keep-alive "+state+" for "+c.describe(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets, func() tea.Cmd { return keep(nil) })
 	}
 	what := c.describe(targets) // another row may be selected by then
@@ -220,7 +220,7 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 }
 
 func (c *commands) askDelete() tea.Cmd {
-	running, targets := divide(c.table().Targets(), (*api.Process).IsAlive)
+	running, targets := divide(c.table.Targets(), (*api.Process).IsAlive)
 	switch {
 	case len(running)+len(targets) == 0:
 		return nil
@@ -239,7 +239,7 @@ func (c *commands) askDelete() tea.Cmd {
 func (c *commands) askDeleteExited() tea.Cmd {
 	var targets []api.Process
 	var left exceptions
-	for _, p := range c.table().rows.listed {
+	for _, p := range c.table.matching {
 		if p.State.Ended() && !left.add(p) {
 			targets = append(targets, *p)
 		}
@@ -308,7 +308,7 @@ func (c *commands) confirmDelete(title, note string, targets []api.Process) tea.
 }
 
 func (c *commands) askSignal() tea.Cmd {
-	_, targets := divide(c.table().Targets(), hasEnded)
+	_, targets := divide(c.table.Targets(), hasEnded)
 	if len(targets) == 0 {
 		return c.env.Say("only a running process can get a signal", false)
 	}

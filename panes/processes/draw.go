@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,28 +18,21 @@ import (
 
 // contents returns what the arrangement of the view has to fit in.
 func (p *Pane) contents() contents {
-	c := contents{tabRows: p.tables.tabRows(), tableRows: p.tables.shown().rows.total, covered: p.logs.search.line.CoveredRows(p.env)}
-	if selected, ok := p.tables.selected(); ok && !p.logs.merged {
-		c.process, c.reason = true, reasonRows(&selected, p.arrangement.w, time.Now())
-		if !p.tables.fleet.shown { // there are no metrics of a fleet's processes
-			c.charts = chartsHeight(&selected)
-		}
+	c := contents{tableRows: len(p.table.rows), covered: p.logs.search.line.CoveredRows(p.env)}
+	if selected, ok := p.table.Selected(); ok && !p.logs.merged {
+		c.process, c.charts, c.reason = true, chartsHeight(&selected), reasonRows(&selected, p.arrangement.w, time.Now())
 	}
 	return c
 }
 
 func (p *Pane) Draw() []string {
 	look, w, h := p.env.Look(), p.arrangement.w, p.arrangement.h
-	table, parts, now := p.tables.shown(), p.arrangement.layout(), time.Now()
-	if table.rows.all == 0 && p.tables.tabRows() == 0 {
+	table, parts, now := p.table, p.arrangement.layout(), time.Now()
+	if len(table.all) == 0 {
 		return p.emptyPage().Draw(w, h, look)
 	}
-	var rows []string
-	if p.tables.tabRows() > 0 {
-		rows = append(rows, p.tables.fleet.drawTabs(w))
-	}
 	table.Focused, table.Home, table.ClearKey = !p.arrangement.logFocused, p.env.Home(), p.env.Bindings().KeyOf(keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
-	rows = append(rows, table.Draw(parts.table.W, parts.table.H, now, look)...)
+	rows := slices.Clone(table.Draw(parts.table.W, parts.table.H, now, look))
 	if parts.heading.H == 0 {
 		return rows
 	}
@@ -50,7 +44,7 @@ func (p *Pane) Draw() []string {
 	if p.logs.merged {
 		rows = append(rows, log.DrawHeading("logs", text.Clip(log.Title, max(w/2, 8)), look.Dim, w, look))
 	} else {
-		selected, _ := p.tables.selected()
+		selected, _ := p.table.Selected()
 		rows = append(rows, drawDetails(&selected, log, parts, now, look)...)
 	}
 	if screen := p.logs.lastScreen(); screen != nil {
@@ -113,7 +107,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := e.IsLeftDown()
 	// The release may have been lost; then another press ends the drag.
 	if p.dragged && !down {
-		p.arrangement.setTableHeight(e.Y - p.tables.tabRows())
+		p.arrangement.setTableHeight(e.Y)
 		p.dragged = e.Kind != keys.MouseUp
 		return nil
 	}
@@ -122,10 +116,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.heading.Contains(e.X, e.Y) && down:
 		p.dragged = !p.arrangement.zoomed
 		return p.focusLog(true)
-	case e.Y < parts.table.Y && down:
-		return p.toggleFleet()
 	case parts.table.Contains(e.X, e.Y):
-		e.Y -= parts.table.Y
 		p.mouseOnTable(e, down)
 	case p.logs.shown() == nil || !parts.log.Contains(e.X, e.Y):
 	case e.IsWheel():
@@ -137,7 +128,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 }
 
 func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
-	t := p.tables.shown()
+	t := p.table
 	switch {
 	case e.IsWheel():
 		t.Move(list.WheelRows(e) / 3)

@@ -56,7 +56,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	table.SortBy(columnName)
 	table.Reverse()
 	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
-	if setProcesses(table, projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
+	if table.setProcesses(projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
 		t.Errorf("processes without a project have a header of their own: %v", namesIn(table))
 	}
 	for w := 20; w < 160; w++ {
@@ -125,12 +125,12 @@ func TestFoldedProjectOpensForAFilterMatch(t *testing.T) {
 	if g := table.HeaderProject(); g == nil || g.name() != "shop" {
 		t.Fatalf("the cursor is not on the header that was folded")
 	}
-	setProcesses(table, projectProcesses())
+	table.setProcesses(projectProcesses())
 	panestest.CompareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
 	table.SetFilter("migrate")
 	panestest.CompareRows(t, namesIn(table), []string{"shop:", "migrate"})
 	table.SetFilter("")
-	table.source.(*local).reveal("2")
+	table.reveal("2")
 	if p, _ := table.Selected(); p.Name != "web" {
 		t.Errorf("the cursor is on %q", p.Name)
 	}
@@ -145,7 +145,7 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		e.recordStop("restart " + in.ID)
 		return api.Process{}, nil
 	})
-	p.tables.shown().Select(headerID("/home/ann/shop/tandem.yaml"))
+	p.table.Select(headerID("/home/ann/shop/tandem.yaml"))
 	for _, c := range []struct {
 		action      keymap.Action
 		title, done string
@@ -167,11 +167,11 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 		}
 	}
 	panestest.Press(t, p.Actions(), keymap.Mark)
-	if got := p.tables.shown().MarkCount(); got != 3 {
+	if got := p.table.MarkCount(); got != 3 {
 		t.Errorf("%d are marked", got)
 	}
 	panestest.Press(t, p.Actions(), keymap.Mark)
-	if got := p.tables.shown().MarkCount(); got != 0 {
+	if got := p.table.MarkCount(); got != 0 {
 		t.Errorf("%d are still marked", got)
 	}
 }
@@ -179,10 +179,10 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 func TestHeaderFoldsByKeyAndMouse(t *testing.T) {
 	p, _ := newTestPane(projectProcesses()...)
 	p.Draw()
-	rows := func() string { return fmt.Sprint(namesIn(p.tables.shown())) }
+	rows := func() string { return fmt.Sprint(namesIn(p.table)) }
 	whole, folded := rows(), "[book: shop: db web migrate no project: shell]"
 	for how, fold := range map[string]func(){
-		"f": func() { p.tables.shown().Select("5"); panestest.Press(t, p.Actions(), keymap.ProcessFold) },
+		"f": func() { p.table.Select("5"); panestest.Press(t, p.Actions(), keymap.ProcessFold) },
 		"enter": func() {
 			panestest.Press(t, p.Actions(), keymap.MoveFirst)
 			panestest.Press(t, p.Actions(), keymap.Open)

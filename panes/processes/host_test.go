@@ -16,18 +16,18 @@ func TestTableShowsAndFiltersByMachine(t *testing.T) {
 	head := func() string { return table.Draw(120, 10, time.Now(), look)[0] }
 	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "box/b", Name: "far", State: api.StateRunning},
 		{ID: "box/c", Name: "gone", State: states.StateAway}}
-	setProcesses(table, all[:1])
+	table.setProcesses(all[:1])
 	if strings.Contains(head(), "host") {
 		t.Errorf("a column that says nothing: %s", head())
 	}
-	setProcesses(table, all)
-	table.source.(*local).machines = true
+	table.setProcesses(all)
+	table.machines = true
 	if !strings.Contains(head(), "host") {
 		t.Errorf("no column: %s", head())
 	}
 	for filter, want := range map[string]int{"host:box": 2, "host:here": 1, "host:box far": 1, "box": 2, "host:nosuch": 0, "": 3, "away": 1} {
 		table.SetFilter(filter)
-		if shown := table.rows.matching; shown != want {
+		if shown := len(table.matching); shown != want {
 			t.Errorf("%q leaves %d, want %d", filter, shown, want)
 		}
 	}

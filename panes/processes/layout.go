@@ -23,7 +23,6 @@ type arrangement struct {
 
 // contents are what an arrangement has to fit in.
 type contents struct {
-	tabRows   int      // above the table
 	tableRows int      // without the heading
 	covered   int      // rows at the bottom covered by the search line
 	process   bool     // the log of one process is below the table
@@ -36,14 +35,11 @@ type layout struct{ table, charts, heading, reason, log look.Rect }
 
 func (a *arrangement) layout() (all layout) {
 	c := a.contents()
-	body := look.Rect{Y: c.tabRows, W: a.w, H: a.h - c.tabRows}
-	all.table = body
-	all.table.H = a.rowsOfTable(c, body.H)
-	rest := body.H - all.table.H
+	all.table = look.Rect{W: a.w, H: a.rowsOfTable(c)}
+	y, rest := all.table.H, a.h-all.table.H
 	if rest == 0 {
 		return all
 	}
-	y := body.Y + all.table.H
 	place := func(h int) look.Rect {
 		part := look.Rect{Y: y, W: a.w, H: h}
 		y, rest = y+h, rest-h
@@ -58,20 +54,20 @@ func (a *arrangement) layout() (all layout) {
 	return all
 }
 
-// rowsOfTable returns the height of the table within h rows.
-func (a *arrangement) rowsOfTable(c contents, h int) int {
+// rowsOfTable returns the height of the table.
+func (a *arrangement) rowsOfTable(c contents) int {
 	switch {
 	case a.zoomed && a.logFocused:
 		return 0
 	case a.zoomed:
-		return h
+		return a.h
 	}
-	rows := min(max(c.tableRows+1, minTableHeight+1), h*9/20)
+	rows := min(max(c.tableRows+1, minTableHeight+1), a.h*9/20)
 	if a.tableHeight > 0 {
 		rows = a.tableHeight
 	}
 	// The search line must not hide the last lines of the log.
-	return max(min(rows, h-minLogHeight-c.covered), minTableHeight)
+	return max(min(rows, a.h-minLogHeight-c.covered), minTableHeight)
 }
 
 // wantsCharts reports whether the process is shown with charts.

@@ -12,7 +12,6 @@ import (
 func TestLayoutFillsTheView(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
 		c := contents{
-			tabRows:   rapid.IntRange(0, 1).Draw(t, "tabs"),
 			tableRows: rapid.IntRange(0, 100).Draw(t, "rows"),
 			covered:   rapid.SampledFrom([]int{0, 3}).Draw(t, "covered"),
 			process:   rapid.Bool().Draw(t, "process"),
@@ -29,12 +28,12 @@ func TestLayoutFillsTheView(t *testing.T) {
 		}
 		all := a.layout()
 		if a.zoomed && !a.logFocused {
-			if all.table.H != a.h-c.tabRows || all.log.H != 0 {
+			if all.table.H != a.h || all.log.H != 0 {
 				t.Fatalf("the zoomed table leaves room: %+v", all)
 			}
 			return
 		}
-		y := c.tabRows
+		y := 0
 		for _, part := range []look.Rect{all.table, all.charts, all.heading, all.reason, all.log} {
 			if part.H > 0 && part.Y != y {
 				t.Fatalf("a part is at %d, not at %d: %+v", part.Y, y, all)

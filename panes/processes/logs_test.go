@@ -52,9 +52,9 @@ func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 		t.Error("esc does not lead back to the table")
 	}
 	p.Select("1")
-	p.tables.shown().ToggleMark()
-	p.tables.shown().Select("2")
-	p.tables.shown().ToggleMark()
+	p.table.ToggleMark()
+	p.table.Select("2")
+	p.table.ToggleMark()
 	panestest.Press(t, p.Actions(), keymap.ProcessLogs)
 	if got := show(); !strings.Contains(got, "api │ a 0") || !strings.Contains(got, "db  │ d 0") || strings.Contains(got, "w 0") || !strings.Contains(got, "logs api, db") {
 		t.Errorf("the marked ones: %s", got)

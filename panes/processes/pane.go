@@ -22,15 +22,15 @@ type Pane struct {
 	dragged bool // the mouse drags the border
 
 	arrangement arrangement
-	tables      *tables
+	table       *table
 	logs        *logs
 	commands    commands
 }
 
 func New(env panes.Env) *Pane {
-	p := &Pane{env: env, tables: &tables{env, newLocal(env), newFleet(env)}}
-	p.logs = newLogs(env, p.tables.selected, func() { p.focusLog(true) })
-	p.commands = commands{env, p.tables.shown}
+	p := &Pane{env: env, table: newTable(env)}
+	p.logs = newLogs(env, p.table.Selected, func() { p.focusLog(true) })
+	p.commands = commands{env, p.table}
 	p.arrangement.contents = p.contents
 	p.actions = p.makeActions()
 	return p
@@ -44,11 +44,7 @@ func (p *Pane) Show() {
 	p.refresh()
 }
 
-// Hide cancels the fleet's queries.
-func (p *Pane) Hide() {
-	p.shown, p.dragged = false, false
-	p.tables.fleet.cancel()
-}
+func (p *Pane) Hide() { p.shown, p.dragged = false, false }
 
 func (p *Pane) Resize(w, h int) {
 	p.arrangement.w, p.arrangement.h = w, h
@@ -57,7 +53,7 @@ func (p *Pane) Resize(w, h int) {
 
 func (p *Pane) visible() bool { return p.shown && p.arrangement.h > 0 }
 
-// Fetch loads missing rows or metrics and the log, or nothing while the view is hidden.
+// Fetch loads metrics and the log, or nothing while the view is hidden.
 func (p *Pane) Fetch() tea.Cmd {
 	if !p.visible() {
 		return nil
@@ -66,12 +62,12 @@ func (p *Pane) Fetch() tea.Cmd {
 		p.arrangement.logFocused = false
 	}
 	parts := p.arrangement.layout()
-	return tea.Batch(p.tables.fetch(parts.table.H-1), p.logs.fetch(parts.log.W, parts.log.H))
+	return tea.Batch(p.table.fetchMetrics(), p.logs.fetch(parts.log.W, parts.log.H))
 }
 
 func (p *Pane) refresh() {
 	if p.visible() {
-		p.tables.refresh()
+		p.table.refresh()
 		if p.logs.merged {
 			p.logs.log.UpdateProcesses(p.env.News().Processes)
 		}
@@ -81,9 +77,8 @@ func (p *Pane) refresh() {
 // Select puts the cursor on a process. If the filter hides it, the filter is cleared.
 func (p *Pane) Select(id string) {
 	p.arrangement.logFocused = false
-	p.tables.fleet.show(false)
-	p.tables.local.refresh()
-	p.tables.local.reveal(id)
+	p.table.refresh()
+	p.table.reveal(id)
 }
 
 // SelectLog does the same and gives the process's log the keyboard.
@@ -93,7 +88,7 @@ func (p *Pane) SelectLog(id string) tea.Cmd {
 	return p.focusLog(true)
 }
 
-func (p *Pane) Selected() (api.Process, bool) { return p.tables.selected() }
+func (p *Pane) Selected() (api.Process, bool) { return p.table.Selected() }
 
 func (p *Pane) Scopes() []keymap.Scope {
 	if p.arrangement.logFocused {
@@ -105,7 +100,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 // Note returns the state of a search, or the number of marks.
 func (p *Pane) Note() (string, look.Ink) {
 	note := p.logs.search.note()
-	if n := p.tables.shown().MarkCount(); note == "" && n > 0 {
+	if n := p.table.MarkCount(); note == "" && n > 0 {
 		note = text.Itoa(n) + " marked"
 	}
 	return note, p.env.Look().BarWarn
@@ -123,17 +118,16 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.PaneZoom:      panes.ActionOf(func() { p.arrangement.zoomed = !p.arrangement.zoomed }),
 		keymap.ResizeUp:      panes.ActionOf(func() { p.arrangement.resizeTable(-2) }),
 		keymap.ResizeDown:    panes.ActionOf(func() { p.arrangement.resizeTable(2) }),
-		keymap.MovePageDown:  p.tables.onShown(func(t *table) { t.Move(p.arrangement.pageRows()) }),
-		keymap.MovePageUp:    p.tables.onShown(func(t *table) { t.Move(-p.arrangement.pageRows()) }),
+		keymap.MovePageDown:  panes.ActionOf(func() { p.table.Move(p.arrangement.pageRows()) }),
+		keymap.MovePageUp:    panes.ActionOf(func() { p.table.Move(-p.arrangement.pageRows()) }),
 
 		keymap.Open:          p.openSelected,
-		keymap.ProcessFleet:  p.toggleFleet,
 		keymap.ProcessCharts: panes.ActionOf(p.arrangement.toggleCharts),
 		keymap.ProcessLogs:   p.toggleMerged,
 		keymap.ProcessSearch: p.logs.search.ask,
 		keymap.LogLeave:      p.leaveLog,
 	}
-	maps.Copy(all, p.tables.actions())
+	maps.Copy(all, p.table.actions())
 	maps.Copy(all, p.commands.actions())
 	maps.Copy(all, p.logs.actions())
 	return all
@@ -156,51 +150,20 @@ func (p *Pane) focusLog(on bool) tea.Cmd {
 // openSelected shows the terminal of the process under the cursor or, if it has none, gives its log
 // the keyboard.
 func (p *Pane) openSelected() tea.Cmd {
-	table := p.tables.shown()
-	selected, ok := table.Selected()
+	selected, ok := p.table.Selected()
 	switch {
-	case table.HeaderProject() != nil:
-		table.ToggleFold()
+	case p.table.HeaderProject() != nil:
+		p.table.ToggleFold()
 		return nil
-	case !ok && table.rows.all == 0:
+	case !ok && len(p.table.all) == 0:
 		return p.env.StartProcess()
 	case !ok:
 		return nil
-	case selected.Kind == api.KindSession && p.tables.fleet.shown:
-		return p.tables.fleet.openSession(selected)
 	case selected.Kind == api.KindSession:
 		return p.env.ShowSession(selected.ID)
 	}
 	p.logs.closeMerged()
 	return p.focusLog(true)
-}
-
-// toggleFleet switches between the processes of the fleet and the local ones.
-func (p *Pane) toggleFleet() tea.Cmd {
-	show := !p.tables.fleet.shown
-	if show && p.env.News().Fleet == nil {
-		return p.env.Say("this fleet is small: its machines are already shown here", false)
-	}
-	p.showFleet(show)
-	return nil
-}
-
-// ShowFleet shows the processes of the fleet matching a filter.
-func (p *Pane) ShowFleet(filter string) tea.Cmd {
-	p.showFleet(p.env.News().Fleet != nil)
-	if !p.tables.fleet.shown {
-		return p.env.Say("no large fleet is connected", false)
-	}
-	p.tables.fleet.table.SetFilter(filter)
-	return nil
-}
-
-// showFleet shows the fleet's table or the local one, and gives it the keyboard.
-func (p *Pane) showFleet(show bool) {
-	p.tables.fleet.show(show)
-	p.logs.closeMerged()
-	p.arrangement.logFocused = false
-	p.refresh()
 }
 
 // toggleMerged merges the logs of the marked processes or, without marks, of the project under the
@@ -210,11 +173,11 @@ func (p *Pane) toggleMerged() tea.Cmd {
 		p.logs.closeMerged()
 		return p.focusLog(false)
 	}
-	targets := p.tables.shown().Targets()
+	targets := p.table.Targets()
 	switch {
 	case len(targets) == 0:
 		return nil
-	case p.tables.shown().MarkCount() > 0:
+	case p.table.MarkCount() > 0:
 		p.logs.showMerged(mergeMarked(targets))
 	case targets[0].Project == nil:
 		return p.env.Say("mark processes to merge their logs"+p.env.Bindings().WithKey(": ", keymap.Mark, " marks the row", keymap.ScopeProcesses), false)

@@ -47,7 +47,7 @@ func newTestPane(all ...api.Process) (*Pane, *fakeEnv) {
 	e.API = engine
 	e.Known.Connected, e.Known.Processes = true, all
 	p := New(e)
-	p.tables.local.table.order = order{by: columnState} // what runs comes first
+	p.table.order = order{by: columnState} // what runs comes first
 	p.Resize(100, 24)
 	p.Show()
 	return p, e
@@ -59,7 +59,7 @@ func TestHiddenPaneFetchesNothing(t *testing.T) {
 		if p.Fetch() == nil {
 			t.Error("nothing is fetched while it is shown")
 		}
-		p.tables.local.storeMetrics(api.ProcessListOutput{}, nil)().(panes.Result)()
+		p.table.storeMetrics(api.ProcessListOutput{}, nil)().(panes.Result)()
 		p.Hide()
 		if p.Fetch() != nil {
 			t.Error("something is fetched while it is hidden")
@@ -143,8 +143,8 @@ func TestFilterSuggestsProcessNames(t *testing.T) {
 		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	o.Type(e, tea.KeyPressMsg{Code: tea.KeyTab})
-	if p.tables.shown().rows.filter != "worker" {
-		t.Errorf("the filter is %q", p.tables.shown().rows.filter)
+	if p.table.filter != "worker" {
+		t.Errorf("the filter is %q", p.table.filter)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 		e.recordStop(in.ID)
 		return api.Empty{}, nil
 	})
-	p.tables.shown().ToggleMark() // a mark makes no difference
+	p.table.ToggleMark() // a mark makes no difference
 	panestest.Press(t, p.Actions(), keymap.ProcessDeleteAll)
 	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Delete 2 exited processes?" {

@@ -13,25 +13,11 @@ import (
 	"tandem/panes/states"
 )
 
-// rows are the rows of a table, or a window of them.
-type rows struct {
-	loaded   []tableRow
-	base     int // number of the first loaded row
-	total    int // number of rows, loaded or not
-	matching int // number of processes that match the filter
-	all      int // number of processes
-	folded   int // of these, one-shot commands in a folded row
-	filter   string
-	listed   []*api.Process // all that match, in the order of the rows, folded or not; nil for a window
-	window   bool           // the engine filters and sorts, and some rows may not be loaded
-	loading  bool
-}
-
 // A tableRow is a process or the header of its project.
 type tableRow struct {
 	project *project
 	process *api.Process // nil for a header
-	number  int          // of the process among the matching ones, from 1; 0 if unknown
+	number  int          // of the process among the matching ones, from 1; 0 for a header
 }
 
 // id returns the id of a row, which for a header is not a process's.
@@ -44,48 +30,17 @@ func (r *tableRow) id() string {
 
 func headerID(file string) string { return "project " + file }
 
-// at returns a row; nil if it is not loaded.
-func (r *rows) at(row int) *tableRow {
-	if row -= r.base; row < 0 || row >= len(r.loaded) {
-		return nil
-	}
-	return &r.loaded[row]
-}
-
-// processAt returns the process of a row; nil for a header or a missing row.
-func (r *rows) processAt(row int) *api.Process {
-	if at := r.at(row); at != nil {
-		return at.process
-	}
-	return nil
-}
-
-// find returns the row with an id; -1 if none is loaded.
-func (r *rows) find(id string) int {
-	for i := range r.loaded {
-		if r.loaded[i].id() == id {
-			return r.base + i
-		}
-	}
-	return -1
-}
-
-// A project is the processes of one project file, those without one, somebody's one-shot commands, or a
-// group of a fleet.
+// A project is the processes of one project file, those without one, or somebody's one-shot commands.
 type project struct {
-	group    *api.FleetGroup // state of a group of a fleet, named by file; nil for projects
-	commands bool            // one-shot commands of an agent or the user, named by title
-	file     string          // "" for processes without one
-	title    string          // the project's name
-	members  []*api.Process  // the matching processes, in the order of the rows
+	commands bool           // one-shot commands of an agent or the user, named by title
+	file     string         // "" for processes without one
+	title    string         // the project's name
+	members  []*api.Process // the matching processes, in the order of the rows
 	folded   bool
 	closed   map[string]bool // sessions whose failure does not count
 }
 
 func (g *project) name() string {
-	if g.group != nil {
-		return cmp.Or(text.Clean(g.file), "without the label")
-	}
 	if g.file == "" {
 		return "no project"
 	}
@@ -99,9 +54,6 @@ func (g *project) name() string {
 // countStates counts the processes of a project: the running ones, the failed ones, and all that should
 // run, which exited sessions and processes that exited successfully are not.
 func (g *project) countStates() (up, failed, all int) {
-	if g.group != nil {
-		return g.group.Running, g.group.Failed, g.group.Processes
-	}
 	now := time.Now()
 	for _, p := range g.members {
 		switch {
@@ -127,6 +79,48 @@ func (g *project) countCommands() (all string, running int) {
 		}
 	}
 	return text.Count(len(g.members), "command"), running
+}
+
+// arrange filters and sorts the rows, and puts the cursor back on its process. If that is gone, the
+// cursor stays on the same row.
+func (t *table) arrange() {
+	t.buildRows()
+	if t.Select(t.id) {
+		return
+	}
+	t.cursor = max(min(t.cursor, len(t.rows)-1), 0)
+	// Start on a process rather than on a header: it has more to show.
+	if t.HeaderProject() != nil && t.cursor+1 < len(t.rows) && t.rows[t.cursor+1].process != nil {
+		t.cursor++
+	}
+	t.rememberRow()
+}
+
+// buildRows builds the rows of the projects. Without any project there are no headers. A folded
+// project is only a header, unless a filter is set.
+func (t *table) buildRows() {
+	t.rows, t.matching, t.hidden = make([]tableRow, 0, len(t.all)), make([]*api.Process, 0, len(t.all)), 0
+	headers := t.hasProjects()
+	for _, g := range groupByProject(t.all, t.filter, t.order) {
+		if g.closed = t.closed; headers || g.commands {
+			t.rows = append(t.rows, tableRow{project: g})
+			// Agents' commands are folded until the user unfolds them.
+			g.folded = t.folded[g.file] != g.commands && t.filter == ""
+		}
+		if g.commands && g.folded {
+			t.hidden += len(g.members)
+		}
+		for _, p := range g.members {
+			t.matching = append(t.matching, p)
+			if !g.folded {
+				t.rows = append(t.rows, tableRow{g, p, len(t.matching)})
+			}
+		}
+	}
+}
+
+func (t *table) hasProjects() bool {
+	return slices.ContainsFunc(t.all, func(p api.Process) bool { return p.Project != nil })
 }
 
 // groupByProject divides the processes matching a filter into projects. Those without one come after

@@ -2,58 +2,99 @@ package processes
 
 import (
 	"slices"
-	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/kit/dialog"
+	"tandem/panes/kit/text"
 )
 
-// A table is a table of processes with a cursor, marks, an order and a filter. The cursor stays on
-// its process, not on its row, when rows come, go and move.
+// A table is the table of the processes known from events, with their metrics. It has a cursor, marks,
+// an order and a filter. The cursor stays on its process, not on its row, when rows come, go and move.
 type table struct {
 	Focused  bool
 	Home     string // shown as "~"
 	ClearKey string // key that clears the filter
 
-	source  source
-	rows    rows
-	order   order
-	cursor  int                    // a row
-	id      string                 // of that row
-	top     int                    // first row drawn
-	marked  map[string]api.Process // as they were when marked
+	env      panes.Env
+	all      []api.Process           // never changed in place
+	metrics  map[string]*api.Metrics // by process
+	polling  bool
+	closed   map[string]bool // sessions whose failure the user has seen
+	machines bool            // there are other machines
+
+	filter   string
+	order    order
+	folded   map[string]bool // by project file, of agents' commands whether they are unfolded
+	rows     []tableRow
+	matching []*api.Process // those that match the filter, in the order of the rows, folded or not
+	hidden   int            // number of one-shot commands in folded rows
+
+	cursor  int             // a row
+	id      string          // of that row
+	top     int             // first row drawn
+	marked  map[string]bool // by process
 	columns columns
 	out     []string
 }
 
-// A source has the processes of a table.
-type source interface {
-	arrangeRows(filter string, o order) rows
-	// toggleFold folds or unfolds the project of a row. It reports false if the row has none.
-	toggleFold(row *tableRow) bool
-	hasMachines() bool // rows may be of several machines
+func newTable(env panes.Env) *table {
+	return &table{env: env, folded: map[string]bool{}, marked: map[string]bool{}, order: order{by: columnName}}
 }
 
-// arrange filters and sorts the rows.
-func (t *table) arrange() { t.setRows(t.source.arrangeRows(t.rows.filter, t.order)) }
+func (t *table) actions() panes.Actions {
+	sortBy := func(c column) func() tea.Cmd { return panes.ActionOf(func() { t.SortBy(c) }) }
+	by := func(rows int) func() tea.Cmd { return panes.ActionOf(func() { t.Move(rows) }) }
+	return panes.Actions{
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
+		keymap.Filter: t.askFilter,
+		keymap.Clear:  panes.ActionOf(t.clearMarksOrFilter),
+		keymap.Mark:   panes.ActionOf(t.ToggleMark),
 
-// setRows replaces the rows and puts the cursor back on its process. If that is gone, the cursor
-// stays on the same row.
-func (t *table) setRows(r rows) {
-	t.rows = r
-	if !t.Select(t.id) {
-		t.cursor = max(min(t.cursor, r.total-1), 0)
-		// Start on a process rather than on a header: it has more to show.
-		if !r.window && t.HeaderProject() != nil && r.processAt(t.cursor+1) != nil {
-			t.cursor++
-		}
-		t.rememberRow()
+		keymap.ProcessFold:    panes.ActionOf(t.ToggleFold),
+		keymap.ProcessSort:    panes.ActionOf(t.SortNext),
+		keymap.ProcessReverse: panes.ActionOf(t.Reverse),
+
+		keymap.ProcessSortState: sortBy(columnState), keymap.ProcessSortName: sortBy(columnName), keymap.ProcessSortPID: sortBy(columnPID),
+		keymap.ProcessSortCPU: sortBy(columnCPU), keymap.ProcessSortMemory: sortBy(columnMemory), keymap.ProcessSortUp: sortBy(columnUp),
+		keymap.ProcessSortRestarts: sortBy(columnRestarts),
 	}
+}
+
+func (t *table) askFilter() tea.Cmd {
+	var names []string
+	for _, one := range t.env.News().Processes {
+		names = append(names, text.Clean(one.Name))
+	}
+	t.env.Ask(dialog.NewFilter("Show processes with", "words of any column; !word: without it; host:NAME", t.filter, func(text string) tea.Cmd {
+		t.SetFilter(text)
+		return nil
+	}).SuggestWords(names))
+	return nil
+}
+
+// clearMarksOrFilter removes the marks or, if there are none, the filter.
+func (t *table) clearMarksOrFilter() {
+	if !t.ClearMarks() {
+		t.SetFilter("")
+	}
+}
+
+// row returns a row; nil if there is none.
+func (t *table) row(row int) *tableRow {
+	if row < 0 || row >= len(t.rows) {
+		return nil
+	}
+	return &t.rows[row]
 }
 
 // rememberRow stores the id of the row under the cursor.
 func (t *table) rememberRow() {
 	t.id = ""
-	if r := t.rows.at(t.cursor); r != nil {
+	if r := t.row(t.cursor); r != nil {
 		t.id = r.id()
 	}
 }
@@ -83,29 +124,32 @@ func (t *table) Reverse() {
 // state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
 // of the machine's name.
 func (t *table) SetFilter(text string) {
-	t.setRows(t.source.arrangeRows(text, t.order))
+	t.filter = text
+	t.arrange()
 }
 
 // ToggleFold folds or unfolds the project under the cursor. The cursor goes to its header.
 func (t *table) ToggleFold() {
-	row := t.rows.at(t.cursor)
+	row := t.row(t.cursor)
 	// With a filter every project is open.
-	if row != nil && t.rows.filter == "" && t.source.toggleFold(row) {
-		t.id = headerID(row.project.file)
+	if row != nil && t.filter == "" && (row.project.commands || t.hasProjects()) {
+		file := row.project.file
+		t.folded[file] = !t.folded[file]
+		t.id = headerID(file)
 		t.arrange()
 	}
 }
 
 func (t *table) Selected() (p api.Process, ok bool) {
-	if p := t.rows.processAt(t.cursor); p != nil {
-		return *p, true
+	if r := t.row(t.cursor); r != nil && r.process != nil {
+		return *r.process, true
 	}
 	return api.Process{}, false
 }
 
 // HeaderProject returns the project whose header is under the cursor; nil without one.
 func (t *table) HeaderProject() *project {
-	if r := t.rows.at(t.cursor); r != nil && r.process == nil {
+	if r := t.row(t.cursor); r != nil && r.process == nil {
 		return r.project
 	}
 	return nil
@@ -113,24 +157,41 @@ func (t *table) HeaderProject() *project {
 
 // Select moves the cursor to a process, and reports whether it has a row.
 func (t *table) Select(id string) bool {
-	row := t.rows.find(id)
+	row := slices.IndexFunc(t.rows, func(r tableRow) bool { return r.id() == id })
 	if row >= 0 {
 		t.cursor, t.id = row, id
 	}
 	return row >= 0
 }
 
+// reveal puts the cursor on a process. It clears the filter and unfolds the project if they hide
+// it.
+func (t *table) reveal(id string) {
+	if t.Select(id) {
+		return
+	}
+	if i := slices.IndexFunc(t.all, func(p api.Process) bool { return p.ID == id }); i >= 0 {
+		if file := groupFile(&t.all[i]); t.all[i].IsOneShot() {
+			t.folded[file] = true // unfolds its agent's commands
+		} else {
+			delete(t.folded, file)
+		}
+		t.SetFilter("")
+		t.Select(id)
+	}
+}
+
 // Move moves the cursor by a number of rows.
 func (t *table) Move(by int) { t.MoveTo(t.cursor + by) }
 
 func (t *table) MoveTo(row int) {
-	t.cursor = max(min(row, t.rows.total-1), 0)
+	t.cursor = max(min(row, len(t.rows)-1), 0)
 	t.rememberRow()
 }
 
 // RowAt returns the row drawn at y, -1 for none.
 func (t *table) RowAt(y int) int {
-	if row := t.top + y - 1; y >= 1 && row < t.rows.total {
+	if row := t.top + y - 1; y >= 1 && row < len(t.rows) {
 		return row
 	}
 	return -1
@@ -139,34 +200,22 @@ func (t *table) RowAt(y int) int {
 // ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
 // it applies to all of the project.
 func (t *table) ToggleMark() {
-	g := t.HeaderProject()
-	if g != nil && g.group == nil {
+	if g := t.HeaderProject(); g != nil {
 		t.toggleMarks(g.members)
-		return
+	} else if r := t.row(t.cursor); r != nil {
+		t.toggleMarks([]*api.Process{r.process})
+		t.Move(1)
 	}
-	// The rows of a fleet's group may not be loaded, so it cannot be marked.
-	if p := t.rows.processAt(t.cursor); p != nil {
-		t.toggleMarks([]*api.Process{p})
-	}
-	t.Move(1)
 }
 
 // toggleMarks marks processes, or removes their marks if all have one.
 func (t *table) toggleMarks(processes []*api.Process) {
-	if t.marked == nil {
-		t.marked = map[string]api.Process{}
-	}
-	all := !slices.ContainsFunc(processes, func(p *api.Process) bool { return !t.isMarked(p) })
+	all := !slices.ContainsFunc(processes, func(p *api.Process) bool { return !t.marked[p.ID] })
 	for _, p := range processes {
-		if t.marked[p.ID] = *p; all {
+		if t.marked[p.ID] = true; all {
 			delete(t.marked, p.ID)
 		}
 	}
-}
-
-func (t *table) isMarked(p *api.Process) bool {
-	_, ok := t.marked[p.ID]
-	return ok
 }
 
 // ClearMarks removes all marks and reports whether there were any.
@@ -181,11 +230,16 @@ func (t *table) MarkCount() int { return len(t.marked) }
 // Targets returns the processes an action applies to: the marked ones in the order of the rows,
 // else the one under the cursor, or all of a project on its header.
 func (t *table) Targets() (targets []api.Process) {
-	if marked := t.listMarked(); len(marked) > 0 {
-		return marked
+	for _, p := range t.matching {
+		if t.marked[p.ID] {
+			targets = append(targets, *p)
+		}
 	}
-	if p := t.rows.processAt(t.cursor); p != nil {
-		return []api.Process{*p}
+	if len(targets) > 0 {
+		return targets
+	}
+	if p, ok := t.Selected(); ok {
+		return []api.Process{p}
 	}
 	if g := t.HeaderProject(); g != nil {
 		for _, p := range g.members {
@@ -193,22 +247,4 @@ func (t *table) Targets() (targets []api.Process) {
 		}
 	}
 	return targets
-}
-
-// listMarked returns the marked processes. Those of a fleet need not be loaded.
-func (t *table) listMarked() (marked []api.Process) {
-	for _, p := range t.rows.listed {
-		if t.isMarked(p) {
-			marked = append(marked, *p)
-		}
-	}
-	if t.rows.window {
-		for _, p := range t.marked {
-			marked = append(marked, p)
-		}
-		o := t.order
-		o.now = time.Now()
-		slices.SortFunc(marked, func(a, b api.Process) int { return o.compare(&a, &b) })
-	}
-	return marked
 }

@@ -19,33 +19,30 @@ func (t *table) Draw(w, h int, now time.Time, look *look.Look) []string {
 	if h <= 0 {
 		return t.out
 	}
-	t.top = list.Follow(t.top, t.cursor, t.rows.total, h-1)
+	t.top = list.Follow(t.top, t.cursor, len(t.rows), h-1)
 	t.fitColumns(w, h-1, now)
 	t.out = append(t.out, t.listSign().Over(t.drawHead(w, look), w, look))
 	for row := t.top; len(t.out) < h; row++ {
-		r := t.rows.at(row)
-		switch {
+		switch r := t.row(row); {
 		case r != nil && r.process != nil:
 			t.out = append(t.out, t.drawRow(r.process, row == t.cursor, w, now, look))
 		case r != nil:
 			t.out = append(t.out, t.drawHeader(r.project, row == t.cursor, w, look))
-		case row < t.rows.total || row == 0 && t.rows.loading:
-			t.out = append(t.out, look.Dim.Text(text.Fit("   …", w)))
 		case row == 0:
 			t.out = append(t.out, look.Dim.Text(text.Fit("   "+list.NothingMatches(w-3, t.ClearKey), w)))
 		default:
 			t.out = append(t.out, text.Spaces(w))
 		}
 	}
-	list.Scrollbar(t.out[1:], w, t.top, t.rows.total, look)
+	list.Scrollbar(t.out[1:], w, t.top, len(t.rows), look)
 	return t.out
 }
 
 // listSign returns the position of the cursor among the processes. Folded commands do not count, so that
 // the number stands still while an agent works.
 func (t *table) listSign() list.ListSign {
-	s := list.ListSign{Filter: t.rows.filter, Shown: t.rows.matching - t.rows.folded, All: t.rows.all - t.rows.folded}
-	if r := t.rows.at(t.cursor); r != nil {
+	s := list.ListSign{Filter: t.filter, Shown: len(t.matching) - t.hidden, All: len(t.all) - t.hidden}
+	if r := t.row(t.cursor); r != nil {
 		s.At = r.number
 	}
 	return s
@@ -54,16 +51,13 @@ func (t *table) listSign() list.ListSign {
 // fitColumns chooses the columns for h rows of w cells.
 func (t *table) fitColumns(w, h int, now time.Time) {
 	kinds, scrollbar := columnKinds(w), 0
-	if t.rows.window {
-		kinds = slices.DeleteFunc(kinds, func(k columnKind) bool { return !k.column.inFleet() })
-	}
-	if t.rows.total > h {
+	if len(t.rows) > h {
 		scrollbar = 1
 	}
-	if !t.source.hasMachines() {
+	if !t.machines {
 		kinds = slices.DeleteFunc(kinds, func(k columnKind) bool { return k.column == columnHost })
 	}
-	t.columns.measure(kinds, &t.rows, t.top, w, h, now)
+	t.columns.measure(kinds, t.rows[t.top:min(t.top+h, len(t.rows))], w, now)
 	kinds = t.columns.choose(kinds, t.order.by)
 	t.columns.fit(kinds)
 	t.columns.place(kinds, scrollbar)
@@ -109,7 +103,7 @@ func (t *table) sortArrow(look *look.Look) string {
 // drawRow draws a process. The row under the cursor has one color, except for the state.
 func (t *table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *look.Look) string {
 	mark, here := " ", " "
-	if t.isMarked(p) {
+	if t.marked[p.ID] {
 		mark = look.Glyphs.Attached // a check mark beside the glyph of a failure would confuse
 	}
 	if cursor {
@@ -170,17 +164,7 @@ func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 	if failed > 0 {
 		r.AddKept(", "+text.Itoa(failed)+" failed", look.Bad, look.Selected)
 	}
-	if m := g.group; m != nil && m.Machines > 1 {
-		r.Add(text.Spaces(columnGap)+text.Itoa(m.Machines)+" machines", look.Dim)
-	}
-	if m := g.group; m != nil && m.Away > 0 {
-		offline := "offline"
-		if m.Machines > 1 {
-			offline = text.Itoa(m.Away) + " offline"
-		}
-		r.Add(", "+offline, look.Dim)
-	}
-	if g.group == nil && g.file != "" && w-r.Cells > columnGap+4 {
+	if g.file != "" && w-r.Cells > columnGap+4 {
 		folder := text.ShortPath(filepath.Dir(g.file), t.Home)
 		r.Add(text.Spaces(columnGap)+text.ClipPath(folder, w-r.Cells-columnGap), look.Dim)
 	}
@@ -191,12 +175,9 @@ func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 func (t *table) drawProjectHeading(w int, look *look.Look) string {
 	g := t.HeaderProject()
 	switch {
-	case g == nil || g.file == "" && g.group == nil:
+	case g == nil || g.file == "":
 		return look.Heading("log", "", w, false)
-	case g.group != nil:
-		return look.Heading(g.name(), text.Count(g.group.Processes, "process")+" on "+text.Count(g.group.Machines, "machine"), w, false)
-	}
-	if g.commands {
+	case g.commands:
 		all, _ := g.countCommands()
 		return look.Heading(g.name(), all, w, false)
 	}

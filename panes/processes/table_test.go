@@ -46,16 +46,14 @@ func sampleProcesses() []api.Process {
 }
 
 func tableOf(all []api.Process) *table {
-	l := newLocal(nil)
-	l.table.Focused, l.table.order = true, order{by: columnState}
-	l.setProcesses(all)
-	return &l.table
+	t := newTable(nil)
+	t.Focused, t.order = true, order{by: columnState}
+	t.setProcesses(all)
+	return t
 }
 
-func setProcesses(t *table, all []api.Process) { t.source.(*local).setProcesses(all) }
-
 func namesIn(t *table) (names []string) {
-	for _, row := range t.rows.loaded {
+	for _, row := range t.rows {
 		if row.process != nil {
 			names = append(names, row.process.Name)
 		} else {
@@ -208,7 +206,7 @@ func TestTargetsAreTheMarkedOrTheCurrentProcess(t *testing.T) {
 	table.Move(1)
 	table.ToggleMark()
 	panestest.CompareRows(t, targets(), []string{"api", "zsh"})
-	setProcesses(table, sampleProcesses()[:3])
+	table.setProcesses(sampleProcesses()[:3])
 	panestest.CompareRows(t, targets(), []string{"api"})
 	table.ClearMarks()
 	if table.MarkCount() != 0 {
@@ -236,7 +234,7 @@ func BenchmarkSortThousandProcesses(b *testing.B) {
 	all, table := thousandProcesses(), tableOf(nil)
 	table.SortBy(columnCPU)
 	for b.Loop() {
-		setProcesses(table, all)
+		table.setProcesses(all)
 	}
 }
 
@@ -261,7 +259,7 @@ func TestColumnsStayWhateverTheRowsContain(t *testing.T) {
 	for _, machines := range []bool{false, true} {
 		for w := 60; w <= 200; w++ {
 			table := tableOf([]api.Process{service("1", "a", nil)})
-			table.source.(*local).machines = machines
+			table.machines = machines
 			want, _ := heads(table, w)
 			check := func(when string) {
 				if got, command := heads(table, w); !slices.Equal(got, want) || command < minCommandCells-1 && !machines || w >= 80 && command < minCommandCells-1 {
@@ -269,11 +267,11 @@ func TestColumnsStayWhateverTheRowsContain(t *testing.T) {
 				}
 			}
 			check("one process")
-			setProcesses(table, append(sampleProcesses(), some))
+			table.setProcesses(append(sampleProcesses(), some))
 			check("several")
 			table.SetFilter("zsh")
 			check("with a filter")
-			setProcesses(table, nil)
+			table.setProcesses(nil)
 			check("none")
 		}
 	}
@@ -328,7 +326,7 @@ func TestCrashLoopMovesNoRowAndNoCount(t *testing.T) {
 		for i, state := range []api.State{api.StateBackoff, api.StateStarting, api.StateRunning, api.StateBackoff, api.StateRunning} {
 			now := slices.Clone(all)
 			now[len(now)-1] = service("8", "loop", step(state))
-			setProcesses(table, now)
+			table.setProcesses(now)
 			g := groupByProject(now, "", table.order)[0]
 			up, failed, total := g.countStates()
 			if i > 0 && (!slices.Equal(namesIn(table), names) || counts != [3]int{up, failed, total}) {
@@ -389,7 +387,7 @@ func TestFoldedCommandsDoNotCount(t *testing.T) {
 	all := []api.Process{service("1", "web", nil), service("2", "db", nil)}
 	table := tableOf(all)
 	want := table.listSign()
-	setProcesses(table, append(all, command("3"), command("4")))
+	table.setProcesses(append(all, command("3"), command("4")))
 	if got := table.listSign(); got != want {
 		t.Errorf("with folded commands, the sign is %+v, not %+v", got, want)
 	}

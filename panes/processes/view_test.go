@@ -171,7 +171,7 @@ func onProcesses(t *testing.T, w, h int, prepare func(*fakeEngine)) *view {
 		env.Known.Processes = append(env.Known.Processes, p)
 	}
 	pane := New(env)
-	pane.tables.local.table.order = order{by: columnState} // what runs comes first
+	pane.table.order = order{by: columnState} // what runs comes first
 	d := &view{panestest.Drive(t, env, pane, w, h), t, env, pane, e}
 	e.announce = d.Announce
 	d.WaitText("command")
