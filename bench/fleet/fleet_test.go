@@ -55,8 +55,6 @@ func BenchmarkFleet(b *testing.B) {
 		r.measureOpens()
 		r.measureFloods()
 		r.measureExec()
-		r.measureScreen()
-		r.measureList()
 		for _, wiped := range []bool{false, true} {
 			r.measureRestart(wiped)
 		}
@@ -188,84 +186,6 @@ func (r *rig) measureExec() {
 	}
 	_, took = r.tandem("ann", "fleet", "--json")
 	r.ReportMetric(float64(took.Milliseconds()), "ms-verb-fleet")
-}
-
-// measureList measures the dashboard's list of the fleet's processes: it requests one window of
-// rows from a real engine, like the dashboard.
-func (r *rig) measureList() {
-	r.Helper()
-	ctx := context.Background()
-	c, err := client.Connect(ctx, client.Options{DataDir: filepath.Join(r.dir, "ann"), Version: "0.2.0", Name: "bench"})
-	if err != nil {
-		r.Fatal(err)
-	}
-	defer c.Close()
-	ask := func(in api.FleetProcessesInput) (api.FleetProcessesOutput, time.Duration) {
-		began := time.Now()
-		in.Limit = 340
-		out, err := api.FleetProcesses.Call(ctx, c, in)
-		if err != nil {
-			r.Fatal(err)
-		}
-		return out, time.Since(began)
-	}
-	want := *machines**processes + realMachines
-	r.await("all rows", func() bool { out, _ := ask(api.FleetProcessesInput{}); return !out.Loading && out.All >= want })
-	var opens, keys, changes []time.Duration
-	for range 20 {
-		_, took := ask(api.FleetProcessesInput{})
-		opens = append(opens, took)
-		for _, filter := range []string{"w", "wo", "wor", "work", "worker-1", "worker-17", "worker-17 host:m0001", "label:role=web 17"} {
-			_, took := ask(api.FleetProcessesInput{Filter: filter})
-			keys = append(keys, took)
-		}
-	}
-	r.reportMedian(opens, "ms-list-open")
-	r.reportMedian(keys, "ms-list-filter-key")
-	for i := range 50 {
-		f := r.fakes[i*len(r.fakes)/50]
-		now, _ := ask(api.FleetProcessesInput{})
-		began := time.Now()
-		f.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: fmt.Sprintf("changed%d", i), Name: "changed", State: api.StateFailed}}
-		for {
-			out, _ := ask(api.FleetProcessesInput{Filter: "changed", Since: now.Serial, WaitMS: 20_000})
-			if now = out; out.Matching > i {
-				break
-			}
-		}
-		changes = append(changes, time.Since(began))
-	}
-	r.reportMedian(changes, "ms-list-change")
-	var firsts, wholes []time.Duration
-	for _, query := range []string{"", "w", "worker-1", "worker-17", "restart"} {
-		in := api.FleetHistoryInput{Key: query, Search: api.HistorySearchInput{Query: query, Limit: 100, Unique: true}, WaitMS: 500}
-		began := time.Now()
-		for {
-			out, err := api.FleetHistory.Call(ctx, c, in)
-			if err != nil {
-				r.Fatal(err)
-			}
-			if in.Since == 0 {
-				firsts = append(firsts, time.Since(began))
-			}
-			if in.Since = out.Serial; !out.Asking {
-				r.ReportMetric(float64(out.Answered), "machines-in-history")
-				break
-			}
-		}
-		wholes = append(wholes, time.Since(began))
-	}
-	r.reportMedian(firsts, "ms-history-first-rows")
-	r.reportMedian(wholes, "ms-history-all")
-	info, err := api.EngineInfo.Call(ctx, c, api.Empty{})
-	if err != nil {
-		r.Fatal(err)
-	}
-	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", info.EnginePID)); err == nil {
-		var size, pages int
-		_, _ = fmt.Sscan(string(text), &size, &pages)
-		r.ReportMetric(float64(pages*os.Getpagesize())/1e6, "MB-engine-of-the-person")
-	}
 }
 
 // measureRestart kills the hub, deletes its buckets if wiped is set, and measures the time until
