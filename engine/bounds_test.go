@@ -141,7 +141,7 @@ var attempts = map[string]struct {
 	reads  []string // inputs that would read work/secret
 	writes []string // inputs that would change something outside work, or in work/frozen
 }{
-	"engine.peer": {in: `{"client":"127.0.0.1:1","server":"127.0.0.1:2"}`}, "engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "fleet.status": {}, "fleet.list": {}, "fleet.processes": {}, "fleet.history": {}, "fleet.any": {in: `{"label":"a=b"}`}, "engine.stop": {in: `{"all":true}`},
+	"engine.peer": {in: `{"client":"127.0.0.1:1","server":"127.0.0.1:2"}`}, "engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "fleet.status": {}, "fleet.list": {}, "fleet.any": {in: `{"label":"a=b"}`}, "engine.stop": {in: `{"all":true}`},
 	"session.start": {in: `{"command":["sh","-c","CANARY"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`}},
 	"session.list": {}, "session.get": {in: `{"id":"$OWN"}`},
@@ -232,7 +232,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "session.restore", "session.dismiss", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "request.undo", "layout.change", "layout.put",
-		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
+		"layout.remove", "files.transfer_between", "files.trashed", "engine.peer", "machine.connect", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
 		"policy.check", "policy.end",

@@ -46,7 +46,7 @@ type MachineListInput struct {
 // MachineListOutput is the output of machine.list, by name.
 type MachineListOutput struct {
 	Machines []Machine     `json:"machines" jsonschema:"by name; of a fleet of more than 32, only those passed to machine.connect"`
-	Fleet    *FleetSummary `json:"fleet,omitempty" jsonschema:"a fleet of more than 32 machines; its processes are listed by fleet.processes"`
+	Fleet    *FleetSummary `json:"fleet,omitempty" jsonschema:"totals of a fleet of more than 32 machines"`
 }
 
 // MachineConnectInput is the input of machine.connect.

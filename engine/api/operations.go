@@ -130,7 +130,7 @@ func Operations() []Entry {
 		FilesCancel.Entry, FilesRestore.Entry, FilesTrashed.Entry, FilesWatch.Entry, FilesGit.Entry,
 		PolicyCheck.Entry, PolicyEnd.Entry, RequestList.Entry, RequestAnswer.Entry, RequestUndo.Entry, AuditList.Entry,
 		EnvGet.Entry, EnvSet.Entry, EnvUnset.Entry, EnvList.Entry,
-		MachineList.Entry, MachineConnect.Entry, FleetStatus.Entry, FleetList.Entry, FleetProcesses.Entry, FleetHistory.Entry, FleetAny.Entry,
+		MachineList.Entry, MachineConnect.Entry, FleetStatus.Entry, FleetList.Entry, FleetAny.Entry,
 		LayoutGet.Entry, LayoutChanges.Entry, LayoutPut.Entry, LayoutRemove.Entry,
 		WorktreeAdd.Entry, WorktreeList.Entry, WorktreeRemove.Entry,
 	}

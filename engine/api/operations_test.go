@@ -46,7 +46,7 @@ var others = map[string]string{
 	"process.restart.After.ID": "already known", "process.start.After.ID": "already known",
 	"layout.change.Changes.ID": "only drawn", "layout.change.Changes.Nodes.ID": "only drawn",
 	"layout.put.Layout.Tabs.Nodes.ID": "only drawn", "layout.put.Layout.Float.Nodes.ID": "only drawn",
-	"history.add.Command": "not run", "history.remove.Command": "not run", "fleet.history.Search.Process": "only compared",
+	"history.add.Command": "not run", "history.remove.Command": "not run",
 	"session.text.To": "a place", "files.set.Target": "not followed", "session.find.Text": "only compared",
 	"agent.report.Text": "only shown", "worktree.remove.Path": "for the user only", "session.find.Pattern.Text": "only compared",
 	"history.remove.IDs": "of commands", "history.save.IDs": "of commands",

@@ -26,10 +26,6 @@ func (s *Fleet) Handle(m *server.Mux) {
 		machines, err := s.Fleet.List(ctx, in)
 		return api.FleetListOutput{Machines: machines}, err
 	})
-	server.Handle(m, api.FleetProcesses, s.Fleet.Processes)
-	server.Handle(m, api.FleetHistory, func(ctx context.Context, in api.FleetHistoryInput) (api.FleetHistoryOutput, error) {
-		return s.Fleet.History(ctx, in, transport.Preface{Origin: s.Origin}) // only the user may call this, so no agent is named
-	})
 	server.Handle(m, api.FleetAny, s.pickMachine)
 }
 

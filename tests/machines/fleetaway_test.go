@@ -122,13 +122,15 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 	}
 	defer engine.Close()
 	rows := func() string {
-		out, err := api.FleetProcesses.Call(t.Context(), engine, api.FleetProcessesInput{Sort: api.FleetByName})
+		out, err := api.FleetList.Call(t.Context(), engine, api.FleetListInput{Rows: true})
 		if err != nil {
 			return err.Error()
 		}
 		var all []string
-		for _, l := range out.Lines {
-			all = append(all, fmt.Sprintf("%s %s %v", l.Process.Name, l.Process.State, l.Away))
+		for _, m := range out.Machines {
+			for _, p := range m.Rows { // by their start
+				all = append(all, fmt.Sprintf("%s %s %v", p.Name, p.State, m.State == api.FleetAway))
+			}
 		}
 		return strings.Join(all, ", ")
 	}

@@ -336,12 +336,8 @@ var layers = map[string]layer{
 	},
 	"engine/control/events": {[]string{"engine/api"}, "events to those who watch them, for the loop that owns the subscribers"},
 	"engine/remote/fleet": {
-		[]string{"engine/api", "engine/remote/fleet/search", "engine/remote/hosts/transport", "engine/base/panics", "engine/base/sleep", "persist/regular"},
+		[]string{"engine/api", "engine/remote/hosts/transport", "engine/base/panics", "engine/base/sleep", "persist/regular"},
 		"a hub's connection carries bytes to an engine; the caller supplies the way to reach it",
-	},
-	"engine/remote/fleet/search": {
-		[]string{"engine/api", "engine/base/panics", "engine/base/sleep"},
-		"merging answers does not depend on the connections to the machines",
 	},
 	"engine/remote/fleet/hub": {
 		[]string{"engine/api", "engine/remote/fleet", "engine/base/panics", "engine/base/sleep", "persist/regular"},

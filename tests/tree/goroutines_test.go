@@ -25,7 +25,6 @@ var trusted = map[string]struct {
 	"engine/session/conditions/conditions.go": {1, "it catches and carries the panic itself"},
 	"engine/control/host/ending.go":           {1, "it catches and carries the panic itself"},
 	"engine/engine.go":                        {2, "the control loop and the keeper link own the state of all processes: after a panic the engine exits, and the next one adopts them"},
-	"engine/remote/fleet/search/search.go":    {2, "run has the boundary"},
 	"engine/record/history/history.go":        {1, "each step has a boundary"},
 	"engine/remote/hosts/dial.go":             {4, "the greeting has a boundary; the others wait for a process"},
 	"engine/remote/hosts/link.go":             {3, "they open, write and close streams"},

@@ -218,11 +218,20 @@ func TestNATSClusterServesAsHub(t *testing.T) {
 	starts := func(id string) {
 		box.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: id, Name: id, State: api.StateRunning}}
 	}
-	shows := func(when, filter string, count int) {
+	shows := func(when, prefix string, count int) {
 		t.Helper()
-		wait.Poll(c, fmt.Sprintf("%d processes %s %s", count, filter, when), func() (api.FleetProcessesOutput, bool) {
-			out, err := person.Processes(t.Context(), api.FleetProcessesInput{Filter: filter})
-			return out, err == nil && out.Matching == count && !out.Lines[0].Away
+		wait.Poll(c, fmt.Sprintf("%d processes %s %s", count, prefix, when), func() (int, bool) {
+			all, err := person.List(t.Context(), api.FleetListInput{Rows: true})
+			if err != nil || len(all) != 1 {
+				return 0, false
+			}
+			shown := 0
+			for _, p := range all[0].Rows {
+				if strings.HasPrefix(p.Name, prefix) {
+					shown++
+				}
+			}
+			return shown, shown == count && all[0].State == api.FleetConnected
 		})
 	}
 	works := func(when, id string) {

@@ -45,13 +45,9 @@ func (p *Person) summarize() *api.FleetSummary {
 	}
 	s := &api.FleetSummary{Machines: len(p.view.hosts)}
 	for _, h := range p.view.hosts {
-		m := h.toFleetMachine(connected)
-		if m.State == api.FleetAway {
+		if h.toFleetMachine(connected).State == api.FleetAway {
 			s.Away++
-			continue
 		}
-		s.Processes += m.Processes
-		s.Failed += m.Failed
 	}
 	return s
 }
@@ -106,8 +102,8 @@ func (p *Person) watchChanges(ctx context.Context) {
 			}
 		}
 		s := api.FleetSummary{}
-		if n := p.summarize(); n != nil {
-			s.Machines, s.Away = n.Machines, n.Away
+		if many := p.summarize(); many != nil {
+			s = *many
 		}
 		if s != summary {
 			summary = s

@@ -170,10 +170,7 @@ func (f *Fleet) Few(ctx context.Context) (list []api.Machine, many *api.FleetSum
 	}
 	p.view.start(p.conn.nats)
 	p.view.waitComplete(ctx)
-	if many = p.summarize(); many != nil {
-		p.view.requestRows() // a caller of machines.list asks for processes next
-	}
-	return p.listFew(), many
+	return p.listFew(), p.summarize()
 }
 
 // Show selects a machine of a large fleet for Few, or deselects it; ok is false if there is no
@@ -184,24 +181,6 @@ func (f *Fleet) Show(name string, on bool) (m api.Machine, ok bool) {
 		return m, false
 	}
 	return p.selectMachine(name, on)
-}
-
-// Processes implements Person.Processes for this engine's person.
-func (f *Fleet) Processes(ctx context.Context, in api.FleetProcessesInput) (api.FleetProcessesOutput, error) {
-	p, err := f.requirePerson()
-	if err != nil {
-		return api.FleetProcessesOutput{}, err
-	}
-	return p.Processes(ctx, in)
-}
-
-// History implements Person.History for this engine's person.
-func (f *Fleet) History(ctx context.Context, in api.FleetHistoryInput, who transport.Preface) (api.FleetHistoryOutput, error) {
-	p, err := f.requirePerson()
-	if err != nil {
-		return api.FleetHistoryOutput{}, err
-	}
-	return p.History(ctx, in, who)
 }
 
 // Open implements Person.Open for this engine's person.

@@ -13,7 +13,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/base/panics"
-	"tandem/engine/remote/fleet/search"
 	"tandem/engine/remote/hosts/transport"
 )
 
@@ -26,15 +25,13 @@ type Person struct {
 	conn *conn
 	view *view
 
-	searches search.Searches // of histories
-
 	selected []string // selected machines of a large fleet, the newest last; guarded by view.mu
 }
 
 // Start connects until Close is called.
 func (p *Person) Start(c Config, creds Credentials) error {
 	p.view = newView()
-	p.view.log, p.searches.Log = p.Log, p.Log
+	p.view.log = p.Log
 	l, err := connect(c, creds, p.Log, p.view.onReconnect)
 	if err != nil {
 		return err
@@ -58,7 +55,6 @@ func (p *Person) addStats(s *api.FleetStatusOutput) {
 
 // Close leaves the fleet.
 func (p *Person) Close() {
-	p.searches.Close()
 	p.view.close()
 	p.conn.close()
 }

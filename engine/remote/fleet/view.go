@@ -289,18 +289,6 @@ func (v *view) selectHosts(filter func(api.FleetMachine) bool, connected bool) (
 	return list, epochs
 }
 
-// allMachines returns all machines and the epochs of their engines.
-func (v *view) allMachines(connected bool) (all []api.FleetMachine, epochs map[string]string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	epochs = make(map[string]string, len(v.hosts))
-	for name, h := range v.hosts {
-		all = append(all, h.toFleetMachine(connected))
-		epochs[name] = h.Epoch
-	}
-	return all, epochs
-}
-
 // toFleetMachine converts a host for the API. connected reports whether the hub is reachable now.
 func (h host) toFleetMachine(connected bool) api.FleetMachine {
 	m := api.FleetMachine{Name: h.Name, Labels: h.Labels, State: api.FleetConnected, Version: h.Version, States: h.States, Failed: h.Failed, RTTMS: h.RTTMS, LastSeen: h.at}
