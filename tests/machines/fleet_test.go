@@ -422,9 +422,9 @@ func awaitMatch(t *testing.T, screen *harness.Terminal, expr string) {
 	}
 }
 
-// In a fleet with more machines than the dashboard connects to, it shows their reports to the
-// hub: remote processes are found, read, stopped and opened like local ones.
-func TestDashboardShowsALargeFleet(t *testing.T) {
+// A machine of a large fleet, once it is chosen, is shown like any other: its processes are found,
+// read and stopped, its sessions opened and its history searched, until it is hidden.
+func TestDashboardShowsAMachineOfALargeFleet(t *testing.T) {
 	t.Parallel()
 	c := newTestFleet(t)
 	c.joinMachine("web-1", "role=web")
@@ -438,15 +438,24 @@ func TestDashboardShowsALargeFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(screen.Close)
+	choose := func() {
+		t.Helper()
+		harness.Press(t, screen, "ctrl+b", "M")
+		harness.Await(t, screen, "The fleet…")
+		harness.Press(t, screen, ":fleet", "enter")
+		harness.Await(t, screen, "33 of 33 machines connected")
+		harness.Press(t, screen, ":web-1", "enter")
+	}
 	harness.Await(t, screen, "33 machines")
+	choose()
+	harness.Press(t, screen, ":Show", "enter")
+	harness.Await(t, screen, "connecting to web-1")
 	harness.Press(t, screen, "alt+2")
-	harness.Await(t, screen, "fleet 34 on 33 machines")
-	harness.Press(t, screen, "F")
-	harness.Await(t, screen, "/34")
 	harness.Press(t, screen, "/", ":host:web", "enter")
-	awaitMatch(t, screen, `/host:web +\d+/2 of 34`)
+	awaitMatch(t, screen, `host:web +\d+/2 of \d`)
 	awaitMatch(t, screen, `printer +web-1 +running`)
-	harness.Press(t, screen, "G")
+	harness.Press(t, screen, "g")
+	harness.Press(t, screen, "/", "ctrl+u", ":printer", "enter")
 	harness.Await(t, screen, "printed-there")
 	harness.Press(t, screen, "x")
 	harness.Await(t, screen, "Stop web-1/printer")
@@ -457,9 +466,17 @@ func TestDashboardShowsALargeFleet(t *testing.T) {
 	harness.Press(t, screen, "enter")
 	harness.Await(t, screen, "─ web-1/far")
 	harness.Await(t, screen, "far-shown")
-	harness.Press(t, screen, "alt+3", "F")
-	awaitMatch(t, screen, `fleet 1 of 33 machines, 32 offline`) // the others are unreachable
+	harness.Press(t, screen, "alt+3")
 	awaitMatch(t, screen, `web-1 +echo printed-there`)
+	harness.Press(t, screen, "/", ":host:web", "enter")
+	awaitMatch(t, screen, `web-1 +echo printed-there`)
+	choose()
+	harness.Press(t, screen, ":Hide", "enter")
+	harness.Await(t, screen, "web-1 is no longer shown")
+	harness.Press(t, screen, "alt+2", "esc")
+	if err := screen.WaitFor(func(s string) bool { return !strings.Contains(s, "web-1 ") }); err != nil {
+		t.Errorf("a hidden machine's processes are listed: %v", err)
+	}
 	extras[0].Close()
 	harness.Await(t, screen, "33 machines, 1 offline")
 	harness.Press(t, screen, "ctrl+b", "M")
