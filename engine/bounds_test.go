@@ -23,8 +23,8 @@ import (
 	"tandem/engine/system/sandbox"
 )
 
-// A confinedAgent is a machine with an agent held to bounds: it may write in work, must not read
-// work/secret, and has no network.
+// A confinedAgent is a machine with an agent held to bounds: the agent may write in work, must not
+// read work/secret, and has no network.
 type confinedAgent struct {
 	*memoryMachine
 	work   string // contains secret/key, frozen/file and file
@@ -63,8 +63,8 @@ func newConfinedAgent(t *testing.T) *confinedAgent {
 	return p
 }
 
-// testLocalAndRemote runs a test with an agent on this machine, and with one on another machine,
-// whose bounds come with its connection alone.
+// testLocalAndRemote runs a test twice: with an agent on this machine, and with one on another
+// machine, whose bounds are known only from its connection.
 func testLocalAndRemote(t *testing.T, test func(t *testing.T, p *confinedAgent)) {
 	for name, far := range map[string]bool{"here": false, "from elsewhere": true} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,8 @@ func (p *confinedAgent) remoteAgent(b api.Bounds) *api.FarAgent {
 	return &api.FarAgent{Name: agentsName, Owner: "confined-1", Bounds: b.AbbreviateHome("/elsewhere")}
 }
 
-// wantRejected calls an operation, and fails unless it is rejected with a message containing says.
+// wantRejected calls an operation, and fails unless the call is rejected with a message that
+// contains says.
 func (p *confinedAgent) wantRejected(b api.Bounds, name, body, says string) {
 	p.Helper()
 	if status, answer := p.post(b, name, body); status != http.StatusForbidden && status != http.StatusLocked && status != http.StatusConflict ||
@@ -354,7 +355,7 @@ func checkSandbox(t *testing.T, p *confinedAgent) {
 	}
 }
 
-// checkSpec fails if the child of an agent's call would run without the agent's sandbox, or with
+// checkSpec fails if the child would run without the sandbox of the agent that started it, or with
 // a wider one.
 func (p *confinedAgent) checkSpec(s keeper.Spec) {
 	p.Helper()
@@ -392,7 +393,8 @@ func (p *confinedAgent) waitForEffects(status int, answer string) {
 	}
 }
 
-// checkUnchanged fails if anything was created outside, or taken from protected files.
+// checkUnchanged fails if the operation called after was able to change anything: it created a file
+// in outside, or changed or copied a protected file.
 func (p *confinedAgent) checkUnchanged(after, outside string) {
 	p.Helper()
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
@@ -498,7 +500,7 @@ func checkTyping(t *testing.T, p *confinedAgent) {
 	p.awaitScreen(p.userSession, "theirs")
 	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.userSession})
 	p.wantRejected(p.bounds, "session.write", `{"id":"$THEIRS","text":"x"}`, "outside the agents' sandbox")
-	// A sandbox chosen by the agent is not the one it is held to.
+	// A sandbox chosen by the agent must not replace the sandbox set for it.
 	wider := p.bounds
 	wider.Sandbox = &api.Sandbox{}
 	p.wantRejected(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the agents' sandbox")
@@ -519,7 +521,8 @@ func TestAgentCannotReachTransfersOfOthers(t *testing.T) {
 	}
 }
 
-// The engine speaks for the user there. Agents need a connection bound to their bounds.
+// The engine calls other machines in the user's name, so an agent needs a connection bound to its
+// bounds.
 func TestAgentsCallsAreNotForwarded(t *testing.T) {
 	t.Parallel()
 	testLocalAndRemote(t, func(t *testing.T, p *confinedAgent) {
@@ -550,7 +553,7 @@ func TestAgentsCallsAreNotForwarded(t *testing.T) {
 	})
 }
 
-// An agent could have changed files executed by the user's process.
+// The user's process may execute files that the agent could have changed.
 func TestAgentCannotRestartProcessesOutsideItsSandbox(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)

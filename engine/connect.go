@@ -11,11 +11,11 @@ import (
 	"tandem/persist/store"
 )
 
-// maxKeepers is how many keepers a starting engine tries.
+// maxKeepers is how many keepers a starting engine tries to connect to.
 const maxKeepers = 5
 
 // connectKeeper connects to the keeper and adopts its children. If the keeper exits meanwhile, this
-// engine starts another: no other process may.
+// engine starts another one, because no other process may.
 func (e *engine) connectKeeper(ctx context.Context) (launch.Keeper, error) {
 	for i := 1; ; i++ {
 		client, err := e.connectOnce(ctx)
@@ -47,7 +47,7 @@ func dialKeeper(ctx context.Context, dataDir string) (launch.Keeper, error) {
 	return client, nil
 }
 
-// connectOnce is one attempt of connectKeeper with a single keeper.
+// connectOnce makes one attempt to connect to the keeper and to adopt its children.
 func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
 	client, err := e.o.dial(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
 	return client, err
 }
 
-// checkWritable decides whether an engine unable to save anything is of use. It is if there are
-// sessions or processes to reach.
+// checkWritable decides whether to run if the data directory cannot be written. It returns nil if
+// there are sessions or processes that clients may want to reach, and otherwise the reason.
 func (e *engine) checkWritable(ctx context.Context, client launch.Keeper) error {
 	if e.fault == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"tandem/engine/system/keeper"
 )
 
-// After an upgrade whose keeper has exited, only this process has the terminals. It may take as long as
-// it needs to get another keeper.
+// If the keeper has exited during an upgrade, only this process still has the terminals open. It
+// may take as long as it needs to start another keeper.
 func TestUpgradedEngineWithoutAKeeperHasNoDeadline(t *testing.T) {
 	dir := t.TempDir()
 	folder, err := os.Open(dir)

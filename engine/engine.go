@@ -40,21 +40,23 @@ type Options struct {
 	Settings          // the settings at the start
 	Keeper   []string // arguments that make this executable a keeper; default "keeper"
 
-	// Follow calls tell with each change of the settings, or the error in them, until ctx ends. If
-	// it is nil, they never change.
+	// Follow calls tell after each change of the settings, with an error if they cannot be read,
+	// until ctx ends. If Follow is nil, the settings never change.
 	Follow func(ctx context.Context, tell func(Settings, error))
 
-	// Watches is shared by all that watch files in this process; default: a new one.
+	// Watches is shared by all parts of this process that watch files. If it is nil, the engine
+	// makes its own.
 	Watches *inotify.Pool
 
-	// ReadMachines reads the configured machines if they may have changed since its last call, so
-	// that a machine Follow has not reported yet can be reached. If it is nil, they never change.
+	// ReadMachines reads the configured machines if the file may have changed since the last call.
+	// Thus a machine can be reached before Follow has reported it. If ReadMachines is nil, the
+	// machines never change.
 	ReadMachines func() (machines []transport.Machine, changed bool, err error)
 
 	AgentRules string // directory of the user's rules for coding agents; "" for none
 	Policy     string // path of policy.toml, the user's rules for agents; "" for none
-	// Sandbox reads the sandbox configured for agents, applied to those from other machines; nil:
-	// none.
+	// Sandbox reads the sandbox configured for agents. It also applies to agents from other
+	// machines. If Sandbox is nil, there is none.
 	Sandbox    func() (*api.Sandbox, error)
 	IdleExpiry time.Duration // unused sessions of agents are stopped after this; default 30 minutes, negative: never
 
@@ -79,7 +81,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// An engine is assembled by Run: the host to start things, and the services.
+// An engine holds what Run assembles: the host that starts programs, and the services.
 type engine struct {
 	o          Options
 	lock       *folderLock
@@ -104,7 +106,7 @@ type engine struct {
 	others
 }
 
-// The others are the engines of other machines, and the ways to them.
+// The others are the engines of other machines, and the connections to them.
 type others struct {
 	hosts    *hosts.Hosts
 	fleet    *fleet.Fleet
@@ -184,7 +186,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	return e.run(ctx)
 }
 
-// report shows an error at the start to the user. None keeps the engine from serving its sessions.
+// report logs an error that occurred while the engine started, and shows it to the user. The engine
+// serves its sessions nevertheless.
 func (e *engine) report(what string, err error) {
 	if err != nil {
 		e.log.Error(what, "error", err)
@@ -192,7 +195,7 @@ func (e *engine) report(what string, err error) {
 	}
 }
 
-// newLogger returns the engine's log, which redacts secrets.
+// newLogger returns a logger to out that redacts secrets.
 func newLogger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
 }
@@ -212,8 +215,8 @@ func (e *engine) run(ctx context.Context) error {
 	return e.serve(ctx, client)
 }
 
-// serve runs everything until ctx ends, and then waits for all of it. Clients can connect once the
-// table is complete and on disk.
+// serve runs all services until ctx ends, and then waits for them. Clients can connect once the
+// table of processes is complete and on disk.
 func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	var running sync.WaitGroup
 	running.Go(e.host.Control.Run)
@@ -251,7 +254,7 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	}
 	e.inherited.stopDeadline()
 	close(e.serving)
-	// Screens are rebuilt only now: until here, all clients wait for the engine.
+	// Rebuilding screens takes time, so it starts only now: until here, all clients wait.
 	e.host.AllowReplays()
 	loop := func(what string, f func()) { running.Go(panics.Restarted(ctx, e.log, what, f)) }
 	loop("watch of the data folder", func() { e.watchFolder(ctx, listener) })
@@ -273,8 +276,8 @@ func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	return err
 }
 
-// closeSessions releases all terminals; the keeper still holds them. The control goroutine must
-// have stopped.
+// closeSessions releases everything that the engine has open. The keeper still holds the terminals.
+// The control goroutine must have stopped.
 func (e *engine) closeSessions() {
 	e.host.Close()
 	e.files.Close()

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/remote/hosts/transport"
 )
 
-// newFleet returns this engine's part in a fleet, before it serves anybody.
+// newFleet prepares this engine's part in a fleet, without serving anybody yet.
 func (e *engine) newFleet() *fleet.Fleet {
 	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "version": e.o.Version}
 	if host, err := os.Hostname(); err == nil {
@@ -27,7 +27,8 @@ func (e *engine) newFleet() *fleet.Fleet {
 	}
 }
 
-// noteMachine reports the state of another machine; nil stands for the summary of a fleet.
+// noteMachine publishes the state of another machine. If m is nil, the summary of a fleet has
+// changed.
 func (e *engine) noteMachine(m *api.Machine) {
 	e.machines.Note(m)
 	e.host.Control.Publish(api.Event{Type: api.EventMachine, Machine: m})

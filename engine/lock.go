@@ -17,8 +17,8 @@ import (
 
 const lockName = datadir.EngineLock
 
-// lockTimeout is how long a killed engine may still hold the lock: its parent learns of its exit
-// before the last of its threads is gone.
+// lockTimeout is how long to wait for the lock of a killed engine. The kernel releases it only with
+// the last thread, but the parent learns of the exit before.
 const lockTimeout = time.Second
 
 // A folderLock keeps other engines out of a data directory. The kernel releases it when this
@@ -37,8 +37,8 @@ func (l *folderLock) Close() {
 	}
 }
 
-// lockFolder locks the data directory against other engines. An engine replacing another inherits
-// its locks.
+// lockFolder locks the data directory against other engines. After an upgrade in this process, it
+// uses the inherited locks instead.
 func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error) {
 	if inherited != nil {
 		if inherited.folder, err = os.Open(dataDir); err != nil {

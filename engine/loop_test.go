@@ -13,7 +13,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A quietExecutor pretends to start children, and does nothing else.
+// A quietExecutor pretends to start children and does nothing else.
 type quietExecutor struct {
 	supervise.Executor
 	supervise.Observer

@@ -53,7 +53,7 @@ type memoryChild struct {
 // firstFakePID is beyond the kernel's largest PID.
 const firstFakePID = 1 << 23
 
-// PID returns the test's own: the keeper must be a process that exists.
+// PID returns the PID of the test, because the keeper must be a process that exists.
 func (*memoryKeeper) PID() int                     { return os.Getpid() }
 func (*memoryKeeper) Ready() error                 { return nil }
 func (*memoryKeeper) Close() error                 { return nil }
@@ -180,7 +180,7 @@ func (c *memoryChild) run(line, output string) {
 	c.print("\r\n\x1b]633;E;" + line + ";" + c.variable(prompt.NonceVariable) + "\a" + c.mark("C") + output)
 }
 
-// variable returns an environment variable of the child.
+// variable returns the value of an environment variable of the child.
 func (c *memoryChild) variable(name string) (value string) {
 	for _, pair := range c.spec.Env {
 		if len(pair) > len(name) && pair[:len(name)+1] == name+"=" {
@@ -202,7 +202,8 @@ func (c *memoryChild) exit(e keeper.Exit) {
 	c.keeper.exits <- exited
 }
 
-// exitAtStop makes the child exit once the engine has sent its signals, which no process receives.
+// exitAtStop makes the child exit as if it had received the engine's signals. There is no process
+// that could receive them.
 func (c *memoryChild) exitAtStop(t testing.TB, e keeper.Exit) {
 	t.Helper()
 	text, err := json.Marshal(store.Exit{Schema: 1, Identity: supervise.IdentityOf(c.Child), Code: e.Code, Signal: e.Signal, ExitedAt: time.Now()})

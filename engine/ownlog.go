@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOwnLog is the size of engine.log before it is rotated. The keeper rotates it too when it
+// maxOwnLog is the size in bytes at which engine.log is rotated. The keeper also rotates it when it
 // starts an engine. Only one old log is kept.
 const maxOwnLog = 1 << 20
 
@@ -34,8 +34,8 @@ func (l *ownLog) Write(p []byte) (int, error) {
 	return l.out.Write(p)
 }
 
-// rotateIfLarge rotates the log if it is too large. After a failure the log keeps growing, and the
-// next attempt comes after another limit bytes.
+// rotateIfLarge rotates the log if it is too large. If that fails, the log keeps growing, and the
+// next attempt is made once it has grown by another limit bytes.
 func (l *ownLog) rotateIfLarge() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,9 +50,9 @@ func (l *ownLog) rotateIfLarge() {
 	}
 }
 
-// rotate renames the log and points its descriptor, and standard output if the log is standard
-// error, at a new file. Opening the new file under another descriptor would not suffice, because
-// the runtime writes panics to descriptor 2.
+// rotate renames the log and makes its descriptor refer to a new file. A new descriptor would not
+// do, because the runtime writes panics to descriptor 2. If the log is standard error, standard
+// output is redirected as well.
 func (l *ownLog) rotate(info os.FileInfo) error {
 	if there, err := os.Stat(l.path); err == nil && !os.SameFile(info, there) {
 		return errors.New("another file is there")
@@ -65,7 +65,7 @@ func (l *ownLog) rotate(info os.FileInfo) error {
 		return err
 	}
 	defer next.Close()
-	// The keeper has directed standard output to the same file.
+	// The keeper has directed standard output to the same file as standard error.
 	if l.out == os.Stderr {
 		if err := unix.Dup3(int(next.Fd()), 1, 0); err != nil {
 			return err

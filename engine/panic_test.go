@@ -48,7 +48,7 @@ func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 	}
 }
 
-// An operation waits for its conditions on goroutines of its own.
+// An operation that waits for several conditions starts a goroutine for each.
 func TestPanicInAWaitFailsOnlyItsOperation(t *testing.T) {
 	t.Parallel()
 	withLoop(t, func(l *loop) {

@@ -9,11 +9,13 @@ import (
 	"tandem/engine/api"
 )
 
-// A folderModes keeps the closed folders closed to other users. A sandbox does not keep a program
-// from changing the mode of the user's files.
+// A folderModes lists the folders that are closed to other users, with the access that others may
+// have nevertheless. The folders are checked because a sandbox does not stop a program from
+// changing modes.
 type folderModes map[string]fs.FileMode // the access of other users that a folder may have
 
-// folderModes returns the modes to keep. The configuration may be readable for others if it is now.
+// folderModes returns the folders to keep closed. The folder of the configuration may stay readable
+// for others if it is so now.
 func (o Options) folderModes() folderModes {
 	modes := folderModes{}
 	for _, dir := range api.ClosedFolders(o.DataDir, o.Policy) {
@@ -27,7 +29,7 @@ func (o Options) folderModes() folderModes {
 	return modes
 }
 
-// restore closes the folders that are open further than accepted, and tells the user.
+// restore removes access that others should not have from the folders, and tells the user.
 func (m folderModes) restore(tell func(text string)) {
 	for dir, accepted := range m {
 		info, err := os.Stat(dir)

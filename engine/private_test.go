@@ -52,7 +52,7 @@ func TestConfigurationFolderIsNotOpenedFurther(t *testing.T) {
 		if err != nil || info.Mode().Perm() != test.after {
 			t.Errorf("%04o, then %04o: it is %v, %v", test.before, test.changed, info.Mode(), err)
 		}
-		// The data folder is one of t.TempDir, which is open to others.
+		// The data folder lies in a folder of t.TempDir, which is open to others.
 		if n := strings.Count(strings.Join(told, "\n"), dir); (n == 1) != (test.after != test.changed) {
 			t.Errorf("%04o, then %04o: told %q", test.before, test.changed, told)
 		}

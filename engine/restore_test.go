@@ -53,7 +53,7 @@ func TestInterruptedSessionIsRestoredUnderItsID(t *testing.T) {
 	}
 }
 
-func TestRepeatedRestoreReturnsTheSessionsOfTheFirst(t *testing.T) {
+func TestRepeatedRestoreReturnsTheSameSessions(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	first, second := m.start("cat"), m.start("cat")
@@ -219,7 +219,7 @@ func TestStoppedAndUpgradedSessionsAreNotInterrupted(t *testing.T) {
 	}
 }
 
-func TestFolderThatIsGoneIsReported(t *testing.T) {
+func TestRestoreReportsAMissingFolder(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	inside := filepath.Join(m.dir, "a", "b")
@@ -329,7 +329,7 @@ func arrangeTabs(l api.Layout) (in api.LayoutChangeInput) {
 	return in
 }
 
-func TestShutdownOnRequestOffersNothing(t *testing.T) {
+func TestSessionsStoppedWithTheEngineAreNotOfferedForRestore(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	p, failed := m.start("cat"), m.start("cat")
@@ -361,7 +361,7 @@ func TestSessionOfAnAgentIsRestoredWithoutTheUsersVariables(t *testing.T) {
 	}
 }
 
-func TestRecordReadLaterIsJudgedByAllSignsOfLife(t *testing.T) {
+func TestExitedSessionReadLateIsNotCalledInterrupted(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	exited, running := m.start("cat"), m.start("cat")
@@ -391,7 +391,7 @@ func TestRecordReadLaterIsJudgedByAllSignsOfLife(t *testing.T) {
 	}
 }
 
-func TestShellInPlaceOfAProgramHasNoneOfItsRules(t *testing.T) {
+func TestRestoredShellDropsRestartPolicyAndProject(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	p := call(m.machine, api.ProcessStart, api.ProcessStartInput{
@@ -410,7 +410,7 @@ func TestShellInPlaceOfAProgramHasNoneOfItsRules(t *testing.T) {
 	}
 }
 
-func TestMisleadingNameOfARecordIsEscaped(t *testing.T) {
+func TestInvalidNamesInRecordsAreEscaped(t *testing.T) {
 	t.Parallel()
 	m := startInMemory(t)
 	slash, blank := m.start("cat"), m.start("cat")

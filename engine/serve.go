@@ -96,7 +96,8 @@ func (e *engine) getInfo() api.Info {
 	}
 }
 
-// stopOnRequest stops the engine; all says that everything else has been stopped.
+// stopOnRequest stops the engine. all reports whether all sessions and processes were stopped
+// before.
 func (e *engine) stopOnRequest(all bool) {
 	e.stoppedAll.Store(all)
 	e.upgrade.Store(nil) // the stop came last

@@ -12,7 +12,7 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// ownName returns the name of this engine for other machines.
+// ownName returns the name under which other machines see this engine: user@hostname.
 func ownName() string {
 	name, host := "?", "?"
 	if u, err := user.Current(); err == nil {
@@ -24,13 +24,14 @@ func ownName() string {
 	return name + "@" + host
 }
 
-// ownEnviron returns the environment of commands connecting to other machines. They run outside any
-// session.
+// ownEnviron returns the environment for commands that connect to other machines. They do not
+// belong to a session, even if the engine was started in one.
 func ownEnviron() []string {
 	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TANDEM_SESSION_ID=") })
 }
 
-// Settings may be changed by the user while the engine runs. They apply to later starts.
+// Settings are the user's settings for an engine. They may change while it runs, and then apply to
+// later starts.
 type Settings struct {
 	settings.Engine
 	History settings.History
@@ -40,7 +41,8 @@ type Settings struct {
 	Fleet    fleet.Config        // the fleet this engine belongs to, if any
 }
 
-// setMachines links to the machines of the settings, or of a newer configuration.
+// setMachines updates the connections to other machines. It uses the machines in s, or reads the
+// configuration if it can, because that may be newer.
 func (e *engine) setMachines(s Settings) {
 	if e.hosts.Read == nil {
 		e.hosts.Set(s.Machines)
@@ -51,7 +53,8 @@ func (e *engine) setMachines(s Settings) {
 	}
 }
 
-// followSettings applies changes until ctx ends. Unreadable settings change nothing.
+// followSettings applies changes of the settings until ctx ends. If the new settings cannot be
+// read, the old ones stay in effect.
 func (e *engine) followSettings(ctx context.Context) {
 	if e.o.Follow == nil {
 		return

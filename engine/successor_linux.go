@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Engines up to 0.2.0 start the next engine in a process of its own. It inherits the two locks, a
-// pipe that is closed once the keeper knows this process, and the terminals, whose names are in
-// successorVariable: id:pid, separated by commas.
+// Engines up to 0.2.0 start the next engine as a new process. That process inherits two locks, a
+// pipe, and the terminals. The pipe is closed once the keeper knows the process. successorVariable
+// lists the terminals as id:pid, separated by commas.
 
 const (
 	successorVariable = "TANDEM_TERMINALS"
@@ -17,8 +17,8 @@ const (
 	successorTerminal = successorTurn + 1
 )
 
-// inheritAsSuccessor returns the value of inheritedVariable for a process started by such an
-// engine; false for another process.
+// inheritAsSuccessor returns what inheritedVariable would contain if this process was started by an
+// engine up to 0.2.0. Otherwise passed is false.
 func inheritAsSuccessor() (list string, passed bool) {
 	names, passed := os.LookupEnv(successorVariable)
 	os.Unsetenv(successorVariable)

@@ -21,14 +21,14 @@ import (
 	"tandem/persist/datadir"
 )
 
-// An engine is upgraded in place: as its last act, when everything is on disk, it executes the next
-// program in its own process. The locks on the data directory stay held, so no other engine can
-// start in between. The terminals stay open as well, so either the keeper or the engine may be
-// killed meanwhile.
+// An engine is upgraded in place. When it has stopped and everything is on disk, it executes the
+// next program in its own process. The locks on the data directory stay held, so no other engine
+// can start in between. The terminals stay open as well, so nothing is lost if the keeper or the
+// engine is killed meanwhile.
 
 const (
-	// inheritedVariable lists the descriptors that stay open: name=descriptor, separated by commas.
-	// The names are those of the locks, and id:pid for a terminal.
+	// inheritedVariable lists the descriptors that stay open, as name=descriptor, separated by
+	// commas. The name is inheritedLock or inheritedRecords for a lock, and id:pid for a terminal.
 	inheritedVariable = "TANDEM_INHERITED"
 	inheritedLock     = "lock"
 	inheritedRecords  = "records"
@@ -46,8 +46,8 @@ type upgrade struct {
 	terminals  map[string]int // named as host.KeepTerminals does
 }
 
-// requestUpgrade stops this engine and then executes executable. It returns false, and does
-// nothing, if the keeper is too old: then the keeper must replace the engine.
+// requestUpgrade stops this engine and then executes executable. It returns false and does nothing
+// if the keeper is too old to follow. Then the keeper must replace the engine.
 func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool, error) {
 	client, err := e.host.Link.Await(ctx)
 	if err != nil || !client.Upgrades() {
@@ -77,8 +77,8 @@ func (e *engine) requestUpgrade(ctx context.Context, executable *os.File) (bool,
 	return true, nil
 }
 
-// upgradeByForce has the keeper replace an engine that does not stop. Without a keeper, the engine
-// stays: it alone has the terminals.
+// upgradeByForce asks the keeper to replace an engine that does not stop. Without a keeper, the
+// engine goes on, because no other process has the terminals.
 func (e *engine) upgradeByForce(next *os.File) {
 	e.log.Error("the engine did not finish in time to be upgraded; the keeper replaces it")
 	client := e.host.Link.Current()
@@ -94,8 +94,8 @@ func (e *engine) upgradeByForce(next *os.File) {
 	os.Exit(1)
 }
 
-// execute executes the next program. If that fails, it executes this one again. It returns only if
-// that fails too, or if the keeper refuses.
+// execute executes the next program or, if that fails, the present one again. It returns only if
+// that fails as well, or if the keeper refuses.
 func (u *upgrade) execute(e *engine) error {
 	own, err := os.Open("/proc/self/exe")
 	if err != nil {
@@ -112,7 +112,7 @@ func (u *upgrade) execute(e *engine) error {
 	return err
 }
 
-// announceProgram tells the keeper which program this process executes now.
+// announceProgram tells the keeper which program this process is about to execute.
 func (e *engine) announceProgram(program *os.File) error {
 	client := e.host.Link.Current()
 	if client == nil {
@@ -125,7 +125,7 @@ func (e *engine) announceProgram(program *os.File) error {
 
 // execute replaces this process's program, with the same arguments. It returns only if that fails.
 func execute(program *os.File, lock *folderLock, terminals map[string]int) error {
-	// A process forked meanwhile must not inherit them.
+	// A process forked meanwhile must not inherit the terminals and locks.
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
 	var kept []string
@@ -155,8 +155,8 @@ func execute(program *os.File, lock *folderLock, terminals map[string]int) error
 	return &os.PathError{Op: "execute", Path: path, Err: err}
 }
 
-// pathOf returns an open file's own path if it still leads to the file, and otherwise a path
-// through the descriptor.
+// pathOf returns the path of an open file. If that path no longer leads to the file, it returns a
+// path through the descriptor.
 func pathOf(f *os.File) string {
 	through := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 	path, err := os.Readlink(through)
@@ -173,15 +173,16 @@ func pathOf(f *os.File) string {
 	return path
 }
 
-// An inheritance is what the program that this process executed before has left open.
+// An inheritance holds what the previous program of this process has left open for the upgraded
+// one.
 type inheritance struct {
 	lock      *folderLock
 	terminals host.InheritedTerminals
 	deadline  *time.Timer // ends this process unless it serves in time
 }
 
-// inherit returns what the former program of this process left open; nil if there was none. It
-// marks the descriptors close-on-exec.
+// inherit returns what the previous program of this process left open, or nil if there was none.
+// The descriptors are closed on the next exec.
 func inherit(log *slog.Logger) *inheritance {
 	list, passed := os.LookupEnv(inheritedVariable)
 	os.Unsetenv(inheritedVariable)
@@ -234,15 +235,15 @@ func (i *inheritance) takeLock() *folderLock {
 	return i.lock
 }
 
-// stopDeadline lets this process serve later, or for good.
+// stopDeadline lets this process take longer than serveTimeout to serve clients.
 func (i *inheritance) stopDeadline() {
 	if i != nil {
 		i.deadline.Stop()
 	}
 }
 
-// reapFormerChildren waits for the children of the former program, such as a keeper that it
-// started, in the background.
+// reapFormerChildren waits in the background for the children of the previous program, such as a
+// keeper that it started.
 func reapFormerChildren(log *slog.Logger) {
 	all, err := proctree.All()
 	if err != nil {

@@ -32,7 +32,7 @@ func (e *engine) listen() (net.Listener, error) {
 	return nil, err
 }
 
-// foldersToWatch returns the directories to watch for deletion and moves: the data directory, the
+// foldersToWatch returns the directories whose deletion or move matters: the data directory, the
 // directory of the sockets, and all parents of the data directory.
 func (e *engine) foldersToWatch() (data, sockets string, above []string) {
 	socket, _ := api.Sockets(e.o.DataDir)
@@ -42,9 +42,9 @@ func (e *engine) foldersToWatch() (data, sockets string, above []string) {
 	return e.o.DataDir, filepath.Dir(socket), above
 }
 
-// watchFolder repairs the engine's socket if clients can no longer reach it, and stops the engine if its data
-// directory is moved or deleted. If a closed folder is opened to other users, it closes it again. It
-// also limits the size of engine.log, because the runtime's messages there bypass h.log.
+// watchFolder repairs the engine's socket if clients can no longer reach it. It stops the engine if
+// the data directory is moved or deleted. If a closed folder is opened to other users, it closes it
+// again. It also rotates engine.log, because the runtime writes there without h.log's check.
 func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 	changes, renew := e.watchChanges(ctx)
 	modes := e.o.folderModes()
@@ -59,7 +59,7 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 		case <-tick.C:
 			e.ownLog.rotateIfLarge()
 		}
-		// Checked first: a new socket in another engine's directory would take its clients.
+		// This comes first: a new socket in another engine's directory would take its clients.
 		if keeper.IsDisplaced(e.lock.folder) {
 			e.leaveFolder(ctx)
 			return
@@ -71,8 +71,8 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 	}
 }
 
-// leaveFolder stops this engine, which could otherwise write to a directory used by another engine.
-// The keeper keeps the children, and starts no engine until the directory is back.
+// leaveFolder stops this engine, which could otherwise write to a directory that another engine
+// uses by now. The keeper keeps the children, and starts no engine until the directory is back.
 func (e *engine) leaveFolder(ctx context.Context) {
 	text := "data folder " + e.o.DataDir + " was moved or deleted: stopping the engine; programs keep running"
 	e.log.Error(text)
@@ -84,8 +84,8 @@ func (e *engine) leaveFolder(ctx context.Context) {
 	e.stop()
 }
 
-// watchChanges returns a channel signalling possible deletions, moves and changes of modes, for
-// directories and for the socket, and renew, which renews the watches after a directory was recreated.
+// watchChanges watches the directories and the socket. It signals changes when one may have been
+// deleted or moved, or its mode changed. renew watches a directory again that was recreated.
 func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, renew func()) {
 	w, err := e.o.Watches.New()
 	if err != nil {

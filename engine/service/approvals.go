@@ -14,7 +14,7 @@ import (
 	"tandem/engine/session/prompt"
 )
 
-// Approvals serves agents' requests, the policy, and the log of agents' calls.
+// Approvals serves the operations on agents' requests, the policy, and the log of agents' calls.
 type Approvals struct {
 	Control *supervise.Control
 	Arbiter *approval.Arbiter
@@ -54,8 +54,8 @@ func (s *Approvals) DescribeSession(ctx context.Context, id string) (approval.Se
 	return approval.Session{ID: e.Rec.ID, Name: e.Rec.Name, Folder: folder}, true
 }
 
-// ReadsSecret implements server.Mux.Secret. If the session cannot be looked up, its input counts as
-// secret.
+// ReadsSecret reports whether a session's program reads a secret, such as a password. If the
+// session cannot be looked up, it returns true. It implements server.Mux.Secret.
 func (s *Approvals) ReadsSecret(ctx context.Context, id string) bool {
 	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
 	if err != nil {

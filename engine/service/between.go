@@ -9,8 +9,8 @@ import (
 	"tandem/engine/remote/copy"
 )
 
-// beginTransferBetween begins a transfer between machines, or returns the conflicts if there are any
-// and the caller has not decided about them.
+// beginTransferBetween begins a transfer between machines. If files are in the way and the caller
+// has not said what to do about them, it returns these conflicts instead.
 func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransferInput) (out api.FilesTransferOutput, err error) {
 	if from := api.CallerOf(asking).Origin.From; from != "" {
 		return out, api.Errorf(api.CodeForbidden, "transfer files between machines: a connection from %s cannot reach other machines", from)
@@ -50,12 +50,12 @@ func (s *Files) beginTransferBetween(asking context.Context, in api.FilesTransfe
 	})
 }
 
-// startTask runs a task of a transfer. Its context ends with the engine.
+// startTask runs a task of a transfer in the background. The task's context ends with the engine.
 func (js *transfers) startTask(task func(context.Context)) {
 	js.running.Go(panics.Logged(js.log, "task of a transfer", func() { task(js.ctx) }))
 }
 
-// openEngine returns the engine of a machine, "" for this one.
+// openEngine returns the engine of a machine. "" means this machine.
 func (s *Files) openEngine(ctx context.Context, machine string) (api.Engine, error) {
 	if machine == "" {
 		return s.own, nil
@@ -63,7 +63,8 @@ func (s *Files) openEngine(ctx context.Context, machine string) (api.Engine, err
 	return s.Machines(ctx, machine)
 }
 
-// An ownEngine calls the handlers of operations, by name, without a gate: for the user's transfers.
+// An ownEngine calls the handlers of this engine's operations by name, without access checks. Only
+// the user's transfers between machines use it.
 type ownEngine map[string]func(ctx context.Context, in, out any) error
 
 // Do implements api.Engine.

@@ -125,7 +125,7 @@ func TestInvalidTransfersBetweenMachinesAreRejected(t *testing.T) {
 	}
 }
 
-// A closable counts how often its connections are closed.
+// A closable counts how often a connection is closed.
 type closable struct {
 	api.Engine
 	closed *atomic.Int32

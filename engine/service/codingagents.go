@@ -13,7 +13,7 @@ import (
 	"tandem/engine/control/supervise"
 )
 
-// maxReportText limits the parts of a report, in bytes.
+// maxReportText is the maximum length of a text in a report, in bytes.
 const maxReportText = 4 << 10
 
 // CodingAgents serves the state of coding agents in sessions.
@@ -31,7 +31,8 @@ func (s *CodingAgents) Handle(m *server.Mux) {
 	server.Handle(m, api.AgentWait, s.waitForAgent)
 }
 
-// findWatch returns the watch and the view of a running session. doing names the attempt in errors.
+// findWatch returns the watch and the view of a running session. doing is what the caller is doing,
+// for errors.
 func (s *CodingAgents) findWatch(ctx context.Context, id, doing string) (w *coding.Watch, session api.Process, err error) {
 	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
 	if err != nil {
@@ -53,7 +54,7 @@ func (s *CodingAgents) reportState(ctx context.Context, in api.AgentReportInput)
 	case in.Agent != "" && names.CheckLabel(in.Agent) != nil:
 		return api.Empty{}, api.Invalid(names.CheckLabel(in.Agent))
 	}
-	// A hook of an agent may not know its session, only its conversation and folder.
+	// A hook of an agent may know only its conversation and folder, but not its session.
 	if in.ID == "" {
 		if in.ID = s.Agents.FindByConversation(in.Conversation, in.Folder); in.ID == "" {
 			return api.Empty{}, api.Errorf(api.CodeNotFound, "report state: no session matches that conversation and folder").WithHint("give its id")
@@ -124,13 +125,13 @@ func (s *CodingAgents) waitForAgent(ctx context.Context, in api.AgentWaitInput) 
 		if e.Type == api.EventRemoved {
 			delete(live, e.ID)
 		}
-		// With ids given, the wait cannot succeed once all of them have ended.
+		// If the caller named sessions, the wait cannot succeed once all of them have exited.
 		if out.Ended = !any && len(live) == 0; out.Ended || out.Process != nil {
 			return errMet
 		}
 		return nil
 	})
-	// The end of watch is a timeout, a normal result, unless the caller's ctx ended too.
+	// If only the context of the watch ended, the wait timed out, which is no error.
 	if errors.Is(err, errMet) || watch.Err() != nil && ctx.Err() == nil {
 		err = nil
 	}

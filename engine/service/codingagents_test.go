@@ -33,7 +33,7 @@ func (r *rig) startAgent(name, folder, conversation string) (api.Process, agentT
 	return p, session
 }
 
-func TestAgentReportsAreChecked(t *testing.T) {
+func TestInvalidAgentReportsAreRejected(t *testing.T) {
 	r := newRig(t)
 	p, _ := r.startAgent("one", "/one", "")
 	r.startAgent("two", "/two", "second")

@@ -35,20 +35,20 @@ type Engine struct {
 	Machines func() []api.Machine                      // machines somebody has asked for
 	Unsaved  func() string                             // why nothing can be saved; "" if it can
 	Stop     func(all bool)                            // stops the engine; all says that everything else has been stopped
-	// Upgrade executes another program in place of this one. It returns false if the keeper has to
-	// replace the engine.
+	// Upgrade executes another program in place of this one. It returns false if it cannot, and the
+	// keeper has to replace the engine.
 	Upgrade func(ctx context.Context, executable *os.File) (bool, error)
 	// StopRemains is the same as in Processes.
 	StopRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 	Others      *all.Machines
 
-	// Problems were found at the start. After that the control goroutine owns them, and the first
-	// user who watches gets them.
+	// Problems were found when the engine started. Once it serves, only the control goroutine
+	// accesses them. They are sent to the first user who watches.
 	Problems []string
 }
 
 const (
-	// stopAllGrace is how long engine.stop waits beyond the longest stop timeout.
+	// stopAllGrace is how long engine.stop waits after the longest stop timeout of a process.
 	stopAllGrace = 7 * time.Second
 	// keeperRetry is the time between attempts to reach the keeper.
 	keeperRetry = 50 * time.Millisecond
@@ -83,8 +83,8 @@ func (s *Engine) describeEngine() api.Info {
 	return info
 }
 
-// stopEngine stops or replaces the engine. It answers once nothing can fail any more; the engine
-// exits after the answer.
+// stopEngine stops or replaces the engine. It answers once nothing can fail any more, and the
+// engine exits after that.
 func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
 	s.Log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", api.CallerOf(ctx).Name)
 	client, err := s.Keeper(ctx)
@@ -115,8 +115,8 @@ func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Em
 	return api.Empty{}, nil
 }
 
-// pauseKeeper keeps the keeper from starting another engine when this one exits. If the keeper is
-// lost meanwhile, it asks the successor.
+// pauseKeeper keeps the keeper from starting another engine when this one exits. If the connection
+// is lost meanwhile, it asks the next keeper.
 func (s *Engine) pauseKeeper(ctx context.Context) error {
 	for {
 		client, err := s.Keeper(ctx)
@@ -132,18 +132,18 @@ func (s *Engine) pauseKeeper(ctx context.Context) error {
 	}
 }
 
-// announceStop tells clients of a stop requested by the user, so that they do not start the engine
+// announceStop tells clients that the user has stopped the engine, so that they do not start it
 // again.
 func (s *Engine) announceStop(ctx context.Context, all bool) {
 	text := "engine stopped; sessions keep running. Run `tandem` to return."
 	if all {
-		text = "everything was stopped, and the engine with it"
+		text = "all sessions and processes were stopped, and the engine exited"
 	}
 	s.Control.PublishNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
-// upgrade replaces this engine with an executable, through the keeper if the engine cannot do so
-// itself.
+// upgrade replaces this engine with the executable at path. If the engine cannot do it, the keeper
+// does.
 func (s *Engine) upgrade(ctx context.Context, client Keeper, path string) error {
 	f, err := openExecutable(path)
 	if err != nil {
@@ -169,9 +169,9 @@ func openExecutable(path string) (*os.File, error) {
 	return f, nil
 }
 
-// replaceThroughKeeper passes the executable to the keeper, which then stops this engine. The stop
-// may end ctx before the keeper's answer arrives. ctx is therefore ignored, so that the client does
-// get an answer and does not repeat the request to the next engine.
+// replaceThroughKeeper asks the keeper to replace this engine. The keeper then stops it, which may
+// end ctx before the answer arrives. So ctx is ignored: otherwise the client would get no answer
+// and repeat the request to the next engine.
 func replaceThroughKeeper(ctx context.Context, client Keeper, path string) error {
 	f, err := openExecutable(path)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Engine) stopEverything(ctx context.Context) error {
 	return nil
 }
 
-// stopAllRemains stops what ended processes left running.
+// stopAllRemains stops the programs that exited processes left running.
 func (s *Engine) stopAllRemains(ctx context.Context) error {
 	var records []store.Record
 	err := s.Control.Visit(ctx, func(e supervise.Entry) {

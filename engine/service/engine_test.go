@@ -38,7 +38,7 @@ func TestReplacingTheEngineAnswersThoughItExits(t *testing.T) {
 	}
 }
 
-// A fakeKeeper answers with the errors given, one for each call, and then with nil.
+// A fakeKeeper returns the given errors, one for each call, and nil after them.
 type fakeKeeper struct {
 	errs     []error
 	paused   int
@@ -141,7 +141,7 @@ func TestEngineStopReportsEachFailure(t *testing.T) {
 	}
 }
 
-// Other agents' requests and the user's problems are not for agents.
+// Agents must not see other agents' requests, nor problems reported to the user.
 func TestEventsForTheUserAreHiddenFromAgents(t *testing.T) {
 	r := newRig(t)
 	layouts, c, _ := newLayouts(t, memoryLayouts{}, nil)

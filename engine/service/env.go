@@ -26,8 +26,8 @@ type envStore interface {
 	SaveEnv(env store.Env) error
 }
 
-// Env serves the variables set for later starts: shared ones for every start, and those of a client
-// for its own starts.
+// Env serves the environment variables for later starts. Shared ones apply to every start, a
+// client's own ones to the starts of that client.
 type Env struct {
 	store envStore
 	log   *slog.Logger
@@ -39,8 +39,8 @@ type Env struct {
 	clients   map[string]map[string]string // by owner; also replaced, never changed
 }
 
-// NewEnv loads the variables from disk. It omits variables no program could be started with, and
-// reports them in the error; the result is valid either way.
+// NewEnv loads the variables from disk. It leaves out variables that no program could be started
+// with, and reports them in the error. The Env is usable even then.
 func NewEnv(store envStore, log *slog.Logger) (*Env, error) {
 	env, err := store.LoadEnv()
 	for name, value := range env.Variables {
@@ -59,14 +59,15 @@ func (s *Env) Owners() []string {
 	return slices.Collect(maps.Keys(s.clients))
 }
 
-// All returns the shared variables. Callers must not change them.
+// All returns the shared variables. The caller must not change the map.
 func (s *Env) All() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.variables
 }
 
-// changeShared saves a changed copy of the shared variables, then makes it current.
+// changeShared applies f to a copy of the shared variables and saves it. Readers see the change
+// once it is on disk.
 func (s *Env) changeShared(f func(variables map[string]string)) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -85,7 +86,8 @@ func (s *Env) loadCurrent() (variables map[string]string, clients map[string]map
 	return s.variables, s.clients
 }
 
-// saveVariables writes the variables to disk, then makes them current. The caller holds changing.
+// saveVariables writes the variables to disk and then shows them to readers. The caller holds
+// changing.
 func (s *Env) saveVariables(variables map[string]string, clients map[string]map[string]string) error {
 	if err := s.store.SaveEnv(store.Env{Variables: variables, Clients: clients}); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
@@ -96,14 +98,15 @@ func (s *Env) saveVariables(variables map[string]string, clients map[string]map[
 	return nil
 }
 
-// clientVariables returns the variables of one client. Callers must not change them.
+// clientVariables returns the variables of one client. The caller must not change the map.
 func (s *Env) clientVariables(owner string) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clients[owner]
 }
 
-// changeClient saves a changed copy of a client's variables, then makes it current.
+// changeClient applies f to a copy of a client's variables and saves it. Readers see the change
+// once it is on disk.
 func (s *Env) changeClient(owner string, f func(variables map[string]string)) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -123,7 +126,8 @@ func (s *Env) changeClient(owner string, f func(variables map[string]string)) er
 	return s.saveVariables(variables, clients)
 }
 
-// withClientVariables adds the caller's own variables to those of one start; env takes precedence.
+// withClientVariables adds the caller's own variables to env, the variables of one start, which
+// take precedence.
 func (s *Env) withClientVariables(ctx context.Context, env map[string]string) map[string]string {
 	own := s.clientVariables(api.CallerOf(ctx).Owner)
 	if len(own) == 0 {
@@ -134,7 +138,7 @@ func (s *Env) withClientVariables(ctx context.Context, env map[string]string) ma
 	return all
 }
 
-// Forget drops the variables of a client that has left.
+// Forget deletes the variables of a client that has disconnected.
 func (s *Env) Forget(owner string) {
 	if len(s.clientVariables(owner)) == 0 {
 		return
@@ -169,11 +173,12 @@ func ownerOf(ctx context.Context) (string, error) {
 	if own := api.CallerOf(ctx).Owner; own != "" {
 		return own, nil
 	}
-	return "", api.Errorf(api.CodeInvalid, "environment of the client: this client has none of its own").
-		WithHint("only agents have one; omit client for the one that applies to all")
+	return "", api.Errorf(api.CodeInvalid, "environment of the client: only agents have their own").
+		WithHint("omit client to use the variables shared by all")
 }
 
-// variablesOf returns the calling client's variables, or the shared ones.
+// variablesOf returns the calling client's own variables if client is set, and otherwise the shared
+// ones.
 func (s *Env) variablesOf(ctx context.Context, client bool) (map[string]string, error) {
 	if !client {
 		return s.All(), nil
@@ -185,7 +190,8 @@ func (s *Env) variablesOf(ctx context.Context, client bool) (map[string]string, 
 	return s.clientVariables(o), nil
 }
 
-// changeFor changes the calling client's variables, or the shared ones.
+// changeFor applies f to the calling client's own variables if client is set, and otherwise to the
+// shared ones.
 func (s *Env) changeFor(ctx context.Context, client bool, f func(variables map[string]string)) error {
 	if !client {
 		return s.changeShared(f)
@@ -251,7 +257,7 @@ func (s *Env) unsetVariable(ctx context.Context, in api.EnvInput) (api.Empty, er
 	return api.Empty{}, s.changeFor(ctx, in.Client, func(v map[string]string) { delete(v, in.Name) })
 }
 
-// listVariables returns the shared variables and the client's own, sorted by name.
+// listVariables returns the shared variables, and on request the client's own ones, sorted by name.
 func (s *Env) listVariables(ctx context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
 	out := api.EnvListOutput{Variables: []api.EnvVar{}}
 	list := func(variables map[string]string, client bool) {
@@ -271,7 +277,8 @@ func (s *Env) listVariables(ctx context.Context, in api.EnvListInput) (api.EnvLi
 // (MAX_ARG_STRLEN in execve(2)).
 const maxEnvLength = 128 << 10
 
-// checkEnv rejects variables no program can be started with.
+// checkEnv rejects variables that no program can be started with: the kernel would refuse the
+// start.
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {

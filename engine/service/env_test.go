@@ -64,7 +64,7 @@ func (s slowEnv) SaveEnv(store.Env) error {
 	return nil
 }
 
-func TestVariablesAreCheckedAndSecretsHidden(t *testing.T) {
+func TestInvalidVariablesAreRejectedAndSecretsHidden(t *testing.T) {
 	r := newRig(t)
 	agent := r.agent()
 	for _, c := range []struct{ name, value, want string }{
@@ -84,8 +84,8 @@ func TestVariablesAreCheckedAndSecretsHidden(t *testing.T) {
 			wantError(t, agent, api.EnvSet, api.EnvSetInput{Name: c.name, Value: c.value, Client: own}, api.CodeInvalid, c.want)
 		}
 	}
-	wantError(t, r, api.EnvSet, api.EnvSetInput{Name: "A", Value: "x", Client: true}, api.CodeInvalid, "omit client for the one that applies to all")
-	wantError(t, r, api.EnvUnset, api.EnvInput{Name: "A", Client: true}, api.CodeInvalid, "only agents have one")
+	wantError(t, r, api.EnvSet, api.EnvSetInput{Name: "A", Value: "x", Client: true}, api.CodeInvalid, "omit client to use the variables shared by all")
+	wantError(t, r, api.EnvUnset, api.EnvInput{Name: "A", Client: true}, api.CodeInvalid, "only agents have their own")
 	wantError(t, r, api.EnvGet, api.EnvInput{Name: "A\x1b"}, api.CodeNotFound, "not set; tandem env lists those that are")
 	wantError(t, r, api.EnvUnset, api.EnvInput{Name: "A"}, api.CodeNotFound, "not set")
 
@@ -147,7 +147,7 @@ func TestVariablesOfALeavingClientAreForgotten(t *testing.T) {
 	}
 }
 
-// A fullDisk holds variables and layouts that cannot be changed.
+// A fullDisk contains variables and layouts, but fails to save new ones.
 type fullDisk struct{}
 
 func (fullDisk) LoadEnv() (store.Env, error) {

@@ -21,8 +21,8 @@ const (
 	maxExecOutput      = 16 << 20
 )
 
-// plainVariables make programs print without colour and never wait for a pager. Shared variables
-// and those of the caller take precedence.
+// plainVariables make programs print without colour and without a pager. Shared variables and those
+// given by the caller take precedence.
 var plainVariables = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"}
 
 // Commands serves exec, which runs a command and waits for it.
@@ -35,8 +35,8 @@ type Commands struct {
 
 func (s *Commands) Handle(m *server.Mux) { server.Handle(m, api.Exec, s.runCommand) }
 
-// runCommand runs a command as a process and waits for its exit. A command not finished in time
-// continues as a process, unless the caller wants it killed.
+// runCommand runs a command as a process and waits for its exit. After the timeout the command
+// keeps running as a process, unless the caller wants it killed.
 func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
 	in.Env = s.Starter.Env.withClientVariables(ctx, in.Env)
 	rec, err := s.commandRecord(in)
@@ -52,7 +52,7 @@ func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOu
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
-	// A repeated call waits for the first start, so the time counts from there.
+	// If the call is repeated, the time counts from the first start.
 	if !answer.Began.IsZero() {
 		began = answer.Began
 		s.Control.SetRunLimit(rec.ID, store.NewRunLimit(in.Kill, began.Add(timeout), in.CallerGraceMS))
@@ -102,7 +102,8 @@ func (s *Commands) commandRecord(in api.ExecInput) (store.Record, error) {
 	return rec, nil
 }
 
-// handleTimeout handles a command still running after its timeout.
+// handleTimeout kills a command that has not exited in time, or lets it keep running as the caller
+// has chosen.
 func (s *Commands) handleTimeout(ctx context.Context, rec store.Record, in api.ExecInput) (api.Process, error) {
 	id := rec.ID
 	p, err := s.Control.AwaitAnnounced(ctx, id)
@@ -136,8 +137,8 @@ func runTime(p api.Process) time.Duration {
 	return time.Since(p.StartedAt)
 }
 
-// readOutputs reads the output of a command so far. The files are complete after its exit, because
-// the command itself writes to them.
+// readOutputs reads what a command has printed so far. After its exit the files are complete,
+// because the command writes to them directly.
 func (s *Commands) readOutputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
 	most := min(cmp.Or(in.MaxOutput, defaultExecOutput), maxExecOutput)
 	dir := s.Store.Dir(r.ID)

@@ -18,7 +18,7 @@ import (
 	"tandem/persist/store"
 )
 
-// onStart makes started children print to their logs and exit with code; with a negative one they
+// onStart makes started children print to their logs and exit with code. If code is negative, they
 // keep running.
 func (r *rig) onStart(stdout, stderr string, code int) {
 	r.executor.spawned = func(rec store.Record) {
@@ -66,7 +66,7 @@ func TestExecReturnsTheEndOfTheOutput(t *testing.T) {
 	}
 }
 
-func TestCommandAfterItsTimeout(t *testing.T) {
+func TestTimedOutCommandIsKilledOnlyOnRequest(t *testing.T) {
 	for name, c := range map[string]struct {
 		in      api.ExecInput
 		state   api.State
@@ -89,7 +89,7 @@ func TestCommandAfterItsTimeout(t *testing.T) {
 			if s := out.Process.Supervision; daemon != (s.Daemon != nil) || daemon == s.Transient {
 				t.Errorf("supervised as %+v", s)
 			}
-			// A program left running is marked as unconfined, for readers of its folder.
+			// A program that keeps running without a sandbox gets a sandbox file that says so.
 			if _, err := os.Stat(r.store.SandboxPath(out.Process.ID)); (err == nil) != (c.state == api.StateRunning) {
 				t.Errorf("sandbox file: %v", err)
 			}
@@ -143,7 +143,7 @@ func TestExecEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// The engine keeps the limit of a command whose caller is gone.
+// If the caller disconnects, the engine still enforces the time limit.
 func TestCommandOutlivesItsCallerOnlyUpToItsLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		in      api.ExecInput

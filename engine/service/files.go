@@ -18,10 +18,10 @@ import (
 	"tandem/persist/inotify"
 )
 
-// Files serves the operations on files. It shares nothing with the rest of the engine, so a slow
-// disk delays no other operation.
+// Files serves the operations on files. It holds no lock of the rest of the engine, so a slow disk
+// delays no other operation.
 type Files struct {
-	// Machines connects to the engine of another machine in the user's name, for transfers.
+	// Machines connects to the engine of another machine in the user's name. Transfers use it.
 	Machines func(ctx context.Context, machine string) (api.Engine, error)
 	Watches  *inotify.Pool // shared with others who watch files; nil: each watch its own
 
@@ -35,16 +35,16 @@ type Files struct {
 	trimmer   memoryTrimmer
 }
 
-// largeListing is the number of entries from which a listing's memory is worth returning.
+// largeListing is the number of entries from which returning a listing's memory is worth the time.
 const largeListing = 5000
 
-// A memoryTrimmer returns memory to the system some time after large answers.
+// A memoryTrimmer returns freed memory to the system some time after a large answer.
 type memoryTrimmer struct {
 	mu    sync.Mutex
 	timer *time.Timer
 }
 
-// trimDelay is how long after the last large answer memory is returned.
+// trimDelay is the time between the last large answer and the return of its memory.
 const trimDelay = 2 * time.Second
 
 func (y *memoryTrimmer) trimSoon(names *files.Names) {
@@ -60,8 +60,8 @@ func (y *memoryTrimmer) trimSoon(names *files.Names) {
 	y.timer.Reset(trimDelay)
 }
 
-// NewFiles returns the service; its transfers end with ctx. Agents cannot reach the closed
-// directories, whatever their roots are.
+// NewFiles returns the service. Its transfers end with ctx. Agents cannot reach the directories in
+// closed, even if these lie in their roots.
 func NewFiles(ctx context.Context, dataDir string, closed []string, log *slog.Logger) *Files {
 	home, _ := os.UserHomeDir() // without it, "~" stays literal
 	s := &Files{home: home, data: dataDir, closed: closed, own: ownEngine{}}
@@ -69,7 +69,7 @@ func NewFiles(ctx context.Context, dataDir string, closed []string, log *slog.Lo
 	return s
 }
 
-// Close waits for the transfers. Their context must have ended.
+// Close waits for the transfers to end. The context given to NewFiles must have ended.
 func (s *Files) Close() { s.transfers.close() }
 
 // Handle registers the operations on files.
@@ -91,7 +91,7 @@ func (s *Files) Handle(m *server.Mux) {
 	server.Handle(m, api.FilesGrep, s.grepFiles)
 }
 
-// tree returns the part of the file system a call may reach.
+// tree returns the part of the file system that the caller may reach.
 func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, error) {
 	for _, path := range append([]string{scope.Base}, scope.Roots...) {
 		if path != "" && path[0] != '/' {
@@ -100,7 +100,8 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 	}
 	t := &files.Tree{Roots: scope.InRoots(), Base: scope.Base, RootID: scope.RootID, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data, Watches: s.Watches}
 	if caller := api.CallerOf(ctx); caller.Agent() {
-		// Names are cached with another caller's access; roots are those of the bounds, not escaped.
+		// A name cache is filled with the access of another caller, so an agent gets none. The
+		// roots of its bounds are plain paths, not escaped as a client's are.
 		t.OffLimits, t.Names, t.Roots = s.closed, nil, scope.Roots
 		return t, s.confine(t, caller.Sandboxes())
 	}
@@ -119,7 +120,7 @@ func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
 	if err != nil {
 		return api.Errorf(api.CodeForbidden, "use files: the sandbox for agents cannot be enforced: %v", err)
 	}
-	// On a thread inside the sandbox, the kernel enforces it, links included.
+	// The kernel enforces the sandbox for this thread, even when links are followed.
 	t.Confine = func() error { return layers.ConfineThread(s.closed...) }
 	return nil
 }
@@ -137,13 +138,14 @@ func fileError(err error) error {
 	return &api.Error{Code: kind.code, Reason: kind.reason, Message: e.Message, Hint: e.Hint}
 }
 
-// A fileKind is the code and the reason of an error of engine/workspace/files.
+// A fileKind is the API code and reason for an error of engine/workspace/files.
 type fileKind struct {
 	code   api.Code
 	reason api.Reason
 }
 
-// fileKinds returns the code and the reason for each reason of engine/workspace/files, except Failed.
+// fileKinds returns the API code and reason for each reason of engine/workspace/files, except
+// Failed.
 func fileKinds() map[files.Reason]fileKind {
 	return map[files.Reason]fileKind{
 		files.Outside:    {api.CodeForbidden, api.ReasonOutsideRoot},
@@ -166,7 +168,7 @@ func fileKinds() map[files.Reason]fileKind {
 	}
 }
 
-// onFiles runs do on the tree of a scope and converts its error.
+// onFiles calls do with the tree of a scope, and converts its error for clients.
 func onFiles[Out any](ctx context.Context, s *Files, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
 	t, err := s.tree(ctx, scope)
 	if err != nil {
@@ -227,7 +229,7 @@ func (s *Files) editFile(ctx context.Context, in api.FilesEditInput) (api.FilesE
 	})
 }
 
-// writeReport writes below the home directory of the engine's user and nowhere else.
+// writeReport writes a file in the home directory of the engine's user, and nowhere else.
 func (s *Files) writeReport(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
 	return onFiles(ctx, s, api.FileScope{}, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if s.home == "" {
@@ -327,7 +329,7 @@ func (s *Files) grepFiles(ctx context.Context, in api.FilesGrepInput) (api.Files
 	})
 }
 
-// infoFor converts the paths of a file's info for the caller.
+// infoFor converts the paths in info to the form that the caller uses.
 func infoFor(scope api.FileScope, info files.Info) api.FileInfo {
 	info.Name, info.Path, info.Target = scope.Out(info.Name), scope.Out(info.Path), scope.Out(info.Target)
 	return api.FileInfo(info)

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/remote/hosts/transport"
 )
 
-// Fleet serves the operations on the fleet, and identifies its visitors.
+// Fleet serves the operations on the fleet, and identifies users who visit from it.
 type Fleet struct {
 	Fleet  *fleet.Fleet
 	Origin string // this engine, as "user@host"
@@ -38,7 +38,7 @@ func (s *Fleet) pickMachine(ctx context.Context, in api.FleetAnyInput) (api.Flee
 	return api.FleetAnyOutput{Machine: machine}, err
 }
 
-// OriginOf returns the origin of requests by a visitor from the fleet.
+// OriginOf returns the origin of requests by a visitor: a user who connects through the fleet.
 func OriginOf(v fleet.Visitor) api.Origin {
 	from := v.Person
 	if v.Origin != "" {
@@ -47,7 +47,8 @@ func OriginOf(v fleet.Visitor) api.Origin {
 	return api.Origin{From: from, Agent: toOneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
 }
 
-// toOneLine replaces invisible and control characters and cuts text to a length fit for display.
+// toOneLine replaces invisible and control characters, and cuts text to a length that fits on a
+// line.
 func toOneLine(text string) string {
 	const most = 200
 	var b []rune

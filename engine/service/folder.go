@@ -11,7 +11,8 @@ import (
 	"tandem/persist/store"
 )
 
-// workingFolder checks the working directory of a program, and chooses one if path is empty.
+// workingFolder checks the working directory of a program. If path is empty, it returns the home
+// directory, or / if there is none.
 func workingFolder(path string) (string, error) {
 	if path == "" {
 		home, err := os.UserHomeDir()

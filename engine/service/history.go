@@ -57,7 +57,8 @@ func (s History) saveCommands(ctx context.Context, in api.HistorySaveInput) (api
 	out, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) (files.WriteResult, error) {
 		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
 	})
-	// Only the message differs: it names the flag instead of the operation's field.
+	// The error is replaced only for its hint, which must name the flag and not the operation's
+	// field.
 	if errors.Is(err, api.ReasonExists) {
 		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.ShownPath(in.Path)).
 			WithReason(api.ReasonExists).WithHint("--overwrite replaces it")
@@ -72,10 +73,10 @@ func checkCommandFile(verb, path string) error {
 	return nil
 }
 
-// maxCommandFile limits a file of commands, in bytes.
+// maxCommandFile is the maximum size of a file of commands, in bytes.
 const maxCommandFile = 256 << 20
 
-// readAtuin reads atuin's history, given the content of its database.
+// readAtuin reads the history of atuin. database is the content of its database file.
 func (s History) readAtuin(ctx context.Context, in api.HistoryLoadInput, database []byte) ([]histdb.TextCommand, error) {
 	wal, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
 		return t.ReadAll(ctx, in.In(in.Path)+"-wal", maxCommandFile)
@@ -90,7 +91,7 @@ func (s History) readAtuin(ctx context.Context, in api.HistoryLoadInput, databas
 	return commands, nil
 }
 
-// readCommands reads a file of commands, and counts its damaged lines.
+// readCommands reads a file of commands. damaged is the number of lines it could not read.
 func (s History) readCommands(ctx context.Context, in api.HistoryLoadInput) (commands []histdb.TextCommand, damaged int, err error) {
 	text, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
 		return t.ReadAll(ctx, in.In(in.Path), maxCommandFile)

@@ -127,7 +127,7 @@ func TestRecentCommandsAreListedInOrder(t *testing.T) {
 	}
 }
 
-// An interrupted program was stopped by the user, unless it exited with success.
+// If a program fails because of an interrupt, the user wanted that, so it counts as stopped.
 func TestInterruptedSessionDoesNotCountAsFailed(t *testing.T) {
 	code := func(n int) keeper.Exit { return keeper.Exit{Code: &n} }
 	for name, c := range map[string]struct {

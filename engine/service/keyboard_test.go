@@ -82,7 +82,7 @@ func (v fakeViewer) Send(out api.Output) error {
 	return nil
 }
 
-// sync returns once everything sent before has been handled.
+// sync returns once the engine has handled everything that was sent before.
 func (v fakeViewer) sync() {
 	v.in <- api.Input{Lines: &api.LineRange{Count: 1}}
 	for out := range v.out {

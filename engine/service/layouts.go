@@ -33,7 +33,7 @@ type layoutState struct {
 	revision int64 // increases with each change, across engines; 0 without a layout
 }
 
-// Layouts serves the layout of the dashboards, and those saved under names.
+// Layouts serves the present layout of the dashboards, and the layouts saved under a name.
 type Layouts struct {
 	Ended   func(context.Context) (map[string]bool, error) // reports by id whether a session or process has ended
 	Publish func(api.Event)                                // sends an event to all watching clients
@@ -49,8 +49,8 @@ type Layouts struct {
 	saved map[string]api.Layout
 }
 
-// NewLayouts loads the layouts from disk, omitting invalid ones. With an error, the result is
-// usable and empty.
+// NewLayouts loads the layouts from disk and leaves out invalid ones. If it returns an error, the
+// result is usable, but empty.
 func NewLayouts(store layoutStore) (*Layouts, error) {
 	l := &Layouts{store: store, saved: map[string]api.Layout{}}
 	disk, err := store.LoadLayouts()
@@ -71,11 +71,11 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 	return l, nil
 }
 
-// nextRevision returns the revision after before. It follows the clock, so it exceeds those of
-// earlier engines.
+// nextRevision returns the revision that follows before. It is the time in milliseconds, if that is
+// higher, so revisions also rise from one engine to the next.
 func nextRevision(before int64) int64 { return max(before+1, time.Now().UnixMilli()) }
 
-// Current returns the layout and its revision; nil and 0 if there is none.
+// Current returns the present layout and its revision, or nil and 0 if there is none.
 func (l *Layouts) Current() (*api.Layout, int64) {
 	kept := l.current.Load()
 	if kept == nil {
@@ -95,7 +95,7 @@ func (l *Layouts) getLayouts() (out api.LayoutGetOutput) {
 	return out
 }
 
-// save saves layouts to disk, and makes them current. Its caller holds changing.
+// save writes the layouts to disk and then shows them to readers. The caller holds changing.
 func (l *Layouts) save(kept *layoutState, saved map[string]api.Layout) error {
 	disk := store.Layouts{Saved: map[string]json.RawMessage{}}
 	encode := func(l api.Layout) json.RawMessage {
@@ -118,7 +118,7 @@ func (l *Layouts) save(kept *layoutState, saved map[string]api.Layout) error {
 	return nil
 }
 
-// changeSaved saves a changed copy of the layouts with names.
+// changeSaved applies change to a copy of the named layouts and saves it.
 func (l *Layouts) changeSaved(change func(saved map[string]api.Layout) error) error {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -147,8 +147,8 @@ func (l *Layouts) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api
 	})
 }
 
-// putLayout saves a layout under a name. Dashboards of older releases save the whole layout without one,
-// which would undo the changes of others.
+// putLayout saves a layout under a name. Dashboards of older releases send the present layout,
+// without a name. Saving it would undo the changes of other dashboards.
 func (l *Layouts) putLayout(_ context.Context, in api.LayoutPutInput) (api.Empty, error) {
 	if in.Name == "" {
 		return api.Empty{}, l.refuseOlder()
@@ -164,8 +164,8 @@ func (l *Layouts) putLayout(_ context.Context, in api.LayoutPutInput) (api.Empty
 	})
 }
 
-// refuseOlder refuses the layout of a dashboard of an older release. That does not show the error, but
-// it shows notices.
+// refuseOlder rejects the layout of a dashboard of an older release. Such a dashboard does not show
+// the error, so the user also gets a notice, once.
 func (l *Layouts) refuseOlder() error {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -176,8 +176,8 @@ func (l *Layouts) refuseOlder() error {
 	return api.Errorf(api.CodeConflict, "save layout: this dashboard is of an older release than the engine").WithHint("Restart the dashboard.")
 }
 
-// maxGone limits the panes kept for sessions that have exited. They get them back if they are started
-// again.
+// maxGone is the maximum number of panes that are kept for exited sessions. A session gets its pane
+// back when it is started again.
 const maxGone = 200
 
 func (l *Layouts) changeLayout(ctx context.Context, in api.LayoutChangeInput) (out api.LayoutChangeOutput, err error) {
@@ -208,7 +208,8 @@ func (l *Layouts) changeLayout(ctx context.Context, in api.LayoutChangeInput) (o
 	if err := now.layout.Check(); err != nil {
 		return out, err
 	}
-	// The focus concerns only the next dashboard, which gets it with its snapshot.
+	// A change of focus alone is not announced: only a dashboard opened later uses it, and gets it
+	// with its snapshot.
 	shown := slices.ContainsFunc(in.Changes, func(c api.LayoutChange) bool { return c.Do != api.LayoutFocus })
 	if shown {
 		now.revision = nextRevision(before.revision)
@@ -229,7 +230,8 @@ func (l *Layouts) changeLayout(ctx context.Context, in api.LayoutChangeInput) (o
 	return api.LayoutChangeOutput{Revision: now.revision}, nil
 }
 
-// closeGone returns changes that close the panes of exited sessions beyond the limit, the first ones first.
+// closeGone returns changes that close panes of exited sessions, so that at most maxGone remain.
+// The first ones in the layout are closed.
 func closeGone(l api.Layout, ended map[string]bool) (changes []api.LayoutChange) {
 	for _, t := range l.AllTabs() {
 		for _, id := range layout.Sessions(t.Nodes) {

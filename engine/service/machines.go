@@ -11,7 +11,7 @@ import (
 	"tandem/engine/remote/hosts"
 )
 
-// Machines serves the operations on other machines, and opens connections to them.
+// Machines serves the operations on other machines, and connects clients to them.
 type Machines struct {
 	Hosts *hosts.Hosts
 	Guard *access.Guard
@@ -32,8 +32,8 @@ func (s *Machines) Handle(m *server.Mux) {
 	m.HandleOpen(s.openMachine)
 }
 
-// openMachine connects to a machine. It names the agent behind the call, if any, so that the
-// machine rejects operations reserved for the user.
+// openMachine connects to a machine. If an agent makes the call, the machine is told so, and
+// rejects operations reserved for the user.
 func (s *Machines) openMachine(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error) {
 	agent, err := s.Guard.AgentBehind(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api/server"
 )
 
-// Peers tells the user's own servers the owner of a process connecting to them.
+// Peers tells the user's own servers who owns the process that connects to them.
 type Peers struct{ Guard *access.Guard }
 
 // Handle registers engine.peer.

@@ -22,30 +22,30 @@ import (
 	"tandem/engine/system/pty"
 )
 
-// session.exec also works in a POSIX shell without a terminal, reading its commands from a pipe: a
-// process started with stdin. Such a shell shows no prompt and marks nothing. So its input is not
-// the command alone but a line evaluating it and then printing a mark with its exit code. All of it
-// is written at once, so the command cannot read the mark's line as its input; eval keeps a syntax
-// error in the command from affecting that line.
+// session.exec also works in a POSIX shell without a terminal, which reads its commands from a
+// pipe: a process started with stdin. Such a shell shows no prompt and reports no exit codes. So
+// the engine does not write the command alone, but a line that evaluates it and then prints a mark
+// with the exit code. The line is written at once, so the command cannot read the rest of it as its
+// input. eval keeps a syntax error in the command from affecting the mark.
 
 const (
 	// maxMark is more than the length of a mark.
 	maxMark = 64
-	// maxQuiet limits one wait for output, and previousWait the wait for the mark of the command
-	// before: its caller may have seen its last line before the mark arrived.
+	// maxQuiet limits one wait for output. previousWait limits the wait for the mark of the
+	// previous command: the caller may have seen the last output before the mark arrived.
 	maxQuiet     = 20 * time.Second
 	previousWait = time.Second
-	// inputQuiet is the silence after which a command is checked for waiting for input, and
-	// minInputPolls how many checks in a row must find it waiting.
+	// After inputQuiet without output, a command is checked for waiting for input. It must be found
+	// waiting minInputPolls times in a row.
 	inputQuiet    = 300 * time.Millisecond
 	minInputPolls = 2
-	// readerPoll replaces inputQuiet for a command that an earlier call has run.
+	// readerPoll replaces inputQuiet for a command started by an earlier call.
 	readerPoll = 20 * time.Millisecond
-	// maxBegun limits the incomplete commands that are recognised.
+	// maxBegun is the maximum length of an incomplete command that is recognised.
 	maxBegun = 64 << 10
 )
 
-// PipeShells holds what is known of the shells without a terminal.
+// PipeShells holds the state of the shells without a terminal.
 type PipeShells struct {
 	mu   sync.Mutex
 	byID map[string]*pipeShell
@@ -69,7 +69,8 @@ type pipeCommand struct {
 	shell int // pid of the shell that runs it
 }
 
-// find returns the shell of the process with this id and pid, and forgets one of an earlier run.
+// find returns the shell that is the process with this id and pid. If only the pid differs, the
+// shell is of an earlier run, and a new one is returned.
 func (p *PipeShells) find(id string, pid int) *pipeShell {
 	if p.byID == nil {
 		p.byID = map[string]*pipeShell{}
@@ -85,8 +86,8 @@ func (p *PipeShells) find(id string, pid int) *pipeShell {
 	return s
 }
 
-// noteInput records input that a client wrote to a process. reader is the process that waited for
-// it, or 0.
+// noteInput records input that a client wrote to a process. reader is the pid of the process that
+// waited for it, or 0.
 func (p *PipeShells) noteInput(id string, pid, reader int, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +103,7 @@ func (p *PipeShells) noteInput(id string, pid, reader int, text string) {
 	}
 }
 
-// pipeShellOf returns the shell of a process, and forgets those that have exited.
+// pipeShellOf returns the state of a shell, and forgets shells that have exited.
 func (s *Sessions) pipeShellOf(ctx context.Context, id string, pid int) *pipeShell {
 	p := s.Pipes
 	p.mu.Lock()
@@ -115,8 +116,8 @@ func (s *Sessions) pipeShellOf(ctx context.Context, id string, pid int) *pipeShe
 	return p.find(id, pid)
 }
 
-// execInPipe runs a command line in a shell that reads from a pipe, or writes it to another program
-// that the shell runs and that reads.
+// execInPipe runs a command line in a shell that reads from a pipe. If the shell runs a program
+// that waits for input, the line is written to that program instead.
 func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.SessionExecInput) (out api.SessionExecOutput, err error) {
 	if err := prompt.CheckExec(&in, false); err != nil {
 		return out, err
@@ -167,15 +168,15 @@ func errPipeBusy(name string) error {
 	return api.Errorf(api.CodeConflict, "run in %s: the previous command is still running", name).WithHint("wait for its end")
 }
 
-// markedLine returns the input for a shell to run a command and then print a mark with its exit
-// code: the sequence by which a shell reports the end of a command in a terminal. The newline
-// before it completes a line the last input has left open.
+// markedLine returns the input that makes a shell run command and then print a mark with its exit
+// code. The mark is the sequence with which a shell in a terminal reports the end of a command. The
+// newline at the beginning completes a line that the previous input has left open.
 func markedLine(command, mark string) string {
 	return "\n{ command eval " + shell.Quote(command) + "\n" +
 		`__tandem=$?; printf '\033]133;D;%d;%s\007' "$__tandem" ` + mark + `; (exit "$__tandem")` + "\n}\n"
 }
 
-// findMark finds a mark and returns the exit code in it, and the offset after it.
+// findMark finds a mark in data. It returns the exit code in the mark, and the offset after it.
 func findMark(data []byte, mark string) (code, end int, ok bool) {
 	at := bytes.Index(data, []byte(";"+mark+"\a"))
 	if at < 0 {
@@ -200,8 +201,8 @@ type pipeRun struct {
 // isShell reports whether a process reads command lines.
 func (r *pipeRun) isShell(pid int) bool { return pid == r.entry.View.PID || prompt.IsShell(pid) }
 
-// awaitReader returns the pid of the process to write a command to. It returns an error if none
-// waits for one.
+// awaitReader returns the pid of the process that will read the command. It returns an error if no
+// process waits for a command.
 func (r *pipeRun) awaitReader(ctx context.Context, end time.Time) (int, error) {
 	name := r.entry.Rec.Name
 	for {
@@ -213,7 +214,7 @@ func (r *pipeRun) awaitReader(ctx context.Context, end time.Time) (int, error) {
 		if len(before.running) == 0 {
 			return before.pid, nil
 		}
-		// While that command runs, a new one would become its input.
+		// While the previous command runs, it would read a new one as its input.
 		if err := r.awaitEnd(ctx, time.Now().Add(min(previousWait, time.Until(end))), readerPoll); err != nil {
 			return 0, err
 		}
@@ -230,14 +231,14 @@ func (r *pipeRun) awaitReader(ctx context.Context, end time.Time) (int, error) {
 			return 0, api.Errorf(api.CodeConflict, "run in %s: the previous command is still running and waits for input", name).
 				WithHint("write its input")
 		default:
-			// The shell has read all its input and waits for no program: the command is over, although its
-			// mark was lost in a quote.
+			// The shell has read all its input and waits for no program. So the command has ended,
+			// and its mark was lost, for example in an open quote.
 			r.forgetNewest()
 		}
 	}
 }
 
-// state returns a copy of what is known of the shell.
+// state returns a copy of the shell's state.
 func (r *pipeRun) state() pipeShell {
 	r.pipes.mu.Lock()
 	defer r.pipes.mu.Unlock()
@@ -250,7 +251,7 @@ func (r *pipeRun) forgetNewest() {
 	r.shell.running = r.shell.running[:max(0, len(r.shell.running)-1)]
 }
 
-// noteCommand records that a shell was given a command.
+// noteCommand records that a shell with this pid runs a new command.
 func (r *pipeRun) noteCommand(shell int, mark string) {
 	r.pipes.mu.Lock()
 	defer r.pipes.mu.Unlock()
@@ -258,8 +259,8 @@ func (r *pipeRun) noteCommand(shell int, mark string) {
 	r.shell.answered = false
 }
 
-// findEnd finds the mark of the outermost running command that has ended, and forgets that command
-// and those in it.
+// findEnd searches for the marks of the running commands, the outermost first. If it finds one, it
+// forgets that command and those that ran inside it.
 func (r *pipeRun) findEnd(data []byte) (code, end int, ok bool) {
 	r.pipes.mu.Lock()
 	defer r.pipes.mu.Unlock()
@@ -273,7 +274,7 @@ func (r *pipeRun) findEnd(data []byte) (code, end int, ok bool) {
 }
 
 // awaitEnd waits until a mark is printed, a program waits for input, the shell exits, or end has
-// passed. gap is the silence after which it checks for a program that waits.
+// passed. After a silence of gap it checks whether a program waits for input.
 func (r *pipeRun) awaitEnd(ctx context.Context, end time.Time, gap time.Duration) error {
 	p, out := r.shell, &r.out
 	*out = api.SessionExecOutput{Method: "none"}
@@ -320,8 +321,8 @@ func (r *pipeRun) awaitEnd(ctx context.Context, end time.Time, gap time.Duration
 	}
 }
 
-// pipeResult completes the result of a command with its output, and with the exit code of a shell
-// that has exited.
+// pipeResult adds the output to the result of a command. If the shell has exited, it adds the
+// shell's exit code too.
 func (s *Sessions) pipeResult(ctx context.Context, r pipeRun, limit int) (api.SessionExecOutput, error) {
 	out := r.out
 	if out.Method == "exit" {

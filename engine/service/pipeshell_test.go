@@ -61,14 +61,15 @@ func TestFindMarkNeedsAWholeMark(t *testing.T) {
 	}
 }
 
-// Instead of the exit code of a command, a fake shell goes on running it, or exits with 3.
+// A fake shell can return these instead of an exit code: the command keeps running, or makes the
+// shell exit with 3.
 const (
 	runs  = -1
 	exits = -2
 )
 
-// fakeShell answers each input of a shell without a terminal with what answer returns: the output
-// before the mark, and the exit code, runs or exits.
+// fakeShell makes a shell without a terminal answer each input. answer returns the output before
+// the mark, and the exit code, runs or exits.
 func (r *rig) fakeShell(p api.Process, answer func(command string) (output string, code int)) {
 	r.t.Helper()
 	path := r.store.InputPath(p.ID)
@@ -110,7 +111,7 @@ func (r *rig) fakeShell(p api.Process, answer func(command string) (output strin
 	}()
 }
 
-func TestExecInAShellWithoutATerminal(t *testing.T) {
+func TestExecRunsCommandsInAShellWithoutATerminal(t *testing.T) {
 	r := newRig(t)
 	p := r.start(api.ProcessStartInput{Name: "shell", Command: []string{"sh"}, Stdin: true})
 	r.fakeShell(p, func(command string) (string, int) {
@@ -156,7 +157,7 @@ func TestExecInAShellWithoutATerminal(t *testing.T) {
 	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: leaving.ID, Command: "ls"}, api.CodeEnded, "it has exited")
 }
 
-// What is printed after the end of a command is for the next call.
+// Output after the end of a command belongs to the next call.
 func TestResultInAPipeShellEndsAtItsCursor(t *testing.T) {
 	r := newRig(t)
 	p := r.start(api.ProcessStartInput{Command: []string{"sh"}, Stdin: true})

@@ -31,11 +31,11 @@ type Processes struct {
 	Log     *slog.Logger
 	Others  *all.Machines
 
-	// StopRemains stops what exited children left running, and returns how many of the records had
-	// left something.
+	// StopRemains stops the programs that exited children left running. It returns how many of the
+	// records had left any.
 	StopRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
-	// OpenCheck returns the name of the first readiness check still failing; "" for none.
+	// OpenCheck returns the name of the first readiness check that still fails, or "" if none does.
 	OpenCheck func(id string) string
 }
 
@@ -133,7 +133,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 			return false
 		}
 		err := access.MayChange(ctx, p, "stop")
-		// A locked session must not keep the others from being stopped.
+		// The other processes are stopped even if a session is locked.
 		locked = errors.Join(locked, err)
 		return err == nil
 	}
@@ -150,8 +150,8 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 	return out, nil
 }
 
-// idsInSandbox returns the processes inside the sandboxes that the user has set for the caller; nil
-// if there are none.
+// idsInSandbox returns the processes that run in the sandboxes set for the caller, or nil if the
+// caller has none.
 func (s *Processes) idsInSandbox(ctx context.Context) (map[string]bool, error) {
 	if len(api.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil, nil
@@ -180,7 +180,8 @@ func (s *Processes) signalProcess(ctx context.Context, in api.ProcessSignalInput
 	if err != nil {
 		return api.Empty{}, err
 	}
-	// A signal can make a program start another one, so it needs the same access.
+	// A signal can make a program start another one, so the caller needs the access required for a
+	// restart.
 	if err := s.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
@@ -227,8 +228,8 @@ func (s *Processes) updateProcess(ctx context.Context, in api.ProcessUpdateInput
 	return s.Control.UpdateProcess(ctx, changeRequest(ctx, in.ID, "update"), u)
 }
 
-// mayStartAgain rejects a restart of a process outside the sandbox of its caller. It replaces id
-// with the full id, so that the process checked is the process started.
+// mayStartAgain rejects the restart of a process that runs outside its caller's sandbox. It
+// replaces id with the full id, so that the restart cannot hit another process than was checked.
 func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) error {
 	if len(api.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil
@@ -253,8 +254,8 @@ func (s *Processes) removeProcess(ctx context.Context, in api.IDInput) (api.Empt
 	return api.Empty{}, err
 }
 
-// stopAllRemains stops what the wanted processes that have ended left running, and returns these
-// processes.
+// stopAllRemains stops the programs that exited processes left running, and returns these
+// processes. wanted selects the processes.
 func (s *Processes) stopAllRemains(ctx context.Context, signal string, wanted func(api.Process) bool) (ended []api.Process, _ error) {
 	all, err := s.Control.Measurables(ctx)
 	if err != nil {
@@ -275,7 +276,8 @@ func (s *Processes) stopAllRemains(ctx context.Context, signal string, wanted fu
 	return ended, err
 }
 
-// stopRemains stops what an ended process has left running. If there is nothing, it returns ended.
+// stopRemains stops the programs that an exited process left running. If there are none, it returns
+// ended, the error for stopping an exited process.
 func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
@@ -302,10 +304,10 @@ func (s *Processes) readProcessLogs(ctx context.Context, in api.ProcessLogsInput
 	return logmerge.Read(ctx, logReads{s}, in)
 }
 
-// logReads carries out the calls that merging logs needs.
+// logReads makes the calls for logmerge.Read, on this machine or another.
 type logReads struct{ *Processes }
 
-// Do implements api.Engine. It calls the machine of the process.
+// Do implements api.Engine. It calls the machine on which the process runs.
 func (r logReads) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	switch in := in.(type) {
 	case api.IDInput:

@@ -40,7 +40,7 @@ func TestInvalidChangesOfAProcessAreRejected(t *testing.T) {
 	wantError(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: "web", After: []api.Dependency{{ID: "none"}}}, api.CodeNotFound, "none")
 	wantError(t, r, api.SessionRename, api.SessionRenameInput{ID: "web", Name: "other"}, api.CodeNotFound, "web")
 	wantError(t, r, api.SessionKill, api.IDInput{ID: "web"}, api.CodeNotFound, "web")
-	// A stale revision is a conflict only if the update would change something.
+	// An update with an old revision is a conflict only if it would change something.
 	name := "renamed"
 	changed := call(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: "web", Name: &name})
 	wantError(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: &taken, Revision: p.Revision}, api.CodeConflict, "Call process.get")
@@ -269,8 +269,8 @@ func TestWaitEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// The holder of a port is named, so that an agent knows what stands in its way.
-func TestPortHolderIsNamed(t *testing.T) {
+// The program that uses the port is named, so that an agent knows why its server cannot start.
+func TestPortHolderNamesTheListeningProgram(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -308,8 +308,8 @@ func TestPortHolderIsNamed(t *testing.T) {
 	}
 }
 
-// What an exited process left running is found by the mark in its environment.
-func TestOrphansAreFoundByTheirMark(t *testing.T) {
+// Programs left by an exited process are found by the mark in their environment.
+func TestRemainsAreFoundByTheMarkInTheirEnvironment(t *testing.T) {
 	boot, err := store.BootID()
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func TestOrphansAreFoundByTheirMark(t *testing.T) {
 	}
 }
 
-func TestUpdateAppliesToThePresentRun(t *testing.T) {
+func TestUpdateAppliesToTheCurrentRun(t *testing.T) {
 	r := newRig(t)
 	p := r.start(api.ProcessStartInput{})
 	on, off, name, limit := true, false, "other", int64(math.MaxInt64)
@@ -350,7 +350,7 @@ func TestUpdateAppliesToThePresentRun(t *testing.T) {
 		t.Errorf("the log limit is %d, %v", e.Rec.LogLimit, err)
 	}
 	wantError(t, r, api.ProcessRemove, api.IDInput{ID: name}, api.CodeConflict, "still running")
-	// The restart that it waits for is not wanted any more.
+	// The process waits for a restart, which the update cancels.
 	r.exit(now, 7)
 	call(t, r, api.ProcessWait, api.ProcessWaitInput{ID: name, Exit: true})
 	if now := call(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: name, KeepAlive: &off}); now.State != api.StateExited || now.ExitCode == nil || *now.ExitCode != 7 {
@@ -368,7 +368,7 @@ func TestRestartStartsAnotherChild(t *testing.T) {
 	if first.PID == p.PID || first.State != api.StateRunning || first.ID != p.ID {
 		t.Errorf("became %+v", first)
 	}
-	// A client repeats the call if the engine was lost before it answered.
+	// A client repeats the call if the engine exited before it answered.
 	if again := call(t, r, api.ProcessRestart, in); again.PID != first.PID {
 		t.Errorf("restarted twice: %d and %d", first.PID, again.PID)
 	}
@@ -384,7 +384,7 @@ func TestRestartStartsAnotherChild(t *testing.T) {
 	}
 }
 
-func TestConfinedAgentStopsAllOfItsSandboxOnly(t *testing.T) {
+func TestStopAllOfAConfinedAgentIsLimitedToItsSandbox(t *testing.T) {
 	r := newRig(t)
 	r.start(api.ProcessStartInput{Name: "mine"})
 	agent := r.agent()

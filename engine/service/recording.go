@@ -57,7 +57,7 @@ func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id 
 	}
 	out.Start, out.NextCursor, out.End = log.Start, log.NextCursor, log.End
 	out.Dropped, out.Times, out.State = log.Dropped, log.Times, log.State
-	// A negative since counts from the end, so the read was not limited above.
+	// If since counts from the end, the read above was not limited by until.
 	if in.Until > 0 && out.NextCursor > in.Until {
 		out.NextCursor = max(in.Until, out.Start)
 		out.Data = out.Data[:out.NextCursor-out.Start]
@@ -65,8 +65,8 @@ func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id 
 	return nil
 }
 
-// sizesBetween returns the sizes of a terminal during a part of its log. A size set exactly at the
-// end is included, so that a follower learns of it at once.
+// sizesBetween returns the sizes that a terminal had while a part of its log was written. A size
+// set exactly at the end is included, so that a follower learns of it at once.
 func sizesBetween(resizes []store.Resize, from, to int64, view api.Process) []api.LogSize {
 	now := api.LogSize{Offset: from}
 	if view.Terminal != nil {

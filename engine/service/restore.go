@@ -37,8 +37,8 @@ func (s *Sessions) restoreSessions(ctx context.Context, in api.SessionRestoreInp
 	return out, err
 }
 
-// interruptedIDs returns ids, or with all those of all interrupted sessions, and of those that the
-// call restoreID has restored before, oldest first.
+// interruptedIDs returns ids if all is not set. Otherwise it returns all interrupted sessions,
+// oldest first, including those that an earlier call with this restoreID has restored already.
 func (s *Sessions) interruptedIDs(ctx context.Context, ids []string, all bool, restoreID string) ([]string, error) {
 	if !all {
 		return ids, nil
@@ -88,7 +88,7 @@ func (s *Sessions) restoreSession(ctx context.Context, id string, in api.Session
 	return out, err
 }
 
-// existingFolder returns a folder or, if it is gone, its nearest parent that exists.
+// existingFolder returns path, or its nearest existing parent if the folder is gone.
 func existingFolder(path string) string {
 	for path != filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

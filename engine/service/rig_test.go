@@ -64,7 +64,7 @@ func (c client) Do(ctx context.Context, name string, _ api.Effect, in, out any) 
 	return json.Unmarshal(answer.Body.Bytes(), out)
 }
 
-// makeContext returns the context that a handler gets for a call of the client.
+// makeContext returns the context that a handler would get for a call of this client.
 func (c client) makeContext(t testing.TB) (seen context.Context) {
 	t.Helper()
 	c.mux = server.NewMux(nil)
@@ -86,7 +86,8 @@ func call[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out], in
 	return out
 }
 
-// wantError runs an operation that must fail with a code and a text in its message or hint.
+// wantError runs an operation that must fail. The error must match want, and its message or hint
+// must contain text.
 func wantError[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out], in In, want error, text string) {
 	t.Helper()
 	out, err := op.Call(t.Context(), c, in)
@@ -112,7 +113,7 @@ type fakeExecutor struct {
 
 	interrupt time.Time // of sessions that are opened, unless it is zero
 
-	// open returns the session of a record with a terminal; nil: one of which no test uses the
+	// open returns the session of a record with a terminal. If it is nil, no test uses the
 	// terminal.
 	open func(r store.Record) *terminal.Session
 

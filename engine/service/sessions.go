@@ -114,14 +114,15 @@ func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (non
 	if !watch.HasAgent() {
 		return typePieces(ctx, session, nil, piece{bytes: slices.Concat([]byte(in.Text), pressed, paste)})
 	}
-	// Agents take text with an immediate Enter for a paste, so Enter is sent by itself.
+	// An agent takes text with an Enter right behind it for a paste, so Enter is sent separately.
 	text, _ := strings.CutSuffix(in.Text, "\r")
 	enter := len(typed) > 0 && typed[0].Code == keys.Enter
 	return typePieces(ctx, session, watch,
 		piece{bytes: []byte(text)}, piece{[]byte(in.Text[len(text):]), true, true}, piece{pressed, true, enter}, piece{bytes: paste})
 }
 
-// openToType returns a session that the caller may type into, once its modes are known.
+// openToType returns a session that the caller may type into. It waits until the terminal's modes
+// are known.
 func (s *Sessions) openToType(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
 	session, view, err := s.Control.OpenSession(ctx, id)
 	if err == nil {
@@ -140,8 +141,8 @@ type piece struct {
 	enter bool // it begins with Enter
 }
 
-// typePieces types into a session until its terminal does not accept a piece in time. With a watch
-// on a coding agent, it waits between text and Enter until the agent has taken the text.
+// typePieces types into a session. It stops when the terminal does not accept a piece in time. If
+// watch is not nil, it waits before Enter until the coding agent has taken the text.
 func typePieces(ctx context.Context, session *terminal.Session, watch *coding.Watch, pieces ...piece) (out api.SessionWriteOutput, err error) {
 	end := func() int64 { _, end := session.Kept(); return end }
 	for _, p := range pieces {
@@ -240,7 +241,8 @@ func (s *Sessions) attachSession(ctx context.Context, o api.AttachOptions, v *se
 	return session.Attach(ctx, o, outside, v)
 }
 
-// changeRequest returns the caller's request to change a process. doing names the change in errors.
+// changeRequest returns a request of the caller to change a process. doing is what the caller is
+// doing, for errors.
 func changeRequest(ctx context.Context, id, doing string, kinds ...api.Kind) supervise.Request {
 	caller := api.CallerOf(ctx)
 	return supervise.Request{

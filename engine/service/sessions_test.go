@@ -106,7 +106,7 @@ func TestWriteTypesTextThenKeysThenPaste(t *testing.T) {
 	for _, key := range []string{"", "ctrl+", "nokey", "\x1b[A", strings.Repeat("shift+", 1000)} {
 		wantError(t, r, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: "x", Keys: []string{"enter", key}}, api.CodeInvalid, "type key")
 	}
-	// The modes of the program decide how keys and pastes are encoded.
+	// The modes set by the program decide how keys and pastes are encoded.
 	if _, err := slave.WriteString("\x1b[?1h\x1b[?2004hready"); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestWriteTypesTextThenKeysThenPaste(t *testing.T) {
 	}
 }
 
-func TestInsertTypesNothingThatRunsTheCommand(t *testing.T) {
+func TestInsertDoesNotRunTheCommand(t *testing.T) {
 	r := newRig(t)
 	p, slave := r.startTerminal(api.SessionStartInput{})
 	insert := func(text string, lines bool, want string) {
@@ -135,7 +135,7 @@ func TestInsertTypesNothingThatRunsTheCommand(t *testing.T) {
 		}
 		call(t, r, api.SessionWait, api.SessionWaitInput{ID: p.ID, Screen: shown})
 	}
-	// Without a typist yet, it waits for the prompt of a new shell.
+	// While nobody has typed yet, insert waits for the prompt of a new shell.
 	insert("git status\n", false, "git status")
 	insert("a\x1b[201~\x03\r b\tc", false, "a[201~ b c")
 	for _, text := range []string{"touch x\ngit status", "\nls", "a\r\nb"} {
@@ -159,7 +159,7 @@ func TestInsertTypesNothingThatRunsTheCommand(t *testing.T) {
 	}
 }
 
-func TestSessionChangesAreChecked(t *testing.T) {
+func TestInvalidSessionChangesAreRejected(t *testing.T) {
 	r := newRig(t)
 	p, _ := r.startTerminal(api.SessionStartInput{Name: "shell"})
 	for _, size := range [][2]int{{0, 24}, {80, 0}, {-1, -1}, {terminal.MaxSide + 1, 24}, {80, 1 << 40}} {
@@ -278,7 +278,7 @@ func typeText(t *testing.T, c api.Engine, id, text string) error {
 	return callError(t, c, api.SessionWrite, api.SessionWriteInput{ID: id, Text: text})
 }
 
-// A terminal accepts no more input than its program reads.
+// A terminal accepts only a limited amount of input that its program has not read.
 func TestInputThatIsNotReadIsDropped(t *testing.T) {
 	r := newRig(t)
 	p, _ := r.startTerminal(api.SessionStartInput{})
@@ -295,7 +295,7 @@ func TestInputThatIsNotReadIsDropped(t *testing.T) {
 	}
 }
 
-func TestSessionStartsInItsFolderIfTheOtherOnesIsUnknown(t *testing.T) {
+func TestSessionStartsInItsCWDIfTheOtherSessionsIsUnknown(t *testing.T) {
 	r := newRig(t)
 	p, _ := r.startTerminal(api.SessionStartInput{}) // its process does not exist
 	for _, of := range []string{p.ID, "nobody", "\x00"} {

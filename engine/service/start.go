@@ -23,7 +23,7 @@ import (
 
 const defaultCols, defaultRows = 80, 24
 
-// A Starter turns clients' requests into records, and starts them.
+// A Starter converts requests of clients to records, and starts programs from them.
 type Starter struct {
 	Control  *supervise.Control
 	Store    *store.Store
@@ -33,10 +33,10 @@ type Starter struct {
 	Shell    func(environ map[string]string) []string // program started by an empty command; with a nil environ, the engine's is used
 }
 
-// maxLogLimit is effectively unlimited, yet small enough for arithmetic.
+// maxLogLimit is practically unlimited, but small enough to calculate with.
 const maxLogLimit = 1 << 60
 
-// sessionRecord checks a request and converts it to a record.
+// sessionRecord checks a request to start a session and converts it to a record.
 func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.Record, error) {
 	var err error
 	none := store.Record{}
@@ -76,7 +76,7 @@ func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.
 	return r, checkEnv(in.Env)
 }
 
-// processRecord checks a request and converts it to a record.
+// processRecord checks a request to start a process and converts it to a record.
 func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) {
 	none := store.Record{}
 	if len(in.Command) == 0 && !in.TTY {
@@ -115,9 +115,9 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 			WithHint("session.write types into a terminal")
 	}
 	if in.NoStdin && (in.Stdin || in.TTY) {
-		return none, api.Errorf(api.CodeInvalid, "start process: no_stdin excludes stdin and tty")
+		return none, api.Errorf(api.CodeInvalid, "start process: no_stdin cannot be combined with stdin or tty")
 	}
-	// A one-shot command ends, so it must not wait for input that never comes.
+	// A one-shot command must end, so it must not wait for input that nobody will write.
 	r.Stdin, r.NoStdin = in.Stdin, in.NoStdin || in.Transient && !in.Stdin
 	if in.StopTimeoutMS < 0 || in.LogLimit < 0 {
 		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
@@ -163,8 +163,8 @@ func checkSize(cols, rows int) error {
 	return nil
 }
 
-// setOwner records the origin of a start. It makes a calling agent the owner; records of the user
-// have none.
+// setOwner records who requested a start. If an agent did, it becomes the owner; records of the
+// user have none.
 func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 	switch lease {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
@@ -191,9 +191,9 @@ func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 	return nil
 }
 
-// beginStart completes a new record with its owner, id and sandbox, and begins to start it. A
-// repeated call with the same id waits for the first start instead. The answer comes once the
-// announced state satisfies until, or the start fails.
+// beginStart gives a new record its owner, id and sandbox, and begins to start it. If the call is
+// repeated with the same id, it waits for the first start instead. The answer comes when until
+// returns true for the announced state, or when the start has failed.
 func (s *Starter) beginStart(ctx context.Context, r *store.Record, in request, until func(api.State) bool) (supervise.Pending, error) {
 	none := supervise.Pending{}
 	if err := setOwner(ctx, r, in.lease); err != nil {
@@ -224,7 +224,7 @@ func (s *Starter) releaseID(id string, why error) error {
 	return why
 }
 
-// A request holds the parts of a start not stored in its record.
+// A request holds the parts of a start that are not saved in its record.
 type request struct {
 	id      string // chosen by the client; "" for a new one
 	named   bool   // the name was chosen by the client
@@ -233,13 +233,15 @@ type request struct {
 }
 
 const (
-	// claimWait is how long a call waits for another call with the same id to enter its record.
+	// claimWait is how long a call waits for the record of another call that has claimed the same
+	// id.
 	claimWait = 2 * time.Second
 	claimPoll = 2 * time.Millisecond
 )
 
-// claimID reserves an id chosen by a client. If the same start was requested under it before, for
-// example by a client whose engine exited before it answered, again is the answer and ok is true.
+// claimID reserves an id chosen by a client. If the same start was requested under this id before,
+// ok is true and again waits for its answer. That happens if an engine exits before it answers a
+// client.
 func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
 	err = s.Store.Claim(r.ID)
 	for began := time.Now(); errors.Is(err, fs.ErrExist) && time.Since(began) < claimWait; err = s.Store.Claim(r.ID) {
@@ -247,7 +249,7 @@ func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.St
 		if ok || err != nil {
 			return again, ok, err
 		}
-		// The call that claimed the id has not entered its record yet.
+		// Another call has claimed the id, but has not entered its record yet.
 		if err := sleep.For(ctx, claimPoll); err != nil {
 			return again, false, err
 		}
@@ -255,7 +257,7 @@ func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.St
 	switch {
 	case errors.Is(err, store.ErrNoID):
 		err = api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(r.ID))
-	// The record may exist, unreadable for now: then the start may have succeeded.
+	// A record exists but cannot be read now, so the start may have succeeded.
 	case errors.Is(err, fs.ErrExist):
 		err = api.Errorf(api.CodeConflict, "start session: id %s is taken", r.ID)
 		if _, unread := s.Store.LoadRecord(r.ID); unread != nil {
@@ -267,7 +269,8 @@ func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.St
 	return again, false, err
 }
 
-// startAndWait starts a new record and waits until it runs, has already ended, or fails to start.
+// startAndWait starts a new record. It waits until the process runs, has already exited, or fails
+// to start.
 func (s *Starter) startAndWait(ctx context.Context, r store.Record, in request) (api.Process, error) {
 	answer, err := s.beginStart(ctx, &r, in, supervise.HasStarted)
 	if err != nil {
@@ -276,8 +279,8 @@ func (s *Starter) startAndWait(ctx context.Context, r store.Record, in request) 
 	return answer.Wait(ctx)
 }
 
-// enterRecord begins to start a new record. The answer comes once the announced state satisfies
-// until, or the start fails.
+// enterRecord begins to start a new record. The answer comes when until returns true for the
+// announced state, or when the start has failed.
 func (s *Starter) enterRecord(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
 	rec.Cgroup = s.CgroupOf(rec)
 	answer, err := s.Control.StartNew(ctx, rec, s.Store.LogPath(rec), named, until)
@@ -287,8 +290,9 @@ func (s *Starter) enterRecord(ctx context.Context, rec store.Record, named bool,
 	return answer, err
 }
 
-// saveSandbox saves a process's sandbox next to its record: all layers other than nil. Without any,
-// the process is not confined. It rejects layers this system cannot enforce.
+// saveSandbox saves the sandbox of a process next to its record. It consists of all layers that are
+// not nil; without any, the process is not confined. It rejects layers that this system cannot
+// enforce.
 func (s *Starter) saveSandbox(r *store.Record, layers []*api.Sandbox) error {
 	layers = slices.DeleteFunc(slices.Clone(layers), func(s *api.Sandbox) bool { return s == nil })
 	if len(layers) == 0 {
@@ -316,7 +320,7 @@ const (
 	maxDigest      = 128  // bytes
 )
 
-// setProject records the entry of a project file a process belongs to.
+// setProject records which entry of which project file a process belongs to.
 func setProject(r *store.Record, in *api.ProjectEntry) error {
 	if in == nil {
 		return nil

@@ -147,7 +147,7 @@ func TestStartRejectsInvalidRequests(t *testing.T) {
 	}
 }
 
-func TestStartRecordsWhatWasAsked(t *testing.T) {
+func TestStartSavesRequestAndDefaults(t *testing.T) {
 	r := newRig(t)
 	call(t, r, api.EnvSet, api.EnvSetInput{Name: "SHARED", Value: "1"})
 	call(t, r.agent(), api.EnvSet, api.EnvSetInput{Name: "OWN", Value: "own", Client: true})
@@ -196,7 +196,7 @@ func TestStartRecordsWhatWasAsked(t *testing.T) {
 	}
 }
 
-// A client repeats a start under its id if the engine was lost before it answered.
+// A client repeats a start with the same id if the engine exited before it answered.
 func TestRepeatedStartAnswersWithTheFirst(t *testing.T) {
 	r := newRig(t)
 	in := api.ProcessStartInput{ID: api.NewID(), Name: "web", Command: []string{"server"}, CWD: r.work}
@@ -208,11 +208,11 @@ func TestRepeatedStartAnswersWithTheFirst(t *testing.T) {
 	other.Command = []string{"another"}
 	wantError(t, r, api.ProcessStart, other, api.CodeConflict, "id "+in.ID+" is taken")
 	wantError(t, r.agent(), api.ProcessStart, in, api.CodeConflict, "is taken")
-	wantError(t, r, api.ProcessStart, api.ProcessStartInput{Name: "web", Command: []string{"server"}, CWD: r.work}, api.CodeConflict, "start process: process "+in.ID+" is called web already")
-	wantError(t, r, api.SessionStart, api.SessionStartInput{Name: "web", CWD: r.work}, api.CodeConflict, "start session: process "+in.ID+" is called web already; choose another name")
-	// A rejected start frees its id, so that it can be repeated.
+	wantError(t, r, api.ProcessStart, api.ProcessStartInput{Name: "web", Command: []string{"server"}, CWD: r.work}, api.CodeConflict, "start process: process "+in.ID+" is already called web")
+	wantError(t, r, api.SessionStart, api.SessionStartInput{Name: "web", CWD: r.work}, api.CodeConflict, "start session: process "+in.ID+" is already called web; choose another name")
+	// A rejected start releases its id, so that the client can repeat it.
 	later := api.ProcessStartInput{ID: api.NewID(), Name: "web", Command: []string{"server"}, CWD: r.work}
-	wantError(t, r, api.ProcessStart, later, api.CodeConflict, "is called web already")
+	wantError(t, r, api.ProcessStart, later, api.CodeConflict, "is already called web")
 	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: "web"})
 	if p := r.start(later); p.ID != later.ID {
 		t.Errorf("the id of a rejected start is not free: %+v", p)
@@ -258,7 +258,7 @@ func TestConcurrentStartsWithOneIDStartOneChild(t *testing.T) {
 	}
 }
 
-// The record under the id may exist on disk although it cannot be read at the moment.
+// A record with this id may exist on disk although it cannot be read at the moment.
 func TestStartUnderAnUnreadableRecordIsUnsure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -278,7 +278,7 @@ func TestStartsAreRejectedWhileEverythingStops(t *testing.T) {
 	}
 }
 
-// A folder that cannot be entered is reported like a missing one, and not by the keeper.
+// The engine reports a folder that cannot be entered before the keeper tries.
 func TestStartRejectsFoldersThatCannotBeEntered(t *testing.T) {
 	if needs.OtherUser(t) {
 		return

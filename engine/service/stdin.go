@@ -20,12 +20,13 @@ const (
 	maxInput = 1 << 20
 	// inputTimeout is how long a program may take to read some of the input.
 	inputTimeout = 5 * time.Second
-	// pipeChunk limits one write to the pipe, so that the timeout restarts after each chunk read.
+	// pipeChunk is the maximum size of one write to the pipe. The timeout restarts after each
+	// chunk.
 	pipeChunk = 32 << 10
 )
 
 // writeStdin writes to the standard input of a process. If the program does not read all of it in
-// time, the error says how much was written.
+// time, the error says how much it has read.
 func (s *Processes) writeStdin(ctx context.Context, in api.ProcessWriteInput) (api.Empty, error) {
 	if len(in.Text) > maxInput {
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), maxInput)
@@ -52,9 +53,10 @@ func (s *Processes) writeStdin(ctx context.Context, in api.ProcessWriteInput) (a
 	return api.Empty{}, nil
 }
 
-// writeInput writes text into the FIFO of a process. It gives up once nothing was read for timeout.
+// writeInput writes text to the FIFO of a process. It gives up once the program has read nothing
+// for timeout.
 func writeInput(ctx context.Context, path, name, text string, timeout time.Duration) error {
-	// Without O_NONBLOCK, opening a FIFO nobody reads would block.
+	// Without O_NONBLOCK, open would block while no process reads the FIFO.
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
@@ -66,7 +68,8 @@ func writeInput(ctx context.Context, path, name, text string, timeout time.Durat
 	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
 	defer stop()
 	for done := 0; done < len(text); {
-		// The deadline set by the end of ctx may have been overwritten here; ctx is checked next.
+		// This may have overwritten the deadline that the end of ctx has set, so ctx is checked
+		// next.
 		if err := f.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 			return api.Errorf(api.CodeInternal, "write to %s: %v", name, store.Cause(err))
 		}

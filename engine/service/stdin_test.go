@@ -14,7 +14,7 @@ import (
 )
 
 // The FIFO of a process is its standard input.
-func TestInputIsWrittenAsFarAsItIsRead(t *testing.T) {
+func TestWriteReportsHowMuchInputWasRead(t *testing.T) {
 	r := newRig(t)
 	p := r.start(api.ProcessStartInput{Stdin: true})
 	deaf := r.start(api.ProcessStartInput{})
@@ -59,7 +59,7 @@ func TestInputIsWrittenAsFarAsItIsRead(t *testing.T) {
 	if got := <-read; !bytes.Equal(got, text) {
 		t.Error("the text that was read differs")
 	}
-	// A caller that gives up does not wait for the reader.
+	// If the caller cancels, it does not have to wait for the reader.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := writeInput(ctx, path, "x", string(text), time.Hour); !errors.Is(err, context.Canceled) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A swapping is a machine on which a program swaps a file or folder with a link before one of the
-// calls, and back before the next one or never.
+// calls. It swaps them back before the next call, or never.
 type swapping struct {
 	client
 	mu      sync.Mutex
@@ -48,7 +48,7 @@ func (s *swapping) beforeCall() error {
 	return nil
 }
 
-// A program swaps what is copied, or what is being written, with a link to the outside.
+// A program swaps the source or the destination of a copy with a link to the outside.
 func TestSwappedLinkCannotRedirectATransferBetweenMachines(t *testing.T) {
 	s := &swapping{}
 	c, dir := startWithBox(t, func(c client) api.Engine { s.client = c; return s })

@@ -47,8 +47,8 @@ func (s *Sessions) execCommand(ctx context.Context, in api.SessionExecInput) (ap
 	return session.Shell().Exec(ctx, in, view.Name)
 }
 
-// waitForSession waits until one of the given conditions is met, or the session has ended, or the
-// timeout expires.
+// waitForSession waits until one of the given conditions is met, the session exits, or the timeout
+// expires.
 func (s *Sessions) waitForSession(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
 	w, err := prompt.NewConditions(in, untilListening(s.Control, s.Usage, in.ID, in.Port))
 	if err != nil {
@@ -91,7 +91,8 @@ func (s *Sessions) readText(ctx context.Context, in api.SessionTextInput) (api.S
 	return session.Text(ctx, in)
 }
 
-// updateNeeds checks what sessions wait for, longest unchecked first.
+// updateNeeds checks what sessions wait for. It begins with those that have not been checked for
+// longest.
 func updateNeeds(ctx context.Context, c *supervise.Control) {
 	var all []*prompt.Shell
 	err := c.Visit(ctx, func(e supervise.Entry) {
@@ -105,8 +106,8 @@ func updateNeeds(ctx context.Context, c *supervise.Control) {
 	prompt.UpdateNeeds(ctx, all)
 }
 
-// setKeyboard locks or unlocks a session's keyboard for agents. It returns once the change is on
-// disk and announced.
+// setKeyboard blocks agents from typing into a session, or allows them to. It returns once the
+// change is on disk and announced.
 func (s *Sessions) setKeyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	if in.Take && in.Open {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: give take or open, not both", names.Shown(in.ID))

@@ -123,8 +123,8 @@ func (s *Files) gitStatus(ctx context.Context, in api.FilesGitInput) (api.FilesG
 	})
 }
 
-// beginTransfer begins a transfer, or returns the conflicts if there are any and the caller has not
-// decided about them.
+// beginTransfer begins a transfer. If files are in the way and the caller has not said what to do
+// about them, it returns these conflicts instead.
 func (s *Files) beginTransfer(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
 	return onFiles(asking, s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
 		if err := checkTransfer(in); err != nil {
@@ -145,8 +145,8 @@ func (s *Files) beginTransfer(asking context.Context, in api.FilesTransferInput)
 	})
 }
 
-// resolveItem returns an item with absolute paths. A transfer runs after the call, without its
-// base.
+// resolveItem makes the paths of an item absolute. A transfer runs after the call has returned,
+// when its base is no longer known.
 func resolveItem(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (item api.FileMove, err error) {
 	if item.Path, err = t.Absolute(in.In(asked.Path)); err != nil || hasNoDestination(in.Kind) {
 		return item, err
@@ -158,8 +158,8 @@ func resolveItem(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (
 	return item, err
 }
 
-// resolveItems returns the items with absolute paths, and the destinations already taken. It
-// rejects a transfer that would replace something it still needs.
+// resolveItems makes the paths of the items absolute, and returns the destinations that already
+// exist. It rejects a transfer that would replace a file it still has to read.
 func resolveItems(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, conflicts []string, err error) {
 	free := map[string]bool{} // paths vacated by earlier items
 	replaced := map[string]bool{}
@@ -172,7 +172,8 @@ func resolveItems(ctx context.Context, t *files.Tree, in api.FilesTransferInput)
 		if hasNoDestination(in.Kind) {
 			continue
 		}
-		// The order matters: an item replaced first takes everything below it along.
+		// Items are handled in order. Replacing a folder removes everything in it, including later
+		// sources.
 		if above := parentIn(replaced, item.Path); above != "" {
 			return nil, nil, api.Errorf(api.CodeInvalid, "%s %s: %s, the folder it is in, would be replaced first", in.Kind, item.Path, above)
 		}
@@ -192,7 +193,7 @@ func resolveItems(ctx context.Context, t *files.Tree, in api.FilesTransferInput)
 	return items, conflicts, nil
 }
 
-// hasNoDestination reports whether items of a kind of transfer have no new path.
+// hasNoDestination reports whether transfers of this kind have no destination paths.
 func hasNoDestination(kind string) bool {
 	return kind == api.TransferTrash || kind == api.TransferDelete
 }
@@ -210,8 +211,8 @@ func parentIn(set map[string]bool, path string) string {
 	return ""
 }
 
-// checkReplace rejects an item whose source and destination are the same or nested, if resolving
-// the conflict could destroy the source.
+// checkReplace rejects an item if replacing its destination could destroy its source: both are the
+// same, or one contains the other.
 func checkReplace(t *files.Tree, kind, conflict string, item api.FileMove) error {
 	if conflict == api.ConflictSkip {
 		return nil
@@ -250,9 +251,10 @@ func checkTransfer(in api.FilesTransferInput) error {
 	return nil
 }
 
-// beginTransfer registers a transfer and starts it. A panic in run fails only this transfer.
+// beginTransfer registers a transfer and starts run in the background. A panic in run fails only
+// this transfer.
 func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (api.FilesTransferOutput, error) {
-	// Before the answer the state is on disk, so the next engine knows the id too.
+	// The state is saved before the answer, so that even the next engine knows the id.
 	noted := make(chan struct{})
 	js.mu.Lock()
 	if js.ctx.Err() != nil {
@@ -283,12 +285,12 @@ func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Cont
 	return api.FilesTransferOutput{Job: id}, nil
 }
 
-// errMistake returns the error for a transfer that panicked.
+// errMistake returns the error of a transfer that panicked.
 func errMistake(kind string) error {
 	return api.Errorf(api.CodeInternal, "%s files: internal error in the engine", kind).WithHint("engine.log has the details")
 }
 
-// findTransfer finds a transfer by id. An agent finds only its own.
+// findTransfer finds a transfer by its id. An agent finds only its own transfers.
 func (js *transfers) findTransfer(ctx context.Context, id string) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -299,7 +301,7 @@ func (js *transfers) findTransfer(ctx context.Context, id string) (*transfer, er
 	return nil, api.Errorf(api.CodeNotFound, "find transfer %q: no transfer has this id", id)
 }
 
-// close waits until no transfer is running. Their context must have ended.
+// close waits until no transfer is running. The context of the transfers must have ended.
 func (js *transfers) close() {
 	js.mu.Lock() // waits for a transfer about to begin
 	//lint:ignore SA2001 waiting is the purpose
@@ -345,7 +347,7 @@ func (j *transfer) describe(scope api.FileScope) api.FileJob {
 	out := j.job
 	out.Bytes += j.bytes.Load()
 	out.Current, out.Handled, out.Done = scope.Out(out.Current), max(out.Handled, len(out.Done)+out.Skipped), nil
-	// The list can be long, and is of use only at the end.
+	// The list can be long, and nobody needs it before the end.
 	if out.State != api.JobRunning {
 		for _, d := range j.job.Done {
 			out.Done = append(out.Done, api.FileMoved{Path: scope.Out(d.Path), To: scope.Out(d.To), Replaced: scope.Out(d.Replaced)})
@@ -408,7 +410,8 @@ func totalBytes(ctx context.Context, t *files.Tree, kind string, items []api.Fil
 	return total
 }
 
-// A placeFunc moves, copies or creates something at a free path.
+// A placeFunc moves, copies or creates the file at to, which must not exist unless overwrite is
+// set.
 type placeFunc func(ctx context.Context, from, to string, overwrite bool) (files.Info, error)
 
 // placeFuncFor returns the placeFunc of a kind of transfer.
@@ -471,7 +474,7 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, in api.Files
 	}
 	_, err := place(ctx, item.Path, moved.To, false)
 	if err != nil && moved.Replaced != "" {
-		// Put back what was replaced, even if the caller has cancelled.
+		// Restore the replaced file, even if the caller has cancelled.
 		if _, back := trash.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
 			err = fmt.Errorf("%w; the replaced file is in the trash", err)
 		}

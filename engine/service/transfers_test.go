@@ -82,7 +82,8 @@ func TestTransferCanBeCancelledAsSoonAsItIsListed(t *testing.T) {
 	}
 }
 
-// A client that asks a new engine for a transfer of the former one must not get another's answer.
+// A client that asks a new engine about a transfer of the previous one must not get another
+// transfer.
 func TestTransferOfAnEarlierEngineIsUnknown(t *testing.T) {
 	run := func(context.Context, *transfer) error { return nil }
 	former, _ := newTransfers(t)
@@ -244,7 +245,7 @@ func TestArchivesArePackedAndExtractedAsTransfers(t *testing.T) {
 	if job := runTransfer(t, c, extract); job.State != api.JobDone || readText(t, dir+"/x (2)/a") != "a" {
 		t.Errorf("extracted beside: %+v", job)
 	}
-	// An archive growing beyond a gigabyte is unpacked only on request.
+	// An archive that expands to more than a gigabyte is unpacked only on request.
 	bomb, err := os.Create(dir + "/bomb.zip")
 	if err != nil {
 		t.Fatal(err)
@@ -384,7 +385,7 @@ func TestNoTransferBeginsWhileTheEngineStops(t *testing.T) {
 	s.Close()
 }
 
-// What was replaced must not be lost if the new file cannot be placed.
+// The replaced file must not be lost if the new one cannot be put in its place.
 func TestFailedReplacementIsUndone(t *testing.T) {
 	c, dir := startWithFiles(t, "to/a", "from/b") // b is not an archive
 	in := api.FilesTransferInput{Kind: api.TransferExtract, Conflict: api.ConflictReplace, Items: []api.FileMove{{Path: dir + "/from/b", To: dir + "/to/a"}}}
@@ -468,7 +469,7 @@ func TestRelativePathsOfATransferStartAtTheBase(t *testing.T) {
 	}
 }
 
-// A transfer must reveal nothing outside the sandbox: neither existence nor size.
+// A transfer must not reveal whether a file outside the sandbox exists, or how large it is.
 func TestTransferInASandboxSeesNothingOutside(t *testing.T) {
 	c, dir := startWithFiles(t, "in/a", "out/a", "out/big/file")
 	if err := os.Symlink(dir+"/out", dir+"/in/link"); err != nil {

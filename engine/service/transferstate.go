@@ -10,16 +10,16 @@ import (
 	"tandem/persist/store"
 )
 
-// An engine may be killed during a transfer. Its state is on disk, so the next engine reports what
-// became of it, and removes the hidden incomplete copies, also those on other machines. A copy is
-// noted before it is made. The file stays small: it has the transfers of the last minutes, and only
-// the first finished items of each.
+// An engine may be killed during a transfer. The state of transfers is therefore on disk. The next
+// engine reports what became of them and removes the hidden incomplete copies, on other machines
+// too. A copy is recorded before it is made. The file stays small: it has the transfers of the last
+// minutes, and only the first finished items of each.
 
 const (
 	maxSavedItems = 200 // finished items saved of one transfer
-	// savePause is the least time between two saves for finished items only.
+	// savePause is the minimum time between two saves that only record finished items.
 	savePause = 100 * time.Millisecond
-	// maxTempAge is how long removing an incomplete copy is tried again, by one engine after another.
+	// maxTempAge is for how long engines try to remove an incomplete copy.
 	maxTempAge = 7 * 24 * time.Hour
 )
 
@@ -29,8 +29,8 @@ type TransferStore interface {
 	LoadTransfers() ([]store.Transfer, error)
 }
 
-// Resume loads the transfers of earlier engines and removes what they left incomplete. Transfers
-// are saved from now on. It must be called after Handle and before the first transfer.
+// Resume loads the transfers of earlier engines and removes their incomplete copies. From now on,
+// transfers are saved in saved. Call Resume after Handle and before the first transfer.
 func (s *Files) Resume(saved TransferStore) error {
 	all, err := saved.LoadTransfers()
 	js := &s.transfers
@@ -54,7 +54,7 @@ func (s *Files) Resume(saved TransferStore) error {
 	return nil
 }
 
-// isKept reports whether a transfer is still of interest.
+// isKept reports whether a transfer may still be asked about, or has incomplete copies to remove.
 func isKept(one store.Transfer) bool {
 	age := time.Since(one.Ended)
 	return one.Ended.IsZero() || age < transferTTL || len(one.Temps) > 0 && age < maxTempAge
@@ -80,8 +80,8 @@ func (js *transfers) restore(one store.Transfer) *transfer {
 	return j
 }
 
-// save saves the state of all transfers. Errors are logged only: a full disk must not stop a
-// transfer that makes room.
+// save saves the state of all transfers. It only logs errors, because a transfer may be just what
+// frees space on a full disk.
 func (js *transfers) save() {
 	if js.store == nil {
 		return
@@ -106,8 +106,8 @@ func (js *transfers) save() {
 	}
 }
 
-// forgetLater forgets a transfer some time after its end, but not before its incomplete copies are
-// gone.
+// forgetLater forgets a transfer some time after it has ended, but not while incomplete copies of
+// it exist.
 func (js *transfers) forgetLater(id string) {
 	time.AfterFunc(transferTTL, func() {
 		js.mu.Lock()
@@ -146,7 +146,8 @@ func (j *transfer) state() store.Transfer {
 	return out
 }
 
-// noteTemp records an incomplete copy that is about to be made.
+// noteTemp saves the path of an incomplete copy that is about to be made. gone must be called when
+// the copy no longer exists.
 func (j *transfer) noteTemp(path string) (gone func()) {
 	j.mu.Lock()
 	j.temps = append(j.temps, path)
@@ -160,7 +161,7 @@ func (j *transfer) noteTemp(path string) (gone func()) {
 	}
 }
 
-// dropTemp records that an incomplete copy of an earlier engine is gone.
+// dropTemp saves that an incomplete copy made by an earlier engine is gone.
 func (j *transfer) dropTemp(path string) {
 	j.mu.Lock()
 	j.temps = slices.DeleteFunc(j.temps, func(p string) bool { return p == path })

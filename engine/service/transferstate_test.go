@@ -16,8 +16,8 @@ import (
 	"tandem/tests/wait"
 )
 
-// resumeTransfers starts a service on files with the state in data, as a new engine does. There is a
-// machine called box, with the same files.
+// resumeTransfers starts a service on files that continues from the state in data, as the next
+// engine does. It reaches a machine called box with the same files.
 func resumeTransfers(t *testing.T, data *store.Store) *Files {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -95,7 +95,7 @@ func TestNextEngineRemovesIncompleteCopies(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(source, "below", "f"), []byte("text"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			// The engine is killed when it has noted a copy and filled half of it.
+			// The engine is killed when it has recorded a copy and written half of it.
 			var noted []string
 			first.transfers.store = saver{data, func(all []store.Transfer) {
 				for _, one := range all {

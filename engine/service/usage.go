@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// sampleInterval is the time between samples of processes' usage, idleSampleInterval the same
-	// when none has run since the last sample. With 3,000 idle processes a sample takes about 25
-	// ms.
+	// sampleInterval is the time between two samples of what processes use. If no process has run
+	// since the last sample, it is idleSampleInterval. With 3,000 idle processes, a sample takes
+	// about 25 ms.
 	sampleInterval     = 5 * time.Second
 	idleSampleInterval = 15 * time.Second
-	// exitGrace is how long a process may outlive a command that has exited without being reported
-	// as left running.
+	// exitGrace is how long the children of an exited command may take to exit too. After that they
+	// are reported as left running.
 	exitGrace = 50 * time.Millisecond
 )
 
-// Usage measures processes on request, and samples them in between, so that a reader gets a
-// history.
+// Usage measures what processes use, such as CPU time and memory. It also takes samples in the
+// background, so that a reader gets a history.
 type Usage struct {
 	processes func(context.Context) ([]supervise.Measurable, error)
 	table     *proctree.Table
@@ -35,7 +35,7 @@ type Usage struct {
 	meter     *proctree.Meter
 }
 
-// NewUsage returns the usage of an engine's processes.
+// NewUsage returns the Usage of the processes that the function processes returns.
 func NewUsage(processes func(context.Context) ([]supervise.Measurable, error), table *proctree.Table, dataDir string) *Usage {
 	return &Usage{processes: processes, table: table, dataDir: dataDir, meter: proctree.NewMeter()}
 }
@@ -54,7 +54,7 @@ func (u *Usage) Sample(ctx context.Context) {
 		if err != nil {
 			return // the engine is exiting
 		}
-		// With nothing running, samples would cost time and show nothing new.
+		// While nothing runs, samples would cost time and show nothing new.
 		if u.meter.Sample(u.processTrees(all)) {
 			next.Reset(sampleInterval)
 		} else {
@@ -63,7 +63,7 @@ func (u *Usage) Sample(ctx context.Context) {
 	}
 }
 
-// measure adds the usage of processes, including orphans left by exited ones.
+// measure adds the usage of each process, including programs that exited processes left running.
 func (u *Usage) measure(all []supervise.Measurable) {
 	ids := idsOf(all)
 	withRemains := func(procs []proctree.Process) map[int]store.Identity {
@@ -82,7 +82,7 @@ func (u *Usage) measure(all []supervise.Measurable) {
 	u.addLeftPIDs(all)
 }
 
-// addLeftPIDs adds the processes that exited ones left running.
+// addLeftPIDs adds the PIDs of programs that exited processes left running.
 func (u *Usage) addLeftPIDs(all []supervise.Measurable) {
 	if !slices.ContainsFunc(all, func(m supervise.Measurable) bool { return m.View.HasRemains() }) {
 		return
@@ -107,13 +107,13 @@ func (u *Usage) measureOne(e supervise.Entry) api.Process {
 	return one[0].View
 }
 
-// isInputSilent reports whether a process runs with an open input to which nothing is written.
+// isInputSilent reports whether a process runs with an open standard input to which nobody writes.
 func isInputSilent(p api.Process) bool {
 	return p.State == api.StateRunning && p.Terminal == nil && p.Supervision != nil && !p.Supervision.Stdin && !p.Supervision.NoStdin
 }
 
-// findLeft returns the processes that a process exited just now left running. One that is found but
-// exits within exitGrace was on its way out.
+// findLeft returns the programs left running by a process that has just exited. A program that
+// exits within exitGrace does not count.
 func (u *Usage) findLeft(ctx context.Context, p api.Process) []int {
 	// During a long run, pids may have wrapped around.
 	if p.LastPID == 0 || runTime(p) < time.Second && !proctree.MayHaveLeft(p.LastPID, u.markOf(p.ID)) {
@@ -131,7 +131,7 @@ func (u *Usage) findLeft(ctx context.Context, p api.Process) []int {
 
 // isListening reports whether a process or its descendants listen on a TCP port.
 func (u *Usage) isListening(m supervise.Measurable, port int) bool {
-	// Listing the listeners is cheaper than measuring a process tree.
+	// Listing all listeners takes less time than measuring a process tree.
 	if !proctree.HasListener(port) {
 		return false
 	}
@@ -144,7 +144,8 @@ func hasPort(m supervise.Measurable, port int) bool {
 	return m.View.Metrics != nil && slices.Contains(m.View.Metrics.Ports, port)
 }
 
-// portHolder names the program listening on a TCP port instead of the process id; "" if none is.
+// portHolder returns the name of the program that listens on a TCP port. It returns "" if no
+// program does, or if it is the process with this id.
 func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	if !proctree.HasListener(port) {
 		return ""
@@ -171,7 +172,8 @@ func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	return fmt.Sprintf("%s (pid %d)", names.Shown(program), pid)
 }
 
-// processTrees returns the roots of the processes, and a function to find their orphans.
+// processTrees returns the root of each process tree, and a function that maps orphans to their
+// roots.
 func (u *Usage) processTrees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
 	return idsOf(all), func(procs []proctree.Process) map[int]store.Identity { return u.orphans(all, u.table.Orphans(procs)) }
 }
@@ -184,7 +186,8 @@ func idsOf(all []supervise.Measurable) []store.Identity {
 	return ids
 }
 
-// findRemains returns the first living orphan of each exited process, by its index in all.
+// findRemains returns, for each exited process, a program that it left running. The keys are
+// indexes in all.
 func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
 	boot, err := store.BootID()
 	if err != nil {
@@ -211,8 +214,8 @@ func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process
 	return found
 }
 
-// orphans maps the orphans carrying the mark of a process to its child. Sessions are left out:
-// like their end, their usage does not include programs detached from the terminal.
+// orphans maps the PIDs of orphans to the child whose mark they carry. Sessions are left out,
+// because programs detached from a terminal count neither for its end nor for its usage.
 func (u *Usage) orphans(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
 	orphans := make(map[int]store.Identity)
 	for _, m := range all {

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/remote/hosts/transport"
 )
 
-// Visitors choose these texts; they are shown in a terminal.
+// Visitors choose these texts, which are then shown in a terminal.
 func TestOriginOfAVisitorIsOneHarmlessLine(t *testing.T) {
 	for _, c := range []struct {
 		v           fleet.Visitor
@@ -43,7 +43,7 @@ func TestInvalidAddressesOfPeersAreRejected(t *testing.T) {
 	} {
 		wantError(t, r, api.EnginePeer, api.EnginePeerInput{Client: c.client, Server: c.server}, api.CodeInvalid, c.want)
 	}
-	// Another machine's process is not an agent of this one.
+	// A process of another machine cannot be an agent of this one.
 	if out := call(t, r, api.EnginePeer, api.EnginePeerInput{Client: "192.0.2.1:1", Server: "127.0.0.1:1"}); out.Agent != "" {
 		t.Errorf("%+v", out)
 	}

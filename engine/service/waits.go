@@ -16,11 +16,11 @@ import (
 
 const (
 	maxWait = 50 * time.Second
-	// inputPoll is the time between checks whether a process waits for input.
+	// inputPoll is the time between two checks whether a process waits for input.
 	inputPoll = 50 * time.Millisecond
 )
 
-// A waitResult is a met condition of process.wait, or the reason to stop waiting.
+// A waitResult says which condition of process.wait was met, or why the wait ended.
 type waitResult struct {
 	met       string
 	line      string
@@ -28,8 +28,8 @@ type waitResult struct {
 	err       error
 }
 
-// waitForProcess waits until one of the given conditions is met, or the process has ended, or the
-// timeout expires.
+// waitForProcess waits until one of the given conditions is met, the process exits, or the timeout
+// expires.
 func (s *Processes) waitForProcess(ctx context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 	if err := checkWait(in); err != nil {
 		return api.ProcessWaitOutput{}, err
@@ -45,7 +45,7 @@ func (s *Processes) waitForProcess(ctx context.Context, in api.ProcessWaitInput)
 	if first.err != nil {
 		return api.ProcessWaitOutput{}, first.err
 	}
-	// The caller has given up, as opposed to a timeout of the wait.
+	// The caller has given up. This is not the timeout of the wait.
 	if ctx.Err() != nil {
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
@@ -85,8 +85,8 @@ func checkWait(in api.ProcessWaitInput) error {
 	return nil
 }
 
-// conditions returns the conditions of a wait. ended is closed when the process ends and that is
-// not a condition. It replaces in.ID with the full id.
+// conditions returns the conditions of a wait. If an exit is not among them, ended is closed when
+// the process exits. The function replaces in.ID with the full id.
 func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, ended chan<- struct{}) (all []conditions.Condition[waitResult], err error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
@@ -137,7 +137,8 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 
 var errNotListening = errors.New("it is not listening on that port")
 
-// untilListening returns a function waiting until a process or its descendants listen on a port.
+// untilListening returns a function that waits until a process or one of its descendants listens on
+// a port.
 func untilListening(c *supervise.Control, u *Usage, id string, port int) func(context.Context) error {
 	return readiness.Until(func(ctx context.Context) error {
 		e, err := c.FindEntry(ctx, id)
@@ -155,7 +156,7 @@ func resultIf(condition string, holds bool) waitResult {
 	return waitResult{met: condition}
 }
 
-// awaitInput polls until a process waits for input, and reports false if ctx ends first.
+// awaitInput waits until a process waits for input. It returns false if ctx ends first.
 func (s *Processes) awaitInput(ctx context.Context, id string, pid int) bool {
 	tick := time.NewTicker(inputPoll)
 	defer tick.Stop()
@@ -169,8 +170,8 @@ func (s *Processes) awaitInput(ctx context.Context, id string, pid int) bool {
 	return true
 }
 
-// awaitState waits for the end of a run, for readiness, or for a crash loop. It closes ended if the
-// process has ended and no condition covers that.
+// awaitState waits for the end of a run, for readiness, or for a crash loop. If the process exits
+// and none of these is met, it closes ended.
 func (s *Processes) awaitState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) waitResult {
 	var ready bool // when the condition was met: a process that runs again may not be ready yet
 	view, err := s.Control.AwaitCondition(ctx, in.ID, func(s api.State, now int, isReady, crashLoop bool) bool {

@@ -70,7 +70,8 @@ func (s *Worktrees) listWorktrees(ctx context.Context, in api.WorktreeListInput)
 	return out, nil
 }
 
-// describeWorktree returns the state of a worktree. If git cannot tell, it counts as changed.
+// describeWorktree returns the state of a worktree. If git cannot tell, the worktree counts as
+// changed.
 func (s *Worktrees) describeWorktree(ctx context.Context, w worktrees.Worktree) (api.Worktree, error) {
 	out := api.Worktree{Path: w.Path, Branch: w.Branch, Repository: w.Repository, Unmerged: w.Ahead}
 	if _, err := os.Lstat(w.Path); errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +80,7 @@ func (s *Worktrees) describeWorktree(ctx context.Context, w worktrees.Worktree) 
 	}
 	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return files.Git{Tree: t}.Status(ctx, w.Path) })
 	out.Uncommitted = status.Changed
-	// Without a status, assume changes: removing a worktree would lose them.
+	// If the status is unknown, assume changes: they would be lost with the worktree.
 	out.Dirty = err != nil || status.Branch == "" || status.Changed > 0
 	all, err := s.Control.ListProcesses(ctx)
 	for _, p := range all {

@@ -421,7 +421,7 @@ func TestPluginManagesProcesses(t *testing.T) {
 			t.Errorf("named %s, want %s", s.Name, want)
 		}
 	}
-	if answer := r.call("process_start", object{"command": "true", "name": "sleep"}); !answer.Failed || !strings.Contains(resultText(answer), "is called sleep already") {
+	if answer := r.call("process_start", object{"command": "true", "name": "sleep"}); !answer.Failed || !strings.Contains(resultText(answer), "is already called sleep") {
 		t.Errorf("a second one of the name: %s", resultText(answer))
 	}
 	r.checkExact(t, exactCall{"process_stop_all", object{"signal": "SIGHUP"}, "Stopped 2 processes with SIGHUP.", false})

@@ -3,17 +3,18 @@ package events
 
 import "tandem/engine/api"
 
-// MaxQueued is how many events a subscriber may fall behind before it is disconnected.
+// MaxQueued is the maximum number of events waiting for a subscriber. A subscriber with more of
+// them is disconnected.
 const MaxQueued = 1024
 
-// A Hub sends events to subscribers. One goroutine owns it, so taking a snapshot and subscribing are
-// one step, without a gap.
+// A Hub sends events to subscribers. It belongs to one goroutine, so no event can occur between
+// taking a snapshot and subscribing.
 type Hub struct {
 	subscribers map[*Subscriber]struct{}
 }
 
-// A Subscriber is one stream of events. Its channel is closed when it falls behind or the engine
-// exits.
+// A Subscriber is one stream of events. Its channel is closed when too many events are waiting in
+// it, or the engine exits.
 type Subscriber struct {
 	Events  chan api.Event
 	lasting bool // without events about one-shot commands
@@ -33,8 +34,8 @@ func (s *Subscriber) Drain(send func(api.Event) error) {
 	}
 }
 
-// Subscribe adds a stream that begins with the events in first. With lasting, it has no events about
-// one-shot commands.
+// Subscribe adds a stream that begins with the events in first. If lasting is set, the stream has
+// no events about one-shot commands.
 func (h *Hub) Subscribe(lasting bool, first ...api.Event) *Subscriber {
 	// Nobody reads the channel yet, so its buffer must hold all of first.
 	s := &Subscriber{make(chan api.Event, max(MaxQueued, len(first))), lasting}
@@ -50,15 +51,15 @@ func (h *Hub) Subscribe(lasting bool, first ...api.Event) *Subscriber {
 
 // Disconnect ends a stream, unless it has ended.
 func (h *Hub) Disconnect(s *Subscriber) {
-	// Publish may have disconnected it already, and a second close would panic.
+	// Publish may have disconnected s already, and closing its channel twice would panic.
 	if _, ok := h.subscribers[s]; ok {
 		delete(h.subscribers, s)
 		close(s.Events)
 	}
 }
 
-// Publish sends an event to all subscribers, or with oneShot only to those that did not ask for
-// lasting processes.
+// Publish sends an event to all subscribers. If oneShot is set, the event is about a one-shot
+// command, and subscribers to lasting processes do not get it.
 func (h *Hub) Publish(e api.Event, oneShot bool) {
 	for s := range h.subscribers {
 		if oneShot && s.lasting {
@@ -66,7 +67,7 @@ func (h *Hub) Publish(e api.Event, oneShot bool) {
 		}
 		select {
 		case s.Events <- e:
-		// A reader that falls behind must not block the loop: it can watch again for a snapshot.
+		// A slow reader must not block the loop. It can subscribe again and gets a new snapshot.
 		default:
 			h.Disconnect(s)
 		}

@@ -23,15 +23,16 @@ import (
 	"tandem/persist/store"
 )
 
-// maxProblems limits the damaged records reported to the user; the log has all of them.
+// maxProblems is how many damaged records are reported to the user. The log lists all of them.
 const maxProblems = 20
 
-// unread maps ids to the errors that kept their records from being read; "" stands for all records.
+// unread maps the ids of records that could not be read to the errors. If the list of records
+// itself could not be read, the error is under "".
 type unread map[string]error
 
 func (u unread) has(id string) bool { return u[id] != nil || u[""] != nil }
 
-// Unread returns why records or terminals are unreachable, sorted.
+// Unread returns, sorted, the reasons why records or terminals are unreachable.
 func (h *Host) Unread() (why []string) {
 	u := h.unread.Load()
 	if u == nil {
@@ -48,16 +49,16 @@ func (h *Host) Unread() (why []string) {
 type adoption struct{ h *Host }
 
 const (
-	// maxReadRetries bounds how often a starting engine retries to read a file.
+	// maxReadRetries is how often a starting engine tries again to read a file.
 	maxReadRetries = 5
-	// readRetryPause is the time before the first retry; it doubles.
+	// readRetryPause is the time before the first retry. It doubles with each further one.
 	readRetryPause = 10 * time.Millisecond
-	// maxReadPause is the longest time between retries after the start.
+	// maxReadPause is the longest time between two retries while the engine runs.
 	maxReadPause = 10 * time.Second
 )
 
-// loadRecords reads all records. Records still unreadable after some retries are returned as
-// missing.
+// loadRecords reads all records. Records that are still unreadable after some retries are returned
+// in missing.
 func (a adoption) loadRecords(ctx context.Context) (records []store.Record, missing unread) {
 	records, problems := a.h.store.Load()
 	missing = a.splitProblems(problems)
@@ -65,7 +66,7 @@ func (a adoption) loadRecords(ctx context.Context) (records []store.Record, miss
 		if len(missing) == 0 || ctx.Err() != nil {
 			return records, missing
 		}
-		// Too many open files, for example, is an error of the moment.
+		// Some errors pass, for example too many open files.
 		time.Sleep(readRetryPause << i)
 		records = append(records, a.readMissing(missing)...)
 	}
@@ -76,7 +77,7 @@ func (a adoption) loadRecords(ctx context.Context) (records []store.Record, miss
 	return records, missing
 }
 
-// splitProblems returns the unread records among problems and reports the other problems.
+// splitProblems returns the problems of unreadable records, and reports the others to the user.
 func (a adoption) splitProblems(problems []error) unread {
 	missing := unread{}
 	for _, p := range problems {
@@ -91,8 +92,8 @@ func (a adoption) splitProblems(problems []error) unread {
 	return missing
 }
 
-// readMissing retries the missing records. It returns those read, and removes them from missing,
-// along with deleted ones.
+// readMissing tries again to read the missing records. It returns the records that it could read,
+// and removes them from missing, as well as deleted ones.
 func (a adoption) readMissing(missing unread) (records []store.Record) {
 	if missing[""] != nil {
 		records, problems := a.h.store.Load()
@@ -151,9 +152,9 @@ func (h *Host) RestoreTable(ctx context.Context, client launch.Keeper) error {
 	return nil
 }
 
-// adopt equips what was found and inserts it. What has an unreachable terminal is added to missing. If
-// the keeper exits meanwhile, adopt inserts nothing, and leaves the terminals that it has for the next
-// attempt.
+// adopt gives each process found its terminal and inserts it into the table. If a terminal is
+// unreachable, it adds the process to missing instead. If the keeper exits meanwhile, it inserts
+// nothing, and keeps the inherited terminals for the next attempt.
 func (a adoption) adopt(ctx context.Context, client launch.Keeper, all []supervise.Found, missing unread, insert func(supervise.Found) error) error {
 	masters, faults := a.h.fetchMasters(ctx, client, all)
 	if at := slices.IndexFunc(faults, func(err error) bool { return errors.Is(err, keeper.ErrLost) }); at >= 0 {
@@ -179,19 +180,19 @@ func (a adoption) adopt(ctx context.Context, client launch.Keeper, all []supervi
 	return nil
 }
 
-// plan decides what to do with each record and each of the keeper's children, given the evidence in
-// s.
+// plan decides what to do with each record and each child of the keeper. s is the evidence for
+// that.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string, s supervise.Survey) {
 	for i, r := range records {
 		records[i].Name = names.Escape(r.Name) // of an earlier release
-		// An earlier engine may have been killed before it removed the cgroup, which is below its own.
-		// This engine may be in another cgroup, for example after a reboot.
+		// An earlier engine may have been killed before it removed the cgroup. The new cgroup may
+		// be elsewhere, because it is below this engine's own, for example after a reboot.
 		over := api.State(r.State).Ended() || r.Identity != nil && r.Identity.BootID != a.h.bootID
 		if over && proctree.DropCgroup(r.Cgroup) {
 			records[i].Cgroup = a.h.CgroupOf(r)
 		}
 	}
-	// One reading of the process table serves all records.
+	// The process table is read only once for all records.
 	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.Launcher.AwaitStarts(ctx) })
 	s = supervise.Survey{
 		BootID:   a.h.bootID,
@@ -209,7 +210,8 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 	return append(all, s.FindUnrecorded(a.h.Launcher.FindMarked(look()))...), forget, s
 }
 
-// AdoptLater retries what was unreachable at the start, records and terminals, and adopts it.
+// AdoptLater tries again to read records and get terminals that were unreachable at the start. It
+// adopts their children and returns when none is left.
 func (h *Host) AdoptLater(ctx context.Context) {
 	a := adoption{h}
 	missing := maps.Clone(*a.h.unread.Load())
@@ -233,7 +235,7 @@ func (h *Host) AdoptLater(ctx context.Context) {
 	a.h.o.Inherited.close()
 }
 
-// adoptLate adopts the children of records contained in was and no longer in missing.
+// adoptLate adopts the children whose records were missing, as listed in was, and no longer are.
 func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, missing unread) error {
 	client, err := a.h.Link.Await(ctx)
 	if err != nil {
@@ -261,7 +263,8 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	for _, id := range forget {
 		a.h.ForgetChild(id)
 	}
-	// An exit reported while the record was missing found no process in the table.
+	// If a child exited while its record was missing, the report of its exit found no process in
+	// the table.
 	children, err = client.List(ctx)
 	for _, c := range children {
 		if c.Exit != nil && !others(c.ID) {
@@ -277,7 +280,8 @@ func (h *Host) restoreGrant(f *supervise.Found) {
 	}
 }
 
-// placeChild gives a child to a keeper without it, again later if the keeper refuses.
+// placeChild hands a child over to a keeper that does not have it. If the keeper refuses, it is
+// tried again later.
 func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f supervise.Found) {
 	if !f.Orphan {
 		return
@@ -289,7 +293,7 @@ func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f superv
 	}
 }
 
-// equipTerminal completes a record with a terminal for the table.
+// equipTerminal adds what the table needs to know about the terminal of a process.
 func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 	child, found := f.Child()
 	switch {
@@ -309,7 +313,7 @@ func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 	}
 }
 
-// guessRecord makes a record for a child whose record is lost.
+// guessRecord makes a record for a child without one.
 func guessRecord(c keeper.Child) store.Record {
 	r := supervise.NewRecord(c.ID, api.KindProcess)
 	if c.TTY {
@@ -330,15 +334,15 @@ func guessRecord(c keeper.Child) store.Record {
 	return r
 }
 
-// logSize returns the length of an ended process's log. After a crash the file is longer than its
-// content, because space is allocated ahead; opening and closing the log truncates it.
+// logSize returns the length of the log of an exited process. After a crash the file is longer than
+// its content, because space is allocated ahead. Opening and closing the log truncates it.
 func (h *Host) logSize(r store.Record) int64 {
 	path := h.store.LogPath(r)
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
 	}
-	// Allocated space ends at a page boundary, so other files are complete.
+	// Allocated space ends at a page boundary. If the file does not, it has no such space.
 	if info.Size() == 0 || info.Size()%int64(os.Getpagesize()) != 0 {
 		return info.Size()
 	}

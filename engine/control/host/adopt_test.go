@@ -17,7 +17,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A mortalKeeper has some children, and exits when it is asked for the terminal of another one.
+// A mortalKeeper has some children, and exits when it is asked for the terminal of any other.
 type mortalKeeper struct {
 	launch.Keeper
 	t         *testing.T

@@ -25,7 +25,7 @@ func (h *Host) newRegistry(rules string) *coding.Registry {
 	}
 }
 
-// A resumption says how to continue an agent's conversation when its session starts.
+// A resumption says how to continue a coding agent's conversation when its session starts.
 type resumption struct {
 	coding.Resumption
 	instead bool   // run its command in place of the session's own
@@ -44,8 +44,9 @@ func (r resumption) typing() string {
 	return store.TypingInsert
 }
 
-// planResumption decides about the conversation of a session that is restored, or restarted after a
-// reboot. former is the session's previous child. Nothing is typed into sessions started by an agent.
+// planResumption decides whether and how a session continues its agent's conversation when it is
+// restored, or restarted after a reboot. former is the session's previous child. Nothing is typed
+// into sessions started by an agent.
 func (h *Host) planResumption(r store.Record, former store.Identity) (out resumption) {
 	how := h.settings.now().resume
 	rebooted := former.BootID != "" && former.BootID != h.bootID

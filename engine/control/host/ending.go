@@ -12,9 +12,9 @@ import (
 	"tandem/persist/store"
 )
 
-// treeOf returns a record's child and its descendants. Programs detached from a shell are not part
-// of it, because the user may mean them to stay. aliveUntil is when the child was last known to
-// exist, in clock ticks since boot.
+// treeOf returns the process tree of a record's child. Programs detached from an interactive shell
+// are not part of it, because the user may want them to keep running. aliveUntil is when the child
+// was last known to exist, in clock ticks since boot.
 func (h *Host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
 	t := proctree.NewTree(*r.Identity, os.Getpid(), h.Link.PID())
 	t.Held, t.Cgroup = aliveUntil, r.Cgroup
@@ -27,7 +27,7 @@ func (h *Host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
 	return t
 }
 
-// CgroupOf returns the cgroup for a record's child, or "". An interactive shell has none, because
+// CgroupOf returns the cgroup for a record's child. It returns "" for an interactive shell, because
 // programs started from it may be meant to outlive it.
 func (h *Host) CgroupOf(r store.Record) string {
 	if r.TTY && names.IsPlainShell(r.Argv) {
@@ -60,7 +60,7 @@ func (h *Host) StopRemains(ctx context.Context, records []store.Record, signal s
 			failed <- err
 		}()
 	}
-	// A panic in a worker must reach this goroutine, because the caller recovers it.
+	// Raise a worker's panic in this goroutine, because the caller recovers it.
 	for range left {
 		(<-caught).Raise()
 		err = errors.Join(err, <-failed)
@@ -78,8 +78,8 @@ func (h *Host) HaveRemains(records []store.Record) (map[string]bool, error) {
 	return ids, err
 }
 
-// livingRemains returns the trees of exited children that still have a living member. Only
-// processes with a record's mark belong to it: the PID of an exited child may have been reused.
+// livingRemains returns the trees of exited children of which a process is still running. Only
+// processes with the record's mark count, because the PID of the child may have been reused.
 func (h *Host) livingRemains(records []store.Record) (map[*store.Record]*proctree.Tree, error) {
 	all, err := h.Table.Read()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestStopStepsFollowTheRecordAndTheCaller(t *testing.T) {
+func TestStopStepsUseTheCallersSignalOrTheRecords(t *testing.T) {
 	t.Parallel()
 	const timeout = 300 * time.Millisecond
 	record := func(tty bool, signal string) store.Record {

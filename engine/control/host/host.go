@@ -43,8 +43,8 @@ type Options struct {
 	Closed     []string // directories closed to agents: they hold rules for agents and records of other clients' actions
 }
 
-// A Host is the executor of a real engine: it owns records, sessions and whole trees. The launcher
-// starts its children, and the observer watches them.
+// A Host is the executor of the control loop in a real engine. It owns records, sessions and
+// process trees. Its launcher starts children, and its observer watches them.
 type Host struct {
 	Control  *supervise.Control
 	Launcher *launch.Launcher
@@ -69,7 +69,8 @@ type Host struct {
 	sessions sync.WaitGroup
 }
 
-// New returns a host whose control runs until ctx ends. Screens are rebuilt only after AllowReplays.
+// New returns a host. Its control loop must be run, and stops when ctx ends. Screens are rebuilt
+// only after AllowReplays.
 func New(ctx context.Context, o Options) *Host {
 	h := &Host{
 		o: o, log: o.Log, store: o.Store, bootID: o.BootID,
@@ -81,7 +82,7 @@ func New(ctx context.Context, o Options) *Host {
 		h.o.Inherited = InheritedTerminals{}
 	}
 	h.Logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
-	// A screen can wait, but all clients wait for the engine.
+	// Fill the channel, so that no screen is rebuilt yet: all clients wait for the engine to start.
 	for range cap(h.replays) {
 		h.replays <- struct{}{}
 	}
@@ -100,8 +101,8 @@ func (h *Host) AllowReplays() {
 	}
 }
 
-// Close releases all terminals; the keeper still holds them. The control goroutine must have
-// stopped. Wait waits for the sessions.
+// Close releases all terminals; the keeper still holds them open. The control goroutine must have
+// stopped. Use Wait to wait until the sessions are closed.
 func (h *Host) Close() {
 	h.Control.Close()
 	h.Logs.Close()
@@ -143,7 +144,8 @@ func (h *Host) Save(r store.Record, durable bool) error {
 	return h.store.Update(r)
 }
 
-// NoteUnconfined implements supervise.Executor. The engine itself does not need the note.
+// NoteUnconfined implements supervise.Executor. The note is for readers of the process's folder;
+// the engine does not read it.
 func (h *Host) NoteUnconfined(r store.Record) {
 	if err := access.NoteUnconfined(h.store, r.ID); err != nil {
 		h.log.Warn("note that a process is not confined", "id", r.ID, "error", err)
@@ -151,7 +153,7 @@ func (h *Host) NoteUnconfined(r store.Record) {
 }
 
 // Spawn implements supervise.Executor. A child without a terminal writes its log itself.
-func (h *Host) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, error) {
+func (h *Host) Spawn(ctx context.Context, r store.Record, former store.Identity, onWait func()) (supervise.Launch, error) {
 	if ctx.Err() != nil {
 		return supervise.Launch{}, h.Launcher.ErrCancelled(r)
 	}
@@ -159,16 +161,16 @@ func (h *Host) Spawn(ctx context.Context, r store.Record, former store.Identity,
 		return supervise.Launch{}, err
 	}
 	if r.TTY {
-		return h.spawnSession(ctx, r, former, waits)
+		return h.spawnSession(ctx, r, former, onWait)
 	}
 	begin, errorsBegin := logs.FileSize(h.store.LogPath(r)), logs.FileSize(h.store.ErrorLogPath(r))
-	s, _, err := h.Launcher.Start(ctx, r, former, waits)
+	s, _, err := h.Launcher.Start(ctx, r, former, onWait)
 	s.LogStart, s.ErrorLogStart = begin, errorsBegin
 	return s, err
 }
 
-// ClearPredecessor implements supervise.Executor. The previous run's terminal still has the log
-// open, and its other processes may hold ports and files.
+// ClearPredecessor implements supervise.Executor. The terminal of the previous run may still have
+// the log open, and other processes of the run may hold ports and files.
 func (h *Host) ClearPredecessor(ctx context.Context, r store.Record, before supervise.Predecessor) error {
 	if before.Live != nil {
 		select {
@@ -185,7 +187,7 @@ func (h *Host) ClearPredecessor(ctx context.Context, r store.Record, before supe
 }
 
 // spawnSession opens the log before it starts the child, so that all output can be recorded.
-func (h *Host) spawnSession(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, error) {
+func (h *Host) spawnSession(ctx context.Context, r store.Record, former store.Identity, onWait func()) (supervise.Launch, error) {
 	log, err := h.openLog(r)
 	if err != nil {
 		return supervise.Launch{}, err
@@ -195,12 +197,12 @@ func (h *Host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	if resume.instead {
 		r.Argv, r.CWD = resume.Argv, cmp.Or(resume.CWD, r.CWD)
 	}
-	// The size is on disk before the first output, or a replay would use another one.
+	// The size must be on disk before the first output, or a replay would use the previous size.
 	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
 		return supervise.Launch{}, err
 	}
-	s, master, err := h.Launcher.Start(ctx, r, former, waits)
+	s, master, err := h.Launcher.Start(ctx, r, former, onWait)
 	if err != nil {
 		log.Close()
 		return supervise.Launch{}, err
@@ -219,7 +221,7 @@ func (h *Host) TypeCommand(r store.Record, live supervise.Session, note func(con
 	go panics.Logged(h.log, "command of the former run", func() { s.TypeAtPrompt(r.Typed, r.Typing == store.TypingRun, note) })()
 }
 
-// stopSteps returns the steps for stopping a record's tree.
+// stopSteps returns the signals and timeouts for stopping a record's tree.
 func stopSteps(r store.Record, signal string) []proctree.Step {
 	if signal == "" {
 		signal = r.StopSignal
@@ -257,7 +259,7 @@ func (h *Host) Remove(id string, durable bool) error {
 	return h.store.Discard(id)
 }
 
-// ListOffers returns the children a new keeper has to look after.
+// ListOffers returns the children that a new keeper must look after.
 func (h *Host) ListOffers(ctx context.Context) []launch.Offer {
 	var all []launch.Offer
 	err := h.Control.Visit(ctx, func(e supervise.Entry) {

@@ -10,10 +10,11 @@ import (
 	"tandem/persist/store"
 )
 
-// idleCheckInterval is the maximum time between checks for idle sessions.
+// idleCheckInterval is the maximum time between two checks for idle sessions.
 const idleCheckInterval = time.Minute
 
-// StopIdle stops agents' sessions unused for some time, until ctx ends.
+// StopIdle stops agents' sessions that have not been used for the duration after. It returns when
+// ctx ends.
 func (h *Host) StopIdle(ctx context.Context, after time.Duration) {
 	if after <= 0 {
 		return
@@ -32,8 +33,8 @@ func (h *Host) StopIdle(ctx context.Context, after time.Duration) {
 	}
 }
 
-// stopIdleInputs stops agents' processes with a standard input and no terminal that have neither
-// been written to nor printed anything since the given time.
+// stopIdleInputs stops agents' processes that read input from a pipe and have been idle: since the
+// given time nobody has written to them and they have printed nothing.
 func (h *Host) stopIdleInputs(ctx context.Context, since time.Time) {
 	var recs []store.Record
 	err := h.Control.Visit(ctx, func(p supervise.Entry) {
@@ -52,8 +53,8 @@ func (h *Host) stopIdleInputs(ctx context.Context, since time.Time) {
 	}
 }
 
-// wasUsedSince reports whether a process was started or written to, or has printed, since a time.
-// The times of its FIFO and logs show it.
+// wasUsedSince reports whether a process was started, written to or printed anything since a time.
+// It looks at the modification times of its FIFO and logs.
 func wasUsedSince(data *store.Store, r store.Record, since time.Time) bool {
 	if r.StartedAt.After(since) {
 		return true

@@ -17,15 +17,16 @@ import (
 	"tandem/persist/store"
 )
 
-// A previousEngine is what is known about the engine before this one; zero if nothing is.
+// A previousEngine is what is known about the engine that ran before this one. It is zero if
+// nothing is known.
 type previousEngine struct {
 	store.LastEngine
 	supervise.Aftermath
 	next store.LastEngine // what the next engine finds
 }
 
-// loadLastEngine reads what the previous engine left behind. Without it, exits before its end are
-// taken for ordinary ones.
+// loadLastEngine reads what the previous engine left behind. If that fails, exits before the end of
+// that engine count as ordinary exits.
 func (h *Host) loadLastEngine() {
 	var err error
 	if h.previous.LastEngine, err = h.store.LoadLastEngine(); err != nil {
@@ -33,9 +34,9 @@ func (h *Host) loadLastEngine() {
 	}
 }
 
-// DescribeEngine leaves a description of this engine for the next one. stopped is when it was told
-// to exit; zero while it runs. all says that the user stopped everything: then no exit was an
-// interruption.
+// DescribeEngine saves a description of this engine for the next one. stopped is when this engine
+// was asked to exit; it is zero while the engine runs. If all is set, the user stopped everything,
+// so no exit was an interruption.
 func (h *Host) DescribeEngine(stopped time.Time, all bool) {
 	next := &h.previous.next
 	next.StoppedAt = stopped
@@ -53,7 +54,7 @@ func (h *Host) DescribeEngine(stopped time.Time, all bool) {
 	}
 }
 
-// lastWrite returns when a terminal's log was last written to; zero if unknown.
+// lastWrite returns when a terminal's log was last written, or zero if that is unknown.
 func (h *Host) lastWrite(r store.Record) (at time.Time) {
 	if info, err := os.Stat(h.store.LogPath(r)); err == nil {
 		at = info.ModTime()
@@ -61,7 +62,8 @@ func (h *Host) lastWrite(r store.Record) (at time.Time) {
 	return at
 }
 
-// noteInterruption records that a session was interrupted, and what it was doing.
+// noteInterruption checks whether a session was interrupted. If so, it records that, and what the
+// session was doing.
 func (a adoption) noteInterruption(f *supervise.Found) {
 	if !a.h.previous.IsInterrupted(f) {
 		return
@@ -92,7 +94,7 @@ func (h *Host) isShell(argv []string) bool {
 	return names.IsPlainShell(argv) || prompt.KindOf(argv).IsShell() || slices.Equal(argv, h.Shell(nil))
 }
 
-// readLastState returns what the log says about the program of an exited session.
+// readLastState reads the log of an exited session and returns the last state of its program.
 func (h *Host) readLastState(r store.Record) (none terminal.LastState) {
 	if !h.store.MayHaveLog(r) {
 		return none
@@ -107,11 +109,11 @@ func (h *Host) readLastState(r store.Record) (none terminal.LastState) {
 	return terminal.ReadLastState(log, r.LogStart, checkpoints, h.settings.now().shells.Secret(r.ID))
 }
 
-// folderInterval is the time between checks of the folders of sessions.
+// folderInterval is the time between two checks of the sessions' folders.
 const folderInterval = time.Minute
 
-// RecordFolders records the folders of sessions, because a reboot would lose those of programs that
-// do not report theirs. It returns when ctx ends.
+// RecordFolders saves the working directories of sessions from time to time, until ctx ends.
+// Otherwise a reboot would lose those of programs that do not report theirs.
 func (h *Host) RecordFolders(ctx context.Context) {
 	for sleep.For(ctx, folderInterval) == nil {
 		h.updateFolders(ctx)

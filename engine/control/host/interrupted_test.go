@@ -9,7 +9,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestEngineWhoseKeeperDiedFirstNamesIt(t *testing.T) {
+func TestDescriptionOfAnEngineNamesTheKeeperThatDiedFirst(t *testing.T) {
 	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {

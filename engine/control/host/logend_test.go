@@ -48,7 +48,7 @@ func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
 	}
 }
 
-func TestTerminalsLogKeepsWhatItsScreenMayNotHaveParsed(t *testing.T) {
+func TestTerminalLogKeepsOutputThatItsScreenHasNotParsed(t *testing.T) {
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestResumeSettingDecidesAboutConversations(t *testing.T) {
+func TestResumeSettingDecidesWhetherConversationsContinue(t *testing.T) {
 	t.Parallel()
 	h := &Host{bootID: "now", Agents: &coding.Registry{Library: coding.NewLibrary("", nil)}}
 	before := store.Identity{BootID: "before", PID: 1}

@@ -17,7 +17,7 @@ import (
 	"tandem/persist/store"
 )
 
-// sessionLogLimit returns the limit of a terminal's log with a limit of its own, or 0.
+// sessionLogLimit returns the size limit of a terminal's log. own is the limit in its record, or 0.
 func (h *Host) sessionLogLimit(own int64) int64 {
 	return max(cmp.Or(own, h.settings.now().LogLimit), terminal.MinLogLimit)
 }
@@ -28,14 +28,15 @@ func (h *Host) openLog(r store.Record) (terminal.Log, error) {
 		return nil, err
 	}
 	o := ptylog.Options{Limit: h.sessionLogLimit(r.LogLimit)}
-	// After a crash, NULs before the last resize are output rather than preallocated space.
+	// The last resize proves that everything before it is output. So NULs there are not
+	// preallocated space left by a crash.
 	if len(sizes) > 0 {
 		o.Committed = sizes[len(sizes)-1].Offset
 	}
 	return ptylog.Open(h.store.LogPath(r), o)
 }
 
-// adoptSession continues a session of an earlier engine.
+// adoptSession continues a session that was started by an earlier engine.
 func (h *Host) adoptSession(r store.Record, c keeper.Child, master *os.File) supervise.Session {
 	id := supervise.IdentityOf(c)
 	r.Identity = &id
@@ -51,14 +52,14 @@ func (h *Host) ReviveSession(r store.Record) *terminal.Session {
 	return h.newSession(r, nil, nil, screenStart{})
 }
 
-// A screenStart is how the screen of a session begins.
+// A screenStart says how the screen of a session begins.
 type screenStart struct {
 	new   bool // with a new child
 	below bool // below what earlier children printed
 }
 
-// newSession starts a session of a record. master is nil without a program. log is that of a new
-// child; nil opens the record's.
+// newSession starts a session from a record. master is nil if no program is running. log is the log
+// opened for a new child; if it is nil, the session opens the record's log.
 func (h *Host) newSession(r store.Record, master *os.File, log terminal.Log, start screenStart) *terminal.Session {
 	h.sessions.Add(1)
 	pid, nonce := 0, ""
@@ -92,7 +93,7 @@ func (h *Host) newSession(r store.Record, master *os.File, log terminal.Log, sta
 		h.Agents.RemoveExited(r.ID)
 		h.sessions.Done()
 	})
-	// Only a session with a running program can contain an agent.
+	// Only a session with a running program can have a coding agent.
 	if master != nil {
 		h.Agents.Start(r.ID, pid, r.Agent, s, h.Launcher.ConfinerFor(r))
 	}

@@ -37,7 +37,7 @@ func floodFile(b *testing.B) string {
 	return path
 }
 
-// BenchmarkSession runs a session alone, without keeper and API, for profiles.
+// BenchmarkSession runs a session without keeper and API, so that it can be profiled.
 func BenchmarkSession(b *testing.B) {
 	path := floodFile(b)
 	data, err := store.Open(b.TempDir())
@@ -74,7 +74,7 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
-// nonBlocking returns a PTY master in the state the keeper sends it.
+// nonBlocking makes a PTY master non-blocking, as those sent by the keeper are.
 func nonBlocking(b *testing.B, f *os.File) *os.File {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

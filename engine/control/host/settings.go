@@ -11,15 +11,16 @@ import (
 	"tandem/persist/datadir"
 )
 
-// What to do with a coding agent's conversation when its session is restarted after a reboot.
+// These are the choices for a coding agent's conversation when its session is restarted after a
+// reboot.
 const (
 	ResumeOffer = "offer" // type the resuming command at the prompt, without Enter
 	ResumeRun   = "run"
 	ResumeOff   = "off"
 )
 
-// currentSettings are the settings in effect and values derived from them. A value is never
-// changed.
+// currentSettings holds the settings in effect and values derived from them. It is replaced as a
+// whole and never changed.
 type currentSettings struct {
 	config.Engine
 	resume string
@@ -39,22 +40,24 @@ func (s *settings) now() currentSettings {
 	return currentSettings{}
 }
 
-// Apply puts settings into effect for later starts, and returns an error about any it could not
-// apply. resume is what to do with conversations of coding agents.
+// Apply puts settings into effect for later starts. It returns an error if some could not be
+// applied; the others are in effect nevertheless. resume is the choice for conversations of coding
+// agents.
 func (h *Host) Apply(changed config.Engine, resume string) error {
 	next := currentSettings{Engine: changed, resume: resume}
 	var err error
-	// Earlier sessions need the key even if integration is turned off now.
+	// Sessions started earlier need the key even if shell integration is turned off now.
 	dir := filepath.Join(h.o.DataDir, datadir.Shell)
 	if next.shells = prompt.ReadKeys(dir); changed.ShellIntegration {
 		next.shells, err = prompt.OpenKeys(dir)
 	}
-	// Even after an error: the other settings still apply.
+	// Store the settings even after an error, because the others still apply.
 	h.settings.current.Store(&next)
 	return err
 }
 
-// Shell returns the program for an empty command. With a nil environ, the engine's own is used.
+// Shell returns the program to start if no command is given: the shell. If environ is nil, it uses
+// the engine's own environment.
 func (h *Host) Shell(environ map[string]string) []string {
 	if words := h.settings.now().Shell; len(words) > 0 {
 		return words

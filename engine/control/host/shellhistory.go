@@ -18,7 +18,8 @@ func (h *sessionHost) CommandRan(c prompt.Command) {
 	})
 }
 
-// ShownLine implements terminal.Host: nothing of a line kept out of the history, and no secrets.
+// ShownLine returns the part of a command line that may be shown to others: no secrets, and nothing
+// of a line that is kept out of the history. It implements terminal.Host.
 func (h *sessionHost) ShownLine(line string) string {
 	if h.host.History.Ignores(line) {
 		return ""
@@ -26,7 +27,8 @@ func (h *sessionHost) ShownLine(line string) string {
 	return secrets.RedactLine(line)
 }
 
-// dropControl drops control characters not belonging in a line; for strings.Map.
+// dropControl removes control characters that do not belong in a command line. It is a mapping for
+// strings.Map.
 func dropControl(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return -1

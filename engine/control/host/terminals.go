@@ -14,13 +14,15 @@ import (
 	"tandem/engine/system/keeper"
 )
 
-// InheritedTerminals are the terminals that the former program of this process left open, by id:pid, the
-// pid of the terminal's program.
+// InheritedTerminals are the terminals that the previous program of this process left open during
+// an upgrade. The keys are id:pid, where pid is the child in the terminal.
 type InheritedTerminals map[string]*os.File
 
 func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
 
-// KeepTerminals returns duplicates of the terminals, close-on-exec, named as in InheritedTerminals. It must run after the control goroutine has stopped and before Close.
+// KeepTerminals duplicates the terminals for an upgrade. The descriptors are close-on-exec, and
+// named as in InheritedTerminals. It must run after the control goroutine has stopped, and before
+// Close.
 func (h *Host) KeepTerminals() map[string]int {
 	all := map[string]int{}
 	supervise.Terminals{Of: h.Control}.Each(func(child keeper.Child, session supervise.Session) {
@@ -33,7 +35,7 @@ func (h *Host) KeepTerminals() map[string]int {
 			return
 		}
 		_ = raw.Control(func(own uintptr) {
-			// The next program can get the others from the keeper.
+			// If duplicating fails, the next program can still get the terminal from the keeper.
 			if fd, err := unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 3); err == nil {
 				all[terminalName(child.ID, child.PID)] = fd
 			}
@@ -42,7 +44,8 @@ func (h *Host) KeepTerminals() map[string]int {
 	return all
 }
 
-// offerTo gives inherited terminals to a keeper started after the upgrade, which lacks them.
+// offerTo gives the inherited terminals to a keeper that was started after the upgrade and does not
+// have them.
 func (i InheritedTerminals) offerTo(ctx context.Context, client launch.Keeper, h *Host) error {
 	if len(i) == 0 {
 		return nil
@@ -76,7 +79,8 @@ func (i InheritedTerminals) offerTo(ctx context.Context, client launch.Keeper, h
 	return nil
 }
 
-// takeMaster removes and returns the terminal of a child; nil if it was not inherited.
+// takeMaster removes and returns the terminal of a child. It returns nil if the terminal was not
+// inherited.
 func (i InheritedTerminals) takeMaster(child keeper.Child) *os.File {
 	name := terminalName(child.ID, child.PID)
 	master := i[name]
@@ -84,7 +88,7 @@ func (i InheritedTerminals) takeMaster(child keeper.Child) *os.File {
 	return master
 }
 
-// keep puts the terminal of a child back; nil does nothing.
+// keep puts back the terminal of a child that takeMaster returned. A nil master is ignored.
 func (i InheritedTerminals) keep(child keeper.Child, master *os.File) {
 	if master != nil {
 		i[terminalName(child.ID, child.PID)] = master
@@ -99,11 +103,12 @@ func (i InheritedTerminals) close() {
 	}
 }
 
-// maxFetches limits concurrent requests for terminals.
+// maxFetches is how many terminals are requested from the keeper at the same time.
 const maxFetches = 16
 
-// fetchMasters returns the terminals of the live sessions in the order of all, with errors for
-// those the keeper failed to send. It fetches several at a time, as each waits for the keeper.
+// fetchMasters gets the terminals of the running sessions from the keeper. The results are in the
+// order of all, with an error for each terminal that the keeper failed to send. It fetches several
+// at a time, because each waits for the keeper.
 func (h *Host) fetchMasters(ctx context.Context, client launch.Children, all []supervise.Found) ([]*os.File, []error) {
 	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
 	var fetching panics.Group

@@ -13,7 +13,7 @@ type ownKeeper struct{ launch.Keeper }
 
 func (ownKeeper) PID() int { return os.Getpid() }
 
-func TestTreeSparesAnotherKeeperForTheUserOnly(t *testing.T) {
+func TestOnlyTheUsersTreeSparesAnotherKeeper(t *testing.T) {
 	h := &Host{o: Options{DataDir: "/d"}, Link: launch.NewLink(ownKeeper{})}
 	for _, test := range []struct {
 		name   string

@@ -18,14 +18,14 @@ import (
 	"tandem/persist/store"
 )
 
-// A launchCommand is the command for starting a record's child.
+// A launchCommand is the command that starts a record's child.
 type launchCommand struct {
 	argv, env []string
 	proxyURL  string // of its proxy; "" without one
 }
 
-// commandFor returns the command for starting a record's child. A sandboxed child, or one with
-// another umask than the keeper's, goes through the launch stage.
+// commandFor returns the command that starts a record's child. If the child has a sandbox or
+// another umask than the keeper, the command runs it through the launch stage.
 func (l *Launcher) commandFor(r store.Record, keeperPID int) (w launchCommand, err error) {
 	if !r.Sandboxed {
 		w.argv, w.env = r.Argv, l.childEnv(r)
@@ -65,7 +65,8 @@ func lookReason(err error) api.Reason {
 	return api.ReasonNotStartable
 }
 
-// startReason returns the reason for a start that the keeper refused; "" if it has none.
+// startReason returns the reason why the keeper refused a start. It returns "" if the error has no
+// known reason.
 func startReason(spec keeper.Spec, refused error) api.Reason {
 	switch {
 	case errors.Is(refused, keeper.ProgramNotFound):
@@ -82,7 +83,8 @@ func startReason(spec keeper.Spec, refused error) api.Reason {
 	return ""
 }
 
-// CommandLike returns how to run a command in the environment and sandbox of a record's child.
+// CommandLike returns the arguments and the environment to run a command as if it belonged to a
+// record's child: with its variables and in its sandbox.
 func (l *Launcher) CommandLike(r store.Record, command []string) (argv, env []string, err error) {
 	if !r.Sandboxed {
 		return command, l.childEnv(r), nil
@@ -95,7 +97,7 @@ func (l *Launcher) CommandLike(r store.Record, command []string) (argv, env []st
 	return argv, env, nil
 }
 
-// loadSandbox returns a record's layers, and the URL of its proxy if they need one.
+// loadSandbox returns the layers of a record's sandbox, and the URL of its proxy if they need one.
 func (l *Launcher) loadSandbox(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
 	if layers, err = sandbox.LoadLayers(l.Store.SandboxPath(r.ID)); err != nil {
 		return nil, "", err
@@ -106,8 +108,9 @@ func (l *Launcher) loadSandbox(r store.Record) (layers sandbox.Layers, proxyURL 
 	return layers, proxyURL, err
 }
 
-// ConfinerFor returns a function confining the calling thread to the sandbox of a record's child,
-// for opening files named by the child; nil without a sandbox.
+// ConfinerFor returns a function that confines the calling thread to the sandbox of a record's
+// child. Use it before opening files that the child has named. It is nil if the child has no
+// sandbox.
 func (l *Launcher) ConfinerFor(r store.Record) func() error {
 	if !r.Sandboxed {
 		return nil
@@ -122,7 +125,8 @@ func (l *Launcher) ConfinerFor(r store.Record) func() error {
 }
 
 func (l *Launcher) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
-	// Through /proc, the launch stage is this version even after an update of the file.
+	// The path through /proc leads to this version's launch stage, even if the file was replaced by
+	// an update.
 	exe, profile := fmt.Sprintf("/proc/%d/exe", os.Getpid()), ""
 	if r.Sandboxed {
 		profile = l.Store.SandboxPath(r.ID)
@@ -144,11 +148,12 @@ func replaceEnv(env, with []string) []string {
 	return append(env, with...)
 }
 
-// refusalInterval is the minimum time between notices of one session's refused connections.
+// refusalInterval is the minimum time between two notices about a session's refused connections.
 const refusalInterval = 10 * time.Second
 
-// refusalReporter returns a function reporting refused connections. It writes to a process's log;
-// for a session, whose log belongs to its terminal, it shows a notice.
+// refusalReporter returns a function that reports refused connections. It appends them to the
+// process's log. The log of a session belongs to its terminal, so for a session it shows a notice
+// instead.
 func (l *Launcher) refusalReporter(r store.Record) func(line string) {
 	if r.TTY {
 		var lastNotice atomic.Int64 // time of the last notice: a program may retry forever
@@ -172,8 +177,9 @@ func (l *Launcher) refusalReporter(r store.Record) func(line string) {
 	}
 }
 
-// RestoreGrant lets a process started under an earlier engine keep using its proxy, and watches the
-// folders it can write. If that engine died before it saved the URL, the child's environment has it.
+// RestoreGrant lets a process started by an earlier engine keep using its proxy, and watches the
+// folders it can write. If that engine exited before it saved the proxy's URL, the URL is taken
+// from the child's environment.
 func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {
@@ -194,7 +200,7 @@ func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 		now, err = l.Proxies.Grant(r.ID, r.ProxyURL, layers, l.refusalReporter(*r))
 	}
 	if err == nil && now != r.ProxyURL {
-		err = fmt.Errorf("port %d, its way to the network, is already in use; restart it to get another", sandbox.ProxyPort(r.ProxyURL))
+		err = fmt.Errorf("its proxy port %d is already in use; restart it to get another", sandbox.ProxyPort(r.ProxyURL))
 	}
 	if err != nil {
 		l.Log.Error("restore network", "id", r.ID, "error", err)
@@ -203,10 +209,11 @@ func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 	return nil
 }
 
-// readProxyURL reads a child's proxy from its environment; "" if it has exited or has none.
+// readProxyURL reads the URL of a child's proxy from its environment. It returns "" if the child
+// has exited or has no proxy.
 func readProxyURL(child store.Identity) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(child.PID) + "/environ")
-	// Alive is checked after reading: the PID may have been reused.
+	// Check Alive after reading, because the PID may have been reused by then.
 	if err != nil || !child.Alive() {
 		return ""
 	}

@@ -14,8 +14,7 @@ import (
 	"tandem/persist/store"
 )
 
-// An engine started by hand may have a different umask from its keeper's, inherited by the
-// children.
+// Children inherit the umask of the keeper. An engine started by hand may have another one.
 func TestChildHasItsOwnUmask(t *testing.T) {
 	shell := exec.Command("sh", "-c", "umask 0135; echo; read line")
 	in, _ := shell.StdinPipe()
@@ -41,7 +40,7 @@ func TestChildHasItsOwnUmask(t *testing.T) {
 	}
 }
 
-func TestStartReasonOfEveryKeeperIsKnown(t *testing.T) {
+func TestStartReasonIsKnownForErrorsOfAllKeepers(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
 		t.Fatal(err)

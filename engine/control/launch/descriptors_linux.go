@@ -6,11 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reservedDescriptors is how many descriptors starts leave free for clients, stops and another
-// keeper. The kernel assigns the lowest free number, so the highest ones stay free.
+// reservedDescriptors is how many file descriptors starts leave free for clients, stops and another
+// keeper. The highest numbers are reserved, because the kernel assigns the lowest free one.
 const reservedDescriptors = 64
 
-// CheckDescriptors returns an error if a start would leave too few descriptors.
+// CheckDescriptors returns an error if too few file descriptors are left for a start. name is the
+// process in the error.
 func CheckDescriptors(name string) error {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -23,7 +23,7 @@ func (l *Launcher) childEnv(r store.Record) []string {
 		env["TERM_PROGRAM_VERSION"] = l.Version
 	}
 	env["PWD"] = r.CWD
-	// Later values win: the shared variables, then those of the start, then the marks.
+	// Later values win: shared variables, then the variables of this start, then the marks.
 	for name, value := range l.Env() {
 		env[name] = value
 	}

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// enginePIDVariable tells a keeper the PID of the engine that started it.
+// enginePIDVariable is the environment variable with the PID of the engine, for a keeper started by
+// it.
 const enginePIDVariable = "TANDEM_ENGINE_PID"
 
-// KeeperEnginePID returns the PID of the engine that started this keeper after its own had died, or
-// 0. It is the EnginePID of keeper.Options.
+// KeeperEnginePID returns the PID of the engine that started this keeper in place of an exited one,
+// or 0. It is meant for EnginePID in keeper.Options.
 func KeeperEnginePID() int {
 	pid, err := strconv.Atoi(os.Getenv(enginePIDVariable))
 	if err != nil || pid != os.Getppid() {
@@ -28,9 +29,9 @@ func KeeperEnginePID() int {
 }
 
 // StartKeeper runs this executable as a keeper for this engine and waits until it accepts
-// connections. If ctx ends meanwhile, the engine is exiting, and StartKeeper ends the new keeper,
-// which has no children yet. Otherwise it would start another engine, even while the system shuts
-// down.
+// connections. If ctx ends meanwhile, the engine is exiting, so StartKeeper kills the new keeper,
+// which has no children yet. Otherwise the keeper would start another engine, even during a
+// shutdown.
 func StartKeeper(ctx context.Context, args []string, dataDir string) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -48,7 +49,7 @@ func StartKeeper(ctx context.Context, args []string, dataDir string) (err error)
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+dataDir, enginePIDVariable+"="+strconv.Itoa(os.Getpid()))
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
-	// In its own session, no terminal's signals reach the keeper.
+	// A session of its own protects the keeper from signals of a terminal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
 	w.Close()

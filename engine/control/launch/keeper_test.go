@@ -16,8 +16,9 @@ import (
 // slowKeeper names the FIFO of a keeper that never becomes ready.
 const slowKeeper = "TANDEM_TEST_SLOW_KEEPER"
 
-// TestSlowKeeper is the keeper of the test below. It says that it runs, and its end closes the FIFO.
-func TestSlowKeeper(t *testing.T) {
+// TestKeeperThatNeverBecomesReady is the keeper of the test below. It reports that it runs, and
+// when it is killed, the FIFO is closed.
+func TestKeeperThatNeverBecomesReady(t *testing.T) {
 	if path := os.Getenv(slowKeeper); path != "" && KeeperEnginePID() != 0 {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -28,7 +29,7 @@ func TestSlowKeeper(t *testing.T) {
 	}
 }
 
-func TestStartKeeperEndsTheKeeperOfAnExitingEngine(t *testing.T) {
+func TestStartKeeperKillsItsKeeperIfTheEngineExits(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "fifo")
 	if err := unix.Mkfifo(path, 0o600); err != nil {
@@ -48,7 +49,7 @@ func TestStartKeeperEndsTheKeeperOfAnExitingEngine(t *testing.T) {
 		}
 		ended <- err
 	}()
-	if err := StartKeeper(ctx, []string{"-test.run=^TestSlowKeeper$"}, dir); !errors.Is(err, context.Canceled) {
+	if err := StartKeeper(ctx, []string{"-test.run=^TestKeeperThatNeverBecomesReady$"}, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("StartKeeper: %v", err)
 	}
 	if err := <-ended; err != nil {

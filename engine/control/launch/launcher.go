@@ -20,7 +20,7 @@ import (
 	"tandem/persist/store"
 )
 
-// lateExitWait is how long to wait for a keeper to forget an exited child.
+// lateExitWait is how long to wait until the keeper has forgotten an exited child.
 const lateExitWait = 2 * time.Second
 
 // A Launcher starts the children of records.
@@ -44,7 +44,7 @@ type Launcher struct {
 	StopTree func(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error
 }
 
-// Exits is what a Launcher needs of the observer of running children.
+// Exits is what a Launcher uses of the observer.
 type Exits interface {
 	Read(id string) (store.Exit, bool)
 	Report(child keeper.Child)
@@ -52,14 +52,14 @@ type Exits interface {
 	LogLimit(r store.Record) int64
 }
 
-// Release frees what a child that has exited no longer needs: its network access and its cgroup.
+// Release frees what an exited child no longer needs: its network access and its cgroup.
 func (l *Launcher) Release(id string) {
 	l.Tampers.End(id)
 	l.Proxies.Revoke(id)
 	l.Cgroups.Drop(id)
 }
 
-// Close closes all proxies, and removes the cgroups that were still occupied.
+// Close closes all proxies, and removes the cgroups that still had processes at Release.
 func (l *Launcher) Close() {
 	l.Cgroups.Close()
 	l.Proxies.Close()
@@ -73,16 +73,17 @@ func (l *Launcher) ErrCancelled(r store.Record) error {
 	return api.Errorf(api.CodeConflict, "start %s: it was asked to stop before it started", r.Name)
 }
 
-// Start asks the keeper for a record's child, and returns its terminal's master. Once the keeper is
-// asked, ctx no longer cancels the start. former is the previous child.
-func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Identity, waits func()) (_ supervise.Launch, _ *os.File, err error) {
+// Start asks the keeper to start a record's child, and returns its terminal's master. Once the
+// keeper has been asked, ctx no longer cancels the start. former is the previous child. Start calls
+// onWait before it waits for long.
+func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Identity, onWait func()) (_ supervise.Launch, _ *os.File, err error) {
 	defer func() {
 		if err != nil {
 			l.Tampers.End(r.ID)
 		}
 	}()
 	if l.Link.PID() == 0 {
-		waits()
+		onWait()
 	}
 	client, err := l.Link.Await(ctx)
 	if ctx.Err() != nil {
@@ -91,7 +92,7 @@ func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Ident
 	if err != nil {
 		return supervise.Launch{}, nil, err
 	}
-	// From here on only the engine's exit may interrupt, because the child may exist.
+	// From here on the child may exist, so only the exit of the engine may interrupt.
 	ctx = l.Control.Context()
 	spec, w, err := l.makeSpec(r, client.PID())
 	if err != nil {
@@ -100,11 +101,11 @@ func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Ident
 	began, since := time.Now(), proctree.BootTicks()
 	child, master, err := startChild(ctx, client, r, spec)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
-		waits()
+		onWait()
 		child, master, err = l.retryOccupied(ctx, client, spec, err)
 	}
 	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
-		waits()
+		onWait()
 		child, master, err = l.recoverStart(ctx, r, former, since)
 	}
 	switch {
@@ -137,9 +138,9 @@ func (l *Launcher) makeSpec(r store.Record, keeperPID int) (spec keeper.Spec, w 
 	return spec, w, err
 }
 
-// makeInput creates the FIFO serving as standard input and returns its path; "" for /dev/null. The
-// child keeps both ends open, so the FIFO outlives engine and keeper, and never reaches its end:
-// many programs that watch files exit at the end of their input.
+// makeInput creates a FIFO for the standard input of a child and returns its path, or "" for
+// /dev/null. The child keeps both ends open, so the FIFO outlives engine and keeper and never
+// reaches its end. Many programs that watch files would exit at the end of their input.
 func (l *Launcher) makeInput(r store.Record) (string, error) {
 	if r.NoStdin {
 		return "", nil
@@ -151,8 +152,9 @@ func (l *Launcher) makeInput(r store.Record) (string, error) {
 	return path, nil
 }
 
-// retryOccupied handles a start refused by the keeper because it knows a child with this id. An
-// exited child is about to be forgotten; a live one was started for an earlier engine.
+// retryOccupied handles a start that the keeper refused because it already has a child with this
+// id. If that child has exited, the keeper is about to forget it, and the start is repeated. If it
+// is running, an earlier engine started it, and it is returned.
 func (l *Launcher) retryOccupied(ctx context.Context, client Children, spec keeper.Spec, refused error) (keeper.Child, *os.File, error) {
 	for end := time.Now().Add(lateExitWait); ; {
 		all, err := client.List(ctx)

@@ -14,7 +14,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A Keeper is the part of keeper.Client used by the engine. Tests use keepers that run out of
+// A Keeper is the part of keeper.Client that the engine uses. In tests, keepers can run out of
 // descriptors and refuse adoptions.
 type Keeper interface {
 	Children
@@ -40,15 +40,15 @@ type Children interface {
 }
 
 const (
-	// keeperTimeout is how long a start waits for a keeper while disconnected.
+	// keeperTimeout is how long a start waits for a new keeper.
 	keeperTimeout = 5 * time.Second
-	// keeperRetry is the time between the first attempts to get a new keeper; it doubles up to
+	// keeperRetry is the time between the first attempts to start a keeper. It doubles up to
 	// maxKeeperRetry.
 	keeperRetry    = 50 * time.Millisecond
 	maxKeeperRetry = 10 * time.Second
 )
 
-// An Offer is a child with everything a keeper needs to look after it.
+// An Offer describes a child with everything that a keeper needs to look after it.
 type Offer struct {
 	Child  keeper.Child
 	Dir    string
@@ -56,7 +56,7 @@ type Offer struct {
 	Master *os.File
 }
 
-// A Link is the connection to the current keeper. When the keeper dies, the link starts a new one
+// A Link is the connection to the current keeper. When the keeper exits, the link starts a new one
 // and offers it every child.
 type Link struct {
 	Log        *slog.Logger
@@ -75,14 +75,15 @@ type Link struct {
 	again   map[string]bool // the ids of such children
 }
 
-// NewLink returns a link whose current keeper is client's.
+// NewLink returns a link that uses the connection client.
 func NewLink(client Keeper) *Link {
 	l := &Link{up: make(chan struct{}), refused: make(chan struct{}, 1), again: map[string]bool{}}
 	l.setClient(client)
 	return l
 }
 
-// Await returns the connection, waiting for one up to keeperTimeout while disconnected.
+// Await returns the connection to the keeper. Between two keepers, it waits up to keeperTimeout for
+// the new one.
 func (l *Link) Await(ctx context.Context) (Keeper, error) {
 	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
 	defer cancel()
@@ -102,14 +103,14 @@ func (l *Link) Await(ctx context.Context) (Keeper, error) {
 	}
 }
 
-// Current returns the connection; nil while disconnected.
+// Current returns the connection to the keeper, or nil between two keepers.
 func (l *Link) Current() Keeper {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.client
 }
 
-// PID returns the keeper's PID; 0 while disconnected.
+// PID returns the keeper's PID, or 0 between two keepers.
 func (l *Link) PID() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,14 +134,15 @@ func (l *Link) setClient(client Keeper) {
 	close(l.up)
 }
 
-// Identity returns the keeper's identity; nil while disconnected or unknown.
+// Identity returns the keeper's identity. It is nil between two keepers, or if it is unknown.
 func (l *Link) Identity() *store.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.who
 }
 
-// Run forwards exits, and replaces a keeper that died, until ctx ends.
+// Run passes on the exits reported by the keeper, and replaces a keeper that has exited. It returns
+// when ctx ends.
 func (l *Link) Run(ctx context.Context) {
 	client := l.client
 	for ctx.Err() == nil {
@@ -150,17 +152,17 @@ func (l *Link) Run(ctx context.Context) {
 		}
 		client.Close()
 		l.setClient(nil)
-		// While client is nil, starts wait for the next keeper instead of failing.
+		// client is nil now, so starts wait for the next keeper instead of failing.
 		l.Notify("the keeper exited; starting another one")
 		if client = l.reconnect(ctx); client == nil {
 			return
 		}
-		l.Notify("a new keeper holds all sessions")
+		l.Notify("a new keeper has taken over all sessions")
 	}
 }
 
-// forwardExits also offers again what the keeper has refused, for example because it had too
-// many files open.
+// forwardExits passes on exits until the connection is lost. It also offers children again that the
+// keeper has refused, for example because it had too many files open.
 func (l *Link) forwardExits(ctx context.Context, client Keeper) {
 	pause, again := keeperRetry, make(<-chan time.Time)
 	for {
@@ -187,7 +189,7 @@ func (l *Link) forwardExits(ctx context.Context, client Keeper) {
 	}
 }
 
-// reconnect gets a new keeper, however long that takes; nil if ctx ends.
+// reconnect gets a new keeper, however long that takes. It returns nil if ctx ends.
 func (l *Link) reconnect(ctx context.Context) Keeper {
 	for wait := keeperRetry; ; wait = min(2*wait, maxKeeperRetry) {
 		client, err := l.startNewKeeper(ctx)
@@ -201,8 +203,8 @@ func (l *Link) reconnect(ctx context.Context) Keeper {
 	}
 }
 
-// startNewKeeper starts a keeper and offers it every child. A child it rejects is not lost,
-// because its terminal stays open here.
+// startNewKeeper starts a keeper and offers it every child. If the keeper rejects a child, nothing
+// is lost, because the child's terminal stays open here.
 func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 	if err := l.Start(ctx); err != nil {
 		return nil, err
@@ -223,13 +225,14 @@ func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
 	return client, nil
 }
 
-// OfferChildren offers every child to a keeper. If only the connection to the previous keeper was
-// lost, it still has them, and may have reported exits not received here.
+// OfferChildren offers every child to a keeper, which may have them already if only the connection
+// was lost. It also passes on all exits known to the keeper, because their reports may have been
+// lost.
 func (l *Link) OfferChildren(ctx context.Context, client Children) error {
 	return l.offer(ctx, client, func(string) bool { return true })
 }
 
-// offer is OfferChildren for the children with some ids.
+// offer offers the children with a wanted id to a keeper.
 func (l *Link) offer(ctx context.Context, client Children, wanted func(id string) bool) error {
 	for _, c := range l.ListOffers(ctx) {
 		if !wanted(c.Child.ID) {
@@ -253,7 +256,7 @@ func (l *Link) offer(ctx context.Context, client Children, wanted func(id string
 	return err
 }
 
-// OfferAgain offers a child again soon, while Run runs, because the keeper has refused it.
+// OfferAgain makes Run offer a child again soon, because the keeper has refused it.
 func (l *Link) OfferAgain(id string) {
 	l.mu.Lock()
 	l.again[id] = true

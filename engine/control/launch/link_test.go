@@ -14,7 +14,7 @@ import (
 	"tandem/engine/system/keeper"
 )
 
-// A busyKeeper refuses some adoptions, and has seen a child exit.
+// A busyKeeper refuses some adoptions, and has reported the exit of a child.
 type busyKeeper struct {
 	Keeper
 	refusals int

@@ -19,23 +19,23 @@ import (
 
 // A keeper may be lost before it answers a start. Then the child may be running, may never have
 // been started, or may have started and exited. Nothing else may use the record until this is
-// settled, with as many keepers as it takes: a second child under one id would be lost to the user.
-// The evidence, in this order: the children of the next keeper, the marks in the process table, and
-// the exit file. Only if all three have nothing does the presence of a log decide, because the log
-// is created before the child. A terminal whose keeper is lost cannot be recovered, so its child is
-// stopped.
+// settled, even if it takes several keepers: a second child under the same id would be lost to the
+// user. The evidence is, in this order: the children of the next keeper, the marks in the process
+// table, and the exit file. If all three have nothing, it depends on whether there is a log,
+// because the log is created before the child. A child in a terminal is stopped, because the
+// terminal cannot be recovered without its keeper.
 
-// errUnsettled means that the next keeper was lost too.
+// errUnsettled means that the next keeper was lost as well.
 var errUnsettled = errors.New("the keeper was lost")
 
 // recoverPause is the time between two checks.
 const recoverPause = 2 * time.Millisecond
 
-// tablePause is the time between attempts to read the process table.
+// tablePause is the time between two attempts to read the process table.
 const tablePause = 200 * time.Millisecond
 
-// recoverStart finds out the result of a start whose keeper was lost. If no keeper comes for long,
-// it reports the start as unsure and keeps searching. former is the previous child; since is the
+// recoverStart finds out the result of a start whose keeper was lost. If there is no new keeper for
+// a while, it reports the start as unsure and goes on. former is the previous child, and since the
 // time of the request in clock ticks since boot.
 func (l *Launcher) recoverStart(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	for {
@@ -60,7 +60,7 @@ func (l *Launcher) recoverStartWith(ctx context.Context, client Children, r stor
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
 	}
-	// The keeper's own list is the best evidence, so it comes first.
+	// The keeper's own list comes first, because it is the best evidence.
 	i := slices.IndexFunc(held, func(c keeper.Child) bool { return c.ID == r.ID && supervise.IdentityOf(c) != former })
 	if i >= 0 {
 		return l.adoptHeld(ctx, client, held[i])
@@ -94,8 +94,8 @@ func (l *Launcher) recoverStartWith(ctx context.Context, client Children, r stor
 	return child, nil, nil
 }
 
-// adoptHeld returns a child the keeper has, although the answer to its start was lost. Its exit
-// report may have been lost too.
+// adoptHeld returns a child that the keeper has although the answer to its start was lost. The
+// report of its exit may have been lost as well, so it is repeated.
 func (l *Launcher) adoptHeld(ctx context.Context, client Children, c keeper.Child) (keeper.Child, *os.File, error) {
 	var master *os.File
 	if c.TTY {
@@ -110,8 +110,8 @@ func (l *Launcher) adoptHeld(ctx context.Context, client Children, c keeper.Chil
 	return c, master, nil
 }
 
-// findNewChild searches the process table for the child of a start, until no process is left there
-// that could become it.
+// findNewChild searches the process table for the child of a start. It stops when no process is
+// left there that could still become the child.
 func (l *Launcher) findNewChild(ctx context.Context, r store.Record, since uint64) (store.Identity, bool, error) {
 	for {
 		all, err := l.Table.Read()
@@ -130,8 +130,8 @@ func (l *Launcher) findNewChild(ctx context.Context, r store.Record, since uint6
 	}
 }
 
-// AwaitStarts reads the process table once no child of a dead keeper is still about to run its
-// program.
+// AwaitStarts waits until no child of a dead keeper is about to execute its program, and returns
+// the process table.
 func (l *Launcher) AwaitStarts(ctx context.Context) *proctree.Snapshot {
 	for {
 		all, err := l.Table.Read()
@@ -149,14 +149,14 @@ func (l *Launcher) AwaitStarts(ctx context.Context) *proctree.Snapshot {
 	}
 }
 
-// OrphanOf finds the child of a record among the orphans.
+// OrphanOf finds the child of a record by its mark in the process table.
 func (l *Launcher) OrphanOf(r store.Record, all *proctree.Snapshot) (store.Identity, bool) {
 	p, ok := all.LeaderOf(proctree.Mark{ID: r.ID, DataDir: l.DataDir})
 	return store.Identity{BootID: l.BootID, PID: p.PID, StartTime: p.StartTime}, ok
 }
 
-// FindMarked returns the children with a mark of this data directory and a directory in it. A
-// removed record has none, whatever it left running.
+// FindMarked returns the processes with a mark of this data directory, if the process named in the
+// mark still has a directory there. Processes left by a removed one are left out.
 func (l *Launcher) FindMarked(all *proctree.Snapshot) (children []keeper.Child) {
 	for m := range all.Marked() {
 		if m.DataDir != l.DataDir || !names.IsID(m.ID) {
@@ -170,8 +170,8 @@ func (l *Launcher) FindMarked(all *proctree.Snapshot) (children []keeper.Child) 
 	return children
 }
 
-// errNotSeen returns the error for a start without a child or an exit status: whether it may have
-// been carried out. A first start without a log was not.
+// errNotSeen returns the error for a start that left neither a child nor an exit status. A first
+// start without a log was not carried out; any other may have been.
 func (l *Launcher) errNotSeen(r store.Record, former store.Identity) error {
 	if former.PID == 0 && !l.Store.MayHaveLog(r) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper exited", r.Name).WithHint("try again")

@@ -15,8 +15,8 @@ import (
 )
 
 // startChild asks the keeper to start a record's child. A one-shot command line that needs no shell
-// is started directly: through bash, agents' short commands take 1.3 to 1.4 times as long. If the
-// direct start fails, the shell runs after all, for its error message.
+// is started directly, because agents' short commands take 1.3 to 1.4 times as long through bash.
+// If the direct start fails, the shell runs after all, for its error message.
 func startChild(ctx context.Context, client Children, r store.Record, spec keeper.Spec) (keeper.Child, *os.File, error) {
 	if d, ok := withoutShell(r, spec); ok {
 		child, master, err := client.Start(ctx, d)
@@ -27,8 +27,8 @@ func startChild(ctx context.Context, client Children, r store.Record, spec keepe
 	return client.Start(ctx, spec)
 }
 
-// withoutShell returns the spec of the program a shell would merely exec; ok is false if there is
-// more to do.
+// withoutShell returns the spec for the program that a shell would only execute. ok is false if the
+// shell has more to do.
 func withoutShell(r store.Record, spec keeper.Spec) (keeper.Spec, bool) {
 	if !r.Transient || r.TTY {
 		return spec, false
@@ -46,13 +46,14 @@ func withoutShell(r store.Record, spec keeper.Spec) (keeper.Spec, bool) {
 	return spec, true
 }
 
-// differsFromBuiltin reports whether name is a shell builtin and path is not its usual equivalent.
+// differsFromBuiltin reports whether name is a shell builtin, and path is not the program that
+// usually does the same.
 func differsFromBuiltin(name, path string) bool {
 	return (name == "true" || name == "false") && path != "/bin/"+name && path != "/usr/bin/"+name
 }
 
-// isExecutable reports whether the kernel can start a file. A script without #! is left to the
-// shell.
+// isExecutable reports whether the kernel can execute a file. It cannot execute a script without
+// #!, so that is left to the shell.
 func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() { // opening a FIFO could block

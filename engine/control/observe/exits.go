@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// lateExitWait is how long to wait for an exited child's status.
+	// lateExitWait is how long to wait for the exit status of a child after its tree is gone.
 	lateExitWait = 2 * time.Second
-	// maxReadRetries bounds how often reading an exit file is retried.
+	// maxReadRetries is how often reading an exit file is tried again.
 	maxReadRetries = 5
-	// readRetryPause is the time before the first retry; it doubles.
+	// readRetryPause is the time before the first retry. It doubles with each further one.
 	readRetryPause = 10 * time.Millisecond
 )
 
-// FindLateExit waits for the keeper to report the exit of a child.
+// FindLateExit waits until the keeper has reported the exit of a child.
 func (o *Observer) FindLateExit(ctx context.Context, r store.Record) supervise.Ending {
 	for end := time.Now().Add(lateExitWait); ; {
 		e, ok := o.Read(r.ID)
@@ -43,14 +43,14 @@ func (o *Observer) Report(c keeper.Child) {
 	if c.Exit != nil {
 		end.Exit = *c.Exit
 	}
-	// A keeper that adopted the child may know less than the exit file.
+	// If the keeper adopted the child, it may know less than the exit file.
 	if e, ok := o.Read(c.ID); end.Exit.Unknown && ok && e.Identity == supervise.IdentityOf(c) {
 		end = supervise.EndingFrom(e)
 	}
 	o.Control.ReportExit(c, end)
 }
 
-// Read returns the exit of a child from its file; false without one.
+// Read returns the exit of a child from its exit file. It returns false if there is none.
 func (o *Observer) Read(id string) (store.Exit, bool) {
 	e, ok, err := o.Store.Exit(id)
 	var errno syscall.Errno

@@ -7,10 +7,10 @@ import (
 	"tandem/persist/store"
 )
 
-// maxShownLines limits the log lines shown of a failed process.
+// maxShownLines is how many lines of its log are shown for a failed process.
 const maxShownLines = 20
 
-// LogLimit returns the size limit of each log written by the process itself.
+// LogLimit returns the size limit of each log that the process writes itself.
 func (o *Observer) LogLimit(r store.Record) int64 {
 	if r.LogLimit != 0 {
 		return r.LogLimit
@@ -18,7 +18,7 @@ func (o *Observer) LogLimit(r store.Record) int64 {
 	return o.ProcessLogLimit()
 }
 
-// LogsOf returns the logs written by the process itself, for the keeper to bound.
+// LogsOf returns the logs written by the process itself. The keeper limits their size.
 func (o *Observer) LogsOf(r store.Record) keeper.Logs {
 	if r.TTY {
 		return keeper.Logs{}
@@ -52,14 +52,16 @@ func (o *Observer) BoundLog(r store.Record) (stop func()) {
 			}
 		}
 	}
-	// Most one-shot commands exit before their log could grow.
+	// Watching is not worth it for a one-shot command, which usually exits before its log could
+	// grow.
 	if r.Transient && r.LogLimit == 0 {
 		return supervise.AfterStart(bound)
 	}
 	return bound()
 }
 
-// LastLines implements supervise.Observer. With split logs, standard error is preferred.
+// LastLines implements supervise.Observer. If standard output and standard error have separate
+// logs, it prefers standard error.
 func (o *Observer) LastLines(r store.Record) []string {
 	source := logs.Source{Path: o.Store.LogPath(r)}
 	if r.SplitLog {

@@ -11,7 +11,7 @@ import (
 	"tandem/persist/store"
 )
 
-// An Observer implements supervise.Observer for real children.
+// An Observer implements supervise.Observer in a real engine.
 type Observer struct {
 	Log     *slog.Logger
 	Store   *store.Store
@@ -19,9 +19,10 @@ type Observer struct {
 	Control *supervise.Control
 
 	ProcessLogLimit func() int64 // the default of LogLimit
-	// DialerFor returns a dialer restricted to the network access of a child.
+	// DialerFor returns a dial function limited to the network access of a child.
 	DialerFor func(id string) func(ctx context.Context, network, address string) (net.Conn, error)
-	// Command returns how to run a command in the environment and sandbox of a record's child.
+	// Command returns the arguments and environment to run a command with the variables and in the
+	// sandbox of a record's child.
 	Command func(r store.Record, command []string) (argv, env []string, err error)
 
 	openChecks sync.Map // process id → name of the readiness check still failing

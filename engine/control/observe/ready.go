@@ -18,15 +18,15 @@ import (
 
 const defaultReadyTimeout = time.Minute
 
-// A check is one condition of readiness. wait returns nil once it is met or, when ctx ends, the
-// reason it is not.
+// A check is one condition of readiness. wait returns nil once it is met. If ctx ends first, it
+// returns the reason why the condition is not met.
 type check struct {
 	name string
 	wait func(ctx context.Context) error
 }
 
-// Probe implements supervise.Observer. The timeout counts only the time this engine has been
-// checking: a process that became ready between two engines is ready.
+// Probe implements supervise.Observer. The timeout counts only from when this engine began to
+// check: a process that became ready while no engine ran is ready.
 func (o *Observer) Probe(ctx context.Context, r store.Record) error {
 	timeout := defaultReadyTimeout
 	if r.Ready.TimeoutMS > 0 {
@@ -44,14 +44,14 @@ func (o *Observer) Probe(ctx context.Context, r store.Record) error {
 	return nil
 }
 
-// OpenCheck returns the name of the readiness check still failing; "" for none.
+// OpenCheck returns the name of a readiness check still failing, or "".
 func (o *Observer) OpenCheck(id string) string {
 	name, _ := o.openChecks.Load(id)
 	text, _ := name.(string)
 	return text
 }
 
-// readinessChecks returns the conditions of a record.
+// readinessChecks returns the readiness conditions in a record.
 func (o *Observer) readinessChecks(r store.Record) (all []check) {
 	ready, probe := r.Ready, o.proberFor(r)
 	if ready.Port != 0 {
@@ -70,7 +70,7 @@ func (o *Observer) readinessChecks(r store.Record) (all []check) {
 	return all
 }
 
-// awaitLine waits for the log line marking a process as ready.
+// awaitLine waits for the log line by which a process reports that it is ready.
 func (o *Observer) awaitLine(ctx context.Context, r store.Record) error {
 	pattern, err := logs.CompilePattern(r.Name, r.Ready.Log)
 	if err != nil {
@@ -102,8 +102,8 @@ func (o *Observer) proberFor(r store.Record) readiness.Prober {
 	})}
 }
 
-// runCheck runs the command of a readiness check in the environment and sandbox of the process
-// itself. At the timeout its whole process group is killed.
+// runCheck runs the command of a readiness check with the variables and in the sandbox of the
+// process. At the timeout, the command's process group is killed.
 func (o *Observer) runCheck(ctx context.Context, r store.Record) error {
 	argv, env, err := o.Command(r, r.Ready.Command)
 	if err != nil {
@@ -111,7 +111,7 @@ func (o *Observer) runCheck(ctx context.Context, r store.Record) error {
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = r.CWD, env
-	// The command may start children of its own; a timeout kills them too.
+	// A process group, because children of the command must be killed too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd.Run()

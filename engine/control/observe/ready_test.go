@@ -11,7 +11,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A process that started long ago was not checked while no engine ran.
+// The process may have started long ago, when no engine ran and could check it.
 func TestProbeTimeoutCountsFromTheFirstCheck(t *testing.T) {
 	var ready atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

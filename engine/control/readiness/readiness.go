@@ -1,5 +1,5 @@
-// Package readiness probes whether a process is ready: whether it listens on a port or a URL
-// responds, within the bounds of its sandbox. It also checks readiness conditions. The engine
+// Package readiness checks whether a process is ready: whether it listens on a port or a URL
+// responds, within the limits of its sandbox. It also validates readiness conditions. The engine
 // decides when to probe.
 package readiness
 
@@ -43,7 +43,7 @@ func Until(try func(ctx context.Context) error) func(ctx context.Context) error 
 			if err == nil {
 				return nil
 			}
-			// An attempt cut short by ctx has a less informative error: keep the previous one.
+			// An attempt cut short by ctx has a less useful error, so keep the previous one.
 			if last == nil || ctx.Err() == nil {
 				last = err
 			}
@@ -65,8 +65,8 @@ func Anywhere() Prober {
 	return Prober{new(net.Dialer).DialContext, []string{"127.0.0.1", "::1"}}
 }
 
-// CheckSandbox rejects network probes that the process's sandbox does not allow: the engine makes
-// them for the process, so it must not reach further.
+// CheckSandbox rejects network probes that the sandbox of the process does not allow. The engine
+// probes on behalf of the process, so it must not reach further.
 func CheckSandbox(ready *store.Readiness, layers sandbox.Layers) error {
 	if ready == nil {
 		return nil
@@ -84,7 +84,7 @@ func CheckSandbox(ready *store.Readiness, layers sandbox.Layers) error {
 	return nil
 }
 
-// Port returns nil if a program listens on the port on the loopback interface.
+// Port returns nil if a program listens on a port of the loopback interface.
 func (p Prober) Port(ctx context.Context, port int) error {
 	failed := errors.New("its sandbox does not let it reach the loopback interface")
 	for i, host := range p.Loopback {
@@ -99,7 +99,7 @@ func (p Prober) Port(ctx context.Context, port int) error {
 	return failed
 }
 
-// HTTP returns nil if the URL of ready responds with the expected status.
+// HTTP returns nil if the URL in ready responds with the expected status.
 func (p Prober) HTTP(ctx context.Context, ready *store.Readiness) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready.HTTP, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p Prober) HTTP(ctx context.Context, ready *store.Readiness) error {
 	return nil
 }
 
-// Check rejects readiness conditions that can never hold.
+// Check rejects readiness conditions that can never be met.
 func Check(r *api.Readiness) error {
 	if r == nil {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"tandem/persist/store"
 )
 
-// FindEarlierStart handles a start whose id is taken. If the process under r.ID was started from
-// the same record, w waits until its state satisfies until. ok is false if there is no such
-// process, or if it was removed because it never started. The error is a CodeConflict if another
-// start took the id.
+// FindEarlierStart handles a start whose id is taken. If the process with this id was started from
+// the same record, w waits until the function until returns true for its state. ok is false if
+// there is no such process, or if it was removed because it never started. The error is a
+// CodeConflict if the id belongs to another start.
 func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until func(api.State) bool) (w Pending, ok bool, err error) {
 	w = c.newPending(r.ID)
 	removed := false
@@ -24,7 +24,7 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 			return false, nil
 		case !p.isSameStart(r):
 			return false, api.Errorf(api.CodeConflict, "start %s: id %s is taken", r.Kind, r.ID)
-		// It never ran, so the caller may start it again. Its removal must finish first.
+		// The process never ran, so the caller may start it again, but only after it is removed.
 		case p.neverStarted() || p.removing && p.view.ID == "":
 			removed = true
 			c.reg.handle(r.ID, event{kind: evRemove, reply: w.reply})
@@ -49,13 +49,15 @@ func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until fu
 	return w, ok, err
 }
 
-// isSameStart reports whether r describes the start that made this process. The engine may have
-// appended a number to its name, and a client may have renamed it, which is a revision.
+// isSameStart reports whether r describes the start of this process. The names may differ: the
+// engine may have appended a number, or a client may have renamed the process, which increases the
+// revision.
 func (p *proc) isSameStart(r store.Record) bool {
 	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.CWD == r.CWD && maps.Equal(p.rec.Env, r.Env) &&
 		(p.rec.Revision > 0 || strings.HasPrefix(p.rec.Name, r.Name)) &&
 		p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
 }
 
-// neverStarted reports whether the engine exited without attempting the process's first start.
+// neverStarted reports whether the engine exited before it attempted the first start of the
+// process.
 func (p *proc) neverStarted() bool { return p.state() == api.StateFailed && p.rec.NeverStarted }

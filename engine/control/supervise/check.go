@@ -6,11 +6,12 @@ import (
 	"tandem/persist/store"
 )
 
-// maxCheckedProcs is how many processes are all checked after each step of the control loop. Larger
-// tables are checked at random steps; the process an event was about is checked every time.
+// maxCheckedProcs is up to how many processes all are checked after each step of the control loop.
+// A larger table is checked only after random steps. The process that a step was about is always
+// checked.
 const maxCheckedProcs = 32
 
-// checkTable panics if the processes are in an impossible state.
+// checkTable panics if the state of a process, or of the table, is impossible.
 func (c *Control) checkTable() {
 	if n := len(c.reg.procs); c.reg.frozen || n > maxCheckedProcs && !invariants.Sometimes("check of many processes", n/maxCheckedProcs) {
 		return
@@ -35,7 +36,7 @@ func (c *Control) checkTable() {
 	c.leases.check()
 }
 
-// check panics unless each client is either watching, or has at most one timer running.
+// check panics unless each client either watches events, or has at most one timer running.
 func (l *leases) check() {
 	for owner, n := range l.watches {
 		if n <= 0 || owner == "" || l.leaveTimers[owner] != nil || l.sweepTimers[owner] != nil {
@@ -55,7 +56,7 @@ func (p *proc) check() {
 	p.checkRun()
 	p.checkWaits()
 	want := p.state()
-	// The end of a run is shared only after it is announced.
+	// Other goroutines learn of the end of a run only once it is announced.
 	if want.Ended() && p.view.ID != "" && !p.view.State.Ended() {
 		want = p.view.State
 	}
@@ -67,14 +68,14 @@ func (p *proc) check() {
 	}
 }
 
-// failf panics with a description of the fault and the process's fields.
+// failf panics with a description of the fault and the fields of the process.
 func (p *proc) failf(format string, args ...any) {
 	invariants.Failf("process %s (%s), %s and %s: "+format+"; identity %+v, after %+v, exit %+v, stop %+v, killing %v, removing %v, next start %v",
 		append(append([]any{p.rec.ID, p.rec.Name, p.rec.State, p.rec.Desired}, args...),
 			p.rec.Identity, p.rec.After, p.exit, p.stop, p.killing, p.removing, p.rec.NextStart)...)
 }
 
-// checkRecord checks the part of the process saved to disk.
+// checkRecord checks the fields that are saved to disk.
 func (p *proc) checkRecord() {
 	r, s := &p.rec, p.state()
 	stopped := r.Desired == desiredStopped
@@ -98,7 +99,7 @@ func (p *proc) checkRecord() {
 	}
 }
 
-// checkRun checks workers, timers and the state of the child's exit.
+// checkRun checks workers, timers and what is known about the child's exit.
 func (p *proc) checkRun() {
 	s := p.state()
 	running := s == api.StateRunning || s == api.StateStopping
@@ -158,7 +159,7 @@ func isCondition(d store.Dependency) bool {
 	return false
 }
 
-// check panics unless a policy's verdict is within the record's bounds.
+// check panics if the verdict of a restart policy exceeds the limits in the record.
 func (v verdict) check(r store.Restart) {
 	bounded := r.Max == 0 || v.failures <= r.Max
 	switch {

@@ -17,47 +17,48 @@ import (
 	"tandem/persist/store"
 )
 
-// An Executor does the control loop's work on the system: files, children and sessions. Its methods
-// may block unless they say otherwise; the control loop calls those from workers. The model tests
-// use one without processes.
+// An Executor does the control loop's work on the system: with files, children and sessions. The
+// control loop calls its methods from worker goroutines, because they may block unless they say
+// otherwise. Tests use an Executor without processes.
 type Executor interface {
-	// Save writes a record. With durable set, it survives a power failure.
+	// Save writes a record. If durable is set, the record survives a power failure.
 	Save(r store.Record, durable bool) error
-	// NoteUnconfined records for the user that a process runs unconfined. Nothing depends on it, so
-	// it is called after a start is answered.
+	// NoteUnconfined marks the process's folder for its readers: it runs without a sandbox. The
+	// engine does not depend on the mark, so this is called after a start is answered.
 	NoteUnconfined(r store.Record)
-	// ClearPredecessor stops whatever the previous run left behind and waits until it is gone.
+	// ClearPredecessor stops what the previous run left behind, and waits until it is gone.
 	ClearPredecessor(ctx context.Context, r store.Record, before Predecessor) error
-	// Spawn starts the child of a record and, for a terminal, its session. If ctx ends before the
-	// keeper is asked for the child, no child is started. former is the previous child, with PID 0
-	// if there was none. Spawn calls waits before a potentially long wait, so that other starts can
-	// proceed.
-	Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Launch, error)
-	// TypeCommand types a record's command at the first prompt of its session, without blocking. It
-	// calls note just before, and does not type if that fails.
+	// Spawn starts the child of a record and, if it has a terminal, its session. If ctx ends before
+	// the keeper is asked for the child, no child is started. former is the previous child; its PID
+	// is 0 if there was none. Spawn calls onWait before a long wait, so other starts can proceed.
+	Spawn(ctx context.Context, r store.Record, former store.Identity, onWait func()) (Launch, error)
+	// TypeCommand types a record's command at the first prompt of its session. It does not block.
+	// It calls note just before typing, and does not type if note fails.
 	TypeCommand(r store.Record, live Session, note func(context.Context) error)
 	// StopTree stops a record's child and all its descendants, and returns when they are gone.
-	// aliveUntil is the same as proc.aliveUntil; a signal other than "" replaces the stop signal.
+	// aliveUntil is as in exit. If signal is not "", it is sent instead of the record's stop
+	// signal.
 	StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error
-	// StopRemains stops what exited children left running, and returns how many of the records had
-	// left something.
+	// StopRemains stops the programs that exited children left running. It returns how many of the
+	// records had left any.
 	StopRemains(ctx context.Context, records []store.Record, signal string) (int, error)
-	// HaveRemains returns which of the exited children left something running, by id.
+	// HaveRemains returns the ids of exited children that left programs running.
 	HaveRemains(records []store.Record) (map[string]bool, error)
 	ForgetChild(id string)
-	// ReviveSession creates the session of an ended record from its log: a screen without a
+	// ReviveSession rebuilds the session of an exited process from its log: a screen without a
 	// program. It does not block.
 	ReviveSession(r store.Record) *terminal.Session
-	// Remove deletes a record and its log. With durable set, a power failure does not restore it.
+	// Remove deletes a record and its log. If durable is set, they stay deleted after a power
+	// failure.
 	Remove(id string, durable bool) error
 }
 
 // An Observer watches running children.
 type Observer interface {
-	// Probe waits until a child is ready. The error gives the reason if it is not.
+	// Probe waits until a child is ready. If it does not become ready, the error gives the reason.
 	Probe(ctx context.Context, r store.Record) error
-	// BoundLog keeps the log of a process without a terminal within its limit until stop is called.
-	// Neither blocks.
+	// BoundLog keeps the log of a process without a terminal within its size limit, until stop is
+	// called. Neither BoundLog nor stop blocks.
 	BoundLog(r store.Record) (stop func())
 	// LastLines returns the last lines of a process's log.
 	LastLines(r store.Record) []string
@@ -65,8 +66,8 @@ type Observer interface {
 	FindLateExit(ctx context.Context, r store.Record) Ending
 }
 
-// A Session is the part of a terminal session used by the control loop. None of its methods blocks.
-// Its type must be comparable.
+// A Session is the part of a terminal session that the control loop uses. None of its methods
+// blocks. Its type must be comparable.
 type Session interface {
 	ChildEnded()             // reads the remaining output, then reports evDrained
 	Facts() terminal.Facts   // what the screen shows now
@@ -90,7 +91,7 @@ type Launch struct {
 	Typing        string // how; "" if there is none
 }
 
-// A Predecessor is whatever the previous run may have left behind; the zero value is nothing.
+// A Predecessor is what the previous run may have left behind. The zero value means nothing.
 type Predecessor struct {
 	Identity   store.Identity // of a child whose tree may still be running; PID 0 if it is not
 	AliveUntil uint64         // as in proc
@@ -148,7 +149,7 @@ type exit struct {
 	treeGone   bool    // nothing it started is running
 }
 
-// A stopRequest says how to stop a run, and what to do then.
+// A stopRequest says how to stop a run, and what to do afterwards.
 type stopRequest struct {
 	restart   bool   // restart it afterwards
 	fault     string // why the run counts as failed
@@ -162,7 +163,7 @@ type stopRequest struct {
 
 func (p *proc) state() api.State { return api.State(p.rec.State) }
 
-// A waiter is a request answered when an announced state satisfies until.
+// A waiter is a request that is answered when until returns true for an announced state.
 type waiter struct {
 	until func(api.State) bool
 	reply chan<- outcome // has room for one
@@ -173,8 +174,8 @@ type outcome struct {
 	err     error
 }
 
-// Control owns all process state. Everything except Ask, and methods that say otherwise, runs on its
-// own goroutine. It serves the requests; its parts carry them out.
+// Control owns the state of all processes. Its methods run on its own goroutine, except Ask and
+// those that say otherwise. Control serves requests; its parts carry them out.
 type Control struct {
 	reg      *registry
 	starting *starting
@@ -188,8 +189,8 @@ type Control struct {
 	done     chan struct{}
 }
 
-// NewControl returns a Control to be filled with Restore before Run is called. It and its workers
-// stop when ctx ends.
+// NewControl returns a Control. Fill it with Restore, then call Run. It and its workers stop when
+// ctx ends.
 func NewControl(ctx context.Context, w Executor, o Observer, log *slog.Logger) *Control {
 	box := mailbox.New()
 	reg := &registry{
@@ -220,7 +221,7 @@ func NewControl(ctx context.Context, w Executor, o Observer, log *slog.Logger) *
 	return c
 }
 
-// Run is the control goroutine. When its context ends, it ignores further events, waits for its
+// Run is the control goroutine. When its context ends, it handles no more events, waits for its
 // workers and returns.
 func (c *Control) Run() {
 	defer close(c.done)
@@ -229,7 +230,7 @@ func (c *Control) Run() {
 		select {
 		case <-c.reg.ctx.Done():
 		case <-c.reg.box.Wake:
-			// Take returns all events posted so far; those posted meanwhile wake the loop again.
+			// Take returns all functions posted so far. Any posted meanwhile wake the loop again.
 			for _, f := range c.reg.box.Take() {
 				c.step(f)
 			}
@@ -241,16 +242,16 @@ func (c *Control) Run() {
 	c.reg.effects.running.Wait()
 }
 
-// step runs a posted function. A panic leaves the state of processes half changed, so the engine
-// exits and the next one recovers from the records on disk.
+// step runs a posted function. If it panics, the state of processes may be half changed, so the
+// engine exits. The next engine recovers from the records on disk.
 func (c *Control) step(f func()) {
 	if c.panics(f) {
 		panic("the control loop failed; engine.log has the details")
 	}
 }
 
-// panics runs f and logs its panic, if any. Left alone, the runtime would write the panic to
-// engine.log unredacted.
+// panics calls f and reports whether it panicked. It logs the panic with secrets redacted; the
+// runtime would write it to engine.log as it is.
 func (c *Control) panics(f func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -286,15 +287,15 @@ func (p *proc) isExpected(s api.State) bool {
 	return slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(s) })
 }
 
-// mustBeDurable reports whether the record being saved answers a client and decides what a reboot
-// starts. Such a record must survive a power failure; anything else about a process is void after
-// one, because the process is gone.
+// mustBeDurable reports whether the record must survive a power failure: it is about to be
+// confirmed to a client, and decides what starts after a reboot. Anything else about a process is
+// worthless then, because the process is gone.
 func (p *proc) mustBeDurable() bool {
 	return p.startsAtBoot() && p.isExpected(p.state())
 }
 
-// startsAtBoot reports whether any record of the process still on disk could make a reboot start
-// it.
+// startsAtBoot reports whether any version of the record that may be on disk makes a reboot start
+// the process.
 func (p *proc) startsAtBoot() bool {
 	p.atBoot = p.atBoot || StartsAtBoot(p.rec.Restart)
 	return p.atBoot
@@ -304,12 +305,12 @@ func (p *proc) showsLines() bool {
 	return !p.rec.TTY && (p.state() == api.StateBackoff || p.state() == api.StateFailed)
 }
 
-// failWaiters answers every client waiting on a process with an error.
+// failWaiters answers every client waiting for the process with an error.
 func (p *proc) failWaiters(err error) {
 	p.answerWaiters(func(waiter) bool { return true }, outcome{err: err})
 }
 
-// answerWaiters answers the selected waiters of a process.
+// answerWaiters answers the waiters for which meant returns true.
 func (p *proc) answerWaiters(meant func(waiter) bool, o outcome) {
 	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {
 		if !meant(w) {
@@ -320,7 +321,7 @@ func (p *proc) answerWaiters(meant func(waiter) bool, o outcome) {
 	})
 }
 
-// PublishView publishes a process after a change of its screen, which is not saved to disk.
+// PublishView publishes a process whose screen has changed. Screen changes are not saved to disk.
 func (c *Control) PublishView(id string) {
 	c.reg.box.Post(func() {
 		if p := c.reg.procs[id]; p != nil && !c.reg.frozen && p.view.ID != "" {

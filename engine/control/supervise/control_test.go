@@ -30,7 +30,7 @@ func TestStartSavesBeforeSpawningAndBeforeAnswering(t *testing.T) {
 	})
 }
 
-func TestStart_saveFails_spawnsNothing(t *testing.T) {
+func TestStartSpawnsNothingIfTheRecordCannotBeSaved(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.saveErr = errFake
 		if o := <-r.startSession("a"); !errors.Is(o.err, errFake) {
@@ -447,7 +447,7 @@ func TestSlowWatcherIsDisconnected(t *testing.T) {
 	})
 }
 
-// Every cell of the table is a decision: a missing one stands for an impossible event.
+// Every cell of the table is a decision: a missing one means that the event is impossible.
 func TestTableHasAnActionForEveryPossibleEvent(t *testing.T) {
 	ended := "intent saved, spawned, spawn failed, found, lost, missing"
 	impossible := map[api.State]string{

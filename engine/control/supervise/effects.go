@@ -5,24 +5,26 @@ import (
 	"sync"
 )
 
-// The control loop must never block: a slow disk or a keeper busy forking would delay every other
-// process. Hence it only decides, and its effects run elsewhere. Disk work for one process has to
-// stay in order (a record, then its removal), while different processes are independent. Each
-// process therefore has its own queue and runs one job at a time. The jobs of all processes share a
-// few workers, grouped into lanes by kind, so that a thousand writes do not occupy the workers for
-// starts. A process being stopped moves its jobs to the urgent lane, ahead of everything else. With
-// one goroutine per job instead, a stop would compete with a burst of starts for disk and keeper.
-// Only jobs that do nothing but wait, for an exit or for readiness, get goroutines of their own.
+// The control loop must never block: a slow disk or a keeper busy with forking would delay every
+// other process. So it only decides, and its effects run elsewhere.
+//
+// Disk work for one process must stay in order (a record, then its removal), but different
+// processes are independent. So each process has its own queue and runs one job at a time. The jobs
+// of all processes share a few workers. These are grouped into lanes by kind, so that a thousand
+// writes do not occupy the workers for starts. When a process is being stopped, its jobs move to
+// the urgent lane, ahead of everything else. If each job had its own goroutine instead, a stop
+// would compete with a burst of starts for disk and keeper. Only jobs that just wait, for an exit
+// or for readiness, get their own goroutines.
 
 const (
-	// maxStarts limits concurrent starts. Each waits for the disk and for the keeper, which forks.
+	// maxStarts limits concurrent starts. Each one waits for the disk and for the keeper to fork.
 	maxStarts = 16
 	// maxWrites limits concurrent writes of records.
 	maxWrites = 16
 )
 
-// effects carries out the decisions of the control goroutine, which owns everything here except the
-// lanes.
+// effects carries out the decisions of the control goroutine. That goroutine owns all fields except
+// the lanes.
 type effects struct {
 	post    func(func()) // runs a function on the control goroutine
 	running sync.WaitGroup
@@ -43,11 +45,11 @@ func newEffects(post func(func())) *effects {
 	return e
 }
 
-// runBlocking runs f in a goroutine of its own, because it waits rather than works.
+// runBlocking runs f in its own goroutine, because f mostly waits and would occupy a worker.
 func (e *effects) runBlocking(f func()) { e.running.Go(f) }
 
-// whenWritten returns a channel closed once everything decided so far is on disk. It may be called
-// only once, before the first client connects.
+// whenWritten returns a channel that is closed once everything decided so far is on disk. It may be
+// called only once, before the first client connects.
 func (e *effects) whenWritten() <-chan struct{} {
 	idle := make(chan struct{})
 	if e.busy == 0 {
@@ -58,8 +60,8 @@ func (e *effects) whenWritten() <-chan struct{} {
 	return idle
 }
 
-// A workQueue holds the jobs of one process: its disk work, done one at a time and in order, and
-// its start.
+// A workQueue holds the jobs of one process: its start, and its disk work, which is done one job at
+// a time and in order.
 type workQueue struct {
 	queue   []*job
 	current *job // taken from queue; waits for a worker or has one
@@ -73,9 +75,9 @@ func (e *effects) addJob(w *workQueue, l *lane, do func()) {
 	e.beginWork(w)
 }
 
-// addStart appends a first start. It must finish before later disk work of the process. do calls
-// waits before a long wait.
-func (e *effects) addStart(w *workQueue, do func(waits func())) {
+// addStart appends the first start of a process to its queue. It must finish before later disk work
+// of the process. do calls onWait before a long wait.
+func (e *effects) addStart(w *workQueue, do func(onWait func())) {
 	w.queue = append(w.queue, &job{do: do, lane: &e.starts})
 	e.beginWork(w)
 }
@@ -99,8 +101,8 @@ func (e *effects) startNext(w *workQueue) {
 	j := w.queue[0]
 	w.queue = w.queue[1:]
 	do := j.do
-	j.do = func(waits func()) {
-		do(waits)
+	j.do = func(onWait func()) {
+		do(onWait)
 		// The control goroutine owns the queue, so a worker must not take the next job itself.
 		e.post(func() { e.startNext(w) })
 	}
@@ -109,23 +111,23 @@ func (e *effects) startNext(w *workQueue) {
 }
 
 // startOutsideQueue starts a process while its disk work continues.
-func (e *effects) startOutsideQueue(w *workQueue, do func(waits func())) {
+func (e *effects) startOutsideQueue(w *workQueue, do func(onWait func())) {
 	w.start = &job{do: do, lane: &e.starts}
 	e.dispatchJob(w, w.start)
 }
 
 func (e *effects) dispatchJob(w *workQueue, j *job) {
-	// Forgetting waits for a keeper, and must not hold up the urgent lane.
+	// Forgetting a child waits for the keeper, and must not delay the urgent lane.
 	if w.urgent && j.lane != &e.forgets {
 		j.lane = &e.urgent
 	}
 	j.lane.add(j)
 }
 
-// prioritize puts all jobs of a process ahead of other processes' until resetPriority.
+// prioritize moves all jobs of a process ahead of other processes', until resetPriority is called.
 func (e *effects) prioritize(w *workQueue) {
 	w.urgent = true
-	// A job already running cannot be moved; remove fails for it.
+	// A job that is already running cannot be moved; remove returns false for it.
 	for _, j := range []*job{w.current, w.start} {
 		if j != nil && (j.lane == &e.starts || j.lane == &e.writes) && j.lane.remove(j) {
 			e.dispatchJob(w, j)
@@ -135,10 +137,10 @@ func (e *effects) prioritize(w *workQueue) {
 
 func (w *workQueue) resetPriority() { w.urgent = false }
 
-// A job is run by a worker of its lane. It calls waits before a long wait, to give up the worker's
-// place.
+// A job is run by a worker of its lane. It calls onWait before a long wait, so another job can use
+// the worker's place.
 type job struct {
-	do   func(waits func())
+	do   func(onWait func())
 	lane *lane
 }
 
@@ -161,7 +163,7 @@ func (l *lane) add(j *job) {
 	}
 }
 
-// runJobs runs jobs until none is left, or until one gives up the worker's place.
+// runJobs runs jobs until none is left, or until a job has given up the worker's place.
 func (l *lane) runJobs() {
 	for j := l.nextJob(); j != nil; j = l.nextJob() {
 		left := false
@@ -171,7 +173,8 @@ func (l *lane) runJobs() {
 				l.replaceWorker()
 			}
 		})
-		// replaceWorker has started another worker, or has uncounted this one.
+		// replaceWorker has started another worker or, if there was no work, has uncounted this
+		// one.
 		if left {
 			return
 		}
@@ -190,7 +193,8 @@ func (l *lane) nextJob() *job {
 	return j
 }
 
-// replaceWorker starts another worker, if there is work, in place of one that is about to wait.
+// replaceWorker gives the place of a worker that is about to wait to a new worker, if there is
+// work.
 func (l *lane) replaceWorker() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +205,7 @@ func (l *lane) replaceWorker() {
 	l.workers.Go(l.runJobs)
 }
 
-// remove takes a job out of the lane, and reports whether it was still waiting.
+// remove takes a job out of the lane. It returns false if the job is not waiting there any more.
 func (l *lane) remove(j *job) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,7 +25,7 @@ type slowExecutor struct {
 	running, maxRunning atomic.Int64 // concurrent starts
 }
 
-func (w *slowExecutor) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Launch, error) {
+func (w *slowExecutor) Spawn(ctx context.Context, r store.Record, former store.Identity, onWait func()) (Launch, error) {
 	n := w.running.Add(1)
 	defer w.running.Add(-1)
 	w.maxRunning.Store(max(w.maxRunning.Load(), n))
@@ -33,7 +33,7 @@ func (w *slowExecutor) Spawn(ctx context.Context, r store.Record, former store.I
 		return Launch{}, errors.New("cancelled")
 	}
 	<-w.open
-	return w.fakeExecutor.Spawn(ctx, r, former, waits)
+	return w.fakeExecutor.Spawn(ctx, r, former, onWait)
 }
 
 func TestManyStartsAreLimitedAndDoNotDelayStops(t *testing.T) {
@@ -75,7 +75,7 @@ func TestManyStartsAreLimitedAndDoNotDelayStops(t *testing.T) {
 	})
 }
 
-// exitWhenStopped reports the child's exit once its tree is asked to stop.
+// exitWhenStopped reports the exit of a process's child once the tree is asked to stop.
 func (r *rig) exitWhenStopped(p api.Process) {
 	go func() {
 		for !strings.Contains(strings.Join(r.w.listCalls(), " "), fmt.Sprint("end ", p.PID)) {
@@ -92,7 +92,7 @@ func TestWaitingStartFreesItsWorker(t *testing.T) {
 		l := lane{workers: &running, maxWorkers: 2}
 		wait, done := make(chan struct{}), atomic.Int64{}
 		for range 2 {
-			l.add(&job{do: func(waits func()) { waits(); <-wait }})
+			l.add(&job{do: func(onWait func()) { onWait(); <-wait }})
 		}
 		for range 10 {
 			l.add(&job{do: func(func()) { done.Add(1) }})

@@ -10,28 +10,30 @@ import (
 )
 
 const (
-	// maxEnded is how many ended records of a kind are kept. Older ones are removed.
+	// maxEnded is how many records of ended processes are kept, separately for sessions and
+	// one-shot commands. Older ones are removed.
 	maxEnded = 200
-	// endedSlack is how far the count may exceed maxEnded, so that removals come in batches rather
-	// than one with every command.
+	// endedSlack is by how many the count may exceed maxEnded. Thus records are removed in batches,
+	// not one with every command.
 	endedSlack = 20
 )
 
 const (
 	// endedScreenTTL is how long the screen of an ended process stays in memory.
 	endedScreenTTL = time.Minute
-	// maxEndedScreens limits the screens kept while nobody watches them. The logs contain them too,
-	// so a dropped screen only takes longer to show.
+	// maxEndedScreens is how many screens of ended processes are kept while nobody watches them. A
+	// dropped screen can be rebuilt from its log, but takes longer to show.
 	maxEndedScreens = 32
 )
 
-// screens holds the sessions of ended processes still in memory. The control goroutine owns it.
+// screens holds the sessions of ended processes that are still in memory. The control goroutine
+// owns it.
 type screens struct {
 	post func(func()) // runs a function on the control goroutine
 	open []*proc      // least recently used first
 }
 
-// noteUse keeps the session of an ended process open until it has been unused for endedScreenTTL,
+// noteUse keeps the session of an ended process open until it has not been used for endedScreenTTL,
 // or too many others have been used since.
 func (s *screens) noteUse(p *proc) {
 	s.closeOldest(p)
@@ -43,7 +45,7 @@ func (s *screens) noteUse(p *proc) {
 		s.post(func() {
 			switch {
 			case p.live == nil || !p.state().Ended():
-			// Closing would take the screen away from somebody reading it.
+			// Somebody is reading the screen, so keep it.
 			case p.live.Facts().Viewers > 0:
 				p.idleTimer.Reset(endedScreenTTL)
 			default:
@@ -53,8 +55,8 @@ func (s *screens) noteUse(p *proc) {
 	})
 }
 
-// closeOldest marks a session as the last one used, and closes unwatched ones beyond
-// maxEndedScreens.
+// closeOldest records used as the last session used. If there are more than maxEndedScreens, it
+// closes the oldest unwatched ones.
 func (s *screens) closeOldest(used *proc) {
 	s.open = slices.DeleteFunc(s.open, func(p *proc) bool {
 		return p == used || p.live == nil || !p.state().Ended()
@@ -71,7 +73,7 @@ func (s *screens) closeOldest(used *proc) {
 	}
 }
 
-// closeSession closes the session and keeps its last facts.
+// closeSession closes the session, and keeps what it last reported about its screen.
 func (p *proc) closeSession() {
 	if p.idleTimer != nil {
 		p.idleTimer.Stop()
@@ -90,7 +92,7 @@ type trimming struct {
 	queued bool // a trim is queued
 }
 
-// trimSoon queues one trim for all processes ending at this moment.
+// trimSoon queues one trim, for all processes that end at this moment.
 func (t *trimming) trimSoon() {
 	if t.queued {
 		return
@@ -104,8 +106,9 @@ func (t *trimming) trimSoon() {
 	})
 }
 
-// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each. Those
-// interrupted last do not count and stay. Other processes stay until a client removes them.
+// trimEnded removes the oldest ended sessions and one-shot commands, until maxEnded of each are
+// left. Sessions that the last crash or reboot interrupted do not count and stay. Other processes
+// stay until a client removes them.
 func (t *trimming) trimEnded() {
 	t.trimKind(func(p *proc) bool { return p.rec.Transient })
 	t.trimKind(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
@@ -113,8 +116,8 @@ func (t *trimming) trimEnded() {
 
 func (t *trimming) trimKind(kind func(*proc) bool) {
 	ended := t.reg.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
-	// However many sessions the last crash or reboot interrupted, they wait for the user to restore
-	// or dismiss them. Those of earlier ones count as ended.
+	// All sessions that the last crash or reboot interrupted wait for the user to restore or
+	// dismiss them. Sessions interrupted earlier count as ended.
 	var last time.Time
 	for _, p := range ended {
 		if p.isInterrupted() && p.rec.Interrupted.At.After(last) {
@@ -132,8 +135,8 @@ func (t *trimming) trimKind(kind func(*proc) bool) {
 	t.reg.effects.runBlocking(func() { t.removeFinished(oldest) })
 }
 
-// removeFinished removes ended processes, except those that left something running: their records
-// are needed to find and stop that. It must not be called on the control goroutine.
+// removeFinished removes ended processes. It spares those that left something running, because
+// their records are needed to find and stop it. It must not be called on the control goroutine.
 func (t *trimming) removeFinished(oldest []store.Record) {
 	alive, err := t.reg.executor.HaveRemains(oldest)
 	if err != nil {

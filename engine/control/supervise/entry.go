@@ -12,7 +12,7 @@ import (
 	"tandem/persist/store"
 )
 
-// An Entry is a snapshot of one process in the table, readable by any goroutine.
+// An Entry is a snapshot of one process in the table. Any goroutine may read it.
 type Entry struct {
 	Rec     store.Record
 	View    api.Process       // as last announced, with what its session shows now
@@ -26,7 +26,7 @@ type Entry struct {
 
 func (p *proc) makeEntry() Entry {
 	e := Entry{Rec: p.rec, View: p.currentView(), State: p.state(), Runs: p.runs, logPath: p.logPath, shared: &p.shared}
-	// An exited child's PID may belong to another process by now.
+	// The PID of an exited child may belong to another process by now.
 	if p.rec.Identity != nil && p.ending == nil && !e.State.Ended() {
 		e.Child = *p.rec.Identity
 	}
@@ -55,7 +55,8 @@ func (e Entry) Source() logs.Source {
 	return s
 }
 
-// shared is the state of a process readable without asking the control goroutine.
+// shared is the part of a process's state that other goroutines may read without asking the control
+// goroutine.
 type shared struct {
 	state atomic.Value               // an api.State; final states appear here once announced
 	live  atomic.Pointer[sharedLive] // nil without a terminal
@@ -63,8 +64,8 @@ type shared struct {
 
 type sharedLive struct{ Session }
 
-// updateShared publishes the current state to other goroutines. A final state is withheld until it
-// is announced, because the reader of a log asks for the exit status at the log's end.
+// updateShared publishes the current state to other goroutines. A final state is not published
+// until it is announced, because a reader at the end of a log then asks for the exit status.
 func (p *proc) updateShared() {
 	state := p.state()
 	if state.Ended() && p.view.ID != "" && !p.view.State.Ended() {
@@ -78,7 +79,8 @@ func (p *proc) updateShared() {
 	}
 }
 
-// bytesWritten returns how many bytes a terminal has written to its log at path.
+// bytesWritten returns how many bytes a terminal has written to its log. path is the path of the
+// log.
 func (s *shared) bytesWritten(path string) int64 {
 	if l := s.live.Load(); l != nil {
 		return l.Facts().Bytes
@@ -86,12 +88,12 @@ func (s *shared) bytesWritten(path string) int64 {
 	return logs.FileSize(path)
 }
 
-// FindEntry finds an announced process by id, name or unique prefix.
+// FindEntry finds an announced process by its id, its name or a unique prefix.
 func (c *Control) FindEntry(ctx context.Context, id string, kinds ...api.Kind) (Entry, error) {
 	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.find(ctx, id, kinds...) })
 }
 
-// FindStarting is FindEntry, but also finds processes not announced yet because they are starting.
+// FindStarting is like FindEntry, but also finds processes that are starting and not announced yet.
 func (c *Control) FindStarting(ctx context.Context, id string) (Entry, error) {
 	return c.lookUpEntry(ctx, func() (*proc, error) { return c.reg.procs.findIncludingNew(ctx, id) })
 }
@@ -131,7 +133,7 @@ func (c *Control) Visit(ctx context.Context, f func(e Entry)) error {
 	})
 }
 
-// A Measurable is an announced process and the child to measure.
+// A Measurable is an announced process, and the child whose usage is to be measured.
 type Measurable struct {
 	View api.Process
 	Who  store.Identity // PID 0 without a child
@@ -168,8 +170,8 @@ func (c *Control) ListEndedIDs(ctx context.Context) (map[string]bool, error) {
 	})
 }
 
-// CountRunning counts the processes with a running child. It must be called on the control
-// goroutine.
+// CountRunning returns the number of processes with a running child. It must be called on the
+// control goroutine.
 func (c *Control) CountRunning() int {
 	n := 0
 	for _, p := range c.reg.procs {
@@ -185,8 +187,8 @@ func (c *Control) ListProcesses(ctx context.Context) ([]api.Process, error) {
 	return Ask(ctx, c, c.reg.procs.listViews)
 }
 
-// OpenSession returns the terminal of a session and its announced view. For an ended session whose
-// screen has been dropped, it recreates the screen from the log.
+// OpenSession returns the terminal of a session and its announced view. If the session has ended
+// and its screen was dropped, it rebuilds the screen from the log.
 func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
 	e, err := askWithError(ctx, c, func() (e Entry, err error) {
 		p, err := c.reg.procs.find(ctx, id, api.KindSession)

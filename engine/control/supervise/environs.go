@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// maxEnvirons is how many known environments a new one is compared with.
+// maxEnvirons is the number of recent environments with which a new one is compared.
 const maxEnvirons = 16
 
-// environs holds the environments of recent starts, last used first. Most are large and come from a
-// few shells, so records share one copy of each.
+// environs holds the environments of recent starts, the last used first. Most are large and come
+// from a few shells, so records with equal environments share one copy.
 type environs [maxEnvirons]map[string]string
 
-// intern returns a map equal to env, shared with other records. Callers must not change it.
+// intern returns a map equal to env that may be shared with other records. The caller must not
+// change it.
 func (e *environs) intern(env map[string]string) map[string]string {
 	if env == nil {
 		return nil
 	}
 	i := slices.IndexFunc(e[:], func(known map[string]string) bool { return maps.Equal(known, env) })
-	// Of unknown environments, the least recently used makes room.
+	// A new environment replaces the least recently used one.
 	if i < 0 {
 		i = maxEnvirons - 1
 	} else {

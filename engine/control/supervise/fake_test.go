@@ -162,7 +162,7 @@ func (w *fakeExecutor) StopTree(ctx context.Context, r store.Record, held uint64
 	return w.stopErr
 }
 
-// killChild kills the child of a process from outside, if it has one.
+// killChild kills the child of a process, if it has one, without the engine's doing.
 func (w *fakeExecutor) killChild(r *rig, id string, code int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,14 +13,15 @@ import (
 )
 
 // A new engine needs no rules of its own for what it finds. It puts every record into the table in
-// its saved state, then feeds the events leading from there to the present: the child was found, or
-// is missing, or has exited. From then on the table of state × event decides, as it does for a
-// process started by this engine. Deciding the outcome here instead would duplicate the table, once
-// for each combination of saved state, child and exit. The evidence comes from three sources, in
-// this order of trust: the keeper's children, exit files, and the processes of the system, searched
-// for marks in case a keeper exited too.
+// its saved state. Then it feeds the events that lead from there to the present: the child was
+// found, or is missing, or has exited. From then on the table of state × event decides, as it does
+// for a process started by this engine. Deciding the outcome here instead would duplicate the
+// table, once for each combination of saved state, child and exit.
+//
+// There are three sources of evidence, the most trusted first: the keeper's children, the exit
+// files, and the marks of processes in the system, in case a keeper exited too.
 
-// A Found is a record with the events for a new engine to feed it.
+// A Found is a record, and the events that a new engine feeds to the table for it.
 type Found struct {
 	Rec    store.Record
 	Orphan bool    // the keeper has yet to adopt its child
@@ -34,7 +35,8 @@ type Found struct {
 	events []event
 }
 
-// Child returns the child found, running or with a known exit; ok is false if there is none.
+// Child returns the child that was found. It is running, or its exit is known. ok is false if there
+// is no child.
 func (f *Found) Child() (keeper.Child, bool) {
 	i := slices.IndexFunc(f.events, func(e event) bool { return e.kind == evFound })
 	if i < 0 {
@@ -43,7 +45,7 @@ func (f *Found) Child() (keeper.Child, bool) {
 	return f.events[i].Child, true
 }
 
-// A Survey is all the evidence a new engine has when it starts.
+// A Survey is all the evidence that a new engine has when it starts.
 type Survey struct {
 	BootID   string
 	Unread   func(id string) bool // reports whether a record may exist, but could not be read
@@ -57,8 +59,8 @@ type Survey struct {
 	Logged   func(store.Record) bool                   // reports whether a record may have a log, which is created before its child
 }
 
-// Plan decides what to do with each record. forget lists the ids of children for the keeper to
-// drop.
+// Plan decides what to do with each record. The keeper should drop the children whose ids are in
+// forget.
 func (s Survey) Plan() (all []Found, forget []string) {
 	children := make(map[string]keeper.Child, len(s.Children))
 	for _, c := range s.Children {
@@ -97,8 +99,8 @@ func (s Survey) Plan() (all []Found, forget []string) {
 	return all, forget
 }
 
-// mayBeAlive reports whether an ended record has a running child after all: its start was given up
-// before the child was seen.
+// mayBeAlive reports whether an ended record has a running child nevertheless. That happens if an
+// engine gave up a start before it saw the child.
 func (s Survey) mayBeAlive(r store.Record) bool {
 	if r.Identity != nil {
 		return false
@@ -107,7 +109,8 @@ func (s Survey) mayBeAlive(r store.Record) bool {
 	return ok
 }
 
-// FindUnrecorded returns the children marked as ours, unknown to the keeper, and without a record.
+// FindUnrecorded returns those of the marked children without a record and unknown to the keeper.
+// marked are the children with a mark of this data directory.
 func (s Survey) FindUnrecorded(marked []keeper.Child) (all []Found) {
 	known := make(map[string]bool, len(s.Records)+len(s.Children))
 	for i := range s.Records {
@@ -125,7 +128,7 @@ func (s Survey) FindUnrecorded(marked []keeper.Child) (all []Found) {
 	return all
 }
 
-// isFormer reports whether c is the previous child of a record about to get a new one.
+// isFormer reports whether c is the previous child of a record that was about to get a new one.
 func isFormer(r store.Record, c keeper.Child) bool {
 	return r.Identity == nil && r.Former != nil && *r.Former == IdentityOf(c)
 }
@@ -134,7 +137,7 @@ func isChildExitOf(r store.Record, c keeper.Child) bool {
 	return c.Exit != nil && r.Identity != nil && r.Identity.PID == c.PID && r.Identity.StartTime == c.StartTime
 }
 
-// recoverHeld handles a record whose child the keeper has, running or exited.
+// recoverHeld handles a record whose child the keeper still has, running or exited.
 func (s Survey) recoverHeld(r store.Record, c keeper.Child) Found {
 	if api.State(r.State).Ended() { // saved before its child was seen running
 		r.State = string(api.StateRunning)
@@ -150,14 +153,15 @@ func (s Survey) recoverHeld(r store.Record, c keeper.Child) Found {
 	return f
 }
 
-// recoverEnded handles an ended record. A process to be started at boot that failed before the
-// reboot is tried once more.
+// recoverEnded handles the record of an ended process. If the process is to be started at boot and
+// failed before a reboot, it is tried once more.
 func (s Survey) recoverEnded(r store.Record) Found {
 	f := Found{Rec: r, ending: s.pastEnding(r)}
 	if s.hasRebooted(r) && WillStartAtBoot(r) {
 		f.events = []event{{kind: evBooted}}
 	}
-	// If the record does not have the exit, exit.json does, and is found by the pid.
+	// Without the PID, exit.json cannot be found any more. So keep the PID if only exit.json has
+	// the exit.
 	if s.hasRebooted(r) && r.Identity.PID != 0 && (f.ending == nil || lastRun(r) != nil) {
 		f.Rec.Identity, f.Changed = r.Identity.WithoutPID(), true
 	}
@@ -168,8 +172,8 @@ func (s Survey) hasRebooted(r store.Record) bool {
 	return r.Identity != nil && r.Identity.BootID != s.BootID
 }
 
-// recoverUnheld handles a record the keeper does not know, though it should be running: the keeper
-// is a new one, or the process has exited.
+// recoverUnheld handles a record whose process should be running, although the keeper does not have
+// it. Either the keeper is new, or the process has exited.
 func (s Survey) recoverUnheld(r store.Record) Found {
 	if s.hasRebooted(r) {
 		ending := s.endingOf(r)
@@ -181,8 +185,8 @@ func (s Survey) recoverUnheld(r store.Record) Found {
 	}
 	alive := r.Identity != nil && s.Alive(*r.Identity)
 	if r.Identity == nil {
-		// The engine may have exited between the start and the save, and the child may have exited
-		// since.
+		// The engine may have exited after the start and before it saved the record. The child may
+		// have exited since.
 		if id, ok := s.Orphan(r); ok {
 			r.Identity, alive = &id, true
 			r.StartedAt = time.Time{}
@@ -201,8 +205,8 @@ func (s Survey) recoverUnheld(r store.Record) Found {
 	return Found{Rec: r, events: []event{{kind: evFound, Launch: Launch{Child: child}}}, Orphan: true}
 }
 
-// mayHaveRun reports whether a missing child may have existed. A keeper asked for the start and
-// still running would have the child. If that keeper has exited, the child may have started and
+// mayHaveRun reports whether a missing child may have existed. If the keeper that was asked for the
+// start is still running, it would have the child. If it has exited, the child may have started and
 // exited.
 func (s Survey) mayHaveRun(r store.Record) bool {
 	if r.Identity != nil || r.Asked != nil && s.Keeper != nil && *r.Asked == *s.Keeper {
@@ -212,8 +216,8 @@ func (s Survey) mayHaveRun(r store.Record) bool {
 	return !first || s.Logged(r)
 }
 
-// isPending reports whether an exit belongs to the child whose start was never saved, rather than
-// to the previous one.
+// isPending reports whether an exit belongs to the child whose start was never saved. Otherwise it
+// belongs to the previous child.
 func (s Survey) isPending(r store.Record, e store.Exit) bool {
 	first := r.Former == nil && r.Restarts == 0
 	return e.Identity.BootID == s.BootID && (first || r.Former != nil && e.Identity != *r.Former)
@@ -226,8 +230,8 @@ func (s Survey) endingOf(r store.Record) Ending {
 	return Ending{Exit: keeper.Exit{Unknown: true}}
 }
 
-// pastEnding returns how a record's child exited according to exit.json or, failing that, the
-// record itself; nil if neither has it.
+// pastEnding returns how a record's child exited, according to exit.json or else to the record. It
+// returns nil if neither says so.
 func (s Survey) pastEnding(r store.Record) *Ending {
 	e, ok := s.Exit(r.ID)
 	ok = ok && r.Identity != nil && e.Identity == *r.Identity
@@ -241,7 +245,7 @@ func (s Survey) pastEnding(r store.Record) *Ending {
 	return &end
 }
 
-// lastRun returns the last run of a record if its exit is known, nil otherwise.
+// lastRun returns the last run of a record, or nil if its exit is not known.
 func lastRun(r store.Record) *store.Run {
 	if len(r.Runs) == 0 || r.Identity == nil {
 		return nil
@@ -257,12 +261,13 @@ func EndingFrom(e store.Exit) Ending {
 	return Ending{Exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, At: e.ExitedAt}
 }
 
-// RestoreLate is like Restore, but for a record or terminal unreachable at first, while the control
-// goroutine runs. It closes the session of f if the record is in the table already.
+// RestoreLate restores a record found late: it could not be read at first, or its terminal could
+// not be reached. Unlike Restore, it works while the control goroutine runs. If the record is in
+// the table already, it closes the session of f.
 func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) error {
 	f.readLines(c)
 	return c.runOnLoop(ctx, func() error {
-		// A start may have reused the id, or an earlier retry restored the record.
+		// A start may have reused the id, or an earlier attempt may have restored the record.
 		if c.reg.procs[f.Rec.ID] != nil || c.reg.frozen {
 			if f.Live != nil {
 				f.Live.Close()
@@ -283,14 +288,15 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string) erro
 	})
 }
 
-// Restore inserts a record into the table as it was last announced, then feeds the events since. It
-// must be called before the control goroutine runs.
+// Restore inserts a record into the table as it was last announced, and then feeds the events since
+// then. It must be called before the control goroutine runs.
 func (c *Control) Restore(f Found, logPath string) {
 	f.readLines(c)
 	c.reg.restore(f, logPath)
 }
 
-// readLines reads the end of a log to be shown. It must not run on the control goroutine.
+// readLines reads the end of the log, for a process that shows it. It must not run on the control
+// goroutine.
 func (f *Found) readLines(c *Control) {
 	if p := (proc{rec: f.Rec}); p.showsLines() {
 		f.lines = c.reg.observer.LastLines(f.Rec)

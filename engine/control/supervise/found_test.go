@@ -25,7 +25,7 @@ func (r *rig) recoverFrom(s Survey) {
 // currentKeeper is the keeper of a survey made by surveyFor.
 var currentKeeper = store.Identity{BootID: "boot", PID: 40, StartTime: 5}
 
-// surveyFor returns the evidence about one record with a missing child.
+// surveyFor returns the evidence about a record whose child is missing.
 func surveyFor(rec store.Record, exit *store.Exit) Survey {
 	return Survey{
 		BootID:  "boot",
@@ -137,7 +137,7 @@ func TestRunningChildOfAFailedRecordIsFound(t *testing.T) {
 
 var errFakeUnsure = api.Errorf(api.CodeUnsure, "start name-a: it may have been started as a")
 
-// repeatStart repeats the start of a record, as a client without an answer does.
+// repeatStart repeats the start of a record, as a client does that got no answer.
 func (r *rig) repeatStart(rec store.Record) (outcome, bool) {
 	r.Helper()
 	w, ok, err := r.c.FindEarlierStart(r.Context(), rec, HasStarted)
@@ -174,7 +174,7 @@ func TestFailedStartThatCannotBeRemovedIsListedAndCanBeRepeated(t *testing.T) {
 
 func TestLateRecordIsRestoredWhileItsLogIsRead(t *testing.T) {
 	withRig(t, func(r *rig) {
-		// If the control goroutine read the log, this would wait for itself.
+		// If the control goroutine read the log, this call would wait for itself.
 		r.w.reading = func() { r.runOnLoop(func() {}) }
 		rec := processRecord("a", api.PolicyNo)
 		rec.State = string(api.StateFailed)
@@ -266,7 +266,7 @@ func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 }
 
 func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
-	// The unsure start is counted already: the first is no restart.
+	// The unsure start is counted already: a first start is not a restart.
 	for _, restarts := range []int{0, 3} {
 		withRig(t, func(r *rig) {
 			rec := processRecord("a", api.PolicyAlways)
@@ -372,7 +372,7 @@ func TestSessionWithLostTerminalIsNotRestartedByALaterEngine(t *testing.T) {
 	})
 }
 
-// A pid of another boot means nothing. How the process exited stays known.
+// A PID of an earlier boot means nothing, but how the process exited stays known.
 func TestRecordOfAnotherBootLosesItsPID(t *testing.T) {
 	who, code := store.Identity{BootID: "old", PID: 50, StartTime: 7}, 3
 	for state, exit := range map[api.State]*store.Exit{

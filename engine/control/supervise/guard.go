@@ -12,9 +12,8 @@ import (
 	"tandem/persist/store"
 )
 
-// A guardedExecutor turns a panic into an error, so that a bug affecting one process spares the
-// others. The panic goes to the log, which redacts it; the runtime would write it to engine.log as
-// it is.
+// A guardedExecutor turns panics into errors, so that a bug affects only one process. It logs the
+// panic with secrets redacted; the runtime would write it to engine.log as it is.
 type guardedExecutor struct {
 	Executor
 	guard
@@ -28,7 +27,7 @@ type guardedObserver struct {
 
 type guard struct{ log *slog.Logger }
 
-// recoverPanic must be deferred. It logs a panic and stores an error in err.
+// recoverPanic logs a panic and stores an error in err. It must be called by defer.
 func (g guard) recoverPanic(effect string, r store.Record, err *error) {
 	if p := recover(); p != nil {
 		g.log.Error("effect panicked", "effect", effect, "id", r.ID, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
@@ -52,9 +51,9 @@ func (g guardedExecutor) ClearPredecessor(ctx context.Context, r store.Record, b
 	return g.Executor.ClearPredecessor(ctx, r, before)
 }
 
-func (g guardedExecutor) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (s Launch, err error) {
+func (g guardedExecutor) Spawn(ctx context.Context, r store.Record, former store.Identity, onWait func()) (s Launch, err error) {
 	defer g.recoverPanic("start", r, &err)
-	return g.Executor.Spawn(ctx, r, former, waits)
+	return g.Executor.Spawn(ctx, r, former, onWait)
 }
 
 func (g guardedExecutor) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) (err error) {

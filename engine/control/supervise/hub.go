@@ -7,9 +7,9 @@ import (
 	"tandem/engine/control/events"
 )
 
-// Watch calls send for each event until ctx ends or the reader falls behind. first turns a snapshot
-// into the first events of the stream; it runs on the control goroutine. Meanwhile the client named
-// owner counts as present.
+// Watch calls send for each event, until ctx ends or too many events wait for the reader. first
+// turns a snapshot into the first events of the stream, and runs on the control goroutine. While
+// Watch runs, the client owner counts as present.
 func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
 	s, err := Ask(ctx, c, func() *events.Subscriber {
 		c.leases.addWatch(owner)
@@ -32,7 +32,7 @@ func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first f
 				return err
 			}
 		case <-ctx.Done():
-			// Events published before the end still belong to the stream.
+			// Events published before ctx ended still belong to the stream.
 			s.Drain(send)
 			return ctx.Err()
 		}

@@ -13,18 +13,20 @@ import (
 )
 
 const (
-	// shutdownWindow is how long before the last sign of life of an engine an exit may have been
-	// caused by the shutdown: systemd waits 90 s for programs.
+	// shutdownWindow is the time before an engine's last sign of life in which a shutdown may have
+	// caused an exit: systemd gives programs 90 s to exit.
 	shutdownWindow = 2 * time.Minute
-	// maxTypedExit is how long after input an exit with 0 may have been caused by it.
+	// maxTypedExit is the longest time between input and an exit with 0 that the input may have
+	// caused.
 	maxTypedExit = 10 * time.Second
 )
 
-// An Aftermath is what an engine knows at its start about the end of the previous one. It decides
-// which sessions were interrupted, that is, ended by a reboot or crash. During a shutdown, programs
-// exit before or after the engine and the keeper, and some turn the hangup of their terminal into an
-// ordinary exit. So an exit shortly before the engine's own counts too, if the keeper exited as
-// well.
+// An Aftermath is what a starting engine knows about the end of the previous one. It decides which
+// sessions were interrupted, that is, ended by a reboot or crash.
+//
+// During a shutdown, programs exit before or after the engine and the keeper, and some turn the
+// hangup of their terminal into an ordinary exit. So if the keeper exited as well, an exit shortly
+// before the end of the engine also counts as an interruption.
 type Aftermath struct {
 	BootID   string
 	Booted   time.Time
@@ -33,8 +35,8 @@ type Aftermath struct {
 	LastSign time.Time      // last sign of life of the previous engine
 }
 
-// FindAftermath finds out how the previous engine ended. last is what it left behind, and written
-// returns when a session's log was last written to.
+// FindAftermath finds out how the previous engine ended. last is the description it left behind.
+// written returns when a session's log was last written to.
 func (s Survey) FindAftermath(all []Found, last store.LastEngine, written func(store.Record) time.Time) Aftermath {
 	a := Aftermath{BootID: s.BootID, Booted: proctree.BornAt(store.Identity{}), Now: time.Now(), LastSign: last.StoppedAt}
 	for _, f := range all {
@@ -49,7 +51,7 @@ func (s Survey) FindAftermath(all []Found, last store.LastEngine, written func(s
 	}
 	switch {
 	case s.Keeper == nil || last.Keeper.PID == 0 || last.Keeper == *s.Keeper:
-	// A keeper may also have been replaced while the engine lived.
+	// The keeper may also have been replaced while the engine was running.
 	case last.Keeper.BootID != s.BootID || a.LastSign.Before(proctree.BornAt(*s.Keeper)):
 		a.Former = last.Keeper
 	}
@@ -62,7 +64,7 @@ func (a *Aftermath) noteSign(at time.Time) {
 	}
 }
 
-// exited returns how the child exited before this engine started, as far as known.
+// exited returns how the child exited before this engine started, as far as that is known.
 func (f *Found) exited() Ending {
 	end := Ending{Exit: keeper.Exit{Unknown: true}}
 	if f.ending != nil {
@@ -70,15 +72,15 @@ func (f *Found) exited() Ending {
 	} else if len(f.events) > 0 && f.events[0].kind == evMissing {
 		end = f.events[0].ending
 	}
-	// An exit that the previous engine noticed, but whose status it did not learn.
+	// The previous engine noticed the exit, but did not learn its status.
 	if last := len(f.Rec.Runs) - 1; end.At.IsZero() && last >= 0 {
 		end.At = f.Rec.Runs[last].EndedAt
 	}
 	return end
 }
 
-// IsInterrupted reports whether a session found at the start of an engine was interrupted. Its
-// terminal must be set already.
+// IsInterrupted reports whether a session was interrupted before this engine started. The terminal
+// in f must be set already.
 func (a Aftermath) IsInterrupted(f *Found) bool {
 	r := f.Rec
 	if !r.TTY || r.Transient || StartsAtBoot(r.Restart) || r.Desired == desiredStopped || r.Identity == nil || r.Interrupted != nil {
@@ -103,7 +105,7 @@ func isTypedExit(r store.Record, e Ending) bool {
 	return !typed.IsZero() && e.At.Sub(typed) <= maxTypedExit
 }
 
-// Describe returns the interruption of a session, without what ran in it.
+// Describe returns the interruption of a session, without the program that ran in it.
 func (a Aftermath) Describe(r store.Record) store.Interruption {
 	if r.Identity.BootID != a.BootID {
 		return store.Interruption{By: api.ByReboot, At: a.Booted, LastSign: a.LastSign}
@@ -113,7 +115,7 @@ func (a Aftermath) Describe(r store.Record) store.Interruption {
 
 func isUnknown(e keeper.Exit) bool { return e.Unknown || e.Code == nil && e.Signal == "" }
 
-// isInterrupted reports whether a session may be restored.
+// isInterrupted reports whether the user is offered to restore the session.
 func (p *proc) isInterrupted() bool {
 	return p.state().Ended() && p.rec.Desired != desiredStopped && p.rec.Interrupted != nil && !p.rec.Interrupted.Dismissed
 }
@@ -132,7 +134,7 @@ func describeInterruption(view *api.Process, p *proc) {
 	}
 }
 
-// A Restoration is the command with which an interrupted session is started again.
+// A Restoration says with which command an interrupted session is started again.
 type Restoration struct {
 	store.Command
 	Cgroup string
@@ -191,9 +193,9 @@ func (c *Control) SetFolder(id, folder string) {
 	})
 }
 
-// noteTyping returns a function that records that the command of a restored session is about to be
-// typed, and waits until the record is on disk. Should this engine be killed, the next one does not
-// type it again.
+// noteTyping returns a function to be called just before the command of a restored session is
+// typed. It records that, and waits until the record is on disk. Should this engine be killed, the
+// next one does not type the command again.
 func (g *registry) noteTyping(p *proc) func(context.Context) error {
 	return func(ctx context.Context) error {
 		saved := make(chan error, 1)

@@ -20,10 +20,10 @@ type end struct {
 	keeper   store.Identity // that of the next engine
 }
 
-// shutdownAt is when the engine of an end was told to exit.
+// shutdownAt is the time at which an engine was asked to exit.
 var shutdownAt = time.Unix(1_700_000_000, 0)
 
-// newEnd returns the end of a running session in a reboot, without its exit.
+// newEnd returns a running session whose machine is rebooted. Its exit is not known.
 func newEnd() *end {
 	r := NewRecord("a", api.KindSession)
 	r.TTY, r.Argv, r.CWD, r.State = true, []string{"bash"}, "/", string(api.StateRunning)
@@ -37,14 +37,16 @@ func newEnd() *end {
 	}
 }
 
-// exited records that the engine saw the session exit some time after its own stop.
+// exited records that the engine saw the session exit. after is the time since the engine was asked
+// to exit.
 func (e *end) exited(after time.Duration, code *int, signal string) *end {
 	e.rec.State = string(api.StateExited)
 	e.rec.Runs[0].EndedAt, e.rec.Runs[0].ExitCode, e.rec.Runs[0].ExitSignal = shutdownAt.Add(after), code, signal
 	return e
 }
 
-// reported records that only the keeper saw the exit.
+// reported records that only the keeper saw the exit. after is the time since the engine was asked
+// to exit.
 func (e *end) reported(after time.Duration, code *int) *end {
 	e.exit = &store.Exit{Identity: *e.rec.Identity, Code: code, Unknown: code == nil, ExitedAt: shutdownAt.Add(after)}
 	return e
@@ -55,13 +57,13 @@ func (e *end) but(change func(*end)) *end {
 	return e
 }
 
-// sameBoot turns a reboot into the death of engine and keeper.
+// sameBoot replaces the reboot by a death of engine and keeper.
 func (e *end) sameBoot() *end {
 	e.rec.Identity.BootID, e.last.Keeper.BootID = "boot", "boot"
 	return e
 }
 
-// interrupts returns the interruption that the next engine finds; nil if there is none.
+// interrupts returns the interruption that the next engine finds, or nil.
 func (e *end) interrupts() *store.Interruption {
 	s := surveyFor(e.rec, e.exit)
 	s.Keeper, s.Children = &e.keeper, e.children
@@ -121,7 +123,7 @@ func TestSessionIsInterruptedUnlessTheUserEndedIt(t *testing.T) {
 	}
 }
 
-func TestTypedExitCountsOnlyForAMoment(t *testing.T) {
+func TestExitCountsAsTypedOnlyShortlyAfterInput(t *testing.T) {
 	zero := 0
 	e := newEnd().exited(-time.Second, &zero, "")
 	e.rec.Runs[0].TypedAt = e.rec.Runs[0].EndedAt.Add(-maxTypedExit - time.Second)
@@ -130,7 +132,7 @@ func TestTypedExitCountsOnlyForAMoment(t *testing.T) {
 	}
 }
 
-func TestSignsOfLifeIncludeOutput(t *testing.T) {
+func TestOutputCountsAsASignOfLife(t *testing.T) {
 	one := 1
 	e := newEnd().exited(-time.Second, &one, "")
 	e.last.StoppedAt = time.Time{} // the engine was killed, but later than the exit

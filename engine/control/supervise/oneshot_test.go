@@ -12,7 +12,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestOneShotCommandIsSavedWhileRunningOnlyIfItLasts(t *testing.T) {
+func TestRunningOneShotCommandIsSavedOnlyIfItLasts(t *testing.T) {
 	withRig(t, func(r *rig) {
 		reply := r.startCommand("short", api.State.Ended)
 		synctest.Wait()
@@ -33,7 +33,7 @@ func TestOneShotCommandIsSavedWhileRunningOnlyIfItLasts(t *testing.T) {
 	})
 }
 
-func TestUnconfinedProcessIsNotedOnceUnlessOneShot(t *testing.T) {
+func TestUnconfinedProcessIsMarkedOnceUnlessOneShot(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.startRunning("a")
 		reply := r.startCommand("b", api.State.Ended)

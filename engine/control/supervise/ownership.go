@@ -10,13 +10,13 @@ import (
 
 const (
 	// leaveGrace is how long an agent's client may be disconnected before its processes count as
-	// left behind: connections break and come back.
+	// left behind. Connections may break and be restored.
 	leaveGrace = 10 * time.Second
-	// returnGrace is the same after a start of the engine.
+	// returnGrace replaces leaveGrace after a start of the engine.
 	returnGrace = 30 * time.Second
 )
 
-// describeOwnership returns a record's owner for clients, nil without one.
+// describeOwnership returns the owner of a record for clients, or nil if it has none.
 func describeOwnership(r store.Record) *api.Ownership {
 	if r.Owner == "" {
 		return nil
@@ -29,7 +29,7 @@ func describeOwnership(r store.Record) *api.Ownership {
 	return o
 }
 
-// leases stops what disconnected clients of agents leave behind. A client is present while it
+// leases stops what agents' clients leave behind when they disconnect. A client is present while it
 // watches events. The control goroutine owns leases.
 type leases struct {
 	reg         *registry
@@ -40,7 +40,7 @@ type leases struct {
 	reapAfter   time.Duration          // delay before what is left behind is stopped; 0: never
 }
 
-// addWatch counts one more watch of a client, and takes back its processes left behind.
+// addWatch counts one more watch of a client. Its processes no longer count as left behind.
 func (l *leases) addWatch(owner string) {
 	if owner == "" {
 		return
@@ -59,14 +59,14 @@ func (l *leases) addWatch(owner string) {
 	}
 }
 
-// claimRun makes a new run its client's own, even if the previous run was left behind.
+// claimRun makes a new run belong to its client, even if the previous run was left behind.
 func (l *leases) claimRun(p *proc) {
 	if l.watches[p.rec.Owner] > 0 {
 		p.rec.LeftAt = time.Time{}
 	}
 }
 
-// cancelLeaving stops the timer of a client expected back.
+// cancelLeaving stops the timer that waits for a client to return.
 func (l *leases) cancelLeaving(owner string) {
 	if t := l.leaveTimers[owner]; t != nil {
 		t.Stop()
@@ -74,7 +74,7 @@ func (l *leases) cancelLeaving(owner string) {
 	}
 }
 
-// cancelSweep stops the timer that sweeps what a client's ended commands left running.
+// cancelSweep stops the timer after which programs left running by a client's commands are stopped.
 func (l *leases) cancelSweep(owner string) {
 	if t := l.sweepTimers[owner]; t != nil {
 		t.Stop()
@@ -82,7 +82,8 @@ func (l *leases) cancelSweep(owner string) {
 	}
 }
 
-// removeWatch counts one watch of a client less, and starts its timer after the last.
+// removeWatch counts one watch of a client less. After the last one, it starts the timer that waits
+// for the client to return.
 func (l *leases) removeWatch(owner string) {
 	if owner == "" {
 		return
@@ -94,7 +95,7 @@ func (l *leases) removeWatch(owner string) {
 	l.expectReturn(owner, leaveGrace)
 }
 
-// expectReturn gives a client the time grace to come back.
+// expectReturn starts the timer that waits for a client to return.
 func (l *leases) expectReturn(owner string, grace time.Duration) {
 	if l.leaveTimers == nil {
 		l.leaveTimers = make(map[string]*time.Timer)
@@ -113,7 +114,7 @@ func (l *leases) expectReturn(owner string, grace time.Duration) {
 	l.leaveTimers[owner] = timer
 }
 
-// handleLeft handles the processes of a client whose grace is over.
+// handleLeft handles the processes of a client that has not returned in time.
 func (l *leases) handleLeft(owner string) {
 	l.reg.log.Info("agent has gone", "owner", owner)
 	if left := l.onLeft(); left != nil {
@@ -132,7 +133,7 @@ func (l *leases) handleLeft(owner string) {
 	}
 }
 
-// scheduleSweep stops, after l.reapAfter, what a client's ended commands left running.
+// scheduleSweep stops the programs that a client's ended commands left running, after l.reapAfter.
 func (l *leases) scheduleSweep(owner string) {
 	if l.sweepTimers == nil {
 		l.sweepTimers = make(map[string]*time.Timer)
@@ -150,8 +151,8 @@ func (l *leases) scheduleSweep(owner string) {
 	l.sweepTimers[owner] = timer
 }
 
-// sweepRemains stops what a client's ended commands with the given lease left running, such as
-// background jobs.
+// sweepRemains stops the programs that a client's ended commands left running, such as background
+// jobs. Only commands with the given lease count.
 func (l *leases) sweepRemains(owner string, lease api.Lease) {
 	records := l.reg.procs.endedRecords(func(r store.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
 	if len(records) == 0 {
@@ -164,7 +165,7 @@ func (l *leases) sweepRemains(owner string, lease api.Lease) {
 	})
 }
 
-// expireProcess stops a process left behind, at once or after l.reapAfter, depending on its lease.
+// expireProcess stops a process left behind: at once or after l.reapAfter, depending on its lease.
 // It spares a session whose keyboard the user has locked by then.
 func (l *leases) expireProcess(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
@@ -183,7 +184,7 @@ func (l *leases) expireProcess(p *proc) {
 	}
 }
 
-// stopReaping stops the timer of a process left behind.
+// stopReaping stops the timer that would stop a process left behind.
 func (p *proc) stopReaping() {
 	if p.reapTimer != nil {
 		p.reapTimer.Stop()
@@ -191,8 +192,9 @@ func (p *proc) stopReaping() {
 	}
 }
 
-// AwaitOwners gives the owners of all adopted processes, and others, the time returnGrace to come
-// back, and the callers of one-shot commands their grace.
+// AwaitOwners starts waiting for clients to return after a start of the engine. The owners of
+// adopted processes, and others, have returnGrace for that. The callers of one-shot commands have
+// their own grace.
 func (c *Control) AwaitOwners(others []string) {
 	c.reg.box.Post(func() { c.leases.awaitOwners(others) })
 }
@@ -233,9 +235,9 @@ func IsFromAgent(r store.Record) bool {
 	return r.Owner != "" || strings.HasPrefix(r.Actor, "agent:")
 }
 
-// StopIdleSessions stops agents' sessions unused since the given time, unless somebody watches
-// them, the user has locked the keyboard, they have a restart policy, or their agent asked to keep
-// them forever.
+// StopIdleSessions stops agents' sessions not used since the given time. It spares a session if
+// somebody watches it, the user has locked its keyboard, it has a restart policy, or its agent
+// asked to keep it forever.
 func (c *Control) StopIdleSessions(since time.Time) {
 	c.reg.box.Post(func() { c.leases.stopIdle(since) })
 }

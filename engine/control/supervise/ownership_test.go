@@ -89,7 +89,7 @@ func TestRestartByAReturnedAgentIsNotLeftBehind(t *testing.T) {
 	})
 }
 
-// Leases and the reap time apply only to sessions used by nobody but the agent.
+// Leases and the reap time apply only to sessions that nobody but the agent uses.
 func TestSessionWithLockedKeyboardOutlivesItsAgent(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.c.leases.reapAfter = time.Minute

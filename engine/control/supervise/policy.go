@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// Without a restart policy of its own, a process kept alive restarts at once after a healthy
-	// run, which also clears earlier failures. firstDelay is the delay after the first short run.
+	// A run of at least healthyRun clears earlier failures. After it, a process that is kept alive
+	// restarts at once. firstDelay is the delay after the first shorter run. Both apply to
+	// processes without their own restart policy.
 	healthyRun = 30 * time.Second
 	firstDelay = 2 * time.Second
 
-	// The same for a process with its own restart policy, where every restart is delayed.
+	// These apply to processes with their own restart policy. Every restart of them is delayed.
 	healthyPolicyRun = 10 * time.Second
 	firstPolicyDelay = 100 * time.Millisecond
 
@@ -25,14 +26,14 @@ const (
 	jitterShare = 0.1         // of a delay, at most
 )
 
-// A runResult is one run of a process, as its restart policy sees it.
+// A runResult is what the restart policy needs to know about a run.
 type runResult struct {
 	exit   keeper.Exit
 	lasted time.Duration
 	fault  string // why it counts as failed, whatever the exit status; "" if it does not
 }
 
-// A verdict is what happens to a process after it has exited by itself.
+// A verdict says what happens to a process that has exited by itself.
 type verdict struct {
 	state    api.State     // starting, backoff, exited or failed
 	delay    time.Duration // in StateBackoff
@@ -41,7 +42,7 @@ type verdict struct {
 }
 
 // applyPolicy applies the restart policy of a record after a run. Each delay is twice the previous
-// one, until a healthy run resets it. random is in [0, 1).
+// one, until a healthy run resets it. random, in [0, 1), determines the jitter.
 func applyPolicy(r store.Record, l runResult, random float64) verdict {
 	failures, healthy := r.Failures, l.lasted >= healthyAfter(r.Restart)
 	if healthy {
@@ -83,12 +84,12 @@ func wantsRestart(r store.Restart, l runResult) bool {
 	return false
 }
 
-// isSuccess reports whether an exit status is known to be a success.
+// isSuccess reports whether an exit status is known to mean success.
 func isSuccess(r store.Restart, e keeper.Exit) bool {
 	return e.Code != nil && (*e.Code == 0 || slices.Contains(r.SuccessCodes, *e.Code))
 }
 
-// StartsAtBoot reports whether a policy restarts a process after a reboot.
+// StartsAtBoot reports whether a restart policy starts the process again after a reboot.
 func StartsAtBoot(r store.Restart) bool {
 	return r.Policy == string(api.PolicyAlways)
 }
@@ -98,9 +99,9 @@ func WillStartAtBoot(r store.Record) bool {
 	return r.Desired == desiredRunning && StartsAtBoot(r.Restart)
 }
 
-// restartDelay returns the delay before the next restart after a number of failures. The jitter
-// keeps processes that failed together from restarting together. It lengthens a delay, but never
-// beyond longestDelay.
+// restartDelay returns the delay before the next restart. It grows with the number of failures. The
+// jitter keeps processes that failed together from restarting together. It lengthens a delay, but
+// never beyond longestDelay.
 func restartDelay(r store.Restart, failures int, random float64) time.Duration {
 	d := firstDelay
 	switch {
@@ -119,7 +120,7 @@ func restartDelay(r store.Restart, failures int, random float64) time.Duration {
 	}
 	d = min(d, longest)
 	jitter := time.Duration(jitterShare * random * float64(d))
-	// Shorten the longest delay instead, so that restarts are still spread out.
+	// The delay cannot become longer, so shorten it: restarts are still spread out.
 	if d+jitter > longest {
 		return d - jitter
 	}
@@ -141,7 +142,7 @@ func giveUpReason(r store.Restart, l runResult) string {
 	return fmt.Sprintf("%s; gave up after %d restarts (none lasted %v)", exitReason(l), r.Max, healthyAfter(r))
 }
 
-// exitReason describes how a run ended, for an error message.
+// exitReason describes how a run ended. It is part of an error message.
 func exitReason(l runResult) string {
 	switch {
 	case l.fault != "":
@@ -154,7 +155,7 @@ func exitReason(l runResult) string {
 	return "exited, exit status unknown"
 }
 
-// RestartOf checks a restart policy from a client and converts it for a record.
+// RestartOf checks a restart policy from a client and converts it to the form in records.
 func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	r := store.Restart{}
 	if in != nil {
@@ -163,11 +164,11 @@ func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	policy, ok := api.ParsePolicy(r.Policy)
 	switch {
 	case !ok && r.Policy != "":
-		return r, api.Errorf(api.CodeInvalid, "restart policy %s: not a policy", names.Shown(r.Policy)).
+		return r, api.Errorf(api.CodeInvalid, "unknown restart policy %s", names.Shown(r.Policy)).
 			WithHint("must be no, on-failure or always")
 	case keepAlive && ok && policy != api.PolicyAlways:
-		return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
-			WithHint("give one of both")
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: contradicts keep_alive, which means always", names.Shown(r.Policy)).
+			WithHint("give only one of them")
 	case keepAlive:
 		policy = api.PolicyAlways
 	}

@@ -86,7 +86,7 @@ func TestDelayNeverExceedsItsLimitAndJitterATenth(t *testing.T) {
 	})
 }
 
-// A policy comes from a project file or start --restart; keep_alive may be set beside it.
+// The restart policy comes from a project file or from start --restart; keep_alive may also be set.
 func TestFirstDelayIsShorterForAPolicyThanForKeepAlive(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
@@ -139,7 +139,7 @@ func TestFirstDelayIsShorterForAPolicyThanForKeepAlive(t *testing.T) {
 	}
 }
 
-func TestRestartOfReadsUnlessStoppedAsAlways(t *testing.T) {
+func TestUnlessStoppedMeansAlwaysAsRestartPolicy(t *testing.T) {
 	for _, keepAlive := range []bool{false, true} {
 		if r, err := RestartOf(keepAlive, &api.Restart{Policy: "unless-stopped"}); err != nil || r.Policy != "always" {
 			t.Errorf("keep alive %v: %+v, %v", keepAlive, r, err)

@@ -12,7 +12,7 @@ import (
 	"tandem/persist/store"
 )
 
-// What the user wants of a process, as opposed to its state.
+// These are the states wanted by the user, as opposed to the state of the process.
 const (
 	desiredRunning = "running"
 	desiredStopped = "stopped"
@@ -77,7 +77,7 @@ func describeProcess(p *proc) api.Process {
 	return view
 }
 
-// describeSupervision builds the part of the view about restarts and output.
+// describeSupervision builds the part of a view about restarts and output.
 func describeSupervision(p *proc) *api.Supervision {
 	r := p.rec
 	s := &api.Supervision{
@@ -111,7 +111,8 @@ func describeSupervision(p *proc) *api.Supervision {
 	}
 	if p.state() == api.StateBackoff {
 		next := r.NextStart
-		// The clock was set back; armBackoff waits no longer than this either.
+		// If the clock was set back, the time of the next start is too far away. armBackoff waits
+		// no longer than this either.
 		if latest := time.Now().Add(longestDelay(r.Restart)); next.Round(0).After(latest.Round(0)) {
 			next = latest
 		}
@@ -134,7 +135,7 @@ func describeEnding(view *api.Process, e *Ending) {
 	}
 }
 
-// currentView returns the last announced view, with what the session shows now.
+// currentView returns the last announced view, with what the session's screen shows now.
 func (p *proc) currentView() api.Process {
 	view := p.view
 	if !p.rec.TTY {

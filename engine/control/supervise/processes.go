@@ -17,8 +17,8 @@ import (
 // processes holds all processes by id. The control goroutine owns it.
 type processes map[string]*proc
 
-// freeName returns name, or name-2, name-3, … if a process that has not ended is called that. A number
-// is not used again while a session with it is listed, so that bash-6 stays the one that the user saw.
+// freeName returns name or, if a running process has it, name-2, name-3 and so on. A number is not
+// used again while a session with it is listed, so bash-6 stays the one that the user saw.
 func (ps processes) freeName(name string) string {
 	// One of len(ps)+1 suffixes must be free, so larger numbers need not be recorded.
 	taken := make([]bool, len(ps)+3) // by suffix; the bare name is 1
@@ -41,7 +41,8 @@ func (ps processes) freeName(name string) string {
 	return name + "-" + strconv.Itoa(n)
 }
 
-// suffixNumber returns n if other is name-n, 1 if it is name itself, and 0 otherwise.
+// suffixNumber returns n if other is the name followed by -n, 1 if other is the name itself, and 0
+// otherwise.
 func suffixNumber(other, name string) int {
 	if other == name {
 		return 1
@@ -66,24 +67,24 @@ func (ps processes) findLiveNamed(name string) *proc {
 	return nil
 }
 
-// find resolves an id, a name, or a unique prefix of either, in this order. Of several processes
-// with the same name it prefers a live one, then the one created last. Prefixes of names match live
-// processes first.
+// find finds a process by its id, its name, or a unique prefix of either, in this order. If several
+// processes have the same name, it prefers a running one, then the one created last. Prefixes of
+// names match running processes first.
 //
-// A call that changes something must not meet another process than the one meant, which may be gone:
-// it takes whole names and prefixes of ids with at least api.MinIDPrefix characters, and of several ended
-// processes with one name, none.
+// If the call changes something, it must not hit another process than the one meant, which may be
+// gone. Then only whole names match, and prefixes of ids with at least api.MinIDPrefix characters.
+// If several ended processes have the same name, none matches.
 func (ps processes) find(ctx context.Context, what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds, api.Changes(ctx))
 }
 
-// findIncludingNew is find, but also matches a process not announced yet because it is starting, by
-// its full id or name.
+// findIncludingNew is like find, but also matches the full id or name of a process that is starting
+// and not announced yet.
 func (ps processes) findIncludingNew(ctx context.Context, what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(isKnownOrNew, what, kinds, api.Changes(ctx))
 }
 
-// isKnownOrNew reports whether a process is announced, or will be because it is starting.
+// isKnownOrNew reports whether a process is announced, or is starting and will be.
 func isKnownOrNew(p *proc) bool {
 	return p.view.ID != "" || (p.state() == api.StateStarting || p.state() == api.StateWaiting) && !p.rec.Transient
 }
@@ -92,7 +93,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	wanted := func(p *proc) bool {
 		return known(p) && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
 	}
-	// A full id wins over any name, so that ids stay reliable in scripts.
+	// A full id takes precedence over any name, so that ids stay reliable in scripts.
 	if p := ps[what]; p != nil && wanted(p) {
 		return p, nil
 	}
@@ -147,7 +148,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), kindNoun(kinds)).WithHint(hint)
 }
 
-// preferLive returns the live processes of named, or all if none is live.
+// preferLive returns the running processes in named, or all of them if none is running.
 func preferLive(named map[string]*proc) []*proc {
 	all := slices.Collect(maps.Values(named))
 	ended := func(p *proc) bool { return p.state().Ended() }
@@ -172,7 +173,7 @@ func errAmbiguous(what, why, hint string, candidates []*proc) error {
 // maxListed is how many processes an error names.
 const maxListed = 10
 
-// listIDs lists processes by id and name, the oldest first.
+// listIDs lists processes by id and name, the oldest first. It is part of an error message.
 func listIDs(all []*proc) string {
 	slices.SortFunc(all, byAge)
 	var list []string
@@ -211,7 +212,7 @@ func (ps processes) listViewsFor(lasting bool) []api.Process {
 	return all
 }
 
-// selectOldestFirst returns the wanted processes, oldest first.
+// selectOldestFirst returns the processes for which wanted returns true, the oldest first.
 func (ps processes) selectOldestFirst(wanted func(*proc) bool) []*proc {
 	var all []*proc
 	for _, p := range ps {
@@ -233,7 +234,7 @@ func byAge(a, b *proc) int {
 	return 1
 }
 
-// maxStopTimeout returns the longest stop timeout of all live processes.
+// maxStopTimeout returns the longest stop timeout of all running processes.
 func (ps processes) maxStopTimeout() time.Duration {
 	longest := defaultStopTimeout
 	for _, p := range ps {
@@ -244,7 +245,7 @@ func (ps processes) maxStopTimeout() time.Duration {
 	return longest
 }
 
-// endedRecords returns the wanted records of ended processes.
+// endedRecords returns the records of ended processes for which wanted returns true.
 func (ps processes) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
 	for _, p := range ps {
 		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
@@ -254,15 +255,15 @@ func (ps processes) endedRecords(wanted func(store.Record) bool) (records []stor
 	return records
 }
 
-// listOwned returns a client's live processes, oldest first.
+// listOwned returns the running processes of a client, the oldest first.
 func (ps processes) listOwned(owner string) []*proc {
 	return ps.selectOldestFirst(func(p *proc) bool { return p.rec.Owner == owner && !p.state().Ended() })
 }
 
-// checkName rejects a name used by another live process.
+// checkName rejects a name that another running process has.
 func (ps processes) checkName(p *proc, name string) error {
 	if other := ps.findLiveNamed(name); other != nil && other != p && !p.state().Ended() {
-		return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, name)
+		return api.Errorf(api.CodeConflict, "rename %s: %s is already called %s", p.rec.Name, other.rec.ID, name)
 	}
 	return nil
 }

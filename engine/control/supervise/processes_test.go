@@ -27,7 +27,7 @@ func TestNameIsUniqueAmongLiveProcesses(t *testing.T) {
 	})
 }
 
-// Dashboards give such names a fixed width, which must not depend on whether something runs.
+// Dashboards give such names a fixed width, which must not depend on whether a program runs.
 func TestNameOfAShellIsAutomaticAtItsPromptAndAfterItsExit(t *testing.T) {
 	withRig(t, func(r *rig) {
 		for name, test := range map[string]struct {
@@ -118,7 +118,7 @@ func TestFindResolvesIDNameAndUniquePrefix(t *testing.T) {
 	})
 }
 
-// A call that changes something never takes another process for one that is gone.
+// If the process meant is gone, a call that changes something must not hit another one.
 func TestCallThatChangesSomethingFindsOnlyWholeNames(t *testing.T) {
 	withRig(t, func(r *rig) {
 		for _, id := range []string{"aaaa1", "web"} {

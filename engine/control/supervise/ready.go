@@ -19,7 +19,7 @@ func (s *starting) probeReadiness(p *proc, child keeper.Child) {
 		defer cancel()
 		err := s.reg.observer.Probe(ctx, rec)
 		switch {
-		// The child exited or is being stopped; its readiness no longer matters.
+		// The child exited or is being stopped, so nobody needs its readiness any more.
 		case ctx.Err() != nil:
 		case err != nil:
 			s.reg.post(rec.ID, event{kind: evUnready, Launch: Launch{Child: child}, err: err})
@@ -38,7 +38,8 @@ func (s *starting) noteReady(p *proc, e event) {
 	s.reg.saveChange(p)
 }
 
-// stopUnready stops a child that was not ready in time. Its policy decides whether to restart it.
+// stopUnready stops a child that was not ready in time. Its restart policy decides whether it is
+// started again.
 func (s *starting) stopUnready(p *proc, e event) {
 	if !isSameChild(p.rec.Identity, e.Child) || p.ending != nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"tandem/persist/histdb"
 )
 
-// noteStart adds the run that has begun to the history. An interactive shell is left out: the
-// commands typed into it are recorded instead.
+// noteStart adds the run that has begun to the history. An interactive shell is left out, because
+// the commands typed into it are recorded instead.
 func (p *proc) noteStart(h *history.History, e event) {
 	switch {
 	case h == nil || !p.isRecorded():
@@ -39,8 +39,8 @@ func (p *proc) historyRow(began time.Time) histdb.Row {
 	}
 }
 
-// noteFound adds starts and exits since the last write to the history: the previous engine may have
-// been killed before it recorded them.
+// noteFound adds starts and exits that are not in the history yet. The previous engine may have
+// been killed before it wrote them.
 func (ps processes) noteFound(h *history.History) {
 	if h == nil || h.LastWritten().IsZero() {
 		return
@@ -66,7 +66,7 @@ func (ps processes) noteFound(h *history.History) {
 	}
 }
 
-// noteEnd records how the run that has ended did so. Repeated calls have no effect.
+// noteEnd records in the history how the last run ended. Repeated calls have no effect.
 func (p *proc) noteEnd(h *history.History) {
 	if h != nil && p.isRecorded() {
 		h.RecordEnd(p.historyEnd(*p.ending, p.wasStopped(*p.ending)))
@@ -77,8 +77,8 @@ func (p *proc) historyEnd(e Ending, stopped bool) histdb.End {
 	return histdb.End{Process: p.rec.ID, At: e.At, ExitCode: e.Exit.Code, ExitSignal: e.Exit.Signal, Stopped: stopped}
 }
 
-// wasStopped reports whether the run that has ended was stopped on request, or interrupted by the
-// user, so that its exit is no failure.
+// wasStopped reports whether the last run was stopped on request, or interrupted by the user. Then
+// its exit is no failure.
 func (p *proc) wasStopped(e Ending) bool {
 	return p.rec.Desired == desiredStopped || p.state() == api.StateStopping && p.stop.restart ||
 		prompt.EndsInterrupt(p.lastFacts.Interrupt, e.At) && (e.Exit.Code == nil || *e.Exit.Code != 0)

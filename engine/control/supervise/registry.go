@@ -16,8 +16,8 @@ import (
 	"tandem/persist/store"
 )
 
-// A registry holds all processes. It passes events to the table's actions, and saves each change of
-// a process before it announces it. The control goroutine owns it.
+// A registry holds all processes. It passes events to the actions in the table, and saves each
+// change of a process before it announces it. The control goroutine owns it.
 type registry struct {
 	executor Executor
 	observer Observer
@@ -47,7 +47,8 @@ func (g *registry) insert(r store.Record, logPath string) *proc {
 	return p
 }
 
-// redactCommand returns argv, and as a command line, with secrets replaced.
+// redactCommand replaces secrets in a command. It returns the command as arguments and as a command
+// line.
 func redactCommand(argv []string) (shown []string, line string) {
 	shown = secrets.RedactArgv(argv)
 	return shown, shell.Quote(shown...)
@@ -67,7 +68,8 @@ func (g *registry) handle(id string, e event) {
 		e.answer(outcome{err: errRemoved(id)})
 		return
 	}
-	// The event may have been sent in another state; only the present one counts.
+	// The process may have changed its state since the event was sent. Only the present state
+	// counts.
 	act := g.table[p.state()][e.kind]
 	if act == nil {
 		g.log.Error("impossible event", "id", id, "state", p.state(), "event", e.kind)
@@ -94,7 +96,8 @@ func (g *registry) saveChange(p *proc) {
 	g.writeRecord(p)
 }
 
-// writeRecord saves a process as it is now, and announces it if that is still to be done.
+// writeRecord saves a process as it is now. Once it is on disk, the process is announced, unless
+// this state was announced before.
 func (g *registry) writeRecord(p *proc) {
 	if g.frozen {
 		return
@@ -111,9 +114,9 @@ func (g *registry) writeRecord(p *proc) {
 	})
 }
 
-// announceSaved announces a state now on disk, unless a newer one is being saved.
+// announceSaved announces a state that is on disk now, unless a newer one is being saved.
 func (g *registry) announceSaved(p *proc, rev int, lines []string, err error) {
-	// The id may have been reused for another process meanwhile.
+	// The process may have been removed, and its id reused, meanwhile.
 	if g.frozen || g.procs[p.rec.ID] != p {
 		return
 	}
@@ -131,13 +134,12 @@ func (g *registry) announceSaved(p *proc, rev int, lines []string, err error) {
 	}
 }
 
-// announce publishes a process and answers the clients waiting for its state.
+// announce publishes a process, and answers the clients waiting for its state.
 func (g *registry) announce(p *proc) {
 	p.view, p.announcedRev = describeProcess(p), p.rev
 	p.updateShared()
 	g.publishView(p)
-	// Publish before answering, so that a client never learns of a state its watchers have not
-	// seen.
+	// Publish before answering: no client may learn of a state before those that watch events.
 	state := p.state()
 	p.answerWaiters(func(w waiter) bool { return w.until(state) }, outcome{process: p.currentView()})
 	if state.Ended() && p.live != nil {
@@ -157,15 +159,16 @@ func (g *registry) publishNotice(text string) {
 	g.hub.Publish(api.Event{Type: api.EventNotice, Notice: text}, false)
 }
 
-// setStateSoon is setState, except that a state replaced within oneShotGrace is neither saved nor
-// announced.
+// setStateSoon is like setState, but saves and announces the state only if it lasts for
+// oneShotGrace.
 func (g *registry) setStateSoon(p *proc, s api.State) {
 	p.rec.State = string(s)
 	p.rev++
 	rev := p.rev
 	time.AfterFunc(oneShotGrace, func() {
 		g.box.Post(func() {
-			// A newer state has been saved by itself; the id may belong to another process.
+			// If the state has changed again, that state has been saved. The id may also belong to
+			// another process by now.
 			if p.rev == rev && g.procs[p.rec.ID] == p && !p.removing {
 				g.writeRecord(p)
 			}

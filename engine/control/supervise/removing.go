@@ -9,12 +9,13 @@ func refuseRunning(p *proc, e event) {
 	e.answer(outcome{err: ErrRunning(p.rec)})
 }
 
-// ErrRunning is the error for removing a process while it, or a process that it started, runs.
+// ErrRunning returns the error for removing a process while it, or a program that it started, is
+// running.
 func ErrRunning(r store.Record) error {
 	return api.Errorf(api.CodeConflict, "remove %s: still running", r.Name).WithHint("stop it first: `tandem stop " + r.Name + "`")
 }
 
-// removeOnceStopped defers the removal until the process is stopped.
+// removeOnceStopped puts off the removal until the process is stopped.
 func removeOnceStopped(p *proc, e event) {
 	if p.rec.Desired != desiredStopped {
 		e.answer(outcome{err: ErrRunning(p.rec)})
@@ -50,7 +51,7 @@ func (s *stopping) removeEnded(p *proc, e event) {
 
 func noState(api.State) bool { return false }
 
-// deleteProcess removes a process from disk, then from the table, and announces that.
+// deleteProcess removes a process from disk, then from the table, and then announces its removal.
 func (s *stopping) deleteProcess(p *proc) {
 	p.disarm()
 	p.stopBounding()
@@ -66,7 +67,7 @@ func (s *stopping) finishDelete(p *proc, err error) {
 	p.removing = false
 	if err != nil {
 		p.failWaiters(err)
-		// After a failed first start, nobody has seen the process. It must not hold its id unseen.
+		// After a failed first start the process was never announced, so it must not keep its id.
 		if p.view.ID == "" {
 			p.rec.NeverStarted = true
 			s.reg.setState(p, api.StateFailed)

@@ -13,8 +13,8 @@ import (
 	"tandem/persist/store"
 )
 
-// A Request asks the control loop to do something to a process. It is answered once the result is
-// announced.
+// A Request asks the control loop to do something to a process. It is answered once the result has
+// been announced.
 type Request struct {
 	ID      string // an id, a name or a unique prefix
 	Kinds   []api.Kind
@@ -36,7 +36,8 @@ func (c *Control) newPending(id string) Pending {
 	return Pending{c: c, id: id, reply: make(chan outcome, 1)}
 }
 
-// Wait waits for the answer. When ctx ends, it drops the answer and returns ctx's error unchanged.
+// Wait waits for the answer. If ctx ends first, it drops the answer and returns ctx's error
+// unchanged.
 func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	select {
 	case o := <-w.reply:
@@ -54,7 +55,7 @@ func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	}
 }
 
-// abandon drops an answer after its reader has given up.
+// abandon drops an answer whose reader has given up waiting.
 func (c *Control) abandon(w Pending) {
 	if p := c.reg.procs[w.id]; p != nil {
 		p.waiters = slices.DeleteFunc(p.waiters, func(of waiter) bool { return of.reply == w.reply })
@@ -80,21 +81,21 @@ func (c *Control) runOnLoop(ctx context.Context, f func() error) error {
 	return err
 }
 
-// StartNew begins to start the process of a new record with its log at logPath. It is answered when
-// the announced state satisfies until, or when the start fails. With named set, r.Name must be
-// free; otherwise a suffix makes it unique.
+// StartNew begins to start the process of a new record, with its log at logPath. It is answered
+// when until returns true for the announced state, or when the start fails. If named is set, r.Name
+// must be free; otherwise a suffix makes the name unique.
 func (c *Control) StartNew(ctx context.Context, r store.Record, logPath string, named bool, until func(api.State) bool) (Pending, error) {
 	w := c.newPending(r.ID)
 	return w, c.runOnLoop(ctx, func() error { return c.startRecord(r, logPath, named, until, w.reply) })
 }
 
-// startRecord is StartNew on the control goroutine, with the answer sent to reply.
+// startRecord does the work of StartNew on the control goroutine. It sends the answer to reply.
 func (c *Control) startRecord(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
 	switch other := c.reg.procs.findLiveNamed(r.Name); {
 	case c.reg.closing:
 		return api.ErrEnding()
 	case other != nil && named:
-		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
+		return api.Errorf(api.CodeConflict, "start %s: %s %s is already called %s", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
 	}
 	after, err := c.reg.procs.resolveDependencies(r.After, r.ID)
@@ -116,7 +117,7 @@ func (c *Control) startRecord(r store.Record, logPath string, named bool, until 
 	return nil
 }
 
-// answerWhen answers with the announced process as soon as its state satisfies until.
+// answerWhen sends the announced process to reply as soon as until returns true for its state.
 func (p *proc) answerWhen(until func(api.State) bool, reply chan<- outcome) {
 	if p.view.State == p.state() && until(p.state()) {
 		reply <- outcome{process: p.currentView()}
@@ -129,15 +130,15 @@ func HasStarted(s api.State) bool { return s != api.StateStarting }
 
 func anyState(api.State) bool { return true }
 
-// StopProcess stops a process and waits until it has exited. signal replaces the process's stop
-// signal unless it is "", and timeoutMS its stop timeout unless it is 0.
+// StopProcess stops a process and waits until it has exited. If signal is not "", it replaces the
+// stop signal of the process. If timeoutMS is not 0, it replaces the stop timeout.
 func (c *Control) StopProcess(ctx context.Context, q Request, signal string, timeoutMS int) (api.Process, error) {
 	return c.sendRequest(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
-// RestartProcess restarts a running process, or starts an ended one once the dependencies after are
-// met; a running process ignores them. If it was already restarted under this id, it only waits for
-// that; "" means no id.
+// RestartProcess restarts a running process, or starts an ended one once the dependencies in after
+// are met. A running process does not wait for them. If the process was already restarted under
+// this id, it only waits for that restart. "" means that the restart has no id.
 func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency, id string) (api.Process, error) {
 	return c.sendRequest(ctx, q, event{kind: evRestart, after: after, restartID: id})
 }
@@ -183,8 +184,8 @@ func (q Request) checkAllowed(p *proc) error {
 	return q.Allowed(p.currentView())
 }
 
-// changeProcess runs f on the control goroutine and waits for the answer. f must save the process,
-// or answer by itself.
+// changeProcess calls f on the control goroutine and waits for the answer. f must save the process,
+// which is answered once it is on disk, or send an answer itself.
 func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
 	w := c.newPending("")
 	err := c.runOnLoop(ctx, func() error {
@@ -204,8 +205,8 @@ func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, 
 	return w.Wait(ctx)
 }
 
-// SetKeyboard records who holds a session's keyboard, "" for nobody, and whether agents may type
-// although the session is outside their sandbox.
+// SetKeyboard records who holds the keyboard of a session; "" means nobody. open says whether
+// agents may type although the session is outside their sandbox.
 func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, open bool) (api.Process, error) {
 	w := c.newPending("")
 	s, err := askWithError(ctx, c, func() (*terminal.Session, error) {
@@ -234,7 +235,7 @@ func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, ope
 	return w.Wait(ctx)
 }
 
-// MakeDaemon turns a one-shot command into a daemon, whose record is kept after its exit.
+// MakeDaemon turns a one-shot command into a daemon, whose record is kept after it exits.
 func (c *Control) MakeDaemon(ctx context.Context, id string, lines int) (api.Process, error) {
 	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		p.rec.Transient, p.rec.Daemon, p.rec.RunLimit = false, &store.Daemon{Lines: lines}, store.RunLimit{}
@@ -244,7 +245,7 @@ func (c *Control) MakeDaemon(ctx context.Context, id string, lines int) (api.Pro
 	})
 }
 
-// An Update describes a change of a process's settings; nil leaves a setting unchanged.
+// An Update describes a change of a process's settings. A nil field leaves its setting unchanged.
 type Update struct {
 	Restart   *store.Restart
 	KeepAlive *bool
@@ -253,12 +254,13 @@ type Update struct {
 	Revision  int64 // revision of the process the update is based on; 0 for any
 }
 
-// UpdateProcess changes a process's settings, whatever its state.
+// UpdateProcess changes the settings of a process in any state.
 func (c *Control) UpdateProcess(ctx context.Context, q Request, u Update) (api.Process, error) {
 	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error { return c.applyUpdate(p, u, reply) })
 }
 
-// applyUpdate applies an update. A process in backoff whose restart is no longer wanted has ended.
+// applyUpdate applies an update. If a process waits for a restart that is no longer wanted, it has
+// ended.
 func (c *Control) applyUpdate(p *proc, u Update, reply chan<- outcome) error {
 	restart := p.rec.Restart
 	if u.Restart != nil {
@@ -280,7 +282,7 @@ func (c *Control) applyUpdate(p *proc, u Update, reply chan<- outcome) error {
 		limit = *u.LogLimit
 	}
 	changes := name != p.rec.Name || limit != p.rec.LogLimit || !reflect.DeepEqual(restart, p.rec.Restart)
-	// An update without effect cannot conflict: the caller may be repeating it.
+	// An update that changes nothing cannot conflict: the caller may be repeating it.
 	if changes && u.Revision != 0 && u.Revision != p.rec.Revision+1 {
 		return api.Errorf(api.CodeConflict, "update %s: changed since revision %d", p.rec.Name, u.Revision).
 			WithHint("Call process.get for its current state and revision, and check whether the change is still needed.")
@@ -313,11 +315,11 @@ func (c *Control) applyUpdate(p *proc, u Update, reply chan<- outcome) error {
 	return nil
 }
 
-// AwaitCondition waits until an announced process satisfies holds.
+// AwaitCondition waits until holds returns true for an announced process.
 func (c *Control) AwaitCondition(ctx context.Context, id string, holds func(s api.State, runs int, ready, crashLoop bool) bool) (api.Process, error) {
 	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady(), p.isCrashLoop()) }
 	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
-		// Otherwise the view would be older than the condition.
+		// If the present state is not announced yet, the view would be older than the condition.
 		if p.announcedRev == p.rev && now(p) {
 			reply <- outcome{process: p.currentView()}
 			return nil
@@ -341,7 +343,8 @@ func (p *proc) isCrashLoop() bool {
 	return p.state() == api.StateBackoff && p.rec.Failures >= crashLoopRuns
 }
 
-// AwaitAnnounced returns a process as announced, waiting for its first announcement.
+// AwaitAnnounced returns a process as announced. If it has not been announced yet, AwaitAnnounced
+// waits for that.
 func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, error) {
 	w := c.newPending(id)
 	err := c.runOnLoop(ctx, func() error {
@@ -361,8 +364,8 @@ func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, e
 	return w.Wait(ctx)
 }
 
-// StopSome stops all wanted processes for the actor by, and returns those stopped. The error joins the
-// errors of the others.
+// StopSome stops the processes for which wanted returns true, and returns those stopped. by is the
+// actor stopping them. The error joins the errors of the others.
 func (c *Control) StopSome(ctx context.Context, by, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
 	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(by, signal, wanted) })
 	if err != nil {
@@ -371,12 +374,12 @@ func (c *Control) StopSome(ctx context.Context, by, signal string, wanted func(a
 	return awaitEach(ctx, replies)
 }
 
-// StopAll stops all processes for the actor by, and rejects new starts until AllowStarts is called. It
-// gives up on the rest when extra has passed after the longest stop timeout.
+// StopAll stops all processes, and rejects new starts until AllowStarts is called. by is the actor
+// stopping them. It waits for the longest stop timeout and extra, and then gives up.
 func (c *Control) StopAll(ctx context.Context, by string, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
-		// In one step with the stops, so that no start slips in between.
+		// This happens in one step with the stops, so that no start slips in between.
 		c.reg.closing, longest = true, c.reg.procs.maxStopTimeout()
 		return c.stopEach(by, "", func(api.Process) bool { return true })
 	})
@@ -392,7 +395,7 @@ func (c *Control) StopAll(ctx context.Context, by string, extra time.Duration) e
 // AllowStarts allows starts again after StopAll.
 func (c *Control) AllowStarts() { c.reg.box.Post(func() { c.reg.closing = false }) }
 
-// stopEach asks all wanted processes to stop, oldest first.
+// stopEach asks the processes for which wanted returns true to stop, the oldest first.
 func (c *Control) stopEach(by, signal string, wanted func(api.Process) bool) []Pending {
 	live := c.reg.procs.selectOldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.currentView()) })
 	replies := make([]Pending, len(live))
@@ -403,8 +406,8 @@ func (c *Control) stopEach(by, signal string, wanted func(api.Process) bool) []P
 	return replies
 }
 
-// awaitEach returns the stopped processes and joins the errors of the others. A process found ended
-// already is neither.
+// awaitEach returns the stopped processes, and joins the errors of the others. It ignores a process
+// that had ended already.
 func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, failed error) {
 	for _, reply := range replies {
 		p, err := reply.Wait(ctx)
@@ -418,7 +421,7 @@ func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, f
 	return stopped, failed
 }
 
-// ReapAfter sets how long processes left behind by agents may run from now on; 0: forever.
+// ReapAfter sets how long processes left behind by agents may keep running. 0 means forever.
 func (c *Control) ReapAfter(d time.Duration) { c.reg.box.Post(func() { c.leases.reapAfter = d }) }
 
 // Close releases all terminals. The control goroutine must have stopped.
@@ -430,8 +433,8 @@ func (c *Control) Close() {
 	}
 }
 
-// WhenWritten returns a channel closed once everything decided so far is on disk. It may be called
-// only once, before the first client connects.
+// WhenWritten returns a channel that is closed once everything decided so far is on disk. It may be
+// called only once, before the first client connects.
 func (c *Control) WhenWritten(ctx context.Context) (<-chan struct{}, error) {
 	return Ask(ctx, c, c.reg.effects.whenWritten)
 }
@@ -439,8 +442,8 @@ func (c *Control) WhenWritten(ctx context.Context) (<-chan struct{}, error) {
 // Publish publishes an event.
 func (c *Control) Publish(e api.Event) { c.reg.box.Post(func() { c.reg.hub.Publish(e, false) }) }
 
-// PublishNow publishes an event before it returns. It does nothing if the engine is exiting, when
-// no subscriber is left.
+// PublishNow publishes an event before it returns. While the engine exits, no subscriber is left,
+// and it does nothing.
 func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 	_ = c.runOnLoop(ctx, func() error {
 		c.reg.hub.Publish(e, false)
@@ -451,7 +454,7 @@ func (c *Control) PublishNow(ctx context.Context, e api.Event) {
 // PublishNotice publishes a notice.
 func (c *Control) PublishNotice(text string) { c.reg.box.Post(func() { c.reg.publishNotice(text) }) }
 
-// PublishNoticeOf publishes a notice about the process of r, under its present name.
+// PublishNoticeOf publishes a notice about the process of r, with its present name.
 func (c *Control) PublishNoticeOf(r store.Record, text string) {
 	c.reg.box.Post(func() {
 		name := r.Name
@@ -470,7 +473,7 @@ func (c *Control) ReportExit(child keeper.Child, e Ending) {
 // ReportDrained reports that all output of a terminal has been read.
 func (c *Control) ReportDrained(id string) { c.reg.post(id, event{kind: evDrained}) }
 
-// ReportUnsure reports a start for which the keeper has not answered in time.
+// ReportUnsure reports a start that the keeper has not confirmed in time.
 func (c *Control) ReportUnsure(id string, err error) { c.reg.post(id, event{kind: evUnsure, err: err}) }
 
 // RequestStop stops a process without waiting for it.

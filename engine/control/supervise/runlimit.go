@@ -8,11 +8,11 @@ import (
 	"tandem/persist/store"
 )
 
-// The call that runs a one-shot command also keeps its limit. Once that call is lost, with its
-// client or its engine, the limit in the record counts.
+// The call that runs a one-shot command also enforces its time limit. If that call is lost, with
+// its client or its engine, the limit in the record is enforced.
 
-// CommandStopTimeout is the time from SIGTERM to SIGKILL for a one-shot command that has reached its
-// limit.
+// CommandStopTimeout is the time between SIGTERM and SIGKILL for a one-shot command that has
+// reached its time limit.
 const CommandStopTimeout = 2 * time.Second
 
 // callers counts the calls that wait for each one-shot command.
@@ -21,9 +21,9 @@ type callers struct {
 	calls map[string]int // by id
 }
 
-// AttendCommand counts a call that waits for a one-shot command until leave is called. If the last
-// caller has disconnected by then, the engine stops the command at its limit, or once the caller's
-// grace is over, and notes that nobody got the result.
+// AttendCommand counts a call that waits for a one-shot command, until leave is called. If the last
+// caller has disconnected by then, the command is stopped at its time limit, or once the caller's
+// grace is over. It is then marked: nobody got the result.
 func (c *Control) AttendCommand(ctx context.Context, id string) (leave func()) {
 	c.callers.mu.Lock()
 	defer c.callers.mu.Unlock()
@@ -43,7 +43,8 @@ func (c *Control) AttendCommand(ctx context.Context, id string) (leave func()) {
 	}
 }
 
-// SetRunLimit changes the limit of a one-shot command, which its caller keeps.
+// SetRunLimit changes the time limit of a one-shot command. It is enforced by the command's caller,
+// and by the engine only if the caller is lost.
 func (c *Control) SetRunLimit(id string, limit store.RunLimit) {
 	c.reg.onProcess(id, func(p *proc) { c.leases.setLimit(p, limit) })
 }
@@ -65,7 +66,7 @@ func (l *leases) setLimit(p *proc, limit store.RunLimit) {
 	}
 }
 
-// A limitTimer stops a one-shot command without a caller. The zero value is not running.
+// A limitTimer stops a one-shot command that has no caller. The zero value is not running.
 type limitTimer struct{ timer *time.Timer }
 
 func (t *limitTimer) stop() {
@@ -83,7 +84,8 @@ func (l *leases) handleLostCaller(p *proc) {
 	l.keepLimit(p)
 }
 
-// keepLimit stops a command without a caller when its limit is reached or its caller's grace is over.
+// keepLimit stops a command without a caller when its time limit is reached, or when its caller's
+// grace is over.
 func (l *leases) keepLimit(p *proc) {
 	limit := p.rec.RunLimit
 	if p.state().Ended() || limit == (store.RunLimit{}) {

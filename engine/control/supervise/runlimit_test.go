@@ -10,8 +10,8 @@ import (
 	"tandem/persist/store"
 )
 
-// startLimited starts a one-shot command with a limit. until is how far in the future it is to be
-// stopped; 0 means never.
+// startLimited starts a one-shot command with a time limit. The command is to be stopped when the
+// time until has passed; 0 means never.
 func (r *rig) startLimited(id string, until, grace time.Duration) store.RunLimit {
 	r.Helper()
 	limit := store.RunLimit{CallerGraceMS: int(grace.Milliseconds())}
@@ -109,7 +109,7 @@ func TestLimitOfCommandIsSaved(t *testing.T) {
 	})
 }
 
-// A command whose caller disconnects is marked, so that its result can be found.
+// A command whose caller has disconnected is marked, so that its result can be found later.
 func TestCommandWithoutCallerIsUnanswered(t *testing.T) {
 	for name, after := range map[string]time.Duration{"before it is announced": 0, "later": oneShotGrace} {
 		t.Run(name, func(t *testing.T) {

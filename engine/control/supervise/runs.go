@@ -11,14 +11,14 @@ import (
 // maxRuns is how many runs of a process are remembered.
 const maxRuns = 20
 
-// beginRun adds a run to the record. Copies of the record share its runs, so the slice is replaced,
-// never changed.
+// beginRun adds a run to the record. Copies of the record share the slice of runs, so it is
+// replaced and never changed.
 func beginRun(r *store.Record) {
 	runs := append(slices.Clone(r.Runs), store.Run{StartedAt: r.StartedAt})
 	r.Runs = runs[max(len(runs)-maxRuns, 0):]
 }
 
-// endRun records how the last run ended, and when it got its last input.
+// endRun records how the last run ended, and when it last got input.
 func endRun(r *store.Record, e Ending, typed time.Time) {
 	last := len(r.Runs) - 1
 	if last < 0 || !r.Runs[last].EndedAt.IsZero() {

@@ -13,11 +13,12 @@ import (
 	"tandem/persist/store"
 )
 
-// starting starts processes, and starts them again according to their policies.
+// starting starts processes, for the first time and according to their restart policies.
 type starting struct {
 	reg  *registry
 	runs runEnder
-	// keeper returns the keeper that receives starts, nil if unknown; it must not block.
+	// keeper returns the keeper that will be asked for starts, or nil if it is unknown. It must not
+	// block.
 	keeper         func() *store.Identity
 	claimRun       func(p *proc)          // makes a new run its client's own
 	waitForNextRun func(p *proc, e event) // makes an ended process wait for its dependencies
@@ -32,25 +33,25 @@ type runEnder interface {
 	deleteProcess(p *proc)
 }
 
-// spawnFirst starts a new process. The record is on disk before the child exists, so a new engine
-// can find the child.
+// spawnFirst starts a new process. It saves the record before the child exists, so that a new
+// engine can find the child.
 func (s *starting) spawnFirst(p *proc) {
 	p.rec.Asked = s.keeper()
 	rec, durable := p.rec, p.mustBeDurable()
 	ctx, cancel := context.WithCancel(s.reg.ctx)
 	p.cancelStart = cancel
-	s.reg.effects.addStart(&p.work, func(waits func()) {
+	s.reg.effects.addStart(&p.work, func(onWait func()) {
 		defer cancel()
 		if err := s.reg.executor.Save(rec, durable); err != nil {
 			s.reg.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		s.runSpawn(ctx, rec, store.Identity{}, waits)
+		s.runSpawn(ctx, rec, store.Identity{}, onWait)
 	})
 }
 
-// spawnAfter asks the keeper for the child once nothing is left of the previous run, unless the
-// process was asked to stop meanwhile.
+// spawnAfter asks the keeper for the child once nothing is left of the previous run. It does not if
+// the process was asked to stop meanwhile.
 func (s *starting) spawnAfter(p *proc, before Predecessor) {
 	rec := p.rec
 	ctx, cancel := context.WithCancel(s.reg.ctx)
@@ -58,13 +59,13 @@ func (s *starting) spawnAfter(p *proc, before Predecessor) {
 		cancel()
 	}
 	start := func() {
-		s.reg.effects.startOutsideQueue(&p.work, func(waits func()) {
+		s.reg.effects.startOutsideQueue(&p.work, func(onWait func()) {
 			defer cancel()
 			former := store.Identity{}
 			if rec.Former != nil {
 				former = *rec.Former
 			}
-			s.runSpawn(ctx, rec, former, waits)
+			s.runSpawn(ctx, rec, former, onWait)
 		})
 	}
 	if before.isEmpty() {
@@ -72,7 +73,8 @@ func (s *starting) spawnAfter(p *proc, before Predecessor) {
 		return
 	}
 	s.reg.effects.runBlocking(func() {
-		// With s.reg.ctx rather than ctx: cancelling the start must not leave the predecessor behind.
+		// s.reg.ctx instead of ctx, so that a cancelled start does not leave the predecessor
+		// behind.
 		if err := s.reg.executor.ClearPredecessor(s.reg.ctx, rec, before); err != nil {
 			cancel()
 			s.reg.post(rec.ID, event{kind: evSpawnFailed, err: err})
@@ -83,8 +85,8 @@ func (s *starting) spawnAfter(p *proc, before Predecessor) {
 }
 
 // runSpawn spawns in a worker and posts the result.
-func (s *starting) runSpawn(ctx context.Context, rec store.Record, former store.Identity, waits func()) {
-	launch, err := s.reg.executor.Spawn(ctx, rec, former, waits)
+func (s *starting) runSpawn(ctx context.Context, rec store.Record, former store.Identity, onWait func()) {
+	launch, err := s.reg.executor.Spawn(ctx, rec, former, onWait)
 	if err != nil {
 		s.reg.post(rec.ID, event{kind: evSpawnFailed, err: err})
 		return
@@ -92,8 +94,8 @@ func (s *starting) runSpawn(ctx context.Context, rec store.Record, former store.
 	s.reg.post(rec.ID, event{kind: evSpawned, Launch: launch})
 }
 
-// startNextRun starts a process again after its last run has ended. A start that may not have
-// happened is counted already.
+// startNextRun starts a process again after its last run has ended. If it is unsure whether the
+// last start happened, that start is counted already.
 func (s *starting) startNextRun(p *proc, e event) {
 	if !p.rec.Unsure {
 		p.rec.Restarts++
@@ -109,7 +111,7 @@ func (s *starting) restartByPolicy(p *proc, e event) {
 	s.startNextRun(p, e)
 }
 
-// startPending starts a process whose start is already counted. The record is on disk before the
+// startPending starts a process whose start is already counted. It saves the record before the
 // child exists.
 func (s *starting) startPending(p *proc, e event) {
 	before := p.prepareNextRun(e)
@@ -133,8 +135,8 @@ func (p *proc) prepareNextRun(e event) Predecessor {
 	return before
 }
 
-// spawnNow spawns the child of a process when the record with the keeper to be asked is on disk.
-// A no-op at the end of the queue runs after the save.
+// spawnNow starts the child of a process once its record is on disk, with the keeper that will be
+// asked. To run after the save, it adds a job without work to the queue.
 func (s *starting) spawnNow(p *proc, before Predecessor) {
 	p.rec.Asked = s.keeper()
 	s.reg.setState(p, api.StateStarting)
@@ -162,11 +164,11 @@ func (p *proc) releaseRun() Predecessor {
 	return before
 }
 
-// adoptChild handles a child now known to exist, started or found, and stops it at once if a stop
-// was requested meanwhile.
+// adoptChild handles a child that is now known to exist, because it was started or found. If a stop
+// was requested meanwhile, it stops the child at once.
 func (s *starting) adoptChild(p *proc, e event) {
 	id := IdentityOf(e.Child)
-	// A known child was recorded by an earlier engine; its start is not a new run.
+	// An earlier engine recorded a known child, so its start is not a new run.
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
 	if p.live = e.Live; p.live != nil {
@@ -225,14 +227,14 @@ func (s *starting) adoptChild(p *proc, e event) {
 	}
 }
 
-// wasRestarting reports whether an earlier engine was stopping the run in order to restart it. A
-// run with an error was stopped by the engine itself: its policy decides.
+// wasRestarting reports whether an earlier engine was stopping the run in order to restart it. If
+// the run has an error, the engine stopped it because of that, and the restart policy decides.
 func (p *proc) wasRestarting() bool {
 	return p.state() == api.StateStopping && p.rec.Desired == desiredRunning && p.rec.Error == ""
 }
 
-// giveUp removes a process whose first start failed, and answers its clients: the start fails, a
-// stop succeeds.
+// giveUp removes a process whose first start failed. Clients waiting for the start get an error;
+// clients waiting for a stop succeed.
 func (s *starting) giveUp(p *proc, e event) {
 	s.reg.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	// While removing is set, a restart of the process is rejected.
@@ -250,8 +252,8 @@ func (s *starting) giveUp(p *proc, e event) {
 	s.runs.deleteProcess(p)
 }
 
-// answerUnsure answers the clients of a start still unconfirmed by the keeper. The executor keeps
-// trying. The record is on disk already.
+// answerUnsure answers clients waiting for a start not confirmed by the keeper. The executor goes
+// on trying. The record is on disk already.
 func (s *starting) answerUnsure(p *proc, e event) {
 	p.failWaiters(e.err)
 	s.reg.announce(p)
@@ -262,8 +264,8 @@ func (p *proc) failStart(err error) {
 	p.answerWaiters(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
 }
 
-// handleStartFailure handles a failed start. A new process is removed; an older one fails or is
-// retried, according to its policy.
+// handleStartFailure handles a failed start. A new process is removed. An older one fails or is
+// started again, as its restart policy says.
 func (s *starting) handleStartFailure(p *proc, e event) {
 	if p.view.ID == "" && !errors.Is(e.err, api.CodeUnsure) {
 		s.giveUp(p, e)
@@ -282,7 +284,7 @@ func (s *starting) handleStartFailure(p *proc, e event) {
 	s.applyVerdict(p, v)
 }
 
-// ErrUnsure returns the error for a start that may or may not have been carried out.
+// ErrUnsure returns the error for a start that may have been carried out or not.
 func ErrUnsure(r store.Record) error {
 	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper exited before it answered", r.Name, r.ID).
 		WithHint("Run `tandem ps` to see whether it is running, and `tandem logs " + r.ID + "` to see its output.")
@@ -323,7 +325,7 @@ func (s *starting) armBackoff(p *proc) {
 	s.reg.armTimer(p, min(time.Until(p.rec.NextStart), longestDelay(p.rec.Restart)))
 }
 
-// stopBounding stops the bounding of a log whose process has exited.
+// stopBounding stops limiting the log of a process that has exited.
 func (p *proc) stopBounding() {
 	if p.stopBound != nil {
 		p.stopBound()
@@ -348,7 +350,7 @@ func (s *starting) startDue(p *proc, e event) {
 	s.restartByPolicy(p, e)
 }
 
-// awaitStart answers a restart of a process already starting, once it has started.
+// awaitStart answers a request to restart a process that is already starting, once it has started.
 func (s *starting) awaitStart(p *proc, e event) {
 	if p.rec.Desired == desiredStopped {
 		e.answer(outcome{err: errStopping(p)})
@@ -365,7 +367,7 @@ func errStopping(p *proc) error {
 	return api.Errorf(api.CodeConflict, "restart %s: it is being stopped", p.rec.Name).WithHint("try again in a moment")
 }
 
-// restartRunning stops a process, for settleRun to start it again.
+// restartRunning stops a process. When it has stopped, settleRun starts it again.
 func (s *starting) restartRunning(p *proc, e event) {
 	if s.reg.closing {
 		e.answer(outcome{err: api.ErrEnding()})
@@ -397,15 +399,15 @@ func (s *starting) restartStopping(p *proc, e event) {
 	}
 }
 
-// acceptRestart records a restart. The record is on disk before the restart begins, so a later
-// engine finding the process stopping completes the restart.
+// acceptRestart records a restart in the record, which is saved before the restart begins. If a
+// later engine finds the process stopping, it completes the restart.
 func (p *proc) acceptRestart(e event) {
 	p.rec.Failures, p.rec.RestartID = 0, e.restartID
 	p.addWaiter(e.reply, isUp)
 }
 
-// wasRestartedAs reports whether the last restart was requested under this id and has begun or will
-// begin.
+// wasRestartedAs reports whether the last restart was requested under this id, and has begun or
+// will begin.
 func (p *proc) wasRestartedAs(id string) bool {
 	return id != "" && p.rec.RestartID == id && !p.neverStarted()
 }
@@ -432,7 +434,7 @@ func (s *starting) restartEnded(p *proc, e event) {
 	s.startNextRun(p, e)
 }
 
-// concludeMissing decides about a process whose child is missing when an engine starts.
+// concludeMissing decides what happens to a process whose child is missing when an engine starts.
 func (s *starting) concludeMissing(p *proc, e event) {
 	p.ending, p.drained, p.treeGone = &e.ending, true, true
 	p.stop.restart = p.wasRestarting()
@@ -440,7 +442,8 @@ func (s *starting) concludeMissing(p *proc, e event) {
 		p.ending = nil
 	} else {
 		p.noteEnd(s.reg.history())
-		// Without the pid, which a reboot takes from the record, exit.json is no longer found.
+		// A reboot takes the PID out of the record, and exit.json cannot be found without it. So
+		// save the exit in the record.
 		if e.rebooted && !e.ending.Exit.Unknown {
 			endRun(&p.rec, e.ending, p.lastFacts.Typed)
 		}

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// recentExit is how long ago an exit counts as just observed.
+	// recentExit is how old an exit may be to count as just observed.
 	recentExit = time.Second
 	// defaultStopTimeout is the time from the stop signal to SIGKILL.
 	defaultStopTimeout = 8 * time.Second
 )
 
-// stopping stops processes, ends runs whose child has exited, and removes processes.
+// stopping stops processes, completes runs whose child has exited, and removes processes.
 type stopping struct {
 	reg         *registry
 	next        restarter
@@ -39,14 +39,14 @@ func StopTimeout(r store.Record) time.Duration {
 	return defaultStopTimeout
 }
 
-// noteExit records how the child exited. Its output is read to the end before the exit is
-// announced.
+// noteExit records how the child exited. The exit is announced after all of its output has been
+// read.
 func (s *stopping) noteExit(p *proc, e event) {
 	if p.ending != nil || !p.isChild(e.Child) {
 		return
 	}
 	p.ending = &e.ending
-	// After a late report, the PID may already have been reused.
+	// If the report is late, the PID may have been reused already.
 	if since := time.Since(e.ending.At); 0 <= since && since < recentExit {
 		p.aliveUntil = proctree.BootTicks()
 	}
@@ -57,8 +57,8 @@ func (s *stopping) noteExit(p *proc, e event) {
 	s.settleRun(p)
 }
 
-// isChild reports whether an event is about the child running or being started, rather than the
-// previous one.
+// isChild reports whether an event is about the child that is running or being started. Otherwise
+// it is about a previous child.
 func (p *proc) isChild(child keeper.Child) bool {
 	if p.rec.Identity == nil && p.rec.Former != nil && isSameChild(p.rec.Former, child) {
 		return false
@@ -66,8 +66,8 @@ func (p *proc) isChild(child keeper.Child) bool {
 	return isSameChild(p.rec.Identity, child)
 }
 
-// isSameChild reports whether an event may be about the child id. It is if the event has no PID, or
-// if id is nil.
+// isSameChild reports whether an event about child may be about the child with identity id. It may
+// be if the event has no PID, or if id is nil.
 func isSameChild(id *store.Identity, child keeper.Child) bool {
 	return id == nil || child.PID == 0 || (child.PID == id.PID && child.StartTime == id.StartTime)
 }
@@ -83,8 +83,8 @@ func (s *stopping) noteDrained(p *proc, _ event) {
 	s.settleRun(p)
 }
 
-// noteTreeGone records that no process of the tree is left. If the exit is unknown, the run settles
-// after a search for the keeper's report.
+// noteTreeGone records that no process of the tree is left. If the exit is unknown, it is first
+// searched for in the keeper's reports.
 func (s *stopping) noteTreeGone(p *proc, _ event) {
 	p.treeGone, p.killing = true, false
 	p.stop.tries, p.stop.reported = 0, false
@@ -92,7 +92,7 @@ func (s *stopping) noteTreeGone(p *proc, _ event) {
 		rec := p.rec
 		s.reg.effects.runBlocking(func() {
 			late := s.reg.observer.FindLateExit(s.reg.ctx, rec)
-			// The keeper's own report may come first, and another child start.
+			// The keeper's own report may arrive first, and the next child start.
 			s.reg.post(rec.ID, event{kind: evExited, Launch: Launch{Child: childOf(rec)}, ending: late})
 		})
 		return
@@ -105,7 +105,7 @@ func IdentityOf(c keeper.Child) store.Identity {
 	return store.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
 }
 
-// childOf returns the child of a record in the form used by events.
+// childOf returns the child of a record in the form that events use.
 func childOf(r store.Record) keeper.Child {
 	if r.Identity == nil {
 		return keeper.Child{ID: r.ID}
@@ -113,14 +113,14 @@ func childOf(r store.Record) keeper.Child {
 	return keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
 }
 
-// settleRun ends a run once its child has exited and its output is read, and begins the next run if
-// one is wanted.
+// settleRun ends a run once its child has exited and its output has been read. If another run is
+// wanted, it begins that.
 func (s *stopping) settleRun(p *proc) {
 	if p.ending == nil || !p.drained || p.killing {
 		return
 	}
 	stopping := p.state() == api.StateStopping
-	// The child has exited, but not everything it started.
+	// The child has exited, but not all the programs that it started.
 	if stopping && !p.treeGone {
 		s.stopTree(p)
 		return
@@ -145,7 +145,8 @@ func (s *stopping) settleRun(p *proc) {
 	}
 }
 
-// lastRunResult returns the run that has ended. For a failed start, only the fault is known.
+// lastRunResult describes the last run for the restart policy. Of a failed start, only the error is
+// known.
 func (p *proc) lastRunResult() runResult {
 	if p.ending == nil {
 		return runResult{exit: keeper.Exit{Unknown: true}, fault: p.rec.Error}
@@ -163,13 +164,14 @@ func (s *stopping) forgetChild(p *proc) {
 	s.reg.effects.addJob(&p.work, &s.reg.effects.forgets, func() { s.reg.executor.ForgetChild(id) })
 }
 
-// forgetLate lets the keeper drop a child whose exit it learned of after the engine did.
+// forgetLate tells the keeper to drop a child. The engine learned of its exit before the keeper
+// did.
 func (s *stopping) forgetLate(p *proc, _ event) { s.forgetChild(p) }
 
-// stopRunning saves that the process is to be stopped, then stops it.
+// stopRunning saves that the process is to be stopped, and then stops it.
 func (s *stopping) stopRunning(p *proc, e event) {
 	p.addWaiter(e.reply, api.State.Ended)
-	// A worker is stopping it already, and will answer this request too.
+	// A worker is stopping the process already, and will answer this request too.
 	if p.killing && p.rec.Desired == desiredStopped {
 		return
 	}
@@ -181,8 +183,8 @@ func (s *stopping) stopRunning(p *proc, e event) {
 	}
 }
 
-// stopBackoff stops a process waiting for its next start. Its last child has exited, but the
-// child's descendants may still be running.
+// stopBackoff stops a process waiting for its next start. Its last child has exited, but
+// descendants of the child may still be running.
 func (s *stopping) stopBackoff(p *proc, e event) {
 	p.rec.NextStart = time.Time{}
 	if p.rec.Identity != nil {
@@ -197,8 +199,8 @@ func (s *stopping) stopBackoff(p *proc, e event) {
 	s.forgetChild(p)
 }
 
-// stopOnceStarted saves the stop and cancels the start. If the child already exists, adoptChild
-// stops it.
+// stopOnceStarted saves the stop and cancels the start. If the child exists already, adoptChild
+// will stop it.
 func (s *stopping) stopOnceStarted(p *proc, e event) {
 	p.addWaiter(e.reply, api.State.Ended)
 	if p.cancelStart != nil {
@@ -227,8 +229,8 @@ func ErrEnded(r store.Record) error {
 	return api.Errorf(api.CodeEnded, "%s %s has exited", r.Kind, r.Name)
 }
 
-// stopTree stops the process tree. It queues behind the save, so that the stop is on disk before
-// the first signal is sent.
+// stopTree stops the process tree. It waits until the record has been saved, so that the stop is on
+// disk before the first signal is sent.
 func (s *stopping) stopTree(p *proc) {
 	p.disarm()
 	p.killing = true
@@ -266,7 +268,7 @@ const (
 )
 
 // retryFailedStop schedules another attempt to stop a process tree. If attempts keep failing, it
-// reports the error to waiting clients and continues to retry.
+// reports the error to waiting clients and goes on.
 func (s *stopping) retryFailedStop(p *proc, e event) {
 	p.killing = false
 	delay := min(firstStopDelay<<min(p.stop.tries, 16), maxStopDelay)
@@ -292,14 +294,14 @@ func (s *stopping) retryStop(p *proc, _ event) {
 	}
 }
 
-// addWaiter answers reply once an announced state satisfies until. A nil reply needs no answer.
+// addWaiter answers reply once until returns true for an announced state. A nil reply is ignored.
 func (p *proc) addWaiter(reply chan<- outcome, until func(api.State) bool) {
 	if reply != nil {
 		p.waiters = append(p.waiters, waiter{until: until, reply: reply})
 	}
 }
 
-// answer sends o to the sender of an event, if it waits for an answer.
+// answer sends o to the sender of an event, if the sender waits for an answer.
 func (e event) answer(o outcome) {
 	if e.reply != nil {
 		e.reply <- o

@@ -258,7 +258,7 @@ func TestAutomaticRestartCountExcludesRequestedRestarts(t *testing.T) {
 	})
 }
 
-func TestStopDuringARequestedRestartWins(t *testing.T) {
+func TestStopDuringARequestedRestartCancelsTheRestart(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.startRecord(processRecord("a", api.PolicyNo))
 		r.w.stopDelay = time.Second
@@ -275,7 +275,7 @@ func TestStopDuringARequestedRestartWins(t *testing.T) {
 	})
 }
 
-func TestRestartDuringAStopWinsAndTheStopConflicts(t *testing.T) {
+func TestRestartDuringAStopIsCarriedOutAndTheStopConflicts(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.startRecord(processRecord("a", api.PolicyNo))
 		r.w.stopDelay = time.Second

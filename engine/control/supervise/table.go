@@ -5,15 +5,16 @@ import (
 	"tandem/persist/store"
 )
 
-// The consequence of an event depends on the process's state, and nearly every combination occurs:
-// an exit before its start is confirmed, a stop during a restart, a removal while stopping. With a
-// handler for each request, full of conditions, nobody would see which combinations are missing.
-// Here each cell of state × event names one small function. A missing cell is a decision too: the
-// event cannot happen in that state, and the loop logs an error if it does. Requests, timers, reports
-// of the keeper and the findings of a new engine all arrive as events, so they share the same rules.
+// The consequence of an event depends on the state of the process, and nearly every combination
+// occurs: an exit before its start is confirmed, a stop during a restart, a removal during a stop.
+// If each request had a handler full of conditions, nobody would see which combinations are
+// missing. Here each cell of state × event names one small function. A missing cell is a decision
+// too: the event cannot happen in that state, and the loop logs an error if it does. Requests,
+// timers, reports of the keeper and the findings of a new engine all arrive as events, so the same
+// rules apply to them.
 
-// An eventKind names something that happens to a process. The comments list the fields of event set
-// for it.
+// An eventKind names something that happens to a process. The comments list the fields of event
+// that are set for it.
 type eventKind string
 
 const (
@@ -36,7 +37,7 @@ const (
 	evRemove      eventKind = "removal asked for"
 )
 
-// An event is something that happens to a process; kind says which other fields are set.
+// An event is something that happens to a process. Which other fields are set depends on kind.
 type event struct {
 	kind eventKind
 	Launch
@@ -55,8 +56,8 @@ type event struct {
 
 type action func(p *proc, e event)
 
-// A table maps a state and an event to an action. A missing cell cannot happen; an event without
-// effect maps to ignore.
+// A table maps a state and an event to an action. If there is none, the event cannot happen in that
+// state. An event without effect maps to ignore.
 type table map[api.State]map[eventKind]action
 
 func newTable(start *starting, stop *stopping, wait *waiting) table {

@@ -9,7 +9,7 @@ import (
 	"tandem/persist/store"
 )
 
-// restoreWithoutTerminal restores a running session whose terminal is lost, as a new engine would.
+// restoreWithoutTerminal restores a running session whose terminal is lost, as a new engine does.
 func (r *rig) restoreWithoutTerminal() {
 	rec := processRecord("a", api.PolicyNo)
 	rec.Kind, rec.TTY, rec.State, rec.StartedAt = string(api.KindSession), true, string(api.StateRunning), time.Now()

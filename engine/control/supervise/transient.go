@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Thousands of one-shot commands run, and most exit before anyone could look at them. Their record
-// and mark are on disk before the start, and the keeper knows their exit; that is all a new engine
-// needs. The states in between are therefore written only if they last.
+// Thousands of one-shot commands run, and most exit before anyone could look at them. Before such a
+// command starts, its record and mark are on disk, and the keeper learns of its exit. A new engine
+// needs no more than that. The states in between are therefore saved only if they last.
 
-// oneShotGrace is how long a one-shot command may run before it is shown.
+// oneShotGrace is how long a one-shot command must run before it is shown to clients.
 const oneShotGrace = 20 * time.Millisecond
 
-// AfterStart calls begin after oneShotGrace, unless the command has exited by then. The returned
-// function ends what begin began, if it did.
+// AfterStart calls begin after oneShotGrace. The function it returns must be called when the
+// command exits. It prevents the call or, if begin was called, calls what begin returned.
 func AfterStart(begin func() (end func())) (end func()) {
 	var mu sync.Mutex
 	var begun func()

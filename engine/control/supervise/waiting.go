@@ -9,10 +9,10 @@ import (
 	"tandem/persist/store"
 )
 
-// A process with dependencies waits here, not in its client. Its record lists the dependencies not
-// yet met, so a new engine carries on with them.
+// A process with dependencies waits in the engine, not in its client. Its record lists the
+// dependencies that are not met yet, so a new engine goes on waiting for them.
 
-// waiting keeps processes whose dependencies are not yet met.
+// waiting holds back processes whose dependencies are not met yet.
 type waiting struct {
 	reg      *registry
 	queued   bool                              // a check of waiting processes is queued
@@ -20,8 +20,8 @@ type waiting struct {
 	claimRun func(p *proc)                     // makes a new run its client's own
 }
 
-// resolveDependencies finds the processes to be waited for. As in calls that change something, asked
-// has whole names or ids. id is the process to be started.
+// resolveDependencies finds the processes to be waited for by the process id. Like a call that
+// changes something, asked must contain whole names or ids.
 func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
 	var found []store.Dependency
 	for _, d := range asked {
@@ -33,14 +33,14 @@ func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]
 		case on.rec.ID == id:
 			return nil, api.Errorf(api.CodeInvalid, "start %s: it cannot wait for itself", on.rec.Name)
 		case ps.waitsFor(on, id):
-			return nil, api.Errorf(api.CodeInvalid, "wait for %s: it waits for this process itself", on.rec.Name)
+			return nil, api.Errorf(api.CodeInvalid, "wait for %s: it is waiting for this process", on.rec.Name)
 		}
 		found = append(found, store.Dependency{ID: on.rec.ID, Name: on.rec.Name, Condition: d.Condition})
 	}
 	return found, nil
 }
 
-// waitsFor reports whether p waits for the process id, directly or through others.
+// waitsFor reports whether p waits for the process with this id, directly or through others.
 func (ps processes) waitsFor(p *proc, id string) bool {
 	return p.state() == api.StateWaiting && slices.ContainsFunc(p.rec.After, func(d store.Dependency) bool {
 		on := ps[d.ID]
@@ -48,7 +48,8 @@ func (ps processes) waitsFor(p *proc, id string) bool {
 	})
 }
 
-// DependenciesOf checks the dependencies given by a client.
+// DependenciesOf checks the dependencies given by a client and converts them to the form in
+// records.
 func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
 	var after []store.Dependency
 	for _, d := range in {
@@ -65,7 +66,7 @@ func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
 	return after, nil
 }
 
-// wakeSoon queues one check of all waiting processes for all changes at this moment.
+// wakeSoon queues one check of all waiting processes, for all changes of this moment.
 func (w *waiting) wakeSoon() {
 	if w.queued {
 		return
@@ -80,8 +81,8 @@ func (w *waiting) wakeSoon() {
 	})
 }
 
-// checkDependencies starts a process whose last dependency is met, and fails one with a dependency
-// that can no longer be met. A condition met once stays met.
+// checkDependencies starts a waiting process once its last dependency is met. If a dependency can
+// no longer be met, the process fails. A condition that was met once stays met.
 func (w *waiting) checkDependencies(p *proc, _ event) {
 	var left []store.Dependency
 	for _, d := range p.rec.After {
@@ -103,8 +104,8 @@ func (w *waiting) checkDependencies(p *proc, _ event) {
 	}
 }
 
-// checkDependency reports whether the process on satisfies the dependency d, or why it never will.
-// A nil on has been removed.
+// checkDependency reports whether the process on meets the dependency d. never is the reason if it
+// no longer can. on is nil if the process was removed.
 func checkDependency(on *proc, d store.Dependency) (holds bool, never string) {
 	if on == nil {
 		return false, fmt.Sprintf("%s was removed before it %s", d.Name, conditionPhrase(d))
@@ -166,7 +167,7 @@ func (w *waiting) startWaiting(p *proc) {
 	w.spawnNow(p, before)
 }
 
-// restartWaiting starts a waiting process at once, or replaces its dependencies.
+// restartWaiting starts a waiting process at once, or gives it other dependencies to wait for.
 func (w *waiting) restartWaiting(p *proc, e event) {
 	switch {
 	case w.reg.closing:
@@ -193,8 +194,8 @@ func (w *waiting) waitForNextRun(p *proc, e event) {
 	w.wakeSoon()
 }
 
-// resumeWaiting lets a process go on waiting in a new engine. The check is queued, because the
-// table is still being filled.
+// resumeWaiting lets a process go on waiting after a start of the engine. The check is queued,
+// because the table is still being filled.
 func (w *waiting) resumeWaiting(*proc, event) { w.wakeSoon() }
 
 // stopWaiting cancels a start that is waiting.

@@ -218,7 +218,7 @@ func TestProcessesCannotWaitForEachOther(t *testing.T) {
 			}
 		}
 		err := wait("a", "c")
-		if want := "wait for name-c: it waits for this process itself"; err == nil || err.Error() != want {
+		if want := "wait for name-c: it is waiting for this process"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 		r.wantState("a", api.StateWaiting)

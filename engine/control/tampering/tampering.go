@@ -1,7 +1,7 @@
 // Package tampering tells the user about changes to files executed by the user's own tools, in
-// folders writable by a confined program. git runs hooks and commands from its configuration; direnv,
-// editors and Tandem run commands from a project's files. The files are compared from time to time
-// and when a program exits, so changes by the user are reported too.
+// folders writable by a confined program. git runs hooks and commands from its configuration;
+// direnv, editors and Tandem run commands from a project's files. The files are compared from time
+// to time and when a program exits, so changes by the user are reported too.
 package tampering
 
 import (
@@ -18,16 +18,17 @@ import (
 	"tandem/engine/base/sleep"
 )
 
-// interval is the time between comparisons while programs run.
+// interval is the time between two comparisons while programs run.
 const interval = 5 * time.Second
 
 // maxHooks limits the number of hooks compared.
 const maxHooks = 100
 
-// files are the files compared in each folder, except hooks.
+// files are the files compared in each folder. Hooks are compared too.
 var files = []string{".git/config", ".envrc", "tandem.yaml", ".vscode/tasks.json"}
 
-// A Watch compares the folders of running programs. Its zero value, with Tell, is ready for use.
+// A Watch compares the folders of running programs. Once Tell is set, the zero value is ready for
+// use.
 type Watch struct {
 	Tell func(text string)
 
@@ -43,7 +44,8 @@ type program struct {
 	folders []string
 }
 
-// Begin watches the writable folders of a program about to start, and its repository in one of them.
+// Begin watches the writable folders of a program about to start. If cwd is in a repository inside
+// one of them, the repository is watched too.
 func (w *Watch) Begin(id, name, cwd string, writable []string) {
 	folders := slices.Clone(writable)
 	for dir := cwd; slices.ContainsFunc(writable, func(root string) bool { return strings.HasPrefix(dir, root+"/") }); dir = filepath.Dir(dir) {
@@ -69,7 +71,7 @@ func (w *Watch) Begin(id, name, cwd string, writable []string) {
 	}
 }
 
-// End compares the folders of a program that has exited, and stops watching them for it.
+// End compares the folders of an exited program, and stops watching them for it.
 func (w *Watch) End(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +86,7 @@ func (w *Watch) End(id string) {
 	}
 }
 
-// Run compares the folders from time to time until ctx ends. It sleeps while there are no programs.
+// Run compares the folders from time to time until ctx ends. While no program runs, it only waits.
 func (w *Watch) Run(ctx context.Context) {
 	begun := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -111,7 +113,7 @@ func (w *Watch) compareAll() bool {
 	return len(w.seen) > 0
 }
 
-// writersOf returns the names of the programs with a writable folder.
+// writersOf returns the names of running programs with write access to a folder.
 func (w *Watch) writersOf(dir string) (names []string) {
 	for _, p := range w.programs {
 		if slices.Contains(p.folders, dir) {
@@ -140,11 +142,12 @@ func (w *Watch) compare(dir string) {
 	if len(writers) > 3 {
 		writers = append(writers[:3], "others")
 	}
-	w.Tell(fmt.Sprintf("%s changed in %s while %s could write there; your own tools run what it names, so read it first",
+	w.Tell(fmt.Sprintf("%s changed in %s while %s could write there; your own tools run commands from it, so read it first",
 		strings.Join(changed, ", "), dir, strings.Join(writers, ", ")))
 }
 
-// stampsOf returns the stamps of the files of a folder, by name; "" for missing ones.
+// stampsOf returns the stamps of the files in a folder by their names. The stamp of a missing file
+// is "".
 func stampsOf(dir string) map[string]string {
 	stamps := map[string]string{".git/hooks": hookStamps(filepath.Join(dir, ".git/hooks"))}
 	for _, name := range files {
@@ -169,8 +172,8 @@ func hookStamps(dir string) string {
 	return all.String()
 }
 
-// stampOf returns a text that changes with a file. A program cannot set the time of the last change
-// of a file's status.
+// stampOf returns a text that changes whenever a file does. It includes the time of the last status
+// change, because no program can set that.
 func stampOf(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
