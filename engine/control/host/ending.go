@@ -53,7 +53,7 @@ func (h *Host) StopRemains(ctx context.Context, records []store.Record, signal s
 	failed := make(chan error, len(left))
 	caught := make(chan *panics.Caught, len(left))
 	for r, t := range left {
-		h.log.Info("kill what an exited process left behind", "id", r.ID, "name", r.Name)
+		h.log.Info("kill programs left running by an exited process", "id", r.ID, "name", r.Name)
 		go func() {
 			var err error
 			caught <- panics.Catch(func() { err = t.End(ctx, &h.Table, stopSteps(*r, signal)) })
@@ -78,7 +78,7 @@ func (h *Host) HaveRemains(records []store.Record) (map[string]bool, error) {
 	return ids, err
 }
 
-// livingRemains returns the trees of exited children of which a process is still running. Only
+// livingRemains returns the trees of exited children in which a process is still running. Only
 // processes with the record's mark count, because the PID of the child may have been reused.
 func (h *Host) livingRemains(records []store.Record) (map[*store.Record]*proctree.Tree, error) {
 	all, err := h.Table.Read()

@@ -92,26 +92,26 @@ func (l *Launcher) Start(ctx context.Context, r store.Record, former store.Ident
 	if err != nil {
 		return supervise.Launch{}, nil, err
 	}
-	// From here on the child may exist, so only the exit of the engine may interrupt.
-	ctx = l.Control.Context()
+	// From here on the child may exist, so only the exit of the engine may interrupt the start.
+	running := l.Control.Context()
 	spec, w, err := l.makeSpec(r, client.PID())
 	if err != nil {
 		return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	began, since := time.Now(), proctree.BootTicks()
-	child, master, err := startChild(ctx, client, r, spec)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
+	child, master, err := startChild(running, client, r, spec)
+	if err != nil && running.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		onWait()
-		child, master, err = l.retryOccupied(ctx, client, spec, err)
+		child, master, err = l.retryOccupied(running, client, spec, err)
 	}
-	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
+	if errors.Is(err, keeper.ErrLost) && running.Err() == nil {
 		onWait()
-		child, master, err = l.recoverStart(ctx, r, former, since)
+		child, master, err = l.recoverStart(running, r, former, since)
 	}
 	switch {
 	case err == nil:
 		return supervise.Launch{Child: child, Began: began, ProxyURL: w.proxyURL}, master, nil
-	case ctx.Err() != nil:
+	case running.Err() != nil:
 		return supervise.Launch{}, nil, api.ErrEnding()
 	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
 		return supervise.Launch{}, nil, err

@@ -6,9 +6,9 @@ import (
 	"tandem/persist/store"
 )
 
-// maxCheckedProcs is up to how many processes all are checked after each step of the control loop.
-// A larger table is checked only after random steps. The process that a step was about is always
-// checked.
+// If there are at most maxCheckedProcs processes, all are checked after each step of the control
+// loop. A larger table is checked only after random steps. The process that a step was about is
+// always checked.
 const maxCheckedProcs = 32
 
 // checkTable panics if the state of a process, or of the table, is impossible.

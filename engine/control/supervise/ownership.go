@@ -160,7 +160,7 @@ func (l *leases) sweepRemains(owner string, lease api.Lease) {
 	}
 	l.reg.effects.runBlocking(func() {
 		if _, err := l.reg.executor.StopRemains(l.reg.ctx, records, ""); err != nil {
-			l.reg.log.Warn("kill what was left behind", "owner", owner, "error", err)
+			l.reg.log.Warn("kill programs left running by ended commands", "owner", owner, "error", err)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func (l *leases) expireProcess(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
 		if p := l.reg.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
-			l.reg.log.Info("kill what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
+			l.reg.log.Info("stop a process left behind by its agent", "id", id, "owner", owner, "lease", p.rec.Lease)
 			l.reg.handle(id, event{kind: evStop, reply: make(chan outcome, 1)})
 		}
 	}

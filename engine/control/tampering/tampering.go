@@ -146,8 +146,8 @@ func (w *Watch) compare(dir string) {
 		strings.Join(changed, ", "), dir, strings.Join(writers, ", ")))
 }
 
-// stampsOf returns the stamps of the files in a folder by their names. The stamp of a missing file
-// is "".
+// stampsOf maps the names of the files in a folder to their stamps. The stamp of a missing file is
+// "".
 func stampsOf(dir string) map[string]string {
 	stamps := map[string]string{".git/hooks": hookStamps(filepath.Join(dir, ".git/hooks"))}
 	for _, name := range files {
