@@ -8,20 +8,20 @@ import (
 	"tandem/engine/base/panics"
 )
 
-// A Condition is one of the alternatives to wait for.
+// A Condition is one of the alternatives that First waits for.
 type Condition[F any] struct {
-	// Look waits until the condition holds and returns its result. holds is false if the condition
-	// can no longer hold, or ctx has ended.
+	// Look waits until the condition is met and returns its result. holds is false if the condition
+	// can no longer be met, or ctx has ended.
 	Look func(ctx context.Context) (found F, holds bool)
-	// Outlives is set if the condition may still hold after the subject has exited, because of
-	// output printed before. Look then returns by itself.
+	// Outlives is set if output printed before the subject's exit may still meet the condition.
+	// Look must then return without waiting for more.
 	Outlives bool
 }
 
-// First returns the result of the first condition that holds. ok is false if ctx ends first or no
-// condition can hold any more. The caller closes over once the subject has exited. All calls of
+// First returns the result of the first condition that is met. ok is false if ctx ends first or no
+// condition can be met any more. The caller closes exited once the subject has exited. All calls of
 // Look have returned when First returns.
-func First[F any](ctx context.Context, over <-chan struct{}, all []Condition[F]) (found F, ok bool) {
+func First[F any](ctx context.Context, exited <-chan struct{}, all []Condition[F]) (found F, ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
@@ -53,8 +53,8 @@ func First[F any](ctx context.Context, over <-chan struct{}, all []Condition[F])
 				found, ok = s.found, true
 				cancel()
 			}
-		case <-over:
-			over = nil
+		case <-exited:
+			exited = nil
 			end()
 		}
 	}

@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// minReadPolls is how many polls in a row must find a program reading, and minQuietTime how
-	// long it must print nothing, before it counts as waiting for input.
+	// A program counts as waiting for input if minReadPolls polls in a row find it reading, and it
+	// has printed nothing for minQuietTime.
 	minReadPolls = 3
 	minQuietTime = 300 * time.Millisecond
 	// repeatQuiet replaces minQuietTime when the same prompt is shown again.
 	repeatQuiet = 100 * time.Millisecond
 	// pollerQuiet replaces minQuietTime for a program that polls for keys and has printed no
-	// question before the cursor; maxPollerQuiet does if it had printed one before the input.
+	// question in front of the cursor. If such a program had printed a question before the input,
+	// maxPollerQuiet applies.
 	pollerQuiet    = time.Second
 	maxPollerQuiet = 3 * time.Second
 )
 
-// inspectReader returns the state of the foreground program, or the zero Look while there is output
-// that the screen does not show yet.
+// inspectReader returns the state of the foreground program. It returns the zero Look while there
+// is output that the screen does not show yet.
 func (s *Shell) inspectReader() pty.Look {
 	if s.programs == nil || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
@@ -36,8 +37,8 @@ func (s *Shell) inspectReader() pty.Look {
 }
 
 // inspectReaderNow returns the state of the foreground program without waiting for the screen. A
-// program that polls counts as waiting for a line only if it has printed a question, so that the
-// cursor is not at the start of a row.
+// program that polls counts as waiting for a line only if it has printed a question, so there is
+// text in front of the cursor.
 func (s *Shell) inspectReaderNow() pty.Look {
 	look := s.programs.inspect(s.o.PID)
 	if !look.Alone {
@@ -51,9 +52,10 @@ func (s *Shell) inspectReaderNow() pty.Look {
 	return look
 }
 
-// asksAfterLine reports whether the command of the last line asks, if the shell reads. A shell that
-// does not mark starts reads for the question of its own input or read builtin; it has then left the
-// row of its prompt and shown no other prompt.
+// asksAfterLine reports whether a shell that reads is not at its prompt, but asks a question on
+// behalf of the last line, for example with the read builtin. It is for shells without marks at the
+// start of commands: such a shell asks if the cursor has left the row of the prompt and there is no
+// other prompt.
 func (s *Shell) asksAfterLine(p promptState) bool {
 	return p.phase == phaseReady && p.noStart && p.entered && !p.dropped && !p.more && s.lastRow(s.t.Shown()) > p.prompt
 }
@@ -64,7 +66,7 @@ func (e *execution) childReads() bool {
 	return look.Reads && !look.Own
 }
 
-// checkReader decides how to type to a program that reads the terminal without a marked prompt.
+// checkReader decides how to type to a program that reads the terminal, but has marked no prompt.
 // done is false while the state may still change.
 func (e *execution) checkReader(ctx context.Context, state promptState) (done bool, err error) {
 	look := e.s.inspectReader()
@@ -104,7 +106,7 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 	return true, err
 }
 
-// mayNeedInput reports whether the input has reached a program that may ask for more.
+// mayNeedInput reports whether a program that may ask for more input has received the command.
 func (e *execution) mayNeedInput(seen commandWatch) bool {
 	if e.plain || seen.begun {
 		return true
@@ -135,8 +137,8 @@ func (e *execution) pollNeed(ctx context.Context) (Need, error) {
 	return e.s.polled.storeNeed(NeedInput, e.s.o.Changed), nil
 }
 
-// minQuiet returns how long a program must print nothing before it counts as waiting. The time is
-// longer until there is output after the last input: on a busy machine, even the echo is late.
+// minQuiet returns how long a program must print nothing before it counts as waiting. After input,
+// the time is longer until there is output, because on a busy machine even the echo comes late.
 func (s *Shell) minQuiet() time.Duration {
 	if s.printed.Load() < s.typed.Load() {
 		return pollerQuiet
@@ -144,12 +146,12 @@ func (s *Shell) minQuiet() time.Duration {
 	return repeatQuiet
 }
 
-// isSettled reports whether the shell has been quiet for long enough to have received the last
-// input.
+// isSettled reports whether the shell has been quiet for so long that it must have received the
+// last input.
 func (s *Shell) isSettled() bool { return time.Since(s.LastActive()) >= s.minQuiet() }
 
-// questionQuiet returns how long a waiting program must be silent before it counts as asking. row
-// is the text before the cursor.
+// questionQuiet returns how long a program that reads must print nothing before it counts as
+// asking. row is the text in front of the cursor.
 func (e *execution) questionQuiet(row string, look pty.Look) time.Duration {
 	relayed := isRelay(e.s.programs.arguments(look.PID))
 	switch {
@@ -158,7 +160,7 @@ func (e *execution) questionQuiet(row string, look pty.Look) time.Duration {
 	case !look.Polls || e.s.t.Modes().Alt:
 		return minQuietTime
 	case row == "" && relayed:
-		// Its program may run for long without output.
+		// The program on the other machine may run for long without output.
 		return maxTimeout
 	case row == "" && e.before != "":
 		return maxPollerQuiet
@@ -168,7 +170,7 @@ func (e *execution) questionQuiet(row string, look pty.Look) time.Duration {
 	return minQuietTime
 }
 
-// stripDigits removes the digits of a prompt, because some prompts count their lines.
+// stripDigits removes the digits from a prompt, because some prompts number their lines.
 func stripDigits(row string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
@@ -178,8 +180,8 @@ func stripDigits(row string) string {
 	}, row)
 }
 
-// stallLimit returns after how many stalled ticks a shell that keeps reading counts as not having
-// accepted the command.
+// stallLimit returns after how many ticks a shell that keeps reading is taken not to have accepted
+// the command.
 func (e *execution) stallLimit() int {
 	if e.relayed {
 		return relayStalls

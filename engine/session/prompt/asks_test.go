@@ -2,7 +2,7 @@ package prompt
 
 import "testing"
 
-// The kernel hands on what is typed, and echoes it, in its own time.
+// The kernel passes on and echoes typed input with some delay.
 func TestQuietTimeIsLongerUntilInputIsEchoed(t *testing.T) {
 	var s Shell
 	if got := s.minQuiet(); got != repeatQuiet {
@@ -19,7 +19,7 @@ func TestQuietTimeIsLongerUntilInputIsEchoed(t *testing.T) {
 	}
 }
 
-// A busy machine echoes a command piece by piece before its shell wakes up to read it.
+// On a busy machine, a command is echoed piece by piece before its shell wakes up to read it.
 func TestEchoDoesNotCountAsStall(t *testing.T) {
 	var n stall
 	for range 10 {

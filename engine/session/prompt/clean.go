@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxTyped is how many bytes of output are searched for the typed line.
+	// maxTyped is how many bytes of output are searched for the line that was typed.
 	maxTyped = 16 << 10
-	// maxScratchLines limits the lines of a scratch terminal.
+	// maxScratchLines is the maximum number of lines of a scratch terminal.
 	maxScratchLines = 1 << 20
-	// scratchBatch is how many of its lines are copied at once.
+	// scratchBatch is how many lines of a scratch terminal are copied at once.
 	scratchBatch = 5000
 )
 
-// cleanOutput returns the plain text that a terminal of the given size shows for p: overwritten
-// text is removed and wrapped lines are joined.
+// cleanOutput returns the plain text that a terminal of the given size shows after the output p.
+// Overwritten text is gone, and wrapped lines are joined.
 func cleanOutput(p []byte, cols, rows int) string {
 	// Fast path: most output needs no terminal.
 	if text, ok := plainOutput(p); ok {
@@ -37,8 +37,8 @@ func cleanOutput(p []byte, cols, rows int) string {
 	return terminalText(t)
 }
 
-// terminalText returns all text of a terminal, up to the cursor or to the last row below it with
-// text.
+// terminalText returns all text of a terminal, including its scrollback, up to the cursor or the
+// last row with text.
 func terminalText(t *vt.Terminal) string {
 	var text strings.Builder
 	oldest, first, end := t.Bounds()
@@ -69,8 +69,8 @@ func terminalText(t *vt.Terminal) string {
 	return text.String()
 }
 
-// plainOutput returns p as text if it needs no terminal: it contains only text, tabs and line ends.
-// Otherwise ok is false.
+// plainOutput returns p as text if p contains only text, tabs and line ends. Otherwise ok is false,
+// and a terminal must interpret p.
 func plainOutput(p []byte) (text string, ok bool) {
 	for i := 0; i < len(p); i++ {
 		switch c := p[i]; {
@@ -89,8 +89,7 @@ func plainOutput(p []byte) (text string, ok bool) {
 	return string(p), true
 }
 
-// readRange reads the log from one offset to another, or the last limit bytes of that range. start
-// is the offset of p.
+// readRange reads the last limit bytes of the log between two offsets. start is the offset of p.
 func readRange(log Log, from, to int64, limit int) (p []byte, start int64, err error) {
 	from = max(from, log.Start())
 	if to-from > int64(limit) {
@@ -107,9 +106,9 @@ func readRange(log Log, from, to int64, limit int) (p []byte, start int64, err e
 	return p[:n], from, err
 }
 
-// PlainSince returns the end of the output since an offset as at most limit bytes of plain text,
-// without a prompt that nothing was typed at. A negative since counts from the end. dropped is the
-// number of bytes left out before text.
+// PlainSince returns the output since an offset as plain text, at most its last limit bytes. It
+// leaves out a prompt at which nothing was typed. A negative since counts from the end. dropped is
+// the number of bytes left out before text.
 func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped int64, err error) {
 	next = s.t.Shown()
 	if since < 0 {
@@ -120,7 +119,7 @@ func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped i
 	if err != nil {
 		return "", next, 0, err
 	}
-	// Its line's beginning: columns count from there.
+	// Begin where the line begins, because columns count from there.
 	lead = lead[bytes.LastIndexByte(lead, '\n')+1:]
 	lead = lead[fullScreenEnd(lead):]
 	p, start, err := readRange(s.t.Log(), since, next, max(minRawOutput, outputPerResult*limit))
@@ -149,8 +148,8 @@ func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped i
 	return text, next, max(0, dropped), nil
 }
 
-// fullScreenEnd returns the offset after the output of a full-screen program that was running when
-// p begins, or 0.
+// fullScreenEnd returns the offset at which p leaves the alternate screen, if a full-screen program
+// was already running when p begins. Otherwise it returns 0.
 func fullScreenEnd(p []byte) int {
 	switched := screenSwitch().FindIndex(p)
 	if switched == nil || p[switched[1]-1] == 'h' {
@@ -159,12 +158,12 @@ func fullScreenEnd(p []byte) int {
 	return switched[1]
 }
 
-// screenSwitch matches what switches to the alternate screen or back.
+// screenSwitch matches the sequences that switch to the alternate screen or back.
 var screenSwitch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[\\?(1049|1047|47)[hl]") })
 
-// typedLineReader returns a function that reads from the log the line typed at a prompt, as echoed,
-// the offset of the output after it, and whether the line was sent. redraws says that the line
-// editor may have redrawn a prompt of several lines.
+// typedLineReader returns a function to read the line typed at a prompt, from its echo in the log.
+// The function also returns the offset of the output after the line, and whether the line was sent.
+// redraws is set if the line editor may have redrawn a prompt of several lines.
 func (s *Shell) typedLineReader(cols, rows int, redraws bool) func(from inputStart, to int64) (line string, output int64, sent bool) {
 	return func(from inputStart, to int64) (line string, output int64, sent bool) {
 		p, start, err := readRange(s.t.Log(), from.at, min(to, from.at+maxTyped), maxTyped)
@@ -180,7 +179,7 @@ func (s *Shell) typedLineReader(cols, rows int, redraws bool) func(from inputSta
 			line = string(text[min(from.column, len(text)):])
 		}
 		sent = n > 0 && p[n-1] == '\n'
-		// The line editor switches it off when the line is sent.
+		// The line editor switches bracketed paste off when the line is sent.
 		if redraws && s.t.Modes().BracketedPaste {
 			sent = sent && bytes.Contains(p, []byte("\x1b[?2004l"))
 		}
@@ -188,7 +187,7 @@ func (s *Shell) typedLineReader(cols, rows int, redraws bool) func(from inputSta
 	}
 }
 
-// lineEnd returns the length of the first line of p, including its line feed.
+// lineEnd returns the length of the first line of p, including its newline.
 func lineEnd(p []byte) int {
 	if i := bytes.IndexByte(p, '\n'); i >= 0 {
 		return i + 1
@@ -196,7 +195,7 @@ func lineEnd(p []byte) int {
 	return len(p)
 }
 
-// countCells returns the number of cells up to the last one of a line that is not blank.
+// countCells returns the number of cells of a line without the blank ones at its end.
 func countCells(l styled.Line) (cells int) {
 	for _, r := range l.Runs {
 		cells += r.Cells

@@ -57,8 +57,8 @@ type execution struct {
 	refused    string // why fish did not run the line
 }
 
-// CheckExec checks the input of session.exec and sets its defaults. typed reports that a terminal
-// receives the command, which would interpret control characters.
+// CheckExec checks the input of session.exec and sets its defaults. typed is set if the command is
+// typed into a terminal, which would interpret control characters.
 func CheckExec(in *api.SessionExecInput, typed bool) error {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
@@ -81,7 +81,7 @@ func CheckExec(in *api.SessionExecInput, typed bool) error {
 	return nil
 }
 
-// run waits for the prompt, types the command, and waits for its end or the timeout.
+// run waits for the prompt, types the command, and waits until the command has ended or timed out.
 func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	if err := e.awaitPrompt(ctx); err != nil {
 		return api.SessionExecOutput{}, err
@@ -100,7 +100,7 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 		e.prompt = prompt
 	}
 	text := e.encodeInput()
-	// The watch must be set before the input, because its marks may arrive at once.
+	// Set the watch before typing, because marks may arrive at once.
 	e.watch = e.s.marks.watchNext()
 	if !e.plain { // otherwise the input is no command of the shell
 		e.s.marks.setWatched(e.in.Command)
@@ -120,8 +120,8 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	return api.SessionExecOutput{}, err
 }
 
-// awaitPrompt waits until a newly started shell shows its prompt, and returns an error if another
-// program is running.
+// awaitPrompt waits until a shell that has just started shows its prompt. It returns an error if
+// another program is running.
 func (e *execution) awaitPrompt(ctx context.Context) error {
 	first, cancel := context.WithTimeout(ctx, promptTimeout)
 	defer cancel()
@@ -162,7 +162,7 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 	}
 }
 
-// checkReady decides whether a marked prompt is free to type at. done is false while that is
+// checkReady decides whether a command can be typed at a marked prompt. done is false while that is
 // unknown.
 func (e *execution) checkReady(ctx context.Context, state promptState) (done bool, err error) {
 	if state.entered {
@@ -184,7 +184,7 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 	if typed && !e.s.isSettled() {
 		return false, nil // its echo may be late
 	}
-	// Includes a ctrl+c that the shell lost.
+	// This includes the case that the shell has lost a ctrl+c.
 	if typed || state.unsure && e.s.t.Log().End() > state.prompt {
 		c, err := e.s.t.Cursor(ctx)
 		if err != nil {
@@ -195,8 +195,8 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 				WithHint("wait, or clear the line with session.write and the keys ctrl+c")
 		}
 	}
-	// If zsh is interrupted while it draws its prompt, it acts on that only at the next input, and
-	// drops the input. A second interrupt makes it draw a new prompt.
+	// If zsh is interrupted while it draws its prompt, it handles the interrupt only at the next
+	// input, and drops that input. A second interrupt makes it draw a new prompt.
 	if state.entered && state.dropped && !e.cleared {
 		e.cleared = true
 		return false, e.s.t.TypeInto(ctx, []byte{3})
@@ -206,8 +206,8 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 	return !late, nil
 }
 
-// checkQuestion prepares for typing the answer to a question that Python asks itself. Another shell
-// gets none: a command line is not an answer.
+// checkQuestion prepares for answering a question that Python asks. Other shells get no answer,
+// because a command line is not one.
 func (e *execution) checkQuestion(ctx context.Context, state promptState) (done bool, err error) {
 	if e.s.o.Kind != Python {
 		return true, e.busyError(state.line)
@@ -234,7 +234,7 @@ func (e *execution) busyError(line string) error {
 		WithHint("wait for the prompt with session.wait, answer what is running with session.write, or interrupt it with the keys ctrl+c")
 }
 
-// useMarker gives a shell without marks a nonce for one command.
+// useMarker gives a shell without marks a nonce, with which it marks this one command.
 func (e *execution) useMarker(own bool) {
 	word := make([]byte, 16)
 	rand.Read(word)
@@ -280,7 +280,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 					return err
 				}
 			}
-			// A shell that edits several lines at once has no continuation prompt.
+			// The line editor of some shells takes several lines, and shows no continuation prompt.
 			if stuck > 3 && e.s.isSettled() && (seen.continued > 0 || e.marker) && !e.relayed || int(stuck) > e.stallLimit() {
 				return e.clearIncomplete(ctx)
 			}
@@ -298,8 +298,8 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 	}
 }
 
-// A stall counts the ticks for which a shell has kept reading. Echoed input triggers a check too,
-// but must not count, or a slow echo would look like a stalled shell.
+// A stall counts for how many ticks a shell has kept reading. The echo of the input also triggers a
+// check, but it must not count, or a slow echo would look like a stalled shell.
 type stall int
 
 func (n *stall) noteTick(reads, ticked bool) {
@@ -311,22 +311,23 @@ func (n *stall) noteTick(reads, ticked bool) {
 	}
 }
 
-// shellReads reports whether the shell itself waits for input and all its output has been
+// shellReads reports whether the shell itself waits for input, and all of its output has been
 // processed.
 func (e *execution) shellReads() bool {
 	look := e.s.inspectReader()
 	return look.Reads && !look.Hidden && (look.Own || e.nested)
 }
 
-// Exec types a command line, checked by CheckExec, into the session's shell and waits for it to
-// finish. It returns an error if the shell is busy.
+// Exec types a command line into the session's shell and waits until the command has ended. in must
+// have passed CheckExec, and name is the session's name for errors. Exec returns an error if the
+// shell is busy.
 func (s *Shell) Exec(ctx context.Context, in api.SessionExecInput, name string) (api.SessionExecOutput, error) {
 	none := api.SessionExecOutput{}
 	if err := s.t.IsReady(ctx); err != nil {
 		return none, err
 	}
 	select {
-	// Two commands typed at one prompt could not be told apart.
+	// Two commands typed at the same prompt could not be told apart.
 	case s.execs <- struct{}{}:
 		defer func() { <-s.execs }()
 	default:

@@ -22,7 +22,7 @@ func answerOnce(typed, output string, code string) string {
 	return strings.ReplaceAll(typed, "\r", "\r\n") + "\x1b]133;C;aid=" + nonce + "\a" + output + "\x1b]133;D;" + code + ";aid=" + nonce + "\a$ "
 }
 
-func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
+func TestExecTypesToTheProgramReadingTheTerminal(t *testing.T) {
 	code := func(n int) *int { return &n }
 	childShell := pty.Look{Reads: true, PID: childPID, Polls: true}
 	for name, c := range map[string]struct {
@@ -230,7 +230,7 @@ func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
 	}
 }
 
-// The question is asked by the program of the session itself, as by Python's input.
+// Like the question of Python's input, this one is asked by the program of the session itself.
 func TestExecAnswersAQuestionOfPythonOnly(t *testing.T) {
 	for kind, want := range map[Kind]string{Python: "", POSIX: "answer what is running with session.write"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -263,8 +263,8 @@ func TestExecAnswersAQuestionOfPythonOnly(t *testing.T) {
 	}
 }
 
-// Lists agree with the answer of exec at once, although they poll once a second.
-func TestNeedIsThatOfTheLastExec(t *testing.T) {
+// Listings agree with the result of exec at once, although they poll only once a second.
+func TestNeedAgreesWithTheLastExec(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScreen(t, screenOptions{kind: Python, shell: []string{"python3"}})
@@ -286,7 +286,7 @@ func TestNeedIsThatOfTheLastExec(t *testing.T) {
 	}
 }
 
-func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
+func TestExecRejectsASecondCallAndKeepsPartialInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})
 		s.print(marked)

@@ -9,11 +9,12 @@ import (
 	"tandem/tests/needs"
 )
 
-// A framework sets the prompt of a shell by the commands in a file.
+// A framework is a prompt framework: commands in a file that set the prompt of a shell.
 type framework struct{ name, shell, file string }
 
-// frameworks holds the essential hooks of prompt frameworks: the variables they assign, the
-// functions they run before prompts and commands, and prompts unlike those of a plain shell.
+// frameworks contains the essential hooks of prompt frameworks: the variables they assign, the
+// functions they run before prompts and commands, and prompts that differ from those of a plain
+// shell.
 var frameworks = []framework{
 	{"functions in lists", "bash", `
 precmd_functions=() preexec_functions=()
@@ -90,8 +91,8 @@ end
 `},
 }
 
-// shellCase returns the framework's shell, which reads the framework at its start or, to source it
-// later, from the file theme.
+// shellCase returns a shell with the framework. The shell reads the framework when it starts or, if
+// sourced is set, later from the file theme.
 func (f framework) shellCase(sourced bool) shellCase {
 	c := caseOf(f.shell)
 	c.files = maps.Clone(c.files)
@@ -104,7 +105,7 @@ func (f framework) shellCase(sourced bool) shellCase {
 	return c
 }
 
-// runUnderFramework runs commands. Only the first one's exit status may be unknown.
+// runUnderFramework runs commands. Only the exit status of the first one may be unknown.
 func runUnderFramework(s *session) {
 	s.t.Helper()
 	s.wantStatus("false", s.sh("false"), 1)

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// runningAfter is how long a command must have run to be named: the many that take no time would
-	// make the names of sessions flicker.
+	// runningAfter is how long a command must have run before its name is shown. Many commands take
+	// no time, and would make the names of sessions flicker.
 	runningAfter = 200 * time.Millisecond
-	// maxRunning is how many bytes of its line are shown.
+	// maxRunning is how many bytes of a command line are shown.
 	maxRunning = 200
 )
 
-// Running returns the first line of the command that the shell runs or, if its marks do not tell, the
-// command line or name of the program in front of it. It returns "" at the prompt and for a command that has just
-// begun or must not be shown.
+// Running returns the first line of the command that the shell is running. If the shell's marks do
+// not report it, Running returns the command line or the name of the program in the foreground. It
+// returns "" at the prompt, and if the command has only just begun or must not be shown.
 func (s *Shell) Running() string {
 	state := s.marks.snapshot()
 	if state.atPrompt() || state.phase == phaseRunning && time.Since(state.began) < runningAfter {
@@ -35,9 +35,10 @@ func (s *Shell) Running() string {
 	return strings.ToValidUTF8(line[:min(len(line), maxRunning)], "")
 }
 
-// frontLine returns the command line of the program in the foreground, or its name only if its line was
-// marked and could not be read: a shell set to keep lines that begin with a space from its history reports
-// none, and nobody may see their arguments. It returns "" for the child of the terminal.
+// frontLine returns the command line of the program in the foreground, or "" if that is the
+// terminal's child. marked is set if the shell marked the command without reporting its line. Then
+// the user may have kept the line out of the history with a leading space, and nobody may see the
+// arguments, so frontLine returns the program's name only.
 func frontLine(all programs, child int, marked bool) string {
 	group := all.foreground()
 	if group <= 0 || group == child {

@@ -51,7 +51,7 @@ func TestRunningNamesWhatTheShellRuns(t *testing.T) {
 	}
 }
 
-// Most commands end at once. Their names would only flicker.
+// Most commands take no time, and their names would only flicker.
 func TestShortCommandIsNotNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})

@@ -19,7 +19,7 @@ type trace struct {
 	none  []string // must not appear
 }
 
-func TestShellHooksLeaveNoTrace(t *testing.T) {
+func TestShellHooksDoNotAppearInTraces(t *testing.T) {
 	needs.FullRun(t)
 	for name, c := range map[string]trace{
 		"bash xtrace": {
@@ -185,8 +185,9 @@ func TestReplacedHooksCauseNoFalseStatus(t *testing.T) {
 	}
 }
 
-// Python environments, conda and others copy the prompt, call the copy from their own, and put it back.
-func TestFishPromptMayBeCopied(t *testing.T) {
+// Python environments, conda and others copy the prompt function, call the copy from their own, and
+// later restore it.
+func TestCopiedFishPromptWorks(t *testing.T) {
 	t.Parallel()
 	s := startLive(t, shellCase{"fish", []string{"fish"}, map[string]string{
 		".config/fish/config.fish": "function fish_prompt; echo -n \"[$status] mine> \"; end\n",
@@ -244,7 +245,7 @@ func TestExportedPromptsCarryNoMarksIntoNestedShells(t *testing.T) {
 	}
 }
 
-func TestNonceStaysInTheShell(t *testing.T) {
+func TestNonceIsNotVisibleToCommands(t *testing.T) {
 	t.Parallel()
 	for _, c := range []shellCase{
 		{"zsh", []string{"zsh"}, map[string]string{".zshrc": "PS1='$ '\n"}},
@@ -253,7 +254,7 @@ func TestNonceStaysInTheShell(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := startLive(t, c)
-			// Without its controls, a mark in a value is printed as text.
+			// Without its control characters, a mark in a value is printed as text.
 			const text = ` | tr -d '\033\007'`
 			for _, c := range []struct{ line, shown string }{
 				{`PS1="(env) $PS1"; export PS1 PS2; env`, "PS1="},

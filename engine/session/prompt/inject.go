@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Start describes how to start a shell so that it marks its prompts.
+// A Start says how to start a shell so that it marks its prompts.
 type Start struct {
 	Argv []string
 	Env  map[string]string // variables to set; others are kept
 }
 
-// NonceVariable passes a shell the nonce for its marks. Its script removes it from the environment,
-// so that no program started by the shell inherits it.
+// NonceVariable is the environment variable with the nonce for a shell's marks. The shell's script
+// unsets it, so programs started by the shell do not inherit it.
 const NonceVariable = "TANDEM_SHELL_NONCE"
 
-// Inject returns how to start the interactive shell argv so that it marks its prompts with the
-// option aid=nonce. dir is the directory filled by Install, and env looks up the shell's
-// environment. ok is false if argv must be started unchanged.
+// Inject returns how to start the interactive shell argv so that its marks have the option
+// aid=nonce. dir is the directory filled by Install. env looks up a variable in the shell's
+// environment. If ok is false, argv must be started unchanged.
 func Inject(argv []string, env func(name string) (value string, ok bool), dir, nonce string) (s Start, ok bool) {
 	c := parseShell(argv)
 	s = Start{Env: map[string]string{NonceVariable: nonce}}

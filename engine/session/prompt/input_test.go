@@ -128,7 +128,7 @@ func TestEchoIsRemovedFromTheOutput(t *testing.T) {
 	}
 }
 
-func TestRowsThatEndLikePrompts(t *testing.T) {
+func TestEndsLikePromptRecognizesPrompts(t *testing.T) {
 	for _, c := range []struct {
 		row            string
 		prompt, symbol bool
@@ -150,7 +150,7 @@ func TestRowsThatEndLikePrompts(t *testing.T) {
 	}
 }
 
-func TestInteractiveShellsAreToldFromScripts(t *testing.T) {
+func TestIsInteractiveDistinguishesShellsFromScripts(t *testing.T) {
 	for argv, want := range map[string]bool{
 		"bash": true, "-bash": true, "/bin/sh -i": true, "bash --rcfile x": true, "bash -o vi -i": true, "fish -C source": true, "zsh +o x": true,
 		"busybox sh": true, "ksh": true, "bash --norc": true,

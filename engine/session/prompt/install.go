@@ -13,7 +13,7 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// Names of the scripts in the directory filled by Install.
+// These are the names of the scripts in the directory that Install fills.
 const (
 	bashName   = "bash.sh"
 	zshDir     = "zsh"
@@ -33,8 +33,8 @@ var scriptFiles = [...]struct{ script, file string }{
 	{"startup.py", pythonFile},
 }
 
-// Install writes the scripts into dir, which it creates. It replaces files atomically and leaves
-// those alone that are up to date.
+// Install writes the scripts to dir and creates it if necessary. It replaces files atomically, and
+// does not touch those that are up to date.
 func Install(dir string) error {
 	for _, i := range scriptFiles {
 		text, err := scripts.ReadFile("scripts/" + i.script)
@@ -55,8 +55,8 @@ func writeScript(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// A fixed name: only one engine at a time installs, and it overwrites the file that a killed
-	// one has left.
+	// The name is fixed: only one engine at a time installs, and it overwrites the file that a
+	// killed engine has left.
 	draft := path + ".new"
 	err := os.WriteFile(draft, text, 0o600)
 	if err == nil {

@@ -16,19 +16,20 @@ import (
 const (
 	keyName = "key"
 	keySize = 32
-	// scriptsName is the directory of the scripts. A shell may read one long after its start, so
-	// incompatible scripts get another name.
+	// scriptsName is the directory of the scripts. It changes when the scripts become incompatible,
+	// because a shell may read them long after its start.
 	scriptsName = "3"
 )
 
-// Keys makes the secrets in the marks of shells. They are derived from a key on disk, so every
-// engine knows those of all sessions.
+// Keys makes the secrets in the marks of shells. It derives them from a key on disk, so every
+// engine knows the secrets of all sessions.
 type Keys struct {
 	dir string // directory of the scripts; "" without shell integration
 	key []byte
 }
 
-// ReadKeys returns Keys with only the key in dir, for sessions started earlier.
+// ReadKeys reads the key in dir, but does not install scripts. It is for sessions that were started
+// earlier.
 func ReadKeys(dir string) Keys {
 	key, _ := regular.ReadFile(filepath.Join(dir, keyName)) // without a key there are no such sessions
 	return Keys{key: key}
@@ -53,7 +54,8 @@ func OpenKeys(dir string) (Keys, error) {
 	return Keys{scripts, key}, nil
 }
 
-// Nonce returns the secret for a session to start with; "" if argv is not a supported shell.
+// Nonce returns the secret for a session that is about to start, or "" if argv is not a supported
+// shell.
 func (k Keys) Nonce(session string, argv []string) string {
 	if k.dir == "" || KindOf(argv) == None {
 		return ""
@@ -61,8 +63,8 @@ func (k Keys) Nonce(session string, argv []string) string {
 	return k.Secret(session)
 }
 
-// Secret returns the secret of a session's marks; "" without a key, because then no session ever
-// got a secret.
+// Secret returns the secret in a session's marks. It returns "" if there is no key, because then no
+// session ever got a secret.
 func (k Keys) Secret(session string) string {
 	if len(k.key) != keySize {
 		return ""
@@ -73,7 +75,7 @@ func (k Keys) Secret(session string) string {
 }
 
 // Inject returns how to start a session's shell so that it marks its prompts: its arguments, and
-// the variables to set in env. Other programs are started unchanged.
+// the variables to set in env. For other programs, it returns argv unchanged.
 func (k Keys) Inject(session string, argv, env []string) (newArgv, set []string) {
 	nonce := k.Nonce(session, argv)
 	if nonce == "" {

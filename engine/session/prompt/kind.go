@@ -19,7 +19,8 @@ const (
 	Tandem Kind = "tandem" // Tandem's command shell, which marks its own prompts
 )
 
-// IsShell reports whether a kind runs the system's commands.
+// IsShell reports whether shells of this kind run commands of the system. Python, for example, does
+// not.
 func (k Kind) IsShell() bool { return k != None && k != Python }
 
 // A command is the parsed command line of an interactive shell.
@@ -32,8 +33,8 @@ type command struct {
 	rest   []string // arguments to keep
 }
 
-// KindOf returns the kind of interactive shell that argv starts, or None if it runs a command or
-// script or cannot mark its prompts.
+// KindOf returns the kind of the interactive shell that argv starts. It returns None if argv runs a
+// command or a script, or if the shell cannot mark its prompts.
 func KindOf(argv []string) Kind { return parseShell(argv).kind }
 
 func parseShell(argv []string) command {
@@ -70,14 +71,14 @@ func isPython(name string) bool {
 	return ok && strings.Trim(version, "0123456789.") == ""
 }
 
-// acceptArgs keeps args and reports whether all of them are known.
+// acceptArgs adds args to the command, and reports whether all of them are in known.
 func (c *command) acceptArgs(args []string, known ...string) bool {
 	c.rest = args
 	return !slices.ContainsFunc(args, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// parseBash removes the arguments that conflict with --rcfile, and reports whether it knows all
-// arguments.
+// parseBash removes arguments that conflict with --rcfile, and reports whether it knows all the
+// others.
 func (c *command) parseBash(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch args[i] {

@@ -130,8 +130,8 @@ func (l *liveShell) observe() (o observation) {
 	return o
 }
 
-// settle waits until the shell prints nothing and changes nothing, so that the recording does not
-// depend on how fast it was.
+// settle waits until the shell prints nothing and changes nothing. So the recording does not depend
+// on the shell's speed.
 func (l *liveShell) settle() {
 	var before observation
 	var end int64

@@ -9,15 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// A shell's marks come from hooks, which a sourced file may replace and which are lost when the
-// shell execs another program. The last command then seems to run forever. So a shell that waits at
-// a prompt although its marks say otherwise is treated as a shell without marks. The status of its
-// last command is unknown.
+// A shell's marks come from hooks. A sourced file may replace them, and they are lost when the
+// shell executes another program in its place. Then the last command seems to run forever. So a
+// shell that waits at a prompt, although its marks say otherwise, is treated as a shell without
+// marks. The exit status of its last command is unknown.
 
-// maxPrompt is how many bytes of output are searched for the start of the last row.
+// maxPrompt is how many bytes of output are searched for the beginning of the last row.
 const maxPrompt = 4 << 10
 
-// mayBeLost reports whether the marks say that the shell is not waiting for input.
+// mayBeLost reports whether, according to its marks, the shell is not waiting for input. If it
+// waits nevertheless, its marks are lost.
 func (p promptState) mayBeLost() bool {
 	switch p.phase {
 	case phaseRunning, phaseBetween:
@@ -27,7 +28,7 @@ func (p promptState) mayBeLost() bool {
 }
 
 // noteLost checks whether the shell waits at an unmarked prompt. If so, it records that the marks
-// are lost and returns true.
+// are lost, and returns true.
 func (s *Shell) noteLost(ctx context.Context) bool {
 	state := s.marks.snapshot()
 	if s.programs == nil || !state.mayBeLost() || !s.isSettled() || !s.atUnmarkedPrompt(ctx, state) {
@@ -43,15 +44,15 @@ func (s *Shell) noteLost(ctx context.Context) bool {
 	return ok
 }
 
-// noteUnmarkedPrompt records that the shell waits at a prompt without a mark, because its hooks
-// were removed or another shell replaced it. notes is the number of marks seen at that time; ok is
-// false if more have arrived.
+// noteUnmarkedPrompt records that the shell waits at a prompt without a mark. Its hooks were
+// removed, or another shell replaced it. notes is the number of marks seen at the time. ok is false
+// if more have arrived since.
 func (m *marks) noteUnmarkedPrompt(f markFound, notes int) (ended *Command, ok bool) {
 	f.Mark, f.lost = 'D', true
 	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A mark that arrived meanwhile is more reliable than the observation.
+	// A mark that has arrived meanwhile is more reliable than this observation.
 	if m.notes != notes || m.phase == phaseReady && !f.sent && !m.dropped {
 		return nil, false
 	}
@@ -69,15 +70,16 @@ func (m *marks) noteUnmarkedPrompt(f markFound, notes int) (ended *Command, ok b
 	return ended, true
 }
 
-// endUnmarked ends a command at the next prompt, because no mark reported its end.
+// endUnmarked ends a command at the next prompt, for want of a mark that reports its end.
 func (m *marks) endUnmarked(w *commandWatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w.ended, w.end, w.endedAt, w.lost = true, w.unmarked, time.Now(), true
 }
 
-// atUnmarkedPrompt reports whether the session's own process is a shell that reads a command line.
-// It distinguishes this from builtins with a line editor (read -e, vared) by the displayed prompt.
+// atUnmarkedPrompt reports whether the session's own process is a shell reading a command line.
+// Builtins with a line editor (read -e, vared) read as well; the prompt on the screen tells the
+// difference.
 func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 	look := s.inspectReader()
 	if !look.Reads || look.Hidden || look.PID != s.o.PID || s.t.Modes().Alt || !isInteractive(s.programs.arguments(look.PID)) {
@@ -99,11 +101,11 @@ func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 		// A builtin would have stopped at the interrupt.
 		return edits && (prompt || endsInSymbol(row) || state.interruptedAt.After(state.began))
 	}
-	// A shell that is still in the row of its prompt has not reacted to the input.
+	// While the cursor is still in the row of the prompt, the shell has not reacted to the input.
 	return (edits || state.noStart) && prompt && !state.more && s.lastRow(s.t.Shown()) > state.prompt
 }
 
-// isLastPrompt reports whether row shows the last marked prompt, ignoring digits.
+// isLastPrompt reports whether row is the same as the last marked prompt, apart from digits.
 func (s *Shell) isLastPrompt(state promptState, row string) bool {
 	p, start, err := readRange(s.t.Log(), state.drawing, state.prompt, maxPrompt)
 	if err != nil || start != state.drawing {
@@ -115,14 +117,14 @@ func (s *Shell) isLastPrompt(state promptState, row string) bool {
 	return text != "" && stripDigits(text) == stripDigits(strings.TrimRight(row, " "))
 }
 
-// isReplaced reports whether another program replaced the one started with the session's nonce. It
-// returns false if the environment cannot be read.
+// isReplaced reports whether another program has replaced the one that was started with the
+// session's nonce. It returns false if the environment of the process cannot be read.
 func (s *Shell) isReplaced() bool {
 	environ := s.programs.environ(s.o.PID)
 	return environ != "" && !strings.Contains("\x00"+environ, "\x00"+NonceVariable+"=")
 }
 
-// lastRow returns the offset of the start of the row that ends at end.
+// lastRow returns the offset of the start of the row that ends at the offset end.
 func (s *Shell) lastRow(end int64) int64 {
 	p, start, err := readRange(s.t.Log(), end-maxPrompt, end, maxPrompt)
 	if err != nil {
@@ -131,7 +133,7 @@ func (s *Shell) lastRow(end int64) int64 {
 	return start + int64(bytes.LastIndexByte(p, '\n')+1)
 }
 
-// endsInSymbol reports whether a row ends in a symbol, excluding those that end questions.
+// endsInSymbol reports whether a row ends in a symbol, except those with which questions end.
 func endsInSymbol(row string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(row, " "))
 	return last != utf8.RuneError && !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(`:?!.,;=-_'")]}`, last)

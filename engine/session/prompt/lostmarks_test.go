@@ -14,7 +14,7 @@ type lossCase struct {
 	name, shell, line string
 }
 
-// lossCases leave a shell at a prompt without some or all of the marks.
+// lossCases are the ways in which a shell can end up at a prompt without some or all of its marks.
 var lossCases = []lossCase{
 	{"sourced file assigns hooks and prompt", "bash", "source ./dotfile"},
 	{"unknown prompt", "bash", "PROMPT_COMMAND=(:); PS1='mine> '"},
@@ -75,7 +75,7 @@ func (s *session) wantStatus(command string, out api.SessionExecOutput, code int
 	}
 }
 
-func TestSessionOutlivesItsPromptMarks(t *testing.T) {
+func TestExecWorksAfterAShellLosesItsMarks(t *testing.T) {
 	for _, c := range lossCases {
 		c.replay(t, func(s *session) {
 			out := s.sh(c.line)
@@ -163,7 +163,7 @@ func TestQuestionOfABuiltinIsNotMistakenForAPrompt(t *testing.T) {
 	}
 }
 
-func TestLostMarksStayLostInTheNextEngine(t *testing.T) {
+func TestNextEngineDoesNotTrustLostMarks(t *testing.T) {
 	lossCase{"exec", "bash", ""}.replay(t, func(s *session) {
 		s.sh("exec bash --norc")
 		s.replaceEngine()

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/screen/vt"
 )
 
-// A Command is a command run by a shell, as reported by its marks.
+// A Command is a command that a shell has run, as reported by its marks.
 type Command struct {
 	Session   string // id
 	Actor     string // person or agent:NAME that typed it, or that started the session if nothing was typed
@@ -57,8 +57,8 @@ type commandWatch struct {
 	endedAt   time.Time
 }
 
-// marks is the state of a shell as reported by marks with the session's nonce. Whoever has the
-// screen updates it; it is safe for concurrent use.
+// marks is the state of a shell according to its marks. Only marks with the session's nonce count.
+// Whoever has locked the screen updates it; it is safe for concurrent use.
 type marks struct {
 	nonce string // "" if the shell was not asked for marks
 
@@ -102,15 +102,15 @@ type inputStart struct {
 // maxContinued is how many continuation prompts of one command are remembered.
 const maxContinued = 200
 
-// A markFound is a mark with its position and the time it was read.
+// A markFound is a mark, its position, and the time at which it was read.
 type markFound struct {
 	vt.PromptEvent
 	at     int64         // offset after the mark
 	cursor styled.Cursor // at the time of the mark
 	now    time.Time
 	lost   bool // no mark: the shell was seen at a prompt
-	// typed reads from the log the line typed at a prompt, the offset of the output after it, and
-	// whether the line was sent; for shells that do not report lines.
+	// typed reads the line typed at a prompt from the log, for shells that do not report lines. It
+	// also returns the offset of the output after the line, and whether the line was sent.
 	typed func(from inputStart, to int64) (line string, output int64, sent bool)
 
 	line   string // result of typed
@@ -118,8 +118,8 @@ type markFound struct {
 	sent   bool // the line was sent, but no mark reported its start
 }
 
-// noteMark records a mark and returns the command that it ends, or nil. The command has no Session,
-// Actor or CWD yet.
+// noteMark records a mark. If the mark ends a command, it returns that command, without Session,
+// Actor and CWD.
 func (m *marks) noteMark(f markFound) (ended *Command) {
 	if !m.hasNonce(f.PromptEvent) {
 		m.mu.Lock()
@@ -165,7 +165,7 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	case 'D':
 		m.promptsOnly = false
 		if m.phase == phaseBetween && m.watch != nil && m.watch.ended {
-			// A duplicate hook; its status is that of another hook.
+			// The shell has a second hook, which reports the status of the first.
 			break
 		}
 		ended = m.endCommand(f, f.Exit)
@@ -174,7 +174,7 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	return ended
 }
 
-// readTyped reads the typed line if the mark needs it. It reads the log before the lock is taken,
+// readTyped reads the typed line if the mark needs it. It reads the log before it takes the lock,
 // so that callers of snapshot do not wait for the disk.
 func (m *marks) readTyped(f *markFound) {
 	m.mu.Lock()
@@ -211,8 +211,9 @@ func (m *marks) notePart(f markFound) {
 	}
 }
 
-// noteLine records the line of the next command. A shell that reports the newest entry of its
-// history adds the entry's number: an unchanged number means that this command was not added.
+// noteLine records the line of the next command. Some shells report the newest entry of their
+// history, with its number. If the number has not changed, the command was not added to the
+// history.
 func (m *marks) noteLine(f markFound) {
 	number := f.Option("n")
 	m.line, m.reported = f.Line, number == "" || number != m.number
@@ -235,7 +236,7 @@ func (m *marks) beginCommand(f markFound) {
 	}
 }
 
-// endCommand records the end of the running command, if any, and returns it.
+// endCommand records the end of the running command and returns it, or nil if there is none.
 func (m *marks) endCommand(f markFound, exit *int) *Command {
 	c := Command{Line: m.line, StartedAt: m.began, LogStart: m.start, LogEnd: f.at, ExitCode: exit}
 	switch {
@@ -250,7 +251,7 @@ func (m *marks) endCommand(f markFound, exit *int) *Command {
 		if w := m.watch; w != nil && f.sent {
 			w.unmarked = f.at
 		}
-		// Its echo came before the prompt, so text after the prompt is output.
+		// The echo of the line came before the prompt, so text after the prompt is output.
 		if !m.entered && m.ahead > 0 {
 			c.Line = ""
 			m.ahead--
@@ -272,8 +273,8 @@ func (m *marks) endCommand(f markFound, exit *int) *Command {
 	return &c
 }
 
-// endShell records that the shell has exited, with the status of the command then running, and
-// returns that command, or nil. A waiting exec learns of the session's exit instead.
+// endShell records the exit of the shell. If a command was running, it ended with the given status,
+// and endShell returns it. A waiting exec is not told here: it learns that the session has exited.
 func (m *marks) endShell(f markFound, exit *int) *Command {
 	f.lost = m.snapshot().promptsOnly
 	m.readTyped(&f)
@@ -286,8 +287,8 @@ func (m *marks) endShell(f markFound, exit *int) *Command {
 	return m.endCommand(f, exit)
 }
 
-// noteEnd records the end of a command for the waiting exec. A shell reports an end before each
-// prompt, even if it ran nothing.
+// noteEnd records the end of a command for the exec that waits for it. A shell reports an end
+// before each prompt, even if it ran nothing.
 func (m *marks) noteEnd(f markFound, exit *int) {
 	w := m.watch
 	if w == nil || f.Mark == 'C' || f.Mark == 'E' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && (w.once || f.lost) {
@@ -299,8 +300,8 @@ func (m *marks) noteEnd(f markFound, exit *int) {
 	}
 }
 
-// noteTyped records input. A line that is sent or discarded leads to the next prompt; in a shell
-// that does not mark starts, a sent line starts a command.
+// noteTyped records input. If it contains the end of a line, or discards the line, a new prompt
+// follows. In a shell that does not mark the start of commands, the end of a line starts a command.
 func (m *marks) noteTyped(p []byte, now time.Time) {
 	if m.nonce == "" || len(p) == 0 {
 		return
@@ -323,22 +324,23 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 	}
 }
 
-// noteReplayed records that earlier input at the prompt is unknown.
+// noteReplayed records that it is unknown whether there was input at the present prompt.
 func (m *marks) noteReplayed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.replayed = m.phase == phaseReady
 }
 
-// forgetProgram makes the state that of a shell that has made no marks yet.
+// forgetProgram resets the state to that of a shell without any marks yet.
 func (m *marks) forgetProgram() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phase, m.noStart, m.replayed, m.replay, m.line, m.reported, m.number, m.notes = phaseUnknown, false, false, false, "", false, "", 0
 }
 
-// noteAhead records input before the prompt is shown: how many lines, and whether part of another
-// follows. The shell reads it at the prompt unless the running program does. An interrupt discards unread input.
+// noteAhead records input that was typed before the prompt is shown: the number of lines, and
+// whether part of another one follows. The shell reads it at the prompt, unless the running program
+// reads it. An interrupt discards unread input.
 func (m *marks) noteAhead(p []byte) {
 	if at := bytes.LastIndexByte(p, '\x03'); at >= 0 {
 		m.ahead, m.partial, p = 0, false, p[at+1:]
@@ -350,7 +352,7 @@ func (m *marks) noteAhead(p []byte) {
 	m.ahead += bytes.Count(p, []byte("\r")) + bytes.Count(p, []byte("\n"))
 }
 
-// clearAhead records that the shell has read the lines typed before the prompt.
+// clearAhead records that the shell has read all lines typed before the prompt.
 func (m *marks) clearAhead() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -364,7 +366,7 @@ func (m *marks) noteInterrupt(now time.Time) {
 	m.interruptedAt = now
 }
 
-// interruptLimit is how long after an interrupt the exit of a program may be attributed to it.
+// interruptLimit is how long after an interrupt an exit may still count as caused by it.
 const interruptLimit = 10 * time.Second
 
 // EndsInterrupt reports whether an exit may have been caused by an interrupt.
@@ -373,7 +375,8 @@ func EndsInterrupt(interrupt, end time.Time) bool {
 	return !interrupt.IsZero() && 0 <= after && after <= interruptLimit
 }
 
-// appendState appends the marks that bring a replay from a checkpoint to the current state.
+// appendState appends marks that produce the current state to dst. A checkpoint stores them, so a
+// replay from there knows the state.
 func (m *marks) appendState(dst []byte) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -411,7 +414,7 @@ func escapeLine(line string) string {
 	return b.String()
 }
 
-// watchNext starts to follow the line that is typed next.
+// watchNext starts to follow the line that will be typed next.
 func (m *marks) watchNext() *commandWatch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -419,7 +422,7 @@ func (m *marks) watchNext() *commandWatch {
 	return m.watch
 }
 
-// setWatched sets the command of the line being watched.
+// setWatched sets the command of the line that watchNext follows.
 func (m *marks) setWatched(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -471,13 +474,13 @@ func (m *marks) snapshot() promptState {
 	}
 }
 
-// isLineNew reports whether a line was sent so recently that a shell on a busy machine may not have
-// read it.
+// isLineNew reports whether a line was sent so recently that the shell may not have read it yet, on
+// a busy machine.
 func (p promptState) isLineNew(now time.Time) bool {
 	return p.phase == phaseReady && p.entered && now.Sub(p.sentAt) < enterSettles
 }
 
-// atPrompt reports whether, by its marks alone, the shell waits at its prompt.
+// atPrompt reports whether the shell waits at its prompt, according to its marks alone.
 func (p promptState) atPrompt() bool {
 	return p.phase == phaseReady && !p.entered && !p.ahead
 }

@@ -22,17 +22,19 @@ const (
 )
 
 const (
-	// needFresh is how long a listing reuses the last poll of a shell, and pollBudget how long a
-	// listing may spend on polls.
+	// A listing uses the last poll of a shell if it is not older than needFresh, and spends at most
+	// pollBudget on polls.
 	needFresh  = time.Second
 	pollBudget = 20 * time.Millisecond
-	// pollGap is the time between polls of a program's state, because no event reports a change.
+	// pollGap is the time between two polls of a program's state. Polling is necessary because no
+	// event reports a change.
 	pollGap = 50 * time.Millisecond
-	// quietGap is how long output must pause before the program's need is polled.
+	// quietGap is how long there must be no output before the program is polled for what it needs.
 	quietGap = 200 * time.Millisecond
-	// typeAheadGrace is how long after its prompt a shell may take to read lines typed before it.
+	// typeAheadGrace is how long a shell may take, after its prompt, to read lines that were typed
+	// before the prompt.
 	typeAheadGrace = 100 * time.Millisecond
-	// maxAnswerWait is how long after input a program may appear to still wait for it.
+	// maxAnswerWait is how long after input a program may still seem to wait for it.
 	maxAnswerWait = 5 * time.Second
 )
 
@@ -49,7 +51,8 @@ func (s *Shell) Need() Need {
 	return need
 }
 
-// UpdateNeed polls what the shell waits for and stores it. It calls Changed if that has changed.
+// UpdateNeed polls what the shell waits for, and stores the result. If the result has changed, it
+// calls Changed.
 func (s *Shell) UpdateNeed() Need {
 	n, front := s.inspectNeed(), ""
 	if state := s.marks.snapshot(); s.programs != nil && !state.atPrompt() && (state.phase != phaseRunning || state.line == "") {
@@ -59,7 +62,7 @@ func (s *Shell) UpdateNeed() Need {
 	return n
 }
 
-// A poll is what was last found out about the program in front of a terminal.
+// A poll is what the last poll has found out about the program in the foreground.
 type poll struct {
 	at atomic.Int64 // time in nanoseconds since 1970
 
@@ -74,7 +77,7 @@ func (p *poll) get() (need Need, front string) {
 	return p.need, p.front
 }
 
-// store calls changed if anything differs from the poll before.
+// store stores the result of a poll, and calls changed if the result has changed.
 func (p *poll) store(need Need, front string, changed func()) {
 	p.at.Store(time.Now().UnixNano())
 	p.mu.Lock()
@@ -138,8 +141,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// awaitNeed waits until two polls in a row agree on a need that accept allows. It returns
-// NeedNothing if the session ends first.
+// awaitNeed waits until two polls in a row find the same need, and accept returns true for it. If
+// the session exits first, it returns NeedNothing.
 func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, error) {
 	tick := time.NewTicker(pollGap)
 	defer tick.Stop()
@@ -163,8 +166,9 @@ func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, er
 	}
 }
 
-// AwaitPrompt waits until a new shell is at its prompt, not at a question asked by its startup files:
-// a shell that marks its prompts must have marked one, and any other must show one.
+// AwaitPrompt waits until a new shell is at its prompt. A question asked by its startup files does
+// not count: a shell that marks its prompts must have marked one, and any other shell must show
+// one.
 func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	n, err := s.awaitNeed(ctx, func(n Need) bool {
 		state := s.marks.snapshot()
@@ -180,15 +184,15 @@ func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	return err
 }
 
-// pollWhenQuiet schedules one poll for when the output pauses, to detect a program that asks for
-// input.
+// pollWhenQuiet schedules one poll for the next pause in the output, to detect a program that asks
+// for input.
 func (s *Shell) pollWhenQuiet() {
 	if s.programs != nil && s.quietPollDue.CompareAndSwap(false, true) {
 		s.pollLater(quietGap, &s.quietPollDue, s.pollIfQuiet)
 	}
 }
 
-// pollLater calls poll after a delay. If poll panics, due is cleared.
+// pollLater calls poll after a delay. If poll panics, pollLater resets due.
 func (s *Shell) pollLater(wait time.Duration, due *atomic.Bool, poll func()) {
 	time.AfterFunc(wait, func() {
 		if panics.Log(s.o.Log, "find what a program waits for", poll) {
@@ -210,8 +214,8 @@ func (s *Shell) pollIfQuiet() {
 	s.quietPollDue.Store(false)
 }
 
-// pollAfterInput schedules polls after input until the program no longer waits: it need not print
-// anything when it gets an answer.
+// pollAfterInput polls after input until the program no longer waits. A program need not print
+// anything when it gets its answer, so there may be no other occasion.
 func (s *Shell) pollAfterInput() {
 	asked, _ := s.polled.get()
 	if asked != NeedNothing && s.answerPollDue.CompareAndSwap(false, true) {
@@ -219,7 +223,8 @@ func (s *Shell) pollAfterInput() {
 	}
 }
 
-// pollUntilAnswered polls, and doubles the delay while nothing has changed.
+// pollUntilAnswered polls, and repeats that with twice the delay while the need is still the one
+// asked for.
 func (s *Shell) pollUntilAnswered(asked Need) {
 	since := time.Since(time.Unix(0, s.typed.Load()))
 	again := max(quietGap-since, 0)
@@ -233,8 +238,8 @@ func (s *Shell) pollUntilAnswered(asked Need) {
 	s.answerPollDue.Store(false)
 }
 
-// UpdateNeeds polls shells not polled lately, the least recent first. A listing may be incomplete,
-// so that it stops after pollBudget.
+// UpdateNeeds polls the shells that have not been polled lately, starting with the least recent
+// poll. It stops after pollBudget: a listing need not be complete.
 func UpdateNeeds(ctx context.Context, all []*Shell) {
 	slices.SortFunc(all, func(a, b *Shell) int { return cmp.Compare(a.polled.at.Load(), b.polled.at.Load()) })
 	for begun, i := time.Now(), 0; i < len(all) && time.Since(begun) < pollBudget; i++ {

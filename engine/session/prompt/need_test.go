@@ -112,7 +112,7 @@ func TestWaitForInputSkipsStatesThatMayChange(t *testing.T) {
 		result := await(t, s, api.SessionWaitInput{Input: true})
 		secret := readsLine
 		secret.Hidden = true
-		// Output that was not read yet may hold the next question.
+		// Unread output may contain the next question.
 		s.programs.unread = true
 		s.programs.set(secret)
 		time.Sleep(time.Second)
@@ -220,7 +220,7 @@ func TestForegroundNamesTheProgram(t *testing.T) {
 	}
 }
 
-func TestQuestionOfStartupFilesIsNoPrompt(t *testing.T) {
+func TestQuestionOfStartupFilesIsNotTakenForAPrompt(t *testing.T) {
 	for printed, prompt := range map[string]bool{"update? [y/N] ": false, "": false, "me@host:~$ ": true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScreen(t, screenOptions{kind: Bash})
@@ -236,7 +236,7 @@ func TestQuestionOfStartupFilesIsNoPrompt(t *testing.T) {
 	}
 }
 
-// A program need not print anything when it gets its answer.
+// A program need not print anything when it gets an answer.
 func TestNeedIsPolledUntilTheInputHasItsEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, screenOptions{kind: Bash})

@@ -6,8 +6,7 @@ import (
 	"tandem/engine/screen/vt"
 )
 
-// hasNonce reports whether a mark carries the session's nonce. Marks printed by other programs do
-// not.
+// hasNonce reports whether a mark has the session's nonce. Marks that other programs print do not.
 func (m *marks) hasNonce(e vt.PromptEvent) bool {
 	if m.nonce == "" {
 		return false
@@ -23,6 +22,7 @@ func (m *marks) hasNonce(e vt.PromptEvent) bool {
 	return aid == m.nonce
 }
 
-// promptNonce is the length of the part of the nonce in the marks of zsh's prompts, because commands
-// may export a prompt. A program with this part can fake a prompt, but neither a command nor a status.
+// promptNonce is how much of the nonce the marks in zsh's prompts contain, because commands may
+// export a prompt. A program that knows this part can fake a prompt, but neither a command nor a
+// status.
 const promptNonce = 8

@@ -1,6 +1,6 @@
 package prompt
 
-// A oneTime is a nonce with which a shell reports one command.
+// A oneTime is a nonce with which a shell marks one command.
 type oneTime struct {
 	word    string   // the nonce; "" if there is none
 	own     bool     // given to the session's own shell, not to one started in it
@@ -8,8 +8,9 @@ type oneTime struct {
 	command *Command // nil until the command has started
 }
 
-// allowOnce lets a shell without marks report one command: word is the nonce for its marks, typed
-// along with the command. own is false for a shell started in the session's own.
+// allowOnce lets a shell without marks report one command. word is the nonce in its marks, and is
+// typed along with the command. own is false if the shell was started inside the session's own
+// shell.
 func (m *marks) allowOnce(word string, own bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -22,9 +23,9 @@ func (m *marks) onceNonce() string {
 	return m.once.word
 }
 
-// noteOnce records a mark with the one-time nonce and returns the command that it ends, or nil. In the
-// session's own shell such a mark counts like the shell's other marks; in another shell it applies
-// only to this command.
+// noteOnce records a mark with the one-time nonce. If the mark ends a command, it returns the
+// command. In the session's own shell, such a mark counts like the shell's other marks. In another
+// shell, it applies only to this command.
 func (m *marks) noteOnce(f markFound) (ended *Command) {
 	m.notes++
 	w := m.watch

@@ -2,17 +2,18 @@ package prompt
 
 import "regexp"
 
-// maxPlainWindow is how much older plain text is still searched.
+// maxPlainWindow is how many bytes of older plain text are kept and searched.
 const maxPlainWindow = 64 << 10
 
-// A plainStream removes escape sequences and controls from a stream that arrives in pieces. Its
-// zero value is at the start of a stream. A carriage return without a line feed ends a line.
+// A plainStream removes escape sequences and control characters from output that arrives in pieces.
+// The zero value is ready for the start of a stream. A carriage return without a newline ends a
+// line.
 type plainStream struct {
 	state byte // 0 for text; otherwise the sequence being skipped: ESC, '[' or a string's introducer
 	cr    bool // the last byte was CR
 }
 
-// filterByte processes one byte and returns the resulting text: the first n bytes of out.
+// filterByte processes one byte. The first n bytes of out are the resulting text.
 func (t *plainStream) filterByte(b byte) (out [2]byte, n int) {
 	const escape, cancel, substitute = 0x1b, 0x18, 0x1a
 	switch {
@@ -59,7 +60,8 @@ func (t *plainStream) filterText(b byte) (out [2]byte, n int) {
 	return out, n
 }
 
-// A plainBuffer is the newest plain text of a log with its offsets.
+// A plainBuffer holds the newest plain text of a log, and the offsets in the log that it comes
+// from.
 type plainBuffer struct {
 	plainStream
 	at   int64 // offset of the next byte to add
@@ -85,8 +87,8 @@ func (b *plainBuffer) addOutput(p []byte) {
 	}
 }
 
-// findMatch returns the first match. A match at the very end of the text counts only if open is
-// set.
+// findMatch returns the first match of re. A match that reaches the end of the text counts only if
+// open is set, because more text could make it longer.
 func (b *plainBuffer) findMatch(re *regexp.Regexp, open bool) (finding, bool) {
 	at := re.FindIndex(b.text)
 	if at == nil || at[1] == len(b.text) && !open {

@@ -8,8 +8,8 @@ import (
 	"tandem/engine/system/pty"
 )
 
-// programs is what a Shell learns from the system about the programs in its terminal. Tests have
-// their own.
+// programs tells a Shell about the programs in its terminal, as the system knows them. Tests have
+// their own implementation.
 type programs interface {
 	inspect(child int) pty.Look // the program in the foreground; child is the one of the session
 	hasOutput() bool            // there is output that was not read yet
@@ -18,7 +18,7 @@ type programs interface {
 	environ(pid int) string     // as in /proc; "" if unknown
 }
 
-// ptyPrograms are the programs of the PTY with this master.
+// ptyPrograms are the programs in the terminal of a PTY, given its master.
 type ptyPrograms struct{ master *os.File }
 
 func (p ptyPrograms) inspect(child int) pty.Look { return pty.InspectForeground(p.master, child) }

@@ -9,7 +9,7 @@ import (
 	"tandem/tests/wait"
 )
 
-func TestNeedOfAProgramInATerminal(t *testing.T) {
+func TestNeedOfAProgramInATerminalIsDetected(t *testing.T) {
 	needs.FullRun(t)
 	for name, c := range map[string]struct {
 		need Need
@@ -69,8 +69,8 @@ func TestProgramPollingOnlyItsTerminalWaitsForInput(t *testing.T) {
 	}
 }
 
-// A program's question and its reaction to an answer are noticed although it prints nothing then, and
-// nobody asks about it.
+// A program's question is noticed, and so is its reaction to an answer, although it prints nothing
+// and nobody asks.
 func TestChangedNeedIsNoticed(t *testing.T) {
 	for _, script := range []string{
 		"stty -echo; read x; exec sleep 1000",
@@ -91,7 +91,7 @@ func TestChangedNeedIsNoticed(t *testing.T) {
 	}
 }
 
-// awaitChangedNeed waits until the shell reports a change and needs what is wanted.
+// awaitChangedNeed waits until the shell reports a change and its need is want.
 func (s *session) awaitChangedNeed(want Need) {
 	s.t.Helper()
 	for s.shell.Need() != want {

@@ -28,7 +28,7 @@ func shownCommands(all []Command) (shown []string) {
 	return shown
 }
 
-func TestMarksTellWhichCommandsRan(t *testing.T) {
+func TestCommandsAreReportedFromMarks(t *testing.T) {
 	const (
 		line     = "\x1b]633;E;make;n\a"
 		exits2   = "\x1b]133;D;2;aid=n\a"
@@ -109,7 +109,7 @@ func TestCommandHasTheLogRangeOfItsOutput(t *testing.T) {
 	})
 }
 
-// A replay from a checkpoint begins with the state that the marks before it made.
+// A replay from a checkpoint begins with the state produced by the marks before it.
 func TestStateSurvivesACheckpoint(t *testing.T) {
 	for name, printed := range map[string]string{
 		"none": "text", "a prompt": marked, "a prompt of a shell without start marks": noStart,
@@ -125,7 +125,7 @@ func TestStateSurvivesACheckpoint(t *testing.T) {
 	}
 }
 
-func TestWaitConditionsAreChecked(t *testing.T) {
+func TestInvalidWaitConditionsAreRejected(t *testing.T) {
 	for _, c := range []struct {
 		in   api.SessionWaitInput
 		want string

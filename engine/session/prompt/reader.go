@@ -12,7 +12,7 @@ import (
 	"tandem/persist/procstat"
 )
 
-// lineShells are the shells with POSIX or fish command lines.
+// lineShells are the shells that read POSIX or fish command lines.
 var lineShells = [...]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", fishShell}
 
 const fishShell = "fish"
@@ -20,8 +20,8 @@ const fishShell = "fish"
 // relays are programs that pass input on to a terminal of their own. They always wait for keys.
 var relays = [...]string{"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl"}
 
-// acceptsLines reports whether the reading program is a shell at a prompt, or leads to one. A
-// program that is not must get the plain text only.
+// acceptsLines reports whether the program reading the terminal is a shell at a prompt, or passes
+// its input to one. Any other program must get plain text only.
 func (s *Shell) acceptsLines(ctx context.Context, look pty.Look) (bool, error) {
 	argv := s.programs.arguments(look.PID)
 	switch {
@@ -35,12 +35,12 @@ func (s *Shell) acceptsLines(ctx context.Context, look pty.Look) (bool, error) {
 }
 
 // editsLine reports whether the program reading the terminal is a line editor; few builtins are.
-// Line editors poll, except zsh's, which enables bracketed paste.
+// Line editors poll, except zsh's, but that enables bracketed paste.
 func (s *Shell) editsLine(look pty.Look) bool {
 	return look.Polls || !look.Canonical && s.t.Modes().BracketedPaste
 }
 
-// cursorRow returns the text of the cursor's row before the cursor.
+// cursorRow returns the text in front of the cursor, in the cursor's row.
 func (s *Shell) cursorRow(ctx context.Context) (string, error) {
 	c, err := s.t.Cursor(ctx)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Shell) cursorRow(ctx context.Context) (string, error) {
 	return string(text[:c.X]), nil
 }
 
-// isInteractive reports whether argv starts a shell that reads command lines from its terminal,
-// rather than a script or a command.
+// isInteractive reports whether argv starts a shell that reads command lines from its terminal, not
+// from a script or its arguments.
 func isInteractive(argv []string) bool {
 	if len(argv) > 1 && filepath.Base(argv[0]) == "busybox" {
 		argv = argv[1:]
@@ -79,8 +79,8 @@ func isInteractive(argv []string) bool {
 	return true
 }
 
-// IsShell reports whether a process is a shell that reads command lines from its terminal or pipe,
-// rather than a subshell, which has only forked.
+// IsShell reports whether a process is a shell reading command lines from its terminal or pipe. A
+// subshell, which has only forked, is not.
 func IsShell(pid int) bool {
 	const forkedOnly = 0x40 // PF_FORKNOEXEC
 	p, err := procstat.Read(pid)
@@ -99,8 +99,8 @@ func isRelay(argv []string) bool {
 	return len(argv) > 0 && slices.Contains(relays[:], filepath.Base(argv[0]))
 }
 
-// endsLikePrompt reports whether a row ends like a shell prompt. It excludes psql's, with a status
-// character before # or $.
+// endsLikePrompt reports whether a row ends like the prompt of a shell. The prompt of psql, with a
+// status character before # or $, does not count.
 func endsLikePrompt(row string) bool {
 	row = strings.TrimRight(row, " ")
 	for _, end := range [...]string{"$", "#", "%"} {
@@ -111,8 +111,8 @@ func endsLikePrompt(row string) bool {
 	return strings.HasSuffix(row, "❯")
 }
 
-// ForegroundGroup returns the process group in the foreground, 0 if unknown. own is set if the group
-// belongs to the session's child. It may be called while the screen is locked.
+// ForegroundGroup returns the process group in the foreground, or 0 if it is unknown. own is set if
+// it is the group of the session's child. It may be called while the screen is locked.
 func (s *Shell) ForegroundGroup() (group int, own bool) {
 	if s.programs == nil {
 		return 0, false
@@ -121,9 +121,9 @@ func (s *Shell) ForegroundGroup() (group int, own bool) {
 	return group, group == s.o.PID
 }
 
-// ForegroundReads reports whether the foreground program waits for input. It is false for the session's
-// child before all output is parsed, as a shell may have reached its prompt. It may be
-// called while the screen is locked.
+// ForegroundReads reports whether the foreground program waits for input. For the session's child
+// it returns false until all output is parsed, because the child may be a shell that has reached
+// its prompt. It may be called while the screen is locked.
 func (s *Shell) ForegroundReads() bool {
 	if s.programs == nil {
 		return false
@@ -132,12 +132,12 @@ func (s *Shell) ForegroundReads() bool {
 	return look.Reads && !(look.Own && (s.programs.hasOutput() || s.t.Shown() < s.t.Log().End()))
 }
 
-// promptGrace is how long a shell may take to show its prompt before another program counts as the
-// foreground: a command may be exiting, or the shell reading its startup files.
+// promptGrace is how long a shell may take to show its prompt before the foreground program is
+// reported. Meanwhile a command may be exiting, or the shell may be reading its startup files.
 const promptGrace = 300 * time.Millisecond
 
-// Foreground reports whether a shell waits for a command line, and otherwise the name of the
-// foreground program.
+// Foreground reports whether a shell waits for a command line. If not, it returns the name of the
+// program in the foreground.
 func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput, err error) {
 	if err := s.t.IsReady(ctx); err != nil {
 		return out, err
@@ -163,8 +163,8 @@ func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput
 	return out, err
 }
 
-// foregroundName returns the name of the program in the foreground, or "". line is the command that the
-// shell, the child of the terminal, runs, as far as known.
+// foregroundName returns the name of the program in the foreground, or "". child is the terminal's
+// child, a shell. line is the command that the shell is running, if known.
 func foregroundName(all programs, child int, line string) string {
 	if all == nil {
 		return ""

@@ -7,15 +7,15 @@ import (
 	"tandem/engine/api"
 )
 
-// clearLine interrupts a shell with an unfinished line, and reports whether the shell has dropped the
-// line for certain.
+// clearLine interrupts a shell with an unfinished line. cleared is true if the shell has certainly
+// dropped the line.
 func (e *execution) clearLine(ctx context.Context) (cleared bool, err error) {
 	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
 		return false, err
 	}
 	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
 	defer cancel()
-	// Only a shell that marks its prompts reports that it has cleared the line.
+	// Only a shell with marked prompts reports that it has cleared the line.
 	cleared = e.marker && (e.nested || !e.s.marks.snapshot().promptsOnly)
 	for !cleared && quiet.Err() == nil {
 		if cleared = e.s.marks.readWatch(e.watch).ready || e.s.marks.snapshot().atPrompt(); cleared {
@@ -31,7 +31,7 @@ func (e *execution) clearLine(ctx context.Context) (cleared bool, err error) {
 	return cleared, nil
 }
 
-// clearIncomplete interrupts a shell that still waits for the rest of the command, and returns the
+// clearIncomplete interrupts a shell that still waits for the rest of the command. It returns the
 // error to report.
 func (e *execution) clearIncomplete(ctx context.Context) error {
 	cleared, err := e.clearLine(ctx)
@@ -50,11 +50,12 @@ func (e *execution) clearIncomplete(ctx context.Context) error {
 		WithHint("close every quote, bracket, here-document and loop; the line was cleared")
 }
 
-// fishRefusal is the exit status of a line refused by fish, like that of a command not found.
+// fishRefusal is the exit status reported for a line refused by fish. It is the same for a command
+// not found.
 const fishRefusal = 127
 
-// fishError returns fish's message about a refused line; "" without one. Fish then draws its prompt
-// again, with the line still there.
+// fishError returns fish's message about a line that it has refused, or "". After the message, fish
+// draws its prompt again, with the line still there.
 func (e *execution) fishError() string {
 	text, _, err := e.readOutput(e.start, e.s.t.Log().End(), false)
 	text = trimEcho(text, e.in.Command)

@@ -50,7 +50,7 @@ func (p *player) settle() {
 	synctest.Wait()
 }
 
-// play plays the recording until its end, or until the input is not what was recorded.
+// play plays the recording until its end, or until the input differs from the recorded input.
 func (p *player) play() {
 	time.Sleep(startTime)
 	for len(p.rest) > 0 {
@@ -76,7 +76,7 @@ func (p *player) play() {
 	p.observe(p.now)
 }
 
-// awaitInput waits for an input and reports whether it is that of the recording.
+// awaitInput waits for an input. It reports whether the input is the recorded one.
 func (p *player) awaitInput(want recorded) bool {
 	var got string
 	for want.words[0] != got {
@@ -94,7 +94,7 @@ func (p *player) awaitInput(want recorded) bool {
 	return true
 }
 
-// observe sets what the system reports. A program that does not wait for input is busy.
+// observe sets what the system reports. It reports a program that does not wait for input as busy.
 func (p *player) observe(o observation) {
 	f := p.programs
 	f.mu.Lock()
@@ -108,7 +108,7 @@ func (p *player) observe(o observation) {
 	}
 }
 
-// answerQueries has the terminal's answers to queries typed.
+// answerQueries types the terminal's answers to queries.
 func (p *player) answerQueries() {
 	if text := p.session.takeReplies(); text != "" {
 		p.inputs <- recorded{"type", []string{text}}

@@ -9,7 +9,7 @@ import (
 	"tandem/keys"
 )
 
-// encodeInput returns the bytes to type for the command.
+// encodeInput returns the bytes that are typed for the command.
 func (e *execution) encodeInput() []byte {
 	modes := e.s.t.Modes().Modes
 	command := e.in.Command
@@ -52,8 +52,8 @@ func (e *execution) readerName() string {
 	return programOf(e.reader)
 }
 
-// mustQuote reports whether bash or zsh would change a command: ! refers to a line of the history
-// unless followed by a blank, = or ( (bash(1), HISTORY EXPANSION), as does ^ at the start of a
+// mustQuote reports whether bash or zsh would change a command. ! refers to a line of the history
+// unless a blank, = or ( follows (bash(1), HISTORY EXPANSION), and so does ^ at the start of a
 // line.
 func mustQuote(command string, pasted bool) bool {
 	if !pasted && strings.Contains(command, "\t") {
@@ -72,15 +72,17 @@ func mustQuote(command string, pasted bool) bool {
 	return false
 }
 
-// quoteWord quotes text as one word on one line of bash or zsh.
+// quoteWord quotes text for bash or zsh, as one word on one line.
 func quoteWord(text string) string {
 	return "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "!", `\041`).Replace(text) + "'"
 }
 
-// markerLines adds lines that print marks before and after a command. The shell reads all lines
-// before it runs any, so that their echo precedes the first mark. The marks leave $? as it was, for
-// the command and for the next one, and the subshells leave $_ in bash. A status other than 0
-// comes from a list with &&, which neither set -e nor a trap of ERR notices.
+// markerLines adds lines to a command that print marks before and after it. The shell reads all
+// lines before it runs any, so their echo precedes the first mark.
+//
+// The marks leave $? unchanged, for the command and for the next one, and the subshells leave $_
+// unchanged in bash. An exit status other than 0 comes from a list with &&, so neither set -e nor a
+// trap of ERR reacts to it.
 func markerLines(command, word string, fish bool) string {
 	if fish {
 		return " begin; set -l s $status; printf '\\033]133;C;aid=" + word + "\\007'; command sh -c \"exit $s\"\n" + command +
@@ -91,19 +93,19 @@ func markerLines(command, word string, fish bool) string {
 		"\n" + `}; (set -- "$?"; printf '\033]133;D;%s;aid=` + word + `\007' "$1"` + status
 }
 
-// atPythonPrompt reports whether the reading program is Python at its standard prompt.
+// atPythonPrompt reports whether Python is reading at its standard prompt.
 func (e *execution) atPythonPrompt() bool {
 	return strings.TrimSpace(e.before) == ">>>" && isPython(programOf(e.reader))
 }
 
-// pythonLine converts several lines of Python to one that runs them like typed statements: the
-// values of expressions are shown, and blank lines end nothing. 1024 is ast.PyCF_ONLY_AST.
+// pythonLine converts several lines of Python to one line with the same effect as typing them: the
+// values of expressions are shown. Blank lines do not end anything. 1024 is ast.PyCF_ONLY_AST.
 func pythonLine(command string) string {
 	return "exec(compile(__import__(\"ast\").Interactive(compile(" + pythonString(command+"\n") +
 		", \"<stdin>\", \"exec\", 1024).body), \"<stdin>\", \"single\"))"
 }
 
-// pythonString quotes text as a Python literal on one line.
+// pythonString quotes text as a Python string on one line.
 func pythonString(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -124,7 +126,7 @@ func pythonString(text string) string {
 	return b.String()
 }
 
-// buildResult returns the result from the marks seen so far.
+// buildResult returns the result of the command, from the marks seen so far.
 func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	s := e.s
 	seen := s.marks.readWatch(e.watch)
@@ -182,8 +184,8 @@ func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	return out, err
 }
 
-// splitQuestion splits the unfinished last line, the program's question, from an output. The
-// question of a full-screen program is not separated.
+// splitQuestion splits off the unfinished last line of an output, which is the program's question.
+// The output of a full-screen program is not split.
 func (e *execution) splitQuestion(text string) (output, question string) {
 	if e.s.t.Modes().Alt {
 		return text, ""
@@ -192,9 +194,9 @@ func (e *execution) splitQuestion(text string) (output, question string) {
 	return text[:at], strings.TrimRight(text[at:], " ")
 }
 
-// outputStart returns the offset of a command's output if no mark reported its start: after the
-// last continuation prompt, or after the input. Of the lines around a command with a marker, the
-// output up to end is all echo.
+// outputStart returns the offset of the start of a command's output, if no mark reported it. The
+// output begins after the last continuation prompt or, if there is none, after the input. If the
+// command is between lines that print marks, everything up to end is echo.
 func (e *execution) outputStart(seen commandWatch, end int64) int64 {
 	switch {
 	case e.marker:
@@ -211,8 +213,8 @@ func (e *execution) outputStart(seen commandWatch, end int64) int64 {
 	return e.start
 }
 
-// readOutput reads and cleans the output between two offsets. It keeps the last MaxOutput bytes;
-// dropped is the number of bytes left out.
+// readOutput returns the output between two offsets as plain text. It keeps the last MaxOutput
+// bytes; dropped is the number of bytes left out.
 func (e *execution) readOutput(from, to int64, ended bool) (text string, dropped int64, err error) {
 	most := max(minRawOutput, outputPerResult*e.in.MaxOutput)
 	p, start, err := readRange(e.s.t.Log(), from, to, most)
@@ -223,7 +225,7 @@ func (e *execution) readOutput(from, to int64, ended bool) (text string, dropped
 		p = p[:i]
 	}
 	cols, rows := e.s.t.Size()
-	// Columns count from there.
+	// This text is in front of the output in its row, and columns count from there.
 	lead := e.before + e.prompt
 	text = cleanOutput(append([]byte(lead), p...), cols, rows)
 	dropped = max(0, start-from)
@@ -234,8 +236,8 @@ func (e *execution) readOutput(from, to int64, ended bool) (text string, dropped
 	return text, dropped, nil
 }
 
-// trimEcho removes the echoed input from the start of an output. It ignores blanks and line ends,
-// because a line editor may have wrapped the input.
+// trimEcho removes the echo of the input from the start of an output. It ignores blanks and line
+// ends, because a line editor may have wrapped the input.
 func trimEcho(text, command string) string {
 	lines := strings.Split(command, "\n")
 	rest := text
@@ -262,8 +264,8 @@ func trimEcho(text, command string) string {
 	return text[lineEnd([]byte(text)):]
 }
 
-// trimTyped removes the echoed lines of typed from the start of an output, including continuation
-// prompts before them.
+// trimTyped removes the echo of the lines in typed from the start of an output, with the
+// continuation prompts before them.
 func trimTyped(text, typed string) string {
 	for line := range strings.Lines(typed) {
 		first, rest, ok := strings.Cut(text, "\n")

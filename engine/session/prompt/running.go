@@ -12,7 +12,7 @@ type Follower struct {
 	starts, ends int // of commands since Begin
 }
 
-// NewFollower returns a Follower of marks with a nonce.
+// NewFollower returns a Follower for marks with this nonce.
 func NewFollower(nonce string) *Follower { return &Follower{marks: marks{nonce: nonce}} }
 
 // Begin notes that another shell begins here.
@@ -21,7 +21,8 @@ func (f *Follower) Begin() {
 	f.starts, f.ends = 0, 0
 }
 
-// IsFresh reports whether the shell is at its first prompt. Some shells report an end before it.
+// IsFresh reports whether the shell is still at its first prompt. Some shells report the end of a
+// command before that prompt.
 func (f *Follower) IsFresh() bool {
 	return f.marks.snapshot().notes > 0 && f.starts == 0 && f.ends <= 1
 }
@@ -38,12 +39,12 @@ func (f *Follower) NoteMark(e vt.PromptEvent) {
 	}
 }
 
-// IsBetween reports whether the shell says that it runs no command and has shown no prompt yet. Only
-// the shell and its hooks write then.
+// IsBetween reports whether, according to its marks, the shell runs no command and has not shown
+// its prompt yet. Then nothing but the shell and its hooks writes to the terminal.
 func (f *Follower) IsBetween() bool { return f.marks.snapshot().phase == phaseBetween }
 
-// Running returns the command that had started and not ended; "" if there is none, or if the shell
-// did not report it.
+// Running returns the command that had started and not ended. It returns "" if there is none, or if
+// the shell did not report its line.
 func (f *Follower) Running() string {
 	if state := f.marks.snapshot(); state.phase == phaseRunning {
 		return state.line

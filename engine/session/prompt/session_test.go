@@ -25,7 +25,8 @@ var record = flag.Bool("record", false, "run the shells and rewrite their record
 // recordingDir is the directory of shells that are recorded, because recordings contain its name.
 const recordingDir = "/tmp/recorded-shell"
 
-// A session is a shell in a terminal without an engine: a recording, or a real one on a PTY.
+// A session is a shell in a terminal without an engine. The shell is a recording, or a real one on
+// a PTY.
 type session struct {
 	*screen
 	t       *testing.T

@@ -13,15 +13,15 @@ import (
 	"tandem/engine/screen/vt"
 )
 
-// A Log is a session's stored output; offsets count from the first byte ever written.
+// A Log is the stored output of a session. Offsets count from the first byte ever written.
 type Log interface {
 	Start() int64 // earlier output was deleted
 	End() int64
 	ReadAt(p []byte, off int64) (int, error)
 }
 
-// A Terminal is the part of a session used by its Shell. Only IsReady may be called before it has
-// returned nil.
+// A Terminal is the part of a session that its Shell uses. Other methods may be called only after
+// IsReady has returned nil.
 type Terminal interface {
 	IsReady(ctx context.Context) error
 	Log() Log
@@ -53,8 +53,8 @@ type Options struct {
 	Changed func()                   // called when the need has changed
 }
 
-// A Shell follows the program of a session as seen at its prompt. The session reports output, input
-// and marks through its Note methods, and none of them blocks.
+// A Shell follows the shell of a session: what it runs, and when it is at its prompt. The session
+// reports output, input and marks through the Note methods, which do not block.
 type Shell struct {
 	o        Options
 	t        Terminal
@@ -89,7 +89,7 @@ func (s *Shell) NoteOutput() {
 	s.pollWhenQuiet()
 }
 
-// NoteInput records input; interrupts says that the terminal turns it into a signal.
+// NoteInput records input. interrupts is set if the terminal turns the input into a signal.
 func (s *Shell) NoteInput(p []byte, interrupts bool) {
 	now := time.Now()
 	s.typed.Store(now.UnixNano())
@@ -110,7 +110,7 @@ type Spot struct {
 	Cols, Rows int // of the screen
 }
 
-// NoteMark records a mark. The screen is locked.
+// NoteMark records a mark. The screen must be locked.
 func (s *Shell) NoteMark(e vt.PromptEvent, at Spot) {
 	before := s.marks.snapshot().atPrompt()
 	ended := s.marks.noteMark(markFound{PromptEvent: e, at: at.Offset, cursor: at.Cursor, now: time.Now(), typed: s.typedLineReader(at.Cols, at.Rows, true)})
@@ -138,7 +138,7 @@ func (s *Shell) NoteMark(e vt.PromptEvent, at Spot) {
 	}
 }
 
-// reportCommand reports a command that was run; c may be nil.
+// reportCommand reports a command that the shell has run. A nil c is ignored.
 func (s *Shell) reportCommand(c *Command) {
 	if c != nil {
 		s.mu.Lock()
@@ -148,9 +148,9 @@ func (s *Shell) reportCommand(c *Command) {
 	}
 }
 
-// NoteExit records that the shell has exited, and reports the command that was running, if any. No
-// mark follows. stopped says that the session was stopped. It is called, with the screen locked, when all
-// output is in the log and on the screen.
+// NoteExit records the exit of the shell, and reports the command that was running, if any. No mark
+// may follow. stopped is set if the session was stopped. The screen must be locked,
+// and all output must be in the log and on the screen.
 func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 	if stopped {
 		// The shell's own status says nothing about the command.
@@ -163,17 +163,19 @@ func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 	s.reportCommand(c)
 }
 
-// IsRunning reports whether the shell runs a command, according to its marks.
+// IsRunning reports whether the shell is running a command, according to its marks.
 func (s *Shell) IsRunning() bool { return s.marks.snapshot().phase == phaseRunning }
 
 // IsBetween is Follower.IsBetween.
 func (s *Shell) IsBetween() bool { return s.marks.snapshot().phase == phaseBetween }
 
-// AppendState appends the marks that bring a replay from a checkpoint to the current state.
+// AppendState appends marks that produce the shell's current state to dst. A checkpoint stores
+// them, so a replay from there knows the state.
 func (s *Shell) AppendState(dst []byte) []byte { return s.marks.appendState(dst) }
 
-// NoteReplay records that the log was replayed: earlier input at the prompt is unknown. If the
-// program has just been started, the marks in the log are those of an earlier one.
+// NoteReplay records that the log was replayed, so earlier input at the prompt is unknown. If
+// started is set, the program has just been started, and the marks in the log are those of an
+// earlier one.
 func (s *Shell) NoteReplay(started bool) {
 	if started {
 		s.marks.forgetProgram()

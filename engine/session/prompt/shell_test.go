@@ -15,8 +15,7 @@ import (
 	"tandem/keys"
 )
 
-// A fakeTerminal is a shell's terminal without a PTY: what is typed is answered by a
-// function.
+// A fakeTerminal is a shell's terminal without a PTY. A function answers what is typed.
 type fakeTerminal struct {
 	shell  *Shell
 	answer func(t *fakeTerminal, typed string)
@@ -32,7 +31,7 @@ func newFakeTerminal(answer func(*fakeTerminal, string)) (*fakeTerminal, *[]Comm
 	return t, &ran
 }
 
-// print is what the shell prints, marks in it as <A>.
+// print shows output of the shell. A mark is written as <A>.
 func (t *fakeTerminal) print(text string) {
 	for text != "" {
 		before, rest, found := strings.Cut(text, "<")

@@ -169,7 +169,7 @@ func TestIncompleteCommandIsClearedAndRejected(t *testing.T) {
 	}
 }
 
-func TestExitEndsAnExec(t *testing.T) {
+func TestExecReturnsWhenTheShellExits(t *testing.T) {
 	replayShell(t, program("bash", "--norc"), func(s *session) {
 		out := s.sh("echo bye; exit 3")
 		if out.Method != "exit" || out.ExitCode == nil || *out.ExitCode != 3 || out.Alive || !strings.HasPrefix(out.Output, "bye\n") {
@@ -252,7 +252,7 @@ func TestCommandOutlivesTheTimeoutOfItsExec(t *testing.T) {
 	})
 }
 
-func TestReadingDuringExecLosesAndRepeatsNothing(t *testing.T) {
+func TestExecOutputsAreContiguousInTheLog(t *testing.T) {
 	replayShell(t, program("bash", "--norc"), func(s *session) {
 		first := s.sh("echo one")
 		second := s.sh("echo two")
@@ -340,7 +340,7 @@ func TestExecKeepsTheUsersPartialInput(t *testing.T) {
 	}
 }
 
-func TestWhatFishPrintsAboutALineItRefusesIsTheOutput(t *testing.T) {
+func TestFishErrorAboutARefusedLineIsItsOutput(t *testing.T) {
 	replayShell(t, program("fish"), func(s *session) {
 		s.sh("true")
 		for _, c := range [][2]string{
@@ -374,7 +374,7 @@ func TestNestedShellRunsCommandsWithAMarker(t *testing.T) {
 	})
 }
 
-func TestMarkerLeavesTheStateOfTheShell(t *testing.T) {
+func TestMarkerLeavesTheShellStateUnchanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		shellCase
 		strict     []string // lines that make the shell exit, tell or trace more
@@ -410,7 +410,7 @@ func TestMarkerLeavesTheStateOfTheShell(t *testing.T) {
 
 // An interrupted command was stopped by the user, whatever its exit status.
 func TestInterruptedCommandCountsAsStopped(t *testing.T) {
-	// A process forked by this sh after the interrupt has not received it, and is waited for.
+	// A process that this sh forks after the interrupt has not received it, and sh waits for it.
 	const waits = `; echo be"g"un; while :; do sleep 0.02; done`
 	for name, c := range map[string]struct {
 		command string

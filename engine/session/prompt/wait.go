@@ -13,13 +13,13 @@ import (
 	"tandem/engine/session/conditions"
 )
 
-// screenGap is the least time between two reads of a changing screen.
+// screenGap is the minimum time between two reads of a changing screen.
 const screenGap = 20 * time.Millisecond
 
 // logChunk is how many bytes of a log are read at once.
 const logChunk = 32 << 10
 
-// A finding is the condition of session.wait that was met.
+// A finding says which condition of session.wait was met.
 type finding struct {
 	met    string
 	text   string
@@ -35,8 +35,8 @@ type Conditions struct {
 	port           func(context.Context) error // waits until something listens on in.Port
 }
 
-// NewConditions checks the conditions of a request; port waits for the requested port to be
-// listened on.
+// NewConditions checks the conditions of a request. port is called to wait until a program listens
+// on the requested port.
 func NewConditions(in api.SessionWaitInput, port func(context.Context) error) (w Conditions, err error) {
 	w.in, w.port = in, port
 	switch {
@@ -54,7 +54,8 @@ func NewConditions(in api.SessionWaitInput, port func(context.Context) error) (w
 	return w, err
 }
 
-// lineExpression compiles an expression with ^ and $ matching at lines; nil if text is empty.
+// lineExpression compiles a regular expression in which ^ and $ match at lines. It returns nil if
+// text is empty.
 func lineExpression(what, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
@@ -69,7 +70,7 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// build returns the requested conditions as waits on a shell.
+// build returns the requested conditions in the form that package conditions waits for.
 func (w Conditions) build(s *Shell) (all []conditions.Condition[finding]) {
 	add := func(wanted, outlives bool, look func(context.Context) finding) {
 		if wanted {
@@ -146,7 +147,7 @@ func (s *Shell) waitScreen(ctx context.Context, re *regexp.Regexp) finding {
 	defer leave()
 	for {
 		over := s.isOver()
-		// The end was checked first, because the last output arrives before it.
+		// This comes after the check for the end: the last output arrives before the end.
 		lines, err := s.t.Rows(ctx)
 		if ctx.Err() != nil {
 			return finding{}
@@ -166,8 +167,8 @@ func (s *Shell) waitScreen(ctx context.Context, re *regexp.Regexp) finding {
 	}
 }
 
-// waitChange waits for a change of the screen or the session's end, and then for pause; it returns
-// false if ctx ends first.
+// waitChange waits until the screen changes or the session exits, and then for the duration pause.
+// It returns false if ctx ends first.
 func (s *Shell) waitChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
 	select {
 	case <-changed:
@@ -179,7 +180,7 @@ func (s *Shell) waitChange(ctx context.Context, changed <-chan struct{}, pause t
 	return pause == 0 || sleep.For(ctx, pause) == nil
 }
 
-// waitIdle waits until there was no output or input for d.
+// waitIdle waits until there has been no output or input for d.
 func (s *Shell) waitIdle(ctx context.Context, d time.Duration) finding {
 	for {
 		left := time.Until(s.LastActive().Add(d))
@@ -202,8 +203,9 @@ func (s *Shell) waitIdle(ctx context.Context, d time.Duration) finding {
 	}
 }
 
-// waitOutput waits until the output from an offset on matches as plain text. A match at the very
-// end of the output may still become longer, so it counts once nothing follows for a moment.
+// waitOutput waits until the plain text of the output since an offset matches re. A match at the
+// very end of the output may still become longer, so it counts only after a short pause in the
+// output.
 func (s *Shell) waitOutput(ctx context.Context, re *regexp.Regexp, since *int64) finding {
 	changed, leave := s.screen.join()
 	defer leave()
@@ -238,7 +240,7 @@ func (s *Shell) waitOutput(ctx context.Context, re *regexp.Regexp, since *int64)
 	}
 }
 
-// staysUnchanged reports whether the screen does not change for a moment.
+// staysUnchanged reports whether the screen does not change for a short time.
 func (s *Shell) staysUnchanged(ctx context.Context, changed <-chan struct{}) bool {
 	timer := time.NewTimer(logs.LineSettles)
 	defer timer.Stop()
@@ -254,8 +256,8 @@ func (s *Shell) staysUnchanged(ctx context.Context, changed <-chan struct{}) boo
 	}
 }
 
-// Await waits until a condition is met, none can be met any more, or ctx ends. The result has no
-// Process yet.
+// Await waits until a condition is met, no condition can be met any more, or ctx ends. It does not
+// set Process in the result.
 func (s *Shell) Await(ctx context.Context, w Conditions) (out api.SessionWaitOutput, err error) {
 	if err := s.t.IsReady(ctx); err != nil {
 		return out, err
@@ -273,8 +275,8 @@ func (s *Shell) Await(ctx context.Context, w Conditions) (out api.SessionWaitOut
 	return out, nil
 }
 
-// outputEnd returns the offset after the output shown on the screen, or after all output once the
-// session is over, when the screen may still lag behind.
+// outputEnd returns the offset after the output that the screen shows. If the session is over, the
+// screen may still lag behind, so it returns the end of all output.
 func outputEnd(t Terminal, over bool) int64 {
 	if over {
 		return t.Log().End()

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// watchers are notified of changes to a screen. The zero value has none.
+// watchers are told when a screen changes. The zero value has none.
 type watchers struct {
 	n   atomic.Int32
 	mu  sync.Mutex
 	all map[chan struct{}]struct{}
 }
 
-// join returns a channel that receives a value after changes, several of them combined into one,
-// until leave is called.
+// join returns a channel that receives a value after changes of the screen; several changes may be
+// combined into one value. The caller must call leave when it no longer reads the channel.
 func (w *watchers) join() (changed chan struct{}, leave func()) {
 	changed = make(chan struct{}, 1)
 	w.mu.Lock()

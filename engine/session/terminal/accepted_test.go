@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-// acceptedReports returns the reports of a viewer as they come.
+// acceptedReports returns a channel of the numbers of accepted messages reported to a viewer.
 func acceptedReports(f *fakeStream) <-chan uint64 {
 	reports := make(chan uint64, 1000)
 	go func() {
@@ -84,12 +84,12 @@ func TestInterruptDiscardsUnreadInput(t *testing.T) {
 	if s.Facts().Interrupt.IsZero() {
 		t.Error("the interrupt is not recorded")
 	}
-	// The two short messages are reported with other output or a longer one.
+	// The two short messages are reported along with other output, or with a longer message.
 	f.in <- api.Input{Bytes: []byte(strings.Repeat("x", 64) + "\n")}
 	awaitReport(reports, 4)
 }
 
-func TestCtrlCInARawTerminalKeepsItsPlace(t *testing.T) {
+func TestCtrlCInARawTerminalIsNotAnInterrupt(t *testing.T) {
 	master, slave := rawPTY(t)
 	s := newMemorySession(t, &memoryLog{}, func(o *testOptions) { o.Master = master })
 	f := view(t, s, api.AttachOptions{Input: "x"})

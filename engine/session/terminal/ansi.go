@@ -18,8 +18,8 @@ type shownText interface {
 	Title() string
 }
 
-// ScreenOf returns the terminal's screen as text, preceded by up to scrollback lines of its
-// history.
+// ScreenOf returns the terminal's screen as text. scrollback is the number of lines of its history
+// to put in front.
 func ScreenOf(t shownText, ansi bool, scrollback int) api.Screen {
 	cols, rows := t.Size()
 	oldest, first, end := t.Bounds()
@@ -42,7 +42,8 @@ func ScreenOf(t shownText, ansi bool, scrollback int) api.Screen {
 	return screen
 }
 
-// A lineText is text with the number of cells that a program printed in each row.
+// A lineText is the text of a terminal. For each row, it knows how many cells a program has
+// printed.
 type lineText interface {
 	rowText
 	PrintedCells(n int64) int
@@ -69,8 +70,8 @@ func plainText(l styled.Line) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// ansiText returns a line with SGR sequences. Each line starts and ends with the default style.
-// Trailing blanks are kept if their style is visible.
+// ansiText returns a line with its styles as SGR sequences. Each line starts and ends with the
+// default style. Trailing blanks are kept if their style is visible.
 func ansiText(l styled.Line) string {
 	runs := l.Runs
 	for len(runs) > 0 && invisible(runs[len(runs)-1]) {
@@ -99,7 +100,7 @@ func invisible(r styled.Run) bool {
 	return isBlank(r.Style) && strings.Trim(r.Text, " ") == ""
 }
 
-// isBlank reports whether a space in this style is invisible.
+// isBlank reports whether a space in this style cannot be seen.
 func isBlank(s styled.Style) bool {
 	return s.BG == 0 && s.Underline == 0 && s.Attrs&(styled.Reverse|styled.Strike|styled.Overline) == 0
 }

@@ -19,7 +19,7 @@ import (
 	"tandem/keys"
 )
 
-// ReadOutput serves session.read. ended is set if no more output follows.
+// ReadOutput serves session.read. ended is set if no more output will follow.
 func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended bool) (api.SessionReadOutput, error) {
 	if err := s.IsReady(ctx); err != nil {
 		return api.SessionReadOutput{}, err
@@ -34,11 +34,11 @@ func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended
 	return ReadLog(s.shownLog(), in.Since, min(limit, maxReadOutput), ended)
 }
 
-// shownLog returns the log without the nonce in the shell's marks: a program that knows it could
-// forge marks.
+// shownLog returns the log with the nonce in the shell's marks hidden. A program that knew the
+// nonce could forge marks.
 func (s *Session) shownLog() prompt.Log { return logs.Hide(s.log, s.options.Secret) }
 
-// readPlain returns the end of the output since an offset, as the terminal shows it.
+// readPlain returns the end of the output since an offset, as text that the terminal would show.
 func (s *Session) readPlain(ctx context.Context, since int64, limit int) (out api.SessionReadOutput, err error) {
 	// The last output of an exited program may not be on the screen yet.
 	if err = s.onScreen(ctx, func(Emulator) { s.screen.catchUp() }); err == nil {
@@ -86,7 +86,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 	return screen, err
 }
 
-// Kept returns the range of the log that is stored. The session must be ready.
+// Kept returns the range of offsets that the log still holds. The session must be ready.
 func (s *Session) Kept() (start, end int64) { return s.log.Start(), s.log.End() }
 
 // Shown returns the offset up to which the screen shows the log.
@@ -95,7 +95,7 @@ func (s *Session) Shown() int64 { return s.screen.shown.Load() }
 // LogOpened returns a channel that is closed once the log is open, or opening it has failed.
 func (s *Session) LogOpened() <-chan struct{} { return s.opened }
 
-// Master returns the PTY master; nil if the program exited before the engine started.
+// Master returns the PTY master. It is nil if the program exited before this engine started.
 func (s *Session) Master() *os.File { return s.options.Master }
 
 // NoteUse records that the session is being used.
@@ -112,10 +112,10 @@ func (s *Session) Size() (cols, rows int) {
 	return f.Cols, f.Rows
 }
 
-// SetCWD sets the program's directory until it reports one.
+// SetCWD sets the directory of the program. It applies until the program reports one.
 func (s *Session) SetCWD(path string) { s.facts.setCWD(path) }
 
-// CWD returns the directory the program reported last.
+// CWD returns the directory that the program reported last.
 func (s *Session) CWD() string {
 	return s.facts.all().CWD
 }
@@ -135,14 +135,15 @@ func (s *Session) Rows(ctx context.Context) (rows []string, err error) {
 	return rows, err
 }
 
-// ExitCode returns the program's exit status once the session is over; nil if unknown.
+// ExitCode returns the program's exit status once the session is over. It is nil if the status is
+// unknown.
 func (s *Session) ExitCode() *int { return s.ended.ExitCode }
 
 // KeyModes returns the modes to encode keys for.
 func (s *Session) KeyModes() keys.Modes { return s.screen.modes.Load().Modes }
 
-// Repaint returns the bytes that draw the screen, with its pictures in the kitty protocol, and the
-// log offset after its contents.
+// Repaint returns the bytes that draw the screen, with its pictures in the kitty protocol. at is
+// the offset in the log after the output shown.
 func (s *Session) Repaint(ctx context.Context) (screen []byte, at int64, err error) {
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
@@ -151,8 +152,8 @@ func (s *Session) Repaint(ctx context.Context) (screen []byte, at int64, err err
 	return screen, at, err
 }
 
-// ReadLog reads up to limit bytes as text. It leaves an incomplete character for the next call,
-// unless ended says that no more output follows.
+// ReadLog reads up to limit bytes of the log as text. It leaves an incomplete character at the end
+// for the next call, unless ended is set: then no more output follows.
 func ReadLog(log prompt.Log, since int64, limit int, ended bool) (api.SessionReadOutput, error) {
 	start, end := log.Start(), log.End()
 	if since < 0 {
@@ -185,7 +186,7 @@ const (
 // pictureScale enlarges pictures so that agents can read small text.
 const pictureScale = 2
 
-// painterFor returns the function that draws screens in a format; nil for none.
+// painterFor returns the function that draws screens in a format. It returns nil for format "".
 func painterFor(format string) (func(picture.Screen) ([]byte, error), error) {
 	switch format {
 	case "":

@@ -13,33 +13,34 @@ import (
 )
 
 const (
-	// rawLead is how far a raw viewer may fall behind before it gets a repaint instead of the
-	// output it missed.
+	// rawLead is how many bytes of output a raw viewer may lag behind. A viewer that lags further
+	// gets a repaint instead of the output it missed.
 	rawLead = 1 << 20
-	// rawChunk is how many bytes one message to a viewer holds.
+	// rawChunk is the maximum number of bytes of output in one message to a viewer.
 	rawChunk = 64 << 10
-	// handoverTimeout is how long a viewer may take to hand over the terminal it offered.
+	// handoverTimeout is how long a viewer may take to hand over the terminal that it has offered.
 	handoverTimeout = 5 * time.Second
 	// maxLines is how many lines one answer holds.
 	maxLines = 5000
 )
 
-// A repainter draws its screen as bytes for another terminal.
+// A repainter returns bytes that draw its screen on another terminal.
 type repainter interface {
 	AppendRepaint(dst []byte) []byte
 	AppendPictures(dst []byte) []byte
 }
 
-// A stream is a viewer's connection, implemented by server.Viewer.
+// A stream is the connection to a viewer. It is implemented by server.Viewer.
 type stream interface {
-	// Resume tells the viewer what has become of its input so far, before anything else.
+	// Resume tells the viewer what has become of its earlier input. It is called before anything
+	// else.
 	Resume(api.InputState)
 	Receive() (api.Input, error)
 	Send(out api.Output) error
 }
 
-// Attach serves a viewer until it leaves, the session ends or ctx is done. outside says that the
-// viewer's input would leave its agent's sandbox.
+// Attach serves a viewer until it leaves, the session ends or ctx is done. outside is set if the
+// viewer is an agent and the session runs outside its sandbox.
 func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool, to stream) error {
 	if err := s.IsReady(ctx); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 		at.gallery = &gallery{}
 	}
 	caught := make(chan *panics.Caught, 1)
-	// Ends with the connection, when Attach returns.
+	// This goroutine ends with the connection, when Attach returns.
 	go func() {
 		defer cancel()
 		caught <- panics.Catch(func() { at.receiveInput(ctx) })
@@ -137,7 +138,7 @@ func (a attachment) missingPictures(t picture.Terminal, lines []api.NumberedLine
 	return a.gallery.missing(t, lines)
 }
 
-// sendClip sends the program's last clipboard contents, if not yet sent.
+// sendClip sends what the program last copied to the clipboard, unless it was sent before.
 func (a attachment) sendClip() error {
 	clip := a.viewer.clip.Swap(nil)
 	if clip == nil {
@@ -146,7 +147,8 @@ func (a attachment) sendClip() error {
 	return a.to.Send(api.Output{Clip: *clip})
 }
 
-// sendAccepted reports which of the viewer's messages the terminal has accepted, if there are more.
+// sendAccepted tells the viewer up to which message the terminal has accepted its input, if that
+// has changed.
 func (a attachment) sendAccepted() error {
 	input := &a.viewer.input
 	if input.from == nil {
@@ -162,7 +164,7 @@ func (a attachment) sendAccepted() error {
 
 // sendLines sends the requested lines.
 func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
-	// An answer without lines is still an answer.
+	// Even without lines, the request must be answered.
 	lines := []api.NumberedLine{}
 	var lacks []*graphics.Picture
 	err := a.session.onScreen(ctx, func(t Emulator) {
@@ -180,7 +182,7 @@ func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
 	return a.to.Send(api.Output{Lines: lines})
 }
 
-// sendEnd sends the lines requested so far, and then how the session ended.
+// sendEnd sends the lines that were requested so far, and then how the session ended.
 func (a attachment) sendEnd(ctx context.Context) error {
 	for {
 		select {
@@ -194,8 +196,8 @@ func (a attachment) sendEnd(ctx context.Context) error {
 	}
 }
 
-// buildRepaint returns the bytes that draw the screen, its pictures if they are sent apart, and the
-// log offset after its contents.
+// buildRepaint returns the bytes that draw the screen. If pictures are sent apart from it, they are
+// in apart. at is the offset in the log after the output shown.
 func (a attachment) buildRepaint(ctx context.Context) (screen []byte, apart pictured, at int64, err error) {
 	s := a.session
 	err = s.onScreen(ctx, func(t Emulator) {
@@ -211,8 +213,8 @@ func (a attachment) buildRepaint(ctx context.Context) (screen []byte, apart pict
 	return screen, apart, at, err
 }
 
-// awaitNews waits for something to send, and answers requests for lines meanwhile. over reports
-// that the session is over.
+// awaitNews waits until there is something to send. Meanwhile it answers requests for lines. over
+// is set if the session is over.
 func (a attachment) awaitNews(ctx context.Context) (over bool, err error) {
 	select {
 	case <-ctx.Done():
@@ -228,7 +230,7 @@ func (a attachment) awaitNews(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// sendBytes sends a repaint of the screen and then the program's output.
+// sendBytes sends a repaint of the screen, and then the program's output as it comes.
 func (a attachment) sendBytes(ctx context.Context) error {
 	s, v := a.session, a.viewer
 	shown := s.shownLog()
@@ -282,15 +284,16 @@ func (a attachment) sendBytes(ctx context.Context) error {
 	}
 }
 
-// A handoverStream is a stream that can pass a terminal, implemented by server.Viewer.
+// A handoverStream is a stream over which a viewer can pass its terminal. It is implemented by
+// server.Viewer.
 type handoverStream interface {
 	Offer(master *os.File) (ok bool, err error)
-	// Passed returns the viewer's terminal once; nil if it passed none.
+	// Passed returns the viewer's terminal, or nil if it passed none. Later calls return nil.
 	Passed() *os.File
 }
 
-// takeTerminal offers to take over the viewer's terminal and waits for it. It returns nil if the
-// viewer gets bytes like others.
+// takeTerminal offers to take over the viewer's terminal, and waits for it. It returns nil if the
+// viewer does not hand it over and gets bytes instead.
 func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 	to, ok := a.to.(handoverStream)
 	if !ok || !a.viewer.options.Direct {
@@ -328,7 +331,8 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 	return d, err
 }
 
-// acceptHandover handles the handover of a terminal, or its return.
+// acceptHandover handles a message with which the viewer hands over its terminal, or asks for it
+// back.
 func (a attachment) acceptHandover(in api.Hand) error {
 	if d := a.viewer.handedOver.Load(); d != nil && in.Back {
 		d.clearProgress()
@@ -336,7 +340,8 @@ func (a attachment) acceptHandover(in api.Hand) error {
 	if in.Back || !a.viewer.options.Direct {
 		return errBack
 	}
-	// The stream keeps the terminal until it is taken, and closes it if it never is.
+	// The stream keeps the terminal until takeTerminal takes it. If that never happens, it closes
+	// the terminal.
 	select {
 	case a.viewer.handed <- in:
 	default: // already handed over

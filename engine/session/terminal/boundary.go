@@ -7,14 +7,14 @@ import (
 	"tandem/engine/screen/vt/scan"
 )
 
-// boundaryWindow is how far back to search for an unfinished sequence, not counting the part of a
-// control string (usually a picture) already read by the emulator.
+// boundaryWindow is how many bytes are searched backwards for an unfinished sequence. It does not
+// include the part of a control string (usually a picture) that the emulator has already read.
 const boundaryWindow = 16 << 10
 
-// findBoundary returns the offset, at or shortly before the end of the shown output, at which
-// output can be cut: a repaint followed by everything after it gives the same screen. An unfinished
-// sequence has had no effect yet, so it belongs to the output after the cut. It runs on the screen
-// goroutine.
+// findBoundary returns an offset at which output can be cut, at or shortly before the end of the
+// output shown: a repaint and everything after the offset give the same screen. An unfinished
+// sequence has had no effect yet, so it belongs to the output after the cut. It must be called on
+// the screen goroutine.
 func (s *screen) findBoundary() int64 {
 	at := s.shown.Load()
 	tail := make([]byte, min(int64(boundaryWindow+s.term.PendingString()), at-s.log.Start()))
@@ -22,7 +22,7 @@ func (s *screen) findBoundary() int64 {
 	if n < len(tail) {
 		return at
 	}
-	// An ESC at its end may be the first half of the terminator.
+	// An ESC at the end may be the first half of the terminator.
 	if s.term.PendingString() > 0 {
 		if i := bytes.LastIndexByte(bytes.TrimSuffix(tail, []byte{escape}), escape); i >= 0 {
 			return at - int64(len(tail)-i)
@@ -33,9 +33,9 @@ func (s *screen) findBoundary() int64 {
 
 const escape = 0x1b
 
-// unfinishedLength returns the length of the escape sequence or UTF-8 character at the end of tail
-// that is incomplete, or 0 (ECMA-48 5.3 to 5.6). A control character inside an incomplete sequence
-// takes effect twice after a cut; programs do not write such sequences.
+// unfinishedLength returns the length of the incomplete escape sequence or UTF-8 character at the
+// end of tail, or 0 (ECMA-48 5.3 to 5.6). A control character inside an incomplete sequence would
+// take effect twice after a cut, but programs do not write such sequences.
 func unfinishedLength(tail []byte) int {
 	if i := bytes.LastIndexByte(tail, escape); i >= 0 && inSequence(tail[i+1:]) {
 		return len(tail) - i
@@ -43,8 +43,8 @@ func unfinishedLength(tail []byte) int {
 	return len(tail) - scan.CompleteLen(tail)
 }
 
-// inSequence reports whether p, following an ESC and containing no other, leaves the sequence
-// incomplete.
+// inSequence reports whether the sequence is still incomplete after p, which follows an ESC and
+// contains no other ESC.
 func inSequence(p []byte) bool {
 	// CAN and SUB end every sequence.
 	if bytes.ContainsAny(p, "\x18\x1a") {
@@ -68,8 +68,8 @@ func inSequence(p []byte) bool {
 	return findSequenceEnd(p, 0x30) < 0
 }
 
-// findSequenceEnd returns the index of the byte that ends a sequence: a final byte, from first to
-// 0x7e, or text beyond ASCII, which aborts it.
+// findSequenceEnd returns the index of the last byte of a sequence. It is either a final byte,
+// between first and 0x7e, or a byte of text beyond ASCII, which aborts the sequence.
 func findSequenceEnd(p []byte, first byte) int {
 	return slices.IndexFunc(p, func(b byte) bool { return b >= first && b != 0x7f })
 }

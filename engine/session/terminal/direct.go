@@ -20,30 +20,30 @@ import (
 )
 
 const (
-	// maxDirect is how much output at once the reader writes to a terminal itself: enough for the
-	// echo of a key. More would delay the reader.
+	// maxDirect is how much output the reader writes to a terminal itself at once. It is enough for
+	// the echo of a key, and little enough not to delay the reader.
 	maxDirect = 4 << 10
-	// maxStall is how long a terminal may take for maxPiece bytes of output. Then its line is slow:
-	// the output still queued is discarded and replaced by repaints, so that the echo of a key or
-	// the end of a flood does not wait behind it.
+	// maxStall is how long a terminal may take to accept maxPiece bytes of output. If it takes
+	// longer, its line is slow: the output still queued is discarded and replaced by repaints.
+	// Otherwise the echo of a key or the end of a flood would have to wait for that output.
 	maxStall = 100 * time.Millisecond
-	// slowLine is the rate in bytes per second at which repaints are sent over a slow line, and
-	// maxPause the longest pause between two.
+	// slowLine is the rate, in bytes per second, at which repaints are sent over a slow line.
+	// maxPause is the longest pause between two repaints.
 	slowLine = 20 << 10
 	maxPause = 250 * time.Millisecond
-	// maxUndiscarded is how much output the kernel keeps for a terminal's reader when the rest is
-	// discarded.
+	// maxUndiscarded is how much output may still be on its way to the terminal's reader when the
+	// kernel has discarded the rest.
 	maxUndiscarded = 4 << 10
-	// maxQueued is more than the kernel queues for a terminal and one more piece of output.
+	// maxQueued is more than the output that the kernel queues for a terminal, and one more piece.
 	maxQueued = 32<<10 + rawChunk
 )
 
-// can (CAN) aborts an unfinished control sequence or string.
+// can is the control character CAN, which aborts an unfinished control sequence or string.
 const can = 0x18
 
-// A direct is a terminal handed over by a viewer. While it is live, the reader writes output to it
-// at once, as far as the terminal accepts it. The rest, and everything else, is written by the
-// viewer's own goroutine, which follows the log and may block.
+// A direct is a terminal handed over by a viewer. While it is live, the reader goroutine writes
+// output to it at once, as much as the terminal accepts. The viewer's own goroutine follows the log
+// and may block. It writes the rest and everything else.
 type direct struct {
 	tty   *os.File
 	conn  syscall.RawConn
@@ -63,8 +63,8 @@ type direct struct {
 	keep   int    // how much more output must be written before queued output may be discarded
 }
 
-// newDirect takes over a terminal. It returns an error and closes tty if writes to it may block, as
-// they would stall the session.
+// newDirect takes over a terminal. If writes to it may block, which would stall the session, it
+// closes tty and returns an error.
 func newDirect(tty *os.File, noClipboard bool) (*direct, error) {
 	conn, err := tty.SyscallConn()
 	if err == nil {
@@ -96,11 +96,11 @@ func fitsDirect(fd int) error {
 	return err
 }
 
-// close gives the terminal up: nothing is written after it returns.
+// close releases the terminal. Nothing is written to it after close returns.
 func (d *direct) close() { d.end.Do(func() { d.tty.Close() }) }
 
-// passOutput writes output appended to the log at offset. done is false if the viewer's goroutine
-// must take over or has something to report. It runs on the reader goroutine.
+// passOutput writes output that was appended to the log at offset. done is false if the viewer's
+// goroutine must continue, or has something to report. It must be called on the reader goroutine.
 func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 	return d.live && before == d.viewerState()
 }
 
-// filterOutput filters output. The result is valid until the next call; left is that of Filter.Pass.
+// filterOutput filters output. out is valid until the next call. left is the result of Filter.Pass.
 func (d *direct) filterOutput(p []byte) (out []byte, left bool) {
 	out, left = d.filter.Pass(p)
 	if d.filter.Payload || d.filter.Within() {
@@ -135,8 +135,8 @@ func (d *direct) filterOutput(p []byte) (out []byte, left bool) {
 	return out, left
 }
 
-// writeOutput writes filtered output. If the terminal's line turns out to be slow, it discards what
-// is queued.
+// writeOutput writes filtered output. If the line of the terminal turns out to be slow, it discards
+// the output that is queued.
 func (d *direct) writeOutput(p []byte) error {
 	for len(p) > 0 && !d.slow {
 		var limit time.Time
@@ -156,15 +156,16 @@ func (d *direct) writeOutput(p []byte) error {
 	return d.tty.SetWriteDeadline(time.Time{})
 }
 
-// discardQueued discards the output that the terminal's reader has not read yet.
+// discardQueued discards the output that the program behind the terminal, such as ssh, has not read
+// yet.
 func (d *direct) discardQueued() {
 	// Fails only if the terminal has hung up.
 	_ = d.conn.Control(func(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
 	d.slow, d.left, d.onWay = true, true, maxUndiscarded
 }
 
-// awaitLine waits until a slow line should have delivered the last repaint. Another one follows if
-// there is more output; otherwise the terminal has caught up.
+// awaitLine waits as long as a slow line should take to deliver the last repaint. If there is more
+// output by then, another repaint follows. Otherwise the terminal has caught up.
 func (d *direct) awaitLine(ctx context.Context, log Log) error {
 	err := sleep.For(ctx, min(time.Duration(d.onWay)*time.Second/slowLine, maxPause))
 	d.onWay = 0
@@ -173,8 +174,8 @@ func (d *direct) awaitLine(ctx context.Context, log Log) error {
 	return err
 }
 
-// tryWrite writes as much as the terminal accepts now. It uses a raw system call, because the
-// scheduler would start a thread for a call that cannot block.
+// tryWrite writes as much as the terminal accepts now. It makes a raw system call: for an ordinary
+// one, the scheduler might start a thread, although it cannot block.
 func (d *direct) tryWrite(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -195,22 +196,22 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 	return n, err
 }
 
-// viewerState returns the state that the viewer needs to know about.
+// viewerState returns the part of the state that the viewer must know.
 func (d *direct) viewerState() api.Direct {
 	d.progress.Store(d.filter.Progress)
 	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels,
 		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel}
 }
 
-// pauseReader stops the reader's writes until resumeReader, and waits until the terminal has
-// accepted the rest.
+// pauseReader stops the reader goroutine from writing to the terminal, until resumeReader is
+// called. It waits until the terminal has accepted what was left to write.
 func (d *direct) pauseReader() error {
 	d.mu.Lock()
 	d.live = false
 	rest := d.rest
 	d.rest = nil
 	d.mu.Unlock()
-	// The lock is not held here, because the write may block and the reader takes the lock.
+	// The lock is not held here: the write may block, and the reader takes the lock.
 	return d.writeOutput(rest)
 }
 
@@ -219,15 +220,16 @@ func (d *direct) write(p []byte) error {
 	return err
 }
 
-// clearProgress clears the program's progress indicator if the terminal accepts output now.
+// clearProgress removes the program's progress indicator, if the terminal accepts output now.
 func (d *direct) clearProgress() {
 	if d.progress.Swap(false) {
-		// The viewer then writes passthrough.RestModes.
+		// Later the viewer writes passthrough.RestModes.
 		_, _ = d.tryWrite([]byte(passthrough.RestProgress))
 	}
 }
 
-// resumeReader lets the reader write again if everything in the log has been written.
+// resumeReader lets the reader goroutine write to the terminal again, if everything in the log has
+// been written. It reports whether that is so.
 func (d *direct) resumeReader(log Log) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -235,7 +237,7 @@ func (d *direct) resumeReader(log Log) bool {
 	return d.live
 }
 
-// sendDirect writes a repaint of the screen and then the program's output to the terminal handed
+// sendDirect writes a repaint of the screen, and then the program's output, to the terminal handed
 // over by the viewer.
 func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 	defer d.close()
@@ -307,13 +309,13 @@ func (a attachment) repaintDirect(ctx context.Context, d *direct) error {
 	out, _ := d.filterOutput(screen)
 	if d.slow {
 		d.onWay += len(out)
-		// The output may have been cut inside a control string.
+		// The output may have been cut inside a control string, which must be aborted.
 		out = append([]byte{can}, out...)
 	}
 	return d.write(out)
 }
 
-// followLog writes the part of the log not yet written.
+// followLog writes the part of the log that has not been written yet.
 func (d *direct) followLog(log Log, buffer []byte) error {
 	for !d.left && !d.slow && log.End()-d.at <= rawLead {
 		n, _ := log.ReadAt(buffer, d.at)

@@ -35,7 +35,7 @@ func (h *handStream) Passed() *os.File {
 	return h.tty
 }
 
-// A person has a terminal that an attachment may have.
+// A person is a user whose terminal an attachment may take over.
 type person struct {
 	*handStream
 	t      *testing.T
@@ -85,7 +85,7 @@ func handOverBy(t *testing.T, s *Session, o api.AttachOptions) *person {
 	return p
 }
 
-// sees waits until the terminal has shown text since the last time.
+// sees waits until the terminal has shown text, since the last call.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	buffer := make([]byte, 64<<10)

@@ -16,7 +16,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// A program is what runs in a session: it writes to its terminal and reads from it.
+// A program is the program of a session. It writes to its terminal and reads from it.
 type program struct {
 	t   *testing.T
 	tty *os.File
@@ -38,7 +38,7 @@ func newProgram(t *testing.T, change func(*testOptions)) (*Session, *program) {
 	return s, &program{t: t, tty: slave}
 }
 
-// answered writes, and then reads up to an answer that ends so.
+// answered writes a query, and reads up to the end of the answer.
 func (p *program) answered(ask, end string) string {
 	p.t.Helper()
 	if _, err := p.tty.WriteString(ask); err != nil {
@@ -58,11 +58,11 @@ func (p *program) answered(ask, end string) string {
 	return answer
 }
 
-// sized is what of the size in pixels and of the ground a program learns, behind what else
-// it was told.
+// sized returns what a program learns of the size in pixels and of the background colour, with
+// everything read before.
 func (p *program) sized() string { return p.answered("\x1b]11;?\a\x1b[16t\x1b[c", "52c") }
 
-// looker attaches a viewer that has a display, and whose output nobody looks at.
+// looker attaches a viewer that has a display. Nobody reads its output.
 func looker(t *testing.T, s *Session, o api.AttachOptions, d *api.Display) *fakeStream {
 	t.Helper()
 	f := view(t, s, o)

@@ -8,8 +8,8 @@ import (
 )
 
 // Displays stores the properties of the terminal that the user last used. A session without viewers
-// starts with them, because its program may query them early. A nil Displays stores nothing. It is
-// safe for concurrent use.
+// starts with them, because its program may ask for them early. A nil Displays stores nothing. It
+// is safe for concurrent use.
 type Displays struct{ now atomic.Pointer[api.Display] }
 
 func (d *Displays) last() (api.Display, bool) {
@@ -29,7 +29,7 @@ func (d *Displays) remember(v api.Display) {
 	}
 }
 
-// dropBadCell returns a display without its cell size if that is implausible.
+// dropBadCell returns the display, without its cell size if that is implausible.
 func dropBadCell(v api.Display) *api.Display {
 	const most = graphics.MaxCell
 	if v.CellWidth < 2 || v.CellHeight < 4 || v.CellWidth > most || v.CellHeight > most {

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/session/prompt"
 )
 
-// Facts are the properties of a session that its record does not hold.
+// Facts are the properties of a session that are not in its record.
 type Facts struct {
 	Cols, Rows int
 	Title      string
@@ -29,7 +29,7 @@ type Facts struct {
 	Running    string // the command that the shell runs, see prompt.Shell.Running
 }
 
-// facts holds the facts reported by a session's program and screen, and announces changes.
+// facts holds what a session's program and screen have reported, and announces changes.
 type facts struct {
 	pace *pacer
 
@@ -47,7 +47,7 @@ func (k *facts) all() Facts {
 	return k.known
 }
 
-// touch announces a change of a fact that is held elsewhere.
+// touch announces a change of a fact held elsewhere.
 func (k *facts) touch() { k.pace.touch() }
 
 func (k *facts) stop() { k.pace.stop() }
@@ -75,7 +75,8 @@ func (k *facts) noteEvent(e vt.Event) {
 	}
 }
 
-// isCurrentFolder reports whether a directory is already known. Shells report theirs at each prompt.
+// isCurrentFolder reports whether a directory is the one already known. Shells report theirs at
+// each prompt.
 func (k *facts) isCurrentFolder(folder string) bool { return k.all().CWD == folder }
 
 func (k *facts) setCWD(path string) {
@@ -98,7 +99,7 @@ func (k *facts) setTitle(title string) {
 	k.mu.Unlock()
 }
 
-// clearNotices records that the user has seen bells and notifications, and reports whether there
+// clearNotices records that the user has seen bells and notifications. It reports whether there
 // were any.
 func (k *facts) clearNotices() (any bool) {
 	k.mu.Lock()
@@ -108,7 +109,7 @@ func (k *facts) clearNotices() (any bool) {
 	return any
 }
 
-// clearBell records that the user has seen that the bell rang, and reports whether it did.
+// clearBell records that the user has noticed the bell. It reports whether the bell had rung.
 func (k *facts) clearBell() (rang bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

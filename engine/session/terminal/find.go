@@ -12,11 +12,11 @@ import (
 	"tandem/engine/screen/vt"
 )
 
-// findBatch is how many rows of a scrollback are searched at once; between batches, the session
-// shows new output.
+// findBatch is how many rows of the scrollback are searched at once. Between two batches, the
+// session can show new output.
 const findBatch = 4000
 
-// maxLineRows is how many rows one wrapped line may have.
+// maxLineRows is the maximum number of rows of a wrapped line.
 const maxLineRows = 10_000
 
 // A markedText is text with a shell's marks.
@@ -26,7 +26,7 @@ type markedText interface {
 	CellAt(n int64, offset int) (x, behind int)
 }
 
-// A finder searches a session's scrollback and screen from the top.
+// A finder searches a session's scrollback and screen, from the oldest row.
 type finder struct {
 	session  *Session
 	re       *regexp.Regexp
@@ -57,8 +57,8 @@ type finding struct {
 	number   int
 }
 
-// setPattern sets the pattern. Most searches are plain text regardless of case: these are searched
-// as a lower-case literal in lower-case text.
+// setPattern sets the pattern. Most patterns are plain text regardless of case. These are searched
+// for as a lower-case literal in lower-case text, which is faster.
 func (f *finder) setPattern(p api.Pattern) (err error) {
 	f.re, err = p.Compile()
 	if err == nil && !p.Regexp && isASCII(p.Text) && strings.ToLower(p.Text) == p.Text {
@@ -131,7 +131,7 @@ func (f *finder) addMatch(from, to spot) {
 	}
 }
 
-// buildAnswer returns the requested match with its columns.
+// buildAnswer returns the requested match and its columns.
 func (f *finder) buildAnswer(ctx context.Context) (out api.SessionFindOutput, err error) {
 	out.Total = f.total
 	m := f.nearest
@@ -168,7 +168,7 @@ type textRow struct {
 	wrapped bool
 }
 
-// fillFrom fills a block with whole lines from row n on.
+// fillFrom fills a block with whole lines, beginning at row n.
 func (b *textBlock) fillFrom(t rowText, n, end int64) {
 	b.text, b.rows = b.text[:0], b.rows[:0]
 	most := n + findBatch
@@ -187,8 +187,8 @@ func (b *textBlock) fillFrom(t rowText, n, end int64) {
 	b.end = n
 }
 
-// eachMatch calls yield for the matches in all lines, with the start of each and the position after
-// it, in the row of its last byte. literal is the lower-case text of all matches, or nil.
+// eachMatch calls yield for each match in the block, with its start and the position after its last
+// byte, in the row of that byte. If literal is not nil, it is the lower-case text of all matches.
 func (b *textBlock) eachMatch(re *regexp.Regexp, literal []byte, yield func(from, to spot)) {
 	if literal != nil {
 		b.lowerASCII()
@@ -223,13 +223,13 @@ func (b *textBlock) lowerASCII() {
 	}
 }
 
-// spotOf returns the row and offset of a byte of the text.
+// spotOf returns the row that contains a byte of the text, and its offset in the row.
 func (b *textBlock) spotOf(at int) spot {
 	i := sort.Search(len(b.rows), func(i int) bool { return b.rows[i].start > at }) - 1
 	return spot{b.rows[i].n, at - b.rows[i].start}
 }
 
-// spotAfter returns the spot after the byte before at.
+// spotAfter returns the position after the byte before at, in the row of that byte.
 func (b *textBlock) spotAfter(at int) spot {
 	s := b.spotOf(at - 1)
 	s.offset++

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// search looks through a session as session.find does.
+// findIn searches a session as session.find does.
 func findIn(t testing.TB, s *Session, in api.SessionFindInput) api.SessionFindOutput {
 	f := finder{session: s, from: in.From, backward: in.Backward, wrap: in.Wrap}
 	switch in.Mark {
@@ -33,7 +33,7 @@ func findIn(t testing.TB, s *Session, in api.SessionFindInput) api.SessionFindOu
 	return out
 }
 
-// copyOf is the text between two places as session.text gives it.
+// copyOf returns the text between two positions, as session.text does.
 func copyOf(t testing.TB, s *Session, in api.SessionTextInput) string {
 	if in.Max == 0 {
 		in.Max = maxText
@@ -52,7 +52,7 @@ func copyOf(t testing.TB, s *Session, in api.SessionTextInput) string {
 	}
 }
 
-// shown is a session that has printed some text, on 20 columns and 5 rows.
+// shown20 returns a session with a terminal of 20 columns and 5 rows that has printed text.
 func shown20(t *testing.T, text string) (*Session, *memoryLog) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
@@ -185,7 +185,7 @@ func TestTextIsJoinedTrimmedAndCutToColumns(t *testing.T) {
 	}
 }
 
-// What is found is what can be read there, whatever was printed.
+// The columns of a match are those of its text, whatever was printed.
 func TestMatchesHaveTheColumnsOfTheirText(t *testing.T) {
 	seed.Check(t, func(rt *rapid.T) {
 		term := vt.New(vt.Options{Cols: rapid.IntRange(2, 12).Draw(rt, "cols"), Rows: rapid.IntRange(1, 4).Draw(rt, "rows"), ScrollbackLines: 20})

@@ -19,15 +19,15 @@ func (set *viewerSet) anyFocused() bool {
 	return false
 }
 
-// haveFocus is anyFocused for callers without the lock.
+// haveFocus is like anyFocused, but takes the lock.
 func (set *viewerSet) haveFocus() bool {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	return set.anyFocused()
 }
 
-// setFocus records that a viewer gains or loses the focus. The program has it while any viewer
-// does; news reports whether that has changed or may have.
+// setFocus records that a viewer has gained or lost the focus. The program has the focus (has)
+// while any viewer does. news is set if that has changed, or may have.
 func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -40,7 +40,8 @@ func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
 	return has, has != before || first && has == on
 }
 
-// noteFocus informs the program if its focus has changed, and clears its bell if it has gained it.
+// noteFocus tells the program if its focus has changed. If it has gained the focus, its bell is
+// cleared.
 func (s *Session) noteFocus(v *viewer, on bool) {
 	if has, news := s.viewers.setFocus(v, on); news {
 		s.sendFocus(has)
@@ -50,7 +51,8 @@ func (s *Session) noteFocus(v *viewer, on bool) {
 	}
 }
 
-// sendFocus informs a program with mode 1004 that it has gained or lost the focus.
+// sendFocus tells the program of a gain or loss of the focus, if it has asked for that with mode
+// 1004.
 func (s *Session) sendFocus(has bool) {
 	switch {
 	case !s.Modes().FocusReports:

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// frameGap is the least time between two frames to one viewer.
+	// frameGap is the minimum time between two frames to a viewer.
 	frameGap = 8 * time.Millisecond
-	// maxSync is how long a program may delay the screen with mode 2026, as in tmux.
+	// maxSync is how long a program may hold back the screen with mode 2026 (synchronized output).
+	// tmux has the same limit.
 	maxSync = time.Second
-	// maxEchoes is how many frames may follow each other at once when the viewer writes keys to
-	// the PTY, each with at most maxEcho bytes of output: the engine is told of keys only after
-	// their echo.
+	// maxEchoes is how many frames in a row may be sent at once, each for at most maxEcho bytes of
+	// output, to a viewer that writes keys to the PTY itself. Such frames may be echoes: the engine
+	// is told of the keys only after their echo.
 	maxEchoes = 64
 	maxEcho   = 256
 )
@@ -42,8 +43,8 @@ type framer struct {
 	colors *styled.ColorChanges // the program's colour changes when its lines were last sent
 }
 
-// run sends changes of the screen: at once after a pause or after the viewer typed, otherwise every
-// frameGap. A slow viewer skips frames.
+// run sends changes of the screen. After a pause, or after the viewer has typed, it sends them at
+// once, otherwise every frameGap. A slow viewer skips frames.
 func (f *framer) run(ctx context.Context) error {
 	for {
 		if err := f.sendClip(); err != nil {
@@ -107,7 +108,7 @@ func (f *framer) isEcho() bool {
 	return true
 }
 
-// sendMark answers a due mark, after the output shown by then.
+// sendMark answers a due mark of the viewer, after the output shown on the screen by then.
 func (f *framer) sendMark(ctx context.Context) error {
 	if f.session.Modes().Sync {
 		return nil
@@ -123,7 +124,8 @@ func (f *framer) sendMark(ctx context.Context) error {
 	return f.to.Send(api.Output{Mark: due})
 }
 
-// sendDue sends a frame if one is owed and due. If it is owed but not due, wait fires when it is.
+// sendDue sends a frame if one is owed and due. If it is owed but not due yet, wait receives a
+// value when it is.
 func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error) {
 	if !f.owed {
 		return nil, nil
@@ -144,7 +146,7 @@ func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error)
 	return nil, f.sendDiff(ctx, func(t differ) vt.Diff { return t.Diff(f.state.Seq) })
 }
 
-// sendLast sends the screen after all the program's output.
+// sendLast sends the screen as it is after all the program's output.
 func (f *framer) sendLast(ctx context.Context) error {
 	return f.sendDiff(ctx, func(t differ) vt.Diff {
 		f.session.screen.catchUp()
@@ -214,7 +216,7 @@ func (f *framer) sendModes(before, now keys.Modes) error {
 	return nil
 }
 
-// differs reports whether a viewer that has seen state a would see a change in b.
+// differs reports whether a viewer that has seen state a would see a difference in state b.
 func differs(a, b vt.Diff) bool {
 	return b.Full || len(b.Lines) > 0 || a.Cols != b.Cols || a.Rows != b.Rows ||
 		a.Oldest != b.Oldest || a.First != b.First || a.Cursor != b.Cursor ||

@@ -18,21 +18,22 @@ import (
 )
 
 const (
-	// maxPendingInput is how much input may wait for a program that does not read, before callers
-	// block.
+	// maxPendingInput is how many bytes of input may wait for a program that does not read. Beyond
+	// that, callers block.
 	maxPendingInput = 256 << 10
-	// maxReplies bounds the pending replies of the emulator; more are dropped, because the screen
-	// must never block.
+	// maxReplies is how many bytes of the emulator's replies may be pending. More are dropped,
+	// because the screen must never block.
 	maxReplies = 64 << 10
-	// writeRetry bounds the delay of input if the kernel misses a wake-up, as happens with PTYs.
+	// writeRetry limits how long input is delayed if the kernel misses a wake-up, which happens
+	// with PTYs.
 	writeRetry = 100 * time.Millisecond
-	// maxPiece is how many bytes are written at a time; no message can be queued meanwhile.
+	// maxPiece is how many bytes are written at once. No message can be queued during a write.
 	maxPiece = 16 << 10
 )
 
-// An input writes the input of a session. Each message is written whole and in order of arrival.
-// The caller writes as much as the PTY accepts at once; a goroutine that runs while anything is
-// left writes the rest.
+// An input writes the input of a session to its PTY. Each message is written as a whole, in the
+// order of arrival. The caller writes as much as the PTY accepts at once. A goroutine writes the
+// rest, and runs only while there is any.
 type input struct {
 	master *os.File
 	conn   syscall.RawConn
@@ -72,13 +73,13 @@ func newInput(master *os.File) *input {
 	return in
 }
 
-// write queues p, the next message of v, after blocking while too much is pending. v is nil for input
-// without a number.
+// write queues p as the next message of v. It first blocks while too much input is pending. v is
+// nil for input without a number.
 func (in *input) write(ctx context.Context, p []byte, v *viewer) error {
 	return in.queue(ctx, &message{rest: p}, v)
 }
 
-// skip counts a message of v with nothing to write. It never blocks.
+// skip counts a message of v that has nothing to write. It never blocks.
 func (in *input) skip(v *viewer) error {
 	if v.input.from == nil {
 		return nil
@@ -87,8 +88,8 @@ func (in *input) skip(v *viewer) error {
 	return err
 }
 
-// writeThrough queues p like write and waits until the PTY has accepted it. If ctx ends first, the
-// rest of p is dropped. It returns how many bytes of p were written.
+// writeThrough queues p as write does, and waits until the PTY has accepted it. If ctx ends first,
+// the rest of p is dropped. It returns how many bytes of p were written.
 func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err error) {
 	m := &message{rest: p}
 	err = in.queue(ctx, m, nil)
@@ -118,8 +119,8 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 	}
 }
 
-// queue queues m, the next message of v unless nil. It blocks while maxPendingInput bytes are
-// pending.
+// queue queues m, as the next message of v if v is not nil. It blocks while maxPendingInput bytes
+// are pending.
 func (in *input) queue(ctx context.Context, m *message, v *viewer) error {
 	for {
 		wait, err := in.push(m, maxPendingInput, v)
@@ -134,7 +135,7 @@ func (in *input) queue(ctx context.Context, m *message, v *viewer) error {
 	}
 }
 
-// reply queues p, or drops it if too much is pending. It never blocks.
+// reply queues p, or drops it if too much input is pending. It never blocks.
 func (in *input) reply(p []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -143,8 +144,8 @@ func (in *input) reply(p []byte) {
 	}
 }
 
-// push queues m, the next message of v unless nil. If limit bytes are pending, it returns a channel
-// to wait on instead.
+// push queues m, as the next message of v if v is not nil. If limit bytes are pending, it does not,
+// and returns a channel to wait on.
 func (in *input) push(m *message, limit int, v *viewer) (wait <-chan struct{}, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -163,10 +164,11 @@ func (in *input) push(m *message, limit int, v *viewer) (wait <-chan struct{}, e
 	return nil, in.place(m)
 }
 
-// place writes what the PTY accepts of m at once, and queues the rest. in is locked.
+// place writes as much of m as the PTY accepts at once, and queues the rest. The caller holds the
+// lock.
 func (in *input) place(m *message) (err error) {
 	if len(in.pending) == 0 {
-		// Fast path: most programs read their input at once, so that no goroutine is needed.
+		// Fast path: most programs read their input at once, and no goroutine is needed.
 		controlErr := in.conn.Control(func(fd uintptr) { _, err = in.writePart(int(fd), m, len(m.rest)) })
 		if err = errors.Join(controlErr, err); err != nil {
 			return api.Errorf(api.CodeEnded, "type into session: %v", err)
@@ -185,7 +187,8 @@ func (in *input) place(m *message) (err error) {
 	return nil
 }
 
-// writePart writes at most size bytes of m, as much as fd accepts without blocking. in is locked.
+// writePart writes at most size bytes of m, as many as fd accepts without blocking. The caller
+// holds the lock.
 func (in *input) writePart(fd int, m *message, size int) (n int, err error) {
 	p := m.rest[:size]
 	in.noteBegin(m, p)
@@ -196,7 +199,7 @@ func (in *input) writePart(fd int, m *message, size int) (n int, err error) {
 	return n, err
 }
 
-// finish ends a message of which nothing is pending. in is locked.
+// finish ends a message that has nothing pending any more. The caller holds the lock.
 func (in *input) finish(m *message) {
 	if m.done != nil {
 		m.done()
@@ -209,7 +212,7 @@ func (in *input) finish(m *message) {
 
 func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: the session exited") }
 
-// whenIdle calls done once nothing of the input so far is pending; done must not block.
+// whenIdle calls done once nothing of the input queued so far is pending. done must not block.
 func (in *input) whenIdle(done func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -220,7 +223,7 @@ func (in *input) whenIdle(done func()) {
 	in.pending = append(in.pending, &message{done: done})
 }
 
-// dropMessage cancels a message and returns how many bytes the PTY had not accepted.
+// dropMessage cancels a message and returns how many of its bytes the PTY has not accepted.
 func (in *input) dropMessage(m *message) (left int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -228,8 +231,7 @@ func (in *input) dropMessage(m *message) (left int) {
 	return len(m.rest)
 }
 
-// discardPending drops pending input, and input that the terminal holds for a program that does not
-// read.
+// discardPending drops pending input, and input in the terminal that the program has not read.
 func (in *input) discardPending() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -244,7 +246,7 @@ func (in *input) discardPending() {
 	_ = pty.DiscardInput(in.master)
 }
 
-// cancelMessage makes drainPending skip the rest of a message.
+// cancelMessage makes drainPending skip the rest of a message. The caller holds the lock.
 func (in *input) cancelMessage(m *message) {
 	if !m.cancelled {
 		m.cancelled = true
@@ -254,7 +256,8 @@ func (in *input) cancelMessage(m *message) {
 	}
 }
 
-// awaitMove returns a channel that is closed when pending shrinks or the input is closed.
+// awaitMove returns a channel that is closed when there is less pending input, or the input is
+// closed.
 func (in *input) awaitMove() <-chan struct{} {
 	if in.moved == nil {
 		in.moved = make(chan struct{})
@@ -304,8 +307,8 @@ func (in *input) drainPending() {
 	}
 }
 
-// writePending writes as much of the first message as the PTY accepts. It reports whether it made
-// progress and whether messages are left.
+// writePending writes as much of the first message as the PTY accepts. moved is set if it wrote
+// anything, and more if messages are left.
 func (in *input) writePending(fd int) (moved, more bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

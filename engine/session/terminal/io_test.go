@@ -25,7 +25,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// openPTY opens a terminal whose master is as the keeper hands it over.
+// openPTY opens a terminal. Its master is in the state in which the keeper hands it over.
 func openPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	m, slave, err := pty.Open()
@@ -140,7 +140,7 @@ func TestProgramContinuesWhileItsLogCannotBeWritten(t *testing.T) {
 			wait.Receive(t, "the end of the output", drained)
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			// The reader had space already when the disk became full.
+			// The reader had reserved space already when the disk became full.
 			want := regexp.MustCompile(`^before\r\n` + kept + `\x18\r\n\[tandem: [0-9]+ bytes of output missing; the log could not be written\]\r\n\r\nafter`)
 			if got := l.text; !want.Match(got) {
 				t.Errorf("the log begins with %.100q and ends with %q", got, got[max(0, len(got)-200):])

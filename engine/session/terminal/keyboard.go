@@ -16,15 +16,15 @@ import (
 	"tandem/keys"
 )
 
-// A typist is the source of input: api.Person or an agent's name, and the other machine, as
-// user@host.
+// A typist is the source of input. actor is api.Person or an agent's name. from is the other
+// machine, as user@host, if the input comes from one.
 type typist struct{ actor, from string }
 
 // typistOf returns the typist for a caller.
 func typistOf(c api.Caller) typist { return typist{c.Actor(), c.Origin.From} }
 
-// A keyboard orders the input of a session. It knows which clients may type, the last typist, and
-// the input not yet accepted by the PTY.
+// A keyboard orders the input of a session. It knows the clients that may type, the last typist,
+// and the input not yet accepted by the PTY.
 type keyboard struct {
 	*input
 	shell  *prompt.Shell
@@ -40,13 +40,13 @@ func newKeyboard(master *os.File, shell *prompt.Shell) *keyboard {
 	return &keyboard{input: newInput(master), shell: shell}
 }
 
-// acceptsFrom reports whether a viewer's input reaches the program.
+// acceptsFrom reports whether a viewer's input is passed to the program.
 func (k *keyboard) acceptsFrom(v *viewer) bool {
 	return !v.options.ReadOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
 }
 
-// typeAs types p for by, as the next message of v unless nil. It blocks while too much input is
-// pending.
+// typeAs types p on behalf of a client, as the next message of v if v is not nil. It blocks while
+// too much input is pending.
 func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte, v *viewer) error {
 	if len(p) > 0 {
 		k.recordInput(by, p)
@@ -54,19 +54,19 @@ func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte, v *viewer) e
 	return k.write(ctx, p, v)
 }
 
-// recordInput records p before it is typed. An interrupt does not wait for a program that does not
-// read: the terminal discards unread input at an interrupt, so pending input is discarded too.
+// recordInput records p before it is typed. At an interrupt, the terminal discards unread input, so
+// pending input is discarded too: an interrupt does not wait for a program that does not read.
 func (k *keyboard) recordInput(by typist, p []byte) {
 	if k.noteTyped(by, p) && bytes.ContainsAny(p[len(p)-1:], "\x03\x1c") {
 		k.discardPending()
 	}
 }
 
-// acceptTimeout is how long to wait for a terminal to accept input.
+// acceptTimeout is how long a terminal may take to accept input.
 const acceptTimeout = 2 * time.Second
 
-// typeThrough types p like typeAs and waits until the PTY has accepted it, like writeThrough. What
-// it has not accepted after acceptTimeout is dropped.
+// typeThrough types p as typeAs does, and waits until the PTY has accepted it. What it has not
+// accepted after acceptTimeout is dropped. It returns how many bytes of p were written.
 func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (written int, err error) {
 	k.recordInput(by, p)
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
@@ -74,18 +74,19 @@ func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (writte
 	return k.writeThrough(ctx, p)
 }
 
-// noteTyped records that by types p, or has written it to the PTY. It reports whether the terminal
-// turns some of p into a signal.
+// noteTyped records that a client types p, or has written p to the PTY itself. interrupts is set if
+// the terminal turns part of p into a signal.
 func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 	if k.lastTypist() != by {
-		// So that only a change of it is allocated.
+		// Store only a change, because it allocates.
 		last := by
 		k.last.Store(&last)
 	}
 	return k.noteInput(p)
 }
 
-// noteInput is noteTyped for input already followed by another client's.
+// noteInput is like noteTyped, but leaves the last typist unchanged. It is for input already
+// followed by another client's.
 func (k *keyboard) noteInput(p []byte) (interrupts bool) {
 	k.typedAt.Store(time.Now().UnixNano())
 	interrupts = bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
@@ -104,7 +105,7 @@ func (k *keyboard) lastTypist() typist {
 	return typist{}
 }
 
-// timeOf returns a time in nanoseconds since 1970; zero for 0.
+// timeOf returns a time given in nanoseconds since 1970, or the zero time for 0.
 func timeOf(at *atomic.Int64) time.Time {
 	if n := at.Load(); n != 0 {
 		return time.Unix(0, n)
@@ -112,11 +113,11 @@ func timeOf(at *atomic.Int64) time.Time {
 	return time.Time{}
 }
 
-// LastTypist returns the actor that typed last; "" if none.
+// LastTypist returns the actor that typed last, or "".
 func (s *Session) LastTypist() string { return s.keyboard.lastTypist().actor }
 
-// TypeInto types for a caller. It returns an error if the user has locked the keyboard since the
-// caller was admitted.
+// TypeInto types p for the caller. It returns an error if the user has meanwhile blocked agents
+// from typing.
 func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	if err := s.admitTyping(ctx); err != nil {
 		return err
@@ -124,8 +125,8 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	return s.keyboard.typeAs(ctx, typistOf(api.CallerOf(ctx)), p, nil)
 }
 
-// TypeThrough types p like TypeInto and waits until the terminal has accepted it. If that
-// takes too long or ctx ends, the rest of p is dropped. It returns how many bytes of p were written.
+// TypeThrough types p as TypeInto does, and waits until the terminal has accepted it. If that takes
+// too long or ctx ends, the rest of p is dropped. It returns how many bytes of p were written.
 func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err error) {
 	if err := s.admitTyping(ctx); err != nil {
 		return 0, err
@@ -133,16 +134,18 @@ func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err e
 	return s.keyboard.typeThrough(ctx, typistOf(api.CallerOf(ctx)), p)
 }
 
-// firstPrompt is how long a new shell may take until its first prompt.
+// firstPrompt is how long a new shell may take to show its first prompt.
 const firstPrompt = time.Minute
 
-// firstPastes is how long Insert waits for the first prompt of a session without input.
+// firstPastes is how long Insert waits for the first prompt, if a session has had no input yet.
 const firstPastes = 2 * time.Second
 
-// TypeAtPrompt inserts a command line for the user once the shell is at its prompt, and presses
-// enter if it is to run. It blocks until then. It types nothing if that takes too long, if there was
-// input before, or if the line would be typed with changes or run in parts. It calls note just
-// before it types or gives up, but not if the session is closed first: then the next engine types.
+// TypeAtPrompt types a command line for the user once the shell is at its prompt, and presses enter
+// if enter is set. It blocks until then. It types nothing if that takes too long, if there was
+// input before, or if the line would be changed or run in parts.
+//
+// It calls note just before it types or gives up. If the session is closed first, it does not, and
+// the next engine types the line.
 func (s *Session) TypeAtPrompt(line string, enter bool, note func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
 	defer cancel()
@@ -167,10 +170,10 @@ func (s *Session) TypeAtPrompt(line string, enter bool, note func(context.Contex
 	_ = s.keyboard.typeAs(ctx, typist{actor: api.Person}, typed, nil)
 }
 
-// Insert types a command for a caller at the prompt, without running it: control characters, and
-// line breaks at the end, are left out. If the program has not asked for bracketed pastes, it may
-// run each line, so a text of several lines is rejected with api.ReasonRunsLines unless lines is set.
-// name is that of the session, for errors.
+// Insert types a command at the prompt for the caller, but does not run it: it leaves out control
+// characters, and line breaks at the end. If the program has not asked for bracketed pastes, it may
+// run each line. So a text of several lines is then rejected with api.ReasonRunsLines, unless lines
+// is set. name is the session's name for errors.
 func (s *Session) Insert(ctx context.Context, name, text string, lines bool) error {
 	if err := s.admitTyping(ctx); err != nil {
 		return err
@@ -207,7 +210,7 @@ func (s *Session) encodeInsertion(ctx context.Context, text string, lines bool) 
 	return keys.EncodePaste(nil, text, modes.Modes), nil
 }
 
-// currentModes returns the modes after all output so far.
+// currentModes returns the modes as they are after all output so far.
 func (s *Session) currentModes(ctx context.Context) (modes vt.Modes, err error) {
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
@@ -216,8 +219,8 @@ func (s *Session) currentModes(ctx context.Context) (modes vt.Modes, err error) 
 	return modes, err
 }
 
-// admitTyping returns an error if the caller may not type now. Otherwise it records the caller's
-// input.
+// admitTyping returns an error if the caller may not type now. Otherwise it records that the caller
+// types.
 func (s *Session) admitTyping(ctx context.Context) error {
 	caller := api.CallerOf(ctx)
 	if caller.Agent() && s.keyboard.locked.Load() {
@@ -229,13 +232,14 @@ func (s *Session) admitTyping(ctx context.Context) error {
 	return nil
 }
 
-// ErrLocked returns the error for an agent while the user has the keyboard of a session.
+// ErrLocked returns the error for an agent that may not type into a session, because the user has
+// locked the keyboard. doing and name say what failed, for example "type into" and the session.
 func ErrLocked(doing, name string) *api.Error {
 	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the user has taken the keyboard", doing, name).
 		WithHint("you can still read it and wait for it; ask the user to let agents type again, or use another session")
 }
 
-// A loan is what a viewer may do with the PTY's master; see api.Master.
+// A loan says what a viewer may do with the PTY's master; see api.Master.
 type loan struct {
 	due   atomic.Bool // the viewer has asked for the master, and must get an answer
 	held  atomic.Bool // the viewer has it, and no other client has typed since
@@ -254,7 +258,7 @@ func (v *viewer) withdraw() {
 	}
 }
 
-// lend starts a loan unless another client typed after v.
+// lend starts a loan to v. It does not, and returns false, if another client has typed after v.
 func (set *viewerSet) lend(v *viewer) (ok bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -263,7 +267,7 @@ func (set *viewerSet) lend(v *viewer) (ok bool) {
 	return ok
 }
 
-// withdrawAll ends the loans of all viewers but v. The set must be locked.
+// withdrawAll ends the loans of all viewers except v. The set must be locked.
 func (set *viewerSet) withdrawAll(v *viewer) {
 	for _, w := range set.all {
 		if w != v {
@@ -272,8 +276,8 @@ func (set *viewerSet) withdrawAll(v *viewer) {
 	}
 }
 
-// askMaster handles the viewer's request for the master. It is answered when the terminal has
-// accepted all earlier input.
+// askMaster handles a viewer's request to borrow the PTY's master. It is answered when the terminal
+// has accepted all earlier input.
 func (a attachment) askMaster() {
 	v := a.viewer
 	a.session.keyboard.whenIdle(func() {
@@ -282,7 +286,8 @@ func (a attachment) askMaster() {
 	})
 }
 
-// sendMaster answers a request for the master, and reports the end of a loan.
+// sendMaster answers a viewer's request to borrow the PTY's master, and tells the viewer when the
+// loan has ended.
 func (a attachment) sendMaster() error {
 	s, v := a.session, a.viewer
 	if !v.options.Master {

@@ -15,16 +15,16 @@ import (
 	"tandem/persist/store"
 )
 
-// isLocal reports whether a host named with a directory is this machine, as the program may run on
-// another one through ssh. Without a name it is.
+// isLocal reports whether a host that was reported with a directory is this machine. The program
+// may run on another one through ssh. If the name is "", the host is this machine.
 func isLocal(host string) bool {
 	own, err := os.Hostname()
 	return err != nil || host == "" || sameHost(host, "localhost") || sameHost(host, own)
 }
 
-// believesFolder reports whether the session is in the directory that its output names: the shell
-// names it before its prompt, or the kernel shows it. Any program can print such a report, so the
-// directory itself is not looked at: that would tell whether it exists, or block.
+// believesFolder reports whether the session really is in the reported directory. It is if the
+// shell reports it before its prompt, or the kernel agrees. Any program can print such a report, so
+// the directory itself is not accessed: that would reveal whether it exists, or block.
 func (s *screen) believesFolder(e vt.CWDEvent) bool {
 	if s.facts.isCurrentFolder(e.Path) || !isLocal(e.Host) {
 		return false
@@ -43,7 +43,8 @@ func sameHost(a, b string) bool {
 	return strings.EqualFold(a, b) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
 }
 
-// Folder returns the directory of the foreground program, or else that of child.
+// Folder returns the working directory of the foreground program. If there is none, it returns that
+// of the process child.
 func (s *Session) Folder(child int) (string, error) {
 	return foregroundFolder(s.options.Master, child)
 }
@@ -59,16 +60,16 @@ func foregroundFolder(master *os.File, child int) (string, error) {
 	return os.Readlink("/proc/" + strconv.Itoa(group) + "/cwd")
 }
 
-// A LastState is what the log of an exited session says about its program.
+// A LastState is what the log of an exited session reveals about its program.
 type LastState struct {
 	Folder  string // the last one reported by its shell on this machine; "" if none
 	Command string // the command that its shell ran; "" at the prompt, or if unknown
 	IsFresh bool   // the shell was still at its first prompt
 }
 
-// ReadLastState reads the state from the newest checkpoint and the log after it. The program's output
-// begins at start, and nonce is that of the shell's marks. It parses only the reports in between,
-// which is much faster than a replay.
+// ReadLastState reads the state from the newest checkpoint and the log after it. The program's
+// output begins at the offset start. nonce is the one in the shell's marks. It parses only the
+// reports in the log, which is much faster than a replay.
 func ReadLastState(log Log, start int64, newestFirst []store.Checkpoint, nonce string) (state LastState) {
 	from := store.Checkpoint{Offset: max(log.Start(), log.End()-maxReplay)}
 	for _, c := range newestFirst {
@@ -105,10 +106,10 @@ func ReadLastState(log Log, start int64, newestFirst []store.Checkpoint, nonce s
 	return state
 }
 
-// maxReport is the longest report of a folder or command, in bytes.
+// maxReport is the maximum length of a report of a folder or command, in bytes.
 const maxReport = 256 << 10
 
-// writeReports writes the reports of folders and the marks in p to w.
+// writeReports writes those parts of p to w that are marks or report a folder.
 func writeReports(w io.Writer, p []byte) {
 	for {
 		at := bytes.Index(p, []byte("\x1b]"))
@@ -128,7 +129,7 @@ func writeReports(w io.Writer, p []byte) {
 	}
 }
 
-// isReport reports whether an OSC reports a folder, or is a mark.
+// isReport reports whether an OSC sequence is a mark or reports a folder.
 func isReport(b []byte) bool {
 	for _, kind := range []string{"7;", "9;9;", "133;", "633;", "1337;CurrentDir=", "1337;RemoteHost="} {
 		if bytes.HasPrefix(b, []byte(kind)) {
@@ -138,7 +139,8 @@ func isReport(b []byte) bool {
 	return false
 }
 
-// appendFolder appends the report of a folder on this machine, if there is one.
+// appendFolder appends a report of a folder on this machine to dst. If folder is "", it appends
+// nothing.
 func appendFolder(dst []byte, folder string) []byte {
 	if folder == "" {
 		return dst

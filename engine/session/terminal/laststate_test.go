@@ -34,7 +34,7 @@ func TestRemoteFolderIsNotMistakenForALocalOne(t *testing.T) {
 	}
 }
 
-func TestFolderIsBelievedOnlyFromTheShellOrTheKernel(t *testing.T) {
+func TestFolderReportNeedsTheShellOrTheKernel(t *testing.T) {
 	const between, running = "\x1b]133;D;0;aid=n\a", "\x1b]633;E;cat f;n\a\x1b]133;C;aid=n\a"
 	for name, c := range map[string]struct{ output, want string }{
 		"by the shell":                {between + "\x1b]7;file:///shell\a", "/shell"},
@@ -58,7 +58,7 @@ func TestFolderIsBelievedOnlyFromTheShellOrTheKernel(t *testing.T) {
 	}
 }
 
-func TestFolderOfForegroundProgramIsBelieved(t *testing.T) {
+func TestFolderReportOfTheForegroundProgramIsAccepted(t *testing.T) {
 	places.Take(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -123,7 +123,7 @@ func TestMasterIsLentOnceThePTYHasTakenAllInput(t *testing.T) {
 	}
 }
 
-func TestReportOfDirectInputDoesNotHideWhoTypedSince(t *testing.T) {
+func TestReportOfDirectInputKeepsTheLaterTypist(t *testing.T) {
 	s, _, _ := newTypedSession(t)
 	b := newBorrower(t, s, api.AttachOptions{})
 	b.awaitMaster()

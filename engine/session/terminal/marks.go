@@ -7,10 +7,10 @@ import (
 	"tandem/engine/api"
 )
 
-// maxMarks bounds a viewer's pending marks; the oldest are dropped.
+// maxMarks is how many marks of a viewer may be pending. The oldest are dropped.
 const maxMarks = 256
 
-// marks are a viewer's unanswered marks in its input.
+// marks are the marks in a viewer's input that have not been answered yet.
 type marks struct {
 	mu      sync.Mutex
 	waiting []arrival
@@ -21,7 +21,7 @@ type arrival struct {
 	at time.Time
 }
 
-// addMark records a mark and calls ripe when it is due.
+// addMark records a mark and calls ripe when the mark is due.
 func (m *marks) addMark(n uint64, ripe func()) {
 	m.mu.Lock()
 	m.waiting = append(m.waiting, arrival{n, time.Now()})
@@ -30,7 +30,7 @@ func (m *marks) addMark(n uint64, ripe func()) {
 	time.AfterFunc(api.EchoTime, ripe)
 }
 
-// takeDue removes and returns the last due mark; nil if there is none.
+// takeDue removes all marks that are due and returns the last one. It returns nil if none is.
 func (m *marks) takeDue() *api.Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()

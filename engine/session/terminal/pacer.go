@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// paceGap is the least time between two announcements of a session's facts.
+// paceGap is the minimum time between two announcements of a session's facts.
 const paceGap = 100 * time.Millisecond
 
-// A pacer calls emit soon after each touch, but at most once in paceGap. It uses no timer while
-// nothing is touched.
+// A pacer calls emit soon after each touch, but at most once in paceGap. Without touches, it needs
+// no timer.
 type pacer struct {
 	emit func()
 

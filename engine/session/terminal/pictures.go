@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// maxPicture bounds a picture sent to a viewer, in bytes, and maxPictureSide the sides of a
-	// larger one, in pixels.
+	// maxPicture is the maximum size of a picture sent to a viewer, in bytes. A larger one is
+	// scaled down, so that its sides are at most maxPictureSide pixels.
 	maxPicture     = 8 << 20
 	maxPictureSide = 1024
 )
 
-// A pictureCounter counts changes of pictures, and the memory for them.
+// A pictureCounter counts the changes of pictures, and the memory that they use.
 type pictureCounter interface {
 	PictureChanges() graphics.Changes
 	PictureUsage() *graphics.Usage
@@ -38,7 +38,8 @@ type gallery struct {
 	busy  bool // some were not sent because of the unpacking limit
 }
 
-// missing returns the pictures in lines not held by the viewer. The screen is locked.
+// missing returns the pictures in lines that the viewer does not have. The screen
+// must be locked.
 func (g *gallery) missing(t picture.Terminal, lines []api.NumberedLine) (lacks []*graphics.Picture) {
 	asked := map[uint64]bool{}
 	for i := range lines {
@@ -71,8 +72,8 @@ func (g *gallery) picturedOf(t picture.Terminal) (p pictured) {
 	return p
 }
 
-// sendApart sends a raw viewer the pictures on the screen, or nothing if there are none and were
-// none before.
+// sendApart sends a raw viewer the pictures on the screen. If there are none, it sends nothing,
+// unless there were some before.
 func (g *gallery) sendApart(to stream, p pictured) error {
 	if len(p.lines) == 0 && !g.shows {
 		return nil
@@ -84,8 +85,8 @@ func (g *gallery) sendApart(to stream, p pictured) error {
 	return to.Send(api.Output{Lines: append([]api.NumberedLine{}, p.lines...)})
 }
 
-// send sends pictures, newest first, except those over the unpacking limit. The viewer drops its
-// oldest pictures when the gallery does.
+// send sends pictures, the newest first. It leaves out pictures that cannot be unpacked now because
+// too many are being unpacked. The viewer drops its oldest pictures when the gallery does.
 func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 	slices.SortFunc(pictures, func(a, b *graphics.Picture) int { return cmp.Compare(b.Number, a.Number) })
 	for _, p := range pictures {
@@ -94,7 +95,7 @@ func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 			g.busy = true
 			continue
 		}
-		// Damaged: no viewer shows it.
+		// The picture is damaged, and no viewer could show it.
 		if err != nil {
 			text = nil
 		}
@@ -114,10 +115,10 @@ func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 	return nil
 }
 
-// pictureRetry is how long to wait before resending pictures that exceeded the unpacking limit.
+// pictureRetry is the delay before pictures that could not be unpacked are sent again.
 const pictureRetry = time.Second
 
-// retryPictures schedules a repaint if some pictures of the screen were not sent.
+// retryPictures schedules a repaint if some pictures on the screen were not sent.
 func (a attachment) retryPictures() {
 	if !a.gallery.busy {
 		return
@@ -130,7 +131,7 @@ func (a attachment) retryPictures() {
 	})
 }
 
-// shrinkPicture returns a picture's bytes, scaled down if it is very large.
+// shrinkPicture returns the bytes of a picture. A very large one is scaled down.
 func shrinkPicture(p *graphics.Picture) ([]byte, error) {
 	text, err := p.PNG()
 	if err != nil || len(text) <= maxPicture {

@@ -23,7 +23,7 @@ import (
 	"tandem/persist/store"
 )
 
-// picturesOf are what of pictures the lines on the screen show.
+// picturesOf returns the parts of pictures in each line of the screen.
 func picturesOf(t *testing.T, s *Session) (lines [][]styled.Strip) {
 	t.Helper()
 	err := s.onScreen(t.Context(), func(term Emulator) {
@@ -67,8 +67,8 @@ func TestReplayRestoresPicturesFromLogAndCheckpoint(t *testing.T) {
 	}
 }
 
-// A session's notice would fail the test: a damaged checkpoint in the output must not clear the
-// screen.
+// A damaged checkpoint in the output must not clear the screen. If it did, the session's notice
+// would fail the test.
 func TestReplayIgnoresForgedCheckpointInOutput(t *testing.T) {
 	l := &memoryLog{}
 	l.AppendResize("a", store.Resize{Cols: 20, Rows: 5})
@@ -135,7 +135,7 @@ func TestPicturesReachViewersThatWantThem(t *testing.T) {
 	})
 }
 
-func TestGalleryBoundsAViewersPictures(t *testing.T) {
+func TestGalleryLimitsAViewersPictures(t *testing.T) {
 	var g gallery
 	noise := seed.Rand(t)
 	pixels := make([]byte, 3*1100*1100) // 3.6 MB

@@ -15,8 +15,8 @@ func (s *Session) reportCommand(c prompt.Command) {
 	s.options.Host.CommandRan(c)
 }
 
-// noteShellExit reports the command during which the shell exited, after all output is in the log.
-// The screen is locked.
+// noteShellExit reports the command that was running when the shell exited. The screen must
+// be locked, and all output must be in the log.
 func (s *Session) noteShellExit() {
 	// Otherwise the previous engine reported it.
 	if s.options.Master != nil {

@@ -16,7 +16,7 @@ const (
 	makeExits   = "\x1b]133;D;143;aid=n\a"
 )
 
-// A shell ignoring the signal of the stop sees its command killed by it.
+// If a shell ignores the signal of the stop, it sees its command killed by it.
 func TestCommandExitingDuringAStopCountsAsStopped(t *testing.T) {
 	for _, stopping := range []bool{false, true} {
 		l, ran := &memoryLog{}, make(chan prompt.Command, 1)

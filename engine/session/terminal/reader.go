@@ -16,44 +16,46 @@ import (
 )
 
 const (
-	// maxLead is how far the log may be ahead of the screen: enough to keep both busy, but little
-	// enough for a quick echo during a flood.
+	// maxLead is how many bytes the log may be ahead of the screen. That is enough to keep both
+	// busy, and little enough for a quick echo during a flood.
 	maxLead = 1 << 20
-	// minReadSpace is the least room in the log for one read.
+	// minReadSpace is the minimum room in the log for one read, in bytes.
 	minReadSpace = 32 << 10
-	// maxRead is how much is read before the screen is woken, because waking it costs as much as a
+	// maxRead is how many bytes are read before the screen is woken. Waking it costs as much as a
 	// few reads.
 	maxRead = 128 << 10
-	// endGrace is how long the PTY of an exited child must be silent while another process holds it
-	// open, and endLimit how long it is read at most.
+	// After the child has exited, another process may hold its PTY open. Reading then ends when the
+	// PTY has been silent for endGrace, and after endLimit at the latest.
 	endGrace = 50 * time.Millisecond
 	endLimit = time.Second
-	// screenLater is how long the screen may lag while all viewers already have the output.
+	// screenLater is how long the screen may lag if all viewers have the output already.
 	screenLater = 2 * time.Millisecond
-	// logRetry is how long a reader waits for output before it tries again to write a log that could
-	// not be written.
+	// logRetry is how long a reader waits for output before it tries again to write to a log that
+	// could not be written.
 	logRetry = 500 * time.Millisecond
-	// hangUpRetry is the time between reads of a PTY that no process has open: the running child
-	// may open its terminal again.
+	// hangUpRetry is the time between two reads of a PTY that no process has open. The running
+	// child may open its terminal again.
 	hangUpRetry = time.Second
 )
 
-// A log that cannot be written, for example on a full or read-only disk, must not stop the program:
-// the reader continues to read its terminal. The screen shows what the log does not get, and the
-// viewers of bytes, which follow the log, get pictures of the screen instead. Offsets stand still.
-// Once the log can be written again, it gets a mark that says how much is missing, for readers of
-// the log and for screens rebuilt from it. The current screen does not show the mark. Holding the
-// output in memory until then was dropped: a flood would fill it, and it would be lost with the
-// engine all the same.
+// If the log cannot be written, for example on a full or read-only disk, the program must not be
+// stopped. So the reader continues to read its terminal, and the screen shows the output missing in
+// the log. Viewers of bytes follow the log, so they get repaints of the screen instead. Offsets do
+// not change meanwhile.
+//
+// Once the log can be written again, it gets a mark with the number of missing bytes, for its
+// readers and for screens rebuilt from it. The current screen does not show the mark. Keeping the
+// output in memory instead was rejected: a flood would fill the memory, and the output would be
+// lost with the engine all the same.
 
-// A gap is output that the log lacks; zero if it can be written.
+// A gap is output that is missing in the log. It is zero if the log can be written.
 type gap struct {
 	cause   error // why the log cannot be written
 	missing int64 // bytes that the screen has shown meanwhile
 }
 
-// mark returns the text that stands for the gap in the log. It begins by cancelling a control
-// sequence that may have been cut.
+// mark returns the text that replaces the missing output in the log. It begins with CAN, because a
+// control sequence may have been cut.
 func (g gap) mark() []byte {
 	return fmt.Appendf(nil, "%c\r\n[tandem: %d bytes of output missing; the log could not be written]\r\n", can, g.missing)
 }
@@ -80,7 +82,7 @@ func newReader(s *Session) *reader {
 	}
 }
 
-// run moves output until the PTY is empty and its child has exited, or the session is closed.
+// run moves output until the child has exited and the PTY is empty, or the session is closed.
 func (r *reader) run() {
 	for r.waitForRoom() && r.childLives() {
 		space := r.space()
@@ -96,8 +98,8 @@ func (r *reader) run() {
 	r.readRest()
 }
 
-// readRest reads the output left in the PTY by an exited child. Another process may still write to
-// it, so it is read for a limited time.
+// readRest reads the output that an exited child has left in the PTY. Another process may still
+// write to it, so the time is limited.
 func (r *reader) readRest() {
 	endBy := time.Now().Add(endLimit)
 	for r.waitForRoom() {
@@ -123,12 +125,13 @@ func (r *reader) readRest() {
 	}
 }
 
-// space returns where to read output to: the log or, during a gap, memory.
+// space returns the memory to read output into: in the log or, during a gap, outside it.
 func (r *reader) space() []byte {
 	space, err := r.log.Space(minReadSpace)
 	if err == nil && r.gap.cause != nil {
 		r.screen.use(func() { r.screen.markGap(&r.gap) })
-		// Before the check whether the child lives, because its exit sets a deadline too.
+		// This precedes the check whether the child is running, because the child's exit sets a
+		// deadline too.
 		r.master.SetReadDeadline(time.Time{})
 		space, err = r.log.Space(minReadSpace)
 	}
@@ -139,14 +142,14 @@ func (r *reader) space() []byte {
 	return space[:min(len(space), maxRead)]
 }
 
-// finishLog trims the log's file to the log, because users may read the file itself.
+// finishLog trims the log's file to its content, because users may read the file itself.
 func (r *reader) finishLog() {
 	if err := r.log.Finish(); err != nil {
 		r.o.Log.Warn("finish log", "id", r.o.ID, "error", err)
 	}
 }
 
-// appendOutput adds the bytes read to the log. Terminals handed over show them before the screen is
+// appendOutput adds output to the log. Terminals that were handed over show it before the screen is
 // woken.
 func (r *reader) appendOutput(p []byte) {
 	switch {
@@ -194,8 +197,8 @@ func (r *reader) showOnly(p []byte) {
 	r.screen.use(func() { r.screen.showUnlogged(p) })
 }
 
-// wakeLater wakes the screen after a delay. All viewers have seen the output and plain text needs
-// no reply, so the next key of a fast typist should find the processors free.
+// wakeLater wakes the screen after a delay. All viewers have seen the output, and plain text needs
+// no reply. So the processors stay free for the next key of a fast typist.
 func (r *reader) wakeLater() {
 	if r.waking.Swap(true) {
 		return
@@ -206,7 +209,8 @@ func (r *reader) wakeLater() {
 	})
 }
 
-// retryRead reports whether to read again after an error while the child runs.
+// retryRead reports whether to read again after an error, if the child is still running. It may
+// wait before it returns.
 func (r *reader) retryRead(err error) bool {
 	switch {
 	case errors.Is(err, os.ErrClosed):
@@ -227,7 +231,8 @@ func (r *reader) retryRead(err error) bool {
 	}
 }
 
-// dropWindow gives up space of the log that can no longer be written.
+// dropWindow releases space in the log that cannot be written any more. It returns false if that
+// fails.
 func (r *reader) dropWindow() bool {
 	if err := r.log.DropWindow(); err != nil {
 		r.o.Log.Error("give up space of the log", "id", r.o.ID, "error", err)
@@ -257,5 +262,6 @@ func (r *reader) waitForRoom() bool {
 	return r.ctx.Err() == nil
 }
 
-// expectEnd sets a deadline, so that a read of an exited child's PTY fails if it stays silent.
+// expectEnd sets a deadline for reading the PTY of an exited child. A read fails if the PTY stays
+// silent until then.
 func expectEnd(master *os.File) { master.SetReadDeadline(time.Now().Add(endGrace)) }

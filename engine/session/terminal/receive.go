@@ -10,8 +10,8 @@ import (
 	"tandem/keys"
 )
 
-// wheelLines is how many arrow keys one turn of the wheel sends on an alternate screen without
-// mouse reporting.
+// wheelLines is how many arrow keys one turn of the mouse wheel sends, on an alternate screen
+// without mouse reporting.
 const wheelLines = 3
 
 // receiveInput handles the viewer's messages until its connection or ctx ends.
@@ -94,8 +94,8 @@ func isUserInput(in api.Input) bool {
 		(in.Mouse != nil && in.Mouse.Kind == keys.MouseDown)
 }
 
-// noteDirectInput records input that the viewer has written to the PTY. A client that has typed
-// since stays the last typist.
+// noteDirectInput records input written to the PTY by the viewer itself. If another client has
+// typed since, that one stays the last typist.
 func (a attachment) noteDirectInput(ctx context.Context, p []byte) {
 	v, k := a.viewer, a.session.keyboard
 	if v.options.Master && !v.loan.held.Load() {
@@ -107,7 +107,7 @@ func (a attachment) noteDirectInput(ctx context.Context, p []byte) {
 	k.noteTyped(v.as, p)
 }
 
-// noteUserInput lets the viewer decide the size, and clears the program's notices.
+// noteUserInput lets this viewer decide the size from now on, and clears the program's notices.
 func (a attachment) noteUserInput(ctx context.Context) {
 	news := a.session.viewers.noteTyping(a.viewer)
 	heard := a.session.facts.clearNotices()
@@ -119,8 +119,8 @@ func (a attachment) noteUserInput(ctx context.Context) {
 	}
 }
 
-// encodeInput returns the bytes of input for a program with these modes, on a terminal with cells
-// of the given size in pixels.
+// encodeInput returns the bytes that a program in these modes expects for the input. cell is the
+// size of a cell in pixels.
 func encodeInput(in api.Input, m vt.Modes, cell image.Point) []byte {
 	switch {
 	case in.Bytes != nil:
@@ -131,14 +131,14 @@ func encodeInput(in api.Input, m vt.Modes, cell image.Point) []byte {
 		return keys.EncodePaste(nil, *in.Paste, m.Modes)
 	case in.Mouse != nil:
 		e := *in.Mouse
-		// The middle of the cell, because the exact position is unknown.
+		// Report the middle of the cell, because the exact position is unknown.
 		e.PixelX, e.PixelY = e.X*cell.X+cell.X/2, e.Y*cell.Y+cell.Y/2
 		return encodeMouse(e, m)
 	}
 	return nil
 }
 
-// encodeMouse encodes a mouse event. On the alternate screen, without mouse reporting, the wheel
+// encodeMouse encodes a mouse event. On the alternate screen without mouse reporting, the wheel
 // sends arrow keys (mode 1007).
 func encodeMouse(e keys.Mouse, m vt.Modes) []byte {
 	arrow := map[keys.Button]keys.Code{keys.WheelUp: keys.Up, keys.WheelDown: keys.Down}[e.Button]

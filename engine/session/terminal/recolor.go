@@ -6,9 +6,9 @@ import (
 	"tandem/engine/screen/styled"
 )
 
-// recolor applies a program's colour changes (OSC 4, 10, 11) to lines; a nil to changes nothing. The
-// palette of a viewer's terminal stays the same because it also shows other programs. If the
-// background changed, recolor pads lines to cols columns with it.
+// recolor applies the colour changes of a program (OSC 4, 10, 11) to lines. If to is nil, it
+// changes nothing. The palette of the viewer's terminal is left alone, because the terminal also
+// shows other programs. If the background has changed, lines are padded to cols columns with it.
 func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
 	if to == nil {
 		return

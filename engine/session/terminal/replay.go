@@ -15,28 +15,29 @@ import (
 )
 
 const (
-	// parseChunk is how much output is parsed at a time; requests to the screen are served in
-	// between.
+	// parseChunk is how many bytes of output are parsed at once. Requests to the screen are served
+	// in between.
 	parseChunk = 32 << 10
-	// checkpointGap is the least output between two checkpoints.
+	// checkpointGap is the minimum number of bytes of output between two checkpoints.
 	checkpointGap = 2 << 20
-	// minReplay is how much output a replay parses at least, to restore the scrollback as well.
+	// minReplay is how many bytes of output a replay parses at least. With fewer, the scrollback
+	// would not be restored.
 	minReplay = 1 << 20
 	// maxReplay bounds a replay without checkpoints.
 	maxReplay = 8 << 20
-	// MinLogLimit is the least limit of a terminal's log in bytes. With a lower one, output could be
-	// dropped before the screen has parsed it.
+	// MinLogLimit is the minimum size limit of a terminal's log, in bytes. With a lower limit,
+	// output could be dropped before the screen has parsed it.
 	MinLogLimit = 2 * maxLead
 )
 
-// NewChunks returns a pool of buffers for copies of the log; sessions hold one only while they
-// parse it.
+// NewChunks returns a pool of buffers for copies of the log. A session holds a buffer only while it
+// parses.
 func NewChunks() *sync.Pool {
 	return &sync.Pool{New: func() any { return new([parseChunk]byte) }}
 }
 
-// replay parses the tail of the log, from a checkpoint if possible, with the sizes the terminal
-// had. It answers and announces nothing.
+// replay parses the end of the log, if possible from a checkpoint on, with the sizes that the
+// terminal had. It sends no replies to queries and announces nothing.
 func (s *screen) replay() error {
 	sizes, err := s.o.Journal.ReadResizes(s.o.ID)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *screen) replay() error {
 	return s.ctx.Err()
 }
 
-// setCell sets the cell size in use at a position in the log.
+// setCell sets the cell size that was in use at a resize in the log.
 func (s *screen) setCell(then store.Resize) {
 	display := *s.display.Load()
 	display.CellWidth, display.CellHeight = then.CellWidth, then.CellHeight
@@ -86,15 +87,16 @@ func (s *screen) setCell(then store.Resize) {
 }
 
 func (s *screen) newTerminal(cols, rows int) Emulator {
-	// A program that reads the reply expects input in the modes that it set before the query.
+	// The program expects input after the reply to follow the modes that it set before its query.
 	reply := func(p []byte) { s.publishModes(); s.replies.Add(p) }
 	return s.o.Host.NewEmulator(vt.Options{
 		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: reply, Event: s.handleEvent,
 	})
 }
 
-// runGuarded recovers from a panic of the emulator, so that it costs only one screen. Otherwise the
-// engine would exit and replay the same output into the same panic forever.
+// runGuarded calls f and recovers from a panic of the emulator, so that it affects only one screen.
+// Otherwise the engine would exit, and the next one would replay the same output into the same
+// panic, forever.
 func (s *screen) runGuarded(what string, f func()) (err error) {
 	defer func() {
 		p := recover()
@@ -117,8 +119,8 @@ func (s *screen) replayTo(end int64) {
 	}
 }
 
-// chooseCheckpoint returns the start of a replay: the newest checkpoint that leaves enough output
-// for a scrollback, or an empty screen.
+// chooseCheckpoint returns where a replay begins: at the newest checkpoint that leaves enough
+// output to restore the scrollback, or else at an empty screen.
 func chooseCheckpoint(newestFirst []store.Checkpoint, start, end int64) store.Checkpoint {
 	if start == 0 && end <= maxReplay && invariants.Sometimes("replay of a whole log", 2) {
 		return store.Checkpoint{}
@@ -131,13 +133,13 @@ func chooseCheckpoint(newestFirst []store.Checkpoint, start, end int64) store.Ch
 	return store.Checkpoint{Offset: max(start, end-maxReplay)}
 }
 
-// lastSize returns the index of the size in use at an offset, or -1.
+// lastSize returns the index of the size that was in use at an offset, or -1.
 func lastSize(sizes []store.Resize, offset int64) int {
 	return sort.Search(len(sizes), func(i int) bool { return sizes[i].Offset > offset }) - 1
 }
 
-// adoptSize applies the PTY's size if the journal has a different one, and the display that the
-// user used last.
+// adoptSize applies the PTY's size if it differs from the last one in the journal, and the display
+// that the user last used.
 func (s *screen) adoptSize() {
 	if s.o.Master == nil {
 		return
@@ -154,7 +156,7 @@ func (s *screen) adoptSize() {
 	}
 }
 
-// noteReplayed applies the facts that a replay does not announce.
+// noteReplayed applies the facts that a replay has restored, without announcing them.
 func (s *screen) noteReplayed() {
 	s.publishModes()
 	s.shell.NoteReplay(s.o.New)
@@ -162,7 +164,7 @@ func (s *screen) noteReplayed() {
 	s.facts.setSize(s.term.Size())
 }
 
-// feed parses at most n bytes of the log before end and reports whether there are more.
+// feed parses at most n bytes of the log before the offset end. It reports whether there are more.
 func (s *screen) feed(end int64, n int) bool {
 	at := s.shown.Load()
 	n = int(min(int64(n), end-at))
@@ -196,7 +198,8 @@ func (s *screen) maybeCheckpoint() {
 	if at-s.saved < checkpointGap || !s.saving.CompareAndSwap(false, true) {
 		return
 	}
-	// Set before the save succeeds, so that a failing disk is not tried for every piece of output.
+	// This is set before the save succeeds, so that a failing disk is not tried again for every
+	// piece of output.
 	s.saved = at
 	cols, rows := s.term.Size()
 	c := store.Checkpoint{Offset: s.findBoundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(appendFolder(s.term.AppendCheckpoint(nil), s.facts.all().CWD))}

@@ -11,7 +11,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A resizer takes the size and the colours of a display.
+// A resizer is a terminal whose size and colours can be set to those of a display.
 type resizer interface {
 	Size() (cols, rows int)
 	Resize(cols, rows int, keep ...*vt.Position)
@@ -27,7 +27,8 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 	return s.fitViewer(ctx, api.Size{Cols: cols, Rows: rows}, nil)
 }
 
-// fitViewer applies a viewer's size, and its display if not nil, to the PTY and the screen.
+// fitViewer applies the size of a viewer to the PTY and the screen, and its display if that is not
+// nil.
 func (s *Session) fitViewer(ctx context.Context, size api.Size, display *api.Display) error {
 	if s.options.Master == nil || s.isOver() {
 		return api.Errorf(api.CodeEnded, "resize session: it has exited")
@@ -62,13 +63,13 @@ func (s *Session) isOver() bool {
 
 func ClampSide(n int) int { return min(max(n, 1), MaxSide) }
 
-// A shape is the size and display of a terminal, as decided by a viewer.
+// A shape is the size and display of a terminal. A viewer decides it.
 type shape struct {
 	cols, rows int
 	display    api.Display
 }
 
-// cell returns the size of a cell in pixels, or a typical size if unknown.
+// cell returns the size of a cell in pixels. If it is unknown, it returns a typical size.
 func (f shape) cell() image.Point {
 	if f.display.CellWidth == 0 || f.display.CellHeight == 0 {
 		return image.Pt(vt.CellWidth, vt.CellHeight)
@@ -84,7 +85,8 @@ func (s *screen) shape() shape {
 	return shape{cols, rows, *s.display.Load()}
 }
 
-// setShape applies a shape to the PTY and the screen from the current offset on.
+// setShape applies a shape to the PTY and the screen. It takes effect at the current offset in the
+// log.
 func (s *screen) setShape(now shape) error {
 	before := s.shape()
 	s.display.Store(&now.display)
@@ -99,8 +101,8 @@ func (s *screen) setShape(now shape) error {
 	return pty.SetSize(s.o.Master, now.cols, now.rows, now.cell())
 }
 
-// setSize applies a size, and the display's cell size, to the screen from the current offset on; a
-// replay uses it too.
+// setSize applies a size, and the cell size of the display, to the screen. It takes effect at the
+// current offset in the log. A replay uses it too.
 func (s *screen) setSize(cols, rows int) {
 	display := s.display.Load()
 	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows, CellWidth: display.CellWidth, CellHeight: display.CellHeight}

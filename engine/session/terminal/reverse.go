@@ -6,9 +6,9 @@ import (
 	"tandem/engine/screen/styled"
 )
 
-// reverseScreen converts lines of a screen to reverse video (DECSCNM): the default colours are
-// swapped, others stay. first is the screen's first line. cols is its width, because the blanks
-// after a line must be drawn too.
+// reverseScreen converts the lines of a screen to reverse video (DECSCNM): the default colours are
+// swapped, other colours stay. first is the first line of the screen. cols is its width, because
+// the blanks after a line are reversed as well.
 func reverseScreen(lines []styled.NumberedLine, first int64, cols int) {
 	for i := range lines {
 		l := &lines[i].Line

@@ -61,9 +61,9 @@ func newScreen(s *Session) *screen {
 	return made
 }
 
-// startProgram prepares the screen for a new program if its output is to begin below that of the
-// earlier ones, in the modes of a new terminal. The log records this, so that a replay and a
-// recording show the same.
+// startProgram prepares the screen for a new program, if its output is to begin below that of
+// earlier programs, in the modes of a new terminal. It does so with output in the log, so a replay
+// and a recording show the same.
 func (s *screen) startProgram() {
 	if !s.o.Below || s.log.End() == 0 {
 		return
@@ -78,7 +78,8 @@ func (s *screen) startProgram() {
 	}
 }
 
-// print appends output of the engine itself to the log and shows it. The reader must not run yet.
+// print appends the engine's own output to the log and shows it. The reader must not be running
+// yet.
 func (s *screen) print(p []byte) {
 	if err := s.appendText(p); err != nil {
 		s.o.Log.Warn("prepare screen", "id", s.o.ID, "error", err)
@@ -137,7 +138,7 @@ func (s *screen) catchUp() {
 	}
 }
 
-// publishModes publishes the modes to the goroutines that encode input, and reports output.
+// publishModes passes the modes to the goroutines encoding input, and reports new output.
 func (s *screen) publishModes() {
 	s.shell.NoteOutput()
 	s.o.Host.ScreenChanged()
@@ -150,11 +151,11 @@ func (s *screen) publishModes() {
 	}
 }
 
-// handleEvent passes on an event that does not change the screen; called from Write.
+// handleEvent passes on an event that does not change the screen. The emulator calls it from Write.
 func (s *screen) handleEvent(e vt.Event) {
 	switch e := e.(type) {
 	case vt.PromptEvent:
-		// What is not logged counts as printed at the end of the log.
+		// Output that is not logged counts as printed at the end of the log.
 		s.shell.NoteMark(e, s.positionAt(max(s.shown.Load(), s.feeding-int64(e.Remaining))))
 		s.replies.Settle()
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
@@ -174,8 +175,8 @@ func (s *screen) handleEvent(e vt.Event) {
 	}
 }
 
-// resetModes resets the modes that a killed program left on. The log does not record this, so an
-// engine that replays it has them on until the command ends or they are reset again.
+// resetModes resets the modes left on by a killed program. The log does not record this. So in an
+// engine replaying the log, the modes stay on until the command ends or they are reset again.
 func (s *screen) resetModes() {
 	s.catchUp()
 	s.term.ResetModes()
@@ -184,7 +185,7 @@ func (s *screen) resetModes() {
 	s.publishModes()
 }
 
-// positionAt returns the program's position for an offset.
+// positionAt returns the position of the program's output, for an offset in the log.
 func (s *screen) positionAt(offset int64) prompt.Spot {
 	cols, rows := s.term.Size()
 	return prompt.Spot{Offset: offset, Cursor: s.term.Cursor(), Cols: cols, Rows: rows}
@@ -200,7 +201,7 @@ func (s *screen) showUnlogged(p []byte) {
 	s.viewers.frameChanged()
 }
 
-// markGap ends a gap with a mark in the log, if the log can be written.
+// markGap ends a gap, if the log can be written again, and marks it in the log.
 func (s *screen) markGap(g *gap) {
 	if g.cause == nil {
 		return

@@ -18,7 +18,7 @@ import (
 	"tandem/persist/store"
 )
 
-// An Emulator is a terminal emulator: the sum of what the parts of a session use.
+// An Emulator is a terminal emulator. It has all methods that the parts of a session use.
 type Emulator interface {
 	parser
 	resizer
@@ -43,7 +43,7 @@ type Log interface {
 	Close() error
 }
 
-// A journal is the part of store.Store used by a session. Tests keep one in memory.
+// A journal is the part of store.Store that a session uses. Tests have one in memory.
 type journal interface {
 	AppendResize(id string, r store.Resize) error
 	ReadResizes(id string) ([]store.Resize, error)
@@ -51,8 +51,8 @@ type journal interface {
 	ReadCheckpoints(id string) ([]store.Checkpoint, error)
 }
 
-// A Host is what a session needs of the engine. The session's goroutines call it; its methods may
-// block unless stated otherwise.
+// A Host is what a session needs from the engine. The session's goroutines call its methods, which
+// may block unless they say otherwise.
 type Host interface {
 	OpenLog() (Log, error)
 	OpenInputNotes() (*inputnotes.Notes, error)
@@ -214,7 +214,7 @@ func (s *Session) prepare() error {
 		return s.retry(s.screen.replay)
 	}
 	select {
-	// A replay is expensive, and all sessions start at once with the engine.
+	// Limit concurrent replays: each takes time, and all sessions start at once with the engine.
 	case s.options.Replays <- struct{}{}:
 		defer func() { <-s.options.Replays }()
 	case <-s.ctx.Done():
@@ -223,7 +223,8 @@ func (s *Session) prepare() error {
 	return s.retry(s.screen.replay)
 }
 
-// openInputNotes makes the input of viewers numbered.
+// openInputNotes loads the notes about the input of viewers. From then on, their messages can be
+// numbered.
 func (s *Session) openInputNotes() {
 	if s.options.Master == nil {
 		return
@@ -237,14 +238,14 @@ func (s *Session) openInputNotes() {
 }
 
 const (
-	// retryPause is the time before the second attempt to prepare a screen; it doubles up to
+	// retryPause is the time before the second attempt to prepare a screen. It doubles up to
 	// maxRetryPause.
 	retryPause    = 10 * time.Millisecond
 	maxRetryPause = time.Second
 )
 
-// retry calls f until it succeeds or about two seconds have passed, because a shortage of
-// descriptors or memory may be brief.
+// retry calls f until it succeeds or about two seconds have passed. A shortage of descriptors or
+// memory may be brief.
 func (s *Session) retry(f func() error) error {
 	for pause := retryPause; ; pause *= 2 {
 		err := f()
@@ -269,8 +270,8 @@ func (s *Session) parseRest() {
 	}
 }
 
-// reportDrainedWithout replaces the reader if the log cannot be opened: the child may continue, and
-// its output waits in the PTY.
+// reportDrainedWithout takes the place of the reader if the log cannot be opened. The child keeps
+// running, and its output waits in the PTY.
 func (s *Session) reportDrainedWithout() {
 	if s.options.Master == nil {
 		<-s.ctx.Done()
@@ -305,7 +306,7 @@ func (s *Session) release() {
 	}
 }
 
-// hangUp closes the PTY master; the keeper may hold another duplicate.
+// hangUp closes the PTY master. The keeper may still have it open.
 func (s *Session) hangUp() {
 	s.keyboard.close()
 	if s.options.Master != nil {
@@ -331,7 +332,7 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	return s.screen.runGuarded("read screen", func() { f(s.screen.term) })
 }
 
-// IsReady waits until the screen has caught up with the log.
+// IsReady waits until the session can be used: the screen has caught up with the log.
 func (s *Session) IsReady(ctx context.Context) error {
 	select {
 	case <-s.ready:
@@ -364,7 +365,7 @@ func (s *Session) Facts() Facts {
 	return f
 }
 
-// ChildEnded records that the child has exited; output left in the PTY is still read.
+// ChildEnded records that the child has exited. Output left in the PTY is still read.
 func (s *Session) ChildEnded() {
 	s.once.exited.Do(func() {
 		close(s.exited)
@@ -374,7 +375,7 @@ func (s *Session) ChildEnded() {
 	})
 }
 
-// Finish ends the session with the record p once all output is read.
+// Finish ends the session once all output is read. p is the final state of its process.
 func (s *Session) Finish(p api.Process) {
 	s.once.over.Do(func() {
 		s.ended = p
@@ -382,7 +383,7 @@ func (s *Session) Finish(p api.Process) {
 	})
 }
 
-// Admit sets permissions to type: locked turns the keyboard lock on; open allows agents although
+// Admit sets who may type. If locked is set, no agent may. If open is set, agents may type although
 // the session runs outside their sandbox.
 func (s *Session) Admit(locked, open bool) {
 	s.keyboard.locked.Store(locked)
@@ -392,7 +393,8 @@ func (s *Session) Admit(locked, open bool) {
 // Stopping records that a stop was requested.
 func (s *Session) Stopping() { s.stopped.Store(true) }
 
-// Close starts to stop the session's goroutines, but not its child. Gone reports the end.
+// Close tells the session's goroutines to end, but does not stop its child. Use Gone to wait for
+// them.
 func (s *Session) Close() {
 	s.cancel()
 	if s.options.Master != nil {

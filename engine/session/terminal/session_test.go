@@ -128,7 +128,7 @@ func (testHost) ScreenChanged()                               {}
 func (testHost) FactsChanged()                                {}
 func (testHost) ShownLine(line string) string                 { return line }
 
-// memorySession is a session without a PTY: what the log gets is its output.
+// memorySession returns a session without a PTY. Whatever is written to the log is its output.
 func memorySession(t *testing.T, l *memoryLog) *Session {
 	return newMemorySession(t, l, func(*testOptions) {})
 }
@@ -173,7 +173,7 @@ func (s *Session) output(l *memoryLog, text string) {
 	s.viewers.rawChanged(offset, []byte(text))
 }
 
-// A fakeStream is a viewer's connection that takes its time.
+// A fakeStream is the connection of a slow viewer.
 type fakeStream struct {
 	in     chan api.Input
 	out    chan api.Output
@@ -523,7 +523,7 @@ func (b brittleTerminal) Write(p []byte) (int, error) {
 	return b.Emulator.Write(p)
 }
 
-func TestEmulatorPanicCostsOneScreenOnly(t *testing.T) {
+func TestEmulatorPanicClearsOnlyOneScreen(t *testing.T) {
 	l := &memoryLog{}
 	l.add("poison before\r\n")
 	s := newMemorySession(t, l, func(o *testOptions) {
@@ -564,8 +564,8 @@ func TestSessionWithoutALogReturnsAnError(t *testing.T) {
 	<-ended
 }
 
-// FuzzBoundary holds that a repaint, and everything from the boundary on, gives
-// what everything gives.
+// FuzzBoundary checks that a repaint, with everything from the boundary on, gives the same screen
+// as the whole output.
 func FuzzBoundary(f *testing.F) {
 	f.Add("plain \x1b[1;31mred\x1b[0m\r\n\x1b]2;title\a\x1b[?1049hä日😀\x1b(0qqq\x1b(B", uint16(9))
 	f.Add("\x1bP+q544e\x1b\\\x1b[38;2;1;2;3mx\x1b[2;3H\x1b[?25l", uint16(20))

@@ -10,25 +10,25 @@ import (
 	"tandem/persist/inputnotes"
 )
 
-// reportEvery is how many short messages may wait for other output before a viewer is told that the
-// terminal has them.
+// reportEvery is how many short messages the terminal may accept before the viewer is told, if
+// there is no other output to send.
 const reportEvery = 64
 
 // errReplaced ends an attachment whose viewer has connected again.
 var errReplaced = api.Errorf(api.CodeUnavailable, "the viewer has connected again")
 
 // A source is the numbered input of one viewer, over all its connections. The viewer numbers its
-// messages from 1 and keeps each until the terminal has it. After a lost connection, it sends again
-// those that this engine has not queued, or that a former one did not begin to write. The mutex of
-// the input guards all fields but done.
+// messages from 1, and keeps each one until the terminal has accepted it. After a lost connection,
+// the viewer repeats the messages not queued by this engine, or not begun to be written by a
+// previous one. The mutex of the input guards all fields except done.
 type source struct {
 	note   *inputnotes.Note
 	viewer *viewer       // its present connection; nil if there is none
 	taken  uint64        // number of the last message queued
 	done   atomic.Uint64 // number of the last message written or discarded
 
-	// unsure is how many messages a former engine began to write without noting their end. Like
-	// Cut, it is for a viewer that has sent nothing since.
+	// unsure is how many messages a previous engine began to write, without recording that it
+	// finished. Like Cut in the note, it applies only until the viewer sends something.
 	unsure uint64
 	part   int // how many bytes of the next message are written already
 }
@@ -40,9 +40,9 @@ type numbered struct {
 	reported uint64  // number of the message last reported as done; of the sending goroutine
 }
 
-// useNotes takes the notes of a session's input. new says that its program is new, so that former
-// input no longer matters. A paste in which a former engine was interrupted is ended here: its rest
-// is unknown, and what follows must not be taken for pasted text.
+// useNotes uses the notes about a session's input. If new is set, the program is new, so earlier
+// input no longer matters. If a previous engine was interrupted in the middle of a paste, the paste
+// is ended here. Its rest is unknown, and what follows must not be taken for pasted text.
 func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -64,7 +64,7 @@ func (in *input) useNotes(notes *inputnotes.Notes, new bool) {
 	}
 }
 
-// sourceOf returns the source of a note. in is locked.
+// sourceOf returns the source that a note is about. The caller holds the lock.
 func (in *input) sourceOf(note *inputnotes.Note) *source {
 	from := in.sources[note]
 	if from == nil {
@@ -79,8 +79,9 @@ func (in *input) sourceOf(note *inputnotes.Note) *source {
 	return from
 }
 
-// takeOver makes v the connection of its input, which leave ends, and returns what has become of the input so far.
-// Messages of the previous connection are no longer taken.
+// takeOver makes v the connection of its source, and returns what has become of the source's input
+// so far. It calls leave of the previous connection, from which no more messages are accepted.
+// leave is called when another connection replaces v.
 func (in *input) takeOver(v *viewer, leave func()) (state api.InputState) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -116,8 +117,8 @@ func (in *input) disconnect(v *viewer) {
 	}
 }
 
-// take numbers a message of v. It reports false if another connection has replaced v's. in is
-// locked.
+// take gives a message of v its number. It returns false if another connection has replaced v. The
+// caller holds the lock.
 func (in *input) take(m *message, v *viewer) bool {
 	from := v.input.from
 	if from == nil {
@@ -130,7 +131,7 @@ func (in *input) take(m *message, v *viewer) bool {
 	m.from, m.number = from, from.taken
 	if from.part > 0 {
 		m.written = min(from.part, len(m.rest))
-		// The part may end inside a bracket.
+		// The part may end inside the start or end sequence of a paste.
 		in.tail = append(in.tail[:0], m.rest[max(0, m.written-len(keys.PasteEnd)+1):m.written]...)
 		m.rest, from.part = m.rest[m.written:], 0
 	}
@@ -140,7 +141,7 @@ func (in *input) take(m *message, v *viewer) bool {
 	return true
 }
 
-// noteBegin notes that p, a part of m, will be written. in is locked.
+// noteBegin saves that p, a part of m, is about to be written. The caller holds the lock.
 func (in *input) noteBegin(m *message, p []byte) {
 	if m.from == nil {
 		return
@@ -150,7 +151,8 @@ func (in *input) noteBegin(m *message, p []byte) {
 	note.Save()
 }
 
-// noteWritten notes that p was written, the first part of what noteBegin got. in is locked.
+// noteWritten saves that p was written. p is the first part of the bytes passed to noteBegin. The
+// caller holds the lock.
 func (in *input) noteWritten(m *message, p []byte) {
 	switch {
 	case m.from == nil:
@@ -164,9 +166,10 @@ func (in *input) noteWritten(m *message, p []byte) {
 	m.from.note.Save()
 }
 
-// followPaste follows the brackets of pastes in p, written for a source. in is locked.
+// followPaste follows the start and end of pastes in p, which is written for a source. The caller
+// holds the lock.
 func (in *input) followPaste(from *source, p []byte) {
-	// A bracket may come in parts.
+	// A start or end sequence may be split between two parts.
 	seen := append(in.tail, p...)
 	start, end := bytes.LastIndex(seen, []byte(keys.PasteStart)), bytes.LastIndex(seen, []byte(keys.PasteEnd))
 	in.tail = append(in.tail[:0], seen[max(0, len(seen)-len(keys.PasteEnd)+1):]...)
@@ -178,7 +181,7 @@ func (in *input) followPaste(from *source, p []byte) {
 	}
 }
 
-// noteDone notes that nothing of m is pending. in is locked.
+// noteDone saves that nothing of m is pending any more. The caller holds the lock.
 func (in *input) noteDone(m *message) {
 	from := m.from
 	from.note.Begun, from.note.Part, from.note.Done = m.number, 0, m.number
@@ -189,8 +192,8 @@ func (in *input) noteDone(m *message) {
 	}
 }
 
-// notePart notes how many bytes of the message being written the terminal has, when this engine stops.
-// in is locked.
+// notePart saves how many bytes of the message being written the terminal has accepted. It is
+// called when this engine stops. The caller holds the lock.
 func (in *input) notePart() {
 	if len(in.pending) == 0 {
 		return
@@ -203,7 +206,7 @@ func (in *input) notePart() {
 	m.from.note.Save()
 }
 
-// endPaste ends the paste of a viewer that cannot continue it. in is locked.
+// endPaste ends the paste of a viewer that cannot continue it. The caller holds the lock.
 func (in *input) endPaste(from *source) {
 	from.note.Cut, from.note.Paste = true, false
 	from.note.Begun, from.note.Part, from.part = from.taken, 0, 0 // the viewer does not send its rest

@@ -15,7 +15,7 @@ import (
 	"tandem/persist/inputnotes"
 )
 
-// succession starts sessions with the same terminal, each after the end of the last.
+// succession starts sessions with the same terminal, one after the other.
 type succession struct {
 	t      *testing.T
 	master *os.File
@@ -198,7 +198,7 @@ func TestNewProgramGetsNoRestOfAFormerMessage(t *testing.T) {
 	}
 }
 
-// Of messages that wait for a program that does not read, the next engine knows which one was begun.
+// If messages wait for a program that does not read, the next engine knows which one was begun.
 func TestEngineAfterACrashKnowsWhatMayHaveBeenWritten(t *testing.T) {
 	s, slave := newSuccession(t)
 	a, _ := s.viewer("x")
@@ -217,7 +217,7 @@ func TestEngineAfterACrashKnowsWhatMayHaveBeenWritten(t *testing.T) {
 	}
 }
 
-func TestCutPasteIsEnded(t *testing.T) {
+func TestInterruptedPasteIsEndedByTheNextEngine(t *testing.T) {
 	long := strings.Repeat("x", 200<<10)
 	for name, c := range map[string]struct {
 		cut  func(s *succession, a attachment)

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-// maxText bounds one answer of session.text, in bytes, not counting its last line.
+// maxText is the maximum length of an answer of session.text in bytes, not counting its last line.
 const maxText = 1 << 20
 
 func textBetween(ctx context.Context, s *Session, in api.SessionTextInput) (api.SessionTextOutput, error) {
@@ -32,14 +32,15 @@ func textBetween(ctx context.Context, s *Session, in api.SessionTextInput) (api.
 	return out, nil
 }
 
-// A rowText is the text of numbered rows. AppendText reports whether row n is wrapped, and exists.
+// A rowText is the text of numbered rows. AppendText also reports whether row n is wrapped, and
+// whether it exists.
 type rowText interface {
 	Bounds() (oldest, first, end int64)
 	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
 	AppendCells(dst []byte, n int64, from, to int) []byte
 }
 
-// A textReader reads the text between two positions, some rows at a time.
+// A textReader reads the text between two positions, a number of rows at a time.
 type textReader struct {
 	in   api.SessionTextInput
 	text []byte

@@ -41,7 +41,7 @@ type viewer struct {
 }
 
 func newViewer(o api.AttachOptions) *viewer {
-	// An option that does not apply beside the others does not count.
+	// Options without effect beside the others are cleared.
 	o.Direct, o.Apart = o.Direct && o.Raw, o.Apart && o.Raw
 	o.Clips = o.Clips && !o.Raw
 	o.Master = o.Master && !o.ReadOnly
@@ -59,8 +59,8 @@ func newViewer(o api.AttachOptions) *viewer {
 	return v
 }
 
-// A viewerSet holds the viewers attached to one session, in order of arrival. Its zero value is
-// empty.
+// A viewerSet holds the viewers that are attached to one session, in the order of arrival. The zero
+// value is empty.
 type viewerSet struct {
 	mu     sync.Mutex
 	all    []*viewer // replaced, never changed
@@ -77,7 +77,7 @@ func (set *viewerSet) add(v *viewer) {
 	set.replace(append(slices.Clone(set.all), v))
 }
 
-// remove removes a viewer; blurred reports whether the program lost the focus with it.
+// remove removes a viewer. blurred is set if the program has lost the focus with it.
 func (set *viewerSet) remove(v *viewer) (blurred bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -92,8 +92,7 @@ func (set *viewerSet) replace(all []*viewer) {
 	set.list.Store(&all)
 }
 
-// noteTyping records input from v; news reports whether the previous input came from another
-// client.
+// noteTyping records input from v. news is set if the previous input came from another client.
 func (set *viewerSet) noteTyping(v *viewer) (news bool) {
 	// Fast path: every key comes here, and most follow one from the same viewer.
 	if set.typist.Load() == v && set.caller.Load() == nil {
@@ -109,8 +108,8 @@ func (set *viewerSet) noteTyping(v *viewer) (news bool) {
 	return true
 }
 
-// noteTypingBy records input from a client that is not attached; news reports whether the previous
-// input came from another client.
+// noteTypingBy records input from a client that is not attached. news is set if the previous input
+// came from another client.
 func (set *viewerSet) noteTypingBy(name string) (news bool) {
 	before := set.caller.Swap(&name)
 	if before != nil && *before == name {
@@ -140,11 +139,11 @@ func (set *viewerSet) setDisplay(v *viewer, display api.Display) {
 	}
 }
 
-// passesPixels reports whether the pixel mouse mode passes to the viewer's terminal: it supports
-// the mode, or belongs to an older release that does not report support.
+// passesPixels reports whether the pixel mouse mode is passed on to the viewer's terminal. It is if
+// the terminal supports the mode, or if the viewer's release is too old to say.
 func (v *viewer) passesPixels() bool { return v.pixels.Load() || !v.cursors.Load() }
 
-// setPlaces sets the places of v to be moved by a resize.
+// setPlaces sets the places in the text that v wants to keep track of when a resize moves them.
 func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {
 	kept := make([]vt.Position, len(places))
 	for i, p := range places {
@@ -166,7 +165,8 @@ func (set *viewerSet) placesOf(v *viewer) []api.Place {
 	return places
 }
 
-// keepPlaces moves the places of all viewers with a resize. Places set meanwhile are kept as set.
+// keepPlaces calls resize, and moves the places of all viewers with the text. If a viewer sets
+// places meanwhile, those stay as set.
 func (set *viewerSet) keepPlaces(resize func(keep []*vt.Position)) {
 	type holder struct {
 		v           *viewer
@@ -186,7 +186,7 @@ func (set *viewerSet) keepPlaces(resize func(keep []*vt.Position)) {
 			keep = append(keep, &h.now[i])
 		}
 	}
-	// The lock is not held here, because a resize takes a while.
+	// The lock is not held here, because a resize takes time.
 	resize(keep)
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -198,15 +198,16 @@ func (set *viewerSet) keepPlaces(resize func(keep []*vt.Position)) {
 	}
 }
 
-// A decision is the size, and the display if known, of the viewer that decides.
+// A decision is the size of the viewer that decides about the session's size, and its display if
+// known.
 type decision struct {
 	size    api.Size
 	display *api.Display
 	agent   bool
 }
 
-// decider returns the decision of the viewer that typed last, or else the first; ok is false if no
-// viewer decides. Read-only viewers do not decide, nor do agents while locked.
+// decider returns the decision of the viewer that typed last, or else of the first. ok is false if
+// no viewer decides. Read-only viewers never decide, nor do agents while locked is set.
 func (set *viewerSet) decider(locked bool) (d decision, ok bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -237,7 +238,7 @@ func (set *viewerSet) count() (n int, typist string) {
 	return len(set.all), typist
 }
 
-// frameChanged notifies viewers of frames that the screen has changed.
+// frameChanged tells the viewers of frames that the screen has changed.
 func (set *viewerSet) frameChanged() {
 	for _, v := range set.snapshot() {
 		if !v.options.Raw {
@@ -246,8 +247,8 @@ func (set *viewerSet) frameChanged() {
 	}
 }
 
-// rawChanged notifies viewers of bytes that the log has grown by p at offset; seen reports whether
-// there are viewers and all of them show it now.
+// rawChanged tells the viewers of bytes that p was appended to the log at offset. seen is set if
+// there are viewers, and all of them have shown p already.
 func (set *viewerSet) rawChanged(offset int64, p []byte) (seen bool) {
 	all := set.snapshot()
 	seen = len(all) > 0
@@ -271,7 +272,7 @@ func (set *viewerSet) snapshot() []*viewer {
 	return nil
 }
 
-// noteCopy stores clipboard contents for the viewers that want them.
+// noteCopy stores text copied to the clipboard by the program, for the viewers that want it.
 func (set *viewerSet) noteCopy(data []byte) {
 	for _, v := range set.snapshot() {
 		if v.options.Clips {
@@ -281,10 +282,10 @@ func (set *viewerSet) noteCopy(data []byte) {
 	}
 }
 
-// repaint makes raw viewers start over from the screen.
+// repaint makes the viewers of bytes start over with a repaint of the screen.
 func (set *viewerSet) repaint() { set.repaintWhere(func(v *viewer) bool { return v.options.Raw }) }
 
-// repaintPictures repaints the screen for viewers that get pictures apart.
+// repaintPictures repaints the screen for the viewers that get pictures apart from the text.
 func (set *viewerSet) repaintPictures() {
 	set.repaintWhere(func(v *viewer) bool { return v.options.Apart })
 }

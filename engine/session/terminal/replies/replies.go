@@ -1,5 +1,5 @@
-// Package replies writes a terminal's replies to the queries of its programs. It drops a reply to an
-// exited program, since the shell would take it for typed text.
+// Package replies writes a terminal's replies to the queries of its programs. It drops a reply if
+// the program has exited, because the shell would take it for typed text.
 package replies
 
 import (
@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// firstLook is the delay before the second look at a program that does not read its reply yet. It
+	// firstLook is the delay before the next check of a program not yet reading its reply. It
 	// doubles up to lastLook.
 	firstLook = time.Millisecond
 	lastLook  = 100 * time.Millisecond
-	// maxHeld is how long a reply waits for its program to read. Programs that read without waiting
-	// are never seen to read.
+	// maxHeld is how long a reply is held until its program reads. Then it is written, because some
+	// programs read without waiting and are never seen to read.
 	maxHeld = time.Second
-	// maxHeldReplies bounds the held replies; the oldest are dropped.
+	// maxHeldReplies is how many replies are held. The oldest are dropped.
 	maxHeldReplies = 64
 )
 
-// A Writer writes the emulator's replies to queries. It holds a reply until the program in the
-// foreground at the query reads, and drops it once another program is there. A command of the shell
-// itself, such as printf, ends at the shell's next mark. At its prompt, or without marks, the shell
-// gets its replies at once. A Writer is not safe for concurrent use.
+// A Writer writes the emulator's replies to queries. It holds a reply until the program that was in
+// the foreground at the query reads, and drops it if another program is there by then. A command of
+// the shell itself, such as printf, ends at the shell's next mark. If the shell is at its prompt,
+// or has no marks, it gets its replies at once. A Writer is not safe for concurrent use.
 type Writer struct {
 	write func([]byte)
 	shell Shell
@@ -33,7 +33,7 @@ type Writer struct {
 	pause time.Duration // before the next look
 }
 
-// A Shell knows the programs of a terminal. The marks of its own shell tell the rest.
+// A Shell tells a Writer about the program in the foreground and the shell's marks.
 type Shell interface {
 	IsRunning() bool                        // the shell runs a command
 	IsBetween() bool                        // the shell is between a command and its prompt
@@ -41,12 +41,12 @@ type Shell interface {
 	ForegroundReads() bool                  // of the shell itself, false while output is unparsed
 }
 
-// New returns a writer that calls write, which must not block.
+// New returns a Writer that writes with write, which must not block.
 func New(write func([]byte), shell Shell) *Writer {
 	return &Writer{write: write, shell: shell, due: make(chan struct{}, 1)}
 }
 
-// Due returns a channel with a value when it is time to call Settle.
+// Due returns a channel with a value when Settle should be called.
 func (w *Writer) Due() <-chan struct{} { return w.due }
 
 type heldReply struct {
@@ -71,8 +71,8 @@ func (w *Writer) Add(p []byte) {
 	w.Settle()
 }
 
-// Settle writes or drops the held replies if the state of their programs is known, and looks at the
-// others again later.
+// Settle writes or drops the held replies, if the state of their programs is known. It schedules
+// another check of the others.
 func (w *Writer) Settle() {
 	if len(w.held) == 0 {
 		return
@@ -94,8 +94,8 @@ func (w *Writer) Settle() {
 	}
 }
 
-// isStale reports whether the program has exited since its query. group is in the foreground, and own
-// whether it is that of the shell.
+// isStale reports whether the program has exited since its query. group is the process group in the
+// foreground now; own is set for the group of the shell.
 func (w *Writer) isStale(h heldReply, group int, own bool) bool {
 	switch {
 	case !h.own:

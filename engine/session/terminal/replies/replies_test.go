@@ -10,7 +10,7 @@ import (
 // shell is the pid of the shell.
 const shell = 100
 
-// A fakeForeground is what a terminal and its shell do.
+// A fakeForeground plays the terminal and its shell.
 type fakeForeground struct {
 	pid              int // process group in the foreground
 	reads            bool

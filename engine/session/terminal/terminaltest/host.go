@@ -1,4 +1,4 @@
-// Package terminaltest has a host for sessions in tests of other packages.
+// Package terminaltest provides a host for sessions in tests of other packages.
 package terminaltest
 
 import (
