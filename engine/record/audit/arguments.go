@@ -11,7 +11,7 @@ import (
 	"tandem/engine/screen/vt/scan"
 )
 
-// Limits of a line, in bytes. JSON may need six bytes for one, so together they keep a line below
+// These limit a line, in bytes. JSON may need six bytes for one, so together they keep a line below
 // 128 KB.
 const (
 	maxText      = 2000     // of a text
@@ -20,19 +20,19 @@ const (
 	valueCost    = 32       // counted for each value besides its text
 	maxItems     = 100      // elements of a list or map
 
-	// maxScanned limits the part of a text that is searched for secrets. Its last maxToken bytes are
-	// not shown: a secret may have been cut there, and not be recognised.
+	// maxScanned is how much of a text is searched for secrets. Its last maxToken bytes are not
+	// shown, because a secret may have been cut there and not be recognised.
 	maxScanned = maxText + maxToken
 	maxToken   = 256
 )
 
-// Arguments returns what an operation's input, or a tool's decoded arguments, contribute to their
-// line, by the names of their JSON. Secrets are masked, long texts and lists shortened, and bytes
-// replaced by their number. It costs the same for an input of any size.
+// Arguments returns the arguments to be logged for an operation's input, or for a tool's decoded
+// arguments. The keys are the names in JSON. Secrets are masked, long texts and lists shortened,
+// and bytes replaced by their number. It costs the same for an input of any size.
 //
-// The tag `audit:"-"` leaves a field out. `audit:"typed"` marks input of a program, which is masked
-// if hideTyped is set: the program is reading a secret. The error of that operation must not quote
-// its input.
+// The tag `audit:"-"` leaves a field out. `audit:"typed"` marks input of a program. It is masked if
+// hideTyped is set, because then the program is reading a secret. The error of such an operation
+// must not quote its input.
 func (*Log) Arguments(in any, hideTyped bool) map[string]any {
 	r := reducer{left: maxArguments, hideTyped: hideTyped}
 	m, _ := r.reduce(reflect.ValueOf(in)).(map[string]any)
@@ -94,8 +94,8 @@ func (r *reducer) reduceList(v reflect.Value) any {
 	return list
 }
 
-// reduceTexts reduces texts together: a program's argument may be a secret because of the one
-// before.
+// reduceTexts shortens texts together, because one of a program's arguments may be a secret if the
+// one before it says so.
 func (r *reducer) reduceTexts(v reflect.Value) []string {
 	list := make([]string, 0, min(v.Len(), maxItems))
 	for i := range v.Len() {
@@ -180,10 +180,10 @@ func maskValue(m map[string]any, isSecret bool) map[string]any {
 	return m
 }
 
-// lengthNote stands for the elements left out of a list or map.
+// lengthNote replaces the elements left out of a list or map.
 func lengthNote(v reflect.Value) string { return fmt.Sprintf("… (%d in all)", v.Len()) }
 
-// shorten returns a text with secrets masked, shortened to maxText bytes.
+// shorten masks the secrets in a text and cuts it to maxText bytes.
 func shorten(s string) string {
 	return shortened(secrets.RedactLine(cut(s, maxScanned)), len(s))
 }

@@ -14,13 +14,14 @@ import (
 const (
 	defaultEntries = 100
 	maxEntries     = 10_000
-	// maxPause is the longest time between two lines of one call: no operation of a tool takes
+	// maxPause is the longest time between two lines of one call. No operation of a tool takes
 	// longer.
 	maxPause = 10 * time.Minute
 )
 
-// List returns the newest entries, newest first: a call of a tool is one entry, or with
-// in.Operations each operation. The outcome of an operation without a completing line is Started.
+// List returns the newest entries, the newest first. A call of a tool is one entry; with
+// in.Operations, each of its operations is. If an operation has no completing line, its outcome is
+// Started.
 func (l *Log) List(in api.AuditListInput) (api.AuditListOutput, error) {
 	if in.Limit <= 0 {
 		in.Limit = defaultEntries
@@ -43,8 +44,8 @@ func (l *Log) List(in api.AuditListInput) (api.AuditListOutput, error) {
 	return r.output(), nil
 }
 
-// A reading collects calls from the lines of the log, newest line first. It holds the calls to be
-// returned and the completing lines whose started lines it has not reached, so its size does not
+// A reading collects calls from the lines of the log, the newest line first. It holds only the
+// calls to be returned and completing lines without their started lines yet, so its size does not
 // depend on the log's.
 type reading struct {
 	in     api.AuditListInput
@@ -55,8 +56,8 @@ type reading struct {
 	lines  int       // added so far
 }
 
-// A callKey identifies a call. Clients choose the ids of calls, so an id alone would let one hide
-// its operations in another's call.
+// A callKey identifies a call. Clients choose the ids of calls. With the id alone, a client could
+// hide its operations in another client's call.
 type callKey struct{ client, actor, from, tool, host, id string }
 
 // A call is what its lines read so far say.
@@ -71,8 +72,8 @@ type call struct {
 	ran        bool // an operation other than its check by the policy
 }
 
-// decode returns the entry of a line, merged with its completing line. ok is false for a line that
-// is no entry of its own or was truncated by a crash.
+// decode returns the entry of a line, merged with its completing line. ok is false if the line is
+// no entry of its own, or was truncated by a crash.
 func (r *reading) decode(text []byte) (e api.AuditEntry, ok bool) {
 	if json.Unmarshal(text, &e) != nil {
 		return e, false
@@ -100,7 +101,7 @@ func (r *reading) isComplete(e api.AuditEntry) bool {
 	return r.oldest.IsZero() || e.Time.Add(duration(e)).Before(r.oldest.Add(-maxPause))
 }
 
-// add adds an entry to its call. Once enough calls are known, it drops entries of others.
+// add adds an entry to its call. Once enough calls are known, entries of other calls are dropped.
 func (r *reading) add(e api.AuditEntry) {
 	key := callKey{e.Client, e.Actor, e.From, e.Tool, e.Host, e.Call}
 	alone := e.Call == "" || r.in.Operations
@@ -138,8 +139,8 @@ func (c *call) add(e api.AuditEntry) {
 	c.ran = c.ran || e.Operation != api.PolicyCheck.Name
 }
 
-// entry returns the call as one entry. What it changed counts: a tool may read what it does not
-// find, and then succeed. A refusal always counts.
+// entry returns the call as one entry. If it changed something, the outcome is that of the changes:
+// a tool may fail to read something and then succeed. But a refusal always counts.
 func (c *call) entry() api.AuditEntry {
 	e, worst := c.first, c.worst
 	if !c.firstWrite.Time.IsZero() {
@@ -166,10 +167,10 @@ func (r *reading) output() api.AuditListOutput {
 	return out
 }
 
-// outcomes are the outcomes from the best to the worst; unknown ones are better still.
+// outcomes are the outcomes from the best to the worst. An unknown outcome counts as even better.
 var outcomes = []string{api.OutcomeOK, api.OutcomeStarted, api.OutcomeCancelled, api.OutcomeFailed, api.OutcomeDenied}
 
-// worse returns the entry with the worse outcome, and a if they are the same.
+// worse returns the entry with the worse outcome. It returns a if the outcomes are equal.
 func worse(a, b api.AuditEntry) api.AuditEntry {
 	if slices.Index(outcomes, b.Outcome) > slices.Index(outcomes, a.Outcome) {
 		return b
@@ -185,5 +186,5 @@ var effects = sync.OnceValue(func() map[string]api.Effect {
 	return all
 })
 
-// isWrite reports whether an entry is of an operation that changes something.
+// isWrite reports whether the operation of an entry changes something.
 func isWrite(e api.AuditEntry) bool { return effects()[e.Operation] != api.Read }

@@ -161,7 +161,7 @@ func TestListJoinsTheOperationsOfACall(t *testing.T) {
 	r.check("operations", operations, []string{"session.screen error", "files.list ok", "session.exec ok", "session.get ok"})
 }
 
-func TestCallHasTheOutcomeOfWhatItChanged(t *testing.T) {
+func TestCallHasTheOutcomeOfItsChanges(t *testing.T) {
 	const read, write = "files.stat", "files.write"
 	for _, c := range []struct {
 		lines string // an operation and its outcome each
@@ -251,7 +251,7 @@ func TestListFiltersAndLimits(t *testing.T) {
 	}
 }
 
-// The oldest shown call began before others that are not shown.
+// The oldest call in the list began before others that are not in it.
 func TestListReadsShownCallsToTheirBeginning(t *testing.T) {
 	r := newRig(t)
 	long := r.begin(api.AuditEntry{Actor: "agent:a", Call: "long", Tool: "exec", Operation: "exec", Arguments: map[string]any{"command": "make"}})

@@ -16,7 +16,7 @@ type Log struct{ lines *store.Lines }
 // New returns the log kept in lines.
 func New(lines *store.Lines) *Log { return &Log{lines} }
 
-// A completion is the second line of an operation whose started line has the same id.
+// A completion is the second line of an operation. It has the id of the operation's started line.
 type completion struct {
 	Time       time.Time `json:"time"`
 	ID         string    `json:"id"`
@@ -27,9 +27,11 @@ type completion struct {
 }
 
 // Begin writes the started line of an operation that changes something. Call it before the handler:
-// without a line, the operation must not run. It sets e's id and outcome, and its time if it has
-// none. e.Arguments must come from Arguments. end writes the completing line: process is the id of the
-// session or process started or affected, if any, and failure the text of the operation's error, or "".
+// if the line cannot be written, the operation must not run. It sets the id and outcome of e, and
+// the time if e has none. e.Arguments must come from Arguments.
+//
+// end writes the completing line. Its process is the id of the session or process started or
+// affected, if any. Its failure is the text of the operation's error, or "".
 func (l *Log) Begin(e api.AuditEntry) (end func(outcome, process, failure string, took time.Duration) error, err error) {
 	e.ID, e.Outcome = api.NewID(), api.OutcomeStarted
 	if e.Time.IsZero() {
@@ -43,8 +45,8 @@ func (l *Log) Begin(e api.AuditEntry) (end func(outcome, process, failure string
 	}, l.append(bounded(e))
 }
 
-// Record writes the only line of an operation, with its outcome: of a read, or of a refused call.
-// Without a time, the operation began e.DurationMS ago. e.Arguments must come from Arguments.
+// Record writes the only line of a read or of a refused call, with its outcome. If e has no time,
+// the operation began e.DurationMS ago. e.Arguments must come from Arguments.
 func (l *Log) Record(e api.AuditEntry) error {
 	e.ID = ""
 	if e.Time.IsZero() {
@@ -60,8 +62,8 @@ func (l *Log) append(line any) error {
 	return nil
 }
 
-// bounded returns e with secrets in its error masked and its texts shortened. A client may send any
-// name. An operation that is not part of a tool's call is its own tool.
+// bounded masks secrets in the error of e and shortens its texts, because a client may send any
+// name. An operation outside a tool's call counts as its own tool.
 func bounded(e api.AuditEntry) api.AuditEntry {
 	e.Tool = cmp.Or(e.Tool, e.Operation)
 	for _, name := range []*string{&e.Actor, &e.Agent, &e.Client, &e.From, &e.Host, &e.Tool, &e.Call, &e.Operation, &e.Outcome, &e.Process} {

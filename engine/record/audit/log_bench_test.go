@@ -23,7 +23,7 @@ func entryOf(operation string, in any) api.AuditEntry {
 	}
 }
 
-// BenchmarkBeginEnd is the price of the lines of an operation that changes something.
+// BenchmarkBeginEnd measures the lines of an operation that changes something.
 func BenchmarkBeginEnd(b *testing.B) {
 	log := benchLog(b)
 	in := &api.ExecInput{Command: []string{"bash", "-c", "go test ./... 2>&1 | tail -20"}, CWD: "/home/ann/project", TimeoutMS: 30_000}
@@ -38,7 +38,7 @@ func BenchmarkBeginEnd(b *testing.B) {
 	}
 }
 
-// BenchmarkRecord is the price of the line of a read.
+// BenchmarkRecord measures the line of a read.
 func BenchmarkRecord(b *testing.B) {
 	log := benchLog(b)
 	in := &api.FilesReadInput{Path: "engine/record/audit/log.go", FileScope: api.FileScope{Base: "/home/ann/project"}}
@@ -58,7 +58,7 @@ func BenchmarkArguments(b *testing.B) {
 	}
 }
 
-// BenchmarkList is the price of `tandem audit` with a long log.
+// BenchmarkList measures `tandem audit` with a long log.
 func BenchmarkList(b *testing.B) {
 	log := benchLog(b)
 	in := &api.ExecInput{Command: []string{"make"}}

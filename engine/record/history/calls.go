@@ -15,14 +15,16 @@ import (
 )
 
 const (
-	// manyRows is the number of rows from which loadIndex tunes the garbage collector.
+	// manyRows is the number of rows from which the garbage collector is tuned before they are
+	// loaded.
 	manyRows = 10_000
-	// manyRowsGC is GOGC while that many rows are in memory: garbage may add this percentage of
-	// the live heap.
+	// manyRowsGC is the value of GOGC while so many rows are in memory: garbage may add this
+	// percentage of the live heap.
 	manyRowsGC = 20
 )
 
-// historyError converts a database error to an API error. Cancellation passes through.
+// historyError converts an error of the database to an API error. It returns a cancellation
+// unchanged.
 func historyError(verb string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -30,14 +32,14 @@ func historyError(verb string, err error) error {
 	return api.Errorf(api.CodeUnavailable, "%s history: %v", verb, err)
 }
 
-// runLoaded runs f on the history's goroutine after loading the index. A panic in f is raised in
-// the caller.
+// runLoaded loads the index and then runs f, both on the history's goroutine. A panic in f is
+// raised in the caller.
 func (h *History) runLoaded(ctx context.Context, f func() error) error {
 	type answer struct {
 		err    error
 		caught *panics.Caught
 	}
-	// Buffered, because the caller may be gone by the time of the answer.
+	// The channel has a buffer, because the caller may have given up by then.
 	reply := make(chan answer, 1)
 	h.box.Post(func() {
 		h.lastAsked = time.Now()
@@ -70,7 +72,7 @@ func (h *History) loadIndex() error {
 	if h.index != nil { // safe to read: only this goroutine sets it
 		return nil
 	}
-	// Rows come from the database, so pending ones must be there first.
+	// The rows are read from the database, so pending ones must be written first.
 	if err := h.commitPending(); err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (h *History) loadIndex() error {
 	return nil
 }
 
-// lowerGCPercent limits garbage before many rows are loaded.
+// lowerGCPercent makes the garbage collector run more often, before many rows are loaded.
 func (h *History) lowerGCPercent(rows int) {
 	if rows > manyRows && h.gcPercent == 0 {
 		h.gcPercent = debug.SetGCPercent(manyRowsGC)
@@ -103,8 +105,8 @@ func (h *History) releaseMemory(rows int) {
 	}
 }
 
-// viewIndex runs f on the index under a read lock. Pending changes are written first, unless
-// writing fails: whatever a caller has seen survives a crash.
+// viewIndex runs f on the index under a read lock. It writes pending changes first, if it can, so
+// everything that a caller sees survives a crash.
 func (h *History) viewIndex(ctx context.Context, f func(x *historyIndex) error) error {
 	err := h.runLoaded(ctx, func() error {
 		if !h.writeFailed {
@@ -199,7 +201,7 @@ func (h *History) Clear(ctx context.Context, _ api.Empty) (api.HistoryCount, err
 	})
 }
 
-// removeRows deletes the rows selected by which, first on disk.
+// removeRows deletes the selected rows, first on disk and then from the index.
 func (h *History) removeRows(ctx context.Context, selectRows func(x *historyIndex) func(*historyEntry) bool) (out api.HistoryCount, err error) {
 	err = h.runLoaded(ctx, func() error {
 		match := selectRows(h.index)

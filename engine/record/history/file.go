@@ -11,7 +11,8 @@ import (
 	"tandem/persist/histdb"
 )
 
-// Lines returns the command lines of the given runs, oldest first; all of them without ids.
+// Lines returns the command lines of the runs with these ids, the oldest first. Without ids, it
+// returns all lines.
 func (h *History) Lines(ctx context.Context, ids []int64) (lines []string, err error) {
 	wanted := make(map[int64]bool, len(ids))
 	for _, id := range ids {
@@ -32,7 +33,7 @@ func (h *History) Lines(ctx context.Context, ids []int64) (lines []string, err e
 }
 
 // Load adds the commands of the file at path and returns how many it added. Commands without a time
-// get at, or the current time if at is zero. Loading reports the progress.
+// get the time at, or the current time if at is zero. Loading reports the progress.
 func (h *History) Load(ctx context.Context, path string, commands []histdb.TextCommand, at time.Time) (n int, err error) {
 	l := h.loads.begin(path, len(commands))
 	defer h.loads.end(l)
@@ -45,9 +46,9 @@ func (h *History) Load(ctx context.Context, path string, commands []histdb.TextC
 	return n, nil
 }
 
-// addCommands adds the commands of a file and returns how many it added; none if ctx ends first. It
-// skips a command with a time if the history has it at that time, and one without if the history
-// has it.
+// addCommands adds the commands of a file and returns how many it added; if ctx ends first, it adds
+// none. It skips a command with a time if the history has the command at that time. It skips a
+// command without a time if the history has the command at all.
 func (h *History) addCommands(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) (n int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(h.ctx, cancel)()
@@ -56,7 +57,7 @@ func (h *History) addCommands(ctx context.Context, commands []histdb.TextCommand
 	if err != nil {
 		return 0, err
 	}
-	// f checks ctx itself: a call cancelled after the write must still report its rows.
+	// The function checks ctx itself: a call cancelled after the write must still report its rows.
 	err = h.runLoaded(context.WithoutCancel(ctx), func() error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -94,7 +95,8 @@ func (h *History) addCommands(ctx context.Context, commands []histdb.TextCommand
 	return n, err
 }
 
-// toRows converts commands to rows, without ignored ones. Commands without a time get at.
+// toRows converts commands to rows, and leaves out ignored ones. Commands without a time get the
+// time at.
 func (h *History) toRows(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) ([]histdb.Row, error) {
 	caller := api.CallerOf(ctx)
 	rows := make([]histdb.Row, 0, len(commands))

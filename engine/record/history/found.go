@@ -13,16 +13,16 @@ import (
 	"tandem/engine/base/panics"
 )
 
-// A search runs on every key, and each query is nearly the previous one. Command lines are stored
-// once and never change, so the set of lines matching a query stays valid: a repeated query only
-// matches the lines added since. A longer query that narrows an earlier one tests only that one's
-// matches.
+// A search runs after every key, and each query is nearly the same as the previous one. Command
+// lines are stored once and never change, so the set of lines matching a query stays valid. A
+// repeated query only has to be matched with lines added since. A longer query that narrows an
+// earlier one only has to be matched with that one's results.
 
-// maxCachedQueries is how many queries keep their results: enough for a line typed and deleted
-// again.
+// maxCachedQueries is how many queries keep their results. It is enough for typing a line and
+// deleting it again.
 const maxCachedQueries = 32
 
-// A queryCache remembers the matching texts of recent queries. Without it, the median key takes 1.6
+// A queryCache keeps the matching texts of recent queries. Without it, the median search takes 1.6
 // times as long on a large history.
 type queryCache struct {
 	mu   sync.Mutex
@@ -49,8 +49,9 @@ func (s *textSet) size() (n int) {
 	return n
 }
 
-// narrows reports whether query can only match texts also matched by shorter: it continues shorter,
-// and the last word of shorter has no operator whose meaning a longer word reverses.
+// narrows reports whether query can only match texts also matched by shorter. That is so if it
+// continues shorter, and the last word of shorter has no operator whose meaning a longer word
+// reverses.
 func narrows(query, shorter string) bool {
 	if !strings.HasPrefix(query, shorter) || strings.Contains(query, "|") || strings.Contains(shorter, `\`) {
 		return false
@@ -59,7 +60,8 @@ func narrows(query, shorter string) bool {
 	return !strings.ContainsAny(last, "!$") && !strings.HasSuffix(last, "'")
 }
 
-// findNearest returns the result of query, or of the longest cached query it narrows.
+// findNearest returns the result of query if it is cached, or else of the longest cached query
+// narrowed by it.
 func (f *queryCache) findNearest(query string) (near textSet) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,8 +105,9 @@ func (x *historyIndex) matchTexts(ctx context.Context, text string, q query) (te
 	return found, nil
 }
 
-// matchWord computes word w of a set. near is the result of the same query or of a wider one. A
-// word only partly covered by near is matched from scratch.
+// matchWord computes one word of the bits in found, the word with index w. near is the result of
+// the same query or of a wider one. If near covers only part of the word, the word is matched from
+// scratch.
 func (x *historyIndex) matchWord(m *matcher, near *textSet, found textSet, w int) (word uint64) {
 	todo := ^uint64(0)
 	if (w+1)*64 <= near.count {
@@ -127,8 +130,8 @@ func (x *historyIndex) matchWord(m *matcher, near *textSet, found textSet, w int
 // parallelStep is how many items a worker processes between two checks of the context.
 const parallelStep = 64
 
-// runParallel processes n items on several processors: each worker calls part for ranges of them,
-// with its own matcher. It stops early when ctx ends.
+// runParallel processes n items on several processors. Each worker calls part for ranges of items,
+// with a matcher of its own. It stops early when ctx ends.
 func runParallel(ctx context.Context, n int, q query, part func(m *matcher, from, to int)) error {
 	var next atomic.Int64
 	var workers panics.Group
@@ -136,7 +139,7 @@ func runParallel(ctx context.Context, n int, q query, part func(m *matcher, from
 		workers.Start(func() {
 			m := newMatcher(q)
 			for ctx.Err() == nil {
-				// Workers take the next range when they are done, so a slow one does not delay the
+				// A worker takes the next range when it is done, so a slow one does not delay the
 				// others.
 				from := int(next.Add(parallelStep)) - parallelStep
 				if from >= n {

@@ -173,7 +173,7 @@ func TestAlternativesScoreAsInFZF(t *testing.T) {
 	}
 }
 
-func TestTextsAreStoredUnchanged(t *testing.T) {
+func TestCommandLinesAreStoredUnchanged(t *testing.T) {
 	seed.Check(t, func(t *rapid.T) {
 		texts := newHistoryTexts(0, 0)
 		numbers := make(map[string]uint32)

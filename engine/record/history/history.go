@@ -1,6 +1,5 @@
-// Package history keeps the commands that were run. One goroutine owns the database, and recording
-// a command never blocks. Searches run on an index in memory. Callers decide what counts as a
-// command.
+// Package history stores the commands that were run. One goroutine owns the database, and recording
+// a command never blocks. Searches use an index in memory. Callers decide what counts as a command.
 package history
 
 import (
@@ -22,24 +21,25 @@ import (
 	"tandem/persist/histdb"
 )
 
-// Recording must not block a shell or an agent, and must survive a full disk and a crash. One
-// goroutine owns the database and the pending changes; calls post functions to its mailbox. A
-// change is applied to the index in memory at once and written a moment later, together with
-// others. Searches write pending changes first, so nothing shown can be lost. If a write fails,
-// changes stay pending and are retried, and rows get their final ids meanwhile, because clients
-// refer to them. The index is loaded on the first search and released when idle: a large history
-// takes too much memory to keep it unused.
+// Recording must not block a shell or an agent, and must survive a full disk and a crash. So one
+// goroutine owns the database and the pending changes, and calls post functions to its mailbox. A
+// change is applied to the index in memory at once, and written a moment later, together with
+// others. Searches write pending changes first, so nothing shown can be lost.
+//
+// If a write fails, changes stay pending and are written later. Rows get their final ids meanwhile,
+// because clients refer to them. The index is loaded on the first search and released when idle,
+// because a large history takes too much memory to keep it unused.
 
 const (
-	// historyDelay is how long a change may wait for others before it is written, unless a search
-	// needs it on disk.
+	// historyDelay is how long a change waits for others to be written with. A search writes it
+	// earlier.
 	historyDelay = 80 * time.Millisecond
-	// historyRetry is the time between attempts to write after an error.
+	// historyRetry is the time between two attempts to write after an error.
 	historyRetry = 5 * time.Second
-	// historyIdle is how long the index stays in memory after the last search, and the database
-	// open after the last change.
+	// historyIdle is how long the index stays in memory after the last search, and how long the
+	// database stays open after the last change.
 	historyIdle = 40 * time.Second
-	// maxPending limits the changes waiting after a failed write. The oldest are dropped.
+	// maxPending is how many changes may wait after a failed write. The oldest are dropped.
 	maxPending = 10_000
 	// MaxLine is the maximum length of a recorded command line, in bytes.
 	MaxLine = 64 << 10
@@ -84,10 +84,11 @@ type History struct {
 	index *historyIndex // nil until needed
 }
 
-// Start opens the history of a data directory; Close ends it. ignore are patterns of commands to
-// leave out, and notice receives messages for the user. The database, possibly of an earlier
-// release, is not changed before ready is closed, or at all if Close comes first. A nil ready does not
-// delay anything.
+// Start opens the history of a data directory; use Close to end it. Commands that match the
+// patterns in ignore are left out. notice is called with messages for the user.
+//
+// The database may be of an earlier release, so it is not changed before ready is closed, or at all
+// if Close comes first. A nil ready does not delay anything.
 func Start(dir string, ignore []string, log *slog.Logger, notice func(string), ready <-chan struct{}) *History {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &History{
@@ -115,8 +116,8 @@ func (h *History) Ignore(patterns []string) {
 	h.ignored.Store(&compiled)
 }
 
-// OnChange sets a function to call on the history's goroutine after each written change, with the
-// number of changes so far.
+// OnChange sets a function to be called after each written change, with the number of changes so
+// far. It is called on the history's goroutine.
 func (h *History) OnChange(f func(n int64)) {
 	h.box.Post(func() { h.announce = f })
 }
@@ -168,8 +169,8 @@ func (h *History) runPosted() {
 	}
 }
 
-// runStep runs f. After a panic it discards the index, possibly half changed; the next search loads
-// it again.
+// runStep runs f. If f panics, the index may be half changed, so it is discarded. The next search
+// loads it again.
 func (h *History) runStep(what string, f func()) (panicked bool) {
 	if panicked = panics.Log(h.log, what, f); panicked {
 		h.setIndex(nil)
@@ -200,7 +201,7 @@ func (h *History) setIndex(x *historyIndex) {
 	h.mu.Unlock()
 }
 
-// openDatabase opens the database if it is closed. A damaged one is set aside.
+// openDatabase opens the database if it is closed. It sets a damaged database aside.
 func (h *History) openDatabase() error {
 	h.closeDeleted()
 	if h.db != nil {
@@ -215,7 +216,7 @@ func (h *History) openDatabase() error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	// After a deletion the database is empty, but ids must not repeat.
+	// If the database was deleted, it is empty now, but ids must not repeat.
 	h.db, h.last, h.numbered = db, max(h.last, last), true
 	return nil
 }
@@ -237,8 +238,8 @@ func (h *History) reportAside(aside string) {
 	}
 }
 
-// handleDamage sets the database aside if err says it is damaged. The next use creates an empty
-// one.
+// handleDamage sets the database aside if err says that it is damaged. The next use creates an
+// empty one.
 func (h *History) handleDamage(err error) error {
 	if !errors.Is(err, histdb.ErrDamaged) || h.db == nil {
 		return err
@@ -281,7 +282,7 @@ func (h *History) updateIndex(f func(x *historyIndex)) {
 
 // queueChange schedules a change to be written.
 func (h *History) queueChange(c histdb.Change) {
-	// The exit of a row still pending needs no change of its own.
+	// If the row is still pending, its exit needs no change of its own.
 	if c.End == nil || !h.completePending(*c.End) {
 		h.pending = append(h.pending, c)
 	}
@@ -293,8 +294,8 @@ func (h *History) queueChange(c histdb.Change) {
 	}
 }
 
-// completePending completes unwritten rows of a process. It reports false if there may be others on
-// disk.
+// completePending sets the exit of a process's rows not written yet. It returns false if there may
+// be others on disk.
 func (h *History) completePending(e histdb.End) (all bool) {
 	for i := range h.pending {
 		for j := range h.pending[i].Add {
@@ -309,7 +310,7 @@ func (h *History) completePending(e histdb.End) (all bool) {
 	return all
 }
 
-// flushPending writes pending changes, and schedules another attempt after an error.
+// flushPending writes pending changes. After an error, it schedules another attempt.
 func (h *History) flushPending() {
 	h.flushAt = nil
 	if len(h.pending) == 0 {
@@ -331,8 +332,8 @@ func (h *History) flushPending() {
 	h.flushAt = time.After(historyRetry)
 }
 
-// commitPending writes pending and more changes in one transaction. If it fails, pending changes
-// stay queued and more are dropped.
+// commitPending writes the queued changes and the new ones in one transaction. If it fails, the
+// queued ones stay queued and the new ones are dropped.
 func (h *History) commitPending(more ...histdb.Change) error {
 	if err := h.openDatabase(); err != nil {
 		return err

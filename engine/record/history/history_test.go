@@ -627,7 +627,8 @@ func TestRecordMissedDoesNotRestoreDeletedRuns(t *testing.T) {
 	h.want(api.HistorySearchInput{})
 }
 
-// The engine after an upgrade may fail to start, and the former one must be able to read the database.
+// After an upgrade, the new engine may fail to start, and the previous one must still be able to
+// read the database.
 func TestDatabaseIsLeftAloneUntilTheEngineIsReady(t *testing.T) {
 	for _, serves := range []bool{true, false} {
 		dir, ready := t.TempDir(), make(chan struct{})

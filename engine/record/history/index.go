@@ -15,7 +15,8 @@ import (
 	"tandem/persist/histdb"
 )
 
-// A historyIndex holds the whole history in memory for searching. Equal strings are stored once.
+// A historyIndex holds the whole history in memory for searches. Equal strings are stored only
+// once.
 type historyIndex struct {
 	rows     []historyEntry // oldest first
 	commands []uint32       // the text of each row again, separate for a fast scan
@@ -50,14 +51,15 @@ type historyEntry struct {
 	stopped  bool
 }
 
-// hasFailed reports whether a run exited with a status other than 0 or by a signal, unless it was
-// stopped on request.
+// hasFailed reports whether a run failed: it exited with a status other than 0 or by a signal, and
+// was not stopped on request.
 func (e *historyEntry) hasFailed() bool {
 	return !e.stopped && (e.hasCode && e.code != 0 || e.signal != noWord)
 }
 
-// isInterrupt reports whether a run exited because of ctrl+c or ctrl+\, directly or in the form
-// used by shells: 128 plus the signal's number. Such an exit was requested, in Tandem or elsewhere.
+// isInterrupt reports whether a run exited because of ctrl+c or ctrl+\, either directly or in the
+// form that shells use: 128 plus the signal's number. Such an exit was requested, in Tandem or
+// elsewhere.
 func isInterrupt(code *int, signal string) bool {
 	if code == nil {
 		return signal == "SIGINT" || signal == "SIGQUIT"
@@ -92,14 +94,15 @@ func (x *historyIndex) findWord(s string) (uint32, bool) {
 	return n, ok
 }
 
-// Most processes have run one command, and most ids are 12 hex digits. Such ids are stored as
-// numbers, without a string.
+// Most processes have run one command, and most ids are 12 hex digits. Such an id is stored as a
+// number, without a string.
 const (
 	idDigits = 12
 	idNumber = 1 << 63
 )
 
-// processNumber returns the number of a process id. known is false if it is a string no row has.
+// processNumber returns the number of a process id. known is false if the id is a string and no row
+// has it.
 func (x *historyIndex) processNumber(id string) (number uint64, known bool) {
 	if len(id) == idDigits && strings.Trim(id, "0123456789abcdef") == "" {
 		n, err := strconv.ParseUint(id, 16, 64)
@@ -163,9 +166,9 @@ func byStart(a, b historyEntry) int {
 	return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.id, b.id))
 }
 
-// sortFrom sorts the rows appended from index n on into place.
+// sortFrom moves the rows appended from index n on to their places.
 func (x *historyIndex) sortFrom(n int) {
-	// Few new rows are nearly in order already, so moving each is cheaper than sorting all.
+	// A few new rows are nearly in order already, so moving each is cheaper than sorting all.
 	if len(x.rows)-n > 16 {
 		slices.SortStableFunc(x.rows, byStart)
 		x.listCommands()
@@ -184,7 +187,7 @@ func (x *historyIndex) sortFrom(n int) {
 	}
 }
 
-// listCommands updates commands and runs after rows have moved.
+// listCommands updates the lists of commands and runs after rows have moved.
 func (x *historyIndex) listCommands() {
 	x.commands = x.commands[:len(x.rows)]
 	clear(x.runs)
@@ -194,14 +197,14 @@ func (x *historyIndex) listCommands() {
 	}
 }
 
-// removeRows deletes matching rows, and texts no longer used.
+// removeRows deletes the rows for which match returns true, and texts no longer used.
 func (x *historyIndex) removeRows(match func(*historyEntry) bool) {
 	before := len(x.rows)
 	x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return match(&e) })
 	if len(x.rows) == before {
 		return
 	}
-	// Only rebuilding the texts removes a deleted secret from memory.
+	// Rebuild the texts: nothing less removes a deleted secret from memory.
 	old := x.texts
 	x.texts, x.queries = newHistoryTexts(old.count(), len(old.all)), queryCache{}
 	for i := range x.rows {
@@ -250,7 +253,7 @@ type addedRun struct {
 	started int64
 }
 
-// addedRuns returns the imported rows, which no engine recorded as they ran.
+// addedRuns returns the imported rows. No engine recorded them as they ran.
 func (x *historyIndex) addedRuns() map[addedRun]bool {
 	runs := make(map[addedRun]bool)
 	kind, ok := x.findWord(commandAdded)
@@ -262,7 +265,7 @@ func (x *historyIndex) addedRuns() map[addedRun]bool {
 	return runs
 }
 
-// newestCommand returns a row just added, in the form for clients.
+// newestCommand returns the row with this id, which was just added, in the form for clients.
 func (x *historyIndex) newestCommand(id int64) api.Command {
 	for i := len(x.rows) - 1; i >= 0; i-- {
 		if x.rows[i].id == id {

@@ -17,9 +17,9 @@ type load struct {
 	written atomic.Int64 // share of total already on disk
 }
 
-// setWritten records that n of of rows are written, as a share of the commands: ignored ones have
-// no row.
-func (l *load) setWritten(n, of int) { l.written.Store(l.total * int64(n) / int64(max(of, 1))) }
+// setWritten records that n of the rows are written. The progress counts commands, and ignored ones
+// have no row, so it is converted.
+func (l *load) setWritten(n, rows int) { l.written.Store(l.total * int64(n) / int64(max(rows, 1))) }
 
 // loads are the loads in progress.
 type loads struct {
@@ -41,7 +41,8 @@ func (s *loads) end(l *load) {
 	s.all = slices.DeleteFunc(s.all, func(other *load) bool { return other == l })
 }
 
-// Loading returns the progress of all loads. Converting and writing each count for half.
+// Loading returns the progress of all loads. Converting the commands and writing the rows each
+// count for half of it.
 func (h *History) Loading(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
 	out := api.HistoryLoadingOutput{Loads: []api.HistoryProgress{}}
 	h.loads.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/junegunn/fzf/src/util"
 )
 
-// prepareMatching fills the tables of fzf's algorithm on first use.
+// prepareMatching fills the tables of fzf's algorithm, once.
 var prepareMatching = sync.OnceFunc(func() { algo.Init("default") })
 
 // Sizes of the scratch memory that fzf uses itself.
@@ -21,7 +21,7 @@ const (
 	slab32 = 2048
 )
 
-// A term is a word of a query: the pattern, and how to match it.
+// A term is a word of a query: a pattern, and how to match it.
 type term struct {
 	match func(caseSensitive, normalize, forward bool, text *util.Chars, pattern []rune, withPos bool, slab *util.Slab) (algo.Result, *[]int)
 
@@ -35,11 +35,12 @@ type term struct {
 	mask          uint64 // its characters; see textMask
 }
 
-// A query is a list of conditions, all of which must hold. Each is a list of alternative terms.
+// A query is a list of conditions. All of them must hold. Each condition is a list of alternative
+// terms.
 type query [][]term
 
-// parseQuery parses fzf's extended syntax: words in any order, 'exact, 'word', ^start, end$, !not,
-// and | between words for or. "\ " is a blank within a word. A word with a capital is
+// parseQuery parses the extended syntax of fzf: words in any order, 'exact, 'word', ^start, end$,
+// !not, and | between words for or. "\ " is a blank within a word. A word with a capital letter is
 // case-sensitive.
 func parseQuery(s string) query {
 	const blank = "\x00" // stands for an escaped one
@@ -108,8 +109,8 @@ const (
 	hasCapital = uint64(1) << 63 // set in the mask of a text with capitals
 )
 
-// textMask returns a bit for each character of a text, ignoring case; some characters share a bit.
-// Other than ASCII characters may match different ones, so such a text has all bits.
+// textMask returns a bit for each character in a text, ignoring case. Some characters share a bit.
+// Non-ASCII characters may match several others, so a text with any has all bits.
 func textMask(s string) (mask uint64) {
 	for i := range len(s) {
 		c := s[i]
@@ -124,7 +125,8 @@ func textMask(s string) (mask uint64) {
 	return mask
 }
 
-// termMask returns the bits required in the mask of a text containing all the characters.
+// termMask returns the bits of the characters in a term. A text can only match if its mask has all
+// of them.
 func termMask(runes []rune) (mask uint64) {
 	for _, r := range runes {
 		if r < utf8.RuneSelf {
@@ -146,8 +148,9 @@ func maskBit(c byte) uint64 {
 	return 1 << (36 + c%27)
 }
 
-// isIn reports whether an ASCII text contains a term without a fixed position. fzf's algorithm also
-// scores the match: with it alone, the 95th percentile of a key is 11 times as high.
+// isIn reports whether an ASCII text contains a term without a fixed position. fzf's algorithm
+// could tell, but also computes a score. With it alone, the slowest 5 % of searches take at least
+// 11 times as long.
 func (t *term) isIn(text []byte) bool {
 	if !t.apart {
 		return bytes.Contains(text, t.bytes)
@@ -162,7 +165,7 @@ func (t *term) isIn(text []byte) bool {
 	return true
 }
 
-// A matcher matches texts with a query. It holds scratch memory and belongs to one goroutine.
+// A matcher matches texts with a query. It has memory of its own and belongs to one goroutine.
 type matcher struct {
 	query query
 	mask  uint64 // required characters of a matching text; see textMask
@@ -180,8 +183,8 @@ func newMatcher(q query) *matcher {
 	return m
 }
 
-// matchesText reports whether text n matches. It checks the last condition first: texts found by an
-// earlier, shorter query meet the others already.
+// matchesText reports whether text n matches. It checks the last condition first, because texts
+// found by an earlier, shorter query meet the others already.
 func (m *matcher) matchesText(texts *historyTexts, n uint32) bool {
 	for at := len(m.query) - 1; at >= 0; at-- {
 		any, found := m.query[at], false
@@ -210,7 +213,7 @@ func (m *matcher) hasTerm(t *term, texts *historyTexts, n uint32) bool {
 	return r.Start >= 0
 }
 
-// runTerm matches a term with fzf's algorithm, ignoring whether it is inverse.
+// runTerm matches a term with fzf's algorithm. It ignores whether the term is negated.
 func (m *matcher) runTerm(t *term, text []byte, withPos bool) (algo.Result, *[]int) {
 	if m.slab == nil {
 		m.slab = util.MakeSlab(slab16, slab32)
@@ -219,7 +222,7 @@ func (m *matcher) runTerm(t *term, text []byte, withPos bool) (algo.Result, *[]i
 	return t.match(t.caseSensitive, t.normalize, true, &m.chars, t.runes, withPos, m.slab)
 }
 
-// score matches a text. The score is the sum over the terms found in it.
+// score matches a text. The score is the sum of the scores of all terms found.
 func (m *matcher) score(text []byte) (score int32, ok bool) {
 	score, _, ok = m.matchText(text, false)
 	return score, ok

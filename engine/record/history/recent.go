@@ -8,11 +8,11 @@ import (
 	"tandem/engine/base/secrets"
 )
 
-// maxRecent limits the list of recent commands. The oldest are dropped.
+// maxRecent is the maximum length of the list of recent commands. The oldest are dropped.
 const maxRecent = 10_000
 
-// Recent lists the commands run successfully by agents, oldest first. It lives as long as the
-// engine. The zero value is empty.
+// Recent is the list of commands run successfully by agents, the oldest first. It is lost when the
+// engine exits. The zero value is empty.
 type Recent struct {
 	mu    sync.Mutex
 	lines []string

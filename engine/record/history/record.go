@@ -6,22 +6,23 @@ import (
 	"tandem/persist/histdb"
 )
 
-// RecordRun adds a run, running or already ended. It never blocks.
+// RecordRun adds a run, which may still be running or have ended. It never blocks.
 func (h *History) RecordRun(r histdb.Row) {
 	h.box.Post(func() { h.recordRow(r) })
 }
 
-// RecordEnd completes the running rows of a process. It never blocks.
+// RecordEnd sets the exit of the running rows of a process. It never blocks.
 func (h *History) RecordEnd(e histdb.End) {
 	h.box.Post(func() { h.recordEnd(e) })
 }
 
-// LastWritten returns when the previous engine last wrote to the history; zero if there is none
-// yet.
+// LastWritten returns when the previous engine last wrote to the history. It is zero if there is no
+// history yet.
 func (h *History) LastWritten() time.Time { return h.written }
 
-// RecordMissed adds runs, running or ended, that a previous engine started and may not have written;
-// those of one process oldest first. Runs with a row are only completed. RecordMissed never blocks.
+// RecordMissed adds runs that a previous engine may not have written. Those of one process must be
+// in order, the oldest first. A run with a row already only gets its exit. RecordMissed never
+// blocks.
 func (h *History) RecordMissed(runs []histdb.Row) {
 	h.box.Post(func() {
 		for _, r := range runs {
@@ -42,7 +43,7 @@ func (h *History) recordMissed(r histdb.Row) error {
 	case err != nil:
 		return err
 	case running && !r.Running:
-		// Nothing of a later run is written before the end of this one.
+		// The end of this run is written before anything of a later run.
 		h.recordEnd(r.End())
 	case !known && r.StartedAt.After(h.written):
 		h.recordRow(r)

@@ -12,14 +12,14 @@ import (
 const (
 	defaultSearchRows = 50
 	maxSearchRows     = 1000
-	// maxRanked is how many of the newest hits are ranked. Ranking a million would take most of a
-	// second, and a user with so many hits keeps typing.
+	// maxRanked is how many of the newest matches are ranked. Ranking a million would take most of
+	// a second, and a user with so many matches keeps typing.
 	maxRanked = 4096
 	// rowsStep is how many rows are scanned between two checks of the context.
 	rowsStep = 1 << 16
 )
 
-// A filter selects the rows of a search. Strings are numbers.
+// A filter selects the rows of a search. Strings are given by their numbers.
 type filter struct {
 	cwd, kind, text *uint32
 	process         *uint64
@@ -63,8 +63,8 @@ func (x *historyIndex) newFilter(in api.HistorySearchInput) filter {
 	return f
 }
 
-// matchActors returns the numbers of the actors meant by name: one, all connections of an agent, or
-// any agent for "agent".
+// matchActors returns the numbers of the actors meant by name: a single actor, all connections of
+// an agent, or any agent for "agent".
 func (x *historyIndex) matchActors(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	for n, word := range x.words {

@@ -89,8 +89,8 @@ func newestDays(days map[string]int, limit int) []api.NameCount {
 	return all[:min(limit, len(all))]
 }
 
-// programOf returns the first word of a command line that is not an assignment. Shell operators
-// separate words too.
+// programOf returns the first word of a command line, without assignments before it. Shell
+// operators separate words too.
 func programOf(line string) string {
 	first := ""
 	between := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";|&<>()", r) }

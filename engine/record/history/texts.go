@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// historyTexts stores the command lines of a history, each once and back to back, without pointers.
-// An ASCII line with capitals is followed by a copy in lower case, so that a search ignoring case
-// compares bytes.
+// historyTexts stores the command lines of a history, each one once and back to back, without
+// pointers. An ASCII line with capital letters is followed by a copy in lower case, so a search
+// regardless of case only compares bytes.
 type historyTexts struct {
 	all   []byte
 	ends  []uint32 // end offset of each in all
@@ -49,7 +49,7 @@ func (t *historyTexts) lowerLine(n uint32) []byte {
 	return both
 }
 
-// lineWithCopy returns a line, with its copy in lower case if it has one.
+// lineWithCopy returns a line, followed by its copy in lower case if it has one.
 func (t *historyTexts) lineWithCopy(n uint32) []byte {
 	begin, end := uint32(0), t.ends[n]
 	if n > 0 {

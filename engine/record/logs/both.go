@@ -14,9 +14,9 @@ import (
 // streams are the names of the two files of a split log.
 var streams = [...]string{"stdout", "stderr"}
 
-// A bothQuery is a running process.log that merges the two files of a split log by write time.
-// Text of unknown time, and text with the same stamp, is ordered stdout first. Lines stay whole;
-// the start of a line determines its time.
+// A bothQuery is a process.log in progress that merges the two files of a split log by the time of
+// writing. If the time is unknown or equal, stdout comes first. Lines stay whole; the start of a
+// line determines its time.
 type bothQuery struct {
 	in     api.ProcessLogInput
 	logs   *Logs
@@ -77,7 +77,7 @@ func (b *bothQuery) readNow(ctx context.Context) (api.ProcessLogOutput, error) {
 	return out, nil
 }
 
-// A piece is part of one stream, written at one time as far as known.
+// A piece is a part of one stream that was written at one time, as far as known.
 type piece struct {
 	stream int
 	from   int64
@@ -87,8 +87,8 @@ type piece struct {
 
 func (p piece) end() int64 { return p.from + int64(len(p.text)) }
 
-// mergeText merges the text read from both streams, and sets where the result starts and ends in
-// each.
+// mergeText merges the text read from both streams. It sets where the result starts and ends in
+// each of them.
 func (b *bothQuery) mergeText(out *api.ProcessLogOutput, outs *[len(streams)]api.ProcessLogOutput) {
 	var all []piece
 	whole := true
@@ -144,7 +144,7 @@ func (b *bothQuery) pieces(stream int, out api.ProcessLogOutput) []piece {
 	return all
 }
 
-// lineFrom returns the first line start at or after n.
+// lineFrom returns the first start of a line at or after n.
 func lineFrom(text []byte, n int) int {
 	if n <= 0 {
 		return 0
@@ -155,17 +155,17 @@ func lineFrom(text []byte, n int) int {
 	return len(text)
 }
 
-// keepLast keeps the requested number of lines or bytes from the end.
+// keepLast keeps the end of the text: as many lines or bytes as requested.
 func (b *bothQuery) keepLast(all []piece) []piece {
-	n := b.in.Tail
-	if n == 0 {
-		n = int(min(-*b.in.Since, int64(len(streams)*MaxRead)))
+	n, inLines := b.in.Tail, b.in.Tail > 0 // n lines or bytes are still to be kept
+	if !inLines {
+		n = int(min(-*b.in.Since, int64(len(streams)*MaxRead))) // a negative since counts from the end
 	}
 	for i, p := range slices.Backward(all) {
-		cut := -1
-		if b.in.Tail > 0 {
+		cut := len(p.text) - n
+		if inLines {
 			cut, n = lastLines(p.text, n)
-		} else if cut = len(p.text) - n; cut < 0 {
+		} else if cut < 0 {
 			n -= len(p.text)
 		}
 		if cut >= 0 {
@@ -179,8 +179,8 @@ func (b *bothQuery) keepLast(all []piece) []piece {
 	return all
 }
 
-// lastLines returns the start of the last n lines of text. If there are fewer, it returns -1 and
-// how many are missing.
+// lastLines returns the start of the last n lines of text. If there are fewer, at is -1 and more is
+// the number of missing lines.
 func lastLines(text []byte, n int) (at, more int) {
 	at = len(bytes.TrimSuffix(text, []byte{'\n'}))
 	for ; n > 0 && at >= 0; n-- {
@@ -204,8 +204,8 @@ func firstBytes(all []piece, limit int) []piece {
 	return all
 }
 
-// mergeMatches merges the matches in both streams, up to the requested number, and sets where the
-// next search starts in each.
+// mergeMatches merges the matches in both streams, up to the requested number. It sets where the
+// next search starts in each of them.
 func (b *bothQuery) mergeMatches(outs *[len(streams)]api.ProcessLogOutput) []api.LogMatch {
 	type match struct {
 		api.LogMatch
@@ -230,8 +230,8 @@ func (b *bothQuery) mergeMatches(outs *[len(streams)]api.ProcessLogOutput) []api
 		return p.at.Compare(q.at)
 	})
 	given := min(len(all), b.in.Limit)
-	// The next search must find the omitted matches again: a backward one continues before the
-	// last match returned of that stream, or where it began.
+	// The next search must find the omitted matches again. A backward search continues before the
+	// last match returned from the stream or, if there is none, where this search began.
 	for _, m := range slices.Backward(all[given:]) {
 		outs[m.stream].NextCursor = m.Offset
 		if b.in.Backward {

@@ -13,8 +13,8 @@ import (
 	"tandem/tests/seed"
 )
 
-// split makes the log of the rig one whose standard error is apart, with stamps
-// in seconds by offset.
+// split gives the log of the rig a separate file for standard error. The maps are time stamps, in
+// seconds by offset.
 func (r *logRig) split(stdout, stderr string, outAt, errAt map[int64]int64) {
 	r.Helper()
 	r.source.ErrPath = r.source.Path + ".err"
@@ -77,7 +77,7 @@ func TestReadMergesStreamsByTime(t *testing.T) {
 	}
 }
 
-func TestRead_withoutTimes_ordersStdoutFirst(t *testing.T) {
+func TestReadWithoutTimesOrdersStdoutFirst(t *testing.T) {
 	r := newLogRig(t)
 	r.split("a1\na2\n", "b1\nb2\n", map[int64]int64{3: 20}, map[int64]int64{3: 10})
 	out := r.read(api.ProcessLogInput{Stream: "both"})
@@ -153,8 +153,7 @@ func TestReadRejectsInvalidRequestsForBothStreams(t *testing.T) {
 	}
 }
 
-// Read in pieces, each stream comes whole and in its own order, whatever the
-// times are.
+// If both streams are read in pieces, each comes completely and in order, whatever its times are.
 func TestReadingBothStreamsInPiecesIsComplete(t *testing.T) {
 	r := newLogRig(t)
 	seed.Check(t, func(t *rapid.T) {
@@ -189,7 +188,7 @@ func TestReadingBothStreamsInPiecesIsComplete(t *testing.T) {
 	})
 }
 
-func TestStampMovesUntilTextIsWritten(t *testing.T) {
+func TestLastStampBeforeTextIsWrittenCounts(t *testing.T) {
 	begin := time.UnixMilli(1_800_000_000_000)
 	s := stamps(nil).addStamp(0, begin).addStamp(0, begin.Add(time.Hour)).addStamp(5, begin.Add(2*time.Hour))
 	got := s.between(0, 10)

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newGrowth watches files with inotify(7); it falls back to polling if the user has too many
-// instances. It has an instance of its own, because the goroutine of package inotify wakes for each burst
-// of events: during a flood, occasional reads are enough.
+// newGrowth watches files with inotify(7). If the user has too many instances, it polls instead. It
+// has an instance of its own, because the goroutine of package inotify wakes for each burst of
+// events. During a flood, occasional reads are enough.
 func newGrowth() growth {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -21,7 +21,7 @@ func newGrowth() growth {
 	return &inotify{f: os.NewFile(uintptr(fd), "inotify"), fd: fd, events: make([]byte, 4096)}
 }
 
-// inotify is a growth. Its file is in the runtime's poller; a deadline interrupts a wait.
+// inotify is a growth. Its file is in the runtime's poller, so a deadline can interrupt a wait.
 type inotify struct {
 	f      *os.File
 	fd     int
@@ -41,7 +41,7 @@ func (w *inotify) add(path string) (int, error) {
 	return unix.InotifyAddWatch(w.fd, path, unix.IN_MODIFY|unix.IN_ATTRIB)
 }
 
-// remove ignores errors: they mean that the file was deleted and is no longer watched.
+// remove ignores errors, because they mean that the file was deleted and is no longer watched.
 func (w *inotify) remove(id int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *inotify) wait(until time.Time) (ids, gone []int, all bool) {
 	return parseEvents(w.events[:n])
 }
 
-// arm sets the deadline of a wait. It returns false if wake was called already.
+// arm sets the deadline for a wait. It returns false if wake was called already.
 func (w *inotify) arm(until time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,8 +91,8 @@ func (w *inotify) close() {
 	w.f.Close()
 }
 
-// parseEvents returns the watches in a buffer of events, and those whose file may have been deleted.
-// all is true if the kernel's queue overflowed.
+// parseEvents returns the watches in a buffer of events. gone are those whose file may have been
+// deleted. all is set if the kernel's queue overflowed.
 func parseEvents(p []byte) (ids, gone []int, all bool) {
 	for len(p) >= unix.SizeofInotifyEvent {
 		id, mask := int32(binary.NativeEndian.Uint32(p)), binary.NativeEndian.Uint32(p[4:])
@@ -103,7 +103,8 @@ func parseEvents(p []byte) (ids, gone []int, all bool) {
 		if mask&unix.IN_MODIFY != 0 {
 			ids = append(ids, int(id))
 		}
-		// A deleted file has one link less, which is an attribute. Its watch lasts while it is open.
+		// Deleting a file changes its number of links, which is an attribute. The watch lasts while
+		// the file is open.
 		if mask&(unix.IN_ATTRIB|unix.IN_IGNORED) != 0 {
 			gone = append(gone, int(id))
 		}

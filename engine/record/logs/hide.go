@@ -9,19 +9,20 @@ import (
 	"tandem/persist/sparse"
 )
 
-// A redactedLog replaces each byte of a secret, so that offsets stay the same. Searches must use
-// it too, or they would reveal the secret.
+// A redactedLog replaces each byte of a secret by another, so offsets stay the same. Searches must
+// use it too, or they would reveal the secret.
 type redactedLog struct {
 	linelog.Reader
 	secret []byte
 }
 
-// minFragment is the length in bytes of the shortest part of a secret redacted at the ends of a
-// log. Shorter parts reveal little.
+// minFragment is the length in bytes of the shortest part of a secret that is redacted at the ends
+// of a log. Shorter parts reveal little.
 const minFragment = 8
 
-// Hide returns log with secret redacted, or log itself if secret is "". The secret is the nonce in
-// the marks of a session's shell: a program with the nonce could forge marks.
+// Hide returns a log in which secret is redacted. If secret is "", it returns log itself. The
+// secret is the nonce in the marks of a session's shell: a program with the nonce could forge
+// marks.
 func Hide(log linelog.Reader, secret string) linelog.Reader {
 	if len(secret) < minFragment {
 		return log
@@ -51,9 +52,9 @@ func (h redactedLog) ReadAt(p []byte, off int64) (int, error) {
 	return got, err
 }
 
-// redact blanks the secret in buf, and a prefix of it at the end of buf, because the rest may not
-// be written yet. If cut, the log may have been truncated at the start of buf: redact then also
-// blanks a suffix of the secret there.
+// redact blanks the secret in buf. It also blanks a prefix of the secret at the end of buf, because
+// the rest may not be written yet. If cut is set, the log may have been truncated at the start of
+// buf, and a suffix of the secret is blanked there.
 func (h redactedLog) redact(buf []byte, cut bool) {
 	for rest := buf; ; {
 		i := bytes.Index(rest, h.secret)

@@ -1,5 +1,5 @@
 // Package logs reads and searches the logs of processes, notifies followers when they grow, and
-// keeps them within their limits. Callers say which logs there are.
+// limits their size. Callers tell it which logs there are.
 package logs
 
 import (
@@ -17,33 +17,33 @@ import (
 const (
 	// followGap is the minimum interval between notifications for a log.
 	followGap = 5 * time.Millisecond
-	// boundGap is the interval at which to check logs that grow slowly without followers. The
+	// boundGap is the interval between checks of a slowly growing log without followers. The
 	// interval increases from followGap to boundGap over a few checks, since only the second check
 	// can detect a flood.
 	boundGap = 100 * time.Millisecond
 
-	// Poll intervals of logs that cannot be watched. With followers, the interval depends on the
-	// rate of growth; otherwise it is pollBound.
+	// These are the poll intervals for logs that cannot be watched. With followers, the interval
+	// depends on how fast the log grows; otherwise it is pollBound.
 	pollFast  = 10 * time.Millisecond
 	pollSlow  = 100 * time.Millisecond
 	pollBound = 2 * time.Second
 
-	// lingerTime is how long the goroutine waits without work before it exits, because readers
-	// often return.
+	// lingerTime is how long the goroutine waits without work before it exits. Readers often
+	// return.
 	lingerTime = 10 * time.Second
 )
 
-// Logs reads the logs of processes, notifies followers of their growth, and keeps them within
-// their limits. Its single goroutine runs only while there are logs to follow or to bound, and
-// sleeps while they do not grow.
+// Logs reads the logs of processes, notifies followers when they grow, and limits their size. Its
+// single goroutine runs only while there are logs to follow or to limit, and sleeps while they do
+// not grow.
 //
 // The engine calls Bound when a process starts to write or is found running, and the returned
-// function once it has exited. Read implements process.log. WaitLine and WaitIdle implement
-// conditions of process.wait and of readiness. LastLines returns what to show of a failed process.
-// Except for Bound, they read files, so they must not be called on the control goroutine.
+// function once the process has exited. Read implements process.log. WaitLine and WaitIdle
+// implement conditions of process.wait and of readiness. LastLines returns the lines to show for a
+// failed process. All except Bound read files, so they must not be called on the control goroutine.
 type Logs struct {
-	// Secret returns the nonce to redact in the log of a session, or "" for none. A nil Secret
-	// redacts nothing.
+	// Secret returns the nonce to redact in the log of a session, or "" if there is none. If Secret
+	// is nil, nothing is redacted.
 	Secret func(session string) string
 
 	log     *slog.Logger
@@ -63,8 +63,8 @@ type Logs struct {
 	orders orders
 }
 
-// orders are operations to carry out in order. Their lock is held only briefly, so that adding one
-// never waits for a file.
+// orders are operations to be carried out in order. Their lock is held only briefly, so adding an
+// order never waits for a file.
 type orders struct {
 	mu      sync.Mutex
 	queue   []func()
@@ -96,9 +96,9 @@ type growth interface {
 	// add watches a file and returns a positive id.
 	add(path string) (id int, err error)
 	remove(id int)
-	// wait blocks until watched files have grown, until has passed (unless zero), or wake is
-	// called. gone are the watches whose file may have been deleted; all is true if any file may
-	// have grown.
+	// wait blocks until watched files have grown, the deadline until has passed (unless it is
+	// zero), or wake is called. ids are the watches of files that have grown, and gone those of
+	// files that may have been deleted. all is set if any file may have grown.
 	wait(until time.Time) (ids, gone []int, all bool)
 	wake()
 	close()
@@ -116,7 +116,7 @@ func New(log *slog.Logger) *Logs {
 	}
 }
 
-// Close stops the goroutine. It no longer follows or bounds logs.
+// Close stops the goroutine. Logs are not followed or limited any more.
 func (s *Logs) Close() {
 	s.orders.mu.Lock()
 	s.orders.closed = true
@@ -129,7 +129,7 @@ func (s *Logs) Close() {
 	s.run.Wait()
 }
 
-// addFollower sends on c, which must be buffered, whenever the log at path may have grown. end is nil
+// addFollower sends on c whenever the log at path may have grown. c must have a buffer. end is nil,
 // except for a terminal's log. The caller must call stop.
 func (s *Logs) addFollower(c chan struct{}, path string, end func() int64) (stop func()) {
 	s.mu.Lock()
@@ -145,9 +145,9 @@ func (s *Logs) addFollower(c chan struct{}, path string, end func() int64) (stop
 	}
 }
 
-// Bound keeps the log at path, which a process writes itself, within limit bytes until stop is
-// called, which checks it once more. It calls notice once if the file system does not support
-// that. Neither Bound nor stop waits for a file.
+// Bound keeps the log at path within limit bytes, until stop is called; stop checks the log once
+// more. It is meant for a log that the process writes itself. If the file system does not support
+// limiting, notice is called once. Neither Bound nor stop waits for a file.
 func (s *Logs) Bound(path string, limit int64, notice func(string)) (stop func()) {
 	var f *logFile
 	s.enqueue(func() {
@@ -165,7 +165,7 @@ func (s *Logs) Bound(path string, limit int64, notice func(string)) (stop func()
 	})
 }
 
-// enqueue carries out an order with s.mu held, after all earlier ones.
+// enqueue carries out an order with s.mu held, after all earlier orders.
 func (s *Logs) enqueue(order func()) {
 	o := &s.orders
 	o.mu.Lock()
@@ -185,7 +185,7 @@ func (s *Logs) runOrders() {
 	o := &s.orders
 	for {
 		o.mu.Lock()
-		// Take the whole queue, so that the lock is not held while orders run.
+		// Take the whole queue, so the lock is not held while orders run.
 		queue := o.queue
 		o.queue = nil
 		o.working = len(queue) > 0
@@ -203,7 +203,8 @@ func (s *Logs) runOrders() {
 	}
 }
 
-// fileFor returns the entry for a path. It starts the goroutine if needed.
+// fileFor returns the entry for the log at path. If there is none, it adds one, and starts the
+// goroutine if necessary.
 func (s *Logs) fileFor(path string, end func() int64) *logFile {
 	f := s.files[path]
 	if f == nil {
@@ -218,7 +219,7 @@ func (s *Logs) fileFor(path string, end func() int64) *logFile {
 		s.growth = g
 		s.run.Go(func() { s.loop(g) })
 	}
-	// Watch before measuring, so that growth in between raises an event.
+	// Watch before measuring, so growth in between raises an event.
 	s.watchFile(f)
 	s.noteGrowth(f) // record the size, so that followers are notified of later growth only
 	return f
@@ -235,8 +236,8 @@ func (s *Logs) watchFile(f *logFile) {
 	}
 }
 
-// dropWatches stops watching files that may have been deleted. Another file may take a log's place,
-// so the path is polled until it can be watched again.
+// dropWatches stops watching files that may have been deleted. Another file may take the place of a
+// log, so its path is polled until it can be watched again.
 func (s *Logs) dropWatches(ids []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +262,7 @@ func (f *logFile) currentSize() int64 {
 	return info.Size()
 }
 
-// releaseFile removes a file without followers or a limit.
+// releaseFile removes the entry of a file that has neither followers nor a limit.
 func (s *Logs) releaseFile(f *logFile) {
 	if len(f.followers) > 0 || f.bounds > 0 || f.dirty || s.files[f.path] != f {
 		return
@@ -321,8 +322,8 @@ func (s *Logs) checkLogs(ids []int, all bool) (fast, ended bool) {
 	return fast, ended
 }
 
-// findGrown records which logs have grown. It returns those that may need trimming, and whether to
-// check again soon.
+// findGrown records which logs have grown. due are the logs that may need trimming, and fast is set
+// if the logs should be checked again soon.
 func (s *Logs) findGrown(ids []int, all bool) (fast bool, due []trimming, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -353,7 +354,7 @@ func (s *Logs) findGrown(ids []int, all bool) (fast bool, due []trimming, ended 
 	return fast, due, false
 }
 
-// noteGrowth measures f, notifies its followers, and reports whether f may soon exceed its limit.
+// noteGrowth measures f and notifies its followers. It reports whether f may soon exceed its limit.
 func (s *Logs) noteGrowth(f *logFile) bool {
 	more := s.measureFile(f)
 	if more == 0 {
@@ -367,7 +368,7 @@ func (s *Logs) noteGrowth(f *logFile) bool {
 	return f.bounds > 0 && more > sparse.Excess(f.limit)/4
 }
 
-// measureFile updates the size of f and the time stamps of its content. It returns the number of bytes
+// measureFile updates the size of f and the times of its content. It returns the number of bytes
 // added.
 func (s *Logs) measureFile(f *logFile) int64 {
 	before := f.size
@@ -384,13 +385,13 @@ func (s *Logs) measureFile(f *logFile) int64 {
 	return f.size - before
 }
 
-// exceedsLimit reports whether f exceeds its limit, as far as known.
+// exceedsLimit reports whether f is known to exceed its limit.
 func (f *logFile) exceedsLimit() bool {
 	return !f.unbounded && f.size-f.from > f.limit+sparse.Excess(f.limit)
 }
 
-// nextPoll returns the time of the next poll, or the time at which the goroutine exits without
-// work; zero if neither applies.
+// nextPoll returns the time of the next poll, or the time at which the goroutine exits for lack of
+// work. It returns zero if neither applies.
 func (s *Logs) nextPoll() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -432,7 +433,7 @@ type trimming struct {
 	due   bool // it exceeds its limit, as far as known
 }
 
-// trimLog frees the head of a log that exceeds its limit.
+// trimLog frees the start of a log that exceeds its limit.
 func (s *Logs) trimLog(t trimming) {
 	from, bounded, err := int64(0), true, error(nil)
 	if t.due {
@@ -447,8 +448,8 @@ func (s *Logs) trimLog(t trimming) {
 	}
 }
 
-// trimFile trims the log at path. It returns its new start and whether the file system can bound
-// it.
+// trimFile frees the start of the log at path. It returns the new start, and whether the file
+// system supports that.
 func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
 	l, err := linelog.Open(path, linelog.Options{Limit: limit})
 	if errors.Is(err, os.ErrNotExist) {
@@ -461,8 +462,8 @@ func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
 	return l.Start(), l.Bounded(), errors.Join(err, l.Close())
 }
 
-// recordTrim records the result of a trimming. It returns the function to call if the file system
-// cannot bound the log.
+// recordTrim records the result of a trimming. If the file system does not support it, it returns
+// the function to call.
 func (s *Logs) recordTrim(t trimming, from int64, bounded bool, err error) (notice func(string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

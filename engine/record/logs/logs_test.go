@@ -247,8 +247,8 @@ func TestReadKeepsCharactersWholeAndReplacesInvalidBytes(t *testing.T) {
 	}
 }
 
-// afterFollow runs f, beside what goes on, once somebody follows the log: who
-// does asks for the state after that.
+// afterFollow runs f in the background once the log has a follower. A follower asks for the
+// process's state after that.
 func (r *logRig) afterFollow(f func()) {
 	var once sync.Once
 	var run sync.WaitGroup
@@ -500,7 +500,7 @@ func TestBoundDoesNotWaitForFiles(t *testing.T) {
 	})
 }
 
-// follow gives a channel that is told whenever the log at path has grown.
+// follow returns a channel that is signalled whenever the log at path has grown.
 func (s *Logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	return c, s.addFollower(c, path, end)
@@ -578,13 +578,13 @@ func TestAllFollowersAreNotifiedOfGrowth(t *testing.T) {
 	}
 }
 
-func TestParseEventsAcceptsAnyInput(t *testing.T) {
+func TestParseEventsToleratesAnyInput(t *testing.T) {
 	for n := range 64 {
 		parseEvents(bytes.Repeat([]byte{0xff}, n))
 	}
 }
 
-// BenchmarkReadLogWaiting asks for a log's news when there are some.
+// BenchmarkReadLogWaiting waits for growth of a log that has grown already.
 func BenchmarkReadLogWaiting(b *testing.B) {
 	logs := New(slog.New(slog.DiscardHandler))
 	defer logs.Close()
@@ -619,8 +619,8 @@ func BenchmarkFollow(b *testing.B) {
 	}
 }
 
-// BenchmarkBoundedFlood writes at full speed to a log with a limit of 8 MiB and
-// tells how much disk it took at most.
+// BenchmarkBoundedFlood writes at full speed to a log with a limit of 8 MiB. It reports the maximum
+// disk space used.
 func BenchmarkBoundedFlood(b *testing.B) {
 	const limit = 8 << 20
 	for _, limited := range []bool{false, true} {
@@ -653,8 +653,7 @@ func BenchmarkBoundedFlood(b *testing.B) {
 	}
 }
 
-// BenchmarkManyQuietLogs is what a second costs in which each of 500 processes
-// writes ten lines.
+// BenchmarkManyQuietLogs measures a second in which each of 500 processes writes ten lines.
 func BenchmarkManyQuietLogs(b *testing.B) {
 	logs := New(slog.New(slog.DiscardHandler))
 	defer logs.Close()
@@ -689,8 +688,7 @@ func BenchmarkManyQuietLogs(b *testing.B) {
 	b.ReportMetric(cpu(after)-cpu(before), "cpu-ms/s")
 }
 
-// Who follows a bounded log gets what was written, in order, and is told what
-// it missed.
+// A follower of a bounded log gets the output in order, and learns how much it has missed.
 func TestFollowerOfBoundedFloodLearnsOfEveryLoss(t *testing.T) {
 	needs.FullRun(t)
 	const limit, lines = 4 << 20, 2 << 20

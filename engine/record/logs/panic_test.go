@@ -8,7 +8,7 @@ import (
 	"tandem/tests/wait"
 )
 
-// stumbling is a growth that panics when it is waited for the first time.
+// stumbling is a growth that panics at the first wait.
 type stumbling struct {
 	growth
 	waits *atomic.Int32

@@ -13,8 +13,8 @@ import (
 	"tandem/persist/linelog"
 )
 
-// A Pattern finds lines of a log whose text, as a terminal displays it, matches a regular
-// expression. It is safe for concurrent use.
+// A Pattern finds the lines of a log that match a regular expression, as a terminal displays them.
+// It is safe for concurrent use.
 type Pattern struct {
 	lines *search.Pattern
 	pool  sync.Pool // of *shownLines
@@ -22,8 +22,8 @@ type Pattern struct {
 
 var _ linelog.Matcher = (*Pattern)(nil)
 
-// CompilePattern compiles the regular expression of a search in the log of the process name. The
-// error is an *api.Error with CodeInvalid.
+// CompilePattern compiles the regular expression of a search in a log. name is the process, for
+// errors. The error is an *api.Error with CodeInvalid.
 func CompilePattern(name, expr string) (*Pattern, error) {
 	doing := "search the log of " + name
 	if err := names.CheckPattern(doing, expr); err != nil {
@@ -38,7 +38,7 @@ func CompilePattern(name, expr string) (*Pattern, error) {
 
 // Each implements linelog.Matcher.
 func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
-	// Fast path: without escape sequences, the bytes are the text.
+	// Fast path: without escape sequences, a terminal displays the bytes as they are.
 	if rendered.IsPlain(data) {
 		p.lines.Each(data, yield)
 		return
@@ -57,11 +57,12 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 	}
 }
 
-// maxShown bounds the text held at a time, in bytes: the text may be a hundred times as long as
-// its lines.
+// maxShown limits the text held at once, in bytes. The text may be a hundred times as long as its
+// lines in the log.
 const maxShown = 1 << 20
 
-// shownLines holds the text of lines as a terminal displays them, with their bounds in the log.
+// shownLines holds the text of lines as a terminal displays them, and the offsets of the lines in
+// the log.
 type shownLines struct {
 	text  []byte
 	lines []shownLine
@@ -89,8 +90,8 @@ func (s *shownLines) read(data []byte, lo int) (next int) {
 	return lo
 }
 
-// boundsOf returns the bounds in the log of the line at an offset in the text. Offsets must
-// increase from call to call.
+// boundsOf returns the bounds in the log of the line that contains an offset of the text. Offsets
+// must increase from call to call.
 func (s *shownLines) boundsOf(at int) (lo, hi int) {
 	for s.lines[s.next].at != at {
 		s.next++
@@ -98,8 +99,8 @@ func (s *shownLines) boundsOf(at int) (lo, hi int) {
 	return s.lines[s.next].lo, s.lines[s.next].hi
 }
 
-// excerpt returns the text of a matching line. If the line exceeds maxText bytes, it returns the
-// part around the first match, with the number of bytes left out.
+// excerpt returns the text of a matching line. If the line is longer than maxText bytes, it returns
+// the part around the first match, with the number of bytes left out.
 func (p *Pattern) excerpt(line []byte, maxText int) api.LogMatch {
 	if len(line) <= maxText {
 		return api.LogMatch{Text: lineText(line, maxText)}

@@ -34,12 +34,13 @@ type Source struct {
 	Path    string // path of its log, or of its standard output
 	ErrPath string // path of its standard error, if the streams are split
 
-	// End returns the committed end of the log of an open terminal; nil if the log ends with its
-	// file.
+	// End returns the committed end of the log of an open terminal. If End is nil, the log ends
+	// with its file.
 	End    func() int64
 	Opened <-chan struct{} // closed once End is valid; nil if it always is
 
-	// Session is the id of the session with shell marks in the log; "" if there are none.
+	// Session is the id of the session whose shell marks are in the log. It is "" if there are
+	// none.
 	Session string
 	secret  string // nonce in the marks
 
@@ -83,7 +84,7 @@ type reader struct {
 func (r *reader) Close() error                { return r.file.Close() }
 func (r *reader) Written() (time.Time, error) { return r.file.Written() }
 
-// openLog opens the log. It returns nil without an error if there is none yet.
+// openLog opens the log. If there is none yet, it returns nil without an error.
 func (p Source) openLog() (*reader, error) {
 	l, err := linelog.Open(p.Path, linelog.Options{End: p.End})
 	if errors.Is(err, os.ErrNotExist) {
@@ -95,8 +96,8 @@ func (p Source) openLog() (*reader, error) {
 	return &reader{Hide(l, p.secret), l}, nil
 }
 
-// errDeleted returns an error if the process is running although its log is missing: logs are
-// created before processes start.
+// errDeleted returns an error if the process is running although its log is missing. Logs are
+// created before processes start, so someone has deleted the log.
 func (p Source) errDeleted() error {
 	if p.State == nil {
 		return nil
@@ -109,7 +110,7 @@ func (p Source) errDeleted() error {
 	return nil
 }
 
-// withSecret returns p with its session's nonce, which reads then redact.
+// withSecret returns p with the nonce of its session. Reads from it then redact the nonce.
 func (s *Logs) withSecret(p Source) Source {
 	if s.Secret != nil && p.Session != "" {
 		p.secret = s.Secret(p.Session)
@@ -172,8 +173,8 @@ func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.
 	}
 }
 
-// newRun returns a function that returns the output available now. Each call continues where the
-// previous one ended.
+// newRun returns a function to be called for the output available now. Each call continues where
+// the previous one ended.
 func (s *Logs) newRun(in api.ProcessLogInput, p Source) (run func(context.Context) (api.ProcessLogOutput, error), err error) {
 	if in.Stream == "both" && p.ErrPath != "" {
 		q, err := newBothQuery(s, in, p)
@@ -225,7 +226,7 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	return q, err
 }
 
-// readNow returns the output available now, without lines dropped meanwhile.
+// readNow returns the output available now, without lines that are dropped meanwhile.
 func (q *logQuery) readNow(ctx context.Context) (api.ProcessLogOutput, error) {
 	// Get the state first: once the process has ended, its log is complete.
 	out := api.ProcessLogOutput{State: q.source.State()}
@@ -301,8 +302,8 @@ func (q *logQuery) readData(l *reader, out *api.ProcessLogOutput) error {
 	return nil
 }
 
-// InJSON returns output as valid JSON strings: as text or, if exact is set and it is not UTF-8, in
-// base64.
+// InJSON returns output as valid JSON strings: as text, or in base64 if exact is set and the output
+// is not UTF-8.
 func InJSON(p []byte, exact bool) (text, encoded string) {
 	switch {
 	case utf8.Valid(p):
@@ -313,8 +314,8 @@ func InJSON(p []byte, exact bool) (text, encoded string) {
 	return strings.ToValidUTF8(string(p), "\uFFFD"), ""
 }
 
-// readText reads up to limit bytes. It leaves an incomplete character for the next call, unless the
-// process has ended.
+// readText reads up to limit bytes. An incomplete character at the end is left for the next call,
+// unless the process has ended.
 func readText(l linelog.Reader, from, end int64, limit int, ended bool) ([]byte, error) {
 	p := make([]byte, min(int64(max(limit, 4)), end-from))
 	n, err := l.ReadAt(p, from)
@@ -360,9 +361,9 @@ func (q *logQuery) countMatches(ctx context.Context, l *reader, out *api.Process
 	return err
 }
 
-// searchForward searches forward. The last line of a growing log may be incomplete: a caller that waits
-// gets it once it is complete. Other callers get it as it is, and the next search starts with it
-// again unless it has matched.
+// searchForward searches forward. The last line of a growing log may be incomplete. A caller that
+// waits gets it once it is complete. Other callers get it as it is, and unless it has matched, the
+// next search starts with it again.
 func (q *logQuery) searchForward(ctx context.Context, l *reader, m *matches, out *api.ProcessLogOutput) (int64, error) {
 	from, to := out.Start, out.End
 	if out.State.Ended() {
@@ -416,7 +417,8 @@ func (m *matches) addMatch(line linelog.Line) bool {
 	return len(m.found) < m.q.in.Limit && m.size < m.q.in.Max
 }
 
-// lineText returns a line as text, with a note if it is cut after limit bytes.
+// lineText returns a line as text. If the line is longer than limit bytes, it is cut and a note
+// added.
 func lineText(line []byte, limit int) string {
 	cut := 0
 	if len(line) > limit {
@@ -427,7 +429,8 @@ func lineText(line []byte, limit int) string {
 	return strings.ToValidUTF8(string(line), "\uFFFD") + cutMark(cut, " ", "")
 }
 
-// linesBefore returns up to n lines that end at an offset, without lines dropped meanwhile.
+// linesBefore returns up to n lines that end at an offset. Lines that are dropped meanwhile are
+// left out.
 func linesBefore(l linelog.Reader, off int64, n, limit int) ([]string, error) {
 	var lines []string
 	for ; n > 0 && off > l.Start(); n-- {

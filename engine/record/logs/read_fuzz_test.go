@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Whatever a log holds, pages of it are all of it, and searches page by page
-// find what one search finds.
+// Whatever a log contains, its pages make up the whole log, and searches page by page find the same
+// as one search.
 func FuzzReadLog(f *testing.F) {
 	f.Add([]byte("one\ntwo\r\n\xff\xe2\x82\n\x00"), "o|\\x{FFFD}", int64(3), 2, true)
 	f.Add([]byte("ä€𝄞"), "", int64(-2), 1, false)

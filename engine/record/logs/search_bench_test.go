@@ -41,8 +41,8 @@ func benchLog(b *testing.B) *linelog.File {
 	return l
 }
 
-// reportCPU has the time of all processors told beside that of the clock, which
-// depends on what else runs.
+// reportCPU makes a benchmark report the processor time as well. The elapsed time depends on what
+// else runs.
 func reportCPU(b *testing.B) (report func()) {
 	used := func() time.Duration {
 		var u syscall.Rusage
@@ -55,7 +55,7 @@ func reportCPU(b *testing.B) (report func()) {
 	return func() { b.ReportMetric((used()-before).Seconds()/float64(b.N), "cpu-s/op") }
 }
 
-// BenchmarkSearch looks through 1 GiB for what is not there.
+// BenchmarkSearch searches 1 GiB for a text it does not contain.
 func BenchmarkSearch(b *testing.B) {
 	l := benchLog(b)
 	for _, expr := range []string{

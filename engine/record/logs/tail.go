@@ -9,8 +9,9 @@ import (
 	"tandem/persist/sparse"
 )
 
-// Tail returns at most the last limit bytes of a log, and the number of bytes before. It starts
-// with a whole character. If more output may follow, it also ends with one.
+// Tail returns the last bytes of a log, at most limit, and the number of bytes before them. The
+// result starts with a whole character. If more is set, more output may follow, and the result also
+// ends with a whole character.
 func Tail(path string, limit int, more bool) (end []byte, dropped int64, err error) {
 	source := Source{Path: path}
 	l, err := source.openLog()
@@ -50,7 +51,7 @@ func FileSize(path string) int64 {
 	return info.Size()
 }
 
-// notify sends on a buffered channel without blocking.
+// notify sends on a channel with a buffer, without blocking.
 func notify(flag chan struct{}) {
 	select {
 	case flag <- struct{}{}:

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// StampGap is the minimum interval between two stamps of a log.
+	// StampGap is the minimum interval between two time stamps of a log.
 	StampGap = boundGap
-	// maxStamps is the number of stamps kept per log. Beyond it, every second of the older ones is
-	// dropped.
+	// maxStamps is how many stamps are kept for a log. If there are more, every second of the older
+	// ones is dropped.
 	maxStamps = 512
 )
 
-// stamps record when parts of a log were written: each covers the bytes up to the next. They are
-// not saved to disk.
+// stamps record when the parts of a log were written. Each stamp covers the bytes up to the next
+// one. They are not saved to disk.
 type stamps []stamp
 
 type stamp struct {
@@ -24,7 +24,7 @@ type stamp struct {
 	at     int64 // microseconds since 1970
 }
 
-// addStamp records that bytes from offset on are written now.
+// addStamp records that the bytes from offset on are written now.
 func (t stamps) addStamp(offset int64, now time.Time) stamps {
 	at := now.UnixMicro()
 	if n := len(t); n > 0 {
@@ -37,7 +37,7 @@ func (t stamps) addStamp(offset int64, now time.Time) stamps {
 		}
 	}
 	if len(t) >= maxStamps {
-		// Thin out the older stamps, so that the whole log stays covered.
+		// Thin out the older stamps, but keep the whole log covered.
 		kept := t[:0]
 		for i, s := range t {
 			if i%2 == 0 || i >= maxStamps*3/4 {
@@ -61,8 +61,8 @@ func (t stamps) between(from, to int64) (all []api.LogTime) {
 	return all
 }
 
-// timesOf returns when part of the log at path was written, including growth the goroutine has not
-// seen yet.
+// timesOf returns when the parts of the log at path were written. It includes growth that the
+// goroutine has not noticed yet.
 func (s *Logs) timesOf(path string, from, to int64) []api.LogTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,14 +72,14 @@ func (s *Logs) timesOf(path string, from, to int64) []api.LogTime {
 	return s.times[path].between(from, to)
 }
 
-// Begin records that bytes from offset on are written from now on.
+// Begin records that the bytes from offset on will be written from now on. It may wait for a file.
 func (s *Logs) Begin(path string, offset int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.times[path] = s.times[path].addStamp(offset, time.Now())
 }
 
-// Began is Begin for callers that must not wait: Begin may wait for a file.
+// Began is like Begin, but never waits for a file.
 func (s *Logs) Began(path string, offset int64) {
 	now := time.Now()
 	s.enqueue(func() { s.times[path] = s.times[path].addStamp(offset, now) })

@@ -11,11 +11,11 @@ import (
 	"tandem/persist/sparse"
 )
 
-// LineSettles is how long a line without a newline must be unchanged to count as complete, as a
-// prompt does.
+// LineSettles is how long a line without a newline must be unchanged to count as complete. A prompt
+// is such a line.
 const LineSettles = 50 * time.Millisecond
 
-// ErrOver is returned if the process has ended without the line.
+// ErrOver is returned if the process has ended and its log has no matching line.
 var ErrOver = errors.New("the process has exited and its log has no such line")
 
 // A Place is an offset in a file of a log.
@@ -24,7 +24,8 @@ type Place struct {
 	at   int64
 }
 
-// Places returns the offsets out and err as places in the files of a log.
+// Places returns an offset in each file of a log as places: out in the log itself, and err in that
+// of standard error.
 func (p Source) Places(out, err int64) []Place {
 	all := []Place{{p.Path, out}}
 	if p.ErrPath != "" {
@@ -33,9 +34,9 @@ func (p Source) Places(out, err int64) []Place {
 	return all
 }
 
-// WaitLine waits for a matching line after a place in one of the files. It returns the line's text
-// and place. If the process has ended without such a line, it returns ErrOver; if ctx ends, its
-// error.
+// WaitLine waits for a matching line after one of the places in behind. It returns the line's text
+// and place. If the process has ended without such a line, it returns ErrOver. If ctx ends, it
+// returns ctx's error.
 func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind []Place) (string, Place, error) {
 	p = s.withSecret(p)
 	if err := p.awaitEnd(ctx); err != nil {
@@ -70,8 +71,8 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind 
 	}
 }
 
-// firstInFiles returns the first matching line of the first file that has one, and the file. It
-// advances the places of the other files.
+// firstInFiles returns the first matching line of the first file that has one, and the path of the
+// file. It advances the places in the other files.
 func (p Source) firstInFiles(ctx context.Context, pattern *Pattern, behind []Place) (*linelog.Line, string, error) {
 	for i := range behind {
 		b := &behind[i]
@@ -86,7 +87,7 @@ func (p Source) firstInFiles(ctx context.Context, pattern *Pattern, behind []Pla
 	return nil, "", nil
 }
 
-// hasSettled reports whether the log has stopped growing for a moment.
+// hasSettled reports whether the log does not grow for LineSettles.
 func hasSettled(ctx context.Context, grew <-chan struct{}) bool {
 	timer := time.NewTimer(LineSettles)
 	defer timer.Stop()
@@ -101,7 +102,7 @@ func hasSettled(ctx context.Context, grew <-chan struct{}) bool {
 }
 
 // firstMatch returns the first matching line from an offset on, with text suitable for display. If
-// there is none, the next search starts at next.
+// there is none, next is where the next search should start.
 func (p Source) firstMatch(ctx context.Context, pattern *Pattern, since int64) (hit *linelog.Line, next int64, err error) {
 	l, err := p.openLog()
 	if err != nil || l == nil {
@@ -169,8 +170,8 @@ func (p Source) pathsOf(stream string) []string {
 	return []string{p.Path}
 }
 
-// lastWrite returns the time of the last output: now for a terminal, whose log does not record it,
-// and the start of the process if there is none.
+// lastWrite returns the time of the last output. For a terminal, whose log does not record it, it
+// returns the current time. Without output, it returns the time at which the process started.
 func (p Source) lastWrite() time.Time {
 	if p.End != nil {
 		return time.Now()
@@ -190,8 +191,8 @@ func (p Source) lastWrite() time.Time {
 	return last
 }
 
-// LastLines returns at most the last n lines of a log as text, each shortened. For a split log
-// they are from standard error, unless that is empty.
+// LastLines returns at most the last n lines of a log as text. Long lines are cut. The lines of a
+// split log are from standard error, unless that is empty.
 func (s *Logs) LastLines(p Source, n int) []string {
 	const maxLine = 4 << 10
 	p = s.withSecret(p)
@@ -210,9 +211,9 @@ func (s *Logs) LastLines(p Source, n int) []string {
 	return nil
 }
 
-// Behind returns the places after which to wait for a line. Without an offset in the request, they
-// are where the current run's output starts: out in its log, errors in that of standard error. An
-// offset in the request applies to a single file.
+// Behind returns the places after which to wait for a line. If the request has no offset, they are
+// the starts of the current run's output: out in its log, and errors in the log of standard error.
+// An offset in the request applies to a single file.
 func (p Source) Behind(in api.ProcessWaitInput, out, errors int64) ([]Place, error) {
 	part, err := p.stream(in.Stream)
 	switch {

@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of an automaton. Larger expressions are left to package regexp.
+// These are the limits of an automaton. Larger expressions are left to package regexp.
 const (
 	maxPositions = 4096
 	maxJumpWords = 1 << 20 // of all jumps
 )
 
-// An automaton tells whether a line matches a regular expression. It is Glushkov's position
-// automaton: a position is a place in the expression that consumes a character, and a set of
-// positions, one bit each, holds everything known about the part of the line already read. So a
-// step costs the same few word operations however many alternatives are open.
+// An automaton decides whether a line matches a regular expression. It is Glushkov's position
+// automaton. A position is a place in the expression that consumes a character. A set of positions,
+// one bit each, holds everything known about the part of the line already read. So a step costs the
+// same few word operations, however many alternatives are open.
 //
-// Package regexp, preceded by the same search for literals, takes many times as long on a large log
+// Package regexp, after the same search for literals, takes many times as long on a large log
 // without a match: (?i)panic: runtime 10, [0-9]{4}ms$ 27, [A-Z]$ 50,
 // (?i)(error|warn(ing)?|fatal|panic)\\b.*$ 50, [0-9].{0,90}[zq]$ 890. It is as fast only for a
 // pattern with a literal found in few lines.
@@ -48,8 +48,8 @@ type moves struct {
 	opening []uint64 // first positions of a match at the beginning of the line
 	doneEnd []uint64 // positions at which a match ends at the end of the line
 
-	// Whether the empty string matches: inside a line, at its beginning, at its end, and in an
-	// empty line.
+	// These say whether the empty string matches: inside a line, at its beginning, at its end, and
+	// in an empty line.
 	empty, emptyOpening, emptyEnd, emptyLine bool
 }
 
@@ -64,7 +64,7 @@ type moveWord struct {
 // A jump leads from any position in from to all positions in to.
 type jump struct{ from, to []uint64 }
 
-// A preceding is the kind of character before a place in a line.
+// A preceding is the kind of the character before a place in a line.
 type preceding uint8
 
 const (
@@ -74,8 +74,8 @@ const (
 )
 
 // automatonOf builds the automaton of an expression, or returns nil if it is too large. An
-// expression that ends with $ is matched backwards from the end of the line, as most lines can then
-// be rejected after a few characters.
+// expression that ends with $ is matched backwards from the end of the line. Most lines can then be
+// rejected after a few characters.
 func automatonOf(re *syntax.Regexp) *automaton {
 	a := newAutomaton(re)
 	if a == nil || !a.onlyEnds() {
@@ -131,10 +131,10 @@ type builder struct {
 	jumpWords int
 }
 
-// reach returns the positions reachable from an instruction without consuming a character, and
-// whether a match ends there. holds are the assertions that are true.
+// reach returns the positions that can be reached from an instruction without consuming a
+// character. match reports whether a match ends there. holds are the assertions that are true.
 func (b *builder) reach(pc uint32, holds syntax.EmptyOp) (set []uint64, match bool) {
-	// Numbering the calls saves clearing b.seen each time.
+	// Numbering the calls avoids clearing b.seen each time.
 	b.reaches++
 	set = make([]uint64, b.size)
 	for todo := []uint32{pc}; len(todo) > 0; {
@@ -162,8 +162,8 @@ func (b *builder) reach(pc uint32, holds syntax.EmptyOp) (set []uint64, match bo
 	return set, match
 }
 
-// buildMoves builds the transitions at word boundaries (border) or elsewhere. ^ and $ match only at
-// the ends, as a line contains no line break.
+// buildMoves builds the transitions at word boundaries if border is set, and otherwise those
+// elsewhere. ^ and $ match only at the ends, because a line contains no line break.
 func (b *builder) buildMoves(border bool) moves {
 	const opening, ending = syntax.EmptyBeginText | syntax.EmptyBeginLine, syntax.EmptyEndText | syntax.EmptyEndLine
 	holds := syntax.EmptyNoWordBoundary
@@ -315,8 +315,8 @@ func (a *automaton) classAt(r rune) int {
 	return int(a.class[n])
 }
 
-// step reads a character of a class: src is the set before it, dst receives the set after it. It
-// reports whether a match ends before the character.
+// step reads a character of a class. src is the set of positions before the character, and dst
+// receives the set after it. step reports whether a match ends before the character.
 func (a *automaton) step(dst, src []uint64, before preceding, class int) (match bool) {
 	m := a.movesAt(before, a.word[class])
 	mask := a.masks[class][:len(dst)]
@@ -327,7 +327,7 @@ func (a *automaton) step(dst, src []uint64, before preceding, class int) (match 
 		return m.emptyOpening
 	}
 	carry, done := uint64(0), uint64(0)
-	// Slicing both to one length lets the compiler drop the bounds checks in the loop.
+	// Because both slices have the same length, the compiler drops bounds checks in the loop.
 	words := m.words[:len(dst)]
 	for w, bits := range src[:len(dst)] {
 		move := &words[w]
@@ -356,8 +356,8 @@ func (a *automaton) endsMatch(src []uint64, before preceding) bool {
 	return m.emptyEnd || intersect(src, m.doneEnd)
 }
 
-// movesAt returns the transitions between the character before and a next one that is a word
-// character or not.
+// movesAt returns the transitions between two characters. before is the kind of the first, and word
+// reports whether the second is a word character.
 func (a *automaton) movesAt(before preceding, word bool) *moves {
 	if a.words && word != (before == afterWord) {
 		return &a.moves[1]

@@ -23,7 +23,7 @@ type Glob struct {
 	dirs  bool // ends with a slash: matches only folders
 }
 
-// CompileGlob compiles a pattern. With fold, case is ignored.
+// CompileGlob compiles a pattern. If fold is set, case is ignored.
 func CompileGlob(pattern string, fold bool) (Glob, error) {
 	g := Glob{}
 	body := strings.TrimPrefix(pattern, "./")
@@ -54,7 +54,7 @@ func CompileGlob(pattern string, fold bool) (Glob, error) {
 	return g, nil
 }
 
-// Match reports whether rel, a path below the folder searched, matches.
+// Match reports whether rel matches. rel is a path relative to the folder searched.
 func (g Glob) Match(rel string, dir bool) bool {
 	if g.dirs && !dir {
 		return false
@@ -91,8 +91,8 @@ func globExpr(g string) (expr, why string) {
 	return b.String(), ""
 }
 
-// globPart translates the part of g that begins at i and is n bytes long. n is 0 if it is invalid;
-// expr is then the reason.
+// globPart translates the part of g that begins at i. n is its length in bytes. If it is invalid, n
+// is 0 and expr is the reason.
 func globPart(g string, i, braces int) (expr string, n int) {
 	switch c := g[i]; {
 	case c == '*':
@@ -117,8 +117,8 @@ func globPart(g string, i, braces int) (expr string, n int) {
 	return regexp.QuoteMeta(g[i : i+size]), n + size
 }
 
-// globStars translates stars. ** alone between slashes matches any number of folders, at the end
-// everything below.
+// globStars translates stars. ** alone between slashes matches any number of folders, and at the
+// end everything below.
 func globStars(g string, i int) (expr string, n int) {
 	for i+n < len(g) && g[i+n] == '*' {
 		n++

@@ -2,17 +2,18 @@ package search
 
 import "unicode/utf8"
 
-// A lineScan searches for matching lines with an automaton. It caches the sets it meets in a table,
-// so that most characters cost one lookup. The idea is that of a lazy DFA: building all sets
-// beforehand could take exponential time and memory, while a text usually visits few of them. Some
-// expressions produce so many sets that hardly any repeats; the table then costs more than it
-// saves, and the scan works without it for a while. A lineScan is not safe for concurrent use.
+// A lineScan searches for matching lines with an automaton. It caches the sets of positions that
+// occur in a table, so most characters cost one lookup. This is the idea of a lazy DFA: building
+// all sets beforehand could take exponential time and memory, while a text usually visits few of
+// them. Some expressions produce so many sets that hardly any occurs twice. The table then costs
+// more than it saves, and the scan works without it for a while. A lineScan is not safe for
+// concurrent use.
 type lineScan struct {
 	a *automaton
 
 	// The columns of table are unlisted, ending, and the classes of a. A row is identified by its
-	// offset. The first three are special: not computed yet, matched, and hopeless; those from
-	// first on are sets.
+	// offset. The first three rows are special: not computed yet, matched, and hopeless. The rows
+	// from first on are sets.
 	table  []uint32
 	column [256]uint32 // by byte
 	stride uint32
@@ -70,7 +71,7 @@ func (sc *lineScan) resetTable() {
 	sc.rowOf(make([]uint64, sc.a.size), atStart)
 }
 
-// rowOf returns the row of a set, added if it is new. The set is copied.
+// rowOf returns the row of a set of positions. If the set is new, a copy is added.
 func (sc *lineScan) rowOf(set []uint64, before preceding) uint32 {
 	sc.key = appendKey(append(sc.key[:0], byte(before)), set)
 	if at, ok := sc.known[string(sc.key)]; ok {
@@ -152,14 +153,14 @@ func (sc *lineScan) columnAt(line []byte) (column, size int) {
 	return classes + sc.a.classOf(r), n
 }
 
-// followTable returns the row that follows, computed if necessary. It is below first for matched or
-// hopeless.
+// followTable returns the row after the next character, and computes it if necessary. For matched
+// and hopeless, the row is less than first.
 func (sc *lineScan) followTable(at uint32, column int) uint32 {
 	if next := sc.table[at+uint32(column)]; next != 0 {
 		return next
 	}
 	row := sc.rows[at/sc.stride-3]
-	// Too few bytes per entry: the table does not pay off for this text.
+	// If too few bytes were read for each entry computed, the table does not pay off for this text.
 	if len(sc.rows) >= sc.maxRows {
 		if sc.read-sc.readAtReset < entryCost*sc.computed {
 			sc.noTableUntil = sc.read + directSpan

@@ -142,7 +142,7 @@ func FuzzScans(f *testing.F) {
 }
 
 // Without a limit, a useless table would cost more than it saves, and grow forever.
-func TestUselessTableIsSuspended(t *testing.T) {
+func TestTableWithoutRepeatedSetsIsSuspended(t *testing.T) {
 	sc := scansOf(t, "e.{40}x$")["forward"]
 	words := []string{"error", "the", "quick", "request", "server", "e", "failed", "eee", "time"}
 	var b strings.Builder

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxLiterals limits the alternatives to search for one by one.
+// maxLiterals is the maximum number of literals that are searched for one by one.
 const maxLiterals = 8
 
-// literals are strings of which every match of a regular expression contains at least one.
+// literals are strings. Every match of a regular expression contains at least one of them.
 // Searching for them is many times faster than matching.
 type literals [][]byte
 
 // extractLiterals returns the literals of an expression, or nil if there are none. sure reports
-// whether every line with one is a match.
+// whether every line that contains one is a match.
 func extractLiterals(re *syntax.Regexp) (must literals, sure bool) {
 	if re.Op == syntax.OpCapture {
 		return extractLiterals(re.Sub[0])
@@ -59,8 +59,8 @@ func literalsOf(re *syntax.Regexp) literals {
 	return nil
 }
 
-// literalOf returns the string of a literal, or nil if it ignores case: searching for all spellings
-// would take as long as matching.
+// literalOf returns the string of a literal. It returns nil if the literal ignores case, because
+// searching for all spellings would take as long as matching.
 func literalOf(re *syntax.Regexp) literals {
 	text := string(re.Rune)
 	// RuneError also matches invalid UTF-8.
@@ -83,10 +83,10 @@ func (l literals) shortest() int {
 	return n
 }
 
-// eachLine calls yield with the bounds, without the newline, of each matching line of data, until
-// yield returns false. Only lines with one of the literals are passed to matches.
+// eachLine calls yield with the bounds of each matching line of data, without the newline, until
+// yield returns false. It calls matches only for lines with one of the literals.
 func (l literals) eachLine(data []byte, matches func([]byte) bool, yield func(lo, hi int) bool) {
-	// The next occurrence of each literal, as far as known.
+	// next holds the next occurrence of each literal, as far as known.
 	next := make([]int, len(l))
 	for i := range next {
 		next[i] = -1
@@ -115,8 +115,8 @@ func (l literals) find(data []byte, pos int, next []int) int {
 	}
 	first := len(data)
 	for i, text := range l {
-		// Search again only for literals already passed, or a rare literal would be searched for in
-		// the whole rest for every line.
+		// Search again only for literals already passed. Otherwise a rare literal would be searched
+		// for in the whole rest, for every line.
 		if next[i] < pos {
 			next[i] = len(data)
 			if at := bytes.Index(data[pos:], text); at >= 0 {

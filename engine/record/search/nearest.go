@@ -7,8 +7,8 @@ const (
 	maxComparedBytes = 400   // bytes of a line
 )
 
-// Nearest returns the line of text most similar to the first non-blank line of search, and its
-// number; 0 if no line is similar by more than half.
+// Nearest returns the line of text most similar to the first non-blank line of search. number is
+// the number of that line; it is 0 if no line is more than half similar.
 func Nearest(text, search string) (line string, number int) {
 	want := countPairs(firstLine(search))
 	if len(want) == 0 {

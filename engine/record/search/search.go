@@ -20,8 +20,8 @@ type Pattern struct {
 	scans sync.Pool // of *lineScan
 }
 
-// Compile parses an expression in RE2 syntax; ^ and $ match at the ends of a line. With fold, case
-// is ignored. The error is a *syntax.Error.
+// Compile parses an expression in RE2 syntax. ^ and $ match at the ends of a line. If fold is set,
+// case is ignored. The error is a *syntax.Error.
 func Compile(expr string, fold bool) (*Pattern, error) {
 	flags := syntax.Perl
 	if fold {
@@ -43,8 +43,8 @@ func Compile(expr string, fold bool) (*Pattern, error) {
 	return p, nil
 }
 
-// Each calls yield with the bounds, without the newline, of each matching line of data, until yield
-// returns false. A carriage return before the newline is not matched.
+// Each calls yield with the bounds of each matching line of data, without the newline, until yield
+// returns false. A carriage return before the newline is not part of the line.
 func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 	switch {
 	case p.sure:
