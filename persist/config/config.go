@@ -14,8 +14,8 @@ import (
 	"tandem/persist/trust"
 )
 
-// Path returns the path of config.toml: in $TANDEM_CONFIG_DIR, else in tandem in $XDG_CONFIG_HOME
-// or ~/.config.
+// Path returns the path of config.toml: in $TANDEM_CONFIG_DIR, or else in the folder tandem of
+// $XDG_CONFIG_HOME or ~/.config.
 func Path() (string, error) {
 	if dir := os.Getenv("TANDEM_CONFIG_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "config.toml"), nil
@@ -37,11 +37,12 @@ func configDir() (string, error) {
 	return filepath.Join(home, ".config"), err
 }
 
-// Load reads config.toml. A missing file counts as empty. On an error it returns the defaults.
+// Load reads config.toml. A missing file counts as empty. If it returns an error, the result is the
+// defaults.
 func Load() (settings.Config, error) { return new(File).Load() }
 
-// readConfig returns the content of a configuration, or nothing if the file does not exist. It rejects a
-// file that other users may have written.
+// readConfig returns the content of a configuration file, or nothing if it does not exist. It
+// rejects a file that other users may have written.
 func readConfig(path string) ([]byte, error) {
 	text, err := regular.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -53,8 +54,8 @@ func readConfig(path string) ([]byte, error) {
 	return diag.TrimBOM(text), nil
 }
 
-// Parse decodes config.toml over the defaults. Its error is a *mistakes with all mistakes, unknown
-// keys included, in the order of lines.
+// Parse decodes the content of config.toml. Keys not set there have their defaults. The error is a
+// *mistakes with all mistakes in the order of lines, including unknown keys.
 func Parse(text []byte) (settings.Config, error) {
 	text = diag.TrimBOM(text)
 	wrong := &mistakes{text: text, readable: text}
@@ -66,7 +67,7 @@ func Parse(text []byte) (settings.Config, error) {
 	return c, nil
 }
 
-// ReplacedKeys returns a line for each default key that is replaced by a key in a configuration.
+// ReplacedKeys returns a line for each default key that a configuration uses for another action.
 func ReplacedKeys(text []byte) (notes []string) {
 	c, err := Parse(text)
 	if err != nil {
@@ -77,7 +78,7 @@ func ReplacedKeys(text []byte) (notes []string) {
 		return nil
 	}
 	for _, r := range bindings.Replaced() {
-		notes = append(notes, fmt.Sprintf("%s: yours is %s, so %s lost this key", r.Key, r.Now, r.Former))
+		notes = append(notes, fmt.Sprintf("%s: used for %s, no longer for %s", r.Key, r.Now, r.Former))
 	}
 	return notes
 }

@@ -208,7 +208,7 @@ func TestEverySettingIsReadAndShown(t *testing.T) {
 	}
 }
 
-// tomlKeys returns the keys of a struct, those of tables with the table's name.
+// tomlKeys returns the keys of a struct. The keys of a table include the table's name.
 func tomlKeys(t reflect.Type, before string) (keys []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		name := before + f.Tag.Get("toml")

@@ -16,14 +16,14 @@ import (
 	"tandem/persist/diag"
 )
 
-// maxSyntaxErrors is the maximum number of syntax errors reported.
+// maxSyntaxErrors is how many syntax errors are reported.
 const maxSyntaxErrors = 50
 
-// decodeConfig decodes the valid parts of config.toml and reports the rest to wrong: syntax
-// errors, unknown keys, values of the wrong type.
+// decodeConfig decodes the valid parts of config.toml. It adds the rest to wrong: syntax errors,
+// unknown keys, and values of the wrong type.
 func decodeConfig(text []byte, wrong *mistakes) settings.Config {
 	c := settings.Defaults()
-	// Fast path: a valid file needs no decoding key by key.
+	// Fast path: a valid file need not be decoded key by key.
 	if decodeStrictly(text, &c) != nil {
 		c = settings.Defaults()
 		decodeTable(&c, decodeReadable(text, wrong), nil, wrong)
@@ -32,7 +32,8 @@ func decodeConfig(text []byte, wrong *mistakes) settings.Config {
 	return c
 }
 
-// fillEmpty replaces empty texts and zeros in a struct by their defaults: both count as unset.
+// fillEmpty replaces empty texts and zeros in a struct by their defaults, because both count as
+// unset.
 func fillEmpty(c, defaults reflect.Value) {
 	for i := range c.NumField() {
 		switch field := c.Field(i); field.Kind() {
@@ -50,10 +51,10 @@ func decodeStrictly(text []byte, c *settings.Config) error {
 	return toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(c)
 }
 
-// decodeTable decodes a table key by key, so that a wrong key does not affect the others.
+// decodeTable decodes a table key by key, so a wrong key does not affect the others.
 func decodeTable(c *settings.Config, table map[string]any, path []string, wrong *mistakes) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		// Clone, because append could overwrite the key of a sibling.
+		// Clone the path, because append could overwrite the key of a sibling.
 		key := append(slices.Clone(path), name)
 		within, isTable := table[name].(map[string]any)
 		value := table[name]
@@ -68,7 +69,7 @@ func decodeTable(c *settings.Config, table map[string]any, path []string, wrong 
 	}
 }
 
-// decodeKey decodes one key. On an error, c is unchanged.
+// decodeKey decodes one key into c. If it returns an error, c is unchanged.
 func decodeKey(c *settings.Config, key []string, value any) error {
 	for _, name := range slices.Backward(key) {
 		value = map[string]any{name: value}
@@ -85,7 +86,7 @@ func decodeKey(c *settings.Config, key []string, value any) error {
 	return decodeStrictly(text, c)
 }
 
-// addDecodeError reports an error of the decoder for a key, in terms of the configuration.
+// addDecodeError adds the decoder's error about a key, worded for the reader of the file.
 func (m *mistakes) addDecodeError(key []string, err error) {
 	name := strings.Join(key, ".")
 	var unknown *toml.StrictMissingError
@@ -100,8 +101,8 @@ func (m *mistakes) addDecodeError(key []string, err error) {
 	m.addAt(key, true, fmt.Sprintf("%s: must be %s", name, want))
 }
 
-// decodeReadable decodes text without its syntax errors, which it reports to wrong. It blanks each
-// faulty expression and decodes again.
+// decodeReadable decodes text without its syntax errors, and adds these to wrong. It replaces each
+// faulty expression by blanks and decodes again.
 func decodeReadable(text []byte, wrong *mistakes) map[string]any {
 	text = bytes.Clone(text)
 	last, open := 0, false
@@ -119,8 +120,8 @@ func decodeReadable(text []byte, wrong *mistakes) map[string]any {
 		}
 		line, column := broken.Position()
 		from, to, next := expressionLines(text, line, last)
-		// The rest of an unterminated list or string is no TOML by itself; that is not another
-		// mistake.
+		// After an unterminated list or string, its next lines are no valid TOML either. That is
+		// not another mistake.
 		if !open || !next {
 			message := diag.Syntax(broken)
 			if open = line > from; open {
@@ -136,9 +137,9 @@ func decodeReadable(text []byte, wrong *mistakes) map[string]any {
 	return nil
 }
 
-// expressionLines returns the first and last line of the expression that makes line unreadable; if it is
-// unterminated, only its first line. next reports whether the expression directly follows the
-// blanked lines.
+// expressionLines returns the first and last line of the expression that contains the faulty line.
+// If the expression is unterminated, it returns only the first line. next reports whether the
+// expression directly follows the lines already blanked.
 func expressionLines(text []byte, line, blanked int) (from, to int, next bool) {
 	var p unstable.Parser
 	p.Reset(bytes.Clone(text))
@@ -169,13 +170,13 @@ func linesOfExpression(p *unstable.Parser) (first, last int) {
 	return shape.Start.Line, shape.End.Line
 }
 
-// isIdle reports whether a line is empty or a comment.
+// isIdle reports whether a line is empty or only a comment.
 func isIdle(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) == 0 || line[0] == '#'
 }
 
-// blankLines replaces lines by spaces and reports whether that changed the text.
+// blankLines replaces lines by spaces. It reports whether that has changed the text.
 func blankLines(text []byte, from, to int) (changed bool) {
 	line := 1
 	for i, b := range text {

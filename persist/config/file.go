@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// settleTime is how long the file must be unchanged before it is read: an editor may write it
+	// settleTime is how long the file must be unchanged before it is read. An editor may write it
 	// in parts.
 	settleTime = 50 * time.Millisecond
-	// sameTime is the resolution of file times: two changes within it may have the same time.
+	// sameTime is the resolution of file times. Two changes within it may have the same time.
 	sameTime = time.Second
 )
 
@@ -35,13 +35,14 @@ type File struct {
 	err     error // of the last load by Changed
 }
 
-// A stamp is the file's state, compared to detect changes.
+// A stamp is the state of the file by which changes are detected.
 type stamp struct {
 	info os.FileInfo
 	at   time.Time // time of the check
 }
 
-// Load reads the file. After an error, which comes with the defaults, the file can be followed too.
+// Load reads the file. If it returns an error, the result is the defaults. The file can be followed
+// even then.
 func (f *File) Load() (settings.Config, error) {
 	if f.path == "" {
 		path, err := Path()
@@ -50,7 +51,7 @@ func (f *File) Load() (settings.Config, error) {
 		}
 		f.path = path
 	}
-	// Stat before reading: a change in between is then noticed later.
+	// Stat before reading, so a change in between is noticed later.
 	f.seen = f.statFile()
 	text, err := readConfig(f.path)
 	f.text, f.refused = text, trust.File(f.path) != nil
@@ -74,7 +75,7 @@ func (f *File) Changed() (c settings.Config, changed bool, err error) {
 	return c, true, f.err
 }
 
-// A fileError is an error in a configuration with the path of the file.
+// A fileError is an error in a configuration file, with the path of the file.
 type fileError struct {
 	path string
 	err  error
@@ -94,7 +95,7 @@ func Brief(err error) error {
 }
 
 // Follow calls tell after each change of the file since the last load, with the new configuration
-// or the error, until ctx ends.
+// or an error. It returns when ctx ends.
 func (f *File) Follow(ctx context.Context, tell func(settings.Config, error)) {
 	if f.path == "" {
 		return
@@ -146,8 +147,8 @@ func (f *File) statFile() stamp {
 	return stamp{info, time.Now()}
 }
 
-// hasChanged reports whether the file has changed since the last load. Within sameTime, a change may
-// keep the file's time, so the content is compared as well.
+// hasChanged reports whether the file has changed since the last load. A change within sameTime may
+// leave the file's time the same, so the content is compared as well.
 func (f *File) hasChanged() bool {
 	now := f.statFile()
 	if !now.equals(f.seen) || f.refused && trust.File(f.path) == nil {

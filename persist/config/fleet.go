@@ -7,8 +7,8 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// KeepFleet writes the table [fleet], or removes it if f is empty, and leaves the rest of the file
-// unchanged. It returns the file's path.
+// KeepFleet writes the table [fleet] to the configuration, or removes it if f is empty. It leaves
+// the rest of the file unchanged, and returns its path.
 func KeepFleet(f settings.Fleet) (path string, err error) {
 	return changeFile("write fleet", func(text string, c *settings.Config) string {
 		c.Fleet = f
@@ -16,7 +16,7 @@ func KeepFleet(f settings.Fleet) (path string, err error) {
 	})
 }
 
-// withFleet returns text with the table [fleet] replaced.
+// withFleet returns text with f as its table [fleet].
 func withFleet(text string, f settings.Fleet) string {
 	header, key := regexp.MustCompile(`^\s*\[\s*fleet\s*\]`), regexp.MustCompile(`^\s*(hub|authority|machine|person)\s*=`)
 	var b strings.Builder

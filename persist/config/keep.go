@@ -10,8 +10,8 @@ import (
 	"tandem/persist/config/settings"
 )
 
-// Create writes a configuration with all defaults as comments, unless the file exists. It returns
-// the file's path.
+// Create writes a configuration file with all defaults as comments, unless the file exists. It
+// returns the file's path.
 func Create() (path string, err error) {
 	path, err = Path()
 	if err != nil {
@@ -34,8 +34,8 @@ func Create() (path string, err error) {
 	return path, nil
 }
 
-// KeepTheme writes the theme to the configuration and leaves the rest of the file unchanged. It
-// returns the file's path.
+// KeepTheme writes the theme to the configuration. It leaves the rest of the file unchanged, and
+// returns its path.
 func KeepTheme(name string) (path string, err error) {
 	return keepString("theme", name, func(c *settings.Config) { c.Theme = name })
 }
@@ -45,7 +45,8 @@ func KeepPrefix(key string) (path string, err error) {
 	return keepString("prefix", key, func(c *settings.Config) { c.Prefix = key })
 }
 
-// keepString writes a string. set makes the same change to the decoded configuration, for comparison.
+// keepString writes a string to the configuration. set makes the same change to the decoded
+// configuration, so the result can be verified.
 func keepString(name, value string, set func(*settings.Config)) (path string, err error) {
 	return changeFile("write "+name, func(text string, c *settings.Config) string {
 		set(c)

@@ -38,8 +38,8 @@ func machineTable(name string, m settings.Machine) string {
 	return b.String()
 }
 
-// KeepMachine writes a machine at the end of the configuration, replacing one of that name, and
-// leaves the rest of the file unchanged. It returns the file's path.
+// KeepMachine writes a machine to the end of the configuration, and removes an earlier one with its
+// name. It leaves the rest of the file unchanged, and returns its path.
 func KeepMachine(name string, m settings.Machine) (path string, err error) {
 	if len(m.Env) == 0 {
 		m.Env = nil // as Parse returns it
@@ -64,8 +64,8 @@ func ForgetMachine(name string) (path string, err error) {
 	})
 }
 
-// withoutTable removes the tables of a machine, up to their last entry: comments below may belong
-// to the next table.
+// withoutTable removes the tables of a machine, up to their last entry. Comments after it may
+// belong to the next table.
 func withoutTable(text, name string) string {
 	header := regexp.MustCompile(`^\s*\[\s*machines\s*\.\s*["']?` + regexp.QuoteMeta(name) + `["']?\s*(\.[^\]]*)?\]`)
 	var kept, pending []string
@@ -90,7 +90,7 @@ func withoutTable(text, name string) string {
 	return strings.Join(append(kept, pending...), "")
 }
 
-// changeFile changes the file by applying change to its text and to its decoded content. It writes
+// changeFile applies change to the text of the configuration and to its decoded content. It writes
 // the new text only if it decodes to the new content.
 func changeFile(what string, change func(text string, c *settings.Config) string) (path string, err error) {
 	path, err = Path()
@@ -110,7 +110,7 @@ func changeFile(what string, change func(text string, c *settings.Config) string
 		return path, fmt.Errorf("%s: %s has a mistake; `tandem config check` shows it", what, path)
 	}
 	changed := change(string(text), &want)
-	// Verify the result: the text may be written in a way the edit does not handle.
+	// Verify the result, because the text may be written in a way that change does not handle.
 	got, err := Parse([]byte(changed))
 	if err != nil || !reflect.DeepEqual(want.Values(), got.Values()) {
 		return path, fmt.Errorf("%s: edit %s yourself; Tandem cannot change a file laid out this way", what, path)

@@ -19,7 +19,7 @@ type mistake struct {
 	text string
 }
 
-// mistakes is an error with all mistakes in a configuration.
+// mistakes is an error that lists all mistakes in a configuration.
 type mistakes struct {
 	text     []byte // the configuration
 	readable []byte // text without its syntax errors
@@ -35,8 +35,8 @@ func (m *mistakes) asError() error {
 	return m
 }
 
-// add adds a mistake in the value of a key: "theme" or "agents.sandbox". Parts that contain dots
-// are joined by \x00 instead.
+// add adds a mistake in the value of a key such as "theme" or "agents.sandbox". If a part of the
+// key contains a dot, the parts are joined by \x00 instead.
 func (m *mistakes) add(key, format string, args ...any) {
 	sep := "."
 	if strings.Contains(key, "\x00") {
@@ -69,7 +69,7 @@ func (m *mistakes) Error() string {
 	return strings.Join(all, "\n")
 }
 
-// suggestion returns a hint with the most similar key, or "".
+// suggestion returns a hint with the known key most similar to name, or "".
 func suggestion(name string) string {
 	var keys []string
 	for _, s := range settings.All() {
@@ -81,12 +81,12 @@ func suggestion(name string) string {
 	return ""
 }
 
-// locate returns the position of a key or its value, or of the table of that name; the zero Span if
-// there is none.
+// locate returns the position of a key, of its value, or of the table with that name. It returns
+// the zero Span if there is none.
 func locate(text []byte, path []string, value bool) diag.Span {
 	var p unstable.Parser
-	// Without a clone, positions would be wrong: the parser derives them from the capacity of its
-	// input.
+	// The parser derives positions from the capacity of its input, so they would be wrong without a
+	// clone.
 	p.Reset(bytes.Clone(text))
 	var table []string
 	for p.NextExpression() {
@@ -112,8 +112,8 @@ func locate(text []byte, path []string, value bool) diag.Span {
 	return diag.Span{}
 }
 
-// partOf returns the range of an entry's key, at raw, or of its value. For a list or an inline
-// table it returns the whole entry.
+// partOf returns the position of an entry's key, which is at raw, or of its value. For a list or an
+// inline table it returns the whole entry.
 func partOf(entry *unstable.Node, raw unstable.Range, value bool) unstable.Range {
 	switch v := entry.Value(); {
 	case !value:

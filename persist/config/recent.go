@@ -10,9 +10,10 @@ import (
 // maxRecent is the number of choices kept.
 const maxRecent = 30
 
-// Recent returns the latest choices in the palette, newest first, and a function that saves such a
-// list for the next dashboard. Choices saved by other dashboards meanwhile stay, after the newest
-// one. dir is the data directory. Errors are ignored, since they only affect the order.
+// Recent returns the latest choices in the palette, the newest first, and a function to save such a
+// list for the next dashboard. If other dashboards have saved choices meanwhile, theirs follow the
+// newest one. dir is the data directory. Errors are ignored, since they only affect the order of
+// the palette.
 func Recent(dir string) (names []string, keep func([]string)) {
 	_ = updateShared(dir, datadir.Recent, func(text []byte) ([]byte, bool) {
 		names = decodeRecent(text)
@@ -26,7 +27,7 @@ func Recent(dir string) (names []string, keep func([]string)) {
 	}
 }
 
-// decodeRecent decodes the content of the file; nil if it is new or damaged.
+// decodeRecent decodes the content of the file. It returns nil if the file is new or damaged.
 func decodeRecent(text []byte) (names []string) {
 	if json.Unmarshal(text, &names) != nil {
 		return nil
@@ -34,8 +35,8 @@ func decodeRecent(text []byte) (names []string) {
 	return names
 }
 
-// mergeRecent returns the newest choice, names[0], then kept, then the rest of names, without
-// duplicates.
+// mergeRecent returns names[0], which is the newest choice, then kept, then the rest of names,
+// without duplicates.
 func mergeRecent(names, kept []string) (merged []string) {
 	for _, name := range slices.Concat(names[:min(len(names), 1)], kept, names) {
 		if len(merged) < maxRecent && !slices.Contains(merged, name) {

@@ -12,12 +12,12 @@ import (
 	"tandem/persist/datadir"
 )
 
-// ErrWithdrawn is returned if config.toml set agents.sandbox and is now empty or missing. An
-// editor may be in the middle of saving it, so agents must stay in their sandbox.
+// ErrWithdrawn is returned if config.toml used to set agents.sandbox, and is now empty or missing.
+// An editor may be just saving it, so agents must stay in their sandbox.
 var ErrWithdrawn = errors.New(`agents.sandbox was set, but the file is now empty or missing; restore it, or set sandbox = "" under [agents] for none`)
 
-// LoadAgents is Load for callers that sandbox agents. It keeps a note in the data directory dir
-// while the last nonempty file set agents.sandbox. With a note, an empty or missing file is
+// LoadAgents is Load for callers that sandbox agents. If the file sets agents.sandbox, it leaves a
+// note in the data directory dir. While there is a note, an empty or missing file is reported as
 // ErrWithdrawn.
 func LoadAgents(dir string) (settings.Config, error) {
 	var f File
@@ -31,8 +31,8 @@ func LoadAgents(dir string) (settings.Config, error) {
 	return c, nil
 }
 
-// noteSandbox creates the note at path if the configuration text confines agents, and otherwise
-// removes it. It returns ErrWithdrawn if there is a note but text is blank.
+// noteSandbox creates the note at path if the configuration confines agents, and otherwise removes
+// it. If there is a note but text is blank, it returns ErrWithdrawn.
 func noteSandbox(path string, confined bool, text []byte) error {
 	_, err := os.Lstat(path)
 	noted := !errors.Is(err, fs.ErrNotExist)

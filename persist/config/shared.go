@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// updateShared changes a small file of the data directory dir that several dashboards write. It
-// holds a lock while change turns the old text, empty for a new file, into the new one. If change
-// returns false, the file stays as it is.
+// updateShared changes a small file in the data directory dir that several dashboards write. While
+// it holds a lock, change turns the old text into the new one; the text of a new file is empty. If
+// change returns false, the file stays as it is.
 func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"tandem/persist/diag"
 )
 
-// namedExamples are the examples of tables in the default file.
+// namedExamples are the examples of tables with names, for the default file.
 var namedExamples = map[string]string{
 	"machines": `[machines.box]
 ssh = "me@box.example.org"
@@ -22,7 +22,7 @@ ssh = "me@box.example.org"
 `,
 }
 
-// Default returns the file that `tandem config init` writes: every key with its default, as a
+// Default returns the file written by `tandem config init`: every key with its default, as a
 // comment.
 func Default() string {
 	var b strings.Builder
@@ -51,8 +51,8 @@ func Default() string {
 	return b.String()
 }
 
-// inTable starts the paragraph of a key, and its table if it differs from the previous one. It
-// returns the key's name within the table.
+// inTable begins the paragraph of a key. If the key is in another table than the previous one, the
+// table's header comes first. inTable returns the key's name within the table.
 func inTable(b *strings.Builder, table *string, key string) (name string) {
 	b.WriteString("\n")
 	in, name, ok := strings.Cut(key, ".")
@@ -66,8 +66,8 @@ func inTable(b *strings.Builder, table *string, key string) (name string) {
 	return name
 }
 
-// Effective returns the settings in effect with a file: as TOML, in which those not set in the file
-// are marked as defaults, and by key.
+// Effective returns the settings in effect if the file has the content text. file has them as TOML,
+// with defaults marked as such, and values by key.
 func Effective(text []byte) (file string, values map[string]any, err error) {
 	c, err := Parse(text)
 	if err != nil {
@@ -80,7 +80,7 @@ func Effective(text []byte) (file string, values map[string]any, err error) {
 	return inEffect(c, set), c.Values(), nil
 }
 
-// inEffect returns c as TOML. set is the content of the file.
+// inEffect returns c as TOML. set is the decoded content of the file.
 func inEffect(c settings.Config, set map[string]any) string {
 	var b strings.Builder
 	table := ""
@@ -117,7 +117,7 @@ func inEffect(c settings.Config, set map[string]any) string {
 	return b.String()
 }
 
-// isSet reports whether table sets a key, which an empty text and 0 do not.
+// isSet reports whether table sets a key. An empty text and 0 do not set it.
 func isSet(table map[string]any, key string) bool {
 	if in, name, ok := strings.Cut(key, "."); ok {
 		within, _ := table[in].(map[string]any)
@@ -127,8 +127,8 @@ func isSet(table map[string]any, key string) bool {
 	return ok && value != "" && value != int64(0)
 }
 
-// withValue returns text with the value of a top-level key replaced. Other lines, and comments
-// after the value, are unchanged.
+// withValue returns text with another value for a top-level key. Other lines, and a comment after
+// the value, are unchanged.
 func withValue(text, key, value string) string {
 	if at := locate([]byte(text), []string{key}, true); at.Line > 0 {
 		lines := strings.Split(text, "\n")

@@ -15,8 +15,8 @@ type tipsSeen struct {
 	Hidden bool `json:"hidden,omitempty"` // the user dismissed the tips
 }
 
-// Tips reports whether to show the tips, if they are wanted, at this start, and returns a function that hides them from
-// then on. dir is the data directory. Errors are ignored.
+// Tips reports whether to show the tips at this start, if they are wanted. The function it returns
+// hides them from then on. dir is the data directory. Errors are ignored.
 func Tips(wanted bool, dir string) (show bool, hide func()) {
 	if !wanted {
 		return false, func() {}

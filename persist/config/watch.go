@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// pollWatched is the interval between polls of a watched file, pollUnwatched of one that
-	// cannot be watched: the kernel limits the number of watches per user.
+	// pollWatched is the interval between polls of a watched file. pollUnwatched applies to a file
+	// that cannot be watched, because the kernel limits the number of watches for each user.
 	pollWatched   = 30 * time.Second
 	pollUnwatched = time.Second
 )
 
-// watch signals news after events in the directories that determine the file at path, until ctx
-// ends. look returns the interval at which to poll as well.
+// watch signals news after an event in one of the directories on the way to the file at path, until
+// ctx ends. look returns the interval at which the file should be polled as well.
 func watch(ctx context.Context, path string, watcher func() (*inotify.Watcher, error)) (news chan struct{}, look func() time.Duration) {
 	news = make(chan struct{}, 1)
 	w, err := watcher()
@@ -39,7 +39,8 @@ func watch(ctx context.Context, path string, watcher func() (*inotify.Watcher, e
 			case <-ctx.Done():
 				return
 			}
-			// A new directory on the path needs a watch before the event is passed on.
+			// If the event is a new directory on the way to the file, it needs a watch before the
+			// event is passed on.
 			watched.Store(watchDirs(path, add))
 			select {
 			case news <- struct{}{}:
@@ -55,14 +56,14 @@ func watch(ctx context.Context, path string, watcher func() (*inotify.Watcher, e
 	}
 }
 
-// watchDirs watches the directories that determine the file at path. It repeats until they are
-// unchanged after the watches were added: events before that were missed. all is false if the kernel
-// refused a watch.
+// watchDirs watches the directories on the way to the file at path. It repeats that until the
+// directories are the same after the watches were added, because earlier events were missed. all is
+// false if the kernel has refused a watch.
 func watchDirs(path string, add func(dir string) error) (all bool) {
 	for dirs := watchedDirs(path); ; {
 		all = true
 		for _, dir := range dirs {
-			// A directory deleted just now raises an event in its parent.
+			// If a directory was just deleted, its parent raises an event.
 			if err := add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				all = false
 			}
@@ -75,8 +76,8 @@ func watchDirs(path string, add func(dir string) error) (all bool) {
 	}
 }
 
-// watchedDirs returns the nearest existing directory above path and, if path is a symbolic link, the
-// directory of its target.
+// watchedDirs returns the nearest existing directory above path. If path is a symbolic link, it
+// also returns the directory of the link's target.
 func watchedDirs(path string) []string {
 	found := []string{nearestDir(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {

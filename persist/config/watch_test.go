@@ -50,7 +50,7 @@ func TestWatchFollowsDirectoryCreatedDuringSetup(t *testing.T) {
 	}
 }
 
-// Every user has so many watchers, of which other programs may have taken all.
+// Each user has a limited number of watches, and other programs may have taken all of them.
 func TestUnwatchableFileIsPolledOften(t *testing.T) {
 	none := func() (*inotify.Watcher, error) { return nil, syscall.EMFILE }
 	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look() != pollUnwatched {

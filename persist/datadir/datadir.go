@@ -1,11 +1,11 @@
-// Package datadir names the files and directories Tandem creates in a data directory. The packages that write them
-// own their contents.
+// Package datadir names the files and directories in a data directory. Their contents belong to the
+// packages that write them.
 package datadir
 
 import "strings"
 
-// Names of everything in a data directory. Each new file needs its name here: Ours must recognise it before Tandem
-// closes a data directory to other users.
+// These are the names of everything in a data directory. A new file must be listed here: Ours must
+// recognise all files before Tandem closes a data directory to other users.
 const (
 	ActivateLock = "activate.lock"
 	AgentSetup   = "agent-setup.json"
@@ -34,7 +34,7 @@ const (
 	Transfers    = "transfers.json"
 )
 
-// The prefix and suffix of temporary files, as persist/store creates them.
+// These are the prefix and suffix of temporary files, as persist/store creates them.
 const (
 	TempPrefix = ".persist-"
 	TempSuffix = ".tmp"
@@ -48,13 +48,14 @@ func Names() []string {
 	}
 }
 
-// Ours reports whether Tandem creates files of this name in a data directory: one of Names, a companion of one (a
-// journal, the previous log, a damaged file set aside) or a temporary file left by a crash.
+// Ours reports whether Tandem creates files of this name in a data directory. That is one of Names,
+// a companion of one (a journal, the previous log, a damaged file set aside), or a temporary file
+// left by a crash.
 func Ours(name string) bool {
 	if strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix) {
 		return true
 	}
-	// renameio names its temporary files .NAME and a number.
+	// Temporary files of renameio are named .NAME and a number.
 	temp, hidden := strings.CutPrefix(name, ".")
 	for _, own := range Names() {
 		rest, ok := strings.CutPrefix(temp, own)
@@ -65,7 +66,7 @@ func Ours(name string) bool {
 	return false
 }
 
-// isCompanion reports whether a file with this ending belongs to the file without the ending.
+// isCompanion reports whether a name with this ending belongs to the file named without it.
 func isCompanion(ending string) bool {
 	for _, known := range []string{".bad", ".old", ".1", "-wal", "-shm", "-journal"} {
 		if rest, ok := strings.CutPrefix(ending, known); ok && (rest == "" || known == ".bad") {

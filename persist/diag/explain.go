@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// TrimBOM returns text without a leading byte order mark, as written by some editors.
+// TrimBOM returns text without a byte order mark at its start. Some editors write one.
 func TrimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 // Errorf returns an error for a mistake at a position in text.
@@ -18,8 +18,8 @@ func Errorf(text []byte, at Span, format string, args ...any) error {
 	return errors.New(at.Mistake(text, fmt.Sprintf(format, args...)))
 }
 
-// Explain turns an error of the TOML decoder into an error with the line and a caret. It returns
-// other errors unchanged. wanted describes the valid values of a key.
+// Explain adds the line and a caret to an error of the TOML decoder. It returns other errors
+// unchanged. wanted describes the valid values of a key.
 func Explain(text []byte, err error, wanted func(key string) string) error {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
@@ -39,12 +39,13 @@ func Explain(text []byte, err error, wanted func(key string) string) error {
 	return Errorf(text, Span{Line: line, Column: column, Width: 1}, "%s", message)
 }
 
-// Locate returns the position of key in the number-th table of that name, counted from 1, or at the top level if
-// number is 0. If the table lacks the key, it returns the position of the table's header.
+// Locate returns the position of key. number selects among the tables of that name and counts from
+// 1; with 0, the key is at the top level. If the table lacks the key, Locate returns the position
+// of the table's header.
 func Locate(text []byte, table string, number int, key string) Span {
 	var p unstable.Parser
-	// Without a clone, positions would be wrong: the parser derives them from the capacity of its
-	// input.
+	// The parser derives positions from the capacity of its input, so they would be wrong without a
+	// clone.
 	p.Reset(bytes.Clone(text))
 	seen, inside := 0, number == 0
 	var head Span

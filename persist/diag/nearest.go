@@ -14,7 +14,7 @@ func Nearest(name string, words []string) string {
 	return best
 }
 
-// maxWord is the maximum length of words to compare, in bytes.
+// maxWord is the maximum length in bytes of the words to compare.
 const maxWord = 56
 
 // editDistance returns the Levenshtein distance of a and b in bytes: insertions, deletions and substitutions.

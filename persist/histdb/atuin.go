@@ -14,9 +14,9 @@ import (
 // IsDatabase reports whether the content of file is an SQLite database.
 func IsDatabase(file []byte) bool { return bytes.HasPrefix(file, []byte("SQLite format 3\x00")) }
 
-// DecodeAtuin reads the history of atuin from its database and the write-ahead log beside it
-// ("-wal"), which may be empty. It copies both to temporary files, because SQLite opens only
-// files.
+// DecodeAtuin reads the history of atuin. database is the content of its database, and wal the
+// content of the file "-wal" beside it (the write-ahead log), which may be empty. Both are copied
+// to temporary files, because SQLite opens only files.
 func DecodeAtuin(ctx context.Context, database, wal []byte) ([]TextCommand, error) {
 	dir, err := os.MkdirTemp("", "tandem-atuin-")
 	if err != nil {
@@ -41,8 +41,8 @@ func DecodeAtuin(ctx context.Context, database, wal []byte) ([]TextCommand, erro
 	return atuinRows(ctx, db)
 }
 
-// atuinRows returns the rows of atuin's table, oldest first. Its times are in nanoseconds, and -1
-// means an unknown duration or exit status.
+// atuinRows returns the rows of atuin's table, the oldest first. Times in it are in nanoseconds. A
+// duration or exit status of -1 is unknown.
 func atuinRows(ctx context.Context, db *sql.DB) (all []TextCommand, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT command, cwd, timestamp, duration, exit FROM history WHERE deleted_at IS NULL ORDER BY timestamp, id")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// atuinFiles are the files of a database as atuin makes it, with these statements run
-// in it; what they did is in the second file still.
+// atuinFiles returns a database as made by atuin, after running these statements. The changes are
+// still in the second file.
 func atuinFiles(t *testing.T, statements ...string) (database, wal []byte) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=wal_autocheckpoint(0)")

@@ -10,8 +10,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// The changes of a commit are on disk whatever becomes of the journal: an error would
-// have the caller write them again, under ids that are taken.
+// The changes of a commit are on disk whatever happens to the journal. After an error, the caller
+// would write them again, under ids already taken.
 func TestFailedCheckpointDoesNotUndoCommit(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	h.checkpoint = func() error { return errors.New("disk full") }
@@ -27,7 +27,7 @@ func TestFailedCheckpointDoesNotUndoCommit(t *testing.T) {
 	}
 }
 
-// A reader keeps SQLite from emptying the journal, which is no error there.
+// A reader prevents SQLite from emptying the journal. That is no error.
 func TestRemovedRowsLeaveJournalOnceItHasNoReaders(t *testing.T) {
 	needs.FullRun(t)
 	dir := t.TempDir()

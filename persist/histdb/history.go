@@ -1,4 +1,5 @@
-// Package histdb stores the history of commands in SQLite, and reads and writes it as text.
+// Package histdb stores the history of commands in an SQLite database. It also reads and writes the
+// history as text.
 package histdb
 
 import (
@@ -26,13 +27,13 @@ import (
 
 const fileName = datadir.History
 
-// ErrDamaged is wrapped by errors for a history that cannot be read. Open sets such a history
+// ErrDamaged is wrapped by errors about a history that cannot be read. Open sets such a history
 // aside and creates an empty one.
 var ErrDamaged = errors.New("the history is damaged")
 
-// A History is the database of commands that were run. Only one engine opens it at a time. Methods
-// are safe for concurrent use. Applied changes survive a crash of the process; a power failure may
-// lose the last ones but never damages the rest.
+// A History is the database of the commands that were run. Only one engine opens it at a time. Its
+// methods are safe for concurrent use. Changes survive a crash of the process once they are
+// applied. A power failure may lose the last ones, but never damages the rest.
 type History struct {
 	path string
 	file fs.FileInfo // identifies the database file that was opened
@@ -87,8 +88,8 @@ func (r *Row) End() End {
 	return e
 }
 
-// A Change holds one of: rows to add, with new ids chosen by the caller; an end; ids to remove; or
-// the removal of all rows.
+// A Change is one of the following: rows to add, with new ids chosen by the caller; the end of a
+// run; ids to remove; or the removal of all rows.
 type Change struct {
 	Add    []Row
 	End    *End
@@ -96,9 +97,9 @@ type Change struct {
 	Clear  bool
 }
 
-// Open opens the history in the data directory dir, and creates it if needed. It sets a damaged
-// one aside, returns its new name in aside, and creates an empty one. It returns ErrNewer if a
-// later version of Tandem wrote the database.
+// Open opens the history in the data directory dir. If there is none, it creates one. If it is
+// damaged, Open renames it, returns the new name in aside, and creates an empty one. It returns
+// ErrNewer if a later version of Tandem wrote the database.
 func Open(dir string) (h *History, aside string, err error) {
 	path := filepath.Join(dir, fileName)
 	h, err = open(path, migrations())
@@ -122,7 +123,7 @@ func open(path string, steps []string) (*History, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, store.Cause(err)
 	}
-	// Escape the path: it may contain characters with a meaning in a URI.
+	// Escape the path, because it may contain characters with a meaning in a URI.
 	uri := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(2000)&_pragma=journal_mode(wal)" +
 		"&_pragma=synchronous(normal)&_pragma=cache_size(-512)&_pragma=journal_size_limit(1048576)&_pragma=secure_delete(on)"}
 	db, err := sql.Open("sqlite", uri.String())
@@ -130,7 +131,8 @@ func open(path string, steps []string) (*History, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	// SQLite has one writer anyway, and PRAGMAs hold for a single connection.
+	// One connection suffices: SQLite has only one writer, and a PRAGMA applies only to its
+	// connection.
 	h := &History{path: path, file: file, db: db}
 	h.checkpoint = h.emptyJournal
 	if err := h.migrate(steps); err != nil {
@@ -145,7 +147,7 @@ func setAside(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// These may not exist. If they stayed, SQLite would apply them to the next database.
+	// These files may not exist. If they stayed, SQLite would apply them to the next database.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -154,10 +156,10 @@ func setAside(path string) (string, error) {
 	return filepath.Base(aside), nil
 }
 
-// SetAside closes a database found damaged in use and renames it, as Open does. aside is the new
-// name.
+// SetAside closes a database that turned out to be damaged, and renames it as Open does. aside is
+// the new name.
 func (h *History) SetAside() (aside string, err error) {
-	// The error is irrelevant: Close writes to a file that is damaged anyway.
+	// The error does not matter: Close writes to a damaged file.
 	_ = h.db.Close()
 	if aside, err = setAside(h.path); err != nil {
 		return "", fmt.Errorf("set history %s aside: %w", h.path, store.Cause(err))
@@ -172,7 +174,7 @@ func (h *History) Close() error {
 	return nil
 }
 
-// Deleted reports whether the database file was deleted or replaced, so writes to it are lost.
+// Deleted reports whether the database file was deleted or replaced. Then writes to it are lost.
 func (h *History) Deleted() bool {
 	now, err := os.Stat(h.path)
 	if err != nil {
@@ -181,14 +183,13 @@ func (h *History) Deleted() bool {
 	return !os.SameFile(now, h.file)
 }
 
-// writtenSlack bounds the delay of a write: a change from this long before it may still be
+// writtenSlack is how long a write may be delayed. A change made just before a write may still be
 // missing.
 const writtenSlack = 250 * time.Millisecond
 
-// Written returns a time up to which the history in the data directory dir is complete, even
-// if the engine that wrote it was killed. If there is no history, it creates the file, so that
-// later calls know when the history began. ok is false if the time is unknown. Call it before
-// Open.
+// Written returns a time up to which the history in the data directory dir is complete, even if the
+// engine that wrote it was killed. If there is no history, it creates the file, so later calls know
+// when the history began. ok is false if the time is unknown. Call Written before Open.
 func Written(dir string) (at time.Time, ok bool) {
 	path := filepath.Join(dir, fileName)
 	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
@@ -199,15 +200,15 @@ func Written(dir string) (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	at = info.ModTime()
-	// Opening a database creates an empty journal, which says nothing about writes.
+	// Opening a database creates an empty journal, so an empty one does not tell of a write.
 	if journal, err := os.Stat(path + "-wal"); err == nil && journal.Size() > 0 && journal.ModTime().After(at) {
 		at = journal.ModTime()
 	}
 	return at.Add(-writtenSlack), true
 }
 
-// Has reports whether a run has a row, one of the same process and start, and whether the row has no
-// end yet.
+// Has reports whether there is a row for a run, with the same process and start (known), and
+// whether the row has no end yet (running).
 func (h *History) Has(run Row) (known, running bool, err error) {
 	err = h.db.QueryRow(`SELECT running FROM history WHERE process = ? AND started_us = ?`, run.Process, run.StartedAt.UnixMicro()).Scan(&running)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -229,8 +230,8 @@ func (h *History) Last() (int64, error) {
 	return last.Int64, nil
 }
 
-// Apply makes all of the changes, in order, or none. SQLite's journal may keep the text of removed
-// rows until it can be emptied; later calls retry.
+// Apply makes the changes in order: all of them, or none. SQLite's journal may still contain the
+// text of removed rows until it can be emptied; later calls try again.
 func (h *History) Apply(changes []Change) error {
 	tx, err := h.db.Begin()
 	if err != nil {
@@ -244,24 +245,24 @@ func (h *History) Apply(changes []Change) error {
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Clear || c.Remove != nil }) {
 		h.removalPending.Store(true)
-		// Runs last, because emptying the journal changes the time of the file too.
+		// This runs last, because emptying the journal changes the time of the file too.
 		defer h.noteRemoval()
 	}
-	// The changes are committed: an error of the checkpoint must not look like a failed commit.
+	// The changes are committed, so an error of the checkpoint must not look like a failed commit.
 	if h.removalPending.Load() && h.checkpoint() == nil {
 		h.removalPending.Store(false)
 	}
 	return nil
 }
 
-// noteRemoval keeps Written from returning a time before a removal, so that removed rows
-// are not added again.
+// noteRemoval makes Written return a time after a removal. Otherwise removed rows could be added
+// again.
 func (h *History) noteRemoval() {
 	at := time.Now().Add(writtenSlack)
 	_ = os.Chtimes(h.path, time.Time{}, at) // if it fails, a recently removed row may come back
 }
 
-// emptyJournal moves the journal's content to the database and truncates it.
+// emptyJournal moves the content of the journal to the database and truncates the journal.
 func (h *History) emptyJournal() error {
 	var busy, frames, moved int // https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
 	err := h.db.QueryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)
@@ -271,11 +272,11 @@ func (h *History) emptyJournal() error {
 	return err
 }
 
-// loadStep is the number of rows Load adds between checks of its context.
+// loadStep is how many rows Load adds between two checks of its context.
 const loadStep = 500
 
-// Load adds rows with new ids, all or none: if ctx ends first, it adds none. It calls added with
-// the number of rows added so far.
+// Load adds rows with new ids: all of them or, if ctx ends first, none. It calls added with the
+// number of rows added so far.
 func (h *History) Load(ctx context.Context, rows []Row, added func(n int)) error {
 	tx, err := h.db.Begin()
 	if err != nil {
@@ -355,14 +356,14 @@ func (h *History) Size() (rows, bytes int, err error) {
 	return rows, bytes, nil
 }
 
-// Rows calls f with each row, in the order they were added, until ctx ends. f must not keep the
-// row.
+// Rows calls f with each row in the order in which they were added, until ctx ends. f must not keep
+// the row.
 func (h *History) Rows(ctx context.Context, f func(r *Row)) error {
 	conn, err := h.db.Conn(ctx)
 	if err != nil {
 		return h.wrapError("read", err)
 	}
-	// Bypass database/sql, which converts each value twice: this halves the time for a large
+	// database/sql would convert each value twice. Bypassing it halves the time for a large
 	// history.
 	err = conn.Raw(func(driverConn any) error { return readRows(ctx, driverConn.(driver.QueryerContext), f) })
 	if err := errors.Join(err, conn.Close()); err != nil {
@@ -400,9 +401,10 @@ func readRows(ctx context.Context, conn driver.QueryerContext, f func(r *Row)) e
 	}
 }
 
-// rowOf decodes the columns of selectRows. It checks their types, as SQLite does not enforce them.
+// rowOf decodes the columns of selectRows. It checks their types, because SQLite does not enforce
+// them.
 func rowOf(v []driver.Value) (Row, error) {
-	// Check every column first, so that the error names the row once.
+	// Check every column first: the error names the row once.
 	wrong := false
 	number := func(i int) int64 {
 		n, ok := v[i].(int64)
@@ -430,7 +432,8 @@ func rowOf(v []driver.Value) (Row, error) {
 	return r, nil
 }
 
-// wrapError wraps an error of SQLite, with ErrDamaged if SQLite reports a damaged database.
+// wrapError adds context to an error of SQLite. If SQLite reports a damaged database, the error
+// also wraps ErrDamaged.
 func (h *History) wrapError(verb string, err error) error {
 	return fmt.Errorf("%s history %s: %w", verb, h.path, classifyError(err))
 }

@@ -42,7 +42,7 @@ func apply(t testing.TB, h *History, changes ...Change) {
 	}
 }
 
-// someRows are rows with every column set, and with as few as may be.
+// someRows returns rows with all columns set, and with as few as possible.
 func someRows() []Row {
 	code := 7
 	at := time.UnixMicro(1_700_000_000_123_456)
@@ -91,7 +91,7 @@ func TestEndCompletesRunningRows(t *testing.T) {
 	}
 }
 
-func TestEnd_withUnknownOrEarlierTime_leavesDurationValid(t *testing.T) {
+func TestEndWithUnknownOrEarlierTimeLeavesDurationValid(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	rows := someRows()
 	apply(t, h, Change{Add: rows[2:]}, Change{End: &End{Process: "def"}})

@@ -12,8 +12,8 @@ import (
 	"tandem/persist/store"
 )
 
-// migrations returns SQL statements; step n upgrades a database of version n to n+1, starting from an
-// empty one. Released steps never change.
+// migrations returns SQL statements. Step n upgrades a database of version n to version n+1;
+// version 0 is an empty database. Released steps never change.
 func migrations() []string {
 	return []string{`
 		CREATE TABLE history (
@@ -37,7 +37,7 @@ func migrations() []string {
 	}
 }
 
-// migrate upgrades a database to the version of the last step.
+// migrate upgrades a database to the version after the last step.
 func (h *History) migrate(steps []string) error {
 	var version int
 	if err := h.db.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil {
@@ -53,21 +53,21 @@ func (h *History) migrate(steps []string) error {
 		err := h.applyStep(steps[version], version+1)
 		var s *sqlite.Error
 		if version == 0 && errors.As(err, &s) && s.Code() == sqlite3.SQLITE_ERROR {
-			return fmt.Errorf("%w: it holds something else: %v", ErrDamaged, err)
+			return fmt.Errorf("%w: not a history database: %v", ErrDamaged, err)
 		}
 		if err != nil {
 			return classifyError(err)
 		}
 	}
-	// Runs recorded meanwhile are not written yet, so the migration must not move the time returned
-	// by Written. If this fails and the engine is killed, they may be missing.
+	// Runs recorded during the migration are not written yet, so it must not change the time
+	// returned by Written. If this fails and the engine is then killed, those runs may be missing.
 	for _, path := range []string{h.path, h.path + "-wal"} {
 		_ = os.Chtimes(path, time.Time{}, h.file.ModTime())
 	}
 	return nil
 }
 
-// applyStep applies one change and records the new version in the same transaction.
+// applyStep makes one change, and records the new version in the same transaction.
 func (h *History) applyStep(change string, version int) error {
 	tx, err := h.db.Begin()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// bashTime parses a timestamp line of a bash history with HISTTIMEFORMAT set: "#" and the start of
-// the next command in seconds since 1970.
+// bashTime parses a timestamp line of a bash history written with HISTTIMEFORMAT. The line is "#"
+// and the start of the next command in seconds since 1970.
 func bashTime(line string) (time.Time, bool) {
 	digits, ok := strings.CutPrefix(line, "#")
 	if !ok || len(digits) < 9 || len(digits) > 11 {
@@ -35,7 +35,7 @@ const (
 	FormatBash Format = "bash"
 	FormatZsh  Format = "zsh"
 	FormatFish Format = "fish"
-	// formatPlain is the format that EncodeCommands writes.
+	// formatPlain is the format written by EncodeCommands.
 	formatPlain Format = "plain"
 )
 
@@ -46,8 +46,8 @@ func isHeader(line string) bool {
 	return isBash || isZsh || strings.HasPrefix(line, fishCommand)
 }
 
-// formatOf returns the format of the first entry with a header, which is used for lines
-// without one.
+// formatOf returns the format of the first entry with a header. Lines without a header are read in
+// this format.
 func formatOf(lines []string) Format {
 	for _, l := range lines {
 		_, isBash := bashTime(l)
@@ -64,8 +64,8 @@ func formatOf(lines []string) Format {
 	return formatPlain
 }
 
-// decodeShells reads shell histories entry by entry: a file may mix several shells, and a
-// shell writes times only while configured to. format applies to entries without a header.
+// decodeShells reads shell histories entry by entry. A file may mix several shells, and a shell
+// writes times only while it is configured to. format applies to entries without a header.
 func decodeShells(lines []string, format Format) (all []TextCommand) {
 	if format == FormatAny {
 		format = formatOf(lines)
@@ -100,7 +100,7 @@ func decodeShells(lines []string, format Format) (all []TextCommand) {
 
 const digits = "0123456789"
 
-// trimHalfHeader returns line without a truncated zsh header, if it starts with one.
+// trimHalfHeader returns line without the truncated zsh header at its start, if there is one.
 func trimHalfHeader(line string) string {
 	head, command, ok := strings.Cut(line, ";")
 	start, seconds, both := strings.Cut(strings.TrimPrefix(head, " "), ":")
@@ -113,7 +113,7 @@ func trimHalfHeader(line string) string {
 	return line
 }
 
-// trimHalfLine removes a truncated header from the start of a file.
+// trimHalfLine removes a truncated header from the first line of a file.
 func trimHalfLine(lines []string, format Format) []string {
 	switch {
 	case len(lines) == 0 || isHeader(lines[0]):
@@ -127,7 +127,7 @@ func trimHalfLine(lines []string, format Format) []string {
 	return lines
 }
 
-// decodePlain reads an entry without a header and returns its length in lines.
+// decodePlain reads an entry without a header. n is its length in lines.
 func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 	c.Duration = -1
 	switch c.Line = lines[0]; format {
@@ -148,9 +148,9 @@ func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 	return c, n
 }
 
-// decodeBash reads the lines after a timestamp in a bash history, up to the next header, and
-// returns their number. Lines that form a complete command become one command; further lines, as
-// in concatenated files, become commands without times.
+// decodeBash reads the lines of a bash history after a timestamp, up to the next header. n is their
+// number. Lines that form a complete command become one command. Further lines, as in concatenated
+// files, become commands without times.
 func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
 	for n < len(lines) && !isHeader(lines[n]) {
 		begin := n
@@ -165,7 +165,7 @@ func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
 	return all, n
 }
 
-// isIncomplete reports whether bash would prompt for more input after the lines.
+// isIncomplete reports whether bash would prompt for more input after these lines.
 func isIncomplete(lines []string) bool {
 	if countBackslashes(lines[len(lines)-1])%2 == 1 {
 		return true
@@ -194,7 +194,7 @@ func zshEntry(line string) (TextCommand, bool) {
 	return TextCommand{Line: command, At: at, Duration: time.Duration(n) * time.Second}, true
 }
 
-// decodeZsh appends the continuation lines to a zsh command and returns their number. zsh writes a
+// decodeZsh appends the continuation lines to a zsh command. n is their number. zsh writes a
 // backslash before a line break within a command, and a space after a command that ends with a
 // backslash.
 func decodeZsh(c *TextCommand, lines []string) (n int) {
@@ -209,8 +209,7 @@ func decodeZsh(c *TextCommand, lines []string) (n int) {
 	return n
 }
 
-// unmetafy decodes zsh's encoding of bytes with a meaning of their own: 0x83 and the byte with bit
-// 5 inverted.
+// unmetafy decodes zsh's encoding of special bytes: 0x83, and then the byte with bit 5 inverted.
 func unmetafy(s string) string {
 	const meta = 0x83
 	if strings.IndexByte(s, meta) < 0 {
@@ -232,8 +231,7 @@ const fishCommand = "- cmd: "
 
 var fishEscapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 
-// decodeFish reads the first entry of a fish history and returns its length in lines. The format
-// is a subset of YAML.
+// decodeFish reads the first entry of a fish history, a subset of YAML. n is its length in lines.
 func decodeFish(lines []string) (c TextCommand, n int) {
 	c = TextCommand{Line: fishEscapes.Replace(lines[0][len(fishCommand):]), Duration: -1}
 	for n = 1; n < len(lines) && strings.HasPrefix(lines[n], "  "); n++ {

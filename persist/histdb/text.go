@@ -18,8 +18,8 @@ type TextCommand struct {
 	ExitCode *int          // nil if unknown
 }
 
-// EncodeCommands returns a text with one command per line, and the number of commands. It omits
-// blank commands. One with a line break is written as $'…', as the shells quote it.
+// EncodeCommands returns a text with one command in each line, and the number of commands. It
+// leaves out blank commands. A command with a line break is written as $'…', as shells quote it.
 func EncodeCommands(commands []string) (text []byte, n int) {
 	var b bytes.Buffer
 	for _, c := range commands {
@@ -35,7 +35,7 @@ func EncodeCommands(commands []string) (text []byte, n int) {
 	return b.Bytes(), n
 }
 
-// needsQuotes reports whether a command written as it is would be read as another one.
+// needsQuotes reports whether a command, written as it is, would be read as a different one.
 func needsQuotes(command string) bool {
 	return strings.ContainsAny(command, "\n\r") || decodeLine(command) != command
 }
@@ -44,11 +44,13 @@ var lineQuotes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r
 
 func quoteLine(command string) string { return "$'" + lineQuotes.Replace(command) + "'" }
 
-// DecodeCommands reads the output of EncodeCommands, or any text with one command per
-// line; it skips blank lines. With shells set, it recognizes the entries of bash, zsh
-// and fish histories, and reads entries without a header in format. It replaces invalid
-// UTF-8. It leaves out lines of a history with NUL bytes, of which a loss of power may leave blocks,
-// and returns their number. It returns ErrNoText if half of the lines have NUL bytes, or any without shells.
+// DecodeCommands reads the output of EncodeCommands, or any text with one command in each line. It
+// skips blank lines and replaces invalid UTF-8. If shells is set, it recognises the entries of
+// bash, zsh and fish histories, and reads entries without a header in format.
+//
+// A loss of power may leave blocks of NUL bytes in a history. DecodeCommands skips lines with such
+// bytes; damaged is their number. It returns ErrNoText if half of the lines have them or, without
+// shells, if any line does.
 func DecodeCommands(text []byte, shells bool, format Format) (all []TextCommand, damaged int, err error) {
 	lines := splitLines(text)
 	total := len(lines)
@@ -90,7 +92,7 @@ func decodeLines(lines []string) (all []TextCommand) {
 
 var lineEscapes = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\n`, "\n", `\r`, "\r")
 
-// decodeLine returns the command that EncodeCommands wrote as line. Every other line, and each
+// decodeLine returns the command for a line written by EncodeCommands. Any other line, with each
 // backslash in it, is a command as it is.
 func decodeLine(line string) string {
 	inner, quoted := strings.CutPrefix(line, "$'")

@@ -20,7 +20,7 @@ func textLines(commands []TextCommand) []string {
 	return lines
 }
 
-// loadText gives what DecodeCommands makes of a text.
+// loadText returns the commands that DecodeCommands reads from a text.
 func loadText(t testing.TB, text string, shells bool) []TextCommand {
 	t.Helper()
 	commands, _, err := DecodeCommands([]byte(text), shells, FormatAny)
@@ -148,7 +148,7 @@ func FuzzDecodeCommands(f *testing.F) {
 				t.Fatalf("%d of %d are not blank", n, len(lines))
 			}
 			again := textLines(decodeLines(splitLines(encoded)))
-			// A carriage return at every end of a line is taken for part of it.
+			// If every line ends with a carriage return, these count as part of the line ends.
 			if diff := cmp.Diff(lines, again); diff != "" && !strings.Contains(string(text)+strings.Join(lines, ""), "\r") {
 				t.Fatal(diff)
 			}

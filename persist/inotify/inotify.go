@@ -1,5 +1,5 @@
-// Package inotify watches files and folders through one instance of inotify(7) for a whole process: the
-// kernel grants each user 128 of them by default, for all programs.
+// Package inotify watches files and folders through one instance of inotify(7) for the whole
+// process. By default, the kernel grants each user only 128 instances for all programs.
 package inotify
 
 import (
@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Events of a folder: the changes of its entries, and its own deletion or move.
+// These are the events of a folder: changes of its entries, and its own deletion or move.
 const (
 	Entries = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM | unix.IN_MOVED_TO
 	Gone    = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 )
 
-// A Pool makes watchers that share an instance. The zero value is ready to use.
+// A Pool makes watchers that share one inotify instance. The zero value is ready to use.
 type Pool struct {
-	// changing is held while watches are added or removed, which may wait for a network folder; mu only
-	// for moments. changing comes first.
+	// changing is held while watches are added or removed, which may have to wait for a network
+	// folder. mu is held only briefly. Lock changing before mu.
 	changing sync.Mutex
 	mu       sync.Mutex
 	current  *instance // nil without watchers
@@ -47,7 +47,8 @@ type Watcher struct {
 	changes chan struct{} // has room for one
 }
 
-// New returns a watcher without paths. It fails if the user has too many instances.
+// New returns a watcher without paths. It returns an error if the user has too many inotify
+// instances.
 func (p *Pool) New() (*Watcher, error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -63,15 +64,16 @@ func (p *Pool) New() (*Watcher, error) {
 	return &Watcher{in: p.current, pool: p, changes: make(chan struct{}, 1)}, nil
 }
 
-// Add watches a path for events of a mask, as in inotify_add_watch(2). A path added again is watched for
-// both masks. Add fails if there is no such file, or the user has too many watches.
+// Add watches a path for the events in mask, as in inotify_add_watch(2). If a path is added again,
+// it is watched for both masks. Add returns an error if there is no such file, or the user has too
+// many watches.
 func (w *Watcher) Add(path string, mask uint32) error {
 	w.pool.changing.Lock()
 	defer w.pool.changing.Unlock()
 	if w.in == nil {
 		return os.ErrClosed
 	}
-	// Another watcher may watch the same file, for other events.
+	// Add to the mask, because another watcher may watch the same file for other events.
 	id, err := unix.InotifyAddWatch(w.in.fd, path, mask|unix.IN_MASK_ADD)
 	if err != nil {
 		return &os.PathError{Op: "watch", Path: path, Err: err}
@@ -85,7 +87,7 @@ func (w *Watcher) Add(path string, mask uint32) error {
 	return nil
 }
 
-// Changes returns a channel that signals one or more events.
+// Changes returns a channel that receives a value after one or more events.
 func (w *Watcher) Changes() <-chan struct{} { return w.changes }
 
 // Close ends the watches. Further calls have no effect.
@@ -106,7 +108,7 @@ func (w *Watcher) Close() {
 	}
 }
 
-// drop forgets a watcher, and returns the remaining watches of its files.
+// drop removes a watcher. It returns the watches that other watchers still have on the same files.
 func (in *instance) drop(w *Watcher) map[int32][]watch {
 	in.pool.mu.Lock()
 	defer in.pool.mu.Unlock()
@@ -127,7 +129,8 @@ func (in *instance) drop(w *Watcher) map[int32][]watch {
 	return left
 }
 
-// narrow watches a file only for what is still wanted of it.
+// narrow limits the watch of a file to the events in wanted. If there are none, it removes the
+// watch.
 func (in *instance) narrow(id int32, wanted []watch) {
 	if len(wanted) == 0 {
 		_, _ = unix.InotifyRmWatch(in.fd, uint32(id)) // it fails if the file was deleted
@@ -166,10 +169,10 @@ func (in *instance) read() {
 	}
 }
 
-// always are events that nobody asks for: of a lost watch, and of lost events.
+// always are events that occur without being requested: a watch was lost, or events were.
 const always = unix.IN_IGNORED | unix.IN_UNMOUNT
 
-// signal passes on events, see inotify(7) for their form.
+// signal passes events on to the watchers. inotify(7) describes their form.
 func (in *instance) signal(events []byte) {
 	in.pool.mu.Lock()
 	defer in.pool.mu.Unlock()

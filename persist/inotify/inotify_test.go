@@ -111,7 +111,7 @@ func TestDeletedFolderIsSignalledAndCanBeWatchedAgain(t *testing.T) {
 	}
 }
 
-// The kernel tells all watchers of a folder the events that any of them wants.
+// The kernel reports to all watchers of a folder the events that any of them asked for.
 func TestWatcherIsSignalledForItsOwnEventsOnly(t *testing.T) {
 	dir, p := t.TempDir(), new(Pool)
 	few := newWatcher(t, p)
@@ -126,7 +126,7 @@ func TestWatcherIsSignalledForItsOwnEventsOnly(t *testing.T) {
 	}
 	all.Close()
 
-	// The kernel is told, too: nothing but the end of the folder wakes the process.
+	// The kernel's mask is narrower too: only the end of the folder wakes the process.
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", few.in.fd))
 	if err != nil {
 		t.Fatal(err)

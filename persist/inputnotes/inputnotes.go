@@ -1,5 +1,5 @@
-// Package inputnotes notes how far the input of each viewer of a session has reached its terminal. A
-// mapping of the notes outlives a crash of the engine.
+// Package inputnotes records how much of the input of each viewer of a session has reached the
+// terminal. The notes are in a mapped file, so they outlive a crash of the engine.
 package inputnotes
 
 import (
@@ -14,12 +14,12 @@ import (
 	"tandem/persist/sparse"
 )
 
-// capacity is how many viewers' input is noted for each session.
+// capacity is how many viewers of a session have a note.
 const capacity = 64
 
-// A Note says how far the input of one viewer of a session has reached the terminal. Messages are
-// numbered from 1. Save it before and after each write to the terminal, so that the engine after a
-// crash knows what may have been written.
+// A Note says how much of the input of one viewer has reached the terminal. Messages are numbered
+// from 1. Save the note before and after each write to the terminal. Then the next engine knows,
+// after a crash, which input may have been written.
 type Note struct {
 	State
 	saved *State // in the mapping; nil without one
@@ -39,7 +39,7 @@ type State struct {
 	_         [64 - 16 - 5*8]byte
 }
 
-// Save saves the note for the next engine. If the file was truncated or its disk became read-only,
+// Save saves the note for the next engine. If the file was truncated, or its disk became read-only,
 // the note is only in memory from then on.
 func (n *Note) Save() {
 	if n.saved != nil && guard(func() { *n.saved = n.State }) != nil {
@@ -47,7 +47,7 @@ func (n *Note) Save() {
 	}
 }
 
-// guard runs f, which uses a mapping. It returns EFAULT if a page of the file is missing.
+// guard calls f, which accesses a mapping. It returns EFAULT if a page of the file is missing.
 func guard(f func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -59,16 +59,16 @@ func guard(f func()) (err error) {
 	return nil
 }
 
-// Notes are those of one session. They are not safe for concurrent use.
+// Notes are the notes of one session. They are not safe for concurrent use.
 type Notes struct {
 	all  [capacity]Note
 	page []byte // the mapping; nil if the notes are only in memory
 }
 
-// New returns notes in memory, for when the file cannot be mapped.
+// New returns notes that are only in memory, for a file that cannot be mapped.
 func New() *Notes { return new(Notes) }
 
-// Open opens or creates the file of notes. Save of a note must not be called after Close.
+// Open opens the file of notes, or creates it. Notes must not be saved after Close.
 func Open(path string) (*Notes, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -76,7 +76,7 @@ func Open(path string) (*Notes, error) {
 	}
 	const size = int(unsafe.Sizeof([capacity]State{}))
 	disk := sparse.System()
-	// A write to a page without room on the disk would be a fault.
+	// Without room on the disk, a write to the mapping would be a fault.
 	err = disk.Allocate(f, 0, int64(size))
 	n := new(Notes)
 	if err == nil {
@@ -104,8 +104,9 @@ func (n *Notes) Close() error {
 	return sparse.System().Unmap(n.page)
 }
 
-// Find returns the note of a viewer; known is false if it is new. That replaces the note of the
-// viewer not connected for longest among those that are not busy; nil if all are.
+// Find returns the note of a viewer. If the viewer is new, known is false, and the note replaces
+// the one connected longest ago. A note is not replaced if busy returns true for it. If no note can
+// be replaced, Find returns nil.
 func (n *Notes) Find(viewer string, busy func(*Note) bool) (note *Note, known bool) {
 	sum := sha256.Sum256([]byte(viewer))
 	key := [16]byte(sum[:])
@@ -125,7 +126,8 @@ func (n *Notes) Find(viewer string, busy func(*Note) bool) (note *Note, known bo
 	return note, false
 }
 
-// DropParts forgets parts of messages: the rest belongs to a program that has exited.
+// DropParts forgets messages written in part, because their rest belongs to a program that has
+// exited.
 func (n *Notes) DropParts() {
 	for i := range n.all {
 		if note := &n.all[i]; note.Part > 0 {
@@ -135,7 +137,7 @@ func (n *Notes) DropParts() {
 	}
 }
 
-// Pasting returns the note with an unfinished paste; nil if there is none.
+// Pasting returns the note with an unfinished paste, or nil.
 func (n *Notes) Pasting() *Note {
 	for i := range n.all {
 		if n.all[i].Paste {

@@ -9,7 +9,7 @@ import (
 
 func free(*Note) bool { return false }
 
-func TestNotesOutliveTheirMapping(t *testing.T) {
+func TestNotesAreKeptAfterTheirMappingIsClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "input")
 	for engine := range 2 {
 		notes, err := Open(path)

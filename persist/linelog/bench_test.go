@@ -11,8 +11,8 @@ import (
 	"tandem/persist/sparse"
 )
 
-// benchLog is a log of 1 GiB as services write it. It is real unless sparse:
-// then only its last 64 MiB are.
+// benchLog returns a log of 1 GiB with typical lines of services. If holes is set, only its last 64
+// MiB have content.
 func benchLog(b *testing.B, holes bool) *File {
 	const size, kept = 1 << 30, 64 << 20
 	path := logtest.LogPath(b)

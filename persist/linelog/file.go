@@ -1,6 +1,5 @@
-// Package linelog reads logs while other processes append to them: their lines, in both
-// directions, and searches. It also frees the start of a log. It holds at most a few megabytes in
-// memory.
+// Package linelog reads and searches logs while other processes append to them, line by line and in
+// both directions. It also frees the start of a log. It holds at most a few megabytes in memory.
 package linelog
 
 import (
@@ -16,10 +15,10 @@ import (
 	"tandem/persist/store"
 )
 
-// firstLineWindow bounds the search for the first whole line after a freed head, in bytes.
+// firstLineWindow is how many bytes after a freed start are searched for the first whole line.
 const firstLineWindow = 64 << 10
 
-// A Reader reads a log by absolute offsets. ReadAt returns io.EOF at the end and ErrDropped before
+// A Reader reads a log by absolute offsets. ReadAt returns io.EOF at the end, and ErrDropped before
 // Start. Start and End never decrease. File and ptylog.Log are Readers.
 type Reader interface {
 	io.ReaderAt
@@ -27,10 +26,10 @@ type Reader interface {
 	End() int64   // offset after the last byte
 }
 
-// A File is a log that other processes or a ptylog.Log append to. Several may be open on one file.
+// A File is a log to which other processes or a ptylog.Log append. Several may be open on one file.
 // All methods except Close are safe for concurrent use.
 //
-// Dropped bytes are a hole at the start of the file, so every File finds the same start, no matter
+// Dropped bytes are a hole at the start of the file. So every File finds the same start, no matter
 // which process made the hole.
 type File struct {
 	f         *os.File
@@ -48,12 +47,12 @@ type firstLine struct{ hole, start int64 }
 
 // Options configure a log file.
 type Options struct {
-	// Limit is the minimum number of bytes Trim keeps; 0 means all, and the file is opened
+	// Limit is how many bytes Trim keeps at least. 0 means all, and then the file is opened
 	// read-only.
 	Limit int64
 
-	// End returns the committed end of a ptylog.Log, which preallocates beyond it. If nil, the log
-	// ends with the file.
+	// End returns the committed end of a ptylog.Log, which allocates space ahead. If End is nil,
+	// the log ends with the file.
 	End func() int64
 }
 
@@ -74,8 +73,8 @@ func open(path string, o Options, d sparse.Disk) (*File, error) {
 	return &File{f: f, disk: d, limit: max(o.Limit, 0), committed: o.End}, nil
 }
 
-// openRegular opens a regular file. It rejects anything else without opening it: opening a FIFO
-// would block.
+// openRegular opens a regular file. It rejects anything else before opening it, because opening a
+// FIFO would block.
 func openRegular(path string, mode int) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -102,9 +101,9 @@ func (l *File) End() int64 {
 	return size
 }
 
-// Start returns the offset of the first byte kept. If the head was freed, that is the first whole
-// line, provided one begins within firstLineWindow; the rest of the partial line before it stays
-// readable.
+// Start returns the offset of the first byte kept. If the start of the file was freed, that is the
+// first whole line, if one begins within firstLineWindow. The rest of the partial line before it
+// stays readable.
 func (l *File) Start() int64 {
 	for {
 		hole := l.holeEnd()
@@ -120,8 +119,8 @@ func (l *File) Start() int64 {
 	}
 }
 
-// findFirstLine finds the first line after a head freed up to hole. ok is false if more was freed
-// during the search.
+// findFirstLine finds the first line after the end of a hole. ok is false if more was freed during
+// the search.
 func (l *File) findFirstLine(hole int64) (int64, bool) {
 	at, err := nextNewline(l, hole, min(hole+firstLineWindow, l.End()))
 	if errors.Is(err, sparse.ErrDropped) {
@@ -135,9 +134,9 @@ func (l *File) findFirstLine(hole int64) (int64, bool) {
 	return at + 1, true
 }
 
-// holeEnd returns the offset up to which the head was freed.
+// holeEnd returns the offset up to which the start of the file was freed.
 func (l *File) holeEnd() int64 {
-	// The end is read first, so bytes appended meanwhile cannot look like a hole.
+	// Read the end first, so bytes appended meanwhile cannot look like a hole.
 	end := l.End()
 	at, err := l.disk.NextData(l.f, 0)
 	switch {
@@ -149,8 +148,8 @@ func (l *File) holeEnd() int64 {
 	return min(at, l.End())
 }
 
-// ReadAt reads at absolute offset off. It returns io.EOF at the end and ErrDropped for dropped
-// bytes, never the NULs of the hole.
+// ReadAt reads at the absolute offset off. It returns io.EOF at the end, and ErrDropped for dropped
+// bytes. It never returns the NULs of the hole.
 func (l *File) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("read log %s: negative offset %d", l.f.Name(), off)
@@ -163,7 +162,7 @@ func (l *File) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil && err != io.EOF {
 		return 0, fmt.Errorf("read log %s: %w", l.f.Name(), store.Cause(err))
 	}
-	// Checked after the read: the read may have returned NULs of a new hole.
+	// Check this after the read, which may have returned NULs of a new hole.
 	if hole := l.holeEnd(); off < hole {
 		return 0, fmt.Errorf("read log %s at %d, which starts at %d: %w", l.f.Name(), off, hole, sparse.ErrDropped)
 	}
@@ -182,8 +181,8 @@ func (l *File) Written() (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Bounded reports whether the log stays within its limit. It becomes false once Trim finds that
-// the file system cannot free the head of a file.
+// Bounded reports whether the size of the log is limited. It becomes false once Trim finds that the
+// file system cannot free the start of a file.
 func (l *File) Bounded() bool { return !l.unbounded.Load() }
 
 // Close closes the file and interrupts reads in progress.

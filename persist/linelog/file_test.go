@@ -29,8 +29,7 @@ func mustOpenFile(t testing.TB, path string, o Options, d sparse.Disk) *File {
 	return l
 }
 
-// appendTo appends to the file at path as a process does that has it as its
-// standard output.
+// appendTo appends to the file at path, as a process does through its standard output.
 func appendTo(t testing.TB, path string, b []byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -81,7 +80,7 @@ func TestTrimKeepsOffsetsAndWholeLines(t *testing.T) {
 	}
 }
 
-func TestTrim_withoutHoleSupport_reportsUnbounded(t *testing.T) {
+func TestTrimReportsUnboundedIfHolesAreNotSupported(t *testing.T) {
 	path := logtest.LogPath(t)
 	appendTo(t, path, logtest.Text(1<<20))
 	l := mustOpenFile(t, path, Options{Limit: 64 << 10}, logtest.NoMapping{Disk: sparse.System()})
@@ -98,12 +97,12 @@ func TestTrim_withoutHoleSupport_reportsUnbounded(t *testing.T) {
 	}
 }
 
-// blindDisk frees heads and cannot tell holes from NULs.
+// blindDisk is a disk that can free the start of a file, but cannot distinguish holes from NULs.
 type blindDisk struct{ sparse.Disk }
 
 func (blindDisk) NextData(_ *os.File, off int64) (int64, error) { return off, nil }
 
-func TestTrim_withoutHoleDetection_freesOnce(t *testing.T) {
+func TestTrimFreesOnlyOnceIfHolesCannotBeDetected(t *testing.T) {
 	path := logtest.LogPath(t)
 	appendTo(t, path, logtest.Text(1<<20))
 	l := mustOpenFile(t, path, Options{Limit: 64 << 10}, blindDisk{sparse.System()})
@@ -160,15 +159,15 @@ func TestTruncatedFileEndsThere(t *testing.T) {
 	}
 }
 
-// A follower and a trimmer beside a child that writes at full speed: the
-// follower gets each line, and what is kept at the end is whole.
+// A child writes at full speed while one File follows the log and another trims it. The follower
+// gets every line, and the lines kept at the end are whole.
 func TestTrimUnderLoadLosesNoLine(t *testing.T) {
 	needs.FullRun(t)
 	const limit, total = 8 << 20, 300 << 20
 	path := logtest.LogPath(t)
 	appendTo(t, path, nil)
 	at, done := int64(0), false
-	// What was followed is all there is to the trimmer, so the follower keeps up.
+	// The trimmer sees only the part already followed, so the follower keeps up.
 	l := mustOpenFile(t, path, Options{Limit: limit, End: func() int64 { return at }}, sparse.System())
 	r := mustOpenFile(t, path, Options{}, sparse.System())
 	c := logtest.Start(t, roleAppender, logtest.PathVar+"="+path, logtest.LimitVar+"="+strconv.Itoa(total))
@@ -213,7 +212,7 @@ func TestTrimUnderLoadLosesNoLine(t *testing.T) {
 	}
 }
 
-// checkLines reads all that is kept of a log of numbered lines.
+// checkLines reads everything kept of a log of numbered lines.
 func checkLines(t *testing.T, r *File) {
 	t.Helper()
 	s, err := newPlain("")
@@ -236,8 +235,8 @@ func checkLines(t *testing.T, r *File) {
 	}
 }
 
-// What a search or a page gives is what was written there, even while heads are
-// freed under it by another File.
+// A search or a page returns the bytes written there, even while another File frees the start of
+// the log.
 func TestReadersOfTrimmedFileNeverSeeTheHole(t *testing.T) {
 	needs.FullRun(t)
 	const limit, total = 1 << 20, 100 << 20
@@ -275,7 +274,7 @@ func TestReadersOfTrimmedFileNeverSeeTheHole(t *testing.T) {
 	readers.Wait()
 }
 
-// searchLines looks at all lines of a log of numbered lines.
+// searchLines searches for all lines in a log of numbered lines.
 func searchLines(t *testing.T, r *File, backward bool) {
 	s, err := newPlain("0$")
 	if err != nil {

@@ -9,21 +9,22 @@ import (
 	"tandem/persist/sparse"
 )
 
-// lineBlock bounds the memory used for a log. A line includes its newline. A line that fills a
-// whole block, aligned in the file, without a newline is broken at the end of the block. So lines
-// are shorter than two blocks, and line starts do not depend on where reading began.
+// lineBlock limits the memory used for a log. Blocks are aligned in the file. A line includes its
+// newline. A line that fills a whole block without a newline is broken at the end of the block. So
+// lines are shorter than two blocks, and their starts do not depend on where reading began.
 const (
 	lineBlock = 1 << 20
 	lineMask  = lineBlock - 1
 )
 
-// Chunk sizes for newline searches: most lines are short, so the first read is small.
+// These are the sizes of reads that search for a newline. Most lines are short, so the first read
+// is small.
 const (
 	firstChunk = 4 << 10
 	maxChunk   = 128 << 10
 )
 
-// LineStart returns the start of the line that contains off. At the end of the log, it returns the
+// LineStart returns the start of the line that contains off. At the end of the log, that is the
 // start of the next line.
 func LineStart(r Reader, off int64) (int64, error) {
 	start := r.Start()
@@ -62,8 +63,8 @@ func LineEnd(r Reader, off int64) (int64, error) {
 	return end, nil
 }
 
-// isBroken reports whether a line is broken at to. The caller has found no newline between off and
-// to, which are in the same block.
+// isBroken reports whether a line is broken at the offset to. off and to are in the same block,
+// without a newline between them.
 func isBroken(r Reader, start, off, to int64) (bool, error) {
 	block := off &^ lineMask
 	if to != block+lineBlock || block < start {
@@ -106,7 +107,8 @@ func nextNewline(r Reader, from, to int64) (int64, error) {
 	return -1, nil
 }
 
-// growBuffer returns a buffer of at most limit bytes: small on the first call, large afterwards.
+// growBuffer returns a buffer of at most limit bytes. It is small on the first call, and large
+// later.
 func growBuffer(buf *[]byte, limit int64) []byte {
 	if len(*buf) > 0 && cap(*buf) < maxChunk {
 		*buf = make([]byte, maxChunk)
@@ -128,8 +130,8 @@ func readFull(r Reader, p []byte, off int64) (int, error) {
 }
 
 // FindLine returns the start of line n. Lines are counted from 0 at the first line kept, or
-// backwards from -1, the last line, whole or not. Past the last line it returns the end, before
-// the first line the start.
+// backwards from -1 at the last line, complete or not. If n is after the last line, FindLine
+// returns the end. If it is before the first line, FindLine returns the start.
 func FindLine(ctx context.Context, r Reader, n int64) (int64, error) {
 	for {
 		find := findFromStart
@@ -137,7 +139,7 @@ func FindLine(ctx context.Context, r Reader, n int64) (int64, error) {
 			find = findFromEnd
 		}
 		at, err := find(ctx, r, n)
-		// The head was freed during the search: count again from the new start.
+		// The start of the log was freed during the search, so count again from the new start.
 		if !errors.Is(err, sparse.ErrDropped) {
 			return at, err
 		}

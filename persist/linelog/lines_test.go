@@ -17,7 +17,7 @@ import (
 	"tandem/tests/seed"
 )
 
-// memoryLog is a log in memory whose head is dropped.
+// memoryLog is a log in memory. Its start was dropped.
 type memoryLog struct {
 	all   []byte
 	start int64
@@ -40,8 +40,8 @@ func (m *memoryLog) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// starts is where the lines of a log begin, and its end: the plain definition
-// of what a line is.
+// starts returns the offsets at which lines begin, and the end of the log. It is the simple
+// definition of a line.
 func (m *memoryLog) starts() []int64 {
 	starts := []int64{m.start}
 	newlines := 0 // in this block
@@ -64,7 +64,7 @@ func (m *memoryLog) starts() []int64 {
 	return starts
 }
 
-// drawLog draws a log of pieces, some of them as long as blocks.
+// drawLog draws a log made of pieces. Some are as long as blocks.
 func drawLog(t *rapid.T) *memoryLog {
 	var all []byte
 	pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -148,8 +148,8 @@ func keep(l Line) found {
 	return found{l.Offset, l.Next, text}
 }
 
-// model is what a search of all lines from one offset to another finds, lines
-// being cut there.
+// model returns the expected result of searching all lines between two offsets, where lines are
+// cut.
 func (m *memoryLog) model(re *regexp.Regexp, from, to int64) []found {
 	var all []found
 	from = max(from, m.start)
@@ -219,7 +219,7 @@ func TestSearchMatchesLineByLineReference(t *testing.T) {
 	})
 }
 
-// checkStops stops a search after each match and goes on from there.
+// checkStops stops a search after each match and continues from there.
 func checkStops(t *rapid.T, m *memoryLog, s Matcher, from, to int64, want []found) {
 	want = want[:min(len(want), 5)]
 	var got []found

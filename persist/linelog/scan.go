@@ -15,7 +15,7 @@ type region struct {
 	whole bool // the last line can no longer grow
 }
 
-// lineAt returns the line from lo to hi, the index of its newline if it has one.
+// lineAt returns the line from lo to hi. hi is the index of the line's newline, if it has one.
 func (g region) lineAt(lo, hi int) Line {
 	l := Line{Offset: g.base + int64(lo), Text: TrimLine(g.data[lo:hi]), Next: g.base + int64(hi), Whole: g.whole}
 	if hi < len(g.data) {
@@ -25,8 +25,8 @@ func (g region) lineAt(lo, hi int) Line {
 	return l
 }
 
-// A forwardScan reads part of a log in regions, one block at a time. buf holds the start of a line
-// that continues in the next block, and that block.
+// A forwardScan reads part of a log in regions of whole lines, one block at a time. buf holds the
+// beginning of a line that continues in the next block, and then that block.
 type forwardScan struct {
 	r     Reader
 	start int64 // of the log
@@ -46,7 +46,7 @@ func newForwardScan(r Reader, from, to int64) *forwardScan {
 	return &forwardScan{r: r, start: start, to: to, at: from, base: from, buf: make([]byte, size)}
 }
 
-// nextRegion returns the next one, which is valid until the following call. ok is false at the end.
+// nextRegion returns the next region. It is valid until the following call. ok is false at the end.
 func (sc *forwardScan) nextRegion() (region, bool, error) {
 	sc.have = copy(sc.buf, sc.buf[sc.used:sc.have])
 	sc.base += int64(sc.used)
@@ -55,7 +55,8 @@ func (sc *forwardScan) nextRegion() (region, bool, error) {
 		g, ok, err := sc.readBlock(min(sc.at&^lineMask+lineBlock, sc.to))
 		switch {
 		case errors.Is(err, sparse.ErrDropped):
-			// The head was freed meanwhile: drop the partial line and continue at the new start.
+			// The start of the log was freed meanwhile, so drop the partial line and continue at
+			// the new start.
 			sc.start = sc.r.Start()
 			sc.at = max(sc.at, sc.start)
 			sc.base, sc.have = sc.at, 0
@@ -68,7 +69,7 @@ func (sc *forwardScan) nextRegion() (region, bool, error) {
 	return region{}, false, nil
 }
 
-// readBlock reads up to an offset in the same block. ok is false if no line ends there.
+// readBlock reads up to the offset upto, in the same block. ok is false if no line ends there.
 func (sc *forwardScan) readBlock(upto int64) (region, bool, error) {
 	p := sc.buf[sc.have : sc.have+int(upto-sc.at)]
 	if _, err := readFull(sc.r, p, sc.at); err != nil {
@@ -92,7 +93,8 @@ func (sc *forwardScan) readBlock(upto int64) (region, bool, error) {
 	return region{sc.base, sc.buf[:sc.used], broken || line == len(p)}, sc.used > 0, nil
 }
 
-// ignoreTruncation turns the error for a truncated log into nil: its lines end there.
+// ignoreTruncation returns nil for the error about a truncated log, because its lines just end
+// there.
 func ignoreTruncation(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return nil
@@ -100,9 +102,9 @@ func ignoreTruncation(err error) error {
 	return err
 }
 
-// A backwardScan reads part of a log in regions, from its end. buf holds a block and, after it,
-// the rest of a line that begins in the block or earlier. That rest exceeds a block if the block
-// at lowest is partial.
+// A backwardScan reads part of a log in regions of whole lines, from its end. buf holds a block
+// and, after it, the rest of a line that begins in the block or earlier. If the first block is
+// partial, the rest can be longer than a block.
 type backwardScan struct {
 	r      Reader
 	start  int64 // of the log

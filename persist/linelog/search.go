@@ -7,7 +7,7 @@ import (
 )
 
 // A Matcher finds matching lines. Each calls yield with the bounds of each matching line in data,
-// without its newline, until yield returns false.
+// without the newline, until yield returns false.
 type Matcher interface {
 	Each(data []byte, yield func(lo, hi int) bool)
 }
@@ -25,8 +25,8 @@ type Line struct {
 }
 
 // Forward calls found for each matching line between from and to, in order, until found returns
-// false. It assumes that a line starts at from, and skips lines dropped meanwhile. It returns the
-// offset at which to continue: after the last line examined.
+// false. A line must start at from. Lines dropped meanwhile are skipped. It returns the offset
+// after the last line examined; the next search starts there.
 func Forward(ctx context.Context, r Reader, m Matcher, from, to int64, found func(Line) bool) (int64, error) {
 	scan := newForwardScan(r, from, to)
 	for {
@@ -51,8 +51,8 @@ func Forward(ctx context.Context, r Reader, m Matcher, from, to int64, found fun
 	}
 }
 
-// Backward calls found for each matching line between from and to, last line first, until found
-// returns false. It returns the end for the next search: the start of the first line examined.
+// Backward calls found for each matching line between from and to, the last line first, until found
+// returns false. It returns the start of the first line examined; the next search ends there.
 func Backward(ctx context.Context, r Reader, m Matcher, from, to int64, found func(Line) bool) (int64, error) {
 	scan, err := newBackwardScan(r, from, to)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"tandem/persist/sparse"
 )
 
-// Trim frees the head of the file if it exceeds its limit by Excess. Offsets, the file's length
-// and concurrent appends are unaffected. If the file system cannot free the head, Trim does
-// nothing and Bounded returns false.
+// Trim frees the start of the file if the file exceeds its limit by Excess. Offsets, the file's
+// length and concurrent appends are not affected. If the file system cannot free it, Trim does
+// nothing, and Bounded returns false.
 func (l *File) Trim() error {
 	l.trimming.Lock()
 	defer l.trimming.Unlock()
@@ -34,7 +34,7 @@ func (l *File) Trim() error {
 	case err != nil:
 		return fmt.Errorf("trim log %s: %w", l.f.Name(), err)
 	}
-	// Without support for holes, a second one would be read as data: stop freeing.
+	// The file system does not support holes. A second one would be read as data, so stop freeing.
 	if l.holeEnd() < to {
 		l.unbounded.Store(true)
 	}

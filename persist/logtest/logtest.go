@@ -1,5 +1,5 @@
-// Package logtest holds helpers for tests of logs and records: child processes running the test
-// binary in another role, sample contents, and disks with fewer features.
+// Package logtest provides helpers for tests of logs and records: child processes that run the test
+// binary in another role, sample contents, and disks without some features.
 package logtest
 
 import (
@@ -19,10 +19,10 @@ import (
 	"tandem/persist/sparse"
 )
 
-// roleVar is the environment variable for the role of a child.
+// roleVar is the environment variable with the role of a child.
 const roleVar = "TANDEM_PERSIST_TEST_ROLE"
 
-// Environment variables with further arguments of a child.
+// These environment variables are further arguments of a child.
 const (
 	PathVar  = "TANDEM_PERSIST_TEST_PATH"
 	LimitVar = "TANDEM_PERSIST_TEST_LIMIT"
@@ -31,7 +31,7 @@ const (
 // RoleWait is the role of a child that runs until its standard input is closed.
 const RoleWait = "wait"
 
-// Main runs the tests of a package or, in a child, its role.
+// Main runs the tests of a package. In a child, it runs the child's role instead.
 func Main(m *testing.M, roles map[string]func() error) {
 	role := os.Getenv(roleVar)
 	if role == "" {
@@ -85,13 +85,14 @@ func Start(t testing.TB, role string, env ...string) Child {
 	return Child{cmd, in, out}
 }
 
-// Ack reports to the parent that everything up to n is done.
+// Ack tells the parent that everything up to n is done.
 func Ack(n int64) error {
 	_, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 	return err
 }
 
-// KillAfter kills a child once it has sent acks acknowledgements, and returns the last one received.
+// KillAfter kills a child once it has sent this many acknowledgements. It returns the last one
+// received.
 func (c Child) KillAfter(t testing.TB, acks int) int64 {
 	t.Helper()
 	last := int64(0)
@@ -101,7 +102,7 @@ func (c Child) KillAfter(t testing.TB, acks int) int64 {
 				t.Fatal(err)
 			}
 		}
-		// Continue until the pipe is closed: acknowledgements sent before the kill still count.
+		// Read until the pipe is closed, because acknowledgements sent before the kill still count.
 		var b [8]byte
 		if _, err := io.ReadFull(c.Out, b[:]); err != nil {
 			break
@@ -114,10 +115,10 @@ func (c Child) KillAfter(t testing.TB, acks int) int64 {
 	return last
 }
 
-// LineLen is the length of the lines of FillLines, in bytes.
+// LineLen is the length of a line made by FillLines, in bytes.
 const LineLen = 16
 
-// FillLines fills b with the content of a log of numbered lines at offset off.
+// FillLines fills b with the content of a log of numbered lines, from offset off on.
 func FillLines(b []byte, off int64) {
 	var line [LineLen]byte
 	line[LineLen-1] = '\n'

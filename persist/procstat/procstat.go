@@ -1,4 +1,4 @@
-// Package procstat reads the state of processes from /proc/PID/stat, see proc_pid_stat(5).
+// Package procstat reads the state of processes from /proc/PID/stat; see proc_pid_stat(5).
 package procstat
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// A Process holds the fields used of its stat file. Negative numbers are read as 0.
+// A Process holds some of the fields in the stat file of a process. Negative numbers are read as 0.
 type Process struct {
 	PID, Parent, Group, Session int
 	Name                        string
@@ -23,7 +23,7 @@ type Process struct {
 	ExitCode                    int    // of a zombie, as from wait(2); 0 without permission to read it
 }
 
-// IsZombie reports whether the process has exited and is not reaped yet.
+// IsZombie reports whether the process has exited but is not reaped yet.
 func (p Process) IsZombie() bool { return p.State == 'Z' || p.State == 'X' }
 
 // Read reads a process.

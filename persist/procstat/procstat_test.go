@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// line returns a stat line whose numbers are those of the fields, except for the start time.
+// line returns a stat line. Each number in it is the number of its field, except for the start
+// time.
 func line(name, state string, start uint64) string {
 	text := fmt.Sprintf("7 (%s) %s", name, state)
 	for n := 4; n <= 52; n++ {
@@ -45,7 +46,7 @@ func TestParseRejectsDamagedLines(t *testing.T) {
 	}
 }
 
-func TestReadReadsThisProcess(t *testing.T) {
+func TestReadReturnsTheStateOfThisProcess(t *testing.T) {
 	p, err := Read(os.Getpid())
 	if err != nil || p.PID != os.Getpid() || p.Parent != os.Getppid() || p.StartTime == 0 || p.IsZombie() {
 		t.Errorf("%+v, %v", p, err)

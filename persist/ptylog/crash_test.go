@@ -35,7 +35,7 @@ func TestKilledWriterLosesNoCommittedByte(t *testing.T) {
 	}
 }
 
-// growLines makes lines, which a log of numbered lines begins with, end long.
+// growLines extends lines, the beginning of a log of numbered lines, to the length end.
 func growLines(lines []byte, end int64) []byte {
 	from := len(lines)
 	lines = append(lines, make([]byte, max(end-int64(from), 0))...)

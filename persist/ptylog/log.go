@@ -1,5 +1,5 @@
-// Package ptylog writes the log of a terminal through a mapping of the file, so that output read
-// from the PTY survives a crash.
+// Package ptylog writes the log of a terminal through a mapping of the file, so output read from
+// the PTY survives a crash.
 package ptylog
 
 import (
@@ -14,10 +14,10 @@ import (
 	"tandem/persist/store"
 )
 
-// MaxSpace is the largest size in bytes to pass to Log.Space.
+// MaxSpace is the largest size that may be passed to Log.Space, in bytes.
 const MaxSpace = 64 << 10
 
-// A Log is the output of one terminal. The file is written through a shared mapping: a byte is in
+// A Log is the output of one terminal. The file is written through a shared mapping. A byte is in
 // the page cache as soon as it was read from the PTY, so a crash of this process cannot lose it.
 // One goroutine appends; any number of readers read committed bytes. If the file system cannot
 // preallocate, the log uses plain writes.
@@ -47,14 +47,14 @@ type Log struct {
 type Options struct {
 	Limit int64 // bytes kept, by punching holes into the head; 0 means all
 
-	// Committed is an offset the log is known to have reached, for example at a resize. After a
-	// crash, NULs before it count as output, and NULs after it as preallocated space. An offset
-	// past the end of the file is ignored.
+	// Committed is an offset that the log is known to have reached, for example at a resize. After
+	// a crash, NULs before it count as output, and NULs after it as preallocated space. It is
+	// ignored if it is past the end of the file.
 	Committed int64
 }
 
-// Open opens the log at path, and creates it if needed. After a crash, the log ends after its last
-// byte other than NUL.
+// Open opens the log at path, or creates it. After a crash, the log ends after its last byte that
+// is not NUL.
 func Open(path string, o Options) (*Log, error) {
 	return open(path, o, sparse.System())
 }
@@ -71,7 +71,7 @@ func open(path string, o Options, d sparse.Disk) (*Log, error) {
 	return l, nil
 }
 
-// recoverBounds determines the start and end of the log from the file.
+// recoverBounds finds the start and end of the log in the file.
 func (l *Log) recoverBounds(committed int64) error {
 	info, err := l.f.Stat()
 	if err != nil {
@@ -100,16 +100,16 @@ func (l *Log) recoverBounds(committed int64) error {
 	return nil
 }
 
-// Start returns the offset of the first byte kept, End the offset after the last byte.
+// Start returns the offset of the first byte kept, and End the offset after the last byte.
 func (l *Log) Start() int64 { return l.start.Load() }
 func (l *Log) End() int64   { return l.end.Load() }
 
-// Bounded reports whether the log stays within its limit. It is false if the file system cannot
-// free the head of a file.
+// Bounded reports whether the size of the log is limited. It is false if the file system cannot
+// free the start of a file.
 func (l *Log) Bounded() bool { return !l.unbounded.Load() }
 
-// ReadAt reads committed bytes at absolute offset off. It returns io.EOF at the end and ErrDropped
-// before Start. It is safe to call while another goroutine appends.
+// ReadAt reads committed bytes at the absolute offset off. It returns io.EOF at the end, and
+// ErrDropped before Start. It may be called while another goroutine appends.
 func (l *Log) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("read log %s: negative offset %d", l.f.Name(), off)
@@ -125,7 +125,7 @@ func (l *Log) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil && err != io.EOF {
 		return n, fmt.Errorf("read log %s: %w", l.f.Name(), store.Cause(err))
 	}
-	// The head may have been freed during the read, which then returned NULs.
+	// If the start was freed during the read, the read returned NULs.
 	if off < l.Start() {
 		return 0, l.errDropped(off)
 	}
@@ -139,8 +139,8 @@ func (l *Log) errDropped(off int64) error {
 	return fmt.Errorf("read log %s at %d, which starts at %d: %w", l.f.Name(), off, l.Start(), sparse.ErrDropped)
 }
 
-// Close unmaps the window, truncates the preallocated tail and closes the file. The slice from the
-// last Space must not be used afterwards.
+// Close unmaps the window, removes the preallocated space and closes the file. The slice returned
+// by the last Space must not be used afterwards.
 func (l *Log) Close() error {
 	if l.closed {
 		return nil
@@ -152,8 +152,8 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Finish truncates the preallocated tail, so that the file holds only the log. Only the appender
-// may call it; the next Space preallocates again.
+// Finish removes the preallocated space, so the file contains only the log. Only the appending
+// goroutine may call it. The next Space preallocates again.
 func (l *Log) Finish() error {
 	if l.closed {
 		return nil

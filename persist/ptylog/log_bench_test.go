@@ -8,11 +8,10 @@ import (
 	"tandem/persist/sparse"
 )
 
-// recycleAt is how large a benchmark lets its file become.
+// recycleAt is the file size at which a benchmark starts a new file.
 const recycleAt = 128 << 20
 
-// BenchmarkAppend compares the ways of getting 4 KiB that a read(2) delivers
-// into a file.
+// BenchmarkAppend compares ways of getting 4 KiB from a read(2) into a file.
 func BenchmarkAppend(b *testing.B) {
 	b.Run("mapped", func(b *testing.B) { benchmarkLog(b, sparse.System()) })
 	b.Run("plain", func(b *testing.B) { benchmarkLog(b, logtest.NoMapping{Disk: sparse.System()}) })

@@ -67,7 +67,7 @@ func contents(t testing.TB, l *Log) []byte {
 	return b
 }
 
-// crash leaves a log as a killed process does: nothing is cut or flushed.
+// crash abandons a log like a killed process: nothing is truncated or flushed.
 func crash(t testing.TB, l *Log) {
 	t.Helper()
 	l.closed = true
@@ -187,7 +187,7 @@ func TestLimitedLogDropsHeadAndKeepsOffsets(t *testing.T) {
 	}
 }
 
-func TestLog_withoutHoleSupport_reportsUnbounded(t *testing.T) {
+func TestLogReportsUnboundedIfHolesAreNotSupported(t *testing.T) {
 	l := mustOpen(t, logtest.LogPath(t), Options{Limit: 64 << 10}, logtest.NoMapping{Disk: sparse.System()})
 	want := logtest.Text(1 << 20)
 	write(t, l, want)
@@ -452,8 +452,8 @@ func TestOpenRejectsIrregularFiles(t *testing.T) {
 	}
 }
 
-// A log behaves as the byte string that was appended to it, whatever the sizes
-// of spaces and commits, and however it is closed or crashes in between.
+// A log behaves like the bytes appended to it, whatever the sizes of spaces and commits, and
+// however often it is closed or crashes in between.
 func TestLogHoldsAppendedBytes(t *testing.T) {
 	dir, logs := t.TempDir(), 0
 	seed.Check(t, func(t *rapid.T) {

@@ -12,20 +12,22 @@ import (
 
 const (
 	// A window is the mapped and preallocated part of the file. It grows while output is fast and
-	// shrinks otherwise, so that an idle log uses little disk and memory. Larger windows append no
-	// faster.
+	// shrinks otherwise, so an idle log uses little disk and memory. Still larger windows would not
+	// be faster.
 	minWindow = 64 << 10
 	maxWindow = 256 << 10
 
-	// fastWindow is the time in which a window must fill up for the next one to be larger.
+	// fastWindow is how quickly a window must fill up for the next one to be larger.
 	fastWindow = time.Second
 )
 
-// Space returns a writable part of the mapping after the end, at least min bytes long (min ≤
-// MaxSpace; small values use more of each window). It is valid until the next Space or Close.
-// Bytes written there survive a crash even before Commit. A full disk is an error here, never a
-// fault, and Space can be retried. If another process truncates the file while a read into the
-// space waits, or its disk becomes read-only, that read fails with EFAULT; see DropWindow.
+// Space returns a writable part of the mapping after the end of the log, at least min bytes long.
+// min is at most MaxSpace; a small one uses more of each window. The slice is valid until the next
+// Space or Close. Bytes written there survive a crash even before Commit.
+//
+// If the disk is full, Space returns an error, and can be called again. Writing to the slice never
+// faults. A read into it fails with EFAULT if another process truncates the file meanwhile, or the
+// disk becomes read-only; see DropWindow.
 func (l *Log) Space(min int) ([]byte, error) {
 	l.space = 0
 	s, err := l.makeSpace(min)
@@ -41,7 +43,7 @@ func (l *Log) makeSpace(least int) ([]byte, error) {
 		return nil, os.ErrClosed
 	}
 	if least < 0 || least > MaxSpace {
-		return nil, fmt.Errorf("space of %d bytes was asked for, there are 0 to %d", least, MaxSpace)
+		return nil, fmt.Errorf("request space of %d bytes: must be 0 to %d", least, MaxSpace)
 	}
 	least = max(least, 1)
 	ok, err := l.hasRoom(least)
@@ -60,9 +62,9 @@ func (l *Log) makeSpace(least int) ([]byte, error) {
 	return l.window[l.End()-l.base:], nil
 }
 
-// Commit appends the first n bytes of the last Space to the log and returns how many it appended.
-// Fewer than n, with an error, are possible only if the file system cannot preallocate. It panics
-// if Space returned fewer.
+// Commit appends the first n bytes of the last Space to the log, and returns how many it appended.
+// If the file system cannot preallocate, these may be fewer, with an error. Commit panics if n is
+// more than the length of the Space.
 func (l *Log) Commit(n int) (int, error) {
 	if n < 0 || n > l.space {
 		panic(fmt.Sprintf("persist: commit of %d bytes, the space has %d", n, l.space))
@@ -79,8 +81,8 @@ func (l *Log) Commit(n int) (int, error) {
 	return n, err
 }
 
-// DropWindow unmaps the window after a read into it failed with EFAULT. The next Space maps a new
-// one, or returns why it cannot.
+// DropWindow unmaps the window after a read into it has failed with EFAULT. The next Space maps a
+// new one, or returns an error if it cannot.
 func (l *Log) DropWindow() error {
 	if l.plain || l.window == nil {
 		return nil
@@ -90,8 +92,8 @@ func (l *Log) DropWindow() error {
 	return l.disk.Unmap(old)
 }
 
-// hasRoom reports whether the window has room for least bytes and the file still backs the whole
-// window.
+// hasRoom reports whether the window has room for least bytes, and the file is still at least as
+// long as the window.
 func (l *Log) hasRoom(least int) (bool, error) {
 	if l.plain || l.window == nil {
 		return false, nil
@@ -100,7 +102,7 @@ func (l *Log) hasRoom(least int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// Writing to a mapping past the end of its file raises SIGBUS.
+	// Writing to a mapping beyond the end of its file raises SIGBUS.
 	if size < l.base+int64(len(l.window)) {
 		l.noteCut(size)
 		return false, nil
@@ -108,22 +110,22 @@ func (l *Log) hasRoom(least int) (bool, error) {
 	return l.End()+int64(least) <= l.base+int64(len(l.window)), nil
 }
 
-// noteCut records that another process truncated the file to size bytes. The missing bytes read as
-// NUL, because offsets must not decrease; if all are missing, they count as dropped.
+// noteCut records that another process has truncated the file to size bytes. The missing bytes are
+// read as NUL, because offsets must not decrease. If all bytes are missing, they count as dropped.
 func (l *Log) noteCut(size int64) {
 	if size <= l.Start() {
 		l.start.Store(l.End())
 	}
 }
 
-// placeWindow maps and preallocates a window with room for at least least bytes. It switches to
-// plain writes if the file system supports neither.
+// placeWindow preallocates and maps a window with room for at least least bytes. If the file system
+// does not support that, the log uses plain writes from then on.
 func (l *Log) placeWindow(least int) error {
 	l.dropHead()
 	page := int64(os.Getpagesize())
 	base := l.End() &^ (page - 1)
 	need := (l.End() - base + int64(least) + page - 1) &^ (page - 1)
-	// Four times the need, so that a caller with large spaces uses most of the window.
+	// Four times as much as needed, so a caller with large spaces uses most of the window.
 	size := max(l.nextSize(), 4*need)
 	err := l.disk.Allocate(l.f, base, size)
 	if errors.Is(err, sparse.ErrDiskFull) && size > need {
@@ -162,7 +164,7 @@ func (l *Log) nextSize() int64 {
 	return int64(l.size)
 }
 
-// placeBuffer moves the buffer of plain mode to the end of the log.
+// placeBuffer moves the buffer for plain writes to the end of the log.
 func (l *Log) placeBuffer() {
 	if l.window == nil {
 		l.window = make([]byte, MaxSpace)
@@ -171,8 +173,8 @@ func (l *Log) placeBuffer() {
 	l.dropHead()
 }
 
-// dropHead frees the head of a log that exceeds its limit, in large steps: a hole for every few
-// bytes would cost more than it saves.
+// dropHead frees the start of a log that exceeds its limit. It does so in large steps, because a
+// hole for every few bytes would cost more than it saves.
 func (l *Log) dropHead() {
 	if l.limit == 0 || l.noPunch {
 		return
@@ -184,7 +186,7 @@ func (l *Log) dropHead() {
 	page := int64(os.Getpagesize())
 	to := (l.End() - l.limit) &^ (page - 1)
 	from := start &^ (page - 1)
-	// Moved before the hole is made, so that a reader of its NULs can detect it.
+	// Move the start before making the hole, so a reader of the hole's NULs can detect it.
 	l.start.Store(to)
 	err := l.disk.Punch(l.f, from, to-from)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package regular opens and reads regular files of the configuration and data directories. It
-// rejects everything else in their place: opening a named pipe, for example, would block.
+// Package regular opens and reads regular files in the configuration and data directories. It
+// rejects anything else found in their place. Opening a named pipe, for example, would block.
 package regular
 
 import (

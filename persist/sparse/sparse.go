@@ -1,5 +1,5 @@
-// Package sparse provides the file system features used by logs: space allocated ahead, and holes
-// to free the start of a file without moving offsets.
+// Package sparse provides features of file systems used by logs: space allocated ahead, and holes,
+// which free the start of a file without moving offsets.
 package sparse
 
 import (
@@ -8,10 +8,11 @@ import (
 	"os"
 )
 
-// ErrDropped is wrapped by the error for a read of bytes dropped to keep a log within its limit.
+// ErrDropped is wrapped by the error for reading bytes that were dropped to limit the size of a
+// log.
 var ErrDropped = errors.New("dropped from the log")
 
-// ErrDiskFull is wrapped by the error for an allocation that failed for lack of space.
+// ErrDiskFull is wrapped by the error for an allocation without enough space on the disk.
 var ErrDiskFull = errors.New("disk full")
 
 // Bounds of Excess.
@@ -20,34 +21,34 @@ const (
 	maxDrop = 16 << 20
 )
 
-// Excess returns the number of bytes by which a log may exceed limit before its start is freed: an
+// Excess returns by how many bytes a log may exceed limit before its start is freed. It is an
 // eighth of the limit, because each hole costs a system call and metadata.
 func Excess(limit int64) int64 { return min(max(limit/8, MinDrop), maxDrop) }
 
-// A Disk provides file operations beyond package os. A method returns errors.ErrUnsupported if the system or the file
-// system lacks the feature.
+// A Disk provides file operations not in package os. A method returns errors.ErrUnsupported if the
+// system or the file system lacks the feature.
 type Disk interface {
 	// Size returns the length of f in bytes.
 	Size(f *os.File) (int64, error)
-	// Allocate reserves blocks for n bytes of f from off, and extends f if needed. It returns ErrDiskFull if there is
-	// no space.
+	// Allocate reserves blocks for n bytes of f at off, and extends f if necessary. It returns
+	// ErrDiskFull if there is not enough space.
 	Allocate(f *os.File, off, n int64) error
-	// MapRange maps n bytes of f from off, shared and writable.
+	// MapRange maps n bytes of f at off, shared and writable.
 	MapRange(f *os.File, off int64, n int) ([]byte, error)
 	Unmap(b []byte) error
-	// Punch frees the blocks of n bytes of f from off, which then read as NUL.
+	// Punch frees the blocks of n bytes of f at off. The bytes are then read as NUL.
 	Punch(f *os.File, off, n int64) error
-	// NextData and NextHole return the first offset at or after off with and without data; io.EOF if there is no more
-	// data.
+	// NextData returns the first offset at or after off with data, and NextHole the first one
+	// without. They return io.EOF if there is no more data.
 	NextData(f *os.File, off int64) (int64, error)
 	NextHole(f *os.File, off int64) (int64, error)
 }
 
-// A Span is a range of a file; it does not include the byte at to.
+// A Span is a range of a file. It ends before the byte at to.
 type Span struct{ From, to int64 }
 
-// DataRanges returns the data of the first size bytes of f without its holes, in ascending order.
-// If the file system does not report holes, it returns a single range.
+// DataRanges returns the ranges of data within the first size bytes of f, in ascending order. If
+// the file system does not report holes, it returns a single range.
 func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 	var data []Span
 	for at := int64(0); at < size; {
@@ -66,7 +67,7 @@ func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 			return nil, err
 		}
 		to = min(to, size)
-		// Another process truncated the file between the two calls.
+		// Another process has truncated the file between the two calls.
 		if to <= from {
 			break
 		}
@@ -76,11 +77,11 @@ func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 	return data, nil
 }
 
-// LastByte returns the offset after the last byte in data other than NUL. If there is none, it returns the start of
-// data: everything before was dropped.
+// LastByte returns the offset after the last byte in data that is not NUL. If there is none, it
+// returns the start of data, because everything before was dropped.
 func LastByte(f *os.File, data []Span) (int64, error) {
 	buf := make([]byte, 64<<10)
-	// From the end: usually only the last block has to be read.
+	// Begin at the end: usually only the last block has to be read.
 	for i := len(data) - 1; i >= 0; i-- {
 		for to := data[i].to; to > data[i].From; {
 			from := max(to-int64(len(buf)), data[i].From)

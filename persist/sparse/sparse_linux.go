@@ -43,7 +43,8 @@ func (linuxDisk) Punch(f *os.File, off, n int64) error {
 	return fmt.Errorf("punch hole: %w", err)
 }
 
-// fallocate retries fallocate(2) when a signal interrupts it; the Go runtime sends signals to preempt goroutines.
+// fallocate repeats fallocate(2) if a signal interrupts it. The Go runtime sends signals to preempt
+// goroutines.
 func fallocate(f *os.File, mode uint32, off, n int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), mode, off, n)
@@ -53,7 +54,7 @@ func fallocate(f *os.File, mode uint32, off, n int64) error {
 	}
 }
 
-// MapRange does not populate the mapping, so that only pages written count as memory in use.
+// MapRange does not populate the mapping. Thus only pages that are written count as memory in use.
 func (linuxDisk) MapRange(f *os.File, off int64, n int) ([]byte, error) {
 	b, err := unix.Mmap(int(f.Fd()), off, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	switch err {
@@ -76,7 +77,7 @@ func (linuxDisk) NextHole(f *os.File, off int64) (int64, error) {
 }
 
 // seek calls lseek(2) with SEEK_DATA or SEEK_HOLE. It moves the position of f, but nothing depends
-// on that.
+// on it.
 func seek(f *os.File, off int64, whence int) (int64, error) {
 	at, err := unix.Seek(int(f.Fd()), off, whence)
 	switch err {

@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// An Agent is a coding agent in a terminal, with the latest report from each source. Values are
+// An Agent is a coding agent in a terminal, with the latest report from each source. Its values are
 // immutable.
 type Agent struct {
 	Name         string      `json:"name,omitempty"`

@@ -22,14 +22,14 @@ const (
 const maxRepaint = 64 << 20
 
 // checkpointHeader is the first line of a checkpoint: log offset, columns, rows, length of the
-// repaint that follows, and a CRC-32 (IEEE) of the line up to the checksum and of the repaint.
+// repaint after it, and a CRC-32 (IEEE). The checksum covers the line before it, and the repaint.
 const (
 	checkpointHeader = "tandem-checkpoint-1 %d %d %d %d "
 	checksumFormat   = "%08x\n"
 )
 
-// A Checkpoint is the state of a terminal at an offset of its log. Repaint is the byte stream that
-// restores the state in a new terminal of the same size; replay continues at Offset.
+// A Checkpoint is the state of a terminal at an offset of its log. Repaint are bytes that restore
+// the state in a new terminal of the same size. A replay continues at Offset.
 type Checkpoint struct {
 	Offset     int64
 	Cols, Rows int
@@ -40,8 +40,9 @@ func (c Checkpoint) isValid() bool {
 	return Resize{Offset: c.Offset, Cols: c.Cols, Rows: c.Rows}.isValid() && len(c.Repaint) <= maxRepaint
 }
 
-// SaveCheckpoint saves c and keeps the previous checkpoint, each complete or absent. It survives a
-// crash of this process, but is not synced to disk: a terminal does not survive a power failure.
+// SaveCheckpoint saves c and keeps the previous checkpoint. Each is complete or absent. They
+// survive a crash of this process, but are not synced to disk, because a terminal does not survive
+// a power failure.
 func (s *Store) SaveCheckpoint(id string, c Checkpoint) error {
 	path, err := s.pathOf(id, checkpointName)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Store) SaveCheckpoint(id string, c Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	// Write the new file before moving the old one: on a full disk both old ones stay.
+	// Write the new file before moving the old one. If the disk is full, both old files stay.
 	temp, err := writeTemp(path, false, c.header(), c.Repaint)
 	if err != nil {
 		return fmt.Errorf("save checkpoint %s: %w", path, err)
@@ -77,12 +78,12 @@ func checksum(header, repaint []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(header), crc32.IEEETable, repaint)
 }
 
-// errDamaged is wrapped by the errors for a corrupted checkpoint and for a record that was
-// set aside because it was corrupted.
+// errDamaged is wrapped by errors about a damaged checkpoint, and about a damaged record that was
+// set aside.
 var errDamaged = errors.New("damaged")
 
-// ReadCheckpoints returns the undamaged checkpoints of a process, newest first. The error covers
-// files that could not be read; it may come with checkpoints.
+// ReadCheckpoints returns the undamaged checkpoints of a process, the newest first. The error is
+// about files that could not be read; there may be checkpoints nevertheless.
 func (s *Store) ReadCheckpoints(id string) ([]Checkpoint, error) {
 	var all []Checkpoint
 	var errs []error

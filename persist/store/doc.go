@@ -1,4 +1,4 @@
-// Package store manages the data directory: the record, exit, sizes journal and checkpoints of
-// each process, and a few shared files. It writes files atomically (temporary file, fsync, rename)
-// and reports what it could not read; callers decide what follows.
+// Package store manages the data directory: the record, the exit file, the journal of sizes and the
+// checkpoints of each process, and a few shared files. It writes files atomically (temporary file,
+// fsync, rename) and reports those it could not read. Callers decide how to react.
 package store

@@ -13,9 +13,9 @@ import (
 
 const sandboxName = "sandbox.json"
 
-// SaveSandbox writes sandbox.json, the confinement of a process, and creates the process's
-// directory. It is called before the record is saved. If durable is false, a power failure may
-// lose the file; the engine then must not start the process.
+// SaveSandbox writes sandbox.json, which confines a process, and creates the process's directory.
+// It is called before the record is saved. If durable is false, a power failure may lose the file;
+// the engine must not start the process then.
 func (s *Store) SaveSandbox(id string, profile []byte, durable bool) error {
 	path, err := s.pathOf(id, sandboxName)
 	if err != nil {
@@ -38,14 +38,14 @@ type envFile struct {
 	Env
 }
 
-// An Env is the environment overlay of new processes: variables for all of them, and variables
-// that one client set for its own.
+// An Env is the environment for new processes, in addition to the engine's: variables for all of
+// them, and variables that one client has set for its own.
 type Env struct {
 	Variables map[string]string            `json:"variables"`
 	Clients   map[string]map[string]string `json:"clients,omitempty"` // by client id
 }
 
-// SaveEnv writes the environment overlay durably, readable by this user only.
+// SaveEnv saves the variables durably. Only this user can read the file.
 func (s *Store) SaveEnv(env Env) error {
 	return s.saveShared("environment", datadir.Environment, true, envFile{SchemaVersion, env})
 }
@@ -63,7 +63,7 @@ func (s *Store) saveShared(what, name string, durable bool, v any) error {
 	return nil
 }
 
-// loadShared reads a file of saveShared into v. If there is none, v is unchanged.
+// loadShared reads a file written by saveShared into v. If there is none, v is unchanged.
 func (s *Store) loadShared(what, name string, v any) error {
 	path := filepath.Join(s.dir, name)
 	err := s.loadFile(path, func(b []byte) error { return decodeSchema(b, v) })
@@ -73,8 +73,8 @@ func (s *Store) loadShared(what, name string, v any) error {
 	return nil
 }
 
-// LoadEnv reads the environment overlay, which is empty without a file. It sets a damaged file
-// aside as env.json.bad and returns an error.
+// LoadEnv reads the variables. A missing file counts as empty. It sets a damaged file aside as
+// env.json.bad and returns an error.
 func (s *Store) LoadEnv() (Env, error) {
 	var f envFile
 	if err := s.loadShared("environment", datadir.Environment, &f); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) SavePolicy(text []byte) error {
 // LoadPolicy returns the text of the last SavePolicy, or nil if there is none.
 func (s *Store) LoadPolicy() ([]byte, error) { return LastPolicy(s.dir) }
 
-// LastPolicy is LoadPolicy for callers without an open Store.
+// LastPolicy is like LoadPolicy, but needs no open Store.
 func LastPolicy(dir string) ([]byte, error) {
 	text, err := regular.ReadFile(filepath.Join(dir, datadir.LastPolicy))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,22 +18,22 @@ import (
 )
 
 // A client must not wait for the disk: a sync takes milliseconds, and a hundred starts would need
-// hundreds of them. Neither may its answer be lost with the power half a minute later, which is when
-// the kernel would write the files by itself. So whatever is written without a sync is noted here,
-// and synced together with all else of the same half second. syncfs would need no notes, but waits
-// for everything that other programs have written.
+// hundreds of them. Nor may its answer be lost in a power failure half a minute later, which is
+// when the kernel would write the files by itself. So a file written without a sync is noted here,
+// and synced together with all others of the same half second. syncfs would need no notes, but
+// waits for everything that other programs have written.
 
 const (
-	// flushDelay is how long written files wait for others to be synced with.
+	// flushDelay is how long a written file waits for others to be synced with.
 	flushDelay = 500 * time.Millisecond
 	// flushBatch limits the files open at a time.
 	flushBatch = 64
-	// flushTime is how long before a power failure a file may have been written and yet not be on
-	// disk. It covers flushDelay and a slow disk.
+	// flushTime is how long before a power failure a file may have been written without reaching
+	// the disk. It covers flushDelay and a slow disk.
 	flushTime = 10 * time.Second
 )
 
-// A Flusher syncs files, and the folders they are in, soon after they were written.
+// A Flusher syncs files and their folders soon after they were written.
 type Flusher struct {
 	Failed func(error) // called with errors of the disk; nil if nobody needs to know
 
@@ -44,8 +44,8 @@ type Flusher struct {
 	syncing sync.Mutex // held during a flush
 }
 
-// Add notes a file that was written, or a folder with entries that changed. From about a second later
-// on, it survives a power failure. Add does not wait for the disk.
+// Add notes a file that was written, or a folder whose entries have changed. From about a second
+// later on, the change survives a power failure. Add does not wait for the disk.
 func (f *Flusher) Add(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +56,8 @@ func (f *Flusher) Add(path string) {
 	f.paths[path] = struct{}{}
 }
 
-// Flush syncs everything noted. It returns once that, and a flush in progress, is on disk.
+// Flush syncs everything noted. It returns once that is on disk, and a flush in progress has
+// finished.
 func (f *Flusher) Flush() {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
@@ -90,7 +91,7 @@ func (f *Flusher) syncAll(paths []string) (err error) {
 				}
 				continue
 			}
-			// With all writes begun, the first sync commits the sizes of all files.
+			// After all writes have begun, the first sync commits the sizes of all files.
 			beginWriteback(file)
 			files = append(files, file)
 		}
@@ -101,16 +102,16 @@ func (f *Flusher) syncAll(paths []string) (err error) {
 	return err
 }
 
-// addRecent notes a file if another process may have written it just before it was killed, without
-// having synced it.
+// addRecent notes a file that was written recently. Another process may have written it just before
+// it was killed, without having synced it.
 func (f *Flusher) addRecent(path string) {
 	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < flushTime {
 		f.Add(path)
 	}
 }
 
-// replaceFile replaces the content of the file at path. If durable is not set, it reaches the disk
-// soon afterwards.
+// replaceFile replaces the content of the file at path. If durable is not set, the content reaches
+// the disk soon afterwards.
 func (f *Flusher) replaceFile(path string, durable bool, parts ...[]byte) error {
 	err := replaceFile(path, durable, parts...)
 	if err == nil && !durable {
@@ -119,7 +120,7 @@ func (f *Flusher) replaceFile(path string, durable bool, parts ...[]byte) error 
 	return err
 }
 
-// A powerCheck finds what a power failure may have kept from the disk.
+// A powerCheck finds files that may not have reached the disk because of a power failure.
 type powerCheck struct {
 	dir      string                 // the data directory
 	bootedAt func() time.Time       // bootTime, except in tests
@@ -142,16 +143,16 @@ func (c powerCheck) wasCutShort(path string, content []byte) bool {
 	return err == nil && c.mayBeUnflushed(info.ModTime())
 }
 
-// mayBeUnflushed reports whether what was written at a time was written at the end of an earlier
-// boot. If that ended with a power failure, it may not have reached the disk.
+// mayBeUnflushed reports whether a write at this time came at the end of an earlier boot. If that
+// boot ended with a power failure, the write may not have reached the disk.
 func (c powerCheck) mayBeUnflushed(at time.Time) bool {
 	booted := c.bootedAt()
 	return at.Before(booted) && !at.Add(flushTime).Before(c.lastWriteBefore(booted))
 }
 
-// removeUnused deletes a process's directory left without a record by a crash, if it contains at
-// most a sandbox.json, or by a power failure. It skips recent directories, since another process may
-// be about to write into them.
+// removeUnused deletes the directory of a process if it has no record. A crash may have left it,
+// with at most a sandbox.json in it, or a power failure. It skips recent directories, because
+// another process may be about to write into them.
 func (s *Store) removeUnused(e fs.DirEntry) {
 	info, err := e.Info()
 	if err != nil {
@@ -169,14 +170,14 @@ func (s *Store) removeUnused(e fs.DirEntry) {
 	if err == nil && len(inside) == 1 && inside[0].Name() == sandboxName {
 		_ = os.Remove(filepath.Join(dir, sandboxName))
 	}
-	// Remove fails if anything else is in the directory, which then stays.
+	// If there is anything else in the directory, Remove fails and the directory stays.
 	_ = os.Remove(dir)
 }
 
 // isAside reports whether a file was set aside.
 func isAside(e fs.DirEntry) bool { return strings.Contains(e.Name(), asideSuffix) }
 
-// lastWriteBefore returns the time of the last change in the data directory before a time.
+// lastWriteBefore returns the time of the last change in the data directory before limit.
 func (c powerCheck) lastWriteBefore(limit time.Time) (last time.Time) {
 	for _, pattern := range []string{"*", filepath.Join("*", "*"), filepath.Join("*", "*", "*")} {
 		paths, _ := filepath.Glob(filepath.Join(escapeGlob(c.dir), pattern)) // the pattern is valid

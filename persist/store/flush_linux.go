@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beginWriteback starts to write a file to disk. Errors are those of the sync that follows.
+// beginWriteback starts to write a file to disk. The sync that follows reports any error.
 func beginWriteback(f *os.File) {
 	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 }
@@ -21,7 +21,7 @@ func syncData(f *os.File) (err error) {
 	}
 }
 
-// birthTime returns when a folder was created; zero if unknown.
+// birthTime returns the time at which a folder was created, or zero if it is unknown.
 func birthTime(path string) time.Time {
 	var st unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {
@@ -30,7 +30,8 @@ func birthTime(path string) time.Time {
 	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec))
 }
 
-// bootTime returns when the system was booted, by the present clock; zero if unknown.
+// bootTime returns the time at which the system was booted, by the present clock, or zero if it is
+// unknown.
 func bootTime() time.Time {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

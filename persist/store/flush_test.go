@@ -111,8 +111,8 @@ func TestLoadSyncsRecordsWrittenJustBefore(t *testing.T) {
 	}
 }
 
-// afterPowerFailure sets the time of everything in the data directory to before the boot, and that of
-// one process's files to so long before the power failure.
+// afterPowerFailure simulates a power failure. It sets the time of everything in the data directory
+// to before the boot, and that of one process's files to earlier before the power failure.
 func afterPowerFailure(t *testing.T, s *Store, id string, earlier time.Duration) {
 	t.Helper()
 	booted := time.Now().Add(-time.Minute)
@@ -136,7 +136,7 @@ func afterPowerFailure(t *testing.T, s *Store, id string, earlier time.Duration)
 	}
 }
 
-func TestFilesCutShortByPowerFailureWereNeverWritten(t *testing.T) {
+func TestFilesCutShortByPowerFailureCountAsNeverWritten(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":             "",
 		"NULs":              "\x00\x00\x00\x00",
@@ -202,7 +202,7 @@ func TestOtherDamageIsReportedAfterPowerFailure(t *testing.T) {
 	}
 }
 
-func TestFolderIsBornWhenItIsCreated(t *testing.T) {
+func TestBirthTimeOfAFolderIsItsCreation(t *testing.T) {
 	before := time.Now().Add(-time.Second)
 	if born := birthTime(t.TempDir()); !born.IsZero() && (born.Before(before) || born.After(time.Now())) {
 		t.Errorf("born at %v, after %v", born, before)

@@ -16,15 +16,16 @@ import (
 // procRoot is the mount point of proc(5).
 const procRoot = "/proc"
 
-// An Identity distinguishes a process from all others: the kernel reuses pids, so it includes the
-// start time and the boot.
+// An Identity distinguishes a process from all others. The kernel reuses PIDs, so an Identity
+// includes the start time and the boot.
 type Identity struct {
 	BootID    string `json:"boot_id"`
 	PID       int    `json:"pid"`
 	StartTime uint64 `json:"start_time"` // field 22 of /proc/<pid>/stat, clock ticks since boot
 }
 
-// WithoutPID returns the identity of a process of an earlier boot, whose pid means nothing any more.
+// WithoutPID returns the identity of a process of an earlier boot. Its PID means nothing any more,
+// and is left out.
 func (i Identity) WithoutPID() *Identity { return &Identity{BootID: i.BootID} }
 
 // BootID returns the id of this boot (/proc/sys/kernel/random/boot_id).
@@ -33,9 +34,9 @@ func BootID() (string, error) { return bootID(procRoot) }
 // Identify returns the identity of a live pid.
 func Identify(pid int) (Identity, error) { return identify(procRoot, pid) }
 
-// Alive reports whether the process still runs; a zombie does not. If that cannot be determined,
-// it returns true: a read error must not lead to a second copy of the process or the removal of
-// its directory.
+// Alive reports whether the process is still running; a zombie is not. If that cannot be
+// determined, it returns true: a read error must not lead to a second copy of the process, or to
+// the removal of its directory.
 func (i Identity) Alive() bool { return i.alive(procRoot) }
 
 func bootID(root string) (string, error) {

@@ -8,7 +8,7 @@ import (
 	"tandem/persist/logtest"
 )
 
-func TestAlive_ofChild_endsWithItsExit(t *testing.T) {
+func TestChildIsNotAliveAfterItsExit(t *testing.T) {
 	c := logtest.Start(t, logtest.RoleWait)
 	pid := c.Cmd.Process.Pid
 	id, err := Identify(pid)

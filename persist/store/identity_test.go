@@ -59,7 +59,7 @@ func TestAliveChecksBootPIDStartTimeAndState(t *testing.T) {
 	}
 }
 
-func TestIdentifyReadsTheStartTime(t *testing.T) {
+func TestIdentifyReturnsTheStartTime(t *testing.T) {
 	root := fakeProc(t, "boot", 42, statLine(42, "(a) b", 'S', 1<<64-1))
 	got, err := identify(root, 42)
 	if want := (Identity{"boot", 42, 1<<64 - 1}); got != want || err != nil {

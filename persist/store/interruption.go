@@ -6,7 +6,7 @@ import (
 	"tandem/persist/datadir"
 )
 
-// An Interruption is the end of a session by a reboot or crash. Values are immutable.
+// An Interruption is the end of a session by a reboot or crash. Its values are immutable.
 type Interruption struct {
 	By        string    `json:"by"` // "reboot" or "crash"
 	At        time.Time `json:"at"`
@@ -29,13 +29,14 @@ func (s *Store) SaveLastEngine(e LastEngine) error {
 	return s.saveShared("description of this engine", datadir.LastEngine, false, e)
 }
 
-// LoadLastEngine returns the description of the last engine; zero if there is none.
+// LoadLastEngine returns the description of the last engine. It is zero if there is none.
 func (s *Store) LoadLastEngine() (e LastEngine, err error) {
 	err = s.loadShared("description of the last engine", datadir.LastEngine, &e)
 	return e, err
 }
 
-// How a Terminal's Typed is still to be typed: for the user to run it, or followed by Enter.
+// These say how the command in Terminal.Typed is typed: left for the user to run, or followed by
+// Enter.
 const (
 	TypingInsert = "insert"
 	TypingRun    = "run"

@@ -14,7 +14,7 @@ import (
 	"tandem/persist/regular"
 )
 
-// maxLines is the size in bytes at which a file of Lines is renamed and a new one started. The one
+// maxLines is the size in bytes at which a file of Lines is renamed and a new one begun. The file
 // renamed before is dropped.
 const maxLines = 16 << 20
 
@@ -31,11 +31,11 @@ type Lines struct {
 	opened fs.FileInfo
 }
 
-// NewLines uses the file at path, which need not exist. Older lines are in path with ".1"
-// appended.
+// NewLines returns Lines in the file at path, which need not exist. Older lines are in a file with
+// the suffix ".1".
 func NewLines(path string) *Lines { return &Lines{path: path, limit: maxLines} }
 
-// Append adds a value. Once it returns, the value survives a crash of every process.
+// Append adds a value. Once it returns, the value survives a crash of all processes.
 func (l *Lines) Append(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -69,9 +69,9 @@ func (l *Lines) appendLine(line []byte) error {
 	return err
 }
 
-// open opens the file, unless it is open, and returns its size. It compares the open file with the
-// one at path each time: users delete, move and replace logs. A line is lost only if that happens
-// while it is being written.
+// open opens the file, unless it is open already, and returns its size. It compares the open file
+// with the one at path each time, because users delete, move and replace logs. A line is lost only
+// if that happens while it is being written.
 func (l *Lines) open() (size int64, err error) {
 	if l.file != nil {
 		info, err := os.Stat(l.path)
@@ -99,7 +99,7 @@ func (l *Lines) close() {
 	l.file = nil
 }
 
-// endLastLine ends a line that was written in part, so that it does not spoil the next one.
+// endLastLine ends a line that was written only in part, so it does not spoil the next one.
 func endLastLine(f *os.File, size int64) error {
 	if size == 0 {
 		return nil
@@ -112,8 +112,8 @@ func endLastLine(f *os.File, size int64) error {
 	return err
 }
 
-// Newest yields the lines without their endings, last line first. A line truncated by a crash is
-// yielded as it is.
+// Newest yields the lines, the last one first, without their newlines. A line truncated by a crash
+// is yielded as it is.
 func (l *Lines) Newest() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		files, err := l.openAll()
@@ -136,8 +136,8 @@ func (l *Lines) Newest() iter.Seq2[[]byte, error] {
 	}
 }
 
-// openAll opens the existing files, newest first. Under the lock, Append cannot rename one that is
-// already open, which would then be read twice.
+// openAll opens the existing files, the newest first. It takes the lock, so Append cannot rename a
+// file that is already open. Such a file would be read twice.
 func (l *Lines) openAll() (files []*os.File, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +160,7 @@ func readBackward(f *os.File) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		at, err := f.Seek(0, io.SeekEnd)
 		var rest []byte // start of a file's part that may continue a line before it
-		// Read backwards in chunks: files may be large, and callers want the last lines.
+		// Read backwards in chunks: files may be large, and callers want only the last lines.
 		for at > 0 && err == nil {
 			n := min(at, backwardChunk)
 			at -= n

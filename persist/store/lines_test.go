@@ -163,7 +163,7 @@ func TestAppendEndsTruncatedLine(t *testing.T) {
 	}
 }
 
-// The file system is full: a part of the line may have been written.
+// On a full file system, part of the line may have been written.
 func TestAppendAfterAFailedWriteStartsALine(t *testing.T) {
 	l := NewLines(filepath.Join(t.TempDir(), "lines"))
 	if err := l.Append(1); err != nil {

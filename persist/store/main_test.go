@@ -14,8 +14,8 @@ func TestMain(m *testing.M) {
 	logtest.Main(m, map[string]func() error{roleSaver: runSaver})
 }
 
-// runSaver saves everything there is about one process again and again, with
-// growing numbers in it, and acks each number.
+// runSaver repeatedly saves everything about one process, with increasing numbers, and acknowledges
+// each number.
 func runSaver() error {
 	s, err := Open(os.Getenv(logtest.PathVar))
 	if err != nil {
@@ -34,7 +34,8 @@ func runSaver() error {
 		if n%16 == 0 {
 			save = s.Save
 		}
-		// The numbers have fewer digits and more, and the rest shows a torn record.
+		// The lengths of the numbers vary. A mismatch with the other fields would show a torn
+		// record.
 		if err := save(Record{ID: "p", Terminal: Terminal{Cols: int(n)}, Command: Command{Argv: []string{fmt.Sprint(n)}}}); err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 	"tandem/persist/datadir"
 )
 
-// Whatever Tandem makes in a data folder, the folder is recognised when it was opened to
-// others, and closed again.
+// A data folder that was opened to others is recognised, whatever files of Tandem are in it, and
+// closed again.
 func TestOpenRecognisesEveryOwnFile(t *testing.T) {
 	for _, name := range append(datadir.Names(), "engine.log.old", "history.db-wal", "audit.jsonl.1", "layouts.json.bad.2", ".recent.json12") {
 		dir := t.TempDir()

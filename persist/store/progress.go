@@ -18,7 +18,7 @@ type Progress struct {
 	RestartID string `json:"restart_id,omitempty"` // id of the last requested restart, made by the caller
 	Revision  int64  `json:"revision,omitempty"`   // number of changes to its name, restart policy or log limit
 
-	// While starting, and after a start with unknown outcome:
+	// These are set while the process is starting, and after a start with unknown outcome.
 	Asked  *Identity `json:"asked,omitempty"`  // the keeper that may have been asked to start this child; nil if unknown
 	Unsure bool      `json:"unsure,omitempty"` // whether this child ever existed is unknown
 

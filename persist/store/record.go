@@ -20,8 +20,7 @@ import (
 	"tandem/persist/regular"
 )
 
-// SchemaVersion is the version of new records. Records of earlier versions load; later ones are
-// rejected with ErrNewer.
+// SchemaVersion is the version of new records. Later versions are rejected with ErrNewer.
 const SchemaVersion = 1
 
 const (
@@ -31,28 +30,26 @@ const (
 
 	asideSuffix = ".bad" // of damaged files
 
-	// maxJSON bounds the size of a record read, in bytes: arguments and environment of a process
-	// are at most a few megabytes.
+	// maxJSON is the maximum size of a record that is read, in bytes. The arguments and the
+	// environment of a process are at most a few megabytes.
 	maxJSON = 32 << 20
 )
 
-// Log files in a process's directory: LogName, or the other two if the streams are split.
+// These are the log files of a process: LogName or, if the streams are split, the others.
 const (
 	LogName    = "process.log"
 	StdoutName = "stdout.log"
 	StderrName = "stderr.log"
 )
 
-// ErrNewer is wrapped by errors for a file that a later version of Tandem wrote. The file is
-// unchanged.
+// ErrNewer is wrapped by errors about a file written by a later version, which is left unchanged.
 var ErrNewer = errors.New("written by a newer Tandem")
 
 // A Record is the persistent state of one process: its definition, its desired state, and its last
 // known identity. Embedded structs group fields without changing their place in the file.
 //
-// Restart, Readiness, Project, Dependency and Run repeat types of the API and are converted from
-// and to them: the format on disk must not change with the API, and this package must not import
-// it.
+// Restart, Readiness, Project, Dependency and Run repeat types of the API. The format on disk must
+// not change with the API, and this package must not import it.
 type Record struct {
 	Schema int    `json:"schema"`
 	ID     string `json:"id"`
@@ -107,7 +104,7 @@ type Command struct {
 	NoStdin bool `json:"no_stdin,omitempty"` // standard input is /dev/null; otherwise, without a terminal, a FIFO in its directory
 }
 
-// A Terminal describes the terminal of a process that has one.
+// A Terminal describes the terminal of a process.
 type Terminal struct {
 	TTY  bool `json:"tty"`
 	Cols int  `json:"cols,omitempty"`
@@ -122,7 +119,7 @@ type Terminal struct {
 	Typing      string        `json:"typing,omitempty"`      // TypingInsert or TypingRun as long as Typed has not been typed
 }
 
-// Supervision describes when a process is ready, how to stop it, and whether to restart it.
+// Supervision describes when a process is ready, how it is stopped, and whether it is restarted.
 type Supervision struct {
 	Restart       Restart    `json:"restart,omitzero"`
 	Ready         *Readiness `json:"ready,omitempty"`
@@ -138,7 +135,7 @@ type Ownership struct {
 	LeftAt time.Time `json:"left_at,omitzero"` // when it disconnected
 }
 
-// A Project is the entry of a project file that a process was started for.
+// A Project is the entry in a project file for which a process was started.
 type Project struct {
 	File    string `json:"file"` // absolute path
 	Name    string `json:"name"`
@@ -159,12 +156,13 @@ type Restart struct {
 	FixedDelay   bool   `json:"fixed_delay,omitempty"`
 	SuccessCodes []int  `json:"success_codes,omitempty"`
 
-	// ShortDelays selects the shorter delays of processes with an explicit policy, instead of those for
-	// keep_alive: restarts begin sooner, and shorter runs count as healthy. Older records lack it.
+	// ShortDelays selects the shorter delays for processes with an explicit restart policy, instead
+	// of those for keep_alive. Restarts begin sooner, and shorter runs count as healthy. It is
+	// false in older records.
 	ShortDelays bool `json:"prompt,omitempty"`
 }
 
-// Readiness describes when a process counts as ready. All conditions set must hold.
+// Readiness describes when a process counts as ready. All conditions that are set must be met.
 type Readiness struct {
 	Log       string   `json:"log,omitempty"` // regular expression
 	Port      int      `json:"port,omitempty"`
@@ -189,12 +187,12 @@ type Exit struct {
 // Save writes a record durably, and creates the process's directory if needed. It sets the schema.
 func (s *Store) Save(r Record) error { return s.saveRecord(r, true) }
 
-// Write is Save without waiting for the disk: the record survives a crash of every process, but a
-// power failure in the next second may restore an earlier one.
+// Write is like Save, but does not wait for the disk. The record survives a crash of all processes,
+// but a power failure in the next second may restore an earlier record.
 func (s *Store) Write(r Record) error { return s.saveRecord(r, false) }
 
-// Update is Write for a process that a reboot does not start. It overwrites the file in place if it
-// can: creating and renaming files is slow.
+// Update is like Write, for a process that a reboot does not start. It overwrites the file in place
+// if it can, because creating and renaming files is slow.
 func (s *Store) Update(r Record) error {
 	path, content, err := s.encodeRecord(r)
 	if err != nil {
@@ -215,11 +213,11 @@ func (s *Store) saveRecord(r Record, durable bool) error {
 	return s.putRecord(r.ID, path, content, durable)
 }
 
-// recordStep is the unit of record lengths, in bytes. Padding keeps the length the same across
-// most updates, so that they can overwrite the file.
+// recordStep is the unit of record lengths in bytes. Padding keeps the length the same, so updates
+// can overwrite the file.
 const recordStep = 2 << 10
 
-// encodeRecord returns the path and content of a record's file.
+// encodeRecord returns the path and the content of a record's file.
 func (s *Store) encodeRecord(r Record) (path string, content []byte, err error) {
 	if path, err = s.pathOf(r.ID, recordName); err != nil {
 		return "", nil, err
@@ -246,8 +244,8 @@ func (s *Store) putRecord(id, path string, content []byte, durable bool) error {
 	return nil
 }
 
-// makeDir creates a process's directory. The first durable write into it also syncs its name to
-// disk.
+// makeDir creates a process's directory. The first durable write into the directory also makes its
+// name durable.
 func (s *Store) makeDir(id string, durable bool) error {
 	err := os.Mkdir(s.Dir(id), 0o700)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -268,8 +266,8 @@ func (s *Store) makeDir(id string, durable bool) error {
 	return s.syncProcesses()
 }
 
-// Load reads all records, oldest first. It sets a damaged one aside as record.json.bad and reports
-// it in problems; other records are unaffected. A record that cannot be read, or with a newer
+// Load reads all records, the oldest first. It sets a damaged record aside as record.json.bad and
+// reports it in problems; others are not affected. A record that cannot be read, or has a newer
 // schema (ErrNewer), is reported as Unread and left alone. Directories without a record are
 // ignored. Load also removes files left by crashes.
 func (s *Store) Load() (records []Record, problems []error) {
@@ -304,7 +302,8 @@ func (s *Store) Load() (records []Record, problems []error) {
 	return records, problems
 }
 
-// loadEntry reads the record in an entry of the processes directory. It returns nil if there is none.
+// loadEntry reads the record in one entry of the processes directory. It returns nil if there is
+// none.
 func (s *Store) loadEntry(e fs.DirEntry) (*Record, error) {
 	if !e.IsDir() {
 		return nil, nil
@@ -323,7 +322,7 @@ func (s *Store) loadEntry(e fs.DirEntry) (*Record, error) {
 	return r, errors.Join(stale, err)
 }
 
-// IsOneShot reports whether a record is for a command run by a caller that waits for it.
+// IsOneShot reports whether a record is for a one-shot command: its caller waits for it.
 func (r Record) IsOneShot() bool { return r.Transient && !r.Stdin }
 
 func appendError(errs []error, err error) []error {
@@ -333,8 +332,8 @@ func appendError(errs []error, err error) []error {
 	return append(errs, err)
 }
 
-// loadRecord reads the record of one process. It sets a damaged one aside, with an error that
-// wraps errDamaged.
+// loadRecord reads the record of one process. It sets a damaged record aside; the error then wraps
+// errDamaged.
 func (s *Store) loadRecord(id string) (r Record, err error) {
 	path := filepath.Join(s.Dir(id), recordName)
 	err = s.loadFile(path, func(b []byte) error {
@@ -347,9 +346,9 @@ func (s *Store) loadRecord(id string) (r Record, err error) {
 	return r, nil
 }
 
-// loadFile reads a file and calls decode with its content. If decode fails, the file is damaged
-// and set aside, unless a newer version wrote it. A file cut short by a power failure counts as
-// never written.
+// loadFile reads a file and calls decode with its content. If decode fails, the file is damaged and
+// set aside, unless a newer version wrote it. A file cut short by a power failure counts as never
+// written.
 func (s *Store) loadFile(path string, decode func([]byte) error) error {
 	b, err := readBounded(path)
 	if err != nil {
@@ -369,7 +368,7 @@ func (s *Store) loadFile(path string, decode func([]byte) error) error {
 	return fmt.Errorf("%w: %v; set aside as %s", errDamaged, wrong, filepath.Base(aside))
 }
 
-// decodeRecord decodes the record of process id and checks its schema and id.
+// decodeRecord decodes the record of the process id. It checks the schema and the id in it.
 func decodeRecord(b []byte, id string) (Record, error) {
 	var r Record
 	err := decodeSchema(b, &r)
@@ -384,7 +383,7 @@ func decodeRecord(b []byte, id string) (Record, error) {
 	return r, nil
 }
 
-// decodeSchema decodes JSON into v if it knows the schema.
+// decodeSchema decodes JSON into v, if this version knows its schema.
 func decodeSchema(b []byte, v any) error {
 	if err := checkSchema(b); err != nil {
 		return err
@@ -392,7 +391,8 @@ func decodeSchema(b []byte, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// checkSchema reads only the schema: other fields may have another meaning in a newer one.
+// checkSchema reads only the schema, because the other fields may have a different meaning in a
+// newer one.
 func checkSchema(b []byte) error {
 	if len(bytes.Trim(b, "\x00 \t\r\n")) == 0 {
 		return errors.New("it is empty")
@@ -409,8 +409,8 @@ func checkSchema(b []byte) error {
 	return nil
 }
 
-// readSchema returns the schema of a JSON object, or 0 if it has none. It reads no further than
-// the schema, which Tandem writes first.
+// readSchema returns the schema of a JSON object, or 0 if it has none. It stops after the schema,
+// which Tandem writes first.
 func readSchema(b []byte) (schema int, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
@@ -433,8 +433,8 @@ func readSchema(b []byte) (schema int, err error) {
 	return 0, nil
 }
 
-// SetAside renames a damaged file to the first free of .bad, .bad.2, .bad.3 and so on, and returns
-// the new path.
+// SetAside appends the first free suffix of .bad, .bad.2 and so on to a damaged file's name, and
+// returns the new path.
 func SetAside(path string) (string, error) {
 	aside := path + asideSuffix
 	for n := 2; ; n++ {
@@ -456,7 +456,7 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// One byte more than allowed tells a longer file from one at the limit.
+	// One more byte than allowed distinguishes a longer file from one at the limit.
 	b, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
 	if err != nil {
 		return nil, err
@@ -467,8 +467,8 @@ func readBounded(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Exit reads the last exit of a process; ok is false if there is none. An exit file without a
-// result is an error, never an exit status.
+// Exit reads the last exit of a process. ok is false if there is none. If an exit file has no
+// result, Exit returns an error, never an exit status.
 func (s *Store) Exit(id string) (e Exit, ok bool, err error) {
 	path, err := s.pathOf(id, exitName)
 	if err != nil {

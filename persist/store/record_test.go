@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the record in testdata anew")
 
-// Another engine reads the same file: its names, their order and their form stay.
+// Other versions of the engine read the same file, so the names, their order and their form must
+// not change.
 func TestRecordFormatIsUnchanged(t *testing.T) {
 	var r Record
 	n := 0
@@ -48,7 +49,7 @@ func TestRecordFormatIsUnchanged(t *testing.T) {
 	}
 }
 
-func TestRecordOfAnEarlierReleaseHasNoOtherWordForAlways(t *testing.T) {
+func TestUnlessStoppedOfEarlierReleasesIsReadAsAlways(t *testing.T) {
 	r, err := decodeRecord([]byte(`{"schema": 1, "id": "a", "restart": {"policy": "unless-stopped"}}`), "a")
 	if err != nil || r.Restart.Policy != "always" {
 		t.Errorf("%+v, %v", r.Restart, err)

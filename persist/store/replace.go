@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// tempAge is the age at which a temporary file counts as left by a crash, even if a process
-	// has its writer's pid: writing and renaming one never takes this long.
+	// tempAge is the age at which a temporary file counts as left by a crash, even if a process has
+	// the PID of its writer. Writing and renaming a file never takes so long.
 	tempAge = 10 * time.Minute
 )
 
-// createTemp creates a temporary file (0600) in dir for writing name. Its name contains our pid,
-// so that the next start can remove it if this process is killed.
+// createTemp creates a temporary file (0600) in dir, for writing the file called name. Its own name
+// contains our PID, so the next start can remove it if this process is killed.
 func createTemp(dir, name string) (*os.File, error) {
 	return os.CreateTemp(dir, fmt.Sprintf("%s%s-%d-*%s", datadir.TempPrefix, name, os.Getpid(), datadir.TempSuffix))
 }
@@ -39,14 +39,14 @@ func writerGone(name string) bool {
 	return err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// replaceFile replaces the content of the file at path atomically. If durable is set, that
-// includes power failures, and the new content is on disk on return.
+// replaceFile replaces the content of the file at path atomically. If durable is set, even a power
+// failure cannot interrupt it, and the new content is on disk when it returns.
 func replaceFile(path string, durable bool, parts ...[]byte) error {
 	temp, err := writeTemp(path, durable, parts...)
 	if err != nil {
 		return err
 	}
-	// The rename is atomic: readers see the old file or the new one.
+	// The rename is atomic: readers see either the old file or the new one.
 	if err := os.Rename(temp, path); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
@@ -57,9 +57,9 @@ func replaceFile(path string, durable bool, parts ...[]byte) error {
 	return nil
 }
 
-// overwriteInPlace replaces the content of the file at path with content of the same length, if it fits
-// in one page: killing the process cannot interrupt a write within a page, and the disk has either
-// the old page or the new one. It reports whether it could.
+// overwriteInPlace replaces the content of the file at path with content of the same length, if it
+// fits in one page. Killing the process cannot interrupt a write within a page, and the disk has
+// either the old page or the new one. It returns false if it could not.
 func overwriteInPlace(path string, content []byte) bool {
 	const page = 4096
 	if len(content) > page {
@@ -78,8 +78,8 @@ func overwriteInPlace(path string, content []byte) bool {
 	return errors.Join(err, f.Close()) == nil
 }
 
-// writeTemp writes the future content of the file at path to a temporary file beside it, and
-// returns its path.
+// writeTemp writes the new content of the file at path to a temporary file beside it. It returns
+// the path of the temporary file.
 func writeTemp(path string, durable bool, parts ...[]byte) (string, error) {
 	dir, name := filepath.Split(path)
 	f, err := createTemp(dir, name)
@@ -106,7 +106,7 @@ func writeAndClose(f *os.File, durable bool, parts [][]byte) error {
 	return f.Close()
 }
 
-// syncDir makes added, removed and renamed entries of dir durable.
+// syncDir makes changes of the entries of dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -115,8 +115,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// removeStaleTemps deletes temporary files left by crashes in dir. It skips recent ones of live
-// processes.
+// removeStaleTemps deletes the temporary files in dir that a crash has left. It skips recent ones
+// of running processes.
 func removeStaleTemps(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -8,7 +8,8 @@ type RunLimit struct {
 	CallerGraceMS int       `json:"caller_grace_ms,omitempty"` // how long its caller may be disconnected; 0: forever
 }
 
-// NewRunLimit returns the limit of a command that is killed at deadline, if kill is set.
+// NewRunLimit returns the limit of a one-shot command. If kill is set, the command is killed at
+// deadline.
 func NewRunLimit(kill bool, deadline time.Time, callerGraceMS int) RunLimit {
 	if !kill {
 		deadline = time.Time{}

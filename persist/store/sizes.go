@@ -15,15 +15,16 @@ import (
 const (
 	sizesName = "sizes"
 
-	// maxSizes is the size in bytes at which the older half of the journal is dropped. It holds
-	// some 60,000 resizes.
+	// maxSizes is the size in bytes at which the older half of the journal is dropped. A journal of
+	// this size has about 60,000 resizes.
 	maxSizes = 1 << 20
 
-	// maxSide bounds columns and rows: the kernel stores them in 16 bits.
+	// maxSide is the maximum number of columns and of rows. The kernel stores them in 16 bits.
 	maxSide = 1<<16 - 1
 )
 
-// A Resize is one line of the sizes journal: the terminal's size from Offset of its log on.
+// A Resize is one line of the journal of sizes: the size of the terminal from an offset of its log
+// on.
 type Resize struct {
 	Offset                int64
 	Cols, Rows            int
@@ -35,8 +36,8 @@ func (r Resize) isValid() bool {
 		r.CellWidth >= 0 && r.CellWidth <= maxSide && r.CellHeight >= 0 && r.CellHeight <= maxSide
 }
 
-// AppendResize appends to a process's sizes journal. It first removes a partial last line, left by
-// a crash.
+// AppendResize appends a line to a process's journal of sizes. It first removes a partial last
+// line, which a crash may have left.
 func (s *Store) AppendResize(id string, r Resize) error {
 	path, err := s.pathOf(id, sizesName)
 	if err != nil {
@@ -63,7 +64,7 @@ func appendResize(f *os.File, r Resize) error {
 		return err
 	}
 	if _, err := f.WriteAt(r.formatLine(), end); err != nil {
-		// A partial line must not be read as a size: "8" may remain of "80".
+		// A partial line must not be read as a size, because "8" may be what is left of "80".
 		return errors.Join(err, f.Truncate(end))
 	}
 	return nil
@@ -77,7 +78,7 @@ func (r Resize) formatLine() []byte {
 	return append(line, '\n')
 }
 
-// endOfLines returns the offset after the last complete line of f, and truncates the rest.
+// endOfLines returns the offset after the last complete line of f. It truncates the rest.
 func endOfLines(f *os.File) (int64, error) {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {
@@ -96,7 +97,7 @@ func endOfLines(f *os.File) (int64, error) {
 	return end, nil
 }
 
-// trimSizes drops the older half of a journal larger than maxSizes.
+// trimSizes drops the older half of a journal that is larger than maxSizes.
 func trimSizes(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= maxSizes {
@@ -115,9 +116,9 @@ func trimSizes(path string) error {
 	return nil
 }
 
-// ReadResizes reads a process's sizes journal, in ascending order of Offset. It stops at a damaged
-// line. A line replaces earlier ones with the same or a greater offset: those were written ahead
-// of output that was lost.
+// ReadResizes reads a process's journal of sizes, in ascending order of Offset. It stops at a
+// damaged line. A line replaces earlier ones with the same or a greater offset: they were written
+// ahead of output that was lost.
 func (s *Store) ReadResizes(id string) ([]Resize, error) {
 	path, err := s.pathOf(id, sizesName)
 	if err != nil {
@@ -149,7 +150,7 @@ func parseResizes(b []byte) []Resize {
 		if !ok {
 			return all
 		}
-		// Output after this offset was lost, and so were the sizes written ahead of it.
+		// The output after this offset was lost, and so were the sizes written ahead of it.
 		for len(all) > 0 && all[len(all)-1].Offset >= r.Offset {
 			all = all[:len(all)-1]
 		}
@@ -158,7 +159,7 @@ func parseResizes(b []byte) []Resize {
 	}
 }
 
-// parseResize parses a line: three numbers, or five with the size of a cell.
+// parseResize parses a line. It has three numbers, or five if it includes the size of a cell.
 func parseResize(line []byte) (Resize, bool) {
 	fields := bytes.Fields(line)
 	var n [5]int64

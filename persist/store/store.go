@@ -15,13 +15,13 @@ import (
 	"tandem/persist/datadir"
 )
 
-// removedPrefix marks the directory of a process whose removal has begun. No id starts with a dot.
+// removedPrefix marks the directory of a process that is being removed. No id starts with a dot.
 const removedPrefix = ".removed-"
 
-// adviseFolder ends errors that another data directory would avoid.
+// adviseFolder is appended to errors that do not occur in another data directory.
 const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 
-// A Store is a data directory. It is safe for concurrent use on different ids.
+// A Store is a data directory. It is safe for concurrent use with different ids.
 type Store struct {
 	Flusher Flusher // of everything written without a sync
 
@@ -39,17 +39,17 @@ type Store struct {
 	syncing sync.Mutex          // held while the processes directory is synced
 }
 
-// A dirSync is one sync of the processes directory, shared by all callers that asked before it
-// began.
+// A dirSync is one sync of the processes directory. It is shared by all callers that asked for it
+// before its start.
 type dirSync struct {
 	done chan struct{}
 	err  error
 }
 
-// Open creates the directory dir (0700) if needed and checks that it is writable. If it is
-// Tandem's own and open to other users, Open closes it to them. If an existing directory cannot be
-// written, for example on a full disk, Open returns both the error and the store, which can still
-// be read.
+// Open opens the data directory dir, and creates it (0700) if necessary. If the directory contains
+// only Tandem's files and is open to other users, Open closes it to them. If an existing directory
+// cannot be written, for example because the disk is full, Open returns both an error and the
+// Store, which can still be read.
 func Open(dir string) (*Store, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// holdsOther reports whether a directory contains files other than Tandem's: the user may have
+// holdsOther reports whether a directory contains files other than Tandem's. The user may have
 // named a home directory or /tmp by mistake.
 func holdsOther(dir string) bool {
 	entries, err := os.ReadDir(dir)
@@ -82,8 +82,8 @@ func holdsOther(dir string) bool {
 	})
 }
 
-// makePrivate ensures that only this user can enter dir. Root may use another user's directory,
-// such as a mounted volume, if it is closed.
+// makePrivate closes dir to other users. Root may use another user's directory, such as a mounted
+// volume, if it is closed already.
 func makePrivate(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -106,8 +106,8 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// checkWritable does what every later write does. Permission bits are not enough: they do not
-// apply to root or reflect read-only mounts.
+// checkWritable tries the same steps as every later write. Checking permission bits would not be
+// enough: they do not apply to root, and do not show a read-only mount.
 func checkWritable(dir string) error {
 	f, err := createTemp(dir, "check")
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) LogPath(r Record) string {
 	return filepath.Join(s.Dir(r.ID), LogName)
 }
 
-// MayHaveLog reports whether a process has, or may have, a log. The log is created before the
+// MayHaveLog reports whether a process has a log, or might have one. The log is created before the
 // first child.
 func (s *Store) MayHaveLog(r Record) bool {
 	_, err := os.Stat(s.LogPath(r))
@@ -148,8 +148,8 @@ func (s *Store) ErrorLogPath(r Record) string {
 // InputPath returns the path of the FIFO that serves as a process's standard input.
 func (s *Store) InputPath(id string) string { return filepath.Join(s.Dir(id), stdinName) }
 
-// pathOf returns the path of a process's file. It rejects ids that could lead out of the processes
-// directory.
+// pathOf returns the path of a file in a process's directory. It rejects ids that could lead out of
+// the processes directory.
 func (s *Store) pathOf(id, name string) (string, error) {
 	if !validID(id) {
 		return "", fmt.Errorf("find files of process: invalid id %q", id)
@@ -175,23 +175,23 @@ func validID(id string) bool {
 // ErrNoID is returned for an id that is not 12 lower-case hex digits.
 var ErrNoID = errors.New("not an id")
 
-// Claim reserves an id by creating its directory. It returns fs.ErrExist if the id is taken; an id
-// claimed before a crash but never used is free. A later Load removes the empty directory of an
-// unused id.
+// Claim reserves an id by creating its directory. It returns fs.ErrExist if the id is taken. An id
+// that was claimed before a crash and never used is free. A later Load removes the empty directory
+// of an unused id.
 func (s *Store) Claim(id string) error {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 6 || strings.ToLower(id) != id {
 		return fmt.Errorf("claim id %q: %w", id, ErrNoID)
 	}
 	s.mu.Lock()
 	_, busy := s.claims[id]
-	// An earlier Claim of this process may have created the directory: then the id is taken.
+	// If an earlier Claim of this process created the directory, the id is taken.
 	_, ours := s.fresh[id]
 	s.claims[id] = struct{}{}
 	s.mu.Unlock()
 	if busy {
 		return fmt.Errorf("claim id %s: %w", id, fs.ErrExist)
 	}
-	// Outside the lock: creating a directory may be slow.
+	// The lock is not held here, because creating a directory may be slow.
 	err := s.mkdir(s.Dir(id), 0o700)
 	if err != nil && !ours && s.isLeftOver(id) {
 		err = nil
@@ -206,27 +206,27 @@ func (s *Store) Claim(id string) error {
 	return nil
 }
 
-// isLeftOver reports whether an id's directory was left by a crash before a record was saved.
+// isLeftOver reports whether a crash left the directory of an id before a record was saved.
 // Temporary files do not count as a record.
 func (s *Store) isLeftOver(id string) bool {
 	entries, err := os.ReadDir(s.Dir(id))
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName && !isTemp(e.Name()) })
 }
 
-// Remove deletes a process's directory. It returns nil if there is none. After a crash halfway,
-// Load does not find the process.
+// Remove deletes a process's directory. It returns nil if there is none. If a crash interrupts it,
+// Load does not find the process any more.
 func (s *Store) Remove(id string) error { return s.removeDir(id, true) }
 
-// Discard is Remove without waiting for the disk: a power failure in the next second may restore the
-// directory.
+// Discard is like Remove, but does not wait for the disk. A power failure in the next second may
+// restore the directory.
 func (s *Store) Discard(id string) error { return s.removeDir(id, false) }
 
 func (s *Store) removeDir(id string, durable bool) error {
 	if !validID(id) {
 		return fmt.Errorf("remove process: invalid id %q", id)
 	}
-	// Rename first: a crash during the deletion must not leave a directory that looks like a
-	// process.
+	// Rename the directory first, so a crash during the deletion does not leave a directory that
+	// looks like a process.
 	removed := filepath.Join(s.processes(), removedPrefix+id)
 	if err := os.RemoveAll(removed); err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
@@ -253,10 +253,10 @@ func (s *Store) removeDir(id string, durable bool) error {
 }
 
 // syncProcesses makes the entries of the processes directory durable. Callers that arrive during a
-// sync share the next one, since the current one may miss their changes.
+// sync share the next one, because the current one may miss their changes.
 func (s *Store) syncProcesses() error {
 	s.mu.Lock()
-	// Join the next sync if a caller is already waiting to run it.
+	// If a caller is already waiting to run the next sync, join it.
 	d, mine := s.next, s.next == nil
 	if mine {
 		d = &dirSync{done: make(chan struct{})}
@@ -265,7 +265,8 @@ func (s *Store) syncProcesses() error {
 	s.mu.Unlock()
 	if mine {
 		s.syncing.Lock()
-		// Callers that arrive from here on may be too late for this sync: they start the next.
+		// A caller that arrives from here on may be too late for this sync, and starts the next
+		// one.
 		s.mu.Lock()
 		s.next = nil
 		s.mu.Unlock()
@@ -277,7 +278,7 @@ func (s *Store) syncProcesses() error {
 	return d.err
 }
 
-// finishRemoval deletes what an interrupted Remove left.
+// finishRemoval deletes the rest of a directory after an interrupted Remove.
 func (s *Store) finishRemoval(name string) error {
 	if !strings.HasPrefix(name, removedPrefix) {
 		return nil

@@ -34,7 +34,7 @@ func mustSave(t testing.TB, s *Store, r Record) {
 	}
 }
 
-// put writes a file of a process as a crash, a bad disk or a person might.
+// put writes a file of a process with content as a crash, a bad disk or a user might leave it.
 func put(t testing.TB, s *Store, id, name, content string) {
 	t.Helper()
 	if err := os.MkdirAll(s.Dir(id), 0o700); err != nil {
@@ -414,7 +414,7 @@ func TestLoadRemovesFilesLeftByCrashes(t *testing.T) {
 	}
 }
 
-// The next start comes within seconds, and there may be none for months after it.
+// The next start may come within seconds. After that, there may be none for months.
 func TestLoadRemovesTempFilesOfKilledWriters(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})

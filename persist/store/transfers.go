@@ -6,7 +6,7 @@ import (
 	"tandem/persist/datadir"
 )
 
-// A Transfer is the state of a transfer of files, as a later engine reports it.
+// A Transfer is the state of a transfer of files, for reports by a later engine.
 type Transfer struct {
 	ID      string      `json:"id"`
 	Kind    string      `json:"kind"`
@@ -34,8 +34,8 @@ type transfersFile struct {
 	Transfers []Transfer `json:"transfers"`
 }
 
-// SaveTransfers replaces transfers.json. It does not wait for the disk: a power failure may restore
-// an earlier version.
+// SaveTransfers replaces transfers.json. It does not wait for the disk, so a power failure may
+// restore an earlier version.
 func (s *Store) SaveTransfers(all []Transfer) error {
 	return s.saveShared("transfers", datadir.Transfers, false, transfersFile{SchemaVersion, all})
 }

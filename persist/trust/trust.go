@@ -1,5 +1,5 @@
-// Package trust checks whether another user may have written a file obeyed by the user's programs.
-// It does not read the file or decide what follows.
+// Package trust checks whether another user may have written a file that the user's programs obey.
+// It does not read the file, and leaves the decision to the caller.
 package trust
 
 import (
@@ -16,8 +16,9 @@ import (
 // ErrEverybody is returned for a file or directory writable by every user.
 var ErrEverybody = errors.New("anyone can write to it")
 
-// File returns why path must not be trusted: the file, the target of a symbolic link, or the directory of either
-// belongs to a user other than root, or is writable by everyone. A missing file is trusted.
+// File returns an error if the file at path must not be trusted: it belongs to a user other than
+// this one and root, or everyone can write to it. The same applies to the target of a symbolic
+// link, and to the directories of both. A missing file is trusted.
 func File(path string) error { return check(path, os.Geteuid()) }
 
 func check(path string, me int) error {
@@ -27,7 +28,8 @@ func check(path string, me int) error {
 	}
 	for _, p := range paths {
 		for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
-			// Both a link and its target matter: the owner of either decides what is read.
+			// Both a link and its target matter, because the owner of either decides which file is
+			// read.
 			info, err := look(p)
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
@@ -53,8 +55,9 @@ func advice(path string, err error) string {
 	return "look at it, then make it yours with chown"
 }
 
-// Owner returns why info may be the work of a user other than me and root. A sticky directory may be writable by
-// everyone, since users cannot replace each other's files there.
+// Owner returns an error if a user other than me and root may have made the file that info
+// describes. A sticky directory may be writable by everyone, because users cannot replace each
+// other's files there.
 func Owner(info fs.FileInfo, me int) error {
 	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != me && owner.Uid != 0 {
 		return errors.New("owned by " + ownerName(owner))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Agents is the table [agents]: defaults for agents. policy.toml determines what agents may do at
-// all.
+// Agents is the table [agents]: settings for agents. The file policy.toml decides which operations
+// agents may use.
 type Agents struct {
 	Sandbox   string   `toml:"sandbox"`    // path of the sandbox.json for what they run without a sandbox of their own
 	Elicit    bool     `toml:"elicit"`     // also ask the user in the agent's own program
@@ -20,8 +20,8 @@ func agentRows() []Setting {
 	return []Setting{
 		{Key: "agents.sandbox", Want: "a path in quotes", Example: `"~/agents.json"`, None: "no sandbox", Doc: "The sandbox for programs that agents run without a sandbox of their own."},
 		{Key: "agents.elicit", Want: "true or false", Doc: "Ask you about agents' requests in the agent's own program too, if it can. Set this to false\nif you do not trust that program: it could answer for you."},
-		{Key: "agents.reap_after", Want: "a time in quotes, such as \"24h\"", Example: `"24h"`, None: "never", Doc: "Stop what a vanished agent left running after this long."},
-		{Key: "agents.resume", Want: "a name in quotes", Doc: "After a reboot, a coding agent's conversation in a session that starts again: offer types the\ncommand that resumes it at the prompt, without enter; run resumes it; off does neither."},
+		{Key: "agents.reap_after", Want: "a time in quotes, such as \"24h\"", Example: `"24h"`, None: "never", Doc: "After this time, stop the programs that an agent left running when it disconnected."},
+		{Key: "agents.resume", Want: "a name in quotes", Doc: "After a reboot, a coding agent's conversation in a session that starts again: offer types the\ncommand to resume it, without pressing enter; run resumes it; off does neither."},
 	}
 }
 

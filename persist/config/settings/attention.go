@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Attention is the table [attention]: how to notify the user of events out of sight.
+// Attention is the table [attention]: how the user is notified of events in sessions not on the
+// screen.
 type Attention struct {
 	Notify      bool     `toml:"notify"`       // send desktop notifications while another window has the keyboard
 	LongCommand Duration `toml:"long_command"` // shortest run of a command to report
@@ -17,9 +18,9 @@ func attentionDefaults() Attention { return Attention{Notify: true, LongCommand:
 
 func attentionRows() []Setting {
 	return []Setting{
-		{Key: "attention.notify", Want: "true or false", Doc: "Send desktop notifications, through your terminal, while another window has the keyboard."},
-		{Key: "attention.long_command", Want: "a time in quotes, such as \"10s\"", Doc: "Notify you when a command out of sight finishes after at least this long."},
-		{Key: "attention.quiet", Want: "hours in quotes, such as \"22:00-07:00\"", Example: `"22:00-07:00"`, None: "never", Doc: "Hours without notifications, of the desktop and of browsers."},
+		{Key: "attention.notify", Want: "true or false", Doc: "Send desktop notifications, through your terminal, while another window has the focus."},
+		{Key: "attention.long_command", Want: "a time in quotes, such as \"10s\"", Doc: "Notify you when a command out of sight finishes, if it took at least this long."},
+		{Key: "attention.quiet", Want: "hours in quotes, such as \"22:00-07:00\"", Example: `"22:00-07:00"`, None: "never", Doc: "Hours without notifications on the desktop and in browsers."},
 	}
 }
 
@@ -30,11 +31,11 @@ func (a Attention) check(report Report) {
 	}
 }
 
-// Hours is a part of the day: "22:00-07:00". It spans midnight if it ends before it begins; "" is
-// empty.
+// Hours is a part of the day, such as "22:00-07:00". If it ends before it begins, it spans
+// midnight. "" is never.
 type Hours string
 
-// Have reports whether the local time of t is within h, which must have been checked.
+// Have reports whether h contains the local time of t. h must be valid.
 func (h Hours) Have(t time.Time) bool {
 	from, to, _ := h.parse()
 	at := 60*t.Hour() + t.Minute()
@@ -44,7 +45,7 @@ func (h Hours) Have(t time.Time) bool {
 	return at >= from || at < to
 }
 
-// parse returns the beginning and the end of h, in minutes since midnight.
+// parse returns the beginning and the end of h in minutes since midnight.
 func (h Hours) parse() (from, to int, err error) {
 	if h == "" {
 		return 0, 0, nil
@@ -60,10 +61,10 @@ func (h Hours) parse() (from, to int, err error) {
 	return from, to, nil
 }
 
-// Duration is a duration as in the file: "10s". "" is 0.
+// Duration is a duration as written in the file, such as "10s". "" is 0.
 type Duration string
 
-// Value returns the duration, which must have been checked.
+// Value returns the duration, which must be valid.
 func (d Duration) Value() time.Duration {
 	v, _ := time.ParseDuration(string(d))
 	return v

@@ -2,8 +2,8 @@ package settings
 
 import "tandem/themes"
 
-// Dashboard has the settings of the dashboard. Attaching and the page in a browser use some of them
-// too.
+// Dashboard has the settings of the dashboard. `tandem attach` and the page in a browser also use
+// some of them.
 type Dashboard struct {
 	Theme      string   `toml:"theme"`       // "auto" or the name of a theme
 	ThemeDark  string   `toml:"theme_dark"`  // theme for "auto" on a dark background
@@ -22,7 +22,7 @@ type Dashboard struct {
 	Attention Attention `toml:"attention"`
 }
 
-// Attach is the table [attach], for sessions of other machines.
+// Attach is the table [attach], about sessions of other machines.
 type Attach struct {
 	Predict string `toml:"predict"` // "auto", "always" or "off"
 }
@@ -38,24 +38,24 @@ func dashboardDefaults() Dashboard {
 
 func dashboardRows() []Setting {
 	return []Setting{
-		{Key: "theme", Want: "a name in quotes", Doc: "The colours. auto follows your terminal's background. A theme for the other kind of background\npaints its own. One of\n" + wrapNames(themes.Names())},
+		{Key: "theme", Want: "a name in quotes", Doc: "The colours. auto follows your terminal's background. A theme for the other kind of background\npaints its own background. One of\n" + wrapNames(themes.Names())},
 		{Key: "theme_dark", Want: "a name in quotes", Doc: "What auto uses on a dark background."},
 		{Key: "theme_light", Want: "a name in quotes", Doc: "What auto uses on a light background."},
-		{Key: "background", Want: "true or false", Doc: "Paint the theme's own background and colours everywhere, behind sessions too, on terminals of 256 colours and more."},
+		{Key: "background", Want: "true or false", Doc: "Paint the theme's own background and colours everywhere, behind sessions too, on terminals with at least 256 colours."},
 		{Key: "mouse", Want: "true or false", Doc: "The dashboard handles the mouse; with false, your terminal does."},
 		{Key: "clipboard", Want: "true or false", Doc: "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
 		{Key: "pictures", Want: "a name in quotes", Doc: "How pictures are shown, in the files view and those that programs print: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
 		{Key: "icons", Want: "true or false", Doc: "Show icons before file names. Your terminal needs a Nerd Font."},
 		{Key: "open_with", Want: "a list of commands in quotes", Example: `["mpv --fs", "gimp {} &"]`, None: "the editor, the pager and the desktop's program", Doc: "Commands to choose from with E in the files view; {} stands for the files, which are otherwise appended."},
 		{Key: "tabs", Want: "true or false", Doc: "Show the tabs of the sessions above the panes when there is more than one."},
-		{Key: "tips", Want: "true or false", Doc: "Show four useful keys on a line of their own the first three times you start the dashboard."},
+		{Key: "tips", Want: "true or false", Doc: "Show four useful keys in a separate line the first three times you start the dashboard."},
 		{Key: "restore", Want: "a name in quotes", Doc: "What to do with sessions that a reboot or crash ended: offer (show their last screens and a key that\nstarts a shell there), yes (start the shells at once) or no. The last command is typed, but not run."},
 	}
 }
 
 func attachRows() []Setting {
 	return []Setting{
-		{Key: "attach.predict", Want: "a name in quotes", Doc: "Show what you type, underlined, before a session of another machine has echoed it: auto (when the way\nthere and back takes more than 40 ms), always or off."},
+		{Key: "attach.predict", Want: "a name in quotes", Doc: "Show what you type, underlined, before a session of another machine has echoed it: auto (when the\nround trip takes more than 40 ms), always or off."},
 	}
 }
 

@@ -1,6 +1,6 @@
 package settings
 
-// Engine has the settings of the engine outside a table.
+// Engine has the engine's settings at the top level of the file.
 type Engine struct {
 	Shell            []string `toml:"shell"`             // argv of new sessions
 	ShellIntegration bool     `toml:"shell_integration"` // make interactive shells mark their prompts

@@ -16,9 +16,9 @@ type Fleet struct {
 func fleetRows() []Setting {
 	return []Setting{
 		{Key: "fleet.hub", Want: "an address in quotes", Example: `"tls://hub.example.org:4222"`, None: "no fleet", Doc: "The address of your fleet's hub; see docs/fleet.md. `tandem join` writes this table."},
-		{Key: "fleet.authority", Want: "a path in quotes", Example: `"/home/me/.config/fleet/authority.pem"`, None: "the system's", Doc: "The certificate of the authority that signs the hub's."},
+		{Key: "fleet.authority", Want: "a path in quotes", Example: `"/home/me/.config/fleet/authority.pem"`, None: "the system's", Doc: "The certificate of the authority that signed the hub's certificate."},
 		{Key: "fleet.machine", Want: "a path in quotes", Example: `"/home/me/.config/fleet/machine.creds"`, None: "none", Doc: "The NATS credentials of this machine."},
-		{Key: "fleet.person", Want: "a path in quotes", Example: `"/home/me/.config/fleet/person.creds"`, None: "none", Doc: "Your credentials in the fleet, as a person."},
+		{Key: "fleet.person", Want: "a path in quotes", Example: `"/home/me/.config/fleet/person.creds"`, None: "none", Doc: "Your personal credentials in the fleet."},
 	}
 }
 

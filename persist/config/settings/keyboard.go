@@ -36,7 +36,8 @@ func keyRows() []Setting {
 	}
 }
 
-// renamedActions has the current names of actions by their former ones, which [keys] still accepts.
+// renamedActions maps former names of actions to their current ones. [keys] still accepts the
+// former names.
 var renamedActions = map[string]keymap.Action{
 	"session.end":        keymap.SessionKill,
 	"session.forget":     keymap.SessionDelete,
@@ -45,8 +46,8 @@ var renamedActions = map[string]keymap.Action{
 	"history.forget":     keymap.HistoryDelete,
 }
 
-// Bindings returns the default key bindings with the changes of the preset and of single actions
-// applied.
+// Bindings returns the default key bindings, changed by the preset and then by the keys of single
+// actions.
 func (k Keyboard) Bindings() (keymap.Bindings, error) { return k.applyBindings(k.keyChanges()) }
 
 // keyChanges returns the keys configured for single actions.
@@ -100,11 +101,12 @@ func (k Keyboard) check(report Report) {
 		return
 	}
 	for k.dropWrong(changes, report) {
+		// Without the changes reported, further mistakes may appear.
 	}
 }
 
-// dropWrong reports invalid changes and removes them from changes. again is true if the
-// remaining ones may be invalid too.
+// dropWrong reports invalid changes and removes them from changes. If again is true, the remaining
+// ones may be invalid too.
 func (k Keyboard) dropWrong(changes map[keymap.Action][]string, report Report) (again bool) {
 	_, err := k.applyBindings(changes)
 	if err == nil {
@@ -119,7 +121,8 @@ func (k Keyboard) dropWrong(changes map[keymap.Action][]string, report Report) (
 			return false
 		}
 	}
-	// There are several mistakes: report each change that is invalid by itself.
+	// If removing no single change helps, there are several mistakes: report each change that is
+	// invalid by itself.
 	for _, action := range actions {
 		if _, err := k.applyBindings(map[keymap.Action][]string{action: changes[action]}); err != nil {
 			report(k.keyOf(action), "%v", err)
@@ -133,7 +136,8 @@ func (k Keyboard) dropWrong(changes map[keymap.Action][]string, report Report) (
 	return again
 }
 
-// keyOf returns the key in the file that sets an action's keys.
+// keyOf returns the key in the file that configures an action. An action's name contains a dot, so its
+// parts are joined by \x00; see Report.
 func (k Keyboard) keyOf(a keymap.Action) string {
 	if a == keymap.Prefix && k.Prefix != "" {
 		return "prefix"

@@ -14,15 +14,15 @@ type Machine struct {
 	Env       map[string]string `toml:"env"`       // added to the environment of ssh or of the command
 }
 
-// MachineName reports whether name is valid for a machine: it needs no quotes in a shell, and
-// contains neither slash nor comma.
+// MachineName reports whether name is valid for a machine. It must need no quotes in a shell, and
+// contain neither slash nor comma.
 func MachineName(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(name)
 }
 
 func (c Config) checkMachines(report Report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
-		key, m := "machines\x00"+name, c.Machines[name]
+		key, m := "machines\x00"+name, c.Machines[name] // joined by \x00, because a name may contain a dot
 		switch {
 		case !MachineName(name):
 			report(key, "machine %q: must be a name of letters, digits, dots, - and _", name)
@@ -31,7 +31,7 @@ func (c Config) checkMachines(report Report) {
 		case m.SSH != "" && len(m.Transport) > 0:
 			report(key, "machine %q: must have either ssh or transport, not both", name)
 		case strings.HasPrefix(m.SSH, "-"):
-			report(key+"\x00ssh", "machine %q: ssh = %q is no host", name, m.SSH)
+			report(key+"\x00ssh", "machine %q: ssh = %q is not a valid host", name, m.SSH)
 		case len(m.Transport) > 0 && m.Transport[0] == "":
 			report(key+"\x00transport", "machine %q: transport: must have a program before its arguments", name)
 		}

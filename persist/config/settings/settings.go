@@ -1,5 +1,5 @@
-// Package settings has the settings of config.toml as values, with their defaults, their
-// documentation and the rules they must obey. It reads no file: package config does.
+// Package settings defines the settings in config.toml, with their defaults, documentation and
+// rules. It reads no file: package config does.
 package settings
 
 import (
@@ -10,7 +10,7 @@ import (
 	"tandem/persist/diag"
 )
 
-// Config is the content of config.toml, decoded over Defaults. All documents each key for the user.
+// Config is the decoded content of config.toml, on top of Defaults. All documents each key.
 type Config struct {
 	Dashboard
 	Keyboard
@@ -27,8 +27,8 @@ func Defaults() Config {
 	return Config{Dashboard: dashboardDefaults(), Keyboard: keyboardDefaults(), Engine: engineDefaults(), Agents: agentDefaults()}
 }
 
-// A Report is called with a mistake in the value of a key: "theme" or "agents.sandbox". Parts that
-// contain dots are joined by \x00 instead.
+// A Report is called with a mistake in the value of a key such as "theme" or "agents.sandbox". If a
+// part of the key contains a dot, the parts are joined by \x00 instead.
 type Report func(key, format string, args ...any)
 
 // Check reports invalid values.

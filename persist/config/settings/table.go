@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A Setting documents a key of config.toml. The default file, the settings in effect, the manual
-// and error messages are generated from it.
+// A Setting documents a key of config.toml. The default file, the manual, error messages and the
+// list of settings in effect are generated from it.
 type Setting struct {
 	Key     string // with its table: "agents.sandbox"
 	Want    string // description of valid values, after "must be"
@@ -31,11 +31,11 @@ func All() []Setting {
 	return all
 }
 
-// Named reports whether a setting is a table whose keys the user chooses.
+// Named reports whether a setting is a table with keys chosen by the user.
 func (s Setting) Named() bool { return s.Default == "" && s.Example == "" }
 
-// ValueIn returns the setting's value in c, in TOML. Without one it returns "", or the default that c
-// cannot express.
+// ValueIn returns the setting's value in c, as TOML. If it has none there, ValueIn returns the
+// default that c cannot express, or "".
 func (s Setting) ValueIn(c Config) string {
 	v := reflect.ValueOf(c)
 	for name := range strings.SplitSeq(s.Key, ".") {
@@ -47,7 +47,7 @@ func (s Setting) ValueIn(c Config) string {
 	return TOML(v.Interface())
 }
 
-// fieldOf returns the field of a struct with that name in the file.
+// fieldOf returns the field of a struct that has this name in the file.
 func fieldOf(v reflect.Value, name string) reflect.Value {
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if f.Tag.Get("toml") == name {
@@ -94,8 +94,8 @@ func wrapNames(names []string) string {
 	return b.String() + "."
 }
 
-// TOML encodes a string, number, boolean or list of strings. JSON's escapes in strings are valid
-// in TOML.
+// TOML encodes a string, number, boolean or list of strings. Strings are encoded as in JSON,
+// because its escapes are valid in TOML.
 func TOML(v any) string {
 	if list, ok := v.([]string); ok {
 		words := make([]string, len(list))
@@ -113,8 +113,7 @@ func TOML(v any) string {
 	return strings.TrimSuffix(strings.ReplaceAll(b.String(), "\u007f", `\u007f`), "\n")
 }
 
-// Values returns all keys with their values in effect; null for a key without a value or a
-// default.
+// Values returns the value in effect of each key. It is null for a key without a value or default.
 func (c Config) Values() map[string]any {
 	values := map[string]any{"keys": c.Keys}
 	if c.Keys == nil {
