@@ -26,7 +26,8 @@ func (c *AgentCount) Add(a *CodingAgent) {
 	}
 }
 
-// String returns the counts in words, for example "1 blocked, 2 working"; "" if all are 0.
+// String returns the counts in words, for example "1 blocked, 2 working". It returns "" if all are
+// 0.
 func (c AgentCount) String() string {
 	var parts []string
 	for _, part := range []struct {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The operations for agents: running a command in a live shell, waiting, the keyboard lock,
-// the policy and the audit log.
+// These are operations mainly for agents: running a command in a session's shell, waiting, the
+// keyboard lock, the policy and the audit log.
 var (
 	SessionExec = NewOperation[SessionExecInput, SessionExecOutput]("session.exec",
 		"Runs one command line in the shell of a session or of a process started with stdin, or types it into the program reading there, and returns its output.", Destructive,
@@ -30,7 +30,7 @@ var (
 		Row[ProcessWriteInput]{Access: Typing, Repeat: RepeatNever, IDs: (*ProcessWriteInput).ids, Subject: (*ProcessWriteInput).subject})
 
 	PolicyCheck = NewOperation[PolicyCheckInput, Empty]("policy.check",
-		"Asks the policy, and if it says so the user, to allow a call before its first operation.", Read,
+		"Asks the policy, and the user if the policy requires it, to allow a call before its first operation.", Read,
 		Row[PolicyCheckInput]{Access: Bookkeeping, Host: (*PolicyCheckInput).host, Subject: (*PolicyCheckInput).subject})
 	PolicyEnd = NewOperation[Empty, Empty]("policy.end",
 		"Ends a call: the user's answer to it no longer applies.", Read,
@@ -62,7 +62,7 @@ type SessionExecOutput struct {
 	Output      string  `json:"output" jsonschema:"output of the command as plain text, without its echo and the prompt"`
 	Dropped     int64   `json:"dropped" jsonschema:"number of earlier output bytes, available in the log only"`
 	ExitCode    *int    `json:"exit_code" jsonschema:"null if it is still running or the shell did not report it"`
-	DurationMS  float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
+	DurationMS  float64 `json:"duration_ms" jsonschema:"run time; if it is still running, the time so far"`
 	TimedOut    bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
 	Waits       string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
 	Question    string  `json:"question,omitempty" jsonschema:"with waits: the line with its question, left out of output"`
@@ -83,7 +83,7 @@ func (o *SessionExecOutput) Bulk() []Member {
 type SessionWaitInput struct {
 	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Exit      bool   `json:"exit,omitempty" jsonschema:"it has exited"`
-	Output    string `json:"output,omitempty" jsonschema:"its output from since on, as plain text, matches this regular expression"`
+	Output    string `json:"output,omitempty" jsonschema:"the plain text of its output, from the offset since on, matches this regular expression"`
 	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log at which the search for output starts; default: now"`
 	Screen    string `json:"screen,omitempty" jsonschema:"the text of its screen matches this regular expression"`
 	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for typed input"`
@@ -99,8 +99,8 @@ type SessionWaitOutput struct {
 	Met        string  `json:"met" jsonschema:"the condition met: exit, output, screen, input, prompt, settled, port or idle; empty after the timeout"`
 	Text       string  `json:"text,omitempty" jsonschema:"the text that matched output or screen"`
 	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: echo is off, so it probably asks for a password"`
-	NextCursor int64   `json:"next_cursor" jsonschema:"since of the next call"`
-	PortHolder string  `json:"port_holder,omitempty" jsonschema:"program holding the port when the wait for it failed"`
+	NextCursor int64   `json:"next_cursor" jsonschema:"pass this as since in the next call"`
+	PortHolder string  `json:"port_holder,omitempty" jsonschema:"the program that used the port when the wait for it failed"`
 	Process    Process `json:"process" jsonschema:"the session after the wait"`
 }
 
@@ -123,7 +123,8 @@ type ProcessWriteInput struct {
 	Text string `json:"text" jsonschema:"written unchanged" audit:"typed"`
 }
 
-// A Lease decides the fate of an agent's sessions and processes after the agent disconnects.
+// A Lease decides what happens to an agent's sessions and processes after the agent has
+// disconnected.
 type Lease string
 
 const (
@@ -144,7 +145,7 @@ type Ownership struct {
 type Request struct {
 	ID        string     `json:"id" jsonschema:"of the request"`
 	Actor     string     `json:"actor" jsonschema:"the agent's own name and version"`
-	Agent     string     `json:"agent,omitempty" jsonschema:"the user's name for it: its token's, or that of --as"`
+	Agent     string     `json:"agent,omitempty" jsonschema:"the user's name for the agent: the name of its token, or the one given with --as"`
 	Tool      string     `json:"tool" jsonschema:"the tool to call"`
 	Host      string     `json:"host,omitempty" jsonschema:"the target machine, if not this one"`
 	From      string     `json:"from,omitempty" jsonschema:"the machine it comes from, as user@host, if not this one"`
@@ -152,18 +153,18 @@ type Request struct {
 	Paths     []string   `json:"paths,omitempty" jsonschema:"paths to read or write"`
 	Session   string     `json:"session,omitempty" jsonschema:"session or process concerned, as NAME (ID)"`
 	CWD       string     `json:"cwd,omitempty" jsonschema:"folder to run in"`
-	Rule      string     `json:"rule,omitempty" jsonschema:"the policy rule that requires the question"`
+	Rule      string     `json:"rule,omitempty" jsonschema:"the policy rule that requires asking the user"`
 	AskedAt   time.Time  `json:"asked_at" jsonschema:"time of the request"`
 	ExpiresAt time.Time  `json:"expires_at" jsonschema:"denied if not answered by then"`
 	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
 	By        string     `json:"by,omitempty" jsonschema:"who answered"`
 	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
-	Always    bool       `json:"always,omitempty" jsonschema:"the answer holds for each such call of this agent until the engine stops"`
+	Always    bool       `json:"always,omitempty" jsonschema:"the answer applies to every such call of this agent until the engine stops"`
 
 	Shown *RequestText `json:"shown,omitempty" jsonschema:"its full text for display, with invisible characters escaped"`
 }
 
-// RequestText is the text of a Request as shown to the user.
+// RequestText is the text of a Request as the user sees it.
 type RequestText struct {
 	Asker   string   `json:"asker" jsonschema:"the agent: the user's name for it, or its own"`
 	Tool    string   `json:"tool" jsonschema:"the tool to call"`
@@ -173,12 +174,12 @@ type RequestText struct {
 	Paths   []string `json:"paths,omitempty" jsonschema:"paths to read or write"`
 	Session string   `json:"session,omitempty" jsonschema:"session or process concerned"`
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in"`
-	Rule    string   `json:"rule,omitempty" jsonschema:"the policy rule that requires the question"`
+	Rule    string   `json:"rule,omitempty" jsonschema:"the policy rule that requires asking the user"`
 }
 
-// Text returns the request's text for display. spell and, for text of several lines, spellLines
-// escape invisible characters: release 0.2.0 engines send only the request, and text from another
-// machine's engine is not trusted to be escaped already.
+// Text returns the request's text for display. spell escapes invisible characters in a line, and
+// spellLines in several lines. Engines of release 0.2.0 send only the request. A text from the
+// engine of another machine is not trusted to be escaped already.
 func (r Request) Text(spell, spellLines func(string) string) RequestText {
 	t := RequestText{
 		Asker: cmp.Or(r.Agent, strings.TrimPrefix(r.Actor, "agent:")), Tool: r.Tool, Host: r.Host, From: r.From,
@@ -187,7 +188,8 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 	if r.Shown != nil {
 		t = *r.Shown
 	}
-	// Escape even Shown: it may come from another machine. Clone first, r keeps its paths.
+	// Escape even Shown, which may come from another machine. Clone first, so the paths in r stay
+	// unchanged.
 	t.Paths, t.Command = slices.Clone(t.Paths), spellLines(t.Command)
 	for i := range t.Paths {
 		t.Paths[i] = spell(t.Paths[i])
@@ -198,15 +200,15 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 	return t
 }
 
-// RequestListOutput is the output of request.list, each list oldest first.
+// RequestListOutput is the output of request.list. Each list begins with the oldest request.
 type RequestListOutput struct {
 	Requests []Request `json:"requests" jsonschema:"the open requests"`
-	Answered []Request `json:"answered,omitempty" jsonschema:"those with a standing answer, given with always"`
+	Answered []Request `json:"answered,omitempty" jsonschema:"requests with a standing answer, given with always"`
 }
 
 // RequestUndoInput is the input of request.undo.
 type RequestUndoInput struct {
-	ID string `json:"id" jsonschema:"of the request, or the beginning of it"`
+	ID string `json:"id" jsonschema:"id of the request, or the beginning of it"`
 }
 
 // RequestAnswerInput is the input of request.answer.
@@ -219,16 +221,16 @@ type RequestAnswerInput struct {
 
 // An AuditEntry is one line of the audit log.
 type AuditEntry struct {
-	Time       time.Time      `json:"time" jsonschema:"when the call began; in lines of releases up to 0.2.0 when it ended"`
+	Time       time.Time      `json:"time" jsonschema:"when the call began; in lines written by releases up to 0.2.0, when it ended"`
 	ID         string         `json:"id,omitempty" jsonschema:"joins the two lines of an operation that changes something: one written before it runs, one after it"`
-	Call       string         `json:"call,omitempty" jsonschema:"id of the call of the tool, which may consist of several operations"`
+	Call       string         `json:"call,omitempty" jsonschema:"id of the tool call, which may consist of several operations"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
-	Agent      string         `json:"agent,omitempty" jsonschema:"the user's name for it: its token's, or that of --as"`
+	Agent      string         `json:"agent,omitempty" jsonschema:"the user's name for the agent: the name of its token, or the one given with --as"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
 	From       string         `json:"from,omitempty" jsonschema:"the machine it came from, as user@host, if not this one"`
 	Host       string         `json:"host,omitempty" jsonschema:"the machine on which it was done, if not this one"`
 	Tool       string         `json:"tool" jsonschema:"the tool called"`
-	Operation  string         `json:"operation,omitempty" jsonschema:"the engine's operation; of a call of several, the one to which the arguments belong: the first that changes something, else the first"`
+	Operation  string         `json:"operation,omitempty" jsonschema:"the engine's operation; if the call had several, the one with these arguments: the first that changes something, or else the first"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
 	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: still running, or the engine was killed meanwhile"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
@@ -245,7 +247,7 @@ const (
 	OutcomeCancelled = "cancelled"
 )
 
-// OutcomeOf returns the outcome of an operation that returned err.
+// OutcomeOf returns the outcome of an operation that has returned err.
 func OutcomeOf(err error) string {
 	switch {
 	case err == nil:

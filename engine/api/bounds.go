@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Bounds limit an agent's calls of every operation. The user's server, to which the agent is
-// connected, sends them with each request; the engine enforces them. The zero value limits
-// nothing.
+// Bounds limit all calls of an agent. The user's server, to which the agent is connected, sends
+// them with each request; the engine enforces them. The zero value limits nothing.
 type Bounds struct {
 	Name     string   `json:"name,omitempty"`      // the user's name for the agent: its token's, or that of --as
 	Sandbox  *Sandbox `json:"sandbox,omitempty"`   // applies to everything done for it: programs, checks, files; nil: none
@@ -25,14 +24,14 @@ type Bounds struct {
 // BoundsHeader is the HTTP request header for the value of Header.
 const BoundsHeader = "Tandem-Bounds"
 
-// Header returns the bounds encoded for BoundsHeader.
+// Header returns the bounds as the value of the header BoundsHeader.
 func (b *Bounds) Header() string {
 	text, _ := json.Marshal(b) // cannot fail: only strings, numbers and booleans
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// AbbreviateHome returns the bounds to send to another machine: paths in home start with ~,
-// because the home directory there may have another path.
+// AbbreviateHome returns the bounds to send to another machine. Paths in home begin with ~ there,
+// because the home directory may have a different path on that machine.
 func (b Bounds) AbbreviateHome(home string) Bounds {
 	return b.mapPaths(func(path string) string {
 		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(rel) {
@@ -42,7 +41,7 @@ func (b Bounds) AbbreviateHome(home string) Bounds {
 	})
 }
 
-// ExpandHome undoes AbbreviateHome on the receiving machine, whose home directory is home.
+// ExpandHome undoes AbbreviateHome on the receiving machine. home is its home directory.
 func (b Bounds) ExpandHome(home string) Bounds {
 	return b.mapPaths(func(path string) string {
 		if path == "~" || strings.HasPrefix(path, "~/") {
@@ -52,7 +51,7 @@ func (b Bounds) ExpandHome(home string) Bounds {
 	})
 }
 
-// mapPaths returns a copy of the bounds with name applied to every path.
+// mapPaths returns a copy of the bounds in which name was applied to every path.
 func (b Bounds) mapPaths(name func(path string) string) Bounds {
 	all := func(paths []string) []string {
 		paths = slices.Clone(paths)

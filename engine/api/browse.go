@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// The operations of the user's file browser, in addition to those also used by agents. Their
-// paths are not confined.
+// These are operations of the user's file browser, in addition to those that agents use as well.
+// Their paths are not confined.
 var (
 	FilesTransfer = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer",
 		"Copies, moves, trashes, restores, deletes, packs or extracts files in the background.", Destructive,
@@ -42,14 +42,14 @@ const (
 	TransferPack    = "pack"    // all items into one archive, its format chosen by extension: .zip, .tar, .tar.gz or .tgz
 )
 
-// Choices for a transfer whose target already exists.
+// These are the choices for a transfer if the target exists already.
 const (
 	ConflictSkip    = "skip"
 	ConflictReplace = "replace" // the existing file goes to the trash
 	ConflictKeep    = "keep"    // keeps both: the new one gets a number
 )
 
-// A FileMove is one item of a transfer: its path and its new path.
+// A FileMove is one item of a transfer: its path, and the new one.
 type FileMove struct {
 	Path string `json:"path" jsonschema:"file or folder to transfer"`
 	To   string `json:"to,omitempty" jsonschema:"its new path, not its new folder; not for trash and delete"`
@@ -85,7 +85,7 @@ const (
 	JobCancelled = "cancelled"
 )
 
-// A FileJob is a transfer. Its record is kept for ten minutes after it ends.
+// A FileJob is a transfer. It can be looked up until ten minutes after its end.
 type FileJob struct {
 	ID      string      `json:"id" jsonschema:"of the transfer"`
 	Kind    string      `json:"kind" jsonschema:"copy, move, trash, restore, delete, extract or pack"`
@@ -97,7 +97,7 @@ type FileJob struct {
 	Done    []FileMoved `json:"done,omitempty" jsonschema:"finished items"`
 	Skipped int         `json:"skipped,omitempty" jsonschema:"number of items skipped because their target existed"`
 	Error   string      `json:"error,omitempty" jsonschema:"why it failed"`
-	Large   bool        `json:"large,omitempty" jsonschema:"it failed because its unpacked size exceeds the limit without large"`
+	Large   bool        `json:"large,omitempty" jsonschema:"it failed because the unpacked size exceeds the limit that applies without large"`
 }
 
 // A FileMoved is a finished item of a transfer.
@@ -155,7 +155,7 @@ type FilesGitInput struct {
 
 // FilesGitOutput is the output of files.git.
 type FilesGitOutput struct {
-	Branch string            `json:"branch,omitempty" jsonschema:"the branch, or the commit without one; empty outside a repository"`
-	Marks  map[string]string `json:"marks,omitempty" jsonschema:"by name of the entry: the two letters of git status, for a folder those of its contents"`
+	Branch string            `json:"branch,omitempty" jsonschema:"the branch, or the commit if no branch is checked out; empty outside a repository"`
+	Marks  map[string]string `json:"marks,omitempty" jsonschema:"by name of the entry: the two letters of git status; for a folder, the letters of its contents"`
 	All    string            `json:"all,omitempty" jsonschema:"the letters of all other entries, in an untracked or ignored folder"`
 }

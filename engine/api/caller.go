@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Request headers by which a client identifies itself.
+// With these request headers, a client identifies itself.
 const (
 	ClientHeader   = "Tandem-Client"
 	VersionHeader  = "Tandem-Version"
@@ -14,11 +14,11 @@ const (
 	OwnerHeader    = "Tandem-Owner"
 )
 
-// IgnoredHeader is the response header that lists input fields unknown to the engine and ignored,
-// because the client is of a newer release.
+// IgnoredHeader is the response header that lists input fields which the engine has ignored,
+// because it does not know them and the client is of a newer release.
 const IgnoredHeader = "Tandem-Ignored"
 
-// A Caller is the sender of a request. Name, Version and Owner are its own claims.
+// A Caller is the sender of a request. Name, Version and Owner are only its own claims.
 type Caller struct {
 	Name    string   // client.Options.Name: "dashboard", "cli", …; "" if not sent
 	Version string   // its program's version
@@ -32,15 +32,15 @@ type Caller struct {
 	Origin  Origin   // its machine, if not this one; Peer is then the bridge
 }
 
-// A Peer is the process that made a connection to the engine's socket, as of that time. The zero
-// value stands for any other connection.
+// A Peer is the process at the other end of a connection to the engine's socket, when the
+// connection was made. The zero value stands for any other connection.
 type Peer struct {
 	PID int
 	UID int
 }
 
-// An Origin is the source of a connection made by a bridge or the fleet for another machine. The
-// zero value is this machine.
+// An Origin is the source of a connection that a bridge or the fleet makes for another machine. The
+// zero value means this machine.
 type Origin struct {
 	From     string    // "user@host"; "" for this machine
 	Agent    string    // the agent's process behind the requests on that machine; "" if none
@@ -52,8 +52,8 @@ type Origin struct {
 	Role   FleetRole // permissions of that person
 }
 
-// Sandboxes returns the sandboxes to apply, all at once, to everything done for the caller: that of
-// its bounds and, for an agent on another machine, this machine's own.
+// Sandboxes returns the sandboxes that apply, all at once, to everything done for the caller: the
+// one in its bounds and, for an agent on another machine, this machine's own.
 func (c Caller) Sandboxes() (all []*Sandbox) {
 	for _, s := range []*Sandbox{c.Bounds.Sandbox, c.Origin.Sandbox} {
 		if s != nil {
@@ -65,22 +65,22 @@ func (c Caller) Sandboxes() (all []*Sandbox) {
 
 func (c Caller) Agent() bool { return c.Owner != "" }
 
-// IsServer reports whether an agent's server makes a call with the effect for itself, such as
-// watching events. It is then neither judged by the policy nor recorded.
+// IsServer reports whether an agents' server makes a call with this effect for itself, such as
+// watching events. Then the call is neither judged by the policy nor recorded.
 func (c Caller) IsServer(effect Effect) bool {
 	return c.Bounds.ToolsOnly && len(c.Tools) == 0 && effect == Read
 }
 
-// Person is the actor of all the user's clients, Tandem of what a client starts for itself, such as an
-// editor, and AgentPrefix the beginning of every agent's.
+// Person is the actor of all clients of the user. Tandem is the actor of programs that a client
+// starts for itself, such as an editor. AgentPrefix is the beginning of every agent's actor.
 const (
 	Person      = "person"
 	Tandem      = "tandem"
 	AgentPrefix = "agent:"
 )
 
-// Actor returns the caller's name for records: Person for the user, otherwise one with AgentPrefix,
-// so that an agent cannot pose as the user.
+// Actor returns the caller's name for records: Person for the user, and otherwise a name with
+// AgentPrefix, so an agent cannot pose as the user.
 func (c Caller) Actor() string {
 	if !c.Agent() {
 		return Person
@@ -90,8 +90,8 @@ func (c Caller) Actor() string {
 
 type callerKey struct{}
 
-// CallerOf returns the sender of the request with a handler's ctx; the zero Caller for any other
-// context.
+// CallerOf returns the sender of a request from the context of its handler. For any other context,
+// it returns the zero Caller.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
@@ -102,20 +102,21 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// A PeerProcess identifies the process that made a connection even if its pid is reused.
+// A PeerProcess is the process that made a connection. It can be identified even if its PID is
+// reused.
 type PeerProcess interface {
 	// Elsewhere reports whether the process is on another machine.
 	Elsewhere() bool
-	// Check returns nil while the process is running. start is the start time of the present process with
-	// its pid. Read it, and everything else from /proc, before the call: then success proves that the pid
-	// was not reused meanwhile.
+	// Check returns nil while the process is running. start is the start time of the process that
+	// has the PID now. Read it from /proc, like everything else about the process, before the call.
+	// If Check then succeeds, the PID was not reused meanwhile.
 	Check(start uint64) error
 }
 
 type peerProcessKey struct{}
 
-// PeerProcessOf returns the process at the other end of a request's connection. An unknown one never
-// passes Check.
+// PeerProcessOf returns the process at the other end of a request's connection. If it is unknown,
+// its Check always fails.
 func PeerProcessOf(ctx context.Context) PeerProcess {
 	if p, ok := ctx.Value(peerProcessKey{}).(PeerProcess); ok {
 		return p
@@ -131,7 +132,8 @@ func (unknownProcess) Check(uint64) error {
 	return errors.New("the connection does not show who made it")
 }
 
-// WithPeerProcess returns a context with the process at the other end of a connection.
+// WithPeerProcess returns a context for requests over a connection, with the process at its other
+// end.
 func WithPeerProcess(ctx context.Context, p PeerProcess) context.Context {
 	return context.WithValue(ctx, peerProcessKey{}, p)
 }

@@ -9,7 +9,7 @@ import (
 var (
 	AgentReport = NewOperation[AgentReportInput, Empty]("agent.report",
 		"Reports the state of the coding agent in a session.", Write,
-		// Never repeated: a late report would hide a newer one.
+		// It is never repeated, because a late report would hide a newer one.
 		Row[AgentReportInput]{Access: Changing, Repeat: RepeatNever, IDs: (*AgentReportInput).ids})
 	AgentExplain = NewOperation[IDInput, AgentExplainOutput]("agent.explain",
 		"Explains how the state of a session's coding agent was determined.", Read,
@@ -40,7 +40,7 @@ func AgentStates() []AgentState {
 
 func IsAgentState(s AgentState) bool { return slices.Contains(AgentStates(), s) }
 
-// A CodingAgent is the agent in a session and its state.
+// A CodingAgent is the coding agent in a session, with its state.
 type CodingAgent struct {
 	Name         string     `json:"name" jsonschema:"claude, codex, …, or the name reported by a script"`
 	State        AgentState `json:"state" jsonschema:"working, blocked (needs the user), done, idle or unknown"`
@@ -52,7 +52,7 @@ type CodingAgent struct {
 	Cost         string     `json:"cost,omitempty" jsonschema:"cost of the conversation so far, as shown by the agent, with its currency"`
 }
 
-// NeedsAttention reports whether the agent is blocked, or done and not yet seen by the user.
+// NeedsAttention reports whether the agent is blocked, or done without the user having seen it.
 func (a *CodingAgent) NeedsAttention() bool {
 	return a != nil && (a.State == AgentBlocked || a.State == AgentDone && !a.Seen)
 }
@@ -60,13 +60,13 @@ func (a *CodingAgent) NeedsAttention() bool {
 // AgentSeenInput is the input of agent.seen.
 type AgentSeenInput struct {
 	ID    string    `json:"id" jsonschema:"id, unique prefix of an id, or name of the session"`
-	Since time.Time `json:"since" jsonschema:"since of the agent as seen; later work stays unseen"`
+	Since time.Time `json:"since" jsonschema:"the agent's since that the user has seen; later work stays unseen"`
 }
 
 // AgentReportInput is the input of agent.report.
 type AgentReportInput struct {
 	ID           string     `json:"id,omitempty" jsonschema:"id, unique prefix of an id, or name of the session"`
-	Folder       string     `json:"folder,omitempty" jsonschema:"instead of id: selects the session by conversation, or else the only one with an agent started in this folder and without a reported conversation"`
+	Folder       string     `json:"folder,omitempty" jsonschema:"instead of id: selects the session with this conversation, or else the only session with an agent that was started in this folder and has reported no conversation"`
 	State        AgentState `json:"state,omitempty" jsonschema:"working, blocked, done or idle; unknown withdraws the last report; default: no change"`
 	Text         string     `json:"text,omitempty" jsonschema:"when blocked: its question"`
 	Agent        string     `json:"agent,omitempty" jsonschema:"its name, for programs not recognised as an agent"`
@@ -80,19 +80,20 @@ type AgentExplainOutput struct {
 	Agent   *CodingAgent `json:"agent" jsonschema:"null if no agent was recognised"`
 	PID     int          `json:"pid,omitempty" jsonschema:"the agent's process"`
 	Lines   bool         `json:"lines,omitempty" jsonschema:"its terminal is in line mode: it receives input only after enter"`
-	Yes     string       `json:"yes,omitempty" jsonschema:"when blocked: name of the key that agrees to its question, if its screen shows one"`
-	No      string       `json:"no,omitempty" jsonschema:"name of the key that refuses it"`
+	Yes     string       `json:"yes,omitempty" jsonschema:"when blocked: name of the key that accepts, if the screen shows one"`
+	No      string       `json:"no,omitempty" jsonschema:"name of the key that declines"`
 	Sources []string     `json:"sources,omitempty" jsonschema:"origins of the rules that recognised it"`
 	Words   []AgentWord  `json:"words,omitempty" jsonschema:"last state from each source, most trusted first"`
 
 	Transcript *AgentTranscript `json:"transcript,omitempty" jsonschema:"the file with its conversation, if known"`
 }
 
-// An AgentTranscript is an agent's file of its conversation, with one JSON entry per line.
+// An AgentTranscript is the file in which an agent keeps its conversation, with one JSON entry in
+// each line.
 type AgentTranscript struct {
 	Path   string            `json:"path" jsonschema:"absolute"`
 	Answer map[string]string `json:"answer,omitempty" jsonschema:"fields, with their values, that mark an entry as its answer; a.b is a nested field"`
-	Text   string            `json:"text" jsonschema:"the field of an answer with its text, or with a list of parts with text"`
+	Text   string            `json:"text" jsonschema:"the field of an answer that contains the text, or a list of parts with text"`
 }
 
 // An AgentWord is the state of an agent according to one source.

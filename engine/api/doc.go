@@ -1,20 +1,20 @@
-// Package api defines the protocol between Tandem's engine and its clients: one
-// table of operations with typed input and output, the events and the attach
-// stream, and stable error codes. It holds no policy; engine/api/client calls
-// the operations, engine/api/server serves them.
+// Package api defines the protocol between Tandem's engine and its clients: one table of operations
+// with typed input and output, the events and the attach stream, and stable error codes. It makes
+// no decisions. engine/api/client calls the operations, engine/api/server serves them.
 package api
 
 // Protocol is the version of this API. It grows only with a change that an older end would
-// misunderstand, not with operations and fields it can ignore. Each end understands every version
-// from OldestProtocol on; both use the highest common one (ChooseProtocol). From AgentProtocol on,
-// the engine judges and records agents' calls; their servers did so before.
+// misunderstand, not with new operations and fields, which an older end can ignore. Each end
+// understands every version from OldestProtocol on, and both use the highest common one
+// (ChooseProtocol). From AgentProtocol on, the engine judges and records agents' calls; before,
+// their servers did.
 const (
 	Protocol       = 2
 	OldestProtocol = 1
 	AgentProtocol  = 2
 )
 
-// ChooseProtocol returns the highest protocol understood by both this program and the engine; ok
+// ChooseProtocol returns the highest protocol that both this program and the engine understand. ok
 // is false if there is none.
 func (i Info) ChooseProtocol() (protocol int, ok bool) {
 	oldest := i.OldestProtocol

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// outerTerminalVars describe the terminal or multiplexer in which this program was started. They
-// would mislead a program started in another terminal.
+// outerTerminalVars are variables about the terminal or multiplexer in which this program was
+// started. They would mislead a program started in another terminal.
 var outerTerminalVars = []string{
 	"TMUX", "TMUX_PANE", "STY", "WINDOW", "COLUMNS", "LINES", "TERMCAP",
 	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "PWD", "OLDPWD", "SHLVL", "_",
@@ -16,8 +16,8 @@ var outerTerminalVars = []string{
 	"ITERM_SESSION_ID", "TERM_SESSION_ID", "WT_SESSION", "KONSOLE_VERSION", "ZELLIJ", "ZELLIJ_SESSION_NAME",
 }
 
-// Environ converts "NAME=value" pairs to the environment of a program to be started, without the
-// variables about the outer terminal and Tandem's own.
+// Environ converts "NAME=value" pairs to the environment of a program to be started. It leaves out
+// variables about the outer terminal, and Tandem's own.
 func Environ(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, pair := range environ {
@@ -43,8 +43,8 @@ func UmaskOf(process string) string {
 	return ""
 }
 
-// AltersExecution reports whether loaders, shells or interpreters run another or an additional
-// program because of the variable name.
+// AltersExecution reports whether an environment variable can make loaders, shells or interpreters
+// run another program, or an additional one. name is the variable.
 func AltersExecution(name string) bool {
 	switch name {
 	case "PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "ZDOTDIR", "CDPATH",

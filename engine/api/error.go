@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// A Code is the stable name of a kind of error, and the target for errors.Is on both sides of the
-// wire.
+// A Code is the stable name of a kind of error. It can be the target of errors.Is, in the engine
+// and in clients.
 type Code string
 
 func (c Code) Error() string { return string(c) }
@@ -31,7 +31,7 @@ const (
 	CodeLocked Code = "locked_by_user"
 )
 
-// Status returns the HTTP status of c; 500 for an unknown code.
+// Status returns the HTTP status for c. It is 500 for an unknown code.
 func (c Code) Status() int {
 	switch c {
 	case CodeInvalid:
@@ -56,9 +56,9 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
-// A Reason is the stable name of an error's cause, more exact than its Code, and like that a target
-// for errors.Is. An Error has one only where a client needs to tell causes with the same Code
-// apart. Engines up to 0.2.0 send none.
+// A Reason is the stable name of an error's cause. It is more specific than a Code, and can be the
+// target of errors.Is as well. An Error has a Reason only if a client must distinguish causes with
+// the same Code. Engines up to 0.2.0 send none.
 type Reason string
 
 func (r Reason) Error() string { return string(r) }
@@ -117,7 +117,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Is reports whether target is the error's Code or Reason; it makes errors.Is work.
+// Is reports whether target is the Code or the Reason of the error. errors.Is calls it.
 func (e *Error) Is(target error) bool {
 	switch target := target.(type) {
 	case Code:
@@ -128,8 +128,8 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Invalid returns a plain error about an input with CodeInvalid, and with its hint if it has a method
-// for one; nil for nil.
+// Invalid converts a plain error about an input to an Error with CodeInvalid. If err has a method
+// for a hint, the Error has the hint. If err is nil, Invalid returns nil.
 func Invalid(err error) error {
 	if err == nil {
 		return nil
@@ -142,8 +142,8 @@ func Invalid(err error) error {
 	return e
 }
 
-// Errorf makes an Error with a formatted message. If args contain an error with a Reason, it has
-// the same one.
+// Errorf returns an Error with a formatted message. If args contains an error with a Reason, the
+// Error has the same Reason.
 func Errorf(code Code, format string, args ...any) *Error {
 	e := &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 	for _, arg := range args {
@@ -178,7 +178,7 @@ func (e *Error) WithHint(hint string) *Error {
 
 // AsError returns the *Error in err's chain, or a new one with CodeInternal.
 func AsError(err error) *Error {
-	// Keep the code of a wrapped Error: clients decide by it whether to retry.
+	// Keep the code of a wrapped Error, because clients use it to decide whether to retry.
 	var e *Error
 	if errors.As(err, &e) {
 		return e
@@ -188,12 +188,12 @@ func AsError(err error) *Error {
 
 const endingMessage = "the engine is stopping"
 
-// ErrEnding returns the error for calls to an engine shutting down.
+// ErrEnding returns the error for calls to an engine that is shutting down.
 func ErrEnding() error {
 	return Errorf(CodeUnavailable, endingMessage).WithReason(ReasonEngineStopping).WithHint("try again in a moment")
 }
 
-// IsEnding reports whether err is ErrEnding, also after the wire.
+// IsEnding reports whether err is ErrEnding, even if it was received from an engine.
 func IsEnding(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != CodeUnavailable {

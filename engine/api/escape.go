@@ -25,16 +25,17 @@ func EscapePath(path string) string {
 	return string(out)
 }
 
-// UnescapePath undoes EscapePath; it returns malformed escapes unchanged.
+// UnescapePath undoes EscapePath. It returns a path with malformed escapes unchanged.
 func UnescapePath(path string) string {
-	// EscapePath escapes every %, so malformed escapes are from a user typing a plain path.
+	// EscapePath escapes every %, so a malformed escape comes from a user who has typed a plain
+	// path.
 	if plain, err := url.PathUnescape(path); err == nil {
 		return plain
 	}
 	return path
 }
 
-// In returns a path of the input as the file system spells it.
+// In converts a path in the input to the form of the file system.
 func (s FileScope) In(path string) string {
 	if s.Escaped {
 		return UnescapePath(path)
@@ -42,7 +43,7 @@ func (s FileScope) In(path string) string {
 	return path
 }
 
-// InRoots returns the roots as the file system spells them.
+// InRoots returns the roots in the form of the file system.
 func (s FileScope) InRoots() []string {
 	roots := make([]string, len(s.Roots))
 	for i, root := range s.Roots {
@@ -51,7 +52,7 @@ func (s FileScope) InRoots() []string {
 	return roots
 }
 
-// Out returns a path of the file system as the caller expects it.
+// Out converts a path of the file system to the form that the caller expects.
 func (s FileScope) Out(path string) string {
 	if s.Escaped {
 		return EscapePath(path)

@@ -18,34 +18,34 @@ const (
 	EventStopped  EventType = "stopped"  // always last: the engine stops on request, Notice says how; do not start it again
 )
 
-// An Event is one message of events.watch, a stream of server-sent events at
-// GET /v1/events.watch. No change is lost between the snapshot and the events after it.
+// An Event is one message of events.watch, a stream of server-sent events at GET /v1/events.watch.
+// The stream begins with a snapshot. No change is lost between it and the next event.
 type Event struct {
 	Type      EventType      `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, show, machine, machines, policy or stopped"`
 	Host      string         `json:"host,omitempty" jsonschema:"the other machine that this is about; ids in the event begin with its name, as in box/4f2a"`
 	Info      *Info          `json:"info,omitempty" jsonschema:"in a snapshot: the output of engine.info"`
-	Processes []Process      `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
+	Processes []Process      `json:"processes,omitempty" jsonschema:"in a snapshot: all sessions and processes"`
 	Process   *Process       `json:"process,omitempty" jsonschema:"new or changed session or process"`
-	ID        string         `json:"id,omitempty" jsonschema:"of a deleted session or process; in show: of the session with the keyboard"`
+	ID        string         `json:"id,omitempty" jsonschema:"id of a deleted session or process; in show: id of the session whose pane has the focus"`
 	Request   *Request       `json:"request,omitempty" jsonschema:"new or answered request of an agent"`
 	History   int64          `json:"history,omitempty" jsonschema:"number of changes to the history since the engine started"`
 	Machine   *Machine       `json:"machine,omitempty" jsonschema:"a machine with a changed state"`
 	Machines  []Machine      `json:"machines,omitempty" jsonschema:"in machines, and in a snapshot with machines: all other machines, by name"`
-	Fleet     *FleetSummary  `json:"fleet,omitempty" jsonschema:"in machines, and in a snapshot with machines: a fleet with more machines than those"`
+	Fleet     *FleetSummary  `json:"fleet,omitempty" jsonschema:"in machines, and in a snapshot with machines: a fleet that has more machines than listed"`
 	Layout    *Layout        `json:"layout,omitempty" jsonschema:"in a snapshot: the layout"`
-	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout: the number of the layout"`
+	Revision  int64          `json:"revision,omitempty" jsonschema:"in snapshot and layout: the revision of the layout"`
 	Changes   []LayoutChange `json:"changes,omitempty" jsonschema:"in layout: what was changed"`
 	Show      string         `json:"show,omitempty" jsonschema:"in show: the session to go to"`
 	Fault     string         `json:"fault,omitempty" jsonschema:"in policy: the error in policy.toml; empty once it is fixed"`
 	Notice    string         `json:"notice,omitempty" jsonschema:"message to the user"`
 }
 
-// WatchInput selects the events of events.watch. It is sent in the query of the URL.
+// WatchInput selects the events sent by events.watch. It is passed in the query of the URL.
 type WatchInput struct {
-	// Lasting leaves out events about one-shot commands: there are many, and most have exited
-	// before their first event arrives. In the URL: lasting=true.
+	// Lasting leaves out events about one-shot commands. There are many of them, and most have
+	// exited before their first event arrives. In the URL: lasting=true.
 	Lasting bool
-	// Machines adds the events of other machines, with a snapshot of each, once it is known. Only the
-	// user gets them. In the URL: machines=true.
+	// Machines adds the events of other machines. For each machine, a snapshot comes first, once it
+	// is known. Only the user gets these events. In the URL: machines=true.
 	Machines bool
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The operations on files. Each takes a FileScope and rejects paths outside it with
-// CodeForbidden, also when they are reached through links.
+// These are the operations on files. Each has a FileScope and rejects paths outside it with
+// CodeForbidden, even if links lead there.
 var (
 	FilesRead = NewOperation[FilesReadInput, FilesReadOutput]("files.read",
 		"Reads a text file by lines, or any file by bytes.", Read,
@@ -18,7 +18,7 @@ var (
 		"Writes or appends to a file atomically.", Destructive,
 		Row[FilesWriteInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesWriteInput).paths})
 	FilesEdit = NewOperation[FilesEditInput, FilesEditOutput]("files.edit",
-		"Replaces exact text in a file, all edits or none.", Destructive,
+		"Replaces exact text in a file: makes all edits or none.", Destructive,
 		Row[FilesEditInput]{Access: OnFiles, Repeat: RepeatNever, Paths: (*FilesEditInput).paths})
 	FilesReport = NewOperation[FilesWriteOutputInput, FilesWriteOutput]("files.write_output",
 		"Writes a report to a new file with the date in its name.", Write,
@@ -52,16 +52,17 @@ var (
 		Row[FilesGrepInput]{Access: OnFiles, Paths: (*FilesGrepInput).paths})
 )
 
-// A FileScope limits the paths of a file operation and sets the base of relative ones. "~/" stands
-// for the home directory. The zero value limits nothing.
+// A FileScope limits the paths of a file operation, and sets the base for relative ones. "~/"
+// stands for the home directory. The zero value limits nothing.
 type FileScope struct {
-	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders to which the call is confined; none: not confined" audit:"-"`
-	Base  string   `json:"base,omitempty" jsonschema:"absolute folder for relative paths; default the first root, else the home directory"`
-	// With RootID, several calls reach the same folder even if somebody replaces it in between.
+	Roots []string `json:"roots,omitempty" jsonschema:"absolute paths of the folders to which the call is confined; if empty, it is not confined" audit:"-"`
+	Base  string   `json:"base,omitempty" jsonschema:"absolute path of the folder that relative paths start from; default: the first root, or else the home folder"`
+	// With RootID, several calls reach the same folder. If someone replaces the folder in between,
+	// they fail.
 	RootID string `json:"root_id,omitempty" jsonschema:"id of the folder that is the only root; the call is rejected if another folder is there now" audit:"-"`
-	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
+	// Escaped lets a client reach files whose names are not UTF-8. JSON cannot contain such names.
 	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths in input and output have %XX for each byte of invalid UTF-8, and for %"`
-	// Machines is explicit, because a folder of this machine may have such a name.
+	// The caller must set Machines, because a folder of this machine may be called "box:" as well.
 	Machines bool `json:"machines,omitempty" jsonschema:"paths may be on another machine, and then begin with /MACHINE:, as in /box:/etc/hosts"`
 }
 
@@ -78,15 +79,15 @@ type FilesReadInput struct {
 	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1; with bytes: first byte, from 0"`
 	Limit     int64  `json:"limit,omitempty" jsonschema:"maximum number of lines, default 2000; with bytes: of bytes, default 1 MiB, at most 16 MiB"`
 	Bytes     bool   `json:"bytes,omitempty" jsonschema:"read bytes instead of lines; works for any file"`
-	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lines only: no limit of 2000 lines and 50 KB"`
+	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lines only: lift the limit of 2000 lines and 50 KB"`
 }
 
-// FilesReadOutput is the output of files.read. Lines are complete, with their endings.
+// FilesReadOutput is the output of files.read. Lines are complete and include their line ends.
 type FilesReadOutput struct {
 	Path       string `json:"path" jsonschema:"absolute"`
 	Kind       string `json:"kind" jsonschema:"text, image or binary, by content"`
 	MIME       string `json:"mime,omitempty" jsonschema:"of an image"`
-	Size       int64  `json:"size" jsonschema:"of the whole file in bytes"`
+	Size       int64  `json:"size" jsonschema:"size of the whole file in bytes"`
 	Text       string `json:"text,omitempty" jsonschema:"the lines, or the bytes if they are UTF-8"`
 	Data       []byte `json:"data,omitempty" jsonschema:"base64: a whole image, or bytes that are not UTF-8"`
 	FirstLine  int64  `json:"first_line,omitempty" jsonschema:"number of the first line returned"`
@@ -120,7 +121,7 @@ type FilesWriteInput struct {
 	Text   string `json:"text,omitempty" jsonschema:"the content"`
 	Data   []byte `json:"data,omitempty" jsonschema:"base64: the content instead of text"`
 	Append bool   `json:"append,omitempty" jsonschema:"append to the existing file"`
-	At     *int64 `json:"at,omitempty" jsonschema:"with append: the expected size of the file in bytes; otherwise conflict"`
+	At     *int64 `json:"at,omitempty" jsonschema:"with append: the expected size of the file in bytes; a different size is a conflict"`
 	New    bool   `json:"new,omitempty" jsonschema:"fail with conflict if the file exists"`
 }
 
@@ -136,10 +137,11 @@ type FilesWriteOutput struct {
 type FileEdit struct {
 	Search     string `json:"search" jsonschema:"exact text; its line endings may differ from those of the file"`
 	Replace    string `json:"replace" jsonschema:"replacement text"`
-	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"every occurrence; without it there must be exactly one"`
+	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence; otherwise there must be exactly one"`
 }
 
-// FilesEditInput is the input of files.edit; each edit applies to the result of the previous one.
+// FilesEditInput is the input of files.edit. Each edit is applied to the result of the previous
+// one.
 type FilesEditInput struct {
 	FileScope
 	Path  string     `json:"path" jsonschema:"relative to base, absolute, or ~/"`
@@ -225,7 +227,7 @@ type FilesMoveInput struct {
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file; otherwise conflict"`
 }
 
-// FilesSetInput is the input of files.set: the metadata to preserve in a copy.
+// FilesSetInput is the input of files.set: the metadata that a copy should keep.
 type FilesSetInput struct {
 	FileScope
 	Path     string    `json:"path" jsonschema:"relative to base, absolute, or ~/"`
@@ -260,7 +262,7 @@ type FilesGrepInput struct {
 	MaxBytes   int64  `json:"most_bytes,omitempty" jsonschema:"skip larger files below the folder"`
 }
 
-// A GrepLine is a matching line or a line of its context.
+// A GrepLine is a matching line, or a line before or after one.
 type GrepLine struct {
 	Path  string `json:"path" jsonschema:"relative to the folder searched"`
 	Line  int64  `json:"line" jsonschema:"from 1"`
@@ -274,9 +276,9 @@ type FilesGrepOutput struct {
 	Matches int        `json:"matches" jsonschema:"number of matching lines"`
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
 	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
-	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; of a binary file that is searched itself, 1, with matches but no lines"`
+	Binary  int        `json:"binary,omitempty" jsonschema:"number of binary files skipped; 1 if path itself is a binary file, with matches but no lines"`
 	File    bool       `json:"file,omitempty" jsonschema:"the path searched is a file, and the paths of lines are its name"`
 }
 
-// Scope returns s itself, so that the server of a call can narrow it.
+// Scope returns s itself. The server uses it to narrow the scope of a call.
 func (s *FileScope) Scope() *FileScope { return s }

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// The operations on the text of a session's scrollback and screen.
+// These are the operations on the text in a session's scrollback and screen.
 var (
 	SessionFind = NewOperation[SessionFindInput, SessionFindOutput]("session.find",
 		"Searches a session's scrollback and screen for text, or for the start of a command's prompt or output.", Read,
@@ -16,8 +16,8 @@ var (
 		Row[SessionTextInput]{Access: Unrestricted, IDs: (*SessionTextInput).ids})
 )
 
-// A Place is a cell in the sequence of a session's scrollback and screen. Lines
-// are numbered as in a Frame.
+// A Place is a cell in the scrollback or on the screen of a session. Lines are numbered as in a
+// Frame.
 type Place struct {
 	Line int64 `json:"line" jsonschema:"absolute number of the line"`
 	Cell int   `json:"cell" jsonschema:"column, from 0"`
@@ -28,16 +28,16 @@ func (p Place) Before(q Place) bool { return p.Line < q.Line || p.Line == q.Line
 
 // A Pattern is the text or regular expression of a search.
 type Pattern struct {
-	Text   string `json:"text,omitempty" jsonschema:"text to search for; case matters if it has an upper-case letter"`
+	Text   string `json:"text,omitempty" jsonschema:"text to search for; case-sensitive if it has an upper-case letter"`
 	Regexp bool   `json:"regexp,omitempty" jsonschema:"text is a regular expression (RE2) instead of plain text"`
-	Exact  bool   `json:"exact,omitempty" jsonschema:"case matters even without an upper-case letter"`
+	Exact  bool   `json:"exact,omitempty" jsonschema:"case-sensitive even without an upper-case letter"`
 }
 
 // maxPattern is the maximum length of Pattern.Text in bytes.
 const maxPattern = 4096
 
-// Compile returns the pattern as a regular expression, to be matched against unwrapped lines. The
-// error is an *Error with CodeInvalid.
+// Compile returns the pattern as a regular expression for lines that are not wrapped. The error is
+// an *Error with CodeInvalid.
 func (p Pattern) Compile() (*regexp.Regexp, error) {
 	if len(p.Text) > maxPattern {
 		return nil, Errorf(CodeInvalid, "search: the pattern is longer than %d bytes", maxPattern)
@@ -46,7 +46,7 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	if !p.Regexp {
 		text = regexp.QuoteMeta(text)
 	}
-	// Smart case: an upper-case letter asks for an exact match.
+	// Smart case: an upper-case letter in the pattern makes it case-sensitive.
 	if !p.Exact && !hasUpper(p.Text, p.Regexp) {
 		text = "(?i)" + text
 	}
@@ -57,8 +57,8 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// hasUpper reports whether text has an upper-case letter. With escapes, a letter after a backslash
-// does not count: \S is no request for case.
+// hasUpper reports whether text has an upper-case letter. If escapes is set, a letter after a
+// backslash does not count: \S says nothing about case.
 func hasUpper(text string, escapes bool) bool {
 	escaped := false
 	for _, r := range text {
@@ -76,11 +76,11 @@ const (
 	MarkedOutput = "output"
 )
 
-// SessionFindInput is the input of session.find. Either Text or Mark is set.
+// SessionFindInput is the input of session.find. Set either Text or Mark.
 type SessionFindInput struct {
 	ID string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Pattern
-	Mark     string `json:"mark,omitempty" jsonschema:"instead of text: prompt or output, the lines at which a shell marked its start (OSC 133)"`
+	Mark     string `json:"mark,omitempty" jsonschema:"prompt or output, instead of text: find the lines at which a shell marked the start of one (OSC 133)"`
 	From     Place  `json:"from" jsonschema:"start of the search; a match starting exactly here is skipped"`
 	Backward bool   `json:"backward,omitempty" jsonschema:"search upwards"`
 	Wrap     bool   `json:"wrap,omitempty" jsonschema:"continue from the other end if there is no match"`
@@ -96,23 +96,24 @@ type SessionFindOutput struct {
 // A SessionMatch is the range of a match.
 type SessionMatch struct {
 	From Place `json:"from" jsonschema:"its first cell"`
-	To   Place `json:"to" jsonschema:"the cell after its last one, in the same line"`
+	To   Place `json:"to" jsonschema:"the cell after the last one of the match, in the same line"`
 }
 
-// SessionTextInput is the input of session.text. Wrapped lines are joined, and blanks at their
-// ends left out. A To at the first cell of a line includes the preceding line end.
+// SessionTextInput is the input of session.text. In the text, wrapped lines are joined, and blanks
+// at the ends of lines left out. If To is the first cell of a line, the text includes the line end
+// before it.
 type SessionTextInput struct {
 	ID    string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	From  Place  `json:"from" jsonschema:"the first cell"`
 	To    Place  `json:"to" jsonschema:"the cell after the last one"`
-	Block bool   `json:"block,omitempty" jsonschema:"a block: of each line only the cells between the two columns, without joining lines"`
+	Block bool   `json:"block,omitempty" jsonschema:"return a block: only the cells between the two columns of each line, without joining lines"`
 	Max   int    `json:"max,omitempty" jsonschema:"maximum bytes, give or take a line; default and maximum 1 MiB"`
 }
 
 // SessionTextOutput is the output of session.text.
 type SessionTextOutput struct {
 	Text string `json:"text" jsonschema:"the text, lines separated by line feeds"`
-	Next *Place `json:"next,omitempty" jsonschema:"from of the next call, if there is more"`
+	Next *Place `json:"next,omitempty" jsonschema:"pass this as from in the next call, if there is more"`
 }
 
 func (o *SessionTextOutput) Bulk() []Member {

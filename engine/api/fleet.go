@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A FleetRole sets a person's permissions on the machines of the fleet.
+// A FleetRole is a person's permissions on the machines of the fleet.
 type FleetRole string
 
 const (
@@ -38,8 +38,8 @@ type FleetMachine struct {
 	Rows      []Process         `json:"rows,omitzero" jsonschema:"if requested: its sessions and processes, as in lists; missing if the hub does not know them all, and beyond 5,000 in one answer"`
 }
 
-// LabelText returns the machine's labels as key=value, sorted, joined by separator, except those
-// with a key in without.
+// LabelText returns the machine's labels as key=value, sorted and joined by separator. Labels whose
+// keys are in without are left out.
 func (m FleetMachine) LabelText(separator string, without ...string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {

@@ -19,10 +19,10 @@ type (
 	Cursor       = styled.Cursor
 )
 
-// A Frame updates a viewer from its previous state to the current one. Lines have absolute
-// numbers: line First is the top row of the screen, smaller numbers are scrollback, and a line
-// keeps its number when it scrolls. The rows of the alternate screen are numbered from First too;
-// they never enter the scrollback.
+// A Frame updates a viewer from its previous state to the current one. Lines have absolute numbers.
+// First is the number of the screen's top row, and smaller numbers are scrollback. A line keeps its
+// number when it scrolls. The rows of the alternate screen are numbered from First too, but never
+// become scrollback.
 type Frame struct {
 	Full   bool // Lines has the whole screen; discard all others
 	Cols   int
@@ -37,7 +37,6 @@ type Frame struct {
 	Paste  bool // bracketed paste is on
 	Bells  uint32
 
-	// Anchors are the present positions of the viewer's Input.Anchors. They are set in full
-	// frames only.
+	// Anchors are the current positions of the viewer's Input.Anchors. Only full frames have them.
 	Anchors []Place
 }

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// The operations of the history: commands with their actor, folder and exit status.
+// These are the operations on the history: commands with their actor, folder and exit status.
 var (
 	HistorySearch = NewOperation[HistorySearchInput, HistorySearchOutput]("history.search",
 		"Finds past commands, best match or newest first.", Read,
@@ -41,8 +41,8 @@ var (
 		Row[CommandsInput]{Access: Unrestricted, Repeat: RepeatAlways})
 )
 
-// A Command is one run of a command: a line typed at a session's prompt, a
-// one-shot command, or a process.
+// A Command is one run of a command. It is a line typed at a session's prompt, a one-shot command,
+// or a process.
 type Command struct {
 	ID         int64     `json:"id" jsonschema:"number of the run"`
 	Command    string    `json:"command" jsonschema:"the command line; secrets in it are replaced by ***"`
@@ -62,23 +62,23 @@ type Command struct {
 	Host string `json:"host,omitempty" jsonschema:"the other machine on which it ran"`
 }
 
-// HistorySearchInput is the input of history.search. A row must meet all given conditions.
+// HistorySearchInput is the input of history.search. A run must meet all given conditions.
 type HistorySearchInput struct {
 	Query   string     `json:"query,omitempty" jsonschema:"fuzzy, in fzf's syntax: words in any order, 'exact, ^start, end$, !not; empty: all, newest first"`
 	CWD     string     `json:"cwd,omitempty" jsonschema:"ran in this folder"`
 	Process string     `json:"process,omitempty" jsonschema:"ran in this session or process, by id"`
-	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent for any agent, or one exactly"`
-	From    string     `json:"from,omitempty" jsonschema:"run from this other machine: the beginning of its user@host or of its host"`
+	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent (any agent), or one actor exactly"`
+	From    string     `json:"from,omitempty" jsonschema:"run from this other machine, given by the beginning of its user@host or of its host"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
 	Failed  bool       `json:"failed,omitempty" jsonschema:"exited with a code other than 0 or was killed by a signal, and was not stopped on request"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"started at or after this time"`
 	Exact   string     `json:"exact,omitempty" jsonschema:"all runs of exactly this command line"`
-	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with their number"`
+	Unique  bool       `json:"unique,omitempty" jsonschema:"merge equal command lines into the newest run, with a count"`
 	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of rows; default 50, at most 1000"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`
 
 	Hosts []string `json:"hosts,omitempty" jsonschema:"machines to ask, empty text for this one; none: only this one"`
-	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: do not wait for slow ones; an event history follows their answers"`
+	Soon  bool     `json:"soon,omitempty" jsonschema:"with several hosts: do not wait for slow ones; a history event follows their answers"`
 }
 
 // A HistoryRow is a run found by a search.
@@ -107,7 +107,7 @@ type HistoryAddInput struct {
 	Actor      string     `json:"actor,omitempty" jsonschema:"who ran it; default the caller"`
 }
 
-// HistoryRemoveInput is the input of history.remove; at least one field must be set.
+// HistoryRemoveInput is the input of history.remove. At least one field must be set.
 type HistoryRemoveInput struct {
 	IDs     []int64 `json:"ids,omitempty" jsonschema:"these runs"`
 	Command string  `json:"command,omitempty" jsonschema:"every run of this command line"`
@@ -122,9 +122,9 @@ type HistoryCount struct {
 	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save: an existing file was replaced"`
 }
 
-// HistorySaveInput is the input of history.save. The file has a backslash before each line break
-// within a command; backslashes at the end of such a line are doubled. The error is conflict if
-// the file exists and overwrite is not set, invalid if the path is not absolute.
+// HistorySaveInput is the input of history.save. In the file, there is a backslash before each line
+// break within a command, and backslashes at the end of such a line are doubled. The error is
+// conflict if the file exists and overwrite is not set, and invalid if the path is not absolute.
 type HistorySaveInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"absolute path; missing folders are created"`
@@ -134,13 +134,13 @@ type HistorySaveInput struct {
 	IDs []int64 `json:"ids,omitempty" jsonschema:"only these runs of the history"`
 }
 
-// HistoryLoadInput is the input of history.load; blank lines are skipped. The error is not_found
-// if the file does not exist, invalid if the path is not absolute or the file is not text. The
-// history changes only after the whole file was read and its commands are on disk: a call
-// cancelled before that adds nothing.
+// HistoryLoadInput is the input of history.load. Blank lines are skipped. The error is not_found if
+// the file does not exist, and invalid if the path is not absolute or the file is not text. The
+// history changes only after the whole file was read and its commands are on disk. A call cancelled
+// before that adds nothing.
 type HistoryLoadInput struct {
 	FileScope
-	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish, and atuin's database, are understood too"`
+	Path   string `json:"path" jsonschema:"absolute path of a text file with one command per line; histories of bash, zsh and fish, and atuin's database, are understood too"`
 	Format string `json:"format,omitempty" jsonschema:"bash, zsh or fish: the shell for entries without a header; default: detected from the other entries"`
 	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by a file of history.save, without changing the history"`
 
@@ -152,7 +152,7 @@ type HistoryLoadingOutput struct {
 	Loads []HistoryProgress `json:"loads" jsonschema:"one per call"`
 }
 
-// HistoryProgress is the progress of one history.load call.
+// HistoryProgress is the progress of one call of history.load.
 type HistoryProgress struct {
 	Path  string `json:"path" jsonschema:"the file being loaded"`
 	Done  int    `json:"done" jsonschema:"commands so far"`
@@ -162,7 +162,7 @@ type HistoryProgress struct {
 // HistoryStatsInput is the input of history.stats.
 type HistoryStatsInput struct {
 	Since *time.Time `json:"since,omitempty" jsonschema:"count runs started at or after this time"`
-	Actor string     `json:"actor,omitempty" jsonschema:"count what was run by person, agent for any agent, or one exactly; the list of actors counts all"`
+	Actor string     `json:"actor,omitempty" jsonschema:"count only what this actor ran: person, agent (any agent), or one actor exactly; the list of actors counts all"`
 	Limit int        `json:"limit,omitempty" jsonschema:"length of the lists; default 10"`
 }
 
@@ -173,7 +173,7 @@ type HistoryStatsOutput struct {
 	Failed   int         `json:"failed" jsonschema:"runs that failed"`
 	Programs []NameCount `json:"programs" jsonschema:"first words, most often run first"`
 	Commands []NameCount `json:"commands" jsonschema:"command lines, most often run first"`
-	Folders  []NameCount `json:"folders" jsonschema:"folders, most often run in first"`
+	Folders  []NameCount `json:"folders" jsonschema:"folders, those with most runs first"`
 	Actors   []NameCount `json:"actors" jsonschema:"actors, most runs first"`
 	Failures []NameCount `json:"failures" jsonschema:"command lines that failed, most often first"`
 	Days     []NameCount `json:"days" jsonschema:"starts per day, as 2026-11-20 in the engine's time zone, newest first"`

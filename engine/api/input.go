@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// DecodeInput decodes the JSON input of the operation called name into in. Unknown fields are
-// errors. An empty body is the zero input.
+// DecodeInput decodes an operation's JSON input into in. name is the operation. An unknown field is
+// an error. An empty body is the zero input.
 func DecodeInput(name string, body []byte, in any) *Error {
 	return DecodeStrictly("call "+name, body, in)
 }
 
-// DecodeStrictly is DecodeInput for any JSON; the error begins with doing.
+// DecodeStrictly is like DecodeInput, but for any JSON. Errors begin with doing, the caller's
+// action.
 func DecodeStrictly(doing string, body []byte, in any) *Error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -33,11 +34,11 @@ func DecodeStrictly(doing string, body []byte, in any) *Error {
 	return nil
 }
 
-// DecodeKnown is DecodeInput for a caller of a possibly newer release: it ignores unknown fields
-// and returns their names. In a sandbox they stay an error, because an unknown field may be a
-// restriction.
+// DecodeKnown is like DecodeInput, for a caller whose release may be newer. It ignores unknown
+// fields and returns their names. Inside a sandbox they are still errors, because an unknown field
+// may be a restriction.
 func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Error) {
-	// Decode strictly first: nearly all input comes from the same release.
+	// Decode strictly first, because nearly all input comes from the same release.
 	wrong = DecodeInput(name, body, in)
 	if wrong == nil || wrong.Code != CodeInvalid {
 		return nil, wrong
@@ -52,8 +53,8 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 			ignored = append(ignored, field)
 		}
 	}
-	// The strict pass has set the fields before the unknown one. UnmarshalJSON of Sandbox
-	// stays strict in the second pass.
+	// The strict attempt has set the fields before the unknown one. UnmarshalJSON of Sandbox stays
+	// strict in the second attempt.
 	reflect.ValueOf(in).Elem().SetZero()
 	if err := json.Unmarshal(body, in); err != nil {
 		return nil, inputError("call "+name, err)
@@ -62,7 +63,8 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 	return ignored, nil
 }
 
-// FieldsOf returns the names of the top-level JSON fields of t, a struct or a pointer to one.
+// FieldsOf returns the names of the top-level JSON fields of t, which is a struct or a pointer to
+// one.
 func FieldsOf(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -77,7 +79,7 @@ func FieldsOf(t reflect.Type) []string {
 	return names
 }
 
-// inputError translates an error of encoding/json for users.
+// inputError converts an error of encoding/json to one that users understand. It begins with doing.
 func inputError(doing string, err error) *Error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The operations on the layout, the arrangement of sessions in dashboards. There is one, which all
-// dashboards show; others are saved under names.
+// These are the operations on the layout, the arrangement of sessions in tabs and panes. There is
+// one layout, shown by all dashboards. Others can be saved under names.
 var (
 	LayoutGet = NewOperation[Empty, LayoutGetOutput]("layout.get",
 		"Returns the layout, and those saved under names.", Read,
@@ -33,15 +33,15 @@ type Layout struct {
 	// What the next dashboard shows first.
 	Current int  `json:"current,omitempty" jsonschema:"index of the visible tab"`
 	Floats  bool `json:"floats,omitempty" jsonschema:"float is visible"`
-	Zoomed  bool `json:"zoomed,omitempty" jsonschema:"the pane with the keyboard fills the screen"`
+	Zoomed  bool `json:"zoomed,omitempty" jsonschema:"the focused pane fills the screen"`
 }
 
-// A LayoutTab is a tree of splits as a list in preorder: each split, then its first half, then its
-// second.
+// A LayoutTab is a tree of splits. The list has it in preorder: each split, then its first half,
+// then its second half.
 type LayoutTab struct {
-	Name  string       `json:"name,omitempty" jsonschema:"given by the user; without one, the tab shows what runs in its panes"`
+	Name  string       `json:"name,omitempty" jsonschema:"name given by the user; if empty, the tab shows the programs running in its panes"`
 	Nodes []LayoutNode `json:"nodes" jsonschema:"splits and panes: each split before its first half, and that before the second"`
-	Focus int          `json:"focus,omitempty" jsonschema:"index of the pane with the keyboard"`
+	Focus int          `json:"focus,omitempty" jsonschema:"index of the focused pane"`
 }
 
 // Axes of a split.
@@ -50,7 +50,7 @@ const (
 	AxisBelow  = "below"  // upper and lower halves
 )
 
-// A LayoutNode is a split of two halves, or a pane with a session.
+// A LayoutNode is a split into two halves, or a pane with a session.
 type LayoutNode struct {
 	Axis  string `json:"axis,omitempty" jsonschema:"of a split: beside or below"`
 	Share int    `json:"share,omitempty" jsonschema:"of a split: share of its first half, out of 10000"`
@@ -83,7 +83,7 @@ const (
 	LayoutFocus   LayoutAction = "focus"   // the next dashboard opens with the tab of ID and the focus on its pane
 )
 
-// Own says which tab the sessions of an arrange get for themselves.
+// Own says which tab arranged sessions get for themselves.
 type Own string
 
 const (
@@ -93,8 +93,9 @@ const (
 )
 
 // A LayoutChange is one change of the layout. It names panes and tabs by their sessions, because
-// others may change the layout at the same time. It does nothing if a session that it names has no
-// pane; only arrange and rename make panes. Repeating it has no further effect.
+// other clients may change the layout at the same time. If a session that it names has no pane, the
+// change does nothing; only arrange and rename make panes. Repeating a change has no further
+// effect.
 type LayoutChange struct {
 	Do    LayoutAction `json:"do" jsonschema:"arrange, resize, swap, rename, close or focus"`
 	ID    string       `json:"id,omitempty" jsonschema:"the session whose pane or tab is changed; not for arrange"`
@@ -105,7 +106,7 @@ type LayoutChange struct {
 	Own   Own          `json:"own,omitempty" jsonschema:"arrange: a tab for them alone: end, after or float"`
 
 	Share  int    `json:"share,omitempty" jsonschema:"resize: share of the half with id, out of 10000"`
-	Name   string `json:"name,omitempty" jsonschema:"rename: the name of the tab, empty for none; arrange: of a tab for them alone"`
+	Name   string `json:"name,omitempty" jsonschema:"rename: name of the tab, empty for none; arrange: name of a tab for the sessions alone"`
 	Hide   bool   `json:"hide,omitempty" jsonschema:"close: the session has exited and is no longer listed"`
 	Zoomed bool   `json:"zoomed,omitempty" jsonschema:"focus: the pane fills the screen"`
 }
@@ -113,7 +114,7 @@ type LayoutChange struct {
 // LayoutChangeInput is the input of layout.change.
 type LayoutChangeInput struct {
 	Changes []LayoutChange `json:"changes" jsonschema:"changes, in order"`
-	Show    string         `json:"show,omitempty" jsonschema:"id of a session that dashboards go to now, if they have the keyboard in show_in"`
+	Show    string         `json:"show,omitempty" jsonschema:"id of a session that dashboards should go to, if their focus is in the session show_in"`
 	ShowIn  string         `json:"show_in,omitempty" jsonschema:"id of a session, see show"`
 }
 
@@ -162,7 +163,7 @@ func (l Layout) Check() error {
 	return nil
 }
 
-// AllTabs returns the tabs, with the floating one last.
+// AllTabs returns the tabs. The floating tab is the last.
 func (l Layout) AllTabs() []LayoutTab {
 	if l.Float == nil {
 		return l.Tabs
@@ -177,13 +178,14 @@ func checkTabName(name string) error {
 	return nil
 }
 
-// checkNodes returns what is wrong with the nodes of a tab, for a message that begins with the tab.
+// checkNodes returns an error if the nodes of a tab are not a tree. The caller adds the tab's name
+// in front.
 func checkNodes(nodes []LayoutNode) error {
 	if len(nodes) > MaxNodes {
 		return fmt.Errorf("has more than %d nodes", MaxNodes)
 	}
-	// In preorder a split opens one more subtree and a pane closes one, so the list is a
-	// tree if the count reaches 0 exactly at its end.
+	// In preorder, a split adds a subtree that must follow, and a pane completes one. So the list
+	// is a tree if the count reaches 0 exactly at its end.
 	open := 1
 	for i, n := range nodes {
 		split := n.Axis == AxisBeside || n.Axis == AxisBelow

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// ProcessLogsInput is the input of process.logs. A log without a position in cursor is read from
-// since or its last lines, else from its oldest byte, or with backward from its end.
+// ProcessLogsInput is the input of process.logs. A log with a position in cursor is read from
+// there. Any other log is read from since, or from its last lines, or else from its oldest byte;
+// with backward, it is read from its end.
 type ProcessLogsInput struct {
 	IDs      []string    `json:"ids,omitempty" jsonschema:"ids, unique prefixes of ids, or names; not needed for those in cursor"`
 	Cursor   []LogCursor `json:"cursor,omitempty" jsonschema:"positions in the logs: id, stream and next_cursor of each log of an earlier answer; they stay valid when the engine restarts"`
 	Stream   string      `json:"stream,omitempty" jsonschema:"with ids: only stdout or stderr of processes with separate files; default: both"`
 	Since    *int64      `json:"since,omitempty" jsonschema:"with ids: absolute offset in bytes in each log; negative counts from its end"`
 	Tail     *int        `json:"tail,omitempty" jsonschema:"with ids: number of last lines of each process"`
-	Backward bool        `json:"backward,omitempty" jsonschema:"the lines before the positions, instead of those after them"`
+	Backward bool        `json:"backward,omitempty" jsonschema:"return the lines before the positions instead of those after them"`
 	Partial  bool        `json:"partial,omitempty" jsonschema:"return the unfinished last lines too; next_cursor stays before them"`
 	Max      int         `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
 	Lines    int         `json:"lines,omitempty" jsonschema:"maximum number of lines; default: any"`
@@ -60,11 +61,12 @@ func (o *ProcessLogsOutput) Bulk() []Member {
 // Bytes returns the lines, byte for byte.
 func (o *ProcessLogsOutput) Bytes() ([]byte, error) { return decodeExact(o.Data, o.DataBytes) }
 
-// A LogsPart is a part of the data of several logs, from one of them: whole lines, except for a line
-// without its newline, which is a piece of a long line, the last one of an exited process, or partial.
+// A LogsPart is a part of the data from one of several logs. It consists of whole lines, or of one
+// line without its newline. The latter is a piece of a long line, the last line of an exited
+// process, or Partial.
 type LogsPart struct {
 	Log     int        `json:"log" jsonschema:"index of its log"`
-	Offset  int64      `json:"offset" jsonschema:"its absolute offset there"`
+	Offset  int64      `json:"offset" jsonschema:"its absolute offset in that log"`
 	Bytes   int        `json:"bytes" jsonschema:"its length"`
 	At      *time.Time `json:"at,omitempty" jsonschema:"when it was written, to a tenth of a second, if the engine observed it"`
 	Partial bool       `json:"partial,omitempty" jsonschema:"it is an unfinished line"`
@@ -91,7 +93,7 @@ func (s LogState) Cursor() LogCursor {
 // A LogsMatch is a line of several logs found by a search.
 type LogsMatch struct {
 	Log     int   `json:"log" jsonschema:"index of its log"`
-	Offset  int64 `json:"offset" jsonschema:"absolute offset of the line there"`
+	Offset  int64 `json:"offset" jsonschema:"absolute offset of the line in that log"`
 	Number  int   `json:"number" jsonschema:"number of the match, from 1"`
 	Total   int   `json:"total" jsonschema:"number of matching lines"`
 	Wrapped bool  `json:"wrapped,omitempty" jsonschema:"it was found only after the search wrapped"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A MachineState is the state of the link to a machine.
+// A MachineState is the state of the connection to a machine.
 type MachineState string
 
 const (
@@ -15,7 +15,7 @@ const (
 	MachineNeedsYou   MachineState = "needs_you"  // needs an answer from the user: `tandem machine connect`
 )
 
-// A Machine is another machine with the state of its link.
+// A Machine is another machine, and the state of the connection to it.
 type Machine struct {
 	Name     string       `json:"name" jsonschema:"as in config.toml"`
 	State    MachineState `json:"state" jsonschema:"connected, connecting, away or needs_you"`
@@ -43,7 +43,7 @@ type MachineListInput struct {
 	WaitMS int `json:"wait_ms,omitempty" jsonschema:"maximum wait for machines being connected"`
 }
 
-// MachineListOutput is the output of machine.list, by name.
+// MachineListOutput is the output of machine.list, sorted by name.
 type MachineListOutput struct {
 	Machines []Machine     `json:"machines" jsonschema:"by name; of a fleet of more than 32, only those passed to machine.connect"`
 	Fleet    *FleetSummary `json:"fleet,omitempty" jsonschema:"totals of a fleet of more than 32 machines"`
@@ -55,7 +55,7 @@ type MachineConnectInput struct {
 	Close bool   `json:"close,omitempty" jsonschema:"stop listing a machine of a large fleet"`
 }
 
-// A HostError says why a machine is missing in an answer about several.
+// A HostError says why a machine is missing in an answer about several machines.
 type HostError struct {
 	Host    string `json:"host" jsonschema:"name of the machine"`
 	Code    Code   `json:"code" jsonschema:"code of the error"`
@@ -70,9 +70,9 @@ func HostErrorOf(host string, err error) HostError {
 	return HostError{host, e.Code, e.Reason, e.Message, e.Hint}
 }
 
-// OpenOptions redirect a connection to an engine: to the engine of another machine, or, for the
-// bridge at the remote end of a link, to this engine with requests from another machine. They are
-// sent in the query of engine.open.
+// OpenOptions redirect a connection to an engine. Either it leads to the engine of another machine,
+// or the engine serves it as a connection from another machine. The bridge at the remote end uses
+// the latter. They are sent in the query of engine.open.
 type OpenOptions struct {
 	Machine  string    // the target; "": this engine itself, with the other fields
 	Origin   string    // the caller, "user@host"; "" on this engine's own machine
@@ -82,15 +82,15 @@ type OpenOptions struct {
 	By       *FarAgent // the calling agent; nil for the user
 }
 
-// A FarAgent identifies an agent to another machine, along with the bounds to enforce there.
+// A FarAgent identifies an agent to another machine. It has the bounds to be enforced there.
 type FarAgent struct {
 	Name   string `json:"name"` // its client's name
 	Owner  string `json:"owner"`
 	Bounds Bounds `json:"bounds"` // after AbbreviateHome
 }
 
-// OnMachine qualifies id with the name of its machine, for views of several machines. For this
-// machine, "", it returns id itself.
+// OnMachine adds the name of its machine to an id, for lists about several machines. If machine is
+// "", which means this one, it returns id unchanged.
 func OnMachine(machine, id string) string {
 	if machine == "" || id == "" {
 		return id
@@ -98,8 +98,8 @@ func OnMachine(machine, id string) string {
 	return machine + "/" + id
 }
 
-// PathOn qualifies path with the name of its machine: "/box:/etc/hosts". For this machine, "", it
-// returns path itself.
+// PathOn adds the name of its machine to a path: "/box:/etc/hosts". If machine is "", which means
+// this one, it returns path unchanged.
 func PathOn(machine, path string) string {
 	if machine == "" || path == "" {
 		return path
@@ -107,8 +107,8 @@ func PathOn(machine, path string) string {
 	return strings.TrimSuffix("/"+machine+":"+path, "/")
 }
 
-// PathOf splits a path made by PathOn into the machine and the path there. A local directory with
-// a name such as "box:" is mistaken for a machine.
+// PathOf splits a path made by PathOn into the machine, and the path there. It mistakes a local
+// directory called "box:" for a machine.
 func PathOf(path string) (machine, there string) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	machine, far := strings.CutSuffix(first, ":")
@@ -118,7 +118,7 @@ func PathOf(path string) (machine, there string) {
 	return machine, "/" + rest
 }
 
-// MachineOf splits a name made by OnMachine into the machine and the name there.
+// MachineOf splits a name made by OnMachine into the machine, and the id or name there.
 func MachineOf(name string) (machine, id string) {
 	machine, id, far := strings.Cut(name, "/")
 	if !far {
@@ -127,8 +127,9 @@ func MachineOf(name string) (machine, id string) {
 	return machine, id
 }
 
-// Unqualify removes the machine named in the input of a call, a pointer, and returns it; "" means this
-// one. known reports whether a machine exists: a path may only look like one on another machine.
+// Unqualify removes the machine named in a call's input and returns it; "" means this machine. in
+// is a pointer. known reports whether a machine exists, because a path may only look like one on
+// another machine.
 func (e Entry) Unqualify(in any, known func(machine string) bool) (machine string, err error) {
 	if e.Several {
 		return "", nil
@@ -143,7 +144,8 @@ func (e Entry) Unqualify(in any, known func(machine string) bool) (machine strin
 		}
 		machine, *id = name, rest
 	}
-	// The engine that keeps the books judges and records what is done elsewhere too.
+	// Bookkeeping operations stay here: this engine judges and records calls, even if they are
+	// carried out elsewhere.
 	if host := e.Host(in); host != nil && *host != "" && e.Access != Bookkeeping {
 		machine, *host = *host, ""
 	}
@@ -157,7 +159,7 @@ func (e Entry) Unqualify(in any, known func(machine string) bool) (machine strin
 	return machine, nil
 }
 
-// unqualifyPaths removes the machine of paths and returns it.
+// unqualifyPaths removes the machine from all paths, which must be the same, and returns it.
 func unqualifyPaths(operation string, paths []*string, known func(machine string) bool) (machine string, err error) {
 	for i, path := range paths {
 		name, there := PathOf(*path)

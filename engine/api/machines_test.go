@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// unqualify is Entry.Unqualify for an operation's input by value. Of the machines, only box and pi are
-// known.
+// unqualify calls Entry.Unqualify for an operation's input, given by value. Only the machines box
+// and pi are known.
 func unqualify(operation string, in any) (machine string, out any, err error) {
 	row, _ := Find(operation)
 	v := reflect.New(row.In)
@@ -17,8 +17,8 @@ func unqualify(operation string, in any) (machine string, out any, err error) {
 	return machine, v.Elem().Interface(), err
 }
 
-// fillNames returns an input that names a machine wherever the operation's row has a name, and how
-// many names there are.
+// fillNames returns an input with the machine's name in all places that can have one. count is the
+// number of these places.
 func fillNames(row Entry, machine string) (in any, count int) {
 	v := reflect.New(row.In)
 	if list := v.Elem().FieldByName("IDs"); list.IsValid() && list.Type() == reflect.TypeFor[[]string]() {
@@ -95,7 +95,7 @@ func TestInputIsRoutedToTheMachineOfItsRow(t *testing.T) {
 	}
 }
 
-func TestInputIsAdaptedToItsMachine(t *testing.T) {
+func TestInputIsAdaptedToTheMachineItIsSentTo(t *testing.T) {
 	environ := map[string]string{"A": "b"}
 	for name, test := range map[string]struct {
 		operation string

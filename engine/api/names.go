@@ -10,17 +10,17 @@ import (
 )
 
 // A file name can contain any bytes except "/" and NUL, but users and agents must be able to read
-// it, edit it and send it back. Invisible characters are therefore escaped: \n, \r and \t; \xff
-// for other controls and for bytes of invalid UTF-8; \u202e and \U000e0001 for other characters;
-// \\ for a backslash. Go, C and Python parse these escapes alike.
+// it, edit it and send it back. Invisible characters are therefore escaped: \n, \r and \t; \xff for
+// other controls and for bytes of invalid UTF-8; \u202e and \U000e0001 for other characters; \\ for
+// a backslash. Go, C and Python parse these escapes alike.
 //
-// Users see escapes without quotes, in a field for one name, and only while editing it; elsewhere
-// just the undrawable characters are escaped (panes.EscapeName). Agents see names within other
-// text, so an escaped name is in double quotes (strconv.Quote), for input too. ParseName reads
-// both forms. Programs exchange paths in the form of EscapePath, because a JSON parser leaves
-// percent signs unchanged.
+// Users see escapes without quotes, in an input field for one name, and only while editing it.
+// Elsewhere only characters that cannot be drawn are escaped (panes.EscapeName). Agents see names
+// within other text, so an escaped name is in double quotes (strconv.Quote), in input too.
+// ParseName reads both forms. Programs exchange paths in the form of EscapePath, because JSON
+// parsers leave percent signs unchanged.
 
-// UnquoteName undoes strconv.Quote; ok is false for any other text.
+// UnquoteName undoes strconv.Quote. ok is false if text was not quoted by it.
 func UnquoteName(text string) (name string, ok bool) {
 	inside, begins := strings.CutPrefix(text, `"`)
 	inside, ends := strings.CutSuffix(inside, `"`)
@@ -41,8 +41,8 @@ func UnquoteName(text string) (name string, ok bool) {
 	return name, err == nil
 }
 
-// ParseName decodes the escapes of a name: those of Go, and \e. The error is a single line for the
-// user.
+// ParseName decodes the escapes in a name: those of Go, and \e. The error is one line that can be
+// shown to the user.
 func ParseName(text string) (string, error) {
 	var out strings.Builder
 	for {
@@ -59,7 +59,8 @@ func ParseName(text string) (string, error) {
 	}
 }
 
-// parseEscape decodes the escape after a backslash at the start of s and returns its length.
+// parseEscape decodes the escape at the start of s, after its backslash, and appends the result to
+// out. It returns the length of the escape.
 func parseEscape(out *strings.Builder, s string) (int, error) {
 	if s == "" {
 		return 0, fmt.Errorf(`a lone \; write \\ for a backslash`)

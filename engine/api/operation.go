@@ -16,18 +16,18 @@ const (
 
 type effectKey struct{}
 
-// WithEffect returns a context for handling a call with an effect.
+// WithEffect returns a context for handling a call that has the effect e.
 func WithEffect(ctx context.Context, e Effect) context.Context {
 	return context.WithValue(ctx, effectKey{}, e)
 }
 
-// Changes reports whether ctx is that of a call that may change something.
+// Changes reports whether a context belongs to a call that may change something.
 func Changes(ctx context.Context) bool {
 	e, _ := ctx.Value(effectKey{}).(Effect)
 	return e != "" && e != Read
 }
 
-// Access determines how an operation limits agents; package access enforces it.
+// Access decides how an operation limits agents. Package access enforces it.
 type Access string
 
 const (
@@ -41,17 +41,18 @@ const (
 	OnVariables  Access = "variables"    // changes variables: only the caller's own
 )
 
-// An Operation is one entry of the table: its name, a sentence on what it does, the types of its
-// input and output, and its row. Routes, the client, the CLI and the agents' tools derive from it.
+// An Operation is one entry of the table: its name, a sentence about its purpose, the types of its
+// input and output, and its row. Routes, the client, the CLI and the agents' tools are derived from
+// it.
 //
-// Call and Run are fields because methods would be compiled again in every package using the
+// Call and Run are fields because methods would be compiled again in every package that uses the
 // operation.
 type Operation[In, Out any] struct {
 	Entry
 }
 
-// Call runs the operation on an engine. Errors are *Error, or wrap ctx.Err() after ctx is
-// done. After CodeUnavailable it is unknown whether a write operation was carried out.
+// Call runs the operation on an engine. Errors are *Error, or wrap ctx.Err() after ctx is done.
+// After CodeUnavailable it is unknown whether an operation that changes something was carried out.
 func (o Operation[In, Out]) Call(ctx context.Context, e Engine, in In) (out Out, err error) {
 	err = e.Do(ctx, o.Name, o.Effect, in, &out)
 	return out, err
@@ -62,8 +63,8 @@ func (o Operation[In, Out]) Run(ctx context.Context, e Engine, in In) error {
 	return e.Do(ctx, o.Name, o.Effect, in, new(Out))
 }
 
-// A Row holds the facts needed to authorise, route and record an operation. The functions read its
-// input; a missing one means that the input has nothing of the kind.
+// A Row holds the facts needed to authorise, route and record an operation. Its functions find
+// parts of the input. A function is nil if the input has no such part.
 type Row[In any] struct {
 	Access  Access
 	Repeat  Repeat                       // only for operations with an effect; reads can always be repeated
@@ -74,14 +75,14 @@ type Row[In any] struct {
 	Paths   func(in *In) []*string       // files it reads or changes, in its FileScope
 	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs and Paths
 
-	// Outlives says that the operation is completed even if its caller leaves meanwhile, which it may
-	// end itself: a shell that stops its own session.
+	// Outlives is set if the operation is completed even if its caller disconnects meanwhile. The
+	// operation may end its own caller: a shell that stops its session.
 	Outlives bool
-	// Several says that the ids may name several machines, which the handler calls.
+	// Several is set if the ids may name several machines. Then the handler calls them.
 	Several bool
 }
 
-// NewOperation returns an operation with the given name, one-sentence description and row.
+// NewOperation returns an operation. doc is its description, one sentence.
 func NewOperation[In, Out any](name, doc string, effect Effect, row Row[In]) Operation[In, Out] {
 	return Operation[In, Out]{newEntry(name, doc, effect, row, reflect.TypeFor[Out]())}
 }
@@ -131,8 +132,8 @@ type Entry struct {
 	subject func(in any) Subject
 }
 
-// IDs returns pointers to the ids of sessions and processes in an input, a pointer. The first is
-// the main one.
+// IDs returns pointers to the ids of sessions and processes in an input. The first is the main one.
+// in is a pointer.
 func (e Entry) IDs(in any) []*string {
 	if e.ids == nil {
 		return nil
@@ -140,7 +141,8 @@ func (e Entry) IDs(in any) []*string {
 	return e.ids(in)
 }
 
-// RoutingIDs returns pointers to all ids in an input, a pointer, that may name another machine.
+// RoutingIDs returns pointers to all ids in an input that may name another machine. in is a
+// pointer.
 func (e Entry) RoutingIDs(in any) []*string {
 	ids := e.IDs(in)
 	if e.otherID != nil {
@@ -149,7 +151,8 @@ func (e Entry) RoutingIDs(in any) []*string {
 	return ids
 }
 
-// Host returns a pointer to the machine named in an input, a pointer; nil if it cannot name one.
+// Host returns a pointer to the field of an input that names a machine. It returns nil if there is
+// no such field. in is a pointer.
 func (e Entry) Host(in any) *string {
 	if e.host == nil {
 		return nil
@@ -157,14 +160,15 @@ func (e Entry) Host(in any) *string {
 	return e.host(in)
 }
 
-// Adapt drops from an input, a pointer, what does not apply on machine, "" for this one.
+// Adapt removes parts of an input that do not apply on the machine; "" means this one. in is a
+// pointer.
 func (e Entry) Adapt(in any, machine string) {
 	if e.adapt != nil {
 		e.adapt(in, machine)
 	}
 }
 
-// Subject returns what a call with the input, a pointer, runs, reads or changes.
+// Subject returns what a call with this input runs, reads or changes. in is a pointer.
 func (e Entry) Subject(in any) Subject {
 	var s Subject
 	switch {
@@ -190,6 +194,6 @@ type Empty struct{}
 
 // An Engine carries out operations. A client.Client is one.
 type Engine interface {
-	// Do runs the operation called name with input in and decodes its output into out, a pointer.
+	// Do runs an operation by name, with input in, and decodes its output into out, a pointer.
 	Do(ctx context.Context, name string, effect Effect, in, out any) error
 }

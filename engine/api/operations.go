@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The table of operations. Clients use Call, the engine server.Handle; docs/api.md is generated
-// from it.
+// This is the table of operations. Clients use Call, and the engine uses server.Handle. docs/api.md
+// is generated from it.
 var (
 	EngineInfo = NewOperation[Empty, Info]("engine.info",
 		"Returns the engine's and keeper's pids, version and paths.", Read,
@@ -77,7 +77,7 @@ var (
 		"Reads or searches the log of a session or process.", Read,
 		Row[ProcessLogInput]{Access: Unrestricted, IDs: (*ProcessLogInput).ids})
 	ProcessLogs = NewOperation[ProcessLogsInput, ProcessLogsOutput]("process.logs",
-		"Reads or searches the logs of several sessions and processes in one order, that of time.", Read,
+		"Reads or searches the logs of several sessions and processes as one, in the order of time.", Read,
 		Row[ProcessLogsInput]{Access: Unrestricted, IDs: (*ProcessLogsInput).ids, Several: true})
 	ProcessWait = NewOperation[ProcessWaitInput, ProcessWaitOutput]("process.wait",
 		"Waits until a process exits, is ready, prints something, listens on a port or falls silent.", Read,
@@ -108,7 +108,7 @@ var (
 		Row[EnvListInput]{Access: Unrestricted})
 )
 
-// Operations returns the whole table in a fixed order.
+// Operations returns the whole table, in a fixed order.
 func Operations() []Entry {
 	return []Entry{
 		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry, EnginePeer.Entry,
@@ -143,10 +143,10 @@ type Info struct {
 	KeeperPID      int       `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
 	Version        string    `json:"version" jsonschema:"version of the engine"`
 	Protocol       int       `json:"protocol" jsonschema:"highest protocol of the engine"`
-	OldestProtocol int       `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; missing: the same"`
+	OldestProtocol int       `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; if missing, the same as protocol"`
 	DataDir        string    `json:"data_dir" jsonschema:"the data folder"`
 	Home           string    `json:"home,omitempty" jsonschema:"the home folder of its user"`
-	Shell          string    `json:"shell,omitempty" jsonschema:"the shell for command lines: bash, or sh without one"`
+	Shell          string    `json:"shell,omitempty" jsonschema:"the shell for command lines: bash, or sh if there is no bash"`
 	Socket         string    `json:"socket" jsonschema:"path of the engine's socket"`
 	BootID         string    `json:"boot_id" jsonschema:"id of the boot to which the pids belong"`
 	Running        int       `json:"running" jsonschema:"sessions and processes with a live child"`
@@ -159,15 +159,15 @@ type EngineOperationsOutput struct {
 	Operations []OperationFields `json:"operations" jsonschema:"in the order of the table"`
 }
 
-// OperationFields lists the fields of an operation in the engine's release.
+// OperationFields lists the fields of an operation, as known to the engine's release.
 type OperationFields struct {
 	Name   string   `json:"name" jsonschema:"of the operation"`
 	Input  []string `json:"input" jsonschema:"its input fields"`
 	Output []string `json:"output" jsonschema:"its output fields"`
 }
 
-// IDInput names one session or process by its id, a unique prefix of the id, or its name. The
-// error is not_found without a match, ambiguous with several.
+// IDInput names one session or process by its id, a unique prefix of the id, or its name. The error
+// is not_found if there is no match, and ambiguous if there are several.
 type IDInput struct {
 	ID string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 }
@@ -175,13 +175,13 @@ type IDInput struct {
 // EngineStopInput is the input of engine.stop.
 type EngineStopInput struct {
 	All     bool   `json:"all,omitempty" jsonschema:"stop every session and process, and the keeper, first"`
-	Replace string `json:"replace,omitempty" jsonschema:"path of an executable to continue with as the engine; sessions and processes keep running"`
+	Replace string `json:"replace,omitempty" jsonschema:"path of an executable to run as the engine from now on; sessions and processes keep running"`
 	InPlace bool   `json:"in_place,omitempty" jsonschema:"the executable of replace can continue in the engine's process; otherwise the keeper starts it"`
 	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes keep running"`
 }
 
-// ShellPrompt is the environment variable with the prompt for bash, zsh and Python in a session,
-// instead of the user's. Tandem's startup scripts for them unset it.
+// ShellPrompt is an environment variable: the prompt of bash, zsh and Python in a session, in place
+// of the user's. Tandem's startup scripts for these shells unset it.
 const ShellPrompt = "TANDEM_SHELL_PROMPT"
 
 // SessionStartInput is the input of session.start.
@@ -201,12 +201,12 @@ type SessionStartInput struct {
 	ID      string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 
-// SessionListOutput is the output of session.list, oldest first.
+// SessionListOutput is the output of session.list, the oldest session first.
 type SessionListOutput struct {
 	Sessions []Process `json:"sessions" jsonschema:"oldest first"`
 }
 
-// SessionWriteInput is the input of session.write. Text, Keys and Paste are sent in this order.
+// SessionWriteInput is the input of session.write. Text, Keys and Paste are typed in this order.
 type SessionWriteInput struct {
 	ID    string   `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Text  string   `json:"text,omitempty" jsonschema:"sent unchanged" audit:"typed"`
@@ -214,14 +214,15 @@ type SessionWriteInput struct {
 	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it" audit:"typed"`
 }
 
-// SessionWriteOutput is the output of session.write. Bytes are counted as sent to the
-// terminal: first the text, then the encoded keys and paste.
+// SessionWriteOutput is the output of session.write. It counts the bytes sent to the terminal:
+// first the text, then the encoded keys and the paste.
 type SessionWriteOutput struct {
 	Written int `json:"written" jsonschema:"number of bytes that the terminal accepted: first of the text, then of the encoded keys and paste"`
 	Dropped int `json:"dropped,omitempty" jsonschema:"number of remaining bytes, not accepted in time; they are not written later"`
 }
 
-// TypeInto types into a session. It returns an error if the terminal does not accept all input.
+// TypeInto types into a session. It returns an error if the terminal does not accept all of the
+// input.
 func TypeInto(ctx context.Context, e Engine, in SessionWriteInput) error {
 	out, err := SessionWrite.Call(ctx, e, in)
 	if err != nil {
@@ -230,8 +231,8 @@ func TypeInto(ctx context.Context, e Engine, in SessionWriteInput) error {
 	return out.ShortWriteError(in.ID)
 }
 
-// ShortWriteError returns an error if the terminal of the session called name did not accept all
-// input. The error says how much was written and how to send the rest.
+// ShortWriteError returns an error if the terminal has not accepted all of the input. The error
+// says how much was written and how to send the rest. name is the session.
 func (o SessionWriteOutput) ShortWriteError(name string) error {
 	if o.Dropped == 0 {
 		return nil
@@ -243,8 +244,8 @@ func (o SessionWriteOutput) ShortWriteError(name string) error {
 // SessionInsertInput is the input of session.insert.
 type SessionInsertInput struct {
 	ID    string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Text  string `json:"text" jsonschema:"the command; control characters are left out, and line breaks at its end" audit:"typed"`
-	Lines bool   `json:"lines,omitempty" jsonschema:"type line breaks even if the program takes no pastes, and may run each line; otherwise such a call fails with the reason runs_lines"`
+	Text  string `json:"text" jsonschema:"the command; control characters, and line breaks at its end, are left out" audit:"typed"`
+	Lines bool   `json:"lines,omitempty" jsonschema:"type line breaks even if the program does not support pastes and may run each line; otherwise such a call fails with the reason runs_lines"`
 }
 
 // SessionReadInput is the input of session.read.
@@ -258,7 +259,7 @@ type SessionReadInput struct {
 // SessionReadOutput is the output of session.read.
 type SessionReadOutput struct {
 	Data       string `json:"data" jsonschema:"raw terminal bytes, invalid UTF-8 replaced"`
-	NextCursor int64  `json:"next_cursor" jsonschema:"since of the next call"`
+	NextCursor int64  `json:"next_cursor" jsonschema:"pass this as since in the next call"`
 	Dropped    int64  `json:"dropped" jsonschema:"number of bytes after since lost because the log is limited"`
 	State      State  `json:"state" jsonschema:"of the session"`
 	AltScreen  bool   `json:"alt_screen,omitempty" jsonschema:"a full-screen program is shown"`

@@ -41,7 +41,7 @@ func TestEveryOperationHasACompleteRow(t *testing.T) {
 	}
 }
 
-// others are fields with the name of an id, a path or a command, but without its meaning.
+// others are fields that are named like an id, a path or a command, but are none.
 var others = map[string]string{
 	"process.restart.After.ID": "already known", "process.start.After.ID": "already known",
 	"layout.change.Changes.ID": "only drawn", "layout.change.Changes.Nodes.ID": "only drawn",
@@ -77,7 +77,8 @@ func TestRowsReadEveryIDPathAndCommandOfTheInput(t *testing.T) {
 	}
 }
 
-// stringFields returns a function for each string in a type to set it, by the names of the fields.
+// stringFields returns functions that set a string in a value of a type. There is one for each
+// string, by the names of its fields.
 func stringFields(t reflect.Type, prefix string) map[string]func(reflect.Value, string) {
 	all := map[string]func(reflect.Value, string){}
 	for i := range t.NumField() {
@@ -135,7 +136,7 @@ func checkFields(t *testing.T, typ reflect.Type, seen map[reflect.Type]bool) {
 	}
 	seen[typ] = true
 	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
-	// The schema package takes "word=" at the start for an option of its own.
+	// The schema package takes "word=" at the start of a description for an option.
 	option := regexp.MustCompile(`^\w+=`)
 	for _, f := range reflect.VisibleFields(typ) {
 		if f.Anonymous || f.Tag.Get("json") == "-" { // the latter for clients alone

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// AbsolutePath returns path cleaned, after resolving a leading ~ in home and a relative path in
-// base.
+// AbsolutePath makes path absolute and clean. A leading ~ stands for home, and a relative path
+// starts at base.
 func AbsolutePath(path, base, home string) string {
 	switch {
 	case path == "~" || strings.HasPrefix(path, "~/"):

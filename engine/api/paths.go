@@ -12,8 +12,8 @@ import (
 	"tandem/persist/datadir"
 )
 
-// DataDir returns the absolute path of the data directory: $TANDEM_DATA_DIR, or tandem in
-// $XDG_STATE_HOME, or ~/.local/state/tandem. The directory may not exist yet.
+// DataDir returns the absolute path of the data directory: $TANDEM_DATA_DIR, or else the folder
+// tandem in $XDG_STATE_HOME or ~/.local/state. The directory may not exist yet.
 func DataDir() (string, error) {
 	if dir := os.Getenv("TANDEM_DATA_DIR"); dir != "" {
 		abs, err := filepath.Abs(dir)
@@ -35,10 +35,10 @@ func DataDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "tandem"), nil
 }
 
-// Sockets returns the paths of the engine's and the keeper's sockets for a data directory: inside
-// it, or, if they would be too long for a socket address, in $XDG_RUNTIME_DIR/tandem (or a 0700
-// directory in the temporary one), named by a hash of the data directory. Activate and Listen
-// create that directory.
+// Sockets returns the paths of the engine's and the keeper's sockets for a data directory. They are
+// in the data directory. If that would be too long for a socket address, they are in
+// $XDG_RUNTIME_DIR/tandem (or in a 0700 directory inside the temporary one), named by a hash of the
+// data directory. Activate and Listen create that directory.
 func Sockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
 	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
@@ -48,9 +48,9 @@ func Sockets(dataDir string) (engine, keeper string) {
 	return socketsOutside(dataDir)
 }
 
-// SpareSockets returns the paths to use if no socket can be created at those of Sockets: the
-// engine's is outside a data directory that is not writable, or both are in the data directory
-// if the runtime directory is gone. The paths may be longer than unixsocket.MaxPath.
+// SpareSockets returns the paths to use if no socket can be created at those of Sockets. If the
+// data directory is not writable, the engine's socket is outside it. If the runtime directory is
+// gone, both are in the data directory. The paths may be longer than unixsocket.MaxPath.
 func SpareSockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
 	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
@@ -60,8 +60,9 @@ func SpareSockets(dataDir string) (engine, keeper string) {
 	return engine, keeper
 }
 
-// ClosedFolders returns the folders closed to agents and their programs: the data folder, that of
-// the sockets if they are outside it, and that of policy.toml, with the configuration; "" for none.
+// ClosedFolders returns the folders closed to agents and their programs: the data folder, the
+// folder of the sockets if it is outside, and the folder of policy.toml with the configuration.
+// policy is the path of policy.toml, or "".
 func ClosedFolders(dataDir, policy string) []string {
 	closed := []string{dataDir}
 	if policy != "" {
@@ -75,8 +76,8 @@ func ClosedFolders(dataDir, policy string) []string {
 
 // socketsOutside returns socket paths outside the data directory.
 func socketsOutside(dataDir string) (engine, keeper string) {
-	// 80 bits keep the names short and make a collision of two data directories impossible in
-	// practice.
+	// 80 bits keep the names short, and make a collision of two data directories practically
+	// impossible.
 	sum := sha256.Sum256([]byte(dataDir))
 	name := hex.EncodeToString(sum[:10])
 	for _, dir := range socketFolders() {
@@ -88,8 +89,8 @@ func socketsOutside(dataDir string) (engine, keeper string) {
 	return engine, keeper
 }
 
-// socketFolders returns the directories for sockets outside data directories. They contain nothing
-// else.
+// socketFolders returns the directories for sockets outside data directories. They contain only
+// sockets.
 func socketFolders() []string {
 	private := "tandem-" + strconv.Itoa(os.Geteuid())
 	return []string{runtimeDir(), filepath.Join(os.TempDir(), private), "/tmp/" + private}
@@ -100,7 +101,7 @@ func HoldsSocketsOnly(dir string) bool {
 	return dir != "" && slices.Contains(socketFolders(), filepath.Clean(dir))
 }
 
-// runtimeDir returns Tandem's directory in $XDG_RUNTIME_DIR; "" without one.
+// runtimeDir returns Tandem's directory in $XDG_RUNTIME_DIR, or "" if that is not set.
 func runtimeDir() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return filepath.Join(dir, "tandem")

@@ -1,6 +1,6 @@
 package api
 
-// EnginePeer serves the user's own servers, such as the browser page: they must not mistake an
+// EnginePeer serves the user's own servers, such as the browser page. They must not mistake an
 // agent's process for the user.
 var EnginePeer = NewOperation[EnginePeerInput, EnginePeerOutput]("engine.peer",
 	"Reports whether the other end of a TCP connection is an agent's process on this machine.", Read,

@@ -27,7 +27,8 @@ const (
 	StateFailed   State = "failed"   // could not be started, or exceeded its restarts
 )
 
-// Ended reports whether a process in state s has no child and will not be restarted automatically.
+// Ended reports whether a process in this state has no child, and will not be restarted
+// automatically.
 func (s State) Ended() bool {
 	return s == StateStopped || s == StateExited || s == StateFailed
 }
@@ -73,8 +74,8 @@ type Process struct {
 	Interrupted *Interruption `json:"interrupted,omitempty" jsonschema:"set for a session that a reboot or crash ended, until it is restored or dismissed"`
 }
 
-// ShownName returns what dashboards call the process: what runs in a session that nobody has named,
-// otherwise its name.
+// ShownName returns the name of the process in dashboards: its own name or, for a session that
+// nobody has named, the program that runs in it.
 func (p *Process) ShownName() string {
 	if p.Terminal != nil && p.Terminal.AutoNamed && p.Terminal.Running != "" {
 		return p.Terminal.Running
@@ -82,7 +83,7 @@ func (p *Process) ShownName() string {
 	return p.Name
 }
 
-// A Condition is the progress of a process required before a dependent one starts.
+// A Condition is a state that a process must reach before a dependent process starts.
 type Condition string
 
 const (
@@ -99,35 +100,35 @@ type Dependency struct {
 	Condition Condition `json:"condition,omitempty" jsonschema:"started, ready, completed or completed_successfully; default ready"`
 }
 
-// MinIDPrefix is the least length of an id's prefix for a call that changes something.
+// MinIDPrefix is the minimum length of a prefix of an id in a call that changes something.
 const MinIDPrefix = 4
 
-// IsCalled reports whether a call that changes something finds the process by what: its whole name or
-// id, or a prefix of the id of at least MinIDPrefix characters. It is for callers that look a process up,
-// which finds prefixes of names too, before they change it by its id.
+// IsCalled reports whether a call that changes something may name this process so: by its whole
+// name or id, or by a prefix of the id with at least MinIDPrefix characters. Looking a process up
+// accepts prefixes of names too. So use IsCalled after looking it up, before changing it by its id.
 func (p *Process) IsCalled(what string) bool {
 	return p.Name == what || p.ID == what || len(what) >= MinIDPrefix && strings.HasPrefix(p.ID, what)
 }
 
-// IsReady reports whether the process runs and has passed its readiness check.
+// IsReady reports whether the process is running and has passed its readiness check.
 func (p *Process) IsReady() bool { return p.hasReadiness() && *p.Supervision.Ready }
 
-// IsUnready reports whether the process runs and has yet to pass its readiness check.
+// IsUnready reports whether the process is running and has not passed its readiness check yet.
 func (p *Process) IsUnready() bool { return p.hasReadiness() && !*p.Supervision.Ready }
 
-// WaitsForInput reports whether the process waits for its standard input, to which nothing can be
-// written. It is false if the process was not measured.
+// WaitsForInput reports whether the process waits for standard input that nobody can write. It is
+// false if the process was not measured.
 func (p *Process) WaitsForInput() bool {
 	return p.State == StateRunning && p.Metrics != nil && p.Metrics.WaitsForInput
 }
 
-// HasRemains reports whether the process has ended, but processes that it started still run. It is
-// false if the process was not measured.
+// HasRemains reports whether the process has ended, but programs that it started are still running.
+// It is false if the process was not measured.
 func (p *Process) HasRemains() bool {
 	return p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0
 }
 
-// ActorName returns the name of an actor in texts for agents.
+// ActorName returns the name of an actor for texts that agents read.
 func ActorName(actor string) string {
 	if actor == Person {
 		return "the user"
@@ -135,14 +136,14 @@ func ActorName(actor string) string {
 	return strings.TrimPrefix(actor, AgentPrefix)
 }
 
-// IsAlive reports whether the process, or one that it started, still runs.
+// IsAlive reports whether the process, or a program that it started, is still running.
 func (p *Process) IsAlive() bool { return !p.State.Ended() || p.HasRemains() }
 
 func (p *Process) hasReadiness() bool {
 	return p.State == StateRunning && p.Supervision != nil && p.Supervision.Ready != nil
 }
 
-// DependencyNames returns the names of the dependencies p still waits for.
+// DependencyNames returns the names of the processes that p still waits for.
 func (p Process) DependencyNames() string {
 	var names []string
 	for _, d := range p.WaitsFor {
@@ -157,12 +158,12 @@ type Progress struct {
 	Percent int    `json:"percent,omitempty" jsonschema:"0 to 100"`
 }
 
-// A Terminal has the fields of a Process specific to sessions.
+// A Terminal has those fields of a Process that only sessions have.
 type Terminal struct {
 	Cols    int    `json:"cols" jsonschema:"width in cells"`
 	Rows    int    `json:"rows" jsonschema:"height in cells"`
 	Title   string `json:"title" jsonschema:"set by the program, control characters removed"`
-	Rang    bool   `json:"rang" jsonschema:"it rang while no viewer had the focus, and none has had it or typed since"`
+	Rang    bool   `json:"rang" jsonschema:"the bell rang while no viewer had the focus, and no viewer has had it or typed since"`
 	Notice  string `json:"notice,omitempty" jsonschema:"the last desktop notification of the program (OSC 9, 99, 777), until a viewer types"`
 	Notices int    `json:"notices,omitempty" jsonschema:"number of its notifications"`
 	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`

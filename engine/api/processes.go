@@ -16,7 +16,7 @@ const (
 	PolicyAlways    Policy = "always"     // after any exit, and after a reboot
 )
 
-// ParsePolicy parses the name of a policy. ok is false for other texts.
+// ParsePolicy parses the name of a policy. ok is false if there is no such policy.
 func ParsePolicy(text string) (p Policy, ok bool) {
 	switch p = Policy(text); p {
 	case PolicyNo, PolicyOnFailure, PolicyAlways:
@@ -27,7 +27,7 @@ func ParsePolicy(text string) (p Policy, ok bool) {
 	return "", false
 }
 
-// Restart configures restarts after a process exits by itself.
+// Restart says whether and when a process is started again after it has exited by itself.
 type Restart struct {
 	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure or always; default no"`
 	Max          int    `json:"max,omitempty" jsonschema:"maximum consecutive restarts without a healthy run before it counts as failed; 0 is no limit"`
@@ -36,26 +36,26 @@ type Restart struct {
 	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes besides 0 that count as success"`
 }
 
-// Readiness is the check of whether a process is ready. All given conditions must be met.
+// Readiness says when a process counts as ready. All given conditions must be met.
 type Readiness struct {
 	Log       string   `json:"log,omitempty" jsonschema:"regular expression for a line of its log"`
-	Port      int      `json:"port,omitempty" jsonschema:"TCP port to accept connections on the loopback interface"`
-	HTTP      string   `json:"http,omitempty" jsonschema:"URL to answer with http_status"`
-	Command   []string `json:"command,omitempty" jsonschema:"program and arguments to exit with 0"`
+	Port      int      `json:"port,omitempty" jsonschema:"TCP port that must accept connections on the loopback interface"`
+	HTTP      string   `json:"http,omitempty" jsonschema:"URL that must respond with http_status"`
+	Command   []string `json:"command,omitempty" jsonschema:"program and arguments of a command that must exit with 0"`
 	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"time until the check fails; default 60000"`
 
 	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"expected status of http; default: any from 200 to 299"`
 	HTTPHeaders map[string]string `json:"http_headers,omitempty" jsonschema:"headers of the request to http"`
 }
 
-// Sandbox confines a process; its JSON is the public sandbox-runtime shape.
+// Sandbox confines a process. Its JSON has the public format of sandbox-runtime.
 type Sandbox struct {
 	Filesystem SandboxFilesystem `json:"filesystem" jsonschema:"access to files"`
 	Network    *SandboxNetwork   `json:"network,omitempty" jsonschema:"access to hosts; without it the network is not restricted"`
 	Limits     *SandboxLimits    `json:"limits,omitempty" jsonschema:"resource limits"`
 }
 
-// UnmarshalJSON rejects unknown fields: one may be a restriction.
+// UnmarshalJSON rejects unknown fields, because one may be a restriction.
 func (s *Sandbox) UnmarshalJSON(text []byte) error {
 	type plain Sandbox
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -63,23 +63,22 @@ func (s *Sandbox) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(s))
 }
 
-// SandboxFilesystem lists absolute paths; a folder includes everything below it. The JSON names,
-// like those of SandboxNetwork, are those of sandbox-runtime.
+// SandboxFilesystem lists absolute paths. A folder includes everything below it. The JSON names,
+// like those of SandboxNetwork, are the same as in sandbox-runtime.
 type SandboxFilesystem struct {
 	DenyRead   []string `json:"denyRead" jsonschema:"not readable; everything else is"`
 	AllowWrite []string `json:"allowWrite" jsonschema:"writable; nothing else is"`
 	DenyWrite  []string `json:"denyWrite" jsonschema:"exceptions to allowWrite"`
 }
 
-// SandboxNetwork lists domains; "*.example.org" matches all below it. An empty AllowedDomains
-// turns the network off.
+// SandboxNetwork lists domains. "*.example.org" matches all domains below it. If AllowedDomains is
+// empty, there is no network.
 type SandboxNetwork struct {
 	AllowedDomains []string `json:"allowedDomains" jsonschema:"reachable, through a proxy of the engine"`
 	DeniedDomains  []string `json:"deniedDomains" jsonschema:"exceptions to allowedDomains: bad.example denies that name alone, *.bad.example its subdomains"`
 }
 
-// SandboxLimits are resource limits, applied to the process and to each of its children; 0 is
-// no limit.
+// SandboxLimits are limits for the process and for each of its children. 0 means no limit.
 type SandboxLimits struct {
 	OpenFiles   uint64 `json:"open_files,omitempty" jsonschema:"open file descriptors"`
 	Processes   uint64 `json:"processes,omitempty" jsonschema:"processes of the user"`
@@ -87,7 +86,7 @@ type SandboxLimits struct {
 	CPUSeconds  uint64 `json:"cpu_seconds,omitempty" jsonschema:"processor time in seconds"`
 }
 
-// Metrics is the resource usage of a process and all its descendants.
+// Metrics is the resource usage of a process together with all its descendants.
 type Metrics struct {
 	CPUPercent float64 `json:"cpu_percent" jsonschema:"share of one core since the last measurement, in percent"`
 	RSSBytes   int64   `json:"rss_bytes" jsonschema:"resident memory"`
@@ -96,7 +95,7 @@ type Metrics struct {
 	Processes  int     `json:"processes" jsonschema:"processes in the tree"`
 	Ports      []int   `json:"ports" jsonschema:"TCP ports on which it listens"`
 
-	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it only reads its standard input, to which nothing is written"`
+	WaitsForInput bool `json:"waits_for_input,omitempty" jsonschema:"it only waits for its standard input, to which nobody writes"`
 
 	LeftPIDs []int `json:"left_pids,omitempty" jsonschema:"of an exited process: the processes started by it and still running"`
 
@@ -110,7 +109,7 @@ type ProcessStartInput struct {
 	Command []string          `json:"command" jsonschema:"program and arguments"`
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
-	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	Env     map[string]string `json:"env,omitempty" jsonschema:"variables added to the engine's environment and to those set with env.set"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\"" audit:"-"`
@@ -142,11 +141,10 @@ type ProcessListInput struct {
 	Metrics bool `json:"metrics,omitempty" jsonschema:"measure each process; otherwise none is measured"`
 
 	Hosts    []string `json:"hosts,omitempty" jsonschema:"machines to ask, all at once; empty text for this one; none: only this one"`
-	Machines bool     `json:"machines,omitempty" jsonschema:"add those of all connected machines as last known, without waiting for any"`
+	Machines bool     `json:"machines,omitempty" jsonschema:"add the processes of all connected machines, as last known, without waiting"`
 }
 
-// ProcessListOutput is the output of process.list: sessions and processes,
-// oldest first.
+// ProcessListOutput is the output of process.list: sessions and processes, the oldest first.
 type ProcessListOutput struct {
 	Processes []Process   `json:"processes" jsonschema:"all sessions and processes; those of other machines last, with ids like box/4f2a"`
 	Missing   []HostError `json:"missing,omitempty" jsonschema:"with hosts: machines that did not answer"`
@@ -187,7 +185,7 @@ type ProcessSignalInput struct {
 	Signal string `json:"signal" jsonschema:"name or number: SIGHUP, HUP, 1"`
 }
 
-// ProcessUpdateInput is the input of process.update; fields that are null do not change.
+// ProcessUpdateInput is the input of process.update. Fields that are null do not change.
 type ProcessUpdateInput struct {
 	ID        string   `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Name      *string  `json:"name,omitempty" jsonschema:"its new name"`
@@ -198,8 +196,8 @@ type ProcessUpdateInput struct {
 	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this change is based on; conflict if changed since; 0 for any"`
 }
 
-// ProcessLogInput is the input of process.log. Without since, from_line and tail it reads from the
-// oldest byte kept.
+// ProcessLogInput is the input of process.log. If since, from_line and tail are all missing, it
+// reads from the oldest byte kept.
 type ProcessLogInput struct {
 	ID       string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Stream   string `json:"stream,omitempty" jsonschema:"with separate files: stdout (the default), stderr, or both in the order written, to a tenth of a second; stdout first if the engine did not observe the order"`
@@ -224,13 +222,13 @@ type ProcessLogOutput struct {
 	Data       string     `json:"data" jsonschema:"the log from start on; invalid UTF-8 is replaced"`
 	DataBytes  string     `json:"data_bytes,omitempty" jsonschema:"base64: instead of data that is not UTF-8, if exact is set"`
 	Start      int64      `json:"start" jsonschema:"absolute offset of data"`
-	NextCursor int64      `json:"next_cursor" jsonschema:"since of the next call"`
+	NextCursor int64      `json:"next_cursor" jsonschema:"pass this as since in the next call"`
 	End        int64      `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines matching grep"`
 	WithinLine bool       `json:"within_line,omitempty" jsonschema:"start is inside a line longer than 1 MiB, the maximum for tail and from_line"`
 	Total      int        `json:"total,omitempty" jsonschema:"number of matching lines in the whole log, if count is set"`
-	Before     int        `json:"before,omitempty" jsonschema:"number of them starting before the start of the search"`
+	Before     int        `json:"before,omitempty" jsonschema:"number of matching lines before the start of the search"`
 	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
 	Process    *Process   `json:"process,omitempty" jsonschema:"the process, once it has exited"`
@@ -246,7 +244,7 @@ func (o *ProcessLogOutput) Bulk() []Member {
 	}
 }
 
-// A LogPart is a part of the merged data of both streams, from one of them.
+// A LogPart is a part of the merged data from one of the two streams.
 type LogPart struct {
 	Stream string     `json:"stream" jsonschema:"stdout or stderr"`
 	Bytes  int        `json:"bytes" jsonschema:"length of the part"`
@@ -256,22 +254,22 @@ type LogPart struct {
 // A LogPlace has the offsets of an answer in a log.
 type LogPlace struct {
 	Start      int64 `json:"start" jsonschema:"absolute offset of the returned data"`
-	NextCursor int64 `json:"next_cursor" jsonschema:"since_stderr of the next call"`
+	NextCursor int64 `json:"next_cursor" jsonschema:"pass this as since_stderr in the next call"`
 	End        int64 `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64 `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 }
 
-// A LogTime is the time at which a log was written from Offset up to the Offset of the next
-// LogTime, to a tenth of a second for recent output.
+// A LogTime is the time at which a log was written, from Offset up to the Offset of the next
+// LogTime. For recent output, it is exact to a tenth of a second.
 type LogTime struct {
 	Offset int64     `json:"offset" jsonschema:"absolute offset"`
 	At     time.Time `json:"at" jsonschema:"when that was written"`
 }
 
-// Bytes returns the log from Start on, byte for byte if the input had Exact set.
+// Bytes returns the log from Start on. If the input had Exact set, it returns the exact bytes.
 func (o ProcessLogOutput) Bytes() ([]byte, error) { return decodeExact(o.Data, o.DataBytes) }
 
-// decodeExact returns text, or the decoded base64 if the output was not UTF-8.
+// decodeExact returns text or, if the output was not UTF-8, decodes it from base64.
 func decodeExact(text, encoded string) ([]byte, error) {
 	if encoded == "" {
 		return []byte(text), nil
@@ -319,11 +317,11 @@ type ProcessWaitOutput struct {
 	Process Process `json:"process" jsonschema:"the process after the wait"`
 
 	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check still failing when the wait for ready timed out"`
-	PortHolder string `json:"port_holder,omitempty" jsonschema:"program holding the port when the wait for it failed"`
+	PortHolder string `json:"port_holder,omitempty" jsonschema:"the program that used the port when the wait for it failed"`
 	CrashLoop  bool   `json:"crash_loop,omitempty" jsonschema:"the wait ended because the process exits soon after each start"`
 }
 
-// IsFinal reports whether waiting again would be useless.
+// IsFinal reports whether it would be useless to wait again.
 func (o ProcessWaitOutput) IsFinal() bool {
 	return o.Met != "" || o.CrashLoop || o.Process.State.Ended()
 }
@@ -332,7 +330,7 @@ func (o ProcessWaitOutput) IsFinal() bool {
 type ExecInput struct {
 	Command       []string          `json:"command" jsonschema:"program and arguments"`
 	CWD           string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
-	Env           map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	Env           map[string]string `json:"env,omitempty" jsonschema:"variables added to the engine's environment and to those set with env.set"`
 	Environ       map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
 	Umask         string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
 	TimeoutMS     int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
@@ -347,13 +345,13 @@ type ExecInput struct {
 	ID            string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 
-// A Daemon marks a command still running after the timeout of its exec call.
+// A Daemon marks a command that was still running after the timeout of its exec call.
 type Daemon struct {
 	Lines int `json:"lines" jsonschema:"number of lines of each stream for its caller"`
 }
 
-// ExecOutput is the output of exec. Process has the exit status; after a timeout it keeps running
-// under its id.
+// ExecOutput is the output of exec. Process has the exit status. After a timeout, the process keeps
+// running under its id.
 type ExecOutput struct {
 	Process       Process `json:"process" jsonschema:"the process that was run"`
 	Stdout        string  `json:"stdout" jsonschema:"end of its standard output"`
@@ -365,7 +363,7 @@ type ExecOutput struct {
 	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after stdout: since for process.log"`
 	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr: since_stderr for process.log"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it was still running after the timeout"`
-	DurationMS    float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
+	DurationMS    float64 `json:"duration_ms" jsonschema:"run time; if it is still running, the time so far"`
 	LeftPIDs      []int   `json:"left_pids,omitempty" jsonschema:"processes started by it and still running after its exit"`
 }
 
@@ -378,7 +376,8 @@ func (o *ExecOutput) Bulk() []Member {
 	}
 }
 
-// Output returns the end of standard output and error, byte for byte if the input had Exact set.
+// Output returns the ends of standard output and standard error. If the input had Exact set, it
+// returns the exact bytes.
 func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
 	if stdout, err = decodeExact(o.Stdout, o.StdoutBytes); err != nil {
 		return nil, nil, err
@@ -387,10 +386,10 @@ func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
 	return stdout, stderr, err
 }
 
-// EnvInput names a variable of the overlay for what is started from now on.
+// EnvInput names an environment variable for programs started from now on.
 type EnvInput struct {
 	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
-	Client bool   `json:"client,omitempty" jsonschema:"use the calling client's own overlay, which applies to what it starts and ends with its connection; env.get then tries the shared one"`
+	Client bool   `json:"client,omitempty" jsonschema:"use the calling client's own variables, which apply to what it starts until it disconnects; env.get then also looks at the shared ones"`
 	Reveal bool   `json:"reveal,omitempty" jsonschema:"return the value even if it or the name looks like a secret"`
 }
 
@@ -399,7 +398,7 @@ type EnvSetInput struct {
 	Name  string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
 	Value string `json:"value" jsonschema:"its value for future sessions and processes"`
 
-	Client bool `json:"client,omitempty" jsonschema:"only in the calling client's overlay"`
+	Client bool `json:"client,omitempty" jsonschema:"set only for the calling client"`
 }
 
 // EnvListInput is the input of env.list.
@@ -412,7 +411,7 @@ type EnvVar struct {
 	Name     string `json:"name" jsonschema:"the variable's name"`
 	Value    string `json:"value" jsonschema:"its value; empty if redacted"`
 	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is left out because it or the name looks like a secret"`
-	Client   bool   `json:"client,omitempty" jsonschema:"it is only in the calling client's overlay"`
+	Client   bool   `json:"client,omitempty" jsonschema:"it is set only for the calling client"`
 }
 
 // EnvListOutput is the output of env.list, sorted by name.
@@ -428,7 +427,7 @@ type ProcessRun struct {
 	ExitSignal string     `json:"exit_signal,omitempty" jsonschema:"the signal that killed it"`
 }
 
-// Supervision has the settings and results of a Process's supervision.
+// Supervision has those fields of a Process that are about restarts, readiness and input.
 type Supervision struct {
 	Restart    Restart      `json:"restart" jsonschema:"restart policy"`
 	Restarts   int          `json:"restarts" jsonschema:"number of restarts"`
@@ -446,5 +445,5 @@ type Supervision struct {
 	Daemon     *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command still running after its timeout"`
 }
 
-// Milliseconds returns a duration as outputs hold it: in milliseconds, exact to the microsecond.
+// Milliseconds returns a duration in milliseconds, as in outputs. It is exact to the microsecond.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,6 +1,6 @@
 package api
 
-// A ProjectEntry is the entry of a project file for which a process was started, so that the file
+// A ProjectEntry is the entry of a project file for which a process was started. With it, the file
 // can be applied again and undone.
 type ProjectEntry struct {
 	File    string `json:"file" jsonschema:"absolute path of the project file"`

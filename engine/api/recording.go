@@ -16,10 +16,10 @@ type SessionRecordInput struct {
 
 // SessionRecordOutput is the output of session.record.
 type SessionRecordOutput struct {
-	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, without since: output that draws the screen as of start on a terminal of its size, pictures by kitty's protocol"`
+	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, if since is missing: output that draws the screen as it was at start, on a terminal of its size; pictures use kitty's protocol"`
 	Data       []byte    `json:"data,omitempty" jsonschema:"base64: the unchanged output from start on"`
 	Start      int64     `json:"start" jsonschema:"absolute offset of data"`
-	NextCursor int64     `json:"next_cursor" jsonschema:"since of the next call"`
+	NextCursor int64     `json:"next_cursor" jsonschema:"pass this as since in the next call"`
 	End        int64     `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64     `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Times      []LogTime `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first; known only for output since the engine started"`
@@ -34,8 +34,8 @@ func (o *SessionRecordOutput) Bulk() []Member {
 	}
 }
 
-// A LogSize is the size of a terminal while it wrote its log from Offset up to the Offset of the
-// next LogSize.
+// A LogSize is the size of a terminal while its log was written, from Offset up to the Offset of
+// the next LogSize.
 type LogSize struct {
 	Offset int64 `json:"offset" jsonschema:"absolute offset"`
 	Cols   int   `json:"cols" jsonschema:"width in cells"`

@@ -1,7 +1,7 @@
 package api
 
-// A Repeat says whether a call can be retried if the engine exits before answering, when
-// it is unknown whether the call was carried out.
+// A Repeat says whether a call can be repeated if the engine exits before it answers. Then it is
+// unknown whether the call was carried out.
 type Repeat string
 
 const (
@@ -12,7 +12,7 @@ const (
 	RepeatNever  Repeat = "never"  // a second call may act twice or undo another client's change
 )
 
-// RepeatOf returns the operation's Repeat; "" if none is declared.
+// RepeatOf returns the Repeat of an operation, or "" if none is declared.
 func RepeatOf(name string, effect Effect) Repeat {
 	if effect == Read {
 		return RepeatAlways
@@ -21,7 +21,7 @@ func RepeatOf(name string, effect Effect) Repeat {
 	return e.repeat
 }
 
-// IsRepeatable reports whether a call can be retried after the engine exited.
+// IsRepeatable reports whether a call can be repeated after the engine has exited.
 func IsRepeatable(name string, effect Effect, in any) bool {
 	switch RepeatOf(name, effect) {
 	case RepeatAlways, RepeatGone, RepeatEnded:
@@ -33,9 +33,9 @@ func IsRepeatable(name string, effect Effect, in any) bool {
 	return false
 }
 
-// Marked is implemented by inputs with a mark from the caller: an id, a time, or the revision on
-// which a change is based. By it the engine recognizes a call already carried out, and rejects one
-// that would undo a newer change.
+// Marked is implemented by inputs that contain a mark from the caller: an id, a time, or the
+// revision on which a change is based. With it the engine recognises a call that it has carried out
+// already, and rejects one that would undo a newer change.
 type Marked interface {
 	HasMark() bool
 }

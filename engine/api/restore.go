@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The operations on interrupted sessions, which a reboot or crash ended.
+// These are the operations on interrupted sessions. A reboot or crash has ended such a session.
 var (
 	SessionRestore = NewOperation[SessionRestoreInput, SessionRestoreOutput]("session.restore",
 		"Starts a shell in each interrupted session, below its old screen and in its last folder, and types the command that ran there without running it.", Write,
@@ -64,7 +64,7 @@ type SessionDismissInput struct {
 	All bool     `json:"all,omitempty" jsonschema:"all interrupted sessions"`
 }
 
-// IsOpen reports whether a session runs, or was interrupted and can be restored.
+// IsOpen reports whether a session is running, or was interrupted and can be restored.
 func (p *Process) IsOpen() bool { return !p.State.Ended() || p.Interrupted != nil }
 
 func (in *SessionRestoreInput) ids() []*string {
@@ -77,7 +77,7 @@ func (in *SessionDismissInput) ids() []*string {
 	return pointersTo(in.IDs)
 }
 
-// adapt drops the environment of this machine for another one.
+// adapt removes the environment, which is this machine's, from an input for another machine.
 func (in *SessionRestoreInput) adapt(machine string) {
 	if machine != "" {
 		in.Environ, in.Umask = nil, ""

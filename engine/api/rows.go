@@ -58,15 +58,15 @@ func (in *FileJobInput) otherID() *string       { return &in.ID }
 func (in *HistoryRemoveInput) host() *string { return &in.Host }
 func (in *PolicyCheckInput) host() *string   { return &in.Host }
 
-// adapt drops the machines: that of the process is the only one.
+// adapt removes the list of machines, because the process is only on one.
 func (in *HistorySearchInput) adapt(machine string) {
 	if machine != "" {
 		in.Hosts, in.Soon = nil, false
 	}
 }
 
-// adapt drops a session on another machine as the source of the folder. For another machine it also
-// drops the environment of this one.
+// adapt removes the session whose folder is to be used, if it is on another machine. From an input
+// for another machine, it also removes the environment, which is this machine's.
 func (in *SessionStartInput) adapt(machine string) {
 	name, id := MachineOf(in.CWDOf)
 	if in.CWDOf = id; name != machine {
@@ -99,7 +99,7 @@ func (in *SessionStartInput) subject() Subject {
 	return s
 }
 
-// subject includes the readiness command, which runs repeatedly.
+// subject includes the command of the readiness check, which is run repeatedly.
 func (in *ProcessStartInput) subject() Subject {
 	s := commandSubject(in.Command, in.CWD, in.Env, in.Environ)
 	if in.Ready != nil && len(in.Ready.Command) > 0 {
@@ -116,7 +116,7 @@ func (in *SessionInsertInput) subject() Subject { return Subject{Command: in.Tex
 func (in *SessionExecInput) subject() Subject   { return Subject{Command: in.Command} }
 func (in *ProcessWriteInput) subject() Subject  { return Subject{Command: in.Text} }
 
-// TextOfKeys returns the text that keys type, with a line break for each enter except at the end.
+// TextOfKeys returns the text typed by keys. Each enter is a line break, except at the end.
 func TextOfKeys(names []string) string {
 	var text strings.Builder
 	for _, name := range names {
@@ -138,8 +138,8 @@ func (s *FileScope) about(paths []*string) Subject {
 	return about
 }
 
-// pathsIn replaces items with a copy, because the caller keeps its list, and returns pointers to the
-// paths in it, except empty ones.
+// pathsIn returns pointers to the paths in items, except empty ones. It first replaces items with a
+// copy, so the caller's list stays unchanged.
 func pathsIn(items *[]FileMove) (all []*string) {
 	*items = slices.Clone(*items)
 	for i := range *items {
@@ -170,7 +170,7 @@ func (in *FilesRestoreInput) paths() []*string  { return pathsIn(&in.Items) }
 func (in *HistorySaveInput) paths() []*string   { return []*string{&in.Path} }
 func (in *HistoryLoadInput) paths() []*string   { return []*string{&in.Path} }
 
-// subject is the main one of the call.
+// subject is the first subject, which is the main one of the call.
 func (in *PolicyCheckInput) subject() Subject {
 	if len(in.Subjects) == 0 {
 		return Subject{}
@@ -178,10 +178,11 @@ func (in *PolicyCheckInput) subject() Subject {
 	return in.Subjects[0]
 }
 
-// subject is the folder: the engine chooses the file's name.
+// subject is only the folder, because the engine chooses the name of the file.
 func (in *FilesWriteOutputInput) subject() Subject { return Subject{Paths: []string{"~/outputs"}} }
 
-// Streams returns the entries of what the engine serves besides operations: long-lived connections.
+// Streams returns entries for the long-lived connections that the engine serves in addition to
+// operations.
 func Streams() []Entry {
 	return []Entry{
 		newEntry("events.watch", "Streams the changes of all sessions and processes.", Read,

@@ -19,15 +19,16 @@ type Subject struct {
 
 	CWDOf string `json:"-"` // session whose folder replaces CWD, if known
 
-	// Variables set for the program. Environ is the base environment: its variables count only if a
-	// caller without a tool of Tandem sends it, because otherwise it is that of the agent's server.
+	// Env are variables set for the program, and Environ is the base environment. Variables in
+	// Environ count only if the caller sends them without a tool of Tandem. Otherwise Environ is
+	// the environment of the agents' server.
 	Env     map[string]string `json:"env,omitempty" jsonschema:"variables set for the program"`
 	Environ map[string]string `json:"-"`
 }
 
-// WithVariables adds to the command the variables that affect which programs run, so that the
-// policy and the user see `env PATH=… git push`. all includes those of Environ that differ from the
-// engine's own.
+// WithVariables adds variables to the command if they affect which programs run. The policy and the
+// user then see `env PATH=… git push`. If all is set, it includes variables in Environ that differ
+// from the engine's own.
 func (s Subject) WithVariables(all bool) Subject {
 	vars := maps.Clone(s.Env)
 	if all {
@@ -56,8 +57,8 @@ func (s Subject) WithVariables(all bool) Subject {
 	return s
 }
 
-// commandSubject returns the subject of a program and its arguments. A command line given to a shell
-// counts as that line.
+// commandSubject returns the subject for running a program with arguments. If the program is a
+// shell that is given a command line, the subject is that line.
 func commandSubject(argv []string, cwd string, env, environ map[string]string) Subject {
 	s := Subject{Argv: argv, CWD: cwd, Env: env, Environ: environ}
 	switch {
@@ -69,13 +70,13 @@ func commandSubject(argv []string, cwd string, env, environ map[string]string) S
 	return s
 }
 
-// isShell reports whether a program is one of the system's shells. Any other program of that name
-// must be seen.
+// isShell reports whether a program is one of the system's shells. The user must see any other
+// program with such a name.
 func isShell(program string) bool {
 	return slices.Contains([]string{"sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash", "/system/bin/sh"}, program)
 }
 
-// isOtherShell reports whether a program is a shell with a language of its own.
+// isOtherShell reports whether a program is a shell that has a language of its own.
 func isOtherShell(program string) bool {
 	return slices.Contains([]string{"zsh", "fish", "/bin/zsh", "/bin/fish", "/usr/bin/zsh", "/usr/bin/fish"}, program)
 }

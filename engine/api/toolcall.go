@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// A ToolCall is a call of an agent's tool, for which an agents' server calls operations.
+// A ToolCall is a call of an agent's tool. For it, an agents' server calls operations.
 type ToolCall struct {
 	ID    string   // unique within the client
 	Tools []string // the tool, then others whose policy rules apply too
@@ -19,20 +19,20 @@ type ToolCall struct {
 	refusal atomic.Pointer[Error]
 }
 
-// Refusal returns the error with which the policy or the user has refused the first operation; nil
-// if they have not. With ReasonAskUser, it has the question. A tool may report the error in a form of
-// its own.
+// Refusal returns the error with which the policy or the user has refused the first operation, or
+// nil. If its reason is ReasonAskUser, it contains the question. A tool may report the error in a
+// form of its own.
 func (c *ToolCall) Refusal() *Error { return c.refusal.Load() }
 
 type toolCallKey struct{}
 
-// WithToolCall returns a context whose operations are part of a call.
+// WithToolCall returns a context for operations that belong to a tool call.
 func WithToolCall(ctx context.Context, c *ToolCall) context.Context {
 	return context.WithValue(ctx, toolCallKey{}, c)
 }
 
-// WithRulesOf returns a context for operations of a call that must be allowed to another tool too.
-// The user is not asked.
+// WithRulesOf returns a context for operations that must be allowed to another tool as well. The
+// user is not asked about them.
 func WithRulesOf(ctx context.Context, tool string) context.Context {
 	also := &ToolCall{Tools: []string{tool}, NoAsk: true}
 	if c := ToolCallOf(ctx); c != nil {
@@ -41,13 +41,13 @@ func WithRulesOf(ctx context.Context, tool string) context.Context {
 	return WithToolCall(ctx, also)
 }
 
-// ToolCallOf returns the call that a context is part of; nil if none.
+// ToolCallOf returns the tool call to which a context belongs, or nil.
 func ToolCallOf(ctx context.Context) *ToolCall {
 	c, _ := ctx.Value(toolCallKey{}).(*ToolCall)
 	return c
 }
 
-// SetHeaders adds the headers for a call, which may be nil.
+// SetHeaders adds the request headers for a tool call. If c is nil, it adds none.
 func (c *ToolCall) SetHeaders(h http.Header) {
 	if c == nil {
 		return
@@ -62,7 +62,7 @@ func (c *ToolCall) SetHeaders(h http.Header) {
 	}
 }
 
-// NoteAnswer records that an operation was carried out, e is nil, or that it was refused.
+// NoteAnswer records that an operation was carried out or, if e is not nil, refused.
 func (c *ToolCall) NoteAnswer(e *Error) {
 	switch {
 	case c == nil:
@@ -73,14 +73,14 @@ func (c *ToolCall) NoteAnswer(e *Error) {
 	}
 }
 
-// WithoutTool returns a context for operations outside the call of a tool, such as finding what it
-// works on.
+// WithoutTool returns a context for operations that do not belong to the tool call, such as a
+// search for its subjects.
 func WithoutTool(ctx context.Context) context.Context {
 	return WithToolCall(ctx, nil)
 }
 
-// WithoutAsking returns a context for optional operations of a call: they fail if the user would
-// have to be asked.
+// WithoutAsking returns a context for optional operations of a tool call. If the user would have to
+// be asked, they fail.
 func WithoutAsking(ctx context.Context) context.Context {
 	c := ToolCallOf(ctx)
 	if c == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Degrees of urgency of a session's or process's state, most urgent first.
+// These are degrees of urgency of a session's or process's state, the most urgent first.
 const (
 	UrgencyFailed = iota
 	UrgencyBackoff
@@ -16,17 +16,18 @@ const (
 	UrgencyEnded
 )
 
-// SteadyRun is how long a run must last for a restarted process to count as running again.
+// SteadyRun is how long a restarted process must run to count as running again.
 const SteadyRun = 10 * time.Second
 
-// IsOneShot reports whether p is a single command whose caller gets the result.
+// IsOneShot reports whether p is a one-shot command: its caller waits for the result.
 func (p *Process) IsOneShot() bool {
 	return p.Supervision != nil && p.Supervision.Transient && !p.Supervision.Stdin
 }
 
-// IsFailing reports whether p counts as failed: it has failed, or keeps failing, from its first short run
-// until one lasts for SteadyRun. So the counts do not follow each start and exit of a crash loop. A
-// one-shot command does not count, because its caller learns of the failure.
+// IsFailing reports whether p counts as failed: it has failed, or it keeps failing. The latter
+// begins with the first short run and ends when a run lasts for SteadyRun, so the count does not
+// change with each start and exit of a crash loop. A one-shot command never counts, because its
+// caller learns of the failure.
 func (p *Process) IsFailing(now time.Time) bool {
 	switch {
 	case p.IsOneShot():
@@ -48,7 +49,7 @@ func (p *Process) IsFailing(now time.Time) bool {
 	return false
 }
 
-// UrgencyOf returns the urgency of p's state, lowest number first.
+// UrgencyOf returns the urgency of p's state. The lower the number, the more urgent.
 func UrgencyOf(p *Process) int {
 	switch {
 	case p.Failed():
@@ -64,7 +65,7 @@ func UrgencyOf(p *Process) int {
 }
 
 // Failed reports whether p failed to start, or exited by itself without success. An unknown exit
-// status counts as a failure, but not that of an interrupted session.
+// status counts as a failure, except for an interrupted session.
 func (p *Process) Failed() bool {
 	switch {
 	case p.Interrupted != nil:
@@ -77,16 +78,16 @@ func (p *Process) Failed() bool {
 	return false
 }
 
-// shellStart is the minimum lifetime of a shell that started successfully.
+// shellStart is how long a shell must have run to have started successfully.
 const shellStart = 3 * time.Second
 
-// leftShell reports whether p is an interactive shell left by the user. Its exit status is that of
-// its last command, so it says nothing about the shell.
+// leftShell reports whether the user has left p, an interactive shell. Its exit status is the one
+// of its last command, so it says nothing about the shell.
 func (p *Process) leftShell() bool {
 	if p.Kind != KindSession || len(p.Argv) == 0 || p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < shellStart {
 		return false
 	}
-	// Other arguments, such as -c, make it run a command or script with its own exit status.
+	// Other arguments, such as -c, run a command or script, which has its own exit status.
 	for _, arg := range p.Argv[1:] {
 		if arg != "-l" && arg != "-i" && arg != "--login" && arg != "-il" && arg != "-li" {
 			return false

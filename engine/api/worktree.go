@@ -1,6 +1,6 @@
 package api
 
-// The operations on git worktrees, for the user only.
+// These are the operations on git worktrees. Only the user may call them.
 var (
 	WorktreeAdd = NewOperation[WorktreeAddInput, Worktree]("worktree.add",
 		"Creates a git worktree with a new branch beside a repository; a session can then be started in its path.", Write,
@@ -30,7 +30,7 @@ type WorktreeListOutput struct {
 	Worktrees []Worktree `json:"worktrees" jsonschema:"all except the repository's own folder"`
 }
 
-// A Worktree is a git worktree: a folder with its own branch of a repository.
+// A Worktree is a git worktree: a folder with a branch of a repository checked out.
 type Worktree struct {
 	Path        string   `json:"path" jsonschema:"its folder"`
 	Branch      string   `json:"branch,omitempty" jsonschema:"empty: none is checked out"`
@@ -42,15 +42,15 @@ type Worktree struct {
 	Sessions    []string `json:"sessions,omitempty" jsonschema:"ids of the sessions in it"`
 }
 
-// MergeArguments returns git's arguments for merging the branch, named in full because a tag may
-// have the same name.
+// MergeArguments returns git's arguments for merging the worktree's branch. The branch has its full
+// name, because a tag may be called the same.
 func (w Worktree) MergeArguments() []string { return []string{"merge", "--", "refs/heads/" + w.Branch} }
 
 // WorktreeRemoveInput is the input of worktree.remove.
 type WorktreeRemoveInput struct {
 	Path    string `json:"path" jsonschema:"folder of the worktree"`
-	CWD     string `json:"cwd,omitempty" jsonschema:"folder in the repository; needed if the worktree's own is gone"`
-	Discard bool   `json:"discard,omitempty" jsonschema:"remove it with uncommitted files; otherwise they are a conflict"`
+	CWD     string `json:"cwd,omitempty" jsonschema:"a folder in the repository; needed if the worktree's folder is gone"`
+	Discard bool   `json:"discard,omitempty" jsonschema:"remove it even with uncommitted files; otherwise they cause a conflict"`
 }
 
 // WorktreeRemoveOutput is the output of worktree.remove.

@@ -19,25 +19,24 @@ import (
 )
 
 const (
-	// activateTimeout is the maximum time for starting a keeper and its engine, or for an old
-	// engine to make room. On a busy machine either may take more than ten seconds.
+	// activateTimeout is how long starting a keeper and its engine may take, or replacing an old
+	// engine. On a busy machine either may take more than ten seconds.
 	activateTimeout = 30 * time.Second
-	// activatePoll is the interval at which an activation polls for the engine.
+	// activatePoll is the interval between two checks whether the engine answers.
 	activatePoll = 10 * time.Millisecond
-	// startPatience is how long to wait for a newly started engine to answer before starting
-	// it again; the wait doubles with each retry.
+	// startPatience is how long a newly started engine may take to answer before it is started
+	// again. It doubles with each attempt.
 	startPatience = 50 * time.Millisecond
-	// replacePatience is how long to wait for an older engine to step down before asking
-	// again.
+	// replacePatience is how long an older engine may take to exit before it is asked again.
 	replacePatience = 500 * time.Millisecond
-	// maxReplaces is how many times an older engine is asked to step down.
+	// maxReplaces is how often an older engine is asked to be replaced.
 	maxReplaces = 3
 )
 
-// Activate connects to the engine of a data directory, after starting keeper and engine if
-// necessary. It asks an engine of an older version to step down in favour of this program; the
-// sessions keep running. An older program never replaces a newer engine. Any number of clients
-// may activate at once. Errors are *api.Error, or wrap ctx.Err() after ctx is done.
+// Activate connects to the engine of a data directory. If necessary, it first starts the keeper and
+// the engine. It asks an engine of an older version to let this program take its place; the
+// sessions keep running. An older program never replaces a newer engine. Any number of clients may
+// call Activate at once. Errors are *api.Error, or wrap ctx.Err() after ctx is done.
 func Activate(ctx context.Context, o Options) (*Client, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -60,7 +59,7 @@ func Activate(ctx context.Context, o Options) (*Client, error) {
 func (a *activation) timeoutError() *api.Error {
 	e := api.Errorf(api.CodeUnavailable, "activate: no engine of %s answered within %v", a.DataDir, a.timeout)
 	if a.older.Version != "" {
-		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not make room for %s within %v",
+		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s was not replaced by %s within %v",
 			a.older.Version, a.Version, a.timeout)
 	}
 	if a.holder != 0 {
@@ -87,7 +86,7 @@ const (
 )
 
 func (a *activation) run(ctx context.Context) error {
-	// Fast path: most activations find a running engine and need no lock.
+	// Fast path: usually the engine is running, and no lock is needed.
 	v, err := a.inspectEngine(ctx)
 	if err != nil || v == verdictReady {
 		return err
@@ -100,8 +99,8 @@ func (a *activation) run(ctx context.Context) error {
 	return a.bringUp(ctx, v)
 }
 
-// bringUp starts or replaces the engine until a recent enough one answers. It retries because
-// the keeper or engine may be killed by something else before it finishes.
+// bringUp starts or replaces the engine until a recent enough one answers. It tries again if
+// necessary, because the keeper or the engine may be killed before it is ready.
 func (a *activation) bringUp(ctx context.Context, v verdict) (err error) {
 	replaced := 0
 	for patience := startPatience; v != verdictReady; patience *= 2 {
@@ -138,10 +137,10 @@ func (a *activation) inspectEngine(ctx context.Context) (verdict, error) {
 	return verdictReady, a.client.useProtocol(info)
 }
 
-// acquireLock takes the lock for starting and replacing engines, and inspects the engine again. If
-// another client holds the lock, it waits for that client to finish; the verdict is then ready and
-// no lock is held. It does not wait for a suspended client: the lock only avoids duplicate work,
-// keeper.lock decides.
+// acquireLock takes the lock for starting and replacing engines, and then inspects the engine
+// again. If another client holds the lock, it waits until that client has finished. The verdict is
+// then ready, and no lock is held. It does not wait for a suspended client: the lock only avoids
+// duplicate work, and keeper.lock decides in the end.
 func (a *activation) acquireLock(ctx context.Context) (*flock.Flock, verdict, error) {
 	if err := wire.PrivateFolder(a.DataDir); err != nil {
 		return nil, verdictAbsent, err
@@ -162,7 +161,8 @@ func (a *activation) acquireLock(ctx context.Context) (*flock.Flock, verdict, er
 		} else {
 			a.holder = readHolder(path)
 		}
-		// Inspect after trying the lock: its last holder may just have started an engine.
+		// Inspect the engine after trying the lock, because its last holder may just have started
+		// one.
 		v, err := a.inspectEngine(ctx)
 		if err != nil || locked || v == verdictReady || isStopped(a.holder) {
 			if err != nil {
@@ -178,14 +178,15 @@ func (a *activation) acquireLock(ctx context.Context) (*flock.Flock, verdict, er
 	}
 }
 
-// readHolder reads the pid of the client holding the lock file at path; 0 if unknown.
+// readHolder reads the PID of the client that holds the lock from the lock file at path. It returns
+// 0 if that is unknown.
 func readHolder(path string) int {
 	text, _ := regular.ReadFile(path)
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
 }
 
-// startKeeper runs the keeper and waits until it reports the engine as ready.
+// startKeeper runs the keeper, and waits until it reports that the engine is ready.
 func (a *activation) startKeeper(ctx context.Context) error {
 	engineSocket, keeperSocket := api.Sockets(a.DataDir)
 	for _, socket := range []string{engineSocket, keeperSocket} {
@@ -203,10 +204,10 @@ func (a *activation) startKeeper(ctx context.Context) error {
 	}
 }
 
-// replaceEngine asks an older engine to step down in favour of this executable. A lost answer is
-// not an error: the engine may exit before sending it.
+// replaceEngine asks an older engine to let this executable take its place. It is no error if the
+// answer is lost, because the engine may exit before it sends the answer.
 func (a *activation) replaceEngine(ctx context.Context) error {
-	// /proc leads to this very executable even after its file was replaced.
+	// The path through /proc leads to this executable even after its file was replaced.
 	in := api.EngineStopInput{Replace: fmt.Sprintf("/proc/%d/exe", os.Getpid()), InPlace: !a.older.StartedAt.IsZero()}
 	_, err := api.EngineStop.Call(ctx, a.client, in)
 	if errors.Is(err, api.CodeUnavailable) {
@@ -215,8 +216,8 @@ func (a *activation) replaceEngine(ctx context.Context) error {
 	return err
 }
 
-// awaitEngine polls until a recent enough engine answers. It gives up after patience if no engine
-// answers, and after replacePatience if an older one does.
+// awaitEngine waits until a recent enough engine answers. It gives up after patience if no engine
+// answers, and after replacePatience if only an older one does.
 func (a *activation) awaitEngine(ctx context.Context, patience time.Duration) (verdict, error) {
 	poll := time.NewTicker(activatePoll)
 	defer poll.Stop()

@@ -21,15 +21,15 @@ import (
 	"tandem/engine/api/server"
 )
 
-// The test binary started with this variable set is a keeper and its engine in
-// one process; the variable's value says how it behaves.
+// If this variable is set, the test binary is a keeper and its engine in one process. The value
+// says how it behaves.
 const fakeKeeperRole = "TANDEM_TEST_KEEPER"
 
 // fakeVersion is the variable with the version of the fake engine.
 const fakeVersion = "TANDEM_TEST_VERSION"
 
-// fakeKeeper behaves as a keeper does towards Activate: it says one line and,
-// if it is the first of its data folder, serves until engine.stop.
+// fakeKeeper behaves to Activate like a keeper: it prints one line and, if it is the first one in
+// its data folder, serves until engine.stop.
 func fakeKeeper(role string) int {
 	switch role {
 	case "silent":
@@ -80,8 +80,8 @@ func fakeKeeper(role string) int {
 	return 0
 }
 
-// fakeOptions make Activate run the fake keeper. The engine it may leave is
-// stopped when the test ends.
+// fakeOptions returns options for Activate to run the fake keeper. If that leaves an engine
+// running, it is stopped at the end of the test.
 func fakeOptions(t *testing.T, role, version string) Options {
 	t.Helper()
 	t.Setenv(fakeKeeperRole, role)
@@ -91,7 +91,7 @@ func fakeOptions(t *testing.T, role, version string) Options {
 	return o
 }
 
-// stopFake stops the fake engine of dir and waits until its process is gone.
+// stopFake stops the fake engine of dir, and waits until its process is gone.
 func stopFake(t *testing.T, dir string) {
 	t.Helper()
 	ctx := context.Background()
@@ -205,7 +205,7 @@ func TestActivateReplacesAnOlderEngine(t *testing.T) {
 		return api.Empty{}, nil
 	})
 	stop := serveAt(t, old, o.DataDir)
-	// What the keeper does: the old engine goes, then the new one comes.
+	// This plays the keeper: the old engine goes, then the new one comes.
 	var keeper sync.WaitGroup
 	defer keeper.Wait()
 	keeper.Go(func() {
@@ -368,7 +368,7 @@ func TestActivateErrorNamesAnOldEngineThatDoesNotStepDown(t *testing.T) {
 	if err := a.run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("run = %v, want context.Canceled", err)
 	}
-	if err := a.timeoutError(); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Message, "1.0.0 did not make room for 2.0.0") {
+	if err := a.timeoutError(); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Message, "1.0.0 was not replaced by 2.0.0") {
 		t.Errorf("timeoutError = %v, want CodeUnavailable about the older engine", err)
 	}
 }
@@ -382,8 +382,8 @@ func TestActivateEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Whoever ends a client while it starts an engine must be able to end that
-// engine: there is none to come when the client has ended.
+// Whoever kills a client while it starts an engine must be able to stop that engine. So no engine
+// may start after the client has exited.
 func TestCancelledActivateWaitsForItsKeeper(t *testing.T) {
 	o := fakeOptions(t, "slow", "1.0.0")
 	if err := os.Mkdir(o.DataDir, 0o700); err != nil {

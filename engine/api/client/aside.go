@@ -16,14 +16,16 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A wrongAnswer is a malformed answer. Any other error of reading an answer is a lost connection.
+// A wrongAnswer is the error about a malformed answer. Any other error of reading an answer means
+// that the connection is lost.
 type wrongAnswer struct{ cause error }
 
 func (e *wrongAnswer) Error() string { return e.cause.Error() }
 
 var errTooLarge = &wrongAnswer{fmt.Errorf("it is larger than %d bytes", wire.MaxResponseBody)}
 
-// requestAside sets the request header that allows the members of out to be sent beside the JSON.
+// requestAside sets the request header that allows the engine to send large members of out beside
+// the JSON.
 func requestAside(h http.Header, out any) {
 	b, ok := out.(api.Bulky)
 	if !ok {
@@ -36,7 +38,7 @@ func requestAside(h http.Header, out any) {
 	h.Set(wire.AsideHeader, strings.Join(names, ","))
 }
 
-// readOutput decodes the body of an answer into out, a pointer. length is -1 if unknown.
+// readOutput decodes the body of an answer into out, a pointer. length is -1 if it is unknown.
 func readOutput(division string, body io.Reader, length int64, out any) error {
 	if division == "" {
 		text, err := readBody(body, length)
@@ -71,14 +73,14 @@ func decodeAnswer(text []byte, out any) error {
 	return nil
 }
 
-// A part is a piece of a divided body. The first one is the JSON.
+// A part is a piece of a divided body. The first part is the JSON.
 type part struct {
 	api.Member
 	size int
 }
 
-// parseDivision parses the header that divides a body of length bytes into the JSON and members of
-// out. The sizes of the returned parts add up to length.
+// parseDivision parses the header that divides a body into the JSON and members of out. length is
+// the length of the body in bytes, and the sum of the sizes of the parts.
 func parseDivision(division string, length int64, out any) ([]part, error) {
 	malformed := &wrongAnswer{fmt.Errorf("it has %d bytes, divided as %.200q", length, division)}
 	if length > wire.MaxResponseBody {
@@ -114,7 +116,8 @@ func parseDivision(division string, length int64, out any) ([]part, error) {
 	return parts, nil
 }
 
-// readBody reads a body of length bytes, -1 if unknown, and at most wire.MaxResponseBody.
+// readBody reads a body of at most wire.MaxResponseBody bytes. length is its length, or -1 if that
+// is unknown.
 func readBody(body io.Reader, length int64) ([]byte, error) {
 	if length > wire.MaxResponseBody {
 		return nil, errTooLarge
@@ -139,7 +142,7 @@ func readMember(r io.Reader, m api.Member, size int) error {
 		*m.Data = make([]byte, size)
 		return readFull(r, *m.Data)
 	}
-	// Read in pieces: converting the whole text from bytes would hold it in memory twice.
+	// Read in pieces: converting all bytes to text at once would hold them in memory twice.
 	var text strings.Builder
 	text.Grow(size)
 	piece := make([]byte, min(size, wire.AsidePiece))
@@ -158,7 +161,7 @@ func readMember(r io.Reader, m api.Member, size int) error {
 	return nil
 }
 
-// readFull is io.ReadFull, except that io.EOF becomes io.ErrUnexpectedEOF.
+// readFull is like io.ReadFull, but returns io.ErrUnexpectedEOF in place of io.EOF.
 func readFull(r io.Reader, p []byte) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) {

@@ -19,7 +19,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// muxOf serves one operation that always answers the same.
+// muxOf serves one operation, always with the same answer.
 func muxOf[In, Out any](op api.Operation[In, Out], out Out) *server.Mux {
 	m := infoMux("1")
 	server.Handle(m, op, func(context.Context, In) (Out, error) { return out, nil })
@@ -37,7 +37,7 @@ func roundTrip[In, Out any](t *testing.T, op api.Operation[In, Out], out Out) Ou
 	return got
 }
 
-// plainTrip is what a client gets that knows JSON alone, and the header.
+// plainTrip returns the answer, and its header, for a client that only supports plain JSON.
 func plainTrip[In, Out any](t *testing.T, op api.Operation[In, Out], out Out, header http.Header) ([]byte, http.Header) {
 	t.Helper()
 	o := serve(t, muxOf(op, out))
@@ -91,8 +91,7 @@ func TestExactBytesOfAnySizeAreReceivedUnchanged(t *testing.T) {
 	}
 }
 
-// Text that is not UTF-8 should not be in an output. If it is, it comes as JSON
-// has it.
+// Text that is not UTF-8 should not be in an output. If there is any, it is replaced as in JSON.
 func TestInvalidUTF8IsReplacedAsInJSON(t *testing.T) {
 	wrong, right := strings.Repeat("a\xff\xfe", server.AsideLeast), strings.Repeat("é", server.AsideLeast)
 	got := roundTrip(t, api.Exec, api.ExecOutput{Stdout: wrong, Stderr: right})

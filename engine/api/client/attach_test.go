@@ -30,7 +30,7 @@ func attachMux(f func(ctx context.Context, o api.AttachOptions, v *server.Viewer
 	return m
 }
 
-// echo answers each key with a frame that shows it, until the viewer goes.
+// echo answers each key with a frame that shows it, until the viewer disconnects.
 func echo(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 	for {
 		in, err := v.Receive()
@@ -142,7 +142,7 @@ func TestReceiveEndsWithTheSession(t *testing.T) {
 }
 
 func TestAttachReturnsTheHandlersError(t *testing.T) {
-	// Longer than what the websocket package keeps of an answer.
+	// This is longer than the part of an answer that the websocket package keeps.
 	long := api.Errorf(api.CodeAmbiguous, "find x: it could be %s", strings.Repeat("this or ", 1000)).WithHint("give more letters")
 	for name, tc := range map[string]struct {
 		give error
@@ -479,8 +479,8 @@ func TestPanicOfTheAttachHandlerReachesTheViewer(t *testing.T) {
 	}
 }
 
-// BenchmarkEcho is the way of a key to an engine that answers at once, and of
-// the frame back.
+// BenchmarkEcho measures the time from a key, to an engine that answers at once, to the frame that
+// comes back.
 func BenchmarkEcho(b *testing.B) {
 	a := attach(b, attachMux(echo), api.AttachOptions{ID: "a"})
 	key := &keys.Key{Code: 'x', Text: "x"}
@@ -495,7 +495,7 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// BenchmarkRawOutput is how fast a session's bytes reach `tandem attach`.
+// BenchmarkRawOutput measures how fast a session's output reaches `tandem attach`.
 func BenchmarkRawOutput(b *testing.B) {
 	chunk := make([]byte, 32<<10)
 	a := attach(b, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
@@ -546,8 +546,8 @@ func TestNextAttachmentFirstSendsUndeliveredInput(t *testing.T) {
 	}
 }
 
-// readingSome serves attachments that report the messages they get as accepted while some is open. They
-// forget them.
+// readingSome serves attachments that report messages as accepted while some is open. They do not
+// remember the messages of earlier attachments.
 func readingSome(some <-chan struct{}, got chan<- api.Input) *server.Mux {
 	return attachMux(func(ctx context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		accepted := uint64(0)
@@ -576,8 +576,8 @@ func readingSome(some <-chan struct{}, got chan<- api.Input) *server.Mux {
 	})
 }
 
-// receiving attaches, sends from o and receives until the attachment ends. loss is what SendFrom
-// reports.
+// receiving attaches, sends from o, and receives until the attachment ends. loss is what SendFrom
+// returns.
 func receiving(t *testing.T, m *server.Mux, o *outbox.Outbox) (a *Attachment, loss outbox.Loss) {
 	a = attach(t, m, api.AttachOptions{ID: "a", Input: "x"})
 	loss = a.SendFrom(o)
@@ -600,7 +600,7 @@ func receiving(t *testing.T, m *server.Mux, o *outbox.Outbox) (a *Attachment, lo
 	return a, loss
 }
 
-// Bounds of an outbox: text that the terminal has not accepted, and a message that is joined.
+// These are limits of an outbox: for text not accepted by the terminal, and for joining messages.
 const (
 	maxUnaccepted = 128 << 10
 	maxJoined     = 32 << 10

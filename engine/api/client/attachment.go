@@ -21,8 +21,8 @@ import (
 // closeGrace is how long Close waits for the engine to accept queued input.
 const closeGrace = 500 * time.Millisecond
 
-// Attach opens a viewer on a session. ctx limits the opening only; the attachment lasts until
-// Close or until the session or the engine exits.
+// Attach connects a viewer to a session. ctx only limits the time for that. The attachment lasts
+// until Close, or until the session or the engine exits.
 func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, error) {
 	transport := c.http.Transport
 	var passing *wire.Passing
@@ -55,8 +55,8 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	return a, nil
 }
 
-// openMessages opens the connection of an attachment: a WebSocket if the engine is on another machine,
-// or older than messages without one.
+// openMessages opens the connection of an attachment. It is a WebSocket if the engine is on another
+// machine, or too old for messages without one.
 func (c *Client) openMessages(ctx context.Context, via *http.Client, o api.AttachOptions) (wire.MessageConn, http.Header, error) {
 	path := wire.AttachName + "?" + wire.AttachQuery(o)
 	if c.machine == "" {
@@ -83,11 +83,11 @@ func (c *Client) openMessages(ctx context.Context, via *http.Client, o api.Attac
 	return wire.NewWebSocket(conn, wire.MaxOutputMessage), resp.Header, nil
 }
 
-// errNeedsWebSocket is the answer of an engine that knows only WebSockets.
+// errNeedsWebSocket is returned if the engine only supports WebSockets.
 var errNeedsWebSocket = errors.New("the engine requires a WebSocket")
 
-// refusals returns the error in a response without an upgrade. The websocket package would
-// truncate it to 1024 bytes.
+// refusals is a RoundTripper that returns the error in a response that does not upgrade the
+// connection. The websocket package would truncate it to 1024 bytes.
 type refusals struct{ http.RoundTripper }
 
 func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -119,15 +119,15 @@ type Attachment struct {
 	written chan struct{} // closed when the writer goroutine has returned
 }
 
-// SendFrom makes the attachment send the messages in first and then those queued in o, instead of
-// its own new outbox. Call it before the first Send or Receive, after closing the previous
-// attachment that sent from o. loss is what may be lost of the input sent then.
+// SendFrom makes the attachment send the messages in first, and then those queued in o, which
+// replaces its own new outbox. Call it before the first Send or Receive, after closing the previous
+// attachment that sent from o. loss is the input that may have been lost with that one.
 func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (loss outbox.Loss) {
 	if a.out != nil {
 		a.out.Lose()
 		<-a.written
 	}
-	// One slot is enough: a wake-up lasts until the writer has taken the whole queue.
+	// One slot is enough, because a wake-up makes the writer take the whole queue.
 	wake := make(chan struct{}, 1)
 	a.written = make(chan struct{})
 	a.out, loss = o.Connect(func() {
@@ -140,12 +140,12 @@ func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (loss outbox
 	return loss
 }
 
-// Send queues a message like Outbox.Send, but fails if the attachment is closed or lost. It does
-// not block.
+// Send queues a message like Outbox.Send, but returns an error if the attachment is closed or lost.
+// It does not block.
 func (a *Attachment) Send(in api.Input) error { return a.out.Send(in) }
 
-// TakePassed returns the last descriptor received, such as the PTY master with an offer, or nil.
-// The caller owns it; a second call returns nil.
+// TakePassed returns the last descriptor received, such as the PTY master that came with an offer,
+// or nil. The caller owns the file. A second call returns nil.
 func (a *Attachment) TakePassed() *os.File {
 	if a.passing == nil {
 		return nil
@@ -153,7 +153,7 @@ func (a *Attachment) TakePassed() *os.File {
 	return a.passing.TakeFile()
 }
 
-// HandOver hands over a terminal to the engine. The caller keeps its descriptor.
+// HandOver hands a terminal over to the engine. The caller keeps its own descriptor.
 func (a *Attachment) HandOver(terminal int, noClipboard bool) error {
 	if a.passing == nil {
 		return outbox.ErrLost
@@ -166,8 +166,8 @@ func (a *Attachment) HandOver(terminal int, noClipboard bool) error {
 	return a.Send(api.Input{Hand: &api.Hand{NoClipboard: noClipboard}})
 }
 
-// writeLoop is the writer goroutine. It returns when out is closed and everything is sent, or when
-// the connection fails.
+// writeLoop runs on the writer goroutine. It returns when out is closed and everything is sent, or
+// when the connection fails.
 func (a *Attachment) writeLoop(out *outbox.Sender, wake <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
 	for {
@@ -177,7 +177,8 @@ func (a *Attachment) writeLoop(out *outbox.Sender, wake <-chan struct{}, done ch
 		}
 		for i, msg := range batch {
 			if a.conn.Write(msg) != nil {
-				// The engine may not have these: the next connection sends them again.
+				// The engine may not have received these messages, so the next connection sends
+				// them again.
 				out.Return(batch[i:])
 				return
 			}
@@ -190,7 +191,7 @@ func (a *Attachment) writeLoop(out *outbox.Sender, wake <-chan struct{}, done ch
 }
 
 // Receive waits for the next message. Its error is final: io.EOF after Output.Ended, net.ErrClosed
-// after Close, otherwise an *api.Error. Only one goroutine may receive.
+// after Close, and otherwise an *api.Error. Only one goroutine may call Receive.
 func (a *Attachment) Receive() (api.Output, error) {
 	if a.final != nil {
 		return api.Output{}, a.final
@@ -235,8 +236,8 @@ func (a *Attachment) receiveMessage() (api.Output, error) {
 	return out, err
 }
 
-// Close closes the attachment and makes a blocked Receive return. It first waits up to half a
-// second for queued input to be delivered. The session keeps running.
+// Close closes the attachment, and makes a blocked Receive return. It first waits up to half a
+// second until queued input is delivered. The session keeps running.
 func (a *Attachment) Close() error {
 	a.out.Close()
 	timer := time.AfterFunc(closeGrace, func() {

@@ -1,5 +1,5 @@
-// Package client connects to an engine, or starts one if none is running, for calls, events and
-// attachments to sessions. It makes each call once; retries are in package retry.
+// Package client connects to an engine, and starts one if none is running, for calls, events and
+// attachments to sessions. It makes each call once. Package retry repeats calls.
 package client
 
 import (
@@ -29,14 +29,14 @@ const (
 	// keptConns is the number of idle connections kept for concurrent calls.
 	keptConns = 16
 
-	// baseURL names no host: every connection goes to the client's socket.
+	// baseURL contains no real host: every connection goes to the client's socket.
 	baseURL = "http://tandem" + wire.RoutePrefix
 
 	hintStart = "`tandem` starts one"
 )
 
-// A Client talks to one engine. It is safe for concurrent use. If the engine is replaced by another
-// one on the same socket, running calls fail with CodeUnavailable and the next call reconnects.
+// A Client is the connection to one engine. It is safe for concurrent use. If another engine takes
+// over the socket, running calls fail with CodeUnavailable, and the next call reconnects.
 type Client struct {
 	options Options
 	socket  string      // expected path of the engine's socket, for messages
@@ -63,7 +63,8 @@ type Options struct {
 	timeout time.Duration // of Connect and Activate
 }
 
-// withDefaults returns the options with defaults filled in and an absolute data directory.
+// withDefaults returns the options with defaults for missing ones, and with an absolute data
+// directory.
 func (o Options) withDefaults() (Options, error) {
 	if o.timeout == 0 {
 		o.timeout = activateTimeout
@@ -79,8 +80,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Connect connects to a running engine without starting one. The error is CodeUnavailable if none
-// is running, CodeConflict if it has no protocol in common with this program.
+// Connect connects to a running engine, but does not start one. The error is CodeUnavailable if no
+// engine is running, and CodeConflict if it has no protocol in common with this program.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -104,12 +105,13 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return nil, err
 }
 
-// isOwnTimeout reports whether err comes from a deadline set in this package, not from ctx.
+// isOwnTimeout reports whether err is due to a deadline set in this package, and not to ctx.
 func isOwnTimeout(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 
-// useProtocol sets the protocol of all further requests to the highest one shared with the engine.
+// useProtocol chooses the highest protocol that is shared with the engine, for all further
+// requests.
 func (c *Client) useProtocol(info api.Info) error {
 	protocol, ok := info.ChooseProtocol()
 	if !ok {
@@ -130,8 +132,8 @@ func (c *Client) useProtocol(info api.Info) error {
 // processes are missing from lists.
 func (c *Client) Unread() int { return c.unread }
 
-// KeeperAlive reports whether a keeper is running. It restarts an engine that crashed, but not one
-// that was stopped.
+// KeeperAlive reports whether a keeper is running. A keeper restarts an engine that has crashed,
+// but not one that was stopped.
 func (c *Client) KeeperAlive() bool {
 	if c.machine != "" {
 		return true // the other machine starts one on connection
@@ -142,7 +144,7 @@ func (c *Client) KeeperAlive() bool {
 // KeeperAnswers reports whether the data directory's keeper accepts connections.
 func KeeperAnswers(dataDir string) bool {
 	_, socket := api.Sockets(dataDir)
-	// The keeper listens on the spare path if it could not create the other one.
+	// If the keeper could not create its usual socket, it listens on the spare path.
 	_, spare := api.SpareSockets(dataDir)
 	for _, path := range []string{socket, spare} {
 		short, done, err := unixsocket.ShortPath(path)
@@ -201,7 +203,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return c.dialOwn(ctx)
 }
 
-// dialOwn connects to the engine's socket, and fails if the listener belongs to another user.
+// dialOwn connects to the engine's socket. It returns an error if another user is listening there.
 func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 	conn, err := DialEngine(ctx, c.options.DataDir)
 	if err != nil {
@@ -219,7 +221,8 @@ func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// DialEngine connects to the socket of a data directory's engine. It does not check the owner.
+// DialEngine connects to the socket of a data directory's engine. It does not check who is
+// listening.
 func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	var d net.Dialer
 	socket, _ := api.Sockets(dataDir)
@@ -227,7 +230,7 @@ func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	if err == nil {
 		return conn, nil
 	}
-	// The engine listens on the spare path if it could not create the other one.
+	// If the engine could not create its usual socket, it listens on the spare path.
 	spare, _ := api.SpareSockets(dataDir)
 	short, done, spareErr := unixsocket.ShortPath(spare)
 	if spareErr != nil {
@@ -240,7 +243,7 @@ func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	return nil, err
 }
 
-// foreignError reports a socket owned by another user.
+// A foreignError means that a socket is owned by another user.
 type foreignError struct{ uid int }
 
 func (e *foreignError) Error() string { return fmt.Sprintf("it belongs to user %d", e.uid) }
@@ -257,7 +260,8 @@ func (c *Client) Do(ctx context.Context, name string, effect api.Effect, in, out
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if effect == api.Read {
-		// Not sent; it lets net/http try again when a kept connection is dead.
+		// This header is not sent. It lets net/http try again if an idle connection turns out to be
+		// dead.
 		req.Header["Idempotency-Key"] = nil
 	}
 	requestAside(req.Header, out)
@@ -302,8 +306,8 @@ func (c *Client) sendRequest(req *http.Request, name string, out any) error {
 	return nil
 }
 
-// lostError converts an error of a connection: ctx is done, the socket is not usable, or the
-// engine is lost (*Lost).
+// lostError converts an error of a connection. Either ctx is done, or the socket is not usable, or
+// the engine is lost (*Lost).
 func (c *Client) lostError(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call %s: %w", name, ctx.Err())
@@ -325,7 +329,7 @@ func (c *Client) lostError(ctx context.Context, name string, err error) error {
 	return &Lost{api.Errorf(api.CodeUnavailable, "call %s: lost the engine at %s: %v", name, c.socket, wire.Root(err)).WithHint(wire.HintAgain), true}
 }
 
-// A Lost error reports that no engine is running, or that it exited during a call.
+// A Lost error means that no engine is running, or that it exited during a call.
 type Lost struct {
 	Err  *api.Error
 	Sent bool // the call may have been carried out

@@ -82,8 +82,7 @@ func TestClientStaysUsableWhenTheEngineIsReplaced(t *testing.T) {
 	}
 }
 
-// A write may have been carried out when its answer is lost; only what reads
-// may be sent again.
+// If the answer is lost, a write may have been carried out. Only reads may be sent again.
 func TestOnlyReadsAreRetriedOnADeadConnection(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -156,7 +155,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkConnect is what a command-line verb pays before its own call.
+// BenchmarkConnect measures the time that every command needs before its own call.
 func BenchmarkConnect(b *testing.B) {
 	o := serve(b, infoMux("1"))
 	for b.Loop() {

@@ -8,11 +8,12 @@ import (
 	"tandem/persist/procstat"
 )
 
-// inheritNothing sets close-on-exec on descriptors left open by this program's parent. A keeper
-// far outlives its parent, and would otherwise hold a script's lock, or a pipe read until EOF.
-// Descriptors opened by Go already have the flag, and those passed on purpose are unaffected.
+// inheritNothing sets close-on-exec on descriptors that this program's parent left open. A keeper
+// outlives that parent by far, and would otherwise hold the lock of a script, or keep a pipe open
+// that is read until EOF. Descriptors opened by Go have the flag already, and those passed on
+// purpose are not affected.
 func inheritNothing() {
-	// Before Linux 5.11 this fails, and such descriptors are inherited.
+	// Before Linux 5.11, close_range cannot set close-on-exec, and those descriptors are inherited.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 

@@ -20,13 +20,13 @@ import (
 // maxReadyLine is the maximum length of the keeper's first line, in bytes.
 const maxReadyLine = 64 << 10
 
-// keeperGrace is how long to wait for a keeper after ctx is done. It is long enough for a normal
-// start, so that after a cancelled activation an engine is either running or not coming.
+// keeperGrace is how long to wait for a keeper after ctx is done. It is enough for a normal start.
+// So after a cancelled activation, an engine is either running or will not start.
 const keeperGrace = time.Second
 
-// runKeeper starts the keeper in its own process session and reads its single line of output:
-// "ready" or an error. It does not kill a keeper that prints nothing in time, because that keeper
-// may already have children.
+// runKeeper starts the keeper in its own process session, and reads its single line of output:
+// "ready" or an error. If the keeper prints nothing in time, it is not killed, because it may
+// already have children.
 func runKeeper(ctx context.Context, o Options) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -53,13 +53,15 @@ func runKeeper(ctx context.Context, o Options) error {
 	return silentKeeper(ctx, o, exited)
 }
 
-// A silentError reports a keeper that exited without printing anything, usually because it was killed.
+// A silentError means that a keeper exited without printing anything, usually because it was
+// killed.
 type silentError struct{ cause *api.Error }
 
 func (e *silentError) Error() string { return e.cause.Error() }
 func (e *silentError) Unwrap() error { return e.cause }
 
-// maxSilentKeepers is how many keepers in a row may exit silently before start gives up.
+// maxSilentKeepers is how many keepers in a row may exit without printing anything before start
+// gives up.
 const maxSilentKeepers = 3
 
 // silentKeeper returns the error for a keeper that closed its output without printing anything. It
@@ -74,7 +76,7 @@ func silentKeeper(ctx context.Context, o Options, exited <-chan string) error {
 	return &silentError{api.Errorf(api.CodeUnavailable, "start keeper: no output from the keeper: %s", status).WithHint(hintLog(o.DataDir))}
 }
 
-// spawnKeeper starts the keeper's process. A goroutine waits for it, so that it does not become a
+// spawnKeeper starts the keeper's process. A goroutine waits for it, so it does not become a
 // zombie, and sends its exit status on exited.
 func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
 	cmd := keeperCommand(o)
@@ -100,8 +102,8 @@ func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
 	return status, nil
 }
 
-// keeperCommand returns o.Command, or this executable by its /proc path, which works even after
-// the file was replaced or deleted.
+// keeperCommand returns o.Command, or this executable by its path in /proc. That path works even
+// after the file was replaced or deleted.
 func keeperCommand(o Options) *exec.Cmd {
 	if len(o.Command) > 0 {
 		return exec.Command(o.Command[0], o.Command[1:]...)

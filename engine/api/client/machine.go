@@ -14,9 +14,9 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// ConnectMachine connects to the engine of another machine through the local engine of o, which it
-// starts if necessary and which keeps the link. Calls run on that machine or fail; they never run
-// locally.
+// ConnectMachine connects to the engine of another machine through the local engine, which keeps
+// the connection to that machine. It starts the local engine if necessary. Calls run on the other
+// machine or fail; they never run locally.
 func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, error) {
 	own, err := Activate(ctx, o)
 	if err != nil {
@@ -26,14 +26,14 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 	return own.OnMachine(ctx, machine)
 }
 
-// OnMachine is ConnectMachine through the running engine of c.
+// OnMachine is like ConnectMachine, but uses the local engine to which c is connected.
 func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error) {
 	return NewRemote(ctx, c.options, machine, func(ctx context.Context) (net.Conn, api.Info, error) {
 		return c.openThrough(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	})
 }
 
-// NewRemote connects to the engine of a machine through open, which opens each connection and
+// NewRemote connects to the engine of another machine. open is called to open each connection, and
 // returns the version and the protocols of that engine.
 func NewRemote(ctx context.Context, o Options, machine string, open func(context.Context) (net.Conn, api.Info, error)) (*Client, error) {
 	c := newClient(o)
@@ -50,11 +50,11 @@ func NewRemote(ctx context.Context, o Options, machine string, open func(context
 	return c, nil
 }
 
-// Machine returns the name of the client's machine; "" for this one.
+// Machine returns the name of the client's machine. It is "" for this machine.
 func (c *Client) Machine() string { return c.machine }
 
-// Reach checks the connection to the client's machine, after waiting for a link being
-// established.
+// Reach checks the connection to the client's machine. If it is being established, Reach waits for
+// that.
 func (c *Client) Reach(ctx context.Context) error {
 	conn, err := c.dialMachine(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func (c *Client) Reach(ctx context.Context) error {
 	return nil
 }
 
-// Open connects to the running engine of o and redirects the connection as described at
-// api.OpenOptions. Errors of the engine are *api.Error.
+// Open connects to a running engine, and redirects the connection as described at api.OpenOptions.
+// The engine's errors are *api.Error.
 func Open(ctx context.Context, o Options, to api.OpenOptions) (net.Conn, api.Info, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -74,13 +74,13 @@ func Open(ctx context.Context, o Options, to api.OpenOptions) (net.Conn, api.Inf
 	return newClient(o).openThrough(ctx, to)
 }
 
-// openThrough is Open with the headers and data directory of c.
+// openThrough is like Open, with the headers and data directory of c.
 func (c *Client) openThrough(ctx context.Context, to api.OpenOptions) (net.Conn, api.Info, error) {
 	conn, err := c.dialOwn(ctx)
 	if err != nil {
 		return nil, api.Info{}, c.lostError(ctx, wire.OpenName, err)
 	}
-	// A deadline in the past interrupts the exchange below.
+	// A deadline in the past interrupts the exchange of the upgrade.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	opened, info, err := c.upgradeConn(conn, to)
 	if !stop() && err == nil {
@@ -120,7 +120,7 @@ func (c *Client) upgradeConn(conn net.Conn, to api.OpenOptions) (net.Conn, api.I
 	return nil, api.Info{}, wire.DecodeError(wire.OpenName, resp.StatusCode, body)
 }
 
-// An openConn first returns the bytes read ahead after the upgrade's response.
+// An openConn first returns the bytes that were read ahead after the response to the upgrade.
 type openConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -128,7 +128,8 @@ type openConn struct {
 
 func (c *openConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// dialMachine returns a connection to the client's machine, at first the one of NewRemote.
+// dialMachine returns a connection to the client's machine. The first call returns the one that
+// NewRemote has opened.
 func (c *Client) dialMachine(ctx context.Context) (net.Conn, error) {
 	select {
 	case conn := <-c.first:
@@ -139,7 +140,7 @@ func (c *Client) dialMachine(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// nameMachine adds the name of the client's machine, if any, to an error of its engine.
+// nameMachine adds the name of the client's machine, if it has one, to an error of its engine.
 func (c *Client) nameMachine(e *api.Error) error {
 	if c.machine == "" {
 		return e

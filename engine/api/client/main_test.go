@@ -33,7 +33,7 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
-// serve runs m as the engine of a new data folder until the test ends.
+// serve runs m as the engine of a new data folder, until the test ends.
 func serve(t testing.TB, m *server.Mux) Options {
 	t.Helper()
 	dir := shortDir(t)
@@ -41,7 +41,7 @@ func serve(t testing.TB, m *server.Mux) Options {
 	return Options{DataDir: dir, Name: "test", Version: "1.2.3"}
 }
 
-// serveAt runs m as the engine of dir; stop ends it and waits.
+// serveAt runs m as the engine of dir. stop ends it and waits.
 func serveAt(t testing.TB, m *server.Mux, dir string) (stop func()) {
 	t.Helper()
 	socket, _ := api.Sockets(dir)
@@ -62,7 +62,7 @@ func serveAt(t testing.TB, m *server.Mux, dir string) (stop func()) {
 	return stop
 }
 
-// serveRaw runs m as the engine of a new data folder, but for one operation.
+// serveRaw runs m as the engine of a new data folder. answer handles the operation called name.
 func serveRaw(t testing.TB, m *server.Mux, name string, answer http.HandlerFunc) Options {
 	t.Helper()
 	dir := shortDir(t)

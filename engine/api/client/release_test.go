@@ -25,7 +25,8 @@ type exchange struct {
 	Answer json.RawMessage   `json:"answer"`
 }
 
-// recorded is the conversation of release 0.2.0, of its verbs with its engine.
+// recorded returns the recorded requests of release 0.2.0, made by its commands, and the answers of
+// its engine.
 func recorded(t *testing.T) []exchange {
 	t.Helper()
 	f, err := os.Open("testdata/release-0.2.0.jsonl")
@@ -44,9 +45,8 @@ func recorded(t *testing.T) []exchange {
 	return all
 }
 
-// This client asks an engine of 0.2.0, which reads strictly, for what the client
-// of that release asked, with no field that it would not know, and understands
-// what it answers.
+// This client sends an engine of 0.2.0 the requests that the client of that release sent, without
+// fields unknown to it, because that engine rejects them. It understands the recorded answers.
 func TestEngineOfRelease020UnderstandsThisClient(t *testing.T) {
 	entries := map[string]api.Entry{}
 	for _, e := range api.Operations() {

@@ -14,7 +14,7 @@ import (
 	"tandem/engine/api/server"
 )
 
-// pipes is a listener whose connections are pipes, so that its time is a test's.
+// pipes is a listener whose connections are pipes, so they work with fake time.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -34,7 +34,7 @@ func (p pipes) dial() net.Conn {
 	return ours
 }
 
-// connect returns a client whose connections are pipes, and counts them in dialed.
+// connect returns a client whose connections are pipes. dialed counts them.
 func (p pipes) connect(t *testing.T, dialed *atomic.Int32) *Client {
 	c := newClient(Options{DataDir: t.TempDir()})
 	t.Cleanup(c.Close)
@@ -45,7 +45,7 @@ func (p pipes) connect(t *testing.T, dialed *atomic.Int32) *Client {
 	return c
 }
 
-// withPipes serves a Mux in a bubble of its own time.
+// withPipes serves a Mux in a bubble of fake time.
 func withPipes(t *testing.T, m *server.Mux, f func(t *testing.T, p pipes)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -79,8 +79,8 @@ func TestUnfinishedRequestIsDisconnected(t *testing.T) {
 	})
 }
 
-// A stream, an attachment and a connection that waits for its next request last
-// as long as they want.
+// A stream, an attachment, and a connection that waits for its next request may last as long as
+// they want.
 func TestRunningCallsAndStreamsAreNotDisconnected(t *testing.T) {
 	m := attachMux(echo)
 	withPipes(t, m, func(t *testing.T, p pipes) {

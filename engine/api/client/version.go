@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// isNewer reports whether version a is strictly newer than b by Semantic Versioning 2.0.0, section
-// 11. A leading "v" is allowed. Malformed versions are neither newer nor older than any other.
+// isNewer reports whether version a is newer than b by Semantic Versioning 2.0.0, section 11. A
+// leading "v" is allowed. A malformed version is neither newer nor older than any other.
 func isNewer(a, b string) bool {
 	va, okA := parseVersion(a)
 	vb, okB := parseVersion(b)
@@ -58,7 +58,8 @@ func (v version) compare(w version) int {
 	return cmp.Compare(len(v.pre), len(w.pre))
 }
 
-// compareIdentifier orders numbers by value, before everything else.
+// compareIdentifier compares two identifiers of a version. Numbers are compared by value, and come
+// before all others.
 func compareIdentifier(a, b string) int {
 	na, errA := strconv.ParseUint(a, 10, 64)
 	nb, errB := strconv.ParseUint(b, 10, 64)

@@ -28,14 +28,14 @@ func watchQuery(in api.WatchInput) string {
 	return "?" + query.Encode()
 }
 
-// Watch streams events, starting with a snapshot, until ctx is done or the engine exits. The last
+// Watch streams events, beginning with a snapshot, until ctx is done or the engine exits. The last
 // pair has the error, which wraps ctx.Err() or is an *api.Error. The engine disconnects a reader
-// that falls far behind. After CodeUnavailable, call Watch again for a new snapshot.
+// that is far too slow. After CodeUnavailable, call Watch again for a new snapshot.
 func (c *Client) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 	return c.WatchFor(ctx, api.WatchInput{})
 }
 
-// WatchFor is Watch limited to the events selected by in.
+// WatchFor is like Watch, but streams only the events selected by in.
 func (c *Client) WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -75,7 +75,7 @@ func (c *Client) openEvents(ctx context.Context, in api.WatchInput) (io.ReadClos
 	return resp.Body, nil
 }
 
-// readEvents decodes an event stream; its last pair has the error.
+// readEvents decodes a stream of events. The last pair it yields has the error.
 func readEvents(r io.Reader) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
 		blocks := bufio.NewScanner(r)
@@ -100,8 +100,8 @@ func readEvents(r io.Reader) iter.Seq2[api.Event, error] {
 	}
 }
 
-// splitBlocks is a bufio.SplitFunc for blocks ending with an empty line. It drops a block truncated
-// by the end of the stream, as the standard requires.
+// splitBlocks is a bufio.SplitFunc for blocks that end with an empty line. It drops a block
+// truncated by the end of the stream, as the standard requires.
 func splitBlocks(data []byte, _ bool) (advance int, block []byte, err error) {
 	i := bytes.Index(data, wire.BlockEnd)
 	if i < 0 {

@@ -1,11 +1,11 @@
-// Package direct writes typed keys straight to the PTY's master while the engine lends it. The engine
-// lends it to the user's own programs on its machine (api.Master), so that neither has to wake the
-// other for a key.
+// Package direct writes typed keys directly to the PTY's master while the engine lends it. The
+// engine lends it to the user's own programs on its machine (api.Master), so neither side has to
+// wake the other for a key.
 //
-// The engine still needs to know what was typed, so a Path reports it shortly afterwards. A key must
-// not overtake earlier input: after input through the engine, keys follow it there until the engine
-// lends the master again, which it does once the PTY has accepted that input. If the PTY takes no
-// more, the rest goes through the engine, which queues it.
+// The engine still needs to know the typed text, so a Path reports it shortly afterwards. A key
+// must not overtake earlier input. After input through the engine, keys go through the engine too,
+// until it lends the master again. It does so once the PTY has accepted that input. If the PTY does
+// not take all bytes, the rest goes through the engine, which queues it.
 package direct
 
 import (
@@ -20,8 +20,8 @@ import (
 	"tandem/engine/api"
 )
 
-// reportDelay is the time between writing a key to the PTY and reporting it to the engine, so that
-// the echo arrives first.
+// reportDelay is the time between writing a key to the PTY and reporting it to the engine. The echo
+// should arrive first.
 const reportDelay = 5 * time.Millisecond
 
 // A Path sends the input of one viewer to a session, in the order of the calls. It is safe for
@@ -43,16 +43,17 @@ type Path struct {
 
 const notLent = -1
 
-// NewPath returns a path that sends input with send until the engine lends the master.
+// NewPath returns a Path that sends input with send, until the engine lends the master.
 func NewPath(send func(api.Input) error) *Path { return &Path{send: send, master: notLent} }
 
 // lineKeys are keys that send or discard a line, or interrupt the program. The engine must know of
-// them before the shell runs the line, or it would treat them as typed ahead.
+// them before the shell runs the line. Otherwise it would take them for keys typed before the
+// prompt.
 const lineKeys = "\r\n\x03\x04\x1c"
 
-// Type sends typed input: p to the PTY if the master is lent and p contains none of lineKeys,
-// otherwise in through the engine. If the PTY takes only a part of p, the rest goes through the
-// engine. After an error, only the first n bytes of p were sent.
+// Type sends typed input. If the master is lent and p contains none of lineKeys, it writes p to the
+// PTY; otherwise it sends in through the engine. If the PTY takes only part of p, the rest goes
+// through the engine. If there is an error, only the first n bytes of p were sent.
 func (d *Path) Type(p []byte, in api.Input) (n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,8 +74,8 @@ func (d *Path) Type(p []byte, in api.Input) (n int, err error) {
 	return len(p), nil
 }
 
-// Send sends other input, such as a paste or the mouse, through the engine. The next typed input
-// follows it there.
+// Send sends other input, such as a paste or the mouse, through the engine. Typed input after it
+// goes through the engine too.
 func (d *Path) Send(in api.Input) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,14 +90,14 @@ func (d *Path) sendThrough(in api.Input) error {
 	return d.send(in)
 }
 
-// askMaster asks for the master unless an answer is due. d is locked.
+// askMaster asks for the master, unless an earlier request is still to be answered. d is locked.
 func (d *Path) askMaster() {
 	if d.lends && !d.asked {
 		d.asked = d.send(api.Input{Master: true}) == nil
 	}
 }
 
-// Receive handles the engine's message about the master.
+// Receive handles a message of the engine about the master.
 func (d *Path) Receive(m *api.Master) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +112,7 @@ func (d *Path) Receive(m *api.Master) {
 		d.useMaster(m.File)
 	}
 	if stale {
-		// The engine may not have passed on what was sent since the request.
+		// The engine may not have passed on input sent after the request yet.
 		d.closeMaster()
 		d.askMaster()
 	}
@@ -124,9 +125,9 @@ func (d *Path) Report() {
 	d.reportTyped()
 }
 
-// Close reports what was typed and gives the master up, because the attachment has ended: an open
-// master would keep the program from getting a hangup. Input then goes through the engine until the
-// next one lends the master.
+// Close reports the typed input and closes the master, because the attachment has ended: while the
+// master is open, the program does not get a hangup. Input then goes through the engine, until the
+// next engine lends the master.
 func (d *Path) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +136,7 @@ func (d *Path) Close() {
 	d.lends, d.asked, d.more = false, false, false
 }
 
-// useMaster makes typed input go to the PTY. d is locked.
+// useMaster makes typed input go to the PTY from now on. d is locked.
 func (d *Path) useMaster(master *os.File) {
 	defer master.Close()
 	conn, err := master.SyscallConn()
@@ -150,7 +151,7 @@ func (d *Path) useMaster(master *os.File) {
 	})
 }
 
-// closeMaster makes typed input go through the engine. d is locked.
+// closeMaster makes typed input go through the engine from now on. d is locked.
 func (d *Path) closeMaster() {
 	if d.master != notLent {
 		unix.Close(d.master)
@@ -158,7 +159,7 @@ func (d *Path) closeMaster() {
 	d.master = notLent
 }
 
-// noteWritten notes that p must be reported to the engine. d is locked.
+// noteWritten records that p must be reported to the engine. d is locked.
 func (d *Path) noteWritten(p []byte) {
 	if len(p) > 0 && len(d.unreported) == 0 {
 		time.AfterFunc(reportDelay, d.Report)
@@ -166,7 +167,7 @@ func (d *Path) noteWritten(p []byte) {
 	d.unreported = append(d.unreported, p...)
 }
 
-// reportTyped tells the engine what was written to the PTY. d is locked.
+// reportTyped reports the input written to the PTY to the engine. d is locked.
 func (d *Path) reportTyped() {
 	if len(d.unreported) > 0 {
 		// A lost engine need not know.
@@ -175,8 +176,8 @@ func (d *Path) reportTyped() {
 	}
 }
 
-// writeMaster writes as much as the PTY takes now. The raw system call skips the scheduler's
-// bookkeeping, as a nonblocking write never waits. d is locked.
+// writeMaster writes as much as the PTY takes now. A nonblocking write never waits, so a raw system
+// call without the scheduler's bookkeeping suffices. d is locked.
 func (d *Path) writeMaster(p []byte) (n int) {
 	if len(p) == 0 {
 		return 0

@@ -15,8 +15,8 @@ import (
 	"tandem/tests/seed"
 )
 
-// An engineStub passes input on to a program like the engine. The program reads a pipe, because
-// that takes little at once.
+// An engineStub passes input on to a program, as an engine does. The program reads from a pipe,
+// because a pipe takes little at once.
 type engineStub struct {
 	t       *testing.T
 	path    *Path
@@ -254,7 +254,7 @@ func TestRestOfInputGoesThroughEngineWhenPTYIsFull(t *testing.T) {
 	})
 }
 
-func TestPathClosesTheMaster(t *testing.T) {
+func TestPathClosesAMasterNoLongerLent(t *testing.T) {
 	for name, end := range map[string]func(*engineStub){
 		"when another client types": func(e *engineStub) { e.withdraw(); e.answerOne() },
 		"after a paste":             func(e *engineStub) { _ = e.path.Send(api.Input{Paste: new("text")}) },
@@ -289,7 +289,7 @@ func TestKeysThatEndALineGoThroughTheEngine(t *testing.T) {
 			e.typeText("ls")
 			e.typeText(key)
 			e.typeText("x")
-			// The engine must know all of the line before it passes its end on.
+			// The engine must know the whole line before it passes on the end of the line.
 			if e.handleOne(); string(e.typed) != "ls" || len(e.through) != 0 {
 				t.Errorf("first, %q is reported, and %q sent", e.typed, e.through)
 			}

@@ -1,5 +1,5 @@
-// Package layout applies changes to a layout. The engine applies them to the one it keeps. Each
-// dashboard applies its own at once, and those of others when the engine announces them.
+// Package layout applies changes to a layout. The engine applies them to the layout it stores. Each
+// dashboard applies its own changes at once, and others when the engine announces them.
 package layout
 
 import (
@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-// A node of a tab's tree is a split of two nodes, or the pane of a session.
+// A node of a tab's tree is a split into two nodes, or the pane of a session.
 type node struct {
 	api.LayoutNode
 	first, second *node // nil for a pane
@@ -31,8 +31,8 @@ type tree struct {
 	closed  []string
 }
 
-// Apply returns a layout with changes. It ignores a layout that is invalid. Valid changes lead to a
-// valid layout, except for its limits.
+// Apply returns the layout after the changes. If the layout is invalid, it counts as empty. Valid
+// changes lead to a valid layout, but may exceed its limits.
 func Apply(l api.Layout, changes ...api.LayoutChange) api.Layout {
 	if len(changes) == 0 {
 		return l
@@ -77,7 +77,7 @@ func read(l api.Layout) *tree {
 	return t
 }
 
-// readNode reads the tree at the start of nodes, and returns the nodes after it.
+// readNode reads the tree at the start of nodes. rest are the nodes after it.
 func readNode(nodes []api.LayoutNode) (n *node, rest []api.LayoutNode) {
 	n, rest = &node{LayoutNode: nodes[0]}, nodes[1:]
 	if n.Axis != "" {
@@ -136,7 +136,7 @@ func (t *tree) apply(c api.LayoutChange) {
 		}
 		in.name = c.Name
 	case api.LayoutSwap:
-		// In this order only: the second of two equal calls must not undo the first.
+		// Swap only in this order, so the second of two equal calls does not undo the first.
 		if pane != nil && other != nil && t.isBefore(c.ID, c.Other) {
 			pane.LayoutNode, other.LayoutNode = other.LayoutNode, pane.LayoutNode
 		}
@@ -151,7 +151,7 @@ func (t *tree) apply(c api.LayoutChange) {
 	}
 }
 
-// find returns the pane of a session and its tab, nil if it has none.
+// find returns the tab and the pane of a session. Both are nil if it has no pane.
 func (t *tree) find(id string) (*tab, *node) {
 	for _, one := range t.tabs {
 		if pane := one.root.find(id); pane != nil {
@@ -174,7 +174,7 @@ func (n *node) find(id string) *node {
 	return n.second.find(id)
 }
 
-// isBefore reports whether the pane of session a comes before that of b.
+// isBefore reports whether the pane of session a comes before the pane of session b.
 func (t *tree) isBefore(a, b string) bool {
 	for _, one := range t.tabs {
 		for _, id := range Sessions(one.root.write(nil)) {
@@ -186,7 +186,7 @@ func (t *tree) isBefore(a, b string) bool {
 	return false
 }
 
-// resize gives the half with session c.ID its share of the split that divides it from c.Other.
+// resize sets the share of the half with session c.ID, in the split between it and c.Other.
 func (n *node) resize(c api.LayoutChange) {
 	for n.Axis != "" {
 		inFirst := n.first.find(c.ID) != nil
@@ -228,7 +228,7 @@ func (t *tree) arrange(c api.LayoutChange) {
 	t.remove(ids, in)
 }
 
-// placeOf returns the tab with most of ids, and the first of them there.
+// placeOf returns the tab that has most of the sessions in ids, and the first of them there.
 func (t *tree) placeOf(ids []string) (in *tab, at string) {
 	most := 0
 	for _, one := range t.tabs {
@@ -241,7 +241,8 @@ func (t *tree) placeOf(ids []string) (in *tab, at string) {
 	return in, at
 }
 
-// arrangeTab moves sessions to a tab of their own. One with just these sessions keeps its place.
+// arrangeTab moves sessions to a tab of their own. A tab with exactly these sessions keeps its
+// place.
 func (t *tree) arrangeTab(c api.LayoutChange, ids []string, moved *node) {
 	from, _ := t.find(ids[0])
 	float := c.Own == api.OwnFloat
@@ -269,7 +270,7 @@ func sameSessions(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(id string) bool { return !slices.Contains(b, id) })
 }
 
-// insert adds an ordinary tab at an index, at most before the floating one.
+// insert adds an ordinary tab at an index. The floating tab stays last.
 func (t *tree) insert(at int, added *tab) {
 	if t.float != nil {
 		at = min(at, len(t.tabs)-1)
@@ -277,7 +278,7 @@ func (t *tree) insert(at int, added *tab) {
 	t.tabs = slices.Insert(t.tabs, at, added)
 }
 
-// replace puts a tree in the place of session at, and removes the other sessions in ids.
+// replace puts the tree moved in place of session at, and removes the other sessions in ids.
 func (n *node) replace(at string, ids []string, moved *node) *node {
 	if n.Axis == "" {
 		switch {
@@ -298,7 +299,7 @@ func (n *node) replace(at string, ids []string, moved *node) *node {
 	return n
 }
 
-// remove removes the panes of sessions from all tabs but one, and the tabs left empty.
+// remove removes the panes of sessions from all tabs except one, and tabs that become empty.
 func (t *tree) remove(ids []string, except *tab) {
 	at := slices.Index(t.tabs, t.current)
 	t.tabs = slices.DeleteFunc(t.tabs, func(one *tab) bool {
@@ -311,7 +312,7 @@ func (t *tree) remove(ids []string, except *tab) {
 		}
 		return one.root == nil
 	})
-	// The next tab is shown in place of one that is gone.
+	// If the current tab is gone, the next one is shown.
 	if !slices.Contains(t.tabs, t.current) && len(t.tabs) > 0 {
 		t.current = t.tabs[max(min(at, len(t.tabs)-1), 0)]
 	}

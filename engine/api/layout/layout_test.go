@@ -44,7 +44,7 @@ func draw(n *node) string {
 	return "(" + draw(n.first) + "/" + draw(n.second) + ")"
 }
 
-// nodesOf reads what draw writes, for sessions with an id of one letter.
+// nodesOf reads the text written by draw. Ids of sessions have one letter.
 func nodesOf(text string) (nodes []api.LayoutNode) {
 	at := 0
 	var read func()
@@ -145,7 +145,7 @@ func TestResizeMovesTheBorderBetweenTwoSessions(t *testing.T) {
 	}
 }
 
-func TestFocusIsThatOfTheNextDashboard(t *testing.T) {
+func TestFocusSelectsTabAndPane(t *testing.T) {
 	l := Apply(layoutOf("(a|b) c* ~f"), api.LayoutChange{Do: api.LayoutFocus, ID: "b", Zoomed: true})
 	if l.Current != 0 || l.Tabs[0].Nodes[l.Tabs[0].Focus].ID != "b" || !l.Zoomed || l.Floats {
 		t.Errorf("%+v", l)

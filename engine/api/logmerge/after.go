@@ -14,9 +14,9 @@ import (
 const (
 	// settle is how long output of several followed logs is collected before it is read.
 	settle = 30 * time.Millisecond
-	// maxLate is how long a log that does not answer holds up others that are followed.
+	// maxLate is how long followed logs wait for another log that does not answer.
 	maxLate = time.Second
-	// maxReads is how many logs are read, and so how many files are open, at the same time.
+	// maxReads is how many logs are read at the same time. It also limits the open files.
 	maxReads = 16
 )
 
@@ -35,8 +35,8 @@ type reader struct {
 	over    bool   // read up to until
 }
 
-// readAfter reads lines after the positions of the logs, and moves these after the lines. Without
-// any it waits if requested.
+// readAfter reads lines after the positions of the logs, and moves the positions after them. If
+// there are none, it waits if requested.
 func readAfter(ctx context.Context, e api.Engine, logs []*log, in api.ProcessLogsInput, limit, chunk int) (lines []line, err error) {
 	readers := make([]*reader, len(logs))
 	for i, l := range logs {
@@ -75,8 +75,8 @@ func readAfter(ctx context.Context, e api.Engine, logs []*log, in api.ProcessLog
 	}
 }
 
-// fillAll reads the first lines of all logs concurrently. If the caller waits for output, it leaves
-// out logs that do not answer in time: a machine that hangs holds up the others only for a moment.
+// fillAll reads the first lines of all logs concurrently. If the caller waits for output, logs that
+// do not answer in time are left out. So a machine that hangs delays the others only briefly.
 func fillAll(ctx context.Context, e api.Engine, readers []*reader, in api.ProcessLogsInput) error {
 	filling, cancel := ctx, func() {}
 	if in.WaitMS > 0 && len(readers) > 1 {
@@ -102,17 +102,18 @@ func fillAll(ctx context.Context, e api.Engine, readers []*reader, in api.Proces
 	return nil
 }
 
-// hasNews reports whether there is something to return to a caller that waits: a log that has ended,
-// whole lines, or growth of an unfinished one.
+// hasNews reports whether a waiting caller should get an answer: a log has ended, there are whole
+// lines, or an unfinished line has grown.
 func hasNews(readers []*reader, lines []line, in api.ProcessLogsInput) bool {
 	return slices.ContainsFunc(readers, func(r *reader) bool { return !r.known && r.hasEnded() }) || slices.ContainsFunc(lines, func(l line) bool {
 		return !l.partial || l.log >= len(in.Cursor) || l.next > in.Cursor[l.log].Seen
 	})
 }
 
-// readNext returns the earliest pending line. ok is false after the last one present at the first read.
+// readNext returns the earliest pending line. ok is false if there are no more lines of those
+// present at the first read.
 func readNext(ctx context.Context, e api.Engine, readers []*reader, partial bool) (l line, ok bool, err error) {
-	// Every log needs a pending line before their times can be compared.
+	// Times can be compared only once every log has a pending line.
 	var first *reader
 	for _, r := range readers {
 		if err := r.fillPending(ctx, e, partial); err != nil {
@@ -128,7 +129,8 @@ func readNext(ctx context.Context, e api.Engine, readers []*reader, partial bool
 	return first.pending[0], true, nil
 }
 
-// take removes a pending line, and moves the position of the log after it unless it is unfinished.
+// take removes a pending line. Unless the line is unfinished, the position of the log moves after
+// it.
 func (r *reader) take(l line) {
 	r.pending = r.pending[1:]
 	if !l.partial {
@@ -136,7 +138,7 @@ func (r *reader) take(l line) {
 	}
 }
 
-// fillPending reads until r has a pending line or is at the end.
+// fillPending reads until r has a pending line or has reached its end.
 func (r *reader) fillPending(ctx context.Context, e api.Engine, partial bool) error {
 	for len(r.pending) == 0 && !r.over {
 		if err := r.readChunk(ctx, e); err != nil {
@@ -188,7 +190,8 @@ func (r *reader) readChunk(ctx context.Context, e api.Engine) error {
 	return nil
 }
 
-// addPiece adds a piece to the unfinished line, which is pending once it is complete or too long.
+// addPiece adds a piece to the unfinished line. The line becomes pending once it is complete or too
+// long.
 func (r *reader) addPiece(piece line) {
 	if len(r.partial.text) == 0 {
 		r.partial = piece
@@ -201,8 +204,8 @@ func (r *reader) addPiece(piece line) {
 	}
 }
 
-// flushPartial makes the unfinished line pending, if any. Its time is at least that of the previous
-// line.
+// flushPartial makes the unfinished line pending, if there is one. Its time is not earlier than the
+// one of the line before.
 func (r *reader) flushPartial() {
 	l := r.partial
 	if len(l.text) == 0 {
@@ -216,7 +219,7 @@ func (r *reader) flushPartial() {
 	r.pending = append(r.pending, l)
 }
 
-// awaitOutput waits until one of the logs has grown beyond what was read, or has ended.
+// awaitOutput waits until a log has grown beyond the part read, or has ended.
 func awaitOutput(ctx context.Context, e api.Engine, readers []*reader, wait time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -15,7 +15,8 @@ type earlier struct {
 }
 
 // readBefore reads up to chunk bytes before the position of each log. It returns the lines directly
-// before the positions in the order of all, and sets where they start.
+// before the positions, in the order of all logs, and moves the positions to the start of the
+// lines.
 func readBefore(ctx context.Context, e api.Engine, logs []*log, chunk int) ([]line, error) {
 	parts := make([]earlier, len(logs))
 	for i, l := range logs {
@@ -49,7 +50,7 @@ func readBefore(ctx context.Context, e api.Engine, logs []*log, chunk int) ([]li
 	}
 }
 
-// readBefore reads up to most bytes of lines before the position of a log.
+// readBefore reads lines of up to most bytes before the position of one log.
 func (l *log) readBefore(ctx context.Context, e api.Engine, index, most int) (earlier, error) {
 	since, size := int64(-most), most
 	if l.Next >= 0 {
@@ -96,7 +97,8 @@ func (l *log) readBefore(ctx context.Context, e api.Engine, index, most int) (ea
 	return before, nil
 }
 
-// keepLast drops the first lines beyond a number of bytes, and of lines unless that is 0.
+// keepLast keeps the last lines with at most limit bytes in total. If count is not 0, it keeps at
+// most count lines.
 func keepLast(logs []*log, lines []line, limit, count int) []line {
 	from, size := len(lines), 0
 	for from > 0 && (from == len(lines) || size+len(lines[from-1].text) <= limit) && (count == 0 || len(lines)-from < count) {
@@ -114,7 +116,8 @@ func dropFirst(logs []*log, lines []line, n int) []line {
 	return lines[n:]
 }
 
-// seekTail moves the logs of a process before its last count lines. An unfinished line counts too.
+// seekTail moves the logs of a process to before its last count lines. An unfinished line counts as
+// a line.
 func seekTail(ctx context.Context, e api.Engine, logs []*log, count int) error {
 	for _, l := range logs {
 		l.Next = atEnd

@@ -8,8 +8,9 @@ import (
 	"tandem/engine/api"
 )
 
-// find searches the logs for the next line that matches the regular expression expr, down from their
-// positions, or up with above; without a match the search wraps. It moves the positions to the match.
+// find searches the logs for the next line that matches the regular expression expr, and moves
+// their positions to it. It searches down from the positions or, if above is set, up. If there is
+// no match, the search wraps around.
 func find(ctx context.Context, e api.Engine, logs []*log, expr string, above bool) (*api.LogsMatch, error) {
 	for wrapped := range 2 {
 		if wrapped > 0 {
@@ -19,7 +20,7 @@ func find(ctx context.Context, e api.Engine, logs []*log, expr string, above boo
 				}
 			}
 		}
-		// The next line of all logs is the earliest of each log's next match, or above the latest.
+		// The result is the earliest of the logs' next matches or, if above is set, the latest.
 		best := -1
 		var at time.Time
 		m := api.LogsMatch{Wrapped: wrapped > 0}
@@ -54,7 +55,7 @@ func find(ctx context.Context, e api.Engine, logs []*log, expr string, above boo
 	return nil, nil
 }
 
-// grepNext finds the next match in one log and counts all matches.
+// grepNext finds the next match in one log, and counts all matches in it.
 func (l *log) grepNext(ctx context.Context, e api.Engine, expr string, above bool) (out api.ProcessLogOutput, err error) {
 	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &l.Next, Grep: expr, Backward: above, Limit: 1, Count: true})
 	if l.isGone(err) {
@@ -63,8 +64,8 @@ func (l *log) grepNext(ctx context.Context, e api.Engine, expr string, above boo
 	return out, err
 }
 
-// goTo moves the logs to the line of m, written at a time. In the other logs that is the first line
-// written after it.
+// goTo moves the logs to the match m; at is the time at which its line was written. In the other
+// logs, it moves to the first line written after that.
 func goTo(ctx context.Context, e api.Engine, logs []*log, m api.LogsMatch, at time.Time) (err error) {
 	for i, l := range logs {
 		if l.Next = m.Offset; i != m.Log {
@@ -78,7 +79,8 @@ func goTo(ctx context.Context, e api.Engine, logs []*log, m api.LogsMatch, at ti
 	return nil
 }
 
-// seekTime returns the offset of the first line written at t or later; with later only after t.
+// seekTime returns the offset of the first line written at t or after it. If later is set, a line
+// written at t does not count.
 func (l *log) seekTime(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
 	out, _, err := l.read(ctx, e, 0, 1, 0)
 	if l.isGone(err) {
@@ -87,7 +89,8 @@ func (l *log) seekTime(ctx context.Context, e api.Engine, t time.Time, later boo
 	if err != nil {
 		return 0, err
 	}
-	// Times grow with offsets, so a binary search over bytes finds the first one late enough.
+	// Times grow with offsets, so a binary search over bytes finds the first byte that is late
+	// enough.
 	from, to := out.Dropped, out.End
 	for from < to {
 		middle := from + (to-from)/2
@@ -104,7 +107,7 @@ func (l *log) seekTime(ctx context.Context, e api.Engine, t time.Time, later boo
 	if from <= out.Dropped {
 		return out.Dropped, nil
 	}
-	// That byte may be inside a line: continue after the line's end.
+	// The byte found may be inside a line, so continue after the end of the line.
 	next, text, err := l.read(ctx, e, from-1, maxLine, 0)
 	if err != nil {
 		return 0, err

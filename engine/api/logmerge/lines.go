@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-// Call is process.logs, for any engine: one without that operation is asked for each log.
+// Call calls process.logs. If the engine has no such operation, it asks for each log instead.
 func Call(ctx context.Context, e api.Engine, in api.ProcessLogsInput) (api.ProcessLogsOutput, error) {
 	out, err := api.ProcessLogs.Call(ctx, e, in)
 	if errors.Is(err, api.CodeNotSupported) {
@@ -52,8 +52,8 @@ func Lines(out *api.ProcessLogsOutput) (lines []Line, err error) {
 	return lines, nil
 }
 
-// ReadPresent reads everything the logs have now, and calls found with each answer and its lines. It
-// moves the cursor of in after them.
+// ReadPresent reads everything that the logs contain now, and calls found with each answer and its
+// lines. It moves the cursor in the input after them.
 func ReadPresent(ctx context.Context, e api.Engine, in *api.ProcessLogsInput, found func(out *api.ProcessLogsOutput, lines []Line) error) error {
 	var until []int64 // the ends at first: busy processes might write faster than their logs are read
 	for more := true; more; {

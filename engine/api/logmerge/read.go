@@ -1,6 +1,6 @@
-// Package logmerge reads the logs of several processes as one, in the order of time. It serves
-// process.logs by calls of process.log: in the engine, and in a client for engines that lack
-// process.logs or are those of several machines.
+// Package logmerge reads the logs of several processes as one, in the order of time. It implements
+// process.logs by calls of process.log. The engine uses it, and so does a client if the engine has
+// no process.logs, or several engines are involved.
 package logmerge
 
 import (
@@ -20,10 +20,10 @@ const (
 	defaultMax = 64 << 10
 	maxMax     = 1 << 20
 	maxWait    = 50 * time.Second
-	// Limits of the bytes read at a time from one of several logs.
+	// minChunk and maxChunk limit the bytes read at once from one of several logs.
 	minChunk = 8 << 10
 	maxChunk = 64 << 10
-	// maxLine is the maximum length of a line in bytes; a longer one is returned in pieces.
+	// maxLine is the maximum length of a line in bytes. A longer line is returned in pieces.
 	maxLine = 64 << 10
 )
 
@@ -44,7 +44,8 @@ type log struct {
 	known bool      // the caller knows that it has ended
 }
 
-// isGone reports whether err means that the log was deleted. It has then ended.
+// isGone reports whether err means that the log was deleted. If so, it records that the log has
+// ended.
 func (l *log) isGone(err error) bool {
 	if !errors.Is(err, api.CodeNotFound) {
 		return false
@@ -65,7 +66,7 @@ func (l *log) read(ctx context.Context, e api.Engine, since int64, size int, wai
 	return out, text, err
 }
 
-// hasEnded reports whether the log was read to its end, and its process has exited.
+// hasEnded reports whether the process has exited, and its log was read to the end.
 func (l *log) hasEnded() bool { return l.Ended || l.state.Ended() && l.Next >= l.End }
 
 // timeAt returns when the byte at an offset was written.
@@ -74,7 +75,7 @@ func (l *log) timeAt(ctx context.Context, e api.Engine, offset int64) (time.Time
 	return writtenAt(out.Times, offset), err
 }
 
-// writtenAt returns when the byte at offset was written; zero if unknown.
+// writtenAt returns when the byte at offset was written, or zero if that is unknown.
 func writtenAt(times []api.LogTime, offset int64) time.Time {
 	i, exact := slices.BinarySearchFunc(times, offset, func(t api.LogTime, offset int64) int { return cmp.Compare(t.Offset, offset) })
 	switch {
@@ -119,7 +120,8 @@ func Read(ctx context.Context, e api.Engine, in api.ProcessLogsInput) (out api.P
 	return out, nil
 }
 
-// openLogs returns the logs of a request, at their positions, and the processes of those without one.
+// openLogs returns the logs of a request, at their positions. processes are those without a
+// position in the cursor.
 func openLogs(ctx context.Context, e api.Engine, in api.ProcessLogsInput) (logs []*log, processes []api.Process, err error) {
 	switch {
 	case in.Since != nil && in.Tail != nil:
@@ -159,11 +161,11 @@ func openLogs(ctx context.Context, e api.Engine, in api.ProcessLogsInput) (logs 
 	return logs, processes, nil
 }
 
-// atEnd is the position of a log to read backward from its end.
+// atEnd is the position of a log that is to be read backward from its end.
 const atEnd = -1
 
-// logsOf returns the logs of a process: one if both streams share a log, otherwise one per stream, or
-// only the requested one.
+// logsOf returns the logs of a process. There is one if both streams share a log, or if only one
+// was requested. Otherwise there is one for each stream.
 func logsOf(p *api.Process, in api.ProcessLogsInput) (logs []*log) {
 	streams := []string{""}
 	if v := p.Supervision; v != nil && v.SplitLog {

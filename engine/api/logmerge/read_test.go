@@ -104,7 +104,7 @@ func (f *fakeLog) search(in api.ProcessLogInput, out *api.ProcessLogOutput) {
 	}
 }
 
-// readAll reads pages with the input until there is nothing more, and returns the text of each log.
+// readAll reads pages until there are no more, and returns the text of each log.
 func readAll(t rapid.TB, e api.Engine, in *api.ProcessLogsInput, texts map[string]string, order *[]string) {
 	for range 100_000 {
 		out, err := Call(context.Background(), e, *in)
@@ -154,8 +154,8 @@ func readAll(t rapid.TB, e api.Engine, in *api.ProcessLogsInput, texts map[strin
 	t.Fatal("there is always more")
 }
 
-// Whatever the pages, and although the engine may forget the times between two of them or drop the
-// heads of logs, each line is read once, and in the order of time if all times are known.
+// Each line is read once, and in the order of time if all times are known. That holds for any
+// pages, even if the engine forgets times between two of them, or drops the start of logs.
 func TestEachLineIsReadOnceInOrder(t *testing.T) {
 	seed.Check(t, func(rt *rapid.T) {
 		f, second := fakeLogs{}, 0
@@ -230,7 +230,7 @@ func TestEachLineIsReadOnceInOrder(t *testing.T) {
 	})
 }
 
-// checkOrder checks that whole lines begin with growing times.
+// checkOrder checks that the times at the beginning of whole lines never decrease.
 func checkOrder(t rapid.TB, order []string) {
 	last := ""
 	for _, line := range order {
@@ -262,7 +262,7 @@ func TestUnfinishedLineIsReturnedOnlyIfRequestedAndStays(t *testing.T) {
 	}
 }
 
-func TestWaitReturnsOnNewsOnly(t *testing.T) {
+func TestWaitReturnsOnlyOnNewOutputOrEndedLogs(t *testing.T) {
 	cursor := []api.LogCursor{{ID: "1", Offset: 6, Seen: 10}, {ID: "2"}}
 	for name, c := range map[string]struct {
 		change func(fakeLogs)
@@ -289,7 +289,7 @@ func TestWaitReturnsOnNewsOnly(t *testing.T) {
 	}
 }
 
-func TestHungLogHoldsUpOthersOnlyForAMoment(t *testing.T) {
+func TestHungLogDelaysOthersOnlyBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeLogs{"busy": {}, "hung": {hung: true}}
 		in := api.ProcessLogsInput{Cursor: []api.LogCursor{{ID: "busy"}, {ID: "hung"}}, WaitMS: 20_000}

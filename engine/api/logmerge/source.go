@@ -8,16 +8,16 @@ import (
 	"tandem/engine/api"
 )
 
-// A Source is a process of merged logs, as they show it.
+// A Source is a process whose log is merged with others: its label and colour.
 type Source struct {
 	Process api.Process
 	Label   string // unique name
 	Tint    int    // index of its colour, from 0
 }
 
-// NewSource returns a Source with a label and one of tints colours, both different from those of
-// others if possible. They depend only on the name, unless others already use them. visible
-// escapes a name for display.
+// NewSource returns a Source for p. Its label and its colour differ from those of others if
+// possible. They depend only on the name, unless others already use them. tints is the number of
+// colours to choose from. visible escapes a name for display.
 func NewSource(p api.Process, others []*Source, tints int, visible func(string) string) *Source {
 	s := &Source{Process: p, Label: visible(cmp.Or(p.Name, p.ID))}
 	if slices.ContainsFunc(others, func(o *Source) bool { return o.Label == s.Label }) {
@@ -37,13 +37,13 @@ func NewSource(p api.Process, others []*Source, tints int, visible func(string) 
 	return s
 }
 
-// Of reports whether p was started by the project file. Sessions count only with sessions set.
+// Of reports whether p was started by the project file. Sessions count only if sessions is set.
 func Of(p api.Process, project string, sessions bool) bool {
 	return p.Project != nil && p.Project.File == project && (sessions || p.Kind != api.KindSession)
 }
 
-// Newest returns the current process of each entry of a project file: the running one, otherwise
-// the last one.
+// Newest returns the current process of each entry of a project file: the running one, or else the
+// last one.
 func Newest(project string, list []api.Process, sessions bool) (newest []api.Process) {
 	at := map[string]int{}
 	for _, p := range list {

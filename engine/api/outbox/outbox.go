@@ -1,5 +1,5 @@
-// Package outbox queues the input of a session. The queue outlives attachments: it waits while there
-// is none, and the next attachment continues after the last acknowledged message.
+// Package outbox queues the input of a session. The queue outlives attachments: it waits while
+// there is none, and the next attachment continues after the last acknowledged message.
 package outbox
 
 import (
@@ -16,27 +16,28 @@ import (
 const (
 	// maxQueued bounds the unsent messages, in bytes.
 	maxQueued = wire.MaxInputMessage
-	// maxBytesMessage is the size in bytes of the largest message of raw bytes.
+	// maxBytesMessage is the maximum size of a message of typed bytes.
 	maxBytesMessage = 64 << 10
-	// joinBytes is the size up to which raw bytes are appended to an unsent message.
+	// joinBytes is the size up to which typed bytes are appended to an unsent message.
 	joinBytes = 32 << 10
-	// maxKept bounds the sent messages kept for another attachment: more than a link holds.
+	// maxKept is how many bytes of sent messages are kept for the next attachment. It is more than
+	// can be on the way to the engine.
 	maxKept = 1 << 20
-	// maxUnaccepted bounds sent text not yet accepted by the session's terminal.
-	// The engine has room for it, so it reads a key behind it at once.
+	// maxUnaccepted is how many bytes of text may be sent before the session's terminal has
+	// accepted them. The engine has room for them, so it reads a key after them at once.
 	maxUnaccepted = 128 << 10
 )
 
 var (
-	// ErrLost is the error of input for a lost attachment.
+	// ErrLost is returned for input to a lost attachment.
 	ErrLost = api.Errorf(api.CodeUnavailable, "send input: the attachment was lost").WithHint("attach again")
-	// ErrNotSent is the error of rejected input: the session has been unreachable for too long, or
+	// ErrNotSent is returned for rejected input: the session could not be reached for too long, or
 	// has exited.
 	ErrNotSent = errors.New("not sent: the session cannot be reached")
 )
 
-// An Outbox is the input of one session, in the order of the calls. It is safe for concurrent use.
-// The zero value is empty and has no sender.
+// An Outbox holds the input of one session, in the order of the calls. It is safe for concurrent
+// use. The zero value is empty and has no sender.
 type Outbox struct {
 	mu     sync.Mutex
 	queue  [][]byte
@@ -52,8 +53,9 @@ type Outbox struct {
 	skipped pasteSkipper // drops the rest of a paste ended by the engine
 }
 
-// Send queues input and never blocks. While the session cannot be reached the input waits. Nothing
-// of in is queued if more than 16 MiB would wait, or after Close. Consecutive sizes become one.
+// Send queues input and never blocks. While the session cannot be reached, the input waits. If more
+// than 16 MiB would wait, or after Close, Send queues nothing and returns an error. Consecutive
+// sizes are combined to one.
 func (o *Outbox) Send(in api.Input) error {
 	if in.Bytes != nil && o.skipPaste(&in) {
 		return nil
@@ -82,8 +84,8 @@ func (o *Outbox) Send(in api.Input) error {
 	return err
 }
 
-// skipPaste drops from in the rest of a paste ended by the engine. It reports whether nothing is
-// left.
+// skipPaste removes the rest of a paste from in, if the engine has ended the paste. It reports
+// whether nothing is left.
 func (o *Outbox) skipPaste(in *api.Input) (all bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,18 +96,18 @@ func (o *Outbox) skipPaste(in *api.Input) (all bool) {
 	return len(in.Bytes) == 0
 }
 
-// Tell is Send for input of use now or never. It reports whether in was queued, which it is not
-// while the session cannot be reached.
+// Tell is like Send, for input that is useless later. While the session cannot be reached, it does
+// not queue the input and returns false.
 func (o *Outbox) Tell(in api.Input) bool { return o.Connected() && o.Send(in) == nil }
 
-// Connected reports whether the session can be reached at present.
+// Connected reports whether the session can be reached now.
 func (o *Outbox) Connected() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.connected() != nil
 }
 
-// connected returns the sender of the present connection; nil if there is none. o is locked.
+// connected returns the sender of the current connection, or nil if there is none. o is locked.
 func (o *Outbox) connected() *Sender {
 	if s := o.sender; s != nil && !s.lost && !s.closed {
 		return s
@@ -113,7 +115,7 @@ func (o *Outbox) connected() *Sender {
 	return nil
 }
 
-// Waiting returns how many messages of input wait for the session to be reachable.
+// Waiting returns how many messages of input wait until the session can be reached.
 func (o *Outbox) Waiting() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -127,7 +129,7 @@ func (o *Outbox) Waiting() (n int) {
 	return n
 }
 
-// WaitingInput returns the input that waits for the session to be reachable.
+// WaitingInput returns the input that waits until the session can be reached.
 func (o *Outbox) WaitingInput() (all []api.Input) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,17 +144,17 @@ func (o *Outbox) WaitingInput() (all []api.Input) {
 	return all
 }
 
-// Close drops the queue, because the session has exited or cannot be attached. Send then fails with
-// ErrNotSent until the next Connect.
+// Close drops the queue, because the session has exited or cannot be attached. From then on, Send
+// returns ErrNotSent until the next Connect.
 func (o *Outbox) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed, o.queue, o.size = true, nil, 0
 }
 
-// DiscardText drops unsent text, which waits if the program in the session does not read, and
-// returns its size in bytes. Call it right before sending ctrl+c, so that the key does not wait.
-// The end of a bracketed paste stays if its start was sent.
+// DiscardText drops unsent text, and returns its size in bytes. Text waits if the program in the
+// session does not read. Call DiscardText right before sending ctrl+c, so the key does not have to
+// wait. If the start of a bracketed paste was sent, its end is kept.
 func (o *Outbox) DiscardText() (dropped int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -162,7 +164,7 @@ func (o *Outbox) DiscardText() (dropped int64) {
 	return o.drop(func(msg []byte) bool { return textSize(msg) > 0 })
 }
 
-// DropWaiting drops the input that waits for the session to be reachable.
+// DropWaiting drops the input that waits until the session can be reached.
 func (o *Outbox) DropWaiting() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -171,7 +173,8 @@ func (o *Outbox) DropWaiting() {
 	}
 }
 
-// drop drops those unsent messages, and returns the size of their text in bytes. o is locked.
+// drop drops the unsent messages for which drops returns true. It returns the size of their text in
+// bytes. o is locked.
 func (o *Outbox) drop(drops func(msg []byte) bool) (dropped int64) {
 	var raw []byte
 	o.queue = slices.DeleteFunc(o.queue, func(msg []byte) bool {
@@ -197,7 +200,7 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// encodeInput makes the messages for in, and tells how long they are together.
+// encodeInput returns the messages for in, and their total size in bytes.
 func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
 	if in.Paste != nil && len(*in.Paste) > wire.MaxPaste {
 		return nil, 0, api.Errorf(api.CodeInvalid, "send input: a paste of %d bytes is larger than %d", len(*in.Paste), wire.MaxPaste)
@@ -217,7 +220,7 @@ func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
 	return append(msgs, msg), size + len(msg), nil
 }
 
-// push adds one message to the queue, or to the last message in it.
+// push adds a message to the queue, or appends it to the last message there.
 func (o *Outbox) push(msg []byte) {
 	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] && !isInterrupt(msg) && !isInterrupt(o.queue[n-1]) {
 		last := o.queue[n-1]
@@ -236,13 +239,13 @@ func (o *Outbox) push(msg []byte) {
 	o.size += len(msg)
 }
 
-// isInterrupt reports whether a message is ctrl+c as a byte. It is sent by itself, because the
-// engine looks for it at the end of a message.
+// isInterrupt reports whether a message is the byte of ctrl+c. It is sent separately, because the
+// engine expects it at the end of a message.
 func isInterrupt(msg []byte) bool {
 	return msg[0] == wire.InputBytes && len(msg) == 2 && msg[1] == 0x03
 }
 
-// isInput reports whether a message is numbered, as api.Input.Numbered does.
+// isInput reports whether a message is numbered; see api.Input.Numbered.
 func isInput(msg []byte) bool {
 	switch msg[0] {
 	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped, wire.InputMaster:
@@ -251,7 +254,8 @@ func isInput(msg []byte) bool {
 	return true
 }
 
-// textSize returns how many bytes of messages wait for the terminal to accept the bytes before.
+// textSize returns how many bytes of messages must wait until the terminal has accepted the bytes
+// before.
 func textSize(msgs ...[]byte) (n int64) {
 	for _, msg := range msgs {
 		if msg[0] == wire.InputBytes || msg[0] == wire.InputPaste {
@@ -274,7 +278,8 @@ func countKeys(msgs ...[]byte) (n int64) {
 	return n
 }
 
-// A pasteSkipper drops bytes up to and with the end of a bracketed paste. The end may come in parts.
+// A pasteSkipper drops bytes up to the end of a bracketed paste, and the end as well. The end may
+// arrive in parts.
 type pasteSkipper struct {
 	active  bool
 	matched int // bytes of pasteEnd at the end of what was dropped

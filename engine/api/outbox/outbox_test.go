@@ -85,7 +85,7 @@ func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
 	}
 }
 
-func TestInterruptIsAMessageOfItsOwn(t *testing.T) {
+func TestInterruptIsSentAsASeparateMessage(t *testing.T) {
 	o := new(Outbox)
 	s := connect(o, api.InputState{})
 	var want [][]byte
@@ -182,7 +182,7 @@ func TestInputIsSentAgainOrReportedAsLost(t *testing.T) {
 }
 
 // Both ends count the same messages.
-func TestClientNumbersWhatTheEngineNumbers(t *testing.T) {
+func TestClientAndEngineNumberTheSameMessages(t *testing.T) {
 	for _, in := range []api.Input{
 		{Bytes: []byte("x")}, {Key: &keys.Key{Code: 'x'}}, {Mouse: &keys.Mouse{}}, {Paste: ptr("x")}, {Focus: ptr(true)},
 		{Resize: &api.Size{}}, {Lines: &api.LineRange{}}, {Anchors: []api.Place{}}, {Display: &api.Display{}}, {AskColors: true},
@@ -221,7 +221,8 @@ func TestImpossibleInputStatesLoseNoNewInput(t *testing.T) {
 	}
 }
 
-// The end of a paste that the engine has ended may still be on its way from the user's terminal.
+// The end of a paste may still be on its way from the user's terminal after the engine has ended
+// the paste.
 func TestRestOfACutPasteIsDropped(t *testing.T) {
 	o := new(Outbox)
 	s := connect(o, api.InputState{Counts: true, Known: true, Cut: true})
@@ -251,8 +252,8 @@ func TestClosedOutboxOpensWithTheNextConnection(t *testing.T) {
 	}
 }
 
-// The engine has ended a paste that is one message, because somebody else typed before its viewer was
-// back. It is neither sent again nor taken for one whose rest is still to come.
+// The engine has ended a paste that is a single message, because another client typed before the
+// viewer was back. The paste is not sent again, and no rest of it is expected.
 func TestCutPasteOfOneMessageIsNotSentAgain(t *testing.T) {
 	paste, st := "pasted", api.InputState{Counts: true, Reports: true}
 	for name, back := range map[string]api.InputState{

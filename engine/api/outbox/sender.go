@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A Sender takes an attachment's input from an outbox.
+// A Sender takes the input for one attachment from an outbox.
 type Sender struct {
 	o      *Outbox
 	wake   func() // there is something to take; must not block
@@ -30,7 +30,7 @@ type Loss struct {
 // Add adds a later loss.
 func (l *Loss) Add(later Loss) { l.Keys, l.Paste = l.Keys+later.Keys, l.Paste || later.Paste }
 
-// String returns a message for the user; "" if nothing is lost.
+// String returns a message for the user, or "" if nothing is lost.
 func (l Loss) String() string {
 	switch {
 	case l.Paste:
@@ -43,10 +43,10 @@ func (l Loss) String() string {
 	return ""
 }
 
-// Connect makes a new attachment the outbox's sender, when nobody takes from the last one any more.
-// wake is called when Take has something for it. st is the engine's knowledge of earlier input:
-// messages it does not have are sent again, behind those in first. Messages it may have written are
-// not sent again: they are the loss.
+// Connect makes a new attachment the outbox's sender. The previous sender must no longer be in use.
+// wake is called when Take has something to return. st is what the engine knows of earlier input.
+// Messages that it does not have are sent again, after those in first. Messages that it may have
+// written are not sent again; they are the loss.
 func (o *Outbox) Connect(wake func(), st api.InputState, first ...api.Input) (*Sender, Loss) {
 	s := &Sender{o: o, wake: wake, reports: st.Reports}
 	o.mu.Lock()
@@ -78,12 +78,13 @@ func (o *Outbox) Connect(wake func(), st api.InputState, first ...api.Input) (*S
 	return s, loss
 }
 
-// divide returns the messages still waiting in the engine, those possibly lost, and those it does not
-// have. o is locked.
+// divide divides the messages sent so far: pending ones are still waiting in the engine, doubtful
+// ones may be lost, and unsent ones have not reached the engine. o is locked.
 func (o *Outbox) divide(st api.InputState) (pending, doubtful, unsent [][]byte) {
 	unsent = slices.DeleteFunc(slices.Clone(o.queue), func(msg []byte) bool { return !isInput(msg) })
 	if !st.Known {
-		// The engine has forgotten. Without its reports, most messages have been written.
+		// The engine does not know this input any more. If it did not report what it accepted, most
+		// messages have been written.
 		if o.sender != nil && o.sender.reports {
 			doubtful = o.kept
 		}
@@ -101,11 +102,11 @@ func (o *Outbox) divide(st api.InputState) (pending, doubtful, unsent [][]byte) 
 	return nil, o.kept[has-int(min(st.Unsure, uint64(has))) : has], unsent
 }
 
-// isPaste reports whether a message is a whole paste.
+// isPaste reports whether a message is a complete paste.
 func isPaste(msg []byte) bool { return msg[0] == wire.InputPaste }
 
-// cutPaste drops the rest of a paste from messages, and from those to come if it has no end yet. o is
-// locked.
+// cutPaste removes the rest of a paste from messages. If its end is not among them, the rest is
+// removed from later messages too. o is locked.
 func (o *Outbox) cutPaste(msgs [][]byte, loss *Loss) (rest [][]byte) {
 	o.skipped = pasteSkipper{active: true}
 	for _, msg := range msgs {
@@ -122,8 +123,9 @@ func (o *Outbox) cutPaste(msgs [][]byte, loss *Loss) (rest [][]byte) {
 	return rest
 }
 
-// keep keeps messages of input taken to be sent. An engine that reports bounds them; others are
-// assumed to have the oldest. The outbox is locked.
+// keep stores messages that were taken for sending, in case they must be sent again. If the engine
+// reports accepted messages, those are dropped later. Otherwise it is assumed to have received the
+// oldest ones. The outbox is locked.
 func (s *Sender) keep(msgs ...[]byte) {
 	o := s.o
 	for _, msg := range msgs {
@@ -135,7 +137,7 @@ func (s *Sender) keep(msgs ...[]byte) {
 	}
 }
 
-// dropKept drops the oldest messages kept. The outbox is locked.
+// dropKept drops the oldest stored messages. The outbox is locked.
 func (s *Sender) dropKept(n int) {
 	o := s.o
 	for _, msg := range o.kept[:n] {
@@ -145,7 +147,7 @@ func (s *Sender) dropKept(n int) {
 	o.kept = slices.Delete(o.kept, 0, n)
 }
 
-// Send is the outbox's Send while the attachment is open.
+// Send is like the outbox's Send, but works only while the attachment is open.
 func (s *Sender) Send(in api.Input) error {
 	s.o.mu.Lock()
 	closed, lost := s.closed, s.lost
@@ -159,8 +161,8 @@ func (s *Sender) Send(in api.Input) error {
 	return s.o.Send(in)
 }
 
-// Take takes the messages that may be sent now. over reports that nothing will follow: the
-// sender is lost, or closed with nothing left.
+// Take removes the messages that may be sent now and returns them. over is set if nothing will
+// follow: the sender is lost, or closed with nothing left.
 func (s *Sender) Take() (batch [][]byte, over bool) {
 	o := s.o
 	o.mu.Lock()
@@ -179,7 +181,7 @@ func (s *Sender) Take() (batch [][]byte, over bool) {
 	return batch, s.closed && n == 0 && len(o.queue) == 0
 }
 
-// ready returns how many messages of the queue may be sent now. The outbox is locked.
+// ready returns how many messages in the queue may be sent now. The outbox is locked.
 func (s *Sender) ready() (n int) {
 	if !s.reports {
 		return len(s.o.queue)
@@ -203,7 +205,8 @@ func (s *Sender) Sent(msg []byte) {
 	s.o.mu.Unlock()
 }
 
-// Return puts messages that could not be sent back in front, as the connection is lost.
+// Return puts messages that could not be sent back to the front of the queue, because the
+// connection is lost.
 func (s *Sender) Return(batch [][]byte) {
 	o := s.o
 	o.mu.Lock()
@@ -219,7 +222,7 @@ func (s *Sender) Return(batch [][]byte) {
 	s.lost = true
 }
 
-// Accepted takes the engine's report that the terminal has accepted the messages up to a number.
+// Accepted handles the engine's report that the terminal has accepted all messages up to a number.
 func (s *Sender) Accepted(number uint64) {
 	o := s.o
 	o.mu.Lock()
@@ -231,7 +234,7 @@ func (s *Sender) Accepted(number uint64) {
 	s.wake()
 }
 
-// Close ends the sender; Take still returns the queue.
+// Close ends the sender. Take still returns the messages in the queue.
 func (s *Sender) Close() {
 	s.o.mu.Lock()
 	s.closed = s.closed || !s.lost
@@ -239,7 +242,7 @@ func (s *Sender) Close() {
 	s.wake()
 }
 
-// Closed reports whether Close came before the connection was lost.
+// Closed reports whether Close was called before the connection was lost.
 func (s *Sender) Closed() bool {
 	s.o.mu.Lock()
 	defer s.o.mu.Unlock()

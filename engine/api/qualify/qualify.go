@@ -1,4 +1,4 @@
-// Package qualify adds the name of another machine to ids and paths in what its engine says.
+// Package qualify adds the name of another machine to the ids and paths in its engine's answers.
 package qualify
 
 import (
@@ -7,7 +7,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Output adds a machine's name to the ids and paths in the output of an operation there, a pointer.
+// Output adds the machine's name to the ids and paths in the output of an operation on that
+// machine. out is a pointer.
 func Output(machine string, out any) {
 	switch out := out.(type) {
 	case *api.Process:
@@ -85,7 +86,8 @@ func rename(machine string, p *api.Process) {
 	}
 }
 
-// Process returns a copy of a process with a machine's name added to its ids; nil for nil.
+// Process returns a copy of a process with the machine's name in its ids. If p is nil, it returns
+// nil.
 func Process(machine string, p *api.Process) *api.Process {
 	if p == nil {
 		return nil
@@ -95,7 +97,7 @@ func Process(machine string, p *api.Process) *api.Process {
 	return &qualified
 }
 
-// Event returns an event with a machine's name added to its ids.
+// Event returns an event with the machine's name in its ids.
 func Event(machine string, e api.Event) api.Event {
 	e.Host, e.ID, e.Process = machine, api.OnMachine(machine, e.ID), Process(machine, e.Process)
 	e.Processes = slices.Clone(e.Processes)

@@ -13,8 +13,8 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// AsideLeast is the minimum total size of the members to be sent beside the JSON, in bytes. Below
-// that, encoding them as JSON costs little.
+// AsideLeast is the total size in bytes from which members are sent beside the JSON. Encoding
+// smaller ones as JSON costs little.
 const AsideLeast = 64 << 10
 
 func sizeOf(m api.Member) int {
@@ -43,7 +43,7 @@ func writeMember(w io.Writer, m api.Member) error {
 		_, err := w.Write(*m.Data)
 		return err
 	}
-	// Convert the text in pieces: as a whole it would be in memory twice.
+	// Convert the text in pieces, because converting it as a whole would hold it in memory twice.
 	text := *m.Text
 	piece := make([]byte, min(len(text), wire.AsidePiece))
 	for len(text) > 0 {
@@ -56,8 +56,9 @@ func writeMember(w io.Writer, m api.Member) error {
 	return nil
 }
 
-// setAside removes from out the members requested beside the JSON and returns them; nil if they are
-// too small. Invalid UTF-8 stays in the JSON, so that it is replaced as for other clients.
+// setAside removes large members from out and returns them, so they can be sent beside the JSON.
+// wanted lists the members that the client accepts in this way. If they are too small, it returns
+// nil. Text that is not valid UTF-8 stays in the JSON, to be replaced there as for other clients.
 func setAside(wanted string, out any) []api.Member {
 	b, ok := out.(api.Bulky)
 	if !ok || wanted == "" {
@@ -84,7 +85,7 @@ func setAside(wanted string, out any) []api.Member {
 	return held
 }
 
-// writeOutput sends out, a pointer, as the answer and returns the answer's size.
+// writeOutput sends out, a pointer, as the answer, and returns the size of the answer.
 func writeOutput(w http.ResponseWriter, r *http.Request, out any) (size int) {
 	aside := setAside(r.Header.Get(wire.AsideHeader), out)
 	if len(aside) == 0 {
@@ -104,7 +105,7 @@ func writeOutput(w http.ResponseWriter, r *http.Request, out any) (size int) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(size))
 	w.Header().Set(wire.AsideHeader, strings.Join(division, ","))
-	// A failed write means a disconnected client, so the error cannot be reported.
+	// If a write fails, the client has disconnected, so the error cannot be reported.
 	_, err = w.Write(head)
 	for i := 0; i < len(aside) && err == nil; i++ {
 		err = writeMember(w, aside[i])

@@ -8,18 +8,18 @@ import (
 	"tandem/engine/api"
 )
 
-// boundsCache keeps decoded bounds, because each agent sends the same ones with every request. The
+// boundsCache stores decoded bounds, because an agent sends the same ones with every request. The
 // zero value is an empty cache.
 type boundsCache struct {
 	mu    sync.Mutex
 	known map[string]*api.Bounds
 }
 
-// maxBounds is the maximum number of cached bounds. A full cache is emptied.
+// maxBounds is how many bounds are cached. A full cache is emptied.
 const maxBounds = 64
 
-// boundsOf decodes the bounds of a request; nil without any. Malformed bounds are an error, never
-// ignored: they are restrictions.
+// boundsOf decodes the bounds of a request. It returns nil if there are none. Malformed bounds are
+// an error and never ignored, because they are restrictions.
 func (c *boundsCache) boundsOf(r *http.Request) (*api.Bounds, *api.Error) {
 	text := r.Header.Get(api.BoundsHeader)
 	if text == "" {

@@ -12,7 +12,7 @@ import (
 // identify returns the request's context with its Caller.
 func (m *Mux) identify(r *http.Request) (context.Context, *api.Error) {
 	c := api.Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context()), Origin: originOf(r.Context())}
-	// Like the owner, these are claims: only an agents' server may hold a connection of an agent.
+	// Like the owner, these are claims: only an agents' server may use a connection of an agent.
 	c.Call, c.NoAsk = r.Header.Get(api.CallHeader), r.Header.Get(api.AskHeader) == "no"
 	if tools := r.Header.Get(api.ToolHeader); tools != "" {
 		c.Tools = strings.Split(tools, ",")
@@ -37,8 +37,8 @@ func (m *Mux) identify(r *http.Request) (context.Context, *api.Error) {
 	return api.WithCaller(r.Context(), c), nil
 }
 
-// applyOrigin replaces the claims of an agent on another machine with those of its engine: its
-// bounds are the ones sent when the connection was opened.
+// applyOrigin replaces what an agent on another machine claims by what its engine said. The bounds
+// are those sent when the connection was opened.
 func applyOrigin(c *api.Caller) *api.Error {
 	by := c.Origin.By
 	switch {
@@ -53,9 +53,9 @@ func applyOrigin(c *api.Caller) *api.Error {
 	return nil
 }
 
-// isUnderstood reports whether a request is in a protocol of this engine. A client may keep its
-// connection when an engine of another protocol takes over. Requests without a protocol are
-// accepted, as are the two operations for choosing and replacing an engine: they never change.
+// isUnderstood reports whether this engine understands the protocol of a request. A client may keep
+// its connection when an engine with another protocol takes over. Requests without a protocol are
+// accepted. So are the two operations for choosing and replacing an engine, which never change.
 func isUnderstood(r *http.Request, name string) bool {
 	if r.Header.Get(api.ProtocolHeader) == "" || name == api.EngineInfo.Name || name == api.EngineStop.Name {
 		return true
@@ -64,12 +64,12 @@ func isUnderstood(r *http.Request, name string) bool {
 	return protocol >= api.OldestProtocol && protocol <= api.Protocol
 }
 
-// protocolOf returns the protocol of a request; 0 if it names none.
+// protocolOf returns the protocol of a request, or 0 if it names none.
 func protocolOf(r *http.Request) int {
 	protocol, _ := strconv.Atoi(r.Header.Get(api.ProtocolHeader))
 	return protocol
 }
 
-// mayBeNewer reports whether a request is from a tandem program, possibly with fields unknown to
-// this engine. In a request written by hand, an unknown field is a mistake.
+// mayBeNewer reports whether a request is from a tandem program, which may send fields that this
+// engine does not know. In a request written by hand, an unknown field is a mistake.
 func mayBeNewer(r *http.Request) bool { return r.Header.Get(api.ProtocolHeader) != "" }

@@ -12,15 +12,15 @@ import (
 type Machines interface {
 	// Knows reports whether there is a machine with this name.
 	Knows(ctx context.Context, machine string) bool
-	// MayReach reports whether the caller of ctx may reach other machines. If not, names in its input are
-	// of this one.
+	// MayReach reports whether the caller of ctx may reach other machines. If not, names in its
+	// input belong to this machine.
 	MayReach(ctx context.Context) bool
-	// Call carries out an operation on a machine, in the name of the caller of ctx. out is a pointer.
+	// Call carries out an operation on a machine on behalf of the caller of ctx. out is a pointer.
 	Call(ctx context.Context, machine, operation string, effect api.Effect, in, out any) error
 }
 
-// redirect makes a call whose input names another machine one that is carried out there. Its input no
-// longer names the machine.
+// redirect checks whether a call's input names another machine. If so, the call will be carried out
+// there, and the name is removed from the input.
 func (m *Mux) redirect(ctx context.Context, c *call) error {
 	if m.Machines == nil || c.output == nil || !m.Machines.MayReach(ctx) {
 		return nil

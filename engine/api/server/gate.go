@@ -23,8 +23,8 @@ type call struct {
 	answer func(out any, failure *api.Error)
 }
 
-// serve carries out a call. It is the only way from a request to a handler, so its steps and their
-// order decide what an agent can do; other packages only supply the rules.
+// serve carries out a call. It is the only way from a request to a handler. So the steps here, and
+// their order, decide what an agent can do; other packages only supply the rules.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 	var out any
 	ctx, failure := m.identify(r)
@@ -65,8 +65,8 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, c *call) {
 	c.answer(out, failure)
 }
 
-// checkBounds applies the limits of the caller's connection, then those of access.Guard, which may
-// narrow the input.
+// checkBounds applies the limits of the caller's connection, and then those of access.Guard, which
+// may narrow the input.
 func (m *Mux) checkBounds(ctx context.Context, c *call) error {
 	origin := api.CallerOf(ctx).Origin
 	switch {
@@ -79,7 +79,7 @@ func (m *Mux) checkBounds(ctx context.Context, c *call) error {
 	return m.check(ctx, c.Name, c.effect, c.in)
 }
 
-// protect runs a step of a call. A panic fails only this call.
+// protect runs a step of a call. If the step panics, only this call fails.
 func (m *Mux) protect(c *call, step func() error) *api.Error {
 	if err := m.guardPanics(c.Name, step); err != nil {
 		return handlerError(err)
@@ -89,16 +89,18 @@ func (m *Mux) protect(c *call, step func() error) *api.Error {
 
 // A Recorder writes the log of agents' calls.
 type Recorder interface {
-	// Arguments returns an operation's input as the log has it: without secrets and, with hideTyped,
-	// without what is typed.
+	// Arguments returns an operation's input in the form of the log. It has no secrets and, if
+	// hideTyped is set, no typed text.
 	Arguments(in any, hideTyped bool) map[string]any
-	// Begin writes the first part of the line of a call that changes something. end writes the second.
+	// Begin writes the first part of the line about a call that changes something. end writes the
+	// second part.
 	Begin(e api.AuditEntry) (end func(outcome, process, failure string, took time.Duration) error, err error)
 	// Record writes the whole line of another call.
 	Record(e api.AuditEntry) error
 }
 
-// A line is a call's line in the audit log. The zero line is of a call that is not recorded.
+// A line is the line about a call in the audit log. The zero line belongs to a call that is not
+// recorded.
 type line struct {
 	entry  api.AuditEntry
 	secret bool                                                             // its texts must not appear
@@ -106,9 +108,9 @@ type line struct {
 	began  time.Time
 }
 
-// isRecorded reports whether a call goes into the audit log: every one of an agent, except what its
-// server calls for itself and watching events, and writes of other people of a fleet. Refused calls
-// are always recorded.
+// isRecorded reports whether a call is recorded in the audit log: all calls of agents, except those
+// that their server makes for itself and watching events, and changes by other people of a fleet.
+// Refused calls are always recorded.
 func (m *Mux) isRecorded(caller api.Caller, c *call) bool {
 	switch {
 	case m.Audit == nil:
@@ -119,8 +121,8 @@ func (m *Mux) isRecorded(caller api.Caller, c *call) bool {
 	return caller.Origin.Person != "" && c.effect != api.Read
 }
 
-// recordRefusal writes the line of a call refused by the policy or the bounds. A question is not
-// refused yet.
+// recordRefusal writes the line about a call that the policy or the bounds have refused. If the
+// user is asked, the call is not refused yet.
 func (m *Mux) recordRefusal(ctx context.Context, c *call, refused *api.Error) {
 	caller := api.CallerOf(ctx)
 	if m.Audit == nil || refused.Question != nil || !caller.Agent() && caller.Origin.Person == "" {
@@ -133,8 +135,8 @@ func (m *Mux) recordRefusal(ctx context.Context, c *call, refused *api.Error) {
 	}
 }
 
-// beginLine writes the first part of a call's line if the call changes something. Without it,
-// nothing is changed.
+// beginLine writes the first part of a call's line, if the call changes something. If that fails,
+// the call must not change anything.
 func (m *Mux) beginLine(ctx context.Context, c *call, began time.Time) (l line, failure *api.Error) {
 	if !m.isRecorded(api.CallerOf(ctx), c) {
 		return line{}, nil
@@ -151,8 +153,8 @@ func (m *Mux) beginLine(ctx context.Context, c *call, began time.Time) (l line, 
 	return l, nil
 }
 
-// endLine writes the rest of a call's line, and returns the call's final error. Nothing read is
-// answered without a line.
+// endLine writes the rest of a call's line, and returns the final error of the call. If the line
+// cannot be written, a read is not answered.
 func (m *Mux) endLine(ctx context.Context, c *call, l line, out any, failure *api.Error) *api.Error {
 	if l.began.IsZero() {
 		return failure
@@ -184,8 +186,8 @@ func auditError(c *call, err error) *api.Error {
 		WithHint("agents are served again once it can be written")
 }
 
-// newLine returns the first part of a call's line. What identifies the caller comes from the
-// connection and its server, never from the input.
+// newLine returns the first part of a call's line. Everything that identifies the caller comes from
+// the connection and its server, never from the input.
 func (m *Mux) newLine(ctx context.Context, c *call, at time.Time) line {
 	caller := api.CallerOf(ctx)
 	e := api.AuditEntry{
@@ -207,7 +209,8 @@ func (m *Mux) newLine(ctx context.Context, c *call, at time.Time) line {
 	return line{entry: e, secret: secret, began: at}
 }
 
-// textOf returns the text of an error for the log. It may quote what was typed.
+// textOf returns the text of an error for the log. It leaves out typed text, which the error may
+// quote.
 func (l line) textOf(failure *api.Error) string {
 	switch {
 	case failure == nil:

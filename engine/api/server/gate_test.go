@@ -17,7 +17,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A gateRig is a Mux that notes the steps of each call.
+// A gateRig is a Mux that records the steps of each call.
 type gateRig struct {
 	*testing.T
 	m     *Mux
@@ -200,7 +200,7 @@ func TestGateTakesItsStepsInOrder(t *testing.T) {
 	}
 }
 
-func TestNothingIsDoneOrAnsweredWithoutALine(t *testing.T) {
+func TestCallFailsIfItsAuditLineCannotBeWritten(t *testing.T) {
 	for operation, steps := range map[string][]string{
 		"exec": {"policy", "bounds"}, "process.list": {"policy", "bounds", "handler"},
 	} {
@@ -217,7 +217,7 @@ func TestNothingIsDoneOrAnsweredWithoutALine(t *testing.T) {
 	}
 }
 
-func TestLineNamesCallerToolAndProcess(t *testing.T) {
+func TestAuditLineNamesCallerToolAndProcess(t *testing.T) {
 	r := newGateRig(t)
 	headers := append(agentHeaders(api.Bounds{Name: "ci"}), api.ToolHeader, "run,session_write", api.CallHeader, "c1")
 	r.call("exec", `{"command":["make"],"actor":"person","environ":{"A":"b"}}`, api.Origin{From: "box"}, headers...)
@@ -233,7 +233,7 @@ func TestLineNamesCallerToolAndProcess(t *testing.T) {
 	}
 }
 
-func TestTypedSecretIsNeitherInTheArgumentsNorInTheError(t *testing.T) {
+func TestAuditLineHidesTypedSecretsInArgumentsAndError(t *testing.T) {
 	for _, session := range []string{"password", "shell"} {
 		r := newGateRig(t)
 		for _, step := range []string{"policy", "handler"} {
@@ -247,7 +247,7 @@ func TestTypedSecretIsNeitherInTheArgumentsNorInTheError(t *testing.T) {
 	}
 }
 
-// BenchmarkGate measures a call of an agent, a person's beside it, without the network.
+// BenchmarkGate measures calls of an agent and of a user, without the network.
 func BenchmarkGate(b *testing.B) {
 	for name, headers := range map[string][]string{"person": nil, "agent": agentHeaders(api.Bounds{ToolsOnly: true})} {
 		b.Run(name, func(b *testing.B) {

@@ -25,11 +25,12 @@ const (
 	socketMode   = 0o600
 )
 
-// Listen creates the engine's unix socket at path, mode 0600, replacing a stale one. The listener
-// closes connections of users other than this one and root. The error is CodeConflict if the
-// existing socket is in use or another user's, or the file is not a socket; it then stays. A
-// directory only for sockets is created if missing; a data directory must exist, so that a deleted
-// one stays deleted.
+// Listen creates the engine's unix socket at path with mode 0600. It replaces a socket that nobody
+// uses. The listener closes connections of users other than this one and root.
+//
+// The error is CodeConflict if the existing socket is in use or belongs to another user, or if the
+// file is not a socket; it is then left alone. A directory only for sockets is created if it is
+// missing. A data directory must exist, so a deleted one stays deleted.
 func Listen(path string) (net.Listener, error) {
 	if len(path) > unixsocket.MaxPath {
 		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes; a socket path may have at most %d",
@@ -41,7 +42,8 @@ func Listen(path string) (net.Listener, error) {
 	return listenAt(path)
 }
 
-// ListenSpare is Listen for a path of api.SpareSockets, possibly longer than unixsocket.MaxPath.
+// ListenSpare is like Listen, for a path of api.SpareSockets. It may be longer than
+// unixsocket.MaxPath.
 func ListenSpare(path string) (net.Listener, error) {
 	if err := socketFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -73,8 +75,8 @@ func listenAt(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// removeStale deletes a socket at path if it belongs to this user and has no listener; otherwise it
-// returns an error.
+// removeStale deletes the socket at path, if it belongs to this user and nobody listens on it.
+// Otherwise it returns an error.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -88,7 +90,7 @@ func removeStale(path string) error {
 	case !wire.OwnedBySelf(info):
 		return api.Errorf(api.CodeConflict, "listen on %s: the socket there belongs to another user", path).WithHint(wire.HintOwnFolder)
 	}
-	// Only a refused connection proves the socket stale: a busy engine may time out.
+	// Only a refused connection proves that nobody listens: a busy engine may time out.
 	c, err := net.DialTimeout("unix", path, probeTimeout)
 	if err == nil {
 		c.Close()
@@ -103,8 +105,8 @@ func removeStale(path string) error {
 	return nil
 }
 
-// bindSocket creates the socket file with its final mode from the start: the file gets the mode of
-// the unbound socket, minus the umask (unix(7)).
+// bindSocket creates the socket file. The file has its final mode from the start: it gets the mode
+// of the unbound socket, minus the umask (unix(7)).
 func bindSocket(path string) (*listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
@@ -130,7 +132,7 @@ func bindSocket(path string) (*listener, error) {
 	return &listener{UnixListener: ul, path: path, file: info, trust: wire.TrustFor(os.Geteuid())}, nil
 }
 
-// A listener accepts connections of trusted users only.
+// A listener accepts only connections of trusted users.
 type listener struct {
 	*net.UnixListener
 	path  string
@@ -157,26 +159,26 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 const (
-	// spareDescriptors is the number of descriptors reserved for serving the connected clients and
-	// for another keeper; new clients do not get them.
+	// spareDescriptors is how many file descriptors are reserved for serving connected clients, and
+	// for another keeper. New clients do not get them.
 	spareDescriptors = 32
-	// refusalWait is how long to wait for the request of a rejected client.
+	// refusalWait is how long to wait for the request of a client before it is rejected.
 	refusalWait = 20 * time.Millisecond
 )
 
-// isSpare reports whether a connection uses a reserved descriptor.
+// isSpare reports whether a connection has one of the reserved descriptors.
 func isSpare(c *net.UnixConn) (spare bool) {
 	var limit unix.Rlimit
 	raw, err := c.SyscallConn()
 	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return false
 	}
-	// The kernel assigns the lowest free descriptor, so its number shows how many are in use.
+	// The kernel assigns the lowest free descriptor, so its number tells how many are in use.
 	err = raw.Control(func(fd uintptr) { spare = uint64(fd)+spareDescriptors >= limit.Cur })
 	return err == nil && spare
 }
 
-// rejectClient answers a client that there are no free descriptors. It ignores errors: the
+// rejectClient tells a client that there are no free descriptors. It ignores errors, because the
 // connection is closed anyway.
 func rejectClient(c *net.UnixConn) {
 	_ = c.SetDeadline(time.Now().Add(refusalWait))
@@ -195,7 +197,7 @@ func rejectClient(c *net.UnixConn) {
 // maxRefused is the maximum number of bytes read of a rejected request.
 const maxRefused = 64 << 10
 
-// A Lasting listener keeps accepting connections after Renew replaces its deleted socket.
+// A Lasting listener continues to accept connections after Renew has replaced its deleted socket.
 type Lasting struct {
 	mu     sync.Mutex
 	now    net.Listener
@@ -214,7 +216,7 @@ func (l *Lasting) current() (now net.Listener, closed bool) {
 func (l *Lasting) Accept() (net.Conn, error) {
 	for {
 		now, closed := l.current()
-		// Renew closes the old listener: accept again if that caused the error.
+		// Renew closes the old listener. If that caused the error, accept again.
 		conn, err := now.Accept()
 		if latest, _ := l.current(); err == nil || closed || latest == now {
 			return conn, err
@@ -241,7 +243,7 @@ func (l *Lasting) Path() string {
 }
 
 // Renew calls listen for a new socket if the current one was deleted, renamed or replaced. If its
-// mode was changed, it sets that again.
+// mode was changed, Renew restores the mode.
 func (l *Lasting) Renew(listen func() (net.Listener, error)) error {
 	now, _ := l.current()
 	own, ok := now.(*listener)
@@ -266,12 +268,12 @@ func (l *Lasting) Renew(listen func() (net.Listener, error)) error {
 	if l.closed {
 		return next.Close()
 	}
-	// Closing the old listener wakes Accept and keeps the new socket's file.
+	// Closing the old listener makes Accept return. It does not remove the file of the new socket.
 	l.now, next = next, l.now
 	return next.Close()
 }
 
-// Close removes the socket file, unless a newer engine has replaced it by its own.
+// Close removes the socket file, unless a newer engine has replaced it with its own.
 func (l *listener) Close() error {
 	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) {
 		_ = os.Remove(l.path) // a stale socket is replaced by the next engine anyway

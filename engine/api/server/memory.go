@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// largeAnswer is the minimum size of an answer worth returning its garbage to the system.
+	// largeAnswer is the size in bytes of an answer from which its memory is worth returning to the
+	// system.
 	largeAnswer = 256 << 10
-	// memoryRest is the time without a large answer before memory is returned.
+	// memoryRest is how long there must be no large answer before memory is returned.
 	memoryRest = 2 * time.Second
 )
 
-// A reclaimer returns memory to the system after large answers. An idle engine collects
-// no garbage by itself for minutes, and until then a burst's memory stays with it.
+// A reclaimer returns memory to the system after large answers. By itself, an idle engine collects
+// no garbage for minutes, and would keep the memory of a burst for so long.
 type reclaimer struct {
 	mu    sync.Mutex
 	timer *time.Timer
 }
 
-// noteAnswer schedules a collection after an answer of size bytes, if that is large.
+// noteAnswer schedules a collection after an answer of size bytes, if it is large.
 func (r *reclaimer) noteAnswer(size int) {
 	if size < largeAnswer {
 		return

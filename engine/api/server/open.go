@@ -15,8 +15,8 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// HandleOpen serves engine.open. f connects to the engine of another machine and returns its
-// version and protocols; from then on bytes are forwarded unchanged. A connection opened to this
+// HandleOpen serves engine.open. f connects to the engine of another machine, and returns its
+// version and protocols. After that, bytes are forwarded unchanged. A connection opened to this
 // engine itself is served like any other, with the given Origin.
 func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error)) {
 	entry, _ := api.Find(wire.OpenName)
@@ -52,8 +52,8 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 	})
 }
 
-// A connection is what a request of engine.open has opened: one to another machine, far, or one to
-// this engine with an origin.
+// A connection is a connection opened by a request of engine.open. It leads to another machine
+// (far), or to this engine with an origin.
 type connection struct {
 	far  io.ReadWriteCloser
 	info api.Info
@@ -63,7 +63,7 @@ type connection struct {
 	process api.PeerProcess
 }
 
-// takeOver answers the request and takes its connection over.
+// takeOver answers the request, and takes its connection over from the HTTP server.
 func (m *Mux) takeOver(w http.ResponseWriter, c connection) {
 	near, err := upgradeConn(w, c.info)
 	switch {
@@ -76,9 +76,9 @@ func (m *Mux) takeOver(w http.ResponseWriter, c connection) {
 	}
 }
 
-// resolveOrigin applies to an agent on another machine both its bounds there, with the paths of
-// this machine, and the sandbox of this machine. It drops missing writable paths, because a sandbox
-// cannot be enforced for them.
+// resolveOrigin prepares the limits for an agent on another machine. Both its bounds there, with
+// the paths of this machine, and this machine's sandbox apply. It drops missing writable paths,
+// because a sandbox cannot be enforced for them.
 func (m *Mux) resolveOrigin(origin *api.Origin) (err error) {
 	if origin.By == nil {
 		return nil
@@ -106,8 +106,8 @@ func (m *Mux) resolveOrigin(origin *api.Origin) (err error) {
 	return nil
 }
 
-// Receive serves a connection from another machine that did not use the socket. It blocks until
-// Serve has started.
+// Receive serves a connection from another machine that did not come through the socket. It blocks
+// until Serve has started.
 func (m *Mux) Receive(c net.Conn, origin api.Origin) error {
 	if err := m.resolveOrigin(&origin); err != nil {
 		return err
@@ -127,8 +127,8 @@ func upgradeConn(w http.ResponseWriter, info api.Info) (net.Conn, error) {
 	return &bufferedConn{conn, io.MultiReader(ahead, conn)}, nil
 }
 
-// switchProtocol switches a connection to another protocol. ahead has the bytes read ahead by the
-// HTTP server.
+// switchProtocol switches a connection to another protocol. ahead has the bytes that the HTTP
+// server has read ahead.
 func switchProtocol(w http.ResponseWriter, protocol string) (conn net.Conn, ahead io.Reader, err error) {
 	w.Header().Set("Connection", "Upgrade")
 	w.Header().Set("Upgrade", protocol)
@@ -140,7 +140,7 @@ func switchProtocol(w http.ResponseWriter, protocol string) (conn net.Conn, ahea
 	return conn, io.LimitReader(buffered.Reader, int64(buffered.Reader.Buffered())), nil
 }
 
-// A bufferedConn first returns the bytes read ahead by the HTTP server.
+// A bufferedConn first returns the bytes that the HTTP server has read ahead.
 type bufferedConn struct {
 	net.Conn
 	r io.Reader
@@ -156,8 +156,9 @@ type originConn struct {
 	process api.PeerProcess
 }
 
-// opened holds the connections taken from the HTTP server by engine.open. Those to this engine
-// return to the server through the net.Listener methods; the others close with it.
+// opened holds the connections that engine.open has taken from the HTTP server. Those to this
+// engine return to the server through the methods of net.Listener. Closing opened closes the
+// others.
 type opened struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -179,7 +180,7 @@ func (o *opened) putConn(c net.Conn) {
 	}
 }
 
-// joinConns copies bytes between two connections until one of them ends or the server stops.
+// joinConns copies bytes between two connections, until one of them ends or the server stops.
 func (o *opened) joinConns(near, far io.ReadWriteCloser) {
 	hangup := func() { near.Close(); far.Close() }
 	o.mu.Lock()
@@ -196,7 +197,8 @@ func (o *opened) joinConns(near, far io.ReadWriteCloser) {
 		defer o.mu.Unlock()
 		delete(o.joined, from)
 	}
-	// Start them under the lock, so that Serve cannot miss them when it waits after Close.
+	// Start the copies under the lock. Otherwise Serve, which waits for them after Close, could
+	// miss them.
 	o.both.Go(func() { pass(near, far) })
 	o.both.Go(func() { pass(far, near) })
 	o.mu.Unlock()

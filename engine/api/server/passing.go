@@ -12,8 +12,9 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A passingWriter upgrades its connection and wraps it to pass descriptors. It hijacks the connection
-// before it answers the viewer: until then net/http reads from it, and drops descriptors.
+// A passingWriter upgrades its connection, and wraps it so that it can pass descriptors. It hijacks
+// the connection before it answers the viewer. Until then net/http reads from the connection, and
+// drops descriptors.
 type passingWriter struct {
 	http.ResponseWriter
 	v        *Viewer
@@ -54,8 +55,8 @@ func (w *passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // CanPass reports whether the connection is open and can pass descriptors.
 func (v *Viewer) CanPass() bool { return v.ensureOpen() == nil && v.descriptors != nil }
 
-// Offer offers to take over the viewer's terminal, and passes the PTY's master unless it is
-// nil. The caller keeps master. ok is false if the connection cannot pass descriptors.
+// Offer offers to take over the viewer's terminal. If master is not nil, it passes the PTY's master
+// as well; the caller keeps its own. ok is false if the connection cannot pass descriptors.
 func (v *Viewer) Offer(master *os.File) (ok bool, err error) {
 	if err := v.ensureOpen(); err != nil {
 		return false, err
@@ -69,7 +70,7 @@ func (v *Viewer) Offer(master *os.File) (ok bool, err error) {
 	return true, v.Send(api.Output{Direct: &api.Direct{Offer: true}})
 }
 
-// giveMaster passes a duplicate of master with the next message.
+// giveMaster passes a duplicate of master along with the next message.
 func (v *Viewer) giveMaster(master *os.File) (ok bool) {
 	dup, err := wire.Duplicate(master)
 	if err == nil {
@@ -78,7 +79,8 @@ func (v *Viewer) giveMaster(master *os.File) (ok bool) {
 	return err == nil
 }
 
-// Passed returns the last descriptor received, once; nil if there is none. The caller owns it.
+// Passed returns the last descriptor received, or nil if there is none. Later calls return nil. The
+// caller owns it.
 func (v *Viewer) Passed() *os.File {
 	if v.descriptors == nil {
 		return nil

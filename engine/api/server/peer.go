@@ -17,7 +17,7 @@ type (
 	originKey struct{}
 )
 
-// withPeer returns a context with the peer of a connection.
+// withPeer returns a context for the requests of a connection, with the process at its other end.
 func (m *Mux) withPeer(ctx context.Context, c net.Conn) context.Context {
 	if far, ok := c.(*originConn); ok {
 		ctx = context.WithValue(context.WithValue(ctx, peerKey{}, far.peer), originKey{}, far.origin)
@@ -42,9 +42,9 @@ func peerOf(ctx context.Context) api.Peer {
 	return p
 }
 
-// A peerProcess is an api.PeerProcess. The socket itself refers to it: a pidfd is read from there on
-// demand (SO_PEERPIDFD, since Linux 6.5), so no descriptor is held per connection. On older kernels it
-// is identified by its start time.
+// A peerProcess is an api.PeerProcess. The socket itself refers to the process: a pidfd can be read
+// from it at any time (SO_PEERPIDFD, since Linux 6.5), so no descriptor is needed for each
+// connection. On older kernels, the process is identified by its start time.
 type peerProcess struct {
 	conn  *net.UnixConn
 	old   bool   // the kernel has no SO_PEERPIDFD
@@ -56,7 +56,7 @@ type peerProcess struct {
 func (p *peerProcess) Elsewhere() bool { return p.elsewhere }
 
 func (m *Mux) holdPeer(c *net.UnixConn, pid int) *peerProcess {
-	// Read the start time now: later the pid may belong to another process.
+	// Read the start time now, because later the PID may belong to another process.
 	p := &peerProcess{conn: c}
 	fd, err := unixsocket.OpenPeer(c)
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package server serves the operation table on a unix socket: it identifies callers, decodes
-// requests and encodes answers. What the operations do belongs to their handlers.
+// Package server serves the operation table on a unix socket. It identifies callers, decodes
+// requests and encodes answers. Handlers carry out the operations.
 package server
 
 import (
@@ -27,12 +27,13 @@ import (
 const (
 	MaxRequestBody = 16 << 20
 	shutdownGrace  = 2 * time.Second
-	// headerTimeout limits the headers of a request. Bodies and streams are not limited.
+	// headerTimeout is how long the headers of a request may take. Bodies and streams are not
+	// limited.
 	headerTimeout = 10 * time.Second
 )
 
-// A Mux serves operations under POST /v1/<name>, events.watch and
-// session.attach. Register everything before the first request.
+// A Mux serves operations at POST /v1/<name>, and the streams events.watch and session.attach.
+// Register everything before the first request.
 type Mux struct {
 	routes map[string]route // by name
 	Stall  time.Duration    // disconnect a watcher after this time without progress
@@ -40,23 +41,26 @@ type Mux struct {
 
 	Version string // of this engine, for CodeNotSupported errors
 
-	// Sandbox returns the configured sandbox of agents, for those on other machines; nil: none.
+	// Sandbox returns the sandbox configured for agents, which applies to those on other machines.
+	// If Sandbox is nil, there is none.
 	Sandbox func() (*api.Sandbox, error)
 
-	// StartTime reads the start time of a process, in clock ticks since boot. Without it, kernels
-	// without SO_PEERPIDFD cannot distinguish a client from a later process with the same pid.
+	// StartTime reads the start time of a process, in clock ticks since boot. If it is nil, an
+	// engine on a kernel without SO_PEERPIDFD cannot distinguish a client from a later process with
+	// the same PID.
 	StartTime func(pid int) (uint64, bool)
 
-	// Policy decides on an agent's call, after asking the user if necessary; nil allows it. The
-	// default allows everything.
+	// Policy decides about an agent's call, and asks the user if necessary. It returns nil if the
+	// call is allowed. By default, everything is.
 	Policy func(ctx context.Context, e api.Entry, effect api.Effect, in any) error
 	// Started, if set, is called with the id of a session or process that a call has started.
 	Started func(ctx context.Context, id string)
-	// Machines carries out calls on other machines; nil: an input cannot name one.
+	// Machines carries out calls on other machines. If it is nil, an input cannot name one.
 	Machines Machines
-	// Audit records calls of agents and of other people of a fleet; nil: nothing is recorded.
+	// Audit records calls of agents, and of other people of a fleet. If it is nil, nothing is
+	// recorded.
 	Audit Recorder
-	// Secret reports whether a session waits for a secret to be typed.
+	// Secret reports whether the program in a session is waiting for a secret.
 	Secret func(ctx context.Context, session string) bool
 
 	check   Check
@@ -67,8 +71,8 @@ type Mux struct {
 	memory  reclaimer
 }
 
-// A Check inspects every call before it is served. It may reject it with an error, or narrow its
-// input: in is a pointer, for session.attach an *api.AttachOptions, for events.watch an
+// A Check inspects every call before it is served. It may reject the call with an error, or narrow
+// its input. in is a pointer: for session.attach an *api.AttachOptions, and for events.watch an
 // *api.WatchInput.
 type Check func(ctx context.Context, name string, effect api.Effect, in any) error
 
@@ -77,7 +81,7 @@ type route struct {
 	serve  func(http.ResponseWriter, *http.Request)
 }
 
-// NewMux returns a Mux without operations: it answers every call with CodeNotSupported. check may
+// NewMux returns a Mux without operations. It answers every call with CodeNotSupported. check may
 // be nil.
 func NewMux(check Check) *Mux {
 	if check == nil {
@@ -98,8 +102,8 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 	m.addRoute(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) { m.serveOperation(w, r, served) })
 }
 
-// An operation is a registered operation with its types erased, so that serveOperation is not
-// compiled for each of them.
+// An operation is a registered operation without its types, so serveOperation is compiled only once
+// for all of them.
 type operation struct {
 	api.Entry
 	input  func() any                                     // a pointer to a zero input
@@ -124,8 +128,8 @@ func (m *Mux) serveOperation(w http.ResponseWriter, r *http.Request, op operatio
 	})
 }
 
-// readInput decodes a request's body into in. An empty body is the zero input. Unknown fields are
-// listed in the answer's header if the client may be newer; otherwise they are an error.
+// readInput decodes the body of a request into in. An empty body is the zero input. If the client
+// may be newer, unknown fields are listed in a header of the answer. Otherwise they are an error.
 func readInput(w http.ResponseWriter, r *http.Request, name string, in any) *api.Error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequestBody))
 	if err != nil {
@@ -171,8 +175,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// guardPanics converts a panic of f into an error, so that a bug in one operation fails only its
-// own call.
+// guardPanics converts a panic of f to an error, so a bug in one operation fails only its own call.
 func (m *Mux) guardPanics(name string, f func() error) (err error) {
 	defer func() {
 		p := recover()
@@ -190,7 +193,7 @@ func (m *Mux) guardPanics(name string, f func() error) (err error) {
 	return f()
 }
 
-// Serve answers requests from l until ctx is done. It then cancels the contexts of running
+// Serve answers requests from l until ctx is done. Then it cancels the contexts of running
 // operations, gives them two seconds to finish, and returns nil.
 func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	m.opened = newOpened()
@@ -213,7 +216,7 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 			s.Close()
 		}
 	})
-	// On return, first close opened: only then do its server and the copies of joinConns return.
+	// On return, close opened first. Only then do its server and the copies of joinConns return.
 	var second sync.WaitGroup
 	defer second.Wait()
 	second.Go(func() { _ = s.Serve(m.opened) }) // returns when opened is closed below
@@ -236,8 +239,8 @@ func bodyError(name string, err error) *api.Error {
 	return api.Errorf(api.CodeInvalid, "call %s: read input: %v", name, err)
 }
 
-// handlerError returns the error to send for an operation's error. A cancelled context means that
-// the engine is stopping: a disconnected client would not see the answer.
+// handlerError returns the error to send for an error of an operation. If its context was
+// cancelled, the engine is stopping: a client that has disconnected would not see the answer.
 func handlerError(err error) *api.Error {
 	if errors.Is(err, context.Canceled) {
 		return api.AsError(api.ErrEnding())
@@ -263,7 +266,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) (size int) {
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
 	size = body.Len() - len("\n")
-	// A failed write means a disconnected client, so the error cannot be reported.
+	// If a write fails, the client has disconnected, so the error cannot be reported.
 	_, _ = body.WriteTo(w)
 	return size
 }

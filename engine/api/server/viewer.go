@@ -16,11 +16,12 @@ import (
 
 var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has disconnected")
 
-// HandleAttach serves session.attach. f owns the connection until it returns; ctx is cancelled when
-// the viewer disconnects or the engine stops. The first Send or Receive opens the connection: an
-// error returned by f before that reaches the client's Attach, a later one its Receive. One
-// goroutine should always be in Receive, even for a read-only viewer, because a disconnect is
-// detected only there.
+// HandleAttach serves session.attach. f owns the connection until it returns. ctx is cancelled when
+// the viewer disconnects or the engine stops.
+//
+// The first Send or Receive opens the connection. If f returns an error before that, the client's
+// Attach returns it; later, the client's Receive does. One goroutine should always be in Receive,
+// even for a read-only viewer, because only Receive detects that the viewer has disconnected.
 func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *Viewer) error) {
 	entry, _ := api.Find(wire.AttachName)
 	m.addRoute(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
@@ -82,8 +83,8 @@ type Viewer struct {
 	in  []byte // Receive's buffer
 }
 
-// Resume tells the viewer what has become of its input so far. It must come before all other
-// methods, which open the connection.
+// Resume tells the viewer what has become of its input so far. Call it before all other methods,
+// because they open the connection.
 func (v *Viewer) Resume(st api.InputState) { wire.SetInputState(v.w.Header(), st) }
 
 // ensureOpen answers the upgrade request, once.
@@ -142,8 +143,8 @@ func (v *Viewer) finish(err error) {
 	v.conn.CloseNow()
 }
 
-// Receive waits for the viewer's next input. Its error is final and cancels the handler's context.
-// Only one goroutine may receive at a time.
+// Receive waits for the next input of the viewer. Its error is final, and cancels the context of
+// the handler. Only one goroutine at a time may call Receive.
 func (v *Viewer) Receive() (api.Input, error) {
 	if err := v.ensureOpen(); err != nil {
 		return api.Input{}, err
@@ -166,7 +167,8 @@ func (v *Viewer) Receive() (api.Input, error) {
 	return in, nil
 }
 
-// Send writes a message; it blocks while the viewer is slow. Only one goroutine may send at a time.
+// Send writes a message. It blocks while the viewer is slow. Only one goroutine at a time may call
+// Send.
 func (v *Viewer) Send(out api.Output) error {
 	if err := v.ensureOpen(); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// watchStall is how long a reader may be stalled before it is disconnected. It can watch again for a
-// new snapshot.
+// watchStall is how long a reader may read nothing before it is disconnected. It can watch again
+// and gets a new snapshot.
 const watchStall = 10 * time.Second
 
 func watchInput(r *http.Request) (in api.WatchInput, wrong *api.Error) {
@@ -31,14 +31,15 @@ func watchInput(r *http.Request) (in api.WatchInput, wrong *api.Error) {
 	return in, nil
 }
 
-// HandleWatch serves events.watch. f must send a snapshot and then the changes until ctx is done or
-// send fails. send blocks while the client is slow, and fails after m.Stall without progress. An
-// error returned by f reaches the client's Watch.
+// HandleWatch serves events.watch. f must send a snapshot and then the changes, until ctx is done
+// or send fails. send blocks while the client is slow, and fails if nothing can be sent for
+// m.Stall. If f returns an error, the client's Watch returns it.
 func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send func(api.Event) error) error) {
 	entry, _ := api.Find(wire.WatchName)
 	m.addRoute(wire.WatchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.Stall}
-		// The end of the stream is written later, perhaps long after the last event's deadline.
+		// The end of the stream is written later, perhaps long after the deadline of the last
+		// event.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
 		var in api.WatchInput
 		m.serve(w, r, &call{

@@ -1,6 +1,6 @@
 // Package userfiles calls the operations on files for a user, who may reach all files. Paths and
-// names hold any bytes; the API escapes them. The engine may be another machine's, so names in its
-// answers are checked here.
+// names may contain any bytes; for the API they are escaped. The engine may be another machine's,
+// so names in its answers are checked here.
 package userfiles
 
 import (
@@ -12,12 +12,12 @@ import (
 	"tandem/engine/api"
 )
 
-// Files are the files of an engine: all of them, or those below Root.
+// Files are the files that an engine can reach: all of them, or those below Root.
 type Files struct {
 	api.Engine
 	Root   string // a folder; "" for all files
 	RootID string // its api.FileInfo.ID
-	// Machines says that paths may be on other machines, as api.PathOn writes them.
+	// Machines is set if paths may be on other machines, in the form of api.PathOn.
 	Machines bool
 }
 
@@ -30,11 +30,11 @@ func (f Files) Scope() api.FileScope {
 	return scope
 }
 
-// maxName is the maximum length of a name in bytes: file systems allow 255 characters.
+// maxName is the maximum length of a name in bytes. File systems allow up to 255 characters.
 const maxName = 255 * utf8.UTFMax
 
-// checkName rejects a name from another machine that is more than the name of a file: joined to a
-// path, it would lead elsewhere.
+// checkName rejects a name from another machine unless it is just the name of a file. A longer
+// path, joined to another, could lead elsewhere.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || len(name) > maxName || strings.ContainsAny(name, "/\x00") {
 		return api.Errorf(api.CodeInvalid, "the machine sent %q as the name of a file", name[:min(len(name), maxName)])
@@ -42,7 +42,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkPath is checkName for each element of a relative path. A folder's ends with a slash.
+// checkPath applies checkName to each element of a relative path. The path of a folder ends with a
+// slash.
 func checkPath(path string) error {
 	for name := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if err := checkName(name); err != nil {

@@ -11,7 +11,7 @@ import (
 	"tandem/keys"
 )
 
-// Kinds of messages from a viewer. The body of Bytes and Paste is the unchanged text.
+// These are the kinds of messages from a viewer. The body of Bytes and Paste is the text itself.
 const (
 	InputBytes  = 'b'
 	InputKey    = 'k'
@@ -31,7 +31,7 @@ const (
 	inputAsk     = 'q'
 )
 
-// Kinds of messages from a session.
+// These are the kinds of messages from a session.
 const (
 	outputFrame   = 'f'
 	outputBytes   = 'b'
@@ -48,18 +48,18 @@ const (
 	OutputError   = 'x' // an Error in JSON, before the engine closes the attachment
 )
 
-// isKind reports whether b can be the kind of a message: all kinds are letters.
+// isKind reports whether b can be the kind of a message. All kinds are letters.
 func isKind(b byte) bool { return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' }
 
-// impliedAlt is the bit for keys.Key.Implied in the phase's byte.
+// impliedAlt is the bit for keys.Key.Implied in the byte of the key's phase.
 const impliedAlt = 0x80
 
 const (
-	// MaxPaste is the maximum size of a paste in bytes. A paste is never split, to keep its
-	// brackets.
+	// MaxPaste is the maximum size of a paste in bytes. A paste is never split, so its start and
+	// end stay together.
 	MaxPaste = 16 << 20
-	// MaxInputMessage and MaxOutputMessage are the maximum sizes in bytes of messages to the engine
-	// and to a client.
+	// MaxInputMessage is the maximum size in bytes of a message to the engine, and MaxOutputMessage
+	// of a message to a client.
 	MaxInputMessage  = MaxPaste + 64
 	MaxOutputMessage = 32 << 20
 )
@@ -121,8 +121,8 @@ func appendMouse(dst []byte, m *keys.Mouse) []byte {
 	return append(dst, byte(m.Button), byte(m.Kind), byte(m.Mods))
 }
 
-// DecodeInput decodes a message from a viewer. The error is ErrUnknownKind for a kind of a newer
-// release. The result does not refer to b.
+// DecodeInput decodes a message from a viewer. The error is ErrUnknownKind if a newer release has
+// added the kind. The result does not refer to b.
 func DecodeInput(b []byte) (api.Input, error) {
 	var in api.Input
 	d := decoder{b: b}
@@ -223,8 +223,8 @@ func AppendJSON(dst []byte, v any) ([]byte, error) {
 	return append(dst, body...), nil
 }
 
-// DecodeOutput decodes a message from a session. An error sent by the engine is returned as an
-// *api.Error. The result does not refer to b.
+// DecodeOutput decodes a message from a session. If the engine has sent an error, it is returned as
+// an *api.Error. The result does not refer to b.
 func DecodeOutput(b []byte) (api.Output, error) {
 	var out api.Output
 	d := decoder{b: b}

@@ -44,8 +44,8 @@ func AttachQuery(o api.AttachOptions) string {
 	return q.Encode()
 }
 
-// ParseAttach decodes the query written by AttachQuery. An unknown field is an error unless the
-// client may be newer than this program.
+// ParseAttach decodes a query written by AttachQuery. newer is set if the client may be newer than
+// this program. Otherwise an unknown field is an error.
 func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 	var o api.AttachOptions
 	for name, values := range q {

@@ -64,7 +64,7 @@ func drawFrame(t *rapid.T) *api.Frame {
 	for range rapid.IntRange(0, api.MaxAnchors).Draw(t, "anchors") {
 		f.Anchors = append(f.Anchors, api.Place{Line: draw(t, "line"), Cell: small(t, "cell")})
 	}
-	// Up to 40 styles, so that both ways of finding a style are used.
+	// There are up to 40 styles, so both ways of finding a style are used.
 	styles := rapid.SliceOfN(rapid.Custom(drawStyle), 1, 40).Draw(t, "styles")
 	for range rapid.IntRange(0, 6).Draw(t, "lines") {
 		l := api.NumberedLine{N: draw(t, "n"), Line: api.Line{
@@ -100,7 +100,7 @@ func TestTruncatedFrameIsAnError(t *testing.T) {
 	}
 }
 
-// A few bytes must not be able to announce gigabytes.
+// A message of a few bytes must not be able to announce gigabytes.
 func TestCountsBeyondTheMessageAllocateNothing(t *testing.T) {
 	head := AppendFrame(nil, &api.Frame{})
 	head = head[:len(head)-1] // less the number of lines
@@ -296,7 +296,7 @@ func TestUnknownKindsOfANewerReleaseAreSkipped(t *testing.T) {
 	}
 }
 
-// What 0.2.0 writes on an attachment is read as it meant it.
+// Messages that release 0.2.0 writes on an attachment keep their meaning.
 func TestMessagesOfRelease020AreUnderstood(t *testing.T) {
 	for text, want := range map[string]api.Input{
 		"kc\x04\x00Ccc": {Key: &keys.Key{Code: 'c', Mods: keys.Ctrl, Shifted: 'C', Base: 'c', Text: "c"}},

@@ -9,12 +9,12 @@ import (
 
 var errMalformed = errors.New("malformed message")
 
-// ErrUnknownKind reports a message kind of a newer release. The message can be skipped: messages do
-// not depend on each other.
+// ErrUnknownKind means that a message has a kind added by a newer release. The message can be
+// skipped, because messages do not depend on each other.
 var ErrUnknownKind = errors.New("message of an unknown kind")
 
 // A decoder decodes a binary message. After the first malformed value, err is set and all further
-// values are zero. It allocates memory only in proportion to the bytes actually present.
+// values are zero. It never allocates much more memory than there are bytes.
 type decoder struct {
 	b   []byte
 	err error
@@ -72,9 +72,10 @@ func (d *decoder) small() int {
 	return int(n)
 }
 
-// count decodes the number of following items, each of at least size bytes.
+// count decodes the number of items that follow. Each item has at least size bytes.
 func (d *decoder) count(size int) int {
-	// More items than the message has room for would only make the caller allocate.
+	// Reject more items than the message has room for, so the caller does not allocate memory for
+	// them.
 	return int(d.uvarint(uint64(len(d.b) / size)))
 }
 
@@ -100,7 +101,7 @@ func (d *decoder) bool() bool {
 	return c == 1
 }
 
-// end returns an error if a value was malformed or bytes are left over.
+// end returns an error if a value was malformed, or if bytes are left.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.b) > 0 {
 		d.fail()
@@ -120,7 +121,8 @@ func appendBool(dst []byte, b bool) []byte {
 	return append(dst, 0)
 }
 
-// appendRune encodes a rune; a negative one, which cannot be decoded, as the replacement character.
+// appendRune encodes a rune. A negative rune could not be decoded, so it becomes the replacement
+// character.
 func appendRune(dst []byte, r rune) []byte {
 	if r < 0 {
 		r = utf8.RuneError

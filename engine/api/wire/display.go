@@ -8,7 +8,7 @@ import (
 	"tandem/keys"
 )
 
-// appendDisplay appends the size of a cell and the colours, 0 for unknown ones.
+// appendDisplay appends the size of a cell and the colours. Unknown ones are 0.
 func appendDisplay(dst []byte, v *api.Display) []byte {
 	dst = binary.AppendVarint(dst, int64(v.CellWidth))
 	dst = binary.AppendVarint(dst, int64(v.CellHeight))
@@ -27,8 +27,9 @@ func (d *decoder) display() *api.Display {
 	return v
 }
 
-// directFields is the number of fields of a Direct always sent. Of the others, those after the last
-// set one are left out: older ends do not know them, and never get them set.
+// directFields is how many fields of a Direct are always sent. Of the other fields, those after the
+// last one set are left out. Older ends do not know these fields, and never get a message with one
+// of them set.
 const directFields = 4
 
 func appendDirect(dst []byte, o *api.Direct) []byte {
@@ -52,7 +53,8 @@ func (d *decoder) direct() *api.Direct {
 			*field = last
 		}
 	}
-	// Reject a trailing false: appendDirect never writes one, so each Direct has one encoding.
+	// Reject a false at the end: appendDirect never writes one, so each Direct has only one
+	// encoding.
 	if !last {
 		d.fail()
 	}

@@ -9,10 +9,10 @@ import (
 	"tandem/keys"
 )
 
-// The binary form of a Frame must be compact, because it is sent for every change of the screen, and
-// safe to decode from a hostile peer. Numbers are varints. A style is written out at its first use
-// and by its index from then on (0 is the default style). The texts of a line's runs follow the runs
-// in one piece.
+// The binary form of a Frame must be compact, because a Frame is sent for every change of the
+// screen. It must also be safe to decode if the peer is hostile. Numbers are varints. A style is
+// written in full at its first use, and later as its index (0 is the default style). The texts of a
+// line's runs follow the runs in one piece.
 
 const (
 	frameFull = 1 << iota
@@ -31,7 +31,7 @@ const (
 	lineHeadBits  = 5
 )
 
-// minRunBytes and minLineBytes are the minimum sizes of a run and a line. They limit the memory
+// minRunBytes and minLineBytes are the minimum sizes of a run and of a line. They limit the memory
 // allocated for a message.
 const (
 	minRunBytes  = 3
@@ -68,7 +68,7 @@ func frameFlags(f *api.Frame) byte {
 	return b
 }
 
-// DecodeFrame decodes the output of AppendFrame. It returns an error for any other input, and
+// DecodeFrame decodes the output of AppendFrame. For any other input, it returns an error, and
 // allocates at most a multiple of its length. The frame does not refer to b.
 func DecodeFrame(b []byte) (*api.Frame, error) {
 	d := decoder{b: b}
@@ -104,7 +104,7 @@ func DecodeFrame(b []byte) (*api.Frame, error) {
 }
 
 // appendLines appends numbered lines. Each number is encoded as the distance from the number after
-// the previous line, at first from next.
+// the previous line. For the first line, that is the distance from next.
 func appendLines(dst []byte, lines []api.NumberedLine, next int64) []byte {
 	var styles styleTable
 	dst = binary.AppendUvarint(dst, uint64(len(lines)))
@@ -131,7 +131,7 @@ func appendLine(dst []byte, l *api.Line, styles *styleTable) []byte {
 		dst = binary.AppendUvarint(dst, uint64(max(r.Cells, 0)))
 		dst = binary.AppendUvarint(dst, uint64(len(r.Text)))
 	}
-	// The texts come last and together, so that the decoder allocates one string for all.
+	// The texts are last and in one piece, so the decoder allocates one string for all of them.
 	for i := range l.Runs {
 		dst = append(dst, l.Runs[i].Text...)
 	}
@@ -156,7 +156,7 @@ func (d *decoder) lines(next int64) []api.NumberedLine {
 	return lines
 }
 
-// appendPlaces appends places with their lines as distances from base.
+// appendPlaces appends places. Their lines are encoded as distances from base.
 func appendPlaces(dst []byte, places []api.Place, base int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(places)))
 	for _, p := range places {
@@ -188,8 +188,8 @@ type lineDecoder struct {
 	lengths []int       // lengths of the texts of one line's runs
 }
 
-// line decodes one line. The texts of its runs share one string, but not with other lines: a line
-// kept longer than its neighbours does not keep their memory.
+// line decodes one line. The texts of its runs share one string, but not with other lines. So a
+// line that is kept longer than its neighbours does not keep their memory.
 func (d *lineDecoder) line() api.Line {
 	head := d.uvarint(uint64(len(d.b))<<lineHeadBits | 1<<lineHeadBits - 1)
 	l := api.Line{Wrapped: head&1 != 0, Prompt: head&2 != 0, Output: head&4 != 0, Size: api.LineSize(head >> lineSizeShift & 3)}
@@ -233,8 +233,8 @@ func (d *lineDecoder) style() api.Style {
 	return s
 }
 
-// A styleTable numbers the styles of one message. It searches up to fewStyles linearly, more through
-// a map.
+// A styleTable numbers the styles of one message. It searches up to fewStyles of them linearly, and
+// uses a map for more.
 type styleTable struct {
 	list  []api.Style // from number 1 on
 	index map[api.Style]uint64
@@ -245,7 +245,7 @@ type styleTable struct {
 const fewStyles = 8
 
 func (t *styleTable) append(dst []byte, s *api.Style) []byte {
-	// Fast path: neighbouring runs often alternate with the same style.
+	// Fast path: neighbouring runs often alternate between the same two styles.
 	if *s == t.last {
 		return binary.AppendUvarint(dst, t.n)
 	}
@@ -263,7 +263,8 @@ func (t *styleTable) append(dst []byte, s *api.Style) []byte {
 	return appendString(dst, s.Link)
 }
 
-// number returns the number of a style, and a new one if it is not known yet.
+// number returns the number of a style. If the style is not known yet, it gets a new number, and
+// known is false.
 func (t *styleTable) number(s *api.Style) (n uint64, known bool) {
 	if *s == (api.Style{}) {
 		return 0, true

@@ -13,7 +13,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A MessageConn carries the messages of an attachment. One goroutine may read, and any may write.
+// A MessageConn transports the messages of an attachment. One goroutine may read, and any number
+// may write.
 type MessageConn interface {
 	// Read reads a message into buf, which grows as bytes arrive.
 	Read(buf []byte) ([]byte, error)
@@ -21,7 +22,8 @@ type MessageConn interface {
 	CloseNow() error // also makes a blocked Read or Write return
 }
 
-// NewWebSocket returns a MessageConn of binary messages up to limit bytes.
+// NewWebSocket returns a MessageConn that sends binary messages over conn. Received messages may
+// have up to limit bytes.
 func NewWebSocket(conn *websocket.Conn, limit int) MessageConn {
 	conn.SetReadLimit(int64(limit))
 	return webSocket{conn}
@@ -46,8 +48,8 @@ func (s webSocket) Write(msg []byte) error {
 
 func (s webSocket) CloseNow() error { return s.conn.CloseNow() }
 
-// readAll appends n bytes from r to buf, or all of them if n is negative. It grows with the bytes
-// received: a header announcing a large message allocates nothing.
+// readAll reads n bytes from r and appends them to buf. If n is negative, it reads all bytes. buf
+// grows only as bytes arrive, so a header that announces a large message allocates nothing.
 func readAll(r io.Reader, buf []byte, n int) ([]byte, error) {
 	for len(buf) != n {
 		if len(buf) == cap(buf) {
@@ -71,11 +73,13 @@ func readAll(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// lengthSize is the number of bytes before a message: its length, most significant byte first.
+// lengthSize is the size of the length in front of a message, in bytes. The most significant byte
+// comes first.
 const lengthSize = 4
 
-// NewFramed returns a MessageConn in which each message follows its length. Both ends are on the same
-// machine, so that unlike a WebSocket it needs no masks. Received messages have at most limit bytes.
+// NewFramed returns a MessageConn in which the length precedes each message. Both ends are on the
+// same machine, so unlike a WebSocket it needs no masks. Received messages may have up to limit
+// bytes.
 func NewFramed(r io.Reader, w io.WriteCloser, limit int) MessageConn {
 	return &framed{r: bufio.NewReader(r), w: w, limit: limit}
 }
@@ -104,7 +108,7 @@ func (f *framed) Read(buf []byte) ([]byte, error) {
 func (f *framed) Write(msg []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// One write, so that a descriptor arrives with its message.
+	// Use a single write, so a descriptor arrives together with its message.
 	f.out = append(binary.BigEndian.AppendUint32(f.out[:0], uint32(len(msg))), msg...)
 	_, err := f.w.Write(f.out)
 	f.out = Reusable(f.out)

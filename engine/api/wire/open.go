@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-// Headers of the answer to engine.open, about the connected engine.
+// These headers of the answer to engine.open describe the connected engine.
 const (
 	InfoVersion  = "Tandem-Engine-Version"
 	InfoProtocol = "Tandem-Engine-Protocol"
@@ -34,7 +34,7 @@ func OpenQuery(o api.OpenOptions) string {
 	return q.Encode()
 }
 
-// ParseOpen decodes the query written by OpenQuery. It rejects unknown fields: one may be a
+// ParseOpen decodes a query written by OpenQuery. It rejects unknown fields, because one may be a
 // restriction.
 func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
 	var o api.OpenOptions
@@ -70,7 +70,7 @@ func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
 	return o, nil
 }
 
-// SetInfo sets the version and protocols of an engine in the headers of an answer.
+// SetInfo writes the version and the protocols of an engine to the headers of an answer.
 func SetInfo(h http.Header, info api.Info) {
 	h.Set(InfoVersion, info.Version)
 	h.Set(InfoProtocol, strconv.Itoa(info.Protocol))

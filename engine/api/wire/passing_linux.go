@@ -10,8 +10,8 @@ import (
 )
 
 // A Passing is a connection over a unix socket that can pass descriptors along with its data
-// (SCM_RIGHTS, unix(7)). After Expect, a received descriptor is kept for TakeFile. Reads and writes
-// of data work as usual.
+// (SCM_RIGHTS, unix(7)). After Expect, a received descriptor is kept for TakeFile. Data is read and
+// written as usual.
 type Passing struct {
 	*net.UnixConn
 	takes atomic.Bool
@@ -29,10 +29,11 @@ func NewPassing(c *net.UnixConn) *Passing { return &Passing{UnixConn: c} }
 // Expect allows descriptors to be received. Before that the kernel closes them.
 func (p *Passing) Expect() { p.takes.Store(true) }
 
-// Give sends f with the next write and then closes it.
+// Give sends f with the next write, and then closes f.
 func (p *Passing) Give(f *os.File) { p.replaceFile(&p.given, f) }
 
-// replaceFile closes the previous file, and f if the connection is closed.
+// replaceFile puts f in place of the previous file, which it closes. If the connection is closed,
+// it closes f.
 func (p *Passing) replaceFile(kept **os.File, f *os.File) {
 	p.mu.Lock()
 	old, closed := *kept, p.closed
@@ -46,8 +47,8 @@ func (p *Passing) replaceFile(kept **os.File, f *os.File) {
 	}
 }
 
-// TakeFile returns the last descriptor received; nil if there is none or it was already returned.
-// The caller closes it.
+// TakeFile returns the last descriptor received, and nil if there is none or it was already
+// returned. The caller must close it.
 func (p *Passing) TakeFile() *os.File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +69,7 @@ func (p *Passing) Read(b []byte) (int, error) {
 	return max(n, 0), err
 }
 
-// keepDescriptor keeps the last descriptor of a control message and closes the others.
+// keepDescriptor keeps the last descriptor in a control message and closes the others.
 func (p *Passing) keepDescriptor(oob []byte) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *Passing) Write(b []byte) (n int, err error) {
 	f := p.given
 	p.given = nil
 	p.mu.Unlock()
-	// A descriptor needs at least one byte of data to travel with.
+	// A descriptor can only be sent with at least one byte of data.
 	if f != nil && len(b) > 0 {
 		defer f.Close()
 		if n, err = p.writeWith(b, f); err != nil {
@@ -123,8 +124,7 @@ func (p *Passing) Close() error {
 	return p.UnixConn.Close()
 }
 
-// Duplicate returns a duplicate of f's descriptor. Unlike f.Fd, it does not change whether f is
-// blocking.
+// Duplicate duplicates the descriptor of f. Unlike f.Fd, it does not make f blocking.
 func Duplicate(f *os.File) (*os.File, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -31,7 +31,7 @@ func passingPair(t *testing.T) (a, b *Passing) {
 	return NewPassing(out), NewPassing(in)
 }
 
-// newFile returns a file, and a function that reports whether it is open nowhere else.
+// newFile returns a file, and a function that reports whether no other descriptor of it is open.
 func newFile(t *testing.T) (f *os.File, isClosed func() bool) {
 	t.Helper()
 	r, w, err := os.Pipe()

@@ -1,5 +1,5 @@
-// Package wire contains the parts of the protocol common to client and server: the headers of
-// requests, the binary form of frames and input, and the checks of a socket's owner.
+// Package wire contains the parts of the protocol that client and server have in common: the
+// headers of requests, the binary form of frames and input, and the checks of a socket's owner.
 package wire
 
 import (
@@ -16,35 +16,36 @@ import (
 const (
 	RoutePrefix = "/v1/"
 	AttachName  = "session.attach"
-	// MessageProtocol is the protocol of an attachment over the engine's own socket: see NewFramed.
+	// MessageProtocol is the protocol of an attachment over the engine's own socket; see NewFramed.
 	MessageProtocol = "tandem-messages"
 
-	// TakenHeader answers AttachOptions.Input with InputState.Taken; empty if the input is unknown.
+	// TakenHeader is the response header with InputState.Taken, for the input named in
+	// AttachOptions.Input. It is empty if the engine does not know the input.
 	TakenHeader = "Tandem-Input-Taken"
-	// UnsureHeader is InputState.Unsure. Older engines do not send it.
+	// UnsureHeader is the response header with InputState.Unsure. Older engines do not send it.
 	UnsureHeader = "Tandem-Input-Unsure"
 	// CutHeader is "true" for InputState.Cut.
 	CutHeader = "Tandem-Input-Cut"
 	WatchName = "events.watch"
 	OpenName  = "engine.open"
-	// OpenProtocol is the protocol of a connection upgraded by engine.open: a new connection to an
-	// engine, from its first byte.
+	// OpenProtocol is the protocol of a connection after engine.open has upgraded it. It is then
+	// like a new connection to an engine, from the first byte on.
 	OpenProtocol = "tandem"
 
 	MaxResponseBody = 64 << 20
-	// keepBuffer is the maximum size of a buffer kept for the next message.
+	// keepBuffer is the maximum size of a buffer that is kept for the next message.
 	keepBuffer = 256 << 10
 )
 
-// The stream is that of server-sent events (HTML standard, 9.2): one "data:"
-// line of JSON an event; an "event: error" carries an Error and ends it.
+// These are parts of server-sent events (HTML standard, 9.2). Each event is one "data:" line of
+// JSON. An "event: error" carries an Error and ends the stream.
 var (
 	DataField  = []byte("data: ")
 	ErrorField = []byte("event: error\n")
 	BlockEnd   = []byte("\n\n")
 )
 
-// Reusable returns b for use as a buffer, or nil if it is too large to keep.
+// Reusable returns b for reuse as a buffer, or nil if it is too large to keep.
 func Reusable(b []byte) []byte {
 	if cap(b) > keepBuffer {
 		return nil
@@ -52,7 +53,7 @@ func Reusable(b []byte) []byte {
 	return b
 }
 
-// Root returns the innermost cause of err, without the addresses and verbs around it.
+// Root returns the innermost cause of err, without the addresses and verbs added to it.
 func Root(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -64,21 +65,21 @@ func Root(err error) error {
 }
 
 // For a large text, encoding and decoding JSON takes longer than everything else. A client can
-// therefore receive the large members of an output beside the JSON. It lists the members in the
-// request's AsideHeader, as "stdout,stderr". If they are large enough, the same header of the answer
-// divides the body, as "json=312,stdout=10000000": first the JSON with these members empty, then
-// their unchanged contents. Without the header the answer is plain JSON. 10 MB of output reach an
-// agent in half the time of plain JSON.
+// therefore receive large members of an output beside the JSON. It lists the members in AsideHeader
+// of the request, as in "stdout,stderr". If they are large enough, AsideHeader of the answer
+// divides the body, as in "json=312,stdout=10000000": first comes the JSON with these members
+// empty, then their contents. Without the header, the answer is plain JSON. 10 MB of output reach
+// an agent in half the time of plain JSON.
 const (
 	AsideHeader = "Tandem-Aside"
 	// AsideName is the name of the JSON in the header.
 	AsideName = "json"
-	// AsidePiece is the number of bytes of a member to read or write at a time.
+	// AsidePiece is how many bytes of a member are read or written at once.
 	AsidePiece = 256 << 10
 )
 
-// DecodeError decodes the error in an answer to the operation called name. A body without one
-// becomes CodeInternal.
+// DecodeError decodes the error in the answer to an operation; name is the operation. If the body
+// contains no error, the result has CodeInternal.
 func DecodeError(name string, status int, body []byte) *api.Error {
 	var e api.Error
 	if json.Unmarshal(body, &e) != nil || e.Code == "" {
@@ -106,7 +107,8 @@ func SetInputState(h http.Header, st api.InputState) {
 	}
 }
 
-// InputStateOf reads what SetInputState wrote. An engine without it counts no messages.
+// InputStateOf reads the state written by SetInputState. If there is none, the engine does not
+// count messages.
 func InputStateOf(h http.Header) (st api.InputState) {
 	taken, unsure := h.Values(TakenHeader), h.Get(UnsureHeader)
 	if len(taken) == 0 {

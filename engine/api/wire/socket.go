@@ -10,20 +10,20 @@ import (
 	"tandem/engine/api"
 )
 
-// Hints of client and server about unusable data directories.
+// These are hints of client and server if a data directory is not usable.
 const (
 	HintAgain     = "the engine may be restarting: try again"
 	HintWritable  = "make it writable for you, or choose another data folder with TANDEM_DATA_DIR"
 	HintOwnFolder = "choose a data folder of your own with TANDEM_DATA_DIR"
 )
 
-// TrustFor returns a function that reports whether the user at the other end of a connection is
-// trusted: only self and root are.
+// TrustFor returns a function that reports whether to trust the user at the other end of a
+// connection. Only self and root are trusted.
 func TrustFor(self int) func(uid int) bool {
 	return func(uid int) bool { return uid == self || uid == 0 }
 }
 
-// PrivateFolder creates dir (0700) if it is missing, and checks it like TrustedFolder.
+// PrivateFolder creates dir (0700) if it is missing, and checks it as TrustedFolder does.
 func PrivateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return folderError(dir, err)
@@ -31,9 +31,9 @@ func PrivateFolder(dir string) error {
 	return TrustedFolder(dir)
 }
 
-// TrustedFolder checks that a directory belongs to this user: in a shared temporary directory,
-// another user may have created it. Root may use another user's directory anywhere else, for
-// example on a mounted volume. A directory only for sockets is set to 0700.
+// TrustedFolder checks that a directory belongs to this user. In a shared temporary directory,
+// another user may have created it. Anywhere else, root may use another user's directory, for
+// example on a mounted volume. If the directory is only for sockets, its mode is set to 0700.
 func TrustedFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func TrustedFolder(dir string) error {
 	return nil
 }
 
-// isShared reports whether other users may create files in dir; true if unknown.
+// isShared reports whether other users may create files in dir. It returns true if that is unknown.
 func isShared(dir string) bool {
 	info, err := os.Stat(dir)
 	return err != nil || info.Mode().Perm()&0o002 != 0

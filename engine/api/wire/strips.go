@@ -8,17 +8,17 @@ import (
 	"tandem/engine/api"
 )
 
-// Lines with pictures are followed by the placements and by the strips of each line: the index of
-// the line, the index of the placement, and the position. Only viewers with pictures enabled get
-// such lines.
+// Lines with pictures are followed by the placements, and by the strips of each line: the index of
+// the line, the index of the placement, and the position. Only viewers that have asked for pictures
+// get such lines.
 
-// minPlacementBytes and minStripBytes are the minimum sizes of each.
+// minPlacementBytes and minStripBytes are the minimum sizes of a placement and of a strip.
 const (
 	minPlacementBytes = 14
 	minStripBytes     = 6
 )
 
-// appendStrips appends the placements and strips of lines; nothing if there are none.
+// appendStrips appends the placements and strips of lines. If there are none, it appends nothing.
 func appendStrips(dst []byte, lines []api.NumberedLine) []byte {
 	var placed []*api.Placement
 	index := map[*api.Placement]int{}
@@ -32,7 +32,7 @@ func appendStrips(dst []byte, lines []api.NumberedLine) []byte {
 			n++
 		}
 	}
-	// Without pictures the message is the same as in releases without them.
+	// Without pictures, the message is the same as in releases before pictures were added.
 	if n == 0 {
 		return dst
 	}
@@ -63,7 +63,7 @@ func appendSmalls(dst []byte, ns ...int) []byte {
 	return dst
 }
 
-// strips decodes the output of appendStrips, if any, into lines.
+// strips decodes the output of appendStrips into lines, if there is any.
 func (d *decoder) strips(lines []api.NumberedLine) {
 	if d.err != nil || len(d.b) == 0 {
 		return

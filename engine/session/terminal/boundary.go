@@ -13,8 +13,8 @@ const boundaryWindow = 16 << 10
 
 // findBoundary returns an offset at which output can be cut, at or shortly before the end of the
 // output shown: a repaint and everything after the offset give the same screen. An unfinished
-// sequence has had no effect yet, so it belongs to the output after the cut. It must be called on
-// the screen goroutine.
+// sequence has had no effect yet, so it belongs to the output after the cut. The screen must
+// be locked.
 func (s *screen) findBoundary() int64 {
 	at := s.shown.Load()
 	tail := make([]byte, min(int64(boundaryWindow+s.term.PendingString()), at-s.log.Start()))

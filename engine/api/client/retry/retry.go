@@ -1,9 +1,9 @@
-// Package retry calls an engine that may crash or be replaced during the call. It
-// retries calls that the table of operations allows to be repeated; for the others,
-// the error says whether the call may have been carried out.
+// Package retry calls an engine that may crash or be replaced during the call. It repeats calls
+// marked as repeatable in the table of operations. For others, the error says whether the call may
+// have been carried out.
 //
-// It is not part of client.Client, which makes each call once: activation, shutdown, attachments and
-// the reads of the dashboard have to learn at once that the engine is lost.
+// client.Client makes each call only once: activation, shutdown, attachments and the dashboard's
+// reads must learn at once that the engine is lost.
 package retry
 
 import (
@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// returnLimit is how long to wait for a lost engine to return.
+	// returnLimit is how long to wait for another engine after one was lost.
 	returnLimit = 15 * time.Second
-	// awayLimit is how long to retry another machine for read-only calls: a followed log resumes
-	// when the laptop wakes.
+	// awayLimit is how long to retry read-only calls of another machine. Thus a followed log
+	// resumes when the laptop wakes.
 	awayLimit = 10 * time.Minute
-	// activateAfter is how long to leave the restart of a lost engine to its keeper.
+	// activateAfter is how long the keeper may take to restart a lost engine before this client
+	// does.
 	activateAfter = 500 * time.Millisecond
 	// returnPoll is the interval between retries.
 	returnPoll = 20 * time.Millisecond
-	// steadyCall is the duration from which a call counts as accepted by a healthy engine. Its loss
-	// is then a new one, with its own time limit.
+	// steadyCall is how long a call must have lasted to count as accepted by a healthy engine. If
+	// the engine is lost after that, the time limit starts anew.
 	steadyCall = time.Second
 )
 
@@ -38,13 +39,14 @@ type Conn struct {
 	*client.Client
 	Hasty bool // do not wait for an offline machine
 	// Away, if set, is called when a read-only call starts waiting for an offline machine. Such
-	// calls then wait until their context is done; without Away they give up after awayLimit.
+	// calls then wait until their context is done. If Away is nil, they give up after awayLimit.
 	Away    func()
 	connect func(context.Context) (*client.Client, error) // nil if another process starts the engine
 }
 
-// Connect returns a Conn to the client made by connect, which should start an engine if necessary.
-// connect is called again when the engine is lost for long. The caller must close the result.
+// Connect returns a Conn that uses the client returned by connect, which should start an engine if
+// necessary. If the engine is lost for long, connect is called again. The caller must close the
+// Conn.
 func Connect(ctx context.Context, connect func(context.Context) (*client.Client, error)) (*Conn, error) {
 	first, err := connect(ctx)
 	if err != nil {
@@ -56,9 +58,9 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 // Once returns the engine for calls made only once.
 func (c *Conn) Once() api.Engine { return c.Client }
 
-// Do carries out an operation; see api.Operation.Call. If the connection to the engine
-// is lost, Do retries a call that was never sent or is api.Repeatable, within the
-// call's own time limit. Otherwise the error has CodeUnsure: it may have been done.
+// Do carries out an operation; see api.Operation.Call. If the connection to the engine is lost, Do
+// repeats a call that was never sent or can be repeated, within the call's own time limit.
+// Otherwise the error has CodeUnsure: the call may have been carried out.
 func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	began := time.Now()
 	var lost time.Time
@@ -71,7 +73,8 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		var reached atomic.Bool
 		err := c.Client.Do(withReachedFlag(ctx, &reached), name, effect, ask, out)
 		gone, maySent := isLost(err)
-		// If ctx ends during a reconnection, err says nothing about the call before: give up below.
+		// If ctx ends during a reconnection, err says nothing about the call before, so give up
+		// below.
 		if !gone && (lost.IsZero() || ctx.Err() == nil || reached.Load()) {
 			if sent && err != nil {
 				return c.resolveRepeat(ctx, name, effect, in, out, err)
@@ -102,13 +105,13 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 	}
 }
 
-// withReachedFlag returns a context that sets reached once a call has a connection.
+// withReachedFlag returns a context that sets reached when a call has got a connection.
 func withReachedFlag(ctx context.Context, reached *atomic.Bool) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 }
 
-// isLost reports whether err means that the engine is lost (gone), and whether it may have received
-// the call (sent).
+// isLost reports whether err means that the engine is lost (gone), and whether the engine may have
+// received the call (sent).
 func isLost(err error) (gone, sent bool) {
 	var lost *client.Lost
 	if errors.As(err, &lost) {
@@ -118,8 +121,8 @@ func isLost(err error) (gone, sent bool) {
 	return ending, ending
 }
 
-// resolveRepeat interprets the error of a repeated call: it returns nil if the first call had
-// already removed or stopped the process, and then reads the process into out.
+// resolveRepeat interprets the error of a repeated call. If the first call had already removed or
+// stopped the process, it returns nil and reads the process into out.
 func (c *Conn) resolveRepeat(ctx context.Context, name string, effect api.Effect, in, out any, err error) error {
 	missing := errors.Is(err, api.CodeNotFound)
 	switch api.RepeatOf(name, effect) {
@@ -135,7 +138,8 @@ func (c *Conn) resolveRepeat(ctx context.Context, name string, effect api.Effect
 	return err
 }
 
-// readStopped reads the stopped process id into p. The record of a transient process may be gone.
+// readStopped reads the stopped process with this id into p. The record of a one-shot command may
+// be gone already.
 func (c *Conn) readStopped(ctx context.Context, id string, p *api.Process) error {
 	now, err := api.ProcessGet.Call(ctx, c, api.IDInput{ID: id})
 	if errors.Is(err, api.CodeNotFound) {
@@ -147,7 +151,7 @@ func (c *Conn) readStopped(ctx context.Context, id string, p *api.Process) error
 	return err
 }
 
-// idToStop returns the id of the process that a stop call with input in is for.
+// idToStop returns the id of the process that a call would stop. in is the input of the call.
 func idToStop(in any) string {
 	switch in := in.(type) {
 	case api.ProcessStopInput:
@@ -158,7 +162,7 @@ func idToStop(in any) string {
 	return ""
 }
 
-// startID returns the caller's id for the session or process to start; "" if none.
+// startID returns the id that the caller has chosen for a new session or process, or "".
 func startID(in any) string {
 	switch in := in.(type) {
 	case api.ExecInput:
@@ -171,8 +175,8 @@ func startID(in any) string {
 	return ""
 }
 
-// withRemainingTime returns the input for repeating a call after passed, with shorter timeouts for
-// waits. The timeout of a command counts from its start, so it stays.
+// withRemainingTime returns the input for repeating a call after the time passed. Waits get shorter
+// timeouts. The timeout of a command counts from its start, so it is not changed.
 func withRemainingTime(in any, passed time.Duration) any {
 	left := func(ms int) int {
 		if ms == 0 {
@@ -197,7 +201,7 @@ func withRemainingTime(in any, passed time.Duration) any {
 	return in
 }
 
-// giveUpError returns the error of a call abandoned because no engine returned.
+// giveUpError returns the error for a call that is given up because no engine has returned.
 func giveUpError(name string, effect api.Effect, in any, sent bool, err error) error {
 	switch {
 	case effect == api.Read:
@@ -208,7 +212,7 @@ func giveUpError(name string, effect api.Effect, in any, sent bool, err error) e
 	return api.Errorf(api.CodeUnavailable, "%v: nothing was done", err).WithHint("try again")
 }
 
-// unsureError returns the error of a call with a lost answer: it names the possible effect.
+// unsureError returns the error for a call whose answer was lost. It names the possible effect.
 func unsureError(name string, in any, err error) error {
 	if id := startID(in); id != "" {
 		return api.Errorf(api.CodeUnsure, "%v: it may have been started as %s", err, id).
@@ -223,7 +227,8 @@ func unsureError(name string, in any, err error) error {
 	return api.Errorf(api.CodeUnsure, "%v: it may have been done", err).WithHint("check before doing it again")
 }
 
-// waitForEngine sleeps for one poll interval, and starts the engine if it has been gone too long.
+// waitForEngine sleeps for one poll interval. If the engine has been gone for too long, it starts
+// it.
 func (c *Conn) waitForEngine(ctx context.Context, gone time.Duration) error {
 	if err := sleep.For(ctx, returnPoll); err != nil {
 		return err
@@ -242,11 +247,11 @@ func (c *Conn) waitForEngine(ctx context.Context, gone time.Duration) error {
 	return nil
 }
 
-// maxWaitCall is the maximum duration of one call of RepeatUntil.
+// maxWaitCall is the maximum duration of one call that RepeatUntil makes.
 const maxWaitCall = 50 * time.Second
 
-// RepeatUntil calls wait, which blocks for at most ms milliseconds, until it is done, fails or the
-// timeout expires. A timeout of 0 is none.
+// RepeatUntil calls wait until it is done, fails or the timeout expires. Each call blocks for at
+// most ms milliseconds. A timeout of 0 means none.
 func RepeatUntil[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool, err error)) (Out, error) {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -261,8 +266,8 @@ func RepeatUntil[Out any](timeout time.Duration, wait func(ms int) (out Out, don
 	}
 }
 
-// Wait waits until a condition is met, or until the process exits or the timeout expires; then Met
-// is empty. A timeout of 0 is none.
+// Wait waits until a condition is met, the process exits, or the timeout expires. In the latter two
+// cases, Met is empty. A timeout of 0 means none.
 func Wait(ctx context.Context, c *Conn, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
 	return RepeatUntil(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms

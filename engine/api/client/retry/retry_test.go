@@ -16,7 +16,7 @@ import (
 	"tandem/engine/api/server"
 )
 
-// An engine that loses the next calls, as if it had died of them.
+// An engine loses the next calls, as if they had made it crash.
 type engine struct {
 	testing.TB
 	dir string
@@ -36,7 +36,7 @@ func newEngine(t *testing.T) *engine {
 	return &engine{TB: t, dir: dir}
 }
 
-// begin listens until the test ends, or what it gives is called.
+// begin listens until the test ends, or until end is called.
 func (e *engine) begin() (end func()) {
 	e.Helper()
 	mux := server.NewMux(nil)
@@ -87,7 +87,7 @@ func (e *engine) connect() *Conn {
 	return conn
 }
 
-// lose forgets what was called so far, and loses so many calls.
+// lose forgets the calls so far, and makes the engine lose the next n calls.
 func (e *engine) lose(n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
