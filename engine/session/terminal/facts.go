@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem/engine/base/throttle"
 	"tandem/engine/screen/vt"
 	"tandem/engine/screen/vt/scan"
 	"tandem/engine/session/prompt"
@@ -29,16 +30,19 @@ type Facts struct {
 	Running    string // the command that the shell runs, see prompt.Shell.Running
 }
 
+// factsGap is the minimum time between two announcements of changed facts.
+const factsGap = 100 * time.Millisecond
+
 // facts holds what a session's program and screen have reported, and announces changes.
 type facts struct {
-	pace *pacer
+	announce *throttle.Throttle
 
 	mu    sync.Mutex
 	known Facts // without bytes and the facts held by viewers, keyboard and shell
 }
 
 func newFacts(o Options) *facts {
-	return &facts{pace: newPacer(o.Host.FactsChanged), known: Facts{Cols: o.Cols, Rows: o.Rows}}
+	return &facts{announce: throttle.New(factsGap, o.Host.FactsChanged), known: Facts{Cols: o.Cols, Rows: o.Rows}}
 }
 
 func (k *facts) all() Facts {
@@ -48,9 +52,9 @@ func (k *facts) all() Facts {
 }
 
 // touch announces a change of a fact held elsewhere.
-func (k *facts) touch() { k.pace.touch() }
+func (k *facts) touch() { k.announce.Trigger() }
 
-func (k *facts) stop() { k.pace.stop() }
+func (k *facts) stop() { k.announce.Stop() }
 
 // noteEvent records an event of the program.
 func (k *facts) noteEvent(e vt.Event) {
@@ -71,7 +75,7 @@ func (k *facts) noteEvent(e vt.Event) {
 	changed := before != k.known
 	k.mu.Unlock()
 	if changed {
-		k.pace.touch()
+		k.announce.Trigger()
 	}
 }
 
@@ -89,7 +93,7 @@ func (k *facts) setSize(cols, rows int) {
 	k.mu.Lock()
 	k.known.Cols, k.known.Rows = cols, rows
 	k.mu.Unlock()
-	k.pace.touch()
+	k.announce.Trigger()
 }
 
 // setTitle records a title shown by a replay.

@@ -382,29 +382,6 @@ func TestSynchronizedUpdateDelaysFrames(t *testing.T) {
 	})
 }
 
-func TestTitleChangesAreAnnouncedAtMostTenTimesASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		var mu sync.Mutex
-		p := newPacer(func() {
-			mu.Lock()
-			defer mu.Unlock()
-			n++
-		})
-		for range 1000 {
-			p.touch()
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		p.stop()
-		p.touch()
-		synctest.Wait()
-		if n < 9 || n > 12 {
-			t.Errorf("%d announcements in a second", n)
-		}
-	})
-}
-
 func TestReplayRestoresScreenAndScrollback(t *testing.T) {
 	l := &memoryLog{}
 	l.AppendResize("a", store.Resize{Offset: 0, Cols: 20, Rows: 5})
