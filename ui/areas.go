@@ -18,8 +18,8 @@ const (
 	minTightHeight = 4
 )
 
-// areas are the rectangles of the dashboard's parts on the screen. A part that is not
-// shown has an empty one.
+// areas holds the rectangle of each part of the dashboard on the screen. It is empty for a part
+// that is not shown.
 type areas struct {
 	w, h  int
 	body  look.Rect // the view
@@ -70,8 +70,8 @@ func (m *model) showTerminal() {
 	m.relayout()
 }
 
-// isTight reports whether the focused pane, or the session list in its place, is all that
-// fits. Only the Sessions view can be shown this way.
+// isTight reports whether the screen has room only for the focused pane or, in its place, the
+// session list. Other views are not shown on such a screen.
 func (m *model) isTight() bool {
 	return m.areas.tight && m.views.action() == keymap.ViewSessions && m.sessions.CurrentPane() != nil
 }

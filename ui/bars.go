@@ -151,8 +151,9 @@ func (t *topBar) listCounts() (counts []barCount) {
 	return counts
 }
 
-// countProcesses counts running and failed processes, and sessions that rang or, without a bell, wait
-// for input. One-shot commands do not count: an agent runs hundreds, and the count would never stand still.
+// countProcesses counts running and failed processes. Among the running sessions it counts those
+// that rang the bell, and those that wait for input without having rung it. One-shot commands are
+// left out: an agent runs hundreds, and the count would never stand still.
 func (t *topBar) countProcesses() (running, failed, rang, prompting int) {
 	now := time.Now()
 	for i := range t.news.Processes {
@@ -214,7 +215,8 @@ func (m *model) drawStatusBar() (bar string, hints []keymap.Hint) {
 	return lead + line + style.Bar.Text(text.Spaces(max(w-used-text.Width(lead), 0))) + end, hints
 }
 
-// fitHints chooses the hints and the part of the note that fit into room cells.
+// fitHints chooses the hints, and shortens the note, so that they fit into a bar with the given
+// room in cells.
 func (m *model) fitHints(room int) (hints []keymap.Hint, note string, ink look.Ink) {
 	full, ink := m.statusNote()
 	hints, kept := m.statusHints(), keptHints
@@ -232,7 +234,8 @@ func (m *model) fitHints(room int) (hints []keymap.Hint, note string, ink look.I
 	case m.dialog.open != nil:
 		note = text.Clip(full, max(gap, room/2))
 	case m.notices.toast.event && full == m.notices.toast.text:
-		// An event comes unasked, so it covers hints at the right and moves none.
+		// A note about an event arrives unasked. It covers hints at the right, but must not move
+		// the others.
 		note = text.Clip(full, max(gap, room*3/4))
 		hints = look.FittingHints(hints, room, kept)
 		for hintsWidth(hints) > max(room-text.Width(note)-3, 0) {
@@ -313,8 +316,8 @@ func (m *model) statusHints() []keymap.Hint {
 	return m.o.Bindings.Hints(pending, m.keyboard.activeScopes()...)
 }
 
-// farewellLine returns the line left in the terminal after the user detached; command
-// starts the dashboard again. It is empty if no session runs.
+// farewellLine returns the line left in the terminal after the user detached. It gives command as
+// the way to start the dashboard again. It is empty if no session runs.
 func farewellLine(known panes.News, command string) string {
 	if known.Stopped != "" {
 		return known.Stopped

@@ -14,8 +14,8 @@ import (
 	"tandem/themes"
 )
 
-// countingBar returns a top bar of width w with four views and three sessions, one of them
-// rang. With more it has a failed process and requests, too.
+// countingBar returns a top bar of width w with four views and three sessions, one of which rang
+// the bell. If more is set, there are a failed process and requests, too.
 func countingBar(w int, more bool) *topBar {
 	m := &model{areas: areas{w: w}}
 	m.views = m.listViews()
@@ -32,8 +32,8 @@ func countingBar(w int, more bool) *topBar {
 	return &topBar{views: &m.views, areas: &m.areas, news: &m.news, list: sessions.New(m.env).List, isClosed: func(string) bool { return false }, look: &m.theme.look}
 }
 
-// barTexts returns the contents of the top bar: whether it has the program's name, and the
-// counts.
+// barTexts returns the contents of the top bar: whether the program's name is shown, and the text
+// of the counts.
 func barTexts(t *topBar) (named bool, text string) {
 	views, counts := t.layout()
 	for _, c := range counts {
@@ -184,7 +184,7 @@ func TestPrefixIsShownAtOnceAndListsKeysAfterDelay(t *testing.T) {
 	})
 }
 
-// endPrefixWait fires the timer of the prefix with a serial.
+// endPrefixWait fires the timer that the prefix started when its serial number had this value.
 func (d *driver) endPrefixWait(serial int) {
 	d.update(panes.Result(func() tea.Cmd { return d.m.keyboard.prefix.endWait(serial) }))
 }

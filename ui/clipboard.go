@@ -31,13 +31,14 @@ type clipboard struct {
 	failed  bool // the last text could not be read
 }
 
-// A clipText is text that was read in order to be copied.
+// A clipText is text read for the clipboard, perhaps only a part of the selected text.
 type clipText struct {
 	text string
 	cut  bool // it was truncated
 }
 
-// copyRead copies the text that read returns, unless a newer copy overtakes it.
+// copyRead calls read for the text to copy. The result is dropped if something else was copied
+// meanwhile.
 func (c *clipboard) copyRead(read terminal.Read) tea.Cmd {
 	c.serial++
 	serial := c.serial
@@ -62,8 +63,9 @@ func (c *clipboard) finishRead(t clipText, err error) tea.Cmd {
 	return c.copyText(t.text, "", t.cut)
 }
 
-// copyText makes text the next paste, here and in other programs. much describes its size;
-// empty counts it. cut reports whether text was truncated.
+// copyText makes text the next paste, here and in other programs. much describes the text's size to
+// the user; if it is empty, the lines or characters are counted. cut is set if text is only the
+// start of what was selected.
 func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 	c.serial++
 	c.reading, c.failed = false, false
@@ -114,7 +116,8 @@ func describeSize(s string) string {
 	return text.Count(lines, "line")
 }
 
-// pasteLast pastes the text copied last. If it is still being read, typed input waits with it.
+// pasteLast pastes the text copied last. While that text is still being read, the paste waits for
+// it, and so does input typed afterwards.
 func (c *clipboard) pasteLast() tea.Cmd {
 	if c.reading {
 		meant := c.focus()

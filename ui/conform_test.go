@@ -7,7 +7,7 @@ import (
 	"tandem/panes/panestest"
 )
 
-func TestFakeEngineConforms(t *testing.T) {
+func TestFakeEngineBehavesLikeTheRealOne(t *testing.T) {
 	enginetest.Run(t, func(*testing.T) enginetest.Subject {
 		e := newFakeEngine()
 		return enginetest.Subject{

@@ -329,7 +329,8 @@ func TestDashboardReconnectsAndKeepsTypedKeys(t *testing.T) {
 	d.waitTyped(s, "before while after")
 }
 
-// loseEngine kills the engine. The dashboard cannot reconnect before it reaches next.
+// loseEngine kills the engine and waits until the dashboard shows the loss. The dashboard can
+// reconnect only after next has been started with restoreEngine.
 func (d *driver) loseEngine() (next *fakeEngine) {
 	d.t.Helper()
 	d.mu.Lock()

@@ -15,8 +15,8 @@ import (
 	"tandem/ui/screen"
 )
 
-// An overlay is the open overlay, if any. Only the user's input opens one; those of events wait in a
-// queue.
+// overlay holds the open overlay, if any. Only the user's input opens one. Dialogs that events ask
+// for wait in a queue.
 type overlay struct {
 	open    dialog.Overlay
 	waiting []dialog.Overlay // asked by events
@@ -32,8 +32,8 @@ func (o *overlay) ForUser(handle func() tea.Cmd) tea.Cmd {
 	return handle()
 }
 
-// Change runs a change of the view, the focus or the zoom, all of which go through here. While an
-// event is handled it does nothing: the user may be typing.
+// Change calls change, which changes the view, the focus or the zoom. All such changes go through
+// here, so that none happens while an event is handled: the user may be typing.
 func (o *overlay) Change(change func() tea.Cmd) tea.Cmd {
 	if !o.byUser {
 		return nil
@@ -65,12 +65,13 @@ func (o *overlay) Close() {
 	o.redraw()
 }
 
-// Shows reports whether a dialog is open or waits; for nil, whether none is open.
+// Shows reports whether the dialog d is open or waits in the queue. Shows(nil) reports whether no
+// dialog is open.
 func (o *overlay) Shows(d dialog.Overlay) bool {
 	return o.open == d || slices.Contains(o.waiting, d)
 }
 
-// waitingText returns waitingName after the key that opens the dialog.
+// waitingText tells the user which key opens the waiting dialog, and what that dialog is about.
 func (d *openDialog) waitingText() string {
 	return d.host.Bindings().KeyOrName(keymap.QuestionOpen, keymap.ScopePrefix) + " answers: " + d.waitingName()
 }

@@ -173,7 +173,7 @@ func (d *driver) pressKeys(names ...string) {
 	}
 }
 
-// pressAtOnce queues keys before any of them is handled.
+// pressAtOnce queues all keys before the model handles the first one.
 func (d *driver) pressAtOnce(names ...string) {
 	d.t.Helper()
 	for _, k := range d.parseKeys(names) {

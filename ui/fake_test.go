@@ -95,7 +95,8 @@ func newFakeEngine() *fakeEngine {
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
 
-// killEngine breaks every connection. next keeps the sessions, processes and history.
+// killEngine breaks every connection. next is the engine that takes its place, with the same
+// sessions, processes and history.
 func (e *fakeEngine) killEngine() (next *fakeEngine) {
 	next = e.makeSuccessor()
 	next.layouts.Serve(next.Engine, next.publish)

@@ -27,7 +27,7 @@ func (s *fakeSession) lendMaster(v *fakeViewer) {
 	if err != nil {
 		panic(err)
 	}
-	// Asking for the first descriptor's number made it block.
+	// File.Fd has put the file into blocking mode.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		panic(err)
 	}

@@ -100,7 +100,7 @@ func TestFolderIsListedAgainAfterReconnect(t *testing.T) {
 	d.waitNoText("main.go")
 }
 
-// makeDeepFolder makes a folder sub/deep of two files.
+// makeDeepFolder makes a folder with two files in sub/deep.
 func makeDeepFolder(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

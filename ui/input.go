@@ -12,8 +12,8 @@ import (
 	"tandem/ui/screen"
 )
 
-// An input keeps what the user types in order: it holds input behind an action that decides
-// where that goes.
+// An input keeps the user's input in order. While an action is pending that decides where input
+// goes, what is typed after it is held.
 type input struct {
 	o        *Options
 	queue    *screen.Input
@@ -28,8 +28,8 @@ type input struct {
 	detached bool // the user has detached; later input is dropped
 }
 
-// A pendingAction is an action until it is ready. One of the user's must finish before more input is
-// handled; one of an event concerns nothing that is typed.
+// A pendingAction is an action that is not ready to run. If the user started it, more input is
+// handled only after it has run. An action that an event started holds no input.
 type pendingAction struct {
 	panes.Pending
 	byUser bool
@@ -76,7 +76,8 @@ func (in *input) updateShortcut() {
 	})
 }
 
-// await runs an action as soon as it is ready. Input is held until then if it is the user's.
+// await runs an action as soon as it is ready. If the user started the action, input is held until
+// then.
 func (in *input) await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()

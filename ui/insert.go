@@ -16,8 +16,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// Limits of the waits for the session's foreground program, and until its terminal has the command.
-// Input is held meanwhile.
+// maxForegroundWait is how long to wait for the name of a session's foreground program, and
+// maxInsertWait for the session's terminal to take the command. Input is held meanwhile.
 const (
 	maxForegroundWait = 3 * time.Second
 	maxInsertWait     = 6 * time.Second
@@ -101,8 +101,8 @@ func (i *inserter) typeOnceStarted(p *terminal.Pane, command string) tea.Cmd {
 	})
 }
 
-// typeCommand types a command into the session of p. If the program may run each of several lines,
-// it asks the user first, unless lines is set.
+// typeCommand types a command into the session of p. If the command has several lines and the
+// program may run each as it arrives, it asks the user first; with lines set, it does not ask.
 func (i *inserter) typeCommand(p *terminal.Pane, command string, lines bool) tea.Cmd {
 	p.LeaveScroll()
 	ctx, cancel := context.WithTimeout(i.env.Context(), maxInsertWait)

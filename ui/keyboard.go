@@ -50,7 +50,7 @@ func (k *keyboard) findAction(a keymap.Action) func() tea.Cmd {
 	return k.sessions.Action(a)
 }
 
-// pick runs an action that was chosen among those after the prefix.
+// pick runs an action that the user chose from the list of keys after the prefix.
 func (k *keyboard) pick(a keymap.Action) tea.Cmd {
 	k.resolver.Cancel()
 	k.frame.redraw()
@@ -71,8 +71,9 @@ func (k *keyboard) textPane(text string) *terminal.Pane {
 	return nil
 }
 
-// keyPane returns the pane that may type keys without a binding at once, and the scopes of the
-// bindings. It returns nil if the keyboard must handle them.
+// keyPane returns the pane to which keys without a binding can be typed at once, without Update,
+// and the scopes in which bindings are looked up. It returns nil if the keyboard must handle all
+// keys.
 func (k *keyboard) keyPane() (*terminal.Pane, []keymap.Scope) {
 	if !k.isForPane() || k.dialog.press.on != nil {
 		return nil, nil

@@ -46,7 +46,8 @@ func (d *driver) waitShape(want string) {
 	d.waitUntil("the layout is "+want, func() bool { return d.layoutShape() == want })
 }
 
-// arrangement describes a layout of those sessions that has accepts, and which of them has the keyboard.
+// arrangement describes the tabs of a layout, and which session has the focus. Sessions for which
+// has returns false are left out.
 func arrangement(l api.Layout, has func(id string) bool) (tabs, focus string) {
 	var words []string
 	for i, t := range l.AllTabs() {
@@ -449,7 +450,7 @@ func TestSessionIsShownOnRequest(t *testing.T) {
 	d.waitText("b-screen")
 }
 
-// showIn returns the event that shows a session where session s has the keyboard.
+// showIn returns the event of a command in session s that asks to show another session.
 func showIn(s, shown *fakeSession) api.Event {
 	return api.Event{Type: api.EventShow, ID: s.process.ID, Show: shown.process.ID}
 }

@@ -65,8 +65,9 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	return cmd
 }
 
-// isUserIn reports whether a command run in a session counts as the user's input: the session has the
-// keyboard, and no coding agent, which could have run the command while the user types.
+// isUserIn reports whether a command run in a session counts as the user's input. The session must
+// have the keyboard, and must not run a coding agent: the agent could have run the command while
+// the user types.
 func (m *model) isUserIn(session string) bool {
 	p := m.sessions.FocusedPane()
 	if p == nil || p.ID != session || m.dialog.open != nil {

@@ -16,7 +16,7 @@ import (
 // manySessions is how many sessions the benchmarks of news have.
 const manySessions = 1000
 
-// newsMsg returns a message that brings news in place of the link.
+// newsMsg returns a message whose handling applies n as if the link had brought it.
 func newsMsg(m *model, n panes.News) tea.Msg {
 	return panes.Result(func() tea.Cmd { return tea.Batch(m.applyNews(n), m.sessions.Sync()) })
 }

@@ -86,10 +86,11 @@ func isFailing(p *api.Process) bool {
 // maxAnnounced is how many announced requests are remembered.
 const maxAnnounced = 1000
 
-// announceRequests reports the first new request. One that comes back, because it was not listed
-// while its engine could not be reached, is not new. key is the text with the key that answers it;
-// listed means that the open dialog counts it. It does not open that dialog, which would take the
-// user's next keys as an answer.
+// announceRequests reports the first new request. A request that was not listed for a while,
+// because its engine could not be reached, is not new when it comes back. key is the text with the
+// key that answers the request. listed is set if the dialog of requests is open: it counts the new
+// one already, so only the desktop is notified. That dialog is never opened here, as it would take
+// the user's next keys as an answer.
 func (n *notices) announceRequests(now []api.Request, key string, listed bool) tea.Cmd {
 	var first *api.Request
 	for i := range now {
@@ -182,14 +183,16 @@ func (t *toast) ShowNote(message string, bad bool) tea.Cmd {
 	return cmd
 }
 
-// ShowEvent is ShowNote for what rows and counts show too: it leaves most key hints their place.
+// ShowEvent shows a note about an event that rows and counts show as well. The note may therefore
+// be cut short, so that most key hints keep their place.
 func (t *toast) ShowEvent(message string, urgency panes.Urgency) tea.Cmd {
 	cmd := t.ShowNote(message, urgency == panes.HasFailed)
 	t.event, t.asks = true, urgency == panes.NeedsAnswer
 	return cmd
 }
 
-// isUrgent reports whether a message is shown that one of success must not replace.
+// isUrgent reports whether an error or a request is shown, which a message of success must not
+// replace.
 func (t *toast) isUrgent() bool { return (t.bad || t.asks) && t.text != "" }
 
 func (t *toast) ink(look *look.Look) look.Ink {

@@ -38,7 +38,7 @@ type palette struct {
 	stale    bool          // the history changed since that request was sent
 }
 
-// paletteTargets are where choices lead, beyond what every pane can do.
+// paletteTargets holds the functions that carry out a choice in the palette.
 type paletteTargets struct {
 	action    func(keymap.Action) func() tea.Cmd // nil if it does nothing here
 	process   func(id string) tea.Cmd
@@ -47,7 +47,8 @@ type paletteTargets struct {
 	insert    func(api.HistoryRow) tea.Cmd
 }
 
-// paletteAnswer is the engine's answer for a palette.
+// A paletteAnswer holds what the engine returned for the palette: the newest commands and the
+// bookmarks.
 type paletteAnswer struct {
 	commands  []api.HistoryRow
 	bookmarks []string
@@ -275,7 +276,7 @@ func sameProcesses(a, b []api.Process) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// addAnswer adds the bookmarks and commands of the last answer.
+// addAnswer appends the bookmarks and commands that the engine returned last to the choices.
 func (u *palette) addAnswer() {
 	u.handlers = u.handlers[:len(u.actions)+len(u.open)]
 	u.folders, u.commands = nil, nil
@@ -292,7 +293,7 @@ func (u *palette) addAnswer() {
 	}
 }
 
-// update follows the news of the engine, keeping the selection.
+// update applies news of the engine to the open palette, and keeps the selection.
 func (u *palette) update(before, now *panes.News) tea.Cmd {
 	if !sameProcesses(before.Processes, now.Processes) {
 		u.handlers = u.handlers[:len(u.actions)]

@@ -52,7 +52,8 @@ func (p *prefixKeys) rows() []string {
 	return dialog.DrawPrefixKeys(groups, w, h, p.look)
 }
 
-// groups returns these keys, and the size available for them.
+// groups returns the keys that may follow the prefix, in groups, and the cells available to show
+// them.
 func (p *prefixKeys) groups() (groups []keymap.Group, w, h int) {
 	a := p.tips.areas
 	return p.tips.o.Bindings.Following(p.works), a.w - 4, a.h - 3 - a.tips.H

@@ -29,7 +29,7 @@ import (
 	"tandem/ui/screen"
 )
 
-// A paperTerminal is a user's terminal that shows what was painted.
+// A paperTerminal is a terminal that keeps what was painted on it.
 type paperTerminal struct {
 	*screen.Terminal
 	t    testing.TB
@@ -161,8 +161,8 @@ func (rig *directRig) receiveFrame(r *rand.Rand) {
 	rig.receive(s, s.nextFrame(r))
 }
 
-// receiveLater has a frame arrive in the middle of Update or View. The model asks whether the prefix
-// was pressed before it draws the panes, and again afterwards.
+// receiveLater delivers a frame in the middle of Update or View. It does so when the model asks
+// whether the prefix was pressed, which happens before the panes are drawn and again afterwards.
 func (rig *directRig) receiveLater(r *rand.Rand) {
 	ask, n := rig.m.keyboard.prefix.waiting, r.IntN(6)
 	rig.m.keyboard.prefix.long = true // else it does not ask
@@ -261,7 +261,7 @@ func (s *fakeScreen) nextFrame(r *rand.Rand) api.Frame {
 	return *f
 }
 
-// changeModel changes something of the dashboard that frames do not.
+// changeModel changes a part of the dashboard that no frame affects.
 func (rig *directRig) changeModel(r *rand.Rand) {
 	switch r.IntN(8) {
 	case 0, 1, 2:

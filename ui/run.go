@@ -41,8 +41,8 @@ type Options struct {
 	Connect func(context.Context) (*client.Client, error)
 
 	Settings // initial settings
-	// Follow calls tell with each change of the settings until ctx is done. Nil means that
-	// they never change.
+	// Follow watches the settings until ctx is done. After each change it calls tell with the new
+	// settings. If Follow is nil, the settings never change.
 	Follow func(ctx context.Context, tell func(Settings))
 	// KeepTheme saves a theme in the configuration and returns the path of the file. Nil
 	// means that it cannot be saved.
@@ -62,8 +62,8 @@ type Options struct {
 
 	Files string // folder to open in the Files view; empty opens Sessions
 	File  string // file to select there
-	// Left is called with the folder of the Files view when the user detaches, and
-	// replaces the farewell line. May be nil.
+	// Left is called when the user detaches, with the folder of the Files view, instead of printing
+	// the farewell line. May be nil.
 	Left func(folder string)
 
 	Recent     []string       // recent choices of the palette, the latest first
@@ -329,7 +329,8 @@ func (m *model) onTerminal(do func(*screen.Terminal, string)) func(string) {
 // inputMsg reports that typed input is queued.
 type inputMsg struct{}
 
-// sendWaking converts the link's wakings to messages of the program.
+// sendWaking returns the function that the link's waker calls: it sends a message to the program,
+// which then fetches the input or the news.
 func sendWaking(send func(tea.Msg)) func(conn.Waking) {
 	return func(w conn.Waking) {
 		if w == conn.WakeTyped {

@@ -51,9 +51,8 @@ func (m *model) applySettings(next Settings) tea.Cmd {
 	return tea.Batch(cmd, m.notices.toast.Say("config reloaded", false))
 }
 
-// acceptSetting takes over the theme of changed settings. It reports whether this
-// dashboard wrote that setting: then the theme is in use already, or a later choice
-// replaced it.
+// acceptSetting takes over the theme of changed settings. own reports whether this dashboard wrote
+// the setting itself. The theme is then in use already, or the user has chosen another one since.
 func (t *themeState) acceptSetting(name string) (own bool) {
 	if at := slices.Index(t.saving, name); at >= 0 {
 		t.saving = t.saving[at+1:]

@@ -170,7 +170,7 @@ func TestTabNamesOfTwoDashboardsAreKept(t *testing.T) {
 	}
 }
 
-func TestNameIsForTheTabThatAnotherDashboardSplits(t *testing.T) {
+func TestTypedNameGoesToItsTabAfterAnotherDashboardSplitsIt(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("first", "one$ ")
 	e.addSession("second", "two$ ")

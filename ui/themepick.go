@@ -100,7 +100,7 @@ func (t *themeState) paintNote() string {
 	return ""
 }
 
-// tryTheme uses a theme for this run; empty returns to that of the settings.
+// tryTheme uses the named theme for this run. An empty name returns to the theme of the settings.
 func (t *themeState) tryTheme(name string) {
 	if t.picked != name {
 		t.picked = name
@@ -113,7 +113,7 @@ func (t *themeState) keepTheme(name string) tea.Cmd {
 	t.tryTheme(name)
 	keep := t.o.KeepTheme
 	if keep == nil {
-		return t.say(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
+		return t.say(fmt.Sprintf("for this run only; to keep it, set theme = %q in config.toml", name), false)
 	}
 	if t.o.Theme != name {
 		t.saving = append(t.saving, name)

@@ -215,10 +215,10 @@ func (p *typist) check() {
 	}
 }
 
-// isSubsequence reports whether text is another one without some of its characters.
-func isSubsequence(text, of string) bool {
+// isSubsequence reports whether text can be made from whole by leaving characters out.
+func isSubsequence(text, whole string) bool {
 	rest := []rune(text)
-	for _, char := range of {
+	for _, char := range whole {
 		if len(rest) > 0 && rest[0] == char {
 			rest = rest[1:]
 		}
@@ -226,7 +226,8 @@ func isSubsequence(text, of string) bool {
 	return len(rest) == 0
 }
 
-// session returns a session that has ended or not; nil if there is none.
+// session returns a random session that has exited or, if ended is false, one that still runs. It
+// returns nil if there is none.
 func (p *typist) session(ended bool) *fakeSession {
 	p.engine.mu.Lock()
 	defer p.engine.mu.Unlock()
@@ -344,7 +345,8 @@ func (p *typist) rearrange() {
 	}
 }
 
-// visit starts a program for which a view is left. It ends like other sessions.
+// visit opens a program in a session, as for an editor, so that the view is left until the program
+// exits.
 func (p *typist) visit() {
 	p.update(inputMsg{})
 	if !p.m.input.isHeld() && p.countSessions() < 30 {

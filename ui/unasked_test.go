@@ -413,7 +413,8 @@ func TestPasteOfACopyBeingReadGoesToNoOtherPane(t *testing.T) {
 	}
 }
 
-// An action that an event waits for is no action of the user's, whichever way it waits.
+// What runs when an event's wait is over is not the user's action, whether it waited for an answer
+// of the engine or for a change in the dashboard.
 func TestDialogThatAnEventWaitedForIsQueued(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 36)
 	d.waitText("$ ")
@@ -494,7 +495,8 @@ func TestEndOfHiddenEditorNamesTheKeyThatGoesBack(t *testing.T) {
 			d.pressKeys("alt+3")
 			end(session)
 			d.waitText(" exited with status 0; alt+4 goes back to Files")
-			// The other report of the exit, and a late one of a state before it, change nothing.
+			// A late event may report a state before the exit, and another event the exit once
+			// more. Neither may change the note.
 			running := session.process
 			running.State, running.ExitCode, running.PID = api.StateRunning, nil, 1
 			d.engine.announce(api.Event{Type: api.EventProcess, Process: &running})

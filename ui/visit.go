@@ -34,7 +34,8 @@ type visit struct {
 	then    func() tea.Cmd // called after its program has exited; may be nil
 }
 
-// start starts a command in a session, and records the current view.
+// start starts a command in a session, and records the current view. It calls then after the
+// program has exited.
 func (v *visits) start(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	before, from := v.sessions.Tabs.CurrentID(), v.views.all[v.views.shown]
 	cmd := v.sessions.Launcher.StartNamed(name, command, folder)

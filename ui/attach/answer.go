@@ -18,8 +18,8 @@ const (
 // maxAnswer is the maximum number of bytes kept of an answer.
 const maxAnswer = 1 << 10
 
-// isAnswer reports whether an event is such an answer, or a part of one. A complete answer
-// is passed to the run.
+// isAnswer reports whether an event is an answer or a report of the terminal, or a part of one. A
+// complete answer is passed to the run.
 func (in *input) isAnswer(e keys.Event) bool {
 	if e.Kind != keys.EventOther {
 		in.inAnswer = false

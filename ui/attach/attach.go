@@ -42,9 +42,9 @@ type Options struct {
 	// Predict selects when typed keys are shown before the session echoes them,
 	// underlined: on other machines, or everywhere with predict.Always.
 	Predict predict.Mode
-	// Activate restarts the engine when its keeper has died, too. A live keeper restarts
-	// it by itself, unless the engine was stopped on purpose. Nil waits for another client
-	// to do it.
+	// Activate starts the engine again if its keeper is dead. A live keeper restarts the engine by
+	// itself, unless the engine was stopped on purpose. If Activate is nil, the run waits for
+	// another client to start the engine.
 	Activate func(ctx context.Context) (*client.Client, error)
 }
 

@@ -178,8 +178,8 @@ func (p *person) screenText() string {
 	return p.seen.String()
 }
 
-// echoPattern returns an expression for text. What is typed at once may be read, and then
-// echoed in angle brackets, in several pieces.
+// echoPattern returns a regular expression for the echo of text. The program may read text in
+// several pieces, even if it was typed at once, and echoes each piece in angle brackets.
 func echoPattern(text string) *regexp.Regexp {
 	typed, isEcho := strings.CutPrefix(text, "<")
 	typed, closed := strings.CutSuffix(typed, ">")
@@ -369,7 +369,7 @@ func TestLoneEscapeReachesSession(t *testing.T) {
 	}
 }
 
-func TestKeysInModesOfPreviousOwnerAreConverted(t *testing.T) {
+func TestKeysEncodedForThePreviousProgramAreConverted(t *testing.T) {
 	for typed, arrives := range map[string]string{
 		"a\x1b[99;5ub": "a^Cb", "\x1b[27;5;99~": "\x03", "\x1b[27u": "\x1b", "\x1b[97;3ux": "^[ax", "x\x1b[99;5:3uy": "xy", "\x1b[5~\x1b[u": "^[[5~^[[u",
 	} {
@@ -694,7 +694,7 @@ func TestSizeFollowsTerminal(t *testing.T) {
 	p.waitExit()
 }
 
-func TestStalledTerminalCanBeLeft(t *testing.T) {
+func TestUserCanDetachFromStalledTerminal(t *testing.T) {
 	p := newPerson(t) // its output is not read, so the terminal fills up
 	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
 		for {
@@ -750,7 +750,7 @@ func TestFailedRunDoesNotTouchTerminal(t *testing.T) {
 	}
 }
 
-func TestContextEndsRun(t *testing.T) {
+func TestCancelledContextEndsRun(t *testing.T) {
 	p := newPerson(t)
 	p.watchScreen()
 	e := newEngineStub(t, greetAndEcho("ready>"))

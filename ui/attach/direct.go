@@ -14,7 +14,7 @@ import (
 // maxReturnTime is how long the engine may take to return the terminal.
 const maxReturnTime = time.Second
 
-// A handover is the terminal's stay with the engine. The link's mutex guards it.
+// A handover lasts as long as the engine has the terminal. The link's mutex guards it.
 type handover struct {
 	returned chan struct{} // closed when the engine has returned the terminal; nil unless it has it
 	timeout  *time.Timer   // fires if the engine takes too long to return the terminal
@@ -26,7 +26,8 @@ func (r *run) canHandOver() bool {
 	return !r.pictures.convert.Load() && r.overlay == nil && r.remote.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
 }
 
-// handleDirect handles the engine's offer to take the terminal, or its news of it.
+// handleDirect handles the engine's offer to take the terminal, and its reports of what the program
+// requested while the engine had it.
 func (r *run) handleDirect(d api.Direct) {
 	if d.Offer {
 		r.handOver()
@@ -50,8 +51,8 @@ func (r *run) handOver() {
 	r.terminal.writing.Lock()
 	defer r.terminal.writing.Unlock()
 	a := r.link.currentAttachment()
-	// An older engine passes the master with its offer. An open one would keep the program
-	// from getting a hangup.
+	// An older engine passes the PTY's master with its offer. As long as a master is open, the
+	// program gets no hangup.
 	if master := a.TakePassed(); master != nil {
 		master.Close()
 	}
@@ -82,8 +83,8 @@ func (l *link) isHandedOver() bool {
 	return l.handover.returned != nil
 }
 
-// requestTerminal asks the engine to return the terminal after all typed input. The result
-// is closed once it has; nil means that the engine does not have it. l is locked.
+// requestTerminal asks the engine to return the terminal after all typed input. over is closed once
+// the terminal is back; it is nil if the engine does not have the terminal. l is locked.
 func (l *link) requestTerminal() (over <-chan struct{}) {
 	if l.handover.returned == nil {
 		return nil

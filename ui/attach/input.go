@@ -257,7 +257,7 @@ func (r *run) forwardInput(p []byte) {
 	r.note.endNote()
 	if c := trailingCtrlC(p); c != nil {
 		if n := r.link.discardText(); n > 0 {
-			// This text is dropped, too, except for the end of a paste.
+			// The text before ctrl+c is dropped as well, except for the end of a paste.
 			r.link.sendInput(p[:len(p)-len(c)])
 			n += r.link.discardText()
 			p = c

@@ -249,7 +249,7 @@ func (v *overlay) appendDrawing(dst []byte) []byte {
 	if !v.plain {
 		return v.screen.AppendCursor(dst)
 	}
-	// AppendCursor may print a character over the drawing. It follows the erasure.
+	// AppendCursor may print a character over the drawing, so it comes after the erasure.
 	at := predict.Position{X: v.model.Cursor().X, Y: v.model.Cursor().Y}
 	if next.cursor != nil {
 		at = *next.cursor

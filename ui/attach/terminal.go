@@ -24,11 +24,10 @@ const (
 )
 
 const (
-	// stallTick is how often a write that the terminal does not take looks
-	// whether the run has ended.
+	// stallTick is how often a stalled write checks whether the run has ended.
 	stallTick = 50 * time.Millisecond
-	// leaveLimit is how long a terminal that takes nothing may hold up the end
-	// of a run; then the output it has not taken is thrown away.
+	// maxLeaveTime is how long a terminal that takes no output may delay the end of a run. The
+	// output it has not taken is then dropped.
 	maxLeaveTime = 250 * time.Millisecond
 )
 

@@ -60,7 +60,8 @@ func (r *run) sendDisplay() {
 	cells := r.link.cellMouse.Swap(!d.Pixels)
 	r.link.sendNow(api.Input{Display: &d})
 	pixels := !d.Pixels && !cells && r.link.wantsPixels.Load() && !r.link.isHandedOver()
-	// The output so far contained sequences the terminal does not support.
+	// The terminal does not support some of the output so far, or the program wants the mouse in
+	// pixels, which only the engine can provide.
 	if r.needsConversion(false, false) || pixels {
 		r.link.forceReattach()
 	}

@@ -36,8 +36,8 @@ func (c caller) Do(ctx context.Context, name string, effect api.Effect, in, out 
 	return conn.Do(ctx, name, effect, in, out)
 }
 
-// Attach attaches to a session. One on another machine has its own connection there, which costs its
-// keys nothing but a copy of their bytes.
+// Attach attaches to a session. A session on another machine gets its own connection to that
+// machine, and the engine here only copies the bytes.
 func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachment, error) {
 	machine, id := api.MachineOf(o.ID)
 	if machine == "" {

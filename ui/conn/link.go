@@ -16,7 +16,8 @@ import (
 const (
 	firstWait = 20 * time.Millisecond
 	maxWait   = time.Second
-	// steadyTime is how long a connection must last for the waits to start over.
+	// steadyTime is how long a connection must last before its loss starts the waits at firstWait
+	// again.
 	steadyTime = time.Second
 )
 
@@ -36,8 +37,7 @@ type Link struct {
 	latest panes.News // last result of Latest
 }
 
-// New returns a link that starts with the engine first, and connects to others with
-// connect.
+// New returns a link to first, an engine that is connected already. After a loss it calls connect.
 func New(first panes.Engine, connect func(context.Context) (panes.Engine, error)) *Link {
 	l := &Link{connect: connect, ready: make(chan struct{}), Notify: func() {}, Echoed: func() {}}
 	l.SetEngine(first)

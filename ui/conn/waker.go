@@ -14,7 +14,7 @@ const (
 	WakeNews                // there is other news
 )
 
-// newsInterval is the minimum time between two wakings because of sessions' output.
+// newsInterval is the minimum time between two notifications of new output.
 const newsInterval = 4 * time.Millisecond
 
 // A Waker notifies a program of events in other goroutines. At most one event of each kind
@@ -42,8 +42,8 @@ func notifyChan(c chan struct{}) {
 	}
 }
 
-// Run delivers events to tell until ctx is done: typed input and its echo at once, other
-// news at most every newsInterval.
+// Run calls tell with each event until ctx is done. It does so at once for typed input and its
+// echo, and at most every newsInterval for other news.
 func (w *Waker) Run(ctx context.Context, tell func(Waking)) {
 	// A nil channel blocks: news waits while free has not fired.
 	var free <-chan time.Time

@@ -85,7 +85,8 @@ func DrainAnswers(in *os.File, deadline time.Time) {
 	}
 }
 
-// endsWithAttributes reports whether p ends with the attributes, the last of the answers.
+// endsWithAttributes reports whether p ends with a report of device attributes (DA1), which the
+// terminal sends last.
 func endsWithAttributes(p []byte) bool {
 	i := bytes.LastIndexByte(p, '\x1b')
 	return i >= 0 && bytes.HasPrefix(p[i:], []byte("\x1b[?")) && p[len(p)-1] == 'c'
@@ -108,8 +109,8 @@ const (
 	ColorsChanged         // the colours have changed and must be queried
 )
 
-// HandleAnswer parses a complete control sequence or string from the terminal. Others than
-// answers have no effect.
+// HandleAnswer parses a complete control sequence or string from the terminal. Anything but an
+// answer has no effect.
 func (t *Terminal) HandleAnswer(p []byte) Effect {
 	if command, ok := bytes.CutPrefix(p, []byte("\x1b]")); ok {
 		command = bytes.TrimSuffix(bytes.TrimSuffix(command, []byte{'\a'}), []byte("\x1b\\"))

@@ -23,7 +23,7 @@ func handleAll(t *Terminal, answers ...string) (news Effect) {
 	return news
 }
 
-func TestAnswersCountOnceAllHaveArrived(t *testing.T) {
+func TestAnswersApplyOnceAllHaveArrived(t *testing.T) {
 	var term Terminal
 	news := handleAll(&term, "\x1b]4;1;rgb:cd/00/00\a", "\x1b]4;15;rgb:ffff/ffff/ffff\x1b\\", "\x1b]4;16;rgb:1/1/1\a", "\x1b]4;1\a",
 		"\x1b]10;rgb:1111/1111/1111\x1b\\", "\x1b]11;#ffffff\a", "\x1b]12;nonsense\a", "\x1b]13;rgb:1/1/1\a", "\x1b[6;18;9t", "\x1b[?1016;2$y", "\x1b_Gi=31;OK\x1b\\")
@@ -105,7 +105,7 @@ func TestSupportedPicturesFollowTerminalAndConfiguration(t *testing.T) {
 	}
 }
 
-func TestQueriesDependOnTerminal(t *testing.T) {
+func TestMultiplexerAndLinuxConsoleGetFewerQueries(t *testing.T) {
 	for _, c := range []struct {
 		env              map[string]string
 		colors, pictures bool

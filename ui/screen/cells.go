@@ -150,8 +150,9 @@ func (p *pen) putCluster(s string) int {
 	return len(cluster)
 }
 
-// aloneBytes returns the length of the character at the start of s if it has one cell and joins no
-// other of its kind, such as a letter or a line; otherwise 0.
+// aloneBytes returns the length of the character at the start of s if it has one cell and combines
+// with no character of its kind, as letters and line-drawing characters do not. For others it
+// returns 0.
 func aloneBytes(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	switch {

@@ -146,7 +146,7 @@ func TestDrawRowKeepsOverline(t *testing.T) {
 	}
 }
 
-func TestCharactersDrawnAloneMeasureAsClusters(t *testing.T) {
+func TestCharactersOfTheFastPathAreWholeClusters(t *testing.T) {
 	alone := 0
 	for r := rune(' '); r < unicode.MaxRune; r++ {
 		s := string(r)

@@ -8,12 +8,11 @@ import (
 	"tandem/engine/base/cellwidth"
 )
 
-// maxClusterBytes is the maximum number of bytes shown of a cluster. No language has
-// longer ones.
+// maxClusterBytes limits how many bytes of a cluster are shown. No script needs more.
 const maxClusterBytes = 64
 
-// The zero width joiner combines neighbours into one emoji. Variation selector 16 requests
-// the wide form of the character before it.
+// The zero width joiner combines neighbours into one emoji. Variation selector 16 makes the
+// character before it an emoji of two cells.
 const (
 	joiner = "\u200d"
 	wide   = "\ufe0f"

@@ -32,9 +32,9 @@ func (g *Background) applyStyle(s uv.Style) uv.Style {
 	return s
 }
 
-// markExact makes an exact colour differ from all palette colours. The renderer compares colours by
-// their components, so it would take a palette colour for the exact one that it has by default,
-// whatever the terminal's theme makes of it. Sequences do not include the opacity.
+// markExact makes an exact colour differ from every palette colour, by an opacity that sequences do
+// not include. The renderer compares colours by their default components. It would take a palette
+// colour for the equal exact colour, although the terminal's theme may show them differently.
 func markExact(c color.Color) color.Color {
 	if rgb, ok := c.(color.RGBA); ok {
 		rgb.A = 0xfe

@@ -276,10 +276,10 @@ func (p *painter) paint() error {
 // shifted character on the user's layout.
 const ownKeyboard = ansi.KittyDisambiguateEscapeCodes | ansi.KittyReportAlternateKeys
 
-// keyboardFlags returns the flags to request when a program has set set. The dashboard also
-// needs the text of keys sent as escape codes.
-func keyboardFlags(set uint8) int {
-	flags := int(set) | ownKeyboard
+// keyboardFlags returns the flags to request from the terminal for a program that has requested the
+// given flags. The dashboard needs its own as well, and the text of keys sent as escape codes.
+func keyboardFlags(requested uint8) int {
+	flags := int(requested) | ownKeyboard
 	if flags&ansi.KittyReportAllKeysAsEscapeCodes != 0 {
 		flags |= ansi.KittyReportAssociatedKeys
 	}
@@ -365,8 +365,9 @@ func (p *painter) drawCells(f frame) (hurt, erased bool) {
 	return hurt, erased
 }
 
-// render has the renderer write the changed cells. It ends with a plain style and no link,
-// but would remember the last link as the current one.
+// render makes the renderer write the changed cells. The renderer's output ends with a plain style
+// and no link, but the renderer would still take the last link for the current one, so its pen is
+// reset.
 func (p *painter) render() {
 	p.diff.Render(p.rows.cells)
 	x, y := p.diff.Position()
@@ -374,7 +375,8 @@ func (p *painter) render() {
 	p.diff.SetPosition(x, y)
 }
 
-// markWritten records that a row with pictures of sessions is written.
+// markWritten records that a row of the screen has been written: pictures of sessions in it may
+// have to be drawn again.
 func (p *painter) markWritten(y int) {
 	if p.written == nil {
 		p.written = map[int]bool{}
@@ -419,7 +421,7 @@ func (p *painter) placePicture(f frame, hurt, erased bool) {
 	p.buf.Write(p.rendered.Bytes())
 	if len(turn.put) > 0 {
 		p.buf.Write(turn.put)
-		// Pictures move the cursor; the renderer assumes it here.
+		// Drawing pictures has moved the cursor. Put it where the renderer assumes it.
 		x, y := p.diff.Position()
 		p.buf.WriteString(ansi.CursorPosition(max(min(x, f.w-1), 0)+1, max(y, 0)+1))
 	}

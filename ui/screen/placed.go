@@ -42,8 +42,8 @@ func (p Placement) isDamagedBy(before, after uv.Line) bool {
 	return false
 }
 
-// A terminalPicture tracks the picture shown by the terminal, and, for kitty's protocol,
-// the one stored there. There is at most one.
+// A terminalPicture tracks the one picture that the terminal shows and, for kitty's protocol, the
+// one it has stored.
 type terminalPicture struct {
 	shown  Placement
 	stored *graphics.Picture

@@ -152,7 +152,8 @@ func (r *Reader) awaitInput(end time.Time) (ready bool, err error) {
 		return ready
 	}
 	for {
-		// In this order, or it could clear the deadline set by Stop.
+		// The deadline is set before stopping is checked. In the other order, it could replace the
+		// deadline that Stop has set meanwhile.
 		if err := r.waiting.SetReadDeadline(end); err != nil {
 			return false, err
 		}

@@ -38,16 +38,16 @@ func (r *screenRows) draw(f frame, all bool) (drawn int) {
 	return drawn
 }
 
-// replace puts the new cells of changed row y on the screen. It returns its previous and
-// its new cells.
+// replace puts the new cells of changed row y on the screen. It returns the row's cells before and
+// after.
 func (r *screenRows) replace(y int) (before, after uv.Line) {
 	before, after = r.cells.Lines[y], r.drawn[y]
 	r.cells.Lines[y], r.drawn[y] = after, before
 	return before, after
 }
 
-// touch has the renderer compare row y. With blank rows at the bottom it clears the row
-// above them, which must be compared too.
+// touch makes the renderer compare row y. If the rows at the bottom are blank, the renderer also
+// clears the row above them, so that one must be compared as well.
 func (r *screenRows) touch(y int) {
 	line := r.cells.Line(y)
 	r.cells.TouchLine(0, y, len(line))
@@ -56,7 +56,7 @@ func (r *screenRows) touch(y int) {
 	}
 }
 
-// move moves cells, whose rows count as changed then.
+// move moves the cells as the terminal does. All rows of the move count as changed.
 func (r *screenRows) move(m move) {
 	for y := m.top; y < m.bottom; y++ {
 		if !r.changed[y] {

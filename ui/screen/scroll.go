@@ -230,7 +230,7 @@ func (s *scrollFinder) measure(lines, left, right int) (m move, gain int) {
 			sum, start = 0, y+step
 			continue
 		}
-		// The block's rows end at y, those left empty at last.
+		// The rows of the block end at y, and the rows it leaves empty end at last.
 		last := y + lines
 		total := sum + emptied[max(y, last)+above] - emptied[min(y, last)+above]
 		if total-sequenceCost > gain {
@@ -241,8 +241,8 @@ func (s *scrollFinder) measure(lines, left, right int) (m move, gain int) {
 	return m, gain
 }
 
-// emptiedGains returns how much less output the rows above each row need if they are empty
-// before.
+// emptiedGains returns sums over rows, for each row over those above it: how much less output they
+// need if the move has cleared them.
 func (s *scrollFinder) emptiedGains(left, right int) []int {
 	sums := make([]int, len(s.old)+1)
 	for y := range s.old {
@@ -305,8 +305,8 @@ func equalCells(a, b uv.Line) bool {
 	return true
 }
 
-// equalCell reports whether two cells look the same. Colours are equal only if they have
-// the same type, which costs less to find out, and output at worst.
+// equalCell reports whether two cells look the same. It does not compare colours of different
+// types, but takes them as different: that is faster, and costs at worst some output.
 func equalCell(a, b *uv.Cell) bool {
 	if a.Content != b.Content && !(isBlankEnd(a) && isBlankEnd(b)) {
 		return false
