@@ -161,8 +161,8 @@ func newRoot(f *factory.Factory) *cobra.Command {
 	// Cobra's own Version needs text/template, which looks up methods by name, so the linker would
 	// keep every exported method.
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
-	root.Flags().String(homeFlag, "", "keep data and configuration below `folder`, which is created; must come first")
-	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
+	root.Flags().String(homeFlag, "", "keep data and configuration below `folder`, created if necessary; must be the first argument")
+	root.Flags().BoolVar(&nested, "nested", false, "open the dashboard even in a session of another data folder")
 	root.PersistentFlags().BoolVar(&f.Out.JSON, "json", false, "print the answer, and errors, as JSON")
 	addMachineFlags(root, f)
 	for _, newCommand := range commands() {

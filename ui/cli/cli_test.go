@@ -181,7 +181,7 @@ func TestInvalidArgumentsAreUsageErrors(t *testing.T) {
 		{[]string{"screen", "a", "--scrollback", "-1"}, "-1"},
 		{[]string{"screen", "a", "--scrollback", "x"}, "x"},
 		{[]string{"screen", "a", "--png", "a", "--svg", "b"}, "give --png or --svg, not both"},
-		{[]string{"service", "install", "--print", "--force"}, "give it without --force and --linger"},
+		{[]string{"service", "install", "--print", "--force"}, "--print cannot be used with --force or --linger"},
 		{[]string{"kill"}, "which session"},
 		{[]string{"rm"}, "which session"},
 		{[]string{"new", "--size", "80"}, "80x24"},

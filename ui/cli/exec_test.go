@@ -64,13 +64,14 @@ func TestExecPrintsLongOutputInFull(t *testing.T) {
 		return logOf(head+"end\n", api.StateExited)(in)
 	}
 	stdout, stderr, status := r.run("exec", "x")
-	if stdout != head+"end\n" || status != 0 || stderr != "2 earlier bytes of stderr are gone: the log is limited\nr\ndone\n" {
+	if stdout != head+"end\n" || status != 0 || stderr != "2 earlier bytes of stderr are gone: the log has a size limit\nr\ndone\n" {
 		t.Errorf("status %d, %d bytes, %q", status, len(stdout), stderr)
 	}
 }
 
-// setSlowExec makes the fake engine run a command whose log grows by one line per call, up to lines.
-// It runs until then, until it is stopped, or until late is called, which stands for its timeout.
+// setSlowExec makes the fake engine run a command whose log grows by one line per call, up to the
+// given number of lines. The command then exits. It ends earlier if it is stopped, or if late is
+// called, which stands for its timeout.
 func (r *rig) setSlowExec(lines int) (late func()) {
 	timedOut := make(chan struct{})
 	exited, stopped := make(chan struct{}), make(chan struct{})
@@ -110,7 +111,7 @@ func TestExecPrintsASlowCommandsOutputAsItArrives(t *testing.T) {
 	if stdout != "stdout\nstdout\nstdout\n" || stderr != "stderr\nstderr\nstderr\n" || status != 9 {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	// The engine keeps the time limit, and needs no second call for it.
+	// The engine enforces the timeout, so exec makes no call to stop the command.
 	if len(r.execs) != 1 || r.execs[0].TimeoutMS != 30000 || len(r.stops) != 0 {
 		t.Errorf("asked for %+v, %+v", r.execs, r.stops)
 	}

@@ -83,7 +83,7 @@ func TestLogsFollowUntilTheProcessExits(t *testing.T) {
 	}
 }
 
-func TestLogsStopAtTheEndSeenFirst(t *testing.T) {
+func TestLogsOfAFastWriterStopWhereTheLogEndedAtFirst(t *testing.T) {
 	r := newRig(t)
 	const page = 1000
 	line := "hit \u00e9 0123456789\n"

@@ -286,7 +286,7 @@ func TestWaitRetriesUntilItsTimeout(t *testing.T) {
 	}
 }
 
-func TestEnvSetsGetsAndHides(t *testing.T) {
+func TestEnvSetsGetsAndHidesVariables(t *testing.T) {
 	r := newRig(t)
 	if _, stderr, status := r.run("env"); status != 0 || !strings.Contains(stderr, "tandem env set") {
 		t.Errorf("status %d, %q", status, stderr)

@@ -36,7 +36,7 @@ func (r *rig) handleRestores(mux *server.Mux) {
 	})
 }
 
-func TestRestorePassesSessionsAndVariables(t *testing.T) {
+func TestRestoreReportsEachSessionAndPassesVariables(t *testing.T) {
 	r := newRig(t)
 	if got := r.succeeds("restore", "build"); got != "build: restored in /src\n  /gone is gone; the shell starts in /src.\n" {
 		t.Errorf("restore prints %q", got)
@@ -85,7 +85,7 @@ func TestRestorePassesSessionsAndVariables(t *testing.T) {
 	}
 }
 
-func TestDismissPassesSessions(t *testing.T) {
+func TestDismissCallsItsOperationWithTheSessions(t *testing.T) {
 	r := newRig(t)
 	r.succeeds("restore", "--dismiss", "build")
 	r.succeeds("restore", "--dismiss", "--all")

@@ -175,7 +175,7 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// ofOwnID compares structs with an empty ID equal to those with an id made by a command.
+// ofOwnID lets cmp take an empty ID as equal to one that a command has made.
 var ofOwnID = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".ID" },
 	cmp.Comparer(func(a, b string) bool { return a == "" && isOwnID(b) || b == "" && isOwnID(a) || a == b }))
 

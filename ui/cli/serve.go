@@ -18,12 +18,12 @@ type serveFlags struct {
 
 func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&f.serve, "serve", false, "serve agents: the Model Context Protocol on standard input and output")
-	flags.StringVar(&f.o.HTTP, "http", "", "with --serve: serve HTTP on this `address`, 127.0.0.1:7777 for example, instead")
+	flags.StringVar(&f.o.HTTP, "http", "", "with --serve: serve over HTTP on this `address`, such as 127.0.0.1:7777")
 	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
 	flags.StringVar(&f.o.As, "as", "", "with --serve: the agent's `name` in the rules of policy.toml")
 	flags.BoolVar(&f.o.ReadOnly, "read-only", false, "with --serve: only tools that change nothing")
 	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: prefix each tool's name with this `text`")
-	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read returns whole files")
+	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: return whole files from the tool read")
 	flags.StringArrayVar(&f.o.Roots, "root", nil, "with --serve: confine file tools to this `folder` (default: this one)")
 	flags.StringVar(&f.o.TokenFile, "token-file", "", "with --http: `file` of the bearer tokens (default: agent-tokens in the data folder)")
 	flags.StringSliceVar(&f.o.AllowHosts, "allow-host", nil, "with --http: another host `name` that requests may use")
@@ -50,7 +50,7 @@ func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
 func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	for _, name := range []string{"http", "profile", "as", "read-only", "tool-prefix", "read-unbounded", "root"} {
 		if !f.serve && cmd.Flags().Changed(name) {
-			return output.Usagef(cmd, "--%s goes with --serve", name)
+			return output.Usagef(cmd, "--%s needs --serve", name)
 		}
 	}
 	for _, name := range []string{"token-file", "allow-host", "allow-origin", "insecure"} {

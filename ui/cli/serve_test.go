@@ -59,13 +59,13 @@ func TestServePassesItsFlags(t *testing.T) {
 
 func TestServeRejectsIncompatibleFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"--profile core":                          "--profile goes with --serve",
-		"--http 127.0.0.1:1":                      "--http goes with --serve",
+		"--profile core":                          "--profile needs --serve",
+		"--http 127.0.0.1:1":                      "--http needs --serve",
 		"--serve --token-file /t":                 "--token-file needs --serve --http",
 		"--serve --profile nothing":               `unknown profile "nothing"; known are native, core, all`,
 		"--serve --tool-prefix a/b":               "only letters",
 		"--serve --root /no/such/folder":          "not a folder",
-		"--as ci":                                 "--as goes with --serve",
+		"--as ci":                                 "--as needs --serve",
 		"--serve --as a/b":                        "give 1 to 64 letters",
 		"--serve --as=":                           "give 1 to 64 letters",
 		"--serve --insecure":                      "--insecure needs --serve --http",

@@ -21,7 +21,7 @@ func newShell(f *factory.Factory) *cobra.Command {
 		Use:   "shell [--prompt P] [--run LINE]…",
 		Short: "Type commands at a prompt",
 		Long: "Reads lines and runs each as a command with its arguments, quoted as in a shell.\n" +
-			"cd and pwd are there too; help lists the commands, exit or ctrl+d leaves.",
+			"cd and pwd work, too; help lists the commands; exit or ctrl+d leaves the shell.",
 		Example:     "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
 		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

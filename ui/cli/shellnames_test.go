@@ -92,7 +92,8 @@ func newNamedRig(t *testing.T) *namedRig {
 	return r
 }
 
-// setNames gives everything the names that choose returns for its safe name.
+// setNames renames everything: the thing with a safe name gets the names that choose returns for
+// it.
 func (r *namedRig) setNames(choose func(safe string) []string) {
 	processes := func(id string, p api.Process, names []string) (all []api.Process) {
 		for i, name := range names {

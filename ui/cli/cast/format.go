@@ -128,7 +128,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		c.relative = true
 		c.Header.Width, c.Header.Height = head.Term.Cols, head.Term.Rows
 	default:
-		return nil, fmt.Errorf("it is an asciicast of version %d; must be version 2 or 3", c.Header.Version)
+		return nil, fmt.Errorf("asciicast version %d is not supported; must be 2 or 3", c.Header.Version)
 	}
 	if c.Header.Width < 0 || c.Header.Height < 0 || !(c.Header.IdleLimit >= 0 && c.Header.IdleLimit < maxTime) {
 		return nil, errors.New("line 1 has a size or a limit below 0")

@@ -22,11 +22,12 @@ func NewPlay(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "play FILE|ID [--speed N] [--idle-limit D] [--svg FILE] | play --history ROW",
 		Short: "Play a recording, or a session's output",
-		Long: "Plays a recording (asciicast v2 or v3) in this terminal, or all that is kept of a\n" +
-			"session, or with --history what a command printed, by its number in `tandem history --json`.\n" +
-			"While it plays: space pauses, . goes on to the next output of a pause, + and - change the\n" +
-			"speed, q ends it. Output is passed on unchanged, except for sequences that make the terminal\n" +
-			"reply. With --svg it is drawn instead, as a picture that moves in a browser or a README.",
+		Long: "Plays a recording (asciicast v2 or v3) in this terminal. With the id of a session it plays all\n" +
+			"of its output that is kept; with --history, what a command printed. The command is given by its\n" +
+			"number in `tandem history --json`. Space pauses and continues, . shows the next output during a\n" +
+			"pause, + and - change the speed, q quits. Output is passed on unchanged, except for sequences\n" +
+			"that make the terminal reply. With --svg it writes an animated picture instead, for a browser or\n" +
+			"a README.",
 		Example:           "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play demo.cast --svg demo.svg\ntandem play --history 4711",
 		Annotations:       factory.One.Annotations(),
 		Args:              playArgs,
@@ -45,9 +46,9 @@ func NewPlay(f *factory.Factory) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.Float64VarP(&o.Speed, "speed", "s", 1, "how many `times` as fast")
+	flags.Float64VarP(&o.Speed, "speed", "s", 1, "play this many `times` as fast")
 	flags.Var((*factory.Duration)(&o.Idle), "idle-limit", "longest pause (default: the recording's)")
-	flags.StringVar(&o.SVG, "svg", "", "draw it to an SVG `file` that moves; - is standard output")
+	flags.StringVar(&o.SVG, "svg", "", "write an animated SVG to this `file`; - is standard output")
 	flags.Int64Var(&o.History, "history", 0, "play the output of the command with this `number`")
 	return cmd
 }

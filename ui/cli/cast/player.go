@@ -88,8 +88,9 @@ func (p *player) writeOutput(ctx context.Context, text string, keys <-chan byte)
 	return nil
 }
 
-// wait waits for left, the recording's time before an event, at the current speed, and handles keys
-// meanwhile. It makes up for the delay of the last event.
+// wait waits until the next event is due, and handles keys meanwhile. left is the time until then
+// as recorded, which passes at the current speed. wait makes up for the delay of the previous
+// event.
 func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte) error {
 	left -= time.Duration(float64(min(p.late, maxCatchUp)) * p.speed)
 	p.late = time.Duration(float64(max(-left, 0)) / p.speed)
@@ -178,8 +179,8 @@ func (p *player) playWithKeys(ctx context.Context, source source, in *os.File) e
 	return p.finish(p.play(ctx, source, keys))
 }
 
-// readKeys sends typed keys to keys and passes the terminal's answers to answered. It ignores
-// longer keys, which also begin with an escape.
+// readKeys sends typed keys to keys and passes the terminal's answers to answered. Keys sent as
+// several bytes, such as arrows, also begin with an escape and therefore have no effect.
 func readKeys(ctx context.Context, in *os.File, keys chan<- byte, answered func([]byte)) {
 	buffer := make([]byte, 256)
 	var held []byte // an incomplete sequence

@@ -102,7 +102,7 @@ func recordCommand(f *factory.Factory, cmd *cobra.Command, command []string, o R
 		return r.Finish(err)
 	}
 	r.Process, r.Since = p, new(int64)
-	// Since 0 includes output from before the recorder connects.
+	// With Since 0, the recording includes output from before the recorder connects.
 	recording, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)

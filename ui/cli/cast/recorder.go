@@ -72,7 +72,7 @@ func NewRecorder(out output.Printer, connect func(context.Context) (*client.Clie
 	switch r.Path {
 	case "-":
 		if _, ok := output.Terminal(out.Stdout); ok {
-			return nil, api.Errorf(api.CodeInvalid, "record to the terminal: a recording is for players").WithHint("give a file with -o, or pipe it somewhere")
+			return nil, api.Errorf(api.CodeInvalid, "record to the terminal: a terminal cannot play a recording").WithHint("give a file with -o, or pipe it to a program")
 		}
 		r.file = keepOpen{out.Stdout}
 	case "":
@@ -208,7 +208,7 @@ func (r *Recorder) Finish(err error) error {
 		return err
 	}
 	if r.time.guessed > 0 {
-		r.out.Tell("the times of %d bytes are unknown; they follow in small steps", r.time.guessed)
+		r.out.Tell("the times of %d bytes are unknown; they are played in small steps", r.time.guessed)
 	}
 	if err != nil || r.Path == "-" {
 		return err

@@ -42,7 +42,7 @@ type setupFlags struct {
 }
 
 func (opts *setupFlags) add(flags *pflag.FlagSet, profiles []string) {
-	flags.BoolVar(&opts.project, "project", false, "in the settings of the project in this folder, not in yours")
+	flags.BoolVar(&opts.project, "project", false, "change the settings of the project in this folder, not your own")
 	flags.BoolVar(&opts.print, "print", false, "print the settings and write nothing")
 	flags.BoolVar(&opts.remove, "remove", false, "remove Tandem from the settings")
 	flags.StringSliceVar(&opts.wish.Profiles, "profile", nil, "tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
@@ -57,10 +57,10 @@ func newSetup(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup [CLIENT]",
 		Short: "Add Tandem to a client's settings",
-		Long: "Adds Tandem to the settings of an agent's program, a client, or removes it again: by the\n" +
-			"client's own command if it has one, else by one entry in its file, where comments and everything\n" +
-			"else stay as they are. It shows the command or the change and asks first. Without CLIENT it lists\n" +
-			"the clients it knows, which of them are here, and which are set up.\n\n" +
+		Long: "Adds Tandem to the settings of an agent's program (the client), or removes it again. It runs the\n" +
+			"client's own command for this if there is one. Otherwise it edits one entry of the client's file;\n" +
+			"comments and everything else stay as they are. It shows the command or the change and asks first.\n" +
+			"Without CLIENT it lists the known clients, which of them are installed, and which are set up.\n\n" +
 			"Clients: " + strings.Join(setup.ClientNames(), ", ") + ".",
 		Example: "tandem agent setup\ntandem agent setup claude\ntandem agent setup cursor --project --root .\n" +
 			"tandem agent setup codex --print\ntandem agent setup claude --remove",
@@ -131,7 +131,7 @@ func (opts *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []str
 	case opts.remove && serving != "":
 		return output.Usagef(cmd, "--%s cannot be used with --remove", serving)
 	case opts.wish.HTTP != "" && serving != "":
-		return output.UsageError("--"+serving+" cannot be used with --http", "give it to `tandem --serve --http`, or to a token's line")
+		return output.UsageError("--"+serving+" cannot be used with --http", "give it to `tandem --serve --http`, or write it on a token's line")
 	case opts.wish.HTTP != "" && !isURL(opts.wish.HTTP):
 		return output.Usagef(cmd, "--http %s: must be a URL such as http://127.0.0.1:7777/mcp", output.Visible(opts.wish.HTTP))
 	case opts.wish.HTTP != "" && !c.TakesHTTP():
@@ -283,7 +283,7 @@ func tellToken(f *factory.Factory, m setup.Machine, opts setupFlags) {
 	names := m.PersonalVariables()
 	switch {
 	case opts.wish.HTTP != "":
-		f.Out.Tell("set %s where the client starts: to a token of %s", setup.TokenVariable, filepath.Join(m.DataDir, datadir.AgentTokens))
+		f.Out.Tell("set %s, where the client starts, to a token from %s", setup.TokenVariable, filepath.Join(m.DataDir, datadir.AgentTokens))
 	case opts.project && len(names) > 0:
 		f.Out.Tell("before you share this file, remove your own paths: %s", strings.Join(names, ", "))
 	}

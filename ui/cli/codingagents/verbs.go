@@ -155,7 +155,7 @@ func newReport(f *factory.Factory) *cobra.Command {
 				return output.Usagef(cmd, "read --state %s: must be working, blocked, done, idle or unknown", output.Visible(state))
 			}
 			if in.ID = cmp.Or(in.ID, f.Env(factory.OwnSession)); in.ID == "" {
-				return output.Usagef(cmd, "which session? This is none; give --session.")
+				return output.Usagef(cmd, "which session? This program runs in none; give --session.")
 			}
 			_, err := factory.Call(cmd.Context(), f, api.AgentReport, in)
 			return err

@@ -28,7 +28,7 @@ type NewTree struct {
 
 // Add adds the flags --worktree and --base.
 func (n *NewTree) Add(flags *pflag.FlagSet) {
-	flags.BoolFunc("worktree", "in a new git worktree and branch `NAME` (default: work-1, …)", func(name string) error {
+	flags.BoolFunc("worktree", "start it in a new git worktree and branch `NAME` (default: work-1, …)", func(name string) error {
 		if n.wanted = true; name != "true" { // given without a name
 			n.name = name
 		}
@@ -50,7 +50,7 @@ func (n *NewTree) Read(cmd *cobra.Command, args []string) (command []string, err
 		}
 	}
 	if !n.wanted && n.base != "" {
-		return nil, output.Usagef(cmd, "--base goes with --worktree")
+		return nil, output.Usagef(cmd, "--base needs --worktree")
 	}
 	return args, nil
 }
@@ -61,7 +61,7 @@ func (n *NewTree) Make(ctx context.Context, f *factory.Factory, in *api.SessionS
 		return nil
 	}
 	if in.CWD == "" { // on another machine without --cwd
-		return output.UsageError("--worktree needs a folder there", "give --cwd with a folder in the repository on that machine")
+		return output.UsageError("--worktree needs a folder on that machine", "give --cwd with a folder in the repository")
 	}
 	w, err := factory.Call(ctx, f, api.WorktreeAdd, api.WorktreeAddInput{CWD: in.CWD, Name: n.name, Base: n.base})
 	if err != nil {
@@ -81,7 +81,7 @@ func NewWorktree(f *factory.Factory) *cobra.Command {
 		Use:   "worktree COMMAND",
 		Short: "List, merge and remove the git worktrees of sessions",
 		Long: "Lists, merges and removes the worktrees of the repository in this folder. `tandem new --worktree`\n" +
-			"makes one; it stays, with its branch, until you remove it. On another\n" +
+			"creates one; it stays, with its branch, until you remove it. On another\n" +
 			"machine --cwd names the repository.",
 		Example:     "tandem new --worktree fix-login -- claude\ntandem worktree list\ntandem worktree merge fix-login\ntandem worktree remove fix-login",
 		Annotations: factory.One.Annotations(),

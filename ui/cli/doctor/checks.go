@@ -94,7 +94,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	}
 	findings := append([]Finding{engine, keeper}, examineUser(ctx, client)...)
 	for _, why := range info.Unread {
-		findings = append(findings, Finding{"unreachable", Warn, why, "what runs goes on; the engine retries every few seconds"})
+		findings = append(findings, Finding{"unreachable", Warn, why, "everything keeps running; the engine retries every few seconds"})
 	}
 	return findings
 }
@@ -124,7 +124,7 @@ func examineUser(ctx context.Context, engine api.Engine) []Finding {
 		return []Finding{{"user", OK, "recognised; agents' requests can be answered here", ""}}
 	case errors.Is(err, api.CodeForbidden):
 		return []Finding{{"user", Warn, "not recognised here, so agents' requests cannot be answered: " + api.AsError(err).Message,
-			"use a terminal that no agent started or typed into, on a /proc that shows your processes"}}
+			"use a terminal that no agent started or typed into; /proc must show your processes"}}
 	}
 	return nil // an older engine without the operation
 }

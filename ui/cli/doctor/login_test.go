@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestKillsUserProcessesReadsAllConfigFiles(t *testing.T) {
+func TestLogindKillSettingIsReadFromAllFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logind.conf")
 	write := func(name, text string) {
 		t.Helper()

@@ -13,7 +13,7 @@ import (
 const (
 	// exitTimeout is how long to wait for a process asked to exit.
 	exitTimeout = 10 * time.Second
-	// reapTimeout is how long its parent may take after that to reap it.
+	// reapTimeout is how long the parent of an exited process may take to reap it.
 	reapTimeout = 500 * time.Millisecond
 	exitPoll    = 5 * time.Millisecond
 )

@@ -57,7 +57,7 @@ func isPlainWord(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r == ' ' || cellwidth.Invisible(r) })
 }
 
-// AnyProcess accepts every process; it is a filter for completion, as are the following.
+// AnyProcess is a filter for completion that accepts every process.
 func AnyProcess(api.Process) bool { return true }
 
 // IsLive accepts processes that have not exited.
@@ -67,26 +67,26 @@ func IsLive(p api.Process) bool { return !p.State.Ended() }
 func HasExited(p api.Process) bool { return p.State.Ended() }
 
 // CompleteSession completes the first argument with names and ids of sessions.
-func (f *Factory) CompleteSession(which func(api.Process) bool) cobra.CompletionFunc {
-	return First(f.CompleteSessions(which))
+func (f *Factory) CompleteSession(accepts func(api.Process) bool) cobra.CompletionFunc {
+	return First(f.CompleteSessions(accepts))
 }
 
 // CompleteSessions completes every argument with sessions.
-func (f *Factory) CompleteSessions(which func(api.Process) bool) cobra.CompletionFunc {
-	return f.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
+func (f *Factory) CompleteSessions(accepts func(api.Process) bool) cobra.CompletionFunc {
+	return f.complete(accepts, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
 		out, err := api.SessionList.Call(ctx, engine, api.Empty{})
 		return out.Sessions, err
 	})
 }
 
 // CompleteProcess completes the first argument with sessions and processes.
-func (f *Factory) CompleteProcess(which func(api.Process) bool) cobra.CompletionFunc {
-	return First(f.CompleteProcesses(which))
+func (f *Factory) CompleteProcess(accepts func(api.Process) bool) cobra.CompletionFunc {
+	return First(f.CompleteProcesses(accepts))
 }
 
 // CompleteProcesses completes every argument with sessions and processes.
-func (f *Factory) CompleteProcesses(which func(api.Process) bool) cobra.CompletionFunc {
-	return f.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
+func (f *Factory) CompleteProcesses(accepts func(api.Process) bool) cobra.CompletionFunc {
+	return f.complete(accepts, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
 		out, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
 		return out.Processes, err
 	})
@@ -122,8 +122,9 @@ func CompleteFrom[T any](f *Factory, list func(context.Context, *client.Client) 
 	}
 }
 
-// complete completes with the processes of list accepted by which, except those already in args.
-func (f *Factory) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
+// complete returns a function that completes with processes. It offers those in the result of list
+// for which accepts returns true, except those already in args.
+func (f *Factory) complete(accepts func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return CompleteFrom(f, list, func(all []api.Process, args []string, toComplete string) (found []cobra.Completion) {
 		// The first candidates should be the likeliest ones.
 		all = output.LiveFirst(all)
@@ -134,7 +135,7 @@ func (f *Factory) complete(which func(api.Process) bool, list func(context.Conte
 			}
 		}
 		for _, p := range all {
-			if which(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
+			if accepts(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
 				found = append(found, candidates(p, byName[p.Name].ID == p.ID, toComplete)...)
 			}
 		}

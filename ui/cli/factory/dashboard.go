@@ -65,8 +65,9 @@ func (f *Factory) refuseNested(ctx context.Context, nested bool) error {
 		WithHint("`tandem --nested` opens it all the same; press " + f.prefixName() + " twice there to reach the inner one")
 }
 
-// LeadsTerminal reports whether the terminal of a stream belongs to a session, so that a program there
-// runs in it. That is certain, while OwnSession may be inherited by another terminal, or lost with env -i.
+// LeadsTerminal reports whether the terminal of a stream belongs to session p, so that a program
+// there runs in that session. Comparing OwnSession is less certain: another terminal may inherit
+// the variable, and env -i loses it.
 func LeadsTerminal(stream any, p api.Process) bool {
 	tty, ok := output.Terminal(stream)
 	if !ok || p.Kind != api.KindSession {

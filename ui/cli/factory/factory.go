@@ -54,7 +54,7 @@ func (f *Factory) DialRunning(ctx context.Context) (*client.Client, error) {
 	return f.dialOr(ctx, f.Reach)
 }
 
-// dialOr connects to the command's machine, and with own to this one.
+// dialOr connects to the engine of the command's machine. If that is this machine, it calls own.
 func (f *Factory) dialOr(ctx context.Context, own func(context.Context) (*client.Client, error)) (*client.Client, error) {
 	if host := f.Host(); host != "" {
 		return f.ConnectMachine(ctx, host)
@@ -96,7 +96,7 @@ func (f *Factory) DialRetrying(ctx context.Context) (*retry.Conn, error) {
 	return conn, err
 }
 
-// AnnounceWaits has conn print a note while it waits for an offline machine.
+// AnnounceWaits makes conn print a note while it waits for an offline machine.
 func (f *Factory) AnnounceWaits(conn *retry.Conn) {
 	conn.Away = func() { fmt.Fprintf(f.Stderr, "tandem: %s is offline, waiting\n", conn.Machine()) }
 }

@@ -25,15 +25,15 @@ const (
 	namesKey = "names" // how many arguments are names of processes
 )
 
-// Annotations returns the annotations of a command that reaches as far as r. Subcommands without
-// their own have those of their parent.
+// Annotations returns the annotations of a command with reach r. Subcommands without their own have
+// those of their parent.
 func (r Reach) Annotations() map[string]string { return map[string]string{reachKey: string(r)} }
 
 // AllNames is the count of a command whose arguments are all names of processes.
 const AllNames = math.MaxInt
 
-// Naming returns the annotations of a command that reaches as far as r, and whose first count arguments
-// are names of processes. They mean those of the current project first.
+// Naming returns the annotations of a command with reach r. Its first count arguments are names of
+// processes, which refer to those of the current project first.
 func (r Reach) Naming(count int) map[string]string {
 	return map[string]string{reachKey: string(r), namesKey: strconv.Itoa(count)}
 }
@@ -44,8 +44,9 @@ func CountNames(cmd *cobra.Command) int {
 	return n
 }
 
-// ListAnnotations returns the annotations of a command that only lists processes, on several machines.
-// For a machine of the fleet the hub's record is enough, unless one of the flags asks is given.
+// ListAnnotations returns the annotations of a command that only lists processes, on several
+// machines. The hub's record of a machine of the fleet is enough for it, unless one of the flags
+// named in asks is given.
 func ListAnnotations(asks ...string) map[string]string {
 	return map[string]string{reachKey: string(Several), asksKey: strings.Join(asks, ",")}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestSubcommandsReachAsFarAsTheirParent(t *testing.T) {
+func TestSubcommandsInheritTheReachOfTheirParent(t *testing.T) {
 	root := &cobra.Command{Use: "tandem", Annotations: Here.Annotations()}
 	worktree := &cobra.Command{Use: "worktree", Annotations: One.Annotations()}
 	list := &cobra.Command{Use: "list", Annotations: Several.Annotations()}

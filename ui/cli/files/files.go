@@ -31,11 +31,12 @@ func NewFiles(f *factory.Factory) *cobra.Command {
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "files [PATH] [--cd] [--list]",
-		Short: "Open the dashboard at its files; --cd prints the folder you leave it in",
+		Short: "Open the dashboard at the files of a folder, or list them",
 		Long: "Opens the dashboard at the files of a folder (default: this one), or with the cursor on a file.\n" +
-			"--list and --json print what is in the folder instead. With --host they are the files of another\n" +
-			"machine, and the default is the home folder there.\n" +
-			"With --cd it prints the folder that you leave it in, for a shell function that goes there:\n\n" +
+			"--list and --json print what is in the folder instead. With --host it shows the files of another\n" +
+			"machine; the default is then the home folder there.\n" +
+			"With --cd it prints the folder that was shown when you left the dashboard, for a shell function\n" +
+			"that changes to it:\n\n" +
 			"  tcd() { local dir; dir=$(tandem files --cd \"$@\") && cd -- \"$dir\"; }      # bash, zsh\n" +
 			"  function tcd; set -l dir (tandem files --cd $argv); and cd -- $dir; end   # fish",
 		Example:     "tandem files ~/src\ncd \"$(tandem files --cd)\"\ntandem --host box files /srv\ntandem files --list --host box /srv",
@@ -43,10 +44,10 @@ func NewFiles(f *factory.Factory) *cobra.Command {
 		Annotations: factory.One.Annotations(),
 		RunE:        o.run,
 	}
-	cmd.Flags().BoolVar(&o.cd, "cd", false, "print the folder that you leave it in")
-	cmd.Flags().BoolVarP(&o.list, "list", "l", false, "print what is in the folder; open nothing")
+	cmd.Flags().BoolVar(&o.cd, "cd", false, "print the folder that was shown when you left the dashboard")
+	cmd.Flags().BoolVarP(&o.list, "list", "l", false, "print what is in the folder, without the dashboard")
 	cmd.Flags().BoolVarP(&o.hidden, "all", "a", false, "with --list: include names that begin with a dot")
-	cmd.Flags().BoolVar(&o.nested, "nested", false, "open it in a session of another data folder")
+	cmd.Flags().BoolVar(&o.nested, "nested", false, "open the dashboard even in a session of another data folder")
 	return cmd
 }
 

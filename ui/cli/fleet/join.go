@@ -53,7 +53,7 @@ func (v *Verbs) joinFleet(ctx context.Context, token string) error {
 	if c, err = v.writeMembership(c, joined); err != nil {
 		return err
 	}
-	// After the credentials are written: the engine reads them as soon as config.toml changes.
+	// This follows the credentials, because the engine reads them as soon as config.toml changes.
 	if _, err := v.f.Fleet.Keep(c); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (v *Verbs) leaveFleet(ctx context.Context) error {
 	if c.Hub == "" {
 		return api.Errorf(api.CodeNotFound, "leave: this machine belongs to no fleet")
 	}
-	// First, so that the engine no longer uses the keys when they are deleted.
+	// This comes first, so that the engine no longer uses the keys when they are deleted.
 	if _, err := v.f.Fleet.Keep(fleet.Config{}); err != nil {
 		return err
 	}

@@ -31,10 +31,10 @@ func NewHistory(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [QUERY…] [--here] [--failed] [--actor A] [--since T] [--limit N]",
 		Short: "Search the commands that were run",
-		Long: "Searches the commands that were run, in sessions, by exec and as processes, by you and\n" +
-			"by agents: the best match first, or the newest. QUERY is fuzzy, in fzf's syntax: words in\n" +
-			"any order, 'exact, ^start, end$, !not, and | for or. Put -- before a query that begins with\n" +
-			"the name of a command below.",
+		Long: "Searches the commands that you and agents have run, in sessions, with exec and as processes.\n" +
+			"The best match comes first or, without QUERY, the newest command. QUERY is fuzzy, in fzf's\n" +
+			"syntax: words in any order, 'exact, ^start, end$, !not, and | for or. Put -- before a query\n" +
+			"that begins with the name of a command below.",
 		Example: "tandem history docker run\ntandem history --failed --here --since 2d\ntandem history --actor agent --json\n" +
 			"tandem history load ~/.bash_history",
 		Annotations:       factory.Several.Annotations(),
@@ -46,13 +46,13 @@ func NewHistory(f *factory.Factory) *cobra.Command {
 	flags.StringVar(&opts.cwd, "cwd", "", "only what ran in this `folder`")
 	flags.BoolVar(&opts.here, "here", false, "only what ran in the current folder")
 	flags.StringVar(&opts.process, "process", "", "only what ran in the session or process with this `id` or name")
-	flags.StringVar(&opts.actor, "actor", anyone, "only of `who`: person, agent (any), anyone, or one exactly")
+	flags.StringVar(&opts.actor, "actor", anyone, "only of `who`: person, agent, anyone, or an exact name")
 	flags.StringVar(&opts.from, "from", "", "only what was run from this other `machine`, user@host or host")
 	flags.StringVar(&opts.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
 	flags.BoolVar(&opts.failed, "failed", false, "only what failed, and was not stopped on purpose")
 	flags.StringVar(&opts.exact, "exact", "", "only the runs of this command `line`")
 	flags.Var(&opts.since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
-	flags.BoolVarP(&opts.unique, "unique", "u", false, "of equal commands only the newest")
+	flags.BoolVarP(&opts.unique, "unique", "u", false, "only the newest of equal commands")
 	flags.IntVarP(&opts.limit, "limit", "n", 50, "`rows` at most")
 	completeFlags(f, cmd)
 	cmd.AddCommand(newPick(f), newAdd(f), newRemove(f), newClear(f),

@@ -191,7 +191,7 @@ func newImport(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import atuin|bash|zsh|fish [FILE]",
 		Short: "Add the commands of another program's history",
-		Long: "Adds the history of atuin or of a shell, from where that keeps it if no file is given.\n" +
+		Long: "Adds the history of atuin or of a shell. Without FILE it reads the file used by that program.\n" +
 			"atuin also supplies times, durations, folders and exit statuses. A file may mix entries\n" +
 			"with and without times. Duplicates are skipped; a command without a time is a duplicate\n" +
 			"if the history already contains it.",
@@ -289,7 +289,7 @@ func newStats(f *factory.Factory) *cobra.Command {
 	var actor string
 	cmd := &cobra.Command{
 		Use:     "stats [--actor A] [--since T] [--limit N]",
-		Short:   "Count what you have run, how often, when, where and what failed",
+		Short:   "Count the commands you have run, by program, day and folder",
 		Example: "tandem history stats --since 7d\ntandem history stats --actor agent",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
@@ -304,7 +304,7 @@ func newStats(f *factory.Factory) *cobra.Command {
 	}
 	cmd.Flags().Var(&since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists, in `rows`")
-	cmd.Flags().StringVar(&actor, "actor", "person", "only of `who`: person, agent (any), anyone, or one exactly")
+	cmd.Flags().StringVar(&actor, "actor", "person", "only of `who`: person, agent, anyone, or an exact name")
 	return cmd
 }
 

@@ -51,17 +51,18 @@ func NewLogs(f *factory.Factory) *cobra.Command {
 		Long: "Prints the output of a process or session, from the oldest line kept, as a terminal\n" +
 			"would show each line: without colours, and with what was overwritten replaced. --raw\n" +
 			"prints the bytes. With -f it follows the log until the process exits. With --grep it\n" +
-			"prints the lines whose text matches, -n of them at the end, and exits with 1 if there\n" +
-			"are none; a match longer than 16 KiB is cut, and says so. If standard output and\n" +
-			"error are kept apart, they are printed to those of this command; with --json, only\n" +
-			"output, unless --stream says otherwise.\n\n" +
+			"prints the lines whose text matches, or the last -n of them, and exits with 1 if there\n" +
+			"are none. A match longer than 16 KiB is cut, with a note. If standard output and error\n" +
+			"are logged separately, each is printed to the same stream of this command; --json prints\n" +
+			"only standard output, unless --stream is given.\n\n" +
 			"The logs of several processes, or of a --project, are merged in the order of time,\n" +
 			"to a tenth of a second. Each line comes after its process's name, with ! instead of\n" +
 			"| for standard error. A line whose time is not known comes right after the one\n" +
 			"before it in its log; output from before the engine's last start comes first. -n\n" +
-			"counts for each process, with --grep for all together, and --context is taken from\n" +
-			"all of them. -f says when a process exits, and ends when all have; with --project it\n" +
-			"waits for a first `tandem up`. --json prints an object a line. --stream both does\nthe same for one process.",
+			"applies to each process, or with --grep to all together; --context shows lines of any\n" +
+			"of them. -f reports when a process exits, and ends when all have; with --project it\n" +
+			"waits for `tandem up` if nothing is started yet. --json prints one object per line.\n" +
+			"--stream both merges the two streams of one process in the same way.",
 		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
 			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 		ValidArgsFunction: f.CompleteProcesses(factory.AnyProcess),
@@ -79,7 +80,7 @@ func NewLogs(f *factory.Factory) *cobra.Command {
 	cmd.Flags().Int64Var(&opts.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
 	cmd.Flags().StringVar(&opts.grep, "grep", "", "only lines that match this regular `expression`")
 	cmd.Flags().IntVar(&opts.context, "context", 0, "`lines` around each match")
-	cmd.Flags().StringVar(&opts.stream, "stream", "", "one `stream` if they are logged separately: stdout, stderr, or both merged")
+	cmd.Flags().StringVar(&opts.stream, "stream", "", "`stream` to print if logged separately: stdout, stderr, or both merged")
 	cmd.Flags().BoolVarP(&opts.times, "times", "t", false, "show when each line was written, if known")
 	cmd.Flags().BoolVar(&opts.raw, "raw", false, "print the bytes as they were written")
 	cmd.Flags().BoolVar(&opts.project, "project", false, "all processes, but no sessions, of the project file here or above")

@@ -22,8 +22,8 @@ type matchPrinter struct {
 	printed int64 // offset after the last line printed
 }
 
-// newMatchPrinter returns a printer for a regular expression. With raw, lines are not converted;
-// with around, groups of lines are separated.
+// newMatchPrinter returns a printer for a regular expression. If raw is set, lines are not
+// converted to text. If around is set, matches have context, and groups of lines are separated.
 func newMatchPrinter(out output.Printer, pattern string, raw, around bool) *matchPrinter {
 	return &matchPrinter{out: out, pattern: regexp.MustCompile(pattern), paint: out.Painter(), raw: raw, around: around}
 }

@@ -42,8 +42,8 @@ type logSource struct {
 	followed bool // its end has not been reported
 	wasAlive bool // it was alive at some time while followed
 
-	// The process was started again while followed: the next end may be that of the run
-	// before.
+	// The process was started again while it was followed, so the next exit to be reported may be
+	// that of its previous run.
 	startedAgain bool
 }
 
@@ -83,7 +83,7 @@ func merge(ctx context.Context, f *factory.Factory, opts flags, cmd *cobra.Comma
 		m.in.Since = &m.since
 	}
 	if m.waits = len(ids) == 0; m.waits {
-		m.out.Tell("nothing of %s has been started; waiting for `tandem up`", path)
+		m.out.Tell("nothing in %s is started yet; waiting for `tandem up`", path)
 	}
 	if err := m.run(ctx); err != nil {
 		return err
@@ -96,9 +96,9 @@ func merge(ctx context.Context, f *factory.Factory, opts flags, cmd *cobra.Comma
 
 func notStartedError(project string, list []api.Process) error {
 	if len(logmerge.Newest(project, list, true)) > 0 {
-		return api.Errorf(api.CodeNotFound, "read logs: %s has started sessions only", output.Visible(project)).WithHint("add --sessions")
+		return api.Errorf(api.CodeNotFound, "read logs: %s has started only sessions", output.Visible(project)).WithHint("add --sessions")
 	}
-	return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(project)).WithHint("`tandem up` starts it")
+	return api.Errorf(api.CodeNotFound, "read logs: nothing in %s is started yet", output.Visible(project)).WithHint("`tandem up` starts it")
 }
 
 // add adds a process, with a name and a colour different from the others.

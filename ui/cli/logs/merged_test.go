@@ -51,7 +51,7 @@ func (e *processEngine) Do(_ context.Context, _ string, _ api.Effect, _, out any
 	return nil
 }
 
-func TestProcessStartedAgainIsFollowedInAnyOrderOfNews(t *testing.T) {
+func TestProcessStartedAgainIsFollowedInAnyOrderOfEvents(t *testing.T) {
 	began := time.Unix(1000, 0)
 	first := api.Process{ID: "p", Name: "web", State: api.StateRunning, StartedAt: began}
 	again := first

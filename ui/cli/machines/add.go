@@ -24,11 +24,12 @@ func (v *Verbs) addCommand() *cobra.Command {
 	var env []string
 	cmd := &cobra.Command{
 		Use:   "add NAME USER@HOST | add NAME -- CMD…",
-		Short: "Add a machine, and put tandem on it where it is missing",
-		Long: "Adds a machine to config.toml. Over ssh it logs in here, so that passwords, host keys and second\n" +
-			"factors work; finds tandem there, or copies this executable where system and processor agree; and\n" +
-			"says what it did. USER@HOST is what ssh takes: an alias of ~/.ssh/config, or ssh://me@box:2222.\n" +
-			"With CMD the machine is whatever that command reaches; it must connect its input and output to\n`tandem bridge` there.",
+		Short: "Add a machine, and install tandem there if it is missing",
+		Long: "Adds a machine to config.toml. It logs in over ssh in this terminal, so that passwords, host keys\n" +
+			"and second factors work. If tandem is missing there, it copies this executable, provided that\n" +
+			"system and processor match. USER@HOST is any destination that ssh accepts, such as an alias from\n" +
+			"~/.ssh/config or ssh://me@box:2222. With CMD, that command reaches the machine instead of ssh; it\n" +
+			"must connect its input and output to `tandem bridge` there.",
 		Example: "tandem machine add box me@box.example.org\ntandem machine add dev -- docker exec -i dev tandem bridge",
 		Args:    factory.AtLeast(2, "add what? Give a name, and user@host or a command after --."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -159,7 +160,7 @@ func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
 func (v *Verbs) connectCommand() *cobra.Command {
 	return v.forOne(v.connect, &cobra.Command{
 		Use: "connect NAME", Short: "Connect to a machine that needs you",
-		Long: "Reaches a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
+		Long: "Connects to a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
 			"factor or a login in a browser. Over ssh the login is kept in the background for the link.",
 		Example: "tandem machine connect box",
 	})
@@ -180,7 +181,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 	return v.forOne(v.upgrade, &cobra.Command{
 		Use: "upgrade NAME", Short: "Install this version of tandem on a machine",
 		Long: "Copies this executable to a machine reached over ssh, if system and processor match, and\n" +
-			"has it take over the engine there. Sessions and processes keep running.",
+			"makes it replace the engine there. Sessions and processes keep running.",
 		Example: "tandem machine upgrade box",
 	})
 }

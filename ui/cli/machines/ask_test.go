@@ -11,7 +11,7 @@ import (
 )
 
 // The error names what the login shell did instead of answering.
-func TestMissingAnswerNamesItsCause(t *testing.T) {
+func TestErrorForAMissingAnswerNamesItsCause(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script, want string }{
 		{"waits for input", `echo Welcome; read x; echo "tandem-probe done 0"`, "waits for input"},

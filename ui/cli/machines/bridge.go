@@ -21,8 +21,8 @@ func NewBridge(f *factory.Factory) *cobra.Command {
 		Use:   "bridge [--read-only]",
 		Short: "Connect standard input and output to this machine's engine",
 		Long: "Connects standard input and output to this machine's engine, starting it if necessary. Other\n" +
-			"machines run it over ssh; it is not meant to be typed. A key in authorized_keys can be restricted\n" +
-			"to it, and to reading.",
+			"machines run it over ssh; it is not meant to be typed. In authorized_keys, a key can be restricted\n" +
+			"to this command, and to reading.",
 		Example:     "restrict,command=\"/home/me/.local/bin/tandem bridge --read-only\" ssh-ed25519 AAAA…",
 		Annotations: factory.Here.Annotations(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -129,7 +129,7 @@ func (v *Verbs) forOne(run func(context.Context, transport.Machine) error, cmd *
 func (v *Verbs) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check NAME", Short: "Check the connection to a machine, and its version",
-		Long:    "Connects to a machine and reports its state, speed and version, and what this version can\ndo that it cannot. Exits with 1 if it is not connected.",
+		Long:    "Connects to a machine and reports its state, speed and version, and the features of this version\nthat it lacks. Exits with 1 if it is not connected.",
 		Example: "tandem machine check box",
 		Args:    factory.Exactly(1, "which machine? Give a name."), ValidArgsFunction: factory.First(v.Names),
 		RunE: func(cmd *cobra.Command, args []string) error { return v.checkMachine(cmd.Context(), args[0]) },

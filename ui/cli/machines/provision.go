@@ -116,7 +116,7 @@ func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in 
 const probeMark = "tandem-probe "
 
 // probeLine makes a shell print the system, the processor and the path of tandem. It searches the
-// same paths as links.
+// paths that a link searches.
 const probeLine = `echo; echo "` + probeMark + `$(uname -s) $(uname -m)"; ` +
 	`for t in tandem "$HOME/.local/bin/tandem" "$HOME/bin/tandem" /usr/local/bin/tandem "$HOME/go/bin/tandem" /opt/tandem/bin/tandem; do ` +
 	`p=$(command -v "$t" 2>/dev/null) && echo "` + probeMark + `at $p" && "$p" --version && break; done; true`

@@ -18,9 +18,9 @@ func NewCompletion(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the script that lets your shell complete commands and names",
-		Long: "Prints the script that lets a shell complete commands, flags and names. To load it always, put\n" +
-			"the line that loads it into the shell's start-up file. $TANDEM_COMPLETION_DESCRIPTIONS=false\n" +
-			"leaves out descriptions.",
+		Long: "Prints the script that lets a shell complete commands, flags and names. To load it in every shell,\n" +
+			"put the example line for bash or powershell into its start-up file. Descriptions are left\n" +
+			"out if $TANDEM_COMPLETION_DESCRIPTIONS is false.",
 		Example: "source <(tandem completion bash)\n" +
 			"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
 			"tandem completion fish > ~/.config/fish/completions/tandem.fish\n" +
@@ -54,8 +54,8 @@ const (
 	// bashWords is the call in cobra's script that reads the words of a line. The function is part
 	// of the bash-completion package, which many systems lack.
 	bashWords = "    _get_comp_words_by_ref \"$@\" cur prev words cword\n"
-	// bashOwnWords does the same without that package. It joins words split by readline at = and :,
-	// if there is no blank between them.
+	// bashOwnWords replaces bashWords. It reads the words without the bash-completion package if
+	// need be, and joins words split by readline at = and : if there is no blank between them.
 	bashOwnWords = `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         _get_comp_words_by_ref "$@" cur prev words cword
         return

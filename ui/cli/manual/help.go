@@ -93,7 +93,7 @@ func NameExtras(root *cobra.Command) {
 	help.Use = "help [COMMAND]"
 	help.DisableFlagsInUseLine = true
 	help.Short = "Show help for a command"
-	help.Long = "Shows help for a command, as --help after it does, or for tandem."
+	help.Long = "Shows the help of a command, as its flag --help does, or that of tandem."
 	help.Example = "tandem help start\ntandem help history add"
 	help.Run = nil
 	help.RunE = helpVerb

@@ -54,7 +54,7 @@ func Page(root *cobra.Command, version string) string {
 		{"~/.local/state/tandem", "Records and logs of sessions and processes, and the history."},
 	})
 	manTerms(&b, ".SH EXIT STATUS\n", ".B", [][2]string{{"0", "success"}, {"1", "failure"}, {"2", "usage error"}})
-	b.WriteString(".PP\n.B tandem exec\nexits as its command does.\n")
+	b.WriteString(".PP\n.B tandem exec\nexits with the status of its command.\n")
 	manExamples(&b, root)
 	return b.String()
 }

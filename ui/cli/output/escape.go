@@ -17,12 +17,13 @@ func Visible(s string) string { return Escape(s, "") }
 // VisibleLines is Visible for text of several lines.
 func VisibleLines(s string) string { return Escape(s, "\n") }
 
-// Escape is Visible, but leaves the characters of keep as they are.
+// Escape escapes like Visible, but leaves the characters in keep as they are.
 func Escape(s, keep string) string { return escape(s, keep, false) }
 
-// Escape is the function Escape for text of programs and people that goes to standard output. Where
-// that is no terminal, format characters stay: joiners, direction marks and the tags of flags belong
-// to the text. Overrides of the direction do not, and a pipe may end at a terminal.
+// Escape escapes text of programs and people that goes to standard output. On a terminal it does
+// the same as the function Escape. Elsewhere it keeps format characters that belong to the text:
+// joiners, direction marks and the tags of flags. Overrides of the direction are escaped even then,
+// because a pipe may end at a terminal.
 func (p Printer) Escape(s, keep string) string {
 	_, terminal := Terminal(p.Stdout)
 	return escape(s, keep, !terminal)
@@ -70,8 +71,8 @@ func isPrinted(r rune) bool {
 	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
 }
 
-// escapeJSON escapes invisible characters, all of them in strings, as \u with four digits of
-// UTF-16.
+// escapeJSON escapes the invisible characters of a JSON text, which are all in strings, as \u with
+// four digits of UTF-16.
 func escapeJSON(text string) string {
 	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && cellwidth.Invisible(r) }
 	if strings.IndexFunc(text, hidden) < 0 {

@@ -81,8 +81,8 @@ func (p Printer) Answer(v any, text func() string) error {
 	return p.PrintJSON(v, "  ")
 }
 
-// AnswerList prints a list as JSON with --json, else the result of text. For an empty list it
-// prints none to standard error instead.
+// AnswerList prints a list as JSON with --json, else the result of text. If the list is empty and
+// JSON is not wanted, it prints the message none to standard error.
 func AnswerList[T any](p Printer, list []T, none string, text func() string) error {
 	if len(list) > 0 {
 		return p.Answer(list, text)

@@ -23,7 +23,7 @@ const (
 	// more.
 	logPage = 1 << 20
 	logWait = 30 * time.Second
-	// firstStartPoll and maxStartPoll are the first and the longest pause between two looks for a
+	// firstStartPoll and maxStartPoll are the first and the longest pause between two polls for a
 	// process that has not been started yet.
 	firstStartPoll, maxStartPoll = 20 * time.Millisecond, time.Second
 )
@@ -147,8 +147,8 @@ func (l *liveExec) finish(ctx context.Context, answer execAnswer, read bool, sto
 	return statusOf(answer.out, l.in)
 }
 
-// readWhileRunning prints both streams until the process exits. Without a reader for the output it
-// abandons the call.
+// readWhileRunning prints both streams until the process exits. If that fails, for example because
+// nothing reads the output any more, it calls abandon.
 func (l *liveExec) readWhileRunning(ctx context.Context, abandon func()) error {
 	err := l.awaitStart(ctx)
 	if err == nil {
@@ -160,8 +160,8 @@ func (l *liveExec) readWhileRunning(ctx context.Context, abandon func()) error {
 	return err
 }
 
-// awaitStart waits until the process has a log. Its start may wait, for example for your answer to
-// a request.
+// awaitStart waits until the process exists and so has a log. Its start may be delayed, for example
+// until the user answers a request.
 func (l *liveExec) awaitStart(ctx context.Context) error {
 	for pause := firstStartPoll; ; pause = min(2*pause, maxStartPoll) {
 		_, err := api.ProcessGet.Call(ctx, l.conn, api.IDInput{ID: l.in.ID})
@@ -176,8 +176,8 @@ func (l *liveExec) awaitStart(ctx context.Context) error {
 	}
 }
 
-// read prints both streams: until the process exits with wait, else what is in the log now. It
-// returns the first error.
+// read prints both streams. If wait is set, it continues until the process exits; otherwise it
+// prints what is in the log now. It returns the first error.
 func (l *liveExec) read(ctx context.Context, wait bool) error {
 	var readers sync.WaitGroup
 	var errs [len(l.streams)]error
@@ -212,7 +212,7 @@ func (s *liveStream) read(ctx context.Context, f *factory.Factory, id string, wa
 			return err
 		}
 		if out.Start > s.cursor {
-			f.Out.Tell("%d earlier bytes of %s are gone: the log is limited", out.Start-s.cursor, s.name)
+			f.Out.Tell("%d earlier bytes of %s are gone: the log has a size limit", out.Start-s.cursor, s.name)
 		}
 		page, err := out.Bytes()
 		if err != nil {

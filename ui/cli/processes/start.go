@@ -74,7 +74,7 @@ func NewStart(f *factory.Factory) *cobra.Command {
 	cmd.Flags().StringVar(&opts.stopSignal, "stop-signal", "", "`signal` asking the process to exit (default: TERM)")
 	cmd.Flags().Var(&opts.stopTimeout, "stop-timeout", "time allowed to exit before KILL (default: 8s)")
 	cmd.Flags().BoolVar(&opts.splitLog, "split-log", false, "log standard output and error separately")
-	cmd.Flags().BoolVar(&opts.noStdin, "no-stdin", false, "its standard input is /dev/null, not open and silent")
+	cmd.Flags().BoolVar(&opts.noStdin, "no-stdin", false, "give it /dev/null as standard input (default: open, but silent)")
 	cmd.Flags().StringVar(&opts.any, "any", "", "on any one machine of the fleet with the label `K=V`")
 	cmd.Flags().Func("log-limit", "maximum `size` of its log, such as 200MB; none for no limit", setTo(&opts.logLimit, parseSize))
 	factory.CompleteFlag(cmd, "restart", policies()...)

@@ -70,7 +70,7 @@ func stopAll(f *factory.Factory, cmd *cobra.Command, signal string) error {
 func NewRestart(f *factory.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:               "restart ID…",
-		Short:             "Restart processes, or start them again",
+		Short:             "Restart processes, running or exited",
 		Example:           "tandem restart web",
 		Annotations:       factory.Several.Naming(factory.AllNames),
 		Args:              factory.AtLeast(1, "which process? Give an id or name."),

@@ -47,7 +47,7 @@ func (c *composer) setProbeTimeout(d *draft, last field, seconds int) {
 	}
 	if last.key != "" && !c.timed {
 		c.timed = true
-		c.reader.addNotice(last.at, "of the times and thresholds of probes, only their sum is used: as the timeout if it is more than 60s")
+		c.reader.addNotice(last.at, "only the sum of the times and thresholds of probes is used: as the timeout, if it is more than 60s")
 	}
 }
 

@@ -25,8 +25,8 @@ func Open(path string, trust bool, getenv func(string) string) (*File, error) {
 	return file, withHint(err)
 }
 
-// Locate returns the path of the project file: path if given, else the nearest one in this
-// folder or above. Processes started from a file since deleted count too, if that file was nearer.
+// Locate returns the path of the project file: path if given, else the nearest one in this folder
+// or above. A file that has been deleted, but from which processes were started, counts as well.
 func Locate(path string, list []api.Process, trust bool, hint string) (string, error) {
 	if path != "" {
 		return filepath.Abs(path)

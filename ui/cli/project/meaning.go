@@ -39,8 +39,9 @@ func ResolveNames(path string, list []api.Process, refs []string, complete bool,
 	return means
 }
 
-// completeName returns the name beginning with ref: of the project's only such entry, else of the
-// only such process. If ref is a full name or the beginning of an id, it returns ref.
+// completeName completes ref, the beginning of a name. The name is that of the only such entry of
+// the project or, without one, of the only such process. If ref is a full name or the beginning of
+// an id, it returns ref.
 func completeName(list []api.Process, path, ref string) string {
 	var entries, others []string
 	for _, p := range list {

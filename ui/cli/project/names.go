@@ -21,9 +21,9 @@ func nameFault(s string) string {
 	return names.Fault(s)
 }
 
-// omitInvalid leaves out the entries with mistakes or invalid names, those that depend on them, and a
-// layout that shows one of them, with a notice about each. If no entry is left, that is an error. In
-// order, each entry comes after its dependencies.
+// omitInvalid leaves out the entries with mistakes or invalid names, those that depend on them, and
+// a layout that shows one of them, with a notice about each. If no entry is left, that is an error.
+// Each entry of order must come after its dependencies.
 func (r *reader) omitInvalid(order []*Entry) {
 	omitted := map[string]bool{}
 	for _, e := range order {

@@ -24,7 +24,7 @@ func TestEntryWithAnInvalidNameIsLeftOut(t *testing.T) {
 				"line 3, column 3: \"`touch X`a\" is left out: a name must not contain `, $, ( or /",
 				`line 4, column 3: "-rf" is left out: a name must not begin with -`,
 			}},
-		// What needs such an entry is left out too, in any order.
+		// An entry that depends on an invalid one is left out too, wherever it is in the file.
 		{file: "tandem.yaml", entries: "web", omitted: `"$a" "b"`, text: "processes:\n  web: x\n  c: {command: x, depends_on: b, autostart: false}\n  b: {command: x, depends_on: $a}\n  $a: x",
 			notices: []string{
 				"line 5, column 3: \"$a\" is left out: a name must not contain `, $, ( or /",
@@ -104,7 +104,7 @@ func TestFileWithMistakesInAllEntriesIsRejected(t *testing.T) {
 	}
 }
 
-func TestUnlessStoppedIsStillAPolicy(t *testing.T) {
+func TestPolicyUnlessStoppedIsStillAccepted(t *testing.T) {
 	for _, name := range []string{"unless-stopped", "unless_stopped"} {
 		f := mustParse(t, "tandem.yaml", "processes:\n  a: {command: x, restart: "+name+"}")
 		if got := f.Entries[0].Start.Restart.Policy; got != "unless-stopped" {

@@ -27,7 +27,7 @@ const packageName = "package.json"
 func (r *reader) readPackageJSON(text []byte) {
 	text = diag.TrimBOM(text)
 	start := Position{1, 1}
-	// encoding/json first: hujson accepts comments, and recurses to any depth.
+	// encoding/json checks the text first: hujson would accept comments, and recurses to any depth.
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
 		r.addError(start.advance(text[:max(syntax.Offset-1, 0)]), "%v", syntax)

@@ -134,13 +134,13 @@ func (p *Plan) Results(prune bool) []Result {
 	return all
 }
 
-// isNewer reports whether q represents an entry better than the process than: it runs, or it was
-// started later.
-func isNewer(q, than *api.Process) bool {
-	if than == nil || q.State.Ended() != than.State.Ended() {
-		return than == nil || than.State.Ended()
+// isNewer reports whether q represents an entry better than old does, which may be nil: only q
+// runs, or q was started later.
+func isNewer(q, old *api.Process) bool {
+	if old == nil || q.State.Ended() != old.State.Ended() {
+		return old == nil || old.State.Ended()
 	}
-	return q.StartedAt.After(than.StartedAt)
+	return q.StartedAt.After(old.StartedAt)
 }
 
 // actionFor returns the action for one entry. A completed task is not repeated while part of the

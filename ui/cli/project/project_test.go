@@ -287,7 +287,7 @@ processes:
 	}
 	if diff := cmp.Diff([]string{
 		"line 3, column 1: log_location is not used",
-		"line 12, column 7: of the times and thresholds of probes, only their sum is used: as the timeout if it is more than 60s",
+		"line 12, column 7: only the sum of the times and thresholds of probes is used: as the timeout, if it is more than 60s",
 		"line 14, column 5: log_location of db is not used",
 		"line 24, column 5: namespace of web is not used",
 	}, f.Notices); diff != "" {
@@ -372,7 +372,7 @@ func TestAliasesOfAliasesHaveBoundedCost(t *testing.T) {
 	}
 }
 
-func TestSelfMergeStopsAtTheFirstError(t *testing.T) {
+func TestYAMLMergeOfItselfIsAnErrorWithinBounds(t *testing.T) {
 	for _, merge := range []string{"*a", "[*a, *a]"} {
 		text := "processes: &a\n  <<: " + merge + "\n"
 		for i := range 30 {

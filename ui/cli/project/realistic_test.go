@@ -142,7 +142,7 @@ func TestUnusedComposeKeysAreReported(t *testing.T) {
 		"line 3, column 1: log_level is not used",
 		"line 13, column 5: namespace of api is not used",
 		"line 14, column 37: exit_on_skipped of availability of api is not used",
-		"line 18, column 7: of the times and thresholds of probes, only their sum is used: as the timeout if it is more than 60s",
+		"line 18, column 7: only the sum of the times and thresholds of probes is used: as the timeout, if it is more than 60s",
 		"line 19, column 16: command of shutdown of api is not used",
 		"line 20, column 5: liveness_probe of api is not used",
 	}

@@ -37,8 +37,8 @@ func (r *Run) isOnTrial(s *step) bool {
 	return !p.State.Ended() && !(s.entry.Start.Ready != nil && p.IsReady()) && time.Since(s.runningSince) < trialTime
 }
 
-// settleReplaced deletes a replaced process once its replacement runs. If that failed, it deletes the
-// failed one and starts the replaced one again.
+// settleReplaced deletes a replaced process once its replacement runs. If the replacement has
+// failed, it deletes that instead and starts the replaced process again.
 func (r *Run) settleReplaced(ctx context.Context, s *step) {
 	failed := s.err != nil && !s.announced && !errors.Is(s.err, api.CodeUnsure) && s.process.State != api.StateWaiting && s.process.State != api.StateStarting
 	switch {

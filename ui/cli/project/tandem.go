@@ -237,7 +237,8 @@ func (d *draft) readRestart(f field) {
 	if into.Policy == "false" { // YAML 1.1 reads no as false
 		into.Policy = api.PolicyNo
 	}
-	// The engine replaces an alias. Here it stays, for the digest of a process started by an earlier release.
+	// An alias of a policy is kept, and replaced by the engine: the digest must equal that of a
+	// process started by an earlier release.
 	if _, ok := api.ParsePolicy(string(into.Policy)); !ok {
 		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("must be no, on-failure or always")
 	}

@@ -142,7 +142,7 @@ func (r *Run) updateStep(s *step, late bool) {
 		if !late {
 			return
 		}
-		s.err = fmt.Errorf("start %s: not within %v: %s", s.entry.Name, r.Timeout, stateReason(p))
+		s.err = fmt.Errorf("start %s: not started within %v: %s", s.entry.Name, r.Timeout, stateReason(p))
 	case !s.announced && s.neverRan():
 		s.err = fmt.Errorf("start %s: stopped before it started", s.entry.Name)
 	case !s.announced:

@@ -23,8 +23,8 @@ type watchedEngine struct {
 	lists atomic.Int32
 }
 
-// newWatchedEngine returns an engine that streams events, and then calls then.
-func newWatchedEngine(then func(ctx context.Context), events ...api.Event) *watchedEngine {
+// newWatchedEngine returns an engine that streams events and then calls next.
+func newWatchedEngine(next func(ctx context.Context), events ...api.Event) *watchedEngine {
 	e := &watchedEngine{Mux: server.NewMux(nil)}
 	e.HandleWatch(func(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
 		for _, event := range events {
@@ -32,7 +32,7 @@ func newWatchedEngine(then func(ctx context.Context), events ...api.Event) *watc
 				return err
 			}
 		}
-		then(ctx)
+		next(ctx)
 		<-ctx.Done()
 		return ctx.Err()
 	})
@@ -56,7 +56,7 @@ func waitingRun(conn *retry.Conn) (r *Run, web *step) {
 
 func nothing(context.Context) {}
 
-func TestWatchEndsWithTheEventAndDoesNotPoll(t *testing.T) {
+func TestWatchReturnsAfterTheEventWithoutPolling(t *testing.T) {
 	for name, c := range map[string]struct {
 		event   api.Event
 		timeout time.Duration
@@ -66,7 +66,7 @@ func TestWatchEndsWithTheEventAndDoesNotPoll(t *testing.T) {
 		"removed": {api.Event{Type: api.EventRemoved, ID: "w"}, 0, "start web: it was removed"},
 		"missing": {api.Event{Type: api.EventSnapshot}, 0, "start web: it was removed"},
 		"failed":  {api.Event{Type: api.EventProcess, Process: &api.Process{ID: "w", State: api.StateFailed, Error: "no disk"}}, 0, "start web: no disk"},
-		"timeout": {api.Event{Type: api.EventProcess, Process: &api.Process{ID: "other", State: api.StateRunning}}, 300 * time.Millisecond, "start web: not within 300ms"},
+		"timeout": {api.Event{Type: api.EventProcess, Process: &api.Process{ID: "other", State: api.StateRunning}}, 300 * time.Millisecond, "start web: not started within 300ms"},
 	} {
 		e := newWatchedEngine(nothing, snapshot(api.StateWaiting), c.event)
 		r, web := waitingRun(serve(t, e.Mux))

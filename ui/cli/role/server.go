@@ -38,7 +38,8 @@ func runServer(ctx context.Context, version string, o factory.ServeOptions) erro
 	case err != nil:
 		return err
 	case o.HTTP == "":
-		// It only relays one call at a time: waking other threads would cost more than they save.
+		// The server only relays one call at a time. Waking other threads would cost more than they
+		// save.
 		runtime.GOMAXPROCS(1)
 		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
 	}

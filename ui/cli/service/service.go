@@ -34,13 +34,13 @@ func NewService(f *factory.Factory) *cobra.Command {
 	cmd.AddCommand(newInstall(f), withRun(f, unit.printStatus, &cobra.Command{
 		Use:   "status",
 		Short: "Show what a reboot would start",
-		Long: "Shows the unit, whether you linger, and what a reboot would start. It starts no engine.\n" +
+		Long: "Shows the unit, whether lingering is enabled, and what a reboot would start. It starts no engine.\n" +
 			"Exits with 1 if a reboot would not start the engine.",
 		Example: "tandem service status\ntandem service status --json",
 	}), withRun(f, unit.remove, &cobra.Command{
 		Use:   "remove",
 		Short: "Remove the unit; everything keeps running",
-		Long: "Disables and deletes the unit of this data folder. The engine and everything running stay.\n" +
+		Long: "Disables and deletes the unit of this data folder. The engine and everything else keep running.\n" +
 			"Lingering stays on, because other units may need it.",
 		Example: "tandem service remove\nloginctl disable-linger",
 	}))
@@ -67,18 +67,18 @@ func newInstall(f *factory.Factory) *cobra.Command {
 	cmd := withRun(f, func(u unit, ctx context.Context) error { return in.run(ctx, u) }, &cobra.Command{
 		Use:   "install [--linger] [--force | --print]",
 		Short: "Start the engine at boot",
-		Long: "Writes a systemd unit for this data folder, enables it, and starts it if you linger. An engine\n" +
-			"that already runs is left alone. Lingering means that systemd starts your units at boot and keeps\n" +
-			"them after you log out; without it the unit does nothing. A unit that you edited is kept unless\n" +
-			"--force is given. Without systemd it says what to do instead, and exits with 1.",
+		Long: "Writes a systemd unit for this data folder, enables it, and starts it if lingering is enabled. An\n" +
+			"engine that already runs is left alone. Lingering means that systemd starts your units at boot and\n" +
+			"keeps them after you log out; without it the unit does nothing. A unit that you edited is kept\n" +
+			"unless --force is given. Without systemd it says what to do instead, and exits with 1.",
 		Example: "tandem service install\ntandem service install --linger\ntandem service install --print",
 	})
-	cmd.Flags().BoolVar(&in.linger, "linger", false, "turn lingering on too")
+	cmd.Flags().BoolVar(&in.linger, "linger", false, "enable lingering, too")
 	cmd.Flags().BoolVar(&in.force, "force", false, "replace a unit that was edited")
 	cmd.Flags().BoolVar(&in.print, "print", false, "print the unit and change nothing")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if in.print && (in.force || in.linger) {
-			return output.Usagef(cmd, "--print changes nothing; give it without --force and --linger")
+			return output.Usagef(cmd, "--print cannot be used with --force or --linger")
 		}
 		return nil
 	}
@@ -103,8 +103,8 @@ func (in installation) run(ctx context.Context, u unit) error {
 	if in.linger {
 		steps = append(steps, []string{"loginctl", "enable-linger", userName()})
 	}
-	// Starting it now shows whether it works. Without lingering, its condition skips the start. A restart
-	// ends nothing, and starts the engine again after a shutdown.
+	// Starting the unit now shows whether it works. Without lingering, the unit's condition skips
+	// the start. A restart ends nothing, and starts the engine again after a shutdown.
 	steps = append(steps, []string{"systemctl", "--user", "restart", u.name})
 	for _, step := range steps {
 		if _, err := u.run(ctx, step[0], step[1:]...); err != nil {
@@ -205,7 +205,7 @@ func Examine(ctx context.Context, f *factory.Factory) doctor.Finding {
 	}
 	text, err := u.read()
 	if text == "" && err == nil {
-		return doctor.Finding{Check: check, Status: doctor.OK, Detail: "the first command after it starts the processes to be kept running; with `tandem service install`, they start at boot"}
+		return doctor.Finding{Check: check, Status: doctor.OK, Detail: "after a reboot, your first tandem command starts the processes to be kept running; with `tandem service install`, they start at boot"}
 	}
 	var s state
 	if err == nil {

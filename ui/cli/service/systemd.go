@@ -64,7 +64,7 @@ func (u unit) assess(s state) doctor.Finding {
 	case !s.Enabled:
 		return warn("the unit is not enabled", "run `systemctl --user enable "+u.name+"`")
 	case !s.Linger:
-		return warn("lingering is off, so systemd runs nothing of yours before you log in, and ends it when you log out",
+		return warn("lingering is off, so systemd starts your units only when you log in, and stops them when you log out",
 			"run `loginctl enable-linger "+userName()+"`")
 	case s.Active == "failed":
 		return warn("the last start failed", "see `journalctl --user --unit "+u.name+"`")

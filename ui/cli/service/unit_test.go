@@ -88,7 +88,7 @@ func TestEditOfAUnitIsNoticed(t *testing.T) {
 }
 
 // systemd takes a carriage return for a line end.
-func TestUnitKeepsEachWordOnItsLine(t *testing.T) {
+func TestLineBreakInAWordIsQuotedForSystemd(t *testing.T) {
 	if got, want := quote("a\r\nExecStart=/evil %h"), `"a\r\nExecStart=/evil %%h"`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

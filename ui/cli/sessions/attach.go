@@ -29,7 +29,7 @@ func NewAttach(f *factory.Factory) *cobra.Command {
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session exits.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\n" +
 			"Without ID, attaches to the most recently active running session: the latest with output,\ninput or a read. If this program itself crashes, `reset` repairs the terminal.\n\n" +
-			"In a session of another machine that takes more than 40 ms to answer, what you type\nis shown underlined until it has. ctrl+b ? shows how long it takes.",
+			"If another machine takes more than 40 ms to answer, what you type is shown underlined\nuntil the answer arrives. ctrl+b ? shows how long answers take.",
 		Example:           "tandem attach\ntandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
 		Annotations:       factory.One.Naming(1),
 		Args:              factory.AtMost(1),

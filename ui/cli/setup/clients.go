@@ -41,8 +41,9 @@ type Client struct {
 }
 
 // ownCommands are the commands of a client's program that change its settings. The functions return
-// the arguments for a scope, user or project. Not used are those of Gemini CLI, which replaces the
-// variables in all servers' entries by their values, and those that ask (Copilot CLI, opencode).
+// the arguments for a scope, user or project. The command of Gemini CLI is not used, because it
+// replaces the variables in all servers' entries by their values. Nor are commands that ask
+// questions (Copilot CLI, opencode).
 type ownCommands struct {
 	project bool // the program can change a project's settings too
 	add     func(scope string, entry fields) []string

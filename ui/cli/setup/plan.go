@@ -122,7 +122,8 @@ func (p *Plan) settingsError(err error) error {
 	return fmt.Errorf("read settings: %s: %w", p.Path, err)
 }
 
-// finish makes the edited text of s the plan's, or locates err in the settings.
+// finish stores the edited text of s in the plan. If err is set, it returns err with the path of
+// the settings.
 func (p *Plan) finish(s settings, err error) (*Plan, error) {
 	if err != nil {
 		return nil, p.settingsError(err)
@@ -201,7 +202,8 @@ func scopeOf(project bool) string {
 	return "user"
 }
 
-// checkServer fails unless Tandem is in a client's settings, or with want false is not.
+// checkServer returns an error unless Tandem is in a client's settings or, if want is false, is
+// missing from them.
 func (m Machine) checkServer(c Client, project, want bool) error {
 	found, err := m.isSetUp(c, project)
 	switch {

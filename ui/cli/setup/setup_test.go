@@ -178,7 +178,8 @@ func TestAddingAndRemovingServerKeepsSettings(t *testing.T) {
 	}
 }
 
-// emptied contains what removing leaves of sample settings without content, by description and text.
+// emptied maps sample settings without content, by description and text, to what is left of them
+// after Tandem was added and removed.
 var emptied = map[string]string{
 	"an empty list{\n  \"mcpServers\": {}\n}": "{}",
 	"nothing": "{}\n", "nothing \n": "{}\n", "comments alone\n": "{}\n", "comments alone// mine": "// mine\n{}\n",
@@ -276,7 +277,7 @@ func TestRemoveWithoutRecordDeletesOnlyServer(t *testing.T) {
 	}
 }
 
-func TestTableLookingLikeOneInAStringIsNotCut(t *testing.T) {
+func TestTableLikeTextInAStringIsNotRemoved(t *testing.T) {
 	m := newTestMachine(t)
 	for _, text := range []string{
 		"notes = \"\"\"\n[mcp_servers.tandem]\n\"\"\"\n[mcp_servers.tandem]\ncommand = \"x\"\n",
@@ -558,7 +559,7 @@ func TestServerEntrySetsVariablesForReachingEngine(t *testing.T) {
 	}
 }
 
-func TestTandemCommandSuitsClient(t *testing.T) {
+func TestClientGetsACommandThatItCanRun(t *testing.T) {
 	for _, c := range []struct {
 		client, program string
 		onPath, project bool

@@ -55,8 +55,8 @@ func (t *tomlFile) get(path []string) (any, bool, error) {
 	return v, true, nil
 }
 
-// set puts v, which must be fields, into a table at the end of the text, as users write it. A table
-// that is there already goes.
+// set puts v, which must be fields, into a table at the end of the text, as users write it. An
+// existing table is removed.
 func (t *tomlFile) set(path []string, v any) error {
 	if err := t.remove(path); err != nil {
 		return err
@@ -123,7 +123,8 @@ func unsupportedForm(path []string) error {
 	return fmt.Errorf("%s: not a table with a header of its own; edit it by hand", strings.Join(path, "."))
 }
 
-// formatTOMLValue returns v on one line. It fails for what JSON lacks only when the result is parsed.
+// formatTOMLValue returns v on one line. A value that JSON does not have gives invalid text, which
+// fails only when the result is parsed.
 func formatTOMLValue(v any) string {
 	members, ok := v.(fields)
 	if decoded, isTable := v.(map[string]any); isTable {

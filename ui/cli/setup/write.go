@@ -95,8 +95,9 @@ func (p *Plan) replaceFile() error {
 	return writeLike(target, p.after, target)
 }
 
-// needsBackup reports whether a copy of the file at path, which contains text, is to be kept. In a git
-// work tree git has it. A copy from before Tandem is kept, but not one of a file that Tandem had left.
+// needsBackup reports whether to keep a copy of the file at path, which contains text. In a git
+// work tree, git has the earlier content. An existing copy from before Tandem is not replaced while
+// Tandem is in the file.
 func needsBackup(path string, text []byte) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if pathExists(filepath.Join(dir, ".git")) {

@@ -56,8 +56,8 @@ func selectLines(cmd *command, screen api.Screen) string {
 	return text
 }
 
-// lineNumber returns the line given by flag. Line 0 is the top of the screen, and negative ones are
-// in the scrollback, of history lines. A lone - means end; an invalid number gives fallback.
+// lineNumber returns the line given by flag. Line 0 is the top of the screen; negative lines are in
+// the scrollback, which has history lines. A lone - gives end, an invalid number fallback.
 func lineNumber(cmd *command, flag byte, history, fallback, end int) int {
 	value := cmd.value(flag)
 	if value == "-" {

@@ -39,7 +39,7 @@ func NewTmux(f *factory.Factory) *cobra.Command {
 		Short: "tmux's command line over Tandem's sessions",
 		Long: "Does what tmux does with the same arguments, for scripts and agents that use it:\n" +
 			"windows and panes are tabs and splits of the dashboard, their programs ordinary sessions.\n" +
-			"What Tandem lacks is rejected by name; `tandem tmux list-commands` lists the rest.",
+			"What Tandem lacks is rejected by name; `tandem tmux list-commands` lists what it supports.",
 		Example:            "tandem tmux new-session -d -s work\ntandem tmux split-window -h -t work -P -F '#{pane_id}' make watch\ntandem tmux capture-pane -p -t work:0.1",
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
@@ -73,9 +73,9 @@ func NewWithTmux(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "with-tmux [--] CMD…",
 		Short: "Run a program with Tandem as its tmux",
-		Long: "Runs a program with a `tmux` first in its PATH that is `tandem tmux`, and with TMUX\n" +
-			"set. In a session of Tandem, that is the pane the program is in (TMUX_PANE), and what it\n" +
-			"splits appears beside it in the dashboard. The program's exit status is this command's.",
+		Long: "Runs a program with TMUX set, and with a `tmux` first in its PATH that runs `tandem tmux`.\n" +
+			"In a session of Tandem, TMUX_PANE names the session's own pane, and splits appear beside it\n" +
+			"in the dashboard. Exits with the status of the program.",
 		Annotations: factory.Here.Annotations(),
 		Example:     "tandem with-tmux -- claude\ntandem with-tmux -- tmuxinator start work",
 		Args: func(cmd *cobra.Command, args []string) error {

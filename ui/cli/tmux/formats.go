@@ -44,7 +44,8 @@ func (f *formats) exactScope(at server.Target) format.Scope {
 // expand expands a format at a target.
 func (f *formats) expand(at server.Target, text string) string { return f.scope(at).Expand(text) }
 
-// takeError returns the error of the formats expanded since the last call. Expanding returns none.
+// takeError returns the error of the formats expanded since the previous call. Expanding a format
+// returns no error itself.
 func (f *formats) takeError() (err error) {
 	err, f.unsupported = f.unsupported, nil
 	return err
@@ -62,7 +63,8 @@ func (p *printer) lines(lines ...string) {
 	}
 }
 
-// item prints one item of a list in the format of -F or else form, unless -f filters it out.
+// item prints one item of a list, in the format given by -F or else in form. An item that -f
+// filters out is not printed.
 func (p *printer) item(cmd *command, at server.Target, form string) {
 	p.filtered(cmd, p.formats.scope(at), form)
 }
@@ -76,7 +78,8 @@ func (p *printer) filtered(cmd *command, scope format.Scope, form string) {
 	}
 }
 
-// created prints a new session, window or pane if -P asks for it, in the format of -F or form.
+// created prints a new session, window or pane if -P is given, in the format given by -F or else in
+// form.
 func (p *printer) created(cmd *command, at server.Target, form string) {
 	if cmd.has('P') {
 		p.lines(p.formats.expand(at, cmp.Or(cmd.value('F'), form)))

@@ -11,8 +11,9 @@ import (
 // optionCommands implements the commands that set and show options and environment variables.
 type optionCommands struct{ *parts }
 
-// findOptions returns the set of options selected by the flags of a command: the global one (-g, -s),
-// or that of the pane (-p), window (-w) or session named by -t. At is the target without smaller parts.
+// findOptions returns the set of options selected by the flags of a command: the global one (-g,
+// -s), or that of the pane (-p), window (-w) or session named by -t. at is the pane, window or
+// session of the set; its smaller parts are nil.
 func (c optionCommands) findOptions(cmd *command) (set *server.Options, at server.Target, err error) {
 	level, kind := "session", server.TargetSession
 	switch {

@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestSessionNameIsValidAndFree(t *testing.T) {
+func TestSessionNameIsMadeValidAndUnique(t *testing.T) {
 	e := &engine{processes: map[string]api.Process{
 		"a": {Name: "~-src-app", State: api.StateRunning}, "b": {Name: "work", State: api.StateExited},
 	}}

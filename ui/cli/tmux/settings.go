@@ -78,8 +78,8 @@ func (s *settings) environFor(session *server.Session) map[string]string {
 	return values
 }
 
-// paneEnviron returns the environment of a pane's program: environ from its session, and env, the
-// variables of extra (-e) with TMUX and TMUX_PANE, overriding it.
+// paneEnviron returns the environment of a pane's program. environ is that of its session. env
+// overrides it, with TMUX, TMUX_PANE and the variables in extra (from -e).
 func (s *settings) paneEnviron(p *server.Pane, at server.Target, extra []string) (env, environ map[string]string) {
 	environ, env = s.environFor(at.Session), map[string]string{}
 	for _, pair := range extra {

@@ -131,8 +131,8 @@ func (t table) find(name string) (handler, error) {
 	return last, nil
 }
 
-// unsupportedError returns the error for what was asked: a command or flag, called full. It says what
-// to do instead, if there is something.
+// unsupportedError returns the error for an unsupported command or flag. asked is how the user
+// wrote it, and full its full name, by which the error may suggest an alternative.
 func unsupportedError(asked, full string) error {
 	const noFile, typed, byTarget = "; use set-option", "; give the keys or the text themselves", "; use select-window -t INDEX"
 	instead := map[string]string{

@@ -15,7 +15,8 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// What tmux has and Tandem lacks fails with its name and tmux's exit status for errors.
+// A feature of tmux that Tandem lacks must fail with an error that names it, and with tmux's exit
+// status for errors.
 func TestUnsupportedFeaturesAreRejectedByName(t *testing.T) {
 	const suffix = " is not supported by tandem"
 	t.Setenv("TANDEM_DATA_DIR", t.TempDir())

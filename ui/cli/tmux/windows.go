@@ -40,8 +40,9 @@ func (c windowCommands) newWindow(cmd *command, at server.Target) error {
 	return nil
 }
 
-// indexFor returns the index for a window: the requested one, the one after it (-a), or the first free
-// one. With -k, a window at the index is killed. Taken is the format of the error for a used one.
+// indexFor returns the index for a window: the requested one, the one after it (-a), or the first
+// free one. With -k, a window at the index is killed; without, a used index is an error, whose
+// format is taken.
 func (c windowCommands) indexFor(cmd *command, at server.Target, taken string) (int, error) {
 	base := c.settings.optionValue(at, "base-index").Int()
 	switch {

@@ -58,7 +58,7 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 		return err
 	}
 	if len(ours) == 0 {
-		return output.AnswerList(f.Out, ours, "nothing of "+output.Visible(path)+" is running", nil)
+		return output.AnswerList(f.Out, ours, "nothing in "+output.Visible(path)+" is running", nil)
 	}
 	if broken != nil && len(ours) > 1 {
 		f.Out.Tell("The dependencies are unknown, so what started last is stopped first.")
@@ -73,7 +73,7 @@ func runDown(ctx context.Context, f *factory.Factory, path string, names []strin
 		return output.AnswerAll(f.Out, outs, errs, output.Outcome)
 	}
 	if !slices.ContainsFunc(ours, func(p api.Process) bool { return p.IsAlive() }) && !f.Out.JSON {
-		f.Out.Tell("nothing of %s was running", output.Visible(path))
+		f.Out.Tell("nothing in %s was running", output.Visible(path))
 	}
 	return output.AnswerAll(f.Out, outs, errs, func(p api.Process) string { return deletedLine(p, ours) })
 }
@@ -103,7 +103,7 @@ func projectProcesses(path string, list []api.Process, names []string, ended boo
 	}
 	for _, name := range names {
 		if !known[name] {
-			return nil, api.Errorf(api.CodeNotFound, "stop %s: %s has started nothing with this name", output.Visible(name), output.Visible(path))
+			return nil, api.Errorf(api.CodeNotFound, "stop %s: nothing with this name was started from %s", output.Visible(name), output.Visible(path))
 		}
 	}
 	return ours, nil

@@ -37,7 +37,7 @@ func NewUp(f *factory.Factory) *cobra.Command {
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
 			"or those that are named and what they need. Whatever already runs as described is\nleft alone; what has changed is restarted. " +
 			"The file is tandem.yaml, a\nprocess-compose file or a Procfile, here or in a folder above. If there is none, the\n" +
-			"scripts of package.json that you name are started. A file that others own or can write\nis refused unless named with -f.",
+			"scripts of package.json that you name are started. A file that others own or can write\nto is refused unless named with -f.",
 		Example:           "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
 		Annotations:       factory.Several.Annotations(),
 		ValidArgsFunction: completeEntries(f, &opts.file, &opts.trust),
@@ -70,7 +70,7 @@ func NewUp(f *factory.Factory) *cobra.Command {
 }
 
 func addTrust(cmd *cobra.Command, trust *bool) {
-	cmd.Flags().BoolVar(trust, "trust", false, "read the file found even if others own it or can write it")
+	cmd.Flags().BoolVar(trust, "trust", false, "read the file found even if others own it or can write to it")
 }
 
 // runUp starts the entries of a project file.

@@ -181,7 +181,7 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 	}
 	err = page.Serve(ctx, dataDir, at, p)
 	if errors.Is(err, page.ErrServed) {
-		return api.Errorf(api.CodeConflict, "serve the page: %v", err).WithHint("run it again for a link to that one")
+		return api.Errorf(api.CodeConflict, "serve the page: %v", err).WithHint("run the command again for a link to that page")
 	}
 	return err
 }
@@ -218,7 +218,7 @@ func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, 
 			text += drawQR(out.URL)
 		}
 		if s.Fingerprint != "" {
-			text += "certificate: SHA-256 " + inPairs(s.Fingerprint) + "\nThe browser does not know it: compare it there, and go on.\n"
+			text += "certificate: SHA-256 " + inPairs(s.Fingerprint) + "\nThe browser warns about it: compare the two, and continue if they are equal.\n"
 		}
 		if grant.Session == "" {
 			text += "Open the link within 10 minutes; it pairs one browser.\n"
@@ -385,7 +385,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && !all:
-				return output.Usagef(cmd, "revoke what? Name devices of `tandem web devices`, or say --all.")
+				return output.Usagef(cmd, "revoke what? Name devices of `tandem web devices`, or give --all.")
 			case len(args) > 0 && all:
 				return output.Usagef(cmd, "give names or --all, not both")
 			}

@@ -147,8 +147,9 @@ func (c *Cell) resizeAlong(axis Kind, n int) {
 	c.setSize(axis, n)
 }
 
-// growChildren adds by cells to the children along an axis, or removes them if by is negative, one
-// cell from each in turn as tmux does. It stops early if all children are at their minimum.
+// growChildren enlarges the children along an axis by a number of cells in total, or shrinks them
+// if it is negative. As in tmux, each child in turn gets or loses one cell. It stops early if all
+// children are at their minimum.
 func (c *Cell) growChildren(axis Kind, by int) {
 	for by != 0 {
 		changed := false

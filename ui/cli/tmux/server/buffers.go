@@ -8,7 +8,8 @@ import (
 )
 
 // StoreBuffer adds data as the newest buffer, replacing one called name. Without a name the buffer
-// gets a generated one, and only the newest limit of those stay. Empty data is ignored.
+// gets a generated one. Of the buffers with generated names only the newest stay, limit at most.
+// Empty data is ignored.
 func (s *State) StoreBuffer(name string, data []byte, limit int) {
 	if len(data) == 0 {
 		return

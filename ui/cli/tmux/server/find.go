@@ -190,8 +190,8 @@ func (s *Session) WindowByName(name string, exact bool) *Window {
 	return matchName(s.Windows, func(w *Window) string { return w.Name }, name, exact)
 }
 
-// findWindow finds a window of in. A target without a session (unqualified) may also name a session
-// instead of a window.
+// findWindow finds a window of the session in. If the target was given without a session
+// (unqualified), its name may also be that of a session.
 func (f Finder) findWindow(in *Session, window string, unqualified bool, want TargetKind) (Target, error) {
 	name, exact := strings.CutPrefix(window, "=")
 	// Ids are unique in the server, so an unqualified one may be in any session.
@@ -230,8 +230,8 @@ func windowOrIndex(s *Session, name string, exact bool, want TargetKind) (w *Win
 	return s.WindowByName(name, exact), -1
 }
 
-// findPaneOrWindow resolves a pane of in given without a window. An unqualified name may be a
-// window or a session instead.
+// findPaneOrWindow finds a pane, given without a window, in the session in. An unqualified name may
+// also be that of a window or a session.
 func (f Finder) findPaneOrWindow(in *Session, name string, unqualified bool) (Target, error) {
 	if n, ok := parseID(name, "%"); ok {
 		at := f.State.FindPane(func(p Target) bool { return p.Pane.ID == n })
@@ -267,7 +267,7 @@ func (f Finder) findPane(w *Window, name string) *Pane {
 	return nil
 }
 
-// StepPane returns the pane n after from, wrapping around.
+// StepPane returns the pane n positions after from, or before it if n is negative, wrapping around.
 func (w *Window) StepPane(from *Pane, n int) *Pane {
 	count := len(w.Panes)
 	return w.Panes[(slices.Index(w.Panes, from)+n+count)%count]
