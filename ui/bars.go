@@ -316,8 +316,8 @@ func (m *model) statusHints() []keymap.Hint {
 	return m.o.Bindings.Hints(pending, m.keyboard.activeScopes()...)
 }
 
-// farewellLine returns the line left in the terminal after the user detached. It gives command as
-// the way to start the dashboard again. It is empty if no session runs.
+// farewellLine returns the line left in the terminal after the user detached. It says which command
+// starts the dashboard again. It is empty if no session runs.
 func farewellLine(known panes.News, command string) string {
 	if known.Stopped != "" {
 		return known.Stopped

@@ -30,7 +30,7 @@ type notices struct {
 	announced []string // ids of the requests announced last, oldest first
 }
 
-// reportChanges shows which processes have failed or become ready since before.
+// reportChanges shows which processes have failed or become ready since the earlier news in before.
 func (n *notices) reportChanges(before *panes.News, now []api.Process) tea.Cmd {
 	old := before.ByID()
 	var failed, ready []string
@@ -121,9 +121,9 @@ func (n *notices) announceQuestions(d *openDialog) tea.Cmd {
 	return tea.Batch(n.toast.ShowNote(d.waitingText(), false), n.desktop.notify(d.waitingName()))
 }
 
-// showRemoteNews shows a notice of another machine after this machine's own, or after
-// fault, the mistake in its configuration. Such a mistake often affects both, so equal
-// texts are merged.
+// showRemoteNews shows a notice of another machine. An urgent message that is shown already stays
+// in front of it, or else fault, the mistake in this machine's configuration. Such a mistake often
+// affects both machines, so equal texts are merged.
 func (n *notices) showRemoteNews(text, fault string) tea.Cmd {
 	own := fault
 	if n.toast.isUrgent() {

@@ -62,8 +62,8 @@ type Options struct {
 
 	Files string // folder to open in the Files view; empty opens Sessions
 	File  string // file to select there
-	// Left is called when the user detaches, with the folder of the Files view, instead of printing
-	// the farewell line. May be nil.
+	// Left, if not nil, is called with the folder of the Files view when the user detaches. The
+	// farewell line is then not printed.
 	Left func(folder string)
 
 	Recent     []string       // recent choices of the palette, the latest first
@@ -248,8 +248,8 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	return m, err
 }
 
-// endOnSignal cancels ctx on a terminating signal. Only then can the program restore the
-// terminal, which an exit of the process would not.
+// endOnSignal cancels ctx on a terminating signal. The program can then restore the terminal; the
+// default action of the signal would leave it in raw mode.
 func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)

@@ -85,8 +85,8 @@ func (m *model) View() tea.View {
 	return m.frame.view
 }
 
-// showFrame passes the frame to the painter. Panes that show only their programs' screens may from
-// now on change their part of it themselves.
+// showFrame passes the frame to the painter. From then on, panes that show only their programs'
+// screens may change their part of the frame themselves.
 func (m *model) showFrame() {
 	leaves := m.sessions.LiveLeaves()
 	if m.views.action() != keymap.ViewSessions || m.frame.altered {

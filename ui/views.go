@@ -11,7 +11,7 @@ import (
 	"tandem/panes/web"
 )
 
-// A view is a view of the dashboard, with its label in the top bar.
+// A view fills the dashboard below the top bar, where its label is shown.
 type view struct {
 	keymap.View
 	label string

@@ -222,7 +222,7 @@ func (v *overlay) applyPending() {
 // is held.
 func (v *overlay) appendDrawing(dst []byte) []byte {
 	if v.inString || !v.screen.CanAddressCells() {
-		// Nothing is drawn now: an earlier drawing is erased before a change.
+		// An earlier drawing has been erased before this output, so nothing is left to erase.
 		return dst
 	}
 	o := v.predictor.MakeOverlay(time.Now(), predictScreen{v})

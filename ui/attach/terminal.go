@@ -130,8 +130,8 @@ func (t *terminal) setForget(pictures func(dst []byte) []byte) {
 	t.forget = pictures(t.forget[:0])
 }
 
-// lendOut restores the terminal to its state before the run while use runs.
-// Output waits meanwhile. takeBack is called first, as the engine may have the terminal.
+// lendOut calls use with the terminal in its state before the run. Output waits meanwhile. takeBack
+// is called first, as the engine may have the terminal.
 func (t *terminal) lendOut(takeBack, use func()) {
 	t.writing.Lock()
 	defer t.writing.Unlock()

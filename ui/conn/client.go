@@ -60,13 +60,13 @@ func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachme
 	return attachment{a, machine}, nil
 }
 
-// An attachment is attached to a session on another machine.
+// An attachment receives the output of a session on another machine.
 type attachment struct {
 	*client.Attachment
 	machine string
 }
 
-// Receive returns the next output. Its ids have the machine's name.
+// Receive returns the next output. It adds the machine's name to the ids in it.
 func (a attachment) Receive() (api.Output, error) {
 	out, err := a.Attachment.Receive()
 	out.Ended = qualify.Process(a.machine, out.Ended)

@@ -87,8 +87,8 @@ func (p *pen) applySequence(s string, parser *ansi.Parser) int {
 	return n
 }
 
-// applyOverline reports whether text is overlined after the SGR parameters params; on is
-// the state before.
+// applyOverline reports whether text is overlined after the SGR parameters in params have been
+// applied. on is the state before.
 func applyOverline(params ansi.Params, on bool) bool {
 	for i := 0; i < len(params); i++ {
 		switch n := params[i].Param(0); n {

@@ -64,8 +64,8 @@ func isMarked(rest string) bool {
 	return true
 }
 
-// narrowForm returns the start of a cluster whose code points fit width cells, in its
-// narrow form.
+// narrowForm returns the narrow form of a cluster. If it does not fit width cells, it is cut after
+// the last code point that does.
 func narrowForm(cluster string, width int) string {
 	cluster = strings.ReplaceAll(cluster, wide, "")
 	end := 0

@@ -104,7 +104,7 @@ func (p *painter) nextFrame() frame {
 	return p.next
 }
 
-// Run paints until ctx is done or writing fails, which it reports to failed.
+// Run paints until ctx is done or writing fails. In the latter case it calls failed with the error.
 func (p *painter) Run(ctx context.Context, failed func(error)) {
 	for {
 		select {

@@ -20,9 +20,9 @@ const replyTimeout = 100 * time.Millisecond
 type Reader struct {
 	input *Input
 	file  *os.File // the terminal
-	// Fail is called on the goroutine when the terminal cannot be read any more.
+	// Fail is called on the reading goroutine when the terminal cannot be read any more.
 	Fail func(error)
-	// Guard runs the goroutine's loop and handles a panic in it.
+	// Guard runs the loop of the reading goroutine, and handles a panic in it.
 	Guard func(loop func())
 
 	replies, toReplies *os.File

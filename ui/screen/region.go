@@ -10,8 +10,9 @@ import (
 // painter from the call of Show on.
 type Region struct {
 	X, Y int // upper left cell
-	// Cuts are, for each row of the region, its first byte in the frame's content and the one
-	// after the last. Show makes them count from the start of the row on the screen.
+	// Cuts holds, for each row of the region, the offsets in the frame's content of its first byte
+	// and of the byte after its last. Show makes them relative to the start of the row on the
+	// screen.
 	Cuts      [][2]int
 	HasCursor bool // the cursor is in the region, or hidden
 

@@ -268,7 +268,7 @@ func (s *scrollFinder) cost(y, left, right int) int {
 	return rowCost(difference(s.wanted[y][left:right], s.old[y][left:right]))
 }
 
-// rowCost returns the approximate number of bytes to write the cells of a row.
+// rowCost returns the approximate number of bytes to write a part of a row, given by its columns.
 func rowCost(from, to int) int {
 	if from == to {
 		return 0
