@@ -44,7 +44,7 @@ func Other(cmd *cobra.Command) string {
 	return ""
 }
 
-// Wait waits until the agent in a session is in one of states, and prints it.
+// Wait waits until the agent in a session is in one of the given states, and prints the result.
 func Wait(ctx context.Context, f *factory.Factory, id string, states []api.AgentState, timeout time.Duration) error {
 	p, err := retry.Connect(ctx, f.Dial)
 	if err != nil {

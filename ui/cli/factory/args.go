@@ -24,7 +24,7 @@ var Equivalents = map[string]string{
 	"config edit": "to edit the configuration, run `$EDITOR \"$(tandem config path)\"`",
 }
 
-// AtLeast requires at least n arguments. otherwise is the error message for fewer.
+// AtLeast rejects fewer than n arguments. The error message is otherwise.
 func AtLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
@@ -34,7 +34,7 @@ func AtLeast(n int, otherwise string) cobra.PositionalArgs {
 	}
 }
 
-// Exactly requires n arguments; otherwise is the error for fewer.
+// Exactly requires n arguments. For fewer, the error message is otherwise.
 func Exactly(n int, otherwise string) cobra.PositionalArgs {
 	return cobra.MatchAll(AtMost(n), AtLeast(n, otherwise))
 }

@@ -131,8 +131,8 @@ func ByID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, api
 	}
 }
 
-// CallEach calls do for every id, at most atOnce at a time, and continues after errors. It prints
-// the results in the order of ids; as JSON they are an array.
+// CallEach calls the function do with every id, at most atOnce at a time, and continues after
+// errors. It prints the results in the order of ids; as JSON they are an array.
 func CallEach[Out any](cmd *cobra.Command, f *Factory, ids []string, atOnce int,
 	do func(context.Context, api.Engine, string) (Out, error), text func(Out) string) error {
 	conn, err := f.DialRetrying(cmd.Context())

@@ -295,8 +295,8 @@ func (r *logReader) read(ctx context.Context) error {
 	}
 }
 
-// dropNewer removes output written after the first call from an answer. Otherwise a fast writer
-// could keep read from ending.
+// dropNewer removes from an answer what was written after the first call. Otherwise the end of a
+// log that grows fast might never be reached.
 func (r *logReader) dropNewer(out *api.ProcessLogOutput) {
 	if r.follow {
 		return
@@ -323,7 +323,7 @@ func (r *logReader) setNextInput(out api.ProcessLogOutput) {
 	}
 }
 
-// print prints an answer; the zero value marks the end.
+// print prints an answer. The zero value marks the end of the log.
 func (r *logReader) print(out api.ProcessLogOutput) error {
 	end := out.State == ""
 	r.found = r.found || len(out.Matches) > 0

@@ -91,7 +91,7 @@ func manVerbs(b *strings.Builder, of *cobra.Command) {
 	}
 }
 
-// manTerms writes a section of terms, each in the font of macro, and their meanings.
+// manTerms writes a section of terms and their meanings. macro selects the font of the terms.
 func manTerms(b *strings.Builder, title, macro string, terms [][2]string) {
 	b.WriteString(title)
 	for _, t := range terms {

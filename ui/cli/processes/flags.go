@@ -60,7 +60,7 @@ func environment(f *factory.Factory, cmd *cobra.Command, opts launchFlags) (map[
 			return nil, output.Usagef(cmd, "read --env %s: it has no name", output.Visible(setting))
 		}
 		if !syntax.ValidName(name) {
-			return nil, output.Usagef(cmd, "read --env %s: a name must consist of letters, digits and _, and begin with no digit", output.Visible(setting))
+			return nil, output.Usagef(cmd, "read --env %s: a name must consist of letters, digits and _, and must not begin with a digit", output.Visible(setting))
 		}
 		if env == nil {
 			env = make(map[string]string)
@@ -110,7 +110,8 @@ func linePrefix(text []byte, err error) string {
 	return fmt.Sprintf("line %d: ", 1+bytes.Count(text[:at], []byte("\n")))
 }
 
-// setTo returns a function for pflag's Func that stores what parse makes of a flag's value.
+// setTo returns a function for pflag's Func. It parses the value of a flag with parse, and stores
+// the result in to.
 func setTo[T any](to *T, parse func(string) (T, error)) func(string) error {
 	return func(text string) (err error) {
 		*to, err = parse(text)

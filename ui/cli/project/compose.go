@@ -156,7 +156,8 @@ func (c *composer) readComposeProcesses(f field) {
 func (c *composer) readProcess(d *draft, f field) {
 	var literal, hidden bool // literal: the command has no templates; hidden: the process does not get .env
 	fields := c.reader.fields(f, "a process")
-	// env_file is relative to working_dir, and the command depends on is_template_disabled.
+	// These come first: env_file is relative to working_dir, and how the command is read depends on
+	// is_template_disabled.
 	first := map[string]fieldReader{
 		"working_dir":          func(f field) { d.Start.CWD = c.reader.absPath(c.readUntemplated(f)) },
 		"is_template_disabled": func(f field) { literal = c.readFlag(f) },

@@ -61,8 +61,8 @@ func (r *reader) omitInvalid(order []*Entry) {
 	}
 }
 
-// OmissionError returns an error if entries that were to start, those named or else all, are left out.
-// Notices have given the reasons.
+// OmissionError returns an error if entries that up starts by default were left out. With named
+// entries it returns nil, because Order has checked those. Notices have given the reasons.
 func (f *File) OmissionError(named []string) error {
 	var omitted []string
 	for _, o := range f.Omitted {

@@ -130,7 +130,8 @@ func (f *File) Order(names []string) ([]*Entry, error) {
 	return order, nil
 }
 
-// suggest returns a question about the word most similar to name, to follow an error, or "".
+// suggest returns the end of an error message that suggests the word most similar to name, or "" if
+// none is similar.
 func suggest(name string, words []string) string {
 	if like := diag.Nearest(name, words); like != "" {
 		return "; did you mean " + like + "?"

@@ -134,8 +134,8 @@ func (p *Plan) Results(prune bool) []Result {
 	return all
 }
 
-// isNewer reports whether q represents an entry better than old does, which may be nil: only q
-// runs, or q was started later.
+// isNewer reports whether q should represent an entry rather than old: only q runs, or q was
+// started later. old may be nil.
 func isNewer(q, old *api.Process) bool {
 	if old == nil || q.State.Ended() != old.State.Ended() {
 		return old == nil || old.State.Ended()

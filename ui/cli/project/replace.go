@@ -28,7 +28,7 @@ func (r *Run) isOnTrial(s *step) bool {
 		return false
 	}
 	if p.State != api.StateRunning && p.ExitCode != nil && slices.Contains(notFoundCodes, *p.ExitCode) {
-		s.err = fmt.Errorf("start %s: exited with %d, as for a program that cannot be run", s.entry.Name, *p.ExitCode)
+		s.err = fmt.Errorf("start %s: exited with %d; its program probably cannot be run", s.entry.Name, *p.ExitCode)
 		return false
 	}
 	if s.runningSince.IsZero() {

@@ -237,8 +237,8 @@ func (d *draft) readRestart(f field) {
 	if into.Policy == "false" { // YAML 1.1 reads no as false
 		into.Policy = api.PolicyNo
 	}
-	// An alias of a policy is kept, and replaced by the engine: the digest must equal that of a
-	// process started by an earlier release.
+	// An alias of a policy is not replaced here, but by the engine. Otherwise the digest would
+	// change, and with it processes started by an earlier release would be replaced.
 	if _, ok := api.ParsePolicy(string(into.Policy)); !ok {
 		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("must be no, on-failure or always")
 	}

@@ -34,7 +34,7 @@ func NewPs(f *factory.Factory) *cobra.Command {
 	var watch, all bool
 	cmd := &cobra.Command{
 		Use:   "ps [-a] [--watch]",
-		Short: "Show what processes and sessions do and use",
+		Short: "Show processes and sessions with their resource use",
 		Long: "Shows processes and sessions with their state and resource use, children included.\nRESTARTS counts restarts by a restart policy. -a includes exited commands of `tandem exec`.\n--watch keeps updating until ctrl+c, with --json one line a second.\n" +
 			"For a fleet's machines, selected by a pattern or --label, it shows their last report to the hub;\n--usage also asks each of them for CPU, memory and ports.",
 		Example:     "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",

@@ -257,8 +257,8 @@ func (m Machine) resolveLocation(l location) string {
 	return firstExisting(m.baseDir(l), l.files)
 }
 
-// firstExisting returns the path of the first existing file in dir, or of the first in the list if
-// there is none.
+// firstExisting returns the path of the first of files that exists in dir. If none does, it returns
+// the path for the first name.
 func firstExisting(dir string, files []string) string {
 	for _, file := range files {
 		if path := filepath.Join(dir, file); pathExists(path) {

@@ -249,7 +249,7 @@ func (j *jsonFile) removeSlot(path []string, i int) error {
 		}
 		return j.splice(in.StartOffset, in.EndOffset, "{}")
 	}
-	// A line comment before it needs its line break, unless one follows.
+	// A line comment before the slot may need the line break after it, unless another one follows.
 	if cut(len(bytes.TrimRight(j.text[:s.start], whitespace))) != nil {
 		return cut(s.start)
 	}
@@ -261,7 +261,8 @@ func (j *jsonFile) splice(from, to int, with string) error {
 	return j.setText(slices.Concat(j.byteOrderMark, j.text[:from], []byte(with), j.text[to:]))
 }
 
-// indentAt returns the indentation of the line at an offset, at most up to that offset.
+// indentAt returns the indentation of the line that contains an offset. Only blanks before the
+// offset count.
 func (j *jsonFile) indentAt(at int) string {
 	line := j.text[1+bytes.LastIndexByte(j.text[:at], '\n') : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
@@ -282,7 +283,7 @@ func lineEnding(text []byte) string {
 	return "\n"
 }
 
-// render returns v after a name, indented. indent is the indentation of its first line.
+// render returns name followed by v as indented JSON. indent is the indentation of the first line.
 func (j *jsonFile) render(name string, v any, indent string) string {
 	var b bytes.Buffer
 	_ = json.Indent(&b, []byte(compactJSON(v)), indent, j.indentUnit()) // cannot fail: compactJSON returns valid JSON

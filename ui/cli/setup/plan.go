@@ -30,8 +30,8 @@ func (c Client) parseSettings(text []byte) (settings, error) {
 	return openJSON(text, c.format == formatJSON)
 }
 
-// serverPath returns the path of Tandem's entry in s. It prefers the newer nested form only if s
-// already has it.
+// serverPath returns the path of Tandem's entry in s. The newer, nested form is used only where s
+// has it already.
 func (c Client) serverPath(s settings) []string {
 	at := slices.Clone(c.serversPath)
 	if c.nestedName != "" {
@@ -187,7 +187,8 @@ func (m Machine) Remove(c Client, project bool) (*Plan, error) {
 	return p.finish(s, errors.Join(err, s.remove(c.serverPath(s))))
 }
 
-// ownProgram returns the path of a client's program if its own commands can change these settings, else "".
+// ownProgram returns the path of a client's program if it has commands to change the user's
+// settings or, with project set, those of a project. Otherwise it returns "".
 func (m Machine) ownProgram(c Client, project bool) string {
 	if c.own == nil || project && !c.own.project {
 		return ""
@@ -215,9 +216,9 @@ func (m Machine) checkServer(c Client, project, want bool) error {
 	return fmt.Errorf("tandem is still in %s", m.settingsPath(c, project))
 }
 
-// isSameServer reports whether have, an entry in settings, equals want in everything that setup manages.
-func isSameServer(have any, want fields) bool {
-	members, _ := have.(map[string]any)
+// isSameServer reports whether an entry in settings equals want in everything that setup manages.
+func isSameServer(entry any, want fields) bool {
+	members, _ := entry.(map[string]any)
 	wanted, _ := genericValue(want).(map[string]any)
 	return !slices.ContainsFunc(serverMemberNames(), func(name string) bool {
 		if name != "env" && name != "environment" {

@@ -76,8 +76,9 @@ func (t *tomlFile) set(path []string, v any) error {
 	return nil
 }
 
-// remove removes a table and its subtables, with the empty lines before them. Comments above the next
-// table stay. The result is compared with what it must say: lines in a string can look like a table.
+// remove removes a table and its subtables, with the empty lines before them. Comments above the
+// next table stay. The settings in the result are checked, because lines in a string can look like
+// a table.
 func (t *tomlFile) remove(path []string) error {
 	servers, _ := t.all[path[0]].(map[string]any)
 	if _, found := servers[path[1]]; !found {

@@ -56,8 +56,9 @@ func selectLines(cmd *command, screen api.Screen) string {
 	return text
 }
 
-// lineNumber returns the line given by flag. Line 0 is the top of the screen; negative lines are in
-// the scrollback, which has history lines. A lone - gives end, an invalid number fallback.
+// lineNumber returns the line given by a flag. Line 0 is the top of the screen; negative lines are
+// in the scrollback, down to -history. If the value is a lone -, it returns end; if it is not a
+// number, fallback.
 func lineNumber(cmd *command, flag byte, history, fallback, end int) int {
 	value := cmd.value(flag)
 	if value == "-" {

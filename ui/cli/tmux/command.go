@@ -38,7 +38,7 @@ func NewTmux(f *factory.Factory) *cobra.Command {
 		Use:   "tmux ARGS…",
 		Short: "tmux's command line over Tandem's sessions",
 		Long: "Does what tmux does with the same arguments, for scripts and agents that use it:\n" +
-			"windows and panes are tabs and splits of the dashboard, their programs ordinary sessions.\n" +
+			"windows and panes are tabs and splits of the dashboard, and their programs are sessions.\n" +
 			"What Tandem lacks is rejected by name; `tandem tmux list-commands` lists what it supports.",
 		Example:            "tandem tmux new-session -d -s work\ntandem tmux split-window -h -t work -P -F '#{pane_id}' make watch\ntandem tmux capture-pane -p -t work:0.1",
 		Args:               cobra.ArbitraryArgs,

@@ -84,7 +84,8 @@ func (d *dashboard) update() error {
 	return d.change(in)
 }
 
-// swap returns the change that exchanges two sessions. It names the first one first.
+// swap returns the change that exchanges two sessions. Its first session is the one that comes
+// first in the layout.
 func (d *dashboard) swap(a, b string) (api.LayoutChange, error) {
 	now, err := callEngine(d.engine, api.LayoutGet, api.Empty{})
 	swap := api.LayoutChange{Do: api.LayoutSwap, ID: a, Other: b}

@@ -287,7 +287,7 @@ func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Du
 		return err
 	}
 	if !ok {
-		return api.Errorf(api.CodeUnavailable, "share %s: no page is served", which).WithHint("`tandem web` serves it; a browser elsewhere needs --listen too")
+		return api.Errorf(api.CodeUnavailable, "share %s: no page is served", which).WithHint("`tandem web` serves it; for browsers on other machines, add --listen")
 	}
 	engine, err := v.f.Connect(ctx)
 	if err != nil {

@@ -221,7 +221,8 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 	return c, true
 }
 
-// insertChild inserts a cell before or after beside, or at the start or end of c if beside is nil.
+// insertChild inserts the cell added next to the child beside, before or after it. If beside is
+// nil, it inserts added at the start or end of c.
 func (c *Cell) insertChild(beside, added *Cell, before bool) {
 	at := len(c.Children)
 	if i := slices.Index(c.Children, beside); i >= 0 {

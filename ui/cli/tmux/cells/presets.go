@@ -137,7 +137,8 @@ func (c *Cell) arrangeTiled(panes []int) {
 	c.Kind, c.Children = Below, lines
 }
 
-// tileRow returns a row of panes; its last pane gets the remaining width w.
+// tileRow returns a row of panes, w cells wide. All panes are width cells wide, except that the
+// last one gets the remaining width.
 func tileRow(panes []int, columns, w, width, height int) *Cell {
 	if len(panes) == 1 || columns == 1 {
 		return &Cell{Pane: panes[0], W: w, H: height}

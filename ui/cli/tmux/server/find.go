@@ -102,7 +102,8 @@ func completeTarget(s *Session, w *Window, p *Pane) Target {
 	return at
 }
 
-// splitTarget splits target at its colon and dot. A word without either is read as want.
+// splitTarget splits target at its colon and dot. A word with neither names a target of the kind
+// want.
 func splitTarget(target string, want TargetKind) (session, window, pane string) {
 	session, rest, colon := strings.Cut(target, ":")
 	if !colon {
@@ -190,8 +191,8 @@ func (s *Session) WindowByName(name string, exact bool) *Window {
 	return matchName(s.Windows, func(w *Window) string { return w.Name }, name, exact)
 }
 
-// findWindow finds a window of the session in. If the target was given without a session
-// (unqualified), its name may also be that of a session.
+// findWindow finds a window of a session. If the target was given without a session (unqualified),
+// its name may also be that of a session.
 func (f Finder) findWindow(in *Session, window string, unqualified bool, want TargetKind) (Target, error) {
 	name, exact := strings.CutPrefix(window, "=")
 	// Ids are unique in the server, so an unqualified one may be in any session.
@@ -230,8 +231,8 @@ func windowOrIndex(s *Session, name string, exact bool, want TargetKind) (w *Win
 	return s.WindowByName(name, exact), -1
 }
 
-// findPaneOrWindow finds a pane, given without a window, in the session in. An unqualified name may
-// also be that of a window or a session.
+// findPaneOrWindow finds a pane of a session, given without a window. An unqualified name may also
+// be that of a window or a session.
 func (f Finder) findPaneOrWindow(in *Session, name string, unqualified bool) (Target, error) {
 	if n, ok := parseID(name, "%"); ok {
 		at := f.State.FindPane(func(p Target) bool { return p.Pane.ID == n })
