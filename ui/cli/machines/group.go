@@ -58,9 +58,12 @@ type group struct {
 	hosts           []string
 }
 
+// A groupKey is equal for machines whose results are shown as one.
+type groupKey struct{ outcome, text string }
+
 // formatGroups formats the number of machines per outcome, and a table of equal results.
 func (s *Spread) formatGroups(hosts []string, results []result) string {
-	byResult, counts := map[string]*group{}, map[string]int{}
+	byResult, counts := map[groupKey]*group{}, map[string]int{}
 	var groups []*group
 	for i, host := range hosts {
 		r := &results[i]
@@ -68,9 +71,9 @@ func (s *Spread) formatGroups(hosts []string, results []result) string {
 		if r.summary() != "ok" && text == "" {
 			text = strings.TrimPrefix(string(r.stderr.text), "tandem: ")
 		}
-		key := r.summary()
-		if key != "offline" { // the message contains the time offline, which differs
-			key += "\x00" + text
+		key := groupKey{r.summary(), text}
+		if key.outcome == "offline" { // the message contains the time offline, which differs
+			key.text = ""
 		}
 		g := byResult[key]
 		if g == nil {
@@ -95,7 +98,7 @@ func (s *Spread) formatGroups(hosts []string, results []result) string {
 	}
 	b.WriteString("\n" + t.String())
 	if more := len(groups) - maxGroups; more > 0 {
-		fmt.Fprintf(&b, "and %d more different results\n", more)
+		fmt.Fprintf(&b, "and %d other results\n", more)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// logPage is how much of a log is asked for at once, logWait how long one call waits for
-	// more.
+	// logPage is how many bytes of a log one call requests, and logWait how long the call waits
+	// for more.
 	logPage = 1 << 20
 	logWait = 30 * time.Second
 	// firstStartPoll and maxStartPoll are the first and the longest pause between two polls for a
@@ -58,7 +58,7 @@ func (l *liveExec) run(ctx context.Context, signals <-chan os.Signal) error {
 	defer abandon()
 	answers := make(chan execAnswer, 1)
 	go func() { answers <- l.call(calling) }()
-	// Most commands exit at once: they cost no log reads.
+	// Most commands exit at once. Only the output of slower ones is read from the log.
 	var slow <-chan time.Time
 	if !l.f.Out.JSON {
 		slow = time.After(execAtOnce)
@@ -70,7 +70,7 @@ func (l *liveExec) run(ctx context.Context, signals <-chan os.Signal) error {
 	for {
 		select {
 		case answer := <-answers:
-			stopReading()
+			stopReading() // finish prints what has not been read
 			if read != nil {
 				if err := <-read; err != nil && !errors.Is(err, context.Canceled) {
 					return err
