@@ -102,8 +102,8 @@ func First(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// CompleteFrom completes with the items that list returns, formatted by offers. It starts no engine
-// and hides errors: the user is in the middle of a line.
+// CompleteFrom returns a function that completes with items: list fetches them, and offers formats
+// them. It starts no engine and hides errors, as the user is in the middle of a line.
 func CompleteFrom[T any](f *Factory, list func(context.Context, *client.Client) ([]T, error), offers func(all []T, args []string, toComplete string) []cobra.Completion) cobra.CompletionFunc {
 	const directive = cobra.ShellCompDirectiveNoFileComp
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -60,7 +60,7 @@ func escape(s, keep string, formats bool) string {
 	return b.String()
 }
 
-// overridesDirection reports whether a character shows others in an order that is not theirs: the
+// overridesDirection reports whether a character changes the order in which others are shown: the
 // embeddings, overrides and isolates of the bidirectional algorithm (UAX 9).
 func overridesDirection(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 

@@ -36,7 +36,7 @@ func overrideNames() []string {
 // maxFile is the maximum size of project and environment files, in bytes.
 const maxFile = 1 << 20
 
-// ErrNone is wrapped by the error of Find if there is no project file.
+// ErrNone is the error that Find wraps if there is no project file.
 var ErrNone = errors.New("no project file")
 
 // A File is a parsed project file.

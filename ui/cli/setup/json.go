@@ -164,8 +164,9 @@ func (j *jsonFile) addItem(path []string, item fields) error {
 	return j.insert(in, "", item)
 }
 
-// insert puts a member or an item at the beginning of an object or array: there, no comma and no comment
-// of the others has to move. name is the member's, with its colon.
+// insert puts a member or an item at the beginning of an object or array, where no comma and no
+// comment of the others has to move. name is the name of a member with its colon, or "" for an
+// item.
 func (j *jsonFile) insert(in *hujson.Value, name string, v any) error {
 	at := in.StartOffset + len("{")
 	inside := j.text[at : in.EndOffset-len("}")]

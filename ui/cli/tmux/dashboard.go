@@ -15,7 +15,7 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// A dashboard collects what a call changes about the dashboard.
+// A dashboard collects the changes of one call to the tabs of Tandem's dashboard.
 type dashboard struct {
 	engine   *engine
 	changed  []*server.Window // windows to update

@@ -41,8 +41,8 @@ func (c windowCommands) newWindow(cmd *command, at server.Target) error {
 }
 
 // indexFor returns the index for a window: the requested one, the one after it (-a), or the first
-// free one. With -k, a window at the index is killed; without, a used index is an error, whose
-// format is taken.
+// free one. With -k, a window at the index is killed; without -k, it causes an error. taken is the
+// format of that error.
 func (c windowCommands) indexFor(cmd *command, at server.Target, taken string) (int, error) {
 	base := c.settings.optionValue(at, "base-index").Int()
 	switch {

@@ -26,7 +26,8 @@ type entryRow struct {
 	Command   string   `json:"command,omitempty"`
 }
 
-// listEntries lists the entries of a project file, or only names. It does not connect to an engine.
+// listEntries lists the entries of a project file, or only those named. It does not connect to an
+// engine.
 func listEntries(out output.Printer, file *project.File, names []string) error {
 	tellNotices(out, file)
 	// Reject unknown names, as up does.

@@ -236,7 +236,8 @@ func (c *Cell) insertChild(beside, added *Cell, before bool) {
 	c.Children = slices.Insert(c.Children, at, added)
 }
 
-// wrapInGroup replaces at by a new group of at and added, and returns the new root.
+// wrapInGroup puts the cells at and added into a new group in the place of at, and returns the new
+// root.
 func (c *Cell) wrapInGroup(parent, at, added *Cell, s Split) *Cell {
 	group := &Cell{Kind: s.Axis, X: at.X, Y: at.Y, W: at.W, H: at.H}
 	at.resizeAlong(s.Axis, at.sizeAlong(s.Axis)-1-added.sizeAlong(s.Axis))
