@@ -80,7 +80,7 @@ func (m *logMerge) handleChange(p api.Process) (notes []mergedLine) {
 	switch s.Process = p; {
 	case p.State == api.StateBackoff && was.State != api.StateBackoff:
 		notes = append(notes, newNote(s, endNote(p)+"; it will be restarted"))
-	case restartCount(p) > restartCount(was) && was.State != api.StateBackoff:
+	case restartsOf(p) > restartsOf(was) && was.State != api.StateBackoff:
 		notes = append(notes, newNote(s, "restarted"))
 	}
 	return notes
@@ -131,7 +131,7 @@ func (m *logMerge) watch(ctx context.Context, events chan<- api.Event) {
 	}
 }
 
-func restartCount(p api.Process) int {
+func restartsOf(p api.Process) int {
 	if p.Supervision == nil {
 		return 0
 	}

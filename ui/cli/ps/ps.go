@@ -104,7 +104,7 @@ type row struct {
 func newRows(list []api.Process, now time.Time, measured bool) []row {
 	rows := make([]row, len(list))
 	for i, p := range list {
-		rows[i] = row{Process: p, UptimeSeconds: uptime(p, now).Seconds(), Restarts: restartCount(p)}
+		rows[i] = row{Process: p, UptimeSeconds: uptime(p, now).Seconds(), Restarts: automaticRestarts(p)}
 		if measured {
 			m := cmp.Or(p.Metrics, &api.Metrics{})
 			rows[i].CPUPercent, rows[i].RSSBytes, rows[i].Ports = &m.CPUPercent, &m.RSSBytes, append([]int{}, m.Ports...)
@@ -121,7 +121,7 @@ func uptime(p api.Process, now time.Time) time.Duration {
 	return max(now.Sub(p.StartedAt), 0)
 }
 
-func restartCount(p api.Process) int {
+func automaticRestarts(p api.Process) int {
 	if p.Supervision == nil {
 		return 0
 	}
