@@ -58,7 +58,7 @@ func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
 		return nil
 	case keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny:
 		if !open {
-			// It was answered elsewhere, and the user has not read the next one yet.
+			// The shown request was answered elsewhere, and the user has not read the next one yet.
 			return nil
 		}
 	default:
@@ -103,17 +103,17 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	rows = append(rows, text.Spaces(width))
 	for _, fact := range text.WrapLines(requestFacts(r, shown), width) {
 		rows = append(rows, look.Dim.Text(text.Fit(fact, width)))
-		// Only a request visible to its last row can be allowed: the frame must fit, too.
 	}
+	// Only a request that is visible to its last row can be allowed, so its frame must fit too.
 	if a.pager.view.AtBottom() && width+4 <= w && len(rows)+2 < height {
 		a.readRequest = r
 	}
 	return rows, width, -1, 0
 }
 
-// requestRowsInView draws the visible rows of the request, up to most, and a line with the
-// position if not all rows fit.
-func (a *Approval) requestRowsInView(r api.Request, width, most int, look *look.Look) (rows []string) {
+// requestRowsInView draws the visible rows of the request, at most maxRows, and below them a line
+// with the position if not all rows fit.
+func (a *Approval) requestRowsInView(r api.Request, width, maxRows int, look *look.Look) (rows []string) {
 	page := a.pager.rows
 	if page == nil || a.width != width || !sameRequest(a.shownRequest, r) {
 		a.shownRequest, a.width = r, width
@@ -124,7 +124,7 @@ func (a *Approval) requestRowsInView(r api.Request, width, most int, look *look.
 			page = append(page, text.Fold("in "+textOf(r).CWD, width)...)
 		}
 	}
-	a.pager.setRows(page, min(len(page), most))
+	a.pager.setRows(page, min(len(page), maxRows))
 	first := a.pager.firstVisible()
 	for i, line := range a.pager.visibleRows() {
 		ink := look.Accent
@@ -156,7 +156,7 @@ func StandingAnswer(r api.Request) string {
 	return shown.Asker + may + describeTool(shown) + ": " + RequestSummary(r)
 }
 
-// RequestSummary returns what an agent asks for on one line, with invisible characters spelled out.
+// RequestSummary describes a request on one line, with invisible characters spelled out.
 func RequestSummary(r api.Request) string {
 	shown := r.Text(cellwidth.Spell, cellwidth.Spell)
 	if shown.Command != "" {
@@ -165,7 +165,7 @@ func RequestSummary(r api.Request) string {
 	return strings.Join(slices.DeleteFunc(append([]string{shown.Tool, shown.Session}, shown.Paths...), func(s string) bool { return s == "" }), " ")
 }
 
-// describeTool returns the tool to call, and the machine if it is another one.
+// describeTool names the tool that an agent wants to call, and its machine unless that is this one.
 func describeTool(t api.RequestText) string {
 	if t.Host == "" {
 		return t.Tool
@@ -173,7 +173,8 @@ func describeTool(t api.RequestText) string {
 	return t.Tool + " on " + t.Host
 }
 
-// sameRequest reports whether a and b have the same id and ask for the same.
+// sameRequest reports whether a and b have the same id and the same call, so that what the user has
+// read still holds.
 func sameRequest(a, b api.Request) bool {
 	return a.ID == b.ID && a.Tool == b.Tool && a.Host == b.Host && a.Command == b.Command && a.CWD == b.CWD && slices.Equal(a.Paths, b.Paths)
 }

@@ -23,14 +23,14 @@ type Overlay interface {
 	// Type handles a key without a binding.
 	Type(Host, tea.KeyPressMsg) tea.Cmd
 	Paste(Host, string) tea.Cmd
-	// Draw returns the rows inside the frame, all width cells wide, for a screen of
-	// w×height cells. x and y are the position of the cursor; x is negative without one.
+	// Draw returns the rows inside the frame, all width cells wide, for a screen of w×height cells.
+	// x and y are the position of the cursor; x is negative if there is no cursor.
 	Draw(h Host, w, height int) (rows []string, width, x, y int)
-	// Hints returns its keys for the status bar, with the one that closes it last.
+	// Hints returns the overlay's keys for the status bar. The key that closes it is the last.
 	Hints(Host) []keymap.Hint
 }
 
-// Traits are how a host treats an overlay. Those of most are zero.
+// Traits tell the host how to show an overlay. The zero value suits most overlays.
 type Traits struct {
 	Low  bool // draw it at the bottom
 	Live bool // the view behind shows its effect and must not be dimmed

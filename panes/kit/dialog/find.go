@@ -31,8 +31,7 @@ type Find struct {
 	field   field.Field
 }
 
-// NewFind returns a line that starts with the switches of the last pattern, and replaces it by the
-// accepted one.
+// NewFind returns a search line with the switches of *last. An accepted pattern is stored in *last.
 func NewFind(last *api.Pattern) *Find {
 	return &Find{last: last, regexp: last.Regexp, exact: last.Exact}
 }
@@ -104,7 +103,7 @@ func (f *Find) Paste(_ Host, text string) tea.Cmd {
 	return f.patternChanged()
 }
 
-// patternChanged searches for the typed pattern from the view before.
+// patternChanged searches for the typed pattern again, from where the search began.
 func (f *Find) patternChanged() tea.Cmd {
 	f.Problem, f.count, f.invalid = "", "", false
 	f.Restore()

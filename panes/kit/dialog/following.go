@@ -55,8 +55,8 @@ func PrefixKeyAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok boo
 	return columns[i][y].row.Action()
 }
 
-// arrangePrefixKeys divides the keys into columns for w×h cells. It returns nil if they do
-// not fit, and otherwise also the widths of keys and of a column.
+// arrangePrefixKeys divides the keys into columns for w×h cells. key and cell are the widths of the
+// keys and of a whole column. If the keys do not fit, columns is nil.
 func arrangePrefixKeys(groups []keymap.Group, w, h int) (columns [][]prefixKeyLine, key, cell int) {
 	if w < minPrefixKeysWidth || h < minPrefixKeysHeight || len(groups) == 0 {
 		return nil, 0, 0
@@ -96,25 +96,25 @@ func (l prefixKeyLine) drawLine(key, cell int, look *look.Look) string {
 	return look.Key.Text(text.Fit(l.row.Keys, key)) + "  " + look.Text.Text(text.Fit(l.row.Does, max(cell-key-2, 0)))
 }
 
-// balanceColumns divides groups among up to most columns of similar height, of which the
-// first is the longest.
-func balanceColumns(groups []keymap.Group, most int) [][]prefixKeyLine {
+// balanceColumns divides groups among at most maxColumns columns of similar height. The first
+// column is the longest.
+func balanceColumns(groups []keymap.Group, maxColumns int) [][]prefixKeyLine {
 	total := len(groups) - 1
 	for _, g := range groups {
 		total += 1 + len(g.Rows)
 	}
-	for height := (total + most - 1) / most; ; height++ {
+	for height := (total + maxColumns - 1) / maxColumns; ; height++ {
 		for _, split := range []bool{false, true} {
-			if columns := fillColumns(groups, height, split); len(columns) <= most && len(columns[0]) == maxLength(columns) {
+			if columns := fillColumns(groups, height, split); len(columns) <= maxColumns && len(columns[0]) == maxLength(columns) {
 				return columns
 			}
 		}
 	}
 }
 
-// fillColumns puts groups into columns of the given height, one below the other. With split, or if it
-// is higher than a column, a group may continue in the next column, but a heading is never the last
-// line of one.
+// fillColumns puts groups into columns of the given height, one group below the other. A group may
+// continue in the next column if split is set or if the group is higher than a column. A heading is
+// never the last line of a column.
 func fillColumns(groups []keymap.Group, height int, split bool) (columns [][]prefixKeyLine) {
 	column := []prefixKeyLine{}
 	next := func() {
@@ -141,11 +141,11 @@ func fillColumns(groups []keymap.Group, height int, split bool) (columns [][]pre
 	return columns
 }
 
-func maxLength(columns [][]prefixKeyLine) (most int) {
+func maxLength(columns [][]prefixKeyLine) (longest int) {
 	for _, c := range columns {
-		most = max(most, len(c))
+		longest = max(longest, len(c))
 	}
-	return most
+	return longest
 }
 
 // dropLastRow removes the last row of the longest group, and the group once it is empty.

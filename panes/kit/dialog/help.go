@@ -317,7 +317,7 @@ func matchAny(words []string) *regexp.Regexp {
 	return regexp.MustCompile("(?i)" + strings.Join(quoted, "|"))
 }
 
-// highlightMatches draws text in ink, and its matches in found.
+// highlightMatches draws text in one ink, and the parts that match in the ink found.
 func highlightMatches(text string, match *regexp.Regexp, ink, found look.Ink) string {
 	if match == nil {
 		return ink.Text(text)

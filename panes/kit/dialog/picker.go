@@ -65,7 +65,8 @@ func (u *Picker) Do(h Host, a keymap.Action) tea.Cmd {
 	return nil
 }
 
-// Traits keeps the view visible that previews the selected choice.
+// Traits asks the host not to dim the view behind the picker if the view previews the selected
+// choice.
 func (u *Picker) Traits() Traits {
 	return Traits{Live: u.Moved != nil, Mouse: u.Mouse, Dismiss: u.Dismiss}
 }

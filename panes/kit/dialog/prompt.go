@@ -32,15 +32,16 @@ type Prompt struct {
 	problem  string // error in the entered line, until it is edited
 }
 
-// NewPrompt returns a prompt with an initial text. then receives the entered line without
-// surrounding blanks, and is not called for an empty one.
-func NewPrompt(title, text string, then func(string) tea.Cmd) *Prompt {
-	p := &Prompt{Title: title, Then: then}
+// NewPrompt returns a prompt with an initial text. It calls next with the entered line, without
+// surrounding blanks, unless the line is empty.
+func NewPrompt(title, text string, next func(string) tea.Cmd) *Prompt {
+	p := &Prompt{Title: title, Then: next}
 	p.Field.Set(text)
 	return p
 }
 
-// NewFilter returns a live prompt. apply filters by the typed text.
+// NewFilter returns a live prompt for the filter of a list. It calls apply with the text after each
+// change.
 func NewFilter(title, note, text string, apply func(string) tea.Cmd) *Prompt {
 	p := NewPrompt(title, text, apply)
 	p.Note, p.live, p.before = note, true, text
@@ -159,7 +160,7 @@ func (p *Prompt) Paste(_ Host, text string) tea.Cmd {
 // still has the entered text.
 func (p *Prompt) Fail(why string) { p.problem = text.Clean(why) }
 
-// lineChanged updates suggestions, and applies a live prompt.
+// lineChanged updates the suggestions. A live prompt also applies its text.
 func (p *Prompt) lineChanged() tea.Cmd {
 	p.problem, p.byArrows = "", false
 	look := p.Look()
@@ -194,15 +195,15 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return append(rows, field, p.drawSuggestions(width, look)), width, x, len(rows)
 }
 
-// drawNote draws the note, or the error in up to most rows.
-func (p *Prompt) drawNote(width, most int, look *look.Look) []string {
+// drawNote draws the note or, in at most maxRows rows, the error.
+func (p *Prompt) drawNote(width, maxRows int, look *look.Look) []string {
 	note, ink := p.Note, look.Dim
 	if p.problem != "" {
 		note, ink = p.problem, look.Bad
 	}
 	lines := []string{note}
 	if text.Width(note) > width {
-		lines = text.WrapWordsIn(note, width, most)
+		lines = text.WrapWordsIn(note, width, maxRows)
 	}
 	return inkLines(lines, ink, width)
 }

@@ -142,7 +142,8 @@ func TestPromptShowsErrorInFullUntilItsTextIsEdited(t *testing.T) {
 	}
 }
 
-// At 80 columns or fewer, the end of a sentence is what matters: what keeps running, what is lost.
+// Dialogs must not cut their sentences, even on 80 columns: the end often says what keeps running
+// and what is lost.
 func TestDialogsWrapTheirSentences(t *testing.T) {
 	const sentence = "Kills its shell and everything in it. Daemons started from the shell keep running."
 	prompt, filter := NewPrompt(sentence, "", nil), NewFilter("Show", sentence, "", nil)

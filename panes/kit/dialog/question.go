@@ -24,7 +24,8 @@ type Question struct {
 	Cancelled func()  // called when the question is cancelled; may be nil
 }
 
-// A Reply is one of several replies, selected by its key.
+// A Reply is one of the answers that a Question offers. Key selects it, and Does describes it in
+// the status bar.
 type Reply struct {
 	Key, Does string
 	Then      func() tea.Cmd

@@ -71,7 +71,7 @@ func (a *Area) Paste(text string) {
 func (a *Area) Type(k tea.KeyPressMsg) {
 	k.Text = fieldText(k.Text)
 	m := a.model()
-	// textarea moves by code points: repeat the key for a character of several.
+	// textarea moves by code points: repeat the key for a character of several code points.
 	steps := 1
 	switch before, after := a.splitAtCursor(); {
 	case key.Matches(k, m.KeyMap.CharacterBackward, m.KeyMap.DeleteCharacterBackward):

@@ -94,7 +94,7 @@ func entries(folder, prefix string) iter.Seq2[string, os.FileInfo] {
 	}
 }
 
-// LastParts removes from lines the words or the directory they share with text.
+// LastParts returns lines without the words or the directory that text and they have in common.
 func LastParts(text string, lines []string) (parts []string) {
 	stem := text[:strings.LastIndexAny(text, "/ ")+1]
 	for _, line := range lines {

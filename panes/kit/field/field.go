@@ -17,8 +17,8 @@ import (
 // maxFieldText is the maximum length of a Field's text, in code points.
 const maxFieldText = 4096
 
-// textinput drops U+FFFD, which a name may contain. The noncharacter inside replaces it in the
-// input.
+// textinput drops U+FFFD, which may occur in a file name. The field stores the noncharacter inside
+// in its place.
 const (
 	replacement = "\uFFFD"
 	inside      = "\uFDD0"
@@ -66,7 +66,7 @@ func (f *Field) Type(k tea.KeyPressMsg) {
 	k.Text = fieldText(k.Text)
 	keys := &f.model().KeyMap
 	before, after := f.splitAtCursor()
-	// textinput moves by code points: repeat the key for a character of several.
+	// textinput moves by code points: repeat the key for a character of several code points.
 	steps := 1
 	switch {
 	case key.Matches(k, keys.CharacterBackward, keys.DeleteCharacterBackward):

@@ -17,7 +17,8 @@ type Field struct {
 	Label string
 	Note  string                   // shown while the field has the focus
 	About func(text string) string // replaces the note, unless it returns ""; may be nil
-	// Complete returns the lookup of completions for text, nil for none; may be nil.
+	// Complete returns a lookup of completions for text, or nil if there is none. Complete itself
+	// may be nil.
 	Complete func(text string) Lookup
 	Input
 

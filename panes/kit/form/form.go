@@ -1,5 +1,5 @@
 // Package form holds the form: a dialog of labelled inputs below each other, with completions, a
-// note for the focused one and the error of one. Its caller says what the fields mean.
+// note on the focused input, and an error message. The caller decides what the fields mean.
 package form
 
 import (
@@ -174,8 +174,8 @@ func (f *Form) Draw(h dialog.Host, w, height int) (rows []string, width, x, y in
 }
 
 // drawNotes draws the error, or the note of the focused field. Every note has the same number of
-// rows, so that the form does not jump; a longer error has up to most.
-func (f *Form) drawNotes(b keymap.Bindings, width, most int, look *look.Look) []string {
+// rows, so that the form does not jump. An error may have more, but at most maxRows.
+func (f *Form) drawNotes(b keymap.Bindings, width, maxRows int, look *look.Look) []string {
 	s, ink := f.focused.note(b), look.Dim
 	if f.problem != "" {
 		s, ink = f.wrong.Label+": "+f.problem, look.Bad
@@ -183,7 +183,7 @@ func (f *Form) drawNotes(b keymap.Bindings, width, most int, look *look.Look) []
 	noteRows := (maxWidth + width - 1) / width
 	lines := []string{s}
 	if text.Width(s) > width {
-		lines = text.WrapWordsIn(s, width, max(noteRows, most))
+		lines = text.WrapWordsIn(s, width, max(noteRows, maxRows))
 	}
 	rows := make([]string, max(noteRows, len(lines)))
 	for i := range rows {

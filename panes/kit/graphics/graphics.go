@@ -106,7 +106,8 @@ const shrinkFactor = 0.8
 // scaleSide scales a side, to at least 1.
 func scaleSide(n int, scale float64) int { return max(int(float64(n)*scale), 1) }
 
-// encodePadded encodes a PNG of a size with a picture in its top left corner.
+// encodePadded encodes src as a PNG of the size full: the picture in the top left corner, the rest
+// transparent.
 func encodePadded(src *image.RGBA, full image.Point) ([]byte, error) {
 	whole := image.NewRGBA(image.Rectangle{Max: full})
 	draw.Draw(whole, whole.Bounds(), src, src.Bounds().Min, draw.Src)

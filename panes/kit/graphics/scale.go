@@ -6,7 +6,8 @@ import (
 	"image/draw"
 )
 
-// Within scales w and h in proportion to fit, to at least 1 each. Sides that fit are unchanged.
+// Within returns w×h scaled down in proportion to fit into maxW×maxH, each side at least 1. A size
+// that fits is returned unchanged.
 func Within(w, h, maxW, maxH int) (int, int) {
 	if w <= maxW && h <= maxH {
 		return w, h
@@ -22,7 +23,7 @@ func Within(w, h, maxW, maxH int) (int, int) {
 func Shrink(src image.Image, w, h int) *image.RGBA {
 	b := src.Bounds()
 	w, h = min(w, b.Dx()), min(h, b.Dy())
-	// The pictures of all decoders can read pixels without allocating.
+	// The pictures of all decoders have this interface, which reads pixels without allocating.
 	pixels, ok := src.(image.RGBA64Image)
 	if !ok {
 		copied := image.NewRGBA(b)

@@ -109,7 +109,7 @@ func (s *Display) appendKitty(dst []byte, next Patches, written map[int]bool) []
 		var sheet *sentSheet
 		dst, sheet = s.transmitSheet(dst, p.Sheet, next.On)
 		number, placed := before[p]
-		// A new number first shows the new placement, then hides the old one.
+		// With a number of its own, the new placement can be shown before the old one is hidden.
 		if placed = placed && !s.moved; !placed {
 			s.last++
 			number = s.last
@@ -132,7 +132,7 @@ func (s *Display) appendKitty(dst []byte, next Patches, written map[int]bool) []
 // appendCursor moves the cursor to a patch.
 func appendCursor(dst []byte, p Patch) []byte { return fmt.Appendf(dst, "\x1b[%d;%dH", p.Y+1, p.X+1) }
 
-// transmitSheet transmits a sheet unless the terminal has it. A damaged one has no id.
+// transmitSheet transmits a sheet unless the terminal has it. The id of a damaged sheet is 0.
 func (s *Display) transmitSheet(dst []byte, of *Sheet, on Screen) ([]byte, *sentSheet) {
 	kept := s.sheets[of]
 	if kept == nil {

@@ -44,7 +44,7 @@ type band struct {
 
 func newBand(w int) *band { return &band{w: w} }
 
-// fillRows replaces the content by the rows from y0 up to y1.
+// fillRows replaces the content with the rows from y0 up to y1.
 func (b *band) fillRows(pixels []uint8, y0, y1 int) {
 	// Clear only the colors used, and keep their masks for the next band.
 	for _, c := range b.used {

@@ -56,8 +56,8 @@ func (c *Choices) Set(all []Choice) {
 	}
 }
 
-// Renew replaces the entries by their newer state, with possibly different numbers. The cursor
-// stays on the entry with the same kind and ID, at the same place on the screen.
+// Renew replaces the entries with their newer state; their numbers may differ. The cursor stays on
+// the entry with the same kind and ID, at the same place on the screen.
 func (c *Choices) Renew(all []Choice) {
 	before, had := c.Selected()
 	above := c.cursor - c.top
@@ -81,7 +81,8 @@ func (c *Choices) replaceAll(all []Choice) {
 	for i := range all {
 		c.texts[i] = util.ToChars([]byte(all[i].Text))
 		c.also[i] = util.ToChars([]byte(all[i].Also))
-		// Of all entries, so that the column does not move while typing.
+		// Measure all entries, not only the visible ones, so that the column does not move while
+		// the user types.
 		c.kinds = max(c.kinds, text.Width(all[i].Kind))
 	}
 	c.sortVisible()
@@ -116,7 +117,8 @@ func (c *Choices) sortVisible() {
 	if len(c.query.words) == 0 || len(c.shown) == 0 {
 		return
 	}
-	// Beside a good match, letters scattered over a text match by chance.
+	// Hide matches much worse than the best one: their letters are scattered over the text by
+	// chance.
 	best := slices.Max(scores)
 	c.shown = slices.DeleteFunc(c.shown, func(i int) bool { return 2*scores[i] < best })
 	slices.SortStableFunc(c.shown, func(a, b int) int {
@@ -131,8 +133,8 @@ func lateRank(c *Choice) int {
 	return 0
 }
 
-// Weights of matches other than in the text: alsoShare is the share for Also, and kindScore the
-// score per letter for the beginning of the kind or of one of Words.
+// Weights of matches outside Text. A match in Also has alsoQuarters/4 of the score of one in Text.
+// A word that begins the kind or one of Words scores kindScore per letter.
 const (
 	alsoQuarters = 3 // quarters
 	kindScore    = 16
@@ -166,7 +168,7 @@ func beginsWord(words, typed string) bool {
 	return strings.Contains(" "+words, " "+typed)
 }
 
-// Len returns the number of visible and of all choices.
+// Len returns the number of visible choices and the number of all choices.
 func (c *Choices) Len() (shown, all int) { return len(c.shown), len(c.all) }
 
 // Count is Len without extra choices.
@@ -213,7 +215,8 @@ func (c *Choices) Draw(w, h int, look *look.Look) []string {
 	c.top = Follow(c.top, c.cursor, len(c.shown), h)
 	rows := make([]string, 0, h)
 	for i := c.top; i < min(c.top+h, len(c.shown)); i++ {
-		// Once for the rows that follow each other: a column of one word says nothing.
+		// Show a kind only in the first of the rows that have it: a column of equal words says
+		// nothing.
 		kind := c.all[c.shown[i]].Kind
 		if i > c.top && kind == c.all[c.shown[i-1]].Kind {
 			kind = ""

@@ -16,7 +16,7 @@ type markedText struct {
 	cells    int
 }
 
-// maxMarked is the maximum size drawn of a command, in bytes.
+// maxMarked limits how much of a command is drawn, in bytes.
 const maxMarked = 4096
 
 // MarkText prepares a command for drawing in one row. matched are the indexes of the matched code
@@ -114,9 +114,9 @@ func (t *markedText) Draw(r *Row, w int, ink, match look.Ink, look *look.Look) {
 	r.Add(text.Spaces(w-used), "")
 }
 
-// widthFrom returns the width of the text from a cluster on.
-func (t *markedText) widthFrom(from int) (cells int) {
-	for _, w := range t.widths[from:] {
+// widthFrom returns the width of the text in cells, without its first n clusters.
+func (t *markedText) widthFrom(n int) (cells int) {
+	for _, w := range t.widths[n:] {
 		cells += w
 	}
 	return cells

@@ -22,7 +22,8 @@ func (r *Row) Add(s string, ink look.Ink) {
 	r.Cells += text.Width(s)
 }
 
-// AddKept adds text keeping its ink even in a plain row. The row then continues in under.
+// AddKept adds text that keeps its ink even in a plain row. under is the ink of the plain row,
+// which continues after the text.
 func (r *Row) AddKept(s string, ink, under look.Ink) {
 	r.Text.WriteString(ink.Text(s))
 	// Ink.Text has reset the row's colours.

@@ -94,7 +94,8 @@ func NothingMatches(w int, clear string) string {
 	return said + hint
 }
 
-// Follow returns the first visible row such that the cursor is among height rows of a list of rows.
+// Follow returns the first visible row of a list of rows scrolled as little as possible from top,
+// so that the cursor is visible. The view shows height rows.
 func Follow(top, cursor, rows, height int) int {
 	if height > 0 {
 		top = max(top, cursor-height+1)

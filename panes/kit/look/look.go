@@ -117,8 +117,8 @@ func heavyRune(r rune) rune {
 	return r
 }
 
-// Behind returns a row below a dialog, without its colours. An image's pixels keep theirs, because
-// nothing of it would remain.
+// Behind returns a row as drawn behind an open dialog, without its colours. Half blocks that draw
+// an image keep theirs, because nothing else of the image would remain.
 func (l *Look) Behind(row string) string {
 	const pixels = "▀"
 	if !strings.Contains(row, pixels) {
@@ -144,8 +144,8 @@ func (l *Look) Behind(row string) string {
 // Tints is the number of inks for telling names apart.
 const Tints = 6
 
-// Tint returns an ink for telling names apart, from 0. They are the theme's own and readable on its
-// background; the red of errors is not among them.
+// Tint returns the ink with number n, counted from 0, for telling names apart. The inks are the
+// theme's own and readable on its background. The red of errors is not among them.
 func (l *Look) Tint(n int) Ink {
 	return [Tints]Ink{l.Accent, l.Info, l.Good, l.Warn, l.Strong, l.Dim}[n%Tints]
 }

@@ -7,7 +7,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Page is an empty view's pane of a few centred lines.
+// A Page is the content of an empty pane: a few centred lines.
 type Page struct {
 	Title string
 	Lines []string
@@ -37,7 +37,7 @@ func centerHints(hints []keymap.Hint, w int, look *Look) string {
 }
 
 // Hints joins as many hints as fit into w cells, in order, and returns their width. Hints without a
-// key are left out. If not all fit, the last keep ones have priority.
+// key are left out. If not all fit, the last ones have priority, as many as keep says.
 func Hints(hints []keymap.Hint, w, keep int, key, does Ink) (line string, used int) {
 	for _, h := range FittingHints(hints, w, keep) {
 		gap := min(used, hintGap)

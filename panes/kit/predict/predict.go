@@ -46,8 +46,8 @@ type Cell struct {
 // A Screen is the screen as known to the engine.
 type Screen interface {
 	Size() (cols, rows int)
-	// Cursor returns the position of the next character; x is the screen's width if it
-	// wraps first. Without ok nothing is guessed.
+	// Cursor returns the position of the next character; x is the screen's width if that character
+	// wraps first. If ok is false, the position is unknown and nothing is guessed.
 	Cursor() (x, y int, ok bool)
 	Cell(x, y int) Cell
 	// Pen returns the style of the next character.
@@ -131,7 +131,8 @@ func (p *Predictor) dropGuesses() {
 	p.guesses, p.cursorKnown, p.confirmed, p.uncertain = nil, false, false, false
 }
 
-// Ack records that input up to a mark was answered. CheckGuesses follows.
+// Ack records that input up to a mark was answered. The caller then calls CheckGuesses with the
+// screen that has the answer.
 func (p *Predictor) Ack(mark uint64) {
 	p.acked = max(p.acked, mark)
 	n := 0

@@ -104,7 +104,7 @@ func (t *typist) typeKeys(text string) {
 	}
 }
 
-// answer shows a screen as the answer to all but the last few keys.
+// answer shows a screen that answers all keys but the last few, as many as open says.
 func (t *typist) answer(screen *page, open int) {
 	t.screen = screen
 	t.Ack(t.mark - uint64(open))

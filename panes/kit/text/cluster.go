@@ -10,17 +10,17 @@ import (
 	"tandem/engine/screen/styled"
 )
 
-// maxClusterBytes is the maximum size shown of a cluster; no language has longer ones.
+// maxClusterBytes limits how much of a cluster is shown; no language has longer ones.
 const maxClusterBytes = 64
 
 // joiner joins its neighbours into one emoji.
 const joiner = "\u200d"
 
-// Sized starts the escape sequence for a cluster taking other cells than it measures: a command of
-// kitty's text sizing protocol, "66;w=", the cells, ";", the cluster.
+// Sized starts the escape sequence for a cluster that takes a different number of cells than it
+// measures. It is a command of kitty's text sizing protocol: "66;w=", the cells, ";", the cluster.
 const Sized = "\x1b]66;w="
 
-// AppendCluster appends a terminal's cluster taking width cells.
+// AppendCluster appends a cluster of a session's screen so that it takes width cells.
 func AppendCluster(dst []byte, cluster string, width int) []byte {
 	switch {
 	case IsControl(cluster):
@@ -40,7 +40,7 @@ func AppendCluster(dst []byte, cluster string, width int) []byte {
 func measuresAs(cluster string, width int) bool {
 	first, n := utf8.DecodeRuneInString(cluster)
 	second, _ := utf8.DecodeRuneInString(cluster[n:])
-	// Such a cluster would merge with the text before or after it.
+	// A first or last character like this would merge with the text before or after the cluster.
 	if cellwidth.Absorbed(first) && !cellwidth.Absorbed(second) || strings.HasSuffix(cluster, joiner) {
 		return false
 	}

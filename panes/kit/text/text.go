@@ -41,7 +41,7 @@ func CleanRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
 		return ' '
-	// Format characters, but emoji would fall apart without them.
+	// Keep these format characters: emoji would fall apart without them.
 	case r == '\u200d' || r == '\ufe0f': // join emoji
 		return r
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
@@ -228,7 +228,8 @@ func WrapWords(text string, w int) (lines []string) {
 	return append(lines, Clip(line, w))
 }
 
-// WrapLines breaks those of lines that are longer than w cells. The others keep their blanks.
+// WrapLines breaks the lines that are longer than w cells, like WrapWords. Shorter lines are not
+// changed, so they keep all their blanks.
 func WrapLines(lines []string, w int) (wrapped []string) {
 	for _, line := range lines {
 		if Width(line) <= w {
@@ -317,7 +318,7 @@ func AsFileName(name string) string {
 	}, name)
 }
 
-// First returns the first of several notes, with the number of others.
+// First returns the first of several notes, followed by the number of the others.
 func First(notes []string) string {
 	if len(notes) == 1 {
 		return notes[0]
@@ -325,11 +326,11 @@ func First(notes []string) string {
 	return fmt.Sprintf("%s (and %d more)", notes[0], len(notes)-1)
 }
 
-// Some describes the first few things, and the number of further ones.
-func Some[T any](all []T, most int, say func(T) string) (lines []string) {
+// Some describes each thing with say, but at most limit of them, and then counts the others.
+func Some[T any](all []T, limit int, say func(T) string) (lines []string) {
 	for i, one := range all {
-		if i == most {
-			return append(lines, "and "+Itoa(len(all)-most)+" more")
+		if i == limit {
+			return append(lines, "and "+Itoa(len(all)-limit)+" more")
 		}
 		lines = append(lines, say(one))
 	}
