@@ -10,11 +10,11 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// Actions returns what keys do in the view. Other views offer some of these actions too.
+// Actions returns the handlers of the view's actions. Other views offer some of these actions too.
 func (v *View) Actions() panes.Actions { return v.actions }
 
-// Action returns the handler of a in the focused pane, else in the view; nil if there is
-// none.
+// Action returns the handler of action a: that of the focused pane or, if the pane has none, that
+// of the view. It returns nil if neither has one.
 func (v *View) Action(a keymap.Action) func() tea.Cmd {
 	if p := v.FocusedPane(); p != nil {
 		if act := p.Actions()[a]; act != nil {

@@ -16,8 +16,7 @@ const (
 	minTreeWidth = 80
 )
 
-// areas are the rectangles of the view's parts. A part that is not shown has an
-// empty one.
+// areas are the rectangles of the view's parts. The rectangle of a part that is not shown is empty.
 type areas struct {
 	list  look.Rect // the session list as a column
 	strip look.Rect // the session list as a row
@@ -26,8 +25,8 @@ type areas struct {
 	bare  bool      // a pane without a title row
 }
 
-// divideView divides a view of w×h cells. alone gives one pane all of it, single says that
-// there is only one, and tabs asks for a tab bar.
+// divideView divides a view of w×h cells. single says that the tab has only one pane, alone gives
+// one pane the whole view, and tabs asks for a tab bar.
 func divideView(w, h int, single, alone, tabs bool) areas {
 	a := areas{tree: look.Rect{W: w, H: h}}
 	switch {
@@ -86,7 +85,8 @@ type display struct {
 // setNumbers shows or hides the numbers of panes.
 func (d *display) setNumbers(n layout.Numbers) { d.numbers, d.dirty = n, true }
 
-// needsRedraw reports whether the view must be redrawn, and resets that state.
+// needsRedraw reports whether the view must be redrawn. The next call reports false unless
+// something changes again.
 func (d *display) needsRedraw() bool {
 	changed := d.dirty
 	d.dirty = false
@@ -97,8 +97,8 @@ func (d *display) needsRedraw() bool {
 	return changed
 }
 
-// divide sets the areas of the view's parts, and of the panes on the screen. ok is false if
-// there are no panes to size.
+// divide sets the rectangles of the view's parts and of the panes on the screen. ok is false if
+// there are no panes to resize.
 func (d *display) divide() (ok bool) {
 	d.dirty = true
 	d.areas = areas{}
@@ -142,7 +142,7 @@ func (d *display) appendVisible(leaves []*layout.Node) []*layout.Node {
 	return d.appendLeaves(leaves)
 }
 
-// appendLeaves appends the leaves that are visible while the view is.
+// appendLeaves appends the leaves of the current tab that are visible whenever the view is.
 func (d *display) appendLeaves(leaves []*layout.Node) []*layout.Node {
 	if d.tight {
 		return append(leaves, d.tabs.Current.Focus)

@@ -2,7 +2,7 @@
 // starts sessions, attaches the panes on the screen to them, moves panes and borders, and saves
 // the layout. The terminals themselves are in terminal.
 //
-// Tabs knows which pane has the keyboard, and the display where each is. The switcher changes both:
-// it shows tabs, moves the keyboard, and sizes and attaches the panes. Moves of panes and starts of
-// sessions go through it.
+// Tabs knows which pane has the keyboard, and display knows where each pane is. focus changes what
+// both know: it shows tabs, moves the keyboard, and sizes and attaches the panes. The arranger
+// moves panes and the Launcher starts sessions through it.
 package sessions

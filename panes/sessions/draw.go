@@ -38,9 +38,9 @@ func (d *display) appendRows(to []byte) []byte {
 	return to
 }
 
-// setPictures sets how to draw the programs' pictures, and reports whether that changed. Numbers
-// and the floating pane need half blocks, as a terminal draws its own pictures over the text. With
-// fewer than 256 colours half blocks are off.
+// setPictures sets how to draw the programs' pictures, and reports whether that changed. Below pane
+// numbers or a floating pane they are drawn as half blocks, because a terminal draws its own
+// pictures over any text. With fewer than 256 colours there are no half blocks either.
 func (d *display) setPictures(on graphics.Screen) (changed bool) {
 	if d.tabs.IsFloating() || d.numbers != nil {
 		on.Protocol = graphics.Blocks
@@ -85,8 +85,8 @@ func (d *display) overlayFloat(rows []string) []string {
 	return rows
 }
 
-// appendRow appends row y of the view: that of the list, and that of the panes or of the
-// page in their place.
+// appendRow appends row y of the view: the row of the list, and beside it the row of the panes or
+// of page, which is shown instead of panes.
 func (d *display) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
 	case d.areas.strip.Contains(0, y):
@@ -122,8 +122,8 @@ func (d *display) preparePanes(edges layout.Edges) {
 	}
 }
 
-// buildEdges returns the borders between the list and the panes, and between the panes.
-// Those around the focused part are highlighted.
+// buildEdges returns the borders between the list and the panes, and between panes. The borders
+// around the focused part are highlighted.
 func (d *display) buildEdges() layout.Edges {
 	e := layout.Edges{Look: d.env.Look()}
 	switch {
@@ -160,7 +160,7 @@ func (d *display) cursor() *tea.Cursor {
 	return c
 }
 
-// emptyPage returns the page shown without a session.
+// emptyPage returns the page shown if there is no session.
 func (d *display) emptyPage() *look.Page {
 	switch {
 	case !d.isOpen && d.env.News().Attempts > 0:
@@ -178,8 +178,8 @@ func (d *display) emptyPage() *look.Page {
 	}
 }
 
-// drawEmptyPage draws that page in place of the panes. It has a title row if the list
-// beside it has one.
+// drawEmptyPage draws emptyPage where the panes would be. It has a title row if the list beside it
+// has one.
 func (d *display) drawEmptyPage() []string {
 	w, h, look := d.areas.tree.W, d.areas.tree.H, d.env.Look()
 	if d.areas.list.W == 0 {

@@ -19,7 +19,7 @@ type Env interface {
 	Dashboard
 }
 
-// A Dashboard does what only the view and its panes ask of it.
+// A Dashboard provides what the view and its panes need beyond panes.Env.
 type Dashboard interface {
 	list.Notices
 	Feeds
@@ -45,7 +45,8 @@ type Window interface {
 	ShowSessions() // shows the view
 	Relayout()     // resizes the view after the zoom started or ended
 
-	// Change runs a change of the focus or the zoom, but only while the user's input is handled.
+	// Change runs a change of the focus or the zoom if the user's input is being handled. While an
+	// event is handled it does nothing, because the user may be typing.
 	Change(func() tea.Cmd) tea.Cmd
 }
 

@@ -12,8 +12,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// adopt keeps the tabs in step with the sessions: each that runs on this machine, or can be restored, has a
-// pane.
+// adopt updates the tabs after sessions have changed, so that each session of this machine that
+// runs or can be restored has a pane.
 func (v *View) adopt() {
 	if !v.env.News().Connected {
 		return
@@ -44,7 +44,7 @@ func (v *View) adopt() {
 	})
 }
 
-// revive replaces the pane of an earlier run of a session by a new one, if it runs again.
+// revive replaces the pane of an earlier run of a session, if the session runs again.
 func (v *View) revive(now *api.Process) (again bool) {
 	ended := v.Panes.FinalState(now.ID)
 	if ended == nil || now.State.Ended() || ended.StartedAt.Equal(now.StartedAt) {
@@ -55,8 +55,8 @@ func (v *View) revive(now *api.Process) (again bool) {
 	return true
 }
 
-// noteDeleted notes the sessions whose records were deleted, and those dismissed. Their panes are
-// closed after the output has been taken over, which may report their exit.
+// noteDeleted remembers the sessions that were deleted or dismissed since before. Their panes are
+// closed later, because output still to be taken over may report why they exited.
 func (v *View) noteDeleted(before *panes.News) {
 	known := v.env.News().ByID()
 	for _, p := range before.Processes {
@@ -66,9 +66,9 @@ func (v *View) noteDeleted(before *panes.News) {
 	}
 }
 
-// closeFinished closes panes whose program exited successfully or was stopped, or whose session
-// was deleted. One that failed stays until then, so that its output can be read, and one that was
-// interrupted until it is restored or dismissed.
+// closeFinished closes the panes of programs that exited successfully or were stopped, and of
+// deleted sessions. The pane of a failed session stays until the session is deleted, so that its
+// output can be read, and the pane of an interrupted one until it is restored or dismissed.
 func (v *View) closeFinished() (cmd tea.Cmd) {
 	for id := range v.Panes.cancels {
 		ended := v.Panes.FinalState(id)
@@ -81,7 +81,8 @@ func (v *View) closeFinished() (cmd tea.Cmd) {
 		case l == nil:
 			v.Panes.release(id)
 		case known && v.revive(&now):
-			// News that it runs again has arrived before its exit.
+			// The session runs again already: news of that arrived before the exit of the earlier
+			// run.
 		case !ended.Failed() && ended.Interrupted == nil:
 			cmd = tea.Batch(cmd, v.closeExited(l, ended))
 		}
@@ -95,7 +96,8 @@ func (v *View) closeFinished() (cmd tea.Cmd) {
 	return cmd
 }
 
-// closeExited closes the pane of a session here, and reports its exit. The session keeps its place in the layout.
+// closeExited closes the pane of a session in this dashboard, and reports the exit. The session
+// keeps its place in the layout.
 func (v *View) closeExited(l *layout.Node, ended *api.Process) (cmd tea.Cmd) {
 	if slices.Contains(v.display.visibleLeaves(), l) {
 		cmd = v.List.ReportExit(ended)
@@ -108,8 +110,8 @@ func (v *View) closeExited(l *layout.Node, ended *api.Process) (cmd tea.Cmd) {
 	return cmd
 }
 
-// closePane closes the focused pane, or that of the session selected in the list. A
-// running session moves to a tab of its own.
+// closePane closes the focused pane or, in the list, the pane of the selected session. A running
+// session moves to a tab of its own.
 func (v *View) closePane() tea.Cmd {
 	t, l := v.Tabs.Current, (*layout.Node)(nil)
 	switch {
@@ -142,8 +144,8 @@ func (v *View) closePane() tea.Cmd {
 	return nil
 }
 
-// hide removes the pane of an exited session, and the session from the list, in all dashboards. They
-// may not know of the exit yet, so it is recorded first.
+// hide removes an exited session from the list, and its pane, in all dashboards. It first records
+// the exit, because the news may not contain it yet.
 func (v *View) hide(id string) {
 	if last := v.Panes.FinalState(id); last != nil {
 		v.env.RecordExit(*last)

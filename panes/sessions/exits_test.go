@@ -98,7 +98,7 @@ func TestPaneWithFailedAttachmentSaysWhyUntilClosed(t *testing.T) {
 	}
 }
 
-// Another dashboard may know of an exit before the news say so.
+// Another dashboard may close a session before this one has news of its exit.
 func TestClosedSessionIsShownAgainOnlyWhenItRunsAgain(t *testing.T) {
 	d := drive(t, nil, "a", "b")
 	announce := func(s api.State) {

@@ -52,7 +52,8 @@ func (s *focus) showsPanes() bool {
 // requestSettle has the next Fetch settle the view.
 func (s *focus) requestSettle() { s.unsettled = true }
 
-// needsSettling reports whether the view must be settled, and resets that state.
+// needsSettling reports whether the view must be settled. The next call reports false unless
+// something happens again.
 func (s *focus) needsSettling() bool {
 	unsettled := s.unsettled
 	s.unsettled = false
@@ -108,7 +109,7 @@ func (s *focus) refreshList() {
 	}
 }
 
-// listed returns a session's id for the list; "" while it is being started.
+// listed returns the id by which the list shows a session; "" while the session is being started.
 func (s *focus) listed(id string) string {
 	if s.panes.isStarting(id) {
 		return ""
@@ -116,8 +117,8 @@ func (s *focus) listed(id string) string {
 	return id
 }
 
-// refresh shows the layout as it is now. If the session with the keyboard has no pane any more, its
-// neighbour in the tab, else in the list, is shown.
+// refresh shows the layout as it is now. If the session with the keyboard no longer has a pane, a
+// neighbour is shown: one of its tab or, if there is none, of the list.
 func (s *focus) refresh() {
 	before, at := s.tabs.CurrentID(), s.tabs.IndexOf(s.tabs.Current)
 	s.moveKeyboard(func() {
@@ -141,7 +142,8 @@ func (s *focus) refresh() {
 	s.refreshList()
 }
 
-// change changes the layout for the user, and gives the keyboard to the pane of a session in it.
+// change makes changes of the layout that the user asked for, and gives the keyboard to the pane of
+// session id.
 func (s *focus) change(id string, changes ...api.LayoutChange) {
 	s.tabs.change(changes...)
 	s.byUser(func() {
@@ -157,7 +159,8 @@ func (s *focus) change(id string, changes ...api.LayoutChange) {
 	s.refresh() // also if no user asked for the change
 }
 
-// leave takes the keyboard from a leaf: its neighbour gets it, or the tab below a floating one.
+// leave moves the keyboard away from leaf l, if it is there: to its neighbour or, without one, to
+// the tab below the floating tab.
 func (s *focus) leave(t *layout.Tab, l *layout.Node) {
 	if t != s.tabs.Current || l != t.Focus {
 		return
@@ -172,8 +175,8 @@ func (s *focus) leave(t *layout.Tab, l *layout.Node) {
 	})
 }
 
-// byUser runs a change of the shown tab, the focus or the zoom. That of an event is dropped, unless
-// nothing is shown yet.
+// byUser runs do, which changes the shown tab, the focus or the zoom. If no input of the user is
+// being handled, do is not run, unless nothing is shown yet.
 func (s *focus) byUser(do func()) {
 	if s.tabs.Current == nil || !s.display.isOpen {
 		do()
@@ -201,7 +204,7 @@ func (s *focus) moveKeyboard(change func()) {
 	}
 }
 
-// moveFocus runs change, to give the keyboard to another pane or to the list.
+// moveFocus runs change, which gives the keyboard to another pane or to the list.
 func (s *focus) moveFocus(change func()) {
 	s.byUser(func() {
 		s.moveKeyboard(func() {
@@ -310,8 +313,8 @@ func (s *focus) showAnyTab() {
 	}
 }
 
-// leafOn returns a leaf of t on this machine or on another one, the focused leaf if possible. It
-// returns nil if there is none.
+// leafOn returns a leaf of t whose session is on this machine or on the given one, the focused leaf
+// if possible; nil if there is none.
 func leafOn(t *layout.Tab, machine string) *layout.Node {
 	for _, l := range append([]*layout.Node{t.Focus}, t.Root.Leaves(nil)...) {
 		if on, _ := api.MachineOf(l.ID); on == "" || on == machine {
@@ -321,7 +324,8 @@ func leafOn(t *layout.Tab, machine string) *layout.Node {
 	return nil
 }
 
-// findLeafOn returns the first tab with such a leaf, from t on, and the leaf.
+// findLeafOn returns a leaf on this machine or on the given one, and its tab: the first that has
+// one, searching from t on.
 func (s *focus) findLeafOn(t *layout.Tab, machine string) (*layout.Tab, *layout.Node) {
 	at := max(s.tabs.IndexOf(t), 0)
 	for _, next := range slices.Concat([]*layout.Tab{t}, s.tabs.All[at:], s.tabs.All[:at]) {
@@ -333,8 +337,8 @@ func (s *focus) findLeafOn(t *layout.Tab, machine string) (*layout.Tab, *layout.
 }
 
 // showNext shows t in place of a pane or tab that is gone. A user who is typing must not type into
-// another machine, so the keyboard goes to the next pane on machine or on this one, else to the list.
-// The list keeps the keyboard.
+// yet another machine, so the keyboard goes to the next pane on machine or on this one, and
+// otherwise to the list. If the list has the keyboard, it keeps it.
 func (s *focus) showNext(t *layout.Tab, machine string) {
 	inList := s.inList
 	var l *layout.Node

@@ -80,8 +80,8 @@ func (s *focus) showNumbers() tea.Cmd {
 	return nil
 }
 
-// handleNumberKey handles a key while panes show numbers. Any key hides them; only those
-// bound everywhere have another effect.
+// handleNumberKey handles a key while panes show numbers. Any key hides the numbers. A key that is
+// not a number has no other effect, unless it is bound everywhere.
 func (s *focus) handleNumberKey(k keys.Key) (taken bool) {
 	if k.IsModifier() || k.Phase == keys.Repeat {
 		return true
@@ -95,7 +95,8 @@ func (s *focus) handleNumberKey(k keys.Key) (taken bool) {
 	return keymap.NewResolver(s.env.Bindings()).Resolve(k, keymap.ScopeGlobal).Kind == keymap.Unbound
 }
 
-// cycleSessions moves by sessions in the list's order, wrapping around.
+// cycleSessions shows the session by places after the current one in the list, wrapping around. by
+// may be negative.
 func (s *focus) cycleSessions(by int) tea.Cmd {
 	all := s.tabs.Leaves()
 	at := -1

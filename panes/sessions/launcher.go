@@ -14,8 +14,8 @@ import (
 	"tandem/panes/terminal"
 )
 
-// A Launcher starts sessions. The pane appears at once, and keeps what is typed until its
-// session exists.
+// A Launcher starts sessions. The pane of a new session appears at once, and keeps what is typed
+// until the session exists.
 type Launcher struct {
 	env     Env
 	tabs    *Tabs
@@ -38,8 +38,8 @@ func (s *Launcher) NewSession() tea.Cmd {
 	return s.StartNear(near, nil, "")
 }
 
-// TargetMachine returns the machine for new sessions: that of the list's cursor, else of
-// the focused pane. Empty is this machine.
+// TargetMachine returns the machine for new sessions: that of the list's cursor if the list has the
+// keyboard, and otherwise that of the focused pane. "" is this machine.
 func (s *Launcher) TargetMachine() string {
 	if s.focus.shown && s.focus.inList {
 		return s.list.Machine()
@@ -47,7 +47,7 @@ func (s *Launcher) TargetMachine() string {
 	return s.tabs.CurrentMachine()
 }
 
-// machineOf returns the machine of a pane's session; "" is this machine, also without a pane.
+// machineOf returns the machine of a pane's session; "" for this machine or if p is nil.
 func machineOf(p *terminal.Pane) string {
 	if p == nil {
 		return ""
@@ -56,25 +56,27 @@ func machineOf(p *terminal.Pane) string {
 	return machine
 }
 
-// newStart chooses the id of a shell to be started on a machine, and makes its pane.
+// newStart chooses the id of a new session on a machine, by default a shell, and makes its pane.
 func (s *Launcher) newStart(machine string) sessionStart {
 	id := api.OnMachine(machine, api.NewID())
 	s.panes.Pane(id).Starting = true
 	return sessionStart{ID: id}
 }
 
-// StartNear starts a command, by default a shell, in a new tab. Without a folder it
-// starts in that of near.
+// StartNear starts a command, by default a shell, in a new tab. If folder is "", it starts in the
+// folder of near's session.
 func (s *Launcher) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
 	return s.startInTab(sessionStart{Command: command}, near, folder)
 }
 
-// StartNamed starts a command of Tandem itself in a new tab, under a name unless that is in use or "".
+// StartNamed starts one of Tandem's own commands in a new tab. name becomes the name of the session
+// unless it is in use.
 func (s *Launcher) StartNamed(name string, command []string, folder string) tea.Cmd {
 	return s.startInTab(sessionStart{Name: s.freeName(name), Command: command, Actor: api.Tandem}, nil, folder)
 }
 
-// startInTab starts a session in a new tab. Without a folder it starts in that of near.
+// startInTab starts a session in a new tab. If folder is "", it starts in the folder of near's
+// session.
 func (s *Launcher) startInTab(start sessionStart, near *terminal.Pane, folder string) tea.Cmd {
 	machine := machineOf(near)
 	if folder != "" {
@@ -85,7 +87,7 @@ func (s *Launcher) startInTab(start sessionStart, near *terminal.Pane, folder st
 	return s.startIn(start, near, folder)
 }
 
-// freeName returns name, or "" if a session or process that has not ended is called that.
+// freeName returns name, or "" if a running session or process has it.
 func (s *Launcher) freeName(name string) string {
 	for _, p := range s.env.News().Processes {
 		if p.Name == name && !p.State.Ended() {
@@ -102,8 +104,8 @@ func (s *Launcher) StartOn(machine string) tea.Cmd {
 	return s.startIn(start, nil, "")
 }
 
-// StartInTree starts a command in a worktree, in a tab that is shown or not. It names the session after
-// the worktree, unless that name is in use.
+// StartInTree starts a command in a worktree, in a new tab, and shows that tab if show is set. It
+// names the session after the worktree, unless that name is in use.
 func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.Cmd {
 	name := s.freeName(filepath.Base(folder))
 	start := s.newStart("")
@@ -119,7 +121,7 @@ func (s *Launcher) StartInTree(command []string, folder string, show bool) tea.C
 	return tea.Batch(say, s.starter.start(start))
 }
 
-// openPane shows the pane of a session to be started in a new tab.
+// openPane shows a new tab with the pane of a session that is about to be started.
 func (s *Launcher) openPane(id string) {
 	s.focus.change(id, ownTab(id, api.OwnEnd))
 	s.env.ShowSessions()
@@ -153,7 +155,8 @@ func (s *Launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
 	return s.startIn(start, ended, "")
 }
 
-// startIn starts a session in a pane that is already on the screen, without a folder in that of near.
+// startIn starts a session whose pane is already in the layout. If folder is "", it starts in the
+// folder of near's session; near may be nil.
 func (s *Launcher) startIn(start sessionStart, near *terminal.Pane, folder string) tea.Cmd {
 	machine := start.machine()
 	start.Where = func() (string, string) {
@@ -174,7 +177,8 @@ func (s *Launcher) startIn(start sessionStart, near *terminal.Pane, folder strin
 	return s.starter.start(start)
 }
 
-// FolderOf returns the folder of near's session, the default for a new one.
+// FolderOf returns the folder of near's session, which is the default for a new session. If near is
+// nil or its folder is unknown, it returns the dashboard's.
 func (s *Launcher) FolderOf(near *terminal.Pane) string {
 	if near != nil {
 		if p, ok := s.env.News().Process(near.ID); ok && p.CWD != "" {
@@ -194,7 +198,8 @@ func (s *Launcher) handleStarted(started startResult) tea.Cmd {
 	}
 	s.failure = ""
 	s.panes.Pane(started.ID).Starting = false
-	// Without this, older news would remove the pane again.
+	// Learn the process from the reply: otherwise older news, which does not have it, would remove
+	// the pane.
 	learn := s.env.Learn(started.Process)
 	if t, _ := s.tabs.FindSession(started.ID); t != nil {
 		s.panes.attach(started.ID) // keys may wait for it although its tab is hidden by now
@@ -213,8 +218,8 @@ func (s *Launcher) dropPane(id string) {
 	s.adopt()
 }
 
-// askCancel asks before a starting session is cancelled, with the same dialog and keys as
-// for a running one: the user may press both keys without looking.
+// askCancel asks before it cancels a starting session. The dialog and the keys are those for a
+// running session, because the user may press both keys without looking.
 func (s *Launcher) askCancel(id string) tea.Cmd {
 	s.env.Ask(&dialog.Question{
 		Title: "Kill the new session?",
@@ -225,7 +230,8 @@ func (s *Launcher) askCancel(id string) tea.Cmd {
 	return nil
 }
 
-// cancelStart closes the pane of a starting session. The session is ended once it exists.
+// cancelStart closes the pane of a starting session. If the session comes into being nevertheless,
+// it is killed.
 func (s *Launcher) cancelStart(id string) tea.Cmd {
 	start := s.starter.find(id)
 	if start == nil {
@@ -239,8 +245,8 @@ func (s *Launcher) cancelStart(id string) tea.Cmd {
 	return cmd
 }
 
-// finishStarts waits until ctx is done for the sessions still starting, and assigns them
-// to their panes. It runs after the program has stopped.
+// finishStarts waits for the sessions still starting, at most until ctx is done, and assigns them
+// to their panes. It is called after the dashboard's event loop has stopped.
 func (s *Launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.finish(ctx, task) {
 		s.env.News().Learn(started.Process)

@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 )
 
-// A lateStart holds the answer to a start until the test closes answer.
+// A lateStart is a start that the engine answers only when the test closes answer.
 type lateStart struct {
 	asked  chan struct{} // capacity 1
 	answer chan struct{}

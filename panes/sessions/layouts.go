@@ -58,7 +58,8 @@ func (m *arranger) currentLayout() (l api.Layout) {
 	return l
 }
 
-// showLayout makes the tabs of l, and shows the current one. found is the number of its sessions in existence.
+// showLayout replaces the tabs with those of l, and shows its current tab. found is the number of
+// l's sessions that exist.
 func (m *arranger) showLayout(l api.Layout) (found int) {
 	shown, changes := "", []api.LayoutChange(nil)
 	l = layout.Resolve(l, m.env.News().Processes, m.env.News().MayHave)
@@ -103,14 +104,14 @@ func (m *arranger) askSaveLayout() tea.Cmd {
 	return nil
 }
 
-// save saves a layout under a name, in place of any other.
+// saveLayout saves a layout under a name, and replaces an existing layout with that name.
 func (m *arranger) saveLayout(name string, l api.Layout) tea.Cmd {
 	return panes.Ask(m.env.Context(), m.env, func(ctx context.Context, e panes.Engine) (api.Empty, error) {
 		return api.LayoutPut.Call(ctx, e, api.LayoutPutInput{Name: name, Layout: l})
 	}, panes.ReportErrors(m.env.Say, func(api.Empty) tea.Cmd { return m.env.Say("saved layout "+name, false) }))
 }
 
-// fetchSaved fetches the saved layouts.
+// fetchSaved fetches the layouts saved by name.
 func fetchSaved(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) {
 	there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
 	return there.Saved, err

@@ -49,7 +49,8 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.Wait("one layout is left", func() bool { return len(d.engine.layouts.Saved()) == 1 })
 }
 
-// Which layouts exist is unknown, so saving one might replace another without a question.
+// If the dashboard does not know which layouts exist, saving one could replace another without
+// asking.
 func TestLayoutIsNotSavedIfTheOthersCannotBeRead(t *testing.T) {
 	d := threePanes(t)
 	d.engine.layouts.Fail(api.Errorf(api.CodeUnavailable, "read layouts: away"))

@@ -59,8 +59,8 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// mouseOnTabs shows the clicked tab, or asks for its name at a double click if it has the keyboard
-// already; the wheel moves by one tab.
+// mouseOnTabs shows the clicked tab; the wheel moves by one tab. A double click on the tab with the
+// keyboard asks for its name.
 func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 	all := m.tabs.EveryTab()
 	at := slices.Index(all, m.tabs.Current)
@@ -87,8 +87,8 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// releaseButton ends a drag or a press, whatever is shown by now. A border can be a title
-// row, so a click without motion focuses the pane below it.
+// releaseButton ends a drag or a press, even if its target is no longer shown. A border can be a
+// title row, so a click that did not move it focuses the pane below it.
 func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	held, pressed := m.dragged, m.pressed
 	m.endDrag()
@@ -104,7 +104,7 @@ func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	return m.sendMouse(pressed, e)
 }
 
-// endDrag releases the border. Layouts are not exchanged with the engine while it moves.
+// endDrag releases a dragged border. From now on the layout is exchanged with the engine again.
 func (m *mouseGrab) endDrag() {
 	if m.dragged != nil {
 		m.dragged, m.tabs.held = nil, false

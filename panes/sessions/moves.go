@@ -45,7 +45,7 @@ func (m *arranger) moveBorder(d layout.Direction) tea.Cmd {
 	return nil
 }
 
-// resize changes the layout after the borders of splits were moved.
+// resize stores the new shares of splits in the layout, after their borders were moved.
 func (m *arranger) resize(splits ...*layout.Node) {
 	for _, s := range splits {
 		m.tabs.change(api.LayoutChange{Do: api.LayoutResize, ID: s.A.Leaves(nil)[0].ID, Other: s.B.Leaves(nil)[0].ID, Share: s.Share})
@@ -53,11 +53,12 @@ func (m *arranger) resize(splits ...*layout.Node) {
 	m.focus.relayout()
 }
 
-// repeatTime is how long after moving a border its key repeats the move without the
+// repeatTime is how long after a border was moved the keys that move borders work without the
 // prefix.
 const repeatTime = 500 * time.Millisecond
 
-// repeatMove moves a border again; ok reports whether k did so.
+// repeatMove moves a border again if k moves borders and the last move was a moment ago; ok reports
+// whether it did.
 func (m *arranger) repeatMove(k keys.Key) (ok bool) {
 	if m.movedAt.IsZero() {
 		return false
@@ -82,8 +83,8 @@ func (m *arranger) equalise() tea.Cmd {
 	return nil
 }
 
-// swapPanes exchanges the focused pane with the one step places away. The focus follows
-// the pane.
+// swapPanes swaps the focused pane with the one step places after it in reading order. The focus
+// follows the pane.
 func (m *arranger) swapPanes(step int) tea.Cmd {
 	if !m.focus.showsPanes() {
 		return nil
@@ -173,8 +174,8 @@ func (m *arranger) tabName(t *layout.Tab) string {
 	return strings.Join(names, " + ")
 }
 
-// movePane moves the pane of a session beside the focused pane of the tab with session near, or below it if it does not
-// fit beside.
+// movePane moves the pane of session id into the tab of session near: beside that tab's focused
+// pane or, if there is no room, below it.
 func (m *arranger) movePane(id, near string) tea.Cmd {
 	to, _ := m.tabs.FindSession(near)
 	if from, _ := m.tabs.FindSession(id); from == nil || to == nil || from == to {

@@ -8,8 +8,8 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// openFirst shows the first session, or starts one, once the view's size and the sessions
-// are known.
+// openFirst shows the first session, or starts one if there is none. It waits until the view's size
+// and the sessions are known.
 func (v *View) openFirst() tea.Cmd {
 	if v.display.isOpen || !v.env.News().Connected || !v.display.sized {
 		return nil
@@ -27,8 +27,8 @@ func (v *View) openFirst() tea.Cmd {
 	return nil
 }
 
-// findFirst returns the tab to open with and its leaf to focus: of those with a session of this
-// machine the one that was shown last; nil if there is none.
+// findFirst returns the tab to open with, and the leaf in it to focus: of the tabs with a session
+// of this machine, the one shown last, or the next. Both are nil if there is none.
 func (v *View) findFirst() (*layout.Tab, *layout.Node) {
 	if len(v.Tabs.All) == 0 {
 		return nil, nil

@@ -40,7 +40,8 @@ func (f *Panes) Pane(id string) *terminal.Pane {
 	return p
 }
 
-// FinalState returns the state in which a session exited, as far as a pane knows; nil otherwise.
+// FinalState returns the state of a session after its exit, if its pane has received it; otherwise
+// nil. The news may be behind.
 func (f *Panes) FinalState(id string) *api.Process {
 	if p := f.all[id]; p != nil {
 		return p.FinalState()
@@ -51,8 +52,9 @@ func (f *Panes) FinalState(id string) *api.Process {
 // isStarting reports whether the session of a leaf is still being started.
 func (f *Panes) isStarting(id string) bool { return f.all[id] != nil && f.all[id].Starting }
 
-// isInUse reports whether a session has a pane although it is not known to be open: it is being started
-// here, its machine has not reported its sessions yet, or its last output can be read.
+// isInUse reports whether a session needs its pane although the news does not list it as open: this
+// dashboard is starting the session, its machine has not reported its sessions yet, or its last
+// output can still be read.
 func (f *Panes) isInUse(id string) bool {
 	return f.isStarting(id) || f.isAttached(id) || f.env.News().MayHave(id)
 }
@@ -68,8 +70,8 @@ func (f *Panes) setDisplay(d api.Display) {
 	}
 }
 
-// attach starts feeding the pane of a session with its output, unless it is attached already or still
-// being started.
+// attach starts to feed a pane with the output of its session, unless it is attached already or the
+// session is still being started.
 func (f *Panes) attach(id string) {
 	p := f.Pane(id)
 	if p.Starting || f.isAttached(id) {
@@ -84,7 +86,7 @@ func (f *Panes) attach(id string) {
 // isAttached reports whether the pane of a session is attached.
 func (f *Panes) isAttached(id string) bool { return f.cancels[id] != nil }
 
-// release stops the output of a session's pane, which keeps its last screen, its scroll position and
+// release detaches the pane of a session. The pane keeps its last screen, its scroll position and
 // its search.
 func (f *Panes) release(id string) {
 	if cancel := f.cancels[id]; cancel != nil {
@@ -99,13 +101,14 @@ func (f *Panes) forget(id string) {
 	delete(f.all, id)
 }
 
-// isFed reports whether the pane of a leaf is attached and its program has not exited.
-// The pane of an exited program keeps its last screen, so it must not be replaced.
+// isFed reports whether the pane of a leaf receives output: it is attached, and its program has not
+// exited. The pane of an exited program is kept as it is, because attaching again would replace its
+// last screen.
 func (f *Panes) isFed(l *layout.Node) bool {
 	return f.isAttached(l.ID) && f.Pane(l.ID).FinalState() == nil
 }
 
-// maxIdleTabs is how many hidden tabs stay attached, to make going back to them instant.
+// maxIdleTabs is how many hidden tabs stay attached, so that they can be shown again at once.
 const maxIdleTabs = 3
 
 // releaseIdle detaches the tabs hidden for the longest time, except those with queued input.

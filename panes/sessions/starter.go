@@ -20,16 +20,16 @@ type sessionStart struct {
 	Name    string   // "" for one given by the engine
 	Command []string // empty for a shell
 	Actor   string   // "" for the user
-	// Where returns the directory to start in, or the session whose working directory to use. It is
-	// called when the request is built.
+	// Where returns the directory to start in, or the id of a session whose working directory to
+	// use. It is called only when the start is next in line, so that the answer is current.
 	Where func() (folder, near string)
 
 	request *request // nil until it is its turn
 	killed  bool     // after it was cancelled
 }
 
-// A request is a call for a session and its answer. The first caller of send makes the call; the
-// others wait.
+// A request is a call that starts a session, and its answer. Whoever calls send first makes the
+// call; other callers of send wait for the answer.
 type request struct {
 	in      api.SessionStartInput
 	once    sync.Once
@@ -45,7 +45,7 @@ type startResult struct {
 }
 
 // A starter starts sessions one after another on each machine, so that they appear in the order of
-// the requests. It kills those cancelled meanwhile.
+// the requests. If a start is cancelled after its request was sent, the starter kills the session.
 type starter struct {
 	env interface {
 		panes.Caller
@@ -77,8 +77,8 @@ func (s *starter) startNext(machine string) tea.Cmd {
 		return nil
 	}
 	first := s.waiting[at]
-	// Only now, because the pane may have changed its size and the directory while the start
-	// waited.
+	// Build the request only now: while the start waited, its pane may have been resized, and the
+	// directory to start in may have changed.
 	s.buildRequest(first)
 	return func() tea.Msg {
 		p, err := first.request.send(s.env.Context(), s.env)
@@ -95,7 +95,7 @@ func (s *starter) finishStart(start *sessionStart, p api.Process, err error) tea
 	return tea.Batch(next, s.then(startResult{start.ID, p, err}))
 }
 
-// drop removes a start that waits; ok is false if it was removed already.
+// drop removes a start from those waiting; ok is false if it was removed before.
 func (s *starter) drop(start *sessionStart) (ok bool) {
 	at := slices.Index(s.waiting, start)
 	if at >= 0 {
@@ -115,7 +115,7 @@ func (s *starter) buildRequest(start *sessionStart) {
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
 }
 
-// send makes the call, or waits for the answer if it has been made.
+// send makes the call. If another goroutine has made it, send waits for that answer.
 func (r *request) send(ctx context.Context, env panes.Caller) (api.Process, error) {
 	r.once.Do(func() {
 		e, err := env.Engine(ctx)
@@ -136,8 +136,8 @@ func (s *starter) find(id string) *sessionStart {
 	return s.waiting[at]
 }
 
-// cancel cancels a start. If its request was sent, the session is killed by its id, and later
-// starts do not wait for that.
+// cancel cancels a start. If its request was sent, the session is killed by its id, and the next
+// start does not wait for that.
 func (s *starter) cancel(start *sessionStart) tea.Cmd {
 	s.drop(start)
 	if start.request == nil {
@@ -157,8 +157,8 @@ func (s *starter) cancel(start *sessionStart) tea.Cmd {
 	return tea.Batch(kill, s.startNext(start.machine()))
 }
 
-// killCancelled kills the session of a cancelled start. The engine may not know the id before the
-// start is answered.
+// killCancelled kills the session of a cancelled start. If the engine does not know the session
+// yet, it waits for the answer to the start and tries again.
 func (s *starter) killCancelled(ctx context.Context, start *sessionStart) error {
 	kill := func() error {
 		e, err := s.env.Engine(ctx)
@@ -196,8 +196,8 @@ func (s *starter) isCancelled(id string) bool {
 	return slices.ContainsFunc(s.cancelled, func(start *sessionStart) bool { return start.ID == id })
 }
 
-// finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.
-// task runs each step in a goroutine.
+// finish starts the waiting sessions and kills the cancelled ones, at most until ctx is done. Each
+// step is run by task, which must run it in a goroutine.
 func (s *starter) finish(ctx context.Context, task func(func())) (started []startResult) {
 	finish := func(do func()) bool {
 		done := make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"tandem/panes/terminal"
 )
 
-// newStart returns a start; the engine gets its command.
+// newStart returns the start of a shell with this session id, in the default folder.
 func newStart(id string) sessionStart {
 	return sessionStart{ID: id, Where: func() (string, string) { return "", "" }}
 }

@@ -12,7 +12,7 @@ import (
 	"tandem/panes/terminal"
 )
 
-// IsOpen reports whether the first news were applied, and a session was shown.
+// IsOpen reports whether the first news has been applied and a session shown.
 func (v *View) IsOpen() bool { return v.display.isOpen }
 
 // IsZoomed reports whether the focused pane fills the screen.
@@ -21,7 +21,7 @@ func (v *View) IsZoomed() bool { return v.display.zoomed }
 // CountQueued returns the number of inputs queued for sessions that cannot be reached.
 func (v *View) CountQueued() int { return v.Panes.countQueued() }
 
-// SetTight sets whether one pane gets the whole view, from the next resize on.
+// SetTight sets whether one pane gets the whole view. It takes effect with the next resize.
 func (v *View) SetTight(tight bool) { v.display.tight = tight }
 
 // SetDisplay reports the user's terminal to every attached session.

@@ -16,9 +16,10 @@ import (
 	"tandem/panes/sessions/layout"
 )
 
-// Tabs are the engine's layout as shown here: with changes made here that the engine has not announced yet,
-// and without sessions that have no pane here. A session that exits keeps its place in the layout. An open
-// session of this machine without a place has a tab of its own at the end.
+// Tabs are the engine's layout as this dashboard shows it: with the changes made here that the
+// engine has not announced yet, and without sessions that have no pane here. A session that exits
+// keeps its place in the layout. An open session of this machine that has no place gets a tab of
+// its own at the end.
 type Tabs struct {
 	layout.Tabs
 	env interface {
@@ -49,7 +50,7 @@ type Tabs struct {
 
 // change changes the layout. It is shown with the next refresh, and sent to the engine after it.
 func (t *Tabs) change(changes ...api.LayoutChange) {
-	// The places of other sessions are fixed, so that they stay in order.
+	// Give sessions that have no place yet one now, so that their order stays as it is shown.
 	for _, id := range t.unplaced() {
 		t.unsent = append(t.unsent, ownTab(id, api.OwnEnd))
 	}
@@ -83,7 +84,8 @@ func (t *Tabs) unplaced() (ids []string) {
 			found = append(found, p)
 		}
 	}
-	// All dashboards show them in the same order, whatever the order of their news.
+	// Sort them, so that all dashboards show them in the same order, whatever the order of their
+	// news.
 	slices.SortFunc(found, func(a, b *api.Process) int {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
 	})
@@ -93,8 +95,8 @@ func (t *Tabs) unplaced() (ids []string) {
 	return ids
 }
 
-// isOpen reports whether p is a session that is open or can be restored. A pane may know of its exit, and be
-// closed, before the news has it.
+// isOpen reports whether p is a session that is open or can be restored. It is not open if its pane
+// has seen the exit and was detached, even if the news does not have the exit yet.
 func (t *Tabs) isOpen(p *api.Process) bool {
 	if p.Kind != api.KindSession || !p.IsOpen() {
 		return false
@@ -103,7 +105,7 @@ func (t *Tabs) isOpen(p *api.Process) bool {
 	return ended == nil || t.panes.isAttached(p.ID) || !ended.StartedAt.Equal(p.StartedAt)
 }
 
-// openSessions returns the sessions open now, and those to be restored.
+// openSessions returns the ids of the sessions that are open or can be restored.
 func (t *Tabs) openSessions() map[string]bool {
 	all := t.env.News().Processes
 	open := make(map[string]bool, len(all))
@@ -169,14 +171,16 @@ func (t *Tabs) refresh() (changed bool) {
 	})
 }
 
-// CurrentMachine returns the machine of the session focused last; "" is this machine, also without one.
+// CurrentMachine returns the machine of the session focused last; "" for this machine or if there
+// is no session.
 func (t *Tabs) CurrentMachine() string {
 	machine, _ := api.MachineOf(t.CurrentID())
 	return machine
 }
 
-// reopen gives a place to closed sessions that run again. Older news may say that a session runs although
-// another dashboard has closed it, so the news before must have its exit, or not know it.
+// reopen gives closed sessions that run again a place in the layout. News may also be old, and say
+// that a session runs which another dashboard has closed by now. Therefore a session counts as
+// running again only if its exit was known before, or if it was unknown.
 func (t *Tabs) reopen(before *panes.News) {
 	t.apply()
 	for i := range t.env.News().Processes {
@@ -192,7 +196,8 @@ func (t *Tabs) reopen(before *panes.News) {
 // IsClosed reports whether an exited session was removed from the list.
 func (t *Tabs) IsClosed(id string) bool { return t.closed[id] }
 
-// focusChanges returns the changes by which the next dashboard opens with the focus and zoom of this one.
+// focusChanges returns changes that store the focus and the zoom, so that the next dashboard opens
+// with them.
 func (t *Tabs) focusChanges(zoomed bool) (changes []api.LayoutChange) {
 	for _, tab := range []*layout.Tab{t.Under, t.Current} {
 		if tab != nil {
@@ -231,7 +236,7 @@ func (t *Tabs) send(zoomed bool) tea.Cmd {
 	})
 }
 
-// takeUnsent returns the changes to send, which count as sent.
+// takeUnsent returns the changes to send, and counts them as sent.
 func (t *Tabs) takeUnsent(zoomed bool) []api.LayoutChange {
 	changes := t.unsent
 	if focus := t.focusChanges(zoomed); t.refocused && (len(changes) > 0 || !reflect.DeepEqual(focus, t.told)) {
@@ -243,7 +248,7 @@ func (t *Tabs) takeUnsent(zoomed bool) []api.LayoutChange {
 	return changes
 }
 
-// sendLast sends all changes perhaps unknown to the engine.
+// sendLast sends all changes that the engine may not know. It is called when the dashboard exits.
 func (t *Tabs) sendLast(ctx context.Context, zoomed bool) {
 	t.takeUnsent(zoomed)
 	if e, err := t.env.Engine(ctx); err == nil && len(t.sent) > 0 {

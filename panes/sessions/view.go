@@ -84,8 +84,8 @@ func (v *View) OpenSession(id string) tea.Cmd {
 // maxStartWait is how long Leave waits for sessions that are still starting.
 const maxStartWait = 300 * time.Millisecond
 
-// Leave sends the engine what the user has changed, when the user detaches and the program has stopped. It waits for
-// starting sessions; task runs their requests.
+// Leave sends the engine the last changes of the layout, after the dashboard's event loop has
+// stopped. First it waits for starting sessions; task runs their requests.
 func (v *View) Leave(ctx context.Context, task func(func())) {
 	if !v.display.isOpen || !v.env.News().Connected {
 		return
@@ -186,7 +186,7 @@ func (v *View) Paste(text string) tea.Cmd {
 	return nil
 }
 
-// Scopes returns those of the focused pane, or of the list.
+// Scopes returns the scopes of the focused pane, or of the list if that has the keyboard.
 func (v *View) Scopes() []keymap.Scope {
 	if p := v.FocusedPane(); p != nil {
 		return p.Scopes()
@@ -194,7 +194,7 @@ func (v *View) Scopes() []keymap.Scope {
 	return v.List.Scopes()
 }
 
-// Hints returns those of the focused pane, or of the list.
+// Hints returns the hints of the focused pane, or of the list if that has the keyboard.
 func (v *View) Hints() ([]keymap.Hint, bool) {
 	if v.display.numbers != nil {
 		return []keymap.Hint{{Key: v.display.numbers.KeyRange(), Does: "go to the pane"}, v.env.Bindings().Hint(keymap.Cancel, "stay", keymap.ScopePicker)}, true
@@ -229,7 +229,8 @@ func (v *View) Draw() []string { return nil }
 // AppendRows appends the rows of the view, each with a newline.
 func (v *View) AppendRows(to []byte) []byte { return v.display.appendRows(to) }
 
-// NeedsRedraw reports whether the view must be redrawn, and resets that state.
+// NeedsRedraw reports whether the view must be redrawn. The next call reports false unless
+// something changes again.
 func (v *View) NeedsRedraw() bool { return v.display.needsRedraw() }
 
 // Cursor returns the cursor of the focused pane, in the view's cells.
@@ -274,8 +275,8 @@ func (v *View) Sync() tea.Cmd {
 	return cmd
 }
 
-// TakeClips passes on text that the focused program put on the clipboard. That of other
-// programs is dropped.
+// TakeClips passes on text that the focused program put on the clipboard. What other programs put
+// there is dropped.
 func (v *View) TakeClips() (cmd tea.Cmd) {
 	for id := range v.Panes.cancels {
 		p := v.Panes.Pane(id)
@@ -294,8 +295,8 @@ func (v *View) HandleNews(before *panes.News) {
 	v.List.HandleNews(before)
 }
 
-// askKill asks before a session is ended or its start cancelled. A pane whose program has
-// exited, or whose session is unknown, is closed without a question; so is an interrupted one.
+// askKill asks before a session is ended or its start cancelled. It closes a pane without asking if
+// the program has exited, the session is unknown or it was interrupted.
 func (v *View) askKill() tea.Cmd {
 	if p := v.FocusedPane(); p != nil {
 		if p.Starting {

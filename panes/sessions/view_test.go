@@ -18,7 +18,7 @@ import (
 
 const testWidth, testHeight = 160, 38
 
-// A fakeEnv is a dashboard that shows only the view, and attaches panes to nothing.
+// A fakeEnv is a dashboard that shows only the view. Its panes are never attached to a session.
 type fakeEnv struct {
 	*panestest.Env
 	Dashboard
@@ -128,7 +128,7 @@ func threePanes(t *testing.T) *driver {
 	return d
 }
 
-// shape describes the tabs: sessions by name, "|" for beside, "/" for below.
+// shape describes the tabs by the names of their sessions: a|b is a beside b, a/b is a above b.
 func (d *driver) shape() string {
 	var tabs []string
 	for _, t := range d.view.Tabs.All {

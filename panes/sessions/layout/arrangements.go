@@ -70,7 +70,7 @@ func (t *Tab) Rearrange(a Arrangement) *Node {
 	return a.tree(leaves)
 }
 
-// countAlong returns the number of panes side by side in n along an axis.
+// countAlong returns the number of panes that lie next to each other along axis x in n.
 func (n *Node) countAlong(x Axis) int {
 	if n.IsLeaf() || n.Axis != x {
 		return 1
@@ -78,7 +78,8 @@ func (n *Node) countAlong(x Axis) int {
 	return n.A.countAlong(x) + n.B.countAlong(x)
 }
 
-// EqualizeShares gives all panes of a row, and all of a column, the same size. It returns the splits.
+// EqualizeShares gives all panes of a row, and all panes of a column, the same size. It returns the
+// splits of n, whose shares may have changed.
 func (n *Node) EqualizeShares() []*Node {
 	if n.IsLeaf() {
 		return nil

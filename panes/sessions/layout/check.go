@@ -48,9 +48,9 @@ func (n *Node) checkHalves() {
 	}
 }
 
-// Check panics unless each session occurs once, each tab contains its focus, and
-// the current and the floating tab are among the others. It is not a method, as the linker
-// keeps exported methods.
+// Check panics unless each session occurs once, each tab contains its focus, and the current and
+// the floating tab are among the others. It is a function because the linker could not leave out an
+// exported method.
 func Check(t *Tabs) {
 	var ids []string
 	every := t.EveryTab()

@@ -17,7 +17,7 @@ func drawSession(t *rapid.T) string {
 	return string(rune('a' + rapid.IntRange(0, 6).Draw(t, "session")))
 }
 
-// drawChange draws a change of the layout, of a dashboard that shows tab.
+// drawChange picks a random change of the layout that a dashboard showing tab could make.
 func drawChange(t *rapid.T, tab *Tab) api.LayoutChange {
 	id, at := drawSession(t), tab.Focus.ID
 	c := api.LayoutChange{Do: api.LayoutArrange, ID: at, Other: id, At: at, Nodes: []api.LayoutNode{{ID: id}}}

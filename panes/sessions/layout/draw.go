@@ -6,7 +6,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// TitleRow returns the title row of a leaf, with the ends of the borders above it.
+// TitleRow returns the title row of a leaf, joined to the vertical borders that end at it from
+// above.
 func (n *Node) TitleRow(title string, e Edges) string {
 	if n.Rect.Y == n.Root().Rect.Y {
 		return e.drawTitle(title, n.Rect)
@@ -89,8 +90,8 @@ func (n *Node) TitleAt(y int, leftEdge bool) bool {
 	return n.B.TitleAt(y, false)
 }
 
-// JointPiece returns the piece of a vertical border at a row: title rows may end on either
-// side, and the border may start here.
+// JointPiece returns the character of a vertical border in one row. onLeft and onRight say that a
+// title row meets the border from that side, first that the border starts in this row.
 func JointPiece(onLeft, onRight, first bool) string {
 	switch {
 	case onLeft && onRight && first:

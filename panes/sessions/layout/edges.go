@@ -7,7 +7,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Edges draws the borders between panes. Those around the focused pane are highlighted.
+// Edges draws the borders between panes. The borders around the focused pane are highlighted.
 type Edges struct {
 	Look  *look.Look
 	Focus look.Rect // the focused pane, including its title row; empty without focus

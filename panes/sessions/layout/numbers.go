@@ -9,14 +9,14 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Numbers are leaves numbered from 1 in their order. The tenth has 0; later ones have no
-// number.
+// Numbers are leaves that the user selects by a digit: the first by 1, the tenth by 0. Later leaves
+// have no number.
 type Numbers []*Node
 
 // NumberLeaves numbers leaves.
 func NumberLeaves(leaves []*Node) Numbers { return leaves[:min(len(leaves), 10)] }
 
-// LeafFor returns the leaf with a digit; nil if there is none.
+// LeafFor returns the leaf numbered with digit, which may be any text; nil if there is none.
 func (n Numbers) LeafFor(digit string) *Node {
 	for i, l := range n {
 		if digit == strconv.Itoa((i+1)%10) {

@@ -2,7 +2,7 @@ package layout
 
 import "tandem/panes/kit/look"
 
-// isAdjacent reports whether r is next to s in direction d from s, with at most one column
+// isAdjacent reports whether r lies next to s, in direction d from s, with at most one column
 // between them.
 func isAdjacent(r, s look.Rect, d Direction) bool {
 	switch d {
@@ -31,8 +31,8 @@ func rangeDistance(p, a, n int) int {
 	return max(a-p, p-(a+n-1), 0)
 }
 
-// centreDistance returns a measure of the distance between the centres of r and s. Rows
-// count double, as a cell is twice as high as wide.
+// centreDistance returns a measure of the distance between the centres of r and s. Rows count
+// double, because a cell is twice as high as it is wide.
 func centreDistance(r, s look.Rect) int {
 	return abs(2*r.X+r.W-2*s.X-s.W) + 2*abs(2*r.Y+r.H-2*s.Y-s.H)
 }

@@ -10,8 +10,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Resolve returns a saved layout with the ids of the sessions that exist, and without the others: those found by id,
-// and then others found by name on the same machine. mayHave reports whether an unknown session may exist.
+// Resolve returns a saved layout without the sessions that no longer exist. It looks for each
+// session by id first and then by name, on the same machine, and sets the ids of those found.
+// mayHave reports whether a session that is not among processes may exist.
 func Resolve(l api.Layout, processes []api.Process, mayHave func(id string) bool) api.Layout {
 	left := map[string]string{} // names of the sessions not found yet, by id
 	for _, p := range processes {
@@ -42,7 +43,8 @@ func Resolve(l api.Layout, processes []api.Process, mayHave func(id string) bool
 		_, known := left[n.ID]
 		return n.ID, known || mayHave(n.ID)
 	})
-	// Names come second: one must not claim a session that another pane has by its id.
+	// Look for names only after all ids, so that a pane cannot get a session by name to which
+	// another pane refers by id.
 	each(func(n *api.LayoutNode) (string, bool) {
 		machine, _ := api.MachineOf(n.ID)
 		for id, name := range left {

@@ -15,8 +15,8 @@ type Tab struct {
 	Shown uint64
 }
 
-// Tabs are the tabs on the screen or behind it, in their order. A session is in one tab at most, so
-// that going to a session never changes a layout.
+// Tabs are all tabs in their order, shown or hidden. A session is in at most one tab, so that
+// showing a session never changes the layout.
 type Tabs struct {
 	All     []*Tab
 	Current *Tab // on the screen; nil without sessions
@@ -54,8 +54,8 @@ func (t *Tabs) Show(to *Tab, l *Node) {
 	t.Current = to
 }
 
-// PreviousFocus returns the leaf of the current tab that was focused before, or else the next one; nil if
-// there is no other.
+// PreviousFocus returns the leaf of the current tab that was focused before the present one or, if
+// there was none, the next leaf. It returns nil if the tab has only one.
 func (t *Tabs) PreviousFocus() *Node {
 	others := slices.DeleteFunc(t.Current.Root.Leaves(nil), func(l *Node) bool { return l == t.Current.Focus })
 	if last := t.lastFocused(others); last != nil {
@@ -77,7 +77,7 @@ func (t *Tabs) lastFocused(leaves []*Node) (last *Node) {
 	return last
 }
 
-// CurrentID returns the session focused last; "" without one.
+// CurrentID returns the id of the session focused last; "" if there is no session.
 func (t *Tabs) CurrentID() string {
 	if t.Current == nil {
 		return ""
@@ -128,9 +128,9 @@ func (t *Tabs) PreviousTab() (last *Tab) {
 	return last
 }
 
-// Update takes over a layout, without the sessions that has rejects. What is shown stays where it is. If the session
-// with the keyboard is gone, Current is what remains of its tab, or nil. It reports whether
-// anything has changed.
+// Update adopts layout l without the sessions for which has returns false. It keeps the focus where
+// it is. If the session with the keyboard is gone, Current becomes the tab with another session of
+// the same tab, or nil. Update reports whether anything has changed.
 func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
 	tabs := update{Tabs: t, before: map[string]*Tab{}}
 	for _, tab := range t.EveryTab() {
@@ -173,7 +173,8 @@ func (t *Tabs) Update(l api.Layout, has func(id string) bool) (changed bool) {
 	return true
 }
 
-// remains returns the tab that now has the focused session of a tab, or another one of its sessions.
+// remains returns the tab that now has the focused session of the former tab of or, if that is
+// gone, another of its sessions. It returns nil if all are gone.
 func (t *Tabs) remains(of *Tab) *Tab {
 	if of == nil {
 		return nil
@@ -193,7 +194,8 @@ type update struct {
 	changed bool
 }
 
-// tab returns the tab for one of a layout, the existing one if it has the same panes; nil without panes.
+// tab returns the tab for a tab of the new layout: the existing one if it has the same panes,
+// otherwise a new one. It returns nil if no pane remains.
 func (u *update) tab(kept api.LayoutTab, has func(id string) bool) *Tab {
 	nodes, _ := appendShown(nil, kept.Nodes, has)
 	if len(nodes) == 0 {
@@ -210,7 +212,7 @@ func (u *update) tab(kept api.LayoutTab, has func(id string) bool) *Tab {
 	return tab
 }
 
-// build makes a tab. It has the focus of the tab in which its sessions were before.
+// build makes a new tab. Its focus follows that of the tab in which its sessions were before.
 func (u *update) build(kept api.LayoutTab, nodes []api.LayoutNode) *Tab {
 	tab := &Tab{Root: buildTree(&nodes)}
 	leaves := tab.Root.Leaves(nil)
@@ -226,7 +228,7 @@ func (u *update) build(kept api.LayoutTab, nodes []api.LayoutNode) *Tab {
 	}
 	tab.Focus = leafOf(u.CurrentID())
 	for _, l := range leaves {
-		// A pane with the focus that is gone leaves it to its neighbour.
+		// If the pane with the focus is gone, its neighbour gets the focus.
 		if from := u.before[l.ID]; tab.Focus == nil && from != nil && leafOf(from.Focus.ID) == nil {
 			tab.Focus = nearestTo(from, leaves)
 		}
@@ -248,7 +250,8 @@ func (t *Tab) Neighbour() *Node {
 	return nearestTo(t, slices.DeleteFunc(t.Root.Leaves(nil), func(l *Node) bool { return l == t.Focus }))
 }
 
-// nearestTo returns the leaf whose session was closest to the focus of a tab.
+// nearestTo returns the leaf among leaves whose session was closest to the focus in the tab from;
+// nil if from has none of them.
 func nearestTo(from *Tab, leaves []*Node) (nearest *Node) {
 	least := 0
 	for _, was := range from.Root.Leaves(nil) {
@@ -260,8 +263,9 @@ func nearestTo(from *Tab, leaves []*Node) (nearest *Node) {
 	return nearest
 }
 
-// appendShown appends the tree at the start of nodes, without the sessions that has rejects. A split with an
-// empty half is replaced by the other half. It also returns the nodes after the tree.
+// appendShown appends the first tree in nodes to out, without the sessions for which has returns
+// false. A split with an empty half is replaced by the other half. rest are the nodes after the
+// tree.
 func appendShown(out, nodes []api.LayoutNode, has func(id string) bool) (shown, rest []api.LayoutNode) {
 	n, rest := nodes[0], nodes[1:]
 	if n.Axis == "" {
@@ -293,7 +297,7 @@ func axisOf(n api.LayoutNode) Axis {
 
 func shareOf(n api.LayoutNode) int { return min(max(n.Share, 1), ShareUnit-1) }
 
-// buildTree builds the tree at the start of nodes, and removes its nodes from there.
+// buildTree builds the first tree in nodes, and removes it from nodes.
 func buildTree(nodes *[]api.LayoutNode) *Node {
 	n := (*nodes)[0]
 	*nodes = (*nodes)[1:]
@@ -306,8 +310,8 @@ func buildTree(nodes *[]api.LayoutNode) *Node {
 	return split
 }
 
-// matches reports whether the tree at the start of nodes is the same but for its shares, and removes its nodes
-// from there.
+// matches reports whether the first tree in nodes has the same splits and sessions as n; shares may
+// differ. It removes that tree from nodes.
 func (n *Node) matches(nodes *[]api.LayoutNode) bool {
 	if len(*nodes) == 0 {
 		return false
@@ -320,7 +324,8 @@ func (n *Node) matches(nodes *[]api.LayoutNode) bool {
 	return n.Axis == axisOf(other) && n.A.matches(nodes) && n.B.matches(nodes)
 }
 
-// setShares takes over the shares of an equal tree, and reports whether any differ.
+// setShares adopts the shares of the first tree in nodes, which must match n, and removes that tree
+// from nodes. It reports whether any share has changed.
 func (n *Node) setShares(nodes *[]api.LayoutNode) (changed bool) {
 	other := (*nodes)[0]
 	*nodes = (*nodes)[1:]

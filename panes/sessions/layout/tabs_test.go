@@ -11,7 +11,8 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// layoutOf returns a layout with a tab for each word, see nodesOf; "~" before a word is for the floating tab.
+// layoutOf returns a layout with a tab for each word of text, in the notation of nodesOf. A word
+// with "~" before it is the floating tab.
 func layoutOf(text string) (l api.Layout) {
 	for _, word := range strings.Fields(text) {
 		if float, ok := strings.CutPrefix(word, "~"); ok {

@@ -40,7 +40,7 @@ const (
 	minPaneHeight = 3
 )
 
-// ShareUnit is the unit of Node.Share: a share of ShareUnit is everything.
+// ShareUnit is the unit of Node.Share: a half with this share would have the whole area.
 const ShareUnit = api.LayoutShare
 
 // A Node of the tree is a leaf with the pane of a session, or a split of two nodes.
@@ -141,7 +141,7 @@ func (n *Node) CanSplit(x Axis) bool {
 	return n.Rect.H >= 2*minPaneHeight
 }
 
-// SplitWith returns the nodes of a split of leaf n and the leaf of another session.
+// SplitWith returns the nodes of a split whose halves are leaf n and a new leaf of session id.
 func (n *Node) SplitWith(x Axis, id string) []api.LayoutNode {
 	return []api.LayoutNode{{Axis: x.name(), Share: ShareUnit / 2}, {ID: n.ID}, {ID: id}}
 }
@@ -184,8 +184,8 @@ func (n *Node) PushBorder(d Direction, delta int) *Node {
 	return s
 }
 
-// borderToward returns the closest split along x that has n in its first half (forward) or
-// its second.
+// borderToward returns the closest split along x above n that has n in its first half if forward is
+// set, or in its second half otherwise.
 func (n *Node) borderToward(x Axis, forward bool) *Node {
 	for c := n; c.parent != nil; c = c.parent {
 		s := c.parent

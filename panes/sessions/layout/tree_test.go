@@ -67,7 +67,7 @@ func treeOf(tree string) *Node {
 	return buildTree(&nodes)
 }
 
-// grow builds a tree by splitting leaves, closing some and moving borders.
+// grow builds a random tree by splitting leaves, closing some of them and moving borders.
 func grow(t *rapid.T, area look.Rect) (*Node, []*Node) {
 	root := treeOf("a")
 	root.SetRects(area)

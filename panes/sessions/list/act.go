@@ -51,7 +51,7 @@ func (p *Pane) AskKill() tea.Cmd {
 	return nil
 }
 
-// describeKill returns the body of the dialog before a session is killed.
+// describeKill returns the body of the dialog that asks before a session is killed.
 func describeKill(session *api.Process) string {
 	if session.Terminal != nil && session.Terminal.Shell {
 		return "Kills its shell and everything in it. Daemons started from the shell keep running."
@@ -60,7 +60,7 @@ func describeKill(session *api.Process) string {
 }
 
 func (p *Pane) KillSession(id string) tea.Cmd {
-	// Record it first: the exit may arrive before the reply.
+	// Record the stop first: news of the exit may arrive before the reply.
 	forget := p.ExpectStop(id)
 	p.Trees.killed[id] = true
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
@@ -186,15 +186,15 @@ func (p *Pane) typableTarget() (session api.Process, ok bool) {
 	return session, ok && session.Terminal != nil && !session.State.Ended()
 }
 
-// setKeyboard sets who may type into a session, and calls then once that applies.
-func (p *Pane) setKeyboard(in api.SessionKeyboardInput, then func() tea.Cmd) tea.Cmd {
+// setKeyboard sets who may type into a session. Once the engine has done so, it calls next.
+func (p *Pane) setKeyboard(in api.SessionKeyboardInput, next func() tea.Cmd) tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.Process, error) {
 		return api.SessionKeyboard.Call(ctx, e, in)
-	}, panes.ReportErrors(p.env.Say, func(api.Process) tea.Cmd { return then() }))
+	}, panes.ReportErrors(p.env.Say, func(api.Process) tea.Cmd { return next() }))
 }
 
-// reportToggle says in the list what a key has switched, and how to switch it back. A terminal
-// shows the state in its own note, so there an older message is removed.
+// reportToggle reports, in the list, what a key has switched and how to switch it back. In a
+// terminal the pane's own note shows the new state, so only an older message is removed.
 func (p *Pane) reportToggle(text string, a keymap.Action, undoes string) tea.Cmd {
 	if _, terminal := p.env.Focused(); terminal {
 		p.env.ClearNote()
@@ -223,7 +223,8 @@ func (p *Pane) keyboardNote() string {
 	return strings.Join(parts, " · ")
 }
 
-// ExpectStop records that the user has stopped a session here. forget is for a stop that fails.
+// ExpectStop records that the user has stopped a session in this dashboard, so that its exit needs
+// no note. Call forget if the stop fails.
 func (p *Pane) ExpectStop(id string) (forget func()) {
 	maps.DeleteFunc(p.stopping, func(id string, run time.Time) bool {
 		session, _ := p.env.News().Process(id)
@@ -234,7 +235,8 @@ func (p *Pane) ExpectStop(id string) (forget func()) {
 	return func() { delete(p.stopping, id) }
 }
 
-// takeStop reports whether the user has stopped this run of a session here, and forgets it.
+// takeStop reports whether the user has stopped this run of a session in this dashboard. A second
+// call reports false.
 func (p *Pane) takeStop(session *api.Process) bool {
 	run, ok := p.stopping[session.ID]
 	delete(p.stopping, session.ID)

@@ -19,7 +19,8 @@ import (
 	"tandem/panes/states"
 )
 
-// Agents are the coding agents in sessions, with their need for the user's attention.
+// Agents tracks the coding agents in sessions: how many there are in each state, and which need the
+// user.
 type Agents struct {
 	Count AgentCount
 
@@ -31,7 +32,8 @@ type Agents struct {
 	ageTimer    bool                       // an update of the ages is scheduled
 }
 
-// An AgentCount counts coding agents by state. Done counts only those not seen yet.
+// An AgentCount counts coding agents by state. Done counts those whose finished work the user has
+// not seen.
 type AgentCount struct{ Blocked, Done, Working int }
 
 // NeedsUser reports whether the coding agent in a session needs the user's attention.
@@ -68,8 +70,8 @@ func (a *Agents) visitNext() tea.Cmd {
 	return p.env.ShowSession(a.lastVisited.ID)
 }
 
-// nextIndex returns the index after a session among the waiting ones. A session just visited may
-// have left the list; then the position it had counts.
+// nextIndex returns the index in all that follows session id. If that session was just visited and
+// no longer waits, the index is that of the first session waiting for a shorter time.
 func (a *Agents) nextIndex(all []api.Process, id string) int {
 	at := slices.IndexFunc(all, func(s api.Process) bool { return s.ID == id })
 	if at < 0 && id == a.lastVisited.ID {
@@ -119,7 +121,8 @@ func (a *Agents) countAgents() {
 		if session.Agent == nil {
 			continue
 		}
-		// Being on the screen is enough for finished work; a question stays until it is answered.
+		// Finished work counts as seen once it is on the screen. A question stays until it is
+		// answered.
 		if session.Agent.State == api.AgentDone && a.NeedsUser(session) && a.p.env.IsVisible(session.ID) {
 			a.markSeen(session)
 		}
@@ -134,7 +137,8 @@ func (a *Agents) countAgents() {
 	}
 }
 
-// markSeen records that the user has seen an agent's finished work, here and for other dashboards.
+// markSeen records, here and in the engine, that the user has seen an agent's finished work, so
+// that no dashboard reports it again.
 func (a *Agents) markSeen(session *api.Process) {
 	in := api.AgentSeenInput{ID: session.ID, Since: session.Agent.Since}
 	a.seen[in.ID] = in.Since
@@ -146,8 +150,8 @@ func (a *Agents) markSeen(session *api.Process) {
 
 func (a *Agents) queueCmd(cmd tea.Cmd) { a.p.queued = tea.Batch(a.p.queued, cmd) }
 
-// collectNews returns notes about agents in sessions not visible, blocked ones first, and what the first
-// of these asks. silent only records the states.
+// collectNews returns notes about agents in sessions that are not visible, those of blocked agents
+// first, and the question of the agent in the first note. With silent it only records the states.
 func (a *Agents) collectNews(silent bool) (notes []string, question string, urgency panes.Urgency) {
 	all := a.p.env.News().Processes
 	for i := range all {
@@ -166,12 +170,13 @@ func (a *Agents) collectNews(silent bool) (notes []string, question string, urge
 	return notes, question, urgency
 }
 
-// questionDelay is how long after an agent was blocked its question may arrive and still be the
-// same one.
+// questionDelay is how long after an agent was blocked the text of its question may arrive. A later
+// change is a new question.
 const questionDelay = 2 * time.Second
 
-// isNew reports whether an agent needs the user for something not reported yet, and records it.
-// After a restart or a reconnect the engine sends known states again.
+// isNew reports whether an agent needs the user for something not reported yet, and records that it
+// is reported now. It compares with earlier reports, because after a reconnect the engine sends all
+// states again.
 func (a *Agents) isNew(session *api.Process) bool {
 	now := session.Agent
 	if now == nil || now.State == api.AgentWorking || now.State == api.AgentIdle {
@@ -208,7 +213,8 @@ func (a *Agents) keyHint() string {
 	return a.p.env.Bindings().WithKey(" – ", keymap.SessionWaiting, " goes there", keymap.ScopePrefix)
 }
 
-// scheduleAges schedules an update of the list for the next change of an agent's age.
+// scheduleAges schedules an update of the list for the moment at which the shown age of an agent
+// changes next.
 func (a *Agents) scheduleAges() {
 	if a.ageTimer || !a.p.shown {
 		return
@@ -234,7 +240,8 @@ func (a *Agents) scheduleAges() {
 	}))
 }
 
-// agentText returns the text about a coding agent in a row, in at most w cells.
+// agentText returns the name, the state and the age of a coding agent for its row, or as many of
+// these as fit into w cells.
 func agentText(r *Row, w int) string {
 	a := r.Process.Agent
 	name, state := text.Clip(text.Clean(a.Name), maxAgentCells), string(a.State)
@@ -250,8 +257,8 @@ func agentText(r *Row, w int) string {
 	return ""
 }
 
-// tabMark returns the mark of a session in the tab bar, "" for none. The mark with the highest
-// urgency is shown for a tab.
+// tabMark returns the mark of a session for the tab bar, or "". A tab shows the mark of its session
+// with the highest urgency.
 func tabMark(r *Row, look *look.Look) (mark string, ink look.Ink, urgency int) {
 	p := &r.Process
 	tells := states.AgentTells(p)

@@ -13,7 +13,7 @@ import (
 	"tandem/themes"
 )
 
-// withAgent returns a session with an agent in a state for some minutes.
+// withAgent returns a session whose agent has been in a state for some minutes.
 func withAgent(id string, state api.AgentState, minutes int) api.Process {
 	p := session(id, "session-"+id, api.StateRunning)
 	p.Agent = &api.CodingAgent{Name: "claude", State: state, Since: time.Now().Add(time.Duration(-minutes)*time.Minute - time.Second)}

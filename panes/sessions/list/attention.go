@@ -13,15 +13,15 @@ import (
 	"tandem/panes/states"
 )
 
-// minInputWait is how long a program must have worked before a note that it waits for input. A
-// shorter time means the user is using it.
+// minInputWait is how long a program must have worked before a note says that it waits for input. A
+// program that asks sooner is being used by the user.
 const minInputWait = 3 * time.Second
 
-// maxNewAge is how old a session may be when first seen and still get notes about what happened
-// since its start.
+// maxNewAge is the maximum age of a session that is new to this dashboard and still gets notes
+// about changes since its start.
 const maxNewAge = 10 * time.Second
 
-// attention is the state kept of sessions to notice changes.
+// attention holds what is remembered about sessions to tell which changes deserve a note.
 type attention struct {
 	startedAt   map[string]time.Time // start of the command in a session's shell
 	waitChanged map[string]time.Time // when the session last started or stopped waiting
@@ -80,8 +80,9 @@ func (p *Pane) reportNews(before *panes.News, now time.Time) tea.Cmd {
 	return p.env.ReportEvent(note+hint+question, note+question, urgency)
 }
 
-// classify returns the mark and the text for a change of a session; both are empty if it deserves
-// no note.
+// classify returns the mark and the note for a change of a session from before to now. Both are
+// empty if the change deserves no note. long is how long a command must have run for a note about
+// its end.
 func (a *attention) classify(before, now *api.Process, at time.Time, long time.Duration) (mark, text string) {
 	switch {
 	case now.State.Ended() && !before.State.Ended():
@@ -118,8 +119,8 @@ func (a *attention) classify(before, now *api.Process, at time.Time, long time.D
 	return "", ""
 }
 
-// ReportExit says who has stopped a visible session, unless it was the user here: a pane must not
-// close without an explanation.
+// ReportExit shows a note about who has stopped a visible session, because its pane closes. There
+// is none if the user stopped it in this dashboard.
 func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
 	if here := p.takeStop(ended); ended.State != api.StateStopped || here {
 		return nil
@@ -134,8 +135,8 @@ func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
 	return p.env.ShowNote(text, true)
 }
 
-// trackWaiting records changes of Terminal.Waiting. worked is how long a command took if the prompt
-// has returned, and lasted the time since the last change; 0 if unknown.
+// trackWaiting records changes of Terminal.Waiting. worked is how long a command ran if the prompt
+// has just returned; lasted is the time since the previous change. Either is 0 if unknown.
 func (a *attention) trackWaiting(id, before, now string, at time.Time) (worked, lasted time.Duration) {
 	if before == now {
 		return 0, 0

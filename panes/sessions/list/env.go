@@ -6,7 +6,7 @@ import (
 	"tandem/panes"
 )
 
-// An Env is the dashboard as the list of sessions sees it.
+// An Env provides what the list of sessions needs from the dashboard.
 type Env interface {
 	panes.Env
 	Notices
@@ -19,7 +19,7 @@ type Env interface {
 	HideSession(id string)    // removes an exited session from the list, here and in other dashboards
 }
 
-// Notices tell the user what happened in other sessions.
+// Notices tell the user what happened in sessions that are not visible.
 type Notices interface {
 	ShowNote(text string, bad bool) tea.Cmd // reports an event that no key caused
 	// ReportEvent reports an event that rows and counts show too: in the status bar, where a long text

@@ -18,10 +18,10 @@ type MachineRow struct {
 	Ink    look.Ink
 }
 
-// machineRowID returns the id of a machine's heading, in place of a session's.
+// machineRowID returns the id of the row with a machine's heading. No session has such an id.
 func machineRowID(machine string) string { return machine + "/" }
 
-// ThisMachine is the name of this machine beside others.
+// ThisMachine is the name shown for this machine if other machines are shown too.
 const ThisMachine = "this machine"
 
 // groupByMachine puts the rows of each machine below its heading, unless this machine is the only

@@ -58,7 +58,7 @@ func (l *List) SetRows(rows []Row) {
 
 func (l *List) Rows() []Row { return l.rows }
 
-// Selected returns the id of the session under the cursor, "" without one.
+// Selected returns the id of the session under the cursor; "" if there is none.
 func (l *List) Selected() string {
 	if l.cursor < len(l.rows) {
 		return l.rows[l.cursor].Process.ID
@@ -134,7 +134,7 @@ func countSessions(rows []Row) (n int) {
 	return n
 }
 
-// filterText returns the filter as shown beside the rows, "" without one.
+// filterText returns the filter as shown beside the rows; "" if there is none.
 func (l *List) filterText() string {
 	if l.Filter == "" {
 		return ""
@@ -148,11 +148,11 @@ const (
 	autoRowCells  = 9  // in the list, where folders and agents must fit beside them
 )
 
-// isAutoNamed reports whether dashboards call a session by what runs in it.
+// isAutoNamed reports whether a session is shown under the name of the program that runs in it.
 func isAutoNamed(p *api.Process) bool { return p.Terminal != nil && p.Terminal.AutoNamed }
 
-// nameCells returns the width of a session's name in the list: auto for an automatic name, so that
-// nothing beside it moves when a command starts or exits.
+// nameCells returns the width of a session's name in the list. For an automatic name it is always
+// auto, so that nothing moves when a command starts or exits.
 func nameCells(p *api.Process, name string, auto int) int {
 	if isAutoNamed(p) {
 		return auto
@@ -244,7 +244,7 @@ func (l *List) drawMachine(i, w int, look *look.Look) string {
 	return ink.Text(name) + head.Ink.Text(how) + " "
 }
 
-// sessionMark returns the mark for a session's state, "" without one.
+// sessionMark returns the mark for a session's state; "" if the state needs none.
 func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 	switch {
 	case p.Interrupted != nil:
@@ -274,7 +274,7 @@ func sessionMark(p *api.Process, look *look.Look) (string, look.Ink) {
 // maxAgentCells is the maximum width of an agent's name.
 const maxAgentCells = 10
 
-// agentMark returns the sign of the agent that started a session, "" for others.
+// agentMark returns the name of the agent that started a session, with an @; "" if no agent did.
 func agentMark(p *api.Process) string {
 	name, agent := strings.CutPrefix(p.Actor, "agent:")
 	if !agent {
@@ -284,7 +284,8 @@ func agentMark(p *api.Process) string {
 	return "@" + text.Clip(text.Clean(name), maxAgentCells)
 }
 
-// rowMark returns the mark of the row's process or, without one, its own.
+// rowMark returns the mark for the state of the row's session or, if there is none, the mark about
+// something the user has not seen.
 func rowMark(row *Row, look *look.Look) (string, look.Ink) {
 	if mark, ink := sessionMark(&row.Process, look); mark != "" || row.Mark == "" {
 		return mark, ink

@@ -16,7 +16,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Pane is the list of sessions with the actions on them, and the notes about hidden sessions.
+// A Pane is the list of sessions. It handles the actions on sessions, and shows notes about hidden
+// ones.
 type Pane struct {
 	Agents   Agents
 	Trees    Trees
@@ -71,7 +72,8 @@ func (p *Pane) Fetch() tea.Cmd {
 	return tea.Batch(queued, p.Agents.fetchInbox(), p.Trees.fetchTrees())
 }
 
-// Actions returns the actions on the list and on the target session.
+// Actions returns the handlers of the actions on the list and on the target session; see
+// targetSession.
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
 func (p *Pane) makeActions() panes.Actions {
@@ -115,8 +117,8 @@ func (p *Pane) makeActions() panes.Actions {
 
 func (p *Pane) pageRows() int { return max(p.h-2, 1) }
 
-// openSelected shows the session under the cursor. An exited one gets a pane with its exit; an
-// interrupted one is restored.
+// openSelected shows the session under the cursor. An interrupted session is restored. The pane of
+// an exited session shows how it exited.
 func (p *Pane) openSelected() tea.Cmd {
 	switch {
 	case !p.shown:
@@ -166,7 +168,8 @@ func (p *Pane) IsEmpty() bool { return len(p.list.Rows()) == 0 }
 // Selected returns the id of the session under the cursor, or "" if there is none.
 func (p *Pane) Selected() string { return p.list.Selected() }
 
-// Note returns the filter, or who may type into the session.
+// Note returns the filter if the list has the keyboard and, without a filter, who may type into the
+// target session.
 func (p *Pane) Note() (string, look.Ink) {
 	ink := p.env.Look().BarWarn
 	if p.filter != "" && p.list.Focused {
@@ -199,7 +202,8 @@ func (p *Pane) Hide() { p.shown = false }
 // Focus sets whether the list has the keyboard.
 func (p *Pane) Focus(on bool) { p.list.Focused = on }
 
-// SetTabs sets the sessions of each tab, and the session with the keyboard, now or last.
+// SetTabs sets the sessions of each tab. current is the session that has the keyboard or had it
+// last.
 func (p *Pane) SetTabs(tabs [][]string, current string) {
 	p.tabs, p.current = tabs, current
 	p.Refresh()
@@ -234,14 +238,15 @@ func (p *Pane) Refresh() {
 	rows = p.groupByMachine(rows)
 	p.list.Home, p.list.Filter = p.env.Home(), p.filter
 	p.list.SetRows(rows)
-	// Without the keyboard, the cursor follows the current session.
+	// While the list does not have the keyboard, its cursor follows the current session.
 	if !p.list.Focused {
 		p.list.Select(p.current)
 	}
 	p.Agents.scheduleAges()
 }
 
-// tabNumber returns what the strip shows before a tab's first session.
+// tabNumber returns what the strip shows before the first session of tab i: the number of the tab,
+// if there are several.
 func (p *Pane) tabNumber(i int) string {
 	switch {
 	case p.isFloating(i):
@@ -255,7 +260,7 @@ func (p *Pane) tabNumber(i int) string {
 // isFloating reports whether a tab floats over the others.
 func (p *Pane) isFloating(i int) bool { return p.HasFloat && i == len(p.tabs)-1 }
 
-// A tabPlace is the position of a session among the n of its machine in a tab.
+// A tabPlace is the position of a session in a tab: i, from 0, among the n sessions of its machine.
 type tabPlace struct{ i, n int }
 
 // tabPlaces yields the sessions of a tab with their places.
@@ -281,8 +286,8 @@ func tabPlaces(ids []string) iter.Seq2[string, tabPlace] {
 	}
 }
 
-// remoteRows returns the rows for other machines' sessions without a tab. Opening one gives it a
-// tab.
+// remoteRows returns the rows of other machines' sessions that are in no tab. They get a tab when
+// they are opened.
 func (p *Pane) remoteRows(inTab map[string]bool) (rows []Row) {
 	for _, session := range p.env.News().Processes {
 		machine, _ := api.MachineOf(session.ID)
@@ -307,7 +312,8 @@ func branchGlyph(i, n int) string {
 
 const maxFailedRows = 20
 
-// listFailed returns the rows of the newest failed sessions without a tab.
+// listFailed returns the rows of the newest failed sessions that are in no tab, at most
+// maxFailedRows.
 func (p *Pane) listFailed(inTab map[string]bool) []Row {
 	var rows []Row
 	for _, session := range slices.Backward(p.env.News().Processes) {

@@ -17,7 +17,7 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A fakeEnv is a dashboard with an engine, recording calls.
+// A fakeEnv is a dashboard with a fake engine. It records the calls.
 type fakeEnv struct {
 	panestest.Env
 	note    string
@@ -47,7 +47,7 @@ func (e *fakeEnv) killSession(_ context.Context, in api.IDInput) (api.Process, e
 	return api.Process{}, nil
 }
 
-// newTestPane returns the list of sessions a and b in one tab, and c.
+// newTestPane returns a list of three sessions: a and b in one tab, and c.
 func newTestPane() (*Pane, *fakeEnv) {
 	e := &fakeEnv{}
 	engine := panestest.NewEngine()
@@ -186,7 +186,8 @@ func TestKillIsRememberedForOneRun(t *testing.T) {
 	if len(p.Trees.killed) > 0 {
 		t.Errorf("after the exit %v are remembered", p.Trees.killed)
 	}
-	// The session was hidden, so its exit took no note of the stop. A later run is stopped by an agent.
+	// The session was hidden, so its exit did not use up the record that the user stopped it. An
+	// agent stops the next run.
 	again := &e.Known.Processes[2]
 	again.State, again.StartedAt = api.StateRunning, again.StartedAt.Add(time.Hour)
 	ended := *again

@@ -29,7 +29,7 @@ func (r *Restorer) Offers(id string) bool {
 	return ok && p.Interrupted != nil
 }
 
-// Hints returns the hints for the list's keys on an interrupted session.
+// Hints returns the hints shown if an interrupted session is selected in the list.
 func (r *Restorer) Hints() []keymap.Hint {
 	b := r.env.Bindings()
 	return []keymap.Hint{
@@ -55,8 +55,8 @@ func (r *Restorer) restoreAll() tea.Cmd {
 	return r.Restore(ids...)
 }
 
-// RestoreAutomatically restores each interrupted session once with restore = "yes". Those of machines
-// that are offline follow when they are connected.
+// RestoreAutomatically restores each interrupted session once if the user has set restore = "yes".
+// The sessions of an offline machine are restored when it is connected.
 func (r *Restorer) RestoreAutomatically() tea.Cmd {
 	if r.env.Settings().Restore != "yes" {
 		return nil
@@ -70,7 +70,7 @@ func (r *Restorer) RestoreAutomatically() tea.Cmd {
 	})...)
 }
 
-// interrupted returns the ids of those interrupted sessions that match.
+// interrupted returns the ids of the interrupted sessions for which matches returns true.
 func (r *Restorer) interrupted(matches func(*api.Process) bool) (ids []string) {
 	all := r.env.News().Processes
 	for i := range all {
@@ -81,9 +81,9 @@ func (r *Restorer) interrupted(matches func(*api.Process) bool) (ids []string) {
 	return ids
 }
 
-// Restore restores sessions, those of each machine with one call. The variables of the shell that
-// opened the dashboard are for sessions of this machine. Keys typed meanwhile are dropped: a second
-// enter would run the command that is typed at the prompt.
+// Restore restores sessions, with one call for each machine. Sessions of this machine get the
+// environment of the shell that opened the dashboard. Keys typed meanwhile are dropped, because a
+// second enter would run the command that restoring types at the prompt.
 func (r *Restorer) Restore(ids ...string) (cmd tea.Cmd) {
 	byMachine := map[string][]string{}
 	for _, id := range ids {
@@ -117,7 +117,7 @@ func (r *Restorer) isRestoring(id string) bool {
 	return r.restoring[id]
 }
 
-// report shows why sessions could not be restored, or not in their last folders.
+// report tells the user which sessions could not be restored, and which not in their last folder.
 func (r *Restorer) report(out api.SessionRestoreOutput, err error) tea.Cmd {
 	if err != nil {
 		return r.env.Say(panes.ErrorText(err), true)

@@ -9,9 +9,9 @@ import (
 	"tandem/panes/states"
 )
 
-// DrawStrip draws the list in one row for a narrow screen: the names side by side with the current
-// one visible, and signs where there are more. A single pane has no title row, so its title is drawn at
-// the end.
+// DrawStrip draws the list in one row, for a narrow screen. The names stand side by side, the
+// current one visible, with signs at the ends if there are more. A single pane has no title row, so
+// its title is drawn at the end of the strip.
 func (l *List) DrawStrip(w int, look *look.Look) string {
 	sign := l.stripFilter(w)
 	w -= text.Width(sign)
@@ -59,8 +59,8 @@ func (l *List) stripFilter(w int) string {
 	return " " + text.Clip(sign, w/2-2) + " "
 }
 
-// aboutCurrent returns what the current session's title row would show, in exactly w cells: title
-// or command, and directory.
+// aboutCurrent returns, in exactly w cells, what a title row would show of the current session: its
+// title or command, and its directory.
 func (l *List) aboutCurrent(w int) string {
 	i := slices.IndexFunc(l.rows, func(r Row) bool { return r.Current })
 	if i < 0 || l.rows[i].Branch != "" || w < minAboutCells {
@@ -84,9 +84,9 @@ func (l *List) aboutCurrent(w int) string {
 // minAboutCells is the minimum width of the text after the names.
 const minAboutCells = 8
 
-// stripRange returns the range of rows in a strip of w cells: all, or those around the cursor that fit
-// between signs that there are more; and the width of automatic names. Before it leaves out rows, it
-// narrows these.
+// stripRange returns the range of rows to show in a strip of w cells, and the width of automatic
+// names. If not all rows fit, it first narrows automatic names. Then it leaves out rows far from
+// the cursor, and reserves the cells of the signs for more rows.
 func (l *List) stripRange(w int, look *look.Look) (first, last, auto int) {
 	cells, automatic, total := make([]int, len(l.rows)), 0, 0
 	for i := range l.rows {
@@ -121,7 +121,7 @@ func (l *List) stripRange(w int, look *look.Look) (first, last, auto int) {
 	return first, last, auto
 }
 
-// stripCell returns a session in the strip. An automatic name has auto cells.
+// stripCell returns the text of row i in the strip. An automatic name takes auto cells.
 func (l *List) stripCell(i, auto int, look *look.Look) string {
 	p := &l.rows[i].Process
 	glyph, _ := states.SessionGlyph(p, look)
@@ -143,8 +143,8 @@ func (l *List) stripCell(i, auto int, look *look.Look) string {
 	return " " + number + glyph + " " + text.Fit(name, nameCells(p, name, auto)) + mark + " "
 }
 
-// StripAt returns the id of the session at column x of the strip; at the signs that there are more, that
-// of the next one there.
+// StripAt returns the id of the session at column x of a strip of w cells. A sign for more sessions
+// stands for the nearest hidden one.
 func (l *List) StripAt(x, w int, look *look.Look) string {
 	w -= text.Width(l.stripFilter(w))
 	first, last, auto := l.stripRange(w, look)

@@ -9,7 +9,7 @@ import (
 	"tandem/panes/states"
 )
 
-// Names in the tab bar get as many cells as fit, within these limits.
+// The names in the tab bar share the available cells, within these limits.
 const (
 	maxTabName = 24
 	minTabName = 6
@@ -32,8 +32,8 @@ func (c *tabCell) shortenName(n int) {
 
 func (c *tabCell) width() int { return text.Width(c.text) + text.Width(c.mark) }
 
-// DrawTabBar draws the tabs in a row of w cells: numbers, sessions and marks. The current one is
-// inverted and always visible.
+// DrawTabBar draws the tabs in a row of w cells, each with its number, name and mark. The current
+// one is inverted and always visible.
 func (p *Pane) DrawTabBar(w int) string {
 	look := p.env.Look()
 	cells, first, last := p.layoutTabs(w)
@@ -59,8 +59,8 @@ func (p *Pane) DrawTabBar(w int) string {
 	return b.String() + text.Spaces(w-used)
 }
 
-// TabAt returns the index of the tab at column x of a bar of w cells. The signs for more tabs are
-// the tab before or after the visible ones; -1 is none.
+// TabAt returns the index of the tab at column x of a bar of w cells, or -1. A sign for more tabs
+// stands for the nearest hidden tab.
 func (p *Pane) TabAt(x, w int) int {
 	cells, first, last := p.layoutTabs(w)
 	if first > 0 {
@@ -81,7 +81,7 @@ func (p *Pane) TabAt(x, w int) int {
 	return -1
 }
 
-// layoutTabs returns the tabs and the range of those that fit into w cells. It shortens names
+// layoutTabs returns all tabs, and the range of the tabs to show in w cells. It shortens names
 // before it leaves out tabs.
 func (p *Pane) layoutTabs(w int) (cells []tabCell, first, last int) {
 	cells = make([]tabCell, len(p.tabs))
@@ -96,8 +96,8 @@ func (p *Pane) layoutTabs(w int) (cells []tabCell, first, last int) {
 	return cells, 0, len(cells)
 }
 
-// shortenNames shortens the longest names until the tabs fit into w cells, but none below
-// minTabName, and returns the width of all tabs.
+// shortenNames shortens the longest names until all tabs fit into w cells, but no name to less than
+// minTabName. It returns the width of all tabs, which may still be larger.
 func shortenNames(cells []tabCell, w int) int {
 	shortenTo := func(n int) int {
 		for i := range cells {
@@ -105,7 +105,7 @@ func shortenNames(cells []tabCell, w int) int {
 		}
 		return totalWidth(cells)
 	}
-	// It starts with the shortest names, because many tabs do not even fit with these.
+	// Start with the shortest names: if there are many tabs, not even these fit.
 	n := minTabName
 	for shortenTo(n) <= w {
 		n++

@@ -18,8 +18,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Trees are the git worktrees of sessions. They show uncommitted and unmerged work, and ask about a
-// worktree after its session has exited.
+// Trees tracks the git worktrees of sessions. It shows uncommitted and unmerged work in the list,
+// and asks whether to keep a worktree after its session has exited.
 type Trees struct {
 	p        *Pane
 	known    map[string]api.Worktree // by path
@@ -33,7 +33,7 @@ type Trees struct {
 // worktreesSuffix ends the name of the directory for a repository's worktrees.
 const worktreesSuffix = ".worktrees"
 
-// worktreeAt returns the worktree made by Tandem that contains a directory, "" for none.
+// worktreeAt returns the worktree that contains a directory, if Tandem made it; otherwise "".
 func worktreeAt(folder string) string {
 	if !strings.Contains(folder, worktreesSuffix+"/") { // as of almost all sessions
 		return ""
@@ -55,7 +55,7 @@ func RepositoryNear(folder string) string {
 	return folder
 }
 
-// worktreeOf returns the worktree of a session on this machine, "" for none.
+// worktreeOf returns the worktree of a session; "" if it has none or runs on another machine.
 func worktreeOf(session *api.Process) string {
 	if machine, _ := api.MachineOf(session.ID); machine != "" || session.Kind != api.KindSession {
 		return ""
@@ -63,7 +63,8 @@ func worktreeOf(session *api.Process) string {
 	return worktreeAt(session.CWD)
 }
 
-// worktreeFor returns the known state of a session's worktree; nil without one.
+// worktreeFor returns the state of a session's worktree as fetched last; nil if it has none or the
+// state is unknown.
 func (t *Trees) worktreeFor(session *api.Process) *api.Worktree {
 	tree := worktreeOf(session)
 	if tree == "" {
@@ -78,8 +79,9 @@ func (t *Trees) worktreeFor(session *api.Process) *api.Worktree {
 // fetchInterval is the time between two fetches, so that many commands in a row cost only one.
 const fetchInterval = time.Second
 
-// fetchTrees loads the worktrees of sessions if something may have changed: a session, an agent or
-// a prompt, or a command has exited. It does nothing while the list is hidden.
+// fetchTrees loads the state of the sessions' worktrees if something may have changed it since the
+// last time: sessions or agents have changed, or a command has exited. While the list is hidden it
+// does nothing.
 func (t *Trees) fetchTrees() tea.Cmd {
 	if t.fetching || !t.stale || !t.p.shown {
 		return nil
@@ -108,7 +110,7 @@ func (t *Trees) fetchTrees() tea.Cmd {
 	if seen != "" {
 		seen += strconv.FormatInt(news.History, 10)
 	}
-	// Nothing has happened that could have changed a worktree.
+	// Nothing has happened since the last fetch that could have changed a worktree.
 	if seen == t.fetchKey {
 		return nil
 	}
@@ -148,8 +150,8 @@ func worktreeMark(w *api.Worktree, look *look.Look) (sign string) {
 	return sign
 }
 
-// describeTree returns the branch of a session's worktree and what would be lost with it; ""
-// without a worktree.
+// describeTree returns the branch of a session's worktree, and what would be lost if it were
+// removed; "" if there is no worktree.
 func (t *Trees) describeTree(session *api.Process) string {
 	w := t.worktreeFor(session)
 	if w == nil {
@@ -158,7 +160,7 @@ func (t *Trees) describeTree(session *api.Process) string {
 	return strings.Join(append([]string{"branch " + text.Clean(w.Branch)}, describeLoss(w)...), ", ")
 }
 
-// describeLoss returns what exists only in a worktree.
+// describeLoss lists what exists only in a worktree: uncommitted files and unmerged commits.
 func describeLoss(w *api.Worktree) (all []string) {
 	if w.Dirty {
 		all = append(all, countUncommitted(w))
@@ -184,9 +186,8 @@ func uncommittedFiles(w *api.Worktree) string {
 	return text.Count(w.Uncommitted, "uncommitted file")
 }
 
-// HandleExit asks about the worktree of an exited session, or shows a note if the user was not
-// there. here reports whether the user stopped the session here or had the keyboard in
-// it.
+// HandleExit asks about the worktree of an exited session. If the user was not there, it only shows
+// a note. here says that the user stopped the session in this dashboard, or had the keyboard in it.
 func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 	tree := worktreeOf(session)
 	if tree == "" || slices.Equal(session.Argv, diffCommand()) {
@@ -244,7 +245,7 @@ func (t *Trees) askTarget() tea.Cmd {
 	}))
 }
 
-// askAbout asks about a worktree whose program has exited.
+// askAbout asks about a worktree in which a program has exited.
 func (t *Trees) askAbout(tree string) tea.Cmd {
 	return t.loadTree(tree, func(w *api.Worktree) tea.Cmd {
 		t.askTree(w)
@@ -252,21 +253,23 @@ func (t *Trees) askAbout(tree string) tea.Cmd {
 	})
 }
 
-// loadTree loads the state of a worktree and calls then, unless it is gone.
-func (t *Trees) loadTree(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd {
-	return panes.Ask(t.p.env.Context(), t.p.env, listTrees(tree), t.findTree(tree, then))
+// loadTree loads the state of a worktree and passes it to next. If the worktree is gone, next is
+// not called.
+func (t *Trees) loadTree(tree string, next func(*api.Worktree) tea.Cmd) tea.Cmd {
+	return panes.Ask(t.p.env.Context(), t.p.env, listTrees(tree), t.findTree(tree, next))
 }
 
-// listTrees returns a call that lists the worktrees of a worktree's repository.
+// listTrees returns a call to the engine that lists all worktrees of the repository to which tree
+// belongs.
 func listTrees(tree string) func(context.Context, panes.Engine) (api.WorktreeListOutput, error) {
 	return func(ctx context.Context, e panes.Engine) (api.WorktreeListOutput, error) {
 		return api.WorktreeList.Call(ctx, e, api.WorktreeListInput{CWD: tree})
 	}
 }
 
-// findTree returns a handler of that call's answer. It calls then with the worktree, unless that is
-// gone.
-func (t *Trees) findTree(tree string, then func(*api.Worktree) tea.Cmd) func(api.WorktreeListOutput, error) tea.Cmd {
+// findTree returns the handler for the answer to listTrees. It passes the worktree to next. If the
+// worktree is gone, next is not called.
+func (t *Trees) findTree(tree string, next func(*api.Worktree) tea.Cmd) func(api.WorktreeListOutput, error) tea.Cmd {
 	return func(out api.WorktreeListOutput, err error) tea.Cmd {
 		// The answer may differ from the stored state, so fetch again.
 		t.fetchKey, t.stale = "", true
@@ -274,7 +277,7 @@ func (t *Trees) findTree(tree string, then func(*api.Worktree) tea.Cmd) func(api
 		if err != nil || at < 0 {
 			return nil
 		}
-		return then(&out.Worktrees[at])
+		return next(&out.Worktrees[at])
 	}
 }
 
@@ -321,9 +324,10 @@ func diffCommand() []string {
 	return []string{"env", "LESS=R", "git", "diff", "--patch-with-stat", "--merge-base", "main-worktree/HEAD"}
 }
 
-// showDiff shows the changes in a worktree. then runs once the diff is closed.
-func (t *Trees) showDiff(tree string, then func() tea.Cmd) tea.Cmd {
-	return t.p.env.Visit("diff", diffCommand(), tree, then)
+// showDiff shows the changes in a worktree. When the user closes the diff, next is called; it may
+// be nil.
+func (t *Trees) showDiff(tree string, next func() tea.Cmd) tea.Cmd {
+	return t.p.env.Visit("diff", diffCommand(), tree, next)
 }
 
 // askRemove removes a worktree. It asks first if something would be lost.

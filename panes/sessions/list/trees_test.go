@@ -12,7 +12,8 @@ import (
 	"tandem/themes"
 )
 
-// worktreePane returns a list of sessions in worktrees of one repository. asked counts the fetches.
+// worktreePane returns a list of sessions in worktrees of one repository. *asked is the number of
+// times that the worktrees were fetched.
 func worktreePane() (p *Pane, e *fakeEnv, asked *int) {
 	p, e = newTestPane()
 	asked = new(int)
