@@ -9,10 +9,10 @@ import (
 
 const maxCount = 1_000_000
 
-// A count is the number typed before a motion; 0 without one.
+// A count is the number typed before a motion; 0 if none was typed.
 type count int
 
-// addDigit adds a digit, and reports whether it is one of the count. A leading 0 is not.
+// addDigit appends a digit to the count. ok is false for a leading 0, which is a motion.
 func (c *count) addDigit(d int) (ok bool) {
 	if d == 0 && *c == 0 {
 		return false
@@ -21,7 +21,7 @@ func (c *count) addDigit(d int) (ok bool) {
 	return true
 }
 
-// consume returns the count and resets it. Without one, n is 1 and given is false.
+// consume returns the count and resets it. If none was typed, n is 1 and given is false.
 func (c *count) consume() (n int, given bool) {
 	n = int(*c)
 	*c = 0
@@ -78,7 +78,7 @@ func (s *ScrollMode) RestorePosition(p Position) {
 	}
 }
 
-// matches are those of a search, as marked in the view.
+// matches are the matches of a search that are marked in the view.
 type matches struct {
 	pattern *regexp.Regexp // nil for none
 	number  int            // of the match under the cursor; 0 for none

@@ -19,8 +19,8 @@ type cluster struct {
 	style *api.Style
 }
 
-// appendClusters appends the clusters of a line as drawn: each run takes exactly its number of
-// cells.
+// appendClusters appends the clusters of a line as it is drawn: each run takes exactly the number
+// of cells that it claims.
 func appendClusters(dst []cluster, l api.Line) []cluster {
 	x := 0
 	for i := range l.Runs {
@@ -123,7 +123,7 @@ func (c cluster) class() charClass {
 	return otherClass
 }
 
-// A span has the columns from up to to, excluding to, and their style.
+// A span is a range of columns, from inclusive and to exclusive, with the ink for drawing them.
 type span struct {
 	from, to int
 	ink      look.Ink
@@ -171,7 +171,8 @@ func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 	return dst
 }
 
-// inkAt returns the style of the last span overlapping some columns; "" without one.
+// inkAt returns the ink of the last span that overlaps the columns from (inclusive) to (exclusive);
+// "" if none does.
 func inkAt(spans []span, from, to int) look.Ink {
 	for i := len(spans) - 1; i >= 0; i-- {
 		if spans[i].from < to && from < spans[i].to {

@@ -6,8 +6,9 @@ import (
 	"tandem/engine/api"
 )
 
-// HeldText returns the text of a range as the pane shows it, without lines dropped by both the
-// session and the pane. ok is false if the session has lines that are not held.
+// HeldText returns the text of a range as the pane shows it, without lines that both the session
+// and the pane have dropped. ok is false if the session has a line of the range that the pane does
+// not hold.
 func (s *Screen) HeldText(in api.SessionTextInput) (text string, ok bool) {
 	if !s.holdsAll(in) {
 		return "", false
@@ -52,7 +53,7 @@ func (s *Screen) HasLost(in api.SessionTextInput) bool {
 	return last < s.State().Oldest && len(s.heldLines(in.From.Line, last+1)) == 0
 }
 
-// holdsAll reports whether all lines of a range that the session still has are held.
+// holdsAll reports whether the pane holds all lines of a range that the session still has.
 func (s *Screen) holdsAll(in api.SessionTextInput) bool {
 	last := lastLineOf(in)
 	for n := max(in.From.Line, s.State().Oldest); n <= last; n++ {
@@ -63,7 +64,7 @@ func (s *Screen) holdsAll(in api.SessionTextInput) bool {
 	return true
 }
 
-// lastLineOf returns the last line with a part of the range.
+// lastLineOf returns the last line of which the range contains a part.
 func lastLineOf(in api.SessionTextInput) int64 {
 	if in.To.Cell == 0 && !in.Block && in.To.Line > in.From.Line {
 		return in.To.Line - 1

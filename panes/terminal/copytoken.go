@@ -10,7 +10,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A Target is something to open: a URL, or a path with the line and column after it, 0 for none.
+// A Target is something to open: a URL, or a path with the line and column printed after it; 0 if
+// there were none.
 type Target struct {
 	URL          string
 	Path         string
@@ -30,8 +31,8 @@ func isTokenRune(text string) bool {
 // edgeChars rarely belong to a path or URL if they are at its end.
 const edgeChars = ".,:;!?&*=#@%+$"
 
-// tokenAround returns the first and the last place of the word at p for a double click, and its
-// text.
+// tokenAround returns the word that a double click at p selects: its first and its last place, and
+// its text.
 func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 	w := s.newWalker(p)
 	if w.i >= len(w.row) || p.Cell >= w.row[w.i].x+w.row[w.i].w {
@@ -67,7 +68,7 @@ func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 	return from, to, b.String()
 }
 
-// targetAt returns the path or URL at a place; ok is false without one.
+// targetAt returns the path or URL at a place; ok is false if there is none.
 func (s *Screen) targetAt(p api.Place) (target Target, ok bool) {
 	if link := s.linkAt(p); link != "" {
 		return Target{URL: link}, true
@@ -109,7 +110,7 @@ func parseTarget(s string) (target Target, ok bool) {
 	return target, target.Path != ""
 }
 
-// cutNumber cuts ":12" off the end of a text; n is 0 without one.
+// cutNumber cuts a number such as ":12" off the end of a text; n is 0 if there is none.
 func cutNumber(text string) (rest string, n int) {
 	i := strings.LastIndexByte(text, ':')
 	if i <= 0 || len(text)-i > 8 {

@@ -54,7 +54,7 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	var cols int
 	c.rows, cols = t.Feed.Screen.Draw(c.rows, win)
 	t.patches = t.Feed.Screen.Patches(win, func(y int) bool { return y == 0 && !live || y == c.h-1 && exited && live })
-	// Guesses first: matches and the selection must stay visible over them.
+	// Draw the guesses first: matches and the selection must stay visible over them.
 	if live && !exited {
 		t.echo.drawGuesses(c.rows, win.Top, c.w, time.Now())
 	} else {
@@ -70,8 +70,8 @@ func (t *Terminal) drawScreen(c *canvas, st ScreenState) {
 	}
 }
 
-// drawCuts marks what of a screen that is larger than the pane is cut off: another dashboard shows it in a
-// larger one.
+// drawCuts marks where a screen larger than the pane is cut off. The screen is larger if another
+// dashboard shows the session in a larger pane.
 func (c *canvas) drawCuts(screen *Screen, st ScreenState, top int64, live bool) {
 	glyphs := &c.look.Glyphs
 	for y := range c.rows {
@@ -99,10 +99,10 @@ func (c *canvas) drawCuts(screen *Screen, st ScreenState, top int64, live bool) 
 // that frames can be drawn directly.
 func (t *Terminal) IsPlain() bool { return t.plain }
 
-// Patches returns the pictures for the terminal to draw over the rows of the last Draw.
+// Patches returns the pictures that the user's terminal must draw over the rows of the last Draw.
 func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
-// endReason returns why the session is not live, in w cells if possible; "" if it is.
+// endReason returns why the session is not live, in at most w cells if possible; "" if it is live.
 func (st *feedStatus) endReason(w int) string {
 	switch {
 	case st.exited != nil:
@@ -123,8 +123,8 @@ func (c *canvas) drawUnknown(reason string) {
 	}
 }
 
-// fillRows extends the rows of cols cells to w cells and h rows. Once the size has settled, cells
-// outside the session's screen get a pattern.
+// fillRows extends the drawn rows, which are cols cells wide, to the size of the pane. Once the
+// size has settled, cells outside the session's screen get a pattern.
 func (c *canvas) fillRows(st ScreenState, cols int, settled, exited bool) {
 	fill := text.Spaces
 	if settled {
@@ -173,14 +173,14 @@ func (c *canvas) drawSizeNote(st ScreenState, drawn int) {
 	}
 }
 
-// Cursor returns the position of the cursor in the pane; ok is false without a visible one.
+// Cursor returns the cursor with its position in the pane; ok is false if no cursor is visible.
 func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	st := t.State()
 	if t.Scroll.active {
 		return t.Scroll.paneCursor(t.View.size.Cols)
 	}
 	c = st.Cursor
-	// The predicted cursor is where the echo will put it.
+	// Show the cursor where the echo is expected to put it.
 	if at := t.echo.drawn.Cursor; at != nil {
 		c.X, c.Y = at.X, at.Y
 	}

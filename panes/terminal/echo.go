@@ -13,12 +13,13 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// maxMarks limits the marks without a reply: an older engine never replies.
+// maxMarks limits the marks kept while their reply is missing, because an older engine never
+// replies.
 const maxMarks = 64
 
 // An echo shows input for another machine's session, underlined, before the program's echo arrives.
 // After each input it sends a mark. The engine returns the mark once the program has had time to
-// react, so a guess still missing then was wrong.
+// react. A guess that the screen does not show by then was wrong.
 type echo struct {
 	screen *Screen
 	outbox *outbox.Outbox
@@ -38,7 +39,7 @@ type sentMark struct {
 	at   time.Time
 }
 
-// dropGuesses drops all guesses, because the screen is a different one.
+// dropGuesses drops all guesses, because they were made for another screen.
 func (e *echo) dropGuesses() {
 	e.guesses.Reset()
 	e.sent, e.drawn = nil, predict.Overlay{}
@@ -48,7 +49,8 @@ func (e *echo) dropGuesses() {
 func (e *echo) handleMark(m api.Mark, now time.Time) {
 	for len(e.sent) > 0 && e.sent[0].mark <= m.N {
 		if e.sent[0].mark == m.N {
-			// Only the time on the link counts, not the time the engine waited for the program.
+			// Measure only the time on the link, not the time that the engine waited for the
+			// program.
 			e.guesses.RecordRTT(max(now.Sub(e.sent[0].at)-m.Held, 0))
 		}
 		e.sent = e.sent[1:]
@@ -56,7 +58,8 @@ func (e *echo) handleMark(m api.Mark, now time.Time) {
 	e.guesses.Ack(m.N)
 }
 
-// predictModeFor returns the mode for a session. Those on this machine echo without delay.
+// predictModeFor returns the prediction mode for a session. Sessions of this machine echo without
+// delay, so their input is not predicted unless the user wants it always.
 func predictModeFor(session string, mode predict.Mode) predict.Mode {
 	if machine, _ := api.MachineOf(session); machine == "" && mode != predict.Always {
 		return predict.Off
@@ -85,7 +88,8 @@ func (e *echo) predictInput(in api.Input, mode predict.Mode, now time.Time) bool
 	return true
 }
 
-// confirmGuesses compares the guesses with the screen, if it or the feed has changed.
+// confirmGuesses compares the guesses with the screen. changed says that the screen or the feed has
+// changed since the last call.
 func (e *echo) confirmGuesses(st feedStatus, screen ScreenState, changed bool) {
 	// The guesses were about another screen.
 	if st.serial != e.serial || screen.Alt != e.alt {
@@ -142,7 +146,7 @@ func (k predictScreen) Pen() styled.Style {
 	return style
 }
 
-// drawGuesses draws the guesses over the rows; top is the line of the first row.
+// drawGuesses draws the guesses over rows; top is the number of the line in the first row.
 func (e *echo) drawGuesses(rows []string, top int64, w int, now time.Time) {
 	if e.drawn = (predict.Overlay{}); e.guesses.Mode == predict.Off {
 		return
@@ -162,7 +166,8 @@ func (e *echo) drawGuesses(rows []string, top int64, w int, now time.Time) {
 	}
 }
 
-// overlayCells returns a line with cells, underlined, in place of its own.
+// overlayCells returns line l with some of its cells replaced by the given ones, which are
+// underlined.
 func overlayCells(l api.Line, cells []predict.OverlayCell) api.Line {
 	out := l
 	out.Runs = nil
@@ -199,7 +204,7 @@ func overlayCells(l api.Line, cells []predict.OverlayCell) api.Line {
 	return out
 }
 
-// scheduleLate shows the guesses when a reply is late.
+// scheduleLate returns a command that shows the guesses once a reply is late.
 func (e *echo) scheduleLate() tea.Cmd {
 	at, ok := e.guesses.NextChange()
 	if !ok || e.lateTimer {

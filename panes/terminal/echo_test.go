@@ -37,7 +37,7 @@ func newRemotePane(t *testing.T, mode predict.Mode) *remotePane {
 	return f
 }
 
-// typeKeys types a text, a moment after the last one.
+// typeKeys types text a moment after the last input.
 func (f *remotePane) typeKeys(text string) {
 	for _, r := range text {
 		k := keys.Key{Code: keys.Code(r), Text: string(r)}

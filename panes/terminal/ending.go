@@ -11,7 +11,7 @@ import (
 	"tandem/panes/states"
 )
 
-// An ending knows how a pane's session ended, and what the user can do then.
+// An ending describes how a pane's session ended, and what the user can do about it.
 type ending struct {
 	env panes.Env
 	id  func() string // of the session
@@ -23,7 +23,7 @@ func (e *ending) interruption() *api.Interruption {
 	return process.Interrupted
 }
 
-// row returns what the last row shows, in w cells, once the session has ended.
+// row returns the content of the pane's last row, w cells wide, once the session has ended.
 func (e *ending) row(ended bool, w int) (r exitRow) {
 	i := e.interruption()
 	if ended || i != nil {
@@ -58,8 +58,8 @@ type exitRow struct {
 	hints  []keymap.Hint
 }
 
-// drawExitRow draws the last row of a pane whose session is not live, with the keys to use next.
-// The last ones are dropped if there is no room, then the end of the reason.
+// drawExitRow draws the last row of a pane whose session is not live, with the keys to use next. If
+// there is no room, the last keys are dropped first, and then the end of the reason.
 func drawExitRow(reason string, ink look.Ink, hints []keymap.Hint, w int, look *look.Look) string {
 	row, room := "", w
 	for _, h := range hints {

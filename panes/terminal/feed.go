@@ -16,8 +16,8 @@ type Attachment interface {
 	SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss
 }
 
-// A Feed passes output from the goroutine receiving it to the goroutine drawing it, and sends input.
-// Its mutex guards only the fields.
+// A Feed connects a pane to its session: it passes output from the goroutine that receives it to
+// the goroutine that draws it, and sends input. Its mutex guards only the fields.
 type Feed struct {
 	Screen     Screen
 	Outbox     *outbox.Outbox // input for the session
@@ -34,7 +34,7 @@ type Feed struct {
 	clip    []byte      // last text the program put on the clipboard; nil after TakeClip
 }
 
-// A feedStatus is what a Feed has received, except for the screen.
+// A feedStatus is what a Feed has received, except for the screen's content.
 type feedStatus struct {
 	serial      int          // counts attachments
 	sentDisplay *api.Display // display sent with this attachment
@@ -83,7 +83,7 @@ func (f *Feed) Connect(v Attachment) {
 	loss := v.SendFrom(f.Outbox, first...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// Whatever the last attachment reported no longer holds.
+	// What the previous attachment reported no longer holds.
 	st := &f.status
 	st.err, st.mark, st.kitty, st.modes, st.sentDisplay = nil, nil, 0, keys.Modes{}, display
 	st.serial++
@@ -101,9 +101,9 @@ func (f *Feed) Fail(err error) {
 	f.status.err = err
 }
 
-// Receive handles one message of the session. shown reports whether the user's terminal shows it
-// already, and echo whether it may be the echo of input, that is, the first frame since. That should
-// be drawn before anything else.
+// Receive handles one message of the session. shown reports whether the message is a frame that the
+// user's terminal shows already. echo reports whether it is the first frame after input: it may be
+// the echo, and should be drawn before anything else.
 func (f *Feed) Receive(out api.Output) (shown, echo bool) {
 	if out.Frame != nil {
 		echo = f.awaitsEcho.Swap(false)
@@ -146,8 +146,8 @@ func (f *Feed) receiveRest(out api.Output) {
 	}
 }
 
-// Type sends input by the user to the session. A key goes to the PTY if the engine lends its
-// master, encoded for the modes of the last frame.
+// Type sends input by the user to the session. If the engine lends the master of the PTY, a key
+// goes directly to the PTY, encoded for the modes of the last frame.
 func (f *Feed) Type(in api.Input) error {
 	f.awaitsEcho.Store(true) // before the echo can arrive
 	if in.Key == nil {
@@ -160,14 +160,15 @@ func (f *Feed) Type(in api.Input) error {
 	return err
 }
 
-// TypeNow types a key if it can be sent now; otherwise the pane must handle it. It is safe for
-// concurrent use.
+// TypeNow sends a key to the program if that is possible without the pane; otherwise the pane must
+// handle the key. It is safe for concurrent use.
 func (f *Feed) TypeNow(k keys.Key) (typed bool) {
 	// At ctrl+c the pane also drops waiting text.
 	return f.Outbox.Connected() && !isInterrupt(k) && f.Type(api.Input{Key: &k}) == nil
 }
 
-// TakeClip returns the text the program last put on the clipboard, once; nil if none.
+// TakeClip returns the text that the program last put on the clipboard. It returns each text only
+// once, and nil if there is none.
 func (f *Feed) TakeClip() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,7 +177,7 @@ func (f *Feed) TakeClip() []byte {
 	return clip
 }
 
-// TakeLoss returns what may be lost of the input since the last call.
+// TakeLoss returns how much input may have been lost since the last call of TakeLoss.
 func (f *Feed) TakeLoss() outbox.Loss {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -109,8 +109,8 @@ func (f *finder) findStep(in api.SessionFindInput, n int) tea.Cmd {
 	return tea.Batch(f.findMatch(in, min(n, maxSteps)), f.awaitEnd())
 }
 
-// awaitEnd holds typed input until the running search, if any, has ended, because it applies to the
-// match.
+// awaitEnd makes typed input wait until the running search, if any, has ended, because the input
+// applies to the match.
 func (f *finder) awaitEnd() tea.Cmd {
 	if f.cancel == nil {
 		return nil
@@ -146,7 +146,7 @@ func (f *finder) cancelSearch() {
 	}
 }
 
-// showMatch moves the cursor to a match, or says that there is none.
+// showMatch moves the cursor to the match found, or reports that there is none.
 func (f *finder) showMatch(in api.SessionFindInput, found api.SessionFindOutput) tea.Cmd {
 	typing := f.line != nil && f.env.Shows(f.line)
 	switch {
@@ -172,12 +172,14 @@ func (f *finder) showMatch(in api.SessionFindInput, found api.SessionFindOutput)
 	return nil
 }
 
-// hasWrapped reports whether a match is on the other side of the start.
+// hasWrapped reports whether a search has wrapped around the end of the text, so that its match is
+// on the other side of where it started.
 func hasWrapped(in api.SessionFindInput, match api.Place) bool {
 	return !in.Backward && !in.From.Before(match) || in.Backward && !match.Before(in.From)
 }
 
-// findNext goes to the next match, or in the other direction.
+// findNext goes to the next match in the direction of the last search or, if other is set, in the
+// other direction.
 func (f *finder) findNext(other bool) tea.Cmd {
 	re, err := f.last.pattern.Compile()
 	if f.last.pattern.Text == "" || err != nil {
@@ -195,7 +197,8 @@ func (f *finder) findCommand(above bool) tea.Cmd {
 	return f.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 
-// selectOutput selects the output of the command at the cursor, or of the last one above with any.
+// selectOutput selects the output of the command at the cursor or, if it has none, of the closest
+// command above that has some.
 func (f *finder) selectOutput() tea.Cmd {
 	id, line := f.id(), f.scroll.CursorPlace().Line
 	ctx, serial := f.startSearch()
@@ -218,8 +221,8 @@ func (f *finder) selectOutput() tea.Cmd {
 // outputLines are the lines of a command's output.
 type outputLines struct{ first, last int64 }
 
-// findOutput returns the lines of the output of the command at a line, or of the last one above
-// with any; nil if there is none.
+// findOutput returns the lines with the output of the command at a line or, if it has none, of the
+// closest command above that has some. It returns nil if no command has output.
 func findOutput(ctx context.Context, e api.Engine, id string, line int64) (output *outputLines, err error) {
 	next := func(mark string, from api.Place, backward bool) *api.SessionMatch {
 		if err != nil {

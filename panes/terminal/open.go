@@ -78,7 +78,8 @@ func (o *opener) openURL(url string) tea.Cmd {
 	return tea.Batch(o.env.Say("opening "+text.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
-		// Run also waits for the program, so that it leaves no zombie.
+		// Call Run, not Start, because it also waits for the program, which would become a zombie
+		// otherwise.
 		if err := cmd.Run(); err != nil {
 			return panes.DoneMsg{Err: api.Errorf(api.CodeUnavailable, "open address: %s: %v", program, err)}
 		}

@@ -36,8 +36,8 @@ type Pane struct {
 	queued queued
 }
 
-// New returns the pane of a session. The caller fills its Feed. The
-// last search is shared with other panes.
+// New returns the pane of a session. The caller feeds it with output through its Feed. last is the
+// last search, which all panes share.
 func New(env Env, last *Search, id string) *Pane {
 	p := &Pane{Terminal: NewTerminal(id), env: env}
 	session := func() string { return p.ID }
@@ -58,7 +58,7 @@ func (p *Pane) makeActions() panes.Actions {
 	selects := func(kind SelectKind) func() tea.Cmd { return panes.ActionOf(func() { p.Scroll.ToggleSelection(kind) }) }
 	all := panes.Actions{
 		keymap.ScrollMode: panes.ActionOf(p.Scroll.Start),
-		// A killed program may have left modes of the terminal set.
+		// A program that was killed may have left the terminal in an unusual mode.
 		keymap.TerminalReset: func() tea.Cmd { return p.sendInput(api.Input{Reset: true}) },
 		keymap.InputDrop: func() tea.Cmd {
 			p.changed = true
@@ -82,7 +82,8 @@ func (p *Pane) makeActions() panes.Actions {
 	return all
 }
 
-// cancelCopy cancels whatever was started last, and in the end scroll mode.
+// cancelCopy cancels what was started last in scroll mode. If nothing is left to cancel, it ends
+// scroll mode.
 func cancelCopy(p *Pane) tea.Cmd {
 	p.find.cancelSearch()
 	if p.Scroll.Active() && !p.Scroll.CancelLast() {
@@ -103,7 +104,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeTerminal}
 }
 
-// TakeKey handles a digit of the count before a motion, and reports whether the key was one.
+// TakeKey handles a digit of the count before a motion. ok is false if the key is something else.
 func (p *Pane) TakeKey(k keys.Key) (ok bool) {
 	if !p.Scroll.Active() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
 		return false
@@ -127,8 +128,8 @@ func (p *Pane) HandleKey(k keys.Key) tea.Cmd {
 	return p.typeKey(k)
 }
 
-// typeKey sends a key to the program. ctrl+c does not wait behind text the program is not reading:
-// the unsent rest of that text is dropped.
+// typeKey sends a key to the program. ctrl+c must not wait behind text that the program is not
+// reading, so the unsent rest of the text is dropped first.
 func (p *Pane) typeKey(k keys.Key) tea.Cmd {
 	dropped := int64(0)
 	if isInterrupt(k) {
@@ -169,8 +170,8 @@ func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	return nil
 }
 
-// ReportLoss says how much input may have been lost with an engine. It waits until the dashboard has
-// reconnected, because the note on that would replace this one.
+// ReportLoss reports how much input may have been lost when the connection broke. It does so only
+// after the dashboard has reconnected, because the note about reconnecting would replace this one.
 func (p *Pane) ReportLoss() tea.Cmd {
 	if !p.env.News().Connected {
 		return nil
@@ -183,8 +184,8 @@ func (p *Pane) ReportLoss() tea.Cmd {
 	return p.env.SayOnce(fmt.Sprintf("the connection to %s was lost: %s", text.Clip(name, 30), missing))
 }
 
-// Takes reports what goes to the program without HandleKey: keys, by Feed.TypeNow, and typed text
-// unchanged.
+// Takes reports which input may go to the program without HandleKey: key says that Feed.TypeNow may
+// send keys, text that typed text may be sent unchanged.
 func (p *Pane) Takes() (key, text bool) {
 	if p.Scroll.Active() || p.status.hasEnded() || p.ending.interruption() != nil || p.queued.isWaiting() {
 		return false, false
@@ -227,8 +228,8 @@ func (p *Pane) sendInput(in api.Input) tea.Cmd {
 	return p.echo.scheduleLate()
 }
 
-// Mouse handles a mouse event in the pane's cells, or outside of them during a drag. If the program
-// does not take it, it selects or scrolls.
+// Mouse handles a mouse event inside the pane or, during a drag, outside. An event that the program
+// does not want selects text or scrolls.
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	if p.drag.active || !p.WantsMouse(e) && e.IsLeftDown() {
 		p.changed = true
@@ -257,14 +258,14 @@ func (p *Pane) CancelDrag() {
 // ClearMarks removes the selection by mouse from the live screen.
 func (p *Pane) ClearMarks() { p.changed = p.Scroll.ClearFlash() || p.changed }
 
-// Resize sets the pane's area; SendSize sends it to the session.
+// Resize sets the size of the pane. Viewport.SendSize sends it to the session later.
 func (p *Pane) Resize(w, h int) {
 	p.w, p.h = w, h
 	p.SetSize(w, h)
 }
 
-// SetRowsBelow sets how many rows of the view are below the pane. A line at the bottom of the view
-// covers them first.
+// SetRowsBelow sets how many rows of the view are below the pane. A search line at the bottom of
+// the view covers these rows before it covers the pane.
 func (p *Pane) SetRowsBelow(n int) { p.Scroll.rowsBelow = n }
 
 // Draw returns the pane's rows. The slice is valid until the next call.
@@ -284,8 +285,8 @@ func (p *Pane) Cursor() *tea.Cursor {
 	return viewCursor(c)
 }
 
-// Title returns the name and the detail of a pane's title row. folder reports whether the detail is
-// the working directory.
+// Title returns the name and the detail for a pane's title row. folder says that the detail is the
+// working directory.
 func (p *Pane) Title() (name, detail string, folder bool) {
 	process, ok := p.env.News().Process(p.ID)
 	if !ok {
@@ -306,7 +307,8 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	return name, text.ShortPath(process.CWD, p.env.Home()), true
 }
 
-// folderOf returns the working directory of the session's program, or else of the dashboard.
+// folderOf returns the working directory of the session's program or, if that is unknown, of the
+// dashboard.
 func folderOf(p *Pane) string {
 	if process, ok := p.env.News().Process(p.ID); ok && process.CWD != "" {
 		machine, _ := api.MachineOf(p.ID)
@@ -322,11 +324,11 @@ func (p *Pane) Note() (string, look.Ink) { return "", p.env.Look().Bar }
 func (p *Pane) Show() {}
 func (p *Pane) Hide() {}
 
-// directHints is how many hints for keys without the prefix come first.
+// directHints is how many of the first hints are for keys that need no prefix.
 const directHints = 2
 
-// Hints returns a few keys without the prefix, then the prefix and the keys after it; in scroll
-// mode those of its scope.
+// Hints returns hints for a few keys that need no prefix, then for the prefix and the keys after
+// it. In scroll mode it returns hints for the keys of scroll mode.
 func (p *Pane) Hints() (hints []keymap.Hint, ok bool) {
 	switch {
 	case p.Scroll.Active():

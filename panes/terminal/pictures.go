@@ -16,11 +16,12 @@ type gallery struct {
 	sheets  map[uint64]*graphics.Sheet // by placement
 }
 
-// maxIdleSheets is how many placements are kept before unused ones are dropped.
+// maxIdleSheets is how many sheets are kept before those of lines no longer held are dropped.
 const maxIdleSheets = 256
 
-// addPicture adds a picture or replaces the one with its number. It drops the oldest ones by the
-// same rule as the engine, which would otherwise not send them again.
+// addPicture adds a picture, or replaces the picture with the same number. It must drop the oldest
+// pictures by the same rule as the engine, which sends a picture again only if it believes that the
+// dashboard has dropped it.
 func (g *gallery) addPicture(p *api.Picture) {
 	if g.sources == nil {
 		g.sources = map[uint64]*graphics.Source{}
@@ -41,7 +42,7 @@ func (g *gallery) addPicture(p *api.Picture) {
 func (g *gallery) addSheets(lines []api.NumberedLine) {
 	for i := range lines {
 		for _, s := range lines[i].Line.Pictures {
-			// The same placement keeps its sheet, which caches scaled pixels.
+			// Keep the sheet of an unchanged placement, because it caches scaled pixels.
 			if old := g.sheets[s.ID]; old != nil && old.At == *s.Placement {
 				continue
 			}
@@ -122,8 +123,8 @@ func blockCell(sheet *graphics.Sheet, x, y int, on graphics.Screen) (run api.Run
 	return run, seen
 }
 
-// coverCell puts a run of one cell at column x. The other half of a wide character there becomes a
-// blank.
+// coverCell replaces the cell at column x by a run of one cell. If a wide character was there, its
+// other half becomes a blank.
 func coverCell(cells []api.Run, x int, run api.Run) {
 	if cells[x].Cells == 2 && x+1 < len(cells) {
 		cells[x+1] = api.Run{Style: cells[x].Style, Text: " ", Cells: 1}
@@ -134,8 +135,8 @@ func coverCell(cells []api.Run, x int, run api.Run) {
 	cells[x] = run
 }
 
-// Patches returns the pictures over a window's rows for the terminal to draw, except in hidden
-// rows.
+// Patches returns the pictures that the terminal must draw over the rows of a window, except in
+// rows for which hidden returns true.
 func (s *Screen) Patches(win Window, hidden func(y int) bool) (all []graphics.Patch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

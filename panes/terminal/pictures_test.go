@@ -28,7 +28,8 @@ func redPicture(t *testing.T) *api.Picture {
 	return &api.Picture{Number: 7, Size: image.Pt(30, 40), PNG: b.Bytes()}
 }
 
-// screenWith returns a screen of 8×4 cells with that picture at column 2 of row 1.
+// screenWith returns a screen of 8×4 cells with the test picture at column 3 of row 1, both counted
+// from 0, and at depth z.
 func screenWith(t *testing.T, z int32) *Screen {
 	s := &Screen{}
 	s.AddPicture(redPicture(t))

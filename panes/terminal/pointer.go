@@ -18,7 +18,7 @@ type Pointer struct {
 	word    [2]api.Place // the word of the double click that started a drag
 }
 
-// A drawnTop is the line at the pane's top when last drawn.
+// A drawnTop is the number of the line at the pane's top when the pane was last drawn.
 type drawnTop struct {
 	line int64
 	full uint64 // the full frame the number belongs to
@@ -33,8 +33,8 @@ func (m *Pointer) placeAt(x, y int, top int64) api.Place {
 	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / cellScale(l)}
 }
 
-// visibleTop returns the top line as the user sees it. On the live screen, output may have arrived
-// since it was drawn.
+// visibleTop returns the line that the user sees at the pane's top. It may differ from the current
+// top line of a live screen, because output may have arrived since the pane was drawn.
 func (m *Pointer) visibleTop() drawnTop {
 	st, drawn := m.scroll.screen.State(), m.scroll.screen.drawnTop()
 	if m.scroll.active || st.fulls != drawn.full {
@@ -43,15 +43,16 @@ func (m *Pointer) visibleTop() drawnTop {
 	return drawn
 }
 
-// recordPress records a press at the drawn lines. They stay held until the release.
+// recordPress records a press at a cell of the pane as it is drawn. The drawn lines are held until
+// the button is released.
 func (m *Pointer) recordPress(x, y int) {
 	m.scroll.screen.dropRegion()
 	top := m.visibleTop()
 	m.pressed = mousePress{down: true, x: x, y: y, top: top, at: m.placeAt(x, y, top.line)}
 }
 
-// Press handles a press at a cell of the pane: the second click selects a word, the third a line,
-// and the first one ends a selection by mouse.
+// Press handles a press at a cell of the pane. The first click ends a selection made with the
+// mouse, the second selects a word, and the third a line.
 func (m *Pointer) Press(x, y, clicks int) {
 	if !m.scroll.screen.State().Known {
 		return
@@ -75,7 +76,8 @@ func (m *Pointer) Press(x, y, clicks int) {
 	}
 }
 
-// Drag extends the selection to a cell. Outside of the pane, it scrolls by a line and returns true.
+// Drag extends the selection to a cell. If the cell is above or below the pane, Drag scrolls by a
+// line and returns true.
 func (m *Pointer) Drag(x, y int, block bool) (outside bool) {
 	st := m.scroll.screen.State()
 	if !st.Known {
@@ -120,7 +122,7 @@ func (m *Pointer) Drag(x, y int, block bool) (outside bool) {
 func (m *Pointer) selectRange(kind SelectKind, from, to api.Place) {
 	s := m.scroll
 	if !s.active {
-		// Enter at the lines the user sees, not at those received since.
+		// Enter scroll mode at the lines that the user sees, not at those that have arrived since.
 		s.enterAt(m.pressed.top.line, m.pressed.at)
 		s.mouse = true
 	}
@@ -160,7 +162,7 @@ func (m *Pointer) Release() (copied api.SessionTextInput, ok bool) {
 	}
 	s.drag = false
 	copied = s.Selection()
-	// The user has not scrolled up, so nothing keeps the pane in scroll mode.
+	// The user has not scrolled up, so scroll mode can end.
 	if s.mouse && s.top >= s.start {
 		flash := s.sel
 		flash.cursor = s.cursor

@@ -31,7 +31,8 @@ func (s *outputPane) frame(oldest int64) *api.Frame {
 	return f
 }
 
-// printLines prints lines, of which the session keeps kept, and draws the pane.
+// printLines prints lines, of which the session keeps only the last ones, as many as kept says.
+// Then it draws the pane.
 func (s *outputPane) printLines(lines, kept int64) {
 	s.first += lines
 	f := s.frame(max(s.first-kept, 0))

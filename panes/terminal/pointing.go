@@ -47,7 +47,8 @@ func (d *drag) handleMouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// extend extends the selection to the mouse. Beyond the edge it starts a timer to go on scrolling.
+// extend extends the selection to the position of the mouse. If the mouse is beyond the pane's
+// edge, a timer continues scrolling.
 func (d *drag) extend() tea.Cmd {
 	if !d.pointer.Drag(d.x, d.y, d.block) || d.timer {
 		return nil

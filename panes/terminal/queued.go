@@ -12,15 +12,15 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A queued knows what was typed for another machine that is offline. It runs there later, when the user may
-// have forgotten it.
+// A queued describes the input that waits for another machine that is offline. The pane shows it,
+// because it takes effect there later, when the user may have forgotten it.
 type queued struct {
 	env    Env
 	id     func() string // of the session
 	outbox *outbox.Outbox
 }
 
-// isWaiting reports whether what is typed waits for the machine.
+// isWaiting reports whether input for the session waits until its machine is connected.
 func (q *queued) isWaiting() bool {
 	machine, _ := api.MachineOf(q.id())
 	return machine != "" && !q.outbox.Connected()

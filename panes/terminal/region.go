@@ -14,17 +14,19 @@ import (
 // receives it, without the dashboard's Update and View. After each view, the dashboard says which
 // part of the terminal shows the pane (DrawIn). The part is forgotten when the pane is drawn for
 // the next view, when its lines are needed for something else, and with the first frame that
-// changes more than cells. Such a frame takes the way through the dashboard, and so do all after
-// it, until the view that shows them.
+// changes more than cells. The dashboard draws such a frame in its next view, and also all frames
+// that arrive before that view.
 
 // A Region is the part of the user's terminal that shows a pane, until the next view.
 type Region interface {
-	// ReplaceRows shows new rows, "" for those that stay, and the cursor. urgent says that they
-	// hold the echo of a key. ok is false if another view was shown meanwhile.
+	// ReplaceRows shows the cursor and new rows; "" stands for an unchanged row. urgent says that
+	// the rows contain the echo of a key. If another view has been shown meanwhile, it does nothing
+	// and ok is false.
 	ReplaceRows(rows []string, cursor *tea.Cursor, urgent bool) (ok bool)
 }
 
-// DrawIn draws the next frames in a region, if it shows the whole screen as it is now.
+// DrawIn sets the region in which the next frames are drawn, if the last view shows the whole
+// screen as it is now.
 func (s *Screen) DrawIn(r Region) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,22 +36,22 @@ func (s *Screen) DrawIn(r Region) {
 	}
 }
 
-// dropRegion has frames take the way through the dashboard until the next view.
+// dropRegion leaves drawing to the dashboard until its next view.
 func (s *Screen) dropRegion() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.region = nil
 }
 
-// isDrawn reports whether the terminal shows the current state.
+// isDrawn reports whether the user's terminal shows the screen as it is now.
 func (s *Screen) isDrawn() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.drawn.version == s.state.version
 }
 
-// Show applies a frame, and draws it on the terminal if it changes only cells. urgent says that it
-// holds the echo of a key.
+// Show applies a frame. If the frame changes only cells and the cursor, Show draws it on the user's
+// terminal and returns true. urgent says that the frame contains the echo of a key.
 func (s *Screen) Show(f *api.Frame, urgent bool) (shown bool) {
 	region, cursor := s.applyInRegion(f)
 	if region == nil || region.ReplaceRows(s.changes, cursor, urgent) {
@@ -57,15 +59,15 @@ func (s *Screen) Show(f *api.Frame, urgent bool) (shown bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// A view that includes the frame has its own region.
+	// If a view that includes the frame has been drawn meanwhile, keep its region.
 	if s.region == region {
 		s.region, s.drawn.version = nil, 0
 	}
 	return false
 }
 
-// applyInRegion applies a frame and draws its changes to s.changes. The region is nil if it must
-// take the way through the dashboard.
+// applyInRegion applies a frame and draws the changed rows into s.changes. It returns the region
+// that can show them, or nil if the dashboard must draw the frame.
 func (s *Screen) applyInRegion(f *api.Frame) (region Region, cursor *tea.Cursor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,15 +94,16 @@ func (s *Screen) applyInRegion(f *api.Frame) (region Region, cursor *tea.Cursor)
 	return s.region, cursor
 }
 
-// changesOnlyCells reports whether a frame leaves everything but cells and the cursor as drawn.
+// changesOnlyCells reports whether a frame changes nothing but cells and the cursor since the
+// screen was last drawn.
 func (s *Screen) changesOnlyCells(f *api.Frame) bool {
 	st := &s.state
 	return !f.Full && s.drawn.version == st.version && f.Cols == st.Cols && f.Rows == st.Rows &&
 		f.Alt == st.Alt && f.Title == st.Title && f.Mouse == st.Mouse && f.Bells == st.Bells
 }
 
-// drawChanges draws the changed rows, or all of them if the lines have moved. ok is false if one
-// has pictures, which the terminal may have to draw.
+// drawChanges draws the changed rows into s.changes, or all rows if the lines have moved. ok is
+// false if one of them has pictures, which the terminal may have to draw.
 func (s *Screen) drawChanges(f *api.Frame, moved bool) (ok bool) {
 	s.changes = append(s.changes[:0], make([]string, f.Rows)...)
 	draw := func(n int64) bool {
@@ -126,8 +129,8 @@ func (s *Screen) drawChanges(f *api.Frame, moved bool) (ok bool) {
 	return true
 }
 
-// placeCursor returns the position of the program's cursor c, which is in line l, in a pane; ok is
-// false if it is not visible there.
+// placeCursor converts the program's cursor c, which is in line l, to its position in a pane of a
+// size. ok is false if the cursor is not visible in the pane.
 func (st *ScreenState) placeCursor(c api.Cursor, l api.Line, size api.Size) (at api.Cursor, ok bool) {
 	c.Y -= st.rowsAbove(size.Rows)
 	c.X = min(c.X*cellScale(l), st.Cols-1)

@@ -42,7 +42,7 @@ func writeScrollback(ctx context.Context, e api.Engine, id string, to io.Writer)
 		}
 		text := out.Text
 		if out.Next == nil {
-			// The last part ends with the blank rows of the screen.
+			// The last part ends with the blank rows of the screen: leave them out.
 			text = strings.TrimRight(text, "\n") + "\n"
 		}
 		n, err := io.WriteString(to, text)

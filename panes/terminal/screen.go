@@ -10,13 +10,13 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// maxScrolledLines is how many lines above the screen are kept after they scrolled by; the engine
-// has the rest.
+// maxScrolledLines is how many lines are kept after they have scrolled off the screen. Older ones
+// can be requested from the engine.
 const maxScrolledLines = 1000
 
-// A Screen is a copy of a session's screen and of parts of its scrollback. The goroutine receiving
-// from the engine applies frames to it, the one drawing reads it. The mutex guards the fields;
-// nothing is called while it is held.
+// A Screen is a copy of a session's screen and of parts of its scrollback. One goroutine receives
+// frames from the engine and applies them, another reads the screen to draw it. The mutex guards
+// the fields; nothing is called while it is held.
 type Screen struct {
 	mu    sync.Mutex
 	state ScreenState
@@ -50,8 +50,8 @@ type ScreenState struct {
 	anchors []api.Place // of the last full frame
 }
 
-// rowsAbove returns how many rows of a screen are above the top of a pane of h rows, so that the
-// cursor is visible.
+// rowsAbove returns how many rows at the top of the screen a pane of h rows must leave out to show
+// the cursor.
 func (st ScreenState) rowsAbove(h int) int {
 	if st.Rows <= h {
 		return 0
@@ -75,7 +75,7 @@ func (s *Screen) Apply(f *api.Frame) {
 }
 
 func (s *Screen) applyFrame(f *api.Frame) {
-	// A full frame may number the lines differently, so the old ones are worthless.
+	// A full frame may number the lines differently, so the lines held so far are useless.
 	if f.Full || s.lines == nil {
 		s.lines = make(map[int64]*screenLine, len(f.Lines))
 	}
@@ -119,7 +119,8 @@ func (s *Screen) AddLines(lines []api.NumberedLine) {
 }
 
 func (s *Screen) putLines(lines []api.NumberedLine) {
-	// A sheet keeps its picture, which may be dropped before the line is drawn.
+	// Make the sheets now: a sheet keeps its picture, which the gallery may drop before the line is
+	// drawn.
 	s.gallery.addSheets(lines)
 	for _, l := range lines {
 		s.lines[l.N] = &screenLine{line: l.Line}
@@ -141,7 +142,8 @@ func (s *Screen) pruneLines() {
 	}
 }
 
-// keepLines keeps the lines from from up to to, however far the screen scrolls.
+// keepLines protects a range of lines, from inclusive and to exclusive, from being dropped, however
+// far the screen scrolls. It replaces the range kept before.
 func (s *Screen) keepLines(from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +161,8 @@ func (s *Screen) lineAt(n int64) (l api.Line, ok bool) {
 	return api.Line{}, false
 }
 
-// heldLines returns the numbers of the lines held between from and to, excluding to, in order.
+// heldLines returns, in order, the numbers of those lines from from (inclusive) to to (exclusive)
+// that are held.
 func (s *Screen) heldLines(from, to int64) []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +176,7 @@ func (s *Screen) heldLines(from, to int64) []int64 {
 	return numbers
 }
 
-// drawnTop returns the line at the pane's top when last drawn.
+// drawnTop returns the number of the line at the pane's top when the pane was last drawn.
 func (s *Screen) drawnTop() drawnTop {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,9 +199,9 @@ type Window struct {
 	version, fulls uint64 // of the state that Top was computed from
 }
 
-// Draw appends the lines of a window to rows, each exactly w = min(W, Cols) cells wide; Cols may
-// have changed since Top was computed. Lines below the screen are left out; a line not held is
-// blank.
+// Draw appends the lines of a window to rows, each exactly w = min(W, Cols) cells wide. It returns
+// w because Cols may have changed since Top was computed. Lines below the screen are left out; a
+// line that is not held is blank.
 func (s *Screen) Draw(rows []string, win Window) (drawn []string, w int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,8 +227,9 @@ func (s *Screen) drawLine(n int64, w int, on graphics.Screen) string {
 	return l.drawn
 }
 
-// MissingLines returns the smallest range with all lines of the scrollback that are not held, among
-// n lines starting with from. Its Count is 0 if there are none.
+// MissingLines looks for lines of the scrollback that are not held, among n lines starting with
+// line from. It returns the smallest range that contains all of them; its Count is 0 if none is
+// missing.
 func (s *Screen) MissingLines(from int64, n int) api.LineRange {
 	s.mu.Lock()
 	defer s.mu.Unlock()

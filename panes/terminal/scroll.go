@@ -15,9 +15,9 @@ import (
 // marginLines is how many lines above and below the view are held, so that motions need no request.
 const marginLines = 250
 
-// A ScrollMode is a terminal that has stopped following its output: the view stays at its lines,
-// and a cursor moves, selects and searches. Lines have absolute numbers, so new output does not
-// move them. A resize may number them anew; the session therefore keeps three anchors (the top, the
+// In ScrollMode a terminal stops following its output: the view stays at its lines, and the user
+// moves a cursor, selects and searches. Lines have absolute numbers, so new output does not move
+// them. A resize may change the numbers. Therefore the session keeps three anchors (the top, the
 // cursor and the selection's other end) and returns their new places with the next full frame.
 type ScrollMode struct {
 	screen *Screen
@@ -50,13 +50,14 @@ type scroll struct {
 	full        uint64       // the full frame the line numbers belong to
 }
 
-// maxTop returns the pane's first line when it shows the end of the screen.
+// maxTop returns the largest number that the pane's first line can have: the pane then shows the
+// end of the screen.
 func (s *ScrollMode) maxTop(st ScreenState) int64 {
 	return st.First + int64(max(st.Rows-s.height, 0))
 }
 
-// oldestLine returns the number of the first readable line. That is the first of the scrollback,
-// unless the session has dropped visible lines and the pane still holds them.
+// oldestLine returns the number of the first line to which the user can scroll. It is the first
+// line of the session's scrollback, unless the pane shows older lines that it still holds.
 func (s *ScrollMode) oldestLine(st ScreenState) int64 {
 	n := s.top
 	if !s.active || n >= st.Oldest {
@@ -73,8 +74,8 @@ func (s *ScrollMode) oldestLine(st ScreenState) int64 {
 	return held[i]
 }
 
-// topLine returns the line at the pane's top: as scrolled, or so that the program's cursor is
-// visible.
+// topLine returns the number of the line at the pane's top. In scroll mode the user chooses it;
+// otherwise the program's cursor is visible.
 func (s *ScrollMode) topLine(st ScreenState) int64 {
 	if s.active {
 		return s.top
@@ -82,7 +83,7 @@ func (s *ScrollMode) topLine(st ScreenState) int64 {
 	return st.First + int64(st.rowsAbove(s.height))
 }
 
-// clampPosition keeps the position within the available lines.
+// clampPosition moves the view and the cursor into the range of available lines.
 func (s *ScrollMode) clampPosition(st ScreenState) {
 	if !s.active {
 		return
@@ -93,8 +94,9 @@ func (s *ScrollMode) clampPosition(st ScreenState) {
 	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
 }
 
-// endAtBottom leaves scroll mode at the bottom if the wheel started it. Only scrolling calls it: a
-// pane may grow after the wheel turned, when an earlier resize takes effect.
+// endAtBottom leaves scroll mode if the wheel started it and the view is at the bottom. It is
+// called only after scrolling: otherwise an earlier resize that takes effect late could end scroll
+// mode too.
 func (s *ScrollMode) endAtBottom() {
 	if s.wheel && s.top == s.maxTop(s.screen.State()) {
 		s.Stop()
@@ -137,8 +139,8 @@ func (s *ScrollMode) enterAt(top int64, cursor api.Place) {
 	s.requestLines()
 }
 
-// Stop follows the output again. The visible lines stay held until the pane is drawn, because they
-// may be about to be copied.
+// Stop ends scroll mode, so that the pane follows the output again. The visible lines are held
+// until the pane is drawn, because the caller may be about to copy them.
 func (s *ScrollMode) Stop() {
 	hasAnchors := s.active && s.sentAnchors != [3]api.Place{}
 	s.scroll = scroll{}
@@ -147,7 +149,8 @@ func (s *ScrollMode) Stop() {
 	}
 }
 
-// ScrollBy moves the view by lines, up if negative; the cursor stays visible.
+// ScrollBy moves the view down by a number of lines, or up if it is negative. The cursor stays
+// visible.
 func (s *ScrollMode) ScrollBy(lines int) {
 	if s.active {
 		s.setTop(s.top + int64(lines))
@@ -155,7 +158,8 @@ func (s *ScrollMode) ScrollBy(lines int) {
 	}
 }
 
-// ScrollHalfPages moves the view and the cursor by halves of the pane's height, less a line.
+// ScrollHalfPages moves the view and the cursor by half pages. Two of them make the pane's height
+// less a line.
 func (s *ScrollMode) ScrollHalfPages(halves int) {
 	s.scrollWithCursor(halves * max(s.height-1, 1) / 2)
 }
@@ -182,7 +186,7 @@ func (s *ScrollMode) GoToEnd() {
 	}
 }
 
-// setTop puts a line at the pane's top; the cursor stays visible.
+// setTop makes top the pane's first line, and moves the cursor if needed to keep it visible.
 func (s *ScrollMode) setTop(top int64) {
 	s.top = top
 	s.clampPosition(s.screen.State())
@@ -197,7 +201,7 @@ func (s *ScrollMode) showCursor() {
 	s.clampPosition(s.screen.State())
 }
 
-// scrollByWheel scrolls by the wheel: up enters scroll mode, the bottom leaves it.
+// scrollByWheel handles the wheel: turning it up enters scroll mode, reaching the bottom leaves it.
 func (s *ScrollMode) scrollByWheel(lines int) {
 	if lines < 0 && !s.active {
 		s.enter()
@@ -212,8 +216,8 @@ func (s *ScrollMode) visibleRows() int { return max(s.height-s.coveredRows, 1) }
 // them.
 func (s *ScrollMode) CoverRows(rows int) { s.coveredRows = max(rows-s.rowsBelow, 0) }
 
-// requestLines requests the missing lines around the view, each range once. If the request cannot
-// be sent now, the next call sends it.
+// requestLines requests the lines around the view that are missing. It does not request the same
+// range twice in a row. If the request cannot be sent now, the next call sends it.
 func (s *ScrollMode) requestLines() {
 	if missing := s.missingLines(); missing.Count > 0 && missing != s.requested && s.outbox.Tell(api.Input{Lines: &missing}) {
 		s.requested = missing
@@ -230,7 +234,8 @@ func (s *ScrollMode) missingLines() api.LineRange {
 	return s.screen.MissingLines(from, n)
 }
 
-// Fetch requests the missing lines of an exited session. It has no attachment to send them.
+// Fetch requests the lines of an exited session that are missing around the view. A running session
+// sends them through its attachment, which an exited one does not have.
 func (p *Pane) Fetch() tea.Cmd {
 	if p.FinalState() == nil {
 		return nil
@@ -268,14 +273,15 @@ func fetchLines(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines
 	}
 }
 
-// followResize takes over the new places of the anchors after a resize, and sends the next ones.
+// followResize adopts the new places of the anchors after a resize. Then it sends the anchors of
+// the current position.
 func (s *ScrollMode) followResize(st ScreenState) {
 	if !s.active {
 		return
 	}
 	if st.fulls != s.full {
 		s.full, s.requested = st.fulls, api.LineRange{}
-		// The session knows the new places only of anchors it had before the resize.
+		// The session can return new places only for anchors that it had before the resize.
 		if len(st.anchors) == len(s.sentAnchors) {
 			s.top, s.cursor, s.sel.anchor = st.anchors[0].Line, st.anchors[1], st.anchors[2]
 			s.sentAnchors = [3]api.Place(st.anchors)
@@ -286,7 +292,7 @@ func (s *ScrollMode) followResize(st ScreenState) {
 	s.sendAnchors()
 }
 
-// sendAnchors sends the session the places to find again after a resize.
+// sendAnchors sends the session the places whose new numbers are needed after a resize.
 func (s *ScrollMode) sendAnchors() {
 	now := [3]api.Place{{Line: s.top}, s.cursor, s.sel.anchor}
 	if !s.active || now == s.sentAnchors && s.anchorsSent {
@@ -297,15 +303,15 @@ func (s *ScrollMode) sendAnchors() {
 	}
 }
 
-// paneCursor returns the cursor's position in a pane w cells wide. There is none after the wheel or
-// the mouse.
+// paneCursor returns the cursor's position in a pane w cells wide. ok is false if no cursor is
+// shown, as while the user scrolls with the wheel or selects with the mouse.
 func (s *ScrollMode) paneCursor(w int) (c api.Cursor, ok bool) {
 	l, _ := s.screen.lineAt(s.cursor.Line)
 	c = api.Cursor{X: s.cursor.Cell * cellScale(l), Y: int(s.cursor.Line - s.top), Visible: true}
 	return c, !s.wheel && !s.mouse && c.X < w && c.Y >= 0 && c.Y < s.height
 }
 
-// positionText returns the position of the cursor: "line 120/2000".
+// positionText describes the position of the cursor, as in "line 120/2000".
 func (s *ScrollMode) positionText(st ScreenState) string {
 	line := s.cursor.Line
 	if s.wheel {
@@ -321,11 +327,10 @@ func (s *ScrollMode) positionText(st ScreenState) string {
 	return text
 }
 
-// HasFlash reports whether a selection by mouse is marked on the live screen.
+// HasFlash reports whether the live screen marks a range that was selected with the mouse.
 func (s *ScrollMode) HasFlash() bool { return s.flash.kind != selectNothing }
 
-// ClearFlash removes the selection by mouse from the live screen, and reports whether there was
-// one.
+// ClearFlash removes the marks that HasFlash reports. It returns false if there were none.
 func (s *ScrollMode) ClearFlash() bool {
 	had := s.HasFlash()
 	s.flash = selection{}

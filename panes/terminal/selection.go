@@ -22,7 +22,8 @@ type selection struct {
 	cursor api.Place // of a flash; otherwise the pane's cursor counts
 }
 
-// ToggleSelection starts a selection at the cursor, changes its kind, or ends one of the same kind.
+// ToggleSelection starts a selection of a kind at the cursor. If there is a selection of another
+// kind, its kind changes; one of this kind ends.
 func (s *ScrollMode) ToggleSelection(kind SelectKind) {
 	switch {
 	case !s.active:
@@ -48,7 +49,7 @@ func (s *ScrollMode) SelectBetween(first, last int64) {
 
 func (s *ScrollMode) HasSelection() bool { return s.active && s.sel.kind != selectNothing }
 
-// SwapEnds moves the cursor to the other end of the selection; ok is false without one.
+// SwapEnds moves the cursor to the other end of the selection; ok is false if nothing is selected.
 func (s *ScrollMode) SwapEnds() (ok bool) {
 	if !s.HasSelection() {
 		return false
@@ -90,7 +91,7 @@ func (s *Screen) textRange(sel selection, cursor api.Place) api.SessionTextInput
 	return in
 }
 
-// clusterAt returns the columns of the cluster at a place, excluding to.
+// clusterAt returns the columns of the cluster at a place, from inclusive and to exclusive.
 func (s *Screen) clusterAt(p api.Place) (from, to int) {
 	l, _ := s.lineAt(p.Line)
 	row := appendClusters(nil, l)
@@ -154,7 +155,7 @@ func (s *ScrollMode) drawMarks(rows []string, st ScreenState, w int, look *look.
 			continue
 		}
 		l, _ := s.screen.lineAt(n)
-		// Marks count cells of the line, which take two columns in double width.
+		// Marks are in cells of the line. In a line of double width each cell takes two columns.
 		for i, k := 0, cellScale(l); i < len(marks); i++ {
 			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
 		}

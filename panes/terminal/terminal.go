@@ -36,7 +36,7 @@ type Terminal struct {
 	exit    exitRow
 }
 
-// NewTerminal returns a terminal for a session; the caller fills its Feed.
+// NewTerminal returns a terminal for a session. The caller feeds it with output through its Feed.
 func NewTerminal(id string) *Terminal {
 	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
 	t.Feed = &Feed{Outbox: t.Outbox, Keys: direct.NewPath(t.Outbox.Send), Input: rand.Text(), Attached: make(chan struct{}, 1)}
@@ -71,7 +71,7 @@ func (t *Terminal) Sync() (rang bool) {
 	if !screen.Known {
 		return false
 	}
-	// Follow a resize first: it renumbers the lines of the position.
+	// Follow a resize before anything else, because it renumbers the lines.
 	t.Scroll.followResize(screen)
 	t.Scroll.clampPosition(screen)
 	t.Scroll.requestLines()
@@ -100,7 +100,7 @@ func (t *Terminal) FinalState() *api.Process { return t.status.exited }
 // Err returns why the session cannot be shown; nil if it can.
 func (t *Terminal) Err() error { return t.status.err }
 
-// SetSize sets the pane's area in cells; View.SendSize sends it to the session.
+// SetSize sets the size of the pane in cells. View.SendSize sends it to the session later.
 func (t *Terminal) SetSize(w, h int) {
 	t.View.setSize(api.Size{Cols: max(w, 1), Rows: max(h, 1)})
 	t.Scroll.height = t.View.size.Rows
@@ -116,8 +116,8 @@ func (t *Terminal) Focus(on bool) {
 	}
 }
 
-// WantsMouse reports whether a mouse event is for the program. As in other terminals, shift keeps
-// it from the program.
+// WantsMouse reports whether a mouse event is for the program. As in other terminals, a program
+// does not get events with shift.
 func (t *Terminal) WantsMouse(e keys.Mouse) bool {
 	return t.State().Mouse != keys.MouseOff && !t.Scroll.active && t.status.exited == nil && e.Mods&keys.Shift == 0
 }

@@ -26,15 +26,16 @@ func (v *Viewport) setSize(s api.Size) {
 	}
 }
 
-// SetHidden sets whether the pane is hidden, so that its size does not count; SendSize tells the
-// session.
+// SetHidden sets whether the pane is hidden, so that the session ignores its size. The next
+// SendSize tells the session.
 func (v *Viewport) SetHidden(hidden bool) {
 	if hidden != v.hidden {
 		v.hidden, v.settled = hidden, false
 	}
 }
 
-// SendSize sends the session the pane's size, or zero if hidden, unless the session has it.
+// SendSize sends the pane's size to the session, or zero if the pane is hidden, unless the session
+// has that size already.
 func (v *Viewport) SendSize() {
 	size := v.size
 	if v.hidden {
@@ -60,9 +61,10 @@ func (v *Viewport) sendDisplay() {
 	}
 }
 
-// ClaimSize makes the session take this pane's size, among all that show it, as typing in it would.
+// ClaimSize makes the session adopt the size of this pane, even if other dashboards show it in
+// panes of other sizes. Typing in the pane has the same effect.
 func (v *Viewport) ClaimSize() { v.outbox.Tell(api.Input{Bytes: []byte{}}) }
 
-// SettleSize records that the session has had enough time to take the pane's size. A different size
-// is now drawn as such.
+// SettleSize records that the session has had enough time to adopt the pane's size. From now on a
+// difference is shown to the user.
 func (v *Viewport) SettleSize() { v.settled = true }

@@ -76,7 +76,7 @@ func (w *walker) enterRow(n int64, atEnd bool) bool {
 	return true
 }
 
-// next moves to the next cluster. broken reports the end of a line between them.
+// next moves to the next cluster. broken reports whether a line ended before it.
 func (w *walker) next() (broken, ok bool) {
 	if w.i+1 < len(w.row) {
 		w.i++
@@ -179,7 +179,7 @@ func (w *walker) lineEnd() {
 	w.i = max(len(w.row)-1, 0)
 }
 
-// skipBlanks moves to the first cluster of the line that is not blank.
+// skipBlanks moves forward to the first cluster that is not blank, within the line.
 func (w *walker) skipBlanks() {
 	before := *w
 	for w.class() == blankClass {

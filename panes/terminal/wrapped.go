@@ -8,7 +8,8 @@ import (
 // maxWrapRows limits the rows of a wrapped line.
 const maxWrapRows = 200
 
-// lineBounds returns the first and the last row of a wrapped line, as far as they are held.
+// lineBounds returns the first and the last row of the wrapped line that contains row n, as far as
+// they are held.
 func (s *Screen) lineBounds(n int64) (first, last int64) {
 	for first = n; n-first < maxWrapRows; first-- {
 		if l, ok := s.lineAt(first - 1); !ok || !l.Wrapped {
@@ -31,7 +32,7 @@ type joinedLine struct {
 	at    []int // offset of each row in text
 }
 
-// joinRows joins the rows of the line starting with row first, as far as they are held.
+// joinRows joins the rows of the wrapped line that starts with row first, as far as they are held.
 func (s *Screen) joinRows(first int64) joinedLine {
 	j := joinedLine{first: first}
 	for n := first; len(j.rows) < maxWrapRows; n++ {
@@ -50,7 +51,8 @@ func (s *Screen) joinRows(first int64) joinedLine {
 	return j
 }
 
-// markSpans adds the spans of the text between the bytes from and to.
+// markSpans adds to spans the columns of the text between the byte offsets from and to, by line
+// number.
 func (j *joinedLine) markSpans(spans map[int64][]span, from, to int, cursor api.Place, look *look.Look) {
 	ink := look.Match
 	begin := true
