@@ -29,8 +29,8 @@ func EditorCommand(path string, line, column int) []string {
 	return append(argv, "+"+number, path)
 }
 
-// ParseProgram splits the command line of a variable such as $PAGER; quotes keep words together. An
-// empty line yields standard.
+// ParseProgram splits the command line in a variable such as $PAGER into words; quotes keep words
+// together. If the line is empty, it returns the words of standard instead.
 func ParseProgram(line, standard string) []string {
 	words, _, err := SplitCommand(line)
 	if err != nil {

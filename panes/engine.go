@@ -11,8 +11,8 @@ import (
 // ClientName is the dashboard's name for the engine.
 const ClientName = "dashboard"
 
-// An Engine is the dashboard's connection to the engine: the operations of its API, its events,
-// sessions and files.
+// An Engine is what the dashboard uses of its connection to the engine: API calls, events, sessions
+// and files.
 type Engine interface {
 	api.Engine
 	Watch(context.Context) iter.Seq2[api.Event, error]
@@ -32,7 +32,8 @@ type FileEngine interface {
 
 // A FileReader reads folders and files.
 type FileReader interface {
-	// ListFiles returns at most limit entries of a folder, with names sorted after the name after.
+	// ListFiles returns at most limit entries of a folder, sorted by name, starting with the first
+	// name greater than after.
 	ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error)
 	// MatchFiles is ListFiles for names matching words.
 	MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error)
@@ -65,7 +66,7 @@ type FileTransfers interface {
 type Attachment interface {
 	Receive() (api.Output, error)
 	Close() error
-	// SendFrom sends first, then the queue o. It is called before anything else. It
-	// returns what may be lost of the input sent before.
+	// SendFrom sends the inputs in first, and from then on those queued in o. Call it before any
+	// other method. It returns how much of the input sent through earlier attachments may be lost.
 	SendFrom(o *outbox.Outbox, first ...api.Input) outbox.Loss
 }

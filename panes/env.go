@@ -25,11 +25,12 @@ type Env interface {
 
 	Settings() settings.Dashboard // the user's, which may change between calls
 	Colors() int                  // number of colors the terminal supports
-	// Copy puts text on the clipboard. what describes its size in words; "" has it counted.
+	// Copy puts text on the clipboard and says so. what is how much that is, such as "3 lines"; if
+	// it is "", Copy counts.
 	Copy(text, what string) tea.Cmd
 	StartProcess() tea.Cmd // opens the form for a new process
 	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
-	// forget is for a stop that fails.
+	// Call forget if the stop fails.
 	ExpectStop(id string) (forget func())
 }
 
@@ -47,7 +48,7 @@ type Waiter interface {
 	Await(Pending) tea.Cmd // runs it at once if it is ready
 }
 
-// A NewsSource has what the engine has reported.
+// A NewsSource provides the state of the engine as reported so far.
 type NewsSource interface {
 	News() *News
 	Learn(...api.Process) tea.Cmd // adds a process from a reply, ahead of its event
@@ -84,20 +85,22 @@ type Folders interface {
 	Folder() string // working directory of the dashboard
 }
 
-// Sessions are what other panes do with sessions. Each call but Session and IsClosed brings them to the
-// screen.
+// Sessions is what other panes can do with sessions. All methods but Session and IsClosed show the
+// view of sessions.
 type Sessions interface {
 	ShowSession(id string) tea.Cmd
 	Session() (id, folder string) // the session used last, and its directory
 	Insert(text string) tea.Cmd   // types text into that session, or into a new one
-	// IsClosed reports whether the user has closed an exited session, whose failure no longer counts.
+	// IsClosed reports whether the user has closed the pane of an exited session, so that its
+	// failure no longer counts.
 	IsClosed(id string) bool
-	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
-	// same, and runs then after the command has exited; its key shows this pane again. name is that of
-	// the session, "" for that of its program.
+	// StartSession starts a command in a new session, or a shell if the command is empty.
 	StartSession(command []string, folder string) tea.Cmd
 	StartOn(machine string) tea.Cmd // starts a shell in a new session on a machine
-	Visit(name string, command []string, folder string, then func() tea.Cmd) tea.Cmd
+	// Visit starts a command in a new session called name, or after its program if name is "". When
+	// the program has exited, it calls next, which may be nil, and a note names the key that goes back
+	// to this pane.
+	Visit(name string, command []string, folder string, next func() tea.Cmd) tea.Cmd
 }
 
 // AskReplace asks before an existing file is overwritten.
@@ -110,20 +113,21 @@ func AskReplace(env Env, path string, then func() tea.Cmd) {
 	})
 }
 
-// Ask returns a command for an operation of the engine, cancelled with ctx. then gets the answer on
-// Bubble Tea's goroutine.
-func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+// Ask returns a command that calls the engine by ask. The call is cancelled with ctx. Its answer is
+// passed to next on Bubble Tea's goroutine.
+func Ask[T any](ctx context.Context, env Caller, ask func(context.Context, Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
 	return func() tea.Msg {
 		var answer T
 		e, err := env.Engine(ctx)
 		if err == nil {
 			answer, err = ask(ctx, e)
 		}
-		return Result(func() tea.Cmd { return then(answer, err) })
+		return Result(func() tea.Cmd { return next(answer, err) })
 	}
 }
 
-// A LatestCall cancels a call when a later one replaces it. The zero value has no call yet.
+// A LatestCall cancels a call when the next one begins, because only the latest answer is of use.
+// The zero value has no call yet.
 type LatestCall struct{ cancel context.CancelFunc }
 
 // Begin cancels the previous call and returns the context of the next one.
@@ -140,26 +144,28 @@ func (l *LatestCall) Cancel() {
 	}
 }
 
-// ReportErrors returns a then for Ask that reports an error with say, and passes on an answer.
-func ReportErrors[T any](say func(text string, bad bool) tea.Cmd, then func(T) tea.Cmd) func(T, error) tea.Cmd {
+// ReportErrors returns a handler of answers for Ask. It reports an error with say, and passes a
+// successful answer to next.
+func ReportErrors[T any](say func(text string, bad bool) tea.Cmd, next func(T) tea.Cmd) func(T, error) tea.Cmd {
 	return func(answer T, err error) tea.Cmd {
 		if err != nil {
 			return say(ErrorText(err), true)
 		}
-		return then(answer)
+		return next(answer)
 	}
 }
 
-// A Pending is an action of the user's that cannot be done yet. Input typed meanwhile waits,
-// because the action may decide where it goes.
+// A Pending is an action of the user that must wait for something. Input typed meanwhile waits too,
+// because the action may decide where that input goes.
 type Pending struct {
 	Ready  func() bool    // called after every message
 	Then   func() tea.Cmd // the action
 	Cancel func()         // called instead if the user cancels; may be nil
 }
 
-// AwaitAnswer is Ask with typed input waiting for the answer. The user may cancel it.
-func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+// AwaitAnswer is like Ask, but input that the user types waits until next has been called. The user
+// can cancel the call.
+func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Context, Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
 	ctx, cancel := context.WithCancel(ctx)
 	var answered Result
 	waiting := env.Await(Pending{
@@ -170,24 +176,25 @@ func AwaitAnswer[T any](ctx context.Context, env Waiter, ask func(context.Contex
 	return tea.Batch(waiting, Ask(ctx, env, ask, func(answer T, err error) tea.Cmd {
 		// The answer is in, so the context has nothing left to cancel.
 		cancel()
-		answered = func() tea.Cmd { return then(answer, err) }
+		answered = func() tea.Cmd { return next(answer, err) }
 		return nil
 	}))
 }
 
-// After runs then when d has passed.
-func After(d time.Duration, then func() tea.Cmd) tea.Cmd {
-	return tea.Tick(d, func(time.Time) tea.Msg { return Result(then) })
+// After returns a command that calls next once d has passed.
+func After(d time.Duration, next func() tea.Cmd) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return Result(next) })
 }
 
-// A Result is the continuation of a command, run on Bubble Tea's goroutine.
+// A Result is a message with the continuation of a command. The dashboard calls it on Bubble Tea's
+// goroutine.
 type Result func() tea.Cmd
 
 // Cmd returns the result as a message.
 func (r Result) Cmd() tea.Msg { return r }
 
-// Do returns a command for an operation of the engine. Its effect arrives as an event, so only its
-// error is reported.
+// Do returns a command that calls the engine by do. It reports only an error to the user, because
+// the effect of the call arrives as an event.
 func Do(env Caller, do func(context.Context, Engine) error) tea.Cmd {
 	return func() tea.Msg {
 		e, err := env.Engine(env.Context())

@@ -14,7 +14,7 @@ type Machine struct {
 	Known bool // its sessions and processes are known, perhaps from before it went offline
 }
 
-// applyRemote applies an event of another machine, or the list of them.
+// applyRemote applies an event of another machine, or the list of all other machines.
 func (n *News) applyRemote(e api.Event) {
 	switch e.Type {
 	case api.EventMachines:
@@ -34,7 +34,8 @@ func (n *News) applyRemote(e api.Event) {
 	}
 }
 
-// putMachines replaces the list of machines, and drops all that is known of those missing in it.
+// putMachines replaces the list of machines. It drops all that is known of machines missing in the
+// new list.
 func (n *News) putMachines(list []api.Machine, fleet *api.FleetSummary) {
 	before := n.Machines
 	n.Machines, n.Fleet = nil, fleet
@@ -58,13 +59,14 @@ func (n *News) dropMachine(machine string) {
 	n.showRequests()
 }
 
-// showRequests leaves out the requests of offline machines, which cannot be answered.
+// showRequests updates Requests and Answered. It leaves out the requests of offline machines, which
+// cannot be answered.
 func (n *News) showRequests() {
 	away := func(r api.Request) bool { return !n.CanReach(r.ID) }
 	n.Requests, n.Answered = slices.DeleteFunc(slices.Clone(n.every.open), away), slices.DeleteFunc(slices.Clone(n.every.answered), away)
 }
 
-// OfflineReason returns in a few words why a machine cannot be called; "" if it is connected.
+// OfflineReason returns, in a few words, why a machine cannot be reached; "" if it is connected.
 func (m *Machine) OfflineReason(now time.Time) string {
 	switch {
 	case m.State == api.MachineConnected:
@@ -100,16 +102,16 @@ func (n *News) AgentSummary(machine string) (text string, blocked bool) {
 	return count.String(), count.Blocked > 0
 }
 
-// CanReach reports whether calls for an id can succeed: it is of this machine, or of a connected
-// one.
+// CanReach reports whether calls for the process with this id can succeed: it is on this machine or
+// on a connected one.
 func (n *News) CanReach(id string) bool {
 	name, _ := api.MachineOf(id)
 	m := n.Machine(name)
 	return name == "" || m != nil && m.State == api.MachineConnected
 }
 
-// MayHave reports whether an unknown process may exist: its machine has not reported its processes
-// yet.
+// MayHave reports whether a process that is not listed may exist, because its machine has not
+// reported its processes yet.
 func (n *News) MayHave(id string) bool {
 	name, _ := api.MachineOf(id)
 	m := n.Machine(name)

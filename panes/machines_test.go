@@ -35,7 +35,7 @@ func requestOf(machine, id string) api.Event {
 	return qualify.Event(machine, api.Event{Type: api.EventRequest, Request: &api.Request{ID: id}})
 }
 
-// describe returns the ids of the processes, then of the requests.
+// describe returns the ids of all processes, a bar, and the ids of all requests.
 func describe(n *News) string {
 	var ids []string
 	for _, p := range n.Processes {
@@ -63,13 +63,14 @@ func TestNewsKeepsTheMachinesApart(t *testing.T) {
 		{qualify.Event("pi", api.Event{Type: api.EventRemoved, ID: "1"}), "a b box/1 box/2 pi/2 |"},
 		{requestOf("pi", "q"), "a b box/1 box/2 pi/2 | pi/q"},
 		{requestOf("box", "q"), "a b box/1 box/2 pi/2 | box/q pi/q"},
-		// A link that flaps hides what cannot be answered, and brings it back.
+		// An unstable link hides the requests of its machine, because they cannot be answered, and
+		// shows them again.
 		{machinesAre("box=away", "pi=connected"), "a b box/1 box/2 pi/2 | pi/q"},
 		{machinesAre("box=connected", "pi=connected"), "a b box/1 box/2 pi/2 | box/q pi/q"},
 		// A new engine there sends its open requests again.
 		{snapshotOf("box", "2"), "a b box/2 pi/2 | pi/q"},
 		{requestOf("box", "q"), "a b box/2 pi/2 | box/q pi/q"},
-		// A new engine here knows the machines, and connects to them again.
+		// After a restart, the engine here knows the machines and connects to them again.
 		{api.Event{Type: api.EventSnapshot, Machines: machinesAre("box=connecting", "pi=connecting").Machines, Processes: snapshotOf("", "a").Processes}, "a box/2 pi/2 |"},
 		{machinesAre("box=connected"), "a box/2 | box/q"},
 		{machinesAre(), "a |"},

@@ -36,7 +36,7 @@ type News struct {
 	every   requests
 }
 
-// requests are Requests and Answered, with those of offline machines.
+// requests are the open and the answered requests of all machines, including offline ones.
 type requests struct{ open, answered []api.Request }
 
 const maxRemoved = 100
@@ -103,8 +103,8 @@ func (n *News) applyChange(e api.Event) {
 	}
 }
 
-// putSnapshot replaces the processes of a machine, "" for this one, and drops its requests: those that
-// are open follow as events.
+// putSnapshot replaces the processes of a machine, "" for this one. It also drops the machine's
+// requests, because the open ones follow as events.
 func (n *News) putSnapshot(machine string, processes []api.Process) {
 	processes = slices.Clone(processes)
 	slices.SortStableFunc(processes, compareAge)
@@ -112,8 +112,8 @@ func (n *News) putSnapshot(machine string, processes []api.Process) {
 	n.Processes = slices.Insert(n.Processes, endOf(n.Processes, machine, processID), processes...)
 }
 
-// Learn adds a process from a reply, unless it is known or was removed already: replies and events
-// travel separately, so either may arrive first.
+// Learn adds a process from a reply. A reply and the events about a process travel separately, so
+// either may arrive first: Learn changes nothing if the process is known or was removed already.
 func (n *News) Learn(p api.Process) {
 	if slices.Contains(n.removed, p.ID) {
 		return
@@ -124,7 +124,7 @@ func (n *News) Learn(p api.Process) {
 	}
 }
 
-// RecordExit stores the exit of a process, unless it has been restarted or its exit is known.
+// RecordExit stores the exit of a process, unless the news has that exit or a later run.
 func (n *News) RecordExit(p api.Process) {
 	for i := range n.Processes {
 		if known := &n.Processes[i]; known.ID == p.ID && !known.State.Ended() && known.StartedAt.Equal(p.StartedAt) {
@@ -134,7 +134,8 @@ func (n *News) RecordExit(p api.Process) {
 	}
 }
 
-// DropInterruptions makes interrupted sessions exited ones.
+// DropInterruptions makes interrupted sessions count as exited, so that none is offered for
+// restoring.
 func (n *News) DropInterruptions() {
 	interrupted := func(p api.Process) bool { return p.Interrupted != nil }
 	if !slices.ContainsFunc(n.Processes, interrupted) {
@@ -155,7 +156,8 @@ func (n *News) Process(id string) (api.Process, bool) {
 	return api.Process{}, false
 }
 
-// ByID returns the processes by their ids, to look up many of them.
+// ByID returns the processes by their ids. Use it to look up many processes, and Process for a
+// single one.
 func (n *News) ByID() map[string]*api.Process {
 	all := make(map[string]*api.Process, len(n.Processes))
 	for i := range n.Processes {
@@ -168,7 +170,8 @@ func compareAge(a, b api.Process) int {
 	return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
 }
 
-// putProcess returns list with p, replacing its former state or appended.
+// putProcess returns a copy of list with p in place of its former state. A new process is inserted
+// after the others of its machine.
 func putProcess(list []api.Process, p api.Process) []api.Process {
 	for i := range list {
 		if list[i].ID == p.ID {
@@ -189,7 +192,7 @@ func machineOf(id string) string {
 	return machine
 }
 
-// endOf returns where the rows of a machine end in a list sorted by machine.
+// endOf returns the index at which the rows of a machine end in a list sorted by machine.
 func endOf[T any](list []T, machine string, id func(T) string) int {
 	at := slices.IndexFunc(list, func(row T) bool { return machineOf(id(row)) > machine })
 	if at < 0 {
@@ -202,7 +205,8 @@ func dropProcess(list []api.Process, id string) []api.Process {
 	return slices.DeleteFunc(slices.Clone(list), func(p api.Process) bool { return p.ID == id })
 }
 
-// updateRequests returns list with r in place of its former state, or without it.
+// updateRequests returns a copy of list with r in place of its former state if with is set, and
+// without r otherwise.
 func updateRequests(list []api.Request, r api.Request, with bool) []api.Request {
 	list = slices.DeleteFunc(slices.Clone(list), func(other api.Request) bool { return other.ID == r.ID })
 	if with {

@@ -15,7 +15,7 @@ const AllRows = 1 << 30
 // unless the pane is a Redrawer, redraws it after every message.
 type Pane interface {
 	// HandleNews is called after the engine's state has changed; before is a copy of the former
-	// state. The answers to the pane's own commands arrive as a Result instead.
+	// state. Answers to the pane's own commands do not come here: they arrive as a Result.
 	HandleNews(before *News)
 	// Fetch returns the commands that load missing data. It is called after every message, even
 	// while the pane is hidden.
@@ -37,20 +37,22 @@ type Pane interface {
 	Hide()
 }
 
-// A KeyTaker is a pane with its own handling of raw key events, in place of Type.
+// A KeyTaker is a pane that handles raw key events itself. The dashboard calls its methods instead
+// of Type.
 type KeyTaker interface {
 	TakeKey(keys.Key) (taken bool) // called before the key's binding is looked up
 	HandleKey(keys.Key) tea.Cmd    // handles the press or release of a key without a binding
 }
 
-// A Redrawer is a pane with its own dirty flag: its input may be for a program only, and change
-// nothing on the screen.
+// A Redrawer is a pane that knows whether it must be redrawn. Its input may only go to a program,
+// and change nothing on the screen.
 type Redrawer interface {
 	NeedsRedraw() bool           // reports whether anything changed since the last call
 	AppendRows(to []byte) []byte // replaces Draw; a newline ends each row
 }
 
-// NoInput implements the input methods of a Pane without text input, with the hints of its scopes.
+// NoInput implements the input methods of a Pane that has no text input. The hints are those of its
+// scopes.
 type NoInput struct{}
 
 func (NoInput) Type(tea.KeyPressMsg) tea.Cmd { return nil }
@@ -61,7 +63,7 @@ func (NoInput) Hints() ([]keymap.Hint, bool) { return nil, false }
 // Actions map each bound action of a pane to its handler.
 type Actions map[keymap.Action]func() tea.Cmd
 
-// ActionOf makes an action without a command of a function.
+// ActionOf turns a function into the handler of an action that needs no command.
 func ActionOf(change func()) func() tea.Cmd {
 	return func() tea.Cmd {
 		change()

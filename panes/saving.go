@@ -49,8 +49,8 @@ func (s FileSave) save(env Env, replace bool) tea.Cmd {
 	})
 }
 
-// writeFile writes the file, in place of an existing one only with replace. If it fails, a new file
-// is removed and an existing one is unchanged.
+// writeFile writes the file. It replaces an existing file only if replace is set. If writing fails,
+// the new file is removed and an existing one is left unchanged.
 func (s FileSave) writeFile(ctx context.Context, e Engine, replace bool) (written int64, err error) {
 	f, done, err := s.openFile(replace)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s FileSave) writeFile(ctx context.Context, e Engine, replace bool) (writte
 	return written, nil
 }
 
-// openFile opens a new file or, to replace an existing one, a temporary file beside it. done puts
-// that one in place.
+// openFile opens a new file or, to replace an existing one, a temporary file beside it. done moves
+// the temporary file into place.
 func (s FileSave) openFile(replace bool) (f *os.File, done func() error, err error) {
 	info, err := os.Stat(s.Path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -97,8 +97,8 @@ func (s FileSave) openFile(replace bool) (f *os.File, done func() error, err err
 	}, nil
 }
 
-// wrapError adds the name of the content to an error of the file system; an error of the engine
-// already has one.
+// wrapError adds to an error of the file system what was to be saved. An error of the engine says
+// that already.
 func (s FileSave) wrapError(err error) error {
 	if engineErr := (*api.Error)(nil); errors.As(err, &engineErr) {
 		return err

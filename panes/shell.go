@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellMeta are the unquoted characters with a meaning only to a shell.
+// shellMeta are the characters that need a shell if they are not quoted.
 const shellMeta = "|&;<>()$`*?[]{}~!#\n"
 
 // SplitCommand splits a command line into words as a shell does: at blanks, except in single or
-// double quotes or after a backslash. shell reports whether the line needs a shell, for a pipe, a
-// variable, a pattern or the like.
+// double quotes or after a backslash. shell reports whether the line needs a shell, because it
+// contains a pipe, a variable, a pattern or the like.
 func SplitCommand(line string) (words []string, shell bool, err error) {
 	var word strings.Builder
 	begun, quote := false, rune(0)

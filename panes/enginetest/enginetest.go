@@ -1,6 +1,6 @@
 // Package enginetest is a conformance suite for the engine as the dashboard uses it. The
-// dashboard's own tests use a fake engine in memory; the suite runs on both, so that the fake
-// behaves like the real one.
+// dashboard's own tests use a fake engine in memory. The suite runs on the fake and on the real
+// engine, so that both behave alike.
 package enginetest
 
 import (
@@ -122,7 +122,8 @@ func (e eventStream) waitFor(what string, match func(api.Event) bool) api.Event 
 	}
 }
 
-// waitForProcess waits for an event with a process as meant.
+// waitForProcess waits for an event with a state of process id for which match returns true. what
+// describes it in errors.
 func (e eventStream) waitForProcess(id, what string, match func(api.Process) bool) {
 	e.Helper()
 	e.waitFor(what, func(ev api.Event) bool {
@@ -189,7 +190,7 @@ func (s *suite) attachViewer(o api.AttachOptions) *viewer {
 	v := &viewer{suite: s, Attachment: a, input: new(outbox.Outbox), screen: map[int64]string{}}
 	a.SendFrom(v.input)
 	first := v.waitFor("the first frame", func(out api.Output) bool { return out.Frame != nil })
-	// A viewer knows nothing yet, so the first frame must be complete.
+	// A new viewer knows nothing of the screen, so its first frame must be complete.
 	if f := first.Frame; !f.Full || len(f.Lines) != f.Rows {
 		s.Errorf("the first frame has %d of %d lines (full: %v)", len(f.Lines), f.Rows, f.Full)
 	}

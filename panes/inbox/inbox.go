@@ -70,7 +70,8 @@ func (i item) id() string {
 
 func (i item) isBlocked() bool { return i.session != nil && i.session.Agent.State == api.AgentBlocked }
 
-// isSame reports whether two items are the same, in the same state.
+// isSame reports whether two items have the same id and, for a session, whether its agent still
+// asks the same question.
 func (i item) isSame(other item) bool {
 	if i.id() != other.id() {
 		return false
@@ -90,7 +91,7 @@ type screen struct {
 	loading bool // being fetched
 }
 
-// An answer is the state of an agent as it was answered.
+// An answer records the state of an agent at the moment it was answered.
 type answer struct {
 	to api.CodingAgent
 	at time.Time
@@ -127,8 +128,8 @@ func (b *Inbox) listItems() (all []item) {
 	return all
 }
 
-// findSelected returns the item under the cursor, empty if it is gone, with its index and all
-// items.
+// findSelected returns the item under the cursor, its index, and all items. If the item is gone, it
+// is empty and the index is -1.
 func (b *Inbox) findSelected() (selected item, at int, all []item) {
 	all = b.listItems()
 	at = slices.IndexFunc(all, func(i item) bool { return i.id() == b.current })
@@ -216,7 +217,7 @@ func (b *Inbox) moveTo(id string) {
 	}
 }
 
-// moveBy moves the cursor, to the first item if the current one is gone.
+// moveBy moves the cursor by a number of items, or to the first item if the current one is gone.
 func (b *Inbox) moveBy(by int) {
 	_, at, all := b.findSelected()
 	if len(all) > 0 {
@@ -236,7 +237,8 @@ func (b *Inbox) openItem(h dialog.Host) tea.Cmd {
 	return nil
 }
 
-// dismiss removes finished work from the inbox, and takes back a standing answer.
+// dismiss removes the item under the cursor, if it is finished work. If it is a standing answer,
+// dismiss revokes that.
 func (b *Inbox) dismiss() tea.Cmd {
 	switch i, at, all := b.findSelected(); {
 	case i.answered != nil:
@@ -269,7 +271,8 @@ func (b *Inbox) undoAnswer(r api.Request) tea.Cmd {
 	})
 }
 
-// startWriting starts writing an answer, or the next task.
+// startWriting lets the user type an answer to a blocked agent, or the next task of one that is
+// done.
 func (b *Inbox) startWriting() tea.Cmd {
 	i, _, _ := b.findSelected()
 	b.writing = i.session != nil
@@ -293,8 +296,8 @@ func (b *Inbox) answerKey(key string) tea.Cmd {
 	return b.sendAnswer(key, true)
 }
 
-// settleTime is how long an agent may take to continue after an answer. A key typed meanwhile would
-// answer its next question.
+// settleTime is how long an agent may take to continue after an answer. Meanwhile no second answer
+// is sent, because it would answer the agent's next question.
 const settleTime = 2 * time.Second
 
 // sendAnswer types into the session under the cursor. It asks first if someone else is typing
@@ -313,7 +316,7 @@ func (b *Inbox) sendAnswer(answer string, key bool) tea.Cmd {
 	if who == "" {
 		return b.typeAnswer(&asked, answer, key)
 	}
-	// The question replaces the inbox, so open it again afterwards.
+	// The dialog replaces the inbox, so open the inbox again afterwards.
 	back := func() { b.o.Env.Ask(b) }
 	b.o.Env.Ask(&dialog.Question{
 		Title: who + " types into " + text.Clip(text.Clean(asked.Name), 30) + ".",
@@ -328,7 +331,7 @@ func (b *Inbox) sendAnswer(answer string, key bool) tea.Cmd {
 	return nil
 }
 
-// otherTypist returns who else has the keyboard of a session; "" if nobody.
+// otherTypist returns who else is typing into a session; "" if nobody is.
 func otherTypist(p *api.Process) string {
 	t := p.Terminal
 	switch {
@@ -347,7 +350,7 @@ func (b *Inbox) typeAnswer(asked *api.Process, text string, key bool) tea.Cmd {
 	b.field.Set("")
 	b.selectNext(asked.ID)
 	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (bool, error) {
-		// The event about another question may be on its way, so ask the engine.
+		// Ask the engine, because an event about a new question may still be on its way.
 		now, err := api.AgentExplain.Call(ctx, e, api.IDInput{ID: asked.ID})
 		if err != nil || !sameState(now.Agent, asked.Agent) {
 			return false, err

@@ -19,7 +19,7 @@ import (
 	"tandem/themes"
 )
 
-// A testInbox is an inbox in a dashboard with an engine recording the typed keys.
+// A testInbox is an inbox in a dashboard. Its fake engine records the keys typed into sessions.
 type testInbox struct {
 	tree  string // of every session
 	diffs int    // how many were shown

@@ -52,7 +52,8 @@ func (d *LineDrawing) Draw(text *Line, marks []TextMark) {
 	}
 }
 
-// nextMark returns how many of the next n bytes share a mark or have none, and the mark.
+// nextMark returns how many of the n bytes from offset on have the same mark, and that mark, or nil
+// if they have none.
 func nextMark(offset, n int, marks []TextMark) (int, *TextMark) {
 	for i := range marks {
 		k := &marks[i]
@@ -92,8 +93,8 @@ func (d *LineDrawing) drawPiece(s string, r *Run, mark *TextMark) {
 	d.Used += cells
 }
 
-// visiblePart returns the part of s to draw and its width. A wide character cut by an edge becomes
-// spaces.
+// visiblePart returns the part of s that lies in the drawn columns, and its width. A wide character
+// cut by an edge becomes spaces.
 func (d *LineDrawing) visiblePart(s string) (string, int) {
 	width := text.Width(s)
 	from := min(max(d.From-d.at, 0), width)
@@ -115,7 +116,8 @@ func (t *Line) IsStyled() bool {
 	return false
 }
 
-// Wrap returns the cells at which the rows of a line start in w cells. It never splits a character.
+// Wrap divides a line into rows of at most w cells, and returns the cell of the line at which each
+// row starts. It never splits a character.
 func (t *Line) Wrap(w int) []int {
 	breaks := []int{0}
 	cell := 0

@@ -128,7 +128,8 @@ func (r *logReader) readCluster(s string) int {
 	return len(c)
 }
 
-// joinsPrevious reports whether c, after dropped text, would merge with the character before that.
+// joinsPrevious reports whether c would merge with the last character kept, because text between
+// them was dropped.
 func (r *logReader) joinsPrevious(c string) bool {
 	if r.last == "" || !strings.HasSuffix(r.text.String(), r.last) {
 		return false
@@ -140,7 +141,8 @@ func (r *logReader) joinsPrevious(c string) bool {
 // logAttrs are the attributes a log may set; it must neither blink nor hide text.
 const logAttrs = styled.Bold | styled.Faint | styled.Italic | styled.Reverse | styled.Strike
 
-// applyEscape applies an SGR sequence; others have been removed before.
+// applyEscape applies an SGR sequence and returns its size. The caller has removed all other
+// sequences.
 func (r *logReader) applyEscape(s string) int {
 	n, _ := styled.Sequence(s)
 	if n > 2 && s[1] == '[' && s[n-1] == 'm' {

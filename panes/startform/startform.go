@@ -1,5 +1,5 @@
-// Package startform has the form for a new process, and the one for a session in a new worktree:
-// their fields, the parsing of the input, and the start.
+// Package startform has two forms: one for a new process, and one for a session in a new worktree.
+// It parses their fields and starts what they describe.
 package startform
 
 import (
@@ -30,7 +30,8 @@ type Starter struct {
 	StartInTree func(command []string, folder string, show bool) tea.Cmd // starts a session; no command is a shell
 }
 
-// AskProcess opens the form for a process in a folder. On another machine it is machine:folder.
+// AskProcess opens the form for a new process. folder is where it starts by default; for another
+// machine it is machine:folder.
 func (s *Starter) AskProcess(folder string) {
 	f := newForm(s, folder)
 	f.show("Start a process", f.command, f.name, f.folder, f.environ, f.keepAlive, f.sandbox, f.more, f.restart, f.ready, f.terminal, f.worktree)
@@ -117,9 +118,9 @@ func (f *startForm) show(title string, fields ...*form.Field) {
 	f.Env.Ask(f.Form)
 }
 
-// submit starts what the form describes, and closes the form on success. If the user cancels
-// meanwhile, only the form is closed: the start continues and is reported in the status bar, but
-// changes nothing that the user looks at.
+// submit starts what the form describes, and closes the form on success. If the user cancels while
+// the start is running, only the form closes. The start continues and the status bar reports its
+// result, but nothing else on the screen changes.
 func (f *startForm) submit() tea.Cmd {
 	w, wrong, err := f.read()
 	if err != nil {
@@ -152,8 +153,8 @@ func (f *startForm) submit() tea.Cmd {
 	}))
 }
 
-// finish reports a process, or starts the session in its new worktree. With awaited, the user has
-// typed nothing else since, so it is shown.
+// finish reports a started process, or starts the session in its new worktree. awaited says that
+// the user has waited for the result and done nothing else, so that the session may be shown.
 func (f *startForm) finish(w *request, p api.Process, err error, awaited bool) tea.Cmd {
 	switch {
 	case err != nil:
@@ -175,7 +176,7 @@ type request struct {
 	tree    *api.WorktreeAddInput // worktree to create; nil for none
 }
 
-// read parses the fields. wrong is the one with the error.
+// read parses the fields of the form. If err is not nil, wrong is the field that caused it.
 func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	machine, folder, remote := strings.Cut(f.folder.Value(), ":")
 	if remote = remote && !f.session && f.Env.News().Machine(machine) != nil; !remote {
@@ -221,8 +222,9 @@ func (f *startForm) read() (w request, wrong *form.Field, err error) {
 	return w, nil, nil
 }
 
-// start creates the worktree and starts the process in it; a session is left to the caller. wrong is
-// the field with the error. If the start fails, the worktree is removed.
+// start creates the worktree, if one is wanted, and starts the process in it. It does not start a
+// session; the caller does. If the process fails to start, the worktree is removed. If err is not
+// nil, wrong is the field that caused it.
 func (f *startForm) start(ctx context.Context, e panes.Engine, w *request) (p api.Process, wrong *form.Field, err error) {
 	in := &w.process
 	if in.ID == "" && in.CWD != "" && !f.session { // another machine checks it itself
@@ -278,7 +280,7 @@ func parseReadiness(text string) (*api.Readiness, error) {
 
 const maxSandboxFile = 1 << 20
 
-// readSandbox reads a sandbox file. Decoding rejects an unknown field, which would not be enforced.
+// readSandbox reads a sandbox file. It rejects unknown fields, because nobody would enforce them.
 func readSandbox(path string) (*api.Sandbox, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A rig drives the forms over an engine that records what is asked of it.
+// A rig drives the forms with a fake engine that records the calls.
 type rig struct {
 	*panestest.Driver
 	engine  *panestest.Engine

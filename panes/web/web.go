@@ -16,8 +16,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// ShowLink opens the dialog with a new link. The page is served by a process of the engine, which
-// is started if needed and outlives the dashboard.
+// ShowLink opens the dialog with a new link. A process that the engine keeps serves the page. It is
+// started if needed, and keeps running after the dashboard has exited.
 func ShowLink(env panes.Env) tea.Cmd {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)
@@ -40,7 +40,7 @@ type page struct {
 func (u *page) storeLink(link background.Link, err error) tea.Cmd {
 	u.loading = false
 	if err != nil {
-		// Nothing is left to show, so the error goes to the status bar.
+		// The dialog has nothing to show, so close it and report the error in the status bar.
 		u.env.Close()
 		return u.env.Say("open in browser: "+panes.ErrorText(err), true)
 	}
@@ -101,7 +101,8 @@ func (u *page) Draw(h dialog.Host, w, height int) (rows []string, width, x, y in
 	return rows, width, -1, 0
 }
 
-// frameRows is how many rows are outside the dialog: its frame and the dashboard's bars.
+// frameRows is how many rows of the screen are taken by the dialog's frame and the dashboard's
+// bars.
 const frameRows = 4
 
 // drawCode draws the QR code in the middle, if it fits.

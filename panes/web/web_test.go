@@ -23,7 +23,7 @@ import (
 	"tandem/panes/panestest"
 )
 
-// openDialog opens the dialog; arrive delivers its link.
+// openDialog opens the dialog without its link. arrive delivers the link, or the error.
 func openDialog(env *panestest.Env, link background.Link, err error) (arrive func()) {
 	shown := &page{env: env, loading: true}
 	env.Ask(shown)
@@ -234,8 +234,8 @@ func TestDialogReportsWhyThereIsNoLink(t *testing.T) {
 	}
 }
 
-// holdLinks makes the engine's calls for a link wait. A call arrives in the channel, as the channel
-// that takes its outcome.
+// holdLinks makes the engine's calls for a link wait. Each call sends a channel; the test answers
+// the call by sending its error, or nil, to that channel.
 func holdLinks(e *fakeEngine) <-chan chan error {
 	calls := make(chan chan error)
 	panestest.On(e.Engine, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
