@@ -13,7 +13,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// actions change files: the marked ones, or else the current one.
+// actions change files: the targets, which are the marked files or, if none is marked, the current
+// one.
 type actions struct {
 	env       panes.Env
 	folder    *folder
@@ -21,7 +22,7 @@ type actions struct {
 	programs  *programs
 }
 
-// onTargets returns an action on the targets, if there are any.
+// onTargets returns an action that calls act with the targets. It does nothing if there are none.
 func (a *actions) onTargets(act func([]string) tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if targets := a.folder.list.Targets(); len(targets) > 0 {
@@ -73,8 +74,8 @@ func (a *actions) askErase(targets []string) tea.Cmd {
 	return nil
 }
 
-// copyPath copies the targets' paths, one per line. Paths with invisible characters are quoted for
-// a shell.
+// copyPath puts the targets' paths on the clipboard, one per line. Paths with invisible characters
+// are quoted for a shell.
 func (a *actions) copyPath(targets []string) tea.Cmd {
 	for i, path := range targets {
 		if text.FileName(path) != path { // ambiguous as shown, or impossible to paste
@@ -84,8 +85,8 @@ func (a *actions) copyPath(targets []string) tea.Cmd {
 	return a.env.Copy(strings.Join(targets, "\n"), "")
 }
 
-// askTransfer returns an action that asks for the destination of the targets: a folder, or a new path
-// for one of them.
+// askTransfer returns an action that asks where to copy or move the targets: into a folder or, for
+// a single target, to a new path.
 func (a *actions) askTransfer(kind string) func([]string) tea.Cmd {
 	return func(targets []string) tea.Cmd {
 		verb := strings.ToUpper(kind[:1]) + kind[1:] + " "

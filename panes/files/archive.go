@@ -15,7 +15,8 @@ func archiveExtensions() []string {
 	return []string{".tar.gz", ".tar.bz2", ".tgz", ".tbz2", ".tbz", ".tar", ".zip", ".jar", ".gz", ".bz2"}
 }
 
-// archiveStem returns a name without its archive extension. ok is false if it has none.
+// archiveStem returns a file name without its archive extension. ok is false if it has no such
+// extension.
 func archiveStem(name string) (stem string, ok bool) {
 	for _, ending := range archiveExtensions() {
 		if cut := len(name) - len(ending); cut > 0 && strings.EqualFold(name[cut:], ending) {
@@ -25,8 +26,8 @@ func archiveStem(name string) (stem string, ok bool) {
 	return name, false
 }
 
-// askExtract asks for a destination: the new folder of a single archive, or the parent of one new
-// folder per archive.
+// askExtract asks for a destination. A single archive is extracted to that folder. For several
+// archives it is the parent of a new folder for each.
 func (a *actions) askExtract(targets []string) tea.Cmd {
 	for _, path := range targets {
 		if _, ok := archiveStem(filepath.Base(path)); !ok {
@@ -52,7 +53,8 @@ func (a *actions) askExtract(targets []string) tea.Cmd {
 	})
 }
 
-// askPack asks for the archive to pack files into. Its extension selects the format.
+// askPack asks for the path of the archive into which to pack files. The extension of the path
+// selects the format.
 func (a *actions) askPack(targets []string) tea.Cmd {
 	name := filepath.Base(a.folder.path)
 	if len(targets) == 1 {

@@ -37,7 +37,8 @@ func (e *transferEngine) Transfer(_ context.Context, in api.FilesTransferInput) 
 	return api.FilesTransferOutput{}, context.Canceled
 }
 
-// startedTransfer returns the input of the next transfer; the zero value if none waits.
+// startedTransfer starts the next transfer and returns its input; the zero value if none is
+// waiting.
 func startedTransfer(f *Pane, e *panestest.Env) api.FilesTransferInput {
 	engine := &transferEngine{}
 	e.API = engine

@@ -17,7 +17,8 @@ import (
 	"tandem/persist/datadir"
 )
 
-// BookmarksFile is the file of bookmarks in the data directory, one path per line.
+// BookmarksFile is the name of the file of bookmarks in the data directory. It contains one path
+// per line.
 const BookmarksFile = datadir.Bookmarks
 
 // bookmarks are folders kept by the user.
@@ -59,7 +60,8 @@ func changeBookmark(ctx context.Context, e panes.FileWriter, file string, paths 
 	return paths, e.WriteFile(ctx, file, []byte(text.String()), false)
 }
 
-// show reads the bookmarks, possibly changed by another dashboard, and offers them.
+// show lets the user choose a bookmark. It reads the file first, because another dashboard may have
+// changed it.
 func (b *bookmarks) show() tea.Cmd {
 	file := b.file()
 	return panes.Ask(b.env.Context(), b.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
@@ -73,11 +75,11 @@ func (b *bookmarks) show() tea.Cmd {
 	}))
 }
 
-// toggleCurrent adds the current folder to the bookmarks, or removes it.
+// toggleCurrent adds the current folder to the bookmarks, or removes it if it is one.
 func (b *bookmarks) toggleCurrent() tea.Cmd { return b.toggle(b.folder.path) }
 
-// toggle adds a folder or removes it. Each change rewrites the whole file, so it waits for those
-// before it.
+// toggle adds a folder to the bookmarks, or removes it if it is one. Each change rewrites the whole
+// file, so a change waits until earlier ones are done.
 func (b *bookmarks) toggle(path string) tea.Cmd {
 	b.toggles = append(b.toggles, path)
 	if len(b.toggles) > 1 {

@@ -24,7 +24,7 @@ type diskEngine struct {
 	userfiles.Files
 }
 
-// A directCaller calls the handlers of operations without a connection.
+// A directCaller calls the handlers of the engine's operations directly, without a connection.
 type directCaller struct{ mux *server.Mux }
 
 func (c directCaller) Do(ctx context.Context, name string, _ api.Effect, in, out any) error {
@@ -44,7 +44,7 @@ func (c directCaller) Do(ctx context.Context, name string, _ api.Effect, in, out
 	return &failed
 }
 
-// onDisk shows a folder with files, as onFolder does, using the engine's own file operations.
+// onDisk shows a folder with files, like onFolder, but uses the file operations of the real engine.
 func onDisk(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	t.Helper()
 	dir := makeFolder(t, files)
@@ -60,7 +60,7 @@ func onDisk(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	return d, dir
 }
 
-// filterTo moves the cursor to the only name matching a filter.
+// filterTo filters the list and waits until the cursor is on name, the only match.
 func (d *view) filterTo(filter, name string) {
 	d.t.Helper()
 	d.Press("/", "'"+filter, "enter")

@@ -18,14 +18,15 @@ import (
 // matchDelay is how long typing must rest before the engine is asked for matches.
 const matchDelay = 60 * time.Millisecond
 
-// A fileMatch is the engine's result for a filter, for a folder with entries not held here.
+// A fileMatch is the engine's answer to a filter. It is used if the dashboard does not hold all
+// entries of the folder.
 type fileMatch struct {
 	filter  string
 	entries *entries.Set
 	omitted int // number of further matches
 }
 
-// isIncomplete reports whether the folder has entries not held here.
+// isIncomplete reports whether the folder has entries that the dashboard does not hold.
 func (f *folder) isIncomplete() bool { return f.list.More || f.omitted > 0 }
 
 // currentMatch returns the engine's result for the filter; nil if there is none.
@@ -36,7 +37,8 @@ func (f *folder) currentMatch() *fileMatch {
 	return f.match
 }
 
-// rowSource returns the entries for the rows, and how many more there are.
+// rowSource returns the entries from which the rows are made, and the number of further entries
+// that are not held.
 func (f *folder) rowSource() (*entries.Set, int) {
 	switch match := f.currentMatch(); {
 	case match != nil:
@@ -63,7 +65,7 @@ func (f *folder) askFilter() tea.Cmd {
 	return nil
 }
 
-// changeOrder returns an action to change the filter or the order.
+// changeOrder returns an action that changes the filter or the sort order by change.
 func (f *folder) changeOrder(change func(*entries.Order)) func() tea.Cmd {
 	return func() tea.Cmd {
 		change(&f.order)
@@ -84,7 +86,7 @@ func (f *folder) applyOrder() tea.Cmd {
 	return tea.Batch(match, f.arrangeRows())
 }
 
-// arrangeRows sorts and filters the held entries, in the background if there are many.
+// arrangeRows sorts and filters the entries held. If there are many, it does so in the background.
 func (f *folder) arrangeRows() tea.Cmd {
 	set, _ := f.rowSource()
 	if set.Len() <= maxQuickRows {
@@ -95,7 +97,7 @@ func (f *folder) arrangeRows() tea.Cmd {
 	return func() tea.Msg {
 		rows := set.Arrange(order)
 		return panes.Result(func() tea.Cmd {
-			// The entries or the order may have changed meanwhile.
+			// Drop the rows if the entries or the order have changed meanwhile.
 			if now, _ := f.rowSource(); set == now && order == f.order {
 				f.setRows(rows)
 			}
@@ -104,7 +106,7 @@ func (f *folder) arrangeRows() tea.Cmd {
 	}
 }
 
-// matchOnEngine asks the engine for matching names if not all entries are held.
+// matchOnEngine asks the engine for the names that match the filter, if not all entries are held.
 func (f *folder) matchOnEngine() tea.Cmd {
 	if f.cancelMatch != nil {
 		f.cancelMatch()
@@ -143,7 +145,7 @@ func (f *folder) matchOnEngine() tea.Cmd {
 	})
 }
 
-// headingDetail returns the branch, and the sort order unless it is by name.
+// headingDetail returns the git branch and, unless the list is sorted by name, the sort order.
 func (f *folder) headingDetail() string {
 	var parts []string
 	if f.branch != "" {
@@ -163,7 +165,7 @@ func (f *folder) headingDetail() string {
 	return strings.Join(parts, "  ")
 }
 
-// listSign returns the position of the cursor and the filter.
+// listSign returns the position of the cursor and the filter, for the heading of the list.
 func (f *folder) listSign() list.ListSign {
 	rows := f.list.Rows()
 	if rows == nil || rows.Len() == 0 && f.order.Filter == "" {

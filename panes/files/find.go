@@ -25,13 +25,13 @@ import (
 const (
 	// findDelay is how long typing must rest before a search starts.
 	findDelay = 120 * time.Millisecond
-	// maxNames is the maximum number of names ranked here. If there are more, the engine searches
-	// them.
+	// maxNames is the maximum number of names that the dashboard ranks itself. If there are more,
+	// the engine searches them.
 	maxNames = 50_000
 	// maxFound is the maximum number of results.
 	maxFound = 500
-	// maxFirstPass is the maximum size of files in the first pass, because larger ones may take
-	// long.
+	// maxFirstPass is the maximum size in bytes of the files searched in the first pass. Larger
+	// ones may take long.
 	maxFirstPass = 8 << 20
 )
 
@@ -141,12 +141,13 @@ func (u *fileFinder) search() tea.Cmd {
 			return u.showResult(text, out, err)
 		})
 	}
-	// Small files first: large ones may take long, and often enough is found without them.
+	// Search small files first: large ones may take long, and often enough is found without them.
 	u.searchLarge = find(0, 0)
 	return find(findDelay, maxFirstPass)
 }
 
-// A nameSearch finds names below a folder: by fuzzy matching if all can be held.
+// A nameSearch finds names below a folder. If there are not too many, it fetches them once and
+// matches them fuzzily; otherwise the engine searches them.
 type nameSearch struct {
 	below  []string // all names; nil if unknown or too many
 	listed bool     // below is known, or known to be too many
@@ -159,7 +160,7 @@ func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text 
 			return out, err
 		}
 		if n.listed = true; !all.Limited {
-			// Not nil even if empty: nil stands for too many names.
+			// Make below non-nil even if there are no names: nil stands for too many.
 			n.below = append([]string{}, all.Paths...)
 		}
 	}
@@ -177,8 +178,8 @@ func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text 
 	return out, err
 }
 
-// searchNames has the engine find names that contain the words of a text, and then names that
-// contain its letters in order. A text with glob characters is a pattern instead.
+// searchNames asks the engine for names that contain the words of a query, and then for names that
+// contain its letters in order. A query with glob characters is a pattern instead.
 func searchNames(ctx context.Context, e panes.FileFinder, folder, text string) (findResult, error) {
 	if strings.ContainsAny(text, "*?[{") {
 		return globNames(ctx, e, folder, text)
@@ -211,7 +212,8 @@ func globNames(ctx context.Context, e panes.FileFinder, folder, pattern string) 
 	return names, err
 }
 
-// searchContents searches files of at most maxBytes; 0 for any size.
+// searchContents searches the contents of files of at most maxBytes bytes, or of any size if
+// maxBytes is 0.
 func searchContents(ctx context.Context, e panes.FileFinder, folder, text string, maxBytes int64) (findResult, error) {
 	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: maxFound, MaxBytes: maxBytes})
 	lines := findResult{limited: out.Limited, skippedLarge: out.Passed > 0}
@@ -245,7 +247,8 @@ func (u *fileFinder) showResult(query string, out findResult, err error) tea.Cmd
 	return nil
 }
 
-// setHits replaces the results. If the text is the same, the cursor stays on its result.
+// setHits replaces the results. If they are for the same text as before, the cursor stays on its
+// result.
 func (u *fileFinder) setHits(text string, out findResult) {
 	var on fileHit
 	if u.cursor < len(u.hits) {
@@ -265,8 +268,8 @@ func (u *fileFinder) setHits(text string, out findResult) {
 // ignoresCase reports whether a pattern ignores case, because it has no capitals.
 func ignoresCase(pattern string) bool { return strings.IndexFunc(pattern, unicode.IsUpper) < 0 }
 
-// contentMatcher returns the expression of a content search; nil if it is valid only for the
-// engine.
+// contentMatcher compiles the pattern of a content search, to mark its matches. It returns nil if
+// only the engine understands the pattern.
 func contentMatcher(pattern string) *regexp.Regexp {
 	if ignoresCase(pattern) {
 		pattern = "(?i)" + pattern
@@ -291,7 +294,7 @@ func (u *fileFinder) fetch() tea.Cmd {
 	same := u.previewed.path == chosen.path && u.viewer.preview.Path() == path
 	u.previewed = chosen
 	u.readingType.Cancel()
-	// The preview has the file already; only the line differs.
+	// If the preview has the file already, only move to another line.
 	if same {
 		u.viewer.preview.GoLine(chosen.line)
 		return u.viewer.fetch(u.preview.W, u.preview.H)

@@ -13,8 +13,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Minimum sizes of the search box for a preview beside the results, or
-// below them.
+// Minimum sizes of the search box: its width for a preview beside the results, and its height for
+// one below them.
 const (
 	previewBesideHits = 100
 	previewBelowHits  = 14

@@ -15,22 +15,23 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A folder may have hundreds of thousands of entries, change all the time or be on a slow disk. A
-// short first page makes something appear at once; larger pages follow, up to a limit, and only the
-// engine searches the entries beyond it. A visit lasts as long as the folder is shown. It owns a
-// context, so leaving the folder cancels all requests, and answers arriving late are dropped. After
-// each listing there is a pause in proportion to its duration, so that a constantly changing folder
-// does not keep the engine busy.
+// A folder may have hundreds of thousands of entries, change all the time or be on a slow disk. It
+// is listed in pages. The first page is short, so that something appears at once. Larger pages
+// follow, up to a limit; entries beyond the limit are searched only by the engine. A visit lasts as
+// long as the folder is shown. It owns a context, so leaving the folder cancels all requests, and
+// answers arriving late are dropped. After each listing there is a pause in proportion to its
+// duration, so that a constantly changing folder does not keep the engine busy.
 
 const (
-	// firstEntries is the size of the first page, so that a huge folder appears at once;
-	// pageEntries is the size of the others, and maxEntries the maximum of all.
+	// firstEntries is the size of the first page of a folder, so that a huge folder appears at
+	// once. pageEntries is the size of further pages, and maxEntries limits the entries held.
 	firstEntries = 2000
 	pageEntries  = 10_000
 	maxEntries   = 200_000
-	// maxQuickRows is the maximum number of rows sorted at once instead of in the background.
+	// maxQuickRows is the maximum number of rows sorted immediately; more are sorted in the
+	// background.
 	maxQuickRows = 2000
-	// slowDelay is how long to wait for a folder before saying so.
+	// slowDelay is how long to wait for a folder before the view says that it is still being read.
 	slowDelay = 400 * time.Millisecond
 )
 
@@ -53,8 +54,8 @@ type folder struct {
 	visit       *visit            // nil while the view is hidden
 }
 
-// A visit is the time a folder is shown without a break. Its end cancels all requests about the
-// folder.
+// A visit lasts from when a folder is shown until it is left or the view is hidden. Its end cancels
+// all requests about the folder.
 type visit struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -68,7 +69,7 @@ type visit struct {
 	stamp     string
 }
 
-// startVisit requests everything about the folder again.
+// startVisit begins a new visit, so that everything about the folder is requested again.
 func (f *folder) startVisit() {
 	f.endVisit()
 	v := &visit{stale: true, askGit: true}
@@ -76,8 +77,8 @@ func (f *folder) startVisit() {
 	f.visit, f.cancelMatch = v, nil
 }
 
-// whenListed delays an action on rows until they are there, or until the whole folder is listed.
-// The action is dropped if the folder is left or cannot be read.
+// whenListed delays an action on rows until there are rows or, if whole is set, until the whole
+// folder is listed. The action is dropped if the folder is left or cannot be read.
 func (f *folder) whenListed(whole bool, act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if f.isListed(whole) {
@@ -108,7 +109,8 @@ func (f *folder) endVisit() {
 	}
 }
 
-// goTo shows a folder with the cursor on name, or where it last was.
+// goTo shows a folder with the cursor on name. If name is "", the cursor goes where it last was in
+// the folder.
 func (f *folder) goTo(path, name string) {
 	if f.cursorNames == nil {
 		f.cursorNames = map[string]string{}
@@ -138,22 +140,23 @@ func (f *folder) fetch() tea.Cmd {
 	return tea.Batch(f.fetchEntries(), f.fetchWatch(), f.fetchGit())
 }
 
-// onVisit asks the engine about the current folder. The answer is dropped once the visit has ended.
-func onVisit[T any](f *folder, ask func(context.Context, panes.Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+// onVisit asks the engine about the current folder, and passes the answer to next. If the visit has
+// ended by then, the answer is dropped.
+func onVisit[T any](f *folder, ask func(context.Context, panes.Engine) (T, error), next func(T, error) tea.Cmd) tea.Cmd {
 	v := f.visit
 	return panes.Ask(v.ctx, f.env, ask, func(answer T, err error) tea.Cmd {
 		if v.ctx.Err() != nil {
 			return nil
 		}
-		return then(answer, err)
+		return next(answer, err)
 	})
 }
 
-// runAfter runs then after d, unless the visit has ended.
-func (v *visit) runAfter(d time.Duration, then func()) tea.Cmd {
+// runAfter calls next after d, unless the visit has ended by then.
+func (v *visit) runAfter(d time.Duration, next func()) tea.Cmd {
 	return panes.After(d, func() tea.Cmd {
 		if v.ctx.Err() == nil {
-			then()
+			next()
 		}
 		return nil
 	})
@@ -166,7 +169,7 @@ func (f *folder) fetchEntries() tea.Cmd {
 	}
 	v.stale, v.listing = false, true
 	limit := firstEntries
-	// Something is on screen already, so no short first page is needed.
+	// If entries are on the screen already, no short first page is needed.
 	if f.all.Len() > 0 {
 		limit = maxEntries
 	}
@@ -189,7 +192,8 @@ type listing struct {
 	elapsed time.Duration
 }
 
-// listEntries lists the folder up to limit entries, continuing after held.
+// listEntries lists up to limit entries of the folder. Those in held are known already, so it
+// continues after them.
 func (f *folder) listEntries(held *entries.Set, limit int) tea.Cmd {
 	path, name, order := f.path, f.list.TargetName(), f.order
 	return onVisit(f, func(ctx context.Context, e panes.Engine) (l listing, err error) {
@@ -205,8 +209,9 @@ func (f *folder) listEntries(held *entries.Set, limit int) tea.Cmd {
 	}, f.handleListing)
 }
 
-// listEntries lists the entries matching words, or all if words is empty. It does so in pages, so
-// that neither side holds the whole folder in the form for sending.
+// listEntries lists the entries of a folder that match words, or all entries if words is "". It
+// adds them to set until that has limit entries, and returns how many were left out. It asks for
+// them in pages, so that no message contains the whole folder.
 func listEntries(ctx context.Context, e panes.FileReader, path, words string, set *entries.Set, limit int) (*entries.Set, int, error) {
 	omitted := 0
 	for set.Len() < limit {
@@ -222,7 +227,8 @@ func listEntries(ctx context.Context, e panes.FileReader, path, words string, se
 	return set, omitted, nil
 }
 
-// addCursorEntry adds the entry for the cursor, if it was left out of a listing too long.
+// addCursorEntry adds the entry called name, on which the cursor should be, if the listing was too
+// long to include it.
 func (l *listing) addCursorEntry(ctx context.Context, e panes.FileReader, path, name string) {
 	if name == "" || l.entries.Has(name) {
 		return
@@ -263,14 +269,15 @@ func (f *folder) pauseListing(d time.Duration) tea.Cmd {
 	v.pauses++
 	pause := v.pauses
 	return v.runAfter(d, func() {
-		// A change made here, or a newer pause, may have replaced this one.
+		// The pause may have been ended by a change made here, or replaced by a newer pause.
 		if v.paused && pause == v.pauses {
 			v.listing, v.paused = false, false
 		}
 	})
 }
 
-// NoteChange lists the folder at once, because the change was made here.
+// NoteChange requests a new listing of the folder at once, even during a pause, because the user
+// has changed something here.
 func (f *folder) NoteChange() {
 	if v := f.visit; v != nil {
 		v.stale, v.askGit = true, true
@@ -280,7 +287,7 @@ func (f *folder) NoteChange() {
 	}
 }
 
-// errorReason returns an error without the path already on screen.
+// errorReason returns the text of an error without the path, which is on the screen already.
 func errorReason(err error, path string) string {
 	message := api.AsError(err).Message
 	if _, cause, ok := strings.Cut(message, path+": "); ok {
@@ -311,7 +318,8 @@ func (f *folder) setRows(rows *entries.Rows) {
 	}
 }
 
-// selectName moves the cursor to a name once it exists, and shows hidden files if it is one.
+// selectName moves the cursor to an entry as soon as it is listed. If the entry is hidden, hidden
+// entries are shown.
 func (f *folder) selectName(name string) tea.Cmd {
 	f.list.Select(name)
 	f.order.Hidden = f.order.Hidden || strings.HasPrefix(name, ".")

@@ -86,14 +86,15 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.PreviewPrevious: func() tea.Cmd { return f.viewer.goToHit(true) },
 		keymap.PreviewLeave:    towards(false),
 	}
-	// Every action needs a folder, so all of them wait for the first one.
+	// Every action needs a folder, so all actions wait until the first folder is known.
 	for a, act := range all {
 		all[a] = f.whenShown(act)
 	}
 	return all
 }
 
-// whenShown delays an action until the first folder is known.
+// whenShown delays an action until the first folder is known. If the view is hidden before, the
+// action is dropped.
 func (f *Pane) whenShown(act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		return f.env.Await(panes.Pending{

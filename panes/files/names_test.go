@@ -35,7 +35,7 @@ func TestInvalidEscapeRenamesNothing(t *testing.T) {
 	d.waitExists(dir+"/bad\xff", true)
 }
 
-// renameList returns the path of the list of names passed to the editor.
+// renameList returns the path of the file with the list of names that the editor was asked to open.
 func renameList(d *view) string {
 	_, list, _ := strings.Cut(d.env.Visited[2], ">")
 	return list

@@ -71,7 +71,8 @@ func (f *Pane) Show() {
 	}
 }
 
-// showFirst shows the first folder once it is known: the session's, or the tab of the last start.
+// showFirst shows the first folder: that of the last start's current tab if there were several
+// tabs, and otherwise that of the session. It does nothing until the tabs have been read.
 func (f *Pane) showFirst() {
 	if f.tabs.isPending() {
 		return
@@ -94,10 +95,11 @@ func (f *Pane) Hide() {
 
 func (f *Pane) Resize(w, h int) { f.w, f.h = w, h }
 
-// HandleNews does nothing: the folder is watched separately.
+// HandleNews does nothing, because changes of the folder do not arrive as news; see fetchWatch.
 func (f *Pane) HandleNews(*panes.News) {}
 
-// GoFolder shows a folder with the cursor on name, or where it last was.
+// GoFolder shows a folder with the cursor on name. If name is "", the cursor goes where it last was
+// in the folder.
 func (f *Pane) GoFolder(path, name string) { f.folder.goTo(path, name) }
 
 // ShowEngineLog shows the end of the engine's log, zoomed.
@@ -136,7 +138,7 @@ func (f *Pane) Fetch() tea.Cmd {
 	return tea.Batch(started, found, f.folder.fetch(), above, f.fetchPreview(parts.preview))
 }
 
-// fetchPreview reads the part of the current file that is visible in an area.
+// fetchPreview reads the part of the current file that the preview shows in the area at.
 func (f *Pane) fetchPreview(at look.Rect) tea.Cmd {
 	if at.W == 0 {
 		return nil
@@ -157,7 +159,8 @@ func (f *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeFiles, keymap.ScopeList}
 }
 
-// Hints leaves out the keys that do nothing in an empty folder.
+// Hints returns the keys of the list or the preview, without those that do nothing in an empty
+// folder.
 func (f *Pane) Hints() (all []keymap.Hint, ok bool) {
 	list := &f.folder.list
 	if f.onPreview || list.Rows() == nil || list.CursorEntry() != nil || len(list.Marks) > 0 {
@@ -175,7 +178,7 @@ func (f *Pane) SetScreen(s graphics.Screen) (changed bool) {
 	return changed
 }
 
-// Cover tells the view whether something lies over the picture; it is then drawn in blocks.
+// Cover tells the view whether something lies over the picture, which is then drawn in half blocks.
 func (f *Pane) Cover(on bool) { f.viewer.preview.Covered = on }
 
 // Picture returns the picture to draw over the view, and its position in cells; nil if there is
@@ -195,7 +198,7 @@ func (f *Pane) Picture() (picture *graphics.Picture, x, y int) {
 // Folder returns the current folder; "" before the first.
 func (f *Pane) Folder() string { return f.folder.path }
 
-// focusPreview moves the focus to the preview, or back to the list.
+// focusPreview moves the focus to the preview if on is set, and otherwise back to the list.
 func (f *Pane) focusPreview(on bool) {
 	if on && f.folder.list.CursorEntry() == nil {
 		return
@@ -237,8 +240,8 @@ func (f *Pane) showFound(path string, line int64, match *regexp.Regexp) {
 	f.viewer.line, f.viewer.mark = line, match
 }
 
-// cancelOrClear cancels a transfer, or clears the filter, or the marks. Marks come last, because
-// they are the hardest to redo.
+// cancelOrClear cancels the running transfer or, if there is none, clears the filter or, without a
+// filter, the marks. Marks come last, because they are the hardest to restore.
 func (f *Pane) cancelOrClear() tea.Cmd {
 	switch {
 	case f.transfers.CancelRunning():

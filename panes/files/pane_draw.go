@@ -121,7 +121,8 @@ func (f *Pane) Draw() []string {
 	return rows[:f.h]
 }
 
-// filesHeading returns the heading of the list, and of a preview beside it.
+// filesHeading returns the row with the headings of the list and of the preview, if that is beside
+// the list.
 func (f *Pane) filesHeading(parts parts) string {
 	look := f.env.Look()
 	w, above := parts.heading.W, ""
@@ -156,7 +157,8 @@ func clipPath(path string, w int) string {
 	return text.ClipLeft(path, w)
 }
 
-// displayPath returns a path with ~ for the home directory.
+// displayPath returns a path in a form to show: with ~ for the home directory, or with the name of
+// its machine.
 func displayPath(path, home string) string {
 	if machine, remotePath := api.PathOf(path); machine != "" {
 		return machine + ":" + text.FileName(remotePath)
@@ -164,7 +166,8 @@ func displayPath(path, home string) string {
 	return text.FileName(api.TildePath(path, home))
 }
 
-// Note describes what is running and how much is shown.
+// Note describes what is running, such as a transfer or a search, and how many entries are marked
+// or not shown.
 func (f *Pane) Note() (string, look.Ink) {
 	var notes []string
 	if note := f.transfers.Progress(); note != "" {

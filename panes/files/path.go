@@ -23,7 +23,8 @@ func parentFolder(folder string) string {
 	return filepath.Dir(folder)
 }
 
-// goToEntry shows a folder with the cursor on an entry, even a hidden one.
+// goToEntry shows a folder with the cursor on an entry. If the entry is hidden, hidden entries are
+// shown.
 func (f *folder) goToEntry(path, name string) {
 	f.goTo(path, name)
 	f.order.Hidden = f.order.Hidden || strings.HasPrefix(name, ".")
@@ -39,7 +40,8 @@ func (f *folder) goUp() {
 // goBack goes to the previous folder.
 func (f *folder) goBack() {
 	if last := len(f.previous) - 1; last >= 0 {
-		// goTo adds the current folder, which must not be on the way back.
+		// goTo adds the current folder to previous. Undo that, so that going back again goes
+		// further back.
 		back := f.previous[:last]
 		f.goTo(f.previous[last], "")
 		f.previous = back
@@ -59,12 +61,13 @@ type pathPrompt struct {
 	escapes map[string]bool // suggestions written with escapes
 }
 
-// newPathPrompt returns a prompt for a path, relative to the folder.
-func (f *folder) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
+// newPathPrompt returns a prompt for a path, which may be relative to the current folder. It passes
+// the absolute path to next.
+func (f *folder) newPathPrompt(title, text string, next func(string) tea.Cmd) *pathPrompt {
 	p := &pathPrompt{folder: f}
 	p.Prompt = dialog.NewPrompt(title, "", func(text string) tea.Cmd {
 		path, _ := p.absolutePath(text) // Check has accepted it
-		return then(path)
+		return next(path)
 	})
 	p.Suggest = p.suggest
 	p.Check = func(text string) error {
@@ -87,12 +90,12 @@ func (f *folder) typedPath(path string) string {
 	return path
 }
 
-// askPath opens a prompt for a path. then receives also a function that shows the prompt again with
-// an error.
-func (f *folder) askPath(title, text string, then func(path string, refused func(why string)) tea.Cmd) tea.Cmd {
+// askPath opens a prompt for a path and passes the entered path to next. If the path does not work,
+// next calls refused, which shows the prompt again with an error.
+func (f *folder) askPath(title, text string, next func(path string, refused func(why string)) tea.Cmd) tea.Cmd {
 	var p *pathPrompt
 	p = f.newPathPrompt(title, text, func(path string) tea.Cmd {
-		return then(path, func(why string) {
+		return next(path, func(why string) {
 			p.Fail(why)
 			f.env.Ask(p)
 		})
@@ -101,7 +104,7 @@ func (f *folder) askPath(title, text string, then func(path string, refused func
 	return p.Look()
 }
 
-// displayText returns a path as typed, with escapes if needed.
+// displayText returns a path as the user would type it, with escapes if needed.
 func (p *pathPrompt) displayText(path string) string {
 	if p.escaped || text.NeedsEscapes(path) {
 		return text.EscapeName(path)
@@ -131,7 +134,8 @@ func (p *pathPrompt) absolutePath(s string) (string, error) {
 	}
 	slash := strings.HasSuffix(s, "/")
 	s = text.ExpandHome(s, p.folder.env.Home())
-	// A colon is common in file names, so it counts only after the name of a known machine.
+	// A colon is common in file names, so it separates a machine from a path only after the name of
+	// a known machine.
 	if machine, remotePath, ok := strings.Cut(s, ":"); ok && (remotePath == "" || strings.HasPrefix(remotePath, "/")) && p.folder.env.News().Machine(machine) != nil {
 		slash = slash || remotePath == ""
 		s = api.PathOn(machine, cmp.Or(remotePath, "/"))
@@ -145,7 +149,8 @@ func (p *pathPrompt) absolutePath(s string) (string, error) {
 	return s, nil
 }
 
-// suggest offers completions of the last part of the path, and lists its folder once.
+// suggest offers completions of the last part of the typed path. When the folder before that part
+// changes, suggest lists it.
 func (p *pathPrompt) suggest(text string) tea.Cmd {
 	if p.escapes[text] {
 		p.useEscapes()
@@ -169,7 +174,8 @@ func (p *pathPrompt) suggest(text string) tea.Cmd {
 	})
 }
 
-// setNames sets the names in a folder, if it is still the current one.
+// setNames sets the names of a folder's entries. It ignores them if the typed path is in another
+// folder by now.
 func (p *pathPrompt) setNames(folder string, names []string) {
 	if p.asked == folder {
 		p.listed, p.names = folder, names
@@ -180,7 +186,7 @@ func (p *pathPrompt) setNames(folder string, names []string) {
 // maxOffered is the maximum number of suggestions.
 const maxOffered = 200
 
-// offerNames offers completions of the last part of the path.
+// offerNames offers the names that complete the last part of the typed path.
 func (p *pathPrompt) offerNames() {
 	text := p.Field.Text()
 	typed, _ := parseTyped(text, p.escaped)
@@ -216,7 +222,7 @@ func (p *pathPrompt) offerNames() {
 	p.Offer(common, lines)
 }
 
-// askFolder asks for a folder, or a file in one, and goes there.
+// askFolder asks for the path of a folder or a file, and goes there.
 func (f *folder) askFolder() tea.Cmd {
 	return f.askPath("Go to", withSlash(f.path), func(path string, refused func(string)) tea.Cmd {
 		path = filepath.Clean(path)

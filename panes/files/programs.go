@@ -25,7 +25,8 @@ type programs struct {
 	folder *folder
 }
 
-// startSession starts a command in a session in the current folder, or a shell without one.
+// startSession starts a command in a new session in the current folder, or a shell if the command
+// is empty.
 func (p *programs) startSession(command []string) tea.Cmd {
 	command, folder, err := encodeCommand(command, p.folder.path)
 	if err != nil {
@@ -43,18 +44,18 @@ func (p *programs) editFile() tea.Cmd {
 	return p.runInSession("", panes.EditorCommand(path, 0, 0), nil)
 }
 
-// runInSession runs a command in a session in the current folder, and calls then after it has exited. name
-// is that of the session, "" for that of its program.
-func (p *programs) runInSession(name string, command []string, then func() tea.Cmd) tea.Cmd {
+// runInSession runs a command in a new session in the current folder. After it has exited, next is
+// called; it may be nil. name is the session's name; "" names the session after its program.
+func (p *programs) runInSession(name string, command []string, next func() tea.Cmd) tea.Cmd {
 	command, folder, err := encodeCommand(toLocalPaths(command, p.folder.path), p.folder.path)
 	if err != nil {
 		return p.env.Say(panes.ErrorText(err), true)
 	}
-	return p.env.Visit(name, command, folder, then)
+	return p.env.Visit(name, command, folder, next)
 }
 
-// toLocalPaths replaces a remote machine's paths in a command by its local ones, because the
-// command runs there.
+// toLocalPaths removes the name of a remote machine from the paths in a command, because the
+// command runs on that machine.
 func toLocalPaths(command []string, folder string) []string {
 	machine, _ := api.PathOf(folder)
 	if machine == "" {
@@ -104,8 +105,8 @@ func (p *programs) askOpenWith(targets []string) tea.Cmd {
 	return nil
 }
 
-// programsFor returns the programs for files: the user's own first, then those named in the
-// environment.
+// programsFor returns the programs that can open targets: those in the user's configuration first,
+// then those named in the environment.
 func programsFor(targets, own []string, env func(string) string, lookPath func(string) (string, error)) (programs []program) {
 	for _, line := range own {
 		programs = append(programs, program{line, []string{"/bin/sh", "-c", insertFiles(line, targets)}, "config.toml"})
@@ -126,7 +127,8 @@ func programsFor(targets, own []string, env func(string) string, lookPath func(s
 	return programs
 }
 
-// insertFiles returns a command line with the files in place of {}, or at its end.
+// insertFiles returns a command line with the paths in place of {} or, if there is none, at its
+// end.
 func insertFiles(line string, paths []string) string {
 	words := make([]string, len(paths))
 	for i, path := range paths {
@@ -139,8 +141,8 @@ func insertFiles(line string, paths []string) string {
 	return line + " " + files
 }
 
-// encodeCommand returns a command and its folder in a form the API can carry, limited to UTF-8. A
-// shell recreates other bytes.
+// encodeCommand returns a command and its folder in a form that the API can carry. The API carries
+// only UTF-8, so a command with other bytes is run by a shell that recreates them.
 func encodeCommand(command []string, folder string) ([]string, string, error) {
 	if utf8.ValidString(folder) && !slices.ContainsFunc(command, func(word string) bool { return !utf8.ValidString(word) }) {
 		return command, folder, nil
@@ -165,8 +167,8 @@ func encodeCommand(command []string, folder string) ([]string, string, error) {
 	return []string{"/bin/sh", "-c", script}, "", nil
 }
 
-// shellWord writes a word for a shell in visible characters, whatever bytes it has. A trailing line
-// break is lost.
+// shellWord quotes a word for a shell, in visible characters whatever bytes the word has. The shell
+// drops line breaks at its end.
 func shellWord(word string) string {
 	if text.NeedsEscapes(word) {
 		return shell.QuoteBytes(word)

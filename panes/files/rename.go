@@ -98,7 +98,7 @@ func (a *actions) renameMany(targets []string) tea.Cmd {
 }
 
 // renameEditor returns a command that runs an editor on a list of names, and empties the list if
-// the editor fails. The space keeps it out of the history.
+// the editor fails. A space before the command keeps it out of the history.
 func renameEditor(list string, editor []string) []string {
 	words := make([]string, len(editor))
 	for i, word := range editor {
@@ -190,8 +190,8 @@ func (a *actions) confirmRenames(items []api.FileMove) tea.Cmd {
 	return nil
 }
 
-// orderRenames orders renames so that each name is free when it is needed. In a cycle, one file
-// takes a detour.
+// orderRenames orders renames so that each new name is free when it is needed. In a cycle, one file
+// is first moved to a temporary name.
 func orderRenames(items []api.FileMove) []api.FileMove {
 	var out, free []api.FileMove
 	byName := map[string]api.FileMove{}    // by current name
@@ -205,7 +205,7 @@ func orderRenames(items []api.FileMove) []api.FileMove {
 		}
 	}
 	for _, item := range items {
-		// Each rename frees a name, which another one may need.
+		// Each rename frees a name, which another rename may need.
 		for len(free) > 0 {
 			next := free[0]
 			free = free[1:]

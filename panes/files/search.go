@@ -11,7 +11,7 @@ import (
 	"tandem/panes/kit/dialog"
 )
 
-// maxHits is the maximum number of matching lines held of a file.
+// maxHits is the maximum number of a file's matching lines that are held.
 const maxHits = 5000
 
 // A fileSearch is the search in the previewed file.
@@ -25,7 +25,8 @@ type fileSearch struct {
 	steps   int // matches to skip once the result is there; negative for back
 }
 
-// askSearch opens the input line, and shows the next match while a pattern is typed.
+// askSearch opens the search line. While the user types a pattern, the preview shows the next
+// match.
 func (v *viewer) askSearch() tea.Cmd {
 	path, origin := v.preview.Path(), v.preview.Position
 	f := dialog.NewFind(&v.search.pattern)
@@ -81,7 +82,7 @@ func (v *viewer) endSearch() {
 	s.path, s.text, s.stop, s.steps = "", "", nil, 0
 }
 
-// showHits shows the result of search serial, unless another has started since.
+// showHits shows the result of the search with number serial, unless a newer search has started.
 func (v *viewer) showHits(serial int, hits []int64, err error) tea.Cmd {
 	if serial != v.search.serial {
 		return nil
@@ -108,7 +109,8 @@ func (v *viewer) showHits(serial int, hits []int64, err error) tea.Cmd {
 	return nil
 }
 
-// goToHit goes to the next or the previous match, or asks for a pattern if there is none.
+// goToHit goes to the next match, or to the previous one if back is set. It asks for a pattern if
+// there is none yet.
 func (v *viewer) goToHit(back bool) tea.Cmd {
 	switch _, hits := v.preview.Hit(); {
 	case v.search.stop != nil && back:

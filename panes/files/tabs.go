@@ -18,14 +18,15 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// tabsFile is the file of the last tabs in the data directory: one path per line, with > before the
-// current one.
+// tabsFile is the name of the file in the data directory that keeps the tabs for the next start. It
+// contains one path per line, with > before the current one.
 const tabsFile = "file-tabs"
 
 // maxTabs limits the number of tabs.
 const maxTabs = 50
 
-// tabs are open folders. One of them is visible; its entry in all is out of date.
+// tabs are the open folders. The state of the current tab is in folder; its entry in all is updated
+// only when another tab is shown.
 type tabs struct {
 	env     panes.Env
 	folder  *folder
@@ -42,8 +43,8 @@ type tabs struct {
 	first  int   // first visible tab
 }
 
-// A tabsWriter writes the file of tabs. After the last write, it ignores earlier ones still on
-// their way.
+// A tabsWriter writes the file of tabs. Once the final write is done, it ignores earlier writes
+// that arrive late.
 type tabsWriter struct {
 	mu   sync.Mutex
 	done bool
@@ -59,7 +60,7 @@ func (p *tabsWriter) writeFile(ctx context.Context, e panes.FileWriter, file, te
 	return e.WriteFile(ctx, file, []byte(text), false)
 }
 
-// A tab is a folder not visible at the moment.
+// A tab is a folder that is not visible at the moment.
 type tab struct {
 	path, name string // folder; name under the cursor
 	order      entries.Order
@@ -143,7 +144,7 @@ func (ts *tabs) switchTab(by int) func() tea.Cmd {
 	}
 }
 
-// fileText returns the content of the file; "" for a single tab.
+// fileText returns what to write to the file of tabs; "" if there is only one tab.
 func (ts *tabs) fileText() string {
 	if !ts.hasSeveral() {
 		return ""
@@ -159,7 +160,8 @@ func (ts *tabs) fileText() string {
 	return text.String()
 }
 
-// fetch reads the tabs of the last start, and saves changes.
+// fetch reads the tabs of the last start, once. After that it saves the tabs whenever they have
+// changed.
 func (ts *tabs) fetch() tea.Cmd {
 	file := ts.env.News().Info.DataDir
 	if file == "" || ts.writing {
@@ -206,8 +208,8 @@ func (ts *tabs) isPending() bool {
 	return !ts.known && (!news.Connected || news.Info.DataDir != "")
 }
 
-// restoreTabs restores the tabs of the last start. A folder already visible stays, in place of the
-// last current one.
+// restoreTabs restores the tabs of the last start. If a folder is visible already, it replaces the
+// tab that was current then.
 func (ts *tabs) restoreTabs(text string) {
 	ts.known, ts.written = true, text
 	// Tabs opened in the meantime count more.
@@ -256,7 +258,8 @@ func (ts *tabs) drawTabs(w int, look *look.Look) string {
 	return row.String() + text.Spaces(w-used)
 }
 
-// tabLabels names tabs by the last part of their paths, or the last two if several share it.
+// tabLabels returns a label for each tab: the last part of its path, or the last two parts if paths
+// share the last one.
 func (ts *tabs) tabLabels() []string {
 	labels := make([]string, len(ts.all))
 	times := map[string]int{}
@@ -266,7 +269,7 @@ func (ts *tabs) tabLabels() []string {
 			paths[i] = ts.folder.path
 		}
 	}
-	// Tabs with the same folder do not need longer labels.
+	// Count each folder once: tabs with the same folder do not need longer labels.
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		times[filepath.Base(path)]++
 	}

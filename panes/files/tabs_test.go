@@ -141,7 +141,8 @@ func TestTabsAreRestoredAtNextStart(t *testing.T) {
 	}
 }
 
-// A write still on its way when the user leaves is older than the final one.
+// A write may still be running when the user leaves. It must not replace the final one, which is
+// newer.
 func TestLateWriteDoesNotReplaceFinalTabs(t *testing.T) {
 	engine := &keepEngine{text: " /a\n>/b\n"}
 	e := &panestest.Env{SessionID: "1", SessionFolder: "/session"}

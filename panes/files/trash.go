@@ -53,7 +53,7 @@ func (t *trash) picker(all []api.TrashedFile, now time.Time) *dialog.Picker {
 		}
 		return "restore"
 	}
-	// Emptying asks a question first, over the open list.
+	// The delete key does nothing on the last row, which stands for no file.
 	u.Stays = func(c list.Choice) bool { return c.Number == emptyTrash }
 	u.Pick = func(c list.Choice) tea.Cmd {
 		switch {
@@ -90,7 +90,8 @@ func (t *trash) choice(one *api.TrashedFile, number int, now time.Time) list.Cho
 	return list.Choice{Text: name, Also: one.From, Detail: from + "  " + text.PadLeft(size, 6) + "  " + text.PadLeft(text.FileTime(one.Deleted, now), 12), Number: number}
 }
 
-// originalPath returns the path of a file before it was deleted, or its present one if unknown.
+// originalPath returns the path that a file had before it was deleted or, if that is unknown, its
+// path in the trash.
 func originalPath(one *api.TrashedFile) string { return cmp.Or(one.From, one.Path) }
 
 func nameOfTrashed(one *api.TrashedFile) string {

@@ -29,14 +29,15 @@ type view struct {
 	height int
 }
 
-// A fakeEngine has the files on disk, without git or transfers between machines.
+// A fakeEngine serves the files of a directory on disk. It has neither git nor transfers between
+// machines.
 type fakeEngine struct {
 	*panestest.Engine
 	*panestest.Files
 }
 
-// onFolder shows a folder with files, a map of paths to contents. A path
-// with a trailing slash is a folder.
+// onFolder shows a new folder with files, which maps paths to contents. A path with a trailing
+// slash is a folder.
 func onFolder(t *testing.T, w, h int, files map[string]string) (*view, string) {
 	t.Helper()
 	dir := makeFolder(t, files)
@@ -112,7 +113,7 @@ func (d *view) isOnFile(name string) bool {
 	return ok && strings.HasPrefix(strings.TrimLeft(rest, "/@|=*"), " ")
 }
 
-// waitTransfer waits until a transfer is running, or none is.
+// waitTransfer waits until a transfer is running or, if want is false, until none is.
 func (d *view) waitTransfer(want bool) {
 	d.t.Helper()
 	d.Wait(fmt.Sprintf("under way: %t", want), func() bool {
@@ -121,7 +122,7 @@ func (d *view) waitTransfer(want bool) {
 	})
 }
 
-// waitBeforeCursor waits until the text before the cursor ends in text.
+// waitBeforeCursor waits until the row of the cursor has text directly before the cursor.
 func (d *view) waitBeforeCursor(text string) {
 	d.t.Helper()
 	d.Wait("there is typed "+text, func() bool {

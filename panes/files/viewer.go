@@ -75,7 +75,8 @@ func (s fileSource) ReadAt(ctx context.Context, path string, off, n int64) ([]by
 	return readBytes(out), out.Size, err
 }
 
-// readBytes returns the bytes of a file, sent by the API in one of two fields.
+// readBytes returns the bytes of a file from the engine's answer. They are in Text if they are
+// valid UTF-8, and otherwise in Data.
 func readBytes(out api.FilesReadOutput) []byte {
 	if out.Data != nil {
 		return out.Data

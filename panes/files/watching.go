@@ -48,7 +48,7 @@ func (f *folder) fetchGit() tea.Cmd {
 		return e.GitStatus(ctx, path)
 	}, func(out api.FilesGitOutput, _ error) tea.Cmd { // after an error there are no marks
 		f.list.Git, f.list.GitAll, f.branch = out.Marks, out.All, out.Branch
-		// In a large repository git is slow; at most a sixth of the time goes to it.
+		// git is slow in a large repository, so let it run for at most a sixth of the time.
 		return v.runAfter(max(minGitInterval, 5*time.Since(begin)), func() { v.askingGit = false })
 	})
 }

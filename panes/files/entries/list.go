@@ -42,7 +42,7 @@ func (l *List) SetRows(rows *Rows) {
 		if !l.Select(l.name) {
 			l.Go(l.cursor)
 		}
-		// Select and Go reset it, but the wanted name is still to come.
+		// Select and Go have reset l.want, but the wanted name may still appear.
 		l.want = want
 	}
 }
@@ -50,14 +50,15 @@ func (l *List) SetRows(rows *Rows) {
 // Rows returns the visible entries; nil before the first SetRows.
 func (l *List) Rows() *Rows { return l.rows }
 
-// Reset clears the list for another folder, with the cursor on name.
+// Reset clears the list for another folder. The cursor will be on name.
 func (l *List) Reset(path, name string) {
 	l.Path, l.name, l.want, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, name, nil, nil, "", "", false
 	l.More, l.Omitted = false, 0
 	l.cursor, l.top = 0, 0
 }
 
-// TargetName returns the name under the cursor, or the one it will jump to.
+// TargetName returns the name to which the cursor will jump once it is listed or, if it waits for
+// none, the name under the cursor.
 func (l *List) TargetName() string { return cmp.Or(l.want, l.name) }
 
 // CursorEntry returns the entry under the cursor; nil if none.
@@ -68,8 +69,8 @@ func (l *List) CursorEntry() *api.FileInfo {
 	return l.rows.At(l.cursor)
 }
 
-// CursorPath returns the path of the entry under the cursor, or, before the folder is listed, of
-// the entry it will be on; "" if none.
+// CursorPath returns the path of the entry under the cursor. Before the folder is listed, that is
+// the entry on which the cursor will be. It returns "" if there is none.
 func (l *List) CursorPath() string {
 	switch f := l.CursorEntry(); {
 	case f != nil:

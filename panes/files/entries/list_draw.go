@@ -105,7 +105,7 @@ func (l *List) drawRow(i, w int, now time.Time, look *look.Look) string {
 	return r.Finish(w, look)
 }
 
-// fileDetails returns the columns after a name, as far as they fit.
+// fileDetails returns the columns shown after a name, as many as fit into w cells.
 func fileDetails(f *api.FileInfo, w int, by Column, now time.Time) string {
 	size := "–"
 	switch {

@@ -6,8 +6,8 @@ import (
 	"tandem/engine/api"
 )
 
-// A Set holds the entries of a folder in the order of their addition. It is immutable; nil is
-// empty.
+// A Set holds entries of a folder in the order in which they were added. It is immutable; a nil Set
+// is empty.
 type Set struct{ entries []api.FileInfo }
 
 func (s *Set) Len() int {
@@ -26,7 +26,7 @@ func (s *Set) With(more []api.FileInfo) *Set {
 	return &Set{append(s.entries, more...)}
 }
 
-// Names returns the names of all entries, with a slash after a folder's.
+// Names returns the names of all entries. The name of a folder ends in a slash.
 func (s *Set) Names() []string {
 	names := make([]string, s.Len())
 	for i := range names {

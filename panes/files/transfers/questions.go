@@ -17,7 +17,8 @@ import (
 // maxConflicts is the maximum number of conflicting files listed.
 const maxConflicts = 10
 
-// startTransfer starts a transfer, or describes the files in its way.
+// startTransfer starts a transfer. If existing files are in its way, nothing is started and the
+// result describes these files.
 func startTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInput) (b transferStart, err error) {
 	b.in = in
 	b.out, err = e.Transfer(ctx, in)
@@ -66,7 +67,7 @@ func describeConflict(ctx context.Context, e panes.FileReader, from, to string) 
 	return name + ": " + describeFile(existing) + " exists, yours is " + compareAge(incoming, existing) + ", " + describeFile(incoming)
 }
 
-// compareAge returns whether f is older or newer than other, in words.
+// compareAge says in words whether f is older or newer than other.
 func compareAge(f, other api.FileInfo) string {
 	return map[int]string{-1: "older", 0: "as old", 1: "newer"}[f.Modified.Compare(other.Modified)]
 }
@@ -125,13 +126,13 @@ func (q *Queue) askFolder(t *transfer, folder string) {
 	q.env.Ask(question)
 }
 
-// targetsItself reports whether a file would be copied onto itself, only useful to make a second
-// copy.
+// targetsItself reports whether a file would be copied onto itself. The user can only want a second
+// copy then.
 func targetsItself(items []api.FileMove) bool {
 	return slices.ContainsFunc(items, func(item api.FileMove) bool { return item.Path == item.To })
 }
 
-// askLarge asks whether to unpack an archive much larger than its file.
+// askLarge asks whether to unpack an archive whose content is much larger than the archive.
 func (q *Queue) askLarge(t *transfer) {
 	in := t.in
 	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true

@@ -1,5 +1,5 @@
-// Package transfers queues the transfers that the engine does with files, follows them, asks about
-// conflicts and undoes them.
+// Package transfers queues copies, moves and other transfers of files. The engine carries them out;
+// the package follows them, asks about conflicts and undoes them.
 package transfers
 
 import (
@@ -22,10 +22,11 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// The engine does the transfers; here they are queued and followed. A transfer is started in the
-// background, because checking its destination reads the disk. The start may find conflicts and
-// need the user's answer, and the end may push an undo. Only one transfer runs at a time, and none
-// starts while a question about conflicts is open: the answer must match what the user saw.
+// The engine carries out the transfers; here they are queued and followed. A transfer is started in
+// the background, because checking its destination reads the disk. Starting it may find conflicts
+// that the user must resolve. When it ends, an undo may be recorded. Only one transfer runs at a
+// time, and none starts while a question about conflicts is open: the answer must match what the
+// user saw.
 
 // A Queue holds copies, moves and deletions: the running one, waiting ones, and those to undo.
 type Queue struct {
@@ -62,7 +63,7 @@ type transfer struct {
 	unanswered bool // the last request for its progress has failed
 	abandoned  bool // and so has the user's attempt to cancel it since
 
-	// begin starts it, or finds what is in its way. It runs in the background.
+	// begin starts the transfer, or finds what is in its way. It is called in the background.
 	begin func(context.Context, panes.Engine) (transferStart, error)
 }
 
@@ -111,7 +112,7 @@ func (q *Queue) Progress() string {
 	return status + stop
 }
 
-// progressBar draws done of all as a bar. all must be positive.
+// progressBar draws a bar that shows how much of all is done. all must be positive.
 func progressBar(done, all int64) string {
 	bar := progress.New(progress.WithWidth(10), progress.WithFillCharacters('█', '░'), progress.WithoutPercentage())
 	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // inherit the status bar's colours
@@ -131,8 +132,9 @@ func newTransfer(in api.FilesTransferInput, back *undo) *transfer {
 	}}
 }
 
-// Add adds a transfer to the queue, by the user's key. If it is the first one and fails before it has
-// changed anything, refused is called with the error; it may be nil.
+// Add adds a transfer to the queue. It must be called while a key of the user is handled. If the
+// transfer starts at once and fails before it has changed anything, refused is called with the
+// error, unless it is nil.
 func (q *Queue) Add(in api.FilesTransferInput, refused func(why string)) tea.Cmd {
 	t := newTransfer(in, nil)
 	q.waiting = append(q.waiting, t)
@@ -147,7 +149,8 @@ func (q *Queue) addFirst(in api.FilesTransferInput, back *undo) *transfer {
 }
 
 // awaitStart holds typed input until a new transfer has started, so that the next keys answer a
-// question about conflicts. It does not if there can be none, or if others precede it.
+// question about conflicts. It does nothing if there can be no such question, or if the transfer
+// has to wait for others.
 func (q *Queue) awaitStart(t *transfer, refused func(why string)) tea.Cmd {
 	asks := t.in.Kind != api.TransferTrash && t.in.Kind != api.TransferDelete
 	if !asks || q.running != nil || q.isAsking() || q.waiting[0] != t {
@@ -170,7 +173,8 @@ func (q *Queue) awaitStart(t *transfer, refused func(why string)) tea.Cmd {
 	})
 }
 
-// askWhenHeld calls ask, which opens a dialog: with typed input held, if it waits for the transfer.
+// askWhenHeld calls ask, which opens a dialog. If typed input waits for the transfer, ask is called
+// just before that input is handled, so that the input goes to the dialog.
 func (t *transfer) askWhenHeld(ask func()) {
 	if t.awaited {
 		t.ask = ask
@@ -179,7 +183,7 @@ func (t *transfer) askWhenHeld(ask func()) {
 	ask()
 }
 
-// isAsking reports whether a question about conflicts is open, or waits.
+// isAsking reports whether a question about conflicts is open or waits to be opened.
 func (q *Queue) isAsking() bool { return q.asking != nil && q.env.Shows(q.asking) }
 
 // StartNext starts the next transfer. Only one runs at a time, and none while a conflict is being
@@ -246,7 +250,8 @@ func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	}
 	switch poll := func() tea.Cmd { return q.pollJob(t, 250) }; {
 	case t.unanswered && !t.abandoned:
-		// Only its engine knows when it ends, and that may be offline for a moment.
+		// Only the engine that runs the transfer knows when it ends, and that engine may be offline
+		// for a moment.
 		t.refused = nil
 		return panes.After(retryPause, poll)
 	case err == nil && job.State == api.JobRunning:
@@ -272,14 +277,14 @@ func (q *Queue) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	return q.reportResult(t)
 }
 
-// CancelRunning cancels the running transfer, after a question if it has started. It reports whether
-// there is one.
+// CancelRunning cancels the current transfer. If the transfer has begun, it asks first. It reports
+// whether there is a current transfer.
 func (q *Queue) CancelRunning() bool {
 	t := q.running
 	if t == nil {
 		return false
 	}
-	// Nothing has changed yet, so there is nothing to ask.
+	// If the transfer has not begun, nothing has changed, so there is nothing to ask.
 	if t.id == "" {
 		t.stop()
 		return true
@@ -298,8 +303,8 @@ func (q *Queue) CancelRunning() bool {
 	return true
 }
 
-// cancel returns a command that cancels a transfer. If its engine does not answer, the next
-// transfer need not wait for that.
+// cancel returns a command that cancels a transfer. If the transfer's engine does not answer, the
+// transfer is abandoned, so that the next one can start.
 func (q *Queue) cancel(t *transfer) tea.Cmd {
 	return panes.Ask(q.env.Context(), q.env, func(ctx context.Context, e panes.Engine) (struct{}, error) {
 		return struct{}{}, e.CancelTransfer(ctx, t.id)
@@ -312,7 +317,7 @@ func (q *Queue) cancel(t *transfer) tea.Cmd {
 	})
 }
 
-// NameFiles names one file, or the number of several.
+// NameFiles returns the name of a single file, or the number of files in words.
 func NameFiles(paths []string) string {
 	if len(paths) == 1 {
 		return text.Clip(text.FileName(filepath.Base(paths[0])), 40)
@@ -332,7 +337,8 @@ func itemsFor(paths []string) []api.FileMove {
 	return items
 }
 
-// AddTo is Add for a path, first checking whether that is a folder.
+// AddTo adds a transfer of targets to a path. If the path is a folder, they go into it, and
+// otherwise it is the new path of the only target. refused is as in Add.
 func (q *Queue) AddTo(kind string, targets []string, to string, refused func(why string)) tea.Cmd {
 	in := api.FilesTransferInput{Kind: kind, Items: itemsFor(targets)}
 	t := &transfer{in: in, begin: func(ctx context.Context, e panes.Engine) (transferStart, error) {

@@ -123,7 +123,7 @@ func TestRefusedTransferReturnsToItsDialog(t *testing.T) {
 	if why != "pack 2 items: wrong name" || e.Said != "" {
 		t.Errorf("refused with %q, said %q", why, e.Said)
 	}
-	// The user has gone on since a transfer that ran for a while.
+	// The user has done something else since the transfer began.
 	q.waiting[0].id = "t1"
 	q.handleJob(q.waiting[0], api.FileJob{State: api.JobRunning}, nil)
 	if why = ""; q.handleJob(q.waiting[0], job, nil) != nil || why != "" || e.Said == "" {

@@ -21,7 +21,7 @@ func (q *Queue) reportFailure(t *transfer, why string) tea.Cmd {
 	return nil
 }
 
-// failureText returns the action that failed, and why. It drops whole paths from an item's error,
+// failureText says which action failed and why. If the error begins with a path, it leaves that out
 // to make room for the cause.
 func (t *transfer) failureText() string {
 	if t.job.Handled >= len(t.in.Items) {

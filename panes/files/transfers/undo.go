@@ -12,12 +12,13 @@ import (
 )
 
 // A change is undone by ordinary transfers: copies go to the trash, moved files go back, and
-// deleted ones return from the trash. Files replaced by a transfer are in the trash as well, and a
-// second step restores them when their names are free again. Steps run in the queue like other
-// transfers, so they can fail or be cancelled. The rest then stays on the stack for another try.
+// deleted ones return from the trash. Files that a transfer replaced are in the trash too; a second
+// step restores them once their names are free again. These steps run in the queue like other
+// transfers, so they can fail or be cancelled. What is left to undo then stays on the stack, so
+// that the user can try again.
 
-// maxUndos limits the changes to undo, and maxUndoItems the files in all of them together. The
-// last change can always be undone.
+// maxUndos limits the changes that can be undone, and maxUndoItems the files in all these changes
+// together. The last change can always be undone.
 const (
 	maxUndos     = 50
 	maxUndoItems = 200_000
@@ -45,7 +46,7 @@ func (q *Queue) pushUndo(u undo) {
 	}
 	q.undos = append(q.undos, u)
 	items := 0
-	// Counted from the newest, so that the oldest are dropped.
+	// Count from the newest change, so that the oldest are dropped.
 	for i := len(q.undos) - 1; i >= 0; i-- {
 		items += q.undos[i].countFiles()
 		if i < len(q.undos)-1 && items > maxUndoItems || len(q.undos)-i > maxUndos {
@@ -55,14 +56,15 @@ func (q *Queue) pushUndo(u undo) {
 	}
 }
 
-// RecordNew records a new file, so that it can be undone.
+// RecordNew records that the user has made a file, so that this can be undone.
 func (q *Queue) RecordNew(path string) {
 	q.pushUndo(undo{description: "new " + text.FileName(filepath.Base(path)), steps: []api.FilesTransferInput{
 		{Kind: api.TransferTrash, Items: itemsFor([]string{path})},
 	}})
 }
 
-// remainingUndo returns the rest of an undo interrupted by the end of a transfer.
+// remainingUndo returns what is left of an undo after transfer t: the items that t has not handled,
+// and all further steps. It is empty if t is not part of an undo.
 func (t *transfer) remainingUndo() (u undo) {
 	if t.undoing == nil {
 		return u
@@ -94,7 +96,8 @@ func (q *Queue) continueUndo(t *transfer) tea.Cmd {
 	return tea.Batch(q.place.SelectPath(left.selectPath), q.env.Say("undone: "+left.description, false))
 }
 
-// newUndo returns the undo of a transfer. New files go first, to make way for the replaced ones.
+// newUndo returns the undo of a transfer. New files are removed first, to make room for those they
+// replaced.
 func newUndo(kind string, done []api.FileMoved) (u undo) {
 	paths := originalPaths(done)
 	var moved, replaced []api.FileMove
