@@ -13,7 +13,7 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// DriveDialogs runs the dialogs of env over an empty pane.
+// DriveDialogs shows the dialogs that env is asked to open, over an empty pane.
 func DriveDialogs(t *testing.T, env *Env, w, h int) *Driver {
 	t.Helper()
 	return Drive(t, env, &blankPane{}, w, h)

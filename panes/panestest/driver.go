@@ -24,8 +24,8 @@ import (
 // patience is how long a test waits for an expected state.
 const patience = time.Minute
 
-// A Driver runs a pane as the dashboard does, one message at a time. Row 0 of the screen is the
-// dashboard's, so coordinates of the mouse are those of a real screen.
+// A Driver runs a pane as the dashboard does, one message at a time. As on a real screen, row 0
+// belongs to the dashboard, so the mouse has the same coordinates.
 type Driver struct {
 	t        *testing.T
 	ctx      context.Context
@@ -140,8 +140,8 @@ func (d *Driver) Press(names ...string) {
 // Paste pastes text.
 func (d *Driver) Paste(text string) { d.input(tea.PasteMsg{Content: text}) }
 
-// input handles a key or a paste. While an action is pending, it waits; Cancel drops the action
-// and the input before.
+// input handles a key or a paste. While an action is pending, input waits. The key for Cancel drops
+// the action and the input that waits.
 func (d *Driver) input(msg any) {
 	if d.env.Pending == nil {
 		d.update(msg)
@@ -209,7 +209,7 @@ func (d *Driver) paste(text string) tea.Cmd {
 	return d.pane.Paste(text)
 }
 
-// Mouse sends an event of the mouse, in cells of Screen.
+// Mouse sends a mouse event. Its position is in cells of Screen.
 func (d *Driver) Mouse(e keys.Mouse) { d.update(e) }
 
 // Click presses and releases the left button.
@@ -233,7 +233,7 @@ func (d *Driver) sendMouse(e keys.Mouse) tea.Cmd {
 	return d.pane.Mouse(e)
 }
 
-// statusRows is how many rows of Screen are between the pane and the dialog.
+// statusRows is the number of rows that Screen has between the pane and the dialog.
 const statusRows = 3
 
 // Scopes returns the scopes in which keys are looked up, innermost first.
@@ -283,7 +283,8 @@ func (d *Driver) hints() string {
 	return line
 }
 
-// CheckRows checks that the pane and the dialog fill the cells they should.
+// CheckRows checks that the pane fills its height, and that each row of the pane and of the dialog
+// has the right width.
 func (d *Driver) CheckRows() {
 	d.t.Helper()
 	rows := d.pane.Draw()
@@ -349,7 +350,8 @@ func Press(t *testing.T, actions panes.Actions, action keymap.Action) tea.Cmd {
 	return act()
 }
 
-// RunAll runs a command, then the command that its result returns, and so on.
+// RunAll runs a command and, if its result returns another command, that one too, until none is
+// left.
 func RunAll(cmd tea.Cmd) {
 	for cmd != nil {
 		result, ok := cmd().(panes.Result)

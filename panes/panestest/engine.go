@@ -36,7 +36,8 @@ func On[In, Out any](e *Engine, o api.Operation[In, Out], do func(context.Contex
 // Do answers an operation; see api.Engine.
 func (e *Engine) Do(ctx context.Context, name string, _ api.Effect, in, out any) error {
 	do := e.operations[name]
-	// A test that needs the operation fails with a clear error, not with a panic.
+	// Return an error, not a panic, so that a test that needs the operation fails with a clear
+	// message.
 	if do == nil {
 		return api.Errorf(api.CodeUnavailable, "%s: the fake engine cannot do that", name)
 	}

@@ -116,5 +116,6 @@ func (e *Env) Bindings() keymap.Bindings {
 	return defaultBindings()
 }
 
-// defaultBindings builds the bindings once, because panes ask for them whenever they draw.
+// defaultBindings builds the bindings only once, because panes ask for them whenever they are
+// drawn.
 var defaultBindings = sync.OnceValue(keymap.DefaultBindings)

@@ -18,7 +18,7 @@ import (
 	"tandem/engine/api"
 )
 
-// Files are the file operations of a fake engine. Its files are those in the test's directories.
+// Files implements the file operations of a fake engine, on real files in the test's directories.
 type Files struct {
 	Trash         chan []api.TrashedFile // blocks a listing of the trash until it receives; nil answers at once
 	Hang          atomic.Bool            // conflict checks and searches in a file never return
@@ -40,7 +40,8 @@ type Files struct {
 // NewFiles returns files without git.
 func NewFiles() *Files { return &Files{FolderChanged: make(chan struct{})} }
 
-// Close waits until no file changes. Later changes fail, as the test's directories may be gone.
+// Close waits until running changes of files are done. Later changes fail, because the test's
+// directories may be gone.
 func (f *Files) Close() {
 	f.changing.Lock()
 	defer f.changing.Unlock()
@@ -106,7 +107,7 @@ func (f *Files) ListFiles(_ context.Context, path, after string, limit int) (api
 	return out, fakeFileError(err)
 }
 
-// MatchFiles finds entries beyond the limit of a listing too.
+// MatchFiles searches the whole folder, including entries that a listing with a limit leaves out.
 func (f *Files) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
 	if words == "" {
 		return f.ListFiles(ctx, path, after, limit)
@@ -178,8 +179,8 @@ func (f *Files) DeleteFile(_ context.Context, path string) error {
 	return f.change(func() error { return os.RemoveAll(path) })
 }
 
-// Transfer moves or copies everything in one step. Its trash is the directory "trash"
-// beside the file.
+// Transfer moves or copies all items at once. The trash is a directory called "trash" beside the
+// file.
 func (f *Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
 	if f.Hang.Load() {
 		<-ctx.Done()
@@ -249,13 +250,13 @@ func (f *Files) transfer(in api.FilesTransferInput) (out api.FilesTransferOutput
 	return out
 }
 
-// A heldTransfer stops after some items until it is cancelled.
+// A heldTransfer is a transfer that stops after some items and runs until it is cancelled.
 type heldTransfer struct {
 	after int
 	ended chan struct{}
 }
 
-// HoldTransfers holds the next transfer after a number of items.
+// HoldTransfers makes the next transfer stop after a number of items, until it is cancelled.
 func (f *Files) HoldTransfers(after int) {
 	f.held.Store(&heldTransfer{after, make(chan struct{})})
 }

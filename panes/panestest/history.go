@@ -24,8 +24,9 @@ type History struct {
 	changes  int64
 }
 
-// Serve has an engine answer from the history. announce sends its events; record gets each change
-// that the dashboard requests. Both may lock the engine.
+// Serve registers the operations of the history with a fake engine. It calls announce with each
+// event, and record with each change that the dashboard requests. Both functions may lock the
+// engine.
 func (h *History) Serve(e *Engine, announce func(api.Event), record func(call string)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api/layout"
 )
 
-// Layouts keep layouts in memory, as the engine does on disk.
+// Layouts keeps layouts in memory. The real engine keeps them on disk.
 type Layouts struct {
 	changing sync.Mutex // held during a change and its announcement
 	announce func(api.Event)
@@ -24,7 +24,8 @@ type Layouts struct {
 	err      error
 }
 
-// Serve has an engine serve the layouts. announce gets an event for each change.
+// Serve registers the operations of layouts with a fake engine. It calls announce with an event for
+// each change.
 func (l *Layouts) Serve(e *Engine, announce func(api.Event)) {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -50,7 +51,7 @@ func (l *Layouts) Fail(err error) {
 	l.err = err
 }
 
-// Current returns the layout, nil without one, and its number.
+// Current returns the current layout and its revision. The layout is nil if none was set.
 func (l *Layouts) Current() (*api.Layout, int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

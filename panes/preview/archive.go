@@ -15,10 +15,10 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// maxUnpacked is the maximum amount unpacked of a compressed archive, in bytes.
+// maxUnpacked limits how much of a compressed archive is unpacked, in bytes.
 const maxUnpacked = 64 << 20
 
-// listArchive lists an archive's entries, and reports whether the file is one.
+// listArchive lists the entries of an archive. It returns false if the file is not an archive.
 func (part *Part) listArchive(ctx context.Context, src Source, r Request, head []byte) bool {
 	file := &fileReader{ctx: ctx, src: src, path: r.path, size: part.size}
 	stream := io.NewSectionReader(file, 0, part.size)
@@ -66,7 +66,8 @@ func (part *Part) listArchive(ctx context.Context, src Source, r Request, head [
 	return true
 }
 
-// showCompressed shows the beginning of a single compressed file.
+// showCompressed shows the beginning of a compressed file that is not an archive. It returns false
+// if the content is not compressed text.
 func (part *Part) showCompressed(packed io.Reader) bool {
 	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
@@ -115,8 +116,8 @@ func listZip(file *fileReader) (entries []archiveEntry, whole bool, err error) {
 	return entries, true, nil
 }
 
-// listTar lists a tar archive, or returns nil if the stream is not one. whole is false if there are
-// more entries.
+// listTar lists the entries of a tar archive; nil if the stream is not a tar archive. whole is
+// false if there are more entries.
 func listTar(stream io.Reader) (entries []archiveEntry, whole bool) {
 	t := tar.NewReader(stream)
 	for {
@@ -144,7 +145,7 @@ type fileReader struct {
 	off   int64
 }
 
-// ReadAt reads through a cached piece, because archives are read in small steps.
+// ReadAt keeps the piece read last, because archives are read in small steps.
 func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		at := off + int64(n)
@@ -155,7 +156,7 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 			return n, io.EOF
 		}
 		if at < f.off || at >= f.off+int64(len(f.piece)) {
-			// At least a chunk: each read is a request to the engine.
+			// Read at least a chunk, because each read is a request to the engine.
 			piece, _, err := f.src.ReadAt(f.ctx, f.path, at, min(max(int64(len(p)-n), previewChunk), f.size-at))
 			if err != nil {
 				return n, err

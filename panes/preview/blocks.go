@@ -11,8 +11,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// drawBlocks returns rows of half blocks, with two pixels per cell. It returns nil if the terminal lacks
-// the colours.
+// drawBlocks draws the image in rows of half blocks, with two pixels per cell. It returns nil if
+// the terminal has too few colours.
 func (p *picturePreview) drawBlocks(w, h, colors int, screen graphics.Screen) []string {
 	key := encodeTarget{w, h, screen}
 	if p.blocks == key && p.colors == colors {
@@ -45,8 +45,8 @@ func (p *picturePreview) drawBlocks(w, h, colors int, screen graphics.Screen) []
 	return p.rows
 }
 
-// blocksWithin returns the size of an image in half blocks, which are as wide as a cell and half as
-// high.
+// blocksWithin returns the size at which an image fits into w×h half blocks, in half blocks. A half
+// block is as wide as a cell and half as high.
 func blocksWithin(size image.Point, w, h int, cell image.Point) (int, int) {
 	if cell.X <= 0 || cell.Y <= 0 {
 		cell = image.Pt(1, 2)

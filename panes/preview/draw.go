@@ -24,7 +24,7 @@ func (p *Preview) Heading(w int, look *look.Look) string {
 // minNameWidth is the minimum number of cells for a file's name.
 const minNameWidth = 12
 
-// describeFile describes the file and the position in it.
+// describeFile describes the file and the visible position in it, for the heading.
 func (p *Preview) describeFile() string {
 	var parts []string
 	if p.info.Type == "link" {
@@ -114,7 +114,7 @@ func (p *Preview) gutter() int {
 	return max(len(text.Itoa(int(p.number)+len(p.lines))), 3) + 1
 }
 
-// drawLine draws a line, in several rows if lines wrap.
+// drawLine draws line i. If lines wrap, it may draw several rows.
 func (p *Preview) drawLine(i, h, gutter int, look *look.Look) {
 	l := &p.lines[i]
 	number, here := "", false
@@ -136,12 +136,13 @@ func (p *Preview) drawLine(i, h, gutter int, look *look.Look) {
 	}
 	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
 		p.out = append(p.out, number+" "+fitLine(drawn, cells, at, room, "")+look.Dim.Text(side))
-		// Only the first row of a wrapped line has its number and what stands at its end.
+		// Only the first row of a wrapped line has the line's number and the detail at its right
+		// end.
 		number, side = text.Spaces(gutter), text.Spaces(text.Width(side))
 	}
 }
 
-// splitRow returns the width of a line's text, and what is drawn after it.
+// splitRow returns the width available for a line's text, and the detail drawn after the text.
 func (p *Preview) splitRow(l *previewLine, gutter int) (room int, side string) {
 	room = max(p.w-gutter-1, 1)
 	if l.side == "" || room-text.Width(l.side)-2 < minNameWidth {
@@ -151,7 +152,8 @@ func (p *Preview) splitRow(l *previewLine, gutter int) (room int, side string) {
 	return room - text.Width(side), side
 }
 
-// lineNumber returns a line's number, counting from the line drawn before if possible.
+// lineNumber returns the number of line i. If the line before was the last one numbered, it counts
+// on from there, which is faster.
 func (p *Preview) lineNumber(i int) int64 {
 	if p.counted.at+1 == i && p.counted.start == p.start && i > 0 {
 		p.counted.n += int64(countLines(p.lines[i : i+1]))
@@ -162,8 +164,8 @@ func (p *Preview) lineNumber(i int) int64 {
 	return p.counted.n
 }
 
-// fitLine returns exactly w cells of a line of cells cells, starting at column from; where it cuts the
-// end, mark takes its place.
+// fitLine returns the part of a line that begins at column from, exactly w cells wide. cells is the
+// width of the whole line. If the end is cut off, mark shows that.
 func fitLine(s string, cells, from, w int, mark string) string {
 	switch {
 	case from >= cells:
@@ -174,7 +176,7 @@ func fitLine(s string, cells, from, w int, mark string) string {
 	return text.Pad(text.Cut(text.CutLeft(s, from), w, mark), w)
 }
 
-// inkLine returns a line with its colours. here is set for the line found last.
+// inkLine returns a line with its colours. here says that the line is the current match.
 func (p *Preview) inkLine(l *previewLine, here bool, look *look.Look) string {
 	switch {
 	case p.kind == previewHex:

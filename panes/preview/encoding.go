@@ -21,8 +21,8 @@ const (
 	encodingUTF16BE
 )
 
-// encodingOf guesses the encoding of a file from its first bytes: UTF-16 if they are its byte order
-// mark, and Latin-1 if they are not UTF-8 but may be text in Latin-1.
+// encodingOf guesses the encoding of a file from its first bytes. It is UTF-16 if they begin with
+// the byte order mark, and Latin-1 if they are not valid UTF-8 but may be Latin-1 text.
 func encodingOf(head []byte) encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) && !bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}): // the longer mark is UTF-32's
@@ -35,8 +35,8 @@ func encodingOf(head []byte) encoding {
 	return encodingUTF8
 }
 
-// couldBeLatin1 reports whether data is not UTF-8, has no UTF-8 characters beyond ASCII, and no
-// control characters except those of text files.
+// couldBeLatin1 reports whether data may be Latin-1 text: it is not valid UTF-8, contains no
+// multibyte UTF-8 characters, and no control characters that are unusual in text files.
 func couldBeLatin1(data []byte) bool {
 	invalid := false
 	for i := 0; i < len(data); {
@@ -74,8 +74,8 @@ func (e encoding) byteOrder() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// indexNewline returns the offset of the first line feed in data, or -1. data must start with a whole
-// code unit.
+// indexNewline returns the offset of the first line feed in data, or -1. data must begin at the
+// start of a code unit.
 func (e encoding) indexNewline(data []byte) int {
 	if !e.isUTF16() {
 		return bytes.IndexByte(data, '\n')
@@ -122,8 +122,9 @@ func (e encoding) decode(data []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// Finder returns a function finding the numbers of at most limit lines of the current file matching
-// re. It returns nil for UTF-8 files, because the engine searches those itself.
+// Finder returns a function that searches the current file for re and returns the numbers of the
+// matching lines, at most limit of them. For a UTF-8 file Finder returns nil, because the engine
+// searches such files itself.
 func (p *Preview) Finder(re *regexp.Regexp, limit int) func(context.Context, Source) ([]int64, error) {
 	path, enc := p.path, p.encoding
 	if p.kind != previewText || enc == encodingUTF8 {

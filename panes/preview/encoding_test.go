@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 )
 
-// encodeUTF16 encodes a text with its byte order mark.
+// encodeUTF16 encodes a text in UTF-16, with a byte order mark.
 func encodeUTF16(order binary.AppendByteOrder, text string) []byte {
 	var out []byte
 	for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {

@@ -26,7 +26,8 @@ type pictureFormat struct {
 	decode func(*io.SectionReader) (image.Image, error)
 }
 
-// pictureFormatOf returns the format of a file starting with head, or one without a name.
+// pictureFormatOf returns the image format of a file that begins with head. If it is not an image
+// that can be shown, the format has no name.
 func pictureFormatOf(head []byte) pictureFormat {
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
@@ -46,7 +47,8 @@ func pictureFormatOf(head []byte) pictureFormat {
 	return pictureFormat{}
 }
 
-// sequential adapts a decoder reading sequentially, so that only the needed part of a file is read.
+// sequential adapts a decoder that reads from a stream, so that it reads only the part of the file
+// that it needs.
 func sequential[T any](read func(io.Reader) (T, error)) func(*io.SectionReader) (T, error) {
 	return func(file *io.SectionReader) (T, error) {
 		return read(bufio.NewReader(io.NewSectionReader(file, 0, min(file.Size(), mostPictureBytes))))
@@ -57,7 +59,7 @@ func atRandom[T any](read func(io.Reader) (T, error)) func(*io.SectionReader) (T
 	return func(file *io.SectionReader) (T, error) { return read(file) }
 }
 
-// describeFault returns the reason an image cannot be shown.
+// describeFault says why an image cannot be shown.
 func describeFault(err error) string {
 	var ofPNG png.UnsupportedError
 	var ofJPEG jpeg.UnsupportedError
@@ -90,7 +92,8 @@ func decodeWebP(file *io.SectionReader) (image.Image, error) {
 	return sequential(webp.Decode)(file)
 }
 
-// firstWebP decodes the first frame of a file starting with head, as a file of its own.
+// firstWebP decodes the first frame of an animation. It passes the frame to the decoder as a file
+// of its own, because the decoder knows no animations.
 func firstWebP(file *io.SectionReader, head []byte) (image.Image, error) {
 	le := binary.LittleEndian
 	for at := int64(len(head)); at < mostPictureBytes; {
@@ -138,8 +141,9 @@ func describeOther(head []byte) string {
 	return ""
 }
 
-// describeHEIF describes a file of boxes (ISO/IEC 14496-12) declared to be an image. The largest
-// size in it is the whole image's; others are its tiles' and its thumbnail's.
+// describeHEIF describes an image in a container of boxes (ISO/IEC 14496-12). The container names
+// several sizes. The largest is that of the image; the others are those of its tiles and its
+// thumbnail.
 func describeHEIF(head []byte) string {
 	be := binary.BigEndian
 	brands := string(head[8:min(int64(be.Uint32(head)), int64(len(head)), 64)])

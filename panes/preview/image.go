@@ -13,8 +13,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Limits for images: bytes of the file, pixels of the image, time, and pixels per side kept, for
-// half blocks and for the terminal's own pixels.
+// Limits for images: the bytes of the file, the pixels of the image, the time for decoding, and the
+// pixels per side of the copies kept, for half blocks and for a terminal that draws pixels.
 const (
 	mostPictureBytes = 64 << 20
 	mostPixels       = 40 << 20
@@ -45,7 +45,7 @@ type encodeTarget struct {
 	screen graphics.Screen
 }
 
-// decodePicture decodes an image, and reports whether the file is one.
+// decodePicture decodes an image. It returns false if the file is not an image.
 func (part *Part) decodePicture(ctx context.Context, src Source, r Request, head []byte) bool {
 	format := pictureFormatOf(head)
 	if format.name == "" {
@@ -81,7 +81,7 @@ func (part *Part) decodePicture(ctx context.Context, src Source, r Request, head
 	return true
 }
 
-// newPicturePreview returns the parts of an image to keep.
+// newPicturePreview returns what is kept of a decoded image: its description and smaller copies.
 func newPicturePreview(whole image.Image, format string, config image.Config, way int, exact bool) *picturePreview {
 	p := &picturePreview{format: format, width: config.Width, height: config.Height, small: rotate(shrinkTo(whole, keptPixels), way)}
 	// The heading shows the size after rotation.
@@ -95,8 +95,8 @@ func newPicturePreview(whole image.Image, format string, config image.Config, wa
 	return p
 }
 
-// tooManyPixels reports whether an image would take too much memory. Pixels of twice the usual
-// depth count twice.
+// tooManyPixels reports whether decoding an image would take too much memory. A pixel with 16 bits
+// per channel counts as two.
 func tooManyPixels(c image.Config) bool {
 	n := int64(c.Width) * int64(c.Height)
 	if c.ColorModel == color.RGBA64Model || c.ColorModel == color.NRGBA64Model {
@@ -105,7 +105,7 @@ func tooManyPixels(c image.Config) bool {
 	return n > mostPixels
 }
 
-// shrinkTo scales an image down to fit into a square.
+// shrinkTo scales an image down to fit into a square with sides of side pixels.
 func shrinkTo(src image.Image, side int) *image.RGBA {
 	w, h := graphics.Within(src.Bounds().Dx(), src.Bounds().Dy(), side, side)
 	return graphics.Shrink(src, w, h)
@@ -128,7 +128,7 @@ func (part *Part) encode(ctx context.Context, src Source, r Request) {
 	}
 }
 
-// wantsExact reports whether the image must be encoded for the current size.
+// wantsExact reports whether the image must still be encoded for the terminal at the current size.
 func (p *Preview) wantsExact() bool {
 	return p.kind == previewImage && p.image != nil && p.Screen.Exact() && p.w > 0 && p.image.wanted != encodeTarget{p.w, p.h, p.Screen}
 }
@@ -143,12 +143,12 @@ func (p *Preview) takeExact(part Part) {
 	}
 }
 
-// Picture returns the image for the terminal to draw over the cells of the last Draw, at their top
-// left, or nil.
+// Picture returns the image that the terminal must draw over the rows of the last Draw, at their
+// top left; nil if there is none.
 func (p *Preview) Picture() *graphics.Picture { return p.drawn }
 
-// drawPicture returns the rows of an image: empty ones if the terminal draws it, otherwise half
-// blocks.
+// drawPicture returns the rows of an image. If the terminal draws the image itself, they are empty;
+// otherwise they consist of half blocks.
 func (p *Preview) drawPicture(w, h int, look *look.Look) []string {
 	img := p.image
 	switch {
@@ -164,9 +164,10 @@ func (p *Preview) drawPicture(w, h int, look *look.Look) []string {
 	return []string{look.Dim.Text(text.Fit(" a picture; this terminal has too few colours to show it", w))}
 }
 
-// emptyRows returns the empty cells below an image drawn by the terminal. They are concealed and have a
-// colour of their own, so that the renderer rewrites them when the image goes. They extend beyond
-// the image, so that no row ends in plain blanks, which renderers may merge with neighbouring text.
+// emptyRows returns the rows over which the terminal draws an image. Their cells are concealed and
+// have a colour that is unique to the image, so that the renderer rewrites them when the image
+// goes. The cells extend beyond the image, so that no row ends in plain blanks, which renderers may
+// merge with neighbouring text.
 func (p *picturePreview) emptyRows(w, h int) []string {
 	n := p.serial
 	ink := fmt.Sprintf("\x1b[0;8;38;2;%d;%d;%dm", n>>16&0xff, n>>8&0xff, n&0xff)

@@ -206,7 +206,7 @@ func FuzzOrientation(f *testing.F) {
 	})
 }
 
-// FuzzExactPicture checks that no file produces an image larger than its area.
+// FuzzExactPicture checks that the image made from any file fits into the area of the preview.
 func FuzzExactPicture(f *testing.F) {
 	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"), false)
 	f.Add(hugePNG(3), true)

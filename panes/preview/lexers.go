@@ -14,8 +14,8 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// lexersZip holds chroma's language descriptions, with its licence. Chroma's own package would
-// parse all of them at the start of every program using it.
+// lexersZip holds the language descriptions of chroma, with chroma's licence. The package that
+// chroma has for them would parse them all whenever a program starts.
 //
 //go:embed lexers.zip
 var lexersZip []byte
@@ -109,7 +109,8 @@ func newRule(pattern string, kind chroma.TokenType) chroma.Rule {
 	return chroma.Rule{Pattern: pattern, Type: kind}
 }
 
-// lexerFor returns the name of a file's lexer, by its name or its first line, or "".
+// lexerFor returns the name of the lexer for a file, chosen by the file's name or its first line;
+// "" if there is none.
 func lexerFor(file string, head []byte) string {
 	name := strings.ToValidUTF8(filepath.Base(file), "")
 	l := lexers().Match(name)
@@ -128,7 +129,7 @@ func lexerFor(file string, head []byte) string {
 	return ""
 }
 
-// lexerForScript returns a script's lexer, by its first line.
+// lexerForScript returns the lexer for a script that begins with line.
 func lexerForScript(line string) chroma.Lexer {
 	words := strings.Fields(line)
 	if len(words) > 1 && path.Base(words[0]) == "env" {

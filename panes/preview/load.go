@@ -51,8 +51,8 @@ type Request struct {
 	from     int           // first line to paint
 }
 
-// Slow reports whether the request is for another file or size. It may then wait a moment, in case
-// that changes again.
+// Slow reports whether the request is for another file or size. The caller may wait a moment before
+// it executes such a request, because the user may move on.
 func (r *Request) Slow() bool {
 	return r.ask == needOpen || r.ask == needExact && r.again
 }
@@ -73,15 +73,16 @@ type Part struct {
 
 // A Source gives a Preview access to files.
 type Source interface {
-	// ReadAt reads at most n bytes of a file; size is the file's.
+	// ReadAt reads at most n bytes of a file, starting at off. size is the size of the whole file.
 	ReadAt(ctx context.Context, path string, off, n int64) (data []byte, size int64, err error)
 	// List lists at most limit entries of a folder, including hidden ones, in display order.
 	List(ctx context.Context, path string, limit int) (entries []api.FileInfo, omitted int, err error)
 }
 
-// Next returns the next request. ok is false if nothing is needed or a request is pending.
+// Next returns the next request. ok is false if nothing is needed, or if the preview must wait for
+// the answer to an earlier request.
 func (p *Preview) Next() (r Request, ok bool) {
-	// One request at a time, but painting gives way to anything else.
+	// Make one request at a time. Only a request for painting is replaced by any other.
 	ask := p.nextAsk()
 	if ask == needNothing || p.asked != nil && (p.asked.serial == p.serial && p.asked.ask != needPaint || ask == needPaint) {
 		return r, false
@@ -116,7 +117,7 @@ func (p *Preview) nextAsk() previewAsk {
 	switch {
 	case p.path == "" || p.h <= 0:
 		return needNothing
-	// In order of urgency: content comes before its colours.
+	// The cases are in order of urgency: content comes before its colours.
 	case p.opening:
 		return needOpen
 	case p.jump != needNothing:
@@ -163,7 +164,7 @@ func Load(ctx context.Context, src Source, r Request) (part Part) {
 	return part
 }
 
-// openFile determines the type of a file and reads its first part.
+// openFile determines what a file contains, and reads the first part of it.
 func (part *Part) openFile(ctx context.Context, src Source, r Request) {
 	switch {
 	case r.info.IsFolder():
@@ -185,7 +186,7 @@ func (part *Part) openFile(ctx context.Context, src Source, r Request) {
 	switch {
 	case size == 0 && len(data) == 0:
 		part.showMessage("empty", "")
-	// Images and archives first: most of them would count as binary.
+	// Try images and archives first: most of them would count as binary.
 	case part.decodePicture(ctx, src, r, data):
 	case part.listArchive(ctx, src, r, data):
 	case isBinary(data):
@@ -270,7 +271,8 @@ func (part *Part) readWindow(ctx context.Context, src Source, r Request) {
 	part.addLines(data, part.start)
 }
 
-// addLines turns a part starting at off into lines. An incomplete last line is left for the next part.
+// addLines splits data, which begins at offset off, into lines. It leaves an incomplete last line
+// for the next part.
 func (part *Part) addLines(data []byte, off int64) {
 	part.start = off
 	if part.kind == previewHex {
@@ -281,7 +283,8 @@ func (part *Part) addLines(data []byte, off int64) {
 	part.lines, part.end = textLines(data, off, atEnd, part.encoding)
 }
 
-// maxLine is the maximum size of a line on the screen, in bytes. Longer ones continue on the next.
+// maxLine is the maximum size in bytes of a line on the screen. The rest of a longer line is shown
+// as further lines.
 const maxLine = 4096
 
 // textLines splits text starting at off into lines.
@@ -339,8 +342,8 @@ func lineText(s string) string {
 	return out.String()
 }
 
-// isBinary reports whether data is not text: it is in no known encoding, and contains a NUL or
-// hardly any valid UTF-8.
+// isBinary reports whether data is not text. It is binary if it is in no known encoding and
+// contains a NUL byte or hardly any valid UTF-8.
 func isBinary(data []byte) bool {
 	if encodingOf(data) != encodingUTF8 {
 		return false
@@ -360,7 +363,7 @@ func isBinary(data []byte) bool {
 	return bad*10 > n*3
 }
 
-// hexRow is the number of bytes in a wide row; narrow rows have half as many.
+// hexRow is the number of bytes shown in a row. If the preview is narrow, a row has half as many.
 const hexRow = 16
 
 // hexRowFor returns the number of bytes per row for a file size and a width of w cells.
@@ -373,7 +376,7 @@ func hexRowFor(w int, size int64) int {
 
 func hexDigits(size int64) int { return max(len(fmt.Sprintf("%x", size)), 6) }
 
-// hexLines formats bytes as numbers and as characters, row bytes per line.
+// hexLines formats bytes as hexadecimal numbers and as characters. A line shows row bytes.
 func hexLines(data []byte, off, size int64, row int) (lines []previewLine, end int64) {
 	digits := hexDigits(size)
 	for len(data) > 0 {

@@ -9,7 +9,7 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// An inkSpan is a range of a line in one syntax class.
+// An inkSpan is a range of a line whose text has the same syntax class.
 type inkSpan struct {
 	n     int // bytes
 	class syntaxClass
@@ -59,8 +59,8 @@ func classOfToken(t chroma.TokenType) syntaxClass {
 	return classText
 }
 
-// paintContext is the number of lines of context before the visible ones, because a construct may
-// start above.
+// paintContext is the number of lines parsed before the visible ones, because a comment or a string
+// may begin there.
 const paintContext = 300
 
 // needsPaint reports whether a visible line has not been painted.
@@ -73,7 +73,8 @@ func (p *Preview) needsPaint() bool {
 	return false
 }
 
-// linesToPaint returns the visible lines and some around them. Those before from are context only.
+// linesToPaint returns the visible lines and some lines around them. The lines before index from
+// only give context.
 func (p *Preview) linesToPaint() (lines []previewLine, from int) {
 	first := max(p.top-p.h, 0)
 	begin := max(first-paintContext, 0)
@@ -83,7 +84,8 @@ func (p *Preview) linesToPaint() (lines []previewLine, from int) {
 
 func (p *Preview) takePaint(part Part) {
 	const most = 20_000 // lines whose colours are kept
-	// Dropping all is simple, and the visible lines are painted again at once.
+	// If there are too many colours, drop them all: that is simple, and the visible lines are
+	// painted again at once.
 	if p.painted == nil || len(p.painted) > most {
 		p.painted = map[int64][]inkSpan{}
 	}

@@ -9,7 +9,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// Amounts of a file requested and held by a Preview, in bytes and lines.
+// These limit how much of a file a Preview requests and holds, in bytes and in lines.
 const (
 	previewHead  = 64 << 10
 	previewChunk = 256 << 10
@@ -97,7 +97,7 @@ type previewLine struct {
 	ink  lineInk
 }
 
-// A lineInk is the style of a whole line without syntax.
+// A lineInk is the style of a line that is not coloured by its syntax.
 type lineInk uint8
 
 const (
@@ -135,12 +135,12 @@ func (c *content) isWindowed() bool { return c.kind == previewText || c.kind == 
 // numberOf returns the number of a line.
 func (c *content) numberOf(i int) int64 { return c.number + int64(countLines(c.lines[:i+1])) - 1 }
 
-// Scroll scrolls down by lines, or up if by is negative.
+// Scroll scrolls down by a number of lines, or up if it is negative.
 func (p *Preview) Scroll(by int) {
 	p.top = max(min(p.top+by, p.lastTop()), 0)
 }
 
-// lastTop returns the first visible line at the end of the content.
+// lastTop returns the index of the first visible line when the preview is scrolled to the end.
 func (p *Preview) lastTop() int {
 	first := max(len(p.lines)-max(p.h, 1), 0)
 	if !p.wrap || p.w <= 0 {
@@ -185,7 +185,7 @@ func (p *Preview) End() {
 	}
 }
 
-// GoLine shows a line of a text by its number once it is loaded.
+// GoLine shows line n of a text, counted from 1, as soon as it is loaded.
 func (p *Preview) GoLine(n int64) {
 	p.goal, p.currentMatch = n, n
 	if p.isWindowed() && (p.number == 0 || n < p.number) {
@@ -194,10 +194,10 @@ func (p *Preview) GoLine(n int64) {
 	p.showGoal()
 }
 
-// Search sets the numbers of the matching lines; there may be none.
+// Search sets the result of a search: the numbers of the matching lines, in order.
 func (p *Preview) Search(hits []int64) { p.matches = hits }
 
-// Mark sets the expression to mark in the current file; nil marks nothing.
+// Mark sets the expression whose matches are marked in the current file; nil marks nothing.
 func (p *Preview) Mark(find *regexp.Regexp) { p.find = find }
 
 // Hit returns the position of the current match, from 1, and the number of matches.
@@ -207,7 +207,7 @@ func (p *Preview) Hit() (number, total int) {
 	return min(at+1, total), total
 }
 
-// Return goes back to a position, unless the file has changed.
+// Return goes back to an earlier position in the current file, unless the file has changed.
 func (p *Preview) Return(to Position) {
 	if to.path != p.path || to.info != p.info || p.opening || to.row != p.row {
 		return
@@ -216,8 +216,8 @@ func (p *Preview) Return(to Position) {
 	p.serial++ // pending results must not be added to it
 }
 
-// NextHit goes to the next match, or to the one before, wrapping around. It reports whether there
-// is one.
+// NextHit goes to the next matching line, or to the previous one if back is set, wrapping around.
+// It returns false if nothing matches.
 func (p *Preview) NextHit(back bool) bool {
 	if len(p.matches) == 0 {
 		return false
@@ -353,7 +353,7 @@ func (p *Preview) trimHead() {
 		return
 	}
 	cut := 0
-	// Down to half the window, so that not every part drops a few lines.
+	// Drop down to half the window, so that lines need not be dropped after every part.
 	for cut < p.top-previewAhead && p.end-p.lines[cut].off > previewHeld/2 {
 		cut++
 	}
@@ -363,7 +363,7 @@ func (p *Preview) trimHead() {
 	if p.number > 0 {
 		p.number += int64(countLines(p.lines[:cut]))
 	}
-	// A copy, because a slice would keep the dropped lines in memory.
+	// Copy the lines, because a slice would keep the dropped ones in memory.
 	p.lines = append([]previewLine(nil), p.lines[cut:]...)
 	p.start, p.top = p.lines[0].off, p.top-cut
 }

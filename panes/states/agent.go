@@ -8,12 +8,12 @@ import (
 	"tandem/panes/kit/look"
 )
 
-// AgentTells reports whether the state of the coding agent in a session is known. It is then shown
-// in place of the terminal's own state.
+// AgentTells reports whether the state of the coding agent in a session is known. That state is
+// then shown instead of what the terminal reports.
 func AgentTells(p *api.Process) bool { return p.Agent != nil && p.Agent.State != api.AgentUnknown }
 
-// SessionGlyph returns the glyph and the ink for a session: its coding agent's state if known,
-// otherwise its own.
+// SessionGlyph returns the glyph and the ink for a session. They show the state of its coding
+// agent, if known, and otherwise that of the session.
 func SessionGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
 	if !AgentTells(p) || p.State != api.StateRunning {
 		return StateGlyph(p, look)
@@ -21,8 +21,8 @@ func SessionGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
 	return AgentGlyph(p.Agent, look)
 }
 
-// AgentGlyph returns the glyph and the ink for a coding agent's state. Results the user has seen
-// are dim.
+// AgentGlyph returns the glyph and the ink for a coding agent's state. An agent whose finished work
+// the user has seen is dim.
 func AgentGlyph(a *api.CodingAgent, look *look.Look) (string, look.Ink) {
 	g := &look.Glyphs
 	switch {

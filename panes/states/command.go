@@ -8,8 +8,9 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// CommandText returns the command of a process for display, or the line itself if a shell runs one. Of a line
-// that begins with a blank, as temporary ones of the dashboard do, it returns the program.
+// CommandText returns the command of a process for display. If the process is a shell that runs a
+// command line, it returns that line. If the line begins with a blank, as those that the dashboard
+// makes itself do, it returns only the name of the program.
 func CommandText(p *api.Process) string {
 	if p.Terminal != nil && p.Terminal.Running != "" {
 		return text.Clean(p.Terminal.Running)

@@ -32,7 +32,7 @@ func HowEnded(p *api.Process) string {
 	return "exited"
 }
 
-// HowEndedIn is HowEnded, in fewer words if w cells are too few.
+// HowEndedIn is like HowEnded, but shortens the text if it does not fit into w cells.
 func HowEndedIn(p *api.Process, w int) string {
 	what := HowEnded(p)
 	if text.Width(what) > w && p.Error == "" && p.ExitCode != nil {
@@ -41,8 +41,8 @@ func HowEndedIn(p *api.Process, w int) string {
 	return what
 }
 
-// DescribeInterruption says when a reboot or crash ended a session, and what ran in it, in fewer words
-// if w cells are too few.
+// DescribeInterruption says when a reboot or crash ended a session, and what was running in it. It
+// shortens the text if that does not fit into w cells.
 func DescribeInterruption(i *api.Interruption, now time.Time, w int) string {
 	what, at, day := "interrupted", i.At.Local(), ""
 	if i.By == api.ByReboot {
@@ -64,7 +64,8 @@ func DescribeInterruption(i *api.Interruption, now time.Time, w int) string {
 	return what + ": " + program
 }
 
-// Reason says briefly why a process is not simply running, or returns "".
+// Reason says briefly why a process is not up and running: it has failed, waits, or is being
+// started or stopped. It returns "" for other processes.
 func Reason(p *api.Process, now time.Time) string {
 	switch {
 	case p.State == api.StateBackoff:
@@ -115,8 +116,9 @@ func StateInk(p *api.Process, look *look.Look) look.Ink {
 	return ink
 }
 
-// InCrashLoop returns p as it is between its runs if it is in one of a crash loop, otherwise p itself. So
-// what is shown about the last failure stays until a run lasts.
+// InCrashLoop returns p itself unless p is running again in a crash loop. Then it returns p as it
+// was before this run, waiting for the restart, so that what is shown about the failure does not
+// flicker.
 func InCrashLoop(p *api.Process, now time.Time) *api.Process {
 	if p.State != api.StateStarting && p.State != api.StateRunning || !p.IsFailing(now) {
 		return p
@@ -127,7 +129,7 @@ func InCrashLoop(p *api.Process, now time.Time) *api.Process {
 			last.StartedAt, last.ExitedAt, last.ExitCode, last.ExitSignal = run.StartedAt, run.EndedAt, run.ExitCode, run.ExitSignal
 		}
 	}
-	// In the words of the engine for a process in backoff.
+	// Use the words that the engine uses for a process in backoff.
 	switch last.State, last.Error = api.StateBackoff, ""; {
 	case last.ExitCode != nil:
 		last.Error = "exited with " + text.Itoa(*last.ExitCode)
@@ -137,7 +139,7 @@ func InCrashLoop(p *api.Process, now time.Time) *api.Process {
 	return &last
 }
 
-// BesideState returns what Reason adds to StateWords for a failed process.
+// BesideState returns how a failed process ended, if StateWords does not say so; otherwise "".
 func BesideState(p *api.Process) string {
 	if p.State == api.StateBackoff || p.Failed() && p.Error != "" {
 		return HowEnded(p)
@@ -174,8 +176,8 @@ func restartDelay(p *api.Process, now time.Time) string {
 	return ", restarts in " + units.Age(wait+time.Second-1)
 }
 
-// CommandStatus returns the sign, words and ink for a command's outcome. The words are "" if the
-// sign says everything.
+// CommandStatus returns the sign, the words and the ink for the outcome of a command. If the sign
+// says everything, words is "".
 func CommandStatus(c *api.Command, running bool, look *look.Look) (sign, words string, ink look.Ink) {
 	switch {
 	case c.Stopped:
@@ -195,7 +197,7 @@ func CommandStatus(c *api.Command, running bool, look *look.Look) (sign, words s
 // You is the name shown for the user.
 const You = "you"
 
-// Who returns the name of an actor, without the prefix all agents have.
+// Who returns the name of an actor without the prefix that all agents have.
 func Who(actor string) string {
 	if actor == "person" {
 		return You
@@ -203,7 +205,7 @@ func Who(actor string) string {
 	return strings.TrimPrefix(text.Clean(actor), "agent:")
 }
 
-// WhoFrom is Who with the other machine the call came from.
+// WhoFrom is like Who, but adds the machine from which the call came, if that is another one.
 func WhoFrom(actor, from string) string {
 	if from == "" {
 		return Who(actor)
@@ -231,20 +233,20 @@ func StateGlyph(p *api.Process, look *look.Look) (string, look.Ink) {
 	return glyph, look.Warn
 }
 
-// SplitLog reports whether a process's standard error has a log of its own.
+// SplitLog reports whether a process's stderr has a log of its own.
 func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }
 
 // StateAway is the state shown for processes of a machine now offline.
 const StateAway api.State = "away"
 
-// ShownName returns what panes and tabs call a session, see api.Process.ShownName, with its machine if
-// it is another one.
+// ShownName returns the name of a session in panes and tabs (see api.Process.ShownName), with the
+// name of its machine if that is not this one.
 func ShownName(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return api.OnMachine(machine, text.Clean(p.ShownName()))
 }
 
-// FullName returns a process's name, with its machine if it is another one.
+// FullName returns the name of a process, with the name of its machine if that is not this one.
 func FullName(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return api.OnMachine(machine, text.Clean(p.Name))
