@@ -37,8 +37,8 @@ type chart struct {
 // isMeasured reports whether the CPU and memory use of a process are known.
 func isMeasured(p *api.Process) bool { return p.Metrics != nil && p.PID != 0 }
 
-// chartsHeight returns the height of the charts of a process: without any measurement only the
-// timeline is left.
+// chartsHeight returns the height of a process's charts. If nothing is measured, there is only the
+// timeline.
 func chartsHeight(p *api.Process) int {
 	if isMeasured(p) {
 		return chartRows
@@ -46,8 +46,8 @@ func chartsHeight(p *api.Process) int {
 	return 1
 }
 
-// drawCharts draws the recent CPU and memory use of a process, and below them the timeline of its
-// runs: h rows of w cells. If two charts do not fit beside each other, it draws only the CPU.
+// drawCharts draws the recent CPU and memory use of a process and, below, the timeline of its runs,
+// in h rows of w cells. If the two charts do not fit beside each other, it draws only the CPU.
 func drawCharts(p *api.Process, w, h int, now time.Time, look *look.Look) []string {
 	rows := append(drawUse(p, w-2, h-1, look), drawTimeline(p, w-2, now, look))
 	for i := range rows {
@@ -92,8 +92,8 @@ func cpuInk(v float64, look *look.Look) look.Ink {
 	return look.Accent
 }
 
-// cpuTop returns the top of a scale of percentages, at least a quarter of a core, so that idling
-// looks idle.
+// cpuTop returns the top of a scale in percent for values up to peak. It is at least a quarter of a
+// core, so that an idle process looks idle.
 func cpuTop(peak float64) float64 {
 	top := 25.0
 	for top < peak {
@@ -102,7 +102,7 @@ func cpuTop(peak float64) float64 {
 	return top
 }
 
-// memoryTop returns the top of a scale of bytes: 1, 1.5, 2, 3, 4, 6 … MiB.
+// memoryTop returns the top of a scale in bytes for values up to peak: 1, 1.5, 2, 3, 4, 6 … MiB.
 func memoryTop(peak float64) float64 {
 	top := float64(1 << 20)
 	for top < peak {
@@ -114,7 +114,7 @@ func memoryTop(peak float64) float64 {
 	return top
 }
 
-// peakValue returns the largest value, including the current one.
+// peakValue returns the largest value of the history, or the current value if that is larger.
 func (c *chart) peakValue() float64 { return slices.Max(append(slices.Clip(c.history.values), c.now)) }
 
 // timeWindow returns the time span of the chart: the known history, rounded up.
@@ -155,8 +155,8 @@ func (c *chart) draw(w, h int, look *look.Look) []string {
 	return rows
 }
 
-// drawHead draws the name of a chart, its current value, its peak and its time span, as far as they
-// fit.
+// drawHead draws the name of a chart, its current value, its peak and its time span, as many of
+// these as fit into w cells.
 func (c *chart) drawHead(w int, look *look.Look) string {
 	name := text.Clip(c.name+" ", w)
 	now, peak, since := "", "", ""
@@ -210,8 +210,8 @@ func (c *chart) drawRow(values []float64, dots []stroke, base, up, across int) s
 // A stroke is the range of dots set in a column, counted from below.
 type stroke struct{ from, to int }
 
-// strokesFor returns one stroke for each value in columns of height dots. A known value has at
-// least one dot.
+// strokesFor returns a stroke for each value, in columns that are height dots high. A known value
+// has at least one dot.
 func (c *chart) strokesFor(values []float64, height int, top float64) []stroke {
 	strokes := make([]stroke, len(values))
 	last := unknown
@@ -238,8 +238,8 @@ func (c *chart) strokesFor(values []float64, height int, top float64) []stroke {
 	return strokes
 }
 
-// drawCell draws the strokes of one cell, its lowest dot being base: two as a braille pattern, one
-// in ASCII.
+// drawCell draws the part of strokes in one cell, which has up dots from dot base upwards. Two
+// strokes become a braille pattern, one an ASCII character.
 func drawCell(strokes []stroke, base, up int) string {
 	bits := [2][4]rune{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}} // from below
 	pattern, n, highest := rune(0), 0, 0
@@ -266,7 +266,8 @@ func drawCell(strokes []stroke, base, up int) string {
 // hasFineGlyphs reports whether the terminal shows more than ASCII.
 func hasFineGlyphs(look *look.Look) bool { return look.Glyphs.Levels[4] == "▇" }
 
-// A history is the course of a value up to now: spans of a constant value, oldest first.
+// A history is how a value has changed up to now. It consists of spans with a constant value,
+// oldest first.
 type history struct {
 	values  []float64
 	seconds []int
@@ -289,8 +290,8 @@ func (p history) duration() (all time.Duration) {
 	return all
 }
 
-// spanDuration returns the duration of a span. Older engines do not send it; their spans take a
-// second.
+// spanDuration returns the duration of span i. Older engines do not send durations; each of their
+// spans is a second.
 func (p history) spanDuration(i int) time.Duration {
 	if i < len(p.seconds) {
 		return time.Duration(p.seconds[i]) * time.Second
@@ -301,8 +302,8 @@ func (p history) spanDuration(i int) time.Duration {
 // unknown is the value before a history began.
 const unknown = -1
 
-// sample divides the window up to now into n parts and returns the largest value in each, so that
-// no peak is lost.
+// sample divides the last part of the history, as long as window, into n parts. It returns the
+// largest value in each part, so that no peak is lost.
 func (p history) sample(window time.Duration, n int) []float64 {
 	parts := make([]float64, n)
 	for i := range parts {

@@ -75,7 +75,7 @@ func TestChartOfAYoungProcessFillsItsWidth(t *testing.T) {
 	}
 }
 
-func TestTimelineShowsAStopAsNoFailure(t *testing.T) {
+func TestTimelineDoesNotShowAStopAsAFailure(t *testing.T) {
 	p := processWithHistory()
 	end := noon.Add(-time.Minute)
 	p.State, p.Supervision.Runs[2].EndedAt, p.Supervision.Runs[2].ExitSignal = api.StateStopped, &end, "SIGTERM"

@@ -30,7 +30,7 @@ func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) str
 	return func(p *api.Process, _ time.Time) string { return text(p) }
 }
 
-// columnKinds returns all columns but the command for a table of w cells.
+// columnKinds returns all columns except the command, for a table of w cells.
 func columnKinds(w int) []columnKind {
 	name, state := 28, 24
 	if w < minSparkWidth {
@@ -98,8 +98,8 @@ func (c *columns) measure(kinds []columnKind, rows []tableRow, w int, now time.T
 	}
 }
 
-// choose returns the columns that fit with their usual widths beside the command. What the rows contain
-// does not matter, so that columns do not come and go.
+// choose returns the columns that fit beside the command, all in their usual widths. It ignores
+// what the rows contain, so that columns do not come and go.
 func (c *columns) choose(kinds []columnKind, sorted column) []columnKind {
 	for {
 		used, last := leadCells+minCommandCells, -1
@@ -116,7 +116,7 @@ func (c *columns) choose(kinds []columnKind, sorted column) []columnKind {
 	}
 }
 
-// fit narrows the columns that are wider than usual until the command has its cells.
+// fit narrows the columns that are wider than usual until the command column has its minimum width.
 func (c *columns) fit(kinds []columnKind) {
 	used := leadCells + minCommandCells
 	for _, k := range kinds {
@@ -137,8 +137,8 @@ func (c *columns) fit(kinds []columnKind) {
 	}
 }
 
-// place sets the columns' positions. The scrollbar's width is taken from the command column, for which the
-// narrowest tables have no room.
+// place sets the positions of the columns. The command column gets the rest of the width, without
+// the scrollbar. In a very narrow table there is no room for it.
 func (c *columns) place(kinds []columnKind, scrollbar int) {
 	for len(kinds) > 1 {
 		used := leadCells + positionCells - columnGap
@@ -165,7 +165,7 @@ func (c *columns) place(kinds []columnKind, scrollbar int) {
 
 func (c *columns) widthOf(k columnKind) int { return c.widths[k.column] + c.sparkWidth(k) }
 
-// sparkWidth returns the cells of the sparkline in a column.
+// sparkWidth returns the width of the sparkline in a column; 0 if it has none.
 func (c *columns) sparkWidth(k columnKind) int {
 	if k.column == columnCPU && c.width >= minSparkWidth {
 		return 1 + sparkCells
@@ -173,7 +173,7 @@ func (c *columns) sparkWidth(k columnKind) int {
 	return 0
 }
 
-// find returns a drawn column; nil if it is not drawn.
+// find returns the position of a column; nil if the column is not drawn.
 func (c *columns) find(wanted column) *placedColumn {
 	i := slices.IndexFunc(c.placed, func(p placedColumn) bool { return p.column == wanted })
 	if i < 0 {
@@ -182,7 +182,8 @@ func (c *columns) find(wanted column) *placedColumn {
 	return &c.placed[i]
 }
 
-// after returns the next drawn column that rows can be sorted by.
+// after returns the next drawn column after current, to sort by. After the last one it returns the
+// state.
 func (c *columns) after(current column) column {
 	for _, p := range c.placed {
 		if p.column > current {
@@ -205,9 +206,9 @@ func (c *columns) at(x int) (column, bool) {
 	return 0, false
 }
 
-// idleCells returns the range of columns without a value for a process without a pid; to is less
-// than from if there are none. The reason of a failure is drawn across them if there is no command
-// column.
+// idleCells returns the range of columns that are empty because a process does not run; to is less
+// than from if there are none. If there is no command column, the reason why the process does not
+// run is drawn across them.
 func (c *columns) idleCells(p *api.Process, now time.Time) (from, to int) {
 	from, to = len(c.placed), -1
 	if p.PID != 0 || !p.Failed() && p.State != api.StateBackoff && p.State != api.StateWaiting {
@@ -249,10 +250,11 @@ func (c *columns) drawCells(r *list.Row, p *api.Process, cursor bool, now time.T
 	}
 }
 
-// minCommandPrefix is how many cells of the command are kept before a reason, if there is room for both.
+// minCommandPrefix is how many cells of the command are kept before the reason of a failure, if
+// there is room for both.
 const minCommandPrefix = 12
 
-// drawCommand draws the command of a process and the reason if it is not running.
+// drawCommand draws the command of a process and, if it is not running, the reason.
 func (c *columns) drawCommand(r *list.Row, p *api.Process, w int, now time.Time, look *look.Look) {
 	reason, ink := c.reasonText(p, now), states.StateInk(states.InCrashLoop(p, now), look)
 	command := states.CommandText(p)
@@ -269,7 +271,8 @@ func (c *columns) drawCommand(r *list.Row, p *api.Process, w int, now time.Time,
 	r.AddKept(text.Fit(text.Spaces(columnGap)+reason, w-text.Width(command)), ink, look.Selected)
 }
 
-// reasonText returns why a process is not running, except for the part already in the state column.
+// reasonText returns why a process is not running. It leaves out what the state column says
+// already.
 func (c *columns) reasonText(p *api.Process, now time.Time) string {
 	if state := c.find(columnState); state != nil && text.Width(states.StateWords(p, now)) <= state.w {
 		return states.BesideState(states.InCrashLoop(p, now))
@@ -356,7 +359,7 @@ func portsText(p *api.Process) string {
 	return strings.Join(ports, ",")
 }
 
-// hostText returns the machine of a process, "" for this one.
+// hostText returns the name of a process's machine; "" for this machine.
 func hostText(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return machine

@@ -23,7 +23,8 @@ import (
 	"tandem/panes/states"
 )
 
-// commands are what the user can do with processes: the marked ones, else the one under the cursor.
+// commands are what the user can do with the targets: the marked processes or, if none is marked,
+// the one under the cursor.
 type commands struct {
 	env   panes.Env
 	table *table
@@ -45,15 +46,16 @@ func (c *commands) actions() panes.Actions {
 // maxConcurrent is how many processes an action handles at the same time.
 const maxConcurrent = 8
 
-// runEach returns one command running do on every target. It reports the first error and the number
-// of others; then, which may be nil, gets the targets that failed.
-func (c *commands) runEach(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error, then func(failed []api.Process) tea.Cmd) tea.Cmd {
+// runEach returns a command that calls do for every target. It passes the targets that failed to
+// next, which may be nil, and reports the first error and the number of the others.
+func (c *commands) runEach(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error, next func(failed []api.Process) tea.Cmd) tea.Cmd {
 	return panes.Ask(c.env.Context(), c.env, func(ctx context.Context, e panes.Engine) (failed []api.Process, _ error) {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, maxConcurrent)
 		for i, p := range targets {
-			// Taking the slot here, not in the goroutine, bounds the number of goroutines too.
+			// Take the slot here, not in the goroutine, so that the number of goroutines is limited
+			// too.
 			slots <- struct{}{}
 			all.Go(func() {
 				errs[i] = do(ctx, e, p)
@@ -68,8 +70,8 @@ func (c *commands) runEach(targets []api.Process, do func(context.Context, panes
 		}
 		return failed, panes.FirstError(errs)
 	}, func(failed []api.Process, err error) (cmd tea.Cmd) {
-		if then != nil {
-			cmd = then(failed)
+		if next != nil {
+			cmd = next(failed)
 		}
 		if err != nil {
 			return tea.Batch(cmd, c.env.Say(panes.ErrorText(err), true))
@@ -78,10 +80,10 @@ func (c *commands) runEach(targets []api.Process, do func(context.Context, panes
 	})
 }
 
-// divide separates the processes for which is returns true from the others.
-func divide(all []api.Process, is func(*api.Process) bool) (yes, no []api.Process) {
+// divide separates the processes for which cond returns true from the others.
+func divide(all []api.Process, cond func(*api.Process) bool) (yes, no []api.Process) {
 	for _, p := range all {
-		if is(&p) {
+		if cond(&p) {
 			yes = append(yes, p)
 		} else {
 			no = append(no, p)
@@ -92,8 +94,8 @@ func divide(all []api.Process, is func(*api.Process) bool) (yes, no []api.Proces
 
 func hasEnded(p *api.Process) bool { return p.State.Ended() }
 
-// describe names processes in a title: one by its name, several by their number, and those of a
-// project with its name.
+// describe returns what a title calls the targets: the name of a single process, or the number of
+// several. If they are those of a project, it adds the project's name.
 func (c *commands) describe(targets []api.Process) string {
 	what := text.Count(len(targets), "process")
 	if len(targets) == 1 {
@@ -105,7 +107,7 @@ func (c *commands) describe(targets []api.Process) string {
 	return what
 }
 
-// listNames returns the rows with the names of several targets in a dialog.
+// listNames returns the rows of a dialog with the names of the targets; nil for a single target.
 func listNames(targets []api.Process) []string {
 	if len(targets) < 2 {
 		return nil
@@ -114,15 +116,16 @@ func listNames(targets []api.Process) []string {
 	return text.WrapWords(strings.Join(names, ", "), 44)
 }
 
-// askConfirm opens a dialog about an action on targets.
-func (c *commands) askConfirm(title, what, yes string, targets []api.Process, then func() tea.Cmd) tea.Cmd {
-	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: then})
+// askConfirm opens a dialog that asks before an action on targets. If the user agrees, it calls
+// next.
+func (c *commands) askConfirm(title, what, yes string, targets []api.Process, next func() tea.Cmd) tea.Cmd {
+	c.env.Ask(&dialog.Question{Title: title, Lines: append(listNames(targets), what), Yes: yes, Then: next})
 	return nil
 }
 
-// stopAll stops processes with a signal; "" is each process's own stop signal.
+// stopAll stops processes with a signal. If signal is "", each process gets its own stop signal.
 func (c *commands) stopAll(targets []api.Process, signal string) tea.Cmd {
-	// Record it first: the exit may arrive before the reply.
+	// Record the stops first: news of an exit may arrive before the reply.
 	forget := map[string]func(){}
 	for _, target := range targets {
 		forget[target.ID] = c.env.ExpectStop(target.ID)
@@ -160,7 +163,7 @@ func (c *commands) restartAll(targets []api.Process) tea.Cmd {
 	}, nil)
 }
 
-// restartTargets restarts processes. It asks first unless the only one has exited.
+// restartTargets restarts the targets. It asks first unless the only target has exited.
 func (c *commands) restartTargets() tea.Cmd {
 	targets := c.table.Targets()
 	what := "Running ones are stopped first."
@@ -175,7 +178,7 @@ func (c *commands) restartTargets() tea.Cmd {
 	return c.askConfirm("Restart "+c.describe(targets)+"?", what, "restart", targets, func() tea.Cmd { return c.restartAll(targets) })
 }
 
-// startTargets starts processes that have exited. It asks first if there are several.
+// startTargets starts the targets that have exited. It asks first if there are several targets.
 func (c *commands) startTargets() tea.Cmd {
 	targets, running := divide(c.table.Targets(), hasEnded)
 	switch {
@@ -189,7 +192,8 @@ func (c *commands) startTargets() tea.Cmd {
 	return c.askConfirm("Start "+c.describe(targets)+"?", "Those already running are left alone.", "start", targets, func() tea.Cmd { return c.restartAll(targets) })
 }
 
-// toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
+// toggleKeepAlive turns keep-alive off for all targets if it is on for the first one, and on
+// otherwise.
 func (c *commands) toggleKeepAlive() tea.Cmd {
 	targets := c.table.Targets()
 	if len(targets) == 0 {
@@ -198,7 +202,7 @@ func (c *commands) toggleKeepAlive() tea.Cmd {
 	on := !targets[0].KeepAlive
 	keep := func(then func(failed []api.Process) tea.Cmd) tea.Cmd {
 		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-			// The revision makes the engine reject a change based on an old state.
+			// With the revision, the engine rejects the change if it is based on an old state.
 			return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Revision: p.Revision})
 		}, then)
 	}
@@ -234,8 +238,9 @@ func (c *commands) askDelete() tea.Cmd {
 	return c.confirmDelete("Delete "+c.describe(targets)+"?", "", targets)
 }
 
-// askDeleteExited asks before it deletes the exited processes matching the filter, except those of
-// project files and other machines, and those with processes that still run.
+// askDeleteExited asks before it deletes the exited processes that match the filter. It leaves out
+// those of project files, those on other machines, and those that have started processes which
+// still run.
 func (c *commands) askDeleteExited() tea.Cmd {
 	var targets []api.Process
 	var left exceptions
@@ -253,13 +258,13 @@ func (c *commands) askDeleteExited() tea.Cmd {
 	return c.confirmDelete("Delete "+text.Count(len(targets), "exited process")+"?", left.describe(), targets)
 }
 
-// exceptions are the exited processes left out when all others are deleted.
+// exceptions are the exited processes that are kept when all others are deleted.
 type exceptions struct {
 	alive               []string // names of those with processes that still run
 	ofProjects, distant int
 }
 
-// add reports whether a process is left out, and counts it.
+// add reports whether a process must be kept, and counts it if so.
 func (x *exceptions) add(p *api.Process) bool {
 	machine, _ := api.MachineOf(p.ID)
 	switch {
@@ -275,7 +280,7 @@ func (x *exceptions) add(p *api.Process) bool {
 	return true
 }
 
-// describe returns a sentence about what is left out; "" if nothing is.
+// describe returns a sentence about what is kept; "" if nothing is.
 func (x *exceptions) describe() string {
 	var parts []string
 	if len(x.alive) > 0 {
@@ -298,7 +303,7 @@ func (c *commands) confirmDelete(title, note string, targets []api.Process) tea.
 	return c.askConfirm(title, what, "delete", targets, func() tea.Cmd {
 		return c.runEach(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
-			// Another client has deleted it, which is the same result.
+			// If another client has deleted the process already, the result is the same.
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
 			}
@@ -310,7 +315,7 @@ func (c *commands) confirmDelete(title, note string, targets []api.Process) tea.
 func (c *commands) askSignal() tea.Cmd {
 	_, targets := divide(c.table.Targets(), hasEnded)
 	if len(targets) == 0 {
-		return c.env.Say("only a running process can get a signal", false)
+		return c.env.Say("only a running process can receive a signal", false)
 	}
 	u := &dialog.Picker{Title: "Send a signal to " + c.describe(targets), Wide: list.ChoicesWidth, Verb: func(list.Choice) string { return "send" }}
 	u.Pick = func(signal list.Choice) tea.Cmd {
@@ -326,7 +331,8 @@ func (c *commands) askSignal() tea.Cmd {
 // maxSignal is the largest number of a signal.
 const maxSignal = 64
 
-// signalChoices returns the usual signals with what they do, then all others by name or number.
+// signalChoices returns the usual signals with a description, and after them all other signals by
+// name or number.
 func signalChoices() (all []list.Choice) {
 	for _, s := range [][2]string{
 		{"HUP", "often: reload the configuration"},

@@ -12,7 +12,8 @@ import (
 	"tandem/panes/panestest"
 )
 
-// refuseFor makes an engine refuse an operation for some processes.
+// refuseFor makes the fake engine return an error from operation o for the processes with these
+// ids.
 func refuseFor[In any](e *fakeEnv, o api.Operation[In, api.Process], idOf func(In) string, ids ...string) {
 	panestest.On(e.API.(*panestest.Engine), o, func(_ context.Context, in In) (api.Process, error) {
 		if slices.Contains(ids, idOf(in)) {
@@ -30,7 +31,7 @@ func markTwo(t *testing.T) (*Pane, *fakeEnv) {
 	return p, e
 }
 
-func TestFailedStopIsNotExpected(t *testing.T) {
+func TestFailedStopIsNoLongerExpectedToExit(t *testing.T) {
 	for _, action := range []keymap.Action{keymap.ProcessStop, keymap.ProcessKill} {
 		for refused, want := range map[string]string{"": "1 2", "2": "1", "1 2": ""} {
 			p, e := markTwo(t)

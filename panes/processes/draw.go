@@ -16,7 +16,7 @@ import (
 	"tandem/panes/states"
 )
 
-// contents returns what the arrangement of the view has to fit in.
+// contents returns what the arrangement must make room for.
 func (p *Pane) contents() contents {
 	c := contents{tableRows: len(p.table.rows), covered: p.logs.search.line.CoveredRows(p.env)}
 	if selected, ok := p.table.Selected(); ok && !p.logs.merged {
@@ -53,7 +53,7 @@ func (p *Pane) Draw() []string {
 	return text.PadRows(append(rows, log.Draw(parts.log.W, parts.log.H, look)...), w, h)
 }
 
-// drawDetails draws what is between the table and the log of a process: its charts, the heading of
+// drawDetails draws the rows between the table and the log of a process: its charts, the heading of
 // the log, and the reason of a failure.
 func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, look *look.Look) (rows []string) {
 	if parts.charts.H > 0 {
@@ -79,7 +79,7 @@ func drawDetails(p *api.Process, log *logview.Log, parts layout, now time.Time, 
 // maxReasonRows is how many rows the reason of a failure may take.
 const maxReasonRows = 3
 
-// reasonRows returns why a process failed, wrapped to w cells; nil for others.
+// reasonRows returns why a process failed, in rows of w cells; nil if it has not failed.
 func reasonRows(p *api.Process, w int, now time.Time) []string {
 	reason := states.Why(p, now)
 	if reason == "" {
@@ -105,7 +105,7 @@ func (p *Pane) emptyPage() *look.Page {
 
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := e.IsLeftDown()
-	// The release may have been lost; then another press ends the drag.
+	// If the release of the button was lost, another press ends the drag.
 	if p.dragged && !down {
 		p.arrangement.setTableHeight(e.Y)
 		p.dragged = e.Kind != keys.MouseUp

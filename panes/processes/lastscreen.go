@@ -13,8 +13,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A lastScreen is the screen of a full-screen program, shown in place of its log: what such a program
-// prints makes no lines.
+// A lastScreen is the screen of a full-screen program. It is shown in place of the log, because
+// such a program does not print lines.
 type lastScreen struct {
 	env   panes.Env
 	id    string   // of the session
@@ -23,10 +23,10 @@ type lastScreen struct {
 	busy  bool
 }
 
-// screenEvery is the interval between two looks at the screen.
+// screenEvery is the interval at which the screen is fetched.
 const screenEvery = time.Second
 
-// fetch returns the command that looks at the screen of a session again, if it is time.
+// fetch returns the command that fetches the screen of a session, if it is time for that.
 func (s *lastScreen) fetch(p *api.Process) tea.Cmd {
 	if p.ID != s.id {
 		s.id, s.lines, s.asked = p.ID, nil, time.Time{}
@@ -59,7 +59,8 @@ func (s *lastScreen) fetch(p *api.Process) tea.Cmd {
 // leaveScreen is what a full-screen program prints when it exits.
 const leaveScreen = "\x1b[?1049l"
 
-// leftOnScreen returns what an exited full-screen program left on its screen; nil if it was none.
+// leftOnScreen returns what an exited program left on its screen, which lines contains. It returns
+// nil if the log does not end like that of a full-screen program.
 func leftOnScreen(ctx context.Context, e panes.Engine, id string, lines []string) ([]string, error) {
 	since := int64(-16 << 10)
 	end, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: id, Since: &since})
@@ -67,7 +68,7 @@ func leftOnScreen(ctx context.Context, e panes.Engine, id string, lines []string
 		return nil, err
 	}
 	if strings.TrimSpace(strings.Join(lines, "")) == "" {
-		return []string{"", "  It left nothing on its screen."}, nil
+		return []string{"", "  It left its screen empty."}, nil
 	}
 	return lines, nil
 }

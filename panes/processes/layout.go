@@ -6,7 +6,7 @@ import "tandem/panes/kit/look"
 const (
 	minTableHeight = 3
 	minLogHeight   = 4
-	// minChartsHeight is the height of a view from which it shows charts by default.
+	// minChartsHeight is the minimum height of a view that shows charts by default.
 	minChartsHeight = 40
 )
 
@@ -30,7 +30,7 @@ type contents struct {
 	reason    []string // why it failed
 }
 
-// A layout has the rectangles of the view's parts. An unfit part has no height.
+// A layout has the rectangles of the view's parts. A part that does not fit has a height of 0.
 type layout struct{ table, charts, heading, reason, log look.Rect }
 
 func (a *arrangement) layout() (all layout) {
@@ -70,7 +70,7 @@ func (a *arrangement) rowsOfTable(c contents) int {
 	return max(min(rows, a.h-minLogHeight-c.covered), minTableHeight)
 }
 
-// wantsCharts reports whether the process is shown with charts.
+// wantsCharts reports whether to show the charts of the process if they fit.
 func (a *arrangement) wantsCharts(c contents) bool {
 	switch {
 	case !c.process || c.charts == 0 || a.zoomed:

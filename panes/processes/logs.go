@@ -18,7 +18,8 @@ import (
 	"tandem/panes/states"
 )
 
-// logs has the log below the table: that of the process under the cursor, or merged ones.
+// logs has the log below the table: the log of the process under the cursor, or the merged logs of
+// several processes.
 type logs struct {
 	env      panes.Env
 	selected func() (api.Process, bool) // the process under the cursor
@@ -30,7 +31,8 @@ type logs struct {
 	screen   lastScreen // in place of log
 }
 
-// newLogs returns the logs. focus gives the log the keyboard.
+// newLogs returns logs that shows the log of the process returned by selected. Call focus to give
+// the log the keyboard.
 func newLogs(env panes.Env, selected func() (api.Process, bool), focus func()) *logs {
 	l := &logs{env: env, selected: selected, screen: lastScreen{env: env}}
 	l.search = search{env: env, shown: l.shown, focus: focus}
@@ -60,8 +62,8 @@ func (l *logs) actions() panes.Actions {
 	}
 }
 
-// shown returns the log; nil without one. That of a process is created at once, because keys typed
-// after a move of the cursor belong to it.
+// shown returns the log on the screen; nil if there is none. After a move of the cursor it creates
+// the log of the new process at once, because the next keys are meant for that log.
 func (l *logs) shown() *logview.Log {
 	if l.merged {
 		return l.log
@@ -89,7 +91,7 @@ func (l *logs) shown() *logview.Log {
 	return l.log
 }
 
-// show replaces the log and cancels its request and search.
+// show replaces the log. It cancels the request and the search of the old one.
 func (l *logs) show(log *logview.Log) {
 	l.search.cancel()
 	l.fetching.Cancel()
@@ -108,8 +110,9 @@ func (l *logs) closeMerged() {
 	}
 }
 
-// lastScreen returns the screen to show in place of the log; nil if the log is shown: merged, searched or
-// scrolled, or no full-screen program's.
+// lastScreen returns the screen to show in place of the log; nil if the log itself is to be shown.
+// That is so if no full-screen program printed it, if it is merged, or if the user searches or
+// scrolls it.
 func (l *logs) lastScreen() *lastScreen {
 	log := l.shown()
 	if log == nil || l.merged || l.screen.lines == nil || l.screen.id != log.ID || !log.Following() {
@@ -118,7 +121,7 @@ func (l *logs) lastScreen() *lastScreen {
 	return &l.screen
 }
 
-// fetch returns the command for the next request of the log, shown in h rows of w cells.
+// fetch returns the command for what the log needs next, if it is shown in h rows of w cells.
 func (l *logs) fetch(w, h int) (cmd tea.Cmd) {
 	log := l.shown()
 	if log == nil {
@@ -148,7 +151,7 @@ func (l *logs) fetchLog(log *logview.Log, w, h int) tea.Cmd {
 	})
 }
 
-// switchStream switches between standard output and standard error.
+// switchStream switches between the logs of stdout and stderr.
 func (l *logs) switchStream() tea.Cmd {
 	if l.merged {
 		return l.env.Say("merged logs show both output and errors; errors have ! after the name", false)
@@ -162,7 +165,7 @@ func (l *logs) switchStream() tea.Cmd {
 	return nil
 }
 
-// onShown returns an action on the log, doing nothing without one.
+// onShown returns an action that calls change with the log on the screen, if there is one.
 func (l *logs) onShown(change func(*logview.Log)) func() tea.Cmd {
 	return panes.ActionOf(func() {
 		if log := l.shown(); log != nil {
@@ -192,7 +195,7 @@ func (l *logs) askSave() tea.Cmd {
 	return nil
 }
 
-// mergeMarked returns the merged logs of marked processes.
+// mergeMarked returns the merged logs of the marked processes, with their names as the title.
 func mergeMarked(marked []api.Process) *logview.Log {
 	names := text.Some(marked, 4, func(p api.Process) string { return text.Clip(text.Clean(p.Name), 20) })
 	return logview.NewMerged(strings.Join(names, ", "), marked)

@@ -25,7 +25,7 @@ func (t *table) fetchMetrics() tea.Cmd {
 	}, t.storeMetrics)
 }
 
-// storeMetrics stores the metrics, and schedules the next measurement.
+// storeMetrics stores the metrics of all processes, and schedules the next request for them.
 func (t *table) storeMetrics(out api.ProcessListOutput, err error) tea.Cmd {
 	if err == nil {
 		t.metrics = make(map[string]*api.Metrics, len(out.Processes))
@@ -42,7 +42,7 @@ func (t *table) storeMetrics(out api.ProcessListOutput, err error) tea.Cmd {
 	})
 }
 
-// refresh rebuilds the rows from the processes known from events and their last metrics.
+// refresh rebuilds the rows from the processes in the news and from their last metrics.
 func (t *table) refresh() {
 	all := slices.Clone(t.env.News().Processes)
 	t.closed, t.machines = map[string]bool{}, len(t.env.News().Machines) > 0

@@ -28,7 +28,8 @@ const (
 	columnCount
 )
 
-// An order is a column to sort by. Some columns usually begin with the largest value.
+// An order is the column by which rows are sorted, and the direction. In some columns the largest
+// value comes first, unless the order is reversed.
 type order struct {
 	by       column
 	reversed bool
@@ -50,7 +51,8 @@ func (o order) compare(a, b *api.Process) int {
 	return cmp.Or(by, cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(hostText(a), hostText(b)), strings.Compare(a.ID, b.ID))
 }
 
-// urgency is api.UrgencyOf, the same for all states of a crash loop.
+// urgency is like api.UrgencyOf, but does not change while a process in a crash loop stops and
+// starts.
 func urgency(p *api.Process, now time.Time) int {
 	if u := api.UrgencyOf(p); u == api.UrgencyFailed || !p.IsFailing(now) {
 		return u
@@ -95,7 +97,8 @@ func rankExited(p *api.Process) int {
 	return 0
 }
 
-// exitRank returns the exit status, with a signal above every status and no exit below.
+// exitRank ranks how a process exited: signals are above all exit statuses, and processes that have
+// not exited are below.
 func exitRank(p *api.Process) int {
 	switch {
 	case p.ExitCode != nil:

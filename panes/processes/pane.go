@@ -53,7 +53,7 @@ func (p *Pane) Resize(w, h int) {
 
 func (p *Pane) visible() bool { return p.shown && p.arrangement.h > 0 }
 
-// Fetch loads metrics and the log, or nothing while the view is hidden.
+// Fetch loads the metrics and the log. It loads nothing while the view is hidden.
 func (p *Pane) Fetch() tea.Cmd {
 	if !p.visible() {
 		return nil
@@ -74,14 +74,14 @@ func (p *Pane) refresh() {
 	}
 }
 
-// Select puts the cursor on a process. If the filter hides it, the filter is cleared.
+// Select puts the cursor on a process. If the filter hides the process, the filter is cleared.
 func (p *Pane) Select(id string) {
 	p.arrangement.logFocused = false
 	p.table.refresh()
 	p.table.reveal(id)
 }
 
-// SelectLog does the same and gives the process's log the keyboard.
+// SelectLog puts the cursor on a process and gives the keyboard to its log.
 func (p *Pane) SelectLog(id string) tea.Cmd {
 	p.logs.closeMerged()
 	p.Select(id)
@@ -97,7 +97,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeProcesses, keymap.ScopeList}
 }
 
-// Note returns the state of a search, or the number of marks.
+// Note returns the state of a running search or, if there is none, the number of marked processes.
 func (p *Pane) Note() (string, look.Ink) {
 	note := p.logs.search.note()
 	if n := p.table.MarkCount(); note == "" && n > 0 {
@@ -166,8 +166,8 @@ func (p *Pane) openSelected() tea.Cmd {
 	return p.focusLog(true)
 }
 
-// toggleMerged merges the logs of the marked processes or, without marks, of the project under the
-// cursor. Called again, it returns to the log of one process.
+// toggleMerged shows the merged logs of the marked processes or, if none is marked, of the project
+// under the cursor. If merged logs are shown already, it returns to the log of one process.
 func (p *Pane) toggleMerged() tea.Cmd {
 	if p.logs.merged {
 		p.logs.closeMerged()
@@ -188,8 +188,8 @@ func (p *Pane) toggleMerged() tea.Cmd {
 	return p.focusLog(true)
 }
 
-// leaveLog cancels a search, removes its highlights, or returns to the table, whichever applies
-// first.
+// leaveLog does the first of these that applies: it cancels a search, removes the highlights of
+// one, ends the zoom, or returns to the table.
 func (p *Pane) leaveLog() tea.Cmd {
 	switch {
 	case p.logs.search.leave():

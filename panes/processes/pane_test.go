@@ -21,7 +21,7 @@ import (
 	"tandem/themes"
 )
 
-// A fakeEnv is a dashboard with an engine recording the stopped processes.
+// A fakeEnv is a dashboard with a fake engine that records which processes are stopped.
 type fakeEnv struct {
 	panestest.Env
 	mu      sync.Mutex // guards stopped: several are stopped concurrently
@@ -39,7 +39,7 @@ func (e *fakeEnv) stopProcess(_ context.Context, in api.ProcessStopInput) (api.P
 	return api.Process{}, nil
 }
 
-// newTestPane returns a shown pane with processes, sorted by name.
+// newTestPane returns a visible pane with these processes, sorted by name.
 func newTestPane(all ...api.Process) (*Pane, *fakeEnv) {
 	e := &fakeEnv{}
 	engine := panestest.NewEngine()
@@ -92,7 +92,7 @@ func TestOpenShowsASessionOrFocusesTheLog(t *testing.T) {
 	}
 }
 
-func TestStopAsksAndInformsTheDashboard(t *testing.T) {
+func TestStopAsksFirstAndAnnouncesTheExit(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
 	panestest.Press(t, p.Actions(), keymap.ProcessStop)
 	q, ok := e.Shown.(*dialog.Question)

@@ -7,8 +7,8 @@ import (
 	"tandem/engine/api"
 )
 
-// onProject shows a project of two running processes and a failed one, and a process without a
-// project.
+// onProject shows the view with four processes: two running ones and a failed one in a project, and
+// one without a project.
 func onProject(t *testing.T) *view {
 	seven := 7
 	return onProcesses(t, 100, 30, func(e *fakeEngine) {

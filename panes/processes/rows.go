@@ -20,7 +20,7 @@ type tableRow struct {
 	number  int          // of the process among the matching ones, from 1; 0 for a header
 }
 
-// id returns the id of a row, which for a header is not a process's.
+// id returns the id of a row. For a header it is one that no process has.
 func (r *tableRow) id() string {
 	if r.process == nil {
 		return headerID(r.project.file)
@@ -30,7 +30,8 @@ func (r *tableRow) id() string {
 
 func headerID(file string) string { return "project " + file }
 
-// A project is the processes of one project file, those without one, or somebody's one-shot commands.
+// A project is a group of processes in the table: those of one project file, those without a
+// project file, or the one-shot commands of one agent or of the user.
 type project struct {
 	commands bool           // one-shot commands of an agent or the user, named by title
 	file     string         // "" for processes without one
@@ -51,8 +52,8 @@ func (g *project) name() string {
 	return api.OnMachine(machine, g.title)
 }
 
-// countStates counts the processes of a project: the running ones, the failed ones, and all that should
-// run, which exited sessions and processes that exited successfully are not.
+// countStates counts the processes of a project that are up, that have failed, and all that should
+// run. Exited sessions and processes that exited successfully are not counted.
 func (g *project) countStates() (up, failed, all int) {
 	now := time.Now()
 	for _, p := range g.members {
@@ -71,7 +72,7 @@ func (g *project) countStates() (up, failed, all int) {
 	return up, failed, all
 }
 
-// countCommands describes somebody's one-shot commands.
+// countCommands returns the number of one-shot commands in words, and how many of them are running.
 func (g *project) countCommands() (all string, running int) {
 	for _, p := range g.members {
 		if !p.State.Ended() {
@@ -81,23 +82,23 @@ func (g *project) countCommands() (all string, running int) {
 	return text.Count(len(g.members), "command"), running
 }
 
-// arrange filters and sorts the rows, and puts the cursor back on its process. If that is gone, the
-// cursor stays on the same row.
+// arrange filters and sorts the rows, and puts the cursor back on its process. If that process is
+// gone, the cursor stays in the same place.
 func (t *table) arrange() {
 	t.buildRows()
 	if t.Select(t.id) {
 		return
 	}
 	t.cursor = max(min(t.cursor, len(t.rows)-1), 0)
-	// Start on a process rather than on a header: it has more to show.
+	// Prefer a process to a header, because the view has more to show of it.
 	if t.HeaderProject() != nil && t.cursor+1 < len(t.rows) && t.rows[t.cursor+1].process != nil {
 		t.cursor++
 	}
 	t.rememberRow()
 }
 
-// buildRows builds the rows of the projects. Without any project there are no headers. A folded
-// project is only a header, unless a filter is set.
+// buildRows builds the rows of all projects. If no process has a project file, only one-shot
+// commands have a header. Of a folded project only the header is shown, unless a filter is set.
 func (t *table) buildRows() {
 	t.rows, t.matching, t.hidden = make([]tableRow, 0, len(t.all)), make([]*api.Process, 0, len(t.all)), 0
 	headers := t.hasProjects()
@@ -123,8 +124,8 @@ func (t *table) hasProjects() bool {
 	return slices.ContainsFunc(t.all, func(p api.Process) bool { return p.Project != nil })
 }
 
-// groupByProject divides the processes matching a filter into projects. Those without one come after
-// them, and one-shot commands last.
+// groupByProject divides the processes that match a filter into groups: first those of each project
+// file, then those without a project file, then one-shot commands.
 func groupByProject(processes []api.Process, filter string, o order) (all []*project) {
 	byFile, names := map[string]*project{}, projectNames(processes)
 	o.now = time.Now()
@@ -164,8 +165,8 @@ func groupByProject(processes []api.Process, filter string, o order) (all []*pro
 	return all
 }
 
-// groupFile returns what the processes of a group have in common: the project file, or who ran them
-// as one-shot commands.
+// groupFile returns a text that is the same for all processes of a group: the project file or, for
+// one-shot commands, who ran them.
 func groupFile(p *api.Process) string {
 	if p.IsOneShot() {
 		return "commands of " + actorTitle(p)
@@ -173,8 +174,8 @@ func groupFile(p *api.Process) string {
 	return projectFile(p)
 }
 
-// actorTitle returns the title of the one-shot commands of p's actor: the agent's name, whatever its
-// version, or that they are the user's, with the machine.
+// actorTitle returns the title of the group for one-shot command p: the name of the agent that ran
+// it, without a version, or "your commands". It includes the machine if that is another one.
 func actorTitle(p *api.Process) string {
 	name, _, _ := strings.Cut(states.Who(p.Actor), "/")
 	if name == states.You {
@@ -184,8 +185,8 @@ func actorTitle(p *api.Process) string {
 	return api.OnMachine(machine, name)
 }
 
-// projectNames returns the names of all projects by projectFile. The newest process decides,
-// because the name in the file may have changed.
+// projectNames returns the names of all projects by projectFile. The name is that of the newest
+// process, because the name in the file may have changed.
 func projectNames(all []api.Process) map[string]string {
 	names, newest := map[string]string{}, map[string]time.Time{}
 	for i := range all {
@@ -215,7 +216,7 @@ func projectFolder(p *api.Process) string {
 	return filepath.Dir(p.Project.File)
 }
 
-// matchesFilter reports whether a process has every word of a filter; see table.SetFilter.
+// matchesFilter reports whether a process matches a filter. For the syntax see table.SetFilter.
 func matchesFilter(p *api.Process, project, filter string) bool {
 	if filter == "" {
 		return true
@@ -229,7 +230,8 @@ func matchesFilter(p *api.Process, project, filter string) bool {
 	return text.Holds(s, strings.Fields(strings.ToLower(filter)))
 }
 
-// stateText returns the text of the state column, without the time left until a restart.
+// stateText returns the text of the state column for filtering. It leaves out the time until a
+// restart.
 func stateText(p *api.Process) string {
 	if p.State == api.StateBackoff {
 		return "restarts"

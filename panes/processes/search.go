@@ -13,7 +13,7 @@ import (
 	"tandem/panes/processes/logview"
 )
 
-// A search is the search in the shown log.
+// A search searches the log on the screen.
 type search struct {
 	env   panes.Env
 	shown func() *logview.Log // the shown log; nil without one
@@ -25,8 +25,8 @@ type search struct {
 	pattern api.Pattern        // the last accepted pattern
 }
 
-// ask opens the input line and shows the nearest match as the user types: above the end while the
-// log is followed, else below the first visible line.
+// ask opens the search line and shows the nearest match while the user types. If the log follows
+// its end, that is the last match; otherwise it is the first below the first visible line.
 func (s *search) ask() tea.Cmd {
 	log := s.shown()
 	if log == nil {
@@ -64,7 +64,8 @@ func (s *search) ask() tea.Cmd {
 	return nil
 }
 
-// setPattern searches a log for the last accepted pattern, which is valid.
+// setPattern makes the last accepted pattern the pattern of a log. The pattern is known to be
+// valid.
 func (s *search) setPattern(log *logview.Log) {
 	var re *regexp.Regexp
 	if s.pattern.Text != "" {
@@ -73,7 +74,8 @@ func (s *search) setPattern(log *logview.Log) {
 	log.SetPattern(s.pattern.Text, re)
 }
 
-// nextMatch goes to the next match below or above, with the last pattern if none is set.
+// nextMatch goes to the next match below, or above. If the log has no pattern, it uses the last
+// accepted one or, if there is none, asks for a pattern.
 func (s *search) nextMatch(above bool) tea.Cmd {
 	log := s.shown()
 	if log == nil {
@@ -88,7 +90,8 @@ func (s *search) nextMatch(above bool) tea.Cmd {
 	return s.searchNext(log, above)
 }
 
-// searchNext searches for another match, or waits for the log's first lines.
+// searchNext searches for another match. If the log has no lines yet, the search starts when they
+// arrive.
 func (s *search) searchNext(log *logview.Log, above bool) tea.Cmd {
 	s.cancel()
 	if !log.Searchable() {
@@ -119,8 +122,8 @@ func (s *search) cancel() {
 	}
 }
 
-// leave cancels a search or, if none is running, removes its highlights. It reports whether there
-// was either.
+// leave cancels the running search or, if there is none, removes the highlights of the last one. It
+// returns false if there was nothing to do.
 func (s *search) leave() bool {
 	if s.stop != nil || s.pending != nil {
 		s.cancel()
@@ -134,7 +137,7 @@ func (s *search) leave() bool {
 	return true
 }
 
-// showResult shows a match, or says that there is none.
+// showResult shows the match that a search has found, or reports that there is none.
 func (s *search) showResult(log *logview.Log, f logview.Result, err error) tea.Cmd {
 	s.cancel()
 	if err != nil {
@@ -157,7 +160,7 @@ func (s *search) showResult(log *logview.Log, f logview.Result, err error) tea.C
 	return s.env.Say("no match", false)
 }
 
-// note returns the state of a running search; "" without one.
+// note describes the running search; "" if there is none.
 func (s *search) note() string {
 	switch {
 	case s.stop != nil:

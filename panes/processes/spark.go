@@ -9,7 +9,7 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// sparkParts returns the sparkline of a process in parts of one ink.
+// sparkParts returns the sparkline of a process, in parts that each have one ink.
 func sparkParts(p *api.Process, look *look.Look) []sparkPart {
 	if !isMeasured(p) {
 		return []sparkPart{{text.Spaces(sparkCells), ""}}
@@ -23,11 +23,12 @@ type sparkPart struct {
 	ink  look.Ink
 }
 
-// idlePercent is the use of a core that counts as none.
+// idlePercent is the CPU use, in percent of a core, up to which a process counts as idle.
 const idlePercent = 0.5
 
-// sparkline draws the recent use of the CPU in n cells of five seconds each. Its top is the largest
-// value, but at least a quarter of a core, so that idling looks idle. Cells without use are faint.
+// sparkline draws the recent CPU use in n cells of five seconds each. The top of its scale is the
+// largest value, but at least a quarter of a core, so that an idle process looks idle. Cells
+// without any use are faint.
 func sparkline(p history, n int, look *look.Look) (parts []sparkPart) {
 	values := p.sample(time.Duration(n)*sparkStep, n)
 	top := max(25, slices.Max(values))

@@ -12,8 +12,8 @@ import (
 	"tandem/panes/kit/text"
 )
 
-// A table is the table of the processes known from events, with their metrics. It has a cursor, marks,
-// an order and a filter. The cursor stays on its process, not on its row, when rows come, go and move.
+// A table shows the processes in the news, with their metrics. It has a cursor, marks, an order and
+// a filter. When rows appear, disappear or move, the cursor stays on its process, not on its row.
 type table struct {
 	Focused  bool
 	Home     string // shown as "~"
@@ -76,7 +76,7 @@ func (t *table) askFilter() tea.Cmd {
 	return nil
 }
 
-// clearMarksOrFilter removes the marks or, if there are none, the filter.
+// clearMarksOrFilter removes all marks or, if there are none, the filter.
 func (t *table) clearMarksOrFilter() {
 	if !t.ClearMarks() {
 		t.SetFilter("")
@@ -91,7 +91,8 @@ func (t *table) row(row int) *tableRow {
 	return &t.rows[row]
 }
 
-// rememberRow stores the id of the row under the cursor.
+// rememberRow stores the id of the row under the cursor, so that the cursor can return to the row
+// after a change.
 func (t *table) rememberRow() {
 	t.id = ""
 	if r := t.row(t.cursor); r != nil {
@@ -99,7 +100,7 @@ func (t *table) rememberRow() {
 	}
 }
 
-// SortBy sorts by a column, or reverses the order if it is the current one.
+// SortBy sorts by column c. If the table is sorted by c already, it reverses the order.
 func (t *table) SortBy(c column) {
 	if c == t.order.by {
 		t.Reverse()
@@ -147,7 +148,8 @@ func (t *table) Selected() (p api.Process, ok bool) {
 	return api.Process{}, false
 }
 
-// HeaderProject returns the project whose header is under the cursor; nil without one.
+// HeaderProject returns the project whose header is under the cursor; nil if the cursor is not on a
+// header.
 func (t *table) HeaderProject() *project {
 	if r := t.row(t.cursor); r != nil && r.process == nil {
 		return r.project
@@ -198,7 +200,7 @@ func (t *table) RowAt(y int) int {
 }
 
 // ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
-// it applies to all of the project.
+// it marks or unmarks all processes of the project.
 func (t *table) ToggleMark() {
 	if g := t.HeaderProject(); g != nil {
 		t.toggleMarks(g.members)
@@ -208,7 +210,7 @@ func (t *table) ToggleMark() {
 	}
 }
 
-// toggleMarks marks processes, or removes their marks if all have one.
+// toggleMarks marks all given processes. If all of them are marked, it removes their marks.
 func (t *table) toggleMarks(processes []*api.Process) {
 	all := !slices.ContainsFunc(processes, func(p *api.Process) bool { return !t.marked[p.ID] })
 	for _, p := range processes {
@@ -227,8 +229,9 @@ func (t *table) ClearMarks() bool {
 
 func (t *table) MarkCount() int { return len(t.marked) }
 
-// Targets returns the processes an action applies to: the marked ones in the order of the rows,
-// else the one under the cursor, or all of a project on its header.
+// Targets returns the processes to which an action applies: the marked ones, in the order of the
+// rows. If none is marked, it is the process under the cursor or, on a header, all processes of the
+// project.
 func (t *table) Targets() (targets []api.Process) {
 	for _, p := range t.matching {
 		if t.marked[p.ID] {

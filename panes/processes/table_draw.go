@@ -38,8 +38,8 @@ func (t *table) Draw(w, h int, now time.Time, look *look.Look) []string {
 	return t.out
 }
 
-// listSign returns the position of the cursor among the processes. Folded commands do not count, so that
-// the number stands still while an agent works.
+// listSign returns the position of the cursor among the processes. One-shot commands that are
+// folded are not counted, so that the number does not change while an agent works.
 func (t *table) listSign() list.ListSign {
 	s := list.ListSign{Filter: t.filter, Shown: len(t.matching) - t.hidden, All: len(t.all) - t.hidden}
 	if r := t.row(t.cursor); r != nil {
@@ -100,7 +100,8 @@ func (t *table) sortArrow(look *look.Look) string {
 	return look.Glyphs.Ascending
 }
 
-// drawRow draws a process. The row under the cursor has one color, except for the state.
+// drawRow draws the row of a process. The row under the cursor has a single color, except for the
+// state.
 func (t *table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *look.Look) string {
 	mark, here := " ", " "
 	if t.marked[p.ID] {
@@ -171,7 +172,8 @@ func (t *table) drawHeader(g *project, cursor bool, w int, look *look.Look) stri
 	return r.Finish(w, look)
 }
 
-// drawProjectHeading draws the heading in place of a log's.
+// drawProjectHeading draws the heading below the table if the cursor is on the header of a project,
+// which has no log.
 func (t *table) drawProjectHeading(w int, look *look.Look) string {
 	g := t.HeaderProject()
 	switch {

@@ -238,8 +238,8 @@ func BenchmarkSortThousandProcesses(b *testing.B) {
 	}
 }
 
-// The columns depend on the table's width and on whether there are other machines. The user looks for a
-// value where it was before.
+// The columns depend only on the table's width and on whether there are other machines, so that the
+// user finds each value in its usual place.
 func TestColumnsStayWhateverTheRowsContain(t *testing.T) {
 	look := &look.Look{Glyphs: themes.UnicodeGlyphs()}
 	heads := func(t *table, w int) (all []string, command int) {
@@ -298,8 +298,9 @@ func TestSparklineTellsIdleFromLittleUse(t *testing.T) {
 	}
 }
 
-// A restart is no change that the user has to look for.
-func TestCrashLoopMovesNoRowAndNoCount(t *testing.T) {
+// A restart in a crash loop must not move rows or change counts, because it is nothing new for the
+// user.
+func TestCrashLoopMovesNoRowAndChangesNoCount(t *testing.T) {
 	one := 1
 	began := time.Now().Add(-time.Hour)
 	all := append(sampleProcesses()[2:], service("6", "b", nil), service("7", "loop", nil), service("8", "loop", nil))
@@ -342,8 +343,8 @@ func TestCrashLoopMovesNoRowAndNoCount(t *testing.T) {
 	}
 }
 
-// What is said of a crash loop stays while it runs again, so the log below does not jump, nor does the
-// command flash up.
+// The reason of the failure stays visible while the process runs again, so that the log below does
+// not jump and the command does not appear for a moment.
 func TestReasonOfACrashLoopStaysWhileItRuns(t *testing.T) {
 	three := 3
 	loop := func(state api.State) api.Process {
@@ -380,7 +381,7 @@ func TestReasonOfACrashLoopStaysWhileItRuns(t *testing.T) {
 	}
 }
 
-func TestFoldedCommandsDoNotCount(t *testing.T) {
+func TestFoldedCommandsAreNotCountedInListPosition(t *testing.T) {
 	command := func(id string) api.Process {
 		return service(id, "grep", func(p *api.Process) { p.Actor, p.Supervision.Transient = "agent:claude/1", true })
 	}

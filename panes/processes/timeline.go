@@ -21,8 +21,8 @@ func knownRuns(p *api.Process) []api.ProcessRun {
 	return []api.ProcessRun{{StartedAt: p.StartedAt, EndedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal}}
 }
 
-// drawTimeline draws the runs and exits of a process in a row of w cells, the first known run on
-// the left and now on the right.
+// drawTimeline draws the runs and exits of a process in a row of w cells. The first known run
+// begins on the left; the right end is now.
 func drawTimeline(p *api.Process, w int, now time.Time, look *look.Look) string {
 	all := knownRuns(p)
 	if len(all) == 0 || w < 20 {
@@ -42,7 +42,8 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *look.Look) string 
 	}
 	for i := range all {
 		drawRun(row, &all[i], at, now)
-		// Runs have no state of their own: only the last exit is known to be a stop.
+		// A run does not say whether it was stopped. That is known only of the last one, from the
+		// state of the process.
 		if end := all[i].EndedAt; end != nil && i == len(all)-1 && p.State == api.StateStopped {
 			row[at(*end)] = runStopped
 		}
@@ -60,7 +61,8 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *look.Look) string 
 	return look.Dim.Text(name) + b.String() + look.Faint.Text(since)
 }
 
-// A runCell is a symbol of a timeline. If several fall on one cell, the largest is drawn.
+// A runCell is a symbol of a timeline. If several fall on one cell, the one with the largest value
+// is drawn.
 type runCell int
 
 const (
@@ -85,7 +87,7 @@ func (c runCell) glyph(look *look.Look) (string, look.Ink) {
 	return " ", look.Faint
 }
 
-// drawRun draws one run. An exit is never hidden by another run.
+// drawRun draws a run and its exit. Another run does not hide the exit.
 func drawRun(row []runCell, run *api.ProcessRun, at func(time.Time) int, now time.Time) {
 	end := now
 	if run.EndedAt != nil {

@@ -70,7 +70,7 @@ func newFakeEngine() *fakeEngine {
 	return e
 }
 
-// addProcess adds a running process that has printed a log.
+// addProcess adds a running process whose log is the given text.
 func (e *fakeEngine) addProcess(name, log string) *fakeProcess {
 	n := len(e.all) + 1
 	p := &fakeProcess{engine: e, log: log, printed: make(chan struct{}), process: api.Process{
@@ -120,7 +120,7 @@ func (e *fakeEngine) change(id, call string, change func(*api.Process)) (api.Pro
 	return now, nil
 }
 
-// takeCalls returns the calls that changed processes, and forgets them.
+// takeCalls returns the calls that have changed processes since it was called last.
 func (e *fakeEngine) takeCalls() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -157,7 +157,8 @@ func (e *fakeEngine) readLog(ctx context.Context, in api.ProcessLogInput) (api.P
 	}
 }
 
-// onProcesses shows the processes of an engine, with one shell beside them.
+// onProcesses shows the view of processes of a fake engine, which also has a session with a shell.
+// prepare adds the processes.
 func onProcesses(t *testing.T, w, h int, prepare func(*fakeEngine)) *view {
 	t.Helper()
 	e := newFakeEngine()
@@ -527,6 +528,6 @@ func TestExitedFullScreenProgramShowsNoLeftovers(t *testing.T) {
 		})
 	})
 	d.selectProcess("rename")
-	d.WaitText("It left nothing on its screen.")
+	d.WaitText("It left its screen empty.")
 	d.WaitNoText("heap of leftovers")
 }

@@ -40,7 +40,8 @@ func (l *Log) drawLines(h int, look *look.Look) {
 	l.out = text.PadRows(l.out, l.format.w, h)
 }
 
-// drawEmpty draws a log without lines: the last ones known before it was read, or why there are none.
+// drawEmpty draws a log that holds no lines: the last lines that the engine sent with the process,
+// until the log is read, or the reason why there are none.
 func (l *Log) drawEmpty(w, h int, look *look.Look) {
 	l.out = text.PadRows(l.out, w, h)
 	last := l.tail[max(len(l.tail)-h, 0):]
@@ -82,7 +83,7 @@ func (l *Log) DrawHeading(title, detail string, ink look.Ink, w int, look *look.
 	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
 }
 
-// statusText describes the search, the position and the size.
+// statusText describes the state of the search, the visible position and the size of the log.
 func (l *Log) statusText() string {
 	var parts []string
 	if l.Stream != "" {

@@ -19,8 +19,8 @@ const (
 	maxFollowWait  = 20 * time.Second
 )
 
-// A Request is a request for a part of the logs. It runs in a command: wait for its Delay, then call
-// Run.
+// A Request is a request for a part of the logs. Its user waits for Delay and then calls Run, in a
+// command.
 type Request struct {
 	kind   requestKind
 	Delay  time.Duration // wait before the request
@@ -60,7 +60,8 @@ type reader struct {
 	err     error
 }
 
-// NextRequest returns the request to make now, replacing an earlier one. ok is false without one.
+// NextRequest returns the request to make now. It replaces an earlier request that is still
+// running. ok is false if nothing is needed.
 func (l *Log) NextRequest() (next *Request, ok bool) {
 	if len(l.window.spans) == 0 || l.view.h <= 0 {
 		return nil, false
@@ -68,7 +69,8 @@ func (l *Log) NextRequest() (next *Request, ok bool) {
 	before, after := l.view.missingLines()
 	before = before && slices.ContainsFunc(l.window.spans, func(s span) bool { return s.from > s.oldest })
 	kind, ok := l.reader.nextKind(before, after)
-	// While one request runs, only a jump may replace it, or a need other than more lines.
+	// A running request is replaced only by a jump or, if it waits for more output, by a request of
+	// another kind.
 	r := &l.reader
 	if !ok || r.pending != nil && r.jump == nil && (r.pending.kind != askMore || kind == askMore) {
 		return nil, false
@@ -101,7 +103,7 @@ func (r *reader) nextKind(before, after bool) (requestKind, bool) {
 	return askMore, after && !r.idle
 }
 
-// resume reads on, because a process may write again.
+// resume starts reading at the end of the logs again, because a process may write more.
 func (l *Log) resume() {
 	l.reader.idle = false
 	for i := range l.window.spans {
@@ -112,7 +114,8 @@ func (l *Log) resume() {
 	}
 }
 
-// Run makes the request. It uses no state of the view, so it may run concurrently.
+// Run makes the request and returns the answer. It uses nothing of the Log, so it may run
+// concurrently with it.
 func (r *Request) Run(ctx context.Context, e api.Engine) (a Answer, err error) {
 	switch r.kind {
 	case askBefore:
@@ -140,8 +143,8 @@ func (r *Request) Run(ctx context.Context, e api.Engine) (a Answer, err error) {
 	return a, err
 }
 
-// read reads lines before or after a position in each span, and updates the spans. left is how many
-// bytes remain after the lines.
+// read reads lines before or after a position in each span's log, and updates the spans. left is
+// how many bytes follow the lines that were read.
 func (r *Request) read(ctx context.Context, e api.Engine, position func(*span) int64, in api.ProcessLogsInput) (lines []logmerge.Line, left int64, err error) {
 	for i := range r.spans {
 		s := &r.spans[i]
@@ -155,7 +158,7 @@ func (r *Request) read(ctx context.Context, e api.Engine, position func(*span) i
 	case err != nil:
 		return nil, 0, err
 	case len(out.Logs) != len(r.spans):
-		return nil, 0, api.Errorf(api.CodeInternal, "read logs: %d answered of %d", len(out.Logs), len(r.spans))
+		return nil, 0, api.Errorf(api.CodeInternal, "read logs: %d of %d logs answered", len(out.Logs), len(r.spans))
 	case !r.merged && out.Logs[0].Error != "":
 		return nil, 0, api.Errorf(api.CodeNotFound, "%s", out.Logs[0].Error)
 	}
@@ -183,7 +186,8 @@ func (r *Request) read(ctx context.Context, e api.Engine, position func(*span) i
 	return lines, left, nil
 }
 
-// AcceptAnswer stores an answer. It reports false if another request has replaced r.
+// AcceptAnswer stores the answer to request r, or its error. It returns false if another request
+// has replaced r.
 func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 	if l.reader.pending != r {
 		return false
@@ -197,7 +201,7 @@ func (l *Log) AcceptAnswer(r *Request, a Answer, err error) bool {
 	}
 	switch r.kind {
 	case askMore:
-		// Reading everything in between could never catch up with a flood of output.
+		// Skip to the end: reading everything could never catch up with a flood of output.
 		if l.view.follow && a.left > maxFollowLag {
 			l.view.skipped += a.left
 			l.reader.jump = &Request{kind: askEnd, Delay: pollDelay}
@@ -231,7 +235,8 @@ func hasEnded(spans []span) bool {
 	return !slices.ContainsFunc(spans, func(s span) bool { return !s.ended })
 }
 
-// dropFar drops lines far from the visible ones: the first ones if head, else the last ones.
+// dropFar drops lines far from the visible ones: the first lines if head is set, and otherwise the
+// last lines.
 func (l *Log) dropFar(head bool) {
 	if l.window.dropFar(head) {
 		// The last lines are gone, so they must be read again.

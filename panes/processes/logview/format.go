@@ -22,14 +22,15 @@ type format struct {
 	buf       []byte
 }
 
-// A drawKey has everything a drawn line depends on, except the line.
+// A drawKey has everything on which a drawn line depends, except the text of the line.
 type drawKey struct {
 	w, left, finds int
 	found          bool
 	text           look.Ink
 }
 
-// parseLine returns a line with its styles and without control characters. It is cached.
+// parseLine returns a line with its styles and without control characters. The result is cached in
+// the line.
 func (f *format) parseLine(line *heldLine) *logtext.Line {
 	if line.text == nil {
 		raw := line.raw
@@ -55,7 +56,8 @@ func (f *format) lineRows(line *heldLine) []int {
 
 var singleRow = [1]int{0}
 
-// rowCells returns the first cell of a row of a line and its end.
+// rowCells returns the range of cells that a row of a wrapped line shows, from inclusive and to
+// exclusive.
 func (f *format) rowCells(line *heldLine, row int) (from, to int) {
 	w := f.textWidth()
 	if !f.wrap {
@@ -69,8 +71,8 @@ func (f *format) rowCells(line *heldLine, row int) (from, to int) {
 	return from, from + w
 }
 
-// drawLine draws one row of a line, with the matches of a search, else with words for a level
-// highlighted.
+// drawLine draws one row of a line. It highlights the matches of a search or, if there is no
+// search, words such as ERROR that tell a level.
 func (f *format) drawLine(line *heldLine, row int, m *match, look *look.Look) string {
 	width := f.textWidth()
 	key := drawKey{width, f.left, m.serial, line.offset == m.at, look.Text}
@@ -97,7 +99,8 @@ func (f *format) drawLine(line *heldLine, row int, m *match, look *look.Look) st
 	return line.drawn
 }
 
-// textMarks returns the highlights of a line: matches of the search, else words for a level.
+// textMarks returns the highlights of a line: the matches of the search or, if there are none,
+// words such as ERROR that tell a level.
 func textMarks(line *logtext.Line, m *match, found bool, look *look.Look) []logtext.TextMark {
 	ink := look.Found
 	if found {
@@ -113,7 +116,7 @@ func textMarks(line *logtext.Line, m *match, found bool, look *look.Look) []logt
 // clockWidth is the width of the column with the times of lines.
 const clockWidth = len("15:04:05 ")
 
-// textWidth returns the width left for the text of a line.
+// textWidth returns the width of a line's text, beside the columns for times and names.
 func (f *format) textWidth() int { return f.w - f.clockCells() - f.nameCells() }
 
 func (f *format) clockCells() int {
@@ -140,8 +143,8 @@ func (f *format) drawClock(line *heldLine, row int, look *look.Look) string {
 	return look.Dim.Text(text.Pad(s, w))
 }
 
-// nameCells returns the width of the names with the separator after them: at most a part of the
-// view's width.
+// nameCells returns the width of the column with names, including the separator. It takes at most a
+// part of the view's width.
 func (f *format) nameCells() int {
 	if !f.window.merged {
 		return 0
@@ -149,7 +152,7 @@ func (f *format) nameCells() int {
 	return min(f.nameWidth, max(f.w/5, 6), 24) + 3
 }
 
-// drawName draws the name before a row of a line. Standard error has another separator, as in
+// drawName draws the name before a row of a line. Lines of stderr have another separator, like in
 // merged logs on the command line.
 func (f *format) drawName(line *heldLine, row int, look *look.Look) string {
 	if !f.window.merged {
@@ -167,10 +170,10 @@ func (f *format) drawName(line *heldLine, row int, look *look.Look) string {
 	return ink.Text(text.Pad(label, f.nameCells()-3)) + " " + rule + " "
 }
 
-// maxLevelScan is how many bytes of a line are searched for levels.
+// maxLevelScan is how many bytes at the start of a line are searched for words that tell a level.
 const maxLevelScan = 200
 
-// findLevels finds the words for the severity of a line.
+// findLevels finds the words, such as ERROR, that tell the severity of a line.
 func findLevels(s string, look *look.Look) (marks []logtext.TextMark) {
 	s = s[:min(len(s), maxLevelScan)]
 	for i := 0; i < len(s); i++ {

@@ -24,8 +24,8 @@ type jsonRecord struct {
 	rest                 []string // key=value
 }
 
-// prettyLine returns a JSON object as "time level message key=value", with control characters
-// escaped, and any other line unchanged.
+// prettyLine formats a line with a JSON object as "time level message key=value", with control
+// characters escaped. It returns any other line unchanged.
 func prettyLine(line string) string {
 	s, ok := parseRecord(line)
 	if !ok {
@@ -47,14 +47,15 @@ func prettyLine(line string) string {
 	return strings.Join(append(parts, s.rest...), " ")
 }
 
-// parseRecord parses a JSON object. ok is false for anything else, or without members.
+// parseRecord parses a JSON object. ok is false if the line is anything else, or if the object is
+// empty.
 func parseRecord(line string) (s jsonRecord, ok bool) {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "{") || !strings.HasSuffix(line, "}") || !json.Valid([]byte(line)) {
 		return s, false
 	}
-	// A decoder keeps the order of the members, which a map would lose. It cannot fail: the line is
-	// valid.
+	// Use a decoder, because it keeps the order of the members, unlike a map. It cannot fail,
+	// because the line is valid JSON.
 	d := json.NewDecoder(strings.NewReader(line))
 	_, _ = d.Token() // the opening brace
 	for d.More() {
@@ -67,8 +68,8 @@ func parseRecord(line string) (s jsonRecord, ok bool) {
 	return s, ok
 }
 
-// addMember adds a member of the object. The first time, level and message get columns of their
-// own.
+// addMember adds a member of the object. The first member that is a time, a level or a message gets
+// a column of its own.
 func (s *jsonRecord) addMember(key string, value json.RawMessage) {
 	switch strings.ToLower(key) {
 	case "time", "ts", "timestamp", "@timestamp":
@@ -110,8 +111,8 @@ func valueText(value json.RawMessage) string {
 	return text
 }
 
-// timeText returns the time of day of an RFC 3339 time or of a number of seconds, or their
-// thousandths, millionths or billionths, since 1970. Any other value is returned unchanged.
+// timeText returns the time of day for an RFC 3339 time, or for a number of seconds, milliseconds,
+// microseconds or nanoseconds since 1970. It returns any other value unchanged.
 func timeText(value json.RawMessage) string {
 	text := plainText(value)
 	at, err := time.Parse(time.RFC3339Nano, text)

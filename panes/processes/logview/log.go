@@ -1,6 +1,6 @@
-// Package logview shows the log of a process, or several merged by time, with the process's name
-// before each line. It neither handles keys nor talks to the engine by itself: its user makes the
-// requests.
+// Package logview shows the log of a process, or the logs of several processes merged by time, with
+// the name of the process before each line. It handles no keys and does not call the engine by
+// itself: its user makes the requests.
 package logview
 
 import (
@@ -50,8 +50,8 @@ func NewMerged(title string, all []api.Process) *Log {
 	return l
 }
 
-// NewProject returns the merged logs of the current processes of a project file, out of all. New
-// ones join.
+// NewProject returns the merged logs of those processes in all that currently belong to a project
+// file. Processes that join the project later are added by UpdateProcesses.
 func NewProject(title, file string, all []api.Process) *Log {
 	l := NewMerged(title, logmerge.Newest(file, all, false))
 	l.Project = file
@@ -73,12 +73,12 @@ func (l *Log) addProcess(p api.Process) {
 	source := logmerge.NewSource(p, l.sources, look.Tints, text.Clean)
 	l.sources = append(l.sources, source)
 	l.format.nameWidth = max(l.format.nameWidth, text.Width(source.Label))
-	// If lines are already shown, the process is new and all of its log follows them.
+	// If lines are shown already, the process is new, so all of its log comes after them.
 	l.window.spans = append(l.window.spans, spansOf(source)...)
 }
 
-// UpdateProcesses updates the states of merged processes. New ones of the project join, and a
-// restarted one is read on.
+// UpdateProcesses updates the states of merged processes. It adds new processes of the project, and
+// continues to read the log of a process that was restarted.
 func (l *Log) UpdateProcesses(all []api.Process) {
 	for _, p := range all {
 		if before, known := l.states[p.ID]; known {
@@ -93,7 +93,8 @@ func (l *Log) UpdateProcesses(all []api.Process) {
 	}
 }
 
-// SetState sets the state of the only process, and its last lines, shown until the log is read.
+// SetState sets the state of the only process, and its last lines, which are shown until the log
+// has been read.
 func (l *Log) SetState(s api.State, tail []string) {
 	if l.states[l.ID] != s {
 		l.resume()
@@ -101,7 +102,7 @@ func (l *Log) SetState(s api.State, tail []string) {
 	l.states[l.ID], l.tail = s, tail
 }
 
-// SetSize sets the size of the log on the screen, and with it how many lines are needed.
+// SetSize sets the size of the log on the screen. How many lines are requested depends on it.
 func (l *Log) SetSize(w, h int) {
 	l.format.w = w
 	l.view.setHeight(h)
@@ -110,7 +111,8 @@ func (l *Log) SetSize(w, h int) {
 // Following reports whether the end stays visible.
 func (l *Log) Following() bool { return l.view.follow }
 
-// Scroll moves the visible part by rows, up if negative. Scrolling up stops following.
+// Scroll moves the visible part down by a number of rows, or up if it is negative. Scrolling up
+// stops following.
 func (l *Log) Scroll(rows int) { l.view.scroll(rows) }
 
 // ScrollHalfPages moves the visible part by halves of its height.

@@ -77,7 +77,7 @@ func (f *fakeLog) searchLog(in api.ProcessLogInput) (out api.ProcessLogOutput) {
 	return out
 }
 
-// answerAll answers requests until the log waits for more output.
+// answerAll answers the requests of l until it waits for more output.
 func (f *fakeLog) answerAll(t testing.TB, l *Log) {
 	t.Helper()
 	for range 1000 {
@@ -297,7 +297,7 @@ func TestLogKeepsColorsAndShowsControlCharacters(t *testing.T) {
 	panestest.CompareRows(t, f.drawLog(t, terminal, 40, 1), []string{"ready> ls"})
 }
 
-func TestMarksDoNotSpreadWithinARun(t *testing.T) {
+func TestLogLineHasTheWidthOfItsRuns(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "0\xf1\v", "\u1100", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
 		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
 	seed.Check(t, func(t *rapid.T) {

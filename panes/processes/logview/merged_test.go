@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// fakeLogs are logs served as by the engine, by id and stream.
+// fakeLogs are logs, by id and stream, that are served as the engine does it.
 type fakeLogs map[string]*fakeLog
 
 func (f fakeLogs) engine() *panestest.Engine {
@@ -95,8 +95,8 @@ func TestMergedLogsInterleaveByTimeWithNames(t *testing.T) {
 	}
 }
 
-// Seen from any position in any logs, every line is there once, in order of time, and a Log keeps
-// its limits.
+// Whatever the logs contain and wherever the view starts, scrolling shows every line once, in order
+// of time, and the Log holds no more lines than its limits allow.
 func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 	seed.Check(t, func(rt *rapid.T) {
 		f := fakeLogs{}
@@ -198,7 +198,7 @@ func TestMergedLogRestoresAViewOutsideTheWindow(t *testing.T) {
 	}
 }
 
-// A match is found in any of the logs, in the order of the lines.
+// A search finds matches in all of the logs, in the order of the merged lines.
 func TestSearchCoversAllMergedLogs(t *testing.T) {
 	logs := map[string]*strings.Builder{"1": {}, "2": {}, "3": {}}
 	f := fakeLogs{"1": {state: api.StateExited}, "2": {state: api.StateExited}, "3": {state: api.StateExited}}
@@ -243,7 +243,7 @@ func TestSearchCoversAllMergedLogs(t *testing.T) {
 	}
 }
 
-// New output appears for every process, and a new process of the project joins.
+// New output of every process appears, and a new process of the project is added.
 func TestMergedLogsFollowAndAddNewProcesses(t *testing.T) {
 	f := fakeLogs{"1": timedLog("w", 1), "2": timedLog("d", 2)}
 	project := func(p api.Process) api.Process {

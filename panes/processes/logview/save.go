@@ -12,8 +12,8 @@ import (
 // A CopyFunc writes a log to a file. It may run concurrently with the log.
 type CopyFunc func(context.Context, api.Engine, io.Writer) (written int64, err error)
 
-// CopyFunc returns a function that copies the whole log as of now: a single one byte for byte,
-// merged ones with the process's name before each line.
+// CopyFunc returns a function that copies the whole log as it is when the function is called. A
+// single log is copied byte for byte; merged logs have the name of the process before each line.
 func (l *Log) CopyFunc() CopyFunc {
 	if !l.window.merged {
 		in := api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Max: 1 << 20, Exact: true}
@@ -30,7 +30,7 @@ func (l *Log) CopyFunc() CopyFunc {
 	}
 }
 
-// copyLog copies a log as of now. Parts dropped meanwhile are missing.
+// copyLog copies a log up to its present end. Parts that the log drops meanwhile are missing.
 func copyLog(ctx context.Context, e api.Engine, in api.ProcessLogInput, to io.Writer) (written int64, err error) {
 	end := int64(-1)
 	for {
@@ -55,7 +55,8 @@ func copyLog(ctx context.Context, e api.Engine, in api.ProcessLogInput, to io.Wr
 	}
 }
 
-// copyMerged copies logs as of now, each line with its process's name.
+// copyMerged copies merged logs up to their present end, with the name of the process before each
+// line.
 func copyMerged(ctx context.Context, e api.Engine, in api.ProcessLogsInput, labels map[string]string, to io.Writer) (written int64, err error) {
 	err = logmerge.ReadPresent(ctx, e, &in, func(out *api.ProcessLogsOutput, lines []logmerge.Line) error {
 		for _, l := range lines {

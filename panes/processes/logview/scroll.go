@@ -23,7 +23,8 @@ const (
 	minMarginLines = 200 // but at least this many lines
 )
 
-// missingLines reports whether lines before or after those held are needed.
+// missingLines reports whether more lines are needed before or after those held, to scroll without
+// waiting.
 func (v *view) missingLines() (before, after bool) {
 	if v.follow {
 		return false, true
@@ -44,7 +45,7 @@ func (v *view) pauseFollowing() {
 	}
 }
 
-// bottomRow returns the top row of a view ending with the last line held.
+// bottomRow returns the row at the top of the view when the last line held is at its bottom.
 func (v *view) bottomRow() rowPosition {
 	rows := 0
 	for i := len(v.window.lines) - 1; i >= 0; i-- {
@@ -57,7 +58,8 @@ func (v *view) bottomRow() rowPosition {
 	return rowPosition{offset: v.window.start}
 }
 
-// scroll moves the view by rows, up if negative. Scrolling up stops following.
+// scroll moves the view down by a number of rows, or up if it is negative. Scrolling up stops
+// following.
 func (v *view) scroll(rows int) {
 	if len(v.window.lines) == 0 {
 		return
@@ -83,7 +85,7 @@ func (v *view) moveRows(rows int) {
 	v.clampTop()
 }
 
-// clampTop keeps the view full if there are enough lines.
+// clampTop moves the view up if it would extend beyond the last line held.
 func (v *view) clampTop() {
 	if b := v.bottomRow(); v.top.offset > b.offset || v.top.offset == b.offset && v.top.row > b.row {
 		v.top = b
@@ -93,7 +95,7 @@ func (v *view) clampTop() {
 func (v *view) setHeight(h int) {
 	v.h = h
 	if !v.follow && len(v.window.lines) > 0 {
-		// Another width wraps the top line into another number of rows.
+		// With another width, the top line may be wrapped into fewer rows.
 		v.top.row = min(v.top.row, v.rowCount(v.topLine())-1)
 		if v.window.end >= v.window.last {
 			v.clampTop()

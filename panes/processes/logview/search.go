@@ -19,12 +19,13 @@ type match struct {
 	total  int   // and of all; 0 if unknown
 }
 
-// SetPattern sets the pattern; a nil one ends the search. label is the pattern as typed.
+// SetPattern sets the pattern to search for; nil ends the search. label is the pattern as the user
+// typed it.
 func (l *Log) SetPattern(label string, re *regexp.Regexp) {
 	l.match = match{label: label, re: re, serial: l.match.serial + 1, at: -1}
 }
 
-// SearchText returns the pattern as typed; "" without one.
+// SearchText returns the pattern as the user typed it; "" if there is none.
 func (l *Log) SearchText() string { return l.match.label }
 
 // A SavedView is a position in a log to return to.
@@ -42,13 +43,13 @@ func (l *Log) SaveView() SavedView {
 	return SavedView{l.view.follow, l.view.top, l.format.left, l.match, l.window.spansTo(l.view.top.offset)}
 }
 
-// RestoreView returns to a position, with its pattern.
+// RestoreView returns to a saved position and its pattern.
 func (l *Log) RestoreView(saved SavedView) {
-	// Lines drawn with the other pattern must be drawn again.
+	// Lines drawn with the present pattern must be drawn again.
 	saved.match.serial = l.match.serial + 1
 	l.view.follow, l.view.top, l.format.left, l.match = saved.Following, saved.top, saved.left, saved.match
 	switch held := saved.top.offset >= l.window.start && saved.top.offset < l.window.end; {
-	// The lines at the position may have been dropped; then read them again.
+	// If the lines at the position have been dropped, read them again.
 	case saved.Following && !l.reader.atEnd:
 		l.ScrollToEnd()
 	case !saved.Following && !held && len(saved.spans) == len(l.window.spans):
@@ -56,7 +57,7 @@ func (l *Log) RestoreView(saved SavedView) {
 	}
 }
 
-// Searchable reports whether the log has lines, or never will have any.
+// Searchable reports whether a search can start: the log has lines, or will never have any.
 func (l *Log) Searchable() bool {
 	return l.reader.known && (len(l.window.lines) > 0 || l.reader.idle) || l.reader.err != nil && l.states[l.ID].Ended()
 }
@@ -75,7 +76,8 @@ type Result struct {
 // A SearchFunc searches for a match. It may run concurrently with the log.
 type SearchFunc func(context.Context, api.Engine) (Result, error)
 
-// searchStart returns the offset to search from: the last match, or the visible part.
+// searchStart returns the offset at which a search starts: at the last match or, if there is none,
+// in the visible part.
 func (l *Log) searchStart(above bool) int64 {
 	switch {
 	case l.match.at >= 0 && above:
@@ -88,9 +90,9 @@ func (l *Log) searchStart(above bool) int64 {
 	return l.view.top.offset
 }
 
-// SearchFunc returns a function to search all of the logs for the next match above or below; nil
-// without a pattern. If the line of the match is not loaded, the function reads the lines around
-// it.
+// SearchFunc returns a function that searches all of the logs for the next match below, or above;
+// nil if there is no pattern. If the line of the match is not held, the function also reads the
+// lines around it.
 func (l *Log) SearchFunc(above bool) SearchFunc {
 	if l.match.re == nil || !l.reader.known {
 		return nil

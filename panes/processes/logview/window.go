@@ -18,9 +18,9 @@ const (
 	maxLine        = 16 << 10
 )
 
-// A window is the part of the logs held in memory: consecutive lines. Lines of a single log keep
-// their offsets in it; those of merged logs get offsets of their own, because one position there
-// stands for a position in each.
+// A window is the part of the logs held in memory: consecutive lines. A line of a single log has
+// its offset in that log. Lines of merged logs get offsets of their own, because a position among
+// them stands for a position in each of the logs.
 type window struct {
 	lines  []heldLine
 	spans  []span // of the lines held, in each log
@@ -32,7 +32,7 @@ type window struct {
 	last   int64 // end of the known bytes
 }
 
-// A span is the part of one log that the lines held come from.
+// A span is the part of one log from which the lines held come.
 type span struct {
 	source   *logmerge.Source
 	stream   string // "stdout" or "stderr" if they have separate logs
@@ -42,7 +42,7 @@ type span struct {
 	ended    bool   // its process has exited, and it was read to the end
 }
 
-// spansOf returns the empty spans of a process's logs.
+// spansOf returns an empty span for each log of a process.
 func spansOf(source *logmerge.Source) []span {
 	if v := source.Process.Supervision; v != nil && v.SplitLog {
 		return []span{{source: source, stream: "stdout"}, {source: source, stream: "stderr"}}
@@ -66,8 +66,8 @@ type heldLine struct {
 	key    drawKey
 }
 
-// mergedBase is the offset of the first lines read of merged logs, so that lines before them fit
-// below.
+// mergedBase is the offset of the first line read of merged logs. It is large, so that earlier
+// lines can have smaller offsets.
 const mergedBase = 1 << 40
 
 // isTerminal reports whether the lines are the output of a terminal.
@@ -84,8 +84,8 @@ func (w *window) index(offset int64) int {
 	return max(i, 0)
 }
 
-// replace makes an answer the only lines held. It returns the offset between those before and
-// after the requested position.
+// replace drops all lines and holds those of an answer instead. It returns the offset that stands
+// for the requested position, between the lines before and after it.
 func (w *window) replace(a Answer) int64 {
 	at := int64(mergedBase)
 	if !w.merged {
@@ -100,7 +100,7 @@ func (w *window) replace(a Answer) int64 {
 // append adds lines after those held. It first drops the unfinished lines, because the new ones
 // include them.
 func (w *window) append(lines, open []logmerge.Line) {
-	// The unfinished lines come again, longer or complete.
+	// Unfinished lines are read again, when they have grown or are complete.
 	for n := len(w.lines); n > 0 && w.lines[n-1].open; n-- {
 		w.lines = w.lines[:n-1]
 	}
@@ -163,8 +163,9 @@ func appendSplit(lines []heldLine, line logmerge.Line, at int64) []heldLine {
 	}
 }
 
-// dropFar drops lines if there are too many: the first ones if head, else the last ones. It leaves
-// three quarters of the limit, so that it rarely has to copy. It reports whether the end is dropped.
+// dropFar drops lines if there are too many: the first lines if head is set, and otherwise the last
+// lines. It leaves three quarters of the limit, so that lines are rarely copied. It reports whether
+// the end was dropped.
 func (w *window) dropFar(head bool) (endDropped bool) {
 	if w.end-w.start <= maxWindowBytes && len(w.lines) <= maxWindowLines {
 		return false
@@ -200,7 +201,7 @@ func (w *window) dropFar(head bool) (endDropped bool) {
 	return !head
 }
 
-// updateOldest computes the offset of the first byte available.
+// updateOldest updates the offset of the first byte that the logs still have.
 func (w *window) updateOldest() {
 	w.oldest = w.start
 	for _, s := range w.spans {
@@ -208,7 +209,7 @@ func (w *window) updateOldest() {
 	}
 }
 
-// spansTo returns the spans of the lines up to an offset.
+// spansTo returns the spans of those lines held that come before an offset.
 func (w *window) spansTo(offset int64) []span {
 	spans := slices.Clone(w.spans)
 	for i := range spans {
